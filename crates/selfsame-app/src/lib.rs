@@ -1,0 +1,1 @@
+//! Use cases: load, gather, step, commit, effects.

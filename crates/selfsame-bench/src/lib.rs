@@ -1,0 +1,1 @@
+//! Loads and studies, driven through public interfaces only.

@@ -1,0 +1,1 @@
+//! Keys, signatures, JOSE, sealing, strict JSON, time and randomness.

@@ -1,0 +1,1 @@
+//! DID syntax, documents and methods; a resolution plan, not a fetch.

@@ -1,0 +1,1 @@
+//! The only crate that dials out: limits, address guard, cache.

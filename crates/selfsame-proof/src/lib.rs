@@ -1,0 +1,1 @@
+//! Signed checkpoints and transaction-log hashes, and verdicts on them.

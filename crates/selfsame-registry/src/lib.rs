@@ -1,0 +1,1 @@
+//! The registry: objects, rules, transactions and the deterministic state machine.

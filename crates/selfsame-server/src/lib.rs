@@ -1,0 +1,1 @@
+//! HTTP: protocol endpoints, the API, and the pages.

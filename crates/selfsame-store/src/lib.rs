@@ -1,0 +1,1 @@
+//! Encrypted records, their outbox, and the ledger's storage.

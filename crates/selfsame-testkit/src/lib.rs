@@ -1,0 +1,1 @@
+//! Fakes, vector runner and property-test bodies for the other crates' tests.

@@ -1,0 +1,3 @@
+//! Development tasks: `cargo xtask tidy`, `cargo xtask test`.
+
+fn main() {}
