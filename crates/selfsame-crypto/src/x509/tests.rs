@@ -1,4 +1,7 @@
-use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, SanType, date_time_ymd};
+use rcgen::{
+    BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, PublicKeyData, SanType,
+    date_time_ymd,
+};
 
 use super::*;
 
