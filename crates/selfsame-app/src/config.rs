@@ -51,8 +51,12 @@ impl Roles {
 pub struct IssuerConfig {
     /// Its name for people.
     pub name: String,
-    /// The method of its DID.
+    /// The method of the DID that is made for it.
     pub did_method: DidMethod,
+    /// A DID that exists already, of any method, whose document holds this issuer's key; none is made then.
+    pub did: Option<String>,
+    /// What the types of its SD-JWT VCs begin with; the template's type follows.
+    pub vct_base: String,
     /// How an SD-JWT VC names its key.
     pub identify_by: IdentifyBy,
     /// How many copies with keys of their own a wallet may ask for at once.
@@ -68,6 +72,8 @@ impl Default for IssuerConfig {
         Self {
             name: "Selfsame Clinic".to_owned(),
             did_method: DidMethod::Selfsame,
+            did: None,
+            vct_base: "urn:selfsame:credential:".to_owned(),
             identify_by: IdentifyBy::Did,
             batch_size: 10,
             round_times_to: 3600,
@@ -108,6 +114,8 @@ pub enum IdentifyBy {
 pub struct VerifierConfig {
     /// Its name for people.
     pub name: String,
+    /// The method of the DID that is made for it.
+    pub did_method: DidMethod,
     /// How it identifies itself unless a request says otherwise.
     pub client_id_prefix: String,
     /// How old a status list may be, in seconds.
@@ -120,6 +128,7 @@ impl Default for VerifierConfig {
     fn default() -> Self {
         Self {
             name: "Selfsame Border Control".to_owned(),
+            did_method: DidMethod::Selfsame,
             client_id_prefix: "decentralized_identifier".to_owned(),
             max_status_age: 5,
             request_lifetime: 600,
