@@ -1,0 +1,72 @@
+//! The credential formats, by the identifiers OpenID4VCI and OpenID4VP use.
+
+use std::{fmt, str::FromStr};
+
+use serde::{Deserialize, Serialize};
+
+/// A credential format, named as in OpenID4VCI 1.0 Appendix A.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+pub enum Format {
+    /// SD-JWT VC: `dc+sd-jwt`.
+    #[serde(rename = "dc+sd-jwt")]
+    SdJwtVc,
+    /// W3C Verifiable Credentials Data Model 1.1 as a JWT: `jwt_vc_json`.
+    #[serde(rename = "jwt_vc_json")]
+    JwtVcJson,
+    /// W3C Verifiable Credentials Data Model 2.0 as a JWT: `vc+jwt`.
+    #[serde(rename = "vc+jwt")]
+    VcJwt,
+}
+
+impl Format {
+    /// Every format there is.
+    pub const ALL: [Self; 3] = [Self::SdJwtVc, Self::JwtVcJson, Self::VcJwt];
+
+    /// The format's identifier on the wire.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::SdJwtVc => "dc+sd-jwt",
+            Self::JwtVcJson => "jwt_vc_json",
+            Self::VcJwt => "vc+jwt",
+        }
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for Format {
+    type Err = UnknownFormat;
+
+    fn from_str(name: &str) -> Result<Self, UnknownFormat> {
+        Self::ALL
+            .into_iter()
+            .find(|format| format.as_str() == name)
+            .ok_or(UnknownFormat)
+    }
+}
+
+/// The name is of no credential format this crate knows.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("unknown credential format")]
+pub struct UnknownFormat;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_format_reads_back_from_its_name() {
+        for format in Format::ALL {
+            assert_eq!(format.as_str().parse(), Ok(format));
+            assert_eq!(
+                serde_json::to_value(format).unwrap(),
+                serde_json::Value::from(format.as_str())
+            );
+        }
+        assert_eq!("mso_mdoc".parse::<Format>(), Err(UnknownFormat));
+    }
+}

@@ -1,0 +1,1 @@
+//! Status lists: what a credential's issuer says of it today.
