@@ -155,8 +155,13 @@ pub trait Backend: Send + Sync {
     async fn read(&self, place: &Place, now: UnixTime) -> Result<Option<SealedRecord>>;
     /// Records of a tag key.
     async fn find(&self, tag: &[u8], window: Window, now: UnixTime) -> Result<Vec<SealedRecord>>;
-    /// Records of a kind.
-    async fn list(&self, tenant: &TenantId, kind: &str, window: Window, now: UnixTime) -> Result<Vec<SealedRecord>>;
+    /// Records of a tenant's kind.
+    async fn list(
+        &self,
+        shelf: (&TenantId, &str),
+        window: Window,
+        now: UnixTime,
+    ) -> Result<Vec<SealedRecord>>;
     /// Writes all or nothing. On success the batch is durable, unless it need not be.
     async fn commit(&self, batch: SealedBatch) -> Result<Outcome>;
     /// The tenant a route leads to.

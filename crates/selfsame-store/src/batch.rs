@@ -3,7 +3,7 @@
 use selfsame_crypto::time::UnixTime;
 
 use crate::outbox::{NewOutbox, OutboxId};
-use crate::record::Put;
+use crate::record::{Put, Record};
 use crate::tenant::TenantId;
 
 /// What must hold for a batch to be written.
@@ -34,23 +34,50 @@ pub struct Batch {
 
 #[derive(Clone)]
 pub(crate) enum Step {
-    Expect { kind: String, id: String, expect: Expect },
+    Expect {
+        kind: String,
+        id: String,
+        expect: Expect,
+    },
     Put(Put),
-    Update { kind: String, id: String, version: u64, value: Vec<u8> },
-    Delete { kind: String, id: String },
+    Update {
+        kind: String,
+        id: String,
+        version: u64,
+        value: Vec<u8>,
+    },
+    Delete {
+        kind: String,
+        id: String,
+    },
     Enqueue(NewOutbox),
     Settle(OutboxId),
-    Retry { id: OutboxId, not_before: UnixTime },
-    Bury { id: OutboxId, reason: String },
+    Retry {
+        id: OutboxId,
+        not_before: UnixTime,
+    },
+    Bury {
+        id: OutboxId,
+        reason: String,
+    },
     Replay(OutboxId),
-    Route { key: String, expires: Option<UnixTime> },
-    Unroute { key: String },
+    Route {
+        key: String,
+        expires: Option<UnixTime>,
+    },
+    Unroute {
+        key: String,
+    },
 }
 
 impl Batch {
     /// An empty batch; what follows belongs to the tenant.
     pub fn new(tenant: TenantId) -> Self {
-        Self { tenant, steps: Vec::new(), deferred: false }
+        Self {
+            tenant,
+            steps: Vec::new(),
+            deferred: false,
+        }
     }
 
     /// What follows belongs to this tenant.
@@ -63,7 +90,11 @@ impl Batch {
     /// Writes nothing of the batch unless this holds.
     #[must_use]
     pub fn expect(self, kind: &str, id: &str, expect: Expect) -> Self {
-        self.step(Step::Expect { kind: kind.to_owned(), id: id.to_owned(), expect })
+        self.step(Step::Expect {
+            kind: kind.to_owned(),
+            id: id.to_owned(),
+            expect,
+        })
     }
 
     /// Writes a record whole.
@@ -72,16 +103,25 @@ impl Batch {
         self.step(Step::Put(put))
     }
 
-    /// Expects the version and gives the record a new value; its tags and expiry stay.
+    /// Expects the record as it was read and gives it a new value; its tags and expiry stay.
     #[must_use]
-    pub fn update(self, kind: &str, id: &str, version: u64, value: Vec<u8>) -> Self {
-        self.step(Step::Update { kind: kind.to_owned(), id: id.to_owned(), version, value })
+    pub fn update(self, kind: &str, read: &Record, value: Vec<u8>) -> Self {
+        let (kind, id) = (kind.to_owned(), read.id.clone());
+        self.step(Step::Update {
+            kind,
+            id,
+            version: read.version,
+            value,
+        })
     }
 
     /// Deletes a record; one that is not there is no error.
     #[must_use]
     pub fn delete(self, kind: &str, id: &str) -> Self {
-        self.step(Step::Delete { kind: kind.to_owned(), id: id.to_owned() })
+        self.step(Step::Delete {
+            kind: kind.to_owned(),
+            id: id.to_owned(),
+        })
     }
 
     /// Adds an effect to be carried out after the commit, at least once.
@@ -105,7 +145,10 @@ impl Batch {
     /// The effect is given up and becomes a dead letter. The reason is stored in the clear.
     #[must_use]
     pub fn bury(self, id: OutboxId, reason: impl Into<String>) -> Self {
-        self.step(Step::Bury { id, reason: reason.into() })
+        self.step(Step::Bury {
+            id,
+            reason: reason.into(),
+        })
     }
 
     /// Puts a dead letter back, behind what waits for the same destination and subject.
@@ -117,13 +160,19 @@ impl Batch {
     /// Leads from the key to the tenant; a conflict if it leads to another tenant.
     #[must_use]
     pub fn route(self, key: impl Into<String>) -> Self {
-        self.step(Step::Route { key: key.into(), expires: None })
+        self.step(Step::Route {
+            key: key.into(),
+            expires: None,
+        })
     }
 
     /// Leads from the key to the tenant until that time.
     #[must_use]
     pub fn route_until(self, key: impl Into<String>, expires: UnixTime) -> Self {
-        self.step(Step::Route { key: key.into(), expires: Some(expires) })
+        self.step(Step::Route {
+            key: key.into(),
+            expires: Some(expires),
+        })
     }
 
     /// Removes the tenant's route.

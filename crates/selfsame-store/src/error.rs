@@ -60,14 +60,19 @@ pub type Result<T> = std::result::Result<T, StoreError>;
 
 impl StoreError {
     pub(crate) fn conflict(kind: &str, id: &str) -> Self {
-        Self::Conflict { kind: kind.to_owned(), id: id.to_owned() }
+        Self::Conflict {
+            kind: kind.to_owned(),
+            id: id.to_owned(),
+        }
     }
 }
 
 impl From<rusqlite::Error> for StoreError {
     fn from(error: rusqlite::Error) -> Self {
         match error.sqlite_error_code() {
-            Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked) => Self::Busy,
+            Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked) => {
+                Self::Busy
+            }
             _ => Self::Storage(error.to_string()),
         }
     }

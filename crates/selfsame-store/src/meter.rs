@@ -38,7 +38,9 @@ impl Meter {
 
     pub(crate) fn record(&self, took: Duration) {
         self.commits.fetch_add(1, Ordering::Relaxed);
-        let Ok(mut recent) = self.recent.lock() else { return };
+        let Ok(mut recent) = self.recent.lock() else {
+            return;
+        };
         let micros = u32::try_from(took.as_micros()).unwrap_or(u32::MAX);
         let next = recent.next;
         match recent.micros.get_mut(next) {
@@ -50,7 +52,10 @@ impl Meter {
 }
 
 /// Runs and measures; the only place of the crate that looks at a monotonic clock.
-#[allow(clippy::disallowed_methods, reason = "the cost of the disk can only be measured where it is waited for")]
+#[allow(
+    clippy::disallowed_methods,
+    reason = "the cost of the disk can only be measured where it is waited for"
+)]
 pub(crate) fn timed<T>(run: impl FnOnce() -> T) -> (T, Duration) {
     let start = std::time::Instant::now();
     let result = run();

@@ -12,7 +12,7 @@ use crate::backend::{SealedEntry, SealedLetter};
 use crate::error::{Result, StoreError};
 use crate::frame;
 use crate::tenant::TenantId;
-use crate::vault::TenantKeys;
+use crate::vault::{TenantKeys, bound};
 
 /// Names an entry of the outbox; unique in the instance.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
@@ -64,7 +64,11 @@ pub struct OutboxEntry {
 
 impl fmt::Debug for OutboxEntry {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("OutboxEntry").field("id", &self.id).field("attempts", &self.attempts).finish_non_exhaustive()
+        formatter
+            .debug_struct("OutboxEntry")
+            .field("id", &self.id)
+            .field("attempts", &self.attempts)
+            .finish_non_exhaustive()
     }
 }
 
@@ -99,7 +103,10 @@ pub struct Leased {
 
 impl Leased {
     pub(crate) fn new(entry: OutboxEntry, claim: Claim) -> Self {
-        Self { entry, _claim: claim }
+        Self {
+            entry,
+            _claim: claim,
+        }
     }
 }
 
@@ -117,8 +124,15 @@ pub(crate) struct Leases(Arc<Mutex<HashSet<OutboxId>>>);
 
 impl Leases {
     pub(crate) fn claim(&self, id: OutboxId) -> Option<Claim> {
-        let fresh = self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(id);
-        fresh.then(|| Claim { id, leases: self.clone() })
+        let fresh = self
+            .0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(id);
+        fresh.then(|| Claim {
+            id,
+            leases: self.clone(),
+        })
     }
 
     pub(crate) fn held(&self) -> usize {
@@ -135,25 +149,52 @@ pub(crate) struct Claim {
 
 impl Drop for Claim {
     fn drop(&mut self) {
-        self.leases.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.id);
+        self.leases
+            .0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(&self.id);
     }
 }
 
 const KIND: &str = "selfsame.outbox";
 
-pub(crate) fn seal(keys: &TenantKeys, tenant: &TenantId, entry: &NewOutbox, created: UnixTime) -> Result<SealedEntry> {
-    let parts = [entry.destination.as_bytes(), entry.subject.as_bytes(), entry.key.as_bytes(), &entry.payload];
+pub(crate) fn seal(
+    keys: &TenantKeys,
+    tenant: &TenantId,
+    entry: &NewOutbox,
+    created: UnixTime,
+) -> Result<SealedEntry> {
+    let parts = [
+        entry.destination.as_bytes(),
+        entry.subject.as_bytes(),
+        entry.key.as_bytes(),
+        &entry.payload,
+    ];
     let stamp = keys.stamp();
-    let sealed = keys.seal(stamp, &keys.bound(tenant, KIND, "", stamp), &frame::join(&parts))?;
+    let sealed = keys.seal(stamp, &bound(tenant, KIND, "", stamp), &frame::join(&parts))?;
     let lane = keys.lane(&entry.destination, &entry.subject);
-    Ok(SealedEntry { id: OutboxId(stamp), tenant: tenant.clone(), lane, not_before: entry.not_before, attempts: 0, created, sealed })
+    Ok(SealedEntry {
+        id: OutboxId(stamp),
+        tenant: tenant.clone(),
+        lane,
+        not_before: entry.not_before,
+        attempts: 0,
+        created,
+        sealed,
+    })
 }
 
 pub(crate) fn open(keys: &TenantKeys, sealed: &SealedEntry) -> Result<OutboxEntry> {
-    let plain = keys.open(&keys.bound(&sealed.tenant, KIND, "", sealed.id.0), &sealed.sealed)?;
+    let plain = keys.open(
+        &bound(&sealed.tenant, KIND, "", sealed.id.0),
+        &sealed.sealed,
+    )?;
     let damaged = || StoreError::Tampered("outbox entry");
     let parts = frame::split(&plain).ok_or_else(damaged)?;
-    let [destination, subject, key, payload] = parts.as_slice() else { return Err(damaged()) };
+    let [destination, subject, key, payload] = parts.as_slice() else {
+        return Err(damaged());
+    };
     let text = |part: &[u8]| String::from_utf8(part.to_vec()).map_err(|_| damaged());
     Ok(OutboxEntry {
         id: sealed.id,
@@ -169,5 +210,10 @@ pub(crate) fn open(keys: &TenantKeys, sealed: &SealedEntry) -> Result<OutboxEntr
 }
 
 pub(crate) fn open_letter(keys: &TenantKeys, letter: SealedLetter) -> Result<DeadLetter> {
-    Ok(DeadLetter { entry: open(keys, &letter.entry)?, reason: letter.reason, buried: letter.buried, seq: letter.seq })
+    Ok(DeadLetter {
+        entry: open(keys, &letter.entry)?,
+        reason: letter.reason,
+        buried: letter.buried,
+        seq: letter.seq,
+    })
 }

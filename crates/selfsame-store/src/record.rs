@@ -34,7 +34,12 @@ impl Record {
 impl fmt::Debug for Record {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let value = format_args!("[{} bytes]", self.value.len());
-        formatter.debug_struct("Record").field("id", &self.id).field("value", &value).field("version", &self.version).finish_non_exhaustive()
+        formatter
+            .debug_struct("Record")
+            .field("id", &self.id)
+            .field("value", &value)
+            .field("version", &self.version)
+            .finish_non_exhaustive()
     }
 }
 
@@ -60,12 +65,18 @@ pub enum Tag {
 impl Tag {
     /// A tag stored as a keyed hash.
     pub fn hashed(name: &'static str, value: impl Into<String>) -> Self {
-        Self::Hashed { name, value: value.into() }
+        Self::Hashed {
+            name,
+            value: value.into(),
+        }
     }
 
     /// A tag stored in the clear.
     pub fn plain(name: &'static str, value: impl Into<String>) -> Self {
-        Self::Plain { name, value: value.into() }
+        Self::Plain {
+            name,
+            value: value.into(),
+        }
     }
 }
 
@@ -87,7 +98,13 @@ pub struct Put {
 impl Put {
     /// A record without tags that does not expire.
     pub fn new(kind: &'static str, id: impl Into<String>, value: Vec<u8>) -> Self {
-        Self { kind, id: id.into(), value, tags: Vec::new(), expires: None }
+        Self {
+            kind,
+            id: id.into(),
+            value,
+            tags: Vec::new(),
+            expires: None,
+        }
     }
 
     /// Adds a tag.
@@ -119,12 +136,20 @@ pub struct Page {
 impl Page {
     /// The first page, oldest first.
     pub fn first(limit: usize) -> Self {
-        Self { after: None, limit, newest_first: false }
+        Self {
+            after: None,
+            limit,
+            newest_first: false,
+        }
     }
 
     /// The first page, newest first.
     pub fn newest(limit: usize) -> Self {
-        Self { after: None, limit, newest_first: true }
+        Self {
+            after: None,
+            limit,
+            newest_first: true,
+        }
     }
 
     /// The page after that cursor.
@@ -136,10 +161,20 @@ impl Page {
 
     pub(crate) fn window(&self) -> Result<Window> {
         let after = match &self.after {
-            Some(cursor) => Some(cursor.parse().ok().filter(|seq| *seq <= i64::MAX as u64).ok_or(StoreError::Malformed("cursor"))?),
+            Some(cursor) => Some(
+                cursor
+                    .parse()
+                    .ok()
+                    .filter(|seq| *seq <= i64::MAX as u64)
+                    .ok_or(StoreError::Malformed("cursor"))?,
+            ),
             None => None,
         };
-        Ok(Window { after, limit: self.limit.min(MAX_PAGE), newest_first: self.newest_first })
+        Ok(Window {
+            after,
+            limit: self.limit.min(MAX_PAGE),
+            newest_first: self.newest_first,
+        })
     }
 }
 

@@ -15,7 +15,9 @@ use async_trait::async_trait;
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 use selfsame_crypto::time::UnixTime;
 
-use crate::backend::{Backend, Backlog, Outcome, Place, SealedBatch, SealedEntry, SealedLetter, SealedRecord};
+use crate::backend::{
+    Backend, Backlog, Outcome, Place, SealedBatch, SealedEntry, SealedLetter, SealedRecord,
+};
 use crate::error::{Result, StoreError};
 use crate::meter::Meter;
 use crate::outbox::OutboxId;
@@ -42,7 +44,12 @@ impl Sqlite {
         let meter = Arc::new(Meter::default());
         let readers = Readers::open(path)?;
         let writer = Writer::start(path, connection, meter.clone())?;
-        Ok(Self { writer, readers, meter, _lock: lock })
+        Ok(Self {
+            writer,
+            readers,
+            meter,
+            _lock: lock,
+        })
     }
 }
 
@@ -58,13 +65,25 @@ fn time(row: &Row<'_>, column: usize) -> rusqlite::Result<UnixTime> {
 fn tenant(row: &Row<'_>, column: usize) -> rusqlite::Result<TenantId> {
     let name: String = row.get(column)?;
     let kind = rusqlite::types::Type::Text;
-    TenantId::try_from(name).map_err(|error| rusqlite::Error::FromSqlConversionFailure(column, kind, Box::new(error)))
+    TenantId::try_from(name)
+        .map_err(|error| rusqlite::Error::FromSqlConversionFailure(column, kind, Box::new(error)))
 }
 
 fn record(row: &Row<'_>) -> rusqlite::Result<SealedRecord> {
-    let expires = row.get::<_, Option<i64>>(3)?.map(|at| UnixTime(at.cast_unsigned()));
-    let (seq, version) = (row.get::<_, i64>(1)?.cast_unsigned(), row.get::<_, i64>(2)?.cast_unsigned());
-    Ok(SealedRecord { id: row.get(0)?, seq, version, expires, value: row.get(4)? })
+    let expires = row
+        .get::<_, Option<i64>>(3)?
+        .map(|at| UnixTime(at.cast_unsigned()));
+    let (seq, version) = (
+        row.get::<_, i64>(1)?.cast_unsigned(),
+        row.get::<_, i64>(2)?.cast_unsigned(),
+    );
+    Ok(SealedRecord {
+        id: row.get(0)?,
+        seq,
+        version,
+        expires,
+        value: row.get(4)?,
+    })
 }
 
 fn entry(row: &Row<'_>) -> rusqlite::Result<SealedEntry> {
@@ -81,15 +100,26 @@ fn entry(row: &Row<'_>) -> rusqlite::Result<SealedEntry> {
 
 fn letter(row: &Row<'_>) -> rusqlite::Result<SealedLetter> {
     let seq = row.get::<_, i64>(7)?.cast_unsigned();
-    Ok(SealedLetter { entry: entry(row)?, seq, reason: row.get(8)?, buried: time(row, 9)? })
+    Ok(SealedLetter {
+        entry: entry(row)?,
+        seq,
+        reason: row.get(8)?,
+        buried: time(row, 9)?,
+    })
 }
 
 type Map<T> = fn(&Row<'_>) -> rusqlite::Result<T>;
 
-fn all<T>(connection: &Connection, query: &str, values: impl Params, map: Map<T>) -> Result<Vec<T>> {
+fn all<T>(
+    connection: &Connection,
+    query: &str,
+    values: impl Params,
+    map: Map<T>,
+) -> Result<Vec<T>> {
     let mut statement = connection.prepare_cached(query)?;
     let rows = statement.query_map(values, map)?;
-    rows.collect::<rusqlite::Result<_>>().map_err(StoreError::from)
+    rows.collect::<rusqlite::Result<_>>()
+        .map_err(StoreError::from)
 }
 
 /// The query and the sequence number to start from.
@@ -106,20 +136,45 @@ impl Backend for Sqlite {
     async fn read(&self, place: &Place, now: UnixTime) -> Result<Option<SealedRecord>> {
         self.readers.now(|connection| {
             let values = params![place.tenant.as_str(), place.kind, place.id, sql(now.0)];
-            Ok(connection.prepare_cached(schema::READ)?.query_row(values, record).optional()?)
+            Ok(connection
+                .prepare_cached(schema::READ)?
+                .query_row(values, record)
+                .optional()?)
         })
     }
 
     async fn find(&self, tag: &[u8], window: Window, now: UnixTime) -> Result<Vec<SealedRecord>> {
         let ((query, from), tag) = (directed(schema::FIND, window), tag.to_vec());
-        let read = move |connection: &Connection| all(connection, query, params![tag, from, sql(now.0), sql(window.limit as u64)], record);
+        let read = move |connection: &Connection| {
+            all(
+                connection,
+                query,
+                params![tag, from, sql(now.0), sql(window.limit as u64)],
+                record,
+            )
+        };
         self.readers.rows(window.limit, read).await
     }
 
-    async fn list(&self, tenant: &TenantId, kind: &str, window: Window, now: UnixTime) -> Result<Vec<SealedRecord>> {
-        let ((query, from), tenant, kind) = (directed(schema::LIST, window), tenant.clone(), kind.to_owned());
+    async fn list(
+        &self,
+        (tenant, kind): (&TenantId, &str),
+        window: Window,
+        now: UnixTime,
+    ) -> Result<Vec<SealedRecord>> {
+        let ((query, from), tenant, kind) = (
+            directed(schema::LIST, window),
+            tenant.clone(),
+            kind.to_owned(),
+        );
         let read = move |connection: &Connection| {
-            let values = params![tenant.as_str(), kind, from, sql(now.0), sql(window.limit as u64)];
+            let values = params![
+                tenant.as_str(),
+                kind,
+                from,
+                sql(now.0),
+                sql(window.limit as u64)
+            ];
             all(connection, query, values, record)
         };
         self.readers.rows(window.limit, read).await
@@ -132,34 +187,51 @@ impl Backend for Sqlite {
     async fn route(&self, key: &[u8; 32], now: UnixTime) -> Result<Option<TenantId>> {
         self.readers.now(|connection| {
             let mut statement = connection.prepare_cached(schema::ROUTE)?;
-            Ok(statement.query_row(params![key, sql(now.0)], |row| tenant(row, 0)).optional()?)
+            Ok(statement
+                .query_row(params![key, sql(now.0)], |row| tenant(row, 0))
+                .optional()?)
         })
     }
 
     async fn due(&self, now: UnixTime, limit: usize) -> Result<Vec<OutboxId>> {
         let values = [sql(now.0), sql(limit as u64)];
         let id: Map<OutboxId> = |row| Ok(OutboxId(row.get::<_, i64>(0)?.cast_unsigned()));
-        self.readers.rows(limit, move |connection| all(connection, schema::DUE, values, id)).await
+        self.readers
+            .rows(limit, move |connection| {
+                all(connection, schema::DUE, values, id)
+            })
+            .await
     }
 
     async fn entry(&self, id: OutboxId, now: UnixTime) -> Result<Option<SealedEntry>> {
         self.readers.now(|connection| {
             let mut statement = connection.prepare_cached(schema::ENTRY)?;
-            Ok(statement.query_row([id.0 as i64, sql(now.0)], entry).optional()?)
+            Ok(statement
+                .query_row([id.0 as i64, sql(now.0)], entry)
+                .optional()?)
         })
     }
 
     async fn dead_letters(&self, window: Window) -> Result<Vec<SealedLetter>> {
         let (query, from) = directed(schema::LETTERS, window);
         let values = [from, sql(window.limit as u64)];
-        self.readers.rows(window.limit, move |connection| all(connection, query, values, letter)).await
+        self.readers
+            .rows(window.limit, move |connection| {
+                all(connection, query, values, letter)
+            })
+            .await
     }
 
     async fn backlog(&self) -> Result<Backlog> {
         let count = |connection: &Connection| {
-            let counts = connection.prepare_cached(schema::BACKLOG)?.query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            let counts = connection
+                .prepare_cached(schema::BACKLOG)?
+                .query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
             let (pending, dead): (i64, i64) = counts;
-            Ok(Backlog { pending: pending.cast_unsigned(), dead: dead.cast_unsigned() })
+            Ok(Backlog {
+                pending: pending.cast_unsigned(),
+                dead: dead.cast_unsigned(),
+            })
         };
         self.readers.rows(usize::MAX, count).await
     }

@@ -1,22 +1,22 @@
 //! The front: seals what goes down, opens what comes up, and hashes what is looked for.
 
 mod allocate;
+mod effects;
 mod sealing;
 
 use std::fmt;
-use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
 use selfsame_crypto::time::UnixTime;
 
-use crate::backend::{Backend, Backlog, Place, SealedBatch, SealedRecord, Write};
+use crate::backend::{Backend, Place, SealedBatch, SealedRecord, Write};
 use crate::batch::{Batch, Committed, Expect};
 use crate::error::{Result, StoreError};
-use crate::outbox::{self, DeadLetter, Leased, Leases, OutboxId};
+use crate::outbox::Leases;
 use crate::record::{Page, Record, Tag};
 use crate::tenant::TenantId;
-use crate::vault::{TenantKeys, Vault};
+use crate::vault::{TenantKeys, Vault, bound};
 
 /// How long a dead letter is kept before `purge_expired` removes it.
 pub const DEAD_LETTER_SECONDS: u64 = 30 * 24 * 60 * 60;
@@ -53,34 +53,76 @@ impl Store {
     }
 
     /// The same with a clock of the caller's.
-    pub async fn open_with_clock(backend: Arc<dyn Backend>, vault: Vault, clock: Clock) -> Result<Self> {
+    pub async fn open_with_clock(
+        backend: Arc<dyn Backend>,
+        vault: Vault,
+        clock: Clock,
+    ) -> Result<Self> {
         let (leases, counters) = (Leases::default(), allocate::Counters::default());
-        let store = Self(Arc::new(Inner { backend, vault, clock, leases, counters }));
+        let store = Self(Arc::new(Inner {
+            backend,
+            vault,
+            clock,
+            leases,
+            counters,
+        }));
         store.keys_or_fresh(&TenantId::instance()).await?;
         Ok(store)
     }
 
     /// The record, unless absent or expired.
     pub async fn read(&self, tenant: &TenantId, kind: &str, id: &str) -> Result<Option<Record>> {
-        let Some(keys) = self.keys(tenant).await? else { return Ok(None) };
+        let Some(keys) = self.keys(tenant).await? else {
+            return Ok(None);
+        };
         let place = place(tenant, kind, id);
-        let Some(sealed) = self.0.backend.read(&place, self.now()).await? else { return Ok(None) };
+        let Some(sealed) = self.0.backend.read(&place, self.now()).await? else {
+            return Ok(None);
+        };
         open(&keys, tenant, kind, sealed).map(Some)
     }
 
     /// The records with the tag, in order of insertion.
-    pub async fn find(&self, tenant: &TenantId, kind: &str, tag: &Tag, page: &Page) -> Result<Vec<Record>> {
-        let Some(keys) = self.keys(tenant).await? else { return Ok(Vec::new()) };
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "whose, of what kind, with which tag, which page: each is asked for"
+    )]
+    pub async fn find(
+        &self,
+        tenant: &TenantId,
+        kind: &str,
+        tag: &Tag,
+        page: &Page,
+    ) -> Result<Vec<Record>> {
+        let Some(keys) = self.keys(tenant).await? else {
+            return Ok(Vec::new());
+        };
         let key = sealing::tag_key(&keys, tenant, kind, tag);
-        let found = self.0.backend.find(&key, page.window()?, self.now()).await?;
-        found.into_iter().map(|sealed| open(&keys, tenant, kind, sealed)).collect()
+        let found = self
+            .0
+            .backend
+            .find(&key, page.window()?, self.now())
+            .await?;
+        found
+            .into_iter()
+            .map(|sealed| open(&keys, tenant, kind, sealed))
+            .collect()
     }
 
     /// The records of a kind, in order of insertion.
     pub async fn list(&self, tenant: &TenantId, kind: &str, page: &Page) -> Result<Vec<Record>> {
-        let Some(keys) = self.keys(tenant).await? else { return Ok(Vec::new()) };
-        let listed = self.0.backend.list(tenant, kind, page.window()?, self.now()).await?;
-        listed.into_iter().map(|sealed| open(&keys, tenant, kind, sealed)).collect()
+        let Some(keys) = self.keys(tenant).await? else {
+            return Ok(Vec::new());
+        };
+        let listed = self
+            .0
+            .backend
+            .list((tenant, kind), page.window()?, self.now())
+            .await?;
+        listed
+            .into_iter()
+            .map(|sealed| open(&keys, tenant, kind, sealed))
+            .collect()
     }
 
     /// Writes the batch, all or nothing. When this answers, it is durable (unless the batch is deferred).
@@ -93,54 +135,24 @@ impl Store {
         Ok(committed)
     }
 
-    /// Numbers that were never given before and never will be again, even after a crash. There may be gaps.
-    pub async fn allocate(&self, tenant: &TenantId, counter: &str, count: u64) -> Result<Range<u64>> {
-        self.0.counters.allocate(self, tenant, counter, count).await
-    }
-
     /// The tenant that the key leads to.
     pub async fn route(&self, key: &str) -> Result<Option<TenantId>> {
         let hashed = self.instance_keys().await?.route(key);
         self.0.backend.route(&hashed, self.now()).await
     }
 
-    /// Effects to be carried out: due, first of their lane, and not leased to somebody else in this process.
-    pub async fn due(&self, now: UnixTime, limit: usize) -> Result<Vec<Leased>> {
-        let ids = self.0.backend.due(now, limit.saturating_add(self.0.leases.held())).await?;
-        let mut due = Vec::new();
-        for id in ids {
-            if due.len() >= limit {
-                break;
-            }
-            due.extend(self.lease_at(id, now).await?);
-        }
-        Ok(due)
-    }
-
-    /// The effect, to be carried out at once; nothing if another has it, or it is not due or not first of its lane.
-    pub async fn lease(&self, id: OutboxId) -> Result<Option<Leased>> {
-        self.lease_at(id, self.now()).await
-    }
-
-    /// Effects that were given up.
-    pub async fn dead_letters(&self, page: &Page) -> Result<Vec<DeadLetter>> {
-        let mut letters = Vec::new();
-        for letter in self.0.backend.dead_letters(page.window()?).await? {
-            let keys = self.keys(&letter.entry.tenant).await?.ok_or(StoreError::Tampered("key"))?;
-            letters.push(outbox::open_letter(&keys, letter)?);
-        }
-        Ok(letters)
-    }
-
-    /// How much waits in the outbox.
-    pub async fn backlog(&self) -> Result<Backlog> {
-        self.0.backend.backlog().await
-    }
-
     /// Removes at most so many expired records, expired routes and old dead letters; says how many.
     pub async fn purge_expired(&self, now: UnixTime, limit: usize) -> Result<u64> {
         let writes = vec![Write::Purge(now.minus(DEAD_LETTER_SECONDS), limit)];
-        let outcome = self.0.backend.commit(SealedBatch { now, durable: false, writes }).await?;
+        let outcome = self
+            .0
+            .backend
+            .commit(SealedBatch {
+                now,
+                durable: false,
+                writes,
+            })
+            .await?;
         Ok(outcome.purged)
     }
 
@@ -158,16 +170,10 @@ impl Store {
         (self.0.clock)()
     }
 
-    async fn lease_at(&self, id: OutboxId, now: UnixTime) -> Result<Option<Leased>> {
-        // Claimed first, read second: an entry settled by its last holder is then seen to be gone.
-        let Some(claim) = self.0.leases.claim(id) else { return Ok(None) };
-        let Some(sealed) = self.0.backend.entry(id, now).await? else { return Ok(None) };
-        let keys = self.keys(&sealed.tenant).await?.ok_or(StoreError::Tampered("key"))?;
-        Ok(Some(Leased::new(outbox::open(&keys, &sealed)?, claim)))
-    }
-
     async fn instance_keys(&self) -> Result<Arc<TenantKeys>> {
-        self.keys(&TenantId::instance()).await?.ok_or(StoreError::Tampered("key"))
+        self.keys(&TenantId::instance())
+            .await?
+            .ok_or(StoreError::Tampered("key"))
     }
 
     /// The tenant's keys, if it has any: a tenant that never wrote has nothing to read.
@@ -175,8 +181,18 @@ impl Store {
         if let Some(keys) = self.0.vault.cached(tenant) {
             return Ok(Some(keys));
         }
-        let Some(record) = self.0.backend.read(&place(tenant, KEY_KIND, ""), self.now()).await? else { return Ok(None) };
-        self.0.vault.unwrap(tenant, record.version, &record.value).map(Some)
+        let Some(record) = self
+            .0
+            .backend
+            .read(&place(tenant, KEY_KIND, ""), self.now())
+            .await?
+        else {
+            return Ok(None);
+        };
+        self.0
+            .vault
+            .unwrap(tenant, record.version, &record.value)
+            .map(Some)
     }
 
     async fn keys_or_fresh(&self, tenant: &TenantId) -> Result<Arc<TenantKeys>> {
@@ -186,8 +202,18 @@ impl Store {
         let (version, value) = self.0.vault.fresh(tenant)?;
         let place = place(tenant, KEY_KIND, "");
         let expect = Write::Expect(place.clone(), Expect::Absent);
-        let put = Write::Put { place, version, value, tags: Vec::new(), expires: None };
-        let batch = SealedBatch { now: self.now(), durable: true, writes: vec![expect, put] };
+        let put = Write::Put {
+            place,
+            version,
+            value,
+            tags: Vec::new(),
+            expires: None,
+        };
+        let batch = SealedBatch {
+            now: self.now(),
+            durable: true,
+            writes: vec![expect, put],
+        };
         match self.0.backend.commit(batch).await {
             // Another task was faster: its key is as good.
             Ok(_) | Err(StoreError::Conflict { .. }) => {}
@@ -198,15 +224,31 @@ impl Store {
 }
 
 fn place(tenant: &TenantId, kind: &str, id: &str) -> Place {
-    Place { tenant: tenant.clone(), kind: kind.to_owned(), id: id.to_owned() }
+    Place {
+        tenant: tenant.clone(),
+        kind: kind.to_owned(),
+        id: id.to_owned(),
+    }
 }
 
 fn open(keys: &TenantKeys, tenant: &TenantId, kind: &str, sealed: SealedRecord) -> Result<Record> {
-    let value = keys.open(&keys.bound(tenant, kind, &sealed.id, sealed.version), &sealed.value)?;
-    Ok(Record { id: sealed.id, value, version: sealed.version, expires: sealed.expires, seq: sealed.seq })
+    let value = keys.open(
+        &bound(tenant, kind, &sealed.id, sealed.version),
+        &sealed.value,
+    )?;
+    Ok(Record {
+        id: sealed.id,
+        value,
+        version: sealed.version,
+        expires: sealed.expires,
+        seq: sealed.seq,
+    })
 }
 
-#[allow(clippy::disallowed_methods, reason = "what has expired must read as absent, whoever asks; tests pass a clock")]
+#[allow(
+    clippy::disallowed_methods,
+    reason = "what has expired must read as absent, whoever asks; tests pass a clock"
+)]
 fn system_now() -> UnixTime {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     UnixTime(since.map_or(0, |since| since.as_secs()))

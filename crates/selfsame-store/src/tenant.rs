@@ -17,8 +17,13 @@ pub struct TenantId(Arc<str>);
 impl TenantId {
     /// A tenant by its name: 1 to 128 visible ASCII characters.
     pub fn parse(name: &str) -> Result<Self> {
-        let fits = (1..=MAX_LENGTH).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_graphic());
-        if fits { Ok(Self(name.into())) } else { Err(StoreError::Malformed("tenant")) }
+        let fits = (1..=MAX_LENGTH).contains(&name.len())
+            && name.bytes().all(|byte| byte.is_ascii_graphic());
+        if fits {
+            Ok(Self(name.into()))
+        } else {
+            Err(StoreError::Malformed("tenant"))
+        }
     }
 
     /// The instance itself: what belongs to no tenant in particular.

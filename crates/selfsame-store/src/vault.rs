@@ -25,22 +25,41 @@ impl Vault {
     /// A vault under a master key.
     pub fn from_master(master: SealingKey) -> Self {
         let wrap = master.derive(b"selfsame/store/wrap");
-        Self { wrap, stamps: Arc::new(Stamps::new()), cache: Mutex::default() }
+        Self {
+            wrap,
+            stamps: Arc::new(Stamps::new()),
+            cache: Mutex::default(),
+        }
     }
 
     pub(crate) fn cached(&self, tenant: &TenantId) -> Option<Arc<TenantKeys>> {
-        self.cache.lock().unwrap_or_else(PoisonError::into_inner).get(tenant)
+        self.cache
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(tenant)
     }
 
     /// A new data key: its wrapped form, to be stored, and the version it is bound to.
     pub(crate) fn fresh(&self, tenant: &TenantId) -> Result<(u64, Vec<u8>)> {
         let version = self.stamps.next();
-        let wrapped = self.wrap.seal(self.stamps.nonce(version), &wrapping(tenant, version), &random_seed());
+        let wrapped = self.wrap.seal(
+            self.stamps.nonce(version),
+            &wrapping(tenant, version),
+            &random_seed(),
+        );
         Ok((version, wrapped.map_err(unsealable)?))
     }
 
-    pub(crate) fn unwrap(&self, tenant: &TenantId, version: u64, wrapped: &[u8]) -> Result<Arc<TenantKeys>> {
-        let plain = self.wrap.open(&wrapping(tenant, version), wrapped).map_err(|_| StoreError::WrongKey)?;
+    pub(crate) fn unwrap(
+        &self,
+        tenant: &TenantId,
+        version: u64,
+        wrapped: &[u8],
+    ) -> Result<Arc<TenantKeys>> {
+        let plain = self
+            .wrap
+            .open(&wrapping(tenant, version), wrapped)
+            .map_err(|_| StoreError::WrongKey)?;
         let bytes: [u8; 32] = plain.try_into().map_err(|_| StoreError::Tampered("key"))?;
         let data = SealingKey::from_bytes(bytes);
         let keys = Arc::new(TenantKeys {
@@ -48,7 +67,10 @@ impl Vault {
             index: data.derive(b"selfsame/store/index"),
             stamps: self.stamps.clone(),
         });
-        self.cache.lock().unwrap_or_else(PoisonError::into_inner).insert(tenant.clone(), keys.clone());
+        self.cache
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(tenant.clone(), keys.clone());
         Ok(keys)
     }
 }
@@ -64,7 +86,11 @@ fn unsealable(error: SealError) -> StoreError {
 }
 
 fn wrapping(tenant: &TenantId, version: u64) -> Vec<u8> {
-    frame::join(&[b"selfsame/store/key", tenant.as_str().as_bytes(), &version.to_be_bytes()])
+    frame::join(&[
+        b"selfsame/store/key",
+        tenant.as_str().as_bytes(),
+        &version.to_be_bytes(),
+    ])
 }
 
 /// What seals and indexes a tenant's data.
@@ -79,18 +105,16 @@ impl TenantKeys {
         self.stamps.next()
     }
 
-    /// What a sealed value is bound to: anywhere else it does not open.
-    pub(crate) fn bound(&self, tenant: &TenantId, kind: &str, id: &str, version: u64) -> Vec<u8> {
-        let parts = [b"selfsame/store/record", tenant.as_str().as_bytes(), kind.as_bytes(), id.as_bytes(), &version.to_be_bytes()];
-        frame::join(&parts)
-    }
-
     pub(crate) fn seal(&self, stamp: u64, bound: &[u8], plain: &[u8]) -> Result<Vec<u8>> {
-        self.value.seal(self.stamps.nonce(stamp), bound, plain).map_err(unsealable)
+        self.value
+            .seal(self.stamps.nonce(stamp), bound, plain)
+            .map_err(unsealable)
     }
 
     pub(crate) fn open(&self, bound: &[u8], sealed: &[u8]) -> Result<Vec<u8>> {
-        self.value.open(bound, sealed).map_err(|_| StoreError::Tampered("value"))
+        self.value
+            .open(bound, sealed)
+            .map_err(|_| StoreError::Tampered("value"))
     }
 
     pub(crate) fn tag(&self, kind: &str, name: &str, value: &str) -> [u8; 16] {
@@ -112,6 +136,18 @@ impl TenantKeys {
     }
 }
 
+/// What a sealed value is bound to: anywhere else it does not open.
+pub(crate) fn bound(tenant: &TenantId, kind: &str, id: &str, version: u64) -> Vec<u8> {
+    let parts = [
+        b"selfsame/store/record",
+        tenant.as_str().as_bytes(),
+        kind.as_bytes(),
+        id.as_bytes(),
+        &version.to_be_bytes(),
+    ];
+    frame::join(&parts)
+}
+
 /// Numbers that this process gives once, and that others are most unlikely to give: versions and nonces.
 struct Stamps {
     process: [u8; 4],
@@ -122,7 +158,10 @@ impl Stamps {
     fn new() -> Self {
         let [a, b, c, d, rest @ ..] = random_seed();
         let [e, f, g, h, i, j, k, l, ..] = rest;
-        Self { process: [a, b, c, d], next: AtomicU64::new(u64::from_be_bytes([e, f, g, h, i, j, k, l])) }
+        Self {
+            process: [a, b, c, d],
+            next: AtomicU64::new(u64::from_be_bytes([e, f, g, h, i, j, k, l])),
+        }
     }
 
     /// 63 bits, so that SQL's signed integers hold it.
@@ -177,8 +216,14 @@ mod tests {
         let tenant = TenantId::parse("a").unwrap();
         let (version, wrapped) = vault.fresh(&tenant).unwrap();
         assert!(vault.unwrap(&tenant, version, &wrapped).is_ok());
-        assert!(matches!(vault.unwrap(&TenantId::parse("b").unwrap(), version, &wrapped), Err(StoreError::WrongKey)));
-        assert!(matches!(vault.unwrap(&tenant, version + 1, &wrapped), Err(StoreError::WrongKey)));
+        assert!(matches!(
+            vault.unwrap(&TenantId::parse("b").unwrap(), version, &wrapped),
+            Err(StoreError::WrongKey)
+        ));
+        assert!(matches!(
+            vault.unwrap(&tenant, version + 1, &wrapped),
+            Err(StoreError::WrongKey)
+        ));
     }
 
     #[test]
@@ -195,7 +240,10 @@ mod tests {
         }
         let cache = vault.cache.lock().unwrap();
         assert!(cache.young.len() <= GENERATION && cache.old.len() <= GENERATION);
-        assert!(!cache.old.contains_key(&TenantId::parse("t0").unwrap()) && !cache.young.contains_key(&TenantId::parse("t0").unwrap()));
+        assert!(
+            !cache.old.contains_key(&TenantId::parse("t0").unwrap())
+                && !cache.young.contains_key(&TenantId::parse("t0").unwrap())
+        );
     }
 
     #[test]

@@ -40,12 +40,22 @@ impl MemoryLedger {
 impl State {
     fn head(&self) -> Option<Head> {
         let bytes = self.blocks.last()?.clone();
-        Some(Head { height: self.blocks.len() as u64, size: self.entries.len() as u64, bytes })
+        Some(Head {
+            height: self.blocks.len() as u64,
+            size: self.entries.len() as u64,
+            bytes,
+        })
     }
 
     fn entry(&self, seq: u64) -> Option<Placed> {
-        let (height, entry) = self.entries.get(usize::try_from(seq.checked_sub(1)?).ok()?)?;
-        Some(Placed { seq, height: *height, entry: entry.clone() })
+        let (height, entry) = self
+            .entries
+            .get(usize::try_from(seq.checked_sub(1)?).ok()?)?;
+        Some(Placed {
+            seq,
+            height: *height,
+            entry: entry.clone(),
+        })
     }
 }
 
@@ -60,7 +70,9 @@ impl LedgerStore for MemoryLedger {
     }
 
     fn block(&self, height: u64) -> Result<Option<Vec<u8>>> {
-        let index = height.checked_sub(1).and_then(|index| usize::try_from(index).ok());
+        let index = height
+            .checked_sub(1)
+            .and_then(|index| usize::try_from(index).ok());
         Ok(index.and_then(|index| self.state().blocks.get(index).cloned()))
     }
 
@@ -71,7 +83,9 @@ impl LedgerStore for MemoryLedger {
     fn entries(&self, seqs: Range<u64>) -> Result<Vec<Placed>> {
         let state = self.state();
         let end = seqs.end.min(seqs.start.saturating_add(MAX_ENTRIES));
-        Ok((seqs.start.max(1)..end).map_while(|seq| state.entry(seq)).collect())
+        Ok((seqs.start.max(1)..end)
+            .map_while(|seq| state.entry(seq))
+            .collect())
     }
 
     fn by_hash(&self, hash: &[u8; 32]) -> Result<Option<u64>> {
@@ -84,7 +98,11 @@ impl LedgerStore for MemoryLedger {
             return Err(StoreError::conflict("ledger", "height"));
         }
         let mut fresh = HashSet::new();
-        if block.entries.iter().any(|entry| state.hashes.contains_key(&entry.hash) || !fresh.insert(entry.hash)) {
+        if block
+            .entries
+            .iter()
+            .any(|entry| state.hashes.contains_key(&entry.hash) || !fresh.insert(entry.hash))
+        {
             return Err(StoreError::conflict("ledger", "entry"));
         }
         for entry in block.entries {
@@ -95,7 +113,11 @@ impl LedgerStore for MemoryLedger {
         state.values.extend(block.writes);
         state.blocks.push(block.head.clone());
         self.meter.record(Duration::ZERO);
-        Ok(Head { height: block.height, size: state.entries.len() as u64, bytes: block.head })
+        Ok(Head {
+            height: block.height,
+            size: state.entries.len() as u64,
+            bytes: block.head,
+        })
     }
 
     fn meter(&self) -> &Meter {

@@ -15,7 +15,11 @@ use crate::sqlite::file::{self, Format};
 use crate::sqlite::readers::Readers;
 use crate::sqlite::sql;
 
-const FORMAT: Format = Format { application: 0x5353_6c67, version: 1, schema: SCHEMA };
+const FORMAT: Format = Format {
+    application: 0x5353_6c67,
+    version: 1,
+    schema: SCHEMA,
+};
 
 const SCHEMA: &str = "
 CREATE TABLE blocks (
@@ -52,18 +56,35 @@ impl SqliteLedger {
         let path = path.as_ref();
         let (lock, writer) = file::open_writer(path, &FORMAT)?;
         let (readers, writer) = (Readers::open(path)?, Arc::new(Mutex::new(writer)));
-        Ok(Self { readers, writer, meter: Arc::default(), _lock: lock })
+        Ok(Self {
+            readers,
+            writer,
+            meter: Arc::default(),
+            _lock: lock,
+        })
     }
 
-    fn one<T>(&self, query: &str, key: impl rusqlite::Params, map: fn(&Row<'_>) -> rusqlite::Result<T>) -> Result<Option<T>> {
-        self.readers.now(|connection| Ok(connection.prepare_cached(query)?.query_row(key, map).optional()?))
+    fn one<T>(
+        &self,
+        query: &str,
+        key: impl rusqlite::Params,
+        map: fn(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>> {
+        self.readers.now(|connection| {
+            Ok(connection
+                .prepare_cached(query)?
+                .query_row(key, map)
+                .optional()?)
+        })
     }
 }
 
 #[async_trait]
 impl LedgerStore for SqliteLedger {
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
-        self.one("SELECT value FROM state WHERE key = ?1", [key], |row| row.get(0))
+        self.one("SELECT value FROM state WHERE key = ?1", [key], |row| {
+            row.get(0)
+        })
     }
 
     fn head(&self) -> Result<Option<Head>> {
@@ -71,11 +92,19 @@ impl LedgerStore for SqliteLedger {
     }
 
     fn block(&self, height: u64) -> Result<Option<Vec<u8>>> {
-        self.one("SELECT head FROM blocks WHERE height = ?1", [sql(height)], |row| row.get(0))
+        self.one(
+            "SELECT head FROM blocks WHERE height = ?1",
+            [sql(height)],
+            |row| row.get(0),
+        )
     }
 
     fn entry(&self, seq: u64) -> Result<Option<Placed>> {
-        self.one("SELECT seq, height, hash, bytes FROM entries WHERE seq = ?1", [sql(seq)], placed)
+        self.one(
+            "SELECT seq, height, hash, bytes FROM entries WHERE seq = ?1",
+            [sql(seq)],
+            placed,
+        )
     }
 
     fn entries(&self, seqs: Range<u64>) -> Result<Vec<Placed>> {
@@ -89,7 +118,9 @@ impl LedgerStore for SqliteLedger {
     }
 
     fn by_hash(&self, hash: &[u8; 32]) -> Result<Option<u64>> {
-        self.one("SELECT seq FROM entries WHERE hash = ?1", [hash], |row| Ok(row.get::<_, i64>(0)?.cast_unsigned()))
+        self.one("SELECT seq FROM entries WHERE hash = ?1", [hash], |row| {
+            Ok(row.get::<_, i64>(0)?.cast_unsigned())
+        })
     }
 
     async fn append(&self, block: Block) -> Result<Head> {
@@ -98,7 +129,9 @@ impl LedgerStore for SqliteLedger {
             let mut writer = writer.lock().unwrap_or_else(PoisonError::into_inner);
             append(&mut writer, &meter, block)
         });
-        appending.await.map_err(|_| StoreError::Storage("an append was cut off".to_owned()))?
+        appending
+            .await
+            .map_err(|_| StoreError::Storage("an append was cut off".to_owned()))?
     }
 
     fn meter(&self) -> &Meter {
@@ -107,18 +140,39 @@ impl LedgerStore for SqliteLedger {
 }
 
 fn head(row: &Row<'_>) -> rusqlite::Result<Head> {
-    let (height, size) = (row.get::<_, i64>(0)?.cast_unsigned(), row.get::<_, i64>(1)?.cast_unsigned());
-    Ok(Head { height, size, bytes: row.get(2)? })
+    let (height, size) = (
+        row.get::<_, i64>(0)?.cast_unsigned(),
+        row.get::<_, i64>(1)?.cast_unsigned(),
+    );
+    Ok(Head {
+        height,
+        size,
+        bytes: row.get(2)?,
+    })
 }
 
 fn placed(row: &Row<'_>) -> rusqlite::Result<Placed> {
-    let (seq, height) = (row.get::<_, i64>(0)?.cast_unsigned(), row.get::<_, i64>(1)?.cast_unsigned());
-    Ok(Placed { seq, height, entry: Entry { hash: row.get(2)?, bytes: row.get(3)? } })
+    let (seq, height) = (
+        row.get::<_, i64>(0)?.cast_unsigned(),
+        row.get::<_, i64>(1)?.cast_unsigned(),
+    );
+    Ok(Placed {
+        seq,
+        height,
+        entry: Entry {
+            hash: row.get(2)?,
+            bytes: row.get(3)?,
+        },
+    })
 }
 
 fn append(writer: &mut Connection, meter: &Meter, block: Block) -> Result<Head> {
     let transaction = writer.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
-    let (height, size) = match transaction.prepare_cached(HEAD)?.query_row([], head).optional()? {
+    let (height, size) = match transaction
+        .prepare_cached(HEAD)?
+        .query_row([], head)
+        .optional()?
+    {
         Some(head) => (head.height, head.size),
         None => (0, 0),
     };
@@ -128,17 +182,26 @@ fn append(writer: &mut Connection, meter: &Meter, block: Block) -> Result<Head> 
     for (seq, entry) in (size + 1..).zip(&block.entries) {
         insert(&transaction, seq, block.height, entry)?;
     }
-    let upsert = "INSERT INTO state (key, value) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET value = ?2";
+    let upsert =
+        "INSERT INTO state (key, value) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET value = ?2";
     for (key, value) in &block.writes {
         transaction.prepare_cached(upsert)?.execute([key, value])?;
     }
     let size = size + block.entries.len() as u64;
     let insert = "INSERT INTO blocks (height, size, head) VALUES (?1, ?2, ?3)";
-    transaction.prepare_cached(insert)?.execute(params![sql(block.height), sql(size), block.head])?;
+    transaction.prepare_cached(insert)?.execute(params![
+        sql(block.height),
+        sql(size),
+        block.head
+    ])?;
     let (committed, took) = timed(|| transaction.commit());
     committed?;
     meter.record(took);
-    Ok(Head { height: block.height, size, bytes: block.head })
+    Ok(Head {
+        height: block.height,
+        size,
+        bytes: block.head,
+    })
 }
 
 fn insert(transaction: &Transaction<'_>, seq: u64, height: u64, entry: &Entry) -> Result<()> {
@@ -146,7 +209,11 @@ fn insert(transaction: &Transaction<'_>, seq: u64, height: u64, entry: &Entry) -
     let values = params![sql(seq), sql(height), entry.hash, entry.bytes];
     match transaction.prepare_cached(insert)?.execute(values) {
         Ok(_) => Ok(()),
-        Err(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::ConstraintViolation) => Err(StoreError::conflict("ledger", "entry")),
+        Err(error)
+            if error.sqlite_error_code() == Some(rusqlite::ErrorCode::ConstraintViolation) =>
+        {
+            Err(StoreError::conflict("ledger", "entry"))
+        }
         Err(error) => Err(error.into()),
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use selfsame_crypto::time::UnixTime;
 
-use super::page;
+use super::state::page;
 use crate::backend::{Backlog, SealedEntry, SealedLetter};
 use crate::error::{Result, StoreError};
 use crate::outbox::OutboxId;
@@ -20,13 +20,24 @@ pub(super) struct Outbox {
 
 impl Outbox {
     pub(super) fn judge(&self, id: OutboxId, dead: bool) -> Result<()> {
-        let found = if dead { self.dead_seq(id).is_some() } else { self.pending.contains_key(&id) };
-        if found { Ok(()) } else { Err(StoreError::conflict("outbox", &id.to_string())) }
+        let found = if dead {
+            self.dead_seq(id).is_some()
+        } else {
+            self.pending.contains_key(&id)
+        };
+        if found {
+            Ok(())
+        } else {
+            Err(StoreError::conflict("outbox", &id.to_string()))
+        }
     }
 
     pub(super) fn enqueue(&mut self, entry: SealedEntry) {
         self.last_seq += 1;
-        self.lanes.entry(entry.lane).or_default().insert(self.last_seq, entry.id);
+        self.lanes
+            .entry(entry.lane)
+            .or_default()
+            .insert(self.last_seq, entry.id);
         self.pending.insert(entry.id, (self.last_seq, entry));
     }
 
@@ -43,14 +54,26 @@ impl Outbox {
 
     pub(super) fn bury(&mut self, id: OutboxId, reason: String, now: UnixTime) {
         if let Some((seq, entry)) = self.take(id) {
-            self.dead.insert(seq, SealedLetter { entry, seq, reason, buried: now });
+            self.dead.insert(
+                seq,
+                SealedLetter {
+                    entry,
+                    seq,
+                    reason,
+                    buried: now,
+                },
+            );
         }
     }
 
     pub(super) fn replay(&mut self, id: OutboxId, now: UnixTime) {
         let letter = self.dead_seq(id).and_then(|seq| self.dead.remove(&seq));
         if let Some(letter) = letter {
-            self.enqueue(SealedEntry { not_before: now, attempts: 0, ..letter.entry });
+            self.enqueue(SealedEntry {
+                not_before: now,
+                attempts: 0,
+                ..letter.entry
+            });
         }
     }
 
@@ -72,15 +95,28 @@ impl Outbox {
     }
 
     pub(super) fn dead_letters(&self, window: Window) -> Vec<SealedLetter> {
-        page(&self.dead, window).into_iter().take(window.limit).cloned().collect()
+        page(&self.dead, window)
+            .into_iter()
+            .take(window.limit)
+            .cloned()
+            .collect()
     }
 
     pub(super) fn backlog(&self) -> Backlog {
-        Backlog { pending: self.pending.len() as u64, dead: self.dead.len() as u64 }
+        Backlog {
+            pending: self.pending.len() as u64,
+            dead: self.dead.len() as u64,
+        }
     }
 
     pub(super) fn purge(&mut self, before: UnixTime, limit: usize) -> usize {
-        let old: Vec<u64> = self.dead.iter().filter(|(_, letter)| letter.buried < before).map(|(seq, _)| *seq).take(limit).collect();
+        let old: Vec<u64> = self
+            .dead
+            .iter()
+            .filter(|(_, letter)| letter.buried < before)
+            .map(|(seq, _)| *seq)
+            .take(limit)
+            .collect();
         for seq in &old {
             self.dead.remove(seq);
         }
@@ -99,6 +135,9 @@ impl Outbox {
     }
 
     fn dead_seq(&self, id: OutboxId) -> Option<u64> {
-        self.dead.values().find(|letter| letter.entry.id == id).map(|letter| letter.seq)
+        self.dead
+            .values()
+            .find(|letter| letter.entry.id == id)
+            .map(|letter| letter.seq)
     }
 }

@@ -28,8 +28,17 @@ pub(super) struct Last {
 
 impl Last {
     pub(super) fn read(connection: &Connection) -> Result<Self> {
-        let last = |table| connection.query_row(&format!("SELECT coalesce(max(seq), 0) FROM {table}"), [], |row| row.get(0));
-        Ok(Self { record: last("records")?, outbox: last("outbox")? })
+        let last = |table| {
+            connection.query_row(
+                &format!("SELECT coalesce(max(seq), 0) FROM {table}"),
+                [],
+                |row| row.get(0),
+            )
+        };
+        Ok(Self {
+            record: last("records")?,
+            outbox: last("outbox")?,
+        })
     }
 }
 
@@ -42,7 +51,11 @@ struct Existing {
 
 impl<'a> Apply<'a> {
     pub(super) fn new(connection: &'a Connection, last: &'a mut Last, now: UnixTime) -> Self {
-        Self { connection, now: sql(now.0), last }
+        Self {
+            connection,
+            now: sql(now.0),
+            last,
+        }
     }
 
     /// Whether the batch may be written; writes nothing.
@@ -50,7 +63,9 @@ impl<'a> Apply<'a> {
         for write in &batch.writes {
             match write {
                 Write::Expect(place, expect) => self.expect(place, *expect)?,
-                Write::Settle(id) | Write::Retry(id, _) | Write::Bury(id, _) => self.judge_entry(*id, false)?,
+                Write::Settle(id) | Write::Retry(id, _) | Write::Bury(id, _) => {
+                    self.judge_entry(*id, false)?
+                }
                 Write::Replay(id) => self.judge_entry(*id, true)?,
                 Write::Route(key, tenant, _) => self.judge_route(key, tenant)?,
                 _ => {}
@@ -65,7 +80,11 @@ impl<'a> Apply<'a> {
             match write {
                 Write::Expect(..) => {}
                 Write::Put { .. } => self.put(write)?,
-                Write::Update { place, version, value } => self.update(&place, version, &value)?,
+                Write::Update {
+                    place,
+                    version,
+                    value,
+                } => self.update(&place, version, &value)?,
                 Write::Delete(place) => {
                     if let Some(existing) = self.existing(&place)? {
                         self.remove(existing.seq, &existing.tags)?;
@@ -78,9 +97,14 @@ impl<'a> Apply<'a> {
                 Write::Replay(id) => self.replay(id)?,
                 Write::Route(key, tenant, expires) => self.route(&key, &tenant, expires)?,
                 Write::Unroute(key, tenant) => {
-                    self.run("DELETE FROM routes WHERE key = ?1 AND tenant = ?2", params![key, tenant.as_str()])?;
+                    self.run(
+                        "DELETE FROM routes WHERE key = ?1 AND tenant = ?2",
+                        params![key, tenant.as_str()],
+                    )?;
                 }
-                Write::Reserve(tenant, counter, count) => outcome.reserved.push(self.reserve(&tenant, &counter, count)?),
+                Write::Reserve(tenant, counter, count) => outcome
+                    .reserved
+                    .push(self.reserve(&tenant, &counter, count)?),
                 Write::Purge(before, limit) => outcome.purged += self.purge(before, limit)?,
             }
         }
@@ -96,7 +120,12 @@ impl<'a> Apply<'a> {
         let values = params![place.tenant.as_str(), place.kind, place.id];
         let mut statement = self.connection.prepare_cached(query)?;
         let found = statement.query_row(values, |row| {
-            Ok(Existing { seq: row.get(0)?, version: row.get(1)?, expires: row.get(2)?, tags: row.get(3)? })
+            Ok(Existing {
+                seq: row.get(0)?,
+                version: row.get(1)?,
+                expires: row.get(2)?,
+                tags: row.get(3)?,
+            })
         });
         Ok(found.optional()?)
     }
@@ -106,20 +135,37 @@ impl<'a> Apply<'a> {
     }
 
     fn expect(&self, place: &Place, expect: Expect) -> Result<()> {
-        let live = self.existing(place)?.filter(|existing| !self.expired(existing.expires));
+        let live = self
+            .existing(place)?
+            .filter(|existing| !self.expired(existing.expires));
         let holds = match expect {
             Expect::Absent => live.is_none(),
             Expect::Version(version) => live.is_some_and(|live| live.version == version as i64),
         };
-        if holds { Ok(()) } else { Err(StoreError::conflict(&place.kind, &place.id)) }
+        if holds {
+            Ok(())
+        } else {
+            Err(StoreError::conflict(&place.kind, &place.id))
+        }
     }
 
     fn put(&mut self, write: Write) -> Result<()> {
-        let Write::Put { place, version, value, tags, expires } = write else { return Ok(()) };
+        let Write::Put {
+            place,
+            version,
+            value,
+            tags,
+            expires,
+        } = write
+        else {
+            return Ok(());
+        };
         let packed = frame::join(&tags.iter().map(Vec::as_slice).collect::<Vec<_>>());
         let expires = expires.map(|at| sql(at.0));
         let mut existing = self.existing(&place)?;
-        if let Some(gone) = existing.take_if(|existing| existing.expires.is_some_and(|at| at <= self.now)) {
+        if let Some(gone) =
+            existing.take_if(|existing| existing.expires.is_some_and(|at| at <= self.now))
+        {
             self.remove(gone.seq, &gone.tags)?;
         }
         if let Some(Existing { seq, tags: old, .. }) = existing {
@@ -134,34 +180,68 @@ impl<'a> Apply<'a> {
         self.last.record += 1;
         let seq = self.last.record;
         let insert = "INSERT INTO records (seq, tenant, kind, id, version, expires, tags, value) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
-        self.run(insert, params![seq, place.tenant.as_str(), place.kind, place.id, version as i64, expires, packed, value])?;
+        self.run(
+            insert,
+            params![
+                seq,
+                place.tenant.as_str(),
+                place.kind,
+                place.id,
+                version as i64,
+                expires,
+                packed,
+                value
+            ],
+        )?;
         self.tag(seq, &tags)
     }
 
     fn update(&self, place: &Place, version: u64, value: &[u8]) -> Result<()> {
         let update = "UPDATE records SET version = ?4, value = ?5 WHERE tenant = ?1 AND kind = ?2 AND id = ?3";
-        self.run(update, params![place.tenant.as_str(), place.kind, place.id, version as i64, value]).map(drop)
+        self.run(
+            update,
+            params![
+                place.tenant.as_str(),
+                place.kind,
+                place.id,
+                version as i64,
+                value
+            ],
+        )
+        .map(drop)
     }
 
     fn remove(&self, seq: i64, tags: &[u8]) -> Result<()> {
         self.untag(seq, tags)?;
-        self.run("DELETE FROM records WHERE seq = ?1", [seq]).map(drop)
+        self.run("DELETE FROM records WHERE seq = ?1", [seq])
+            .map(drop)
     }
 
     fn tag(&self, seq: i64, tags: &[Vec<u8>]) -> Result<()> {
-        tags.iter().try_for_each(|tag| self.run("INSERT INTO tags (tag, seq) VALUES (?1, ?2)", params![tag, seq]).map(drop))
+        tags.iter().try_for_each(|tag| {
+            self.run(
+                "INSERT INTO tags (tag, seq) VALUES (?1, ?2)",
+                params![tag, seq],
+            )
+            .map(drop)
+        })
     }
 
     fn untag(&self, seq: i64, packed: &[u8]) -> Result<()> {
         for tag in frame::split(packed).ok_or(StoreError::Tampered("list of tags"))? {
-            self.run("DELETE FROM tags WHERE tag = ?1 AND seq = ?2", params![tag, seq])?;
+            self.run(
+                "DELETE FROM tags WHERE tag = ?1 AND seq = ?2",
+                params![tag, seq],
+            )?;
         }
         Ok(())
     }
 
     fn judge_route(&self, key: &[u8; 32], tenant: &TenantId) -> Result<()> {
         let mut statement = self.connection.prepare_cached(schema::ROUTE)?;
-        let holder = statement.query_row(params![key, self.now], |row| row.get::<_, String>(0)).optional()?;
+        let holder = statement
+            .query_row(params![key, self.now], |row| row.get::<_, String>(0))
+            .optional()?;
         match holder {
             Some(holder) if holder != tenant.as_str() => Err(StoreError::conflict("route", "")),
             _ => Ok(()),
@@ -170,14 +250,26 @@ impl<'a> Apply<'a> {
 
     fn route(&self, key: &[u8; 32], tenant: &TenantId, expires: Option<UnixTime>) -> Result<()> {
         let insert = "INSERT OR REPLACE INTO routes (key, tenant, expires) VALUES (?1, ?2, ?3)";
-        self.run(insert, params![key, tenant.as_str(), expires.map(|at| sql(at.0))]).map(drop)
+        self.run(
+            insert,
+            params![key, tenant.as_str(), expires.map(|at| sql(at.0))],
+        )
+        .map(drop)
     }
 
-    fn reserve(&self, tenant: &TenantId, counter: &str, count: u64) -> Result<std::ops::Range<u64>> {
+    fn reserve(
+        &self,
+        tenant: &TenantId,
+        counter: &str,
+        count: u64,
+    ) -> Result<std::ops::Range<u64>> {
         let raise = "INSERT INTO counters (tenant, counter, next) VALUES (?1, ?2, ?3)
             ON CONFLICT DO UPDATE SET next = next + ?3 RETURNING next";
         let values = params![tenant.as_str(), counter, sql(count)];
-        let next: i64 = self.connection.prepare_cached(raise)?.query_row(values, |row| row.get(0))?;
+        let next: i64 = self
+            .connection
+            .prepare_cached(raise)?
+            .query_row(values, |row| row.get(0))?;
         let next = next.cast_unsigned();
         Ok(next.saturating_sub(count)..next)
     }
@@ -185,13 +277,16 @@ impl<'a> Apply<'a> {
     fn purge(&self, before: UnixTime, limit: usize) -> Result<u64> {
         let limit = sql(limit as u64);
         let mut statement = self.connection.prepare_cached(schema::EXPIRED)?;
-        let expired = statement.query_map([self.now, limit], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let expired =
+            statement.query_map([self.now, limit], |row| Ok((row.get(0)?, row.get(1)?)))?;
         let expired = expired.collect::<rusqlite::Result<Vec<(i64, Vec<u8>)>>>()?;
         for (seq, tags) in &expired {
             self.remove(*seq, tags)?;
         }
-        let routes = "DELETE FROM routes WHERE key IN (SELECT key FROM routes WHERE expires <= ?1 LIMIT ?2)";
-        let letters = "DELETE FROM outbox WHERE seq IN (SELECT seq FROM outbox WHERE buried < ?1 LIMIT ?2)";
+        let routes =
+            "DELETE FROM routes WHERE key IN (SELECT key FROM routes WHERE expires <= ?1 LIMIT ?2)";
+        let letters =
+            "DELETE FROM outbox WHERE seq IN (SELECT seq FROM outbox WHERE buried < ?1 LIMIT ?2)";
         let routes = self.run(routes, [self.now, limit])?;
         let letters = self.run(letters, [sql(before.0), limit])?;
         Ok((expired.len() + routes + letters) as u64)

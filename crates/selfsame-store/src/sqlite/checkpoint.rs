@@ -32,8 +32,15 @@ impl Checkpoints {
         let (due, asked) = sync_channel(1);
         let behind = Arc::new(AtomicBool::new(false));
         let seen = behind.clone();
-        let thread = std::thread::Builder::new().name("store-checkpoint".to_owned()).spawn(move || run(&connection, &asked, &seen))?;
-        Ok(Self { due: Some(due), behind, thread: Some(thread), commits: 0 })
+        let thread = std::thread::Builder::new()
+            .name("store-checkpoint".to_owned())
+            .spawn(move || run(&connection, &asked, &seen))?;
+        Ok(Self {
+            due: Some(due),
+            behind,
+            thread: Some(thread),
+            commits: 0,
+        })
     }
 
     /// Called by the writer between two transactions.
@@ -41,7 +48,9 @@ impl Checkpoints {
         self.commits = self.commits.wrapping_add(1);
         if self.behind.load(Ordering::Relaxed) {
             // Readers hold the log for microseconds; if one holds it longer, the next commit tries again.
-            let emptied = writer.busy_timeout(Duration::from_millis(100)).and_then(|()| checkpoint(writer, "RESTART"));
+            let emptied = writer
+                .busy_timeout(Duration::from_millis(100))
+                .and_then(|()| checkpoint(writer, "RESTART"));
             if emptied.is_ok_and(|(busy, _)| !busy) {
                 self.behind.store(false, Ordering::Relaxed);
             }

@@ -21,7 +21,10 @@ const STATEMENTS_CACHED: usize = 48;
 
 /// Opens the file for writing, creating it if there is none. The lock is held until it is dropped.
 pub(crate) fn open_writer(path: &Path, format: &Format) -> Result<(File, Connection)> {
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let parent = path
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
     private_directory(parent)?;
     let lock = lock(path)?;
     private_file(path)?;
@@ -61,12 +64,16 @@ fn lay_out(writer: &mut Connection, path: &Path, format: &Format) -> Result<()> 
         _ => error.into(),
     })?;
     let version = number("user_version")?;
-    let tables: u32 = writer.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0))?;
+    let tables: u32 =
+        writer.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0))?;
     if found != format.application && (found != 0 || version != 0 || tables != 0) {
         return Err(foreign());
     }
     if version > format.version {
-        return Err(StoreError::NewerSchema { found: version, known: format.version });
+        return Err(StoreError::NewerSchema {
+            found: version,
+            known: format.version,
+        });
     }
     if version == 0 {
         let layout = writer.transaction()?;

@@ -28,9 +28,15 @@ struct Pool {
 
 impl Readers {
     pub(crate) fn open(path: &Path) -> Result<Self> {
-        let threads = std::thread::available_parallelism().map_or(2, |threads| threads.get().clamp(2, 8));
-        let connections = (0..threads + LONG_AT_ONCE).map(|_| file::open_reader(path).map(Mutex::new)).collect::<Result<_>>()?;
-        Ok(Self(Arc::new(Pool { connections, long: Arc::new(Semaphore::new(LONG_AT_ONCE)) })))
+        let threads =
+            std::thread::available_parallelism().map_or(2, |threads| threads.get().clamp(2, 8));
+        let connections = (0..threads + LONG_AT_ONCE)
+            .map(|_| file::open_reader(path).map(Mutex::new))
+            .collect::<Result<_>>()?;
+        Ok(Self(Arc::new(Pool {
+            connections,
+            long: Arc::new(Semaphore::new(LONG_AT_ONCE)),
+        })))
     }
 
     /// Reads at once.
@@ -59,14 +65,18 @@ impl Readers {
             return self.now(read);
         }
         let turn = tokio::time::timeout(DEADLINE, self.0.long.clone().acquire_owned()).await;
-        let turn = turn.map_err(|_| StoreError::Busy)?.map_err(|_| StoreError::Busy)?;
+        let turn = turn
+            .map_err(|_| StoreError::Busy)?
+            .map_err(|_| StoreError::Busy)?;
         let readers = self.clone();
         let reading = tokio::task::spawn_blocking(move || {
             let read = readers.now(read);
             drop(turn);
             read
         });
-        let read = tokio::time::timeout(DEADLINE, reading).await.map_err(|_| StoreError::Deadline)?;
+        let read = tokio::time::timeout(DEADLINE, reading)
+            .await
+            .map_err(|_| StoreError::Deadline)?;
         read.map_err(|_| StoreError::Storage("a read was cut off".to_owned()))?
     }
 }

@@ -2,7 +2,11 @@
 
 use super::file::Format;
 
-pub(super) const FORMAT: Format = Format { application: 0x5353_7374, version: 1, schema: SCHEMA };
+pub(super) const FORMAT: Format = Format {
+    application: 0x5353_7374,
+    version: 1,
+    schema: SCHEMA,
+};
 
 /// `seq` orders records by insertion. A record's own list of its tag keys saves an index of tags by record.
 const SCHEMA: &str = "
@@ -71,11 +75,14 @@ pub(super) const LIST: [&str; 2] = [
     WHERE tenant = ?1 AND kind = ?2 AND seq < ?3 AND (expires IS NULL OR expires > ?4) ORDER BY seq DESC LIMIT ?5",
 ];
 
-pub(super) const ROUTE: &str = "SELECT tenant FROM routes WHERE key = ?1 AND (expires IS NULL OR expires > ?2)";
+pub(super) const ROUTE: &str =
+    "SELECT tenant FROM routes WHERE key = ?1 AND (expires IS NULL OR expires > ?2)";
 
-pub(super) const DUE: &str = "SELECT id FROM outbox WHERE head = 1 AND not_before <= ?1 ORDER BY not_before, seq LIMIT ?2";
+pub(super) const DUE: &str =
+    "SELECT id FROM outbox WHERE head = 1 AND not_before <= ?1 ORDER BY not_before, seq LIMIT ?2";
 
-pub(super) const ENTRY: &str = "SELECT id, tenant, lane, not_before, attempts, created, sealed FROM outbox
+pub(super) const ENTRY: &str =
+    "SELECT id, tenant, lane, not_before, attempts, created, sealed FROM outbox
     WHERE id = ?1 AND head = 1 AND not_before <= ?2";
 
 pub(super) const LETTERS: [&str; 2] = [
@@ -88,7 +95,8 @@ pub(super) const LETTERS: [&str; 2] = [
 pub(super) const BACKLOG: &str = "SELECT
     (SELECT count(*) FROM outbox WHERE buried IS NULL), (SELECT count(*) FROM outbox WHERE buried IS NOT NULL)";
 
-pub(super) const EXPIRED: &str = "SELECT seq, tags FROM records WHERE expires <= ?1 ORDER BY expires LIMIT ?2";
+pub(super) const EXPIRED: &str =
+    "SELECT seq, tags FROM records WHERE expires <= ?1 ORDER BY expires LIMIT ?2";
 
 #[cfg(test)]
 mod tests {
@@ -99,28 +107,46 @@ mod tests {
     fn plan(query: &str) -> String {
         let connection = Connection::open_in_memory().unwrap();
         connection.execute_batch(SCHEMA).unwrap();
-        let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {query}")).unwrap();
+        let mut statement = connection
+            .prepare(&format!("EXPLAIN QUERY PLAN {query}"))
+            .unwrap();
         let nulls = vec![None::<i64>; statement.parameter_count()];
-        let steps = statement.query_map(rusqlite::params_from_iter(nulls), |row| row.get::<_, String>("detail")).unwrap();
+        let steps = statement
+            .query_map(rusqlite::params_from_iter(nulls), |row| {
+                row.get::<_, String>("detail")
+            })
+            .unwrap();
         steps.map(Result::unwrap).collect::<Vec<_>>().join("; ")
     }
 
     #[test]
     fn every_look_up_on_the_way_of_a_request_is_driven_by_an_index() {
-        for query in [READ, FIND[0], FIND[1], LIST[0], LIST[1], ROUTE, DUE, ENTRY, EXPIRED] {
+        for query in [
+            READ, FIND[0], FIND[1], LIST[0], LIST[1], ROUTE, DUE, ENTRY, EXPIRED,
+        ] {
             let plan = plan(query);
             assert!(!plan.contains("SCAN"), "{query}\n{plan}");
         }
         // The order of insertion comes out of the index: a page never sorts all of a tag or a kind.
         for query in [FIND[0], FIND[1], LIST[0], LIST[1]] {
-            assert!(!plan(query).contains("TEMP B-TREE"), "{query}\n{}", plan(query));
+            assert!(
+                !plan(query).contains("TEMP B-TREE"),
+                "{query}\n{}",
+                plan(query)
+            );
         }
     }
 
     #[test]
     fn look_ups_by_tag_begin_at_the_tag() {
         let plan = plan(FIND[0]);
-        assert!(plan.starts_with("SEARCH t USING PRIMARY KEY (tag=? AND seq>?)"), "{plan}");
-        assert!(plan.contains("SEARCH r USING INTEGER PRIMARY KEY (rowid=?)"), "{plan}");
+        assert!(
+            plan.starts_with("SEARCH t USING PRIMARY KEY (tag=? AND seq>?)"),
+            "{plan}"
+        );
+        assert!(
+            plan.contains("SEARCH r USING INTEGER PRIMARY KEY (rowid=?)"),
+            "{plan}"
+        );
     }
 }

@@ -40,9 +40,20 @@ impl Writer {
         let (queue, jobs) = mpsc::channel(QUEUE);
         let last = Last::read(&connection)?;
         let checkpoints = Checkpoints::start(path)?;
-        let desk = Desk { connection, last, meter, checkpoints, full: true };
-        let thread = std::thread::Builder::new().name("store-writer".to_owned()).spawn(move || desk.run(jobs))?;
-        Ok(Self { queue: Some(queue), thread: Some(thread) })
+        let desk = Desk {
+            connection,
+            last,
+            meter,
+            checkpoints,
+            full: true,
+        };
+        let thread = std::thread::Builder::new()
+            .name("store-writer".to_owned())
+            .spawn(move || desk.run(jobs))?;
+        Ok(Self {
+            queue: Some(queue),
+            thread: Some(thread),
+        })
     }
 
     pub(super) async fn commit(&self, batch: SealedBatch) -> Result<Outcome> {
@@ -88,7 +99,8 @@ impl Desk {
     fn run(mut self, mut jobs: mpsc::Receiver<Job>) {
         let mut group = Vec::with_capacity(GROUP);
         while jobs.blocking_recv_many(&mut group, GROUP) > 0 {
-            let (batches, answers): (Vec<_>, Vec<_>) = group.drain(..).map(|job| (job.batch, job.answer)).unzip();
+            let (batches, answers): (Vec<_>, Vec<_>) =
+                group.drain(..).map(|job| (job.batch, job.answer)).unzip();
             let outcomes = self.group(batches);
             for (answer, outcome) in answers.into_iter().zip(outcomes) {
                 // Who no longer waits does not need the answer.
@@ -108,17 +120,25 @@ impl Desk {
                 let reason = error.to_string();
                 tracing::error!(%reason, "a commit failed");
                 self.roll_back();
-                (0..count).map(|_| Err(StoreError::Storage(reason.clone()))).collect()
+                (0..count)
+                    .map(|_| Err(StoreError::Storage(reason.clone())))
+                    .collect()
             }
         }
     }
 
-    fn transaction(&mut self, batches: Vec<SealedBatch>, durable: bool) -> Result<Vec<Result<Outcome>>> {
+    fn transaction(
+        &mut self,
+        batches: Vec<SealedBatch>,
+        durable: bool,
+    ) -> Result<Vec<Result<Outcome>>> {
         self.synchronise(durable)?;
         self.execute("BEGIN IMMEDIATE")?;
         let outcomes: Vec<_> = batches.into_iter().map(|batch| self.batch(batch)).collect();
         if self.connection.is_autocommit() {
-            return Err(StoreError::Storage("the database gave up the transaction".to_owned()));
+            return Err(StoreError::Storage(
+                "the database gave up the transaction".to_owned(),
+            ));
         }
         let (committed, took) = timed(|| self.execute("COMMIT"));
         committed?;
@@ -131,7 +151,9 @@ impl Desk {
     fn batch(&mut self, batch: SealedBatch) -> Result<Outcome> {
         let mut apply = Apply::new(&self.connection, &mut self.last, batch.now);
         apply.judge(&batch)?;
-        self.connection.prepare_cached("SAVEPOINT batch")?.execute([])?;
+        self.connection
+            .prepare_cached("SAVEPOINT batch")?
+            .execute([])?;
         let written = apply.write(batch.writes);
         if written.is_err() && !self.connection.is_autocommit() {
             self.execute("ROLLBACK TO batch")?;
@@ -145,14 +167,22 @@ impl Desk {
     /// FULL waits for the disk at each commit, NORMAL leaves that to the next that does.
     fn synchronise(&mut self, full: bool) -> Result<()> {
         if self.full != full {
-            self.execute(if full { "PRAGMA synchronous = FULL" } else { "PRAGMA synchronous = NORMAL" })?;
+            self.execute(if full {
+                "PRAGMA synchronous = FULL"
+            } else {
+                "PRAGMA synchronous = NORMAL"
+            })?;
             self.full = full;
         }
         Ok(())
     }
 
     fn execute(&self, statement: &str) -> Result<()> {
-        Ok(self.connection.prepare_cached(statement)?.execute([]).map(drop)?)
+        Ok(self
+            .connection
+            .prepare_cached(statement)?
+            .execute([])
+            .map(drop)?)
     }
 
     fn roll_back(&self) {

@@ -22,15 +22,37 @@ type Block = Arc<tokio::sync::Mutex<Range<u64>>>;
 pub(super) struct Counters(Mutex<HashMap<(TenantId, String), Block>>);
 
 impl Counters {
-    pub(super) async fn allocate(&self, store: &Store, tenant: &TenantId, counter: &str, count: u64) -> Result<Range<u64>> {
-        if count > MAX_COUNT {
-            return Err(StoreError::TooLarge { what: "allocation", limit: MAX_COUNT as usize });
+    fn block(&self, tenant: &TenantId, counter: &str) -> Block {
+        let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (tenant.clone(), counter.to_owned());
+        if open.len() >= MAX_OPEN && !open.contains_key(&key) {
+            open.clear();
         }
-        let block = self.block(tenant, counter);
+        open.entry(key)
+            .or_insert_with(|| Arc::new(tokio::sync::Mutex::new(0..0)))
+            .clone()
+    }
+}
+
+impl Store {
+    /// Numbers that were never given before and never will be again, even after a crash. There may be gaps.
+    pub async fn allocate(
+        &self,
+        tenant: &TenantId,
+        counter: &str,
+        count: u64,
+    ) -> Result<Range<u64>> {
+        if count > MAX_COUNT {
+            return Err(StoreError::TooLarge {
+                what: "allocation",
+                limit: MAX_COUNT as usize,
+            });
+        }
+        let block = self.0.counters.block(tenant, counter);
         let mut block = block.lock().await;
         if block.end - block.start < count {
             // A new block may begin where the old one ends; then nothing is lost.
-            let reserved = reserve(store, tenant, counter, count.max(BLOCK)).await?;
+            let reserved = reserve(self, tenant, counter, count.max(BLOCK)).await?;
             if reserved.start == block.end && !block.is_empty() {
                 block.end = reserved.end;
             } else {
@@ -39,22 +61,25 @@ impl Counters {
         }
         let start = block.start;
         block.start += count;
-        Ok(start..start + count)
-    }
-
-    fn block(&self, tenant: &TenantId, counter: &str) -> Block {
-        let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = (tenant.clone(), counter.to_owned());
-        if open.len() >= MAX_OPEN && !open.contains_key(&key) {
-            open.clear();
-        }
-        open.entry(key).or_insert_with(|| Arc::new(tokio::sync::Mutex::new(0..0))).clone()
+        Ok(start..block.start)
     }
 }
 
-async fn reserve(store: &Store, tenant: &TenantId, counter: &str, count: u64) -> Result<Range<u64>> {
+async fn reserve(
+    store: &Store,
+    tenant: &TenantId,
+    counter: &str,
+    count: u64,
+) -> Result<Range<u64>> {
     let writes = vec![Write::Reserve(tenant.clone(), counter.to_owned(), count)];
-    let batch = SealedBatch { now: store.now(), durable: true, writes };
+    let batch = SealedBatch {
+        now: store.now(),
+        durable: true,
+        writes,
+    };
     let mut outcome = store.0.backend.commit(batch).await?;
-    outcome.reserved.pop().ok_or(StoreError::Storage("no numbers were reserved".to_owned()))
+    outcome
+        .reserved
+        .pop()
+        .ok_or(StoreError::Storage("no numbers were reserved".to_owned()))
 }

@@ -12,7 +12,7 @@ use crate::frame;
 use crate::outbox::{self, NewOutbox};
 use crate::record::{Put, Tag};
 use crate::tenant::TenantId;
-use crate::vault::TenantKeys;
+use crate::vault::{TenantKeys, bound};
 
 const MAX_STEPS: usize = 4_096;
 const MAX_BATCH_BYTES: usize = 32 << 20;
@@ -26,7 +26,13 @@ impl Store {
     pub(super) async fn seal(&self, batch: Batch) -> Result<(SealedBatch, Committed)> {
         within("batch", batch.steps.len(), MAX_STEPS)?;
         let instance = self.instance_keys().await?;
-        let mut draft = Draft { now: self.now(), writes: Vec::with_capacity(batch.steps.len()), committed: Committed::default(), bytes: 0, instance };
+        let mut draft = Draft {
+            now: self.now(),
+            writes: Vec::with_capacity(batch.steps.len()),
+            committed: Committed::default(),
+            bytes: 0,
+            instance,
+        };
         let mut current: Option<(TenantId, Arc<TenantKeys>)> = None;
         for (tenant, step) in batch.steps {
             let keys = match current {
@@ -37,7 +43,14 @@ impl Store {
             current = Some((tenant, keys));
         }
         each_once(&draft.writes)?;
-        Ok((SealedBatch { now: draft.now, durable: !batch.deferred, writes: draft.writes }, draft.committed))
+        Ok((
+            SealedBatch {
+                now: draft.now,
+                durable: !batch.deferred,
+                writes: draft.writes,
+            },
+            draft.committed,
+        ))
     }
 }
 
@@ -53,13 +66,25 @@ struct Draft {
 impl Draft {
     fn step(&mut self, tenant: &TenantId, keys: &TenantKeys, step: Step) -> Result<()> {
         let write = match step {
-            Step::Expect { kind, id, expect } => Write::Expect(checked(tenant, &kind, &id)?, expect),
+            Step::Expect { kind, id, expect } => {
+                Write::Expect(checked(tenant, &kind, &id)?, expect)
+            }
             Step::Put(put) => self.put(tenant, keys, put)?,
-            Step::Update { kind, id, version, value } => {
+            Step::Update {
+                kind,
+                id,
+                version,
+                value,
+            } => {
                 let place = checked(tenant, &kind, &id)?;
-                self.writes.push(Write::Expect(place.clone(), Expect::Version(version)));
+                self.writes
+                    .push(Write::Expect(place.clone(), Expect::Version(version)));
                 let (version, value) = self.value(keys, &place, &value)?;
-                Write::Update { place, version, value }
+                Write::Update {
+                    place,
+                    version,
+                    value,
+                }
             }
             Step::Delete { kind, id } => Write::Delete(checked(tenant, &kind, &id)?),
             Step::Enqueue(entry) => self.enqueue(tenant, keys, &entry)?,
@@ -67,7 +92,9 @@ impl Draft {
             Step::Retry { id, not_before } => Write::Retry(id, not_before),
             Step::Bury { id, reason } => Write::Bury(id, shortened(reason)),
             Step::Replay(id) => Write::Replay(id),
-            Step::Route { key, expires } => Write::Route(self.route(&key)?, tenant.clone(), expires),
+            Step::Route { key, expires } => {
+                Write::Route(self.route(&key)?, tenant.clone(), expires)
+            }
             Step::Unroute { key } => Write::Unroute(self.route(&key)?, tenant.clone()),
         };
         self.writes.push(write);
@@ -86,17 +113,35 @@ impl Draft {
         tags.sort_unstable();
         tags.dedup();
         let (version, value) = self.value(keys, &place, &put.value)?;
-        Ok(Write::Put { place, version, value, tags, expires: put.expires })
+        Ok(Write::Put {
+            place,
+            version,
+            value,
+            tags,
+            expires: put.expires,
+        })
     }
 
     fn value(&mut self, keys: &TenantKeys, place: &Place, plain: &[u8]) -> Result<(u64, Vec<u8>)> {
         self.account("value", plain.len())?;
         let version = keys.stamp();
         self.committed.versions.push(version);
-        Ok((version, keys.seal(version, &keys.bound(&place.tenant, &place.kind, &place.id, version), plain)?))
+        Ok((
+            version,
+            keys.seal(
+                version,
+                &bound(&place.tenant, &place.kind, &place.id, version),
+                plain,
+            )?,
+        ))
     }
 
-    fn enqueue(&mut self, tenant: &TenantId, keys: &TenantKeys, entry: &NewOutbox) -> Result<Write> {
+    fn enqueue(
+        &mut self,
+        tenant: &TenantId,
+        keys: &TenantKeys,
+        entry: &NewOutbox,
+    ) -> Result<Write> {
         for name in [&entry.destination, &entry.subject, &entry.key] {
             within("outbox name", name.len(), MAX_TAG_BYTES)?;
         }
@@ -123,14 +168,20 @@ fn each_once(writes: &[Write]) -> Result<()> {
     let (mut places, mut entries, mut routes) = (Vec::new(), Vec::new(), Vec::new());
     for write in writes {
         match write {
-            Write::Put { place, .. } | Write::Update { place, .. } | Write::Delete(place) => places.push(place),
-            Write::Settle(id) | Write::Retry(id, _) | Write::Bury(id, _) | Write::Replay(id) => entries.push(id),
+            Write::Put { place, .. } | Write::Update { place, .. } | Write::Delete(place) => {
+                places.push(place)
+            }
+            Write::Settle(id) | Write::Retry(id, _) | Write::Bury(id, _) | Write::Replay(id) => {
+                entries.push(id)
+            }
             Write::Route(key, ..) | Write::Unroute(key, _) => routes.push(key),
             Write::Expect(..) | Write::Enqueue(_) | Write::Reserve(..) | Write::Purge(..) => {}
         }
     }
     if repeats(places) || repeats(entries) || repeats(routes) {
-        return Err(StoreError::Malformed("batch: it writes the same thing twice"));
+        return Err(StoreError::Malformed(
+            "batch: it writes the same thing twice",
+        ));
     }
     Ok(())
 }
@@ -145,7 +196,8 @@ pub(super) fn tag_key(keys: &TenantKeys, tenant: &TenantId, kind: &str, tag: &Ta
     match tag {
         Tag::Hashed { name, value } => [&[0][..], &keys.tag(kind, name, value)].concat(),
         Tag::Plain { name, value } => {
-            let scope = frame::join(&[tenant.as_str().as_bytes(), kind.as_bytes(), name.as_bytes()]);
+            let scope =
+                frame::join(&[tenant.as_str().as_bytes(), kind.as_bytes(), name.as_bytes()]);
             [&[1][..], &scope, value.as_bytes()].concat()
         }
     }
@@ -161,7 +213,11 @@ fn checked(tenant: &TenantId, kind: &str, id: &str) -> Result<Place> {
 }
 
 fn within(what: &'static str, size: usize, limit: usize) -> Result<()> {
-    if size > limit { Err(StoreError::TooLarge { what, limit }) } else { Ok(()) }
+    if size > limit {
+        Err(StoreError::TooLarge { what, limit })
+    } else {
+        Ok(())
+    }
 }
 
 fn shortened(mut reason: String) -> String {

@@ -8,7 +8,7 @@ use selfsame_crypto::seal::SealingKey;
 use selfsame_crypto::time::UnixTime;
 use selfsame_store::backend::Backend;
 use selfsame_store::ledger::{LedgerStore, MemoryLedger, SqliteLedger};
-use selfsame_store::{Memory, Result, Sqlite, Store, TenantId, Vault};
+use selfsame_store::{Memory, Record, Result, Sqlite, Store, TenantId, Vault};
 use tempfile::TempDir;
 
 /// When the suite's clock starts.
@@ -27,11 +27,17 @@ enum Kind {
 
 impl Ground {
     pub fn memory() -> Self {
-        Self { kind: Kind::Memory(Arc::new(Memory::new())), clock: Arc::new(AtomicU64::new(START)) }
+        Self {
+            kind: Kind::Memory(Arc::new(Memory::new())),
+            clock: Arc::new(AtomicU64::new(START)),
+        }
     }
 
     pub fn sqlite() -> Self {
-        Self { kind: Kind::Sqlite(TempDir::new().unwrap()), clock: Arc::new(AtomicU64::new(START)) }
+        Self {
+            kind: Kind::Sqlite(TempDir::new().unwrap()),
+            clock: Arc::new(AtomicU64::new(START)),
+        }
     }
 
     /// Another of the same kind, empty.
@@ -61,13 +67,20 @@ impl Ground {
     pub async fn front_under(&self, backend: Arc<dyn Backend>, master: [u8; 32]) -> Result<Store> {
         let clock = self.clock.clone();
         let now = Arc::new(move || UnixTime(clock.load(Ordering::SeqCst)));
-        Store::open_with_clock(backend, Vault::from_master(SealingKey::from_bytes(master)), now).await
+        Store::open_with_clock(
+            backend,
+            Vault::from_master(SealingKey::from_bytes(master)),
+            now,
+        )
+        .await
     }
 
     pub fn ledger(&self) -> Arc<dyn LedgerStore> {
         match &self.kind {
             Kind::Memory(_) => Arc::new(MemoryLedger::new()),
-            Kind::Sqlite(dir) => Arc::new(SqliteLedger::open(dir.path().join("ledger.db")).unwrap()),
+            Kind::Sqlite(dir) => {
+                Arc::new(SqliteLedger::open(dir.path().join("ledger.db")).unwrap())
+            }
         }
     }
 
@@ -75,7 +88,10 @@ impl Ground {
     pub fn files(&self) -> Vec<PathBuf> {
         match &self.kind {
             Kind::Memory(_) => Vec::new(),
-            Kind::Sqlite(dir) => std::fs::read_dir(dir.path()).unwrap().map(|file| file.unwrap().path()).collect(),
+            Kind::Sqlite(dir) => std::fs::read_dir(dir.path())
+                .unwrap()
+                .map(|file| file.unwrap().path())
+                .collect(),
         }
     }
 
@@ -85,6 +101,17 @@ impl Ground {
 
     pub fn wait(&self, seconds: u64) {
         self.clock.fetch_add(seconds, Ordering::SeqCst);
+    }
+}
+
+/// A record as if it had been read with that version.
+pub fn read_as(id: &str, version: u64) -> Record {
+    Record {
+        id: id.to_owned(),
+        value: vec![],
+        version,
+        expires: None,
+        seq: 0,
     }
 }
 

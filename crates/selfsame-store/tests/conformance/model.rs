@@ -8,23 +8,35 @@ use proptest::test_runner::{Config, TestRunner};
 use selfsame_crypto::time::UnixTime;
 use selfsame_store::{Batch, Expect, Page, Put, Record, Store, StoreError, Tag};
 
-use crate::ground::{Ground, tenant};
+use crate::ground::{Ground, read_as, tenant};
 
 const KIND: &str = "thing";
 const TENANTS: [&str; 2] = ["anna", "ben"];
 
 #[derive(Clone, Debug)]
 enum Action {
-    Put { value: u8, tag: u8, lives: Option<u64> },
-    PutIfAbsent { value: u8, tag: u8 },
-    Update { value: u8 },
+    Put {
+        value: u8,
+        tag: u8,
+        lives: Option<u64>,
+    },
+    PutIfAbsent {
+        value: u8,
+        tag: u8,
+    },
+    Update {
+        value: u8,
+    },
     UpdateStale,
     Delete,
 }
 
 #[derive(Clone, Debug)]
 enum Move {
-    Commit { actions: BTreeMap<(usize, u8), Action>, deferred: bool },
+    Commit {
+        actions: BTreeMap<(usize, u8), Action>,
+        deferred: bool,
+    },
     Wait(u64),
     Purge,
     Reopen,
@@ -52,7 +64,10 @@ fn actions() -> impl Strategy<Value = Action> {
 }
 
 fn moves() -> impl Strategy<Value = Move> {
-    let commit = (btree_map((0..2_usize, 0..6_u8), actions(), 1..4), any::<bool>());
+    let commit = (
+        btree_map((0..2_usize, 0..6_u8), actions(), 1..4),
+        any::<bool>(),
+    );
     prop_oneof![
         10 => commit.prop_map(|(actions, deferred)| Move::Commit { actions, deferred }),
         2 => (1..4_u64).prop_map(Move::Wait),
@@ -64,7 +79,11 @@ fn moves() -> impl Strategy<Value = Move> {
 pub async fn any_sequence_of_batches_does_what_the_model_does(ground: Ground) {
     let runtime = tokio::runtime::Handle::current();
     let run = move || {
-        let mut runner = TestRunner::new(Config { cases: 48, failure_persistence: None, ..Config::default() });
+        let mut runner = TestRunner::new(Config {
+            cases: 48,
+            failure_persistence: None,
+            ..Config::default()
+        });
         let outcome = runner.run(&vec(moves(), 1..40), |moves| {
             runtime.block_on(play(ground.another(), moves));
             Ok(())
@@ -79,7 +98,15 @@ async fn play(ground: Ground, moves: Vec<Move>) {
     let (mut model, mut order) = (Model::new(), 0);
     for step in moves {
         match step {
-            Move::Commit { actions, deferred } => commit(&ground, &store, (&mut model, &mut order), (actions, deferred)).await,
+            Move::Commit { actions, deferred } => {
+                commit(
+                    &ground,
+                    &store,
+                    (&mut model, &mut order),
+                    (actions, deferred),
+                )
+                .await
+            }
             Move::Wait(seconds) => ground.wait(seconds),
             Move::Purge => {
                 store.purge_expired(ground.now(), 100).await.unwrap();
@@ -94,7 +121,12 @@ async fn play(ground: Ground, moves: Vec<Move>) {
     }
 }
 
-async fn commit(ground: &Ground, store: &Store, (model, order): (&mut Model, &mut u64), (actions, deferred): (BTreeMap<(usize, u8), Action>, bool)) {
+async fn commit(
+    ground: &Ground,
+    store: &Store,
+    (model, order): (&mut Model, &mut u64),
+    (actions, deferred): (BTreeMap<(usize, u8), Action>, bool),
+) {
     let mut batch = Batch::new(tenant(TENANTS[0]));
     let (mut after, mut holds, mut written) = (model.clone(), true, Vec::new());
     for ((owner, id), action) in actions {
@@ -105,7 +137,16 @@ async fn commit(ground: &Ground, store: &Store, (model, order): (&mut Model, &mu
             *order += 1;
             let order = known.as_ref().map_or(*order, |known| known.order);
             written.push(place);
-            after.insert(place, Kept { order, value, tag, version: 0, expires });
+            after.insert(
+                place,
+                Kept {
+                    order,
+                    value,
+                    tag,
+                    version: 0,
+                    expires,
+                },
+            );
         };
         match action {
             Action::Put { value, tag, lives } => {
@@ -116,19 +157,23 @@ async fn commit(ground: &Ground, store: &Store, (model, order): (&mut Model, &mu
             Action::PutIfAbsent { value, tag } => {
                 holds &= known.is_none();
                 keep(value, tag, None, &mut after);
-                batch = batch.expect(KIND, &name, Expect::Absent).put(put(&name, value, tag, None));
+                batch = batch
+                    .expect(KIND, &name, Expect::Absent)
+                    .put(put(&name, value, tag, None));
             }
             Action::Update { value } => {
                 let version = known.as_ref().map_or(7, |known| known.version);
                 holds &= known.is_some();
-                let (tag, expires) = known.as_ref().map_or((0, None), |known| (known.tag, known.expires));
+                let (tag, expires) = known
+                    .as_ref()
+                    .map_or((0, None), |known| (known.tag, known.expires));
                 keep(value, tag, expires, &mut after);
-                batch = batch.update(KIND, &name, version, vec![value]);
+                batch = batch.update(KIND, &read_as(&name, version), vec![value]);
             }
             Action::UpdateStale => {
                 let version = known.as_ref().map_or(7, |known| known.version ^ 1);
                 holds = false;
-                batch = batch.update(KIND, &name, version, vec![]);
+                batch = batch.update(KIND, &read_as(&name, version), vec![]);
             }
             Action::Delete => {
                 after.remove(&place);
@@ -136,7 +181,9 @@ async fn commit(ground: &Ground, store: &Store, (model, order): (&mut Model, &mu
             }
         }
     }
-    let outcome = store.commit(if deferred { batch.deferred() } else { batch }).await;
+    let outcome = store
+        .commit(if deferred { batch.deferred() } else { batch })
+        .await;
     match outcome {
         Ok(committed) => {
             assert!(holds, "written although an expectation fails");
@@ -146,7 +193,9 @@ async fn commit(ground: &Ground, store: &Store, (model, order): (&mut Model, &mu
             }
             *model = after;
         }
-        Err(StoreError::Conflict { .. }) => assert!(!holds, "refused although all expectations hold"),
+        Err(StoreError::Conflict { .. }) => {
+            assert!(!holds, "refused although all expectations hold")
+        }
         Err(error) => panic!("{error}"),
     }
 }
@@ -159,17 +208,42 @@ fn put(id: &str, value: u8, tag: u8, expires: Option<u64>) -> Put {
 async fn compare(store: &Store, model: &Model) {
     for (owner, name) in TENANTS.iter().enumerate() {
         let tenant = tenant(name);
-        let shown = |record: &Record| (record.id.clone(), record.value.clone(), record.version, record.expires.map(|at| at.0));
+        let shown = |record: &Record| {
+            (
+                record.id.clone(),
+                record.value.clone(),
+                record.version,
+                record.expires.map(|at| at.0),
+            )
+        };
         let expected = |wanted: Option<u8>| {
-            let mut kept: Vec<_> = model.iter().filter(|((of, _), kept)| *of == owner && wanted.is_none_or(|tag| kept.tag == tag)).collect();
+            let mut kept: Vec<_> = model
+                .iter()
+                .filter(|((of, _), kept)| *of == owner && wanted.is_none_or(|tag| kept.tag == tag))
+                .collect();
             kept.sort_by_key(|(_, kept)| kept.order);
-            kept.into_iter().map(|((_, id), kept)| (id.to_string(), vec![kept.value], kept.version, kept.expires)).collect::<Vec<_>>()
+            kept.into_iter()
+                .map(|((_, id), kept)| {
+                    (id.to_string(), vec![kept.value], kept.version, kept.expires)
+                })
+                .collect::<Vec<_>>()
         };
         let listed = store.list(&tenant, KIND, &Page::first(100)).await.unwrap();
         assert_eq!(listed.iter().map(shown).collect::<Vec<_>>(), expected(None));
         for tag in 0..3 {
-            let found = store.find(&tenant, KIND, &Tag::hashed("tag", tag.to_string()), &Page::first(20)).await.unwrap();
-            assert_eq!(found.iter().map(shown).collect::<Vec<_>>(), expected(Some(tag)));
+            let found = store
+                .find(
+                    &tenant,
+                    KIND,
+                    &Tag::hashed("tag", tag.to_string()),
+                    &Page::first(20),
+                )
+                .await
+                .unwrap();
+            assert_eq!(
+                found.iter().map(shown).collect::<Vec<_>>(),
+                expected(Some(tag))
+            );
         }
     }
 }
