@@ -93,110 +93,151 @@ pub async fn any_sequence_of_batches_does_what_the_model_does(ground: Ground) {
     tokio::task::spawn_blocking(run).await.unwrap();
 }
 
+/// A store, and what it should be.
+struct Game {
+    ground: Ground,
+    store: Store,
+    model: Model,
+    order: u64,
+}
+
+/// A batch on both sides.
+struct Turn {
+    batch: Batch,
+    after: Model,
+    holds: bool,
+    written: Vec<(usize, u8)>,
+}
+
 async fn play(ground: Ground, moves: Vec<Move>) {
-    let mut store = ground.store().await;
-    let (mut model, mut order) = (Model::new(), 0);
+    let store = ground.store().await;
+    let mut game = Game {
+        ground,
+        store,
+        model: Model::new(),
+        order: 0,
+    };
     for step in moves {
         match step {
-            Move::Commit { actions, deferred } => {
-                commit(
-                    &ground,
-                    &store,
-                    (&mut model, &mut order),
-                    (actions, deferred),
-                )
-                .await
-            }
-            Move::Wait(seconds) => ground.wait(seconds),
+            Move::Commit { actions, deferred } => game.commit(actions, deferred).await,
+            Move::Wait(seconds) => game.ground.wait(seconds),
             Move::Purge => {
-                store.purge_expired(ground.now(), 100).await.unwrap();
+                game.store
+                    .purge_expired(game.ground.now(), 100)
+                    .await
+                    .unwrap();
             }
             Move::Reopen => {
+                let Game {
+                    ground,
+                    store,
+                    model,
+                    order,
+                } = game;
                 drop(store);
-                store = ground.store().await;
+                let store = ground.store().await;
+                game = Game {
+                    ground,
+                    store,
+                    model,
+                    order,
+                };
             }
         }
-        model.retain(|_, kept| kept.expires.is_none_or(|at| at > ground.now().0));
-        compare(&store, &model).await;
+        let now = game.ground.now().0;
+        game.model
+            .retain(|_, kept| kept.expires.is_none_or(|at| at > now));
+        compare(&game.store, &game.model).await;
     }
 }
 
-async fn commit(
-    ground: &Ground,
-    store: &Store,
-    (model, order): (&mut Model, &mut u64),
-    (actions, deferred): (BTreeMap<(usize, u8), Action>, bool),
-) {
-    let mut batch = Batch::new(tenant(TENANTS[0]));
-    let (mut after, mut holds, mut written) = (model.clone(), true, Vec::new());
-    for ((owner, id), action) in actions {
-        let (place, name) = ((owner, id), id.to_string());
-        let known = model.get(&place).cloned();
-        batch = batch.for_tenant(tenant(TENANTS[owner]));
-        let mut keep = |value, tag, expires, after: &mut Model| {
-            *order += 1;
-            let order = known.as_ref().map_or(*order, |known| known.order);
-            written.push(place);
-            after.insert(
-                place,
-                Kept {
-                    order,
-                    value,
-                    tag,
-                    version: 0,
-                    expires,
-                },
-            );
+impl Game {
+    async fn commit(&mut self, actions: BTreeMap<(usize, u8), Action>, deferred: bool) {
+        let batch = Batch::new(tenant(TENANTS[0]));
+        let mut turn = Turn {
+            batch,
+            after: self.model.clone(),
+            holds: true,
+            written: Vec::new(),
         };
-        match action {
-            Action::Put { value, tag, lives } => {
-                let expires = lives.map(|lives| ground.now().0 + lives);
-                keep(value, tag, expires, &mut after);
-                batch = batch.put(put(&name, value, tag, expires));
+        for (place, action) in actions {
+            turn = self.act(turn, place, action);
+        }
+        let batch = if deferred {
+            turn.batch.deferred()
+        } else {
+            turn.batch
+        };
+        match self.store.commit(batch).await {
+            Ok(committed) => {
+                assert!(turn.holds, "written although an expectation fails");
+                assert_eq!(committed.versions.len(), turn.written.len());
+                for (place, version) in turn.written.iter().zip(committed.versions) {
+                    turn.after.get_mut(place).unwrap().version = version;
+                }
+                self.model = turn.after;
             }
-            Action::PutIfAbsent { value, tag } => {
-                holds &= known.is_none();
-                keep(value, tag, None, &mut after);
-                batch = batch
-                    .expect(KIND, &name, Expect::Absent)
-                    .put(put(&name, value, tag, None));
-            }
-            Action::Update { value } => {
-                let version = known.as_ref().map_or(7, |known| known.version);
-                holds &= known.is_some();
-                let (tag, expires) = known
-                    .as_ref()
-                    .map_or((0, None), |known| (known.tag, known.expires));
-                keep(value, tag, expires, &mut after);
-                batch = batch.update(KIND, &read_as(&name, version), vec![value]);
-            }
-            Action::UpdateStale => {
-                let version = known.as_ref().map_or(7, |known| known.version ^ 1);
-                holds = false;
-                batch = batch.update(KIND, &read_as(&name, version), vec![]);
-            }
-            Action::Delete => {
-                after.remove(&place);
-                batch = batch.delete(KIND, &name);
-            }
+            Err(StoreError::Conflict { .. }) => assert!(!turn.holds, "refused although all holds"),
+            Err(error) => panic!("{error}"),
         }
     }
-    let outcome = store
-        .commit(if deferred { batch.deferred() } else { batch })
-        .await;
-    match outcome {
-        Ok(committed) => {
-            assert!(holds, "written although an expectation fails");
-            assert_eq!(committed.versions.len(), written.len());
-            for (place, version) in written.iter().zip(committed.versions) {
-                after.get_mut(place).unwrap().version = version;
+
+    fn act(&mut self, mut turn: Turn, place: (usize, u8), action: Action) -> Turn {
+        let (known, name) = (self.model.get(&place).cloned(), place.1.to_string());
+        let batch = turn.batch.for_tenant(tenant(TENANTS[place.0]));
+        let version = known.as_ref().map_or(7, |known| known.version);
+        turn.batch = match &action {
+            Action::Put { value, tag, lives } => {
+                let expires = lives.map(|lives| self.ground.now().0 + lives);
+                batch.put(put(&name, *value, *tag, expires))
             }
-            *model = after;
+            Action::PutIfAbsent { value, tag } => {
+                turn.holds &= known.is_none();
+                batch
+                    .expect(KIND, &name, Expect::Absent)
+                    .put(put(&name, *value, *tag, None))
+            }
+            Action::Update { value } => {
+                turn.holds &= known.is_some();
+                batch.update(KIND, &read_as(&name, version), vec![*value])
+            }
+            Action::UpdateStale => {
+                turn.holds = false;
+                batch.update(KIND, &read_as(&name, version ^ 1), vec![])
+            }
+            Action::Delete => batch.delete(KIND, &name),
+        };
+        match self.kept(known, &action) {
+            Some(kept) => {
+                turn.written.push(place);
+                turn.after.insert(place, kept);
+            }
+            None => drop(turn.after.remove(&place)),
         }
-        Err(StoreError::Conflict { .. }) => {
-            assert!(!holds, "refused although all expectations hold")
-        }
-        Err(error) => panic!("{error}"),
+        turn
+    }
+
+    /// What the place holds when the action has been done.
+    fn kept(&mut self, known: Option<Kept>, action: &Action) -> Option<Kept> {
+        self.order += 1;
+        let order = known.as_ref().map_or(self.order, |known| known.order);
+        let (value, tag, expires) = match *action {
+            Action::Put { value, tag, lives } => {
+                (value, tag, lives.map(|lives| self.ground.now().0 + lives))
+            }
+            Action::PutIfAbsent { value, tag } => (value, tag, None),
+            Action::Update { value } => {
+                known.map_or((value, 0, None), |known| (value, known.tag, known.expires))
+            }
+            Action::UpdateStale | Action::Delete => return None,
+        };
+        Some(Kept {
+            order,
+            value,
+            tag,
+            version: 0,
+            expires,
+        })
     }
 }
 
