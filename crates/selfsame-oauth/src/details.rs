@@ -45,7 +45,10 @@ impl AuthorizationDetail {
         if details.is_empty() || details.len() > MAX_DETAILS {
             return Err(refuse("authorization_details is empty or too long"));
         }
-        if details.iter().any(|detail| detail.kind != OPENID_CREDENTIAL) {
+        if details
+            .iter()
+            .any(|detail| detail.kind != OPENID_CREDENTIAL)
+        {
             return Err(refuse("authorization_details has an unknown type"));
         }
         Ok(details)

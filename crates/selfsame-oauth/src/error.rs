@@ -101,6 +101,9 @@ mod tests {
     fn a_description_holds_allowed_characters_only() {
         let body = ErrorBody::new("invalid_request", "say \"ü\\\n~\"");
         assert_eq!(body.error_description.as_deref(), Some("say '???~'"));
-        assert_eq!(ErrorBody::new("invalid_request", "").error_description, None);
+        assert_eq!(
+            ErrorBody::new("invalid_request", "").error_description,
+            None
+        );
     }
 }

@@ -139,7 +139,14 @@ mod tests {
 
     #[test]
     fn broken_escapes_and_bytes_that_are_not_utf_8_are_refused() {
-        for bad in [&b"a=%"[..], b"a=%4", b"a=%zz", b"a=%+1", b"%ff=1", b"a=\xff"] {
+        for bad in [
+            &b"a=%"[..],
+            b"a=%4",
+            b"a=%zz",
+            b"a=%+1",
+            b"%ff=1",
+            b"a=\xff",
+        ] {
             assert_eq!(Form::parse(bad), Err(FormError::Encoding), "{bad:?}");
         }
     }
@@ -147,8 +154,14 @@ mod tests {
     #[test]
     fn a_form_has_limits() {
         let many: Vec<_> = (0..=MAX_PARAMETERS).map(|i| format!("p{i}=1")).collect();
-        assert_eq!(Form::parse(many.join("&").as_bytes()), Err(FormError::TooBig));
-        assert_eq!(Form::parse(&vec![b'a'; MAX_BYTES + 1]), Err(FormError::TooBig));
+        assert_eq!(
+            Form::parse(many.join("&").as_bytes()),
+            Err(FormError::TooBig)
+        );
+        assert_eq!(
+            Form::parse(&vec![b'a'; MAX_BYTES + 1]),
+            Err(FormError::TooBig)
+        );
     }
 
     #[test]

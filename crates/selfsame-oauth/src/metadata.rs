@@ -40,7 +40,9 @@ impl ServerMetadata {
             token_endpoint: Some(token_endpoint),
             grant_types_supported: vec![PRE_AUTHORIZED_CODE.to_owned()],
             token_endpoint_auth_methods_supported: vec!["none".to_owned()],
-            authorization_details_types_supported: vec![crate::details::OPENID_CREDENTIAL.to_owned()],
+            authorization_details_types_supported: vec![
+                crate::details::OPENID_CREDENTIAL.to_owned(),
+            ],
             anonymous_access_supported: true,
         }
     }
@@ -65,7 +67,10 @@ impl ServerMetadata {
 /// Where the metadata of the authorization server `issuer` is found; a final slash of its path is dropped
 /// (RFC 8414 §3.1).
 pub fn location(issuer: &str) -> Option<Url> {
-    well_known(issuer.strip_suffix('/').unwrap_or(issuer), "oauth-authorization-server")
+    well_known(
+        issuer.strip_suffix('/').unwrap_or(issuer),
+        "oauth-authorization-server",
+    )
 }
 
 /// The URL of a well-known document: `/.well-known/<name>` inserted between host and path (RFC 8414 §3.1).
@@ -103,7 +108,10 @@ mod tests {
     #[test]
     fn the_well_known_part_is_inserted_between_host_and_path() {
         let url = |identifier| well_known(identifier, "x").map(String::from);
-        assert_eq!(url("https://a.example").as_deref(), Some("https://a.example/.well-known/x"));
+        assert_eq!(
+            url("https://a.example").as_deref(),
+            Some("https://a.example/.well-known/x")
+        );
         assert_eq!(
             url("https://a.example:8443/tenant").as_deref(),
             Some("https://a.example:8443/.well-known/x/tenant")
@@ -123,7 +131,12 @@ mod tests {
 
     #[test]
     fn an_identifier_with_a_query_or_fragment_has_no_metadata() {
-        for bad in ["https://a.example?x", "https://a.example#x", "did:web:a.example", "a"] {
+        for bad in [
+            "https://a.example?x",
+            "https://a.example#x",
+            "did:web:a.example",
+            "a",
+        ] {
             assert_eq!(well_known(bad, "x"), None, "{bad}");
         }
     }

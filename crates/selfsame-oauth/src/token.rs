@@ -35,8 +35,8 @@ impl TokenRequest {
     /// Reads a form body; unknown parameters are ignored, repeated ones refused (RFC 6749 §3.2).
     pub fn parse(body: &[u8]) -> Result<Self, Error> {
         let refuse = |reason| Error::new(Code::InvalidRequest, reason);
-        let mut form =
-            Form::parse(body).map_err(|_| refuse("the form is malformed or repeats a parameter"))?;
+        let mut form = Form::parse(body)
+            .map_err(|_| refuse("the form is malformed or repeats a parameter"))?;
         match form.take("grant_type").as_deref() {
             Some(PRE_AUTHORIZED_CODE) => {}
             Some(_) => {
