@@ -1,0 +1,52 @@
+//! The wallet: what its people hold, what they are offered, what they are asked.
+
+mod answer;
+mod cards;
+mod history;
+mod keys;
+mod receive;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use selfsame_net::Cache;
+use selfsame_oauth::ServerMetadata;
+use selfsame_openid4vc::Transport;
+use selfsame_openid4vc::wire::metadata::IssuerMetadata;
+
+use crate::accounts::Accounts;
+use crate::shared::Shared;
+
+/// The wallet of many people.
+pub struct Wallet {
+    shared: Arc<Shared>,
+    accounts: Accounts,
+    transport: Transport,
+    issuers: Cache<String, KnownIssuer>,
+}
+
+/// An issuer's documents, read and checked.
+struct KnownIssuer {
+    issuer: IssuerMetadata,
+    server: ServerMetadata,
+}
+
+impl Wallet {
+    /// The wallet on this store.
+    #[must_use]
+    pub fn new(shared: Arc<Shared>) -> Self {
+        let transport = shared.transport();
+        Self {
+            accounts: Accounts::new(shared.clone()),
+            shared,
+            transport,
+            issuers: Cache::new(256, Duration::from_secs(300), Duration::from_secs(5)),
+        }
+    }
+
+    /// Its people's accounts.
+    #[must_use]
+    pub fn accounts(&self) -> &Accounts {
+        &self.accounts
+    }
+}
