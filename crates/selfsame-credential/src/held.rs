@@ -61,7 +61,14 @@ impl Held {
             Some(model) => vc_jwt(raw, model)?,
         };
         let statuses = status::references(&claims).map_err(|_| HeldError::Status)?;
-        Ok(Self { format, raw: raw.to_owned(), content, claims, validity, statuses })
+        Ok(Self {
+            format,
+            raw: raw.to_owned(),
+            content,
+            claims,
+            validity,
+            statuses,
+        })
     }
 
     /// All claims, disclosed: an SD-JWT VC's processed payload, or the W3C credential.
@@ -91,7 +98,10 @@ impl Held {
             Content::SdJwt(sd_jwt) => {
                 let others = sd_jwt.payload().get("aka_vcts").and_then(Value::as_array);
                 let types = sd_jwt.payload().get("vct").into_iter();
-                types.chain(others.into_iter().flatten()).filter_map(Value::as_str).collect()
+                types
+                    .chain(others.into_iter().flatten())
+                    .filter_map(Value::as_str)
+                    .collect()
             }
             Content::VcJwt(credential) => credential.types(),
         }

@@ -21,7 +21,12 @@ pub struct Signer {
 impl Signer {
     /// A signer that is found by `kid`.
     pub fn with_kid(key: KeyHandle, algorithm: Algorithm, kid: impl Into<String>) -> Self {
-        Self { key, algorithm, kid: Some(kid.into()), x5c: Vec::new() }
+        Self {
+            key,
+            algorithm,
+            kid: Some(kid.into()),
+            x5c: Vec::new(),
+        }
     }
 
     /// The JOSE header of a token of type `typ`.
@@ -51,7 +56,10 @@ impl Unsigned {
     /// A token of type `typ` over `payload`.
     pub(crate) fn new(signer: &Signer, typ: &str, payload: &Value) -> Self {
         let token = jws::Unsigned::new(&signer.header(typ), payload);
-        Self { token, key: signer.key.clone() }
+        Self {
+            token,
+            key: signer.key.clone(),
+        }
     }
 
     /// The bytes to be signed.
@@ -61,7 +69,10 @@ impl Unsigned {
 
     /// The signature that is wanted.
     pub fn request(&self) -> SignatureRequest {
-        SignatureRequest { key: self.key.clone(), bytes: self.signing_input().to_vec() }
+        SignatureRequest {
+            key: self.key.clone(),
+            bytes: self.signing_input().to_vec(),
+        }
     }
 
     /// The token, with its signature.

@@ -102,8 +102,16 @@ mod tests {
 
     #[test]
     fn times_of_the_wrong_kind_are_refused() {
-        for bad in [json!({"exp": "200"}), json!({"nbf": -1}), json!({"nbf": null})] {
-            assert_eq!(Validity::of_jwt(bad.as_object().unwrap()), Err(BadTime), "{bad}");
+        for bad in [
+            json!({"exp": "200"}),
+            json!({"nbf": -1}),
+            json!({"nbf": null}),
+        ] {
+            assert_eq!(
+                Validity::of_jwt(bad.as_object().unwrap()),
+                Err(BadTime),
+                "{bad}"
+            );
         }
         let bad = json!({"validFrom": "yesterday"});
         let read = Validity::of_dates(bad.as_object().unwrap(), "validFrom", "validUntil");
@@ -112,8 +120,14 @@ mod tests {
 
     #[test]
     fn two_spans_allow_what_both_allow() {
-        let early = Validity { not_before: Some(UnixTime(1)), expires: Some(UnixTime(5)) };
-        let late = Validity { not_before: Some(UnixTime(3)), expires: None };
+        let early = Validity {
+            not_before: Some(UnixTime(1)),
+            expires: Some(UnixTime(5)),
+        };
+        let late = Validity {
+            not_before: Some(UnixTime(3)),
+            expires: None,
+        };
         let both = early.and(late);
         assert_eq!(both.not_before, Some(UnixTime(3)));
         assert_eq!(both.expires, Some(UnixTime(5)));

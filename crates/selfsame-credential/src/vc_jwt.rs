@@ -85,7 +85,12 @@ impl VcJwt {
             }
             Model::V2 => Value::Object(payload.clone()),
         };
-        Ok(Self { model, jwt, payload, credential })
+        Ok(Self {
+            model,
+            jwt,
+            payload,
+            credential,
+        })
     }
 
     /// The data model.
@@ -115,13 +120,7 @@ impl VcJwt {
 
     /// The subject's identifier, where there is just one subject that has one.
     pub fn subject(&self) -> Option<&str> {
-        match self.credential.get("credentialSubject") {
-            Some(Value::Array(subjects)) => match subjects.as_slice() {
-                [only] => id_of(Some(only)),
-                _ => None,
-            },
-            subject => id_of(subject),
-        }
+        subject_of(self.credential.get("credentialSubject"))
     }
 
     /// The types, `VerifiableCredential` among them.
@@ -168,6 +167,18 @@ fn id_of(value: Option<&Value>) -> Option<&str> {
         Value::Object(members) => members.get("id")?.as_str(),
         _ => None,
     }
+}
+
+/// The identifier of the one subject there is.
+fn subject_of(value: Option<&Value>) -> Option<&str> {
+    let subject = match value? {
+        Value::Array(subjects) => match subjects.as_slice() {
+            [only] => only,
+            _ => return None,
+        },
+        only => only,
+    };
+    subject.as_object()?.get("id")?.as_str()
 }
 
 /// The strings of a value that is a string or an array of strings.

@@ -87,7 +87,9 @@ pub struct Policy {
 impl Policy {
     /// Whether signatures made with `algorithm` are accepted.
     pub fn accepts(&self, algorithm: Algorithm) -> bool {
-        self.algorithms.as_ref().is_none_or(|accepted| accepted.contains(&algorithm))
+        self.algorithms
+            .as_ref()
+            .is_none_or(|accepted| accepted.contains(&algorithm))
     }
 }
 

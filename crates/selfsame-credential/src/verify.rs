@@ -65,7 +65,10 @@ pub struct Examination<'a> {
 
 #[derive(Debug)]
 enum Subject {
-    SdJwt { sd_jwt: Box<SdJwt>, processed: Result<Processed, ProcessError> },
+    SdJwt {
+        sd_jwt: Box<SdJwt>,
+        processed: Result<Processed, ProcessError>,
+    },
     Credential(Box<VcJwt>),
     Presentation(Box<VpJwt>),
 }
@@ -109,7 +112,10 @@ impl<'a> Examination<'a> {
             (None, _) => {
                 let sd_jwt = SdJwt::parse(raw).map_err(sd_jwt::malformed)?;
                 let processed = sd_jwt.process();
-                Subject::SdJwt { sd_jwt: Box::new(sd_jwt), processed }
+                Subject::SdJwt {
+                    sd_jwt: Box::new(sd_jwt),
+                    processed,
+                }
             }
             (Some(model), None) => {
                 let credential = VcJwt::parse(raw, model);
@@ -120,7 +126,10 @@ impl<'a> Examination<'a> {
                 Subject::Presentation(Box::new(presentation.map_err(vc_jwt::malformed)?))
             }
         };
-        Ok(Self { subject, expected: presented.expected })
+        Ok(Self {
+            subject,
+            expected: presented.expected,
+        })
     }
 
     /// What is still missing before [`Examination::verify`] can judge.
@@ -145,11 +154,20 @@ impl<'a> Examination<'a> {
         evidence: &Evidence,
         now: UnixTime,
     ) -> (Verdict, Option<Value>) {
-        let court = Court { policy, evidence, now };
+        let court = Court {
+            policy,
+            evidence,
+            now,
+        };
         match &self.subject {
             Subject::SdJwt { sd_jwt, processed } => {
                 let mut list = Checklist::new(sd_jwt::LAWS);
-                sd_jwt::judge(sd_jwt, processed, self.expected, &court, &mut list);
+                let received = sd_jwt::Received {
+                    sd_jwt,
+                    processed,
+                    expected: self.expected,
+                };
+                sd_jwt::judge(received, &court, &mut list);
                 let claims = processed.as_ref().ok().map(|processed| &processed.claims);
                 list.conclude(claims)
             }

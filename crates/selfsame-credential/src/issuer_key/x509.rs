@@ -48,7 +48,9 @@ impl Leaf {
         if let Some(hash) = entry.strip_prefix("x509_hash:") {
             return hash == base64url_encode(&self.chain.leaf_sha256());
         }
-        entry.strip_prefix("x509_san_dns:").is_some_and(|name| self.chain.has_dns_name(name))
+        entry
+            .strip_prefix("x509_san_dns:")
+            .is_some_and(|name| self.chain.has_dns_name(name))
     }
 
     /// Whether the certificate names this issuer: by its URI, or by the DNS name of an https URL.

@@ -109,7 +109,12 @@ impl Issue {
         for path in &self.disclosable {
             root.add(path.segments());
         }
-        let mut run = Run { issue: &self, ctx, disclosures: Vec::new(), drawn: 0 };
+        let mut run = Run {
+            issue: &self,
+            ctx,
+            disclosures: Vec::new(),
+            drawn: 0,
+        };
         let mut payload = run.object(&self.claims, &[&root], 0)?;
         let disclosures = run.disclosures;
         if !disclosures.is_empty() || self.digest != DigestAlgorithm::default() {
@@ -119,7 +124,10 @@ impl Issue {
             payload.insert("cnf".to_owned(), json!({ "jwk": key.to_value() }));
         }
         let unsigned = Unsigned::new(&self.signer, TYP, &Value::Object(payload));
-        Ok(Draft { unsigned, disclosures })
+        Ok(Draft {
+            unsigned,
+            disclosures,
+        })
     }
 
     fn check(&self) -> Result<(), IssueError> {
@@ -129,7 +137,10 @@ impl Issue {
         if self.cnf.is_some() && self.claims.contains_key("cnf") {
             return Err(IssueError::Confirmation);
         }
-        let first_names = self.disclosable.iter().filter_map(|path| path.segments().first());
+        let first_names = self
+            .disclosable
+            .iter()
+            .filter_map(|path| path.segments().first());
         for first in first_names {
             if matches!(first, Segment::Name(name) if NEVER_DISCLOSED.contains(&name.as_str())) {
                 return Err(IssueError::NeverDisclosed);
@@ -156,7 +167,9 @@ impl Mark {
 }
 
 fn below<'m>(marks: &[&'m Mark], segments: &[Segment]) -> Vec<&'m Mark> {
-    let steps = marks.iter().flat_map(|mark| segments.iter().map(|step| mark.below.get(step)));
+    let steps = marks
+        .iter()
+        .flat_map(|mark| segments.iter().map(|step| mark.below.get(step)));
     steps.flatten().collect()
 }
 
@@ -232,7 +245,9 @@ impl Run<'_> {
         let decoys = if hides { self.issue.decoys } else { 0 };
         for _ in 0..decoys {
             let label = self.label("place");
-            let bound = u64::try_from(shown.len()).unwrap_or(u64::MAX).saturating_add(1);
+            let bound = u64::try_from(shown.len())
+                .unwrap_or(u64::MAX)
+                .saturating_add(1);
             let place = usize::try_from(self.ctx.below(&label, bound)).unwrap_or(0);
             let decoy = self.decoy();
             shown.insert(place.min(shown.len()), json!({ DOTS: decoy }));

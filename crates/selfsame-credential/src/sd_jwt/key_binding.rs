@@ -72,7 +72,12 @@ impl KeyBindingDraft {
         payload.insert("nonce".to_owned(), Value::from(claims.nonce.as_str()));
         payload.insert("iat".to_owned(), Value::from(claims.issued_at.0));
         payload.insert("sd_hash".to_owned(), Value::from(sd_hash));
-        let signer = Signer { key, algorithm, kid: None, x5c: Vec::new() };
+        let signer = Signer {
+            key,
+            algorithm,
+            kid: None,
+            x5c: Vec::new(),
+        };
         Self {
             sd_jwt: presentation.text,
             unsigned: Unsigned::new(&signer, TYP, &Value::Object(payload)),

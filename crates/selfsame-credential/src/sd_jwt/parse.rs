@@ -21,7 +21,11 @@ impl SdJwt {
         let mut parts = sd_jwt.split('~');
         let encoded_jwt = parts.next().ok_or(SdJwtError::Form)?;
         let jwt = parse_jwt(encoded_jwt, SdJwtError::Jwt)?;
-        let payload = jwt.claims().ok().filter(Value::is_object).ok_or(SdJwtError::Payload)?;
+        let payload = jwt
+            .claims()
+            .ok()
+            .filter(Value::is_object)
+            .ok_or(SdJwtError::Payload)?;
         let algorithm = DigestAlgorithm::of_payload(&payload)?;
         let mut disclosures = Vec::new();
         for part in parts {
@@ -69,7 +73,12 @@ impl Disclosure {
             return Err(SdJwtError::Disclosure);
         };
         let mut elements = elements.into_iter();
-        let parts = (elements.next(), elements.next(), elements.next(), elements.next());
+        let parts = (
+            elements.next(),
+            elements.next(),
+            elements.next(),
+            elements.next(),
+        );
         let content = match parts {
             (Some(Value::String(_)), Some(Value::String(name)), Some(value), None) => {
                 Content::Property { name, value }

@@ -47,7 +47,10 @@ impl SdJwt {
             text.push_str(disclosure.encoded());
             text.push('~');
         }
-        Ok(Presentation { text, algorithm: self.digest_algorithm() })
+        Ok(Presentation {
+            text,
+            algorithm: self.digest_algorithm(),
+        })
     }
 }
 

@@ -213,7 +213,9 @@ impl<'a> Run<'a> {
     }
 
     fn content(&self, index: usize) -> Option<&'a Content> {
-        self.disclosures.get(index).map(|disclosure| &disclosure.content)
+        self.disclosures
+            .get(index)
+            .map(|disclosure| &disclosure.content)
     }
 
     fn place(&mut self, index: usize, parent: Option<usize>) -> Result<(), ProcessError> {

@@ -9,8 +9,16 @@ use crate::path::Segment;
 pub const TYP: &str = "dc+sd-jwt";
 
 /// The claims, with all within them, that a disclosure must never carry (§2.2.2.3).
-pub const NEVER_DISCLOSED: [&str; 8] =
-    ["iss", "nbf", "exp", "cnf", "vct", "vct#integrity", "aka_vcts", "status"];
+pub const NEVER_DISCLOSED: [&str; 8] = [
+    "iss",
+    "nbf",
+    "exp",
+    "cnf",
+    "vct",
+    "vct#integrity",
+    "aka_vcts",
+    "status",
+];
 
 /// §2.2.1: the header says that this is an SD-JWT VC.
 pub(crate) fn has_type(sd_jwt: &SdJwt) -> bool {
@@ -29,7 +37,10 @@ pub(crate) fn names_its_other_types(sd_jwt: &SdJwt) -> bool {
     match sd_jwt.payload().get("aka_vcts") {
         None => true,
         Some(Value::Array(types)) => {
-            !types.is_empty() && types.iter().all(|name| name.is_string() && Some(name) != vct)
+            !types.is_empty()
+                && types
+                    .iter()
+                    .all(|name| name.is_string() && Some(name) != vct)
         }
         Some(_) => false,
     }

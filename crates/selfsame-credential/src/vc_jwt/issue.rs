@@ -78,10 +78,10 @@ impl Issue {
                 return Err(IssueError::Subject);
             }
         }
-        let contexts = std::iter::once(model.base_context())
-            .chain(self.contexts.iter().map(String::as_str));
-        let types = std::iter::once("VerifiableCredential")
-            .chain(self.types.iter().map(String::as_str));
+        let contexts =
+            std::iter::once(model.base_context()).chain(self.contexts.iter().map(String::as_str));
+        let types =
+            std::iter::once("VerifiableCredential").chain(self.types.iter().map(String::as_str));
         let (from, until) = match model {
             Model::V1 => ("issuanceDate", "expirationDate"),
             Model::V2 => ("validFrom", "validUntil"),

@@ -3,7 +3,7 @@
 use selfsame_crypto::time::UnixTime;
 use serde_json::{Map, Value, json};
 
-use super::{VcJwtError, id_of};
+use super::{VcJwtError, id_of, subject_of};
 use crate::validity::numeric_date;
 
 /// Rebuilds the credential of a VCDM 1.1 JWT (§6.3.1.2): what the JWT claims say is added where the
@@ -24,7 +24,9 @@ pub(super) fn credential_of_v1(payload: &Map<String, Value>) -> Result<Value, Vc
         }
     }
     if let Some(sub) = payload.get("sub") {
-        let subject = credential.entry("credentialSubject").or_insert_with(|| json!({}));
+        let subject = credential
+            .entry("credentialSubject")
+            .or_insert_with(|| json!({}));
         if let Value::Object(subject) = subject {
             subject.entry("id").or_insert_with(|| sub.clone());
         }
@@ -50,19 +52,16 @@ pub(super) fn contradiction(payload: &Map<String, Value>) -> Option<&'static str
     let checks = [
         ("iss", differ("iss", id_of(vc.get("issuer")))),
         ("jti", differ("jti", vc.get("id").and_then(Value::as_str))),
-        ("sub", differ("sub", single_subject(vc.get("credentialSubject")))),
+        (
+            "sub",
+            differ("sub", subject_of(vc.get("credentialSubject"))),
+        ),
         ("nbf", late("nbf", "issuanceDate")),
         ("exp", late("exp", "expirationDate")),
     ];
-    checks.into_iter().find_map(|(claim, wrong)| wrong.then_some(claim))
-}
-
-/// The id of the subject; `sub` has no meaning beside several subjects.
-fn single_subject(subject: Option<&Value>) -> Option<&str> {
-    match subject {
-        Some(Value::Array(subjects)) if subjects.len() == 1 => id_of(subjects.first()),
-        subject => id_of(subject),
-    }
+    checks
+        .into_iter()
+        .find_map(|(claim, wrong)| wrong.then_some(claim))
 }
 
 fn time_claim(payload: &Map<String, Value>, claim: &str) -> Option<UnixTime> {

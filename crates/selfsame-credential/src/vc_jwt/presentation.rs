@@ -21,7 +21,10 @@ impl VpJwt {
     pub fn parse(text: &str, model: Model) -> Result<Self, VcJwtError> {
         let (jwt, payload) = read(text)?;
         let vp = match model {
-            Model::V1 => payload.get("vp").and_then(Value::as_object).ok_or(VcJwtError::Payload)?,
+            Model::V1 => payload
+                .get("vp")
+                .and_then(Value::as_object)
+                .ok_or(VcJwtError::Payload)?,
             Model::V2 if payload.contains_key("vc") || payload.contains_key("vp") => {
                 return Err(VcJwtError::Payload);
             }
@@ -36,7 +39,11 @@ impl VpJwt {
             None => return Err(VcJwtError::Credential),
         };
         let credential = VcJwt::parse(unwrap(credential, model)?, model)?;
-        Ok(Self { jwt, payload, credential })
+        Ok(Self {
+            jwt,
+            payload,
+            credential,
+        })
     }
 
     /// The JWT.
@@ -62,7 +69,11 @@ impl VpJwt {
     /// The presentation in its data model.
     pub(crate) fn object(&self) -> &Map<String, Value> {
         match self.model() {
-            Model::V1 => self.payload.get("vp").and_then(Value::as_object).unwrap_or(&self.payload),
+            Model::V1 => self
+                .payload
+                .get("vp")
+                .and_then(Value::as_object)
+                .unwrap_or(&self.payload),
             Model::V2 => &self.payload,
         }
     }
@@ -81,7 +92,8 @@ fn unwrap(credential: &Value, model: Model) -> Result<&str, VcJwtError> {
         (Model::V2, Value::Object(envelope)) => {
             let typed = super::rules::is_typed(envelope, "EnvelopedVerifiableCredential");
             let id = envelope.get("id").and_then(Value::as_str);
-            id.filter(|_| typed).and_then(|id| id.strip_prefix(ENVELOPE))
+            id.filter(|_| typed)
+                .and_then(|id| id.strip_prefix(ENVELOPE))
         }
         _ => None,
     };

@@ -6,12 +6,20 @@ use super::{Model, VcJwt, VpJwt, id_of, mapping, strings};
 
 /// VCDM 1.1 §6.3.1: `typ`, if present, is `JWT`. VC-JOSE-COSE §3.1.1: `vc+jwt`; another type is another thing.
 pub(crate) fn credential_has_type(credential: &VcJwt) -> bool {
-    has_type(credential.jwt.header.typ.as_deref(), credential.model, "vc+jwt")
+    has_type(
+        credential.jwt.header.typ.as_deref(),
+        credential.model,
+        "vc+jwt",
+    )
 }
 
 /// As above, for presentations: VC-JOSE-COSE §3.1.2, `vp+jwt`.
 pub(crate) fn presentation_has_type(presentation: &VpJwt) -> bool {
-    has_type(presentation.jwt().header.typ.as_deref(), presentation.model(), "vp+jwt")
+    has_type(
+        presentation.jwt().header.typ.as_deref(),
+        presentation.model(),
+        "vp+jwt",
+    )
 }
 
 fn has_type(typ: Option<&str>, model: Model, v2: &str) -> bool {

@@ -15,7 +15,11 @@ pub(super) struct Law {
 
 impl Law {
     pub const fn new(name: &'static str, paragraph: &'static str, failure: Failure) -> Self {
-        Self { name, paragraph, failure }
+        Self {
+            name,
+            paragraph,
+            failure,
+        }
     }
 }
 
@@ -61,7 +65,12 @@ pub(super) struct Checklist {
 impl Checklist {
     /// A list on which each of `laws` will stand, judged or not.
     pub fn new(laws: &'static [&'static Law]) -> Self {
-        Self { laws, rules: Vec::with_capacity(laws.len()), worst: None, as_of: None }
+        Self {
+            laws,
+            rules: Vec::with_capacity(laws.len()),
+            worst: None,
+            as_of: None,
+        }
     }
 
     /// Records whether a rule holds, and what was seen if it does not; answers whether it does.
@@ -101,7 +110,12 @@ impl Checklist {
     }
 
     fn record(&mut self, law: &'static Law, passed: Option<bool>, detail: String) {
-        self.rules.push(Rule { name: law.name, passed, detail, paragraph: law.paragraph });
+        self.rules.push(Rule {
+            name: law.name,
+            passed,
+            detail,
+            paragraph: law.paragraph,
+        });
     }
 
     /// The verdict, and the claims if they are genuine.
@@ -113,7 +127,11 @@ impl Checklist {
         }
         let outcome = self.worst.map_or(Outcome::Valid, Failure::outcome);
         let genuine = !matches!(self.worst, Some(Failure::Invalid | Failure::Unverifiable));
-        let verdict = Verdict { outcome, rules: self.rules, as_of: self.as_of };
+        let verdict = Verdict {
+            outcome,
+            rules: self.rules,
+            as_of: self.as_of,
+        };
         (verdict, claims.filter(|_| genuine).cloned())
     }
 }

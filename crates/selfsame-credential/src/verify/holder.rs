@@ -18,17 +18,19 @@ pub(super) const AUDIENCE: Law = Law::new(
     "RFC 9901 §7.3 (5.f), OpenID4VP §14.1.2",
     Failure::Invalid,
 );
-pub(super) const NONCE: Law =
-    Law::new("holder_nonce", "RFC 9901 §7.3 (5.f), OpenID4VP §14.1.2", Failure::Invalid);
-pub(super) const TIME: Law =
-    Law::new("holder_proof_time", "RFC 9901 §7.3 (5.e), RFC 7519 §4.1", Failure::Invalid);
+pub(super) const NONCE: Law = Law::new(
+    "holder_nonce",
+    "RFC 9901 §7.3 (5.f), OpenID4VP §14.1.2",
+    Failure::Invalid,
+);
+pub(super) const TIME: Law = Law::new(
+    "holder_proof_time",
+    "RFC 9901 §7.3 (5.e), RFC 7519 §4.1",
+    Failure::Invalid,
+);
 
 /// The proof is for this verifier: `aud` is one string, or in a W3C presentation a list with it alone.
-pub(super) fn audience(
-    claims: &Map<String, Value>,
-    expected: &Binding,
-    list: &mut Checklist,
-) {
+pub(super) fn audience(claims: &Map<String, Value>, expected: &Binding, list: &mut Checklist) {
     let audience = match claims.get("aud") {
         Some(Value::Array(audiences)) if audiences.len() == 1 => audiences.first(),
         audience => audience,
@@ -39,7 +41,10 @@ pub(super) fn audience(
 
 /// The proof answers this verifier's request.
 pub(super) fn nonce(claims: &Map<String, Value>, expected: &Binding, list: &mut Checklist) {
-    let nonce = claims.get("nonce").and_then(Value::as_str).unwrap_or_default();
+    let nonce = claims
+        .get("nonce")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
     let fits = ct_eq(nonce.as_bytes(), expected.nonce.as_bytes());
     list.check(&NONCE, fits, "the presentation answers another request");
 }

@@ -11,20 +11,34 @@ use crate::{
     validity::{BadTime, Validity},
 };
 
-pub(super) const ALGORITHM: Law =
-    Law::new("algorithm", "RFC 8725 §3.1", Failure::Invalid);
-pub(super) const ISSUER_KEY: Law =
-    Law::new("issuer_key", "SD-JWT VC §2.5, VC-JOSE-COSE §4", Failure::Invalid);
-pub(super) const CERTIFICATE_CHAIN: Law =
-    Law::new("certificate_chain", "SD-JWT VC §2.5, RFC 5280 §6", Failure::Untrusted);
+pub(super) const ALGORITHM: Law = Law::new("algorithm", "RFC 8725 §3.1", Failure::Invalid);
+pub(super) const ISSUER_KEY: Law = Law::new(
+    "issuer_key",
+    "SD-JWT VC §2.5, VC-JOSE-COSE §4",
+    Failure::Invalid,
+);
+pub(super) const CERTIFICATE_CHAIN: Law = Law::new(
+    "certificate_chain",
+    "SD-JWT VC §2.5, RFC 5280 §6",
+    Failure::Untrusted,
+);
 pub(super) const ISSUER_SIGNATURE: Law =
     Law::new("issuer_signature", "RFC 7515 §5.2", Failure::Invalid);
-pub(super) const ISSUER_TRUSTED: Law =
-    Law::new("issuer_trusted", "RFC 9901 §7.1 (2.c), VCDM 2.0 §5.2", Failure::Untrusted);
-pub(super) const TIMES: Law =
-    Law::new("times_well_formed", "RFC 7519 §2, VCDM 2.0 §4.9", Failure::Invalid);
-pub(super) const NOT_BEFORE: Law =
-    Law::new("not_before", "RFC 7519 §4.1.5, VCDM 2.0 §4.9", Failure::NotYetValid);
+pub(super) const ISSUER_TRUSTED: Law = Law::new(
+    "issuer_trusted",
+    "RFC 9901 §7.1 (2.c), VCDM 2.0 §5.2",
+    Failure::Untrusted,
+);
+pub(super) const TIMES: Law = Law::new(
+    "times_well_formed",
+    "RFC 7519 §2, VCDM 2.0 §4.9",
+    Failure::Invalid,
+);
+pub(super) const NOT_BEFORE: Law = Law::new(
+    "not_before",
+    "RFC 7519 §4.1.5, VCDM 2.0 §4.9",
+    Failure::NotYetValid,
+);
 pub(super) const EXPIRY: Law =
     Law::new("expiry", "RFC 7519 §4.1.4, VCDM 2.0 §4.9", Failure::Expired);
 
@@ -53,7 +67,11 @@ impl Signed {
 /// RFC 8725 §3.1: the algorithm is one the policy accepts. `none` and shared secrets were never read.
 pub(super) fn algorithm(jwt: &jws::Compact, court: &Court<'_>, list: &mut Checklist) {
     let accepted = court.policy.accepts(jwt.header.alg);
-    list.check(&ALGORITHM, accepted, "the policy does not accept the signature algorithm");
+    list.check(
+        &ALGORITHM,
+        accepted,
+        "the policy does not accept the signature algorithm",
+    );
 }
 
 /// Finds the key, follows its chain and checks the signature; none if there is no genuine signature.
@@ -72,14 +90,25 @@ pub(super) fn signature(
     };
     list.passes(&ISSUER_KEY, source(claimed));
     match signed.leaf() {
-        None => list.skips(&CERTIFICATE_CHAIN, "the key does not come from a certificate"),
+        None => list.skips(
+            &CERTIFICATE_CHAIN,
+            "the key does not come from a certificate",
+        ),
         Some(leaf) => {
             let anchored = leaf.is_anchored(&court.policy.trust_anchors, court.now);
-            list.check(&CERTIFICATE_CHAIN, anchored, "the chain leads to no trust anchor today");
+            list.check(
+                &CERTIFICATE_CHAIN,
+                anchored,
+                "the chain leads to no trust anchor today",
+            );
         }
     }
     let genuine = jwt.verify(signed.key()).is_ok();
-    list.check(&ISSUER_SIGNATURE, genuine, "the signature is not by the issuer's key");
+    list.check(
+        &ISSUER_SIGNATURE,
+        genuine,
+        "the signature is not by the issuer's key",
+    );
     genuine.then_some(signed)
 }
 
@@ -111,7 +140,11 @@ fn source(claimed: &Claimed<'_>) -> &'static str {
 /// RFC 9901 §7.1 (2.c): the issuer is one the policy trusts.
 pub(super) fn trust(identity: &Identity<'_>, court: &Court<'_>, list: &mut Checklist) {
     let trusted = identity.is_trusted(court.policy);
-    list.check(&ISSUER_TRUSTED, trusted, "the issuer is not on the list of trusted issuers");
+    list.check(
+        &ISSUER_TRUSTED,
+        trusted,
+        "the issuer is not on the list of trusted issuers",
+    );
 }
 
 /// RFC 7519 §4.1.4 and §4.1.5, and the credential's own dates.

@@ -52,7 +52,9 @@ pub(super) fn needs(claimed: &Claimed<'_>, credential: &Value, evidence: &Eviden
     for reference in references.iter().take(MAX_REFERENCES) {
         match evidence.status_list(&reference.uri) {
             None => needs.push(Need::StatusList(reference.uri.clone())),
-            Some(Fetched { value: Ok(list), .. }) => {
+            Some(Fetched {
+                value: Ok(list), ..
+            }) => {
                 needs.extend(missing(&claimed_of(list, claimed), evidence));
             }
             Some(_) => {}
@@ -119,14 +121,21 @@ fn judge_one(
         Err(unavailable) => return checklist.fails(&LIST, unavailable.reason.as_str()),
     };
     if list.subject() != reference.uri || !list.fits(reference) {
-        return checklist.fails(&LIST, "the list is another one than the credential refers to");
+        return checklist.fails(
+            &LIST,
+            "the list is another one than the credential refers to",
+        );
     }
     checklist.passes(&LIST, "");
     if !is_genuine(list, claimed, issuer, (court, checklist)) {
         return;
     }
     let fresh = is_fresh(list, fetched.at, court);
-    checklist.check(&LIST_FRESH, fresh, "the list is older than it or the policy allows");
+    checklist.check(
+        &LIST_FRESH,
+        fresh,
+        "the list is older than it or the policy allows",
+    );
     match list.get(reference) {
         Ok(status::Value::Valid) => checklist.passes(&STATUS, "valid"),
         Ok(status::Value::Invalid) => checklist.fails(&STATUS, "revoked"),
@@ -159,9 +168,14 @@ fn is_genuine(
             return false;
         }
     };
-    let identity = Identity { id: claimed.id, leaf: signed.leaf() };
+    let identity = Identity {
+        id: claimed.id,
+        leaf: signed.leaf(),
+    };
     let anchors = &court.policy.trust_anchors;
-    let anchored = signed.leaf().is_none_or(|leaf| leaf.is_anchored(anchors, court.now));
+    let anchored = signed
+        .leaf()
+        .is_none_or(|leaf| leaf.is_anchored(anchors, court.now));
     let entitled = identity.is(issuer) || identity.is_listed(court.policy);
     let accepted = court.policy.accepts(list.signed().header.alg);
     let holds = anchored && entitled && accepted && list.verify(signed.key()).is_ok();
@@ -173,8 +187,11 @@ fn is_genuine(
 fn is_fresh(list: &List, fetched: UnixTime, court: &Court<'_>) -> bool {
     let (now, leeway) = (court.now, court.policy.leeway);
     let age = now.seconds_since(fetched);
-    let allowed = |limit: Option<u64>| limit.is_none_or(|limit| age <= limit.saturating_add(leeway));
-    let unexpired = list.expires_at().is_none_or(|until| now < until.plus(leeway));
+    let allowed =
+        |limit: Option<u64>| limit.is_none_or(|limit| age <= limit.saturating_add(leeway));
+    let unexpired = list
+        .expires_at()
+        .is_none_or(|until| now < until.plus(leeway));
     let issued = list.issued_at().is_none_or(|at| at <= now.plus(leeway));
     unexpired && issued && allowed(list.ttl()) && allowed(court.policy.max_status_age)
 }

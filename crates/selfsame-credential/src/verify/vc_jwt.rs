@@ -15,26 +15,49 @@ use crate::{
     verdict::Policy,
 };
 
-const WELL_FORMED: Law =
-    Law::new("well_formed", "VCDM 1.1 §6.3.1, VC-JOSE-COSE §3.1", Failure::Invalid);
-const TYPE: Law =
-    Law::new("type_header", "VCDM 1.1 §6.3.1, VC-JOSE-COSE §3.1.1", Failure::Invalid);
+const WELL_FORMED: Law = Law::new(
+    "well_formed",
+    "VCDM 1.1 §6.3.1, VC-JOSE-COSE §3.1",
+    Failure::Invalid,
+);
+const TYPE: Law = Law::new(
+    "type_header",
+    "VCDM 1.1 §6.3.1, VC-JOSE-COSE §3.1.1",
+    Failure::Invalid,
+);
 const CONTEXT: Law = Law::new("context", "VCDM 1.1 §4.1, VCDM 2.0 §4.3", Failure::Invalid);
-const CREDENTIAL_TYPE: Law =
-    Law::new("credential_type", "VCDM 1.1 §4.3, VCDM 2.0 §4.5", Failure::Invalid);
-const MEMBERS: Law =
-    Law::new("required_members", "VCDM 1.1 §4.4-4.6, VCDM 2.0 §4.7-4.8", Failure::Invalid);
-const CLAIMS_AGREE: Law =
-    Law::new("claims_agree", "VCDM 1.1 §6.3.1, VC-JOSE-COSE §4.1", Failure::Invalid);
-const HOLDER_TYPE: Law =
-    Law::new("holder_type", "VCDM 1.1 §6.3.1, VC-JOSE-COSE §3.1.2", Failure::Invalid);
-const PRESENTATION_TYPE: Law =
-    Law::new("presentation_type", "VCDM 1.1 §4.10, VCDM 2.0 §4.13", Failure::Invalid);
+const CREDENTIAL_TYPE: Law = Law::new(
+    "credential_type",
+    "VCDM 1.1 §4.3, VCDM 2.0 §4.5",
+    Failure::Invalid,
+);
+const MEMBERS: Law = Law::new(
+    "required_members",
+    "VCDM 1.1 §4.4-4.6, VCDM 2.0 §4.7-4.8",
+    Failure::Invalid,
+);
+const CLAIMS_AGREE: Law = Law::new(
+    "claims_agree",
+    "VCDM 1.1 §6.3.1, VC-JOSE-COSE §4.1",
+    Failure::Invalid,
+);
+const HOLDER_TYPE: Law = Law::new(
+    "holder_type",
+    "VCDM 1.1 §6.3.1, VC-JOSE-COSE §3.1.2",
+    Failure::Invalid,
+);
+const PRESENTATION_TYPE: Law = Law::new(
+    "presentation_type",
+    "VCDM 1.1 §4.10, VCDM 2.0 §4.13",
+    Failure::Invalid,
+);
 const HOLDER_ALGORITHM: Law = Law::new("holder_algorithm", "RFC 8725 §3.1", Failure::Invalid);
-const HOLDER_KEY: Law =
-    Law::new("holder_key", "OpenID4VP §B.1.2, RFC 7800 §3, VCDM 2.0 §4.13", Failure::Invalid);
-const HOLDER_SIGNATURE: Law =
-    Law::new("holder_signature", "RFC 7515 §5.2", Failure::Invalid);
+const HOLDER_KEY: Law = Law::new(
+    "holder_key",
+    "OpenID4VP §B.1.2, RFC 7800 §3, VCDM 2.0 §4.13",
+    Failure::Invalid,
+);
+const HOLDER_SIGNATURE: Law = Law::new("holder_signature", "RFC 7515 §5.2", Failure::Invalid);
 
 /// Every rule on a W3C credential.
 pub(super) const CREDENTIAL_LAWS: &[&Law] = &[
@@ -95,7 +118,10 @@ pub(super) fn malformed(error: VcJwtError) -> Malformed {
         VcJwtError::Algorithm => &issuer::ALGORITHM,
         _ => &WELL_FORMED,
     };
-    Malformed { law, detail: error.into() }
+    Malformed {
+        law,
+        detail: error.into(),
+    }
 }
 
 pub(super) fn needs(credential: &VcJwt, _: &Policy, evidence: &Evidence) -> Vec<Need> {
@@ -119,18 +145,33 @@ pub(super) fn judge(credential: &VcJwt, court: &Court<'_>, list: &mut Checklist)
     let object = credential.credential().as_object();
     let model = credential.model();
     let context = object.is_some_and(|object| rules::has_base_context(object, model));
-    list.check(&CONTEXT, context, "the first context is not the data model's");
+    list.check(
+        &CONTEXT,
+        context,
+        "the first context is not the data model's",
+    );
     let named = object.is_some_and(|object| rules::is_typed(object, "VerifiableCredential"));
-    list.check(&CREDENTIAL_TYPE, named, "the type VerifiableCredential is missing");
+    list.check(
+        &CREDENTIAL_TYPE,
+        named,
+        "the type VerifiableCredential is missing",
+    );
     let complete = rules::has_required_members(credential);
-    list.check(&MEMBERS, complete, "issuer, subject or date of issue is missing");
+    list.check(
+        &MEMBERS,
+        complete,
+        "issuer, subject or date of issue is missing",
+    );
     match rules::contradiction(credential) {
         None => list.passes(&CLAIMS_AGREE, ""),
         Some(claim) => list.fails(&CLAIMS_AGREE, format!("the credential contradicts {claim}")),
     }
     let claimed = claimed(credential);
     let signed = issuer::signature(credential.jwt(), &claimed, court, list);
-    let identity = signed.as_ref().map(|signed| Identity { id: claimed.id, leaf: signed.leaf() });
+    let identity = signed.as_ref().map(|signed| Identity {
+        id: claimed.id,
+        leaf: signed.leaf(),
+    });
     if let Some(identity) = &identity {
         issuer::trust(identity, court, list);
     }
@@ -153,18 +194,31 @@ pub(super) fn holder_need(presentation: &VpJwt, evidence: &Evidence) -> Option<N
 fn holder_key(presentation: &VpJwt, evidence: &Evidence) -> Result<PublicKey, Finding> {
     let credential = presentation.credential();
     if let Some(confirmed) = credential.confirmed_key() {
-        let key = confirmed.ok().and_then(|jwk| PublicKey::from_jwk(&jwk).ok());
-        return key.ok_or(Finding::Refused("the holder's key in cnf.jwk cannot be used"));
+        let key = confirmed
+            .ok()
+            .and_then(|jwk| PublicKey::from_jwk(&jwk).ok());
+        return key.ok_or(Finding::Refused(
+            "the holder's key in cnf.jwk cannot be used",
+        ));
     }
-    let Some(subject) = credential.subject().filter(|subject| subject.starts_with("did:")) else {
-        return Err(Finding::Refused("the credential is bound to no key and no DID"));
+    let Some(subject) = credential
+        .subject()
+        .filter(|subject| subject.starts_with("did:"))
+    else {
+        return Err(Finding::Refused(
+            "the credential is bound to no key and no DID",
+        ));
     };
     if presentation.holders().any(|holder| holder != subject) {
-        return Err(Finding::Refused("the presentation's holder is not the credential's subject"));
+        return Err(Finding::Refused(
+            "the presentation's holder is not the credential's subject",
+        ));
     }
     let header = &presentation.jwt().header;
     if header.x5c.is_some() {
-        return Err(Finding::Refused("a holder is not identified by certificate"));
+        return Err(Finding::Refused(
+            "a holder is not identified by certificate",
+        ));
     }
     let claimed = Claimed {
         header,
@@ -185,29 +239,45 @@ pub(super) fn judge_presentation(
     list: &mut Checklist,
 ) {
     let typed = rules::presentation_has_type(presentation);
-    list.check(&HOLDER_TYPE, typed, "the header's typ is that of something else");
+    list.check(
+        &HOLDER_TYPE,
+        typed,
+        "the header's typ is that of something else",
+    );
     let object = presentation.object();
     let named = rules::is_typed(object, "VerifiablePresentation")
         && rules::has_base_context(object, presentation.model());
-    list.check(&PRESENTATION_TYPE, named, "context or type is not that of a presentation");
+    list.check(
+        &PRESENTATION_TYPE,
+        named,
+        "context or type is not that of a presentation",
+    );
     let accepted = court.policy.accepts(presentation.jwt().header.alg);
-    list.check(&HOLDER_ALGORITHM, accepted, "the policy does not accept the signature algorithm");
-    holder_signature(presentation.jwt(), holder_key(presentation, court.evidence), list);
+    list.check(
+        &HOLDER_ALGORITHM,
+        accepted,
+        "the policy does not accept the signature algorithm",
+    );
+    holder_signature(
+        presentation.jwt(),
+        holder_key(presentation, court.evidence),
+        list,
+    );
     holder::time(presentation.payload(), false, court, list);
     holder::audience(presentation.payload(), expected, list);
     holder::nonce(presentation.payload(), expected, list);
 }
 
-fn holder_signature(
-    jwt: &jws::Compact,
-    key: Result<PublicKey, Finding>,
-    list: &mut Checklist,
-) {
+fn holder_signature(jwt: &jws::Compact, key: Result<PublicKey, Finding>, list: &mut Checklist) {
     match key {
         Ok(key) => {
             list.passes(&HOLDER_KEY, "");
             let genuine = jwt.verify(&key).is_ok();
-            list.check(&HOLDER_SIGNATURE, genuine, "the presentation is not by the holder's key");
+            list.check(
+                &HOLDER_SIGNATURE,
+                genuine,
+                "the presentation is not by the holder's key",
+            );
         }
         Err(Finding::Refused(reason)) => list.fails(&HOLDER_KEY, reason),
         Err(Finding::Unavailable(reason)) => {
