@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::{
     format::Format,
     sd_jwt::{SdJwt, SdJwtError},
-    status::{self, Reference},
+    status::{Reference, StatusError},
     validity::Validity,
     vc_jwt::{Model, VcJwt, VcJwtError},
 };
@@ -60,7 +60,18 @@ impl Held {
             None => sd_jwt(raw)?,
             Some(model) => vc_jwt(raw, model)?,
         };
-        let statuses = status::references(&claims).map_err(|_| HeldError::Status)?;
+        let statuses = match &content {
+            Content::SdJwt(_) => {
+                Reference::in_jwt_claims(&claims).map(|reference| reference.into_iter().collect())
+            }
+            Content::VcJwt(_) => Reference::in_credential(&claims),
+        };
+        // A mechanism that is unknown here is for the verifier to judge.
+        let statuses = match statuses {
+            Ok(statuses) => statuses,
+            Err(StatusError::Unsupported) => Vec::new(),
+            Err(_) => return Err(HeldError::Status),
+        };
         Ok(Self {
             format,
             raw: raw.to_owned(),

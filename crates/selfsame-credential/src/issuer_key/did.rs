@@ -22,18 +22,15 @@ pub(super) fn find(claimed: &Claimed<'_>, did: &Did, evidence: &Evidence) -> Fin
 }
 
 fn in_resolution(claimed: &Claimed<'_>, did: &Did, resolution: &Resolution) -> Finding {
-    if resolution.document_metadata.deactivated == Some(true) {
+    if resolution.document_metadata.deactivated {
         return Finding::Refused("the DID is deactivated");
     }
-    match &resolution.document {
-        _ if resolution.metadata.error.is_some() => {
-            Finding::Unavailable("the DID did not resolve".to_owned())
-        }
-        None => Finding::Unavailable("the DID resolved to no document".to_owned()),
-        Some(document) if document.id != *did => {
+    match resolution.document() {
+        Err(error) => Finding::Unavailable(format!("the DID did not resolve: {}", error.code())),
+        Ok(document) if document.id != *did => {
             Finding::Refused("the DID document is another one's")
         }
-        Some(document) => match key_in(claimed, did, document) {
+        Ok(document) => match key_in(claimed, did, document) {
             Ok(key) => Finding::Key(Box::new(key)),
             Err(reason) => Finding::Refused(reason),
         },
@@ -63,12 +60,7 @@ fn key_in(
 
 /// `kid` is the absolute URL of a verification method, or its fragment alone.
 fn method_url(kid: &str, did: &Did) -> Result<DidUrl, &'static str> {
-    let absolute = if kid.starts_with('#') {
-        format!("{}{kid}", did.as_str())
-    } else {
-        kid.to_owned()
-    };
-    let url = DidUrl::parse(&absolute).map_err(|_| "the key identifier is not a DID URL")?;
+    let url = DidUrl::join(did, kid).map_err(|_| "the key identifier is not a DID URL")?;
     if url.did != *did {
         return Err("the key belongs to another DID than the one stated");
     }

@@ -13,6 +13,7 @@ use crate::{
     evidence::{Evidence, Need},
     issuer_key::{Claimed, Identity},
     sd_jwt::{KeyBinding, ProcessError, Processed, SdJwt, SdJwtError, key_binding, vc},
+    status::{Reference, StatusError},
     validity::Validity,
     verdict::Policy,
 };
@@ -93,7 +94,14 @@ pub(super) fn malformed(error: SdJwtError) -> Malformed {
 }
 
 pub(super) fn needs(sd_jwt: &SdJwt, policy: &Policy, evidence: &Evidence) -> Vec<Need> {
-    status::needs(&claimed(sd_jwt, policy), sd_jwt.payload(), evidence)
+    let references = references(sd_jwt).unwrap_or_default();
+    status::needs(&claimed(sd_jwt, policy), &references, evidence)
+}
+
+fn references(sd_jwt: &SdJwt) -> Result<Vec<Reference>, StatusError> {
+    Ok(Reference::in_jwt_claims(sd_jwt.payload())?
+        .into_iter()
+        .collect())
 }
 
 /// `iss` and `status` are read from the payload itself: a disclosure cannot carry them.
@@ -152,7 +160,7 @@ pub(super) fn judge(received: Received<'_>, court: &Court<'_>, list: &mut Checkl
         list,
     );
     if let Some(identity) = &identity {
-        status::judge(sd_jwt.payload(), &claimed, identity, (court, list));
+        status::judge(references(sd_jwt), &claimed, identity, (court, list));
     }
 }
 

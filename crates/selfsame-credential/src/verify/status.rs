@@ -2,9 +2,6 @@
 
 use std::sync::Arc;
 
-use selfsame_crypto::time::UnixTime;
-use serde_json::Value;
-
 use super::{
     Court,
     checklist::{Checklist, Failure, Law},
@@ -13,11 +10,9 @@ use super::{
 use crate::{
     evidence::{Evidence, Fetched, Need},
     issuer_key::{self, Claimed, Finding, Identity},
-    status::{self, List, Reference},
+    status::{self, List, Reference, StatusError},
 };
-
-/// The most status entries one credential may have.
-const MAX_REFERENCES: usize = 8;
+use selfsame_crypto::time::UnixTime;
 
 pub(super) const REFERENCE: Law = Law::new(
     "status_reference",
@@ -46,10 +41,13 @@ pub(super) const STATUS: Law = Law::new(
 );
 
 /// What is missing to find the issuer's key, and to judge the status.
-pub(super) fn needs(claimed: &Claimed<'_>, credential: &Value, evidence: &Evidence) -> Vec<Need> {
+pub(super) fn needs(
+    claimed: &Claimed<'_>,
+    references: &[Reference],
+    evidence: &Evidence,
+) -> Vec<Need> {
     let mut needs: Vec<Need> = missing(claimed, evidence).into_iter().collect();
-    let references = status::references(credential).unwrap_or_default();
-    for reference in references.iter().take(MAX_REFERENCES) {
+    for reference in references {
         match evidence.status_list(&reference.uri) {
             None => needs.push(Need::StatusList(reference.uri.clone())),
             Some(Fetched {
@@ -73,7 +71,7 @@ fn missing(claimed: &Claimed<'_>, evidence: &Evidence) -> Option<Need> {
 /// Who is said to have signed a list: its own issuer, or else, where it names none, the credential's.
 fn claimed_of<'a>(list: &'a List, credential: &Claimed<'a>) -> Claimed<'a> {
     Claimed {
-        header: &list.signed().header,
+        header: &list.token().header,
         id: list.issuer().or(credential.id),
         ..*credential
     }
@@ -81,15 +79,17 @@ fn claimed_of<'a>(list: &'a List, credential: &Claimed<'a>) -> Claimed<'a> {
 
 /// Judges every status entry of a credential that is signed by `issuer`.
 pub(super) fn judge(
-    credential: &Value,
+    references: Result<Vec<Reference>, StatusError>,
     claimed: &Claimed<'_>,
     issuer: &Identity<'_>,
     (court, list): (&Court<'_>, &mut Checklist),
 ) {
-    let references = match status::references(credential) {
-        Ok(references) if references.len() <= MAX_REFERENCES => references,
-        Ok(_) => return list.fails(&REFERENCE, "there are too many status entries"),
-        Err(_) => return list.fails(&REFERENCE, "the status entry is not as specified"),
+    let references = match references {
+        Ok(references) => references,
+        Err(error @ StatusError::Unsupported) => {
+            return list.fails_as(&REFERENCE, Failure::StatusUnknown, error.to_string());
+        }
+        Err(error) => return list.fails(&REFERENCE, error.to_string()),
     };
     if references.is_empty() {
         if court.policy.require_status {
@@ -120,12 +120,10 @@ fn judge_one(
         Ok(list) => list,
         Err(unavailable) => return checklist.fails(&LIST, unavailable.reason.as_str()),
     };
-    if list.subject() != reference.uri || !list.fits(reference) {
-        return checklist.fails(
-            &LIST,
-            "the list is another one than the credential refers to",
-        );
-    }
+    let status = match list.status(reference) {
+        Ok(status) => status,
+        Err(error) => return checklist.fails(&LIST, error.to_string()),
+    };
     checklist.passes(&LIST, "");
     if !is_genuine(list, claimed, issuer, (court, checklist)) {
         return;
@@ -136,18 +134,14 @@ fn judge_one(
         fresh,
         "the list is older than it or the policy allows",
     );
-    match list.get(reference) {
-        Ok(status::Value::Valid) => checklist.passes(&STATUS, "valid"),
-        Ok(status::Value::Invalid) => checklist.fails(&STATUS, "revoked"),
-        Ok(status::Value::Suspended) => {
+    match status {
+        status::Value::Valid => checklist.passes(&STATUS, "valid"),
+        status::Value::Invalid => checklist.fails(&STATUS, "revoked"),
+        status::Value::Suspended => {
             checklist.fails_as(&STATUS, Failure::Suspended, "suspended");
         }
-        Ok(status::Value::Other(_)) => {
+        status::Value::Other(_) => {
             let detail = "the status has no meaning that is known here";
-            checklist.fails_as(&STATUS, Failure::StatusUnknown, detail);
-        }
-        Err(_) => {
-            let detail = "the list does not reach to the credential's index";
             checklist.fails_as(&STATUS, Failure::StatusUnknown, detail);
         }
     }
@@ -177,8 +171,8 @@ fn is_genuine(
         .leaf()
         .is_none_or(|leaf| leaf.is_anchored(anchors, court.now));
     let entitled = identity.is(issuer) || identity.is_listed(court.policy);
-    let accepted = court.policy.accepts(list.signed().header.alg);
-    let holds = anchored && entitled && accepted && list.verify(signed.key()).is_ok();
+    let accepted = court.policy.accepts(list.token().header.alg);
+    let holds = anchored && entitled && accepted && list.token().verify(signed.key()).is_ok();
     let detail = "the list is not signed by the credential's issuer or another that is trusted";
     checklist.check(&LIST_SIGNATURE, holds, detail)
 }
@@ -189,9 +183,6 @@ fn is_fresh(list: &List, fetched: UnixTime, court: &Court<'_>) -> bool {
     let age = now.seconds_since(fetched);
     let allowed =
         |limit: Option<u64>| limit.is_none_or(|limit| age <= limit.saturating_add(leeway));
-    let unexpired = list
-        .expires_at()
-        .is_none_or(|until| now < until.plus(leeway));
-    let issued = list.issued_at().is_none_or(|at| at <= now.plus(leeway));
-    unexpired && issued && allowed(list.ttl()) && allowed(court.policy.max_status_age)
+    let current = list.is_current(now, leeway).is_ok();
+    current && allowed(list.ttl()) && allowed(court.policy.max_status_age)
 }

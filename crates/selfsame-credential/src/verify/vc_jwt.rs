@@ -11,6 +11,7 @@ use super::{
 use crate::{
     evidence::{Evidence, Need},
     issuer_key::{self, Claimed, Finding, Identity},
+    status::Reference,
     vc_jwt::{VcJwt, VcJwtError, VpJwt, rules},
     verdict::Policy,
 };
@@ -125,7 +126,8 @@ pub(super) fn malformed(error: VcJwtError) -> Malformed {
 }
 
 pub(super) fn needs(credential: &VcJwt, _: &Policy, evidence: &Evidence) -> Vec<Need> {
-    status::needs(&claimed(credential), credential.credential(), evidence)
+    let references = Reference::in_credential(credential.credential()).unwrap_or_default();
+    status::needs(&claimed(credential), &references, evidence)
 }
 
 fn claimed(credential: &VcJwt) -> Claimed<'_> {
@@ -177,7 +179,8 @@ pub(super) fn judge(credential: &VcJwt, court: &Court<'_>, list: &mut Checklist)
     }
     issuer::validity(credential.validity(), court, list);
     if let Some(identity) = &identity {
-        status::judge(credential.credential(), &claimed, identity, (court, list));
+        let references = Reference::in_credential(credential.credential());
+        status::judge(references, &claimed, identity, (court, list));
     }
 }
 
