@@ -203,98 +203,97 @@ fn a_token_list_with_a_wrong_member_is_refused() {
     }
 }
 
+fn assert_bitstring_refusals<const N: usize>(cases: [(&str, Json, StatusError); N]) {
+    for (pointer, value, reason) in cases {
+        let found = refusal("vc+jwt", bitstring_payload(), pointer, value.clone());
+        assert_eq!(found, reason, "{pointer} {value}");
+    }
+}
+
 #[test]
 fn a_bitstring_list_with_a_wrong_member_is_refused() {
-    let compressed = |len| {
-        format!(
-            "u{}",
-            base64url_encode(&inflate::to_gzip(&vec![0; len]).unwrap())
-        )
-    };
-    let zlib = format!(
-        "u{}",
-        base64url_encode(&inflate::to_zlib(&[0; 16_384]).unwrap())
-    );
     let malformed = StatusError::Malformed;
-    let list = "/credentialSubject/encodedList";
-    for (pointer, value, reason) in [
-        ("/@context", Json::Null, malformed("@context")),
-        (
+    let subject = |name: &'static str, value, reason| (name, value, malformed(reason));
+    assert_bitstring_refusals([
+        subject("/@context", Json::Null, "@context"),
+        subject(
             "/@context",
             json!(["https://www.w3.org/2018/credentials/v1"]),
-            malformed("@context"),
+            "@context",
         ),
+        subject("/id", json!(1), "id"),
+        subject("/type", json!(["VerifiableCredential"]), "type"),
+        subject("/type", json!("BitstringStatusListCredential"), "type"),
+        subject("/issuer", Json::Null, "issuer"),
+        subject("/issuer", json!({"name": "x"}), "issuer"),
+        subject("/iss", json!("did:web:other.example"), "iss"),
+        subject("/validFrom", json!("tomorrow"), "validFrom"),
+        subject("/credentialSubject", json!([]), "credentialSubject"),
+        subject(
+            "/credentialSubject/type",
+            json!("List"),
+            "credentialSubject.type",
+        ),
+        subject(
+            "/credentialSubject/statusPurpose",
+            Json::Null,
+            "statusPurpose",
+        ),
+        subject(
+            "/credentialSubject/statusPurpose",
+            json!([]),
+            "statusPurpose",
+        ),
+        subject(
+            "/credentialSubject/statusPurpose",
+            json!([1]),
+            "statusPurpose",
+        ),
+        subject("/credentialSubject/ttl", json!("60"), "ttl"),
+        subject("/credentialSubject/encodedList", Json::Null, "encodedList"),
+        subject(
+            "/credentialSubject/encodedList",
+            json!("H4sIAAAA"),
+            "encodedList",
+        ),
+        subject(
+            "/credentialSubject/encodedList",
+            json!("z6MkhaXg"),
+            "encodedList",
+        ),
+    ]);
+}
+
+#[test]
+fn a_bitstring_list_of_another_uri_or_time_is_refused() {
+    let (early, late) = (NOW.plus(61).rfc3339(), NOW.minus(60).rfc3339());
+    assert_bitstring_refusals([
         (
             "/id",
             json!("https://issuer.example/status/2"),
             StatusError::WrongSubject,
         ),
-        ("/id", json!(1), malformed("id")),
-        ("/type", json!(["VerifiableCredential"]), malformed("type")),
-        (
-            "/type",
-            json!("BitstringStatusListCredential"),
-            malformed("type"),
-        ),
-        ("/issuer", Json::Null, malformed("issuer")),
-        ("/issuer", json!({"name": "x"}), malformed("issuer")),
-        ("/iss", json!("did:web:other.example"), malformed("iss")),
-        ("/validFrom", json!("tomorrow"), malformed("validFrom")),
-        (
-            "/validFrom",
-            json!(NOW.plus(61).rfc3339()),
-            StatusError::NotYetValid,
-        ),
-        (
-            "/validUntil",
-            json!(NOW.minus(60).rfc3339()),
-            StatusError::Expired,
-        ),
+        ("/validFrom", json!(early), StatusError::NotYetValid),
+        ("/nbf", json!(NOW.0 + 61), StatusError::NotYetValid),
+        ("/validUntil", json!(late), StatusError::Expired),
         ("/exp", json!(NOW.0 - 60), StatusError::Expired),
-        (
-            "/credentialSubject",
-            json!([]),
-            malformed("credentialSubject"),
-        ),
-        (
-            "/credentialSubject/type",
-            json!("List"),
-            malformed("credentialSubject.type"),
-        ),
-        (
-            "/credentialSubject/statusPurpose",
-            Json::Null,
-            malformed("statusPurpose"),
-        ),
-        (
-            "/credentialSubject/statusPurpose",
-            json!([]),
-            malformed("statusPurpose"),
-        ),
-        (
-            "/credentialSubject/statusPurpose",
-            json!([1]),
-            malformed("statusPurpose"),
-        ),
-        ("/credentialSubject/ttl", json!("60"), malformed("ttl")),
-        (list, Json::Null, malformed("encodedList")),
-        (
-            list,
-            json!(&compressed(16_384)[1..]),
-            malformed("encodedList"),
-        ),
-        (list, json!("z6MkhaXg"), malformed("encodedList")),
-        (list, json!(compressed(16_383)), StatusError::TooShort),
-        (
-            list,
-            json!(compressed(MAX_LIST_BYTES + 1)),
-            StatusError::TooLarge,
-        ),
-        (list, json!(zlib), StatusError::Compression),
-    ] {
-        let found = refusal("vc+jwt", bitstring_payload(), pointer, value.clone());
-        assert_eq!(found, reason, "{pointer} {value}");
-    }
+    ]);
+}
+
+#[test]
+fn a_bitstring_list_too_short_too_long_or_compressed_otherwise_is_refused() {
+    let gzip = |len| {
+        let compressed = inflate::to_gzip(&vec![0; len]).unwrap();
+        json!(format!("u{}", base64url_encode(&compressed)))
+    };
+    let zlib = inflate::to_zlib(&[0; 16_384]).unwrap();
+    let zlib = json!(format!("u{}", base64url_encode(&zlib)));
+    let list = "/credentialSubject/encodedList";
+    assert_bitstring_refusals([
+        (list, gzip(16_383), StatusError::TooShort),
+        (list, gzip(MAX_LIST_BYTES + 1), StatusError::TooLarge),
+        (list, zlib, StatusError::Compression),
+    ]);
 }
 
 #[test]
