@@ -5,22 +5,19 @@ use selfsame_crypto::json::{self, Limits};
 use selfsame_crypto::{Jwk, KeyError, KeyType, PublicKey};
 use serde_json::Value;
 
-use crate::did::{Did, SyntaxError};
+use crate::did::Did;
 use crate::document::{Document, Material, Relationship, Representation, VerificationMethod};
 use crate::key::error;
 use crate::resolution::{Resolution, ResolutionError};
 
 /// The did:jwk of a key: its required members in canonical order, for Ed25519 with `use`, since that key can
 /// only sign.
-pub fn create(key: &PublicKey) -> Result<Did, SyntaxError> {
+pub fn create(key: &PublicKey) -> Did {
     let mut jwk = key.to_jwk();
     if key.key_type() == KeyType::Ed25519 {
         jwk.use_ = Some("sig".to_owned());
     }
-    Did::parse(&format!(
-        "did:jwk:{}",
-        base64url_encode(&json::jcs(&jwk.to_value()))
-    ))
+    Did::made("jwk", base64url_encode(&json::jcs(&jwk.to_value())))
 }
 
 /// The key that a did:jwk is.

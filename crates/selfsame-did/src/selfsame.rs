@@ -45,8 +45,8 @@ impl Network {
 }
 
 /// The DID of the subject whose first key is `initial`.
-pub fn create(network: &Network, initial: &PublicKey) -> Result<Did, SyntaxError> {
-    Did::parse(&format!("did:selfsame:{network}:{}", id_of(initial)))
+pub fn create(network: &Network, initial: &PublicKey) -> Did {
+    Did::made("selfsame", format_args!("{network}:{}", id_of(initial)))
 }
 
 /// Network and subject of a did:selfsame; `None` if it is not one.
