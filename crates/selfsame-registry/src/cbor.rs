@@ -130,7 +130,8 @@ impl<'b> Reader<'b> {
     }
 
     pub(crate) fn array_of<const N: usize>(&mut self) -> Result<[u8; N], Malformed> {
-        <[u8; N]>::try_from(self.bytes()?).map_err(|_| Malformed("a byte string has another length"))
+        <[u8; N]>::try_from(self.bytes()?)
+            .map_err(|_| Malformed("a byte string has another length"))
     }
 
     pub(crate) fn items<T: Item>(&mut self) -> Result<Vec<T>, Malformed> {
@@ -181,15 +182,15 @@ mod tests {
     fn only_the_shortest_definite_form_is_read() {
         assert_eq!(strings(&[0x81, 0x61, b'a']), Ok(vec!["a".to_owned()]));
         for bad in [
-            &[0x98, 0x01, 0x61, b'a'][..],             // length in a longer form
-            &[0x81, 0x78, 0x01, b'a'],                 // likewise of the text
-            &[0x9f, 0x61, b'a', 0xff],                 // array of indefinite length
-            &[0x81, 0x7f, 0x61, b'a', 0xff],           // text of indefinite length
-            &[0x81, 0x61, b'a', 0x00],                 // bytes left over
-            &[0x82, 0x61, b'a'],                       // too short
-            &[0x81, 0x41, b'a'],                       // byte string
-            &[0x81, 0x61, 0xff],                       // not UTF-8
-            &[0xc1, 0x81, 0x61, b'a'],                 // tagged
+            &[0x98, 0x01, 0x61, b'a'][..],   // length in a longer form
+            &[0x81, 0x78, 0x01, b'a'],       // likewise of the text
+            &[0x9f, 0x61, b'a', 0xff],       // array of indefinite length
+            &[0x81, 0x7f, 0x61, b'a', 0xff], // text of indefinite length
+            &[0x81, 0x61, b'a', 0x00],       // bytes left over
+            &[0x82, 0x61, b'a'],             // too short
+            &[0x81, 0x41, b'a'],             // byte string
+            &[0x81, 0x61, 0xff],             // not UTF-8
+            &[0xc1, 0x81, 0x61, b'a'],       // tagged
             &[0x9b, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff], // no memory is taken for this
             &[],
         ] {

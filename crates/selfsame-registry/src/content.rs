@@ -117,7 +117,11 @@ impl Content {
     /// The content of a DID with one key for everything a signing key does.
     pub fn of_key(id: &str, public: PublicKey) -> Self {
         Self {
-            keys: vec![Key { id: id.to_owned(), public, uses: Uses::SIGNING }],
+            keys: vec![Key {
+                id: id.to_owned(),
+                public,
+                uses: Uses::SIGNING,
+            }],
             ..Self::default()
         }
     }
@@ -140,7 +144,8 @@ impl Content {
     }
 
     fn has_an_allowed_size(&self, rules: &Rules) -> Result<(), ContentFault> {
-        let over = |length: usize, limit: u64| u64::try_from(length).is_ok_and(|length| length > limit);
+        let over =
+            |length: usize, limit: u64| u64::try_from(length).is_ok_and(|length| length > limit);
         if over(self.keys.len(), rules.max_keys) {
             return Err(ContentFault::TooManyKeys);
         }
@@ -165,7 +170,10 @@ impl Content {
             return Err(ContentFault::Fragment);
         }
         names.sort_unstable();
-        match names.windows(2).any(|pair| matches!(pair, [a, b] if a == b)) {
+        match names
+            .windows(2)
+            .any(|pair| matches!(pair, [a, b] if a == b))
+        {
             true => Err(ContentFault::DuplicateName),
             false => Ok(()),
         }
@@ -218,8 +226,15 @@ pub(crate) fn is_uri(text: &str, rules: &Rules) -> Result<(), ContentFault> {
         return Err(ContentFault::Uri);
     };
     let named = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
-        && scheme.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.'));
-    let never = |b: u8| matches!(b, b'"' | b'<' | b'>' | b'\\' | b'^' | b'`' | b'{' | b'|' | b'}');
+        && scheme
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.'));
+    let never = |b: u8| {
+        matches!(
+            b,
+            b'"' | b'<' | b'>' | b'\\' | b'^' | b'`' | b'{' | b'|' | b'}'
+        )
+    };
     let plain = rest.bytes().all(|b| b.is_ascii_graphic() && !never(b));
     match short && named && plain && !rest.is_empty() {
         true => Ok(()),
@@ -229,7 +244,10 @@ pub(crate) fn is_uri(text: &str, rules: &Rules) -> Result<(), ContentFault> {
 
 impl Item for Content {
     fn write(&self, to: &mut Writer) {
-        to.array(3).items(&self.keys).items(&self.services).items(&self.also_known_as);
+        to.array(3)
+            .items(&self.keys)
+            .items(&self.services)
+            .items(&self.also_known_as);
     }
 
     fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
@@ -244,7 +262,10 @@ impl Item for Content {
 
 impl Item for Key {
     fn write(&self, to: &mut Writer) {
-        to.array(3).text(&self.id).bytes(&self.public.to_multicodec()).uint(self.uses.0);
+        to.array(3)
+            .text(&self.id)
+            .bytes(&self.public.to_multicodec())
+            .uint(self.uses.0);
     }
 
     fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
@@ -263,7 +284,10 @@ impl Item for Key {
 
 impl Item for Service {
     fn write(&self, to: &mut Writer) {
-        to.array(3).text(&self.id).text(&self.kind).text(&self.endpoint);
+        to.array(3)
+            .text(&self.id)
+            .text(&self.kind)
+            .text(&self.endpoint);
     }
 
     fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {

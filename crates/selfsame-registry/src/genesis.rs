@@ -68,7 +68,12 @@ impl Default for Rules {
 
 impl Genesis {
     /// A network with the same rules at every height.
-    pub fn new(name: &str, time: UnixTime, checkpoint_key: PublicKey, rules: Rules) -> Result<Self, Malformed> {
+    pub fn new(
+        name: &str,
+        time: UnixTime,
+        checkpoint_key: PublicKey,
+        rules: Rules,
+    ) -> Result<Self, Malformed> {
         Self::with_rules(name, time, checkpoint_key, vec![(1, rules)])
     }
 
@@ -79,7 +84,12 @@ impl Genesis {
         checkpoint_key: PublicKey,
         rules: Vec<(u64, Rules)>,
     ) -> Result<Self, Malformed> {
-        let genesis = Self { name: name.to_owned(), time, checkpoint_key, rules };
+        let genesis = Self {
+            name: name.to_owned(),
+            time,
+            checkpoint_key,
+            rules,
+        };
         genesis.check().map(|()| genesis)
     }
 
@@ -120,15 +130,23 @@ impl Genesis {
     }
 
     fn check(&self) -> Result<(), Malformed> {
-        let printable = self.name.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'+');
+        let printable = self
+            .name
+            .bytes()
+            .all(|byte| byte.is_ascii_graphic() && byte != b'+');
         if !(1..=MAX_NAME_BYTES).contains(&self.name.len()) || !printable {
-            return Err(Malformed("a network's name is 1 to 64 printable characters without spaces and plus"));
+            return Err(Malformed(
+                "a network's name is 1 to 64 printable characters without spaces and plus",
+            ));
         }
         if self.checkpoint_key.key_type() != selfsame_crypto::KeyType::Ed25519 {
             return Err(Malformed("checkpoints are signed by an Ed25519 key"));
         }
         let heights: Vec<u64> = self.rules.iter().map(|(from, _)| *from).collect();
-        if heights.first() != Some(&1) || heights.len() > MAX_RULE_CHANGES || !heights.is_sorted_by(|a, b| a < b) {
+        if heights.first() != Some(&1)
+            || heights.len() > MAX_RULE_CHANGES
+            || !heights.is_sorted_by(|a, b| a < b)
+        {
             return Err(Malformed("rules begin at height 1 and follow each other"));
         }
         if self.rules.iter().any(|(_, rules)| rules.quota_window == 0) {
@@ -141,7 +159,8 @@ impl Genesis {
 impl Item for Genesis {
     fn write(&self, to: &mut Writer) {
         to.array(5).text(DOMAIN).text(&self.name).uint(self.time.0);
-        to.bytes(&self.checkpoint_key.to_multicodec()).array(self.rules.len());
+        to.bytes(&self.checkpoint_key.to_multicodec())
+            .array(self.rules.len());
         for (from, rules) in &self.rules {
             to.array(2).uint(*from).item(rules);
         }
@@ -159,7 +178,12 @@ impl Item for Genesis {
             from.tuple(2)?;
             rules.push((from.uint()?, Rules::read(from)?));
         }
-        let genesis = Self { name, time, checkpoint_key, rules };
+        let genesis = Self {
+            name,
+            time,
+            checkpoint_key,
+            rules,
+        };
         genesis.check().map(|()| genesis)
     }
 }
@@ -167,10 +191,15 @@ impl Item for Genesis {
 impl Item for Rules {
     fn write(&self, to: &mut Writer) {
         to.array(12).text(OPEN);
-        to.uint(self.max_content_bytes).uint(self.max_keys).uint(self.max_services);
+        to.uint(self.max_content_bytes)
+            .uint(self.max_keys)
+            .uint(self.max_services);
         to.uint(self.max_also_known_as).uint(self.max_uri_bytes);
-        to.uint(self.max_block_transactions).uint(self.max_block_bytes);
-        to.uint(self.quota_window).uint(self.author_quota).uint(self.creation_quota);
+        to.uint(self.max_block_transactions)
+            .uint(self.max_block_bytes);
+        to.uint(self.quota_window)
+            .uint(self.author_quota)
+            .uint(self.creation_quota);
         to.uint(self.max_clock_skew);
     }
 

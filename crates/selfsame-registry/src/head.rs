@@ -86,7 +86,8 @@ impl Item for Head {
         Ok(Self {
             height: from.uint()?,
             time: UnixTime(from.uint()?),
-            log: Frontier::from_bytes(from.bytes()?).map_err(|_| Malformed("a log frontier is none"))?,
+            log: Frontier::from_bytes(from.bytes()?)
+                .map_err(|_| Malformed("a log frontier is none"))?,
             state_digest: from.array_of()?,
         })
     }

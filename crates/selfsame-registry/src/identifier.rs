@@ -28,7 +28,11 @@ impl Identifier {
     /// The identifier of a DID of this network.
     pub fn of_did(did: &Did, network: &Network) -> Option<Self> {
         let (its_network, id) = selfsame::parts(did)?;
-        if its_network == *network { Self::decode(&id) } else { None }
+        if its_network == *network {
+            Self::decode(&id)
+        } else {
+            None
+        }
     }
 
     /// Whether a DID with this identifier may begin with this key.

@@ -84,12 +84,21 @@ impl Machine {
     }
 
     /// Applies the block after `head` to `state`, which stays as it is.
-    pub fn apply(&self, head: &Head, block: &Block<'_>, state: &dyn StateRead) -> Result<Applied, ApplyError> {
+    pub fn apply(
+        &self,
+        head: &Head,
+        block: &Block<'_>,
+        state: &dyn StateRead,
+    ) -> Result<Applied, ApplyError> {
         if block.time < head.time {
             return Err(ApplyError::Time);
         }
         let height = head.height.saturating_add(1);
-        let mut head = Head { height, time: block.time, ..head.clone() };
+        let mut head = Head {
+            height,
+            time: block.time,
+            ..head.clone()
+        };
         let mut overlay = Overlay::new(state);
         let mut room = Room::of(&self.genesis.rules(height));
         let (mut results, mut logged) = (Vec::with_capacity(block.transactions.len()), Vec::new());
@@ -103,7 +112,12 @@ impl Machine {
                 Ok(Admission::New(_)) if !room.takes(bytes.len()) => Err(Refusal::BlockFull),
                 Ok(Admission::New(change)) => {
                     let seq_no = head.log.append(leaf_hash(&bytes)).saturating_add(1);
-                    let receipt = Receipt { seq_no, height, time: block.time, tx_hash: tx.hash() };
+                    let receipt = Receipt {
+                        seq_no,
+                        height,
+                        time: block.time,
+                        tx_hash: tx.hash(),
+                    };
                     let writes = accept(&situation, (tx, change), receipt)?;
                     overlay.writes.extend(writes);
                     logged.push(index);
@@ -113,11 +127,21 @@ impl Machine {
             results.push(result);
         }
         head.state_digest = head.digest_after(&overlay.writes);
-        Ok(Applied { head, results, logged, writes: overlay.writes })
+        Ok(Applied {
+            head,
+            results,
+            logged,
+            writes: overlay.writes,
+        })
     }
 
     /// The status list a DID has anchored last under a URI.
-    pub fn status_anchor(&self, state: &dyn StateRead, author: &Did, list: &str) -> Result<Option<Anchor>, StateError> {
+    pub fn status_anchor(
+        &self,
+        state: &dyn StateRead,
+        author: &Did,
+        list: &str,
+    ) -> Result<Option<Anchor>, StateError> {
         let Some(author) = Identifier::of_did(author, &self.network) else {
             return Ok(None);
         };
@@ -127,7 +151,12 @@ impl Machine {
         }
     }
 
-    fn situation<'a>(&'a self, height: u64, time: UnixTime, state: &'a dyn StateRead) -> Situation<'a> {
+    fn situation<'a>(
+        &'a self,
+        height: u64,
+        time: UnixTime,
+        state: &'a dyn StateRead,
+    ) -> Situation<'a> {
         Situation {
             rules: self.genesis.rules(height),
             network: self.network.as_str(),
@@ -145,15 +174,23 @@ struct Room {
 
 impl Room {
     fn of(rules: &crate::genesis::Rules) -> Self {
-        Self { transactions: rules.max_block_transactions, bytes: rules.max_block_bytes }
+        Self {
+            transactions: rules.max_block_transactions,
+            bytes: rules.max_block_bytes,
+        }
     }
 
     /// Takes the room a transaction needs; nothing where there is too little.
     fn takes(&mut self, length: usize) -> bool {
-        let bytes = u64::try_from(length).ok().and_then(|length| self.bytes.checked_sub(length));
+        let bytes = u64::try_from(length)
+            .ok()
+            .and_then(|length| self.bytes.checked_sub(length));
         match (self.transactions.checked_sub(1), bytes) {
             (Some(transactions), Some(bytes)) => {
-                *self = Self { transactions, bytes };
+                *self = Self {
+                    transactions,
+                    bytes,
+                };
                 true
             }
             _ => false,
@@ -172,7 +209,13 @@ fn accept(
     to.put(Key::Nonce(author, tx.body().nonce), &receipt);
     let mut count = |quota: Key<'_>| -> Result<(), StateError> {
         let used = situation.used(quota)?;
-        to.put(quota, &Used { count: used.count.saturating_add(1), ..used });
+        to.put(
+            quota,
+            &Used {
+                count: used.count.saturating_add(1),
+                ..used
+            },
+        );
         Ok(())
     };
     count(Key::AuthorQuota(author))?;
@@ -182,13 +225,38 @@ fn accept(
     match change {
         Change::Did { version, content } => {
             let deactivated = content.is_none();
-            to.put(Key::Did(author), &Present { version, deactivated });
-            to.put(Key::DidVersion(author, version), &DidVersion { content, receipt });
+            to.put(
+                Key::Did(author),
+                &Present {
+                    version,
+                    deactivated,
+                },
+            );
+            to.put(
+                Key::DidVersion(author, version),
+                &DidVersion { content, receipt },
+            );
         }
         Change::List { version } => {
-            if let Operation::AnchorStatus { list, digest, issued } = &tx.body().operation {
-                let anchor = Anchor { list: list.clone(), digest: *digest, issued: *issued, receipt };
-                to.put(Key::List(author, list), &Present { version, deactivated: false });
+            if let Operation::AnchorStatus {
+                list,
+                digest,
+                issued,
+            } = &tx.body().operation
+            {
+                let anchor = Anchor {
+                    list: list.clone(),
+                    digest: *digest,
+                    issued: *issued,
+                    receipt,
+                };
+                to.put(
+                    Key::List(author, list),
+                    &Present {
+                        version,
+                        deactivated: false,
+                    },
+                );
                 to.put(Key::ListVersion(author, list, version), &anchor);
             }
         }

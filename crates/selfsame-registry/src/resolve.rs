@@ -49,7 +49,11 @@ struct History<'a> {
 }
 
 impl History<'_> {
-    fn resolve(&self, did: &Did, options: &Options) -> Result<Result<Resolution, ResolutionError>, StateError> {
+    fn resolve(
+        &self,
+        did: &Did,
+        options: &Options,
+    ) -> Result<Result<Resolution, ResolutionError>, StateError> {
         let Some(present) = read::<Present>(self.state, Key::Did(self.id))? else {
             return Ok(Err(ResolutionError::NotFound));
         };
@@ -81,7 +85,11 @@ impl History<'_> {
         let time = |number| self.version(number).map(|version| version.receipt.time);
         Ok(DocumentMetadata {
             created: Some(time(1)?),
-            updated: if number > 1 { Some(time(number)?) } else { None },
+            updated: if number > 1 {
+                Some(time(number)?)
+            } else {
+                None
+            },
             // DID Core §7.1.3: of the DID, whichever version was asked for.
             deactivated: present.deactivated,
             next_update: next.map(time).transpose()?,
@@ -94,7 +102,7 @@ impl History<'_> {
     /// The last version that is not later than `time`. Versions are never earlier than the ones
     /// before them, so halving finds it.
     fn version_at(&self, time: UnixTime, present: u64) -> Result<Option<u64>, StateError> {
-        let (mut held, mut later) = (0, present.saturating_add(1));
+        let (mut held, mut later) = (0_u64, present.saturating_add(1));
         while held.saturating_add(1) < later {
             let middle = u64::midpoint(held, later);
             match self.version(middle)?.receipt.time <= time {
@@ -122,9 +130,15 @@ fn document(did: &Did, content: &Content) -> Result<Document, SyntaxError> {
     document.also_known_as.clone_from(&content.also_known_as);
     for key in &content.keys {
         let id = DidUrl::join(did, &format!("#{}", key.id))?;
-        let listed = RELATIONSHIPS.iter().filter(|(uses, _)| key.uses.include(*uses));
-        let relationships: Vec<Relationship> = listed.map(|(_, relationship)| *relationship).collect();
-        document.add(VerificationMethod::multikey(id, &key.public), &relationships);
+        let listed = RELATIONSHIPS
+            .iter()
+            .filter(|(uses, _)| key.uses.include(*uses));
+        let relationships: Vec<Relationship> =
+            listed.map(|(_, relationship)| *relationship).collect();
+        document.add(
+            VerificationMethod::multikey(id, &key.public),
+            &relationships,
+        );
     }
     document.service = content
         .services

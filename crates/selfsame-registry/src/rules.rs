@@ -29,7 +29,10 @@ pub(crate) enum Admission {
 /// What an accepted transaction changes, besides the marks every one leaves.
 pub(crate) enum Change {
     /// A version of a DID; none of content once deactivated.
-    Did { version: u64, content: Option<Content> },
+    Did {
+        version: u64,
+        content: Option<Content>,
+    },
     /// A version of a status list.
     List { version: u64 },
 }
@@ -57,22 +60,36 @@ impl Situation<'_> {
         identifier_belongs_to_first_key(tx, content)?;
         is_signed_by_keys_of(tx, content)?;
         first_key_signs(tx, content)?;
-        Ok(Change::Did { version: 1, content: Some(content.clone()) })
+        Ok(Change::Did {
+            version: 1,
+            content: Some(content.clone()),
+        })
     }
 
-    fn update(&self, tx: &Transaction, version: u64, content: &Content) -> Result<Change, CheckError> {
+    fn update(
+        &self,
+        tx: &Transaction,
+        version: u64,
+        content: &Content,
+    ) -> Result<Change, CheckError> {
         let (present, keys) = self.author_is_active(tx)?;
         follows(present, version)?;
         content.check(&self.rules).map_err(Refusal::Content)?;
         is_signed_by_keys_of(tx, &keys)?;
-        Ok(Change::Did { version, content: Some(content.clone()) })
+        Ok(Change::Did {
+            version,
+            content: Some(content.clone()),
+        })
     }
 
     fn deactivation(&self, tx: &Transaction, version: u64) -> Result<Change, CheckError> {
         let (present, keys) = self.author_is_active(tx)?;
         follows(present, version)?;
         is_signed_by_keys_of(tx, &keys)?;
-        Ok(Change::Did { version, content: None })
+        Ok(Change::Did {
+            version,
+            content: None,
+        })
     }
 
     fn anchoring(&self, tx: &Transaction) -> Result<Change, CheckError> {
@@ -117,14 +134,22 @@ impl Situation<'_> {
         if used.count < quota {
             return Ok(());
         }
-        let into_window = self.time.0.checked_rem(self.rules.quota_window).unwrap_or(0);
+        let into_window = self
+            .time
+            .0
+            .checked_rem(self.rules.quota_window)
+            .unwrap_or(0);
         let retry_after = self.rules.quota_window.saturating_sub(into_window);
         Err(Refusal::Quota { retry_after }.into())
     }
 
     /// What is used of a quota in the window this block is in.
     pub(crate) fn used(&self, quota: Key) -> Result<Used, StateError> {
-        let window = self.time.0.checked_div(self.rules.quota_window).unwrap_or(0);
+        let window = self
+            .time
+            .0
+            .checked_div(self.rules.quota_window)
+            .unwrap_or(0);
         Ok(match read::<Used>(self.state, quota)? {
             Some(used) if used.window == window => used,
             _ => Used { window, count: 0 },
@@ -161,7 +186,12 @@ impl Situation<'_> {
     }
 
     /// Gives the version of the list this anchoring makes.
-    fn list_is_newer(&self, tx: &Transaction, list: &str, issued: UnixTime) -> Result<u64, CheckError> {
+    fn list_is_newer(
+        &self,
+        tx: &Transaction,
+        list: &str,
+        issued: UnixTime,
+    ) -> Result<u64, CheckError> {
         let author = tx.body().author;
         let Some(present) = read::<Present>(self.state, Key::List(author, list))? else {
             return Ok(1);
@@ -201,8 +231,12 @@ fn is_signed_by_keys_of(tx: &Transaction, content: &Content) -> Result<(), Refus
         let key = content
             .invocation_key(&signature.key)
             .ok_or(Refusal::Signature(SignatureFault::UnknownKey))?;
-        key.verify(key.key_type().default_algorithm(), tx.unsigned_bytes(), &signature.bytes)
-            .map_err(|_| Refusal::Signature(SignatureFault::Bad))?;
+        key.verify(
+            key.key_type().default_algorithm(),
+            tx.unsigned_bytes(),
+            &signature.bytes,
+        )
+        .map_err(|_| Refusal::Signature(SignatureFault::Bad))?;
     }
     match seen.is_empty() {
         true => Err(Refusal::Signature(SignatureFault::UnknownKey)),
@@ -213,9 +247,12 @@ fn is_signed_by_keys_of(tx: &Transaction, content: &Content) -> Result<(), Refus
 /// Nobody registers the DID of a key that is not his.
 fn first_key_signs(tx: &Transaction, content: &Content) -> Result<(), Refusal> {
     let first = content.keys.first().map(|key| key.id.as_str());
-    match tx.signatures().iter().any(|signature| Some(signature.key.as_str()) == first) {
+    match tx
+        .signatures()
+        .iter()
+        .any(|signature| Some(signature.key.as_str()) == first)
+    {
         true => Ok(()),
         false => Err(Refusal::Signature(SignatureFault::FirstKeyMissing)),
     }
 }
-

@@ -44,7 +44,10 @@ pub(crate) struct Overlay<'a> {
 
 impl<'a> Overlay<'a> {
     pub(crate) fn new(below: &'a dyn StateRead) -> Self {
-        Self { below, writes: Writes::new() }
+        Self {
+            below,
+            writes: Writes::new(),
+        }
     }
 
     pub(crate) fn put(&mut self, key: Key, item: &impl Item) {
@@ -157,13 +160,18 @@ impl Item for Present {
 
     fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
         from.tuple(2)?;
-        Ok(Self { version: from.uint()?, deactivated: from.bool()? })
+        Ok(Self {
+            version: from.uint()?,
+            deactivated: from.bool()?,
+        })
     }
 }
 
 impl Item for DidVersion {
     fn write(&self, to: &mut Writer) {
-        to.array(2).item(&self.receipt).array(usize::from(self.content.is_some()));
+        to.array(2)
+            .item(&self.receipt)
+            .array(usize::from(self.content.is_some()));
         if let Some(content) = &self.content {
             to.item(content);
         }
@@ -183,7 +191,11 @@ impl Item for DidVersion {
 
 impl Item for Anchor {
     fn write(&self, to: &mut Writer) {
-        to.array(4).text(&self.list).bytes(&self.digest).uint(self.issued.0).item(&self.receipt);
+        to.array(4)
+            .text(&self.list)
+            .bytes(&self.digest)
+            .uint(self.issued.0)
+            .item(&self.receipt);
     }
 
     fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
@@ -199,7 +211,11 @@ impl Item for Anchor {
 
 impl Item for Receipt {
     fn write(&self, to: &mut Writer) {
-        to.array(4).uint(self.seq_no).uint(self.height).uint(self.time.0).bytes(&self.tx_hash);
+        to.array(4)
+            .uint(self.seq_no)
+            .uint(self.height)
+            .uint(self.time.0)
+            .bytes(&self.tx_hash);
     }
 
     fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
@@ -220,6 +236,9 @@ impl Item for Used {
 
     fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
         from.tuple(2)?;
-        Ok(Self { window: from.uint()?, count: from.uint()? })
+        Ok(Self {
+            window: from.uint()?,
+            count: from.uint()?,
+        })
     }
 }

@@ -82,7 +82,12 @@ pub struct Transaction {
 impl Unsigned {
     /// A transaction to be signed.
     pub fn new(network: &Network, author: Identifier, nonce: u64, operation: Operation) -> Self {
-        let body = Body { network: network.as_str().to_owned(), author, nonce, operation };
+        let body = Body {
+            network: network.as_str().to_owned(),
+            author,
+            nonce,
+            operation,
+        };
         let bytes = body.to_cbor();
         Self { body, bytes }
     }
@@ -94,13 +99,21 @@ impl Unsigned {
 
     /// The transaction signed by one key.
     pub fn signed(self, key: &str, signature: &[u8]) -> Result<Transaction, Malformed> {
-        let bytes = signature.try_into().map_err(|_| Malformed("a signature is 64 bytes"))?;
-        self.signed_by(vec![Signature { key: key.to_owned(), bytes }])
+        let bytes = signature
+            .try_into()
+            .map_err(|_| Malformed("a signature is 64 bytes"))?;
+        self.signed_by(vec![Signature {
+            key: key.to_owned(),
+            bytes,
+        }])
     }
 
     /// The transaction signed by several keys.
     pub fn signed_by(self, signatures: Vec<Signature>) -> Result<Transaction, Malformed> {
-        let transaction = Transaction { unsigned: self, signatures };
+        let transaction = Transaction {
+            unsigned: self,
+            signatures,
+        };
         // What could not be read again is not sent.
         Transaction::from_bytes(&transaction.to_bytes())
     }
@@ -144,7 +157,9 @@ impl Transaction {
 
 impl Item for Transaction {
     fn write(&self, to: &mut Writer) {
-        to.array(2).bytes(&self.unsigned.bytes).items(&self.signatures);
+        to.array(2)
+            .bytes(&self.unsigned.bytes)
+            .items(&self.signatures);
     }
 
     fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
@@ -155,7 +170,10 @@ impl Item for Transaction {
         if !(1..=MAX_SIGNATURES).contains(&signatures.len()) {
             return Err(Malformed("a transaction has one to four signatures"));
         }
-        Ok(Self { unsigned: Unsigned { body, bytes }, signatures })
+        Ok(Self {
+            unsigned: Unsigned { body, bytes },
+            signatures,
+        })
     }
 }
 
@@ -166,13 +184,19 @@ impl Item for Signature {
 
     fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
         from.tuple(2)?;
-        Ok(Self { key: from.text()?.to_owned(), bytes: from.array_of()? })
+        Ok(Self {
+            key: from.text()?.to_owned(),
+            bytes: from.array_of()?,
+        })
     }
 }
 
 impl Item for Body {
     fn write(&self, to: &mut Writer) {
-        to.array(5).text(DOMAIN).text(&self.network).item(&self.author);
+        to.array(5)
+            .text(DOMAIN)
+            .text(&self.network)
+            .item(&self.author);
         to.uint(self.nonce).item(&self.operation);
     }
 
@@ -192,19 +216,28 @@ impl Item for Operation {
     fn write(&self, to: &mut Writer) {
         match self {
             Self::CreateDid(content) => to.array(2).uint(1).item(content),
-            Self::UpdateDid { version, content } => to.array(3).uint(2).uint(*version).item(content),
-            Self::DeactivateDid { version } => to.array(2).uint(3).uint(*version),
-            Self::AnchorStatus { list, digest, issued } => {
-                to.array(4).uint(4).text(list).bytes(digest).uint(issued.0)
+            Self::UpdateDid { version, content } => {
+                to.array(3).uint(2).uint(*version).item(content)
             }
+            Self::DeactivateDid { version } => to.array(2).uint(3).uint(*version),
+            Self::AnchorStatus {
+                list,
+                digest,
+                issued,
+            } => to.array(4).uint(4).text(list).bytes(digest).uint(issued.0),
         };
     }
 
     fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
         match (from.array()?, from.uint()?) {
             (2, 1) => Ok(Self::CreateDid(Content::read(from)?)),
-            (3, 2) => Ok(Self::UpdateDid { version: from.uint()?, content: Content::read(from)? }),
-            (2, 3) => Ok(Self::DeactivateDid { version: from.uint()? }),
+            (3, 2) => Ok(Self::UpdateDid {
+                version: from.uint()?,
+                content: Content::read(from)?,
+            }),
+            (2, 3) => Ok(Self::DeactivateDid {
+                version: from.uint()?,
+            }),
             (4, 4) => Ok(Self::AnchorStatus {
                 list: from.text()?.to_owned(),
                 digest: from.array_of()?,
