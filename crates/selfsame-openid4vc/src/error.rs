@@ -35,6 +35,9 @@ pub enum Error {
     /// The person's answer does not fit what was asked.
     #[error("{0}")]
     Choice(&'static str),
+    /// The time for it is over.
+    #[error("{0}")]
+    Expired(&'static str),
     /// The driver gave an input that does not fit the state.
     #[error("{0}")]
     State(&'static str),
@@ -70,7 +73,7 @@ impl Error {
             Self::Token(error) => Some(error.code.as_str()),
             Self::Credential { code, .. } => Some(code.as_str()),
             Self::Presentation { code, .. } => Some(code.as_str()),
-            Self::Counterpart { .. } | Self::Choice(_) | Self::State(_) | Self::Setup(_) => None,
+            _ => None,
         }
     }
 
@@ -80,7 +83,7 @@ impl Error {
             Self::Token(error) => Some(error.body()),
             Self::Credential { code, reason } => Some(ErrorBody::new(code.as_str(), reason)),
             Self::Presentation { code, reason } => Some(ErrorBody::new(code.as_str(), reason)),
-            Self::Counterpart { .. } | Self::Choice(_) | Self::State(_) | Self::Setup(_) => None,
+            _ => None,
         }
     }
 }

@@ -114,10 +114,19 @@ fn take(ask: &Ask, response: CredentialResponse) -> Result<Vec<ReceivedCredentia
             format: ask.format,
             raw: issued.credential,
             key: binding.map(|binding| binding.key.clone()),
-            kid: binding.and_then(|binding| binding.kid.clone()),
+            kid: binding.and_then(|binding| kid(binding, ask.format)),
         });
     }
     Ok(received)
+}
+
+// A W3C credential of a bare key names its subject by the DID made of that key.
+fn kid(binding: &Binding, format: Format) -> Option<String> {
+    if binding.kid.is_some() || format == Format::SdJwtVc {
+        return binding.kid.clone();
+    }
+    let key = PublicKey::from_jwk(&binding.jwk).ok()?;
+    Some(format!("{}#0", jwk::create(&key).as_str()))
 }
 
 /// What a credential says of its type and its holder.

@@ -297,7 +297,7 @@ impl Request {
             None => ClientMetadata::default(),
         };
         Ok(Self {
-            client_id: client.to_string(),
+            client_id: parameters.client_id.unwrap_or_else(|| client.to_string()),
             response_uri,
             nonce,
             state: parameters.state,
