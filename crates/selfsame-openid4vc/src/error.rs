@@ -49,12 +49,18 @@ pub enum Error {
 impl Error {
     /// A refusal of a credential request.
     pub fn credential(code: CredentialCode, reason: impl Into<String>) -> Self {
-        Self::Credential { code, reason: reason.into() }
+        Self::Credential {
+            code,
+            reason: reason.into(),
+        }
     }
 
     /// A refusal of a presentation request or response.
     pub fn presentation(code: PresentationCode, reason: impl Into<String>) -> Self {
-        Self::Presentation { code, reason: reason.into() }
+        Self::Presentation {
+            code,
+            reason: reason.into(),
+        }
     }
 
     /// `invalid_request` of OpenID4VP.
@@ -64,7 +70,10 @@ impl Error {
 
     /// The other side breaks the rules.
     pub fn counterpart(reason: impl Into<String>, advice: &'static str) -> Self {
-        Self::Counterpart { reason: reason.into(), advice }
+        Self::Counterpart {
+            reason: reason.into(),
+            advice,
+        }
     }
 
     /// The specification's code, where the error is one that goes on the wire.

@@ -166,16 +166,18 @@ pub fn step(
             response::present(asked, choices, evidence, ctx)
         }
         (State::Asked(asked), Input::Decline) => Ok(Step::Done(response::decline(asked))),
-        (State::Answering(Answering { verifier, .. }), Input::Delivered { status, body }) => {
-            Ok(Step::Done(response::delivered(verifier, true, (status, body))))
-        }
-        (State::Declining(Declining { verifier }), Input::Delivered { status, body }) => {
-            Ok(Step::Done(response::delivered(verifier, false, (status, body))))
-        }
+        (State::Answering(Answering { verifier, .. }), Input::Delivered { status, body }) => Ok(
+            Step::Done(response::delivered(verifier, true, (status, body))),
+        ),
+        (State::Declining(Declining { verifier }), Input::Delivered { status, body }) => Ok(
+            Step::Done(response::delivered(verifier, false, (status, body))),
+        ),
         (
             State::Answering(Answering { verifier, .. }) | State::Declining(Declining { verifier }),
             Input::Unreachable(reason),
         ) => Ok(Step::Done(response::unreachable(verifier, reason))),
-        _ => Err(Error::State("the input does not fit what this request has come to")),
+        _ => Err(Error::State(
+            "the input does not fit what this request has come to",
+        )),
     }
 }

@@ -181,12 +181,17 @@ pub fn step(
     match (state, input) {
         (
             State::Created(Created { asked }) | State::Fetched(Fetched { asked }),
-            Input::Fetch { signer, wallet_nonce },
+            Input::Fetch {
+                signer,
+                wallet_nonce,
+            },
         ) => request::object(asked, (signer, wallet_nonce), evidence, ctx),
         (State::Created(Created { asked }), Input::Response { .. })
             if asked.request_uri.is_some() =>
         {
-            Err(Error::invalid_request("the request has not been fetched yet"))
+            Err(Error::invalid_request(
+                "the request has not been fetched yet",
+            ))
         }
         (
             State::Created(Created { asked }) | State::Fetched(Fetched { asked }),

@@ -41,15 +41,20 @@ fn key_of_did(did: &Did, object: &Compact, evidence: &Evidence) -> Result<Step<P
         .kid
         .as_deref()
         .ok_or_else(|| refuse("the request object has no kid"))?;
-    let url = DidUrl::parse(kid).map_err(|_| refuse("the request object's kid is not a DID URL"))?;
+    let url =
+        DidUrl::parse(kid).map_err(|_| refuse("the request object's kid is not a DID URL"))?;
     if url.did != *did {
-        return Err(refuse("the request object's kid is of another DID than the client's"));
+        return Err(refuse(
+            "the request object's kid is of another DID than the client's",
+        ));
     }
     let Some(fetched) = evidence.did(did) else {
         return Ok(Step::Needs(vec![Need::Did(did.clone())]));
     };
-    let resolution =
-        fetched.value.as_ref().map_err(|_| refuse("the verifier's DID cannot be resolved"))?;
+    let resolution = fetched
+        .value
+        .as_ref()
+        .map_err(|_| refuse("the verifier's DID cannot be resolved"))?;
     if resolution.document_metadata.deactivated {
         return Err(refuse("the verifier's DID is deactivated"));
     }

@@ -85,22 +85,20 @@ pub fn open(link: &str, transport: &Transport) -> Result<Invocation, Box<Refused
     let (client_id, mut form) = parameters(link, transport).map_err(unanswered)?;
     // RFC 9101 §5: a request object by value or by reference, not both; then only what it says counts.
     match (form.take("request"), form.take("request_uri")) {
-        (Some(_), Some(_)) => {
-            Err(unanswered(Error::invalid_request("request and request_uri are both present")))
-        }
+        (Some(_), Some(_)) => Err(unanswered(Error::invalid_request(
+            "request and request_uri are both present",
+        ))),
         (Some(object), None) => {
             signed(&client_id, &form).map_err(unanswered)?;
             Ok(Invocation::Object { client_id, object })
         }
-        (None, Some(text)) => {
-            reference(client_id, &text, (&form, transport)).map_err(unanswered)
-        }
+        (None, Some(text)) => reference(client_id, &text, (&form, transport)).map_err(unanswered),
         (None, None) => plain(&client_id, form, transport),
     }
 }
 
 fn parameters(link: &str, transport: &Transport) -> Result<(String, Form), Error> {
-    let refuse = Error::invalid_request;
+    let refuse = |reason: &str| Error::invalid_request(reason);
     let url = Some(link.trim())
         .filter(|link| link.len() <= MAX_LINK)
         .and_then(|link| Url::parse(link).ok())
@@ -109,15 +107,19 @@ fn parameters(link: &str, transport: &Transport) -> Result<(String, Form), Error
         return Err(refuse("this is not a link to a presentation request"));
     }
     let form = Form::of_query(url.query().unwrap_or_default())
-        .map_err(|error| refuse(format!("the link is malformed: {error}")))?;
-    let client_id = form.get("client_id").ok_or_else(|| refuse("client_id is missing"))?;
+        .map_err(|error| refuse(&format!("the link is malformed: {error}")))?;
+    let client_id = form
+        .get("client_id")
+        .ok_or_else(|| refuse("client_id is missing"))?;
     Ok((client_id.to_owned(), form))
 }
 
 // §5.9.3: requests with the prefix `redirect_uri` cannot be signed.
 fn signed(client_id: &str, form: &Form) -> Result<(), Error> {
     if form.has("request_uri_method") {
-        return Err(Error::invalid_request("request_uri_method is present without request_uri"));
+        return Err(Error::invalid_request(
+            "request_uri_method is present without request_uri",
+        ));
     }
     require_signable(client_id)
 }
@@ -126,7 +128,9 @@ fn require_signable(client_id: &str) -> Result<(), Error> {
     if ClientId::parse(client_id)?.is_signed() {
         return Ok(());
     }
-    Err(Error::invalid_request("a request of this client identifier prefix cannot be signed"))
+    Err(Error::invalid_request(
+        "a request of this client identifier prefix cannot be signed",
+    ))
 }
 
 fn reference(
@@ -139,7 +143,11 @@ fn reference(
     let request_uri = transport
         .parse(text)
         .ok_or_else(|| Error::invalid_request("request_uri is not an https address"))?;
-    Ok(Invocation::Reference { client_id, request_uri, method })
+    Ok(Invocation::Reference {
+        client_id,
+        request_uri,
+        method,
+    })
 }
 
 fn plain(
@@ -164,13 +172,25 @@ fn plain(
 impl Invocation {
     /// How to fetch the request object; none where there is nothing to fetch.
     pub fn fetch(&self, ctx: &Ctx) -> Option<Fetch> {
-        let Self::Reference { request_uri, method, .. } = self else { return None };
+        let Self::Reference {
+            request_uri,
+            method,
+            ..
+        } = self
+        else {
+            return None;
+        };
         let wallet_nonce =
             (*method == RequestUriMethod::Post).then(|| ctx.token("holder/wallet_nonce"));
         let form = wallet_nonce
             .as_ref()
             .map(|nonce| vec![("wallet_nonce".to_owned(), nonce.clone())]);
-        Some(Fetch { url: request_uri.clone(), form, accept: MEDIA_TYPE, wallet_nonce })
+        Some(Fetch {
+            url: request_uri.clone(),
+            form,
+            accept: MEDIA_TYPE,
+            wallet_nonce,
+        })
     }
 }
 
@@ -181,7 +201,9 @@ pub fn read(status: u16, content_type: Option<&str>, body: &[u8]) -> Result<Stri
         return Err(refuse("the request cannot be fetched; it may have expired"));
     }
     if content_type.map(media_type).as_deref() != Some(MEDIA_TYPE) {
-        return Err(refuse("the request does not come as application/oauth-authz-req+jwt"));
+        return Err(refuse(
+            "the request does not come as application/oauth-authz-req+jwt",
+        ));
     }
     let object = std::str::from_utf8(body).map_err(|_| refuse("the request is not a JWT"))?;
     Ok(object.trim().to_owned())
@@ -196,7 +218,9 @@ pub fn authenticate(
 ) -> Result<Step<Asked>, Box<Refused>> {
     let client = ClientId::parse(received.client_id).map_err(unanswered)?;
     let object = Compact::parse_within(received.object, MAX_OBJECT).map_err(|error| {
-        unanswered(Error::invalid_request(format!("the request object is not read: {error}")))
+        unanswered(Error::invalid_request(format!(
+            "the request object is not read: {error}"
+        )))
     })?;
     if object.header.typ.as_deref() != Some(TYP) {
         let reason = "the request object's typ is not oauth-authz-req+jwt";
@@ -221,7 +245,9 @@ fn claims(object: &Compact, received: &Received<'_>, now: UnixTime) -> Result<Pa
         return Err(refuse("the request object refers to another one"));
     }
     if claims.get("client_id").and_then(Value::as_str) != Some(received.client_id) {
-        return Err(refuse("client_id of the link and of the request object differ"));
+        return Err(refuse(
+            "client_id of the link and of the request object differ",
+        ));
     }
     check_audience(&claims)?;
     check_time(&claims, now)?;
@@ -230,7 +256,9 @@ fn claims(object: &Compact, received: &Received<'_>, now: UnixTime) -> Result<Pa
     if received.wallet_nonce.is_some()
         && parameters.wallet_nonce.as_deref() != received.wallet_nonce
     {
-        return Err(refuse("the request object does not repeat the wallet's nonce"));
+        return Err(refuse(
+            "the request object does not repeat the wallet's nonce",
+        ));
     }
     Ok(parameters)
 }
@@ -238,12 +266,18 @@ fn claims(object: &Compact, received: &Received<'_>, now: UnixTime) -> Result<Pa
 fn check_audience(claims: &Map<String, Value>) -> Result<(), Error> {
     let holds = match claims.get("aud") {
         Some(Value::String(audience)) => audience == STATIC_AUDIENCE,
-        Some(Value::Array(audiences)) => {
-            audiences.iter().any(|audience| audience.as_str() == Some(STATIC_AUDIENCE))
-        }
+        Some(Value::Array(audiences)) => audiences
+            .iter()
+            .any(|audience| audience.as_str() == Some(STATIC_AUDIENCE)),
         _ => false,
     };
-    if holds { Ok(()) } else { Err(Error::invalid_request("the request object is for another audience")) }
+    if holds {
+        Ok(())
+    } else {
+        Err(Error::invalid_request(
+            "the request object is for another audience",
+        ))
+    }
 }
 
 fn check_time(claims: &Map<String, Value>, now: UnixTime) -> Result<(), Error> {
@@ -272,16 +306,20 @@ fn check(
     }
     let request = outcome?;
     if !allowed(&request.response_uri) {
-        return Err(unanswered(Error::invalid_request("response_uri is not an https address")));
+        return Err(unanswered(Error::invalid_request(
+            "response_uri is not an https address",
+        )));
     }
     Ok(request)
 }
 
 fn asked(request: Request, client: &ClientId) -> Asked {
     let name = match client {
-        ClientId::RedirectUri(_) => {
-            request.response_uri.host_str().unwrap_or_default().to_owned()
-        }
+        ClientId::RedirectUri(_) => request
+            .response_uri
+            .host_str()
+            .unwrap_or_default()
+            .to_owned(),
         ClientId::DecentralizedIdentifier(did) => did.as_str().to_owned(),
         ClientId::X509SanDns(name) => name.clone(),
     };
@@ -295,5 +333,9 @@ fn asked(request: Request, client: &ClientId) -> Asked {
 
 /// A refusal that the verifier cannot be told of, since who it is was not established.
 fn unanswered(error: Error) -> Box<Refused> {
-    Box::new(Refused { error, response_uri: None, state: None })
+    Box::new(Refused {
+        error,
+        response_uri: None,
+        state: None,
+    })
 }

@@ -45,14 +45,22 @@ pub(super) fn present(
             .request
             .query
             .credential(choice.query_id)
-            .ok_or(Error::Choice("a credential query is answered that was not asked"))?;
-        let one = One { request: &asked.request, query, choice };
+            .ok_or(Error::Choice(
+                "a credential query is answered that was not asked",
+            ))?;
+        let one = One {
+            request: &asked.request,
+            query,
+            choice,
+        };
         match one.presentation(evidence, ctx)? {
             Step::Needs(more) => needs.extend(more),
             Step::Done(presentation) => {
                 let list = vp_token.entry(choice.query_id.to_owned()).or_default();
                 if !list.is_empty() && !query.multiple {
-                    return Err(Error::Choice("several credentials answer one credential query"));
+                    return Err(Error::Choice(
+                        "several credentials answer one credential query",
+                    ));
                 }
                 list.push(presentation);
             }
@@ -76,7 +84,12 @@ pub(super) fn decline(asked: &Asked) -> Next {
         description: None,
     };
     let effect = post(&asked.request, refusal);
-    (State::Declining(Declining { verifier: asked.verifier.clone() }), vec![effect])
+    (
+        State::Declining(Declining {
+            verifier: asked.verifier.clone(),
+        }),
+        vec![effect],
+    )
 }
 
 /// What tells the verifier that its request was refused; none where it is not known who asks.
@@ -84,10 +97,16 @@ pub fn refusal(refused: &Refused) -> Option<Effect> {
     let body = refused.error.body()?;
     let response = AuthorizationResponse {
         state: refused.state.clone(),
-        answer: Answer::Refused { error: body.error, description: body.error_description },
+        answer: Answer::Refused {
+            error: body.error,
+            description: body.error_description,
+        },
     };
     let url = refused.response_uri.clone()?;
-    Some(Effect::PostResponse { url, form: response.parameters() })
+    Some(Effect::PostResponse {
+        url,
+        form: response.parameters(),
+    })
 }
 
 pub(super) fn delivered(
@@ -108,12 +127,19 @@ pub(super) fn delivered(
         .redirect_uri
         .and_then(|text| Url::parse(&text).ok())
         .filter(|url| matches!(url.scheme(), "https" | "http") && url.host().is_some());
-    let done = Done { verifier: verifier.clone(), presented, redirect_uri };
+    let done = Done {
+        verifier: verifier.clone(),
+        presented,
+        redirect_uri,
+    };
     (State::Done(done), Vec::new())
 }
 
 pub(super) fn unreachable(verifier: &Verifier, reason: &str) -> Next {
-    failed(verifier, format!("the verifier cannot be reached: {reason}"))
+    failed(
+        verifier,
+        format!("the verifier cannot be reached: {reason}"),
+    )
 }
 
 fn failed(verifier: &Verifier, reason: String) -> Next {
@@ -126,8 +152,14 @@ fn failed(verifier: &Verifier, reason: String) -> Next {
 }
 
 fn post(request: &Request, answer: Answer) -> Effect {
-    let response = AuthorizationResponse { state: request.state.clone(), answer };
-    Effect::PostResponse { url: request.response_uri.clone(), form: response.parameters() }
+    let response = AuthorizationResponse {
+        state: request.state.clone(),
+        answer,
+    };
+    Effect::PostResponse {
+        url: request.response_uri.clone(),
+        form: response.parameters(),
+    }
 }
 
 /// One presentation in the making.
@@ -141,7 +173,9 @@ impl One<'_> {
     fn presentation(&self, evidence: &Evidence, ctx: &Ctx) -> Result<Step<String>, Error> {
         let held = self.choice.held;
         if self.query.known_format() != Some(held.format) {
-            return Err(Error::Choice("a credential has another format than was asked for"));
+            return Err(Error::Choice(
+                "a credential has another format than was asked for",
+            ));
         }
         let key = match self.query.require_cryptographic_holder_binding {
             false => None,
@@ -178,7 +212,9 @@ impl One<'_> {
             issued_at: ctx.now(),
             further: Map::new(),
         };
-        Ok(presentation.bind(&claims, key.key.clone(), key.algorithm).step(evidence))
+        Ok(presentation
+            .bind(&claims, key.key.clone(), key.algorithm)
+            .step(evidence))
     }
 
     fn w3c(&self, key: &HolderKey, evidence: &Evidence, ctx: &Ctx) -> Result<Step<String>, Error> {
@@ -196,7 +232,9 @@ impl One<'_> {
             lifetime: LIFETIME,
             signer: Signer::with_kid(key.key.clone(), key.algorithm, kid.unwrap_or_default()),
         };
-        let draft = present.draft().map_err(|error| Error::Setup(error.to_string()))?;
+        let draft = present
+            .draft()
+            .map_err(|error| Error::Setup(error.to_string()))?;
         Ok(draft.step(evidence))
     }
 
@@ -215,7 +253,10 @@ impl One<'_> {
             Format::JwtVcJson | Format::VcJwt => format.alg_values.as_ref(),
         };
         let checks = |names: &Vec<String>| {
-            names.iter().any(|name| name.parse::<Algorithm>().is_ok_and(|it| it == key.algorithm))
+            names.iter().any(|name| {
+                name.parse::<Algorithm>()
+                    .is_ok_and(|it| it == key.algorithm)
+            })
         };
         match listed {
             Some(names) if !checks(names) => {

@@ -47,7 +47,9 @@ pub struct NewRequest {
 pub fn create(new: NewRequest, ctx: &Ctx) -> Result<Created, Error> {
     let setup = |reason: &str| Error::Setup(reason.to_owned());
     if new.client.is_signed() != new.request_uri.is_some() {
-        return Err(setup("a request has a request_uri if, and only if, it can be signed"));
+        return Err(setup(
+            "a request has a request_uri if, and only if, it can be signed",
+        ));
     }
     let asked = Asked {
         client_id: new.client.to_string(),
@@ -115,16 +117,25 @@ pub(super) fn object(
         return Err(Error::Expired("the request has expired"));
     }
     if asked.request_uri.is_none() {
-        return Err(Error::State("this request travels in its link and cannot be signed"));
+        return Err(Error::State(
+            "this request travels in its link and cannot be signed",
+        ));
     }
     let unsigned = Unsigned::new(&header(signer), &claims(asked, wallet_nonce, ctx)?);
-    let request =
-        SignatureRequest { key: signer.key.clone(), bytes: unsigned.signing_input().to_vec() };
+    let request = SignatureRequest {
+        key: signer.key.clone(),
+        bytes: unsigned.signing_input().to_vec(),
+    };
     let Some(signature) = evidence.signature(&request) else {
         return Ok(Step::Needs(vec![Need::Signature(request)]));
     };
-    let state = State::Fetched(Fetched { asked: asked.clone() });
-    Ok(Step::Done((state, vec![Effect::RequestObject(unsigned.finish(signature))])))
+    let state = State::Fetched(Fetched {
+        asked: asked.clone(),
+    });
+    Ok(Step::Done((
+        state,
+        vec![Effect::RequestObject(unsigned.finish(signature))],
+    )))
 }
 
 fn header(signer: &Signer) -> Value {

@@ -43,7 +43,11 @@ pub(super) fn take(
         Answer::Refused { error, .. } => return Ok(Step::Done(decline(asked, error, ctx))),
         Answer::Presented(presentations) => presentations,
     };
-    let bench = Bench { policy, evidence, now: ctx.now() };
+    let bench = Bench {
+        policy,
+        evidence,
+        now: ctx.now(),
+    };
     let items = items(asked, presentations)?;
     let needs = bench.needs(&items);
     if !needs.is_empty() {
@@ -69,7 +73,11 @@ pub(super) fn recheck(
     evidence: &Evidence,
     ctx: &Ctx,
 ) -> Result<Step<Next>, Error> {
-    let bench = Bench { policy, evidence, now: ctx.now() };
+    let bench = Bench {
+        policy,
+        evidence,
+        now: ctx.now(),
+    };
     let mut items = items(&answered.asked, &answered.vp_token)?;
     for (item, before) in items.iter_mut().zip(&answered.judged.credentials) {
         // What was forged then stays so.
@@ -82,8 +90,14 @@ pub(super) fn recheck(
         return Ok(Step::Needs(needs));
     }
     let (judged, verdicts) = bench.judge(&answered.asked, &items);
-    let answered = Answered { judged, ..answered.clone() };
-    Ok(Step::Done((State::Answered(Box::new(answered)), vec![Effect::Judged(verdicts)])))
+    let answered = Answered {
+        judged,
+        ..answered.clone()
+    };
+    Ok(Step::Done((
+        State::Answered(Box::new(answered)),
+        vec![Effect::Judged(verdicts)],
+    )))
 }
 
 fn decline(asked: &Asked, error: &str, ctx: &Ctx) -> Next {
@@ -105,7 +119,12 @@ fn receipt(asked: &Asked, ctx: &Ctx) -> (Receipt, Option<[u8; 32]>) {
     let code = ctx.token("verifier/response_code");
     let mut url: Url = redirect_uri.clone();
     url.query_pairs_mut().append_pair("response_code", &code);
-    (Receipt { redirect_uri: Some(url.into()) }, Some(sha256(code.as_bytes())))
+    (
+        Receipt {
+            redirect_uri: Some(url.into()),
+        },
+        Some(sha256(code.as_bytes())),
+    )
 }
 
 /// One presentation, as it is judged.
@@ -127,11 +146,13 @@ fn items<'a>(asked: &'a Asked, presentations: &VpToken) -> Result<Vec<Item<'a>>,
             .query
             .credential(id)
             .ok_or_else(|| refuse("vp_token answers a credential query that was not asked"))?;
-        let format = query
-            .known_format()
-            .ok_or_else(|| refuse("vp_token answers a query for a format that cannot be checked"))?;
+        let format = query.known_format().ok_or_else(|| {
+            refuse("vp_token answers a query for a format that cannot be checked")
+        })?;
         if list.len() > 1 && !query.multiple {
-            return Err(refuse("vp_token has several presentations where one was asked for"));
+            return Err(refuse(
+                "vp_token has several presentations where one was asked for",
+            ));
         }
         let bound = query.require_cryptographic_holder_binding;
         let binding = bound.then(|| Binding {
@@ -151,7 +172,11 @@ fn items<'a>(asked: &'a Asked, presentations: &VpToken) -> Result<Vec<Item<'a>>,
 
 impl Item<'_> {
     fn presented(&self) -> Presented<'_> {
-        Presented { format: self.format, raw: &self.raw, expected: self.binding.as_ref() }
+        Presented {
+            format: self.format,
+            raw: &self.raw,
+            expected: self.binding.as_ref(),
+        }
     }
 
     /// Takes the credential out of the presentation.
@@ -160,12 +185,16 @@ impl Item<'_> {
             return;
         }
         let bare = match Model::of(self.format) {
-            None => SdJwt::parse(&self.raw).ok().map(|it| it.without_key_binding().to_owned()),
-            Some(model) => VpJwt::parse(&self.raw, model).ok().and_then(|presentation| {
-                let jwt = presentation.credential().jwt();
-                let input = std::str::from_utf8(jwt.signing_input()).ok()?;
-                Some(format!("{input}.{}", base64url_encode(jwt.signature())))
-            }),
+            None => SdJwt::parse(&self.raw)
+                .ok()
+                .map(|it| it.without_key_binding().to_owned()),
+            Some(model) => VpJwt::parse(&self.raw, model)
+                .ok()
+                .and_then(|presentation| {
+                    let jwt = presentation.credential().jwt();
+                    let input = std::str::from_utf8(jwt.signing_input()).ok()?;
+                    Some(format!("{input}.{}", base64url_encode(jwt.signature())))
+                }),
         };
         if let Some(bare) = bare {
             self.raw = bare;
@@ -248,7 +277,14 @@ impl Bench<'_> {
             verdicts.push((id.clone(), verdict));
         }
         let (outcome, reason) = conclude(asked, (&valid, &genuine), &credentials);
-        (Judged { outcome, reason, credentials }, verdicts)
+        (
+            Judged {
+                outcome,
+                reason,
+                credentials,
+            },
+            verdicts,
+        )
     }
 }
 
@@ -265,7 +301,10 @@ fn conclude(
         Ok(_) => return (Outcome::Valid, None),
         Err(unmet) => unmet,
     };
-    let worst = credentials.iter().map(|credential| credential.outcome).max_by_key(|o| gravity(*o));
+    let worst = credentials
+        .iter()
+        .map(|credential| credential.outcome)
+        .max_by_key(|o| gravity(*o));
     let reason = match dcql::check(&asked.query, genuine) {
         Ok(_) => "a credential that is required is not valid".to_owned(),
         Err(_) => unmet.to_string(),
