@@ -53,13 +53,17 @@ impl Checkpoints {
                 .and_then(|()| checkpoint(writer, "RESTART"));
             if emptied.is_ok_and(|(busy, _)| !busy) {
                 self.behind.store(false, Ordering::Relaxed);
+                self.pages = 0;
             }
         } else if self.pages >= EVERY
             && let Some(due) = &self.due
         {
-            self.pages = 0;
-            // Full means that one is asked for already.
-            let _ = due.try_send(());
+            // Full: one is asked for already. If it does not come, the writer makes it itself.
+            if due.try_send(()).is_ok() {
+                self.pages = 0;
+            } else if self.pages >= LOG_PAGES as usize {
+                self.behind.store(true, Ordering::Relaxed);
+            }
         }
     }
 }
