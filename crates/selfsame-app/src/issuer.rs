@@ -19,7 +19,9 @@ use crate::issuer::lists::Lists;
 use crate::shared::Shared;
 use crate::view::issuer::Template;
 
+pub(crate) use metadata::{claim_path, vct};
 pub use metadata::Published;
+pub(crate) use offers::{listing, page};
 
 /// The organisation that issues.
 pub(crate) fn tenant() -> TenantId {
