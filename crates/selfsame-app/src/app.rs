@@ -6,7 +6,7 @@ use selfsame_crypto::SecretString;
 use selfsame_crypto::time::UnixTime;
 use selfsame_net::Net;
 use selfsame_store::ledger::LedgerStore;
-use selfsame_store::{Page, Store};
+use selfsame_store::Store;
 use tokio::sync::watch;
 
 use crate::clock::Clock;
@@ -225,8 +225,8 @@ impl App {
             commits: shared.store.commits(),
             commit_ms: shared.store.commit_time().map(|time| time.as_secs_f64() * 1e3),
             outbound_requests: shared.net.requests(),
-            outbox_waiting: backlog.waiting,
-            outbox_dead: shared.store.dead_letters(&Page::first(200)).await?.len() as u64,
+            outbox_waiting: backlog.pending,
+            outbox_dead: backlog.dead,
         })
     }
 }

@@ -92,7 +92,7 @@ pub(crate) async fn work(app: Arc<App>, mut stopping: tokio::sync::watch::Receiv
 }
 
 /// Carries out one entry; what fails for a while is tried again, later each time.
-async fn perform(app: &App, leased: Leased) {
+pub(crate) async fn perform(app: &App, leased: Leased) {
     let (id, tenant, attempts) = (leased.id, leased.tenant.clone(), leased.attempts);
     let Err(error) = dispatched(app, leased).await else { return };
     let now = app.shared.clock.now();

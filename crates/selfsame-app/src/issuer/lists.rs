@@ -1,6 +1,7 @@
 //! Status lists: places in them, what they say, and their signed bytes kept ready to be served.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use selfsame_credential::Format;
@@ -75,6 +76,10 @@ pub struct Lists {
     withdrawn: Mutex<HashMap<u64, HashMap<u64, CredentialStatus>>>,
     served: Mutex<HashMap<(u64, Face), Signed>>,
     signing: tokio::sync::Mutex<()>,
+    /// The newest list that a credential refers to.
+    newest: AtomicU64,
+    /// Lists whose change the registry does not know yet.
+    unanchored: Mutex<BTreeSet<u64>>,
 }
 
 #[derive(Clone)]
@@ -105,7 +110,14 @@ impl Lists {
                 None => break,
             }
         }
+        let newest = shared.store.list(&tenant(), ISSUED, &Page::newest(1)).await?;
+        let newest = match newest.first() {
+            Some(record) => decode::<IssuedRecord>(&record.value)?.place.list,
+            None => 0,
+        };
         Ok(Self {
+            newest: AtomicU64::new(newest),
+            unanchored: Mutex::default(),
             shared,
             identity,
             key,
@@ -126,6 +138,7 @@ impl Lists {
         let index = Permutation::new(key, SIZE)
             .at(within)
             .ok_or_else(|| Error::internal("a place beyond the end of a list"))?;
+        self.newest.fetch_max(list, Ordering::Relaxed);
         Ok(Place { list, index })
     }
 
@@ -161,6 +174,7 @@ impl Lists {
             CredentialStatus::Revoked | CredentialStatus::Suspended => list.insert(place.index, status),
         };
         drop(withdrawn);
+        locked(&self.unanchored).insert(place.list);
         let mut served = locked(&self.served);
         for face in Face::ALL {
             if let Some(signed) = served.get_mut(&(place.list, face)) {
@@ -181,8 +195,7 @@ impl Lists {
         if let Some(ready) = self.ready(list, face) {
             return Ok(ready);
         }
-        let used = self.shared.store.allocated(&tenant(), "status_place").await?;
-        if list > used / SIZE {
+        if list > self.newest.load(Ordering::Relaxed) {
             return Err(Error::not_found("there is no such status list"));
         }
         let now = self.shared.clock.now();
@@ -253,6 +266,25 @@ impl Lists {
 
     fn ttl(&self) -> u64 {
         self.shared.config.issuer.status_ttl.max(2)
+    }
+
+    /// Whether the list that is served says what is known of its credentials.
+    ///
+    /// # Errors
+    /// As [`Self::serve`].
+    pub async fn is_published(&self, list: u64) -> Result<bool> {
+        self.serve(list, Face::Token).await?;
+        Ok(self.says_all(list))
+    }
+
+    pub(super) fn says_all(&self, list: u64) -> bool {
+        let served = locked(&self.served);
+        served.get(&(list, Face::Token)).is_none_or(|signed| !signed.changed)
+    }
+
+    /// The lists that changed since they were asked for here.
+    pub(super) fn take_unanchored(&self) -> BTreeSet<u64> {
+        std::mem::take(&mut *locked(&self.unanchored))
     }
 
     /// What the registry anchors of a list: the digest of what it says, whoever signs it and when.

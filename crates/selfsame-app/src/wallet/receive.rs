@@ -263,7 +263,7 @@ impl Wallet {
         let mut wrong = None;
         let fetched = self
             .issuers
-            .get(&offer.credential_issuer, now, || async {
+            .get(&offer.credential_issuer, now, async {
                 match self.fetch_issuer(offer).await {
                     Ok(known) => Ok(Fresh::new(known)),
                     Err(error) => {
