@@ -1,7 +1,8 @@
 //! Anchoring status lists.
 
 use selfsame_crypto::KeyType;
-use selfsame_registry::{ContentFault, Refusal};
+use selfsame_registry::Refusal;
+use selfsame_registry::content::ContentFault;
 
 use crate::world::World;
 

@@ -1,9 +1,10 @@
 //! Creating, updating and deactivating DIDs, and every way to be refused.
 
 use selfsame_crypto::{KeyType, PrivateKey, PublicKey};
+use selfsame_registry::content::{ContentFault, Key, Service};
 use selfsame_registry::{
-    AuthorFault, Content, ContentFault, Identifier, Key, Operation, Refusal, Service, Signature,
-    SignatureFault, Transaction, Unsigned, Uses,
+    AuthorFault, Content, Identifier, Operation, Refusal, Signature, SignatureFault, Transaction,
+    Unsigned, Uses,
 };
 
 use crate::world::{Actor, World};
