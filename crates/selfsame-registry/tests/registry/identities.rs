@@ -340,6 +340,19 @@ impl Wanted {
 }
 
 #[test]
+fn content_is_judged_at_creation_as_it_is_at_updates() {
+    let mut world = World::new();
+    let mut actor = Actor::new(KeyType::Ed25519);
+    let mut content = actor.content();
+    content.also_known_as = vec!["no uri".to_owned()];
+    let create = actor.sign(&world.network().clone(), Operation::CreateDid(content));
+    assert_eq!(
+        world.submit(create),
+        Err(Refusal::Content(ContentFault::Uri))
+    );
+}
+
+#[test]
 fn keys_the_network_does_not_want_are_refused() {
     let mut wanted = Wanted::new();
     let none = Content {
