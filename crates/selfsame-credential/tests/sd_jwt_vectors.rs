@@ -3,9 +3,11 @@
 use std::{collections::BTreeSet, fs, path::PathBuf};
 
 use selfsame_credential::{
-    Binding, ClaimPath, Evidence, Fetched, Format, Need, Outcome, Policy, Presented, Trust, needs,
+    ClaimPath, Evidence, Fetched, Format, Need, Policy, needs,
     sd_jwt::{DigestAlgorithm, SdJwt},
+    verdict::{Outcome, Trust},
     verify,
+    verify::{Binding, Presented},
 };
 use selfsame_crypto::{Jwk, PublicKey, jws, time::UnixTime};
 use serde_json::{Value, json};
