@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use selfsame_crypto::time::UnixTime;
 use selfsame_openid4vc::{holder, wallet};
-use selfsame_store::outbox::Leased;
-use selfsame_store::{Batch, NewOutbox};
+use selfsame_store::{Batch, Leased, NewOutbox};
 use serde::{Deserialize, Serialize};
 
 use crate::accounts::{decode, encode};
