@@ -1,1 +1,22 @@
-//! DCQL, the query language of OpenID4VP 1.0 §6.
+//! DCQL, the query language of OpenID4VP 1.0 §6: read a query, choose credentials for it, check an answer to it.
+//!
+//! The wallet calls [`select`], the verifier [`check`]. Both look at claims as a JSON object: for an SD-JWT VC its
+//! processed payload, for a W3C credential the credential itself (not the JWT's or the presentation's claims).
+
+mod check;
+mod matching;
+mod parse;
+mod query;
+mod reader;
+mod select;
+
+#[cfg(test)]
+mod tests;
+
+pub use check::{Answer, Unmet, check};
+pub use matching::{Candidate, Mismatch};
+pub use parse::{DcqlError, Fault};
+pub use query::{
+    ClaimQuery, ClaimValue, CredentialQuery, CredentialSet, Meta, Query, TrustedAuthority,
+};
+pub use select::{Match, QueryMatches, Selection, SetMatches, select};

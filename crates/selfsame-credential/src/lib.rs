@@ -14,6 +14,8 @@
 
 pub mod dcql;
 pub mod format;
+pub mod path;
 pub mod status;
 
 pub use format::Format;
+pub use path::ClaimPath;

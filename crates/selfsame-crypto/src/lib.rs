@@ -1,1 +1,51 @@
-//! Keys, signatures, JOSE, sealing, strict JSON, time and randomness.
+//! Keys, signatures, JOSE, sealing, strict JSON, time and randomness: the base every other crate stands on.
+//!
+//! Owns: key types and their encodings (JWK, multikey, SPKI, PKCS#8), JWS in compact form, X.509 chains,
+//! sealing and password hashing, secret types, strict JSON and its canonical form, `Ctx` and `UnixTime`.
+//!
+//! Does not own: what a token means (selfsame-credential), where keys are kept (selfsame-store), and any
+//! input, output or clock. Randomness of its own is drawn in [`generate`], [`password`] and, inside
+//! aws-lc, by ECDSA signing; everything else is a function of its arguments.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
+
+mod algorithm;
+pub mod ctx;
+mod der;
+mod ec;
+mod ed25519;
+pub mod encoding;
+pub mod generate;
+pub mod hash;
+mod hkdf;
+pub mod json;
+mod jwk;
+pub mod jws;
+mod key_handle;
+mod multikey;
+mod p256;
+mod p384;
+pub mod password;
+mod private_key;
+mod public_key;
+mod rsa;
+pub mod seal;
+mod secp256k1;
+mod secret;
+pub mod time;
+pub mod x509;
+
+pub use algorithm::{Algorithm, KeyType, UnsupportedAlgorithm};
+pub use jwk::{Jwk, JwkParams};
+pub use key_handle::KeyHandle;
+pub use private_key::PrivateKey;
+pub use public_key::{KeyError, PublicKey, SignatureError};
+pub use secret::{Secret, SecretString};

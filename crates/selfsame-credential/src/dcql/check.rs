@@ -1,0 +1,87 @@
+//! The verifier's side: whether an answer satisfies the query.
+
+use std::collections::BTreeMap;
+
+use super::{
+    matching::{self, Candidate, Mismatch, View},
+    query::Query,
+};
+
+/// What a verifier makes of an answer that satisfies its query.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Answer {
+    /// For each credential query that was answered, the positions of the presentations that count.
+    pub accepted: BTreeMap<String, Vec<usize>>,
+    /// The presentations that were discarded though they are genuine, and why.
+    pub discarded: Vec<(String, usize, Mismatch)>,
+}
+
+/// Why an answer as a whole is refused (OpenID4VP 1.0 §8.1, §8.6).
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+pub enum Unmet {
+    /// An answer to a credential query that was not asked.
+    #[error("an answer to a credential query that was not asked")]
+    UnknownQuery,
+    /// An entry without presentations.
+    #[error("no presentation for credential query `{0}`")]
+    Empty(String),
+    /// Several presentations where one was asked for.
+    #[error("several presentations for credential query `{0}`")]
+    NotMultiple(String),
+    /// No option of a required set is answered by presentations that count.
+    #[error("no acceptable combination of credentials (requirement {set})")]
+    Incomplete {
+        /// The position of the set among the query's requirements.
+        set: usize,
+        /// The genuine presentations that were discarded, and why.
+        discarded: Vec<(String, usize, Mismatch)>,
+    },
+}
+
+/// Checks an answer, given by credential query, against the query (OpenID4VP 1.0 §8.6).
+///
+/// Each presentation is what remained of it after its own verification: none if that failed. Such a presentation, or
+/// one that does not match its credential query, is discarded alone; the answer is refused if it is then incomplete.
+/// `values` are enforced too, since the wallet need not have done so.
+pub fn check(
+    query: &Query,
+    answered: &BTreeMap<String, Vec<Option<Candidate>>>,
+) -> Result<Answer, Unmet> {
+    let mut accepted = BTreeMap::new();
+    let mut discarded = Vec::new();
+    for (id, presentations) in answered {
+        let credential = query.credential(id).ok_or(Unmet::UnknownQuery)?;
+        match presentations.len() {
+            0 => return Err(Unmet::Empty(id.clone())),
+            1 => {}
+            _ if credential.multiple => {}
+            _ => return Err(Unmet::NotMultiple(id.clone())),
+        }
+        let mut counting = Vec::new();
+        for (position, presentation) in presentations.iter().enumerate() {
+            let Some(candidate) = presentation else {
+                continue;
+            };
+            match matching::matches(credential, candidate, View::Disclosed) {
+                Ok(_) => counting.push(position),
+                Err(mismatch) => discarded.push((id.clone(), position, mismatch)),
+            }
+        }
+        if !counting.is_empty() {
+            accepted.insert(id.clone(), counting);
+        }
+    }
+    for (position, set) in query.requirements().iter().enumerate() {
+        let complete = |option: &Vec<String>| option.iter().all(|id| accepted.contains_key(id));
+        if set.required && !set.options.iter().any(complete) {
+            return Err(Unmet::Incomplete {
+                set: position,
+                discarded,
+            });
+        }
+    }
+    Ok(Answer {
+        accepted,
+        discarded,
+    })
+}

@@ -1,0 +1,249 @@
+//! Whether one credential matches one credential query, and which claims it takes (OpenID4VP 1.0 §6.4.1, §7.1).
+
+use std::collections::BTreeSet;
+
+use selfsame_crypto::encoding;
+use serde_json::Value;
+
+use super::query::{ClaimQuery, CredentialQuery, Meta, TrustedAuthority};
+use crate::{ClaimPath, Format, path::Segment};
+
+/// More places than this in one credential are not revealed to one query.
+const MAX_REVEALED: usize = 4_096;
+
+/// A credential as a query sees it.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    /// Its format.
+    pub format: Format,
+    /// Its `vct`, or the types of a W3C credential (fully expanded ones too, where the caller knows them).
+    pub types: Vec<String>,
+    /// Its claims: an SD-JWT VC's processed payload, or the W3C credential without its JWT.
+    pub claims: Value,
+    /// For a wallet: whether possession of a key can be proven. For a verifier: whether it was.
+    pub holder_bound: bool,
+    /// The authority key identifiers of the certificates that came with it.
+    pub authority_keys: Vec<Vec<u8>>,
+}
+
+/// Why a credential does not match, in rising order of closeness. For the holder's eyes only: what is missing
+/// says something of what is there (OpenID4VP 1.0 §15.4.1).
+#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd, thiserror::Error)]
+pub enum Mismatch {
+    /// It has another format.
+    #[error("no credential of this format")]
+    Format,
+    /// It has another type.
+    #[error("no credential of this type")]
+    Type,
+    /// Its issuer does not descend from an authority the verifier named.
+    #[error("no credential certified by an authority the verifier named")]
+    Authority,
+    /// Possession of a key is asked for and cannot be proven.
+    #[error("no credential bound to a key")]
+    HolderBinding,
+    /// These claims are missing or have other values.
+    #[error("claims are missing or have other values")]
+    Claims(Vec<ClaimPath>),
+}
+
+/// What a credential that matches gives to a query.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(super) struct Chosen {
+    /// The position of the claim set, where there are claim sets.
+    pub(super) claim_set: Option<usize>,
+    /// The places to reveal, without wildcards, in the verifier's order.
+    pub(super) reveal: Vec<ClaimPath>,
+}
+
+/// Whose eyes look at a credential.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum View {
+    /// The holder's, who sees every claim.
+    Whole,
+    /// The verifier's: array elements that were not disclosed are gone, and those behind them moved forward
+    /// (RFC 9901 §7.1), so that an index is only an upper bound.
+    Disclosed,
+}
+
+/// Matches a credential against everything a query asks of a single credential.
+pub(super) fn matches(
+    query: &CredentialQuery,
+    candidate: &Candidate,
+    view: View,
+) -> Result<Chosen, Mismatch> {
+    if query.known_format() != Some(candidate.format) {
+        return Err(Mismatch::Format);
+    }
+    if !has_type(&query.meta, &candidate.types) {
+        return Err(Mismatch::Type);
+    }
+    if !has_authority(&query.trusted_authorities, &candidate.authority_keys) {
+        return Err(Mismatch::Authority);
+    }
+    if query.require_cryptographic_holder_binding && !candidate.holder_bound {
+        return Err(Mismatch::HolderBinding);
+    }
+    let view = match candidate.format {
+        Format::SdJwtVc => view,
+        Format::JwtVcJson | Format::VcJwt => View::Whole,
+    };
+    claims(query, &candidate.claims, view)
+}
+
+/// OpenID4VP 1.0 §B.1.1 and §B.3.5.
+fn has_type(meta: &Meta, types: &[String]) -> bool {
+    match meta {
+        Meta::SdJwtVc { vct_values } => vct_values.iter().any(|wanted| types.contains(wanted)),
+        Meta::W3c { type_values } => type_values
+            .iter()
+            .any(|wanted| wanted.iter().all(|wanted| has_w3c_type(wanted, types))),
+        Meta::Mdoc { .. } | Meta::Other(_) => false,
+    }
+}
+
+/// A type that no context defines stays as it is written; those the base contexts define expand to these prefixes.
+fn has_w3c_type(wanted: &str, types: &[String]) -> bool {
+    const BASE: [&str; 1] = ["https://www.w3.org/2018/credentials#"];
+    const DEFINED: [&str; 2] = ["VerifiableCredential", "VerifiablePresentation"];
+    let expanded = BASE
+        .iter()
+        .find_map(|base| wanted.strip_prefix(base))
+        .filter(|name| DEFINED.contains(name));
+    types
+        .iter()
+        .any(|has| has == wanted || Some(has.as_str()) == expanded)
+}
+
+/// OpenID4VP 1.0 §6.1.1. Of the kinds of authority only `aki` can be judged from the credential alone; a credential
+/// counts as not matching the others.
+fn has_authority(wanted: &[TrustedAuthority], keys: &[Vec<u8>]) -> bool {
+    let has = |authority: &TrustedAuthority| {
+        authority.kind == "aki"
+            && keys
+                .iter()
+                .any(|key| authority.values.contains(&encoding::base64url_encode(key)))
+    };
+    wanted.is_empty() || wanted.iter().any(has)
+}
+
+/// The first combination of claims the credential can satisfy (OpenID4VP 1.0 §6.4.1).
+fn claims(query: &CredentialQuery, root: &Value, view: View) -> Result<Chosen, Mismatch> {
+    let mut closest: Option<Vec<ClaimPath>> = None;
+    for (position, combination) in query.combinations().iter().enumerate() {
+        match reveal(combination, root, view) {
+            Ok(reveal) => {
+                return Ok(Chosen {
+                    claim_set: (!query.claim_sets.is_empty()).then_some(position),
+                    reveal,
+                });
+            }
+            Err(missing) => {
+                if closest
+                    .as_ref()
+                    .is_none_or(|closest| missing.len() < closest.len())
+                {
+                    closest = Some(missing);
+                }
+            }
+        }
+    }
+    Err(Mismatch::Claims(closest.unwrap_or_default()))
+}
+
+/// The places a combination of claims leads to, or the paths that lead nowhere.
+fn reveal(
+    combination: &[&ClaimQuery],
+    root: &Value,
+    view: View,
+) -> Result<Vec<ClaimPath>, Vec<ClaimPath>> {
+    let mut asked = BTreeSet::new();
+    let mut known = BTreeSet::new();
+    let (mut places, mut missing) = (Vec::new(), Vec::new());
+    for claim in combination {
+        // §6.1: a second claim query for the same claim SHOULD be ignored.
+        if !asked.insert(&claim.path) {
+            continue;
+        }
+        let found = resolve(claim, root, view);
+        if found.is_empty() || places.len().saturating_add(found.len()) > MAX_REVEALED {
+            missing.push(claim.path.clone());
+        } else {
+            places.extend(
+                found
+                    .into_iter()
+                    .filter(|place| known.insert(place.clone())),
+            );
+        }
+    }
+    if missing.is_empty() {
+        Ok(places)
+    } else {
+        Err(missing)
+    }
+}
+
+/// The places of one claim that exist and whose value will do. A value that will not do counts as not existing
+/// (OpenID4VP 1.0 §6.4.1).
+fn resolve(claim: &ClaimQuery, root: &Value, view: View) -> Vec<ClaimPath> {
+    let mut selected = vec![(Vec::new(), root)];
+    for segment in claim.path.segments() {
+        let mut next = Vec::new();
+        for (path, value) in &selected {
+            match step(segment, value, view) {
+                Some(steps) => next.extend(steps.into_iter().map(|(step, value)| {
+                    let mut path: Vec<Segment> = path.clone();
+                    path.push(step);
+                    (path, value)
+                })),
+                // §7.1.1: a wrong kind of element aborts; what a verifier sees may have moved, so it is left out.
+                None if view == View::Whole => return Vec::new(),
+                None => {}
+            }
+            if next.len() > MAX_REVEALED {
+                return Vec::new();
+            }
+        }
+        selected = next;
+    }
+    let will_do = |value: &Value| {
+        claim.values.is_empty() || claim.values.iter().any(|wanted| wanted.equals(value))
+    };
+    selected
+        .into_iter()
+        .filter(|(_, value)| will_do(value))
+        .filter_map(|(path, _)| ClaimPath::new(path).ok())
+        .collect()
+}
+
+/// What one step leads to from one element; nothing at all if the element is of the wrong kind.
+fn step<'a>(segment: &Segment, value: &'a Value, view: View) -> Option<Vec<(Segment, &'a Value)>> {
+    let index = |(index, value)| (Segment::Index(index), value);
+    match (segment, value) {
+        (Segment::Name(name), Value::Object(members)) => Some(
+            members
+                .get(name)
+                .map(|value| (segment.clone(), value))
+                .into_iter()
+                .collect(),
+        ),
+        (Segment::All, Value::Array(elements)) => {
+            Some(elements.iter().enumerate().map(index).collect())
+        }
+        (Segment::Index(wanted), Value::Array(elements)) => {
+            let here = |(index, _): &(usize, &Value)| match view {
+                View::Whole => index == wanted,
+                View::Disclosed => index <= wanted,
+            };
+            Some(
+                elements
+                    .iter()
+                    .enumerate()
+                    .filter(here)
+                    .map(index)
+                    .collect(),
+            )
+        }
+        _ => None,
+    }
+}

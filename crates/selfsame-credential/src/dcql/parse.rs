@@ -1,0 +1,281 @@
+//! Reads a DCQL query and refuses what breaks a rule of OpenID4VP 1.0 §6 or exceeds a limit.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::{
+    query::{
+        ClaimQuery, ClaimValue, CredentialQuery, CredentialSet, Meta, Query, TrustedAuthority,
+    },
+    reader::Reader,
+};
+use crate::{
+    ClaimPath,
+    path::{PathError, Segment},
+};
+
+const MAX_CREDENTIALS: usize = 64;
+const MAX_CLAIMS: usize = 128;
+/// Of all credential queries together.
+const MAX_ALL_CLAIMS: usize = 1_024;
+const MAX_CLAIM_SETS: usize = 64;
+const MAX_CREDENTIAL_SETS: usize = 32;
+const MAX_OPTIONS: usize = 64;
+const MAX_VALUES: usize = 128;
+const MAX_AUTHORITIES: usize = 32;
+const MAX_ID: usize = 128;
+/// Of all names of a path together, in bytes.
+const MAX_PATH: usize = 1_024;
+
+/// The verifier's query is no valid DCQL query; the verifier must act.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("{at}: {fault}")]
+pub struct DcqlError {
+    /// Where in the query.
+    pub at: String,
+    /// What is wrong there.
+    pub fault: Fault,
+}
+
+/// What is wrong with a part of a query.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+pub enum Fault {
+    /// Something else stands there.
+    #[error("{0} is wanted")]
+    Wanted(&'static str),
+    /// A member is missing.
+    #[error("`{0}` is missing")]
+    Missing(&'static str),
+    /// An identifier has characters other than letters, digits, `_` and `-`, or is too long.
+    #[error("not an identifier")]
+    Identifier,
+    /// An identifier occurs twice.
+    #[error("the identifier occurs twice")]
+    Duplicate,
+    /// An identifier refers to nothing.
+    #[error("the identifier refers to nothing")]
+    Unknown,
+    /// `claim_sets` without `claims`.
+    #[error("`claim_sets` without `claims`")]
+    SetsWithoutClaims,
+    /// Not a claims path pointer of the format.
+    #[error("not a claims path pointer of this format")]
+    Path,
+    /// More elements than this.
+    #[error("more than {0} elements")]
+    TooMany(usize),
+    /// A string of more bytes than this.
+    #[error("longer than {0} bytes")]
+    TooLong(usize),
+}
+
+pub(super) fn query(value: &Value) -> Result<Query, DcqlError> {
+    let root = Reader::root(value);
+    let list = root.required("credentials")?;
+    let mut ids = BTreeSet::new();
+    let mut claims = 0_usize;
+    let mut credentials = Vec::new();
+    for element in list.elements(MAX_CREDENTIALS)? {
+        let query = credential(&element, &mut ids)?;
+        claims = claims.saturating_add(query.claims.len());
+        if claims > MAX_ALL_CLAIMS {
+            return Err(list.fault(Fault::TooMany(MAX_ALL_CLAIMS)));
+        }
+        credentials.push(query);
+    }
+    let credential_sets = match root.member("credential_sets")? {
+        None => Vec::new(),
+        Some(sets) => sets
+            .elements(MAX_CREDENTIAL_SETS)?
+            .iter()
+            .map(|set| credential_set(set, &ids))
+            .collect::<Result<_, _>>()?,
+    };
+    Ok(Query {
+        credentials,
+        credential_sets,
+    })
+}
+
+fn credential(at: &Reader, ids: &mut BTreeSet<String>) -> Result<CredentialQuery, DcqlError> {
+    let id = unique(&at.required("id")?, ids)?;
+    let format = at.required("format")?.string()?;
+    let meta = meta(&at.required("meta")?, &format)?;
+    let trusted_authorities = match at.member("trusted_authorities")? {
+        None => Vec::new(),
+        Some(list) => list
+            .elements(MAX_AUTHORITIES)?
+            .iter()
+            .map(authority)
+            .collect::<Result<_, _>>()?,
+    };
+    let mut claim_ids = BTreeSet::new();
+    let claims = claims(at, &meta, &mut claim_ids)?;
+    let claim_sets = claim_sets(at, &claims, &claim_ids)?;
+    Ok(CredentialQuery {
+        id,
+        format,
+        multiple: flag(at, "multiple", false)?,
+        meta,
+        trusted_authorities,
+        require_cryptographic_holder_binding: flag(
+            at,
+            "require_cryptographic_holder_binding",
+            true,
+        )?,
+        claims,
+        claim_sets,
+    })
+}
+
+/// The types that are wanted. §6.1 lets `meta` be empty, Appendix B requires the member of each format; a query for
+/// any credential whatsoever would let a verifier probe a wallet, so the stricter reading counts.
+fn meta(at: &Reader, format: &str) -> Result<Meta, DcqlError> {
+    at.object()?;
+    match format {
+        "dc+sd-jwt" => Ok(Meta::SdJwtVc {
+            vct_values: at.required("vct_values")?.strings(MAX_VALUES)?,
+        }),
+        "jwt_vc_json" | "vc+jwt" | "ldp_vc" => Ok(Meta::W3c {
+            type_values: at
+                .required("type_values")?
+                .elements(MAX_VALUES)?
+                .iter()
+                .map(|types| types.strings(MAX_VALUES))
+                .collect::<Result<_, _>>()?,
+        }),
+        "mso_mdoc" => Ok(Meta::Mdoc {
+            doctype_value: at.required("doctype_value")?.string()?,
+        }),
+        _ => Ok(Meta::Other(at.value().clone())),
+    }
+}
+
+fn authority(at: &Reader) -> Result<TrustedAuthority, DcqlError> {
+    Ok(TrustedAuthority {
+        kind: at.required("type")?.string()?,
+        values: at.required("values")?.strings(MAX_VALUES)?,
+    })
+}
+
+fn claims(
+    at: &Reader,
+    meta: &Meta,
+    ids: &mut BTreeSet<String>,
+) -> Result<Vec<ClaimQuery>, DcqlError> {
+    let Some(list) = at.member("claims")? else {
+        return Ok(Vec::new());
+    };
+    let ids_wanted = at.member("claim_sets")?.is_some();
+    let mut claims = Vec::new();
+    for element in list.elements(MAX_CLAIMS)? {
+        let id = match element.member("id")? {
+            Some(id) => Some(unique(&id, ids)?),
+            // §6.3: REQUIRED if `claim_sets` is present.
+            None if ids_wanted => return Err(element.fault(Fault::Missing("id"))),
+            None => None,
+        };
+        claims.push(ClaimQuery {
+            id,
+            path: path(&element.required("path")?, meta)?,
+            values: match element.member("values")? {
+                None => Vec::new(),
+                Some(values) => values
+                    .elements(MAX_VALUES)?
+                    .iter()
+                    .map(claim_value)
+                    .collect::<Result<_, _>>()?,
+            },
+        });
+    }
+    Ok(claims)
+}
+
+fn path(at: &Reader, meta: &Meta) -> Result<ClaimPath, DcqlError> {
+    let path = ClaimPath::parse(at.value()).map_err(|PathError| at.fault(Fault::Path))?;
+    let name = |segment: &Segment| match segment {
+        Segment::Name(name) => name.len(),
+        Segment::Index(_) | Segment::All => 0,
+    };
+    if path.segments().iter().map(name).sum::<usize>() > MAX_PATH {
+        return Err(at.fault(Fault::TooLong(MAX_PATH)));
+    }
+    // §7.2: into an mdoc, a name space and an element identifier.
+    let mdoc = matches!(path.segments(), [Segment::Name(_), Segment::Name(_)]);
+    match meta {
+        Meta::Mdoc { .. } if !mdoc => Err(at.fault(Fault::Path)),
+        _ => Ok(path),
+    }
+}
+
+fn claim_value(at: &Reader) -> Result<ClaimValue, DcqlError> {
+    match at.value() {
+        Value::String(text) if text.is_empty() => Ok(ClaimValue::Text(String::new())),
+        Value::String(_) => at.string().map(ClaimValue::Text),
+        Value::Bool(truth) => Ok(ClaimValue::Boolean(*truth)),
+        Value::Number(number) if number.is_i64() || number.is_u64() => {
+            Ok(ClaimValue::Integer(number.clone()))
+        }
+        _ => Err(at.fault(Fault::Wanted("a string, an integer or a boolean"))),
+    }
+}
+
+fn claim_sets(
+    at: &Reader,
+    claims: &[ClaimQuery],
+    ids: &BTreeSet<String>,
+) -> Result<Vec<Vec<String>>, DcqlError> {
+    let Some(list) = at.member("claim_sets")? else {
+        return Ok(Vec::new());
+    };
+    if claims.is_empty() {
+        return Err(list.fault(Fault::SetsWithoutClaims));
+    }
+    list.elements(MAX_CLAIM_SETS)?
+        .iter()
+        .map(|set| references(set, ids, MAX_CLAIMS))
+        .collect()
+}
+
+fn credential_set(at: &Reader, ids: &BTreeSet<String>) -> Result<CredentialSet, DcqlError> {
+    Ok(CredentialSet {
+        options: at
+            .required("options")?
+            .elements(MAX_OPTIONS)?
+            .iter()
+            .map(|option| references(option, ids, MAX_CREDENTIALS))
+            .collect::<Result<_, _>>()?,
+        required: flag(at, "required", true)?,
+    })
+}
+
+/// A non-empty list of identifiers, each of something that is there.
+fn references(at: &Reader, ids: &BTreeSet<String>, most: usize) -> Result<Vec<String>, DcqlError> {
+    let reference = |element: &Reader| {
+        let id = element.string()?;
+        if ids.contains(&id) {
+            Ok(id)
+        } else {
+            Err(element.fault(Fault::Unknown))
+        }
+    };
+    at.elements(most)?.iter().map(reference).collect()
+}
+
+/// A new identifier: letters, digits, `_` and `-` (OpenID4VP 1.0 §6.1, §6.3).
+fn unique(at: &Reader, ids: &mut BTreeSet<String>) -> Result<String, DcqlError> {
+    let id = at.string()?;
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    if id.len() > MAX_ID || !id.bytes().all(allowed) {
+        return Err(at.fault(Fault::Identifier));
+    }
+    if !ids.insert(id.clone()) {
+        return Err(at.fault(Fault::Duplicate));
+    }
+    Ok(id)
+}
+
+fn flag(at: &Reader, name: &str, default: bool) -> Result<bool, DcqlError> {
+    at.member(name)?.map_or(Ok(default), |flag| flag.boolean())
+}

@@ -1,0 +1,159 @@
+//! The wallet's side: which held credentials answer a query, with which claims, and what is missing.
+
+use super::{
+    matching::{self, Candidate, Mismatch, View},
+    query::Query,
+};
+use crate::{ClaimPath, Format};
+
+/// What a wallet could answer.
+#[derive(Clone, Debug)]
+pub struct Selection<Id> {
+    /// For each credential query, in the verifier's order, what matches it.
+    pub queries: Vec<QueryMatches<Id>>,
+    /// For each set of the query's requirements, which options can be had.
+    pub sets: Vec<SetMatches>,
+}
+
+/// The credentials that match one credential query.
+#[derive(Clone, Debug)]
+pub struct QueryMatches<Id> {
+    /// The credential query's identifier.
+    pub query: String,
+    /// Whether more than one of the matches may be returned.
+    pub multiple: bool,
+    /// Whether the holder must prove possession of a key; if not, none is to be proven.
+    pub holder_binding: bool,
+    /// The credentials that match, in the order they were given.
+    pub matches: Vec<Match<Id>>,
+    /// If none matches, how far the closest one came.
+    pub mismatch: Option<Mismatch>,
+}
+
+/// A credential that matches a credential query.
+#[derive(Clone, Debug)]
+pub struct Match<Id> {
+    /// The credential.
+    pub id: Id,
+    /// Which claim set was chosen, where the query has claim sets.
+    pub claim_set: Option<usize>,
+    /// The places asked for, each with all that lies beneath it. There are no wildcards in them; claims that are
+    /// always disclosed are listed too.
+    pub reveal: Vec<ClaimPath>,
+    /// Whether the format has no selective disclosure, so that every claim leaves the wallet whatever was asked for.
+    pub whole: bool,
+}
+
+/// Which options of a credential set can be had.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct SetMatches {
+    /// Whether the verifier insists on one of the options.
+    pub required: bool,
+    /// The options that can be had, in the verifier's order, each a list of credential query identifiers.
+    pub options: Vec<Vec<String>>,
+}
+
+/// Looks for credentials that answer the query (OpenID4VP 1.0 §6.4). Nothing is chosen yet: that is the holder's
+/// part, or [`Selection::first_choice`]'s.
+pub fn select<Id: Clone>(query: &Query, held: &[(Id, Candidate)]) -> Selection<Id> {
+    let queries: Vec<_> = query
+        .credentials()
+        .iter()
+        .map(|credential| {
+            let mut found = QueryMatches {
+                query: credential.id.clone(),
+                multiple: credential.multiple,
+                holder_binding: credential.require_cryptographic_holder_binding,
+                matches: Vec::new(),
+                mismatch: Some(Mismatch::Format),
+            };
+            for (id, candidate) in held {
+                match matching::matches(credential, candidate, View::Whole) {
+                    Ok(chosen) => found.matches.push(Match {
+                        id: id.clone(),
+                        claim_set: chosen.claim_set,
+                        reveal: chosen.reveal,
+                        whole: candidate.format != Format::SdJwtVc,
+                    }),
+                    Err(mismatch) => found.came_as_close_as(mismatch),
+                }
+            }
+            if !found.matches.is_empty() {
+                found.mismatch = None;
+            }
+            found
+        })
+        .collect();
+    let can_be_had = |id: &String| {
+        queries
+            .iter()
+            .any(|found| found.query == *id && !found.matches.is_empty())
+    };
+    let sets = query
+        .requirements()
+        .into_iter()
+        .map(|mut set| {
+            set.options.retain(|option| option.iter().all(can_be_had));
+            SetMatches {
+                required: set.required,
+                options: set.options,
+            }
+        })
+        .collect();
+    Selection { queries, sets }
+}
+
+impl<Id> QueryMatches<Id> {
+    fn came_as_close_as(&mut self, mismatch: Mismatch) {
+        let closer = match (&self.mismatch, &mismatch) {
+            (Some(Mismatch::Claims(before)), Mismatch::Claims(now)) => now.len() < before.len(),
+            (before, now) => before.as_ref() < Some(now),
+        };
+        if closer {
+            self.mismatch = Some(mismatch);
+        }
+    }
+}
+
+impl<Id> Selection<Id> {
+    /// Whether every required set can be satisfied. If not, nothing may be returned (OpenID4VP 1.0 §6.4.2).
+    pub fn is_satisfiable(&self) -> bool {
+        self.sets
+            .iter()
+            .all(|set| !set.required || !set.options.is_empty())
+    }
+
+    /// The matches for a credential query.
+    pub fn query(&self, id: &str) -> Option<&QueryMatches<Id>> {
+        self.queries.iter().find(|found| found.query == id)
+    }
+
+    /// The verifier's favourite option of every required set, and of the optional ones too if they shall be served,
+    /// each credential query answered by its first match. None if a required set cannot be satisfied.
+    pub fn first_choice(&self, optional_too: bool) -> Option<Vec<(&str, &Match<Id>)>> {
+        if !self.is_satisfiable() {
+            return None;
+        }
+        let wanted: Vec<&String> = self
+            .sets
+            .iter()
+            .filter(|set| set.required || optional_too)
+            .filter_map(|set| set.options.first())
+            .flatten()
+            .collect();
+        let choice = self
+            .queries
+            .iter()
+            .filter(|found| wanted.contains(&&found.query))
+            .filter_map(|found| Some((found.query.as_str(), found.matches.first()?)))
+            .collect();
+        Some(choice)
+    }
+
+    /// The credential queries nothing matches, and why. For the holder's eyes only.
+    pub fn missing(&self) -> impl Iterator<Item = (&str, &Mismatch)> {
+        self.queries
+            .iter()
+            .filter_map(|found| Some((found.query.as_str(), found.mismatch.as_ref()?)))
+    }
+}

@@ -1,0 +1,183 @@
+//! Claim paths: which claims of a credential are meant (OpenID4VP 1.0 §7, SD-JWT VC Type Metadata).
+
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
+
+/// The longest path that is read; deeper than any credential's nesting limit.
+const MAX_SEGMENTS: usize = 32;
+
+/// A non-empty path to one claim or, with [`Segment::All`], to several.
+#[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct ClaimPath(Vec<Segment>);
+
+/// One step of a path.
+#[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub enum Segment {
+    /// The member of this name of an object.
+    Name(String),
+    /// The element at this index of an array.
+    Index(usize),
+    /// Every element of an array.
+    All,
+}
+
+/// The value is no claim path.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+#[error(
+    "not a claim path: a non-empty array of strings, non-negative integers and nulls is wanted"
+)]
+pub struct PathError;
+
+impl ClaimPath {
+    /// A path of these steps.
+    pub fn new(segments: Vec<Segment>) -> Result<Self, PathError> {
+        if segments.is_empty() || segments.len() > MAX_SEGMENTS {
+            return Err(PathError);
+        }
+        Ok(Self(segments))
+    }
+
+    /// A path of member names only; none if there is no name.
+    pub fn of_names<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Self, PathError> {
+        let segments = names.into_iter().map(|name| Segment::Name(name.to_owned()));
+        Self::new(segments.collect())
+    }
+
+    /// Reads a path from its JSON form (OpenID4VP 1.0 §7).
+    pub fn parse(value: &Value) -> Result<Self, PathError> {
+        let segments = value.as_array().ok_or(PathError)?;
+        Self::new(
+            segments
+                .iter()
+                .map(Segment::parse)
+                .collect::<Result<_, _>>()?,
+        )
+    }
+
+    /// The path's JSON form.
+    pub fn to_value(&self) -> Value {
+        Value::Array(self.0.iter().map(Segment::to_value).collect())
+    }
+
+    /// The steps, outermost first; never empty.
+    pub fn segments(&self) -> &[Segment] {
+        &self.0
+    }
+
+    /// All values in `root` the path leads to; empty if there is none (OpenID4VP 1.0 §7.1).
+    pub fn select<'a>(&self, root: &'a Value) -> Vec<&'a Value> {
+        let mut selected = vec![root];
+        for segment in &self.0 {
+            selected = selected
+                .into_iter()
+                .flat_map(|value| segment.step(value))
+                .collect();
+        }
+        selected
+    }
+}
+
+impl Segment {
+    fn parse(value: &Value) -> Result<Self, PathError> {
+        match value {
+            Value::String(name) => Ok(Self::Name(name.clone())),
+            Value::Null => Ok(Self::All),
+            Value::Number(number) => number
+                .as_u64()
+                .and_then(|index| usize::try_from(index).ok())
+                .map(Self::Index)
+                .ok_or(PathError),
+            _ => Err(PathError),
+        }
+    }
+
+    fn to_value(&self) -> Value {
+        match self {
+            Self::Name(name) => Value::from(name.as_str()),
+            Self::Index(index) => Value::from(*index),
+            Self::All => Value::Null,
+        }
+    }
+
+    fn step<'a>(&self, value: &'a Value) -> Vec<&'a Value> {
+        match (self, value) {
+            (Self::Name(name), Value::Object(members)) => members.get(name).into_iter().collect(),
+            (Self::Index(index), Value::Array(elements)) => {
+                elements.get(*index).into_iter().collect()
+            }
+            (Self::All, Value::Array(elements)) => elements.iter().collect(),
+            _ => Vec::new(),
+        }
+    }
+}
+
+impl fmt::Display for ClaimPath {
+    /// For people and logs: `address.locality`, `nationalities[0]`, `degrees[].type`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (position, segment) in self.0.iter().enumerate() {
+            match segment {
+                Segment::Name(name) if position == 0 => f.write_str(name)?,
+                Segment::Name(name) => write!(f, ".{name}")?,
+                Segment::Index(index) => write!(f, "[{index}]")?,
+                Segment::All => f.write_str("[]")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Serialize for ClaimPath {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.to_value().serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for ClaimPath {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = Value::deserialize(deserializer)?;
+        Self::parse(&value).map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn select(path: Value, root: &Value) -> Vec<Value> {
+        let path = ClaimPath::parse(&path).unwrap();
+        path.select(root).into_iter().cloned().collect()
+    }
+
+    #[test]
+    fn a_path_leads_to_members_elements_and_all_elements() {
+        let root = json!({"a": {"b": [{"c": 1}, {"c": 2}, {"d": 3}]}});
+        assert_eq!(select(json!(["a", "b", 1, "c"]), &root), [json!(2)]);
+        assert_eq!(
+            select(json!(["a", "b", null, "c"]), &root),
+            [json!(1), json!(2)]
+        );
+        assert!(select(json!(["a", 0]), &root).is_empty());
+        assert!(select(json!(["a", "b", "c"]), &root).is_empty());
+    }
+
+    #[test]
+    fn only_arrays_of_names_indices_and_nulls_are_paths() {
+        for bad in [
+            json!([]),
+            json!("a"),
+            json!([-1]),
+            json!([1.5]),
+            json!([true]),
+            json!({}),
+        ] {
+            assert_eq!(ClaimPath::parse(&bad), Err(PathError), "{bad}");
+        }
+        let good = json!(["a", 0, null]);
+        assert_eq!(ClaimPath::parse(&good).unwrap().to_value(), good);
+        assert_eq!(ClaimPath::parse(&good).unwrap().to_string(), "a[0][]");
+    }
+}

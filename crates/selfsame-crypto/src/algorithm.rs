@@ -1,0 +1,163 @@
+//! Signature algorithms by their JOSE names, and the kinds of key they need.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+/// A signature algorithm of JOSE. There is no `none` and there are no shared-secret algorithms: they cannot be
+/// expressed, so they cannot be confused with the others.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(try_from = "String", into = "&'static str")]
+pub enum Algorithm {
+    /// Ed25519 (RFC 8037 §3.1); the fully specified name `Ed25519` (RFC 9864) is read as the same.
+    EdDsa,
+    /// ECDSA over P-256 with SHA-256 (RFC 7518 §3.4).
+    Es256,
+    /// ECDSA over secp256k1 with SHA-256 (RFC 8812 §3.2).
+    Es256k,
+    /// ECDSA over P-384 with SHA-384 (RFC 7518 §3.4).
+    Es384,
+    /// RSASSA-PKCS1-v1_5 with SHA-256 (RFC 7518 §3.3).
+    Rs256,
+    /// RSASSA-PKCS1-v1_5 with SHA-384 (RFC 7518 §3.3).
+    Rs384,
+    /// RSASSA-PKCS1-v1_5 with SHA-512 (RFC 7518 §3.3).
+    Rs512,
+    /// RSASSA-PSS with SHA-256 (RFC 7518 §3.5).
+    Ps256,
+    /// RSASSA-PSS with SHA-384 (RFC 7518 §3.5).
+    Ps384,
+    /// RSASSA-PSS with SHA-512 (RFC 7518 §3.5).
+    Ps512,
+}
+
+impl Algorithm {
+    /// Every algorithm that can be verified.
+    pub const ALL: [Self; 10] = [
+        Self::EdDsa,
+        Self::Es256,
+        Self::Es256k,
+        Self::Es384,
+        Self::Rs256,
+        Self::Rs384,
+        Self::Rs512,
+        Self::Ps256,
+        Self::Ps384,
+        Self::Ps512,
+    ];
+
+    /// The name in the JOSE registry.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::EdDsa => "EdDSA",
+            Self::Es256 => "ES256",
+            Self::Es256k => "ES256K",
+            Self::Es384 => "ES384",
+            Self::Rs256 => "RS256",
+            Self::Rs384 => "RS384",
+            Self::Rs512 => "RS512",
+            Self::Ps256 => "PS256",
+            Self::Ps384 => "PS384",
+            Self::Ps512 => "PS512",
+        }
+    }
+
+    /// The only kind of key this algorithm may be used with.
+    pub const fn key_type(self) -> KeyType {
+        match self {
+            Self::EdDsa => KeyType::Ed25519,
+            Self::Es256 => KeyType::P256,
+            Self::Es256k => KeyType::Secp256k1,
+            Self::Es384 => KeyType::P384,
+            Self::Rs256 | Self::Rs384 | Self::Rs512 | Self::Ps256 | Self::Ps384 | Self::Ps512 => {
+                KeyType::Rsa
+            }
+        }
+    }
+}
+
+impl fmt::Display for Algorithm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl From<Algorithm> for &'static str {
+    fn from(algorithm: Algorithm) -> Self {
+        algorithm.as_str()
+    }
+}
+
+impl FromStr for Algorithm {
+    type Err = UnsupportedAlgorithm;
+
+    fn from_str(name: &str) -> Result<Self, UnsupportedAlgorithm> {
+        if name == "Ed25519" {
+            return Ok(Self::EdDsa);
+        }
+        Self::ALL
+            .into_iter()
+            .find(|algorithm| algorithm.as_str() == name)
+            .ok_or(UnsupportedAlgorithm)
+    }
+}
+
+impl TryFrom<String> for Algorithm {
+    type Error = UnsupportedAlgorithm;
+
+    fn try_from(name: String) -> Result<Self, UnsupportedAlgorithm> {
+        name.parse()
+    }
+}
+
+/// The algorithm named is not one that Selfsame verifies.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("the signature algorithm is not supported")]
+pub struct UnsupportedAlgorithm;
+
+/// A kind of public key.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum KeyType {
+    /// Ed25519 (RFC 8032).
+    Ed25519,
+    /// NIST P-256, secp256r1.
+    P256,
+    /// The Koblitz curve secp256k1.
+    Secp256k1,
+    /// NIST P-384, secp384r1.
+    P384,
+    /// RSA of 2048 to 8192 bits.
+    Rsa,
+}
+
+impl KeyType {
+    /// The algorithm to use where nothing else says which.
+    pub const fn default_algorithm(self) -> Algorithm {
+        match self {
+            Self::Ed25519 => Algorithm::EdDsa,
+            Self::P256 => Algorithm::Es256,
+            Self::Secp256k1 => Algorithm::Es256k,
+            Self::P384 => Algorithm::Es384,
+            Self::Rsa => Algorithm::Rs256,
+        }
+    }
+
+    /// The name people know it by.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Ed25519 => "Ed25519",
+            Self::P256 => "P-256",
+            Self::Secp256k1 => "secp256k1",
+            Self::P384 => "P-384",
+            Self::Rsa => "RSA",
+        }
+    }
+}
+
+impl fmt::Display for KeyType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}

@@ -1,0 +1,82 @@
+//! What the short Weierstrass curves share: point formats and their encodings, checked by aws-lc.
+
+use aws_lc_rs::encoding::{AsDer, PublicKeyX509Der};
+use aws_lc_rs::signature::{EcdsaVerificationAlgorithm, ParsedPublicKey};
+
+use crate::public_key::KeyError;
+
+/// One curve: everything in which it differs from the others.
+pub(crate) struct Curve {
+    /// Its name in JWK (RFC 7518 §6.2.1.1, RFC 8812 §3.1).
+    pub(crate) jwk: &'static str,
+    /// The length of a coordinate in bytes.
+    pub(crate) size: usize,
+    /// ECDSA with the hash that JOSE pairs with the curve, signatures as r ‖ s.
+    pub(crate) ecdsa: &'static EcdsaVerificationAlgorithm,
+    /// The multicodec of its public keys as a varint.
+    pub(crate) multicodec: [u8; 2],
+    /// SubjectPublicKeyInfo up to the uncompressed point (RFC 5480).
+    pub(crate) spki_prefix: &'static [u8],
+}
+
+impl Curve {
+    /// Reads a compressed or uncompressed point and gives it uncompressed. aws-lc checks that it is on the curve.
+    pub(crate) fn parse(&self, point: &[u8]) -> Result<(Vec<u8>, ParsedPublicKey), KeyError> {
+        let malformed = KeyError::Malformed("elliptic curve point");
+        let (compressed, uncompressed) = (self.size.saturating_add(1), self.uncompressed_len());
+        // Hybrid points (6, 7) and other lengths would be taken by the library; they have no place here.
+        let known = match point.first() {
+            Some(2 | 3) => point.len() == compressed,
+            Some(4) => point.len() == uncompressed,
+            _ => false,
+        };
+        if !known {
+            return Err(malformed);
+        }
+        let parsed = ParsedPublicKey::new(self.ecdsa, point).map_err(|_| malformed)?;
+        if point.first() == Some(&4) {
+            return Ok((point.to_vec(), parsed));
+        }
+        let spki: PublicKeyX509Der<'_> = parsed.as_der().map_err(|_| malformed)?;
+        let full = spki
+            .as_ref()
+            .strip_prefix(self.spki_prefix)
+            .ok_or(malformed)?;
+        if full.len() != uncompressed {
+            return Err(malformed);
+        }
+        Ok((full.to_vec(), parsed))
+    }
+
+    /// Puts the coordinates of a JWK together (RFC 7518 §6.2.1.2: each of the full length).
+    pub(crate) fn point(&self, x: &[u8], y: &[u8]) -> Result<Vec<u8>, KeyError> {
+        if x.len() != self.size || y.len() != self.size {
+            return Err(KeyError::Malformed("elliptic curve coordinate length"));
+        }
+        Ok([&[4], x, y].concat())
+    }
+
+    /// The coordinates of an uncompressed point.
+    pub(crate) fn coordinates<'a>(&self, point: &'a [u8]) -> (&'a [u8], &'a [u8]) {
+        let coordinates = point.split_first().map_or(&[][..], |(_, rest)| rest);
+        coordinates
+            .split_at_checked(self.size)
+            .unwrap_or((&[], &[]))
+    }
+
+    /// The compressed form of an uncompressed point (SEC 1 §2.3.3).
+    pub(crate) fn compress(&self, point: &[u8]) -> Vec<u8> {
+        let (x, y) = self.coordinates(point);
+        let sign = if y.last().is_some_and(|byte| byte & 1 == 1) {
+            3
+        } else {
+            2
+        };
+        [&[sign], x].concat()
+    }
+
+    /// The length of an uncompressed point.
+    pub(crate) fn uncompressed_len(&self) -> usize {
+        self.size.saturating_mul(2).saturating_add(1)
+    }
+}

@@ -1,0 +1,106 @@
+//! Bytes as text: base64url, base64, base58, base32, hex, multibase. Decoding is strict: one text for one value.
+
+use base64::Engine;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use data_encoding::{BASE32_NOPAD, HEXLOWER, HEXLOWER_PERMISSIVE};
+
+/// Base58 takes time that grows with the square of the length; the longest RSA key needs 1,400 characters.
+const MAX_BASE58: usize = 2048;
+
+/// The text is not the one encoding of any value.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+pub enum EncodingError {
+    /// A character, the padding or the final bits are wrong.
+    #[error("the text is not {0}")]
+    Invalid(&'static str),
+    /// The text is longer than this encoding is read.
+    #[error("the text is too long")]
+    TooLong,
+    /// The multibase letter is not `z` or `u`.
+    #[error("the multibase is neither base58 (z) nor base64url (u)")]
+    UnknownBase,
+}
+
+/// Base64url without padding (RFC 7515 §2).
+pub fn base64url_encode(bytes: &[u8]) -> String {
+    URL_SAFE_NO_PAD.encode(bytes)
+}
+
+/// Base64url without padding; padding, foreign characters and stray final bits are refused.
+pub fn base64url_decode(text: &str) -> Result<Vec<u8>, EncodingError> {
+    URL_SAFE_NO_PAD
+        .decode(text)
+        .map_err(|_| EncodingError::Invalid("base64url without padding"))
+}
+
+/// Base64 with padding (RFC 4648 §4), as `x5c` uses it.
+pub fn base64_encode(bytes: &[u8]) -> String {
+    STANDARD.encode(bytes)
+}
+
+/// Base64 with padding (RFC 4648 §4).
+pub fn base64_decode(text: &str) -> Result<Vec<u8>, EncodingError> {
+    STANDARD
+        .decode(text)
+        .map_err(|_| EncodingError::Invalid("base64 with padding"))
+}
+
+/// Base58 in Bitcoin's alphabet.
+pub fn base58_encode(bytes: &[u8]) -> String {
+    bs58::encode(bytes).into_string()
+}
+
+/// Base58 in Bitcoin's alphabet, at most 2,048 characters.
+pub fn base58_decode(text: &str) -> Result<Vec<u8>, EncodingError> {
+    if text.len() > MAX_BASE58 {
+        return Err(EncodingError::TooLong);
+    }
+    bs58::decode(text)
+        .into_vec()
+        .map_err(|_| EncodingError::Invalid("base58"))
+}
+
+/// Base32 in lower case without padding.
+pub fn base32_lower_encode(bytes: &[u8]) -> String {
+    BASE32_NOPAD.encode(bytes).to_ascii_lowercase()
+}
+
+/// Base32 in lower case without padding; upper case is refused.
+pub fn base32_lower_decode(text: &str) -> Result<Vec<u8>, EncodingError> {
+    let invalid = EncodingError::Invalid("lower-case base32");
+    if text.bytes().any(|byte| byte.is_ascii_uppercase()) {
+        return Err(invalid);
+    }
+    BASE32_NOPAD
+        .decode(text.to_ascii_uppercase().as_bytes())
+        .map_err(|_| invalid)
+}
+
+/// Hexadecimal in lower case.
+pub fn hex_encode(bytes: &[u8]) -> String {
+    HEXLOWER.encode(bytes)
+}
+
+/// Hexadecimal in either case.
+pub fn hex_decode(text: &str) -> Result<Vec<u8>, EncodingError> {
+    HEXLOWER_PERMISSIVE
+        .decode(text.as_bytes())
+        .map_err(|_| EncodingError::Invalid("hexadecimal"))
+}
+
+/// Multibase base58, `z…`.
+pub fn multibase_base58_encode(bytes: &[u8]) -> String {
+    format!("z{}", base58_encode(bytes))
+}
+
+/// Multibase base58 (`z`) or base64url without padding (`u`).
+pub fn multibase_decode(text: &str) -> Result<Vec<u8>, EncodingError> {
+    match (text.strip_prefix('z'), text.strip_prefix('u')) {
+        (Some(rest), _) => base58_decode(rest),
+        (_, Some(rest)) => base64url_decode(rest),
+        _ => Err(EncodingError::UnknownBase),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,37 @@
+//! New keys and seeds: the module that draws from the system's randomness.
+
+use aws_lc_rs::rand::{SecureRandom as _, SystemRandom};
+use aws_lc_rs::signature::Ed25519KeyPair;
+
+use crate::algorithm::KeyType;
+use crate::p256;
+use crate::private_key::PrivateKey;
+use crate::public_key::KeyError;
+
+impl PrivateKey {
+    /// A new key pair. Ed25519 and P-256 only: the other kinds are verified, never signed with.
+    pub fn generate(key_type: KeyType) -> Result<Self, KeyError> {
+        match key_type {
+            KeyType::Ed25519 => Ed25519KeyPair::generate()
+                .map_err(|_| KeyError::Backend)
+                .and_then(Self::ed25519),
+            KeyType::P256 => p256::generate().and_then(Self::p256),
+            KeyType::Secp256k1 | KeyType::P384 | KeyType::Rsa => Err(KeyError::Unsupported),
+        }
+    }
+}
+
+/// 256 fresh bits: the seed of a `Ctx`, a master key, a token. Where the system has no randomness to give, the
+/// process ends, since whatever it did next would be guessable.
+pub fn random_seed() -> [u8; 32] {
+    random()
+}
+
+/// Fresh bytes; the process ends where the system has no randomness to give.
+pub(crate) fn random<const N: usize>() -> [u8; N] {
+    let mut bytes = [0_u8; N];
+    if SystemRandom::new().fill(&mut bytes).is_err() {
+        std::process::abort();
+    }
+    bytes
+}

@@ -1,0 +1,65 @@
+//! Digests, and comparison that does not tell where two values differ.
+
+use aws_lc_rs::digest;
+use subtle::ConstantTimeEq;
+
+/// SHA-256.
+pub fn sha256(data: &[u8]) -> [u8; 32] {
+    sha256_parts(&[data])
+}
+
+/// SHA-256 of the parts one after another, with nothing between them.
+pub fn sha256_parts(parts: &[&[u8]]) -> [u8; 32] {
+    digest_parts(&digest::SHA256, parts)
+}
+
+/// SHA-384.
+pub fn sha384(data: &[u8]) -> [u8; 48] {
+    digest_parts(&digest::SHA384, &[data])
+}
+
+/// SHA-512.
+pub fn sha512(data: &[u8]) -> [u8; 64] {
+    digest_parts(&digest::SHA512, &[data])
+}
+
+/// Whether two values are equal, in a time that depends on their lengths alone.
+pub fn ct_eq(a: &[u8], b: &[u8]) -> bool {
+    a.ct_eq(b).into()
+}
+
+fn digest_parts<const N: usize>(algorithm: &'static digest::Algorithm, parts: &[&[u8]]) -> [u8; N] {
+    let mut context = digest::Context::new(algorithm);
+    for part in parts {
+        context.update(part);
+    }
+    let mut out = [0_u8; N];
+    for (to, from) in out.iter_mut().zip(context.finish().as_ref()) {
+        *to = *from;
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::encoding::hex_encode;
+
+    #[test]
+    fn digests_of_abc_are_those_of_fips_180() {
+        assert_eq!(
+            hex_encode(&sha256(b"abc")),
+            "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+        );
+        assert!(hex_encode(&sha384(b"abc")).starts_with("cb00753f45a35e8bb5a03d699ac65007"));
+        assert!(hex_encode(&sha512(b"abc")).starts_with("ddaf35a193617abacc417349ae204131"));
+        assert_eq!(sha256_parts(&[b"a", b"", b"bc"]), sha256(b"abc"));
+    }
+
+    #[test]
+    fn equality_is_of_content_and_length() {
+        assert!(ct_eq(b"same", b"same"));
+        assert!(!ct_eq(b"same", b"sama"));
+        assert!(!ct_eq(b"same", b"sam"));
+    }
+}

@@ -1,0 +1,71 @@
+//! JSON from outside, read strictly within limits, and its canonical form.
+
+mod jcs;
+mod strict;
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+pub use jcs::jcs;
+
+/// How much JSON is read.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Limits {
+    /// Bytes of text.
+    pub max_bytes: usize,
+    /// Objects and arrays within each other.
+    pub max_depth: usize,
+    /// Members and elements in all.
+    pub max_members: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            max_bytes: 256 * 1024,
+            max_depth: 32,
+            max_members: 10_000,
+        }
+    }
+}
+
+/// Why JSON was not read; the sender must act. Content is never repeated.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+pub enum JsonError {
+    /// There are more bytes than the limit.
+    #[error("the JSON text is too long")]
+    TooLong,
+    /// Objects and arrays lie deeper than the limit.
+    #[error("the JSON text is nested too deeply")]
+    TooDeep,
+    /// There are more members and elements than the limit.
+    #[error("the JSON text has too many members")]
+    TooMany,
+    /// An object names a member twice.
+    #[error("an object of the JSON text names a member twice")]
+    Duplicate,
+    /// The text is not one JSON value in UTF-8.
+    #[error("the text is not JSON (line {line}, column {column})")]
+    Syntax {
+        /// The line at which reading stopped.
+        line: usize,
+        /// The column at which reading stopped.
+        column: usize,
+    },
+    /// The value does not have the members or types it must have.
+    #[error("the JSON value does not have the form required")]
+    Shape,
+}
+
+/// Reads one JSON value: no member named twice, nothing after it, nothing past the limits.
+pub fn parse(bytes: &[u8], limits: &Limits) -> Result<Value, JsonError> {
+    strict::parse(bytes, limits)
+}
+
+/// Reads one JSON value as strictly as [`parse`], then as `T`.
+pub fn parse_as<T: DeserializeOwned>(bytes: &[u8], limits: &Limits) -> Result<T, JsonError> {
+    serde_json::from_value(parse(bytes, limits)?).map_err(|_| JsonError::Shape)
+}
+
+#[cfg(test)]
+mod tests;

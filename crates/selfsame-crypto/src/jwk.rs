@@ -1,0 +1,198 @@
+//! JSON Web Keys (RFC 7517), public ones only: private and shared key members are refused where they are read.
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::{Map, Value};
+
+use crate::encoding::{base64url_decode, base64url_encode};
+use crate::hash::sha256;
+use crate::json;
+use crate::public_key::KeyError;
+
+/// A public JWK: well formed, though perhaps of a curve that nothing here can verify with (`X25519`, `P-521`).
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub struct Jwk {
+    /// The kind of key and its members.
+    pub params: JwkParams,
+    /// The key's identifier.
+    pub kid: Option<String>,
+    /// The algorithm the key is meant for.
+    pub alg: Option<String>,
+    /// What the key is meant for: `sig` or `enc`.
+    pub use_: Option<String>,
+}
+
+/// The members that make the key (RFC 7518 §6, RFC 8037 §2), decoded.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub enum JwkParams {
+    /// `kty` `OKP`.
+    Okp {
+        /// The curve's name.
+        crv: String,
+        /// The public key.
+        x: Vec<u8>,
+    },
+    /// `kty` `EC`.
+    Ec {
+        /// The curve's name.
+        crv: String,
+        /// The x coordinate.
+        x: Vec<u8>,
+        /// The y coordinate.
+        y: Vec<u8>,
+    },
+    /// `kty` `RSA`.
+    Rsa {
+        /// The modulus without leading zeros.
+        n: Vec<u8>,
+        /// The exponent without leading zeros.
+        e: Vec<u8>,
+    },
+}
+
+impl Jwk {
+    /// Reads a JSON object; members that are not known are left out.
+    pub fn from_value(value: &Value) -> Result<Self, KeyError> {
+        Raw::deserialize(value)
+            .map_err(|_| KeyError::Malformed("JWK"))?
+            .try_into()
+    }
+
+    /// The JSON object.
+    pub fn to_value(&self) -> Value {
+        let mut object = self.required();
+        for (name, member) in [("kid", &self.kid), ("alg", &self.alg), ("use", &self.use_)] {
+            if let Some(text) = member {
+                object.insert(name.to_owned(), Value::String(text.clone()));
+            }
+        }
+        Value::Object(object)
+    }
+
+    /// The same key with this identifier.
+    #[must_use]
+    pub fn with_kid(self, kid: impl Into<String>) -> Self {
+        Self {
+            kid: Some(kid.into()),
+            ..self
+        }
+    }
+
+    /// The SHA-256 thumbprint over the required members (RFC 7638 §3).
+    pub fn thumbprint(&self) -> [u8; 32] {
+        sha256(&json::jcs(&Value::Object(self.required())))
+    }
+
+    fn required(&self) -> Map<String, Value> {
+        let text = |text: &str| Value::String(text.to_owned());
+        let bytes = |bytes: &[u8]| Value::String(base64url_encode(bytes));
+        let members = match &self.params {
+            JwkParams::Okp { crv, x } => {
+                vec![("kty", text("OKP")), ("crv", text(crv)), ("x", bytes(x))]
+            }
+            JwkParams::Ec { crv, x, y } => {
+                vec![
+                    ("kty", text("EC")),
+                    ("crv", text(crv)),
+                    ("x", bytes(x)),
+                    ("y", bytes(y)),
+                ]
+            }
+            JwkParams::Rsa { n, e } => vec![("kty", text("RSA")), ("n", bytes(n)), ("e", bytes(e))],
+        };
+        members
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect()
+    }
+}
+
+impl From<JwkParams> for Jwk {
+    fn from(params: JwkParams) -> Self {
+        Self {
+            params,
+            kid: None,
+            alg: None,
+            use_: None,
+        }
+    }
+}
+
+impl Serialize for Jwk {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.to_value().serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Jwk {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Raw::deserialize(deserializer)?
+            .try_into()
+            .map_err(D::Error::custom)
+    }
+}
+
+/// The members as they stand, of which serde refuses doubles.
+#[derive(Deserialize)]
+struct Raw {
+    kty: String,
+    crv: Option<String>,
+    x: Option<String>,
+    y: Option<String>,
+    n: Option<String>,
+    e: Option<String>,
+    kid: Option<String>,
+    alg: Option<String>,
+    #[serde(rename = "use")]
+    use_: Option<String>,
+    #[serde(flatten)]
+    other: Map<String, Value>,
+}
+
+/// Members that only private or shared keys have (RFC 7518 §6.2.2, §6.3.2, §6.4.1).
+const PRIVATE: [&str; 8] = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"];
+
+impl TryFrom<Raw> for Jwk {
+    type Error = KeyError;
+
+    fn try_from(raw: Raw) -> Result<Self, KeyError> {
+        if raw.kty == "oct" || PRIVATE.iter().any(|name| raw.other.contains_key(*name)) {
+            return Err(KeyError::Private);
+        }
+        let params = match raw.kty.as_str() {
+            "OKP" => JwkParams::Okp {
+                crv: some(raw.crv)?,
+                x: bytes(raw.x)?,
+            },
+            "EC" => JwkParams::Ec {
+                crv: some(raw.crv)?,
+                x: bytes(raw.x)?,
+                y: bytes(raw.y)?,
+            },
+            "RSA" => JwkParams::Rsa {
+                n: bytes(raw.n)?,
+                e: bytes(raw.e)?,
+            },
+            _ => return Err(KeyError::Unsupported),
+        };
+        Ok(Self {
+            params,
+            kid: raw.kid,
+            alg: raw.alg,
+            use_: raw.use_,
+        })
+    }
+}
+
+fn some<T>(member: Option<T>) -> Result<T, KeyError> {
+    member.ok_or(KeyError::Malformed("JWK without a required member"))
+}
+
+fn bytes(member: Option<String>) -> Result<Vec<u8>, KeyError> {
+    let bytes = base64url_decode(&some(member)?).map_err(|_| KeyError::Malformed("JWK member"))?;
+    if bytes.is_empty() {
+        Err(KeyError::Malformed("JWK member"))
+    } else {
+        Ok(bytes)
+    }
+}

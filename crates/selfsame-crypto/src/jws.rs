@@ -1,0 +1,136 @@
+//! JSON Web Signatures in compact form (RFC 7515): read and verified, or drafted, signed elsewhere and finished.
+
+mod header;
+
+use serde_json::Value;
+
+use crate::encoding::{base64url_decode, base64url_encode};
+use crate::json::{self, JsonError};
+use crate::public_key::{PublicKey, SignatureError};
+
+pub use header::Header;
+
+/// The longest JWS that [`Compact::parse`] reads.
+const MAX_BYTES: usize = 1024 * 1024;
+
+/// Why a JWS was not read; its sender must act.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+pub enum JwsError {
+    /// It is longer than the limit.
+    #[error("the JWS is too long")]
+    TooLong,
+    /// It is not three base64url parts.
+    #[error("the JWS is not in compact form")]
+    Form,
+    /// The header is not a JSON object of the right types.
+    #[error("the JWS header is malformed")]
+    Header,
+    /// The algorithm is `none`, a shared-secret one or unknown.
+    #[error("the JWS algorithm is not supported")]
+    Algorithm,
+    /// The header demands an extension (`crit`, `b64`) that is not understood here.
+    #[error("the JWS header demands an extension that is not supported")]
+    Critical,
+    /// The header carries a key that is malformed, private or not supported.
+    #[error("the key in the JWS header cannot be used")]
+    Key,
+}
+
+/// A JWS as received: well formed, not yet verified.
+#[derive(Clone, Debug)]
+pub struct Compact {
+    /// The protected header.
+    pub header: Header,
+    /// The payload's bytes.
+    pub payload: Vec<u8>,
+    signing_input: String,
+    signature: Vec<u8>,
+}
+
+impl Compact {
+    /// Reads a JWS of up to 1 MiB.
+    pub fn parse(text: &str) -> Result<Self, JwsError> {
+        Self::parse_within(text, MAX_BYTES)
+    }
+
+    /// Reads a JWS of up to `max_bytes`.
+    pub fn parse_within(text: &str, max_bytes: usize) -> Result<Self, JwsError> {
+        if text.len() > max_bytes {
+            return Err(JwsError::TooLong);
+        }
+        let (signing_input, signature) = text.rsplit_once('.').ok_or(JwsError::Form)?;
+        let (header, payload) = signing_input.split_once('.').ok_or(JwsError::Form)?;
+        // A fourth part would leave a dot in the payload, which base64url does not have.
+        let header = base64url_decode(header).map_err(|_| JwsError::Form)?;
+        Ok(Self {
+            header: Header::parse(&header)?,
+            payload: base64url_decode(payload).map_err(|_| JwsError::Form)?,
+            signing_input: signing_input.to_owned(),
+            signature: base64url_decode(signature).map_err(|_| JwsError::Form)?,
+        })
+    }
+
+    /// Whether this key signed it, with the algorithm the header names, which must be one of the key's.
+    pub fn verify(&self, key: &PublicKey) -> Result<(), SignatureError> {
+        key.verify(
+            self.header.alg,
+            self.signing_input.as_bytes(),
+            &self.signature,
+        )
+    }
+
+    /// The payload as JSON, read strictly, as long as the JWS may be.
+    pub fn claims(&self) -> Result<Value, JsonError> {
+        json::parse(
+            &self.payload,
+            &json::Limits {
+                max_bytes: self.payload.len(),
+                ..json::Limits::default()
+            },
+        )
+    }
+
+    /// What the signature is over: header and payload as they were received.
+    pub fn signing_input(&self) -> &[u8] {
+        self.signing_input.as_bytes()
+    }
+
+    /// The signature's bytes.
+    pub fn signature(&self) -> &[u8] {
+        &self.signature
+    }
+}
+
+/// A JWS that awaits its signature.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Unsigned {
+    signing_input: String,
+}
+
+impl Unsigned {
+    /// Drafts a JWS of this header and JSON payload. The header must name the algorithm of the key that will sign.
+    pub fn new(header: &Value, payload: &Value) -> Self {
+        Self::with_payload_bytes(header, payload.to_string().as_bytes())
+    }
+
+    /// Drafts a JWS of this header and payload.
+    pub fn with_payload_bytes(header: &Value, payload: &[u8]) -> Self {
+        let header = base64url_encode(header.to_string().as_bytes());
+        Self {
+            signing_input: format!("{header}.{}", base64url_encode(payload)),
+        }
+    }
+
+    /// The bytes to sign.
+    pub fn signing_input(&self) -> &[u8] {
+        self.signing_input.as_bytes()
+    }
+
+    /// The compact form with this signature.
+    pub fn finish(self, signature: &[u8]) -> String {
+        format!("{}.{}", self.signing_input, base64url_encode(signature))
+    }
+}
+
+#[cfg(test)]
+mod tests;

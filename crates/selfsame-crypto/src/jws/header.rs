@@ -1,0 +1,90 @@
+//! The protected header of a JWS (RFC 7515 §4).
+
+use serde_json::{Map, Value};
+
+use super::JwsError;
+use crate::algorithm::Algorithm;
+use crate::encoding::base64_decode;
+use crate::json::{self, Limits};
+use crate::jwk::Jwk;
+
+const LIMITS: Limits = Limits {
+    max_bytes: 64 * 1024,
+    max_depth: 8,
+    max_members: 512,
+};
+/// The longest certificate chain that is read.
+const MAX_CERTIFICATES: usize = 8;
+
+/// The protected header, with the members every user of a JWS needs taken out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Header {
+    /// The signature algorithm.
+    pub alg: Algorithm,
+    /// The media type of the whole.
+    pub typ: Option<String>,
+    /// Which key signed.
+    pub kid: Option<String>,
+    /// The key that signed, public members only.
+    pub jwk: Option<Jwk>,
+    /// The certificate chain of the key that signed, each in DER, the key's own first.
+    pub x5c: Option<Vec<Vec<u8>>>,
+    /// All other members.
+    pub other: Map<String, Value>,
+}
+
+impl Header {
+    /// Reads the header's JSON.
+    pub fn parse(bytes: &[u8]) -> Result<Self, JwsError> {
+        let Ok(Value::Object(mut members)) = json::parse(bytes, &LIMITS) else {
+            return Err(JwsError::Header);
+        };
+        // RFC 7515 §4.1.11: extensions named here must be understood; none is.
+        if members.contains_key("crit") {
+            return Err(JwsError::Critical);
+        }
+        // RFC 7797 §3: an unencoded payload changes what is signed. Only the default may be stated.
+        if members
+            .get("b64")
+            .is_some_and(|b64| *b64 != Value::Bool(true))
+        {
+            return Err(JwsError::Critical);
+        }
+        let alg = text(&mut members, "alg")?.ok_or(JwsError::Algorithm)?;
+        let jwk = members
+            .remove("jwk")
+            .map(|jwk| Jwk::from_value(&jwk))
+            .transpose();
+        Ok(Self {
+            alg: alg.parse().map_err(|_| JwsError::Algorithm)?,
+            typ: text(&mut members, "typ")?,
+            kid: text(&mut members, "kid")?,
+            jwk: jwk.map_err(|_| JwsError::Key)?,
+            x5c: members.remove("x5c").map(certificates).transpose()?,
+            other: members,
+        })
+    }
+}
+
+fn text(members: &mut Map<String, Value>, name: &str) -> Result<Option<String>, JwsError> {
+    match members.remove(name) {
+        None => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text)),
+        Some(_) => Err(JwsError::Header),
+    }
+}
+
+/// RFC 7515 §4.1.6: base64 with padding, not base64url.
+fn certificates(value: Value) -> Result<Vec<Vec<u8>>, JwsError> {
+    let Value::Array(elements) = value else {
+        return Err(JwsError::Header);
+    };
+    if elements.is_empty() || elements.len() > MAX_CERTIFICATES {
+        return Err(JwsError::Key);
+    }
+    let decode = |element: &Value| base64_decode(element.as_str()?).ok();
+    elements
+        .iter()
+        .map(|element| decode(element).ok_or(JwsError::Key))
+        .collect()
+}

@@ -1,0 +1,43 @@
+//! Multikey: multibase text of a multicodec prefix and a key, as did:key and Data Integrity write keys.
+
+use crate::algorithm::KeyType;
+use crate::encoding::{multibase_base58_encode, multibase_decode};
+use crate::public_key::{EC_TYPES, KeyError, PublicKey, curve};
+use crate::{ed25519, rsa};
+
+pub(crate) fn decode(text: &str) -> Result<PublicKey, KeyError> {
+    let bytes = multibase_decode(text).map_err(|_| KeyError::Malformed("multikey"))?;
+    from_multicodec(&bytes)
+}
+
+pub(crate) fn encode(key: &PublicKey) -> String {
+    multibase_base58_encode(&to_multicodec(key))
+}
+
+pub(crate) fn from_multicodec(bytes: &[u8]) -> Result<PublicKey, KeyError> {
+    if let Some(key) = bytes.strip_prefix(&ed25519::MULTICODEC) {
+        return PublicKey::from_raw(KeyType::Ed25519, key);
+    }
+    if let Some(key) = bytes.strip_prefix(&rsa::MULTICODEC) {
+        return PublicKey::from_raw(KeyType::Rsa, key);
+    }
+    for key_type in EC_TYPES {
+        let point = curve(key_type).and_then(|curve| bytes.strip_prefix(&curve.multicodec));
+        if let Some(point) = point {
+            // One key has one multikey, so that comparing identifiers compares keys.
+            return match point.first() {
+                Some(2 | 3) => PublicKey::from_raw(key_type, point),
+                _ => Err(KeyError::Malformed("multikey point that is not compressed")),
+            };
+        }
+    }
+    Err(KeyError::Unsupported)
+}
+
+pub(crate) fn to_multicodec(key: &PublicKey) -> Vec<u8> {
+    match curve(key.key_type()) {
+        Some(curve) => [&curve.multicodec, curve.compress(key.bytes()).as_slice()].concat(),
+        None if key.key_type() == KeyType::Rsa => [&rsa::MULTICODEC, key.bytes()].concat(),
+        None => [&ed25519::MULTICODEC, key.bytes()].concat(),
+    }
+}

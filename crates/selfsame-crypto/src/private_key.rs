@@ -1,0 +1,84 @@
+//! Private keys: Ed25519 and P-256 sign; nothing shows them, aws-lc wipes them when they are dropped.
+
+use std::fmt;
+
+use aws_lc_rs::signature::{EcdsaKeyPair, Ed25519KeyPair};
+
+use crate::algorithm::{Algorithm, KeyType};
+use crate::public_key::{KeyError, PublicKey};
+use crate::secret::Secret;
+use crate::{ed25519, p256};
+
+/// A private key with its public half.
+pub struct PrivateKey {
+    pair: Pair,
+    public: PublicKey,
+}
+
+enum Pair {
+    Ed25519(Ed25519KeyPair),
+    P256(EcdsaKeyPair),
+}
+
+impl PrivateKey {
+    /// Reads PKCS#8 (RFC 5958), as [`PrivateKey::to_pkcs8`] writes it.
+    pub fn from_pkcs8(pkcs8: &[u8]) -> Result<Self, KeyError> {
+        match ed25519::from_pkcs8(pkcs8) {
+            Ok(pair) => Self::ed25519(pair),
+            Err(_) => p256::from_pkcs8(pkcs8).and_then(Self::p256),
+        }
+    }
+
+    /// The key as PKCS#8, to be sealed before it goes anywhere.
+    pub fn to_pkcs8(&self) -> Result<Secret, KeyError> {
+        let der = match &self.pair {
+            Pair::Ed25519(pair) => pair.to_pkcs8v1(),
+            Pair::P256(pair) => pair.to_pkcs8v1(),
+        };
+        der.map(|der| Secret::new(der.as_ref().to_vec()))
+            .map_err(|_| KeyError::Backend)
+    }
+
+    /// Signs with the key's one algorithm; ECDSA signatures are r ‖ s as JOSE wants them.
+    pub fn sign(&self, message: &[u8]) -> Result<Vec<u8>, KeyError> {
+        match &self.pair {
+            Pair::Ed25519(pair) => pair
+                .try_sign(message)
+                .map(|s| s.as_ref().to_vec())
+                .map_err(|_| KeyError::Backend),
+            Pair::P256(pair) => p256::sign(pair, message),
+        }
+    }
+
+    /// The public half.
+    pub fn public(&self) -> &PublicKey {
+        &self.public
+    }
+
+    /// The algorithm its signatures are made with.
+    pub fn algorithm(&self) -> Algorithm {
+        self.public.key_type().default_algorithm()
+    }
+
+    pub(crate) fn ed25519(pair: Ed25519KeyPair) -> Result<Self, KeyError> {
+        let public = PublicKey::from_raw(KeyType::Ed25519, ed25519::public_bytes(&pair))?;
+        Ok(Self {
+            pair: Pair::Ed25519(pair),
+            public,
+        })
+    }
+
+    pub(crate) fn p256(pair: EcdsaKeyPair) -> Result<Self, KeyError> {
+        let public = PublicKey::from_raw(KeyType::P256, p256::public_bytes(&pair))?;
+        Ok(Self {
+            pair: Pair::P256(pair),
+            public,
+        })
+    }
+}
+
+impl fmt::Debug for PrivateKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PrivateKey(… of {:?})", self.public)
+    }
+}

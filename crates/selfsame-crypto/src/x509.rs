@@ -1,0 +1,149 @@
+//! X.509 certificate chains (RFC 5280), as `x5c` headers carry them, judged by rustls-webpki.
+
+use std::time::Duration;
+
+use rustls_pki_types::{CertificateDer, UnixTime as PkiTime};
+use webpki::{
+    EndEntityCert, ExtendedKeyUsageValidator, KeyPurposeIdIter, anchor_from_trusted_cert,
+};
+
+use crate::hash::sha256;
+use crate::public_key::{KeyError, PublicKey};
+use crate::time::UnixTime;
+
+/// The most certificates in a chain.
+const MAX_LEN: usize = 8;
+/// The most bytes in one certificate.
+const MAX_BYTES: usize = 16 * 1024;
+
+/// Why a chain was not accepted.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+pub enum X509Error {
+    /// There is no certificate, or there are too many, or one is too big.
+    #[error("the certificate chain is empty or too large")]
+    Size,
+    /// A certificate is not X.509 version 3 in DER.
+    #[error("a certificate is malformed")]
+    Malformed,
+    /// The key of the first certificate cannot be used.
+    #[error("the key of the certificate cannot be used: {0}")]
+    Key(KeyError),
+    /// A configured trust anchor is not a certificate; the operator must act.
+    #[error("a trust anchor is malformed")]
+    Anchor,
+    /// No path leads to a trust anchor, or one of its signatures or constraints does not hold.
+    #[error("the certificate does not lead to a trust anchor")]
+    Untrusted,
+    /// A certificate has expired.
+    #[error("a certificate has expired")]
+    Expired,
+    /// A certificate is not valid yet.
+    #[error("a certificate is not valid yet")]
+    NotYetValid,
+}
+
+/// A chain whose first certificate has been read and holds a key that signatures can be verified with.
+#[derive(Clone, Debug)]
+pub struct Chain {
+    leaf: CertificateDer<'static>,
+    others: Vec<CertificateDer<'static>>,
+    leaf_public_key: PublicKey,
+}
+
+impl Chain {
+    /// Reads certificates in DER, the signer's first (RFC 7515 §4.1.6).
+    pub fn parse(x5c: &[Vec<u8>]) -> Result<Self, X509Error> {
+        let (leaf, others) = x5c.split_first().ok_or(X509Error::Size)?;
+        if x5c.len() > MAX_LEN || x5c.iter().any(|certificate| certificate.len() > MAX_BYTES) {
+            return Err(X509Error::Size);
+        }
+        let leaf = CertificateDer::from(leaf.clone());
+        let spki = EndEntityCert::try_from(&leaf)
+            .map_err(|_| X509Error::Malformed)?
+            .subject_public_key_info();
+        let leaf_public_key = PublicKey::from_spki(&spki).map_err(X509Error::Key)?;
+        let others = others.iter().cloned().map(CertificateDer::from).collect();
+        Ok(Self {
+            leaf,
+            others,
+            leaf_public_key,
+        })
+    }
+
+    /// The key of the first certificate.
+    pub fn leaf_public_key(&self) -> &PublicKey {
+        &self.leaf_public_key
+    }
+
+    /// Whether the chain leads from the first certificate to one of `anchors` (DER) and holds at `now`
+    /// (RFC 5280 §6). Any extended key usage is accepted: credential profiles define their own. Revocation of
+    /// certificates is not looked at.
+    pub fn verify(&self, anchors: &[Vec<u8>], now: UnixTime) -> Result<(), X509Error> {
+        let anchors: Vec<CertificateDer<'_>> = anchors
+            .iter()
+            .map(|anchor| CertificateDer::from(anchor.as_slice()))
+            .collect();
+        let anchors: Vec<_> = anchors
+            .iter()
+            .map(|anchor| anchor_from_trusted_cert(anchor).map_err(|_| X509Error::Anchor))
+            .collect::<Result<_, _>>()?;
+        let leaf = EndEntityCert::try_from(&self.leaf).map_err(|_| X509Error::Malformed)?;
+        let now = PkiTime::since_unix_epoch(Duration::from_secs(now.0));
+        leaf.verify_for_usage(
+            webpki::ALL_VERIFICATION_ALGS,
+            &anchors,
+            &self.others,
+            now,
+            AnyUsage,
+            None,
+            None,
+        )
+        .map(|_| ())
+        .map_err(|error| reason(&error))
+    }
+
+    /// Whether the first certificate names exactly this host as a DNS subject alternative name; a wildcard does
+    /// not match.
+    pub fn has_dns_name(&self, host: &str) -> bool {
+        let leaf = EndEntityCert::try_from(&self.leaf);
+        leaf.is_ok_and(|leaf| {
+            leaf.valid_dns_names()
+                .any(|name| name.eq_ignore_ascii_case(host))
+        })
+    }
+
+    /// Whether the first certificate names exactly this URI as a subject alternative name.
+    pub fn has_uri(&self, uri: &str) -> bool {
+        let leaf = EndEntityCert::try_from(&self.leaf);
+        leaf.is_ok_and(|leaf| leaf.valid_uri_names().any(|name| name == uri))
+    }
+
+    /// The SHA-256 digest of the first certificate.
+    pub fn leaf_sha256(&self) -> [u8; 32] {
+        sha256(&self.leaf)
+    }
+}
+
+struct AnyUsage;
+
+impl ExtendedKeyUsageValidator for AnyUsage {
+    fn validate(&self, mut iter: KeyPurposeIdIter<'_, '_>) -> Result<(), webpki::Error> {
+        iter.try_for_each(|usage| usage.map(|_| ()))
+    }
+}
+
+#[allow(
+    clippy::wildcard_enum_match_arm,
+    reason = "whatever else is wrong with a path, it is not trusted"
+)]
+fn reason(error: &webpki::Error) -> X509Error {
+    match error {
+        webpki::Error::CertExpired { .. } => X509Error::Expired,
+        webpki::Error::CertNotValidYet { .. } => X509Error::NotYetValid,
+        webpki::Error::BadDer => X509Error::Malformed,
+        _ => X509Error::Untrusted,
+    }
+}
+
+#[cfg(test)]
+mod tests;

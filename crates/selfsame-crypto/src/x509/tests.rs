@@ -1,0 +1,126 @@
+use rcgen::{
+    BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, PublicKeyData, SanType,
+    date_time_ymd,
+};
+
+use super::*;
+
+struct Pki {
+    root: Vec<u8>,
+    issuer: Issuer<'static, KeyPair>,
+}
+
+fn pki(name: &str) -> Pki {
+    let key = KeyPair::generate().unwrap();
+    let mut params = CertificateParams::default();
+    params
+        .distinguished_name
+        .push(rcgen::DnType::CommonName, name);
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let root = params.self_signed(&key).unwrap().der().to_vec();
+    Pki {
+        root,
+        issuer: Issuer::new(params, key),
+    }
+}
+
+fn leaf(pki: &Pki, key: &KeyPair) -> Vec<u8> {
+    let mut params =
+        CertificateParams::new(["verifier.example".to_owned(), "*.wild.example".to_owned()])
+            .unwrap();
+    params
+        .subject_alt_names
+        .push(SanType::URI("https://issuer.example/a".try_into().unwrap()));
+    params.not_before = date_time_ymd(2020, 1, 1);
+    params.not_after = date_time_ymd(2030, 1, 1);
+    params.signed_by(key, &pki.issuer).unwrap().der().to_vec()
+}
+
+const NOW: UnixTime = UnixTime(1_700_000_000);
+
+#[test]
+fn a_chain_to_an_anchor_is_accepted_within_its_time_only() {
+    let pki = pki("root");
+    let key = KeyPair::generate().unwrap();
+    let chain = Chain::parse(&[leaf(&pki, &key)]).unwrap();
+    let anchors = [pki.root.clone()];
+    assert_eq!(chain.verify(&anchors, NOW), Ok(()));
+    assert_eq!(
+        chain.verify(&anchors, UnixTime(1_500_000_000)),
+        Err(X509Error::NotYetValid)
+    );
+    assert_eq!(
+        chain.verify(&anchors, UnixTime(1_900_000_000)),
+        Err(X509Error::Expired)
+    );
+    assert_eq!(
+        chain.leaf_public_key().to_spki().unwrap(),
+        key.subject_public_key_info()
+    );
+    assert_eq!(chain.leaf_sha256(), sha256(&chain.leaf));
+}
+
+#[test]
+fn a_chain_to_another_anchor_or_to_none_is_not_trusted() {
+    let (ours, theirs) = (pki("root"), pki("root"));
+    let chain = Chain::parse(&[
+        leaf(&ours, &KeyPair::generate().unwrap()),
+        ours.root.clone(),
+    ])
+    .unwrap();
+    assert_eq!(chain.verify(&[theirs.root], NOW), Err(X509Error::Untrusted));
+    assert_eq!(chain.verify(&[], NOW), Err(X509Error::Untrusted));
+    assert_eq!(
+        chain.verify(&[b"no certificate".to_vec()], NOW),
+        Err(X509Error::Anchor)
+    );
+}
+
+#[test]
+fn an_intermediate_that_is_no_authority_is_not_trusted() {
+    let pki = pki("root");
+    let middle_key = KeyPair::generate().unwrap();
+    let mut params = CertificateParams::new(["middle.example".to_owned()]).unwrap();
+    params
+        .distinguished_name
+        .push(rcgen::DnType::CommonName, "middle");
+    let middle = params
+        .signed_by(&middle_key, &pki.issuer)
+        .unwrap()
+        .der()
+        .to_vec();
+    let middle_pki = Pki {
+        root: Vec::new(),
+        issuer: Issuer::new(params, middle_key),
+    };
+    let chain = Chain::parse(&[leaf(&middle_pki, &KeyPair::generate().unwrap()), middle]).unwrap();
+    assert_eq!(chain.verify(&[pki.root], NOW), Err(X509Error::Untrusted));
+}
+
+#[test]
+fn names_match_exactly_and_wildcards_do_not() {
+    let chain = Chain::parse(&[leaf(&pki("root"), &KeyPair::generate().unwrap())]).unwrap();
+    assert!(chain.has_dns_name("verifier.example"));
+    assert!(chain.has_dns_name("Verifier.Example"));
+    assert!(!chain.has_dns_name("a.wild.example"));
+    assert!(!chain.has_dns_name("verifier.example.evil"));
+    assert!(chain.has_uri("https://issuer.example/a"));
+    assert!(!chain.has_uri("https://issuer.example/"));
+}
+
+#[test]
+fn chains_that_are_empty_too_long_or_no_certificates_are_refused() {
+    assert_eq!(Chain::parse(&[]).err(), Some(X509Error::Size));
+    assert_eq!(
+        Chain::parse(&vec![vec![0x30]; 9]).err(),
+        Some(X509Error::Size)
+    );
+    assert_eq!(
+        Chain::parse(&[vec![0; 16 * 1024 + 1]]).err(),
+        Some(X509Error::Size)
+    );
+    assert_eq!(
+        Chain::parse(&[vec![0x30, 0x00]]).err(),
+        Some(X509Error::Malformed)
+    );
+}

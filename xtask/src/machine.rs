@@ -1,0 +1,119 @@
+//! What the tests need from the machine, and how it gets there: the system's package manager.
+
+use std::process::{Command, Stdio};
+
+/// A program the tests start, and the Debian package that has it.
+struct Program {
+    names: &'static [&'static str],
+    package: &'static str,
+    purpose: &'static str,
+}
+
+const PROGRAMS: &[Program] = &[
+    Program {
+        names: &["chromium", "chromium-browser", "google-chrome"],
+        package: "chromium",
+        purpose: "walks through the pages",
+    },
+    Program {
+        names: &["chromedriver"],
+        package: "chromium-driver",
+        purpose: "drives Chromium",
+    },
+];
+
+/// Sees to it that everything is there; installs what is missing.
+pub fn prepare() -> Result<(), String> {
+    if !runs("cc") {
+        return Err("no C compiler: SQLite and the cryptography are built from source\nhint: apt-get install build-essential".to_owned());
+    }
+    let missing: Vec<&Program> = PROGRAMS
+        .iter()
+        .filter(|program| !program.names.iter().any(|name| runs(name)))
+        .collect();
+    if missing.is_empty() {
+        println!("    a C compiler, Chromium and its driver are there");
+        return Ok(());
+    }
+    for program in &missing {
+        println!("    missing: {} ({})", program.package, program.purpose);
+    }
+    install(
+        &missing
+            .iter()
+            .map(|program| program.package)
+            .collect::<Vec<_>>(),
+    )
+}
+
+fn install(packages: &[&str]) -> Result<(), String> {
+    let list = packages.join(" ");
+    if !runs("apt-get") {
+        return Err(format!(
+            "this is not a Debian system, so nothing was installed\nhint: install what Debian calls {list} so that it is on PATH, or leave the browser out: cargo xtask test --skip browser"
+        ));
+    }
+    let prefix: &[&str] = if is_root()? { &[] } else { &["sudo"] };
+    if !prefix.is_empty() && !runs("sudo") {
+        return Err(format!(
+            "installing {list} needs root, and there is no sudo\nhint: as root, apt-get install {list}"
+        ));
+    }
+    println!("    installing {list} with apt-get");
+    apt(prefix, &["update"])?;
+    let mut arguments = vec!["install", "--yes", "--no-install-recommends"];
+    arguments.extend(packages);
+    apt(prefix, &arguments)
+}
+
+fn apt(prefix: &[&str], arguments: &[&str]) -> Result<(), String> {
+    let words: Vec<&str> = [
+        prefix,
+        &["env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-qq"],
+        arguments,
+    ]
+    .concat();
+    let (program, rest) = words.split_first().ok_or("nothing to run")?;
+    let status = Command::new(program)
+        .args(rest)
+        .stdin(Stdio::null())
+        .status();
+    match status {
+        Ok(status) if status.success() => Ok(()),
+        Ok(_) => Err(format!(
+            "`{}` failed\nhint: run it by hand to see why",
+            words.join(" ")
+        )),
+        Err(error) => Err(format!("`{}`: {error}", words.join(" "))),
+    }
+}
+
+fn is_root() -> Result<bool, String> {
+    let output = Command::new("id")
+        .arg("-u")
+        .output()
+        .map_err(|error| format!("id -u: {error}"))?;
+    Ok(output.stdout.trim_ascii() == b"0")
+}
+
+/// Whether a program is on PATH and starts.
+fn runs(program: &str) -> bool {
+    let started = Command::new(program)
+        .arg("--version")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    started.is_ok_and(|status| status.success())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_that_is_not_there_does_not_run() {
+        assert!(runs("cargo"));
+        assert!(!runs("selfsame-there-is-no-such-program"));
+    }
+}

@@ -1,0 +1,260 @@
+//! `cargo xtask test`: everything that has to hold before a change is taken, step by step.
+
+use std::{process::Command, time::Instant};
+
+use crate::{
+    machine, tidy,
+    workspace::{cargo, root},
+};
+
+/// What a step does.
+enum Task {
+    /// One of our own functions.
+    Ours(fn() -> Result<bool, String>),
+    /// Cargo with these arguments; the last member is for rustdoc's flags.
+    Cargo(&'static [&'static str]),
+}
+
+struct Step {
+    name: &'static str,
+    purpose: &'static str,
+    task: Task,
+}
+
+/// Cheap steps first; everything that compiles shares one profile.
+const STEPS: &[Step] = &[
+    Step {
+        name: "tidy",
+        purpose: "layers, sizes, documents",
+        task: Task::Ours(|| tidy::run("")),
+    },
+    Step {
+        name: "fmt",
+        purpose: "formatting",
+        task: Task::Cargo(&["fmt", "--all", "--check"]),
+    },
+    Step {
+        name: "machine",
+        purpose: "a C compiler, Chromium and its driver",
+        task: Task::Ours(prepare),
+    },
+    Step {
+        name: "clippy",
+        purpose: "lints, warnings denied",
+        task: Task::Cargo(&[
+            "clippy",
+            "--workspace",
+            "--all-targets",
+            "--",
+            "--deny",
+            "warnings",
+        ]),
+    },
+    Step {
+        name: "doc",
+        purpose: "the documentation builds, warnings denied",
+        task: Task::Cargo(&[
+            "doc",
+            "--workspace",
+            "--no-deps",
+            "--document-private-items",
+        ]),
+    },
+    Step {
+        name: "test",
+        purpose: "every test, those that need Chromium too",
+        task: Task::Cargo(TEST),
+    },
+];
+
+const TEST: &[&str] = &["test", "--workspace", "--", "--include-ignored"];
+/// The same without the tests that need more than Rust; they are listed as ignored.
+const TEST_WITHOUT_BROWSER: &[&str] = &["test", "--workspace"];
+
+/// What the command line asks for.
+#[derive(Debug, Default, PartialEq)]
+struct Choice {
+    help: bool,
+    only: Vec<String>,
+    skip: Vec<String>,
+    /// Arguments for `cargo test` in place of ours.
+    cargo_test: Option<Vec<String>>,
+}
+
+/// Runs the chosen steps and says whether all passed; the first that fails ends the run.
+pub fn run(arguments: &[String]) -> Result<bool, String> {
+    let choice = Choice::parse(arguments)?;
+    if choice.help {
+        print_help();
+        return Ok(true);
+    }
+    let chosen: Vec<&Step> = STEPS
+        .iter()
+        .filter(|step| choice.wants(step.name))
+        .collect();
+    let begin = clock();
+    for (number, step) in (1..).zip(&chosen) {
+        println!(
+            "==> {number}/{} {}: {}",
+            chosen.len(),
+            step.name,
+            step.purpose
+        );
+        let start = clock();
+        if !perform(step, &choice)? {
+            println!(
+                "==> {} failed after {} s",
+                step.name,
+                start.elapsed().as_secs()
+            );
+            println!("    again, alone: cargo xtask test --only {}", step.name);
+            return Ok(false);
+        }
+        println!("    {} s", start.elapsed().as_secs());
+    }
+    println!(
+        "==> all {} steps passed in {} s",
+        chosen.len(),
+        begin.elapsed().as_secs()
+    );
+    Ok(true)
+}
+
+fn perform(step: &Step, choice: &Choice) -> Result<bool, String> {
+    let arguments: Vec<&str> = match (&step.task, &choice.cargo_test) {
+        (Task::Ours(task), _) => return task(),
+        (Task::Cargo(_), Some(own)) if step.name == "test" => ["test"]
+            .into_iter()
+            .chain(own.iter().map(String::as_str))
+            .collect(),
+        (Task::Cargo(_), None) if step.name == "test" && choice.skips("browser") => {
+            TEST_WITHOUT_BROWSER.to_vec()
+        }
+        (Task::Cargo(arguments), _) => arguments.to_vec(),
+    };
+    println!("    cargo {}", arguments.join(" "));
+    let mut command = Command::new(cargo());
+    // Dependencies are not documented, so this flag rebuilds nothing.
+    command
+        .args(&arguments)
+        .current_dir(root())
+        .env("RUSTDOCFLAGS", "--deny warnings");
+    let status = command
+        .status()
+        .map_err(|error| format!("cargo: {error}"))?;
+    Ok(status.success())
+}
+
+fn prepare() -> Result<bool, String> {
+    machine::prepare().map(|()| true)
+}
+
+#[allow(
+    clippy::disallowed_methods,
+    reason = "how long a step took is for the reader alone"
+)]
+fn clock() -> Instant {
+    Instant::now()
+}
+
+fn print_help() {
+    println!(
+        "Usage: cargo xtask test [--only STEP]... [--skip STEP]... [-- CARGO TEST ARGUMENTS]\n\nSteps:"
+    );
+    for step in STEPS {
+        println!("  {:8} {}", step.name, step.purpose);
+    }
+    println!("\n`--skip browser` leaves out Chromium and the tests that need it.");
+}
+
+impl Choice {
+    fn parse(arguments: &[String]) -> Result<Self, String> {
+        let mut choice = Self::default();
+        let mut arguments = arguments.iter();
+        while let Some(argument) = arguments.next() {
+            match argument.as_str() {
+                "--help" | "-h" => choice.help = true,
+                "--only" => choice.only.push(step_name(arguments.next())?),
+                "--skip" => choice.skip.push(step_name(arguments.next())?),
+                "--" => choice.cargo_test = Some(arguments.by_ref().cloned().collect()),
+                other => {
+                    return Err(format!(
+                        "unknown argument {other}\nhint: cargo xtask test --help"
+                    ));
+                }
+            }
+        }
+        Ok(choice)
+    }
+
+    fn wants(&self, step: &str) -> bool {
+        let needless = step == "machine" && self.skips("browser");
+        (self.only.is_empty() || self.only.iter().any(|name| name == step))
+            && !self.skips(step)
+            && !needless
+    }
+
+    fn skips(&self, step: &str) -> bool {
+        self.skip.iter().any(|name| name == step)
+    }
+}
+
+fn step_name(argument: Option<&String>) -> Result<String, String> {
+    let known = |name: &&String| {
+        name.as_str() == "browser" || STEPS.iter().any(|step| step.name == name.as_str())
+    };
+    let name = argument
+        .filter(known)
+        .ok_or("this flag wants the name of a step\nhint: cargo xtask test --help")?;
+    Ok(name.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(line: &str) -> Result<Choice, String> {
+        Choice::parse(
+            &line
+                .split_whitespace()
+                .map(str::to_owned)
+                .collect::<Vec<_>>(),
+        )
+    }
+
+    #[test]
+    fn all_steps_run_unless_some_are_chosen() {
+        let all = parse("").unwrap();
+        assert!(STEPS.iter().all(|step| all.wants(step.name)));
+        let some = parse("--only tidy --only fmt").unwrap();
+        let wanted: Vec<_> = STEPS
+            .iter()
+            .filter(|step| some.wants(step.name))
+            .map(|step| step.name)
+            .collect();
+        assert_eq!(wanted, ["tidy", "fmt"]);
+    }
+
+    #[test]
+    fn without_the_browser_nothing_is_installed() {
+        let choice = parse("--skip browser").unwrap();
+        assert!(!choice.wants("machine"));
+        assert!(choice.wants("test"));
+    }
+
+    #[test]
+    fn arguments_for_cargo_test_pass_through() {
+        let choice = parse("--only test -- -p selfsame-did -- --nocapture").unwrap();
+        assert_eq!(
+            choice.cargo_test.unwrap(),
+            ["-p", "selfsame-did", "--", "--nocapture"]
+        );
+    }
+
+    #[test]
+    fn an_unknown_step_is_refused() {
+        assert!(parse("--only nothing").is_err());
+        assert!(parse("--only").is_err());
+        assert!(parse("everything").is_err());
+    }
+}

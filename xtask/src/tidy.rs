@@ -1,0 +1,90 @@
+//! `cargo xtask tidy`: the rules of ARCHITECTURE.md that a program can check.
+
+use std::fmt;
+
+use crate::workspace::Workspace;
+
+mod conformance;
+mod dependencies;
+mod documents;
+mod layers;
+mod modules;
+mod purity;
+mod size;
+mod traces;
+
+/// Something to mend: where, what is wrong, and what to do about it.
+#[derive(Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub struct Finding {
+    pub path: String,
+    pub line: Option<usize>,
+    pub message: String,
+}
+
+impl Finding {
+    /// A finding about a whole file or folder.
+    pub fn new(path: impl Into<String>, message: impl Into<String>) -> Self {
+        Self {
+            path: path.into(),
+            line: None,
+            message: message.into(),
+        }
+    }
+
+    /// A finding at a line.
+    pub fn at(path: impl Into<String>, line: usize, message: impl Into<String>) -> Self {
+        Self {
+            path: path.into(),
+            line: Some(line),
+            message: message.into(),
+        }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            Some(line) => write!(f, "{}:{line}: {}", self.path, self.message),
+            None => write!(f, "{}: {}", self.path, self.message),
+        }
+    }
+}
+
+/// Every check, by name, in the order in which its findings are printed.
+type Check = fn(&Workspace) -> Vec<Finding>;
+const CHECKS: [(&str, Check); 8] = [
+    ("layers", layers::check),
+    ("dependencies", dependencies::check),
+    ("purity", purity::check),
+    ("size", size::check),
+    ("modules", modules::check),
+    ("documents", documents::check),
+    ("conformance", conformance::check),
+    ("traces", traces::check),
+];
+
+/// Runs every check, prints what it found below a folder, and says whether all there was tidy.
+pub fn run(folder: &str) -> Result<bool, String> {
+    let workspace = Workspace::load()?;
+    let mut count = 0_usize;
+    for (name, check) in CHECKS {
+        let mut findings = check(&workspace);
+        findings.retain(|finding| finding.path.starts_with(folder));
+        findings.sort();
+        findings.dedup();
+        count += findings.len();
+        for finding in findings {
+            println!("{name}: {finding}");
+        }
+    }
+    match count {
+        0 => println!(
+            "tidy: {} files, {} checks, nothing to mend",
+            workspace.texts.len(),
+            CHECKS.len()
+        ),
+        1 => println!("tidy: 1 thing to mend"),
+        _ => println!("tidy: {count} things to mend"),
+    }
+    Ok(count == 0)
+}

@@ -1,0 +1,280 @@
+//! Layers: which of our crates may lean on which, and where an outside crate may be used at all.
+
+use crate::workspace::{Package, Workspace};
+
+use super::Finding;
+
+/// Where a crate stands.
+struct Place {
+    name: &'static str,
+    layer: u8,
+    /// Crates of its own layer that it may lean on.
+    beside: &'static [&'static str],
+    /// Crates of lower layers that it must go round.
+    not: &'static [&'static str],
+}
+
+const fn place(name: &'static str, layer: u8) -> Place {
+    Place {
+        name,
+        layer,
+        beside: &[],
+        not: &[],
+    }
+}
+
+/// The layers of ARCHITECTURE.md.
+const PLACES: &[Place] = &[
+    place("selfsame-crypto", 0),
+    place("selfsame-did", 1),
+    Place {
+        beside: &["selfsame-did"],
+        ..place("selfsame-credential", 1)
+    },
+    place("selfsame-proof", 1),
+    place("selfsame-oauth", 2),
+    Place {
+        beside: &["selfsame-oauth"],
+        ..place("selfsame-openid4vc", 2)
+    },
+    place("selfsame-registry", 2),
+    place("selfsame-store", 3),
+    place("selfsame-net", 3),
+    Place {
+        beside: &["selfsame-store", "selfsame-net"],
+        ..place("selfsame-app", 3)
+    },
+    Place {
+        not: &["selfsame-store", "selfsame-net"],
+        ..place("selfsame-server", 4)
+    },
+    Place {
+        not: &["selfsame-store", "selfsame-net", "selfsame-app"],
+        ..place("selfsame-bench", 4)
+    },
+    place("selfsame", 5),
+    place("selfsame-testkit", ASIDE),
+    place("xtask", ASIDE),
+];
+
+/// The layer of what is only used in development; nothing may lean on it but tests.
+const ASIDE: u8 = 9;
+/// The highest layer without input, output, clock and asynchrony.
+const PURE: u8 = 2;
+
+/// All that L0–L2 may use: nothing here reads a clock, opens a socket or a file, or spawns.
+const PURE_MAY_USE: &[&str] = &[
+    "argon2",
+    "aws-lc-rs",
+    "base64",
+    "bs58",
+    "data-encoding",
+    "flate2",
+    "minicbor",
+    "rustls-webpki",
+    "serde",
+    "serde_json",
+    "serde_urlencoded",
+    "subtle",
+    "thiserror",
+    "url",
+    "zeroize",
+];
+
+/// Outside crates that are at home in few of ours.
+const HOMES: &[(&str, &[&str])] = &[
+    ("argon2", &["selfsame-crypto"]),
+    ("askama", &["selfsame-server"]),
+    ("aws-lc-rs", &["selfsame-crypto"]),
+    ("axum", &["selfsame-server"]),
+    ("clap", &["selfsame"]),
+    ("flate2", &["selfsame-credential"]),
+    ("hdrhistogram", &["selfsame-bench"]),
+    (
+        "hyper",
+        &["selfsame-net", "selfsame-server", "selfsame-bench"],
+    ),
+    ("hyper-rustls", &["selfsame-net"]),
+    (
+        "hyper-util",
+        &["selfsame-net", "selfsame-server", "selfsame-bench"],
+    ),
+    ("indicatif", &["selfsame"]),
+    ("metrics-exporter-prometheus", &["selfsame-server"]),
+    ("minicbor", &["selfsame-registry"]),
+    ("proc-macro2", &["xtask"]),
+    ("proptest", &["selfsame-testkit"]),
+    ("rusqlite", &["selfsame-store"]),
+    ("rustls-native-certs", &["selfsame-net"]),
+    ("rustls-webpki", &["selfsame-crypto"]),
+    ("syn", &["xtask"]),
+    ("tokio-rustls", &["selfsame-server"]),
+    ("tower-http", &["selfsame-server"]),
+    ("tracing-subscriber", &["selfsame"]),
+    ("utoipa", &["selfsame-server"]),
+];
+
+/// Whether a package stands in L0–L2.
+pub fn is_pure(package: &str) -> bool {
+    find(package).is_some_and(|place| place.layer <= PURE)
+}
+
+/// Whether a package is only used in development.
+pub fn is_aside(package: &str) -> bool {
+    find(package).is_some_and(|place| place.layer == ASIDE)
+}
+
+pub fn check(workspace: &Workspace) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = workspace.packages.iter().flat_map(check_package).collect();
+    let gone = PLACES.iter().filter(|place| {
+        workspace
+            .packages
+            .iter()
+            .all(|package| package.name != place.name)
+    });
+    findings.extend(gone.map(|place| {
+        Finding::new(
+            "xtask/src/tidy/layers.rs",
+            format!(
+                "`{}` is no member any more; remove it from the table",
+                place.name
+            ),
+        )
+    }));
+    findings
+}
+
+fn find(package: &str) -> Option<&'static Place> {
+    PLACES.iter().find(|place| place.name == package)
+}
+
+fn check_package(package: &Package) -> Vec<Finding> {
+    let manifest = format!("{}/Cargo.toml", package.folder);
+    let Some(place) = find(&package.name) else {
+        let message =
+            "give this crate its layer in xtask/src/tidy/layers.rs and in ARCHITECTURE.md";
+        return vec![Finding::new(manifest, message)];
+    };
+    let complaints =
+        package
+            .dependencies
+            .iter()
+            .filter_map(|dependency| match find(&dependency.name) {
+                Some(other) => arrow(place, other, dependency.is_dev()),
+                None if dependency.is_dev() => None,
+                None => outside(place, &dependency.name),
+            });
+    complaints
+        .map(|message| Finding::new(manifest.clone(), message))
+        .collect()
+}
+
+/// What is wrong with `from` leaning on `to`, both ours.
+fn arrow(from: &Place, to: &Place, is_dev: bool) -> Option<String> {
+    let (a, b) = (from.name, to.name);
+    if to.layer == ASIDE {
+        return (!is_dev)
+            .then(|| format!("`{b}` is for tests alone; move it to [dev-dependencies]"));
+    }
+    if from.not.contains(&b) && !is_dev {
+        return Some(format!(
+            "`{a}` must not use `{b}`; go through the interface of the layer below it"
+        ));
+    }
+    if to.layer < from.layer || from.beside.contains(&b) {
+        return None;
+    }
+    Some(format!(
+        "`{a}` (L{}) must not lean on `{b}` (L{}); arrows point downwards, so move the shared part below both",
+        from.layer, to.layer
+    ))
+}
+
+/// What is wrong with `from` using a crate that is not ours.
+fn outside(from: &Place, to: &str) -> Option<String> {
+    let home = HOMES.iter().find(|(name, _)| *name == to);
+    if let Some((_, homes)) = home.filter(|(_, homes)| !homes.contains(&from.name)) {
+        return Some(format!(
+            "`{to}` may be used only in {}; ask that crate for what is needed",
+            homes.join(", ")
+        ));
+    }
+    let impure = from.layer <= PURE && !PURE_MAY_USE.contains(&to);
+    impure.then(|| {
+        format!("`{to}` is not among what L0–L2 may use; if it has no input, output, clock and asynchrony, add it to PURE_MAY_USE")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::workspace::Dependency;
+
+    use super::*;
+
+    fn complaints(name: &str, on: &str, kind: Option<&str>) -> Vec<String> {
+        let dependency = Dependency {
+            name: on.to_owned(),
+            kind: kind.map(str::to_owned),
+        };
+        let package = Package {
+            name: name.to_owned(),
+            manifest_path: "Cargo.toml".into(),
+            dependencies: vec![dependency],
+            folder: format!("crates/{name}"),
+        };
+        check_package(&package)
+            .into_iter()
+            .map(|finding| finding.message)
+            .collect()
+    }
+
+    #[test]
+    fn arrows_point_downwards() {
+        assert!(complaints("selfsame-openid4vc", "selfsame-crypto", None).is_empty());
+        assert!(
+            complaints("selfsame-did", "selfsame-openid4vc", None)[0].contains("must not lean on")
+        );
+    }
+
+    #[test]
+    fn a_neighbour_needs_to_be_named() {
+        assert!(complaints("selfsame-credential", "selfsame-did", None).is_empty());
+        assert!(!complaints("selfsame-did", "selfsame-credential", None).is_empty());
+    }
+
+    #[test]
+    fn tests_do_not_turn_an_arrow_round() {
+        assert!(!complaints("selfsame-crypto", "selfsame-app", Some("dev")).is_empty());
+    }
+
+    #[test]
+    fn the_server_goes_through_the_use_cases() {
+        assert!(!complaints("selfsame-server", "selfsame-store", None).is_empty());
+    }
+
+    #[test]
+    fn the_testkit_is_for_tests_alone() {
+        assert!(complaints("selfsame-did", "selfsame-testkit", Some("dev")).is_empty());
+        assert!(
+            complaints("selfsame-did", "selfsame-testkit", None)[0].contains("dev-dependencies")
+        );
+    }
+
+    #[test]
+    fn sql_stays_at_home() {
+        assert!(complaints("selfsame-store", "rusqlite", None).is_empty());
+        assert!(complaints("selfsame-app", "rusqlite", None)[0].contains("only in selfsame-store"));
+    }
+
+    #[test]
+    fn the_pure_layers_have_no_runtime() {
+        assert!(complaints("selfsame-did", "tokio", None)[0].contains("L0–L2"));
+        assert!(complaints("selfsame-did", "tokio", Some("dev")).is_empty());
+        assert!(complaints("selfsame-store", "tokio", None).is_empty());
+    }
+
+    #[test]
+    fn a_new_crate_asks_for_its_layer() {
+        assert!(complaints("selfsame-new", "serde", None)[0].contains("its layer"));
+    }
+}

@@ -1,0 +1,183 @@
+//! Purity: what a layer must not even name, whatever its dependencies allow.
+
+use crate::{source::Source, workspace::Workspace};
+
+use super::{Finding, layers};
+
+/// A path and all below it, banned with a word on what to do instead.
+type Ban = (&'static str, &'static str);
+
+/// Banned from L0–L2.
+const PURE: &[Ban] = &[
+    ("std::time::SystemTime", "take `now` from `Ctx`"),
+    ("std::time::Instant", "take `now` from `Ctx`"),
+    (
+        "std::net",
+        "addresses are in `core::net`; sockets belong to selfsame-net",
+    ),
+    ("std::fs", "files belong to selfsame-store and the binary"),
+    ("std::env", "the binary reads the environment"),
+    ("std::process", "only the binary and tests start processes"),
+    ("std::thread", "the use case decides where work runs"),
+    ("std::io::stdin", "only the binary talks to the terminal"),
+    ("std::io::stdout", "only the binary talks to the terminal"),
+    ("std::io::stderr", "only the binary talks to the terminal"),
+    (
+        "tokio",
+        "a machine answers with needs and effects; selfsame-app waits for them",
+    ),
+    ("StatusCode", "only selfsame-server knows status codes"),
+];
+
+/// Banned from the deterministic machine besides: replicas must agree to the last bit.
+const DETERMINISTIC: &[Ban] = &[
+    (
+        "HashMap",
+        "use `BTreeMap`: its order is the same everywhere",
+    ),
+    (
+        "HashSet",
+        "use `BTreeSet`: its order is the same everywhere",
+    ),
+    ("f32", "use integers: floats round differently"),
+    ("f64", "use integers: floats round differently"),
+];
+
+/// Banned from every crate but those named.
+const ELSEWHERE: &[(Ban, &[&str])] = &[
+    (
+        ("hyper::client", "selfsame-net makes the outbound calls"),
+        &["selfsame-net", "selfsame-bench"],
+    ),
+    (
+        (
+            "hyper_util::client",
+            "selfsame-net makes the outbound calls",
+        ),
+        &["selfsame-net", "selfsame-bench"],
+    ),
+    (
+        (
+            "TcpStream::connect",
+            "selfsame-net makes the outbound calls",
+        ),
+        &["selfsame-net", "selfsame-bench"],
+    ),
+    (
+        ("UdpSocket", "selfsame-net makes the outbound calls"),
+        &["selfsame-net", "selfsame-bench"],
+    ),
+    (
+        ("StatusCode", "only selfsame-server knows status codes"),
+        &["selfsame-server", "selfsame-net", "selfsame-bench"],
+    ),
+];
+
+pub fn check(workspace: &Workspace) -> Vec<Finding> {
+    let product = workspace.sources.iter();
+    let product = product.filter(|source| !source.test_only && !layers::is_aside(&source.package));
+    product.flat_map(check_source).collect()
+}
+
+fn check_source(source: &Source) -> Vec<Finding> {
+    let mut bans: Vec<Ban> = Vec::new();
+    let mut findings = Vec::new();
+    if layers::is_pure(&source.package) {
+        bans.extend(PURE);
+        let message = "L0–L2 have no asynchrony; answer with a `Need` or an `Effect` and let selfsame-app wait";
+        findings.extend(
+            source
+                .asynchronous
+                .iter()
+                .map(|line| Finding::at(&source.path, *line, message)),
+        );
+    }
+    if source.package == "selfsame-registry" {
+        bans.extend(DETERMINISTIC);
+    }
+    let elsewhere = ELSEWHERE
+        .iter()
+        .filter(|(_, homes)| !homes.contains(&source.package.as_str()));
+    bans.extend(elsewhere.map(|(ban, _)| *ban));
+    for (path, line) in &source.paths {
+        let banned = bans.iter().find(|(ban, _)| covers(ban, path));
+        findings.extend(banned.map(|(ban, instead)| {
+            Finding::at(
+                &source.path,
+                *line,
+                format!("`{ban}` has no place here: {instead}"),
+            )
+        }));
+    }
+    findings
+}
+
+/// Whether a ban covers a path that was named, or an import of the module around what is banned.
+fn covers(ban: &str, path: &str) -> bool {
+    let ban: Vec<&str> = ban.split("::").collect();
+    let path: Vec<&str> = path.split("::").collect();
+    if ban.first() == Some(&"std") || ban.first() == Some(&"tokio") {
+        let module = path.len() > 1 && path.len() < ban.len() && ban.starts_with(&path);
+        let glob = path
+            .split_last()
+            .is_some_and(|(last, module)| *last == "*" && ban.starts_with(module));
+        return path.starts_with(&ban) || module || glob;
+    }
+    path.windows(ban.len()).any(|window| window == ban)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn findings(package: &str, text: &str) -> Vec<Finding> {
+        let path = format!("crates/{package}/src/a.rs");
+        check_source(&Source::parse(package, &format!("crates/{package}"), &path, text).unwrap())
+    }
+
+    #[test]
+    fn a_clock_in_a_pure_layer_is_found_however_it_is_written() {
+        for text in [
+            "use std::time::Instant;",
+            "use std::{fmt, time::{Duration, SystemTime}};",
+            "use std::time;",
+            "use std::time::*;",
+            "fn a() { let _ = std::time::SystemTime::now(); }",
+            "fn a() { assert!(std::time::Instant::now() > b); }",
+        ] {
+            assert_eq!(findings("selfsame-did", text).len(), 1, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_a_pure_layer_may_use_is_left_alone() {
+        for text in [
+            "use std::time::Duration;",
+            "use core::net::IpAddr;",
+            "use std::io::Read;",
+            "#[cfg(test)]\nmod tests { use std::fs; async fn a() {} }",
+        ] {
+            assert_eq!(findings("selfsame-did", text), [], "{text}");
+        }
+    }
+
+    #[test]
+    fn an_async_function_in_a_pure_layer_is_found() {
+        assert_eq!(findings("selfsame-did", "async fn a() {}").len(), 1);
+        assert_eq!(findings("selfsame-app", "async fn a() {}"), []);
+    }
+
+    #[test]
+    fn the_machine_has_no_floats_and_no_hash_order() {
+        let text = "use std::collections::HashMap;\nfn a(b: f64) {}";
+        assert_eq!(findings("selfsame-registry", text).len(), 2);
+        assert_eq!(findings("selfsame-did", text), []);
+    }
+
+    #[test]
+    fn only_the_net_crate_dials_out() {
+        let text = "fn a() { tokio::net::TcpStream::connect(b); }";
+        assert_eq!(findings("selfsame-app", text).len(), 1);
+        assert_eq!(findings("selfsame-net", text), []);
+    }
+}

@@ -1,0 +1,170 @@
+//! Size: caps on files, functions, handlers, crates and what a crate shows. Tests are not counted.
+
+use crate::{source::Source, workspace::Workspace};
+
+use super::{Finding, layers};
+
+const FILE: usize = 600;
+const FUNCTION: usize = 70;
+const HANDLER: usize = 25;
+const CRATE: usize = 8_000;
+const MAIN: usize = 60;
+const PUBLIC_ITEMS: usize = 25;
+
+pub fn check(workspace: &Workspace) -> Vec<Finding> {
+    let product: Vec<&Source> = workspace
+        .sources
+        .iter()
+        .filter(|source| !source.test_only)
+        .collect();
+    let mut findings: Vec<Finding> = product
+        .iter()
+        .flat_map(|source| check_source(source))
+        .collect();
+    for package in workspace
+        .packages
+        .iter()
+        .filter(|package| !layers::is_aside(&package.name))
+    {
+        let own = product
+            .iter()
+            .filter(|source| source.package == package.name);
+        findings.extend(check_crate(
+            &package.folder,
+            own.map(|source| source.lines).sum(),
+        ));
+    }
+    findings
+}
+
+fn check_crate(folder: &str, lines: usize) -> Option<Finding> {
+    let message = format!("{lines} lines, cap {CRATE}; cut the crate along its modules");
+    (lines > CRATE).then(|| Finding::new(folder, message))
+}
+
+fn check_source(source: &Source) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let (path, lines) = (&source.path, source.lines);
+    if lines > FILE {
+        findings.push(Finding::new(
+            path,
+            format!("{lines} lines, cap {FILE} (300 wanted); split it by noun"),
+        ));
+    }
+    if path == "crates/selfsame/src/main.rs" && lines > MAIN {
+        findings.push(Finding::new(
+            path,
+            format!("{lines} lines, cap {MAIN}; move the rest to src/cmd"),
+        ));
+    }
+    for function in &source.functions {
+        let (cap, advice) = match is_handler(source, function.is_async) {
+            true => (
+                HANDLER,
+                "parse, call one use case, render; the rest belongs to selfsame-app or a helper",
+            ),
+            false => (FUNCTION, "40 wanted; give its parts names"),
+        };
+        if function.lines > cap {
+            let message = format!(
+                "`{}` has {} lines, cap {cap}: {advice}",
+                function.name, function.lines
+            );
+            findings.push(Finding::at(path, function.line, message));
+        }
+    }
+    if path.ends_with("/src/lib.rs") {
+        findings.extend(check_root(source));
+    }
+    findings
+}
+
+/// A handler is an asynchronous function of the server's protocol, API or page modules.
+fn is_handler(source: &Source, is_async: bool) -> bool {
+    let handlers = ["api", "ui", "protocol"];
+    let under = source.path.strip_prefix("crates/selfsame-server/src/");
+    let module = under.and_then(|path| path.split(['/', '.']).next());
+    is_async && module.is_some_and(|module| handlers.contains(&module))
+}
+
+fn check_root(source: &Source) -> Vec<Finding> {
+    let message = "name what is public; a glob hides how much it is";
+    let mut findings: Vec<Finding> = source
+        .public_globs
+        .iter()
+        .map(|line| Finding::at(&source.path, *line, message))
+        .collect();
+    if source.public_items > PUBLIC_ITEMS {
+        let message = format!(
+            "{} public items at the root, cap {PUBLIC_ITEMS}; leave some in their modules",
+            source.public_items
+        );
+        findings.push(Finding::new(&source.path, message));
+    }
+    findings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn findings(path: &str, text: &str) -> Vec<Finding> {
+        let mut parts = path.splitn(3, '/');
+        let folder = format!("{}/{}", parts.next().unwrap(), parts.next().unwrap());
+        check_source(&Source::parse("x", &folder, path, text).unwrap())
+    }
+
+    fn function(head: &str, lines: usize) -> String {
+        format!("{head} {{\n{}}}\n", "    step();\n".repeat(lines - 2))
+    }
+
+    #[test]
+    fn a_function_may_have_seventy_lines_and_no_more() {
+        assert_eq!(findings("crates/x/src/a.rs", &function("fn a()", 70)), []);
+        assert_eq!(
+            findings("crates/x/src/a.rs", &function("fn a()", 71)).len(),
+            1
+        );
+    }
+
+    #[test]
+    fn a_handler_may_have_twenty_five_lines_and_no_more() {
+        let path = "crates/selfsame-server/src/api/token.rs";
+        assert_eq!(findings(path, &function("pub async fn a()", 25)), []);
+        assert_eq!(findings(path, &function("pub async fn a()", 26)).len(), 1);
+        assert_eq!(findings(path, &function("fn a()", 26)), []);
+    }
+
+    #[test]
+    fn a_file_may_have_six_hundred_lines_and_no_more() {
+        assert_eq!(findings("crates/x/src/a.rs", &"//\n".repeat(600)), []);
+        assert_eq!(findings("crates/x/src/a.rs", &"//\n".repeat(601)).len(), 1);
+    }
+
+    #[test]
+    fn a_crate_may_have_eight_thousand_lines_and_no_more() {
+        assert_eq!(check_crate("crates/x", 8_000), None);
+        assert!(check_crate("crates/x", 8_001).is_some());
+    }
+
+    #[test]
+    fn a_crate_may_show_twenty_five_items_and_no_more() {
+        assert_eq!(
+            findings("crates/x/src/lib.rs", &"pub struct A;\n".repeat(25)),
+            []
+        );
+        assert_eq!(
+            findings("crates/x/src/lib.rs", &"pub struct A;\n".repeat(26)).len(),
+            1
+        );
+        assert_eq!(findings("crates/x/src/lib.rs", "pub use a::*;\n").len(), 1);
+    }
+
+    #[test]
+    fn the_binary_starts_in_few_lines() {
+        assert_eq!(
+            findings("crates/selfsame/src/main.rs", &"//\n".repeat(61)).len(),
+            1
+        );
+    }
+}
