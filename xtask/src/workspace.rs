@@ -57,10 +57,16 @@ struct Metadata {
     packages: Vec<Package>,
 }
 
-/// The root of the checkout.
+/// The root of the checkout that cargo was called in. Asked for when run, not when compiled: a build
+/// folder may serve several checkouts.
 pub fn root() -> PathBuf {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    here.parent().unwrap_or(here).to_path_buf()
+    #[allow(
+        clippy::disallowed_methods,
+        reason = "cargo tells its child where it is by no other way"
+    )]
+    let xtask = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
+    let root = xtask.and_then(|folder| folder.parent().map(Path::to_path_buf));
+    root.unwrap_or_else(|| PathBuf::from("."))
 }
 
 impl Workspace {

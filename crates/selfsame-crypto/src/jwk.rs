@@ -53,6 +53,10 @@ pub enum JwkParams {
 impl Jwk {
     /// Reads a JSON object; members that are not known are left out.
     pub fn from_value(value: &Value) -> Result<Self, KeyError> {
+        // Looked for first: a key that shows its private half must be noticed even where other members are wrong.
+        if PRIVATE.iter().any(|name| value.get(name).is_some()) {
+            return Err(KeyError::Private);
+        }
         Raw::deserialize(value)
             .map_err(|_| KeyError::Malformed("JWK"))?
             .try_into()

@@ -1,1 +1,36 @@
-//! DID syntax, documents and methods; a resolution plan, not a fetch.
+//! DID syntax, DID documents, resolution results and methods; a resolution *plan*, not a fetch.
+//!
+//! Owns: what a DID, a DID URL and a DID document may be; which key a document gives for which relationship;
+//! how `did:key`, `did:jwk`, `did:web` and `did:selfsame` identifiers are made and read.
+//!
+//! Does not own: fetching and caching (selfsame-net, selfsame-app), the state behind `did:selfsame`
+//! (selfsame-registry), HTTP status codes (selfsame-server).
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
+
+mod did;
+mod did_url;
+mod document;
+pub mod jwk;
+pub mod key;
+mod plan;
+mod resolution;
+pub mod selfsame;
+pub mod web;
+
+pub use did::{Did, SyntaxError};
+pub use did_url::DidUrl;
+pub use document::{
+    Document, DocumentError, Material, Reference, Relationship, Representation, Service,
+    VerificationMethod,
+};
+pub use plan::{Options, Plan, plan};
+pub use resolution::{DocumentMetadata, Resolution, ResolutionError, ResolutionMetadata};

@@ -1,1 +1,17 @@
-//! The only crate that dials out: limits, address guard, cache.
+//! Owns: every outbound HTTP call, the guard against calls that point inward, the cache of what
+//! was fetched. Does not own: what is fetched, what it means, whether it is trusted.
+
+mod cache;
+mod client;
+mod error;
+mod gate;
+pub mod guard;
+mod message;
+mod resolver;
+mod settings;
+
+pub use cache::{Cache, CacheSettings, Fresh};
+pub use client::Net;
+pub use error::{NetError, WhoMustAct};
+pub use message::{Authorization, Body, Call, Limits, Method, Request, Response};
+pub use settings::Settings;

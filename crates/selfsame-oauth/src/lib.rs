@@ -1,1 +1,27 @@
-//! OAuth 2.0 as the credential protocols use it: grants, token responses, metadata, errors.
+//! Owns: OAuth 2.0 messages as the credential protocols use them: forms, token requests and responses,
+//! bearer tokens, server metadata, error bodies.
+//! Does not own: what a code or token is good for, state, HTTP, and any kind of I/O.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
+
+pub mod bearer;
+pub mod details;
+pub mod error;
+pub mod form;
+pub mod metadata;
+pub mod secret;
+pub mod token;
+
+pub use details::AuthorizationDetail;
+pub use error::{Code, Error, ErrorBody};
+pub use form::{Form, FormError};
+pub use metadata::ServerMetadata;
+pub use token::{TokenRequest, TokenResponse};

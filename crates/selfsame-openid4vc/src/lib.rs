@@ -1,1 +1,19 @@
-//! OpenID4VCI 1.0 and OpenID4VP 1.0, both sides of each, without input or output.
+//! Owns: OpenID4VCI 1.0 and OpenID4VP 1.0, both sides of each, as pure steps over stored states.
+//! Does not own: credential formats, DCQL and verdicts (selfsame-credential), OAuth's messages
+//! (selfsame-oauth), HTTP, storage, and any kind of I/O.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
+
+pub mod error;
+pub mod transport;
+
+pub use error::{CredentialCode, Error, PresentationCode};
+pub use transport::Transport;

@@ -1,1 +1,27 @@
-//! Encrypted records, their outbox, and the ledger's storage.
+//! Owns everything that is kept: encrypted records, their outbox, routes and counters, and the ledger's storage.
+//! Does not own what the values mean, when effects are carried out, or what a counter's numbers stand for.
+
+pub mod backend;
+mod batch;
+mod error;
+mod frame;
+pub mod ledger;
+mod memory;
+mod meter;
+mod outbox;
+mod record;
+mod sqlite;
+mod store;
+mod tenant;
+mod vault;
+
+pub use batch::{Batch, Committed, Expect};
+pub use error::{Result, StoreError};
+pub use memory::Memory;
+pub use meter::Meter;
+pub use outbox::{DeadLetter, Leased, NewOutbox, OutboxEntry, OutboxId};
+pub use record::{MAX_PAGE, Page, Put, Record, Tag};
+pub use sqlite::Sqlite;
+pub use store::{Clock, DEAD_LETTER_SECONDS, Store};
+pub use tenant::TenantId;
+pub use vault::Vault;

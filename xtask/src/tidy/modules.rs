@@ -14,7 +14,9 @@ fn check_source(source: &Source) -> Vec<Finding> {
     if source.path.ends_with("/mod.rs") {
         complain("call it after its folder: foo.rs beside foo/, not foo/mod.rs");
     }
-    if source.module_doc.first().is_none_or(String::is_empty) {
+    // `foo/tests.rs` owns the tests of `foo`; its name says so.
+    let names_itself = source.test_only && source.path.ends_with("/tests.rs");
+    if !names_itself && source.module_doc.first().is_none_or(String::is_empty) {
         complain("begin with one `//!` line that says what this module owns");
     }
     let is_root = source.path.ends_with("/src/lib.rs");

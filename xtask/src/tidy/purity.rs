@@ -17,7 +17,14 @@ const PURE: &[Ban] = &[
     ),
     ("std::fs", "files belong to selfsame-store and the binary"),
     ("std::env", "the binary reads the environment"),
-    ("std::process", "only the binary and tests start processes"),
+    (
+        "std::process::Command",
+        "only the binary and tests start processes",
+    ),
+    (
+        "std::process::exit",
+        "return an error; the binary turns it into an exit code",
+    ),
     ("std::thread", "the use case decides where work runs"),
     ("std::io::stdin", "only the binary talks to the terminal"),
     ("std::io::stdout", "only the binary talks to the terminal"),
@@ -27,6 +34,19 @@ const PURE: &[Ban] = &[
         "a machine answers with needs and effects; selfsame-app waits for them",
     ),
     ("StatusCode", "only selfsame-server knows status codes"),
+];
+
+/// Banned from L0–L2 but in the modules that may draw their own randomness.
+const RANDOM: &[Ban] = &[
+    ("SystemRandom", "take randomness from `Ctx`"),
+    ("OsRng", "take randomness from `Ctx`"),
+    ("random_seed", "take randomness from `Ctx`"),
+];
+const RANDOM_MODULES: &[&str] = &[
+    "crates/selfsame-crypto/src/generate.rs",
+    "crates/selfsame-crypto/src/p256.rs", // aws-lc draws the nonce of each ECDSA signature itself
+    "crates/selfsame-crypto/src/password.rs",
+    "crates/selfsame-crypto/src/seal.rs", // offers `random_seed` under its own name
 ];
 
 /// Banned from the deterministic machine besides: replicas must agree to the last bit.
@@ -84,6 +104,9 @@ fn check_source(source: &Source) -> Vec<Finding> {
     let mut findings = Vec::new();
     if layers::is_pure(&source.package) {
         bans.extend(PURE);
+        if !RANDOM_MODULES.contains(&source.path.as_str()) {
+            bans.extend(RANDOM);
+        }
         let message = "L0–L2 have no asynchrony; answer with a `Need` or an `Effect` and let selfsame-app wait";
         findings.extend(
             source
@@ -159,6 +182,13 @@ mod tests {
         ] {
             assert_eq!(findings("selfsame-did", text), [], "{text}");
         }
+    }
+
+    #[test]
+    fn randomness_comes_in_through_ctx() {
+        let text = "fn a() { let _ = selfsame_crypto::generate::random_seed(); }";
+        assert_eq!(findings("selfsame-openid4vc", text).len(), 1);
+        assert_eq!(findings("selfsame-app", text), []);
     }
 
     #[test]

@@ -86,14 +86,22 @@ fn ecmascript(value: f64) -> String {
         return "0".to_owned();
     }
     let sign = if value < 0.0 { "-" } else { "" };
-    // Rust writes the shortest digits that read back as the same double, as ECMAScript asks.
-    let scientific = format!("{:e}", value.abs());
-    let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
-    let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
+    // serde_json writes the shortest digits that read back as the same double and, where two are as close, the
+    // even one, as ECMAScript asks; Rust's own formatting does not keep the latter rule.
+    let text = Number::from_f64(value.abs()).map_or_else(String::new, |number| number.to_string());
+    let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((&text, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let all = [whole, fraction].concat();
+    let digits = all.trim_start_matches('0');
+    let leading = i32::try_from(all.len().saturating_sub(digits.len())).unwrap_or(i32::MAX);
+    let digits = digits.trim_end_matches('0');
     // The decimal point stands after `point` digits.
-    let point = exponent.parse::<i32>().unwrap_or(0).saturating_add(1);
+    let point = i32::try_from(whole.len())
+        .unwrap_or(i32::MAX)
+        .saturating_sub(leading);
+    let point = point.saturating_add(exponent.parse::<i32>().unwrap_or(0));
     let count = i32::try_from(digits.len()).unwrap_or(i32::MAX);
-    format!("{sign}{}", place(&digits, point, count))
+    format!("{sign}{}", place(digits, point, count))
 }
 
 fn place(digits: &str, point: i32, count: i32) -> String {

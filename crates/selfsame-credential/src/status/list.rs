@@ -1,0 +1,273 @@
+//! A status list as fetched: read, inflated, not yet trusted.
+
+use std::{fmt, str};
+
+use selfsame_crypto::{jws, time::UnixTime};
+use serde_json::{Map, Value as Json};
+
+use super::{
+    MAX_TOKEN_BYTES, Purpose, StatusError, Value,
+    bits::{self, Order, Width},
+    bitstring,
+    reference::{Mechanism, Reference},
+    token_list,
+};
+
+/// How far, in seconds, a list's clock may be ahead of ours.
+const SKEW: u64 = 60;
+
+/// A status list, read and inflated. Its signature is still to be judged, by [`List::token`] and [`List::issuer`].
+#[derive(Clone)]
+pub struct List {
+    pub(super) uri: String,
+    pub(super) kind: Kind,
+    pub(super) bytes: Vec<u8>,
+    pub(super) issuer: Option<String>,
+    pub(super) times: Times,
+    pub(super) token: jws::Compact,
+}
+
+/// Which specification a list follows.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(super) enum Kind {
+    /// Token Status List.
+    Token(Width),
+    /// Bitstring Status List, for these purposes.
+    Bitstring(Vec<Purpose>),
+}
+
+/// When a list is valid.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Times {
+    pub(super) issued_at: Option<UnixTime>,
+    pub(super) not_before: Option<UnixTime>,
+    pub(super) expires_at: Option<UnixTime>,
+    /// In seconds.
+    pub(super) ttl: Option<u64>,
+}
+
+/// What an issuer says of a list beside its bits.
+#[derive(Clone, Copy, Debug)]
+pub struct Terms<'a> {
+    /// Where the list will be found; credentials refer to it by this.
+    pub uri: &'a str,
+    /// Who issues the list.
+    pub issuer: &'a str,
+    /// The JOSE header: `alg`, and what leads to the key (`kid`, `x5c`). `typ` is added.
+    pub header: &'a Map<String, Json>,
+    /// When it is issued.
+    pub issued_at: UnixTime,
+    /// When it ceases to be valid.
+    pub expires_at: Option<UnixTime>,
+    /// For how many seconds it may be kept.
+    pub ttl: Option<u64>,
+}
+
+impl Terms<'_> {
+    pub(super) fn header(&self, typ: &str) -> Json {
+        let mut header = self.header.clone();
+        header.insert("typ".into(), typ.into());
+        Json::Object(header)
+    }
+}
+
+impl List {
+    /// Reads what was fetched from `uri`, for a verifier whose clock says `now`.
+    pub fn parse(
+        uri: &str,
+        content_type: Option<&str>,
+        body: &[u8],
+        now: UnixTime,
+    ) -> Result<Self, StatusError> {
+        if body.len() > MAX_TOKEN_BYTES {
+            return Err(StatusError::TooLarge);
+        }
+        let text = str::from_utf8(body).map_err(|_| StatusError::NotAToken("not text"))?;
+        let token = jws::Compact::parse_within(text, MAX_TOKEN_BYTES)
+            .map_err(|_| StatusError::NotAToken("not a JWT that can be verified"))?;
+        let claims = token
+            .claims()
+            .map_err(|_| StatusError::NotAToken("no JSON in it"))?;
+        let claims = claims
+            .as_object()
+            .ok_or(StatusError::NotAToken("no claims in it"))?;
+        // RFC 7515 §4.1.9: `application/` may be left out.
+        let typ = token.header.typ.as_deref().unwrap_or_default();
+        let typ = typ.strip_prefix("application/").unwrap_or(typ);
+        let read = match typ {
+            token_list::TYP => token_list::read(uri, claims)?,
+            bitstring::TYP => bitstring::read(uri, claims)?,
+            _ => return Err(StatusError::WrongType),
+        };
+        if content_type.is_some_and(|content_type| !names(content_type, typ)) {
+            return Err(StatusError::WrongType);
+        }
+        let list = Self {
+            uri: uri.to_owned(),
+            kind: read.kind,
+            bytes: read.bytes,
+            issuer: read.issuer,
+            times: read.times,
+            token,
+        };
+        list.is_current(now, SKEW)?;
+        Ok(list)
+    }
+
+    /// Where it was fetched from.
+    pub fn uri(&self) -> &str {
+        &self.uri
+    }
+
+    /// Who says to have issued it. A Token Status List need not say so; its credential's issuer is then meant
+    /// (Token Status List §11.3).
+    pub fn issuer(&self) -> Option<&str> {
+        self.issuer.as_deref()
+    }
+
+    /// The signed token, for its header and its signature.
+    pub fn token(&self) -> &jws::Compact {
+        &self.token
+    }
+
+    /// When it was issued.
+    pub fn issued_at(&self) -> Option<UnixTime> {
+        self.times.issued_at
+    }
+
+    /// When it ceases to be valid.
+    pub fn expires_at(&self) -> Option<UnixTime> {
+        self.times.expires_at
+    }
+
+    /// For how many seconds it may be kept.
+    pub fn ttl(&self) -> Option<u64> {
+        self.times.ttl
+    }
+
+    /// Until when a copy fetched then may be used without looking again: `exp` and `ttl` go before what HTTP says
+    /// (Token Status List §8.2).
+    pub fn fresh_until(&self, fetched_at: UnixTime) -> Option<UnixTime> {
+        let ttl = self.times.ttl.map(|ttl| fetched_at.plus(ttl));
+        [ttl, self.times.expires_at].into_iter().flatten().min()
+    }
+
+    /// Whether it is valid at this time, give or take some seconds.
+    pub fn is_current(&self, now: UnixTime, leeway: u64) -> Result<(), StatusError> {
+        let latest = now.plus(leeway);
+        let begins = [self.times.issued_at, self.times.not_before];
+        if begins.into_iter().flatten().any(|begin| begin > latest) {
+            return Err(StatusError::NotYetValid);
+        }
+        match self.times.expires_at {
+            Some(end) if end.plus(leeway) <= now => Err(StatusError::Expired),
+            _ => Ok(()),
+        }
+    }
+
+    /// The number of entries; of one-bit entries in a Bitstring Status List.
+    pub fn len(&self) -> u64 {
+        bits::entries(&self.bytes, self.width_and_order().0)
+    }
+
+    /// Whether there is no entry.
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// The status at `index`, whatever it is about.
+    pub fn get(&self, index: u64) -> Result<Value, StatusError> {
+        let (width, order) = self.width_and_order();
+        bits::read(&self.bytes, width, order, index)
+            .map(Value::from)
+            .ok_or(StatusError::OutOfRange)
+    }
+
+    /// What the list says of the credential that carries this reference.
+    pub fn status(&self, reference: &Reference) -> Result<Value, StatusError> {
+        if reference.uri != self.uri {
+            return Err(StatusError::WrongSubject);
+        }
+        match (&self.kind, reference.mechanism) {
+            (Kind::Token(_), Mechanism::Token) => self.get(reference.index),
+            (Kind::Bitstring(purposes), Mechanism::Bitstring { purpose, size }) => {
+                if !purposes.contains(&purpose) {
+                    return Err(StatusError::WrongPurpose);
+                }
+                if bits::entries(&self.bytes, size) < bitstring::MIN_ENTRIES {
+                    return Err(StatusError::TooShort);
+                }
+                // Bitstring Status List §3.2: anything but 0 is not valid.
+                match bits::read(&self.bytes, size, Order::MostFirst, reference.index) {
+                    None => Err(StatusError::OutOfRange),
+                    Some(0) => Ok(Value::Valid),
+                    Some(_) => Ok(match purpose {
+                        Purpose::Revocation => Value::Invalid,
+                        Purpose::Suspension => Value::Suspended,
+                    }),
+                }
+            }
+            _ => Err(StatusError::WrongPurpose),
+        }
+    }
+
+    fn width_and_order(&self) -> (Width, Order) {
+        match self.kind {
+            Kind::Token(width) => (width, Order::LeastFirst),
+            Kind::Bitstring(_) => (Width::One, Order::MostFirst),
+        }
+    }
+}
+
+impl fmt::Debug for List {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("List")
+            .field("uri", &self.uri)
+            .field("kind", &self.kind)
+            .field("bytes", &self.bytes.len())
+            .field("issuer", &self.issuer)
+            .field("times", &self.times)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What the claims of either kind of list come to.
+pub(super) struct Read {
+    pub(super) kind: Kind,
+    pub(super) bytes: Vec<u8>,
+    pub(super) issuer: Option<String>,
+    pub(super) times: Times,
+}
+
+/// Whether a `Content-Type` is `application/<typ>`, whatever its parameters.
+fn names(content_type: &str, typ: &str) -> bool {
+    let essence = content_type.split(';').next().unwrap_or_default().trim();
+    essence
+        .to_ascii_lowercase()
+        .strip_prefix("application/")
+        .is_some_and(|essence| essence == typ)
+}
+
+/// A number of seconds (RFC 7519 §2, NumericDate), rounded down.
+pub(super) fn seconds(
+    claims: &Map<String, Json>,
+    name: &'static str,
+) -> Result<Option<u64>, StatusError> {
+    let Some(value) = claims.get(name) else {
+        return Ok(None);
+    };
+    /// Beyond this a double is no longer exact, and no date any more.
+    const LIMIT: f64 = 9_007_199_254_740_991.0;
+    if let Some(whole) = value.as_u64() {
+        return Ok(Some(whole));
+    }
+    match value.as_f64() {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "the guard keeps it in the range, and the fraction shall go"
+        )]
+        Some(number) if (0.0..LIMIT).contains(&number) => Ok(Some(number as u64)),
+        _ => Err(StatusError::Malformed(name)),
+    }
+}

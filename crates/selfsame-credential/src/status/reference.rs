@@ -1,0 +1,181 @@
+//! What in a credential leads to its status.
+
+use serde_json::{Map, Value as Json, json};
+use url::Url;
+
+use super::{Purpose, StatusError, bits::Width, bitstring::is_of_type};
+
+/// More entries than this a credential does not have.
+const MAX_ENTRIES: usize = 16;
+const MAX_URI: usize = 2_048;
+
+/// A credential's place in a status list.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub struct Reference {
+    /// How the status is told.
+    pub mechanism: Mechanism,
+    /// Where the list is.
+    pub uri: String,
+    /// The place in the list.
+    pub index: u64,
+}
+
+/// How a status is told.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum Mechanism {
+    /// Token Status List.
+    Token,
+    /// Bitstring Status List.
+    Bitstring {
+        /// What the place speaks of.
+        purpose: Purpose,
+        /// How many bits it has.
+        size: Width,
+    },
+}
+
+impl Reference {
+    /// A place in a Token Status List.
+    pub fn token(uri: impl Into<String>, index: u64) -> Self {
+        Self {
+            mechanism: Mechanism::Token,
+            uri: uri.into(),
+            index,
+        }
+    }
+
+    /// A place in a Bitstring Status List.
+    pub fn bitstring(uri: impl Into<String>, index: u64, purpose: Purpose) -> Self {
+        Self {
+            mechanism: Mechanism::Bitstring {
+                purpose,
+                size: Width::One,
+            },
+            uri: uri.into(),
+            index,
+        }
+    }
+
+    /// The `status` claim of a JWT or SD-JWT (Token Status List §6.2); none if it has none. A status told in other
+    /// ways only is not supported, and therefore an error.
+    pub fn in_jwt_claims(claims: &Json) -> Result<Option<Self>, StatusError> {
+        let Some(status) = claims.get("status") else {
+            return Ok(None);
+        };
+        let status = status.as_object().ok_or(StatusError::Malformed("status"))?;
+        let Some(list) = status.get("status_list") else {
+            return Err(if status.is_empty() {
+                StatusError::Malformed("status")
+            } else {
+                StatusError::Unsupported
+            });
+        };
+        let list = list
+            .as_object()
+            .ok_or(StatusError::Malformed("status_list"))?;
+        let index = list.get("idx").and_then(Json::as_u64);
+        Ok(Some(Self {
+            mechanism: Mechanism::Token,
+            uri: uri(list, "uri")?,
+            index: index.ok_or(StatusError::Malformed("idx"))?,
+        }))
+    }
+
+    /// The `credentialStatus` of a W3C credential (Bitstring Status List §2.1), one or several. Entries of other
+    /// purposes than revocation and suspension say nothing of validity and are left out; entries of other types are
+    /// not supported, and therefore an error.
+    pub fn in_credential(credential: &Json) -> Result<Vec<Self>, StatusError> {
+        let wrong = || StatusError::Malformed("credentialStatus");
+        let entries = match credential.get("credentialStatus") {
+            None => return Ok(Vec::new()),
+            Some(Json::Array(entries)) => entries.as_slice(),
+            Some(entry) => std::slice::from_ref(entry),
+        };
+        if entries.is_empty() || entries.len() > MAX_ENTRIES {
+            return Err(wrong());
+        }
+        let mut references = Vec::new();
+        for entry in entries {
+            references.extend(Self::in_entry(entry.as_object().ok_or_else(wrong)?)?);
+        }
+        Ok(references)
+    }
+
+    fn in_entry(entry: &Map<String, Json>) -> Result<Option<Self>, StatusError> {
+        if !is_of_type(entry, "BitstringStatusListEntry") {
+            return Err(StatusError::Unsupported);
+        }
+        let uri = uri(entry, "statusListCredential")?;
+        // §2.1: the entry's own identifier MUST NOT be the list's.
+        match entry.get("id") {
+            None => {}
+            Some(Json::String(id)) if *id != uri => {}
+            Some(_) => return Err(StatusError::Malformed("credentialStatus.id")),
+        }
+        let index = entry.get("statusListIndex").and_then(Json::as_str);
+        let index = index
+            .filter(|digits| digits.bytes().all(|digit| digit.is_ascii_digit()))
+            .and_then(|digits| digits.parse().ok())
+            .ok_or(StatusError::Malformed("statusListIndex"))?;
+        let size = size(entry)?;
+        let purpose = entry.get("statusPurpose").and_then(Json::as_str);
+        let purpose = purpose.ok_or(StatusError::Malformed("statusPurpose"))?;
+        let Some(purpose) = Purpose::from_name(purpose) else {
+            return Ok(None);
+        };
+        let size = Width::from_bits(size).ok_or(StatusError::Unsupported)?;
+        Ok(Some(Self {
+            mechanism: Mechanism::Bitstring { purpose, size },
+            uri,
+            index,
+        }))
+    }
+
+    /// The member a credential carries: the value of `status`, or one entry of `credentialStatus`.
+    pub fn to_value(&self) -> Json {
+        match self.mechanism {
+            Mechanism::Token => {
+                json!({"status_list": {"idx": self.index, "uri": self.uri}})
+            }
+            Mechanism::Bitstring { purpose, .. } => json!({
+                "id": format!("{}#{}", self.uri, self.index),
+                "type": "BitstringStatusListEntry",
+                "statusPurpose": purpose.as_str(),
+                "statusListIndex": self.index.to_string(),
+                "statusListCredential": self.uri,
+            }),
+        }
+    }
+}
+
+/// §2.1: where there is more than one bit, every value must have its message.
+fn size(entry: &Map<String, Json>) -> Result<u64, StatusError> {
+    let size = match entry.get("statusSize") {
+        None => 1,
+        Some(size) => size
+            .as_u64()
+            .filter(|size| *size > 0)
+            .ok_or(StatusError::Malformed("statusSize"))?,
+    };
+    let messages = match entry.get("statusMessage") {
+        None if size == 1 => return Ok(size),
+        messages => messages.and_then(Json::as_array),
+    };
+    let values = u32::try_from(size)
+        .ok()
+        .and_then(|size| 2_u64.checked_pow(size));
+    match messages.map(|messages| u64::try_from(messages.len()).unwrap_or(u64::MAX)) {
+        Some(messages) if Some(messages) == values => Ok(size),
+        _ => Err(StatusError::Malformed("statusMessage")),
+    }
+}
+
+/// An absolute URI, kept as it was written: it is compared, not only fetched.
+fn uri(members: &Map<String, Json>, name: &'static str) -> Result<String, StatusError> {
+    members
+        .get(name)
+        .and_then(Json::as_str)
+        .filter(|uri| uri.len() <= MAX_URI && Url::parse(uri).is_ok())
+        .map(str::to_owned)
+        .ok_or(StatusError::Malformed(name))
+}

@@ -1,0 +1,245 @@
+//! DID documents (DID Core §5): typed, checked when read, and the keys they give.
+
+mod method;
+mod read;
+mod service;
+mod write;
+
+use selfsame_crypto::json::JsonError;
+use selfsame_crypto::{KeyError, PublicKey};
+use serde_json::{Map, Value};
+
+use crate::did::Did;
+use crate::did_url::DidUrl;
+
+pub use method::{Material, VerificationMethod};
+pub use service::Service;
+pub use write::Representation;
+
+/// What a DID's subject says of its keys and services.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Document {
+    /// The DID described.
+    pub id: Did,
+    /// Other identifiers that the subject claims for itself.
+    pub also_known_as: Vec<String>,
+    /// Who may change the document.
+    pub controller: Vec<Did>,
+    /// The keys that relationships refer to.
+    pub verification_method: Vec<VerificationMethod>,
+    /// Keys that prove the subject's presence.
+    pub authentication: Vec<Reference>,
+    /// Keys that sign the subject's claims, credentials among them.
+    pub assertion_method: Vec<Reference>,
+    /// Keys that messages to the subject are encrypted with.
+    pub key_agreement: Vec<Reference>,
+    /// Keys that use the subject's capabilities.
+    pub capability_invocation: Vec<Reference>,
+    /// Keys that hand the subject's capabilities on.
+    pub capability_delegation: Vec<Reference>,
+    /// Where the subject can be reached.
+    pub service: Vec<Service>,
+    /// The JSON-LD contexts it was read with; empty if it was read as plain JSON or made here.
+    pub context: Vec<Value>,
+    /// Members that DID Core does not define.
+    pub other: Map<String, Value>,
+}
+
+/// A relationship names a verification method or holds one of its own.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Reference {
+    /// The identifier of a verification method.
+    Id(DidUrl),
+    /// A verification method for this relationship alone.
+    Embedded(Box<VerificationMethod>),
+}
+
+/// What a key is for (DID Core §5.3).
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum Relationship {
+    /// Proving the subject's presence.
+    Authentication,
+    /// Signing claims.
+    AssertionMethod,
+    /// Agreeing on keys for encryption.
+    KeyAgreement,
+    /// Using capabilities.
+    CapabilityInvocation,
+    /// Handing capabilities on.
+    CapabilityDelegation,
+}
+
+/// Why a document or a key in it is not accepted. Its publisher must act.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+pub enum DocumentError {
+    /// The text is not JSON within the limits.
+    #[error("the DID document cannot be read: {0}")]
+    Json(JsonError),
+    /// A member is missing or of the wrong type.
+    #[error("the DID document has a malformed {0}")]
+    Malformed(&'static str),
+    /// The document describes another DID.
+    #[error("the DID document describes another DID")]
+    OtherDid,
+    /// Two verification methods have the same identifier.
+    #[error("the DID document uses an identifier twice")]
+    Duplicate,
+    /// The document shows a private key.
+    #[error("the DID document shows a private key")]
+    PrivateKey,
+    /// The document has no verification method of this identifier.
+    #[error("the DID document has no such verification method")]
+    NoSuchKey,
+    /// The key is there but not for this purpose.
+    #[error("the key is not listed for {}", .0.as_str())]
+    NotForPurpose(Relationship),
+    /// The verification method belongs to another controller.
+    #[error("the verification method is controlled by another DID")]
+    OtherController,
+    /// The key's material cannot be used.
+    #[error("the key cannot be used: {0}")]
+    Key(KeyError),
+}
+
+impl Relationship {
+    /// All of them, in the order of the specification.
+    pub const ALL: [Self; 5] = [
+        Self::Authentication,
+        Self::AssertionMethod,
+        Self::KeyAgreement,
+        Self::CapabilityInvocation,
+        Self::CapabilityDelegation,
+    ];
+    /// Those that signature keys serve.
+    pub const SIGNING: [Self; 4] = [
+        Self::Authentication,
+        Self::AssertionMethod,
+        Self::CapabilityInvocation,
+        Self::CapabilityDelegation,
+    ];
+
+    /// The name of the member.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Authentication => "authentication",
+            Self::AssertionMethod => "assertionMethod",
+            Self::KeyAgreement => "keyAgreement",
+            Self::CapabilityInvocation => "capabilityInvocation",
+            Self::CapabilityDelegation => "capabilityDelegation",
+        }
+    }
+}
+
+impl Document {
+    /// A document that says nothing of `id` yet.
+    pub fn new(id: Did) -> Self {
+        Self {
+            id,
+            also_known_as: Vec::new(),
+            controller: Vec::new(),
+            verification_method: Vec::new(),
+            authentication: Vec::new(),
+            assertion_method: Vec::new(),
+            key_agreement: Vec::new(),
+            capability_invocation: Vec::new(),
+            capability_delegation: Vec::new(),
+            service: Vec::new(),
+            context: Vec::new(),
+            other: Map::new(),
+        }
+    }
+
+    /// Adds a verification method and lists it for these relationships.
+    pub fn add(&mut self, method: VerificationMethod, relationships: &[Relationship]) {
+        for relationship in relationships {
+            self.references_mut(*relationship)
+                .push(Reference::Id(method.id.clone()));
+        }
+        self.verification_method.push(method);
+    }
+
+    /// The references of a relationship.
+    pub fn references(&self, relationship: Relationship) -> &[Reference] {
+        match relationship {
+            Relationship::Authentication => &self.authentication,
+            Relationship::AssertionMethod => &self.assertion_method,
+            Relationship::KeyAgreement => &self.key_agreement,
+            Relationship::CapabilityInvocation => &self.capability_invocation,
+            Relationship::CapabilityDelegation => &self.capability_delegation,
+        }
+    }
+
+    fn references_mut(&mut self, relationship: Relationship) -> &mut Vec<Reference> {
+        match relationship {
+            Relationship::Authentication => &mut self.authentication,
+            Relationship::AssertionMethod => &mut self.assertion_method,
+            Relationship::KeyAgreement => &mut self.key_agreement,
+            Relationship::CapabilityInvocation => &mut self.capability_invocation,
+            Relationship::CapabilityDelegation => &mut self.capability_delegation,
+        }
+    }
+
+    /// The key `id`, if the document lists it for `relationship` and the document's own subject controls it
+    /// (Controlled Identifiers §3.3).
+    pub fn key(&self, id: &DidUrl, relationship: Relationship) -> Result<PublicKey, DocumentError> {
+        let listed = self
+            .references(relationship)
+            .iter()
+            .find_map(|reference| self.method(reference, id));
+        match listed {
+            Some(method) => method.controlled_key(&self.id),
+            None if self.methods().any(|method| method.id == *id) => {
+                Err(DocumentError::NotForPurpose(relationship))
+            }
+            None => Err(DocumentError::NoSuchKey),
+        }
+    }
+
+    /// The keys that can be used for `relationship`, in the document's order; those of kinds not supported, or
+    /// that others control, are passed over.
+    pub fn keys(&self, relationship: Relationship) -> impl Iterator<Item = (DidUrl, PublicKey)> {
+        self.references(relationship)
+            .iter()
+            .filter_map(|reference| {
+                let method = match reference {
+                    Reference::Embedded(method) => method,
+                    Reference::Id(id) => self
+                        .verification_method
+                        .iter()
+                        .find(|method| method.id == *id)?,
+                };
+                Some((method.id.clone(), method.controlled_key(&self.id).ok()?))
+            })
+    }
+
+    /// All verification methods, embedded ones too.
+    pub fn methods(&self) -> impl Iterator<Item = &VerificationMethod> {
+        let embedded = Relationship::ALL.into_iter().flat_map(|relationship| {
+            self.references(relationship)
+                .iter()
+                .filter_map(|reference| match reference {
+                    Reference::Embedded(method) => Some(method.as_ref()),
+                    Reference::Id(_) => None,
+                })
+        });
+        self.verification_method.iter().chain(embedded)
+    }
+
+    fn method<'a>(
+        &'a self,
+        reference: &'a Reference,
+        id: &DidUrl,
+    ) -> Option<&'a VerificationMethod> {
+        match reference {
+            Reference::Embedded(method) => (method.id == *id).then_some(method.as_ref()),
+            Reference::Id(listed) if listed == id => self
+                .verification_method
+                .iter()
+                .find(|method| method.id == *id),
+            Reference::Id(_) => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,179 @@
+//! Verification methods (DID Core §5.2): which types are known and which key material each may carry.
+
+use selfsame_crypto::encoding::base58_decode;
+use selfsame_crypto::{Jwk, KeyError, KeyType, PublicKey};
+use serde_json::{Map, Value};
+
+use super::DocumentError;
+use super::read::{Members, take};
+use crate::did::Did;
+use crate::did_url::DidUrl;
+
+pub(super) const JSON_WEB_KEY_2020: &str = "JsonWebKey2020";
+pub(super) const JSON_WEB_KEY: &str = "JsonWebKey";
+pub(super) const MULTIKEY: &str = "Multikey";
+pub(super) const ED25519_2020: &str = "Ed25519VerificationKey2020";
+pub(super) const ED25519_2018: &str = "Ed25519VerificationKey2018";
+pub(super) const SECP256K1_2019: &str = "EcdsaSecp256k1VerificationKey2019";
+
+/// A key in a document, with who controls it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VerificationMethod {
+    /// Its identifier.
+    pub id: DidUrl,
+    /// Its type, which says how the material is written.
+    pub type_: String,
+    /// Who can use the private key.
+    pub controller: Did,
+    /// The key's material.
+    pub material: Material,
+    /// Members that DID Core does not define.
+    pub other: Map<String, Value>,
+}
+
+/// Key material as it is written; whether it makes a key shows when the key is asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Material {
+    /// `publicKeyJwk`, free of private members.
+    Jwk(Value),
+    /// `publicKeyMultibase`.
+    Multibase(String),
+    /// `publicKeyBase58`, of the older types.
+    Base58(String),
+    /// Some other material, or none.
+    Unknown,
+}
+
+impl VerificationMethod {
+    /// A key as `JsonWebKey2020`.
+    pub fn json_web_key(id: DidUrl, key: &PublicKey) -> Self {
+        Self::new(
+            id,
+            JSON_WEB_KEY_2020,
+            Material::Jwk(key.to_jwk().to_value()),
+        )
+    }
+
+    /// A key as `Multikey`.
+    pub fn multikey(id: DidUrl, key: &PublicKey) -> Self {
+        Self::new(id, MULTIKEY, Material::Multibase(key.to_multikey()))
+    }
+
+    /// A key in the form did:key gives it: Ed25519 by its own type of 2020, all others as `JsonWebKey2020`.
+    pub fn suited(id: DidUrl, key: &PublicKey) -> Self {
+        match key.key_type() {
+            KeyType::Ed25519 => Self::new(id, ED25519_2020, Material::Multibase(key.to_multikey())),
+            KeyType::P256 | KeyType::Secp256k1 | KeyType::P384 | KeyType::Rsa => {
+                Self::json_web_key(id, key)
+            }
+        }
+    }
+
+    pub(crate) fn new(id: DidUrl, type_: &str, material: Material) -> Self {
+        let controller = id.did.clone();
+        Self {
+            id,
+            type_: type_.to_owned(),
+            controller,
+            material,
+            other: Map::new(),
+        }
+    }
+
+    /// The key, if type and material agree and make one.
+    pub fn public_key(&self) -> Result<PublicKey, KeyError> {
+        let key = match (self.type_.as_str(), &self.material) {
+            (
+                JSON_WEB_KEY_2020 | JSON_WEB_KEY | SECP256K1_2019 | ED25519_2020,
+                Material::Jwk(jwk),
+            ) => PublicKey::from_jwk(&Jwk::from_value(jwk)?)?,
+            (MULTIKEY | ED25519_2020, Material::Multibase(text)) => PublicKey::from_multikey(text)?,
+            (ED25519_2018, Material::Base58(text)) => raw(KeyType::Ed25519, text)?,
+            (SECP256K1_2019, Material::Base58(text)) => raw(KeyType::Secp256k1, text)?,
+            _ => return Err(KeyError::Unsupported),
+        };
+        match (self.type_.as_str(), key.key_type()) {
+            (ED25519_2018 | ED25519_2020, KeyType::Ed25519)
+            | (SECP256K1_2019, KeyType::Secp256k1) => Ok(key),
+            (ED25519_2018 | ED25519_2020 | SECP256K1_2019, _) => Err(KeyError::Malformed(
+                "key of another kind than its type says",
+            )),
+            _ => Ok(key),
+        }
+    }
+
+    pub(super) fn controlled_key(&self, subject: &Did) -> Result<PublicKey, DocumentError> {
+        if self.controller != *subject {
+            return Err(DocumentError::OtherController);
+        }
+        self.public_key().map_err(DocumentError::Key)
+    }
+
+    pub(super) fn read(value: Value, base: &Did) -> Result<Self, DocumentError> {
+        let malformed = DocumentError::Malformed("verification method");
+        let Value::Object(mut members) = value else {
+            return Err(malformed);
+        };
+        let id = members
+            .text("id")
+            .and_then(|text| DidUrl::join(base, &text).ok())
+            .ok_or(malformed)?;
+        let type_ = members.text("type").ok_or(malformed)?;
+        let controller = members
+            .text("controller")
+            .and_then(|text| Did::parse(&text).ok())
+            .ok_or(malformed)?;
+        let material = match (
+            take(&mut members, "publicKeyJwk"),
+            take(&mut members, "publicKeyMultibase"),
+            take(&mut members, "publicKeyBase58"),
+        ) {
+            (Some(jwk @ Value::Object(_)), None, None) => match Jwk::from_value(&jwk) {
+                Err(KeyError::Private) => return Err(DocumentError::PrivateKey),
+                _ => Material::Jwk(jwk),
+            },
+            (None, Some(Value::String(text)), None) => Material::Multibase(text),
+            (None, None, Some(Value::String(text))) => Material::Base58(text),
+            (None, None, None) => Material::Unknown,
+            // DID Core §5.2.1: a verification method must not hold several materials for one key.
+            _ => return Err(malformed),
+        };
+        if members
+            .keys()
+            .any(|name| name.starts_with("privateKey") || name.starts_with("secretKey"))
+        {
+            return Err(DocumentError::PrivateKey);
+        }
+        Ok(Self {
+            id,
+            type_,
+            controller,
+            material,
+            other: members,
+        })
+    }
+
+    pub(super) fn write(&self) -> Value {
+        let mut members = Map::new();
+        members.insert("id".to_owned(), Value::String(self.id.to_string()));
+        members.insert("type".to_owned(), Value::String(self.type_.clone()));
+        members.insert(
+            "controller".to_owned(),
+            Value::String(self.controller.to_string()),
+        );
+        let material = match &self.material {
+            Material::Jwk(jwk) => Some(("publicKeyJwk", jwk.clone())),
+            Material::Multibase(text) => Some(("publicKeyMultibase", Value::String(text.clone()))),
+            Material::Base58(text) => Some(("publicKeyBase58", Value::String(text.clone()))),
+            Material::Unknown => None,
+        };
+        members.extend(material.map(|(name, value)| (name.to_owned(), value)));
+        members.extend(self.other.clone());
+        Value::Object(members)
+    }
+}
+
+fn raw(key_type: KeyType, text: &str) -> Result<PublicKey, KeyError> {
+    let bytes = base58_decode(text).map_err(|_| KeyError::Malformed("base58 key"))?;
+    PublicKey::from_raw(key_type, &bytes)
+}

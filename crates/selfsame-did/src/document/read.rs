@@ -1,0 +1,174 @@
+//! Reading DID documents from JSON, strictly (DID Core §6.2.2 and §6.3.2).
+
+use std::collections::BTreeSet;
+
+use selfsame_crypto::json::{self, Limits};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+use serde_json::{Map, Value};
+
+use super::{Document, DocumentError, Reference, Relationship, Service, VerificationMethod};
+use crate::did::Did;
+use crate::did_url::DidUrl;
+
+/// The most verification methods, references of one relationship, services, controllers or other names.
+const MAX_LIST: usize = 128;
+/// The base contexts of DID Core 1.0 and 1.1.
+const BASE_CONTEXTS: [&str; 2] = [
+    "https://www.w3.org/ns/did/v1",
+    "https://www.w3.org/ns/did/v1.1",
+];
+
+impl Document {
+    /// Reads a document in JSON or JSON-LD that must describe `expected`.
+    pub fn parse(bytes: &[u8], expected: &Did) -> Result<Self, DocumentError> {
+        let document =
+            Self::from_value(json::parse(bytes, &Limits::default()).map_err(DocumentError::Json)?)?;
+        if document.id == *expected {
+            Ok(document)
+        } else {
+            Err(DocumentError::OtherDid)
+        }
+    }
+
+    /// Reads a document whose JSON has been read strictly already. The caller compares the identifier.
+    pub fn from_value(value: Value) -> Result<Self, DocumentError> {
+        let Value::Object(mut members) = value else {
+            return Err(DocumentError::Malformed("form"));
+        };
+        let id = members
+            .text("id")
+            .and_then(|id| Did::parse(&id).ok())
+            .ok_or(DocumentError::Malformed("id"))?;
+        let mut document = Self::new(id);
+        document.context = context(take(&mut members, "@context"))?;
+        document.also_known_as = optional(&mut members, "alsoKnownAs", strings)
+            .map_err(|()| DocumentError::Malformed("alsoKnownAs"))?;
+        let controller = optional(&mut members, "controller", strings);
+        document.controller = controller
+            .and_then(|all| {
+                all.iter()
+                    .map(|one| Did::parse(one).map_err(|_| ()))
+                    .collect()
+            })
+            .map_err(|()| DocumentError::Malformed("controller"))?;
+        for value in list(&mut members, "verificationMethod")? {
+            document
+                .verification_method
+                .push(VerificationMethod::read(value, &document.id)?);
+        }
+        for relationship in Relationship::ALL {
+            for value in list(&mut members, relationship.as_str())? {
+                let reference = reference(value, &document.id)?;
+                document.references_mut(relationship).push(reference);
+            }
+        }
+        for value in list(&mut members, "service")? {
+            document.service.push(Service::read(value, &document.id)?);
+        }
+        document.other = members;
+        document.has_unique_ids()?;
+        Ok(document)
+    }
+
+    /// Two methods of one identifier would let a reference mean either key.
+    fn has_unique_ids(&self) -> Result<(), DocumentError> {
+        let mut seen = BTreeSet::new();
+        let unique = self.methods().all(|method| seen.insert(&method.id));
+        let mut seen = BTreeSet::new();
+        let unique = unique && self.service.iter().all(|service| seen.insert(&service.id));
+        if unique {
+            Ok(())
+        } else {
+            Err(DocumentError::Duplicate)
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Document {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::from_value(Value::deserialize(deserializer)?).map_err(D::Error::custom)
+    }
+}
+
+/// Takes members out of an object.
+pub(super) trait Members {
+    /// The text under `name`; `None` if it is absent or no text.
+    fn text(&mut self, name: &str) -> Option<String>;
+}
+
+impl Members for Map<String, Value> {
+    fn text(&mut self, name: &str) -> Option<String> {
+        match self.remove(name) {
+            Some(Value::String(text)) => Some(text),
+            _ => None,
+        }
+    }
+}
+
+pub(super) fn take(members: &mut Map<String, Value>, name: &str) -> Option<Value> {
+    members.remove(name)
+}
+
+/// A text or a list of texts.
+pub(super) fn strings(value: Option<Value>) -> Option<Vec<String>> {
+    match value? {
+        Value::String(text) => Some(vec![text]),
+        Value::Array(all) if all.len() <= MAX_LIST => all
+            .into_iter()
+            .map(|one| match one {
+                Value::String(text) => Some(text),
+                _ => None,
+            })
+            .collect(),
+        _ => None,
+    }
+}
+
+fn optional(
+    members: &mut Map<String, Value>,
+    name: &str,
+    read: impl Fn(Option<Value>) -> Option<Vec<String>>,
+) -> Result<Vec<String>, ()> {
+    match members.remove(name) {
+        None => Ok(Vec::new()),
+        some => read(some).ok_or(()),
+    }
+}
+
+fn list(members: &mut Map<String, Value>, name: &'static str) -> Result<Vec<Value>, DocumentError> {
+    match members.remove(name) {
+        None => Ok(Vec::new()),
+        Some(Value::Array(all)) if all.len() <= MAX_LIST => Ok(all),
+        Some(_) => Err(DocumentError::Malformed(name)),
+    }
+}
+
+fn reference(value: Value, base: &Did) -> Result<Reference, DocumentError> {
+    match value {
+        Value::String(text) => DidUrl::join(base, &text)
+            .map(Reference::Id)
+            .map_err(|_| DocumentError::Malformed("verification relationship")),
+        embedded => VerificationMethod::read(embedded, base)
+            .map(|method| Reference::Embedded(Box::new(method))),
+    }
+}
+
+/// DID Core §6.3.2: with `@context`, the base context must come first; without it the document is plain JSON.
+fn context(value: Option<Value>) -> Result<Vec<Value>, DocumentError> {
+    let contexts = match value {
+        None => return Ok(Vec::new()),
+        Some(Value::Array(all)) if all.len() <= MAX_LIST => all,
+        Some(text @ Value::String(_)) => vec![text],
+        Some(_) => return Err(DocumentError::Malformed("@context")),
+    };
+    let is_base = contexts
+        .first()
+        .and_then(Value::as_str)
+        .is_some_and(|first| BASE_CONTEXTS.contains(&first));
+    if is_base {
+        Ok(contexts)
+    } else {
+        Err(DocumentError::Malformed("@context"))
+    }
+}

@@ -1,0 +1,62 @@
+//! did:jwk: a JSON Web Key as an identifier.
+
+use selfsame_crypto::encoding::{base64url_decode, base64url_encode};
+use selfsame_crypto::json::{self, Limits};
+use selfsame_crypto::{Jwk, KeyError, KeyType, PublicKey};
+use serde_json::Value;
+
+use crate::did::Did;
+use crate::document::{Document, Material, Relationship, Representation, VerificationMethod};
+use crate::key::error;
+use crate::resolution::{Resolution, ResolutionError};
+
+/// The did:jwk of a key: its required members in canonical order, for Ed25519 with `use`, since that key can
+/// only sign.
+pub fn create(key: &PublicKey) -> Did {
+    let mut jwk = key.to_jwk();
+    if key.key_type() == KeyType::Ed25519 {
+        jwk.use_ = Some("sig".to_owned());
+    }
+    Did::made("jwk", base64url_encode(&json::jcs(&jwk.to_value())))
+}
+
+/// The key that a did:jwk is.
+pub fn public_key(did: &Did) -> Result<PublicKey, KeyError> {
+    PublicKey::from_jwk(&read(did)?.1)
+}
+
+/// The document that a did:jwk stands for. The key need not be one that can be verified with: `X25519` has a
+/// document too.
+pub fn resolve(did: &Did, representation: Representation) -> Result<Resolution, ResolutionError> {
+    let (value, jwk) = read(did).map_err(error)?;
+    match PublicKey::from_jwk(&jwk) {
+        Ok(_) | Err(KeyError::Unsupported) => {}
+        Err(refused) => return Err(error(refused)),
+    }
+    let id = did
+        .with_fragment("0")
+        .map_err(|_| ResolutionError::InvalidDid)?;
+    let method = VerificationMethod::new(id, "JsonWebKey2020", Material::Jwk(value));
+    let relationships: &[Relationship] = match jwk.use_.as_deref() {
+        Some("sig") => &Relationship::SIGNING,
+        Some("enc") => &[Relationship::KeyAgreement],
+        _ => &Relationship::ALL,
+    };
+    let mut document = Document::new(did.clone());
+    document.add(method, relationships);
+    Ok(Resolution::found(document, representation))
+}
+
+fn read(did: &Did) -> Result<(Value, Jwk), KeyError> {
+    let malformed = KeyError::Malformed("did:jwk");
+    if did.method() != "jwk" {
+        return Err(malformed);
+    }
+    let bytes = base64url_decode(did.method_id()).map_err(|_| malformed)?;
+    let value = json::parse(&bytes, &Limits::default()).map_err(|_| malformed)?;
+    let jwk = Jwk::from_value(&value)?;
+    Ok((value, jwk))
+}
+
+#[cfg(test)]
+mod tests;

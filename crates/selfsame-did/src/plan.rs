@@ -1,0 +1,80 @@
+//! What to do to resolve a DID: answer at once, or say what to ask for.
+
+use selfsame_crypto::time::UnixTime;
+use url::Url;
+
+use crate::did::Did;
+use crate::document::Representation;
+use crate::resolution::{Resolution, ResolutionError};
+use crate::{jwk, key, web};
+
+/// What the caller wants (DID Resolution §4.1).
+#[derive(Clone, Debug, Default, Eq, Hash, PartialEq)]
+pub struct Options {
+    /// The version of the document.
+    pub version_id: Option<String>,
+    /// The instant at which the document held.
+    pub version_time: Option<UnixTime>,
+    /// The representation.
+    pub accept: Representation,
+}
+
+/// What resolving a DID takes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Plan {
+    /// Nothing more: the DID held it all.
+    Done(Box<Resolution>),
+    /// Fetch this over HTTPS and give it to [`web::read`].
+    Fetch {
+        /// Where the document is.
+        url: Url,
+    },
+    /// Ask the registry of the DID's network.
+    Registry {
+        /// The DID.
+        did: Did,
+        /// What the caller wants.
+        options: Options,
+    },
+    /// Ask another resolver, if one is configured, and read its answer with [`Resolution::parse`].
+    Foreign(Did),
+}
+
+/// Plans how to resolve `did`. Errors are results: they belong into [`Resolution::failed`].
+pub fn plan(did: &Did, options: &Options) -> Result<Plan, ResolutionError> {
+    if options.version_id.is_some() && options.version_time.is_some() {
+        return Err(ResolutionError::InvalidOptions);
+    }
+    let unversioned = || match (&options.version_id, options.version_time) {
+        (None, None) => Ok(()),
+        _ => Err(ResolutionError::FeatureNotSupported),
+    };
+    match did.method() {
+        "key" => unversioned()
+            .and_then(|()| key::resolve(did, options.accept))
+            .map(done),
+        "jwk" => unversioned()
+            .and_then(|()| jwk::resolve(did, options.accept))
+            .map(done),
+        "web" => {
+            unversioned()?;
+            let url = web::url(did).map_err(|_| ResolutionError::InvalidDid)?;
+            Ok(Plan::Fetch { url })
+        }
+        "selfsame" => {
+            crate::selfsame::parts(did).ok_or(ResolutionError::InvalidDid)?;
+            Ok(Plan::Registry {
+                did: did.clone(),
+                options: options.clone(),
+            })
+        }
+        _ => Ok(Plan::Foreign(did.clone())),
+    }
+}
+
+fn done(resolution: Resolution) -> Plan {
+    Plan::Done(Box::new(resolution))
+}
+
+#[cfg(test)]
+mod tests;

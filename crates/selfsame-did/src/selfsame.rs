@@ -1,0 +1,103 @@
+//! did:selfsame: identifiers of the registry, `did:selfsame:<network>:<id>`.
+
+use std::fmt;
+
+use selfsame_crypto::encoding::{
+    base32_lower_decode, base32_lower_encode, base58_decode, base58_encode,
+};
+use selfsame_crypto::hash::sha256;
+use selfsame_crypto::{KeyType, PublicKey};
+use serde::{Deserialize, Serialize};
+
+use crate::did::{Did, SyntaxError};
+
+/// The bytes of a digest that name a network.
+const NETWORK_BYTES: usize = 10;
+/// The bytes of a digest that name a subject.
+const ID_BYTES: usize = 16;
+
+/// The name of a registry's network: lower-case base32 of the first 10 bytes of its genesis' SHA-256.
+#[derive(Clone, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Network(String);
+
+impl Network {
+    /// The network that begins with this genesis.
+    pub fn of_genesis(genesis: &[u8]) -> Self {
+        let digest = sha256(genesis);
+        Self(base32_lower_encode(
+            digest.get(..NETWORK_BYTES).unwrap_or_default(),
+        ))
+    }
+
+    /// Reads a network's name.
+    pub fn parse(text: &str) -> Result<Self, SyntaxError> {
+        match base32_lower_decode(text) {
+            Ok(bytes) if bytes.len() == NETWORK_BYTES => Ok(Self(text.to_owned())),
+            _ => Err(SyntaxError::MethodId),
+        }
+    }
+
+    /// The name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// The DID of the subject whose first key is `initial`.
+pub fn create(network: &Network, initial: &PublicKey) -> Did {
+    Did::made("selfsame", format_args!("{network}:{}", id_of(initial)))
+}
+
+/// Network and subject of a did:selfsame; `None` if it is not one.
+pub fn parts(did: &Did) -> Option<(Network, String)> {
+    let (network, id) = did
+        .method_id()
+        .split_once(':')
+        .filter(|_| did.method() == "selfsame")?;
+    let is_id = base58_decode(id).is_ok_and(|bytes| bytes.len() == ID_BYTES);
+    is_id.then(|| Some((Network::parse(network).ok()?, id.to_owned())))?
+}
+
+/// The subject that a first key makes: base58 of the first 16 bytes of the SHA-256 of the key with its multicodec.
+pub fn id_of(initial: &PublicKey) -> String {
+    base58_encode(
+        sha256(&initial.to_multicodec())
+            .get(..ID_BYTES)
+            .unwrap_or_default(),
+    )
+}
+
+/// The subject that Indy's rule makes of an Ed25519 key: base58 of its first 16 bytes. Only for DIDs that are
+/// registered by seed.
+pub fn indy_id_of(initial: &PublicKey) -> Option<String> {
+    let is_ed25519 = initial.key_type() == KeyType::Ed25519;
+    initial
+        .bytes()
+        .get(..ID_BYTES)
+        .filter(|_| is_ed25519)
+        .map(base58_encode)
+}
+
+impl fmt::Display for Network {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl TryFrom<String> for Network {
+    type Error = SyntaxError;
+
+    fn try_from(text: String) -> Result<Self, SyntaxError> {
+        Self::parse(&text)
+    }
+}
+
+impl From<Network> for String {
+    fn from(network: Network) -> Self {
+        network.0
+    }
+}
+
+#[cfg(test)]
+mod tests;

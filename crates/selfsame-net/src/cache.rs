@@ -1,0 +1,265 @@
+//! What was fetched, kept for a while: one flight per key, bounded, the longest unused goes first.
+
+use std::collections::{BTreeMap, HashMap};
+use std::future::Future;
+use std::hash::Hash;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use selfsame_crypto::time::UnixTime;
+use tokio::sync::watch;
+
+use crate::error::NetError;
+
+/// How much a [`Cache`] keeps and for how long.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct CacheSettings {
+    /// Most entries kept.
+    pub capacity: usize,
+    /// Seconds a value is kept.
+    pub ttl: u64,
+    /// Seconds a failure, or a value that says "there is none", is kept.
+    pub negative_ttl: u64,
+}
+
+/// A fetched value and how long it may be kept.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Fresh<V> {
+    value: V,
+    negative: bool,
+    at_most: u64,
+}
+
+impl<V> Fresh<V> {
+    /// Kept for the cache's time to live.
+    pub fn new(value: V) -> Self {
+        Self {
+            value,
+            negative: false,
+            at_most: u64::MAX,
+        }
+    }
+
+    /// Says "there is none": kept for the shorter, negative time to live.
+    pub fn negative(value: V) -> Self {
+        Self {
+            value,
+            negative: true,
+            at_most: u64::MAX,
+        }
+    }
+
+    /// Kept for so many seconds at most; with 0 it goes to those already waiting and no further.
+    pub fn at_most(mut self, seconds: u64) -> Self {
+        self.at_most = self.at_most.min(seconds);
+        self
+    }
+}
+
+/// Values by key, each with the time it was fetched. Cheap to clone; clones share the entries.
+pub struct Cache<K, V> {
+    settings: CacheSettings,
+    entries: Arc<Mutex<Entries<K, V>>>,
+}
+
+type Found<V> = Result<(Arc<V>, UnixTime), NetError>;
+
+struct Entries<K, V> {
+    kept: HashMap<K, Kept<V>>,
+    flights: HashMap<K, watch::Receiver<Option<Found<V>>>>,
+    /// Keys by the tick of their last use, the longest unused first.
+    by_use: BTreeMap<u64, K>,
+    tick: u64,
+}
+
+struct Kept<V> {
+    found: Found<V>,
+    until: UnixTime,
+    used: u64,
+}
+
+enum Turn<V> {
+    Found(Found<V>),
+    Follow(watch::Receiver<Option<Found<V>>>),
+    Lead(watch::Sender<Option<Found<V>>>),
+}
+
+impl<K, V> Clone for Cache<K, V> {
+    fn clone(&self) -> Self {
+        Self {
+            settings: self.settings,
+            entries: Arc::clone(&self.entries),
+        }
+    }
+}
+
+impl<K, V> std::fmt::Debug for Cache<K, V> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Cache")
+            .field("settings", &self.settings)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<K: Clone + Eq + Hash, V> Cache<K, V> {
+    /// An empty cache.
+    pub fn new(settings: CacheSettings) -> Self {
+        Self {
+            settings,
+            entries: Arc::new(Mutex::new(Entries {
+                kept: HashMap::new(),
+                flights: HashMap::new(),
+                by_use: BTreeMap::new(),
+                tick: 0,
+            })),
+        }
+    }
+
+    /// The kept value, or what `fetch` brings. Of callers that come while one fetches, none
+    /// fetches too; should that one be cancelled, the next takes over with its own `fetch`.
+    pub async fn get<F>(
+        &self,
+        key: &K,
+        now: UnixTime,
+        fetch: F,
+    ) -> Result<(Arc<V>, UnixTime), NetError>
+    where
+        F: Future<Output = Result<Fresh<V>, NetError>>,
+    {
+        loop {
+            let landing = match self.turn(key, now) {
+                Turn::Found(found) => return found,
+                Turn::Lead(landing) => landing,
+                Turn::Follow(mut flight) => match flight.wait_for(Option::is_some).await {
+                    Ok(found) => match found.as_ref() {
+                        Some(found) => return found.clone(),
+                        None => continue,
+                    },
+                    // The leader was cancelled: whoever comes first leads next.
+                    Err(_) => continue,
+                },
+            };
+            let flight = Flight { cache: self, key };
+            let (found, keep) = self.judge(fetch.await, now);
+            drop(flight);
+            self.keep(key, now, (&found, keep));
+            landing.send_replace(Some(found.clone()));
+            return found;
+        }
+    }
+
+    /// Forgets one key, so that the next caller fetches.
+    pub fn forget(&self, key: &K) {
+        self.lock().remove(key);
+    }
+
+    /// How many entries are kept, outdated ones included.
+    pub fn len(&self) -> usize {
+        self.lock().kept.len()
+    }
+
+    /// Whether nothing is kept.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn turn(&self, key: &K, now: UnixTime) -> Turn<V> {
+        let mut entries = self.lock();
+        if let Some(found) = entries.touch(key, now) {
+            return Turn::Found(found);
+        }
+        // A flight whose leader is gone has no sender any more.
+        match entries.flights.get(key) {
+            Some(flight) if flight.has_changed().is_ok() => Turn::Follow(flight.clone()),
+            _ => {
+                let (landing, flight) = watch::channel(None);
+                entries.flights.insert(key.clone(), flight);
+                Turn::Lead(landing)
+            }
+        }
+    }
+
+    fn judge(&self, fetched: Result<Fresh<V>, NetError>, now: UnixTime) -> (Found<V>, u64) {
+        match fetched {
+            Ok(fresh) => {
+                let ttl = match fresh.negative {
+                    true => self.settings.negative_ttl,
+                    false => self.settings.ttl,
+                };
+                (Ok((Arc::new(fresh.value), now)), ttl.min(fresh.at_most))
+            }
+            // Our own congestion says nothing about the key.
+            Err(error @ NetError::Busy { .. }) => (Err(error), 0),
+            Err(error) => (Err(error), self.settings.negative_ttl),
+        }
+    }
+
+    fn keep(&self, key: &K, now: UnixTime, (found, seconds): (&Found<V>, u64)) {
+        if seconds == 0 || self.settings.capacity == 0 {
+            return;
+        }
+        let mut entries = self.lock();
+        entries.remove(key);
+        while entries.kept.len() >= self.settings.capacity {
+            let Some((_, oldest)) = entries.by_use.pop_first() else {
+                break;
+            };
+            entries.kept.remove(&oldest);
+        }
+        let used = entries.next_tick();
+        entries.by_use.insert(used, key.clone());
+        let until = now.plus(seconds);
+        entries.kept.insert(
+            key.clone(),
+            Kept {
+                found: found.clone(),
+                until,
+                used,
+            },
+        );
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Entries<K, V>> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<K: Clone + Eq + Hash, V> Entries<K, V> {
+    fn touch(&mut self, key: &K, now: UnixTime) -> Option<Found<V>> {
+        let tick = self.next_tick();
+        let kept = self.kept.get_mut(key)?;
+        if now >= kept.until {
+            return None;
+        }
+        if let Some(key) = self.by_use.remove(&kept.used) {
+            self.by_use.insert(tick, key);
+        }
+        kept.used = tick;
+        Some(kept.found.clone())
+    }
+
+    fn remove(&mut self, key: &K) {
+        if let Some(kept) = self.kept.remove(key) {
+            self.by_use.remove(&kept.used);
+        }
+    }
+
+    fn next_tick(&mut self) -> u64 {
+        self.tick = self.tick.wrapping_add(1);
+        self.tick
+    }
+}
+
+/// A fetch under way; its end, cancelled or not, makes way for the next.
+struct Flight<'a, K: Clone + Eq + Hash, V> {
+    cache: &'a Cache<K, V>,
+    key: &'a K,
+}
+
+impl<K: Clone + Eq + Hash, V> Drop for Flight<'_, K, V> {
+    fn drop(&mut self) {
+        self.cache.lock().flights.remove(self.key);
+    }
+}
+
+#[cfg(test)]
+mod tests;

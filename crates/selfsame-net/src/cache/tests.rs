@@ -1,0 +1,160 @@
+//! Tests of the cache: flights, lifetimes, bounds.
+
+use super::*;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+const SETTINGS: CacheSettings = CacheSettings {
+    capacity: 3,
+    ttl: 60,
+    negative_ttl: 5,
+};
+const NOW: UnixTime = UnixTime(1_000);
+
+fn cache() -> Cache<String, u32> {
+    Cache::new(SETTINGS)
+}
+
+async fn get(cache: &Cache<String, u32>, key: &str, now: UnixTime, value: u32) -> (u32, UnixTime) {
+    let (value, at) = cache
+        .get(&key.to_owned(), now, async { Ok(Fresh::new(value)) })
+        .await
+        .unwrap();
+    (*value, at)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn of_many_callers_one_fetches_and_all_get_what_it_brought() {
+    let cache = cache();
+    let fetches = Arc::new(AtomicUsize::new(0));
+    let callers: Vec<_> = (0..100)
+        .map(|_| {
+            let (cache, fetches) = (cache.clone(), Arc::clone(&fetches));
+            tokio::spawn(async move {
+                let fetch = async {
+                    fetches.fetch_add(1, Ordering::SeqCst);
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                    Ok(Fresh::new(7))
+                };
+                cache.get(&"k".to_owned(), NOW, fetch).await
+            })
+        })
+        .collect();
+    for caller in callers {
+        assert_eq!(*caller.await.unwrap().unwrap().0, 7);
+    }
+    assert_eq!(fetches.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn when_the_leader_is_cancelled_a_follower_takes_over() {
+    let cache = cache();
+    let (started, mut has_started) = watch::channel(false);
+    let leader = tokio::spawn({
+        let cache = cache.clone();
+        async move {
+            let fetch = async {
+                started.send_replace(true);
+                std::future::pending::<()>().await;
+                Ok(Fresh::new(0))
+            };
+            cache.get(&"k".to_owned(), NOW, fetch).await
+        }
+    });
+    has_started.wait_for(|started| *started).await.unwrap();
+    let fetches = Arc::new(AtomicUsize::new(0));
+    let followers: Vec<_> = (0..20)
+        .map(|_| {
+            let (cache, fetches) = (cache.clone(), Arc::clone(&fetches));
+            tokio::spawn(async move {
+                let fetch = async {
+                    fetches.fetch_add(1, Ordering::SeqCst);
+                    tokio::time::sleep(Duration::from_millis(20)).await;
+                    Ok(Fresh::new(9))
+                };
+                cache.get(&"k".to_owned(), NOW, fetch).await
+            })
+        })
+        .collect();
+    tokio::time::sleep(Duration::from_millis(20)).await;
+    assert_eq!(fetches.load(Ordering::SeqCst), 0, "they follow the leader");
+    leader.abort();
+    for follower in followers {
+        assert_eq!(*follower.await.unwrap().unwrap().0, 9);
+    }
+    assert_eq!(fetches.load(Ordering::SeqCst), 1);
+    assert!(cache.lock().flights.is_empty());
+}
+
+#[tokio::test]
+async fn a_value_is_kept_for_its_time_to_live_and_carries_the_time_it_was_fetched() {
+    let cache = cache();
+    assert_eq!(get(&cache, "k", NOW, 1).await, (1, NOW));
+    assert_eq!(get(&cache, "k", NOW.plus(59), 2).await, (1, NOW));
+    assert_eq!(get(&cache, "k", NOW.plus(60), 3).await, (3, NOW.plus(60)));
+}
+
+#[tokio::test]
+async fn a_failure_is_kept_for_the_negative_time_to_live() {
+    let cache = cache();
+    let key = "k".to_owned();
+    let failed = cache
+        .get(&key, NOW, async { Err(NetError::UnknownHost) })
+        .await;
+    assert_eq!(failed.unwrap_err(), NetError::UnknownHost);
+    let kept = cache
+        .get(&key, NOW.plus(4), async { Ok(Fresh::new(1)) })
+        .await;
+    assert_eq!(kept.unwrap_err(), NetError::UnknownHost);
+    assert_eq!(get(&cache, "k", NOW.plus(5), 2).await.0, 2);
+}
+
+#[tokio::test]
+async fn congestion_of_our_own_is_never_kept() {
+    let cache = cache();
+    let busy = Err(NetError::Busy { retry_after: 1 });
+    assert!(
+        cache
+            .get(&"k".to_owned(), NOW, async { busy })
+            .await
+            .is_err()
+    );
+    assert_eq!(get(&cache, "k", NOW, 2).await.0, 2);
+}
+
+#[tokio::test]
+async fn a_negative_value_and_one_with_its_own_bound_are_kept_shorter() {
+    let cache = cache();
+    let fetch = async { Ok(Fresh::negative(1)) };
+    cache.get(&"none".to_owned(), NOW, fetch).await.unwrap();
+    assert_eq!(get(&cache, "none", NOW.plus(4), 2).await.0, 1);
+    assert_eq!(get(&cache, "none", NOW.plus(5), 2).await.0, 2);
+    let fetch = async { Ok(Fresh::new(1).at_most(0)) };
+    cache.get(&"never".to_owned(), NOW, fetch).await.unwrap();
+    assert_eq!(get(&cache, "never", NOW, 2).await.0, 2);
+}
+
+#[tokio::test]
+async fn past_its_capacity_the_longest_unused_entry_goes() {
+    let cache = cache();
+    for key in ["a", "b", "c"] {
+        get(&cache, key, NOW, 1).await;
+    }
+    get(&cache, "a", NOW, 2).await;
+    get(&cache, "d", NOW, 1).await;
+    assert_eq!(cache.len(), 3);
+    assert_eq!(get(&cache, "a", NOW, 3).await.0, 1, "used lately, kept");
+    assert_eq!(get(&cache, "b", NOW, 3).await.0, 3, "longest unused, gone");
+}
+
+#[tokio::test]
+async fn use_and_forgetting_leave_no_trace_in_the_order() {
+    let cache = cache();
+    for n in 0..1_000u32 {
+        get(&cache, &(n % 7).to_string(), NOW.plus(u64::from(n)), n).await;
+        cache.forget(&(n % 3).to_string());
+        let entries = cache.lock();
+        assert_eq!(entries.kept.len(), entries.by_use.len());
+        assert!(entries.kept.len() <= SETTINGS.capacity && entries.flights.is_empty());
+    }
+}

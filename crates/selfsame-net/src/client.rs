@@ -1,0 +1,380 @@
+//! The client: guard, gate, connection pool, limits, redirects.
+
+use std::error::Error as StdError;
+use std::sync::Arc;
+
+use bytes::{Bytes, BytesMut};
+use http::header::{self, HeaderMap, HeaderValue};
+use http_body_util::{BodyExt, Full};
+use hyper::body::{Body as _, Incoming};
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::client::legacy::{Client, connect::HttpConnector};
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+use rustls::{ClientConfig, RootCertStore};
+use url::{Origin, Url};
+
+use crate::error::NetError;
+use crate::gate::Gates;
+use crate::guard::{self, Reach, Refusal};
+use crate::message::{Authorization, Body, Call, Limits, Method, Request, Response};
+use crate::resolver::{ResolveError, Resolver};
+use crate::settings::Settings;
+
+const MAX_HEADERS: usize = 64;
+const MAX_HEADER_BYTES: usize = 32 * 1024;
+const USER_AGENT: &str = concat!("selfsame/", env!("CARGO_PKG_VERSION"));
+
+type Pool = Client<HttpsConnector<HttpConnector<Resolver>>, Full<Bytes>>;
+
+/// Makes outbound calls. Cheap to clone; all clones share connections and limits.
+#[derive(Clone)]
+pub struct Net(Arc<Inner>);
+
+struct Inner {
+    own: Pool,
+    public: Pool,
+    own_origins: Vec<Origin>,
+    gates: Gates,
+    limits: Limits,
+    max_redirects: u8,
+}
+
+impl std::fmt::Debug for Net {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Net")
+            .field("own_origins", &self.0.own_origins)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Net {
+    /// Sets the client up; reads the system's TLS roots where the settings ask for them.
+    pub fn new(settings: Settings) -> Result<Self, NetError> {
+        let tls = tls_config(&settings)?;
+        let hosts = Arc::new(settings.hosts.clone());
+        let pool = |reach| {
+            let resolver = Resolver::new(reach, Arc::clone(&hosts));
+            pool(&settings, tls.clone(), (reach, resolver))
+        };
+        Ok(Self(Arc::new(Inner {
+            own: pool(Reach::Own),
+            public: pool(Reach::Public),
+            gates: Gates::new(settings.max_in_flight, settings.max_waiting),
+            limits: settings.limits,
+            max_redirects: settings.max_redirects,
+            own_origins: settings.own_origins,
+        })))
+    }
+
+    /// Whether a URL is called at all; nothing is resolved for this.
+    pub fn check(&self, url: &Url) -> Result<Reach, NetError> {
+        guard::check_url(url, &self.0.own_origins).map_err(NetError::Refused)
+    }
+
+    /// Fetches a URL.
+    pub async fn get(&self, url: &Url, request: &Request<'_>) -> Result<Response, NetError> {
+        self.call(Call {
+            method: Method::Get,
+            url,
+            body: Body::Empty,
+            authorization: Authorization::None,
+            request: *request,
+        })
+        .await
+    }
+
+    /// Posts to a URL; follows no redirect.
+    pub async fn post(
+        &self,
+        url: &Url,
+        body: Body,
+        authorization: Authorization,
+    ) -> Result<Response, NetError> {
+        self.call(Call {
+            method: Method::Post,
+            url,
+            body,
+            authorization,
+            request: Request::default(),
+        })
+        .await
+    }
+
+    /// Makes a call, within its limits of time and size.
+    pub async fn call(&self, call: Call<'_>) -> Result<Response, NetError> {
+        let limits = call.request.limits.unwrap_or(self.0.limits);
+        let origin = call.url.origin().ascii_serialization();
+        let answer =
+            match tokio::time::timeout(limits.total_timeout, self.follow(call, limits)).await {
+                Ok(answer) => answer,
+                Err(_) => Err(NetError::TimedOut),
+            };
+        if let Err(error) = &answer {
+            tracing::debug!(origin, %error, "outbound call failed");
+        }
+        answer
+    }
+
+    async fn follow(&self, call: Call<'_>, limits: Limits) -> Result<Response, NetError> {
+        let mut redirects = allowed_redirects(&call, self.0.max_redirects);
+        let headers = request_headers(&call)?;
+        let (content_type, body) = call.body.encode()?;
+        let mut outgoing = Outgoing {
+            method: call.method,
+            headers,
+            body,
+            limits,
+        };
+        if let Some(content_type) = content_type {
+            let value = HeaderValue::from_str(&content_type)
+                .map_err(|_| NetError::BadCall("the content type is not a header value"))?;
+            outgoing.headers.insert(header::CONTENT_TYPE, value);
+        }
+        let mut reach = self.check(call.url)?;
+        let mut url = std::borrow::Cow::Borrowed(call.url);
+        loop {
+            let location = match self.exchange(&url, reach, &outgoing).await? {
+                Answer::Final(response) => return Ok(response),
+                Answer::Redirect { status, location } => {
+                    redirects = redirects
+                        .checked_sub(1)
+                        .ok_or(NetError::Redirected { status })?;
+                    location
+                }
+            };
+            let next = url
+                .join(&location)
+                .map_err(|_| NetError::Malformed("the redirect leads nowhere"))?;
+            let next_reach = self.check(&next)?;
+            if reach == Reach::Public && next_reach == Reach::Own {
+                return Err(NetError::Refused(Refusal::Inward));
+            }
+            reach = next_reach;
+            url = std::borrow::Cow::Owned(next);
+        }
+    }
+
+    async fn exchange(
+        &self,
+        url: &Url,
+        reach: Reach,
+        outgoing: &Outgoing,
+    ) -> Result<Answer, NetError> {
+        let _place = self
+            .0
+            .gates
+            .enter(&url.origin().ascii_serialization())
+            .await?;
+        let request = outgoing.request(url)?;
+        let pool = match reach {
+            Reach::Own => &self.0.own,
+            Reach::Public => &self.0.public,
+        };
+        let response = pool
+            .request(request)
+            .await
+            .map_err(|error| explain(&error))?;
+        let (head, body) = response.into_parts();
+        if header_bytes(&head.headers) > MAX_HEADER_BYTES {
+            return Err(NetError::Malformed("the headers are too long"));
+        }
+        let status = head.status.as_u16();
+        if is_redirect(status) {
+            return match head
+                .headers
+                .get(header::LOCATION)
+                .and_then(|l| l.to_str().ok())
+            {
+                Some(location) => Ok(Answer::Redirect {
+                    status,
+                    location: location.to_owned(),
+                }),
+                None => Err(NetError::Redirected { status }),
+            };
+        }
+        // No encoding is offered, so one that comes is a mistake or a decompression bomb.
+        if head
+            .headers
+            .get(header::CONTENT_ENCODING)
+            .is_some_and(|e| e != "identity")
+        {
+            return Err(NetError::Malformed(
+                "the body is compressed though that was not offered",
+            ));
+        }
+        let body = read(body, outgoing.limits.max_body).await?;
+        Response::new(status, &head.headers, body).map(Answer::Final)
+    }
+}
+
+enum Answer {
+    Final(Response),
+    Redirect { status: u16, location: String },
+}
+
+struct Outgoing {
+    method: Method,
+    headers: HeaderMap,
+    body: Bytes,
+    limits: Limits,
+}
+
+impl Outgoing {
+    fn request(&self, url: &Url) -> Result<http::Request<Full<Bytes>>, NetError> {
+        let target = &url[..url::Position::AfterQuery];
+        let uri: http::Uri = target
+            .parse()
+            .map_err(|_| NetError::BadCall("the URL does not fit HTTP"))?;
+        let mut request = http::Request::new(Full::new(self.body.clone()));
+        *request.method_mut() = match self.method {
+            Method::Get => http::Method::GET,
+            Method::Post => http::Method::POST,
+        };
+        *request.uri_mut() = uri;
+        *request.headers_mut() = self.headers.clone();
+        Ok(request)
+    }
+}
+
+/// Only a GET that carries no authority follows redirects.
+fn allowed_redirects(call: &Call<'_>, most: u8) -> u8 {
+    match (call.method, &call.authorization) {
+        (Method::Get, Authorization::None) => call.request.redirects.min(most),
+        _ => 0,
+    }
+}
+
+fn request_headers(call: &Call<'_>) -> Result<HeaderMap, NetError> {
+    let mut headers = HeaderMap::with_capacity(4);
+    headers.insert(header::USER_AGENT, HeaderValue::from_static(USER_AGENT));
+    if let Some(accept) = call.request.accept {
+        let value = HeaderValue::from_str(accept)
+            .map_err(|_| NetError::BadCall("accept is not a header value"))?;
+        headers.insert(header::ACCEPT, value);
+    }
+    if let Authorization::Bearer(token) = &call.authorization {
+        let mut value = HeaderValue::from_str(&format!("Bearer {}", token.expose()))
+            .map_err(|_| NetError::BadCall("the token is not a header value"))?;
+        value.set_sensitive(true);
+        headers.insert(header::AUTHORIZATION, value);
+    }
+    Ok(headers)
+}
+
+/// The connection's buffer bounds what is held; a read that fills it in one go may still exceed it.
+fn header_bytes(headers: &HeaderMap) -> usize {
+    headers
+        .iter()
+        .map(|(name, value)| name.as_str().len().saturating_add(value.len()))
+        .fold(0, usize::saturating_add)
+}
+
+fn is_redirect(status: u16) -> bool {
+    matches!(status, 300..=303 | 305..=308)
+}
+
+async fn read(mut body: Incoming, limit: usize) -> Result<Bytes, NetError> {
+    let too_large = NetError::TooLarge { limit };
+    if body.size_hint().lower() > limit as u64 {
+        return Err(too_large);
+    }
+    let mut read = BytesMut::new();
+    while let Some(frame) = body.frame().await {
+        let Ok(data) = frame.map_err(|error| explain_body(&error))?.into_data() else {
+            continue;
+        };
+        if data.len() > limit.saturating_sub(read.len()) {
+            return Err(too_large);
+        }
+        if read.is_empty() && body.is_end_stream() {
+            return Ok(data);
+        }
+        read.extend_from_slice(&data);
+    }
+    Ok(read.freeze())
+}
+
+fn explain_body(error: &hyper::Error) -> NetError {
+    match error.is_parse() {
+        true => NetError::Malformed("the body is not proper HTTP"),
+        false => NetError::Unreachable,
+    }
+}
+
+/// Finds the cause of a failed exchange in the chain of errors around it.
+fn explain(error: &hyper_util::client::legacy::Error) -> NetError {
+    let mut cause: Option<&(dyn StdError + 'static)> = error.source();
+    while let Some(current) = cause {
+        if let Some(error) = known(current) {
+            return error;
+        }
+        cause = current.source();
+    }
+    NetError::Unreachable
+}
+
+fn known(error: &(dyn StdError + 'static)) -> Option<NetError> {
+    if let Some(error) = error.downcast_ref::<ResolveError>() {
+        return Some(match error {
+            ResolveError::Unknown => NetError::UnknownHost,
+            ResolveError::Refused(refusal) => NetError::Refused(*refusal),
+        });
+    }
+    if let Some(error) = error.downcast_ref::<rustls::Error>() {
+        return Some(NetError::Tls(error.to_string()));
+    }
+    if let Some(error) = error.downcast_ref::<hyper::Error>() {
+        return error
+            .is_parse()
+            .then_some(NetError::Malformed("the answer is not proper HTTP"));
+    }
+    let error = error.downcast_ref::<std::io::Error>()?;
+    if error.kind() == std::io::ErrorKind::TimedOut {
+        return Some(NetError::TimedOut);
+    }
+    // `io::Error::source` skips the error it wraps.
+    known(error.get_ref()?)
+}
+
+/// HTTP/1.1 only: one framing less to be attacked through, and connections are pooled.
+fn pool(settings: &Settings, tls: ClientConfig, (reach, resolver): (Reach, Resolver)) -> Pool {
+    let mut http = HttpConnector::new_with_resolver(resolver);
+    http.enforce_http(false);
+    http.set_nodelay(true);
+    http.set_connect_timeout(Some(settings.connect_timeout));
+    let builder = HttpsConnectorBuilder::new().with_tls_config(tls);
+    let connector = match reach {
+        Reach::Own => builder.https_or_http().enable_http1().wrap_connector(http),
+        Reach::Public => builder.https_only().enable_http1().wrap_connector(http),
+    };
+    Client::builder(TokioExecutor::new())
+        .pool_timer(TokioTimer::new())
+        .timer(TokioTimer::new())
+        .pool_idle_timeout(settings.idle_timeout)
+        .pool_max_idle_per_host(settings.max_idle)
+        .http1_max_headers(MAX_HEADERS)
+        .http1_max_buf_size(MAX_HEADER_BYTES)
+        .build(connector)
+}
+
+fn tls_config(settings: &Settings) -> Result<ClientConfig, NetError> {
+    let mut roots = RootCertStore::empty();
+    if settings.native_roots {
+        let found = rustls_native_certs::load_native_certs();
+        for error in &found.errors {
+            tracing::warn!(%error, "a system TLS root could not be read");
+        }
+        let (added, ignored) = roots.add_parsable_certificates(found.certs);
+        tracing::debug!(added, ignored, "system TLS roots");
+    }
+    for root in &settings.extra_roots {
+        roots
+            .add(root.clone().into())
+            .map_err(|error| NetError::Setup(format!("an extra TLS root: {error}")))?;
+    }
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(|error| NetError::Setup(error.to_string()))?;
+    Ok(config.with_root_certificates(roots).with_no_client_auth())
+}

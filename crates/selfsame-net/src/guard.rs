@@ -1,0 +1,305 @@
+//! Which URLs and addresses this instance calls, and which it refuses to (server-side request
+//! forgery).
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use url::{Host, Origin, Url};
+
+/// Longest URL that is called.
+pub const MAX_URL_BYTES: usize = 8 * 1024;
+
+/// Why an address is refused.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+pub enum Refusal {
+    /// Neither https nor an own http origin.
+    #[error("only https is called")]
+    Scheme,
+    /// The URL carries a user name or password.
+    #[error("the URL carries a user name or password")]
+    UserInfo,
+    /// The URL has no host.
+    #[error("the URL has no host")]
+    Host,
+    /// The host's name can only be local.
+    #[error("the host's name is a local one")]
+    LocalName,
+    /// The port belongs to another service.
+    #[error("the port belongs to another kind of service")]
+    Port,
+    /// The URL is too long.
+    #[error("the URL is too long")]
+    TooLong,
+    /// The host is, or resolves to, an address that is not public.
+    #[error("the host's address is not a public one")]
+    Address,
+    /// A redirect leads from outside to one of the instance's own origins.
+    #[error("a redirect leads inward")]
+    Inward,
+}
+
+/// How a URL may be called.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Reach {
+    /// One of the instance's own origins: any address, http too.
+    Own,
+    /// Any other: https to public addresses.
+    Public,
+}
+
+/// Judges a URL before anything is resolved.
+pub fn check_url(url: &Url, own_origins: &[Origin]) -> Result<Reach, Refusal> {
+    if url.as_str().len() > MAX_URL_BYTES {
+        return Err(Refusal::TooLong);
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(Refusal::UserInfo);
+    }
+    if is_web(url) && own_origins.contains(&url.origin()) {
+        return Ok(Reach::Own);
+    }
+    if url.scheme() != "https" {
+        return Err(Refusal::Scheme);
+    }
+    if !is_allowed_port(url.port()) {
+        return Err(Refusal::Port);
+    }
+    match url.host().ok_or(Refusal::Host)? {
+        Host::Domain(name) if is_local_name(name) => Err(Refusal::LocalName),
+        Host::Domain(_) => Ok(Reach::Public),
+        Host::Ipv4(address) if is_public_v4(address) => Ok(Reach::Public),
+        Host::Ipv6(address) if is_public_v6(address) => Ok(Reach::Public),
+        Host::Ipv4(_) | Host::Ipv6(_) => Err(Refusal::Address),
+    }
+}
+
+/// Whether an address is one anybody on the Internet could call.
+pub fn is_public(address: IpAddr) -> bool {
+    match address {
+        IpAddr::V4(address) => is_public_v4(address),
+        IpAddr::V6(address) => is_public_v6(address),
+    }
+}
+
+fn is_web(url: &Url) -> bool {
+    matches!(url.scheme(), "http" | "https")
+}
+
+/// 443, or a port no system service owns.
+fn is_allowed_port(port: Option<u16>) -> bool {
+    port.is_none_or(|port| port == 443 || port >= 1024)
+}
+
+/// Names that never lead to a public host (RFC 6761, RFC 6762, RFC 8375, RFC 9476, RFC 7686).
+fn is_local_name(name: &str) -> bool {
+    let name = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
+    let last = name.rsplit('.').next().unwrap_or_default();
+    name.is_empty()
+        || matches!(last, "localhost" | "local" | "internal" | "alt" | "onion")
+        || name == "home.arpa"
+        || name.ends_with(".home.arpa")
+}
+
+/// The IANA registry of special-purpose addresses, everything not globally reachable.
+const NOT_PUBLIC_V4: &[(Ipv4Addr, u32)] = &[
+    (Ipv4Addr::new(0, 0, 0, 0), 8),       // this network
+    (Ipv4Addr::new(10, 0, 0, 0), 8),      // private
+    (Ipv4Addr::new(100, 64, 0, 0), 10),   // carrier-grade NAT
+    (Ipv4Addr::new(127, 0, 0, 0), 8),     // loopback
+    (Ipv4Addr::new(169, 254, 0, 0), 16),  // link-local, cloud metadata
+    (Ipv4Addr::new(172, 16, 0, 0), 12),   // private
+    (Ipv4Addr::new(192, 0, 0, 0), 24),    // protocol assignments
+    (Ipv4Addr::new(192, 0, 2, 0), 24),    // documentation
+    (Ipv4Addr::new(192, 88, 99, 0), 24),  // 6to4 relays, deprecated
+    (Ipv4Addr::new(192, 168, 0, 0), 16),  // private
+    (Ipv4Addr::new(198, 18, 0, 0), 15),   // benchmarking
+    (Ipv4Addr::new(198, 51, 100, 0), 24), // documentation
+    (Ipv4Addr::new(203, 0, 113, 0), 24),  // documentation
+    (Ipv4Addr::new(224, 0, 0, 0), 4),     // multicast
+    (Ipv4Addr::new(240, 0, 0, 0), 4),     // reserved, broadcast
+];
+
+/// What is not public within 2000::/3. All outside of that block is refused, and with it loopback,
+/// IPv4-mapped and -compatible addresses, NAT64, discard, unique local, link-local and multicast.
+const NOT_PUBLIC_V6: &[(Ipv6Addr, u32)] = &[
+    (Ipv6Addr::new(0x2001, 0, 0, 0, 0, 0, 0, 0), 23), // protocol assignments, Teredo, ORCHID
+    (Ipv6Addr::new(0x2001, 0x0db8, 0, 0, 0, 0, 0, 0), 32), // documentation
+    (Ipv6Addr::new(0x2002, 0, 0, 0, 0, 0, 0, 0), 16), // 6to4: an IPv4 address inside
+    (Ipv6Addr::new(0x3fff, 0, 0, 0, 0, 0, 0, 0), 20), // documentation
+];
+
+fn is_public_v4(address: Ipv4Addr) -> bool {
+    let bits = address.to_bits();
+    !NOT_PUBLIC_V4.iter().any(|(network, length)| {
+        let shift = 32u32.saturating_sub(*length);
+        bits.checked_shr(shift) == network.to_bits().checked_shr(shift)
+    })
+}
+
+fn is_public_v6(address: Ipv6Addr) -> bool {
+    let [first, ..] = address.segments();
+    first & 0xe000 == 0x2000
+        && !is_isatap(address)
+        && !NOT_PUBLIC_V6.iter().any(|(network, length)| {
+            let shift = 128u32.saturating_sub(*length);
+            address.to_bits().checked_shr(shift) == network.to_bits().checked_shr(shift)
+        })
+}
+
+/// RFC 5214 §6.1: an IPv4 address behind the interface identifier `[02]00:5efe`.
+fn is_isatap(address: Ipv6Addr) -> bool {
+    let [_, _, _, _, high, low, _, _] = address.segments();
+    low == 0x5efe && high & 0xfdff == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(url: &str) -> Result<Reach, Refusal> {
+        let own = [Url::parse("http://127.0.0.1:7380/").unwrap().origin()];
+        check_url(&Url::parse(url).unwrap(), &own)
+    }
+
+    #[test]
+    fn public_https_is_called() {
+        for url in [
+            "https://issuer.example/x?y#z",
+            "https://issuer.example:8443/",
+            "https://93.184.215.14/",
+            "https://[2606:2800:21f:cb07:6820:80da:af6b:8b2c]/",
+            "https://localhost.example/",
+        ] {
+            assert_eq!(check(url), Ok(Reach::Public), "{url}");
+        }
+    }
+
+    #[test]
+    fn plain_http_is_for_the_exact_own_origin() {
+        assert_eq!(check("http://127.0.0.1:7380/a"), Ok(Reach::Own));
+        assert_eq!(check("http://127.0.0.1:7381/a"), Err(Refusal::Scheme));
+        assert_eq!(check("http://localhost:7380/a"), Err(Refusal::Scheme));
+        assert_eq!(check("http://issuer.example/"), Err(Refusal::Scheme));
+        assert_eq!(check("https://127.0.0.1:7380/"), Err(Refusal::Address));
+        assert_eq!(check("file:///etc/passwd"), Err(Refusal::Scheme));
+        assert_eq!(check("ftp://issuer.example/"), Err(Refusal::Scheme));
+    }
+
+    #[test]
+    fn an_own_origin_in_another_spelling_is_the_same_address_or_none() {
+        // The URL parser normalises these to 127.0.0.1, so they are the own origin itself.
+        assert_eq!(check("http://2130706433:7380/"), Ok(Reach::Own));
+        assert_eq!(
+            check("http://127.0.0.1:7380@evil.example/"),
+            Err(Refusal::UserInfo)
+        );
+        assert_eq!(check("http://u:p@127.0.0.1:7380/"), Err(Refusal::UserInfo));
+    }
+
+    #[test]
+    fn literal_addresses_that_are_not_public_are_refused_in_every_spelling() {
+        for host in [
+            "127.0.0.1",
+            "127.1",
+            "2130706433",
+            "0x7f000001",
+            "0177.0.0.1",
+            "0x7f.0.0.1",
+            "0",
+            "10.0.0.1",
+            "100.64.0.1",
+            "100.127.255.255",
+            "169.254.169.254",
+            "172.16.0.1",
+            "172.31.255.255",
+            "192.168.1.1",
+            "192.0.0.8",
+            "192.0.2.1",
+            "198.18.0.1",
+            "198.19.0.1",
+            "198.51.100.1",
+            "203.0.113.1",
+            "224.0.0.1",
+            "240.0.0.1",
+            "255.255.255.255",
+            "[::]",
+            "[::1]",
+            "[::ffff:127.0.0.1]",
+            "[::ffff:8.8.8.8]",
+            "[::ffff:0:127.0.0.1]",
+            "[::127.0.0.1]",
+            "[64:ff9b::7f00:1]",
+            "[64:ff9b::808:808]",
+            "[64:ff9b:1::1]",
+            "[100::1]",
+            "[2001::1]",
+            "[2001:db8::1]",
+            "[2002:7f00:1::1]",
+            "[2002:808:808::1]",
+            "[3fff::1]",
+            "[fc00::1]",
+            "[fd12:3456::1]",
+            "[fe80::1]",
+            "[fec0::1]",
+            "[ff02::1]",
+            "[2606:2800:21f:cb07:0:5efe:a00:1]",
+            "[2606:2800:21f:cb07:200:5efe:a00:1]",
+        ] {
+            assert_eq!(
+                check(&format!("https://{host}/")),
+                Err(Refusal::Address),
+                "{host}"
+            );
+        }
+    }
+
+    #[test]
+    fn neighbours_of_refused_networks_are_public() {
+        for address in [
+            "9.255.255.255",
+            "11.0.0.0",
+            "100.63.255.255",
+            "100.128.0.0",
+            "172.15.255.255",
+            "172.32.0.0",
+            "192.0.1.0",
+            "198.17.255.255",
+            "198.20.0.0",
+            "223.255.255.255",
+            "2001:200::1",
+            "2001:db7::1",
+            "2003::1",
+            "3ffe::1",
+        ] {
+            assert!(is_public(address.parse().unwrap()), "{address}");
+        }
+    }
+
+    #[test]
+    fn local_names_are_refused_before_they_are_resolved() {
+        for host in [
+            "localhost",
+            "LOCALHOST.",
+            "a.localhost",
+            "printer.local",
+            "metadata.google.internal",
+            "x.onion",
+            "router.home.arpa",
+        ] {
+            assert_eq!(
+                check(&format!("https://{host}/")),
+                Err(Refusal::LocalName),
+                "{host}"
+            );
+        }
+    }
+
+    #[test]
+    fn system_ports_and_user_info_and_long_urls_are_refused() {
+        assert_eq!(check("https://issuer.example:22/"), Err(Refusal::Port));
+        assert_eq!(check("https://issuer.example:0/"), Err(Refusal::Port));
+        assert_eq!(check("https://u@issuer.example/"), Err(Refusal::UserInfo));
+        assert_eq!(check("https://:p@issuer.example/"), Err(Refusal::UserInfo));
+        let long = format!("https://issuer.example/{}", "a".repeat(MAX_URL_BYTES));
+        assert_eq!(check(&long), Err(Refusal::TooLong));
+    }
+}

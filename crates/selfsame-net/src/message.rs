@@ -1,0 +1,231 @@
+//! What a call carries out and brings back.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{self, HeaderMap};
+use selfsame_crypto::SecretString;
+use url::Url;
+
+use crate::error::NetError;
+
+/// Limits of one call.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Limits {
+    /// Largest body accepted, in bytes.
+    pub max_body: usize,
+    /// Time from the call to the last byte of the answer, redirects and waiting included.
+    pub total_timeout: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            max_body: 1 << 20,
+            total_timeout: Duration::from_secs(15),
+        }
+    }
+}
+
+/// How a GET is made.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Request<'a> {
+    /// The `Accept` header.
+    pub accept: Option<&'a str>,
+    /// Limits other than the instance's own.
+    pub limits: Option<Limits>,
+    /// Redirects followed; none unless asked for.
+    pub redirects: u8,
+}
+
+/// The two methods that leave an instance.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Method {
+    /// May be repeated without harm.
+    Get,
+    /// May not.
+    Post,
+}
+
+/// One call in full, for what [`crate::Net::get`] and [`crate::Net::post`] do not offer.
+#[derive(Debug)]
+pub struct Call<'a> {
+    /// GET or POST.
+    pub method: Method,
+    /// Where to.
+    pub url: &'a Url,
+    /// What is sent.
+    pub body: Body,
+    /// Sent to this URL only: a call that carries it follows no redirect.
+    pub authorization: Authorization,
+    /// Accept, limits, redirects.
+    pub request: Request<'a>,
+}
+
+/// What a call sends.
+#[derive(Clone, Debug)]
+pub enum Body {
+    /// Nothing.
+    Empty,
+    /// `application/x-www-form-urlencoded`.
+    Form(Vec<(String, String)>),
+    /// `application/json`, already encoded.
+    Json(Vec<u8>),
+    /// Anything else.
+    Bytes {
+        /// The `Content-Type` header.
+        content_type: String,
+        /// The body.
+        bytes: Vec<u8>,
+    },
+}
+
+/// Who calls.
+#[derive(Clone, Debug)]
+pub enum Authorization {
+    /// Nobody in particular.
+    None,
+    /// The bearer of a token (RFC 6750 §2.1).
+    Bearer(SecretString),
+}
+
+/// An answer, whatever its status, its body read in full.
+#[derive(Clone, Debug)]
+pub struct Response {
+    /// HTTP status; never a redirect.
+    pub status: u16,
+    /// Media type with its parameters, as sent.
+    pub content_type: Option<String>,
+    /// Seconds the answer may be kept; 0 where keeping it is forbidden.
+    pub cache_max_age: Option<u64>,
+    /// Entity tag, as sent.
+    pub etag: Option<String>,
+    /// Seconds to wait before trying again.
+    pub retry_after: Option<u64>,
+    /// The body.
+    pub body: Bytes,
+}
+
+impl Response {
+    /// Whether the status is 2xx.
+    pub fn is_success(&self) -> bool {
+        (200..300).contains(&self.status)
+    }
+
+    /// The media type without parameters, in lower case.
+    pub fn media_type(&self) -> Option<String> {
+        let (essence, _) = match self.content_type.as_deref()?.split_once(';') {
+            Some(parts) => parts,
+            None => (self.content_type.as_deref()?, ""),
+        };
+        Some(essence.trim().to_ascii_lowercase())
+    }
+
+    pub(crate) fn new(status: u16, headers: &HeaderMap, body: Bytes) -> Result<Self, NetError> {
+        Ok(Self {
+            status,
+            content_type: single(headers, &header::CONTENT_TYPE)?,
+            cache_max_age: cache_max_age(headers),
+            etag: single(headers, &header::ETAG)?,
+            retry_after: single(headers, &header::RETRY_AFTER)?.and_then(|v| v.trim().parse().ok()),
+            body,
+        })
+    }
+}
+
+impl Body {
+    pub(crate) fn encode(self) -> Result<(Option<String>, Bytes), NetError> {
+        Ok(match self {
+            Self::Empty => (None, Bytes::new()),
+            Self::Form(pairs) => {
+                let encoded = serde_urlencoded::to_string(pairs)
+                    .map_err(|_| NetError::BadCall("the form cannot be encoded"))?;
+                (
+                    Some("application/x-www-form-urlencoded".to_owned()),
+                    encoded.into(),
+                )
+            }
+            Self::Json(bytes) => (Some("application/json".to_owned()), bytes.into()),
+            Self::Bytes {
+                content_type,
+                bytes,
+            } => (Some(content_type), bytes.into()),
+        })
+    }
+}
+
+/// A header that may come once: two that differ would let two readers see two answers.
+fn single(headers: &HeaderMap, name: &header::HeaderName) -> Result<Option<String>, NetError> {
+    let mut values = headers.get_all(name).iter();
+    let Some(first) = values.next() else {
+        return Ok(None);
+    };
+    if values.next().is_some() {
+        return Err(NetError::Malformed(
+            "a header that may come once is repeated",
+        ));
+    }
+    match first.to_str() {
+        Ok(text) => Ok(Some(text.to_owned())),
+        Err(_) => Err(NetError::Malformed("a header is not text")),
+    }
+}
+
+/// RFC 9111 §5.2.2: `no-store` and `no-cache` forbid what `max-age` allows.
+fn cache_max_age(headers: &HeaderMap) -> Option<u64> {
+    let mut age = None;
+    for value in headers.get_all(header::CACHE_CONTROL) {
+        for directive in value.to_str().unwrap_or("no-store").split(',') {
+            let directive = directive.trim().to_ascii_lowercase();
+            if directive == "no-store" || directive.starts_with("no-cache") {
+                return Some(0);
+            }
+            if let Some(seconds) = directive.strip_prefix("max-age=") {
+                let seconds = seconds.trim_matches('"').parse::<u64>().unwrap_or(0);
+                age = Some(age.map_or(seconds, |known: u64| known.min(seconds)));
+            }
+        }
+    }
+    age
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use http::HeaderValue;
+
+    fn with(name: header::HeaderName, values: &[&'static str]) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        for value in values {
+            headers.append(&name, HeaderValue::from_static(value));
+        }
+        headers
+    }
+
+    #[test]
+    fn no_store_forbids_what_max_age_allows() {
+        let age = |values: &[&'static str]| cache_max_age(&with(header::CACHE_CONTROL, values));
+        assert_eq!(age(&["public, max-age=60"]), Some(60));
+        assert_eq!(age(&["max-age=60", "Max-Age=30"]), Some(30));
+        assert_eq!(age(&["max-age=60, no-store"]), Some(0));
+        assert_eq!(age(&["no-cache=\"x\""]), Some(0));
+        assert_eq!(age(&["max-age=soon"]), Some(0));
+        assert_eq!(age(&["public"]), None);
+    }
+
+    #[test]
+    fn a_repeated_content_type_is_refused() {
+        let headers = with(header::CONTENT_TYPE, &["application/json", "text/html"]);
+        assert!(matches!(
+            Response::new(200, &headers, Bytes::new()),
+            Err(NetError::Malformed(_))
+        ));
+    }
+
+    #[test]
+    fn the_media_type_has_no_parameters_and_no_case() {
+        let headers = with(header::CONTENT_TYPE, &["Application/JSON ; charset=utf-8"]);
+        let response = Response::new(200, &headers, Bytes::new()).unwrap();
+        assert_eq!(response.media_type().as_deref(), Some("application/json"));
+    }
+}

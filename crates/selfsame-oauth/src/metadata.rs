@@ -1,0 +1,170 @@
+//! Authorization server metadata (RFC 8414), and the well-known locations it set the pattern for.
+
+use selfsame_crypto::json::{self, JsonError, Limits};
+use serde::{Deserialize, Serialize};
+use url::Url;
+
+use crate::token::PRE_AUTHORIZED_CODE;
+
+/// What an authorization server says of itself.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct ServerMetadata {
+    /// The server's identifier.
+    pub issuer: String,
+    /// Where tokens are had.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token_endpoint: Option<Url>,
+    /// The grants; RFC 8414 §2 gives a default that has no pre-authorized code in it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub grant_types_supported: Vec<String>,
+    /// How clients authenticate at the token endpoint.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub token_endpoint_auth_methods_supported: Vec<String>,
+    /// The types of authorization details.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub authorization_details_types_supported: Vec<String>,
+    /// Whether a pre-authorized code may be redeemed without a `client_id` (OpenID4VCI 1.0 §12.3).
+    #[serde(
+        rename = "pre-authorized_grant_anonymous_access_supported",
+        default,
+        skip_serializing_if = "std::ops::Not::not"
+    )]
+    pub anonymous_access_supported: bool,
+}
+
+impl ServerMetadata {
+    /// The metadata of a server that knows the pre-authorized code alone, and clients without a name.
+    pub fn pre_authorized(issuer: &str, token_endpoint: Url) -> Self {
+        Self {
+            issuer: issuer.to_owned(),
+            token_endpoint: Some(token_endpoint),
+            grant_types_supported: vec![PRE_AUTHORIZED_CODE.to_owned()],
+            token_endpoint_auth_methods_supported: vec!["none".to_owned()],
+            authorization_details_types_supported: vec![
+                crate::details::OPENID_CREDENTIAL.to_owned(),
+            ],
+            anonymous_access_supported: true,
+        }
+    }
+
+    /// Reads the document fetched for `issuer`; RFC 8414 §3.3: an issuer that differs must not be used.
+    pub fn parse(body: &[u8], issuer: &str) -> Result<Self, MetadataError> {
+        let metadata: Self = json::parse_as(body, &Limits::default())?;
+        if metadata.issuer != issuer {
+            return Err(MetadataError::Issuer);
+        }
+        Ok(metadata)
+    }
+
+    /// Whether the pre-authorized code can be redeemed here.
+    pub fn supports_pre_authorized_code(&self) -> bool {
+        self.grant_types_supported
+            .iter()
+            .any(|grant| grant == PRE_AUTHORIZED_CODE)
+    }
+}
+
+/// Where the metadata of the authorization server `issuer` is found; a final slash of its path is dropped
+/// (RFC 8414 §3.1).
+pub fn location(issuer: &str) -> Option<Url> {
+    well_known(
+        issuer.strip_suffix('/').unwrap_or(issuer),
+        "oauth-authorization-server",
+    )
+}
+
+/// The URL of a well-known document: `/.well-known/<name>` inserted between host and path (RFC 8414 §3.1).
+///
+/// Answers none for an identifier that has a query or fragment, or is not of a web server.
+pub fn well_known(identifier: &str, name: &str) -> Option<Url> {
+    let mut url = Url::parse(identifier).ok()?;
+    let web = matches!(url.scheme(), "https" | "http");
+    if !web || url.query().is_some() || url.fragment().is_some() || url.host().is_none() {
+        return None;
+    }
+    let path = match url.path() {
+        "/" => format!("/.well-known/{name}"),
+        path => format!("/.well-known/{name}{path}"),
+    };
+    url.set_path(&path);
+    Some(url)
+}
+
+/// Why server metadata is of no use.
+#[derive(Debug, thiserror::Error)]
+pub enum MetadataError {
+    /// Not the JSON it should be.
+    #[error("the authorization server's metadata is malformed")]
+    Json(#[from] JsonError),
+    /// It speaks for another server.
+    #[error("the authorization server's metadata names another issuer")]
+    Issuer,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_well_known_part_is_inserted_between_host_and_path() {
+        let url = |identifier| well_known(identifier, "x").map(String::from);
+        assert_eq!(
+            url("https://a.example").as_deref(),
+            Some("https://a.example/.well-known/x")
+        );
+        assert_eq!(
+            url("https://a.example:8443/tenant").as_deref(),
+            Some("https://a.example:8443/.well-known/x/tenant")
+        );
+        assert_eq!(
+            url("https://a.example/tenant/").as_deref(),
+            Some("https://a.example/.well-known/x/tenant/")
+        );
+    }
+
+    #[test]
+    fn the_final_slash_of_a_servers_identifier_is_dropped() {
+        let url = location("https://a.example/tenant/").map(String::from);
+        let wanted = "https://a.example/.well-known/oauth-authorization-server/tenant";
+        assert_eq!(url.as_deref(), Some(wanted));
+    }
+
+    #[test]
+    fn an_identifier_with_a_query_or_fragment_has_no_metadata() {
+        for bad in [
+            "https://a.example?x",
+            "https://a.example#x",
+            "did:web:a.example",
+            "a",
+        ] {
+            assert_eq!(well_known(bad, "x"), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn metadata_reads_back_as_it_was_written() {
+        let endpoint = Url::parse("https://a.example/token").unwrap();
+        let metadata = ServerMetadata::pre_authorized("https://a.example", endpoint);
+        let text = serde_json::to_vec(&metadata).unwrap();
+        let again = ServerMetadata::parse(&text, "https://a.example").unwrap();
+        assert_eq!(again, metadata);
+        assert!(again.supports_pre_authorized_code());
+    }
+
+    #[test]
+    fn metadata_of_another_issuer_is_refused() {
+        let text = br#"{"issuer":"https://b.example","token_endpoint":"https://b.example/token"}"#;
+        assert!(matches!(
+            ServerMetadata::parse(text, "https://a.example"),
+            Err(MetadataError::Issuer)
+        ));
+    }
+
+    #[test]
+    fn anonymous_access_is_not_assumed() {
+        let text = br#"{"issuer":"https://a.example","token_endpoint":"https://a.example/token"}"#;
+        let metadata = ServerMetadata::parse(text, "https://a.example").unwrap();
+        assert!(!metadata.anonymous_access_supported);
+        assert!(!metadata.supports_pre_authorized_code());
+    }
+}

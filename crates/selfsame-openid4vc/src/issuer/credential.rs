@@ -1,0 +1,320 @@
+//! The credential endpoint: proofs in, credentials out (OpenID4VCI 1.0 §8).
+
+use selfsame_credential::{
+    ClaimPath, Format,
+    evidence::{Evidence, Need, Step},
+    sd_jwt::{self, DigestAlgorithm},
+    signer::{Signer, Unsigned},
+    vc_jwt,
+};
+use selfsame_crypto::{ctx::Ctx, encoding::base64url_encode, hash::sha256, time::UnixTime};
+use selfsame_did::jwk;
+use selfsame_oauth::{Code, Error as OAuthError};
+use serde_json::{Map, Value};
+
+use super::{
+    Effect, Given, Granted, Settings, State,
+    proof::{self, Holder, Proven},
+};
+use crate::{
+    error::{CredentialCode, Error},
+    wire::{
+        credential::{CredentialRequest, CredentialResponse, Wanted},
+        metadata::Configuration,
+    },
+};
+
+/// What goes into the credentials of one data set.
+#[derive(Clone, Debug)]
+pub struct Content {
+    /// The issuer's identifier within the credential: a DID or an https URL.
+    pub issuer: String,
+    /// The issuer's key.
+    pub signer: Signer,
+    /// What is claimed: of an SD-JWT VC its own claims, of a W3C credential those of its subject.
+    pub claims: Map<String, Value>,
+    /// What the holder of an SD-JWT VC may keep to himself.
+    pub disclosable: Vec<ClaimPath>,
+    /// How many decoys hide the number of an SD-JWT VC's claims.
+    pub decoys: usize,
+    /// The JSON-LD contexts of a W3C credential besides its model's own.
+    pub contexts: Vec<String>,
+    /// Until when the credential may be accepted.
+    pub expires: Option<UnixTime>,
+    /// One status entry for each credential: the claim `status` of an SD-JWT VC, or `credentialStatus`; empty where
+    /// credentials have no status.
+    pub statuses: Vec<Value>,
+}
+
+/// One credential that was issued.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Issued {
+    /// Its configuration.
+    pub configuration_id: String,
+    /// Its status entry, as it was given.
+    pub status: Option<Value>,
+    /// The thumbprint of the holder's key; none for a credential without holder.
+    pub holder: Option<String>,
+}
+
+/// How many credentials a request asks for, and so how many status entries it needs.
+pub fn copies(request: &CredentialRequest) -> usize {
+    request.proofs.as_ref().map_or(1, Vec::len)
+}
+
+/// Which configuration a request is for, by what its token is good for (OpenID4VCI 1.0 §8.2).
+pub fn configuration_of<'a>(
+    granted: &'a Granted,
+    request: &CredentialRequest,
+    settings: &Settings,
+) -> Result<&'a str, Error> {
+    let refuse = |code, reason: &str| Err(Error::credential(code, reason));
+    let with_identifiers = granted.credentials.values().any(Option::is_some);
+    match &request.wanted {
+        Wanted::CredentialIdentifier(wanted) => {
+            let found = granted.credentials.iter().find(|(_, id)| id.as_ref() == Some(wanted));
+            match found {
+                Some((configuration_id, _)) => Ok(configuration_id),
+                None => refuse(
+                    CredentialCode::UnknownCredentialIdentifier,
+                    "the credential identifier is unknown",
+                ),
+            }
+        }
+        Wanted::CredentialConfigurationId(_) if with_identifiers => refuse(
+            CredentialCode::InvalidCredentialRequest,
+            "the token response has credential identifiers; one of them must be used",
+        ),
+        Wanted::CredentialConfigurationId(wanted) => {
+            if settings.metadata.configuration(wanted).is_none() {
+                return refuse(
+                    CredentialCode::UnknownCredentialConfiguration,
+                    "the credential configuration is unknown",
+                );
+            }
+            let found = granted.credentials.get_key_value(wanted);
+            found.map(|(id, _)| id.as_str()).ok_or_else(|| {
+                let reason = "the access token is not good for this credential";
+                OAuthError::new(Code::InsufficientScope, reason).into()
+            })
+        }
+    }
+}
+
+pub(super) struct Call<'a> {
+    pub granted: &'a Granted,
+    pub request: &'a CredentialRequest,
+    pub content: &'a Content,
+    pub settings: &'a Settings,
+}
+
+pub(super) fn issue(
+    call: &Call<'_>,
+    evidence: &Evidence,
+    ctx: &Ctx,
+) -> Result<Step<(State, Vec<Effect>)>, Error> {
+    if ctx.now() >= call.granted.expires {
+        return Err(OAuthError::new(Code::InvalidToken, "the access token has expired").into());
+    }
+    let configuration_id = configuration_of(call.granted, call.request, call.settings)?;
+    let request_hash = sha256(call.request.to_json().as_bytes());
+    if let Some(given) = call.granted.issued.get(configuration_id) {
+        return again(call.granted, given, request_hash);
+    }
+    let configuration =
+        call.settings.metadata.configuration(configuration_id).ok_or_else(|| {
+            Error::credential(
+                CredentialCode::UnknownCredentialConfiguration,
+                "the credential configuration is not issued any more",
+            )
+        })?;
+    let proven = match prove(call, configuration, evidence, ctx)? {
+        Step::Needs(needs) => return Ok(Step::Needs(needs)),
+        Step::Done(proven) => proven,
+    };
+    let credentials = match sign(call, configuration, &proven, (evidence, ctx))? {
+        Step::Needs(needs) => return Ok(Step::Needs(needs)),
+        Step::Done(credentials) => credentials,
+    };
+    let response = CredentialResponse::of(credentials);
+    let mut granted = call.granted.clone();
+    let given = Given { request_hash, response: response.clone() };
+    granted.issued.insert(configuration_id.to_owned(), given);
+    let mut effects = Vec::new();
+    if !proven.nonces.is_empty() {
+        effects.push(Effect::SpendNonces(proven.nonces.clone()));
+    }
+    effects.push(Effect::Issued(issued(configuration_id, call.content, &proven)));
+    effects.push(Effect::AnswerCredential(response));
+    Ok(Step::Done((State::Granted(granted), effects)))
+}
+
+// A wallet that lost the answer asks again with the same words and gets the same answer; anything else would make
+// more credentials of one offer.
+fn again(
+    granted: &Granted,
+    given: &Given,
+    request_hash: [u8; 32],
+) -> Result<Step<(State, Vec<Effect>)>, Error> {
+    if given.request_hash != request_hash {
+        return Err(Error::credential(
+            CredentialCode::CredentialRequestDenied,
+            "this credential has been issued with this access token",
+        ));
+    }
+    let effects = vec![Effect::AnswerCredential(given.response.clone())];
+    Ok(Step::Done((State::Granted(granted.clone()), effects)))
+}
+
+fn prove(
+    call: &Call<'_>,
+    configuration: &Configuration,
+    evidence: &Evidence,
+    ctx: &Ctx,
+) -> Result<Step<Proven>, Error> {
+    let refuse = |reason: &str| Err(Error::credential(CredentialCode::InvalidProof, reason));
+    match (&configuration.proof_types_supported, &call.request.proofs) {
+        (None, None) => Ok(Step::Done(Proven { holders: Vec::new(), nonces: Vec::new() })),
+        (None, Some(_)) => refuse("this credential takes no proofs"),
+        (Some(_), None) => refuse("proofs are required for this credential"),
+        (Some(_), Some(jwts)) => {
+            let rules = proof::Rules {
+                settings: call.settings,
+                configuration,
+                granted: call.granted,
+            };
+            proof::verify(&rules, jwts, evidence, ctx.now())
+        }
+    }
+}
+
+/// A credential that lacks nothing but its signature.
+enum Draft {
+    SdJwt(Box<sd_jwt::Draft>),
+    Jwt(Box<Unsigned>),
+}
+
+fn sign(
+    call: &Call<'_>,
+    configuration: &Configuration,
+    proven: &Proven,
+    (evidence, ctx): (&Evidence, &Ctx),
+) -> Result<Step<Vec<String>>, Error> {
+    let holders: Vec<Option<&Holder>> = match proven.holders.as_slice() {
+        [] => vec![None],
+        holders => holders.iter().map(Some).collect(),
+    };
+    let statuses = &call.content.statuses;
+    if !statuses.is_empty() && statuses.len() < holders.len() {
+        return Err(Error::Setup("there are fewer status entries than credentials".to_owned()));
+    }
+    let mut credentials = Vec::with_capacity(holders.len());
+    let mut needs: Vec<Need> = Vec::new();
+    for (position, holder) in holders.into_iter().enumerate() {
+        let one = One { configuration, holder, position, status: statuses.get(position) };
+        let signed = match draft(call, &one, ctx)? {
+            Draft::SdJwt(draft) => draft.step(evidence),
+            Draft::Jwt(unsigned) => unsigned.step(evidence),
+        };
+        match signed {
+            Step::Done(credential) => credentials.push(credential),
+            Step::Needs(more) => needs.extend(more),
+        }
+    }
+    Ok(if needs.is_empty() { Step::Done(credentials) } else { Step::Needs(needs) })
+}
+
+struct One<'a> {
+    configuration: &'a Configuration,
+    holder: Option<&'a Holder>,
+    position: usize,
+    status: Option<&'a Value>,
+}
+
+fn draft(call: &Call<'_>, one: &One<'_>, ctx: &Ctx) -> Result<Draft, Error> {
+    match one.configuration.known_format() {
+        Some(Format::SdJwtVc) => sd_jwt(call, one, ctx),
+        Some(format @ (Format::JwtVcJson | Format::VcJwt)) => w3c(call, one, format, ctx.now()),
+        None => Err(Error::Setup("a configuration has a format that is not ours".to_owned())),
+    }
+}
+
+fn sd_jwt(call: &Call<'_>, one: &One<'_>, ctx: &Ctx) -> Result<Draft, Error> {
+    let content = call.content;
+    let vct = one.configuration.vct.as_deref().unwrap_or_default();
+    let issued_at = ctx.now().rounded_down(call.settings.round_times_to);
+    let mut claims = content.claims.clone();
+    claims.insert("iss".to_owned(), Value::from(content.issuer.as_str()));
+    claims.insert("vct".to_owned(), Value::from(vct));
+    claims.insert("iat".to_owned(), Value::from(issued_at.0));
+    if let Some(expires) = content.expires {
+        claims.insert("exp".to_owned(), Value::from(expiry(call, expires, ctx.now()).0));
+    }
+    if let Some(status) = one.status {
+        claims.insert("status".to_owned(), status.clone());
+    }
+    let issue = sd_jwt::Issue {
+        claims,
+        disclosable: content.disclosable.clone(),
+        decoys: content.decoys,
+        cnf: one.holder.map(|holder| holder.key.to_jwk()),
+        digest: DigestAlgorithm::Sha256,
+        signer: content.signer.clone(),
+        label: format!("issuer/credential/{}", one.position),
+    };
+    let draft = issue.draft(ctx).map_err(|error| Error::Setup(error.to_string()))?;
+    Ok(Draft::SdJwt(Box::new(draft)))
+}
+
+fn w3c(
+    call: &Call<'_>,
+    one: &One<'_>,
+    format: Format,
+    now: UnixTime,
+) -> Result<Draft, Error> {
+    let content = call.content;
+    let definition = one.configuration.credential_definition.as_ref();
+    let types = definition.map(|definition| definition.types.as_slice()).unwrap_or_default();
+    // A key without a DID becomes one: W3C credentials name their subject by an identifier.
+    let subject = one.holder.map(|holder| match &holder.did {
+        Some(did) => did.as_str().to_owned(),
+        None => jwk::create(&holder.key).as_str().to_owned(),
+    });
+    let issue = vc_jwt::Issue {
+        format,
+        issuer: content.issuer.clone(),
+        subject,
+        types: types.iter().filter(|name| *name != "VerifiableCredential").cloned().collect(),
+        contexts: content.contexts.clone(),
+        claims: content.claims.clone(),
+        id: None,
+        valid_from: now.rounded_down(call.settings.round_times_to),
+        valid_until: content.expires.map(|expires| expiry(call, expires, now)),
+        status: one.status.cloned(),
+        cnf: None,
+        further: Map::new(),
+        signer: content.signer.clone(),
+    };
+    let draft = issue.draft().map_err(|error| Error::Setup(error.to_string()))?;
+    Ok(Draft::Jwt(Box::new(draft)))
+}
+
+// Rounded like the other times, unless the credential would be born expired.
+fn expiry(call: &Call<'_>, expires: UnixTime, now: UnixTime) -> UnixTime {
+    let rounded = expires.rounded_down(call.settings.round_times_to);
+    if rounded > now { rounded } else { expires }
+}
+
+fn issued(configuration_id: &str, content: &Content, proven: &Proven) -> Vec<Issued> {
+    let copies = proven.holders.len().max(1);
+    (0..copies)
+        .map(|position| Issued {
+            configuration_id: configuration_id.to_owned(),
+            status: content.statuses.get(position).cloned(),
+            holder: proven
+                .holders
+                .get(position)
+                .map(|holder| base64url_encode(&holder.key.thumbprint())),
+        })
+        .collect()
+}

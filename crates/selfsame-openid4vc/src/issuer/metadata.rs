@@ -1,0 +1,107 @@
+//! The issuer's metadata documents, checked before they are published (OpenID4VCI 1.0 §12.2).
+
+use std::collections::BTreeMap;
+
+use selfsame_credential::Format;
+use selfsame_crypto::Algorithm;
+use selfsame_oauth::ServerMetadata;
+use serde_json::Value;
+use url::Url;
+
+use crate::{
+    error::Error,
+    wire::metadata::{
+        Batch, Configuration, CredentialDefinition, CredentialMetadata, Display, Entry,
+        IssuerMetadata, JWT, ProofType,
+    },
+};
+
+/// What the issuer is, where its endpoints are, and what it issues.
+#[derive(Clone, Debug)]
+pub struct Description {
+    /// The credential issuer identifier.
+    pub identifier: String,
+    /// The token endpoint.
+    pub token_endpoint: Url,
+    /// The nonce endpoint.
+    pub nonce_endpoint: Url,
+    /// The credential endpoint.
+    pub credential_endpoint: Url,
+    /// The most proofs in one request.
+    pub batch_size: u32,
+    /// What to call the issuer.
+    pub display: Vec<Display>,
+    /// The credentials, by configuration identifier.
+    pub credentials: BTreeMap<String, Offering>,
+}
+
+/// One credential that is issued.
+#[derive(Clone, Debug)]
+pub struct Offering {
+    /// Its format.
+    pub format: Format,
+    /// The type of an SD-JWT VC.
+    pub vct: Option<String>,
+    /// The types of a W3C credential.
+    pub types: Vec<String>,
+    /// How it is signed.
+    pub signing_algorithms: Vec<Algorithm>,
+    /// What it is bound to; empty for a credential without holder.
+    pub binding_methods: Vec<String>,
+    /// How its proofs may be signed.
+    pub proof_algorithms: Vec<Algorithm>,
+    /// How to show it.
+    pub metadata: CredentialMetadata,
+}
+
+/// Makes the metadata; what breaks a rule of the specification is refused here and not found out by wallets.
+pub fn build(description: &Description) -> Result<IssuerMetadata, Error> {
+    let entries = description.credentials.iter().map(|(id, offering)| {
+        let configuration = configuration(offering);
+        configuration.check().map_err(|problem| Error::Setup(format!("{id}: {problem}")))?;
+        Ok((id.clone(), Entry::Known(Box::new(configuration))))
+    });
+    let metadata = IssuerMetadata {
+        credential_issuer: description.identifier.clone(),
+        authorization_servers: None,
+        credential_endpoint: description.credential_endpoint.clone(),
+        nonce_endpoint: Some(description.nonce_endpoint.clone()),
+        credential_request_encryption: None,
+        credential_response_encryption: None,
+        batch_credential_issuance: (description.batch_size > 1)
+            .then_some(Batch { batch_size: description.batch_size }),
+        display: description.display.clone(),
+        credential_configurations_supported: entries.collect::<Result<_, Error>>()?,
+    };
+    metadata.check().map_err(|problem| Error::Setup(problem.to_string()))?;
+    Ok(metadata)
+}
+
+/// The metadata of the authorization server that is part of the issuer.
+pub fn server(description: &Description) -> ServerMetadata {
+    ServerMetadata::pre_authorized(&description.identifier, description.token_endpoint.clone())
+}
+
+fn configuration(offering: &Offering) -> Configuration {
+    let names = |algorithms: &[Algorithm]| -> Vec<Value> {
+        algorithms.iter().map(|algorithm| Value::from(algorithm.as_str())).collect()
+    };
+    let bound = !offering.binding_methods.is_empty();
+    let proof = ProofType {
+        proof_signing_alg_values_supported: names(&offering.proof_algorithms),
+        key_attestations_required: None,
+    };
+    let of_w3c = offering.format != Format::SdJwtVc;
+    Configuration {
+        format: offering.format.as_str().to_owned(),
+        scope: None,
+        credential_signing_alg_values_supported: Some(names(&offering.signing_algorithms)),
+        cryptographic_binding_methods_supported: bound.then(|| offering.binding_methods.clone()),
+        proof_types_supported: bound.then(|| BTreeMap::from([(JWT.to_owned(), proof)])),
+        vct: if of_w3c { None } else { offering.vct.clone() },
+        credential_definition: of_w3c
+            .then(|| CredentialDefinition { types: offering.types.clone() }),
+        credential_metadata: (offering.metadata != CredentialMetadata::default())
+            .then(|| offering.metadata.clone()),
+    }
+}

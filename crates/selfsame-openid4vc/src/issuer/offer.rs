@@ -1,0 +1,98 @@
+//! Making a credential offer (OpenID4VCI 1.0 §4.1).
+
+use selfsame_crypto::{SecretString, ctx::Ctx, hash::sha256, time::UnixTime};
+
+use super::{ExpectedTxCode, Offered, Settings, token};
+use crate::{
+    error::Error,
+    wire::offer::{CredentialOffer, Grants, InputMode, PreAuthorizedCode, TxCode},
+};
+
+/// How many digits a transaction code has.
+const TX_CODE_DIGITS: u32 = 6;
+/// How many wrong transaction codes are borne.
+const TX_CODE_ATTEMPTS: u32 = 5;
+
+/// What shall be offered.
+#[derive(Clone, Debug)]
+pub struct NewOffer {
+    /// The application's name for the offer.
+    pub offer_id: String,
+    /// The credential configurations.
+    pub configuration_ids: Vec<String>,
+    /// How often the code can be redeemed. More than once is for demonstrations and for events where one code on
+    /// the wall serves all; OpenID4VCI 1.0 §4.1.1 knows single use only.
+    pub uses: u32,
+    /// Whether the person must type in a transaction code, and what to tell him about it.
+    pub tx_code: Option<String>,
+    /// For how many seconds the code can be redeemed.
+    pub lifetime: u64,
+}
+
+/// A new offer.
+#[derive(Clone, Debug)]
+pub struct Made {
+    /// The record to keep.
+    pub state: Offered,
+    /// What the wallet gets.
+    pub offer: CredentialOffer,
+    /// What the person gets on another way.
+    pub tx_code: Option<SecretString>,
+}
+
+/// Makes an offer with a fresh code.
+pub fn create(new: &NewOffer, settings: &Settings, ctx: &Ctx) -> Result<Made, Error> {
+    let unknown = |id: &&String| settings.metadata.configuration(id).is_none();
+    if let Some(id) = new.configuration_ids.iter().find(unknown) {
+        return Err(Error::Setup(format!("there is no credential configuration {id}")));
+    }
+    if new.uses == 0 {
+        return Err(Error::Setup("an offer must be good for one use at least".to_owned()));
+    }
+    let code = ctx.token("issuer/offer/code");
+    let tx_code = new.tx_code.as_ref().map(|_| random_digits(ctx));
+    let offer = CredentialOffer {
+        credential_issuer: settings.metadata.credential_issuer.clone(),
+        credential_configuration_ids: new.configuration_ids.clone(),
+        grants: Some(Grants {
+            pre_authorized_code: Some(PreAuthorizedCode {
+                code: SecretString::from(code.clone()),
+                tx_code: new.tx_code.as_ref().map(|description| TxCode {
+                    input_mode: InputMode::Numeric,
+                    length: Some(TX_CODE_DIGITS),
+                    description: (!description.is_empty()).then(|| description.clone()),
+                }),
+                authorization_server: None,
+            }),
+        }),
+    };
+    offer.check().map_err(|problem| Error::Setup(problem.to_string()))?;
+    let state = Offered {
+        offer_id: new.offer_id.clone(),
+        configuration_ids: new.configuration_ids.clone(),
+        code_hash: code_hash(&code),
+        uses_left: new.uses,
+        tx_code: tx_code.as_ref().map(|tx_code| ExpectedTxCode {
+            mac: token::tx_code_mac(settings, &new.offer_id, tx_code),
+            attempts_left: TX_CODE_ATTEMPTS,
+        }),
+        expires: expiry(ctx, new.lifetime),
+    };
+    Ok(Made { state, offer, tx_code })
+}
+
+/// By which an offer's record is found when its code comes in.
+pub fn code_hash(code: &str) -> [u8; 32] {
+    sha256(code.as_bytes())
+}
+
+fn random_digits(ctx: &Ctx) -> SecretString {
+    let bound = 10_u64.saturating_pow(TX_CODE_DIGITS);
+    let number = ctx.below("issuer/offer/tx_code", bound);
+    let width = usize::try_from(TX_CODE_DIGITS).unwrap_or_default();
+    SecretString::from(format!("{number:0width$}"))
+}
+
+fn expiry(ctx: &Ctx, lifetime: u64) -> UnixTime {
+    ctx.now().plus(lifetime)
+}

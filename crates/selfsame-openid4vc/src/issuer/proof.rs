@@ -1,0 +1,219 @@
+//! Checking key proofs of the type `jwt` (OpenID4VCI 1.0 Appendix F.1, F.4).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use selfsame_credential::evidence::{Evidence, Need, Step};
+use selfsame_crypto::{Algorithm, PublicKey, jws::Compact, time::UnixTime, x509::Chain};
+use selfsame_did::{Did, DidUrl, Relationship};
+use serde_json::{Map, Value};
+
+use super::{Granted, Settings, nonce};
+use crate::{
+    error::{CredentialCode, Error},
+    wire::{
+        credential::PROOF_TYP,
+        metadata::{Configuration, ProofType},
+    },
+};
+
+/// The longest proof that is looked at.
+const MAX_PROOF: usize = 64 * 1024;
+
+/// Whom a credential is bound to.
+#[derive(Clone, Debug)]
+pub(super) struct Holder {
+    /// The key.
+    pub key: PublicKey,
+    /// The DID it belongs to, where the proof named one.
+    pub did: Option<Did>,
+}
+
+/// Whom the credentials are bound to, and which nonces their proofs used.
+#[derive(Clone, Debug)]
+pub(super) struct Proven {
+    pub holders: Vec<Holder>,
+    pub nonces: Vec<nonce::Spent>,
+}
+
+/// What proofs are held against.
+pub(super) struct Rules<'a> {
+    pub settings: &'a Settings,
+    pub configuration: &'a Configuration,
+    pub granted: &'a Granted,
+}
+
+/// How a proof names its key.
+enum Named {
+    Key(PublicKey),
+    Did(DidUrl),
+}
+
+pub(super) fn verify(
+    rules: &Rules<'_>,
+    jwts: &[String],
+    evidence: &Evidence,
+    now: UnixTime,
+) -> Result<Step<Proven>, Error> {
+    let proof_type = rules
+        .configuration
+        .jwt_proof()
+        .ok_or_else(|| invalid("this credential takes no proofs of the type jwt"))?;
+    if jwts.len() > rules.settings.metadata.batch_size() {
+        return Err(invalid("there are more proofs than batch_size allows"));
+    }
+    let mut proofs = Vec::with_capacity(jwts.len());
+    let mut nonces = BTreeSet::new();
+    for jwt in jwts {
+        let proof = Compact::parse_within(jwt, MAX_PROOF)
+            .map_err(|error| invalid(format!("a proof cannot be read: {error}")))?;
+        let named = check_header(rules, proof_type, &proof)?;
+        nonces.extend(check_claims(rules, &proof, now)?);
+        proofs.push((proof, named));
+    }
+    let needs: BTreeMap<&str, Need> = proofs
+        .iter()
+        .filter_map(|(_, named)| match named {
+            Named::Did(url) if evidence.did(&url.did).is_none() => {
+                Some((url.did.as_str(), Need::Did(url.did.clone())))
+            }
+            _ => None,
+        })
+        .collect();
+    if !needs.is_empty() {
+        return Ok(Step::Needs(needs.into_values().collect()));
+    }
+    let mut holders: Vec<Holder> = Vec::with_capacity(proofs.len());
+    for (proof, named) in proofs {
+        let holder = holder(named, evidence)?;
+        proof.verify(&holder.key).map_err(|_| invalid("a proof's signature does not verify"))?;
+        // §8.3: each key is used to bind to, at most, one credential.
+        if holders.iter().any(|other| other.key == holder.key) {
+            return Err(invalid("two proofs are of the same key"));
+        }
+        holders.push(holder);
+    }
+    Ok(Step::Done(Proven { holders, nonces: nonces.into_iter().collect() }))
+}
+
+fn invalid(reason: impl Into<String>) -> Error {
+    Error::credential(CredentialCode::InvalidProof, reason)
+}
+
+fn check_header(
+    rules: &Rules<'_>,
+    proof_type: &ProofType,
+    proof: &Compact,
+) -> Result<Named, Error> {
+    let header = &proof.header;
+    if header.typ.as_deref() != Some(PROOF_TYP) {
+        return Err(invalid("a proof's typ is not openid4vci-proof+jwt"));
+    }
+    let listed = proof_type
+        .proof_signing_alg_values_supported
+        .iter()
+        .filter_map(Value::as_str)
+        .filter_map(|name| name.parse::<Algorithm>().ok());
+    if !listed.into_iter().any(|algorithm| algorithm == header.alg) {
+        return Err(invalid("a proof's algorithm is not among those the metadata lists"));
+    }
+    let named = match (&header.kid, &header.jwk, &header.x5c) {
+        (Some(kid), None, None) => Named::Did(
+            DidUrl::parse(kid).map_err(|_| invalid("a proof's kid is not a DID URL"))?,
+        ),
+        (None, Some(jwk), None) => Named::Key(
+            PublicKey::from_jwk(jwk).map_err(|_| invalid("a proof's jwk is not a key we know"))?,
+        ),
+        (None, None, Some(x5c)) => {
+            let chain =
+                Chain::parse(x5c).map_err(|_| invalid("a proof's x5c cannot be read"))?;
+            Named::Key(chain.leaf_public_key().clone())
+        }
+        _ => return Err(invalid("a proof must have exactly one of kid, jwk and x5c")),
+    };
+    let method = match &named {
+        Named::Key(_) => "jwk".to_owned(),
+        Named::Did(url) => format!("did:{}", url.did.method()),
+    };
+    let methods = rules.configuration.cryptographic_binding_methods_supported.as_deref();
+    if !methods.unwrap_or_default().contains(&method) {
+        return Err(invalid("a proof's key is named in a way the metadata does not list"));
+    }
+    Ok(named)
+}
+
+fn check_claims(
+    rules: &Rules<'_>,
+    proof: &Compact,
+    now: UnixTime,
+) -> Result<Option<nonce::Spent>, Error> {
+    let claims = match proof.claims() {
+        Ok(Value::Object(claims)) => claims,
+        _ => return Err(invalid("a proof's payload is not a JSON object")),
+    };
+    if claims.get("aud").and_then(Value::as_str) != Some(&rules.settings.metadata.credential_issuer)
+    {
+        return Err(invalid("a proof's aud is not this issuer"));
+    }
+    check_issuer(rules, &claims)?;
+    check_time(rules, &claims, now)?;
+    if rules.settings.metadata.nonce_endpoint.is_none() {
+        return Ok(None);
+    }
+    let nonce = match claims.get("nonce") {
+        Some(Value::String(nonce)) => nonce,
+        Some(_) => return Err(invalid("a proof's nonce is not a string")),
+        None => return Err(invalid("a proof has no nonce")),
+    };
+    nonce::check(rules.settings, nonce, now)
+        .map(Some)
+        .map_err(|error| Error::credential(CredentialCode::InvalidNonce, error.to_string()))
+}
+
+// Appendix F.1: `iss` is the client's identifier, and absent where the client stayed anonymous.
+fn check_issuer(rules: &Rules<'_>, claims: &Map<String, Value>) -> Result<(), Error> {
+    match (claims.get("iss"), &rules.granted.client_id) {
+        (None, _) => Ok(()),
+        (Some(iss), Some(client_id)) if iss.as_str() == Some(client_id) => Ok(()),
+        (Some(_), Some(_)) => Err(invalid("a proof's iss is not the client's identifier")),
+        (Some(_), None) => Err(invalid("a proof of an anonymous client has an iss")),
+    }
+}
+
+fn check_time(rules: &Rules<'_>, claims: &Map<String, Value>, now: UnixTime) -> Result<(), Error> {
+    let iat = claims
+        .get("iat")
+        .and_then(Value::as_f64)
+        .filter(|seconds| *seconds >= 0.0)
+        .ok_or_else(|| invalid("a proof's iat is missing or not a time"))?;
+    // A float cast saturates.
+    let issued_at = UnixTime(iat as u64);
+    if issued_at > now.plus(rules.settings.leeway) {
+        return Err(invalid("a proof was made in the future"));
+    }
+    if issued_at < now.minus(rules.settings.proof_age.saturating_add(rules.settings.leeway)) {
+        return Err(invalid("a proof was made too long ago"));
+    }
+    Ok(())
+}
+
+fn holder(named: Named, evidence: &Evidence) -> Result<Holder, Error> {
+    let url = match named {
+        Named::Key(key) => return Ok(Holder { key, did: None }),
+        Named::Did(url) => url,
+    };
+    let resolution = evidence
+        .did(&url.did)
+        .and_then(|fetched| fetched.value.as_ref().ok())
+        .ok_or_else(|| invalid("the DID of a proof cannot be resolved"))?;
+    if resolution.document_metadata.deactivated {
+        return Err(invalid("the DID of a proof is deactivated"));
+    }
+    let document = resolution
+        .document
+        .as_ref()
+        .ok_or_else(|| invalid("the DID of a proof cannot be resolved"))?;
+    let key = document
+        .key(&url, Relationship::Authentication)
+        .map_err(|_| invalid("a proof's kid is no authentication key of its DID"))?;
+    Ok(Holder { key, did: Some(url.did) })
+}

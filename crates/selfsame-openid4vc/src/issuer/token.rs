@@ -1,0 +1,148 @@
+//! Redeeming a pre-authorized code for an access token (OpenID4VCI 1.0 §6).
+
+use std::collections::BTreeMap;
+
+use selfsame_crypto::{
+    SecretString,
+    ctx::Ctx,
+    hash::{ct_eq, sha256},
+};
+use selfsame_oauth::{AuthorizationDetail, Code, Error as OAuthError, TokenRequest, TokenResponse};
+
+use super::{Closed, Closure, Effect, ExpectedTxCode, Granted, Offered, Settings, State, offer};
+use crate::error::Error;
+
+/// By which a token's record is found.
+pub fn token_hash(token: &SecretString) -> [u8; 32] {
+    sha256(token.expose().as_bytes())
+}
+
+pub(super) fn tx_code_mac(settings: &Settings, offer_id: &str, tx_code: &SecretString) -> [u8; 32] {
+    // The identifier goes first, length-prefixed, so that no two pairs give the same bytes.
+    let id_length = u64::try_from(offer_id.len()).unwrap_or(u64::MAX);
+    let mut data = id_length.to_be_bytes().to_vec();
+    data.extend_from_slice(offer_id.as_bytes());
+    data.extend_from_slice(tx_code.expose().as_bytes());
+    settings.key.derive(b"transaction code").mac(&data)
+}
+
+pub(super) fn refuse_closed(closed: &Closed) -> Error {
+    let reason = match closed.because {
+        Closure::Redeemed => "the code has been redeemed",
+        Closure::TooManyAttempts => "the transaction code was wrong too often; the code is void",
+    };
+    OAuthError::new(Code::InvalidGrant, reason).into()
+}
+
+pub(super) fn redeem(
+    offered: &Offered,
+    request: &TokenRequest,
+    settings: &Settings,
+    ctx: &Ctx,
+) -> Result<(State, Vec<Effect>), Error> {
+    let refuse = |code, reason| Err(OAuthError::new(code, reason).into());
+    let code_hash = offer::code_hash(request.pre_authorized_code.expose());
+    if !ct_eq(&code_hash, &offered.code_hash) {
+        return refuse(Code::InvalidGrant, "the code is unknown");
+    }
+    if ctx.now() >= offered.expires {
+        return refuse(Code::InvalidGrant, "the code has expired");
+    }
+    match (&offered.tx_code, &request.tx_code) {
+        (None, None) => {}
+        (None, Some(_)) => {
+            return refuse(Code::InvalidRequest, "no transaction code is expected");
+        }
+        (Some(_), None) => return refuse(Code::InvalidRequest, "a transaction code is expected"),
+        (Some(expected), Some(given)) => {
+            let mac = tx_code_mac(settings, &offered.offer_id, given);
+            if !ct_eq(&mac, &expected.mac) {
+                return Ok(wrong_tx_code(offered, expected));
+            }
+        }
+    }
+    let credentials = credentials(offered, request.authorization_details.as_deref(), ctx)?;
+    let token = SecretString::from(ctx.token("issuer/token"));
+    let response = TokenResponse {
+        access_token: token.clone(),
+        token_type: "Bearer".to_owned(),
+        expires_in: Some(settings.token_lifetime),
+        authorization_details: details(&credentials),
+    };
+    let granted = Granted {
+        offer_id: offered.offer_id.clone(),
+        token_hash: token_hash(&token),
+        expires: ctx.now().plus(settings.token_lifetime),
+        client_id: request.client_id.clone(),
+        credentials,
+        issued: BTreeMap::new(),
+    };
+    let effects =
+        vec![Effect::Grant(Box::new(granted)), Effect::AnswerToken(Box::new(response))];
+    Ok((after_use(offered), effects))
+}
+
+fn after_use(offered: &Offered) -> State {
+    match offered.uses_left.saturating_sub(1) {
+        0 => State::Closed(Closed {
+            offer_id: offered.offer_id.clone(),
+            because: Closure::Redeemed,
+        }),
+        uses_left => State::Offered(Offered { uses_left, ..offered.clone() }),
+    }
+}
+
+// OpenID4VCI 1.0 §13.6.3: failed attempts are limited; the code is void after the last one.
+fn wrong_tx_code(offered: &Offered, expected: &ExpectedTxCode) -> (State, Vec<Effect>) {
+    let reason = "the transaction code is wrong";
+    let refusal = Effect::Refuse(OAuthError::new(Code::InvalidGrant, reason).into());
+    let state = match expected.attempts_left.saturating_sub(1) {
+        0 => State::Closed(Closed {
+            offer_id: offered.offer_id.clone(),
+            because: Closure::TooManyAttempts,
+        }),
+        attempts_left => State::Offered(Offered {
+            tx_code: Some(ExpectedTxCode { mac: expected.mac, attempts_left }),
+            ..offered.clone()
+        }),
+    };
+    (state, vec![refusal])
+}
+
+// OpenID4VCI 1.0 §6.2: identifiers are returned where details were asked for.
+fn credentials(
+    offered: &Offered,
+    details: Option<&[AuthorizationDetail]>,
+    ctx: &Ctx,
+) -> Result<BTreeMap<String, Option<String>>, Error> {
+    let Some(details) = details else {
+        let ids = offered.configuration_ids.iter();
+        return Ok(ids.map(|id| (id.clone(), None)).collect());
+    };
+    let mut credentials = BTreeMap::new();
+    for detail in details {
+        let id = &detail.credential_configuration_id;
+        if !offered.configuration_ids.contains(id) {
+            return Err(OAuthError::new(
+                Code::InvalidAuthorizationDetails,
+                "a credential is asked for that was not offered",
+            )
+            .into());
+        }
+        let identifier = ctx.token(&format!("issuer/identifier/{id}"));
+        credentials.insert(id.clone(), Some(identifier));
+    }
+    Ok(credentials)
+}
+
+fn details(credentials: &BTreeMap<String, Option<String>>) -> Option<Vec<AuthorizationDetail>> {
+    let detail = |(id, identifier): (&String, &Option<String>)| {
+        let identifier = identifier.clone()?;
+        Some(AuthorizationDetail {
+            credential_identifiers: Some(vec![identifier]),
+            ..AuthorizationDetail::requesting(id)
+        })
+    };
+    let details: Vec<_> = credentials.iter().filter_map(detail).collect();
+    (!details.is_empty()).then_some(details)
+}

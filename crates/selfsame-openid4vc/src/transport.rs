@@ -1,0 +1,63 @@
+//! Which URLs of the other side are used at all: TLS, but for our own loopback.
+
+use std::collections::BTreeSet;
+
+use url::Url;
+
+/// https everywhere; plain http for exact, configured origins of our own instance.
+#[derive(Clone, Debug, Default)]
+pub struct Transport {
+    plain: BTreeSet<String>,
+}
+
+impl Transport {
+    /// Plain http is allowed for these origins.
+    pub fn with_plain_origins<'a>(origins: impl IntoIterator<Item = &'a Url>) -> Self {
+        let plain = origins.into_iter().map(origin).collect();
+        Self { plain }
+    }
+
+    /// Whether `url` may be used: no user name in it, and https or one of the plain origins.
+    pub fn allows(&self, url: &Url) -> bool {
+        let secure = match url.scheme() {
+            "https" => true,
+            "http" => self.plain.contains(&origin(url)),
+            _ => false,
+        };
+        secure && url.host().is_some() && url.username().is_empty() && url.password().is_none()
+    }
+
+    /// Reads `text` as a URL that may be used.
+    pub fn parse(&self, text: &str) -> Option<Url> {
+        Url::parse(text).ok().filter(|url| self.allows(url))
+    }
+}
+
+fn origin(url: &Url) -> String {
+    url.origin().ascii_serialization()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_http_is_for_configured_origins_only() {
+        let own = Url::parse("http://127.0.0.1:7380/").unwrap();
+        let transport = Transport::with_plain_origins([&own]);
+        for good in ["https://a.example/x", "http://127.0.0.1:7380/issuer"] {
+            assert!(transport.parse(good).is_some(), "{good}");
+        }
+        for bad in [
+            "http://127.0.0.1:7381/issuer",
+            "http://localhost:7380/issuer",
+            "http://a.example/",
+            "https://user@a.example/",
+            "file:///etc/passwd",
+            "did:web:a.example",
+        ] {
+            assert!(transport.parse(bad).is_none(), "{bad}");
+        }
+        assert!(Transport::default().parse("http://127.0.0.1:7380/").is_none());
+    }
+}

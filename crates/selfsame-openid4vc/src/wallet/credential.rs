@@ -1,0 +1,169 @@
+//! Taking in what the credential endpoint answers (OpenID4VCI 1.0 §8.3).
+
+use selfsame_credential::{
+    Format,
+    evidence::{Evidence, Step},
+    sd_jwt::SdJwt,
+    vc_jwt::{Model, VcJwt},
+};
+use selfsame_crypto::{Jwk, PublicKey, ctx::Ctx, json};
+use selfsame_did::{DidUrl, jwk};
+use selfsame_oauth::ErrorBody;
+
+use super::{
+    Answer, Ask, Binding, MAX_NONCES, Next, Progress, ReceivedCredential, Requesting, State, ask,
+    failed,
+};
+use crate::{
+    error::Error,
+    wire::{credential::CredentialResponse, limits},
+};
+
+const TELL: &str = "Tell the issuer; the credential was not kept.";
+
+pub(super) fn answered(
+    requesting: &Requesting,
+    answer: Answer<'_>,
+    gathered: (&Evidence, &Ctx),
+) -> Result<Step<Next>, Error> {
+    let mut progress = requesting.progress.clone();
+    match answer.status {
+        200 => {}
+        202 => {
+            let reason = "The issuer wants to deliver the credential later, which this wallet cannot wait for.";
+            return Err(Error::counterpart(reason, "Ask the issuer when it can be had at once."));
+        }
+        _ => return refused(requesting, answer, gathered),
+    }
+    let Some(current) = progress.plan.asks.first() else {
+        return Err(Error::State("there is nothing left to ask for"));
+    };
+    let response: CredentialResponse = json::parse_as(answer.body, &limits())
+        .map_err(|_| Error::counterpart("the issuer's answer cannot be read", TELL))?;
+    let received = take(current, response)?;
+    progress.credentials.extend(received);
+    progress.plan.asks.remove(0);
+    if !progress.wanted.is_empty() {
+        progress.wanted.remove(0);
+    }
+    progress.nonces = 0;
+    ask(progress, gathered)
+}
+
+fn refused(
+    requesting: &Requesting,
+    answer: Answer<'_>,
+    gathered: (&Evidence, &Ctx),
+) -> Result<Step<Next>, Error> {
+    let body: Option<ErrorBody> = json::parse_as(answer.body, &limits()).ok();
+    let code = body.map(|body| body.error);
+    let progress: &Progress = &requesting.progress;
+    // §8.3.1.2: a nonce that is refused is replaced; not for ever, though.
+    if code.as_deref() == Some("invalid_nonce") && progress.nonces < MAX_NONCES {
+        return ask(progress.clone(), gathered);
+    }
+    let (reason, advice) = match code.as_deref() {
+        Some("invalid_nonce") => (
+            "The issuer refuses the nonces it gives out itself.",
+            "Tell the issuer, or try again later with a new offer.",
+        ),
+        Some("invalid_proof") => (
+            "The issuer does not accept the proof of your key.",
+            "Choose another key or DID, and ask the issuer for a new offer.",
+        ),
+        Some("credential_request_denied") => {
+            ("The issuer will not issue this credential.", "Ask the issuer why.")
+        }
+        Some("invalid_token") => (
+            "The issuer does not take its own access token any more.",
+            "Ask the issuer for a new offer.",
+        ),
+        Some(_) => ("The issuer refused the request.", "Ask the issuer for a new offer."),
+        None => ("The issuer's credential endpoint failed.", "Try again later with a new offer."),
+    };
+    let state = State::Requesting(requesting.clone());
+    Ok(Step::Done(failed(&state, code, reason.to_owned(), advice)))
+}
+
+fn take(ask: &Ask, response: CredentialResponse) -> Result<Vec<ReceivedCredential>, Error> {
+    let bad = |reason: &str| Error::counterpart(reason, TELL);
+    // §8.3: at most one credential a key.
+    let most = ask.bindings.len().max(1);
+    if response.credentials.is_empty() || response.credentials.len() > most {
+        return Err(bad("the issuer sent no credential, or more than were asked for"));
+    }
+    let mut unused: Vec<&Binding> = ask.bindings.iter().collect();
+    let mut received = Vec::with_capacity(response.credentials.len());
+    for issued in response.credentials {
+        let seen = inspect(&issued.credential, ask.format)
+            .ok_or_else(|| bad("a credential is not of the format that was offered"))?;
+        if !ask.types.iter().all(|wanted| seen.types.contains(wanted)) {
+            return Err(bad("a credential is not of the type that was offered"));
+        }
+        let binding = match ask.bindings.is_empty() {
+            true => None,
+            false => {
+                let place = unused.iter().position(|binding| seen.is_bound_to(binding));
+                let place = place
+                    .ok_or_else(|| bad("a credential is bound to a key that was not asked for"))?;
+                Some(unused.remove(place))
+            }
+        };
+        received.push(ReceivedCredential {
+            configuration_id: ask.configuration_id.clone(),
+            format: ask.format,
+            raw: issued.credential,
+            key: binding.map(|binding| binding.key.clone()),
+            kid: binding.and_then(|binding| binding.kid.clone()),
+        });
+    }
+    Ok(received)
+}
+
+/// What a credential says of its type and its holder.
+struct Seen {
+    types: Vec<String>,
+    key: Option<Jwk>,
+    subject: Option<String>,
+}
+
+fn inspect(raw: &str, format: Format) -> Option<Seen> {
+    if let Some(model) = Model::of(format) {
+        let credential = VcJwt::parse(raw, model).ok()?;
+        let key = match credential.confirmed_key() {
+            Some(key) => Some(key.ok()?),
+            None => None,
+        };
+        return Some(Seen {
+            types: credential.types().into_iter().map(str::to_owned).collect(),
+            key,
+            subject: credential.subject().map(str::to_owned),
+        });
+    }
+    let credential = SdJwt::parse(raw).ok()?;
+    // An issuer sends no key binding, and disclosures that fit.
+    if credential.key_binding().is_some() || credential.process().is_err() {
+        return None;
+    }
+    let payload = credential.payload();
+    let key = payload.get("cnf").and_then(|cnf| cnf.get("jwk"));
+    Some(Seen {
+        types: payload.get("vct")?.as_str().map(str::to_owned).into_iter().collect(),
+        key: key.and_then(|value| Jwk::from_value(value).ok()),
+        subject: payload.get("sub").and_then(|sub| sub.as_str()).map(str::to_owned),
+    })
+}
+
+impl Seen {
+    fn is_bound_to(&self, binding: &Binding) -> bool {
+        if let Some(key) = &self.key {
+            return key.thumbprint() == binding.jwk.thumbprint();
+        }
+        let Some(subject) = self.subject.as_deref() else { return false };
+        match &binding.kid {
+            Some(kid) => DidUrl::parse(kid).is_ok_and(|url| url.did.as_str() == subject),
+            None => PublicKey::from_jwk(&binding.jwk)
+                .is_ok_and(|key| jwk::create(&key).as_str() == subject),
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Reading what the issuer and its authorization server say of themselves (OpenID4VCI 1.0 §12.2, RFC 8414).
+
+use selfsame_crypto::json;
+use selfsame_oauth::{ServerMetadata, metadata::{location, well_known}};
+use url::Url;
+
+use crate::{
+    error::Error,
+    transport::Transport,
+    wire::{
+        limits, media_type,
+        metadata::{IssuerMetadata, WELL_KNOWN},
+        offer::CredentialOffer,
+    },
+};
+
+const ADVICE: &str = "Tell the issuer; nothing was sent to it.";
+
+/// An authorization server, and where its metadata is.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Server {
+    /// Its identifier.
+    pub issuer: String,
+    /// Its metadata.
+    pub url: Url,
+}
+
+/// Where the metadata of an offer's issuer is.
+pub fn issuer_location(offer: &CredentialOffer, transport: &Transport) -> Result<Url, Error> {
+    well_known(&offer.credential_issuer, WELL_KNOWN)
+        .filter(|url| transport.allows(url))
+        .ok_or_else(|| bad("the offer's issuer is not an https address without query and fragment"))
+}
+
+/// Reads the issuer's metadata, fetched for the identifier in the offer.
+pub fn read_issuer(
+    body: &[u8],
+    content_type: Option<&str>,
+    offer: &CredentialOffer,
+    transport: &Transport,
+) -> Result<IssuerMetadata, Error> {
+    if content_type.map(media_type).as_deref() != Some("application/json") {
+        return Err(bad("the issuer's metadata does not come as application/json"));
+    }
+    let metadata: IssuerMetadata = json::parse_as(body, &limits())
+        .map_err(|error| bad(format!("the issuer's metadata cannot be read: {error}")))?;
+    // §12.2.4: compared as strings, without normalisation.
+    if metadata.credential_issuer != offer.credential_issuer {
+        return Err(bad("the issuer's metadata names another issuer"));
+    }
+    metadata.check().map_err(|problem| bad(format!("the issuer's metadata is wrong: {problem}")))?;
+    let endpoints = [Some(&metadata.credential_endpoint), metadata.nonce_endpoint.as_ref()];
+    if endpoints.into_iter().flatten().any(|url| !transport.allows(url)) {
+        return Err(bad("an endpoint of the issuer is not an https address"));
+    }
+    let requires = |encryption: Option<crate::wire::metadata::Encryption>| {
+        encryption.is_some_and(|encryption| encryption.encryption_required)
+    };
+    if requires(metadata.credential_request_encryption)
+        || requires(metadata.credential_response_encryption)
+    {
+        return Err(bad("the issuer insists on encryption, which this wallet does not have"));
+    }
+    for id in &offer.credential_configuration_ids {
+        let configuration = metadata
+            .configuration(id)
+            .ok_or_else(|| bad("the offer names a credential that the issuer does not describe"))?;
+        configuration
+            .check()
+            .map_err(|problem| bad(format!("the credential's description is wrong: {problem}")))?;
+    }
+    Ok(metadata)
+}
+
+/// Which authorization server redeems the offer's code.
+pub fn server(
+    metadata: &IssuerMetadata,
+    offer: &CredentialOffer,
+    transport: &Transport,
+) -> Result<Server, Error> {
+    let hint = offer.pre_authorized_code().and_then(|grant| grant.authorization_server.as_deref());
+    let issuer = match (metadata.authorization_servers.as_deref(), hint) {
+        (None, None) => &metadata.credential_issuer,
+        // §4.1.1: the hint is for issuers with several servers, and names one of them.
+        (None, Some(_)) => {
+            return Err(bad("the offer names an authorization server that the issuer does not"));
+        }
+        (Some(servers), Some(hint)) => servers
+            .iter()
+            .find(|server| *server == hint)
+            .ok_or_else(|| bad("the offer names an authorization server that the issuer does not"))?,
+        (Some(servers), None) => {
+            servers.first().ok_or_else(|| bad("the issuer has no authorization server"))?
+        }
+    };
+    let url = location(issuer)
+        .filter(|url| transport.allows(url))
+        .ok_or_else(|| bad("the authorization server is not an https address"))?;
+    Ok(Server { issuer: issuer.clone(), url })
+}
+
+/// Reads an authorization server's metadata.
+pub fn read_server(
+    body: &[u8],
+    server: &Server,
+    transport: &Transport,
+) -> Result<ServerMetadata, Error> {
+    let metadata = ServerMetadata::parse(body, &server.issuer).map_err(|error| bad(error.to_string()))?;
+    match &metadata.token_endpoint {
+        Some(url) if transport.allows(url) => Ok(metadata),
+        _ => Err(bad("the authorization server has no token endpoint at an https address")),
+    }
+}
+
+fn bad(reason: impl Into<String>) -> Error {
+    Error::counterpart(reason, ADVICE)
+}

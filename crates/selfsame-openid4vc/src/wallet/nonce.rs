@@ -1,0 +1,32 @@
+//! Taking a fresh nonce (OpenID4VCI 1.0 §7).
+
+use selfsame_credential::evidence::{Evidence, Step};
+use selfsame_crypto::{ctx::Ctx, json};
+
+use super::{Answer, Next, Proving, proof};
+use crate::{
+    error::Error,
+    wire::{limits, nonce::NonceResponse},
+};
+
+/// The longest nonce that is put into a proof.
+const MAX_NONCE: usize = 4096;
+
+pub(super) fn fetched(
+    proving: &Proving,
+    answer: Answer<'_>,
+    gathered: (&Evidence, &Ctx),
+) -> Result<Step<Next>, Error> {
+    let bad = |reason| Error::counterpart(reason, "Try again later, or ask the issuer for a new offer.");
+    if !(200..300).contains(&answer.status) {
+        return Err(bad("the issuer gives no nonce"));
+    }
+    let response: NonceResponse = json::parse_as(answer.body, &limits())
+        .map_err(|_| bad("the issuer's nonce cannot be read"))?;
+    if response.c_nonce.is_empty() || response.c_nonce.len() > MAX_NONCE {
+        return Err(bad("the issuer's nonce is empty or too long"));
+    }
+    let mut progress = proving.progress.clone();
+    progress.nonces = progress.nonces.saturating_add(1);
+    proof::request(progress, Some(&response.c_nonce), gathered)
+}

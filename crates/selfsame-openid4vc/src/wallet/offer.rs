@@ -1,0 +1,62 @@
+//! Reading a credential offer (OpenID4VCI 1.0 §4.1).
+
+use selfsame_oauth::Form;
+use url::Url;
+
+use crate::{
+    error::Error,
+    transport::Transport,
+    wire::{
+        media_type,
+        offer::{CredentialOffer, SCHEME},
+    },
+};
+
+/// The longest link that is looked at.
+const MAX_LINK: usize = 64 * 1024;
+const ADVICE: &str = "Ask the issuer for a new offer.";
+
+/// An offer, or where it is.
+#[derive(Clone, Debug)]
+pub enum Source {
+    /// The offer itself.
+    Value(CredentialOffer),
+    /// Where to GET it, without following redirects into other places.
+    Reference(Url),
+}
+
+/// Reads the link a person scanned or followed.
+pub fn locate(link: &str, transport: &Transport) -> Result<Source, Error> {
+    let bad = |reason: &str| Error::counterpart(reason, ADVICE);
+    let url = Some(link.trim())
+        .filter(|link| link.len() <= MAX_LINK)
+        .and_then(|link| Url::parse(link).ok())
+        .ok_or_else(|| bad("this is not a link"))?;
+    if url.scheme() != SCHEME && !transport.allows(&url) {
+        return Err(bad("this is not a link to a credential offer"));
+    }
+    let mut query = Form::of_query(url.query().unwrap_or_default())
+        .map_err(|error| bad(&format!("the link is malformed: {error}")))?;
+    match (query.take("credential_offer"), query.take("credential_offer_uri")) {
+        (Some(text), None) => offer(text.as_bytes()).map(Source::Value),
+        (None, Some(text)) => transport
+            .parse(&text)
+            .map(Source::Reference)
+            .ok_or_else(|| bad("the offer is not at an https address")),
+        (Some(_), Some(_)) => Err(bad("the link has an offer and the address of one")),
+        (None, None) => Err(bad("there is no credential offer in the link")),
+    }
+}
+
+/// Reads what was fetched from the address of an offer.
+pub fn read(body: &[u8], content_type: Option<&str>) -> Result<CredentialOffer, Error> {
+    // §4.1.3: application/json, and never a JWT.
+    if content_type.map(media_type).as_deref() != Some("application/json") {
+        return Err(Error::counterpart("the offer does not come as application/json", ADVICE));
+    }
+    offer(body)
+}
+
+fn offer(bytes: &[u8]) -> Result<CredentialOffer, Error> {
+    CredentialOffer::parse(bytes).map_err(|error| Error::counterpart(error.to_string(), ADVICE))
+}

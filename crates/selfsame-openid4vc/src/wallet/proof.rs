@@ -1,0 +1,119 @@
+//! Proving possession of the keys that credentials shall be bound to (OpenID4VCI 1.0 Appendix F.1).
+
+use selfsame_credential::{
+    Format,
+    evidence::{Evidence, Need, SignatureRequest, Step},
+};
+use selfsame_crypto::{Algorithm, ctx::Ctx, jws::Unsigned};
+use selfsame_did::DidUrl;
+use serde_json::{Map, Value, json};
+
+use super::{Binding, Effect, Next, Progress, Requesting, State};
+use crate::{
+    error::Error,
+    wire::{
+        credential::{CredentialRequest, PROOF_TYP},
+        metadata::Configuration,
+    },
+};
+
+const OTHER_KEY: &str = "Choose another key or DID for this credential.";
+
+/// The keys that fit the configuration, each named in a way it lists.
+pub(super) fn bindings(
+    configuration: &Configuration,
+    format: Format,
+    keys: &[Binding],
+) -> Result<Vec<Binding>, Error> {
+    let bad = |reason: &str| Error::counterpart(reason, OTHER_KEY);
+    let proof = configuration
+        .jwt_proof()
+        .ok_or_else(|| bad("the issuer takes no proofs of the type jwt"))?;
+    if proof.key_attestations_required.is_some() {
+        return Err(bad("the issuer insists on key attestations, which this wallet does not have"));
+    }
+    let listed: Vec<Algorithm> = proof
+        .proof_signing_alg_values_supported
+        .iter()
+        .filter_map(Value::as_str)
+        .filter_map(|name| name.parse().ok())
+        .collect();
+    let fitting: Vec<Binding> = keys
+        .iter()
+        .filter(|key| listed.contains(&key.algorithm))
+        .filter_map(|key| named(configuration, format, key))
+        .collect();
+    if fitting.is_empty() {
+        return Err(bad("none of the keys is of a kind that the issuer takes"));
+    }
+    Ok(fitting)
+}
+
+// A W3C credential names its subject by a DID, so a DID goes before a bare key; an SD-JWT VC confirms a key, so there
+// it is the other way round, which also keeps the DID out of it.
+fn named(configuration: &Configuration, format: Format, key: &Binding) -> Option<Binding> {
+    let methods = configuration.cryptographic_binding_methods_supported.as_deref()?;
+    let bare = methods.iter().any(|method| method == "jwk");
+    let by_did = key.kid.as_ref().is_some_and(|kid| {
+        DidUrl::parse(kid).is_ok_and(|url| methods.contains(&format!("did:{}", url.did.method())))
+    });
+    let use_did = by_did && (!bare || format != Format::SdJwtVc);
+    match (use_did, bare) {
+        (true, _) => Some(key.clone()),
+        (false, true) => Some(Binding { kid: None, ..key.clone() }),
+        (false, false) => None,
+    }
+}
+
+/// Drafts the proofs of the current ask, and its request once they are signed.
+pub(super) fn request(
+    progress: Progress,
+    nonce: Option<&str>,
+    (evidence, ctx): (&Evidence, &Ctx),
+) -> Result<Step<Next>, Error> {
+    let (Some(current), Some(wanted)) = (progress.plan.asks.first(), progress.wanted.first()) else {
+        return Err(Error::State("there is nothing left to ask for"));
+    };
+    let mut proofs = Vec::with_capacity(current.bindings.len());
+    let mut needs = Vec::new();
+    for binding in &current.bindings {
+        let unsigned = draft(binding, &progress.plan.issuer, nonce, ctx);
+        let request =
+            SignatureRequest { key: binding.key.clone(), bytes: unsigned.signing_input().to_vec() };
+        match evidence.signature(&request) {
+            Some(signature) => proofs.push(unsigned.finish(signature)),
+            None => needs.push(Need::Signature(request)),
+        }
+    }
+    if !needs.is_empty() {
+        return Ok(Step::Needs(needs));
+    }
+    let request = CredentialRequest {
+        wanted: wanted.clone(),
+        proofs: (!proofs.is_empty()).then_some(proofs),
+    };
+    let effect = Effect::RequestCredential {
+        url: progress.plan.credential_endpoint.clone(),
+        token: progress.token.clone(),
+        body: request.to_json(),
+    };
+    Ok(Step::Done((State::Requesting(Requesting { progress }), vec![effect])))
+}
+
+fn draft(binding: &Binding, audience: &str, nonce: Option<&str>, ctx: &Ctx) -> Unsigned {
+    let mut header = Map::new();
+    header.insert("typ".to_owned(), Value::from(PROOF_TYP));
+    header.insert("alg".to_owned(), Value::from(binding.algorithm.as_str()));
+    match &binding.kid {
+        Some(kid) => header.insert("kid".to_owned(), Value::from(kid.as_str())),
+        None => header.insert("jwk".to_owned(), binding.jwk.to_value()),
+    };
+    // No `iss`: the code was redeemed anonymously.
+    let mut claims = Map::new();
+    claims.insert("aud".to_owned(), Value::from(audience));
+    claims.insert("iat".to_owned(), json!(ctx.now().0));
+    if let Some(nonce) = nonce {
+        claims.insert("nonce".to_owned(), Value::from(nonce));
+    }
+    Unsigned::new(&Value::Object(header), &Value::Object(claims))
+}

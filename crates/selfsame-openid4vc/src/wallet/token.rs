@@ -1,0 +1,180 @@
+//! Redeeming the offer's code (OpenID4VCI 1.0 §6).
+
+use selfsame_credential::{Format, evidence::{Evidence, Step}};
+use selfsame_crypto::{SecretString, ctx::Ctx, json};
+use selfsame_oauth::{ErrorBody, ServerMetadata, TokenRequest, TokenResponse, details::OPENID_CREDENTIAL};
+
+use super::{Answer, Ask, Binding, Effect, Next, Plan, Progress, Redeeming, State, ask, failed, proof};
+use crate::{
+    error::Error,
+    wire::{
+        credential::Wanted,
+        limits,
+        metadata::{Configuration, IssuerMetadata},
+        offer::{CredentialOffer, InputMode, TxCode},
+    },
+};
+
+const ASK_AGAIN: &str = "Ask the issuer for a new offer.";
+
+/// What the person agreed to.
+#[derive(Clone, Copy, Debug)]
+pub struct Accept<'a> {
+    /// The offer.
+    pub offer: &'a CredentialOffer,
+    /// The issuer's metadata, as [`super::metadata::read_issuer`] read it.
+    pub issuer: &'a IssuerMetadata,
+    /// The server's metadata, as [`super::metadata::read_server`] read it.
+    pub server: &'a ServerMetadata,
+    /// What the person typed in.
+    pub tx_code: Option<&'a SecretString>,
+    /// The keys to bind to, the first of them foremost; no more than the issuer takes are used.
+    pub bindings: &'a [Binding],
+}
+
+/// Begins to receive what an offer offers.
+pub fn begin(accept: &Accept<'_>) -> Result<Next, Error> {
+    let bad = |reason: &str| Error::counterpart(reason, ASK_AGAIN);
+    let grant = accept
+        .offer
+        .pre_authorized_code()
+        .ok_or_else(|| bad("the offer has no pre-authorized code, and this wallet knows no other way"))?;
+    check_tx_code(grant.tx_code.as_ref(), accept.tx_code)?;
+    if !accept.server.grant_types_supported.is_empty()
+        && !accept.server.supports_pre_authorized_code()
+    {
+        return Err(bad("the authorization server does not redeem pre-authorized codes"));
+    }
+    let url = accept
+        .server
+        .token_endpoint
+        .clone()
+        .ok_or_else(|| bad("the authorization server has no token endpoint"))?;
+    let asks = accept.offer.credential_configuration_ids.iter();
+    let plan = Plan {
+        issuer: accept.issuer.credential_issuer.clone(),
+        credential_endpoint: accept.issuer.credential_endpoint.clone(),
+        nonce_endpoint: accept.issuer.nonce_endpoint.clone(),
+        asks: asks.map(|id| wanted(accept, id)).collect::<Result<_, _>>()?,
+    };
+    let request = TokenRequest {
+        pre_authorized_code: grant.code.clone(),
+        tx_code: accept.tx_code.cloned(),
+        client_id: None,
+        authorization_details: None,
+    };
+    let redeeming = Redeeming { plan, with_tx_code: accept.tx_code.is_some() };
+    let effect = Effect::RedeemToken { url, form: request.to_form() };
+    Ok((State::Redeeming(redeeming), vec![effect]))
+}
+
+// §4.1.1, §6.1: a transaction code is sent if, and only if, the offer asks for one.
+fn check_tx_code(asked: Option<&TxCode>, given: Option<&SecretString>) -> Result<(), Error> {
+    match (asked, given) {
+        (None, None) => Ok(()),
+        (None, Some(_)) => Err(Error::Choice("the offer asks for no transaction code")),
+        (Some(_), None) => Err(Error::Choice("the offer asks for a transaction code")),
+        (Some(asked), Some(given)) => {
+            let given = given.expose();
+            let length = u32::try_from(given.chars().count()).unwrap_or(u32::MAX);
+            if given.is_empty() || asked.length.is_some_and(|wanted| wanted != length) {
+                return Err(Error::Choice("the transaction code has another length"));
+            }
+            let digits = given.bytes().all(|b| b.is_ascii_digit());
+            if asked.input_mode == InputMode::Numeric && !digits {
+                return Err(Error::Choice("the transaction code has digits only"));
+            }
+            Ok(())
+        }
+    }
+}
+
+fn wanted(accept: &Accept<'_>, id: &str) -> Result<Ask, Error> {
+    let bad = |reason: &str| Error::counterpart(reason, ASK_AGAIN);
+    let configuration = accept
+        .issuer
+        .configuration(id)
+        .ok_or_else(|| bad("the offer names a credential that the issuer does not describe"))?;
+    let format = configuration
+        .known_format()
+        .ok_or_else(|| bad("the credential has a format that this wallet does not know"))?;
+    let bindings = match &configuration.proof_types_supported {
+        None => Vec::new(),
+        Some(_) => proof::bindings(configuration, format, accept.bindings)?
+            .into_iter()
+            .take(accept.issuer.batch_size())
+            .collect(),
+    };
+    Ok(Ask { configuration_id: id.to_owned(), format, types: types(configuration, format), bindings })
+}
+
+fn types(configuration: &Configuration, format: Format) -> Vec<String> {
+    match format {
+        Format::SdJwtVc => configuration.vct.iter().cloned().collect(),
+        Format::JwtVcJson | Format::VcJwt => configuration
+            .credential_definition
+            .as_ref()
+            .map(|definition| definition.types.clone())
+            .unwrap_or_default(),
+    }
+}
+
+pub(super) fn redeemed(
+    redeeming: &Redeeming,
+    answer: Answer<'_>,
+    gathered: (&Evidence, &Ctx),
+) -> Result<Step<Next>, Error> {
+    if answer.status != 200 {
+        return Ok(Step::Done(refused(redeeming, answer)));
+    }
+    let response = TokenResponse::parse(answer.body)
+        .map_err(|error| Error::counterpart(error.to_string(), ASK_AGAIN))?;
+    let wanted = redeeming.plan.asks.iter().map(|ask| name(ask, &response));
+    let progress = Progress {
+        plan: redeeming.plan.clone(),
+        wanted: wanted.collect::<Result<_, _>>()?,
+        token: response.access_token,
+        nonces: 0,
+        credentials: Vec::new(),
+    };
+    ask(progress, gathered)
+}
+
+// §6.2, §8.2: identifiers that the token response names must be used.
+fn name(ask: &Ask, response: &TokenResponse) -> Result<Wanted, Error> {
+    let Some(details) = &response.authorization_details else {
+        return Ok(Wanted::CredentialConfigurationId(ask.configuration_id.clone()));
+    };
+    let identifier = details
+        .iter()
+        .filter(|detail| detail.kind == OPENID_CREDENTIAL)
+        .find(|detail| detail.credential_configuration_id == ask.configuration_id)
+        .and_then(|detail| detail.credential_identifiers.as_ref()?.first());
+    identifier.cloned().map(Wanted::CredentialIdentifier).ok_or_else(|| {
+        let reason = "the access token is not good for all that was offered";
+        Error::counterpart(reason, ASK_AGAIN)
+    })
+}
+
+fn refused(redeeming: &Redeeming, answer: Answer<'_>) -> Next {
+    let body: Option<ErrorBody> = json::parse_as(answer.body, &limits()).ok();
+    let code = body.map(|body| body.error);
+    let (reason, advice) = match code.as_deref() {
+        Some("invalid_grant") if redeeming.with_tx_code => (
+            "The transaction code is wrong, or the offer has been used or has expired.",
+            "Check the transaction code and try again; if it is right, ask the issuer for a new offer.",
+        ),
+        Some("invalid_grant") => ("The offer has been used or has expired.", ASK_AGAIN),
+        Some("invalid_client") => (
+            "The issuer does not deal with wallets it does not know.",
+            "Ask the issuer which wallets it accepts.",
+        ),
+        Some(_) => ("The issuer refused to redeem the offer.", ASK_AGAIN),
+        None => (
+            "The issuer's token endpoint failed.",
+            "Try again later; if the offer is for one use, ask the issuer for a new one.",
+        ),
+    };
+    let state = State::Redeeming(redeeming.clone());
+    failed(&state, code, reason.to_owned(), advice)
+}

@@ -1,0 +1,369 @@
+//! Authorization requests for presentations (OpenID4VP 1.0 §5).
+
+use std::collections::BTreeMap;
+
+use selfsame_credential::dcql::Query;
+use selfsame_did::Did;
+use selfsame_oauth::Form;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use url::Url;
+
+use crate::error::{Error, PresentationCode};
+
+/// The scheme that invokes a wallet with a request.
+pub const SCHEME: &str = "openid4vp";
+/// `typ` of a request object (RFC 9101 §10.8).
+pub const TYP: &str = "oauth-authz-req+jwt";
+/// The media type of a request object.
+pub const MEDIA_TYPE: &str = "application/oauth-authz-req+jwt";
+/// `aud` of a request object whose recipient is not known (OpenID4VP 1.0 §5.8).
+pub const STATIC_AUDIENCE: &str = "https://self-issued.me/v2";
+/// The longest nonce or state that is looked at.
+const MAX_VALUE: usize = 1024;
+
+/// Who asks: the client identifier with its prefix (OpenID4VP 1.0 §5.9).
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum ClientId {
+    /// Nobody in particular; the answer goes where the identifier says.
+    RedirectUri(Url),
+    /// The controller of a DID.
+    DecentralizedIdentifier(Did),
+    /// The holder of a certificate for a DNS name.
+    X509SanDns(String),
+}
+
+impl ClientId {
+    /// Reads a client identifier; a prefix we do not know, or none, is refused (OpenID4VP 1.0 §5.9.2, §8.5).
+    pub fn parse(text: &str) -> Result<Self, Error> {
+        let refuse = Error::invalid_request;
+        let Some((prefix, original)) = text.split_once(':') else {
+            return Err(refuse("the client is not registered with this wallet"));
+        };
+        match prefix {
+            "redirect_uri" => Url::parse(original)
+                .map(Self::RedirectUri)
+                .map_err(|_| refuse("the client identifier is not a redirect URI")),
+            "decentralized_identifier" => Did::parse(original)
+                .map(Self::DecentralizedIdentifier)
+                .map_err(|_| refuse("the client identifier is not a DID")),
+            "x509_san_dns" if is_dns_name(original) => Ok(Self::X509SanDns(original.to_owned())),
+            "x509_san_dns" => Err(refuse("the client identifier is not a DNS name")),
+            _ => Err(refuse("the client identifier prefix is not supported")),
+        }
+    }
+
+    /// The prefix.
+    pub const fn prefix(&self) -> &'static str {
+        match self {
+            Self::RedirectUri(_) => "redirect_uri",
+            Self::DecentralizedIdentifier(_) => "decentralized_identifier",
+            Self::X509SanDns(_) => "x509_san_dns",
+        }
+    }
+
+    /// Whether requests must be signed; where they need not be, they cannot be.
+    pub const fn is_signed(&self) -> bool {
+        !matches!(self, Self::RedirectUri(_))
+    }
+}
+
+impl std::fmt::Display for ClientId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let original = match self {
+            Self::RedirectUri(url) => url.as_str(),
+            Self::DecentralizedIdentifier(did) => did.as_str(),
+            Self::X509SanDns(name) => name,
+        };
+        write!(f, "{}:{original}", self.prefix())
+    }
+}
+
+fn is_dns_name(text: &str) -> bool {
+    let label = |label: &str| {
+        !label.is_empty()
+            && label.len() <= 63
+            && label.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
+    };
+    text.len() <= 253 && text.split('.').all(label)
+}
+
+/// How the request object is fetched.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RequestUriMethod {
+    /// With GET.
+    #[default]
+    Get,
+    /// With POST, so that the wallet can send a nonce of its own.
+    Post,
+}
+
+impl RequestUriMethod {
+    /// Reads the parameter; its value is case-sensitive.
+    pub fn parse(text: Option<&str>) -> Result<Self, Error> {
+        match text {
+            None | Some("get") => Ok(Self::Get),
+            Some("post") => Ok(Self::Post),
+            Some(_) => Err(Error::presentation(
+                PresentationCode::InvalidRequestUriMethod,
+                "request_uri_method is neither get nor post",
+            )),
+        }
+    }
+}
+
+/// What a verifier says of itself (OpenID4VP 1.0 §5.1, §11); other members are ignored.
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+pub struct ClientMetadata {
+    /// The formats, and the algorithms within them, that the verifier can check.
+    #[serde(default)]
+    pub vp_formats_supported: BTreeMap<String, VpFormat>,
+}
+
+/// The algorithms a verifier can check in one format; absent means any.
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+pub struct VpFormat {
+    /// Of W3C credentials and presentations.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alg_values: Option<Vec<String>>,
+    /// Of an SD-JWT's issuer.
+    #[serde(rename = "sd-jwt_alg_values", default, skip_serializing_if = "Option::is_none")]
+    pub sd_jwt_alg_values: Option<Vec<String>>,
+    /// Of an SD-JWT's key binding.
+    #[serde(rename = "kb-jwt_alg_values", default, skip_serializing_if = "Option::is_none")]
+    pub kb_jwt_alg_values: Option<Vec<String>>,
+}
+
+/// The request's parameters as they come, from a URL or a request object.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub struct Parameters {
+    /// Who asks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client_id: Option<String>,
+    /// `vp_token`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response_type: Option<String>,
+    /// `direct_post`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response_mode: Option<String>,
+    /// Where the answer is posted to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response_uri: Option<String>,
+    /// Not used with `direct_post`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub redirect_uri: Option<String>,
+    /// What binds presentations to the request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nonce: Option<String>,
+    /// What the answer repeats.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<String>,
+    /// Not supported in place of a query.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scope: Option<String>,
+    /// What is asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dcql_query: Option<Value>,
+    /// What the verifier says of itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client_metadata: Option<Value>,
+    /// Not supported.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transaction_data: Option<Value>,
+    /// The wallet's nonce, echoed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wallet_nonce: Option<String>,
+}
+
+impl Parameters {
+    /// Takes the parameters from a URL's query; objects come as JSON text (OpenID4VP 1.0 §5.1).
+    pub fn of_form(form: &mut Form) -> Result<Self, Error> {
+        let mut json = |name: &str| -> Result<Option<Value>, Error> {
+            let Some(text) = form.take(name) else { return Ok(None) };
+            selfsame_crypto::json::parse(text.as_bytes(), &super::limits())
+                .map(Some)
+                .map_err(|_| Error::invalid_request("a parameter that holds JSON is malformed"))
+        };
+        let dcql_query = json("dcql_query")?;
+        let client_metadata = json("client_metadata")?;
+        let transaction_data = form.take("transaction_data").map(Value::String);
+        Ok(Self {
+            client_id: form.take("client_id"),
+            response_type: form.take("response_type"),
+            response_mode: form.take("response_mode"),
+            response_uri: form.take("response_uri"),
+            redirect_uri: form.take("redirect_uri"),
+            nonce: form.take("nonce"),
+            state: form.take("state"),
+            scope: form.take("scope"),
+            dcql_query,
+            client_metadata,
+            transaction_data,
+            wallet_nonce: None,
+        })
+    }
+
+    /// The parameters for a URL's query, objects as JSON text.
+    pub fn to_pairs(&self) -> Vec<(String, String)> {
+        let Ok(Value::Object(members)) = serde_json::to_value(self) else {
+            return Vec::new();
+        };
+        let text = |value: Value| match value {
+            Value::String(text) => text,
+            other => other.to_string(),
+        };
+        members.into_iter().map(|(name, value)| (name, text(value))).collect()
+    }
+}
+
+/// A request that holds together, whoever sent it.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct Request {
+    /// The full client identifier, prefix and all; the audience of what is presented.
+    pub client_id: String,
+    /// Where the answer is posted to.
+    pub response_uri: Url,
+    /// What binds presentations to the request.
+    pub nonce: String,
+    /// What the answer repeats.
+    pub state: Option<String>,
+    /// What is asked for.
+    pub query: Query,
+    /// What the verifier can check.
+    pub metadata: ClientMetadata,
+}
+
+/// A request that is refused, with where to say so if the verifier can be told.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Refused {
+    /// Why.
+    pub error: Error,
+    /// The response URI, where the request names one.
+    pub response_uri: Option<Url>,
+    /// The state to repeat.
+    pub state: Option<String>,
+}
+
+impl Request {
+    /// Checks parameters, one rule after the other (OpenID4VP 1.0 §5, §8.2, §8.5).
+    pub fn check(parameters: Parameters, client: &ClientId) -> Result<Self, Box<Refused>> {
+        let response_uri = response_uri(&parameters, client);
+        let state = parameters.state.clone();
+        let destination = response_uri.as_ref().ok().cloned();
+        response_uri
+            .and_then(|response_uri| Self::read(parameters, client, response_uri))
+            .map_err(|error| Box::new(Refused { error, response_uri: destination, state }))
+    }
+
+    fn read(parameters: Parameters, client: &ClientId, response_uri: Url) -> Result<Self, Error> {
+        let refuse = Error::invalid_request;
+        match parameters.response_type.as_deref() {
+            Some("vp_token") => {}
+            Some(_) => {
+                return Err(Error::presentation(
+                    PresentationCode::UnsupportedResponseType,
+                    "the response type is not vp_token",
+                ));
+            }
+            None => return Err(refuse("response_type is missing")),
+        }
+        if parameters.transaction_data.is_some() {
+            return Err(Error::presentation(
+                PresentationCode::InvalidTransactionData,
+                "transaction data is not supported by this wallet",
+            ));
+        }
+        let query = query(&parameters)?;
+        let nonce = parameters.nonce.ok_or_else(|| refuse("nonce is missing"))?;
+        if nonce.len() > MAX_VALUE || !super::is_url_safe(&nonce) {
+            return Err(refuse("nonce has other than ASCII URL-safe characters, or is too long"));
+        }
+        let unsafe_state = |state: &String| state.len() > MAX_VALUE || !super::is_url_safe(state);
+        if parameters.state.as_ref().is_some_and(unsafe_state) {
+            return Err(refuse("state has other than ASCII URL-safe characters, or is too long"));
+        }
+        // §5.3: without holder binding, state is what binds the answer to the request.
+        let unbound = query
+            .credentials()
+            .iter()
+            .any(|credential| !credential.require_cryptographic_holder_binding);
+        if unbound && parameters.state.is_none() {
+            return Err(refuse("state is required where no holder binding is asked for"));
+        }
+        let metadata = match parameters.client_metadata {
+            Some(value) => serde_json::from_value(value)
+                .map_err(|_| refuse("client_metadata is malformed"))?,
+            None => ClientMetadata::default(),
+        };
+        Ok(Self {
+            client_id: client.to_string(),
+            response_uri,
+            nonce,
+            state: parameters.state,
+            query,
+            metadata,
+        })
+    }
+}
+
+fn query(parameters: &Parameters) -> Result<Query, Error> {
+    match (&parameters.dcql_query, &parameters.scope) {
+        (Some(_), Some(_)) => {
+            Err(Error::invalid_request("dcql_query and scope are both present"))
+        }
+        (None, Some(_)) => Err(Error::presentation(
+            PresentationCode::InvalidScope,
+            "no scope stands for a query with this wallet",
+        )),
+        (None, None) => Err(Error::invalid_request("dcql_query is missing")),
+        (Some(value), None) => {
+            let query = Query::parse(value)
+                .map_err(|error| Error::invalid_request(format!("dcql_query: {error}")))?;
+            let known = query.credentials().iter().any(|query| query.known_format().is_some());
+            if !known {
+                return Err(Error::presentation(
+                    PresentationCode::VpFormatsNotSupported,
+                    "none of the formats asked for is supported",
+                ));
+            }
+            Ok(query)
+        }
+    }
+}
+
+// §8.2: response_uri is required and redirect_uri forbidden with direct_post; §5.9.3: with the prefix
+// `redirect_uri` the identifier is the response URI, and the parameter may be left out.
+fn response_uri(parameters: &Parameters, client: &ClientId) -> Result<Url, Error> {
+    let refuse = Error::invalid_request;
+    match parameters.response_mode.as_deref() {
+        Some("direct_post") => {}
+        Some(_) => return Err(refuse("the response mode is not supported")),
+        None => return Err(refuse("response_mode is missing, or stands for one not supported")),
+    }
+    let named = match parameters.response_uri.as_deref() {
+        Some(text) => {
+            Some(Url::parse(text).map_err(|_| refuse("response_uri is not a URL"))?)
+        }
+        None => None,
+    };
+    let response_uri = match (named, client) {
+        (Some(named), ClientId::RedirectUri(own)) if named == *own => named,
+        (Some(_), ClientId::RedirectUri(_)) => {
+            return Err(refuse("response_uri differs from the client identifier"));
+        }
+        (None, ClientId::RedirectUri(own)) => own.clone(),
+        (Some(named), ClientId::X509SanDns(name)) => {
+            if named.host_str().is_none_or(|host| !host.eq_ignore_ascii_case(name)) {
+                return Err(refuse("the host of response_uri differs from the client identifier"));
+            }
+            named
+        }
+        (Some(named), ClientId::DecentralizedIdentifier(_)) => named,
+        (None, _) => return Err(refuse("response_uri is missing")),
+    };
+    if response_uri.fragment().is_some() {
+        return Err(refuse("response_uri has a fragment"));
+    }
+    Ok(response_uri)
+}

@@ -1,0 +1,265 @@
+//! Checkpoints: the head of a log as the text of a signed note (C2SP tlog-checkpoint).
+
+use selfsame_crypto::encoding::{base64_decode, base64_encode};
+use selfsame_crypto::time::UnixTime;
+
+use crate::ProofError;
+use crate::log::Hash;
+use crate::note::{SignedNote, VerifierKey};
+
+/// Most extension lines.
+pub const MAX_EXTENSIONS: usize = 16;
+
+const APP_HASH: &str = "app-hash";
+const TIME: &str = "time";
+
+/// The head of a log.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Checkpoint {
+    /// Which log.
+    pub origin: String,
+    /// How many entries it has.
+    pub size: u64,
+    /// Its root.
+    pub root: Hash,
+    /// Further lines; Selfsame writes `app-hash <base64>` and `time <unix>`.
+    pub extensions: Vec<String>,
+}
+
+impl Checkpoint {
+    /// The head of a registry's log, with what its state was then.
+    pub fn of_registry(
+        origin: &str,
+        (size, root): (u64, Hash),
+        app_hash: &Hash,
+        time: UnixTime,
+    ) -> Self {
+        Self {
+            origin: origin.to_owned(),
+            size,
+            root,
+            extensions: vec![
+                format!("{APP_HASH} {}", base64_encode(app_hash)),
+                format!("{TIME} {}", time.0),
+            ],
+        }
+    }
+
+    /// The digest of the state, where the checkpoint has one.
+    pub fn app_hash(&self) -> Option<Hash> {
+        base64_decode(self.extension(APP_HASH)?)
+            .ok()?
+            .try_into()
+            .ok()
+    }
+
+    /// The time of the last block, where the checkpoint has one.
+    pub fn time(&self) -> Option<UnixTime> {
+        decimal(self.extension(TIME)?).map(UnixTime)
+    }
+
+    /// The checkpoint as a note to be signed.
+    pub fn to_note(&self) -> Result<SignedNote, ProofError> {
+        let text = self.text();
+        // A line that would read back differently is refused before anybody signs it.
+        match Self::parse(&text) {
+            Ok(read) if read == *self => SignedNote::new(text),
+            Ok(_) => Err(ProofError::Checkpoint("a line has a line break")),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The text of the note.
+    pub fn text(&self) -> String {
+        let mut text = format!(
+            "{}\n{}\n{}\n",
+            self.origin,
+            self.size,
+            base64_encode(&self.root)
+        );
+        for extension in &self.extensions {
+            text.push_str(extension);
+            text.push('\n');
+        }
+        text
+    }
+
+    /// Reads a signed checkpoint of a known log, signed by at least one of the keys.
+    pub fn open(note: &str, origin: &str, keys: &[VerifierKey]) -> Result<Self, ProofError> {
+        let note = SignedNote::parse(note)?;
+        let checkpoint = Self::parse(note.verify(keys)?)?;
+        if checkpoint.origin != origin {
+            return Err(ProofError::Checkpoint("it is of another log"));
+        }
+        Ok(checkpoint)
+    }
+
+    /// Reads the text of a note strictly. The text must have been verified, see [`Checkpoint::open`].
+    pub fn parse(text: &str) -> Result<Self, ProofError> {
+        let bad = ProofError::Checkpoint;
+        let body = text
+            .strip_suffix('\n')
+            .ok_or(bad("its last line does not end"))?;
+        let mut lines = body.split('\n');
+        let (Some(origin), Some(size), Some(root)) = (lines.next(), lines.next(), lines.next())
+        else {
+            return Err(bad("it has fewer than three lines"));
+        };
+        let extensions: Vec<String> = lines.map(str::to_owned).collect();
+        if origin.is_empty() || extensions.iter().any(String::is_empty) {
+            return Err(bad("it has an empty line"));
+        }
+        if extensions.len() > MAX_EXTENSIONS {
+            return Err(bad("it has too many extension lines"));
+        }
+        Ok(Self {
+            origin: origin.to_owned(),
+            size: decimal(size).ok_or(bad("its size is not a decimal number"))?,
+            root: base64_decode(root)
+                .ok()
+                .and_then(|root| root.try_into().ok())
+                .ok_or(bad("its root is not a hash"))?,
+            extensions,
+        })
+    }
+
+    /// The value of an extension line; none where it stands twice.
+    fn extension(&self, name: &str) -> Option<&str> {
+        let value =
+            |line: &'_ str| -> bool { line.split_once(' ').is_some_and(|(n, _)| n == name) };
+        let mut found = self.extensions.iter().filter(|line| value(line));
+        match (found.next(), found.next()) {
+            (Some(line), None) => line.split_once(' ').map(|(_, value)| value),
+            _ => None,
+        }
+    }
+}
+
+/// ASCII decimal without leading zeroes.
+fn decimal(text: &str) -> Option<u64> {
+    let canonical = text == "0" || !text.starts_with('0');
+    let digits = text.bytes().all(|byte| byte.is_ascii_digit());
+    if canonical && digits {
+        text.parse().ok()
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use selfsame_crypto::{KeyType, PrivateKey};
+
+    const EXAMPLE: &str = include_str!("../vectors/checkpoint-example.txt");
+    const ORIGIN: &str = "registry.example/main";
+
+    fn checkpoint() -> Checkpoint {
+        Checkpoint::of_registry(ORIGIN, (7, [1; 32]), &[2; 32], UnixTime(1_700_000_000))
+    }
+
+    #[test]
+    fn the_example_of_the_specification_reads() {
+        let note = EXAMPLE.split_once("----\n").unwrap().1;
+        let (text, _) = note.rsplit_once("\n\n").unwrap();
+        assert!(SignedNote::parse(note).is_ok());
+        let read = Checkpoint::parse(&format!("{text}\n")).unwrap();
+        assert_eq!(
+            (read.origin.as_str(), read.size),
+            ("example.com/behind-the-sofa", 20_852_163)
+        );
+        assert_eq!(read.text(), format!("{text}\n"));
+        assert_eq!((read.app_hash(), read.time()), (None, None));
+    }
+
+    #[test]
+    fn a_signed_checkpoint_opens_with_the_right_key_and_origin_only() {
+        let private = PrivateKey::generate(KeyType::Ed25519).unwrap();
+        let other = PrivateKey::generate(KeyType::Ed25519).unwrap();
+        let key = VerifierKey::new(ORIGIN, private.public()).unwrap();
+        let stranger = VerifierKey::new(ORIGIN, other.public()).unwrap();
+        let mut note = checkpoint().to_note().unwrap();
+        let signature = private.sign(note.signing_bytes()).unwrap();
+        note.sign(&key, signature).unwrap();
+        let note = note.to_string();
+        let keys = [key];
+        let read = Checkpoint::open(&note, ORIGIN, &keys).unwrap();
+        assert_eq!(read, checkpoint());
+        assert_eq!(read.app_hash(), Some([2; 32]));
+        assert_eq!(read.time(), Some(UnixTime(1_700_000_000)));
+        assert_eq!(
+            Checkpoint::open(&note, "other.example", &keys),
+            Err(ProofError::Checkpoint("it is of another log"))
+        );
+        assert_eq!(
+            Checkpoint::open(&note, ORIGIN, &[stranger]),
+            Err(ProofError::Untrusted)
+        );
+        let tampered = note.replace("\n7\n", "\n8\n");
+        assert_eq!(
+            Checkpoint::open(&tampered, ORIGIN, &keys),
+            Err(ProofError::BadSignature)
+        );
+    }
+
+    #[test]
+    fn malformed_checkpoints_are_refused() {
+        let good = checkpoint().text();
+        assert!(Checkpoint::parse(&good).is_ok());
+        let root = base64_encode(&[1; 32]);
+        for bad in [
+            String::new(),
+            "\n".to_owned(),
+            good.trim_end().to_owned(),
+            format!("{ORIGIN}\n7\n"),
+            format!("\n7\n{root}\n"),
+            format!("{ORIGIN}\n07\n{root}\n"),
+            format!("{ORIGIN}\n+7\n{root}\n"),
+            format!("{ORIGIN}\n-7\n{root}\n"),
+            format!("{ORIGIN}\n\n{root}\n"),
+            format!("{ORIGIN}\n18446744073709551616\n{root}\n"),
+            format!("{ORIGIN}\n7\n{}\n", base64_encode(&[1; 31])),
+            format!("{ORIGIN}\n7\n{}\n", root.trim_end_matches('=')),
+            format!("{ORIGIN}\n7\n{root}\n\nx\n"),
+            format!("{ORIGIN}\n7\n{root}\n{}", "x\n".repeat(MAX_EXTENSIONS + 1)),
+        ] {
+            assert!(
+                matches!(Checkpoint::parse(&bad), Err(ProofError::Checkpoint(_))),
+                "{bad:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_checkpoint_that_would_read_back_differently_is_never_signed() {
+        for origin in ["", "a\n9", "a\tb"] {
+            let broken = Checkpoint {
+                origin: origin.to_owned(),
+                ..checkpoint()
+            };
+            assert!(broken.to_note().is_err(), "{origin:?}");
+        }
+        let broken = Checkpoint {
+            extensions: vec!["a\nb".to_owned()],
+            ..checkpoint()
+        };
+        assert!(broken.to_note().is_err());
+    }
+
+    #[test]
+    fn an_extension_that_stands_twice_has_no_value() {
+        let mut twice = checkpoint();
+        twice.extensions.push("time 1".to_owned());
+        assert_eq!(twice.time(), None);
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_a_checkpoint_in_one_form_or_refused(text in "(\\PC|\n|0|AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=){0,20}") {
+            if let Ok(checkpoint) = Checkpoint::parse(&text) {
+                prop_assert_eq!(checkpoint.text(), text);
+            }
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! Signed notes: text with signature lines (C2SP signed-note), and the keys that verify them.
+
+use std::fmt;
+use std::str::FromStr;
+
+use selfsame_crypto::encoding::{base64_decode, base64_encode, hex_decode, hex_encode};
+use selfsame_crypto::hash::sha256_parts;
+use selfsame_crypto::{Algorithm, KeyType, PublicKey};
+
+use crate::ProofError;
+
+/// Longest note that is read.
+pub const MAX_NOTE_BYTES: usize = 256 * 1024;
+/// Most signatures of a note; the specification wants at least 16 accepted.
+pub const MAX_SIGNATURES: usize = 32;
+
+const ED25519: u8 = 0x01;
+const ED25519_MULTICODEC: [u8; 2] = [0xed, 0x01];
+const SIGNATURE_LINE: &str = "\u{2014} ";
+
+/// A text and the signatures over it. Nothing may be done with the text before
+/// [`SignedNote::verify`] has said yes.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct SignedNote {
+    text: String,
+    signatures: Vec<Signature>,
+}
+
+#[derive(Clone, Debug, Eq, PartialEq)]
+struct Signature {
+    name: String,
+    key_id: [u8; 4],
+    bytes: Vec<u8>,
+}
+
+/// A public Ed25519 key and the name it signs notes under; `Display` and `FromStr` are its text
+/// form, the vkey.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct VerifierKey {
+    name: String,
+    key_id: [u8; 4],
+    key: PublicKey,
+}
+
+impl SignedNote {
+    /// A note without signatures yet.
+    pub fn new(text: String) -> Result<Self, ProofError> {
+        check_text(&text)?;
+        Ok(Self {
+            text,
+            signatures: Vec::new(),
+        })
+    }
+
+    /// The bytes each signature is over.
+    pub fn signing_bytes(&self) -> &[u8] {
+        self.text.as_bytes()
+    }
+
+    /// Adds a signature by a key; it is verified first, so that a note never leaves with a bad one.
+    pub fn sign(&mut self, key: &VerifierKey, signature: Vec<u8>) -> Result<(), ProofError> {
+        if self.signatures.len() >= MAX_SIGNATURES {
+            return Err(ProofError::Note("too many signatures"));
+        }
+        key.check(&self.text, &signature)?;
+        self.signatures.push(Signature {
+            name: key.name.clone(),
+            key_id: key.key_id,
+            bytes: signature,
+        });
+        Ok(())
+    }
+
+    /// Reads a note strictly; says nothing about its signatures.
+    pub fn parse(note: &str) -> Result<Self, ProofError> {
+        if note.len() > MAX_NOTE_BYTES {
+            return Err(ProofError::Note("it is too long"));
+        }
+        // The text is separated from the signatures by the last empty line.
+        let (text, signatures) = note
+            .rsplit_once("\n\n")
+            .ok_or(ProofError::Note("it has no signatures"))?;
+        let text = format!("{text}\n");
+        check_text(&text)?;
+        let lines = signatures
+            .strip_suffix('\n')
+            .ok_or(ProofError::Note("its last line does not end"))?;
+        if lines.split('\n').count() > MAX_SIGNATURES {
+            return Err(ProofError::Note("too many signatures"));
+        }
+        let signatures = lines
+            .split('\n')
+            .map(Signature::parse)
+            .collect::<Result<_, _>>()?;
+        Ok(Self { text, signatures })
+    }
+
+    /// The text, if at least one signature is by one of the keys, and each that names one of the
+    /// keys is by that key. Signatures of unknown keys are ignored.
+    pub fn verify(&self, keys: &[VerifierKey]) -> Result<&str, ProofError> {
+        let mut verified = false;
+        for signature in &self.signatures {
+            let known =
+                |key: &&VerifierKey| key.name == signature.name && key.key_id == signature.key_id;
+            if let Some(key) = keys.iter().find(known) {
+                key.check(&self.text, &signature.bytes)?;
+                verified = true;
+            }
+        }
+        if verified {
+            Ok(&self.text)
+        } else {
+            Err(ProofError::Untrusted)
+        }
+    }
+}
+
+impl fmt::Display for SignedNote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{}", self.text)?;
+        for Signature {
+            name,
+            key_id,
+            bytes,
+        } in &self.signatures
+        {
+            let encoded = base64_encode(&[key_id.as_slice(), bytes].concat());
+            writeln!(f, "{SIGNATURE_LINE}{name} {encoded}")?;
+        }
+        Ok(())
+    }
+}
+
+impl Signature {
+    fn parse(line: &str) -> Result<Self, ProofError> {
+        const BAD: ProofError = ProofError::Note("a signature line is malformed");
+        let (name, encoded) = line
+            .strip_prefix(SIGNATURE_LINE)
+            .and_then(|l| l.split_once(' '))
+            .ok_or(BAD)?;
+        if !is_key_name(name) {
+            return Err(BAD);
+        }
+        let decoded = base64_decode(encoded).map_err(|_| BAD)?;
+        match decoded.split_first_chunk::<4>() {
+            Some((key_id, bytes)) if !bytes.is_empty() => Ok(Self {
+                name: name.to_owned(),
+                key_id: *key_id,
+                bytes: bytes.to_vec(),
+            }),
+            _ => Err(BAD),
+        }
+    }
+}
+
+impl VerifierKey {
+    /// An Ed25519 key under a name.
+    pub fn new(name: &str, key: &PublicKey) -> Result<Self, ProofError> {
+        if !is_key_name(name) {
+            return Err(ProofError::VerifierKey(
+                "its name is empty or has a space or a plus",
+            ));
+        }
+        let raw = raw_ed25519(key)?;
+        Ok(Self {
+            name: name.to_owned(),
+            key_id: key_id(name, &raw),
+            key: key.clone(),
+        })
+    }
+
+    /// The name the key signs under.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The key itself.
+    pub fn public_key(&self) -> &PublicKey {
+        &self.key
+    }
+
+    fn check(&self, text: &str, signature: &[u8]) -> Result<(), ProofError> {
+        self.key
+            .verify(Algorithm::EdDsa, text.as_bytes(), signature)
+            .map_err(|_| ProofError::BadSignature)
+    }
+}
+
+impl FromStr for VerifierKey {
+    type Err = ProofError;
+
+    fn from_str(vkey: &str) -> Result<Self, ProofError> {
+        let bad = ProofError::VerifierKey;
+        // Names have no plus, base64 may have.
+        let mut parts = vkey.splitn(3, '+');
+        let (Some(name), Some(id), Some(key)) = (parts.next(), parts.next(), parts.next()) else {
+            return Err(bad("it has not three parts"));
+        };
+        let typed = base64_decode(key).map_err(|_| bad("its key is not base64"))?;
+        let Some((&ED25519, raw)) = typed.split_first() else {
+            return Err(bad("it is not an Ed25519 key"));
+        };
+        let key = PublicKey::from_multicodec(&[ED25519_MULTICODEC.as_slice(), raw].concat())
+            .map_err(|_| bad("it is not an Ed25519 key"))?;
+        let key = Self::new(name, &key)?;
+        match hex_decode(id) {
+            Ok(id) if id == key.key_id => Ok(key),
+            _ => Err(bad("its id does not belong to its name and key")),
+        }
+    }
+}
+
+impl fmt::Display for VerifierKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let raw = raw_ed25519(&self.key).map_err(|_| fmt::Error)?;
+        let key = base64_encode(&[&[ED25519], raw.as_slice()].concat());
+        write!(f, "{}+{}+{key}", self.name, hex_encode(&self.key_id))
+    }
+}
+
+fn raw_ed25519(key: &PublicKey) -> Result<Vec<u8>, ProofError> {
+    const BAD: ProofError = ProofError::VerifierKey("it is not an Ed25519 key");
+    if key.key_type() != KeyType::Ed25519 {
+        return Err(BAD);
+    }
+    let multicodec = key.to_multicodec();
+    multicodec
+        .strip_prefix(&ED25519_MULTICODEC)
+        .map(<[u8]>::to_vec)
+        .ok_or(BAD)
+}
+
+/// SHA-256(name || 0x0A || signature type || public key)[:4].
+fn key_id(name: &str, raw: &[u8]) -> [u8; 4] {
+    let [a, b, c, d, ..] = sha256_parts(&[name.as_bytes(), &[0x0a, ED25519], raw]);
+    [a, b, c, d]
+}
+
+fn is_key_name(name: &str) -> bool {
+    !name.is_empty() && !name.contains(|c: char| c.is_whitespace() || c.is_control() || c == '+')
+}
+
+/// The text ends in a newline and has no other control characters. A text of nothing but a newline
+/// would be taken for the empty line.
+fn check_text(text: &str) -> Result<(), ProofError> {
+    if text.len() > MAX_NOTE_BYTES {
+        return Err(ProofError::Note("it is too long"));
+    }
+    if text.len() < 2 || !text.ends_with('\n') {
+        return Err(ProofError::Note(
+            "its text is empty or does not end in a newline",
+        ));
+    }
+    if text.contains(|c: char| c < ' ' && c != '\n') {
+        return Err(ProofError::Note("its text has control characters"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,179 @@
+//! The seam below the front: what a back end keeps, already sealed and hashed.
+
+use std::ops::Range;
+
+use async_trait::async_trait;
+use selfsame_crypto::time::UnixTime;
+
+use crate::batch::Expect;
+use crate::error::Result;
+use crate::meter::Meter;
+use crate::outbox::OutboxId;
+use crate::record::Window;
+use crate::tenant::TenantId;
+
+/// Where a record lies.
+#[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct Place {
+    /// The tenant.
+    pub tenant: TenantId,
+    /// The kind.
+    pub kind: String,
+    /// The identifier.
+    pub id: String,
+}
+
+/// A record as kept.
+#[derive(Clone, Debug)]
+pub struct SealedRecord {
+    /// The identifier.
+    pub id: String,
+    /// The order of insertion.
+    pub seq: u64,
+    /// The version, which the sealed value is bound to.
+    pub version: u64,
+    /// From when on it reads as absent.
+    pub expires: Option<UnixTime>,
+    /// The sealed value.
+    pub value: Vec<u8>,
+}
+
+/// An outbox entry as kept.
+#[derive(Clone, Debug)]
+pub struct SealedEntry {
+    /// Its identifier, unique in the instance.
+    pub id: OutboxId,
+    /// The tenant whose key seals it.
+    pub tenant: TenantId,
+    /// A keyed hash of destination and subject; entries of a lane are carried out one after the other.
+    pub lane: [u8; 16],
+    /// Not before that time.
+    pub not_before: UnixTime,
+    /// How often it was retried.
+    pub attempts: u32,
+    /// When it was enqueued.
+    pub created: UnixTime,
+    /// The sealed rest.
+    pub sealed: Vec<u8>,
+}
+
+/// A dead letter as kept.
+#[derive(Clone, Debug)]
+pub struct SealedLetter {
+    /// The entry.
+    pub entry: SealedEntry,
+    /// The order.
+    pub seq: u64,
+    /// Why it was given up.
+    pub reason: String,
+    /// When it was given up.
+    pub buried: UnixTime,
+}
+
+/// One write of a batch.
+#[derive(Clone, Debug)]
+pub enum Write {
+    /// Judged before all other writes.
+    Expect(Place, Expect),
+    /// A record whole.
+    Put {
+        /// Where.
+        place: Place,
+        /// The new version.
+        version: u64,
+        /// The sealed value.
+        value: Vec<u8>,
+        /// The tag keys, sorted and without repetition.
+        tags: Vec<Vec<u8>>,
+        /// From when on it reads as absent.
+        expires: Option<UnixTime>,
+    },
+    /// A new value for a record whose version was expected.
+    Update {
+        /// Where.
+        place: Place,
+        /// The new version.
+        version: u64,
+        /// The sealed value.
+        value: Vec<u8>,
+    },
+    /// No such record any more.
+    Delete(Place),
+    /// A new entry at the end of its lane.
+    Enqueue(SealedEntry),
+    /// A pending entry is done.
+    Settle(OutboxId),
+    /// A pending entry waits until that time.
+    Retry(OutboxId, UnixTime),
+    /// A pending entry becomes a dead letter, for that reason.
+    Bury(OutboxId, String),
+    /// A dead letter becomes the last pending entry of its lane.
+    Replay(OutboxId),
+    /// A route, until it expires.
+    Route([u8; 32], TenantId, Option<UnixTime>),
+    /// No such route of that tenant any more.
+    Unroute([u8; 32], TenantId),
+    /// Raises a counter by so much.
+    Reserve(TenantId, String, u64),
+    /// Removes what has expired, and dead letters older than that time, so many at most of each.
+    Purge(UnixTime, usize),
+}
+
+/// Writes that take effect together.
+#[derive(Clone, Debug)]
+pub struct SealedBatch {
+    /// When it was made.
+    pub now: UnixTime,
+    /// False if it need not wait for the disk.
+    pub durable: bool,
+    /// What to write.
+    pub writes: Vec<Write>,
+}
+
+/// What a batch gave.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Outcome {
+    /// What was reserved of counters, in the order of the batch.
+    pub reserved: Vec<Range<u64>>,
+    /// How much was purged.
+    pub purged: u64,
+}
+
+/// How much waits in the outbox.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Backlog {
+    /// Entries to be carried out.
+    pub pending: u64,
+    /// Entries given up.
+    pub dead: u64,
+}
+
+/// Keeps sealed records, the outbox, routes and counters. Reads see every commit that was answered before them.
+#[async_trait]
+pub trait Backend: Send + Sync {
+    /// The record there, unless absent or expired.
+    async fn read(&self, place: &Place, now: UnixTime) -> Result<Option<SealedRecord>>;
+    /// Records of a tag key.
+    async fn find(&self, tag: &[u8], window: Window, now: UnixTime) -> Result<Vec<SealedRecord>>;
+    /// Records of a tenant's kind.
+    async fn list(
+        &self,
+        shelf: (&TenantId, &str),
+        window: Window,
+        now: UnixTime,
+    ) -> Result<Vec<SealedRecord>>;
+    /// Writes all or nothing. On success the batch is durable, unless it need not be.
+    async fn commit(&self, batch: SealedBatch) -> Result<Outcome>;
+    /// The tenant a route leads to.
+    async fn route(&self, key: &[u8; 32], now: UnixTime) -> Result<Option<TenantId>>;
+    /// Entries that are first of their lane and due, longest due first.
+    async fn due(&self, now: UnixTime, limit: usize) -> Result<Vec<OutboxId>>;
+    /// The entry, if it is first of its lane and due.
+    async fn entry(&self, id: OutboxId, now: UnixTime) -> Result<Option<SealedEntry>>;
+    /// Entries given up.
+    async fn dead_letters(&self, window: Window) -> Result<Vec<SealedLetter>>;
+    /// How much waits.
+    async fn backlog(&self) -> Result<Backlog>;
+    /// What commits have cost.
+    fn meter(&self) -> &Meter;
+}

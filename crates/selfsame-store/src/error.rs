@@ -1,0 +1,85 @@
+//! What can go wrong in the store, by who must act.
+
+use std::path::PathBuf;
+
+/// Why the store did not do what was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The caller read something that has changed since; read again and decide anew. Nothing was written.
+    #[error("{kind} has changed since it was read")]
+    Conflict {
+        /// The kind of what clashed: a record's kind, `outbox` or `route`.
+        kind: String,
+        /// Its identifier (empty for a route, whose key is not shown).
+        id: String,
+    },
+    /// The caller asked for more than the store's limits allow.
+    #[error("{what} exceeds the limit of {limit}")]
+    TooLarge {
+        /// What was too large.
+        what: &'static str,
+        /// The limit.
+        limit: usize,
+    },
+    /// The caller passed something malformed.
+    #[error("malformed {0}")]
+    Malformed(&'static str),
+    /// The store has too much to do; try again later. Nothing was written.
+    #[error("the store is busy")]
+    Busy,
+    /// No answer in time. A commit may or may not take effect; read before trying again.
+    #[error("the store did not answer in time")]
+    Deadline,
+    /// The operator gave another master key than the one these data were written with.
+    #[error("the master key does not open this store")]
+    WrongKey,
+    /// A stored value is not what the store wrote; the operator must restore from a backup.
+    #[error("a stored {0} was altered or damaged")]
+    Tampered(&'static str),
+    /// The data were written by a newer release; the operator must use that one.
+    #[error("schema version {found} is newer than {known}, the newest this release knows")]
+    NewerSchema {
+        /// The version found.
+        found: u32,
+        /// The newest version known.
+        known: u32,
+    },
+    /// Another process has the data open.
+    #[error("{0} is in use by another process")]
+    InUse(PathBuf),
+    /// The file is not one of ours.
+    #[error("{0} is not a Selfsame data file")]
+    Foreign(PathBuf),
+    /// The disk or the database failed; the operator must look at the cause.
+    #[error("storage failed: {0}")]
+    Storage(String),
+}
+
+/// A result of the store.
+pub type Result<T> = std::result::Result<T, StoreError>;
+
+impl StoreError {
+    pub(crate) fn conflict(kind: &str, id: &str) -> Self {
+        Self::Conflict {
+            kind: kind.to_owned(),
+            id: id.to_owned(),
+        }
+    }
+}
+
+impl From<rusqlite::Error> for StoreError {
+    fn from(error: rusqlite::Error) -> Self {
+        match error.sqlite_error_code() {
+            Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked) => {
+                Self::Busy
+            }
+            _ => Self::Storage(error.to_string()),
+        }
+    }
+}
+
+impl From<std::io::Error> for StoreError {
+    fn from(error: std::io::Error) -> Self {
+        Self::Storage(error.to_string())
+    }
+}

@@ -1,0 +1,84 @@
+//! The ledger's storage: blocks of entries and the state they lead to. Unsealed, since all of it is public.
+
+mod memory;
+mod sqlite;
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use async_trait::async_trait;
+
+use crate::error::Result;
+use crate::meter::Meter;
+
+pub use memory::MemoryLedger;
+pub use sqlite::SqliteLedger;
+
+/// The most entries given at once.
+pub const MAX_ENTRIES: u64 = 1_000;
+
+/// The last block.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Head {
+    /// Its height; the first block has height 1.
+    pub height: u64,
+    /// How many entries there are up to it.
+    pub size: u64,
+    /// What the sequencer keeps of it.
+    pub bytes: Vec<u8>,
+}
+
+/// A transaction as accepted.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Entry {
+    /// Its hash, which the ledger looks it up by.
+    pub hash: [u8; 32],
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+}
+
+/// An entry in its place.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Placed {
+    /// Its number; the first entry has 1.
+    pub seq: u64,
+    /// The height of its block.
+    pub height: u64,
+    /// The entry.
+    pub entry: Entry,
+}
+
+/// A block to be appended.
+#[derive(Clone, Debug)]
+pub struct Block {
+    /// The height: one above the head's.
+    pub height: u64,
+    /// Its entries, none of which is in the ledger.
+    pub entries: Vec<Entry>,
+    /// What changes in the state.
+    pub writes: BTreeMap<Vec<u8>, Vec<u8>>,
+    /// What the sequencer keeps of the block.
+    pub head: Vec<u8>,
+}
+
+/// Keeps a ledger. Reads are point reads and answer at once; they see every append that was answered before.
+#[async_trait]
+pub trait LedgerStore: Send + Sync {
+    /// A value of the state.
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>>;
+    /// The last block.
+    fn head(&self) -> Result<Option<Head>>;
+    /// What the sequencer kept of the block of that height.
+    fn block(&self, height: u64) -> Result<Option<Vec<u8>>>;
+    /// The entry of that number.
+    fn entry(&self, seq: u64) -> Result<Option<Placed>>;
+    /// The entries of those numbers, [`MAX_ENTRIES`] at most.
+    fn entries(&self, seqs: Range<u64>) -> Result<Vec<Placed>>;
+    /// The number of the entry with that hash.
+    fn by_hash(&self, hash: &[u8; 32]) -> Result<Option<u64>>;
+    /// Appends a block in one durable transaction. A conflict if the height does not follow or an entry is there
+    /// already; then nothing is written.
+    async fn append(&self, block: Block) -> Result<Head>;
+    /// What appends have cost.
+    fn meter(&self) -> &Meter;
+}

@@ -1,0 +1,126 @@
+//! A ledger in memory.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+
+use super::{Block, Entry, Head, LedgerStore, MAX_ENTRIES, Placed};
+use crate::error::{Result, StoreError};
+use crate::meter::Meter;
+
+/// Keeps the ledger in memory; gone with the process.
+#[derive(Debug, Default)]
+pub struct MemoryLedger {
+    state: Mutex<State>,
+    meter: Meter,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    values: BTreeMap<Vec<u8>, Vec<u8>>,
+    blocks: Vec<Vec<u8>>,
+    entries: Vec<(u64, Entry)>,
+    hashes: HashMap<[u8; 32], u64>,
+}
+
+impl MemoryLedger {
+    /// An empty ledger.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn head(&self) -> Option<Head> {
+        let bytes = self.blocks.last()?.clone();
+        Some(Head {
+            height: self.blocks.len() as u64,
+            size: self.entries.len() as u64,
+            bytes,
+        })
+    }
+
+    fn entry(&self, seq: u64) -> Option<Placed> {
+        let (height, entry) = self
+            .entries
+            .get(usize::try_from(seq.checked_sub(1)?).ok()?)?;
+        Some(Placed {
+            seq,
+            height: *height,
+            entry: entry.clone(),
+        })
+    }
+}
+
+#[async_trait]
+impl LedgerStore for MemoryLedger {
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        Ok(self.state().values.get(key).cloned())
+    }
+
+    fn head(&self) -> Result<Option<Head>> {
+        Ok(self.state().head())
+    }
+
+    fn block(&self, height: u64) -> Result<Option<Vec<u8>>> {
+        let index = height
+            .checked_sub(1)
+            .and_then(|index| usize::try_from(index).ok());
+        Ok(index.and_then(|index| self.state().blocks.get(index).cloned()))
+    }
+
+    fn entry(&self, seq: u64) -> Result<Option<Placed>> {
+        Ok(self.state().entry(seq))
+    }
+
+    fn entries(&self, seqs: Range<u64>) -> Result<Vec<Placed>> {
+        let state = self.state();
+        let end = seqs.end.min(seqs.start.saturating_add(MAX_ENTRIES));
+        Ok((seqs.start.max(1)..end)
+            .map_while(|seq| state.entry(seq))
+            .collect())
+    }
+
+    fn by_hash(&self, hash: &[u8; 32]) -> Result<Option<u64>> {
+        Ok(self.state().hashes.get(hash).copied())
+    }
+
+    async fn append(&self, block: Block) -> Result<Head> {
+        let mut state = self.state();
+        if block.height != state.blocks.len() as u64 + 1 {
+            return Err(StoreError::conflict("ledger", "height"));
+        }
+        let mut fresh = HashSet::new();
+        if block
+            .entries
+            .iter()
+            .any(|entry| state.hashes.contains_key(&entry.hash) || !fresh.insert(entry.hash))
+        {
+            return Err(StoreError::conflict("ledger", "entry"));
+        }
+        for entry in block.entries {
+            let seq = state.entries.len() as u64 + 1;
+            state.hashes.insert(entry.hash, seq);
+            state.entries.push((block.height, entry));
+        }
+        state.values.extend(block.writes);
+        state.blocks.push(block.head.clone());
+        self.meter.record(Duration::ZERO);
+        Ok(Head {
+            height: block.height,
+            size: state.entries.len() as u64,
+            bytes: block.head,
+        })
+    }
+
+    fn meter(&self) -> &Meter {
+        &self.meter
+    }
+}

@@ -1,0 +1,126 @@
+//! The back end in memory: for tests, and the measure of what the others do.
+
+mod outbox;
+mod state;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use selfsame_crypto::time::UnixTime;
+
+use crate::backend::{
+    Backend, Backlog, Outcome, Place, SealedBatch, SealedEntry, SealedLetter, SealedRecord,
+};
+use crate::error::Result;
+use crate::meter::{Meter, timed};
+use crate::outbox::OutboxId;
+use crate::record::Window;
+use crate::tenant::TenantId;
+
+use state::{State, expired, page};
+
+/// Keeps everything in memory; gone with the process.
+#[derive(Debug, Default)]
+pub struct Memory {
+    state: Mutex<State>,
+    meter: Meter,
+}
+
+impl Memory {
+    /// An empty back end.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[async_trait]
+impl Backend for Memory {
+    async fn read(&self, place: &Place, now: UnixTime) -> Result<Option<SealedRecord>> {
+        Ok(self.state().sealed(place, now))
+    }
+
+    async fn find(&self, tag: &[u8], window: Window, now: UnixTime) -> Result<Vec<SealedRecord>> {
+        let state = self.state();
+        let Some(places) = state.by_tag.get(tag) else {
+            return Ok(Vec::new());
+        };
+        Ok(page(places, window)
+            .into_iter()
+            .filter_map(|place| state.sealed(place, now))
+            .take(window.limit)
+            .collect())
+    }
+
+    async fn list(
+        &self,
+        (tenant, kind): (&TenantId, &str),
+        window: Window,
+        now: UnixTime,
+    ) -> Result<Vec<SealedRecord>> {
+        let state = self.state();
+        let Some(ids) = state.by_kind.get(&(tenant.clone(), kind.to_owned())) else {
+            return Ok(Vec::new());
+        };
+        let place = |id: &String| Place {
+            tenant: tenant.clone(),
+            kind: kind.to_owned(),
+            id: id.clone(),
+        };
+        Ok(page(ids, window)
+            .into_iter()
+            .filter_map(|id| state.sealed(&place(id), now))
+            .take(window.limit)
+            .collect())
+    }
+
+    async fn commit(&self, batch: SealedBatch) -> Result<Outcome> {
+        let mut state = self.state();
+        for write in &batch.writes {
+            state.judge(write, batch.now)?;
+        }
+        let mut outcome = Outcome::default();
+        let ((), took) = timed(|| {
+            batch
+                .writes
+                .into_iter()
+                .for_each(|write| state.apply(write, batch.now, &mut outcome))
+        });
+        if batch.durable {
+            self.meter.record(took);
+        }
+        Ok(outcome)
+    }
+
+    async fn route(&self, key: &[u8; 32], now: UnixTime) -> Result<Option<TenantId>> {
+        let state = self.state();
+        let live = state
+            .routes
+            .get(key)
+            .filter(|(_, expires)| !expired(*expires, now));
+        Ok(live.map(|(tenant, _)| tenant.clone()))
+    }
+
+    async fn due(&self, now: UnixTime, limit: usize) -> Result<Vec<OutboxId>> {
+        Ok(self.state().outbox.due(now, limit))
+    }
+
+    async fn entry(&self, id: OutboxId, now: UnixTime) -> Result<Option<SealedEntry>> {
+        Ok(self.state().outbox.entry(id, now))
+    }
+
+    async fn dead_letters(&self, window: Window) -> Result<Vec<SealedLetter>> {
+        Ok(self.state().outbox.dead_letters(window))
+    }
+
+    async fn backlog(&self) -> Result<Backlog> {
+        Ok(self.state().outbox.backlog())
+    }
+
+    fn meter(&self) -> &Meter {
+        &self.meter
+    }
+}

@@ -1,0 +1,212 @@
+//! The state in memory: what may be written, and writing it.
+
+use std::collections::{BTreeMap, HashMap};
+
+use selfsame_crypto::time::UnixTime;
+
+use super::outbox::Outbox;
+use crate::backend::{Outcome, Place, SealedRecord, Write};
+use crate::batch::Expect;
+use crate::error::{Result, StoreError};
+use crate::record::Window;
+use crate::tenant::TenantId;
+
+#[derive(Debug, Default)]
+pub(super) struct State {
+    last_seq: u64,
+    records: BTreeMap<Place, Kept>,
+    pub(super) by_kind: BTreeMap<(TenantId, String), BTreeMap<u64, String>>,
+    pub(super) by_tag: BTreeMap<Vec<u8>, BTreeMap<u64, Place>>,
+    pub(super) routes: HashMap<[u8; 32], (TenantId, Option<UnixTime>)>,
+    counters: HashMap<(TenantId, String), u64>,
+    pub(super) outbox: Outbox,
+}
+
+#[derive(Debug)]
+struct Kept {
+    seq: u64,
+    version: u64,
+    expires: Option<UnixTime>,
+    value: Vec<u8>,
+    tags: Vec<Vec<u8>>,
+}
+
+pub(super) fn expired(expires: Option<UnixTime>, now: UnixTime) -> bool {
+    expires.is_some_and(|at| at <= now)
+}
+
+impl State {
+    fn live(&self, place: &Place, now: UnixTime) -> Option<&Kept> {
+        self.records
+            .get(place)
+            .filter(|kept| !expired(kept.expires, now))
+    }
+
+    pub(super) fn sealed(&self, place: &Place, now: UnixTime) -> Option<SealedRecord> {
+        let kept = self.live(place, now)?;
+        let (version, expires, value) = (kept.version, kept.expires, kept.value.clone());
+        Some(SealedRecord {
+            id: place.id.clone(),
+            seq: kept.seq,
+            version,
+            expires,
+            value,
+        })
+    }
+
+    pub(super) fn judge(&self, write: &Write, now: UnixTime) -> Result<()> {
+        match write {
+            Write::Expect(place, expect) => {
+                let found = self.live(place, now).map(|kept| kept.version);
+                let holds = match expect {
+                    Expect::Absent => found.is_none(),
+                    Expect::Version(version) => found == Some(*version),
+                };
+                if holds {
+                    Ok(())
+                } else {
+                    Err(StoreError::conflict(&place.kind, &place.id))
+                }
+            }
+            Write::Settle(id) | Write::Retry(id, _) | Write::Bury(id, _) => {
+                self.outbox.judge(*id, false)
+            }
+            Write::Replay(id) => self.outbox.judge(*id, true),
+            Write::Route(key, tenant, _) => match self.routes.get(key) {
+                Some((other, expires)) if other != tenant && !expired(*expires, now) => {
+                    Err(StoreError::conflict("route", ""))
+                }
+                _ => Ok(()),
+            },
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn apply(&mut self, write: Write, now: UnixTime, outcome: &mut Outcome) {
+        match write {
+            Write::Expect(..) => {}
+            Write::Put {
+                place,
+                version,
+                value,
+                tags,
+                expires,
+            } => {
+                let seq = self.live(&place, now).map(|kept| kept.seq);
+                self.remove(&place);
+                let seq = seq.unwrap_or_else(|| self.next_seq());
+                self.by_kind
+                    .entry((place.tenant.clone(), place.kind.clone()))
+                    .or_default()
+                    .insert(seq, place.id.clone());
+                for tag in &tags {
+                    self.by_tag
+                        .entry(tag.clone())
+                        .or_default()
+                        .insert(seq, place.clone());
+                }
+                self.records.insert(
+                    place,
+                    Kept {
+                        seq,
+                        version,
+                        expires,
+                        value,
+                        tags,
+                    },
+                );
+            }
+            Write::Update {
+                place,
+                version,
+                value,
+            } => {
+                if let Some(kept) = self.records.get_mut(&place) {
+                    (kept.version, kept.value) = (version, value);
+                }
+            }
+            Write::Delete(place) => self.remove(&place),
+            Write::Enqueue(entry) => self.outbox.enqueue(entry),
+            Write::Settle(id) => self.outbox.settle(id),
+            Write::Retry(id, not_before) => self.outbox.retry(id, not_before),
+            Write::Bury(id, reason) => self.outbox.bury(id, reason, now),
+            Write::Replay(id) => self.outbox.replay(id, now),
+            Write::Route(key, tenant, expires) => {
+                self.routes.insert(key, (tenant, expires));
+            }
+            Write::Unroute(key, tenant) => {
+                if self
+                    .routes
+                    .get(&key)
+                    .is_some_and(|(holder, _)| *holder == tenant)
+                {
+                    self.routes.remove(&key);
+                }
+            }
+            Write::Reserve(tenant, counter, count) => {
+                let next = self.counters.entry((tenant, counter)).or_default();
+                outcome.reserved.push(*next..*next + count);
+                *next += count;
+            }
+            Write::Purge(before, limit) => outcome.purged += self.purge(now, before, limit),
+        }
+    }
+
+    fn next_seq(&mut self) -> u64 {
+        self.last_seq += 1;
+        self.last_seq
+    }
+
+    fn remove(&mut self, place: &Place) {
+        let Some(kept) = self.records.remove(place) else {
+            return;
+        };
+        if let Some(ids) = self
+            .by_kind
+            .get_mut(&(place.tenant.clone(), place.kind.clone()))
+        {
+            ids.remove(&kept.seq);
+        }
+        for tag in &kept.tags {
+            if let Some(places) = self.by_tag.get_mut(tag) {
+                places.remove(&kept.seq);
+            }
+        }
+    }
+
+    fn purge(&mut self, now: UnixTime, before: UnixTime, limit: usize) -> u64 {
+        let places: Vec<Place> = self
+            .records
+            .iter()
+            .filter(|(_, kept)| expired(kept.expires, now))
+            .map(|(place, _)| place.clone())
+            .take(limit)
+            .collect();
+        let routes: Vec<[u8; 32]> = self
+            .routes
+            .iter()
+            .filter(|(_, (_, expires))| expired(*expires, now))
+            .map(|(key, _)| *key)
+            .take(limit)
+            .collect();
+        places.iter().for_each(|place| self.remove(place));
+        routes.iter().for_each(|key| {
+            self.routes.remove(key);
+        });
+        (places.len() + routes.len() + self.outbox.purge(before, limit)) as u64
+    }
+}
+
+/// The sequence numbers of a page, in its order.
+pub(super) fn page<T>(all: &BTreeMap<u64, T>, window: Window) -> Vec<&T> {
+    let admitted = |(seq, _): &(&u64, &T)| window.admits(**seq);
+    if window.newest_first {
+        all.iter()
+            .rev()
+            .filter(admitted)
+            .map(|(_, item)| item)
+            .collect()
+    } else {
+        all.iter().filter(admitted).map(|(_, item)| item).collect()
+    }
+}

@@ -1,0 +1,82 @@
+//! Counts durable commits and remembers how long the recent ones took.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+const REMEMBERED: usize = 1_024;
+
+/// What durable commits have cost.
+#[derive(Debug, Default)]
+pub struct Meter {
+    commits: AtomicU64,
+    recent: Mutex<Recent>,
+}
+
+#[derive(Debug, Default)]
+struct Recent {
+    micros: Vec<u32>,
+    next: usize,
+}
+
+impl Meter {
+    /// Durable commits so far: how often the disk was waited for.
+    pub fn commits(&self) -> u64 {
+        self.commits.load(Ordering::Relaxed)
+    }
+
+    /// The median over the last durable commits, from the end of the last write to the disk's answer.
+    pub fn median(&self) -> Option<Duration> {
+        let mut micros = self.recent.lock().ok()?.micros.clone();
+        let middle = micros.len() / 2;
+        if micros.is_empty() {
+            return None;
+        }
+        let (_, median, _) = micros.select_nth_unstable(middle);
+        Some(Duration::from_micros(u64::from(*median)))
+    }
+
+    pub(crate) fn record(&self, took: Duration) {
+        self.commits.fetch_add(1, Ordering::Relaxed);
+        let Ok(mut recent) = self.recent.lock() else {
+            return;
+        };
+        let micros = u32::try_from(took.as_micros()).unwrap_or(u32::MAX);
+        let next = recent.next;
+        match recent.micros.get_mut(next) {
+            Some(slot) => *slot = micros,
+            None => recent.micros.push(micros),
+        }
+        recent.next = (next + 1) % REMEMBERED;
+    }
+}
+
+/// Runs and measures; the only place of the crate that looks at a monotonic clock.
+#[allow(
+    clippy::disallowed_methods,
+    reason = "the cost of the disk can only be measured where it is waited for"
+)]
+pub(crate) fn timed<T>(run: impl FnOnce() -> T) -> (T, Duration) {
+    let start = std::time::Instant::now();
+    let result = run();
+    (result, start.elapsed())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_is_over_the_recent_commits_only() {
+        let meter = Meter::default();
+        assert_eq!(meter.median(), None);
+        for _ in 0..REMEMBERED {
+            meter.record(Duration::from_micros(900));
+        }
+        for _ in 0..REMEMBERED {
+            meter.record(Duration::from_micros(200));
+        }
+        assert_eq!(meter.commits(), 2 * REMEMBERED as u64);
+        assert_eq!(meter.median(), Some(Duration::from_micros(200)));
+    }
+}

@@ -1,0 +1,219 @@
+//! The outbox: effects that must happen at least once, in order per destination and subject.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::ops::Deref;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use selfsame_crypto::time::UnixTime;
+use serde::{Deserialize, Serialize};
+
+use crate::backend::{SealedEntry, SealedLetter};
+use crate::error::{Result, StoreError};
+use crate::frame;
+use crate::tenant::TenantId;
+use crate::vault::{TenantKeys, bound};
+
+/// Names an entry of the outbox; unique in the instance.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+pub struct OutboxId(pub u64);
+
+impl fmt::Display for OutboxId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(formatter)
+    }
+}
+
+/// An effect to be enqueued.
+#[derive(Clone)]
+pub struct NewOutbox {
+    /// Who carries it out or receives it; with `subject` the lane within which order is kept.
+    pub destination: String,
+    /// What it is about.
+    pub subject: String,
+    /// By which the receiver knows it again.
+    pub key: String,
+    /// What to do.
+    pub payload: Vec<u8>,
+    /// Not before that time.
+    pub not_before: UnixTime,
+}
+
+/// An effect to be carried out.
+#[derive(Clone)]
+pub struct OutboxEntry {
+    /// Its identifier.
+    pub id: OutboxId,
+    /// The tenant whose effect it is.
+    pub tenant: TenantId,
+    /// Who carries it out or receives it.
+    pub destination: String,
+    /// What it is about.
+    pub subject: String,
+    /// By which the receiver knows it again.
+    pub key: String,
+    /// What to do.
+    pub payload: Vec<u8>,
+    /// Not before that time.
+    pub not_before: UnixTime,
+    /// How often it was put off by `retry`.
+    pub attempts: u32,
+    /// When it was enqueued.
+    pub created: UnixTime,
+}
+
+impl fmt::Debug for OutboxEntry {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("OutboxEntry")
+            .field("id", &self.id)
+            .field("attempts", &self.attempts)
+            .finish_non_exhaustive()
+    }
+}
+
+/// An effect that was given up.
+#[derive(Clone, Debug)]
+pub struct DeadLetter {
+    /// The effect.
+    pub entry: OutboxEntry,
+    /// Why.
+    pub reason: String,
+    /// When.
+    pub buried: UnixTime,
+    pub(crate) seq: u64,
+}
+
+impl DeadLetter {
+    /// Where the page after this letter begins.
+    pub fn cursor(&self) -> String {
+        self.seq.to_string()
+    }
+}
+
+/// An entry that nobody else in this process works on while this is held.
+///
+/// Keep it until the commit that settles, retries or buries the entry is done. It is in memory only: when the
+/// process dies, the entry is due again.
+#[derive(Debug)]
+pub struct Leased {
+    entry: OutboxEntry,
+    _claim: Claim,
+}
+
+impl Leased {
+    pub(crate) fn new(entry: OutboxEntry, claim: Claim) -> Self {
+        Self {
+            entry,
+            _claim: claim,
+        }
+    }
+}
+
+impl Deref for Leased {
+    type Target = OutboxEntry;
+
+    fn deref(&self) -> &OutboxEntry {
+        &self.entry
+    }
+}
+
+/// The entries somebody works on.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Leases(Arc<Mutex<HashSet<OutboxId>>>);
+
+impl Leases {
+    pub(crate) fn claim(&self, id: OutboxId) -> Option<Claim> {
+        let fresh = self
+            .0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(id);
+        fresh.then(|| Claim {
+            id,
+            leases: self.clone(),
+        })
+    }
+
+    pub(crate) fn held(&self) -> usize {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+}
+
+/// The right to work on an entry.
+#[derive(Debug)]
+pub(crate) struct Claim {
+    id: OutboxId,
+    leases: Leases,
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        self.leases
+            .0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(&self.id);
+    }
+}
+
+const KIND: &str = "selfsame.outbox";
+
+pub(crate) fn seal(
+    keys: &TenantKeys,
+    tenant: &TenantId,
+    entry: &NewOutbox,
+    created: UnixTime,
+) -> Result<SealedEntry> {
+    let parts = [
+        entry.destination.as_bytes(),
+        entry.subject.as_bytes(),
+        entry.key.as_bytes(),
+        &entry.payload,
+    ];
+    let stamp = keys.stamp();
+    let sealed = keys.seal(stamp, &bound(tenant, KIND, "", stamp), &frame::join(&parts))?;
+    let lane = keys.lane(&entry.destination, &entry.subject);
+    Ok(SealedEntry {
+        id: OutboxId(stamp),
+        tenant: tenant.clone(),
+        lane,
+        not_before: entry.not_before,
+        attempts: 0,
+        created,
+        sealed,
+    })
+}
+
+pub(crate) fn open(keys: &TenantKeys, sealed: &SealedEntry) -> Result<OutboxEntry> {
+    let plain = keys.open(
+        &bound(&sealed.tenant, KIND, "", sealed.id.0),
+        &sealed.sealed,
+    )?;
+    let damaged = || StoreError::Tampered("outbox entry");
+    let parts = frame::split(&plain).ok_or_else(damaged)?;
+    let [destination, subject, key, payload] = parts.as_slice() else {
+        return Err(damaged());
+    };
+    let text = |part: &[u8]| String::from_utf8(part.to_vec()).map_err(|_| damaged());
+    Ok(OutboxEntry {
+        id: sealed.id,
+        tenant: sealed.tenant.clone(),
+        destination: text(destination)?,
+        subject: text(subject)?,
+        key: text(key)?,
+        payload: payload.to_vec(),
+        not_before: sealed.not_before,
+        attempts: sealed.attempts,
+        created: sealed.created,
+    })
+}
+
+pub(crate) fn open_letter(keys: &TenantKeys, letter: SealedLetter) -> Result<DeadLetter> {
+    Ok(DeadLetter {
+        entry: open(keys, &letter.entry)?,
+        reason: letter.reason,
+        buried: letter.buried,
+        seq: letter.seq,
+    })
+}

@@ -1,0 +1,242 @@
+//! The embedded back end: SQLite with a write-ahead log, one writer, and readers beside it.
+
+mod apply;
+mod checkpoint;
+pub(crate) mod file;
+pub(crate) mod readers;
+mod schema;
+mod writer;
+
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use rusqlite::{Connection, OptionalExtension, Params, Row, params};
+use selfsame_crypto::time::UnixTime;
+
+use crate::backend::{
+    Backend, Backlog, Outcome, Place, SealedBatch, SealedEntry, SealedLetter, SealedRecord,
+};
+use crate::error::{Result, StoreError};
+use crate::meter::Meter;
+use crate::outbox::OutboxId;
+use crate::record::Window;
+use crate::tenant::TenantId;
+
+use readers::Readers;
+use writer::Writer;
+
+/// Keeps everything in one file, which one process has open at a time.
+pub struct Sqlite {
+    writer: Writer,
+    readers: Readers,
+    meter: Arc<Meter>,
+    // Last, so that it is given up when all connections are closed.
+    _lock: File,
+}
+
+impl Sqlite {
+    /// Opens the file, creating it if there is none.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        let (lock, connection) = file::open_writer(path, &schema::FORMAT)?;
+        let meter = Arc::new(Meter::default());
+        let readers = Readers::open(path)?;
+        let writer = Writer::start(path, connection, meter.clone())?;
+        Ok(Self {
+            writer,
+            readers,
+            meter,
+            _lock: lock,
+        })
+    }
+}
+
+/// SQL's integers are signed. No time or number of ours comes near the end of them; a hostile one is cut there.
+pub(crate) fn sql(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+fn time(row: &Row<'_>, column: usize) -> rusqlite::Result<UnixTime> {
+    Ok(UnixTime(row.get::<_, i64>(column)?.cast_unsigned()))
+}
+
+fn tenant(row: &Row<'_>, column: usize) -> rusqlite::Result<TenantId> {
+    let name: String = row.get(column)?;
+    let kind = rusqlite::types::Type::Text;
+    TenantId::try_from(name)
+        .map_err(|error| rusqlite::Error::FromSqlConversionFailure(column, kind, Box::new(error)))
+}
+
+fn record(row: &Row<'_>) -> rusqlite::Result<SealedRecord> {
+    let expires = row
+        .get::<_, Option<i64>>(3)?
+        .map(|at| UnixTime(at.cast_unsigned()));
+    let (seq, version) = (
+        row.get::<_, i64>(1)?.cast_unsigned(),
+        row.get::<_, i64>(2)?.cast_unsigned(),
+    );
+    Ok(SealedRecord {
+        id: row.get(0)?,
+        seq,
+        version,
+        expires,
+        value: row.get(4)?,
+    })
+}
+
+fn entry(row: &Row<'_>) -> rusqlite::Result<SealedEntry> {
+    Ok(SealedEntry {
+        id: OutboxId(row.get::<_, i64>(0)?.cast_unsigned()),
+        tenant: tenant(row, 1)?,
+        lane: row.get(2)?,
+        not_before: time(row, 3)?,
+        attempts: row.get(4)?,
+        created: time(row, 5)?,
+        sealed: row.get(6)?,
+    })
+}
+
+fn letter(row: &Row<'_>) -> rusqlite::Result<SealedLetter> {
+    let seq = row.get::<_, i64>(7)?.cast_unsigned();
+    Ok(SealedLetter {
+        entry: entry(row)?,
+        seq,
+        reason: row.get(8)?,
+        buried: time(row, 9)?,
+    })
+}
+
+type Map<T> = fn(&Row<'_>) -> rusqlite::Result<T>;
+
+fn all<T>(
+    connection: &Connection,
+    query: &str,
+    values: impl Params,
+    map: Map<T>,
+) -> Result<Vec<T>> {
+    let mut statement = connection.prepare_cached(query)?;
+    let rows = statement.query_map(values, map)?;
+    rows.collect::<rusqlite::Result<_>>()
+        .map_err(StoreError::from)
+}
+
+/// The query and the sequence number to start from.
+fn directed(queries: [&'static str; 2], window: Window) -> (&'static str, i64) {
+    let [oldest_first, newest_first] = queries;
+    match (window.newest_first, window.after) {
+        (false, after) => (oldest_first, sql(after.unwrap_or(0))),
+        (true, after) => (newest_first, sql(after.unwrap_or(u64::MAX))),
+    }
+}
+
+#[async_trait]
+impl Backend for Sqlite {
+    async fn read(&self, place: &Place, now: UnixTime) -> Result<Option<SealedRecord>> {
+        self.readers.now(|connection| {
+            let values = params![place.tenant.as_str(), place.kind, place.id, sql(now.0)];
+            Ok(connection
+                .prepare_cached(schema::READ)?
+                .query_row(values, record)
+                .optional()?)
+        })
+    }
+
+    async fn find(&self, tag: &[u8], window: Window, now: UnixTime) -> Result<Vec<SealedRecord>> {
+        let ((query, from), tag) = (directed(schema::FIND, window), tag.to_vec());
+        let read = move |connection: &Connection| {
+            all(
+                connection,
+                query,
+                params![tag, from, sql(now.0), sql(window.limit as u64)],
+                record,
+            )
+        };
+        self.readers.rows(window.limit, read).await
+    }
+
+    async fn list(
+        &self,
+        (tenant, kind): (&TenantId, &str),
+        window: Window,
+        now: UnixTime,
+    ) -> Result<Vec<SealedRecord>> {
+        let ((query, from), tenant, kind) = (
+            directed(schema::LIST, window),
+            tenant.clone(),
+            kind.to_owned(),
+        );
+        let read = move |connection: &Connection| {
+            let values = params![
+                tenant.as_str(),
+                kind,
+                from,
+                sql(now.0),
+                sql(window.limit as u64)
+            ];
+            all(connection, query, values, record)
+        };
+        self.readers.rows(window.limit, read).await
+    }
+
+    async fn commit(&self, batch: SealedBatch) -> Result<Outcome> {
+        self.writer.commit(batch).await
+    }
+
+    async fn route(&self, key: &[u8; 32], now: UnixTime) -> Result<Option<TenantId>> {
+        self.readers.now(|connection| {
+            let mut statement = connection.prepare_cached(schema::ROUTE)?;
+            Ok(statement
+                .query_row(params![key, sql(now.0)], |row| tenant(row, 0))
+                .optional()?)
+        })
+    }
+
+    async fn due(&self, now: UnixTime, limit: usize) -> Result<Vec<OutboxId>> {
+        let values = [sql(now.0), sql(limit as u64)];
+        let id: Map<OutboxId> = |row| Ok(OutboxId(row.get::<_, i64>(0)?.cast_unsigned()));
+        self.readers
+            .rows(limit, move |connection| {
+                all(connection, schema::DUE, values, id)
+            })
+            .await
+    }
+
+    async fn entry(&self, id: OutboxId, now: UnixTime) -> Result<Option<SealedEntry>> {
+        self.readers.now(|connection| {
+            let mut statement = connection.prepare_cached(schema::ENTRY)?;
+            Ok(statement
+                .query_row([id.0 as i64, sql(now.0)], entry)
+                .optional()?)
+        })
+    }
+
+    async fn dead_letters(&self, window: Window) -> Result<Vec<SealedLetter>> {
+        let (query, from) = directed(schema::LETTERS, window);
+        let values = [from, sql(window.limit as u64)];
+        self.readers
+            .rows(window.limit, move |connection| {
+                all(connection, query, values, letter)
+            })
+            .await
+    }
+
+    async fn backlog(&self) -> Result<Backlog> {
+        let count = |connection: &Connection| {
+            let counts = connection
+                .prepare_cached(schema::BACKLOG)?
+                .query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            let (pending, dead): (i64, i64) = counts;
+            Ok(Backlog {
+                pending: pending.cast_unsigned(),
+                dead: dead.cast_unsigned(),
+            })
+        };
+        self.readers.rows(usize::MAX, count).await
+    }
+
+    fn meter(&self) -> &Meter {
+        &self.meter
+    }
+}

@@ -1,0 +1,294 @@
+//! What the writes of a batch are in SQL.
+
+mod outbox;
+
+use rusqlite::{Connection, OptionalExtension, params};
+use selfsame_crypto::time::UnixTime;
+
+use super::{schema, sql};
+use crate::backend::{Outcome, Place, SealedBatch, Write};
+use crate::batch::Expect;
+use crate::error::{Result, StoreError};
+use crate::frame;
+use crate::tenant::TenantId;
+
+/// Writes batches within a transaction that the caller holds.
+pub(super) struct Apply<'a> {
+    connection: &'a Connection,
+    now: i64,
+    last: &'a mut Last,
+}
+
+/// The last sequence numbers given. There is one writer, so they live in memory.
+#[derive(Debug)]
+pub(super) struct Last {
+    record: i64,
+    outbox: i64,
+}
+
+impl Last {
+    pub(super) fn read(connection: &Connection) -> Result<Self> {
+        let last = |table| {
+            connection.query_row(
+                &format!("SELECT coalesce(max(seq), 0) FROM {table}"),
+                [],
+                |row| row.get(0),
+            )
+        };
+        Ok(Self {
+            record: last("records")?,
+            outbox: last("outbox")?,
+        })
+    }
+}
+
+struct Existing {
+    seq: i64,
+    version: i64,
+    expires: Option<i64>,
+    tags: Vec<u8>,
+}
+
+impl<'a> Apply<'a> {
+    pub(super) fn new(connection: &'a Connection, last: &'a mut Last, now: UnixTime) -> Self {
+        Self {
+            connection,
+            now: sql(now.0),
+            last,
+        }
+    }
+
+    /// Whether the batch may be written; writes nothing.
+    pub(super) fn judge(&self, batch: &SealedBatch) -> Result<()> {
+        for write in &batch.writes {
+            match write {
+                Write::Expect(place, expect) => self.expect(place, *expect)?,
+                Write::Settle(id) | Write::Retry(id, _) | Write::Bury(id, _) => {
+                    self.judge_entry(*id, false)?
+                }
+                Write::Replay(id) => self.judge_entry(*id, true)?,
+                Write::Route(key, tenant, _) => self.judge_route(key, tenant)?,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn write(&mut self, writes: Vec<Write>) -> Result<Outcome> {
+        let mut outcome = Outcome::default();
+        for write in writes {
+            match write {
+                Write::Expect(..) => {}
+                Write::Put { .. } => self.put(write)?,
+                Write::Update {
+                    place,
+                    version,
+                    value,
+                } => self.update(&place, version, &value)?,
+                Write::Delete(place) => {
+                    if let Some(existing) = self.existing(&place)? {
+                        self.remove(existing.seq, &existing.tags)?;
+                    }
+                }
+                Write::Enqueue(entry) => self.enqueue(&entry)?,
+                Write::Settle(id) => self.settle(id)?,
+                Write::Retry(id, not_before) => self.retry(id, not_before)?,
+                Write::Bury(id, reason) => self.bury(id, &reason)?,
+                Write::Replay(id) => self.replay(id)?,
+                Write::Route(key, tenant, expires) => self.route(&key, &tenant, expires)?,
+                Write::Unroute(key, tenant) => {
+                    self.run(
+                        "DELETE FROM routes WHERE key = ?1 AND tenant = ?2",
+                        params![key, tenant.as_str()],
+                    )?;
+                }
+                Write::Reserve(tenant, counter, count) => outcome
+                    .reserved
+                    .push(self.reserve(&tenant, &counter, count)?),
+                Write::Purge(before, limit) => outcome.purged += self.purge(before, limit)?,
+            }
+        }
+        Ok(outcome)
+    }
+
+    fn run(&self, statement: &str, values: impl rusqlite::Params) -> Result<usize> {
+        Ok(self.connection.prepare_cached(statement)?.execute(values)?)
+    }
+
+    fn existing(&self, place: &Place) -> Result<Option<Existing>> {
+        let query = "SELECT seq, version, expires, tags FROM records WHERE tenant = ?1 AND kind = ?2 AND id = ?3";
+        let values = params![place.tenant.as_str(), place.kind, place.id];
+        let mut statement = self.connection.prepare_cached(query)?;
+        let found = statement.query_row(values, |row| {
+            Ok(Existing {
+                seq: row.get(0)?,
+                version: row.get(1)?,
+                expires: row.get(2)?,
+                tags: row.get(3)?,
+            })
+        });
+        Ok(found.optional()?)
+    }
+
+    fn expired(&self, expires: Option<i64>) -> bool {
+        expires.is_some_and(|at| at <= self.now)
+    }
+
+    fn expect(&self, place: &Place, expect: Expect) -> Result<()> {
+        let live = self
+            .existing(place)?
+            .filter(|existing| !self.expired(existing.expires));
+        let holds = match expect {
+            Expect::Absent => live.is_none(),
+            Expect::Version(version) => live.is_some_and(|live| live.version == version as i64),
+        };
+        if holds {
+            Ok(())
+        } else {
+            Err(StoreError::conflict(&place.kind, &place.id))
+        }
+    }
+
+    fn put(&mut self, write: Write) -> Result<()> {
+        let Write::Put {
+            place,
+            version,
+            value,
+            tags,
+            expires,
+        } = write
+        else {
+            return Ok(());
+        };
+        let packed = frame::join(&tags.iter().map(Vec::as_slice).collect::<Vec<_>>());
+        let expires = expires.map(|at| sql(at.0));
+        let mut existing = self.existing(&place)?;
+        if let Some(gone) =
+            existing.take_if(|existing| existing.expires.is_some_and(|at| at <= self.now))
+        {
+            self.remove(gone.seq, &gone.tags)?;
+        }
+        if let Some(Existing { seq, tags: old, .. }) = existing {
+            let values = params![seq, version as i64, expires, packed, value];
+            self.run("UPDATE records SET version = ?2, expires = ?3, tags = ?4, value = ?5 WHERE seq = ?1", values)?;
+            if old != packed {
+                self.untag(seq, &old)?;
+                self.tag(seq, &tags)?;
+            }
+            return Ok(());
+        }
+        self.last.record += 1;
+        let seq = self.last.record;
+        let insert = "INSERT INTO records (seq, tenant, kind, id, version, expires, tags, value) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+        self.run(
+            insert,
+            params![
+                seq,
+                place.tenant.as_str(),
+                place.kind,
+                place.id,
+                version as i64,
+                expires,
+                packed,
+                value
+            ],
+        )?;
+        self.tag(seq, &tags)
+    }
+
+    fn update(&self, place: &Place, version: u64, value: &[u8]) -> Result<()> {
+        let update = "UPDATE records SET version = ?4, value = ?5 WHERE tenant = ?1 AND kind = ?2 AND id = ?3";
+        self.run(
+            update,
+            params![
+                place.tenant.as_str(),
+                place.kind,
+                place.id,
+                version as i64,
+                value
+            ],
+        )
+        .map(drop)
+    }
+
+    fn remove(&self, seq: i64, tags: &[u8]) -> Result<()> {
+        self.untag(seq, tags)?;
+        self.run("DELETE FROM records WHERE seq = ?1", [seq])
+            .map(drop)
+    }
+
+    fn tag(&self, seq: i64, tags: &[Vec<u8>]) -> Result<()> {
+        tags.iter().try_for_each(|tag| {
+            self.run(
+                "INSERT INTO tags (tag, seq) VALUES (?1, ?2)",
+                params![tag, seq],
+            )
+            .map(drop)
+        })
+    }
+
+    fn untag(&self, seq: i64, packed: &[u8]) -> Result<()> {
+        for tag in frame::split(packed).ok_or(StoreError::Tampered("list of tags"))? {
+            self.run(
+                "DELETE FROM tags WHERE tag = ?1 AND seq = ?2",
+                params![tag, seq],
+            )?;
+        }
+        Ok(())
+    }
+
+    fn judge_route(&self, key: &[u8; 32], tenant: &TenantId) -> Result<()> {
+        let mut statement = self.connection.prepare_cached(schema::ROUTE)?;
+        let holder = statement
+            .query_row(params![key, self.now], |row| row.get::<_, String>(0))
+            .optional()?;
+        match holder {
+            Some(holder) if holder != tenant.as_str() => Err(StoreError::conflict("route", "")),
+            _ => Ok(()),
+        }
+    }
+
+    fn route(&self, key: &[u8; 32], tenant: &TenantId, expires: Option<UnixTime>) -> Result<()> {
+        let insert = "INSERT OR REPLACE INTO routes (key, tenant, expires) VALUES (?1, ?2, ?3)";
+        self.run(
+            insert,
+            params![key, tenant.as_str(), expires.map(|at| sql(at.0))],
+        )
+        .map(drop)
+    }
+
+    fn reserve(
+        &self,
+        tenant: &TenantId,
+        counter: &str,
+        count: u64,
+    ) -> Result<std::ops::Range<u64>> {
+        let raise = "INSERT INTO counters (tenant, counter, next) VALUES (?1, ?2, ?3)
+            ON CONFLICT DO UPDATE SET next = next + ?3 RETURNING next";
+        let values = params![tenant.as_str(), counter, sql(count)];
+        let next: i64 = self
+            .connection
+            .prepare_cached(raise)?
+            .query_row(values, |row| row.get(0))?;
+        let next = next.cast_unsigned();
+        Ok(next.saturating_sub(count)..next)
+    }
+
+    fn purge(&self, before: UnixTime, limit: usize) -> Result<u64> {
+        let limit = sql(limit as u64);
+        let mut statement = self.connection.prepare_cached(schema::EXPIRED)?;
+        let expired =
+            statement.query_map([self.now, limit], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let expired = expired.collect::<rusqlite::Result<Vec<(i64, Vec<u8>)>>>()?;
+        for (seq, tags) in &expired {
+            self.remove(*seq, tags)?;
+        }
+        let routes =
+            "DELETE FROM routes WHERE key IN (SELECT key FROM routes WHERE expires <= ?1 LIMIT ?2)";
+        let letters =
+            "DELETE FROM outbox WHERE seq IN (SELECT seq FROM outbox WHERE buried < ?1 LIMIT ?2)";
+        let routes = self.run(routes, [self.now, limit])?;
+        let letters = self.run(letters, [sql(before.0), limit])?;
+        Ok((expired.len() + routes + letters) as u64)
+    }
+}

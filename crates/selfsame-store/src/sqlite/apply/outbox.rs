@@ -1,0 +1,86 @@
+//! The outbox in SQL. `head` marks the first pending entry of a lane, so that what is due is found by one index.
+
+use rusqlite::{OptionalExtension, params};
+use selfsame_crypto::time::UnixTime;
+
+use super::{Apply, sql};
+use crate::backend::SealedEntry;
+use crate::error::{Result, StoreError};
+use crate::outbox::OutboxId;
+
+impl Apply<'_> {
+    pub(super) fn judge_entry(&self, id: OutboxId, dead: bool) -> Result<()> {
+        let query = "SELECT buried IS NOT NULL FROM outbox WHERE id = ?1";
+        let mut statement = self.connection.prepare_cached(query)?;
+        let found: Option<bool> = statement
+            .query_row([id.0 as i64], |row| row.get(0))
+            .optional()?;
+        if found == Some(dead) {
+            Ok(())
+        } else {
+            Err(StoreError::conflict("outbox", &id.to_string()))
+        }
+    }
+
+    pub(super) fn enqueue(&mut self, entry: &SealedEntry) -> Result<()> {
+        self.last.outbox += 1;
+        let insert = "INSERT INTO outbox (seq, id, tenant, lane, head, not_before, attempts, created, sealed)
+            VALUES (?1, ?2, ?3, ?4, NOT EXISTS (SELECT 1 FROM outbox WHERE lane = ?4 AND buried IS NULL), ?5, ?6, ?7, ?8)";
+        let (not_before, created) = (sql(entry.not_before.0), sql(entry.created.0));
+        let id = entry.id.0 as i64;
+        let values = params![
+            self.last.outbox,
+            id,
+            entry.tenant.as_str(),
+            entry.lane,
+            not_before,
+            entry.attempts,
+            created,
+            entry.sealed
+        ];
+        self.run(insert, values).map(drop)
+    }
+
+    pub(super) fn settle(&self, id: OutboxId) -> Result<()> {
+        let delete = "DELETE FROM outbox WHERE id = ?1 RETURNING lane";
+        let lane: Vec<u8> = self
+            .connection
+            .prepare_cached(delete)?
+            .query_row([id.0 as i64], |row| row.get(0))?;
+        self.promote(&lane)
+    }
+
+    pub(super) fn retry(&self, id: OutboxId, not_before: UnixTime) -> Result<()> {
+        let update = "UPDATE outbox SET attempts = attempts + 1, not_before = ?2 WHERE id = ?1";
+        self.run(update, [id.0 as i64, sql(not_before.0)]).map(drop)
+    }
+
+    pub(super) fn bury(&self, id: OutboxId, reason: &str) -> Result<()> {
+        let update =
+            "UPDATE outbox SET head = 0, buried = ?2, reason = ?3 WHERE id = ?1 RETURNING lane";
+        let values = params![id.0 as i64, self.now, reason];
+        let lane: Vec<u8> = self
+            .connection
+            .prepare_cached(update)?
+            .query_row(values, |row| row.get(0))?;
+        self.promote(&lane)
+    }
+
+    pub(super) fn replay(&mut self, id: OutboxId) -> Result<()> {
+        self.last.outbox += 1;
+        let update = "UPDATE outbox SET seq = ?2, not_before = ?3, attempts = 0, buried = NULL, reason = NULL
+            WHERE id = ?1 RETURNING lane";
+        let values = params![id.0 as i64, self.last.outbox, self.now];
+        let lane: Vec<u8> = self
+            .connection
+            .prepare_cached(update)?
+            .query_row(values, |row| row.get(0))?;
+        self.promote(&lane)
+    }
+
+    fn promote(&self, lane: &[u8]) -> Result<()> {
+        let update = "UPDATE outbox SET head = 1
+            WHERE seq = (SELECT min(seq) FROM outbox WHERE lane = ?1 AND buried IS NULL) AND head = 0";
+        self.run(update, [lane]).map(drop)
+    }
+}

@@ -1,0 +1,89 @@
+//! Moves committed pages from the write-ahead log to the file, beside the writer rather than in its way.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+
+use crate::error::Result;
+
+/// Commits between two checkpoints.
+const EVERY: u32 = 128;
+/// Pages in the log past which the writer stands back until it is empty: 64 MiB.
+const LOG_PAGES: i64 = 16_384;
+
+/// The thread that makes checkpoints, as the writer sees it.
+pub(super) struct Checkpoints {
+    due: Option<SyncSender<()>>,
+    behind: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+    commits: u32,
+}
+
+impl Checkpoints {
+    pub(super) fn start(path: &Path) -> Result<Self> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags)?;
+        connection.pragma_update(None, "cache_size", -256)?;
+        let (due, asked) = sync_channel(1);
+        let behind = Arc::new(AtomicBool::new(false));
+        let seen = behind.clone();
+        let thread = std::thread::Builder::new()
+            .name("store-checkpoint".to_owned())
+            .spawn(move || run(&connection, &asked, &seen))?;
+        Ok(Self {
+            due: Some(due),
+            behind,
+            thread: Some(thread),
+            commits: 0,
+        })
+    }
+
+    /// Called by the writer between two transactions.
+    pub(super) fn after_commit(&mut self, writer: &Connection) {
+        self.commits = self.commits.wrapping_add(1);
+        if self.behind.load(Ordering::Relaxed) {
+            // Readers hold the log for microseconds; if one holds it longer, the next commit tries again.
+            let emptied = writer
+                .busy_timeout(Duration::from_millis(100))
+                .and_then(|()| checkpoint(writer, "RESTART"));
+            if emptied.is_ok_and(|(busy, _)| !busy) {
+                self.behind.store(false, Ordering::Relaxed);
+            }
+        } else if self.commits.is_multiple_of(EVERY)
+            && let Some(due) = &self.due
+        {
+            // Full means that one is asked for already.
+            let _ = due.try_send(());
+        }
+    }
+}
+
+impl Drop for Checkpoints {
+    fn drop(&mut self) {
+        self.due = None;
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+fn run(connection: &Connection, asked: &Receiver<()>, behind: &AtomicBool) {
+    while asked.recv().is_ok() {
+        match checkpoint(connection, "PASSIVE") {
+            Ok((_, pages)) if pages > LOG_PAGES => behind.store(true, Ordering::Relaxed),
+            Ok(_) => {}
+            Err(error) => tracing::warn!(%error, "a checkpoint failed; the next will try again"),
+        }
+    }
+}
+
+/// Whether it was kept from finishing, and how many pages are in the log.
+fn checkpoint(connection: &Connection, mode: &str) -> rusqlite::Result<(bool, i64)> {
+    let mut statement = connection.prepare_cached(&format!("PRAGMA wal_checkpoint({mode})"))?;
+    statement.query_row([], |row| Ok((row.get(0)?, row.get(1)?)))
+}

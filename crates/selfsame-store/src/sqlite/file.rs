@@ -1,0 +1,118 @@
+//! Data files: who may open them, which format they have, how connections to them are set up.
+
+use std::fs::{DirBuilder, File, OpenOptions, Permissions, TryLockError};
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, OpenFlags};
+
+use crate::error::{Result, StoreError};
+
+/// What kind of file it is and how it is laid out.
+pub(crate) struct Format {
+    /// Tells our files from others.
+    pub(crate) application: u32,
+    /// The newest layout this release knows.
+    pub(crate) version: u32,
+    /// Lays out an empty file.
+    pub(crate) schema: &'static str,
+}
+
+const STATEMENTS_CACHED: usize = 48;
+
+/// Opens the file for writing, creating it if there is none. The lock is held until it is dropped.
+pub(crate) fn open_writer(path: &Path, format: &Format) -> Result<(File, Connection)> {
+    let parent = path
+        .parent()
+        .filter(|parent| !parent.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
+    private_directory(parent)?;
+    let lock = lock(path)?;
+    private_file(path)?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut writer = Connection::open_with_flags(path, flags)?;
+    lay_out(&mut writer, path, format)?;
+    // WAL keeps readers and the writer apart. FULL: a commit is on the disk before it is answered.
+    writer.pragma_update(None, "journal_mode", "WAL")?;
+    writer.pragma_update(None, "synchronous", "FULL")?;
+    writer.pragma_update(None, "cache_size", -8_192)?;
+    set_up(&writer)?;
+    File::open(parent)?.sync_all()?;
+    Ok((lock, writer))
+}
+
+/// Opens the file, which a writer has opened before, for reading.
+pub(crate) fn open_reader(path: &Path) -> Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let reader = Connection::open_with_flags(path, flags)?;
+    reader.pragma_update(None, "cache_size", -1_024)?;
+    set_up(&reader)?;
+    Ok(reader)
+}
+
+fn set_up(connection: &Connection) -> Result<()> {
+    connection.busy_timeout(std::time::Duration::from_secs(5))?;
+    connection.pragma_update(None, "temp_store", "MEMORY")?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS_CACHED);
+    Ok(())
+}
+
+fn lay_out(writer: &mut Connection, path: &Path, format: &Format) -> Result<()> {
+    let foreign = || StoreError::Foreign(path.to_owned());
+    let number = |pragma: &str| writer.pragma_query_value(None, pragma, |row| row.get::<_, u32>(0));
+    let found = number("application_id").map_err(|error| match error.sqlite_error_code() {
+        Some(rusqlite::ErrorCode::NotADatabase) => foreign(),
+        _ => error.into(),
+    })?;
+    let version = number("user_version")?;
+    let tables: u32 =
+        writer.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0))?;
+    if found != format.application && (found != 0 || version != 0 || tables != 0) {
+        return Err(foreign());
+    }
+    if version > format.version {
+        return Err(StoreError::NewerSchema {
+            found: version,
+            known: format.version,
+        });
+    }
+    if version == 0 {
+        let layout = writer.transaction()?;
+        layout.execute_batch(format.schema)?;
+        layout.pragma_update(None, "application_id", format.application)?;
+        layout.pragma_update(None, "user_version", format.version)?;
+        layout.commit()?;
+    }
+    Ok(())
+}
+
+fn lock(path: &Path) -> Result<File> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".lock");
+    let lock = private_file(&PathBuf::from(name))?;
+    match lock.try_lock() {
+        Ok(()) => Ok(lock),
+        Err(TryLockError::WouldBlock) => Err(StoreError::InUse(path.to_owned())),
+        Err(TryLockError::Error(error)) => Err(error.into()),
+    }
+}
+
+/// SQLite gives its other files the permissions of the first.
+fn private_file(path: &Path) -> Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let file = options.open(path)?;
+    #[cfg(unix)]
+    file.set_permissions(<Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o600))?;
+    Ok(file)
+}
+
+/// Creates what is missing of the path, for its owner only; a directory that is there is left as it is.
+fn private_directory(path: &Path) -> Result<()> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path).map_err(Into::into)
+}

@@ -1,0 +1,152 @@
+//! How the tables are laid out, and the queries that look things up.
+
+use super::file::Format;
+
+pub(super) const FORMAT: Format = Format {
+    application: 0x5353_7374,
+    version: 1,
+    schema: SCHEMA,
+};
+
+/// `seq` orders records by insertion. A record's own list of its tag keys saves an index of tags by record.
+const SCHEMA: &str = "
+CREATE TABLE records (
+    seq INTEGER PRIMARY KEY,
+    tenant TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    id TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    expires INTEGER,
+    tags BLOB NOT NULL,
+    value BLOB NOT NULL,
+    UNIQUE (tenant, kind, id)
+) STRICT;
+CREATE INDEX records_by_kind ON records (tenant, kind);
+CREATE INDEX records_by_expiry ON records (expires) WHERE expires IS NOT NULL;
+CREATE TABLE tags (
+    tag BLOB NOT NULL,
+    seq INTEGER NOT NULL,
+    PRIMARY KEY (tag, seq)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE routes (
+    key BLOB PRIMARY KEY,
+    tenant TEXT NOT NULL,
+    expires INTEGER
+) STRICT, WITHOUT ROWID;
+CREATE INDEX routes_by_expiry ON routes (expires) WHERE expires IS NOT NULL;
+CREATE TABLE counters (
+    tenant TEXT NOT NULL,
+    counter TEXT NOT NULL,
+    next INTEGER NOT NULL,
+    PRIMARY KEY (tenant, counter)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE outbox (
+    seq INTEGER PRIMARY KEY,
+    id INTEGER NOT NULL UNIQUE,
+    tenant TEXT NOT NULL,
+    lane BLOB NOT NULL,
+    head INTEGER NOT NULL,
+    not_before INTEGER NOT NULL,
+    attempts INTEGER NOT NULL,
+    created INTEGER NOT NULL,
+    buried INTEGER,
+    reason TEXT,
+    sealed BLOB NOT NULL
+) STRICT;
+CREATE INDEX outbox_due ON outbox (not_before) WHERE head = 1;
+CREATE INDEX outbox_lanes ON outbox (lane, seq) WHERE buried IS NULL;
+CREATE INDEX outbox_dead ON outbox (buried) WHERE buried IS NOT NULL;
+";
+
+pub(super) const READ: &str = "SELECT id, seq, version, expires, value FROM records
+    WHERE tenant = ?1 AND kind = ?2 AND id = ?3 AND (expires IS NULL OR expires > ?4)";
+
+pub(super) const FIND: [&str; 2] = [
+    "SELECT r.id, r.seq, r.version, r.expires, r.value FROM tags t CROSS JOIN records r ON r.seq = t.seq
+    WHERE t.tag = ?1 AND t.seq > ?2 AND (r.expires IS NULL OR r.expires > ?3) ORDER BY t.seq LIMIT ?4",
+    "SELECT r.id, r.seq, r.version, r.expires, r.value FROM tags t CROSS JOIN records r ON r.seq = t.seq
+    WHERE t.tag = ?1 AND t.seq < ?2 AND (r.expires IS NULL OR r.expires > ?3) ORDER BY t.seq DESC LIMIT ?4",
+];
+
+pub(super) const LIST: [&str; 2] = [
+    "SELECT id, seq, version, expires, value FROM records INDEXED BY records_by_kind
+    WHERE tenant = ?1 AND kind = ?2 AND seq > ?3 AND (expires IS NULL OR expires > ?4) ORDER BY seq LIMIT ?5",
+    "SELECT id, seq, version, expires, value FROM records INDEXED BY records_by_kind
+    WHERE tenant = ?1 AND kind = ?2 AND seq < ?3 AND (expires IS NULL OR expires > ?4) ORDER BY seq DESC LIMIT ?5",
+];
+
+pub(super) const ROUTE: &str =
+    "SELECT tenant FROM routes WHERE key = ?1 AND (expires IS NULL OR expires > ?2)";
+
+pub(super) const DUE: &str =
+    "SELECT id FROM outbox WHERE head = 1 AND not_before <= ?1 ORDER BY not_before, seq LIMIT ?2";
+
+pub(super) const ENTRY: &str =
+    "SELECT id, tenant, lane, not_before, attempts, created, sealed FROM outbox
+    WHERE id = ?1 AND head = 1 AND not_before <= ?2";
+
+pub(super) const LETTERS: [&str; 2] = [
+    "SELECT id, tenant, lane, not_before, attempts, created, sealed, seq, reason, buried FROM outbox
+    WHERE buried IS NOT NULL AND seq > ?1 ORDER BY seq LIMIT ?2",
+    "SELECT id, tenant, lane, not_before, attempts, created, sealed, seq, reason, buried FROM outbox
+    WHERE buried IS NOT NULL AND seq < ?1 ORDER BY seq DESC LIMIT ?2",
+];
+
+pub(super) const BACKLOG: &str = "SELECT
+    (SELECT count(*) FROM outbox WHERE buried IS NULL), (SELECT count(*) FROM outbox WHERE buried IS NOT NULL)";
+
+pub(super) const EXPIRED: &str =
+    "SELECT seq, tags FROM records WHERE expires <= ?1 ORDER BY expires LIMIT ?2";
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::Connection;
+
+    use super::*;
+
+    fn plan(query: &str) -> String {
+        let connection = Connection::open_in_memory().unwrap();
+        connection.execute_batch(SCHEMA).unwrap();
+        let mut statement = connection
+            .prepare(&format!("EXPLAIN QUERY PLAN {query}"))
+            .unwrap();
+        let nulls = vec![None::<i64>; statement.parameter_count()];
+        let steps = statement
+            .query_map(rusqlite::params_from_iter(nulls), |row| {
+                row.get::<_, String>("detail")
+            })
+            .unwrap();
+        steps.map(Result::unwrap).collect::<Vec<_>>().join("; ")
+    }
+
+    #[test]
+    fn every_look_up_on_the_way_of_a_request_is_driven_by_an_index() {
+        for query in [
+            READ, FIND[0], FIND[1], LIST[0], LIST[1], ROUTE, DUE, ENTRY, EXPIRED,
+        ] {
+            let plan = plan(query);
+            assert!(!plan.contains("SCAN"), "{query}\n{plan}");
+        }
+        // The order of insertion comes out of the index: a page never sorts all of a tag or a kind.
+        for query in [FIND[0], FIND[1], LIST[0], LIST[1]] {
+            assert!(
+                !plan(query).contains("TEMP B-TREE"),
+                "{query}\n{}",
+                plan(query)
+            );
+        }
+    }
+
+    #[test]
+    fn look_ups_by_tag_begin_at_the_tag() {
+        let plan = plan(FIND[0]);
+        assert!(
+            plan.starts_with("SEARCH t USING PRIMARY KEY (tag=? AND seq>?)"),
+            "{plan}"
+        );
+        assert!(
+            plan.contains("SEARCH r USING INTEGER PRIMARY KEY (rowid=?)"),
+            "{plan}"
+        );
+    }
+}

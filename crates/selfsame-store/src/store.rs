@@ -1,0 +1,255 @@
+//! The front: seals what goes down, opens what comes up, and hashes what is looked for.
+
+mod allocate;
+mod effects;
+mod sealing;
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use selfsame_crypto::time::UnixTime;
+
+use crate::backend::{Backend, Place, SealedBatch, SealedRecord, Write};
+use crate::batch::{Batch, Committed, Expect};
+use crate::error::{Result, StoreError};
+use crate::outbox::Leases;
+use crate::record::{Page, Record, Tag};
+use crate::tenant::TenantId;
+use crate::vault::{TenantKeys, Vault, bound};
+
+/// How long a dead letter is kept before `purge_expired` removes it.
+pub const DEAD_LETTER_SECONDS: u64 = 30 * 24 * 60 * 60;
+
+/// Kinds of the store itself; callers cannot name them.
+const OWN_KINDS: &str = "selfsame.";
+const KEY_KIND: &str = "selfsame.key";
+
+/// Tells the time by which records expire.
+pub type Clock = Arc<dyn Fn() -> UnixTime + Send + Sync>;
+
+/// Encrypted records, their outbox, routes and counters. Clones share one store.
+#[derive(Clone)]
+pub struct Store(Arc<Inner>);
+
+struct Inner {
+    backend: Arc<dyn Backend>,
+    vault: Vault,
+    clock: Clock,
+    leases: Leases,
+    counters: allocate::Counters,
+}
+
+impl fmt::Debug for Store {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Store")
+    }
+}
+
+impl Store {
+    /// Opens a store; [`StoreError::WrongKey`] if the data were written under another master key.
+    pub async fn open(backend: Arc<dyn Backend>, vault: Vault) -> Result<Self> {
+        Self::open_with_clock(backend, vault, Arc::new(system_now)).await
+    }
+
+    /// The same with a clock of the caller's.
+    pub async fn open_with_clock(
+        backend: Arc<dyn Backend>,
+        vault: Vault,
+        clock: Clock,
+    ) -> Result<Self> {
+        let (leases, counters) = (Leases::default(), allocate::Counters::default());
+        let store = Self(Arc::new(Inner {
+            backend,
+            vault,
+            clock,
+            leases,
+            counters,
+        }));
+        store.keys_or_fresh(&TenantId::instance()).await?;
+        Ok(store)
+    }
+
+    /// The record, unless absent or expired.
+    pub async fn read(&self, tenant: &TenantId, kind: &str, id: &str) -> Result<Option<Record>> {
+        let Some(keys) = self.keys(tenant).await? else {
+            return Ok(None);
+        };
+        let place = place(tenant, kind, id);
+        let Some(sealed) = self.0.backend.read(&place, self.now()).await? else {
+            return Ok(None);
+        };
+        open(&keys, tenant, kind, sealed).map(Some)
+    }
+
+    /// The records with the tag, in order of insertion.
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "whose, of what kind, with which tag, which page: each is asked for"
+    )]
+    pub async fn find(
+        &self,
+        tenant: &TenantId,
+        kind: &str,
+        tag: &Tag,
+        page: &Page,
+    ) -> Result<Vec<Record>> {
+        let Some(keys) = self.keys(tenant).await? else {
+            return Ok(Vec::new());
+        };
+        let key = sealing::tag_key(&keys, tenant, kind, tag);
+        let found = self
+            .0
+            .backend
+            .find(&key, page.window()?, self.now())
+            .await?;
+        found
+            .into_iter()
+            .map(|sealed| open(&keys, tenant, kind, sealed))
+            .collect()
+    }
+
+    /// The records of a kind, in order of insertion.
+    pub async fn list(&self, tenant: &TenantId, kind: &str, page: &Page) -> Result<Vec<Record>> {
+        let Some(keys) = self.keys(tenant).await? else {
+            return Ok(Vec::new());
+        };
+        let listed = self
+            .0
+            .backend
+            .list((tenant, kind), page.window()?, self.now())
+            .await?;
+        listed
+            .into_iter()
+            .map(|sealed| open(&keys, tenant, kind, sealed))
+            .collect()
+    }
+
+    /// Writes the batch, all or nothing. When this answers, it is durable (unless the batch is deferred).
+    pub async fn commit(&self, batch: Batch) -> Result<Committed> {
+        if batch.is_empty() {
+            return Ok(Committed::default());
+        }
+        let (sealed, committed) = self.seal(batch).await?;
+        self.0.backend.commit(sealed).await?;
+        Ok(committed)
+    }
+
+    /// The tenant that the key leads to.
+    pub async fn route(&self, key: &str) -> Result<Option<TenantId>> {
+        let hashed = self.instance_keys().await?.route(key);
+        self.0.backend.route(&hashed, self.now()).await
+    }
+
+    /// Removes at most so many expired records, expired routes and old dead letters; says how many.
+    pub async fn purge_expired(&self, now: UnixTime, limit: usize) -> Result<u64> {
+        let writes = vec![Write::Purge(now.minus(DEAD_LETTER_SECONDS), limit)];
+        let outcome = self
+            .0
+            .backend
+            .commit(SealedBatch {
+                now,
+                durable: false,
+                writes,
+            })
+            .await?;
+        Ok(outcome.purged)
+    }
+
+    /// Durable commits so far.
+    pub fn commits(&self) -> u64 {
+        self.0.backend.meter().commits()
+    }
+
+    /// The median time of the last durable commits.
+    pub fn commit_time(&self) -> Option<Duration> {
+        self.0.backend.meter().median()
+    }
+
+    fn now(&self) -> UnixTime {
+        (self.0.clock)()
+    }
+
+    async fn instance_keys(&self) -> Result<Arc<TenantKeys>> {
+        self.keys(&TenantId::instance())
+            .await?
+            .ok_or(StoreError::Tampered("key"))
+    }
+
+    /// The tenant's keys, if it has any: a tenant that never wrote has nothing to read.
+    async fn keys(&self, tenant: &TenantId) -> Result<Option<Arc<TenantKeys>>> {
+        if let Some(keys) = self.0.vault.cached(tenant) {
+            return Ok(Some(keys));
+        }
+        let Some(record) = self
+            .0
+            .backend
+            .read(&place(tenant, KEY_KIND, ""), self.now())
+            .await?
+        else {
+            return Ok(None);
+        };
+        self.0
+            .vault
+            .unwrap(tenant, record.version, &record.value)
+            .map(Some)
+    }
+
+    async fn keys_or_fresh(&self, tenant: &TenantId) -> Result<Arc<TenantKeys>> {
+        if let Some(keys) = self.keys(tenant).await? {
+            return Ok(keys);
+        }
+        let (version, value) = self.0.vault.fresh(tenant)?;
+        let place = place(tenant, KEY_KIND, "");
+        let expect = Write::Expect(place.clone(), Expect::Absent);
+        let put = Write::Put {
+            place,
+            version,
+            value,
+            tags: Vec::new(),
+            expires: None,
+        };
+        let batch = SealedBatch {
+            now: self.now(),
+            durable: true,
+            writes: vec![expect, put],
+        };
+        match self.0.backend.commit(batch).await {
+            // Another task was faster: its key is as good.
+            Ok(_) | Err(StoreError::Conflict { .. }) => {}
+            Err(error) => return Err(error),
+        }
+        self.keys(tenant).await?.ok_or(StoreError::Tampered("key"))
+    }
+}
+
+fn place(tenant: &TenantId, kind: &str, id: &str) -> Place {
+    Place {
+        tenant: tenant.clone(),
+        kind: kind.to_owned(),
+        id: id.to_owned(),
+    }
+}
+
+fn open(keys: &TenantKeys, tenant: &TenantId, kind: &str, sealed: SealedRecord) -> Result<Record> {
+    let value = keys.open(
+        &bound(tenant, kind, &sealed.id, sealed.version),
+        &sealed.value,
+    )?;
+    Ok(Record {
+        id: sealed.id,
+        value,
+        version: sealed.version,
+        expires: sealed.expires,
+        seq: sealed.seq,
+    })
+}
+
+#[allow(
+    clippy::disallowed_methods,
+    reason = "what has expired must read as absent, whoever asks; tests pass a clock"
+)]
+fn system_now() -> UnixTime {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    UnixTime(since.map_or(0, |since| since.as_secs()))
+}

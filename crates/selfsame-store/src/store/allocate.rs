@@ -1,0 +1,85 @@
+//! Counters: numbers handed out from memory, out of blocks whose end was made durable first.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::Store;
+use crate::backend::{SealedBatch, Write};
+use crate::error::{Result, StoreError};
+use crate::tenant::TenantId;
+
+/// Numbers made durable at a time; what a crash loses of them becomes a gap.
+const BLOCK: u64 = 1_024;
+const MAX_COUNT: u64 = 1 << 32;
+/// Blocks held open. Past it all are dropped, at the price of gaps.
+const MAX_OPEN: usize = 1_024;
+
+type Block = Arc<tokio::sync::Mutex<Range<u64>>>;
+
+/// The blocks that are being handed out.
+#[derive(Default)]
+pub(super) struct Counters(Mutex<HashMap<(TenantId, String), Block>>);
+
+impl Counters {
+    fn block(&self, tenant: &TenantId, counter: &str) -> Block {
+        let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (tenant.clone(), counter.to_owned());
+        if open.len() >= MAX_OPEN && !open.contains_key(&key) {
+            open.clear();
+        }
+        open.entry(key)
+            .or_insert_with(|| Arc::new(tokio::sync::Mutex::new(0..0)))
+            .clone()
+    }
+}
+
+impl Store {
+    /// Numbers that were never given before and never will be again, even after a crash. There may be gaps.
+    pub async fn allocate(
+        &self,
+        tenant: &TenantId,
+        counter: &str,
+        count: u64,
+    ) -> Result<Range<u64>> {
+        if count > MAX_COUNT {
+            return Err(StoreError::TooLarge {
+                what: "allocation",
+                limit: MAX_COUNT as usize,
+            });
+        }
+        let block = self.0.counters.block(tenant, counter);
+        let mut block = block.lock().await;
+        if block.end - block.start < count {
+            // A new block may begin where the old one ends; then nothing is lost.
+            let reserved = reserve(self, tenant, counter, count.max(BLOCK)).await?;
+            if reserved.start == block.end && !block.is_empty() {
+                block.end = reserved.end;
+            } else {
+                *block = reserved;
+            }
+        }
+        let start = block.start;
+        block.start += count;
+        Ok(start..block.start)
+    }
+}
+
+async fn reserve(
+    store: &Store,
+    tenant: &TenantId,
+    counter: &str,
+    count: u64,
+) -> Result<Range<u64>> {
+    let writes = vec![Write::Reserve(tenant.clone(), counter.to_owned(), count)];
+    let batch = SealedBatch {
+        now: store.now(),
+        durable: true,
+        writes,
+    };
+    let mut outcome = store.0.backend.commit(batch).await?;
+    outcome
+        .reserved
+        .pop()
+        .ok_or(StoreError::Storage("no numbers were reserved".to_owned()))
+}

@@ -1,0 +1,256 @@
+//! Keys: a data key for each tenant, wrapped by the master key; a bounded cache of unwrapped ones.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use selfsame_crypto::seal::{SealError, SealingKey, random_seed};
+
+use crate::error::{Result, StoreError};
+use crate::frame;
+use crate::tenant::TenantId;
+
+/// Unwrapped keys kept: twice this many tenants at most.
+const GENERATION: usize = 2_048;
+
+/// Holds the master key and unwraps the tenants' keys with it.
+pub struct Vault {
+    wrap: SealingKey,
+    stamps: Arc<Stamps>,
+    cache: Mutex<Cache>,
+}
+
+impl Vault {
+    /// A vault under a master key.
+    pub fn from_master(master: SealingKey) -> Self {
+        let wrap = master.derive(b"selfsame/store/wrap");
+        Self {
+            wrap,
+            stamps: Arc::new(Stamps::new()),
+            cache: Mutex::default(),
+        }
+    }
+
+    pub(crate) fn cached(&self, tenant: &TenantId) -> Option<Arc<TenantKeys>> {
+        self.cache
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(tenant)
+    }
+
+    /// A new data key: its wrapped form, to be stored, and the version it is bound to.
+    pub(crate) fn fresh(&self, tenant: &TenantId) -> Result<(u64, Vec<u8>)> {
+        let version = self.stamps.next();
+        let wrapped = self.wrap.seal(
+            self.stamps.nonce(version),
+            &wrapping(tenant, version),
+            &random_seed(),
+        );
+        Ok((version, wrapped.map_err(unsealable)?))
+    }
+
+    pub(crate) fn unwrap(
+        &self,
+        tenant: &TenantId,
+        version: u64,
+        wrapped: &[u8],
+    ) -> Result<Arc<TenantKeys>> {
+        let plain = self
+            .wrap
+            .open(&wrapping(tenant, version), wrapped)
+            .map_err(|_| StoreError::WrongKey)?;
+        let bytes: [u8; 32] = plain.try_into().map_err(|_| StoreError::Tampered("key"))?;
+        let data = SealingKey::from_bytes(bytes);
+        let keys = Arc::new(TenantKeys {
+            value: data.derive(b"selfsame/store/value"),
+            index: data.derive(b"selfsame/store/index"),
+            stamps: self.stamps.clone(),
+        });
+        self.cache
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(tenant.clone(), keys.clone());
+        Ok(keys)
+    }
+}
+
+impl fmt::Debug for Vault {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Vault")
+    }
+}
+
+fn unsealable(error: SealError) -> StoreError {
+    StoreError::Storage(error.to_string())
+}
+
+fn wrapping(tenant: &TenantId, version: u64) -> Vec<u8> {
+    frame::join(&[
+        b"selfsame/store/key",
+        tenant.as_str().as_bytes(),
+        &version.to_be_bytes(),
+    ])
+}
+
+/// What seals and indexes a tenant's data.
+pub(crate) struct TenantKeys {
+    value: SealingKey,
+    index: SealingKey,
+    stamps: Arc<Stamps>,
+}
+
+impl TenantKeys {
+    pub(crate) fn stamp(&self) -> u64 {
+        self.stamps.next()
+    }
+
+    pub(crate) fn seal(&self, stamp: u64, bound: &[u8], plain: &[u8]) -> Result<Vec<u8>> {
+        self.value
+            .seal(self.stamps.nonce(stamp), bound, plain)
+            .map_err(unsealable)
+    }
+
+    pub(crate) fn open(&self, bound: &[u8], sealed: &[u8]) -> Result<Vec<u8>> {
+        self.value
+            .open(bound, sealed)
+            .map_err(|_| StoreError::Tampered("value"))
+    }
+
+    pub(crate) fn tag(&self, kind: &str, name: &str, value: &str) -> [u8; 16] {
+        self.short(&[b"tag", kind.as_bytes(), name.as_bytes(), value.as_bytes()])
+    }
+
+    pub(crate) fn lane(&self, destination: &str, subject: &str) -> [u8; 16] {
+        self.short(&[b"lane", destination.as_bytes(), subject.as_bytes()])
+    }
+
+    pub(crate) fn route(&self, key: &str) -> [u8; 32] {
+        self.index.mac(&frame::join(&[b"route", key.as_bytes()]))
+    }
+
+    fn short(&self, parts: &[&[u8]]) -> [u8; 16] {
+        let mut short = [0; 16];
+        short.copy_from_slice(&self.index.mac(&frame::join(parts))[..16]);
+        short
+    }
+}
+
+/// What a sealed value is bound to: anywhere else it does not open.
+pub(crate) fn bound(tenant: &TenantId, kind: &str, id: &str, version: u64) -> Vec<u8> {
+    let parts = [
+        b"selfsame/store/record",
+        tenant.as_str().as_bytes(),
+        kind.as_bytes(),
+        id.as_bytes(),
+        &version.to_be_bytes(),
+    ];
+    frame::join(&parts)
+}
+
+/// Numbers that this process gives once, and that others are most unlikely to give: versions and nonces.
+struct Stamps {
+    process: [u8; 4],
+    next: AtomicU64,
+}
+
+impl Stamps {
+    fn new() -> Self {
+        let [a, b, c, d, rest @ ..] = random_seed();
+        let [e, f, g, h, i, j, k, l, ..] = rest;
+        Self {
+            process: [a, b, c, d],
+            next: AtomicU64::new(u64::from_be_bytes([e, f, g, h, i, j, k, l])),
+        }
+    }
+
+    /// 63 bits, so that SQL's signed integers hold it.
+    fn next(&self) -> u64 {
+        self.next.fetch_add(1, Ordering::Relaxed) & (u64::MAX >> 1)
+    }
+
+    fn nonce(&self, stamp: u64) -> [u8; 12] {
+        let mut nonce = [0; 12];
+        nonce[..4].copy_from_slice(&self.process);
+        nonce[4..].copy_from_slice(&stamp.to_be_bytes());
+        nonce
+    }
+}
+
+/// Two generations: when the younger is full, the older is forgotten (the keys zeroise themselves).
+#[derive(Default)]
+struct Cache {
+    young: HashMap<TenantId, Arc<TenantKeys>>,
+    old: HashMap<TenantId, Arc<TenantKeys>>,
+}
+
+impl Cache {
+    fn get(&mut self, tenant: &TenantId) -> Option<Arc<TenantKeys>> {
+        if let Some(keys) = self.young.get(tenant) {
+            return Some(keys.clone());
+        }
+        let keys = self.old.remove(tenant)?;
+        self.insert(tenant.clone(), keys.clone());
+        Some(keys)
+    }
+
+    fn insert(&mut self, tenant: TenantId, keys: Arc<TenantKeys>) {
+        if self.young.len() >= GENERATION {
+            self.old = std::mem::take(&mut self.young);
+        }
+        self.young.insert(tenant, keys);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn vault() -> Vault {
+        Vault::from_master(SealingKey::from_bytes([7; 32]))
+    }
+
+    #[test]
+    fn a_wrapped_key_opens_only_for_its_tenant() {
+        let vault = vault();
+        let tenant = TenantId::parse("a").unwrap();
+        let (version, wrapped) = vault.fresh(&tenant).unwrap();
+        assert!(vault.unwrap(&tenant, version, &wrapped).is_ok());
+        assert!(matches!(
+            vault.unwrap(&TenantId::parse("b").unwrap(), version, &wrapped),
+            Err(StoreError::WrongKey)
+        ));
+        assert!(matches!(
+            vault.unwrap(&tenant, version + 1, &wrapped),
+            Err(StoreError::WrongKey)
+        ));
+    }
+
+    #[test]
+    fn the_cache_is_bounded_and_keeps_what_is_used() {
+        let vault = vault();
+        let used = TenantId::parse("used").unwrap();
+        let (version, wrapped) = vault.fresh(&used).unwrap();
+        vault.unwrap(&used, version, &wrapped).unwrap();
+        for number in 0..3 * GENERATION {
+            let tenant = TenantId::parse(&format!("t{number}")).unwrap();
+            let (version, wrapped) = vault.fresh(&tenant).unwrap();
+            vault.unwrap(&tenant, version, &wrapped).unwrap();
+            assert!(vault.cached(&used).is_some());
+        }
+        let cache = vault.cache.lock().unwrap();
+        assert!(cache.young.len() <= GENERATION && cache.old.len() <= GENERATION);
+        assert!(
+            !cache.old.contains_key(&TenantId::parse("t0").unwrap())
+                && !cache.young.contains_key(&TenantId::parse("t0").unwrap())
+        );
+    }
+
+    #[test]
+    fn stamps_do_not_repeat() {
+        let stamps = Stamps::new();
+        let given: std::collections::HashSet<u64> = (0..10_000).map(|_| stamps.next()).collect();
+        assert_eq!(given.len(), 10_000);
+        assert!(given.iter().all(|stamp| i64::try_from(*stamp).is_ok()));
+    }
+}

@@ -1,0 +1,124 @@
+//! The ledger: blocks one after the other, nothing twice, nothing half.
+
+use std::collections::BTreeMap;
+
+use selfsame_store::StoreError;
+use selfsame_store::ledger::{Block, Entry, Head, LedgerStore};
+
+use crate::ground::Ground;
+
+fn block(height: u64, entries: &[u8], writes: &[(&str, &str)]) -> Block {
+    let entries = entries
+        .iter()
+        .map(|byte| Entry {
+            hash: [*byte; 32],
+            bytes: vec![*byte; 3],
+        })
+        .collect();
+    let writes = writes
+        .iter()
+        .map(|(key, value)| (key.as_bytes().to_vec(), value.as_bytes().to_vec()))
+        .collect::<BTreeMap<_, _>>();
+    Block {
+        height,
+        entries,
+        writes,
+        head: format!("head {height}").into_bytes(),
+    }
+}
+
+fn conflicts(result: selfsame_store::Result<Head>) -> bool {
+    matches!(result, Err(StoreError::Conflict { kind, .. }) if kind == "ledger")
+}
+
+fn value(ledger: &dyn LedgerStore, key: &str) -> Option<String> {
+    ledger
+        .get(key.as_bytes())
+        .unwrap()
+        .map(|value| String::from_utf8(value).unwrap())
+}
+
+pub async fn blocks_are_appended_in_order(ground: Ground) {
+    let ledger = ground.ledger();
+    assert_eq!(ledger.head().unwrap(), None);
+    assert!(conflicts(ledger.append(block(0, &[], &[])).await));
+    assert!(conflicts(ledger.append(block(2, &[], &[])).await));
+    ledger
+        .append(block(1, &[1, 2], &[("a", "1"), ("b", "1")]))
+        .await
+        .unwrap();
+    assert!(conflicts(
+        ledger.append(block(1, &[9], &[("a", "9")])).await
+    ));
+    let head = ledger.append(block(2, &[], &[("a", "2")])).await.unwrap();
+    assert_eq!(
+        head,
+        Head {
+            height: 2,
+            size: 2,
+            bytes: b"head 2".to_vec()
+        }
+    );
+    assert_eq!(ledger.head().unwrap(), Some(head));
+    assert_eq!(
+        (
+            value(&*ledger, "a"),
+            value(&*ledger, "b"),
+            value(&*ledger, "c")
+        ),
+        (Some("2".into()), Some("1".into()), None)
+    );
+    assert_eq!(
+        (
+            ledger.block(1).unwrap(),
+            ledger.block(3).unwrap(),
+            ledger.block(0).unwrap()
+        ),
+        (Some(b"head 1".to_vec()), None, None)
+    );
+    assert_eq!(ledger.meter().commits(), 2);
+}
+
+pub async fn an_entry_is_never_taken_twice(ground: Ground) {
+    let ledger = ground.ledger();
+    ledger.append(block(1, &[1], &[])).await.unwrap();
+    assert!(conflicts(
+        ledger.append(block(2, &[2, 1], &[("a", "1")])).await
+    ));
+    assert!(conflicts(
+        ledger.append(block(2, &[3, 3], &[("a", "1")])).await
+    ));
+    assert_eq!(
+        (
+            value(&*ledger, "a"),
+            ledger.by_hash(&[2; 32]).unwrap(),
+            ledger.head().unwrap().unwrap().size
+        ),
+        (None, None, 1)
+    );
+}
+
+pub async fn entries_are_found_by_number_and_hash(ground: Ground) {
+    let ledger = ground.ledger();
+    ledger.append(block(1, &[1, 2], &[])).await.unwrap();
+    ledger.append(block(2, &[3], &[])).await.unwrap();
+    assert_eq!(ledger.by_hash(&[3; 32]).unwrap(), Some(3));
+    let third = ledger.entry(3).unwrap().unwrap();
+    assert_eq!(
+        (third.seq, third.height, third.entry.bytes.as_slice()),
+        (3, 2, &[3, 3, 3][..])
+    );
+    assert!(ledger.entry(0).unwrap().is_none() && ledger.entry(4).unwrap().is_none());
+    let numbers = |range| {
+        ledger
+            .entries(range)
+            .unwrap()
+            .iter()
+            .map(|placed| placed.seq)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        (numbers(2..9), numbers(0..2), numbers(4..9)),
+        (vec![2, 3], vec![1], vec![])
+    );
+}

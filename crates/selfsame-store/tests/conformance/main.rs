@@ -1,0 +1,74 @@
+//! The conformance suite: one list of checks, run against every back end.
+
+mod ground;
+mod ledger;
+mod model;
+mod outbox;
+mod races;
+mod records;
+
+use ground::Ground;
+
+/// Each check becomes a test for each back end.
+macro_rules! checks {
+    ($($area:ident: $($check:ident),+;)+) => {
+        mod memory {
+            use super::*;
+            $($(
+                #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+                async fn $check() {
+                    $area::$check(Ground::memory()).await;
+                }
+            )+)+
+        }
+        mod sqlite {
+            use super::*;
+            $($(
+                #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+                async fn $check() {
+                    $area::$check(Ground::sqlite()).await;
+                }
+            )+)+
+        }
+    };
+}
+
+checks! {
+    records:
+        what_is_put_is_read_again_also_after_reopening,
+        a_put_replaces_the_whole_record_and_keeps_its_place,
+        an_update_keeps_tags_and_expiry,
+        a_batch_whose_expectation_fails_writes_nothing,
+        versions_never_come_back,
+        tags_find_records_in_order_page_by_page,
+        lists_go_both_ways_page_by_page,
+        what_has_expired_reads_as_absent_and_is_purged,
+        an_expired_record_makes_room_for_a_new_one,
+        tenants_do_not_see_each_other,
+        a_value_moved_elsewhere_does_not_open,
+        nothing_of_a_value_or_a_hashed_tag_is_kept_in_the_clear,
+        another_master_key_is_refused,
+        routes_lead_to_their_tenant_only,
+        limits_hold,
+        durable_commits_are_counted;
+    races:
+        of_many_commits_with_one_expectation_exactly_one_wins,
+        of_many_commits_that_expect_absence_exactly_one_wins,
+        allocated_numbers_never_repeat,
+        a_tenant_first_seen_by_many_gets_one_key,
+        a_route_claimed_by_many_goes_to_one;
+    outbox:
+        entries_of_a_lane_come_one_after_the_other,
+        an_entry_is_leased_to_one_at_a_time,
+        a_settled_entry_is_never_given_again,
+        a_retried_entry_waits_and_holds_its_lane,
+        a_dead_letter_frees_its_lane_and_can_be_replayed,
+        old_dead_letters_are_purged,
+        entries_survive_reopening;
+    model:
+        any_sequence_of_batches_does_what_the_model_does;
+    ledger:
+        blocks_are_appended_in_order,
+        an_entry_is_never_taken_twice,
+        entries_are_found_by_number_and_hash;
+}

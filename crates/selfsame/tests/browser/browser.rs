@@ -1,0 +1,320 @@
+//! Headless Chromium behind its driver, with helpers that find things as a person does.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    time::Duration,
+};
+
+use fantoccini::{
+    Client, ClientBuilder, Locator, elements::Element, wd::WebDriverCompatibleCommand,
+};
+use hyper_util::client::legacy::connect::HttpConnector;
+use serde_json::{Value, json};
+
+use crate::process::Process;
+
+const PATIENCE: Duration = Duration::from_secs(15);
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// What the person's system is set to.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Scheme {
+    Light,
+    Dark,
+}
+
+/// A browser with a fresh profile. Dropping it ends it.
+pub struct Browser {
+    client: Client,
+    driver: Process,
+}
+
+impl Browser {
+    /// Starts Chromium with a window of a desk's size.
+    pub async fn start(scheme: Scheme) -> Self {
+        let ready = "started successfully on port ";
+        let mut driver = Process::start("chromedriver", |_| vec!["--port=0".to_owned()])
+            .expect("Chromium's driver; `cargo xtask test` installs it");
+        let line = driver.line_with(ready).await;
+        let port = line
+            .split(ready)
+            .nth(1)
+            .map(|rest| rest.trim_end_matches('.'));
+        let address = format!("http://127.0.0.1:{}", port.expect("a port"));
+        let mut builder = ClientBuilder::new(HttpConnector::new());
+        let wishes = capabilities(&driver.folder().join("profile"), scheme);
+        builder.capabilities(wishes.as_object().cloned().unwrap_or_default());
+        let client = builder
+            .connect(&address)
+            .await
+            .unwrap_or_else(|error| panic!("{error}\n{}", driver.output()));
+        Self { client, driver }
+    }
+
+    /// The folder of the browser's profile, by which its processes are known.
+    pub fn folder(&self) -> &Path {
+        self.driver.folder()
+    }
+
+    pub async fn open(&self, address: &str) {
+        self.client
+            .goto(address)
+            .await
+            .unwrap_or_else(|error| panic!("{address}: {error}"));
+    }
+
+    /// The size of the page, as on a phone or at a desk.
+    pub async fn resize(&self, width: u32, height: u32) {
+        self.client
+            .set_window_size(width, height)
+            .await
+            .expect("a window of this size");
+    }
+
+    /// Presses the button or follows the link of this name.
+    pub async fn press(&self, name: &str) {
+        let name = quoted(name);
+        let path = format!(
+            "//*[self::button or self::a or self::summary or @role='button'][normalize-space()={name} or @aria-label={name}] | //input[@type='submit' and @value={name}]"
+        );
+        self.find(&path)
+            .await
+            .click()
+            .await
+            .unwrap_or_else(|error| panic!("press {name}: {error}"));
+    }
+
+    /// Fills in the field with this label.
+    pub async fn fill(&self, label: &str, value: &str) {
+        let field = self.field(label).await;
+        field
+            .clear()
+            .await
+            .unwrap_or_else(|error| panic!("clear {label}: {error}"));
+        field
+            .send_keys(value)
+            .await
+            .unwrap_or_else(|error| panic!("fill {label}: {error}"));
+    }
+
+    /// Chooses an option, by its text, of the list with this label.
+    pub async fn choose(&self, label: &str, option: &str) {
+        let field = self.field(label).await;
+        field
+            .select_by_label(option)
+            .await
+            .unwrap_or_else(|error| panic!("choose {option}: {error}"));
+    }
+
+    /// Ticks or unticks the box, or picks the radio button, with this label.
+    pub async fn tick(&self, label: &str) {
+        let field = self.field(label).await;
+        field
+            .click()
+            .await
+            .unwrap_or_else(|error| panic!("tick {label}: {error}"));
+    }
+
+    /// Types keys into what has the focus; `\u{E004}` is Tab, `\u{E007}` Enter.
+    pub async fn keys(&self, keys: &str) {
+        let focus = self
+            .client
+            .active_element()
+            .await
+            .expect("an element with the focus");
+        focus
+            .send_keys(keys)
+            .await
+            .unwrap_or_else(|error| panic!("keys: {error}"));
+    }
+
+    /// Waits until the page shows a text.
+    pub async fn expect(&self, text: &str) {
+        if !self.sees(text, PATIENCE).await {
+            let address = self
+                .client
+                .current_url()
+                .await
+                .map(String::from)
+                .unwrap_or_default();
+            self.screenshot("failed").await;
+            panic!(
+                "{address} does not show {text:?}; it shows:\n{}",
+                self.visible().await
+            );
+        }
+    }
+
+    /// Whether the page shows a text before the patience ends.
+    pub async fn sees(&self, text: &str, patience: Duration) -> bool {
+        for _ in 0..=patience.as_millis() / PAUSE.as_millis() {
+            if self.visible().await.contains(text) {
+                return true;
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+        false
+    }
+
+    /// All text that a person can see.
+    pub async fn visible(&self) -> String {
+        // A page that is just being left has no body for a moment.
+        match self.client.find(Locator::Css("body")).await {
+            Ok(body) => body.text().await.unwrap_or_default(),
+            Err(_) => String::new(),
+        }
+    }
+
+    /// An attribute of the first element a selector finds, such as the `href` of a link.
+    pub async fn attribute(&self, selector: &str, name: &str) -> Option<String> {
+        let element = self
+            .client
+            .wait()
+            .at_most(PATIENCE)
+            .for_element(Locator::Css(selector))
+            .await;
+        let element = element.unwrap_or_else(|error| panic!("{selector}: {error}"));
+        element
+            .attr(name)
+            .await
+            .unwrap_or_else(|error| panic!("{selector}: {error}"))
+    }
+
+    /// What a script, run in the page, returns.
+    pub async fn evaluate(&self, script: &str) -> Value {
+        self.client
+            .execute(script, Vec::new())
+            .await
+            .unwrap_or_else(|error| panic!("{script}: {error}"))
+    }
+
+    /// Keeps a picture of the page as target/screenshots/NAME.png, and says where.
+    pub async fn screenshot(&self, name: &str) -> PathBuf {
+        let picture = self
+            .client
+            .screenshot()
+            .await
+            .expect("a picture of the page");
+        let target = Path::new(env!("CARGO_TARGET_TMPDIR"))
+            .parent()
+            .expect("the target folder");
+        let path = target.join("screenshots").join(name).with_extension("png");
+        fs::create_dir_all(path.parent().expect("its folder")).expect("a folder for pictures");
+        fs::write(&path, picture).expect("room for a picture");
+        path
+    }
+
+    /// Fails if the page logged an error since the last look: a script that threw, something blocked or missing.
+    pub async fn expect_no_errors(&self) {
+        let errors = self.errors().await;
+        assert!(
+            errors.is_empty(),
+            "the page logged errors:\n{}",
+            errors.join("\n")
+        );
+    }
+
+    /// The errors the page logged since the last look.
+    pub async fn errors(&self) -> Vec<String> {
+        let log = self.client.issue_cmd(Log).await.expect("the browser's log");
+        let entries = log.as_array().cloned().unwrap_or_default();
+        let severe = entries
+            .into_iter()
+            .filter(|entry| entry["level"] == "SEVERE");
+        severe
+            .map(|entry| entry["message"].as_str().unwrap_or_default().to_owned())
+            .collect()
+    }
+
+    async fn field(&self, label: &str) -> Element {
+        let name = quoted(label);
+        let inputs = "self::input or self::select or self::textarea";
+        let path = format!(
+            "//*[{inputs}][@id=//label[normalize-space()={name}]/@for or @aria-label={name} or ancestor::label[starts-with(normalize-space(), {name})]]"
+        );
+        self.find(&path).await
+    }
+
+    async fn find(&self, path: &str) -> Element {
+        let found = self
+            .client
+            .wait()
+            .at_most(PATIENCE)
+            .for_element(Locator::XPath(path))
+            .await;
+        match found {
+            Ok(element) => element,
+            Err(error) => panic!("{path}: {error}; the page shows:\n{}", self.visible().await),
+        }
+    }
+}
+
+/// A text as XPath writes it; our labels have no double quotes.
+fn quoted(text: &str) -> String {
+    assert!(!text.contains('"'), "a label with a quote: {text}");
+    format!("\"{text}\"")
+}
+
+fn capabilities(profile: &Path, scheme: Scheme) -> Value {
+    let mut arguments = vec![
+        "--headless".to_owned(),
+        // Root, as in a container, has no sandbox; the pages are our own.
+        "--no-sandbox".to_owned(),
+        "--disable-gpu".to_owned(),
+        "--disable-quic".to_owned(),
+        "--disable-dev-shm-usage".to_owned(),
+        "--disable-background-networking".to_owned(),
+        "--disable-component-update".to_owned(),
+        "--disable-sync".to_owned(),
+        "--no-first-run".to_owned(),
+        "--window-size=1280,900".to_owned(),
+        format!("--user-data-dir={}", profile.display()),
+    ];
+    if scheme == Scheme::Dark {
+        arguments.push("--blink-settings=preferredColorScheme=0".to_owned());
+    }
+    json!({
+        "browserName": "chrome",
+        "goog:chromeOptions": { "args": arguments, "binary": chromium() },
+        "goog:loggingPrefs": { "browser": "ALL" },
+        "timeouts": { "pageLoad": 30_000, "script": 30_000 },
+    })
+}
+
+/// Where Chromium is; distributions call it by different names.
+fn chromium() -> String {
+    let names = ["chromium", "chromium-browser", "google-chrome"];
+    let found = names.iter().find_map(|name| {
+        let output = Command::new("sh")
+            .args(["-c", &format!("command -v {name}")])
+            .stderr(Stdio::null())
+            .output()
+            .ok()?;
+        let path = String::from_utf8(output.stdout).ok()?.trim().to_owned();
+        (!path.is_empty()).then_some(path)
+    });
+    found.expect("Chromium; `cargo xtask test` installs it")
+}
+
+/// Chromium's own command for what a page has logged.
+#[derive(Debug)]
+struct Log;
+
+impl WebDriverCompatibleCommand for Log {
+    fn endpoint(
+        &self,
+        base: &url::Url,
+        session: Option<&str>,
+    ) -> Result<url::Url, url::ParseError> {
+        base.join(&format!("session/{}/se/log", session.unwrap_or_default()))
+    }
+
+    fn method_and_body(&self, _: &url::Url) -> (http::Method, Option<String>) {
+        (
+            http::Method::POST,
+            Some(json!({ "type": "browser" }).to_string()),
+        )
+    }
+}
