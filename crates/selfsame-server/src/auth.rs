@@ -80,7 +80,7 @@ pub async fn person(State(server): State<Server>, request: Request, next: Next) 
         Credentials::Bearer(token) => (token.clone(), String::new()),
         Credentials::Cookie(session) => (session.clone(), form::token(session)),
     };
-    match server.app().wallet().person(&session).await {
+    match server.wallet()?.accounts().person(&session).await {
         Ok(person) => proceed(credentials, Seat::Person { person, session, form }, request, next).await,
         Err(error) if error.kind == selfsame_app::ErrorKind::Unauthenticated => {
             sign_in_first(&request, "/wallet/sign-in", "sign in to the wallet first")
@@ -114,10 +114,14 @@ pub async fn signed_in(server: &Server, parts: &Parts) -> (bool, Option<Person>)
         None => false,
     };
     let person = match cookie::read(&parts.headers, server.cookies().person()) {
-        Some(session) => server.app().wallet().person(&session).await.ok(),
+        Some(session) => person_of(server, &session).await,
         None => None,
     };
     (operator, person)
+}
+
+async fn person_of(server: &Server, session: &str) -> Option<Person> {
+    server.wallet().ok()?.accounts().person(session).await.ok()
 }
 
 async fn proceed(credentials: Credentials, seat: Seat, request: Request, next: Next) -> Answer {

@@ -5,15 +5,13 @@ use std::time::Duration;
 
 use url::{Host, Url};
 
-use crate::serve::tls::Certificate;
+use crate::serve::tls::Tls;
 
-/// What the server is told at its start.
-#[derive(Debug)]
+/// What the server is told at its start, beside the application's own configuration.
+#[derive(Debug, Default)]
 pub struct Settings {
-    /// The public base address. Plain http is served for a loopback host only.
-    pub origin: Origin,
     /// The certificate, where the origin is https.
-    pub certificate: Option<Certificate>,
+    pub tls: Option<Tls>,
     /// Everything that is bounded.
     pub limits: Limits,
 }
