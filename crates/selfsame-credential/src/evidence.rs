@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use selfsame_crypto::{key::KeyHandle, time::UnixTime};
+use selfsame_crypto::{KeyHandle, time::UnixTime};
 use selfsame_did::{Did, Resolution};
 
 use crate::status;
@@ -14,6 +14,8 @@ pub enum Need {
     Did(Did),
     /// The JWT VC Issuer Metadata of an `iss` (SD-JWT VC §5).
     IssuerMetadata(String),
+    /// The JWK Set at a `jwks_uri` (SD-JWT VC §4.2).
+    JwkSet(String),
     /// The status list at a URI.
     StatusList(String),
     /// A signature by one of our own keys.
@@ -60,6 +62,7 @@ pub enum Step<T> {
 pub struct Evidence {
     dids: HashMap<Did, Fetched<Resolution>>,
     issuer_metadata: HashMap<String, Fetched<Vec<u8>>>,
+    jwk_sets: HashMap<String, Fetched<Vec<u8>>>,
     status_lists: HashMap<String, Fetched<Arc<status::List>>>,
     signatures: HashMap<SignatureRequest, Vec<u8>>,
 }
@@ -73,6 +76,11 @@ impl Evidence {
     /// The JWT VC Issuer Metadata document of `iss`, if it was asked for.
     pub fn issuer_metadata(&self, iss: &str) -> Option<&Fetched<Vec<u8>>> {
         self.issuer_metadata.get(iss)
+    }
+
+    /// The JWK Set at `uri`, if it was asked for.
+    pub fn jwk_set(&self, uri: &str) -> Option<&Fetched<Vec<u8>>> {
+        self.jwk_sets.get(uri)
     }
 
     /// The status list at `uri`, if it was asked for.
@@ -90,6 +98,7 @@ impl Evidence {
         match need {
             Need::Did(did) => self.dids.contains_key(did),
             Need::IssuerMetadata(iss) => self.issuer_metadata.contains_key(iss),
+            Need::JwkSet(uri) => self.jwk_sets.contains_key(uri),
             Need::StatusList(uri) => self.status_lists.contains_key(uri),
             Need::Signature(request) => self.signatures.contains_key(request),
         }
@@ -103,6 +112,11 @@ impl Evidence {
     /// Adds the JWT VC Issuer Metadata document of `iss`.
     pub fn insert_issuer_metadata(&mut self, iss: String, document: Fetched<Vec<u8>>) {
         self.issuer_metadata.insert(iss, document);
+    }
+
+    /// Adds the JWK Set fetched from `uri`.
+    pub fn insert_jwk_set(&mut self, uri: String, set: Fetched<Vec<u8>>) {
+        self.jwk_sets.insert(uri, set);
     }
 
     /// Adds the status list fetched from `uri`.

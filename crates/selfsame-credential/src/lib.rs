@@ -1,6 +1,6 @@
 //! Owns: SD-JWT VC and VC-JWT (issue, hold, present), status lists, DCQL, and the verdicts on them.
 //! Does not own: keys and JOSE, DID methods, the OpenID protocols, and any kind of I/O; what a judgement
-//! needs from outside is listed as needs and comes in as evidence.
+//! needs from outside is listed as [`Need`]s and comes in as [`Evidence`].
 #![cfg_attr(
     not(test),
     deny(
@@ -13,9 +13,25 @@
 )]
 
 pub mod dcql;
+pub mod evidence;
 pub mod format;
+pub mod held;
+mod issuer_key;
 pub mod path;
+pub mod sd_jwt;
+pub mod signer;
 pub mod status;
+#[cfg(test)]
+mod testing;
+pub mod validity;
+pub mod vc_jwt;
+pub mod verdict;
+pub mod verify;
 
+pub use evidence::{Evidence, Fetched, Need, Step, Unavailable};
 pub use format::Format;
+pub use held::Held;
 pub use path::ClaimPath;
+pub use signer::Signer;
+pub use verdict::{Policy, Verdict};
+pub use verify::{needs, verify};

@@ -1,6 +1,6 @@
 //! What a verification concluded, why, and the policy it followed.
 
-use selfsame_crypto::time::UnixTime;
+use selfsame_crypto::{Algorithm, time::UnixTime};
 use serde::{Deserialize, Serialize};
 
 /// The conclusion of a verification, with every rule that was looked at.
@@ -80,6 +80,17 @@ pub struct Policy {
     pub leeway: u64,
     /// Whether an SD-JWT VC may be signed by a key from its issuer's DID document (a profile of our own).
     pub accept_did_issuers: bool,
+    /// The signature algorithms that are accepted; none for every one that can be verified at all.
+    pub algorithms: Option<Vec<Algorithm>>,
+}
+
+impl Policy {
+    /// Whether signatures made with `algorithm` are accepted.
+    pub fn accepts(&self, algorithm: Algorithm) -> bool {
+        self.algorithms
+            .as_ref()
+            .is_none_or(|accepted| accepted.contains(&algorithm))
+    }
 }
 
 /// Whose credentials count.

@@ -35,6 +35,9 @@ pub enum Error {
     /// The person's answer does not fit what was asked.
     #[error("{0}")]
     Choice(&'static str),
+    /// The time for it is over.
+    #[error("{0}")]
+    Expired(&'static str),
     /// The driver gave an input that does not fit the state.
     #[error("{0}")]
     State(&'static str),
@@ -46,12 +49,18 @@ pub enum Error {
 impl Error {
     /// A refusal of a credential request.
     pub fn credential(code: CredentialCode, reason: impl Into<String>) -> Self {
-        Self::Credential { code, reason: reason.into() }
+        Self::Credential {
+            code,
+            reason: reason.into(),
+        }
     }
 
     /// A refusal of a presentation request or response.
     pub fn presentation(code: PresentationCode, reason: impl Into<String>) -> Self {
-        Self::Presentation { code, reason: reason.into() }
+        Self::Presentation {
+            code,
+            reason: reason.into(),
+        }
     }
 
     /// `invalid_request` of OpenID4VP.
@@ -61,7 +70,10 @@ impl Error {
 
     /// The other side breaks the rules.
     pub fn counterpart(reason: impl Into<String>, advice: &'static str) -> Self {
-        Self::Counterpart { reason: reason.into(), advice }
+        Self::Counterpart {
+            reason: reason.into(),
+            advice,
+        }
     }
 
     /// The specification's code, where the error is one that goes on the wire.
@@ -70,7 +82,7 @@ impl Error {
             Self::Token(error) => Some(error.code.as_str()),
             Self::Credential { code, .. } => Some(code.as_str()),
             Self::Presentation { code, .. } => Some(code.as_str()),
-            Self::Counterpart { .. } | Self::Choice(_) | Self::State(_) | Self::Setup(_) => None,
+            _ => None,
         }
     }
 
@@ -80,7 +92,7 @@ impl Error {
             Self::Token(error) => Some(error.body()),
             Self::Credential { code, reason } => Some(ErrorBody::new(code.as_str(), reason)),
             Self::Presentation { code, reason } => Some(ErrorBody::new(code.as_str(), reason)),
-            Self::Counterpart { .. } | Self::Choice(_) | Self::State(_) | Self::Setup(_) => None,
+            _ => None,
         }
     }
 }

@@ -183,7 +183,12 @@ pub fn step(
         }
         (State::Closed(closed), Event::Token(_)) => Err(token::refuse_closed(closed)),
         (State::Granted(granted), Event::Credential { request, content }) => {
-            let call = credential::Call { granted, request, content, settings: input.settings };
+            let call = credential::Call {
+                granted,
+                request,
+                content,
+                settings: input.settings,
+            };
             credential::issue(&call, evidence, ctx)
         }
         (State::Granted(_), Event::Token(_)) => Err(Error::State("this record is an access token")),

@@ -13,7 +13,12 @@
 )]
 
 pub mod error;
+pub mod holder;
+pub mod issuer;
 pub mod transport;
+pub mod verifier;
+pub mod wallet;
+pub mod wire;
 
 pub use error::{CredentialCode, Error, PresentationCode};
 pub use transport::Transport;

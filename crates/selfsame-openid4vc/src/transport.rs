@@ -58,6 +58,10 @@ mod tests {
         ] {
             assert!(transport.parse(bad).is_none(), "{bad}");
         }
-        assert!(Transport::default().parse("http://127.0.0.1:7380/").is_none());
+        assert!(
+            Transport::default()
+                .parse("http://127.0.0.1:7380/")
+                .is_none()
+        );
     }
 }

@@ -267,14 +267,25 @@ pub fn step(
 /// credential needs proofs; else at once.
 fn ask(progress: Progress, (evidence, ctx): (&Evidence, &Ctx)) -> Result<Step<Next>, Error> {
     let Some(current) = progress.plan.asks.first() else {
-        let Progress { plan, credentials, .. } = progress;
-        let received = Received { issuer: plan.issuer, credentials: credentials.clone() };
-        return Ok(Step::Done((State::Received(received), vec![Effect::Keep(credentials)])));
+        let Progress {
+            plan, credentials, ..
+        } = progress;
+        let received = Received {
+            issuer: plan.issuer,
+            credentials: credentials.clone(),
+        };
+        return Ok(Step::Done((
+            State::Received(received),
+            vec![Effect::Keep(credentials)],
+        )));
     };
     match &progress.plan.nonce_endpoint {
         Some(url) if !current.bindings.is_empty() => {
             let effect = Effect::FetchNonce { url: url.clone() };
-            Ok(Step::Done((State::Proving(Proving { progress }), vec![effect])))
+            Ok(Step::Done((
+                State::Proving(Proving { progress }),
+                vec![effect],
+            )))
         }
         _ => proof::request(progress, None, (evidence, ctx)),
     }
@@ -292,6 +303,11 @@ fn failed(state: &State, code: Option<String>, reason: String, advice: &str) -> 
         true => Vec::new(),
         false => vec![Effect::Keep(credentials.clone())],
     };
-    let failed = Failed { code, reason, advice: advice.to_owned(), credentials };
+    let failed = Failed {
+        code,
+        reason,
+        advice: advice.to_owned(),
+        credentials,
+    };
     (State::Failed(failed), effects)
 }

@@ -112,7 +112,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("tokio-rustls", &["selfsame-net", "selfsame-server"]),
     ("tower-http", &["selfsame-server"]),
     ("tracing-subscriber", &["selfsame"]),
-    ("utoipa", &["selfsame-server"]),
+    ("utoipa", &["selfsame-app", "selfsame-server"]),
 ];
 
 /// Whether a package stands in L0–L2.

@@ -72,7 +72,10 @@ pub fn configuration_of<'a>(
     let with_identifiers = granted.credentials.values().any(Option::is_some);
     match &request.wanted {
         Wanted::CredentialIdentifier(wanted) => {
-            let found = granted.credentials.iter().find(|(_, id)| id.as_ref() == Some(wanted));
+            let found = granted
+                .credentials
+                .iter()
+                .find(|(_, id)| id.as_ref() == Some(wanted));
             match found {
                 Some((configuration_id, _)) => Ok(configuration_id),
                 None => refuse(
@@ -121,8 +124,11 @@ pub(super) fn issue(
     if let Some(given) = call.granted.issued.get(configuration_id) {
         return again(call.granted, given, request_hash);
     }
-    let configuration =
-        call.settings.metadata.configuration(configuration_id).ok_or_else(|| {
+    let configuration = call
+        .settings
+        .metadata
+        .configuration(configuration_id)
+        .ok_or_else(|| {
             Error::credential(
                 CredentialCode::UnknownCredentialConfiguration,
                 "the credential configuration is not issued any more",
@@ -138,13 +144,20 @@ pub(super) fn issue(
     };
     let response = CredentialResponse::of(credentials);
     let mut granted = call.granted.clone();
-    let given = Given { request_hash, response: response.clone() };
+    let given = Given {
+        request_hash,
+        response: response.clone(),
+    };
     granted.issued.insert(configuration_id.to_owned(), given);
     let mut effects = Vec::new();
     if !proven.nonces.is_empty() {
         effects.push(Effect::SpendNonces(proven.nonces.clone()));
     }
-    effects.push(Effect::Issued(issued(configuration_id, call.content, &proven)));
+    effects.push(Effect::Issued(issued(
+        configuration_id,
+        call.content,
+        &proven,
+    )));
     effects.push(Effect::AnswerCredential(response));
     Ok(Step::Done((State::Granted(granted), effects)))
 }
@@ -174,7 +187,10 @@ fn prove(
 ) -> Result<Step<Proven>, Error> {
     let refuse = |reason: &str| Err(Error::credential(CredentialCode::InvalidProof, reason));
     match (&configuration.proof_types_supported, &call.request.proofs) {
-        (None, None) => Ok(Step::Done(Proven { holders: Vec::new(), nonces: Vec::new() })),
+        (None, None) => Ok(Step::Done(Proven {
+            holders: Vec::new(),
+            nonces: Vec::new(),
+        })),
         (None, Some(_)) => refuse("this credential takes no proofs"),
         (Some(_), None) => refuse("proofs are required for this credential"),
         (Some(_), Some(jwts)) => {
@@ -206,12 +222,19 @@ fn sign(
     };
     let statuses = &call.content.statuses;
     if !statuses.is_empty() && statuses.len() < holders.len() {
-        return Err(Error::Setup("there are fewer status entries than credentials".to_owned()));
+        return Err(Error::Setup(
+            "there are fewer status entries than credentials".to_owned(),
+        ));
     }
     let mut credentials = Vec::with_capacity(holders.len());
     let mut needs: Vec<Need> = Vec::new();
     for (position, holder) in holders.into_iter().enumerate() {
-        let one = One { configuration, holder, position, status: statuses.get(position) };
+        let one = One {
+            configuration,
+            holder,
+            position,
+            status: statuses.get(position),
+        };
         let signed = match draft(call, &one, ctx)? {
             Draft::SdJwt(draft) => draft.step(evidence),
             Draft::Jwt(unsigned) => unsigned.step(evidence),
@@ -221,7 +244,11 @@ fn sign(
             Step::Needs(more) => needs.extend(more),
         }
     }
-    Ok(if needs.is_empty() { Step::Done(credentials) } else { Step::Needs(needs) })
+    Ok(if needs.is_empty() {
+        Step::Done(credentials)
+    } else {
+        Step::Needs(needs)
+    })
 }
 
 struct One<'a> {
@@ -235,7 +262,9 @@ fn draft(call: &Call<'_>, one: &One<'_>, ctx: &Ctx) -> Result<Draft, Error> {
     match one.configuration.known_format() {
         Some(Format::SdJwtVc) => sd_jwt(call, one, ctx),
         Some(format @ (Format::JwtVcJson | Format::VcJwt)) => w3c(call, one, format, ctx.now()),
-        None => Err(Error::Setup("a configuration has a format that is not ours".to_owned())),
+        None => Err(Error::Setup(
+            "a configuration has a format that is not ours".to_owned(),
+        )),
     }
 }
 
@@ -248,7 +277,10 @@ fn sd_jwt(call: &Call<'_>, one: &One<'_>, ctx: &Ctx) -> Result<Draft, Error> {
     claims.insert("vct".to_owned(), Value::from(vct));
     claims.insert("iat".to_owned(), Value::from(issued_at.0));
     if let Some(expires) = content.expires {
-        claims.insert("exp".to_owned(), Value::from(expiry(call, expires, ctx.now()).0));
+        claims.insert(
+            "exp".to_owned(),
+            Value::from(expiry(call, expires, ctx.now()).0),
+        );
     }
     if let Some(status) = one.status {
         claims.insert("status".to_owned(), status.clone());
@@ -262,19 +294,18 @@ fn sd_jwt(call: &Call<'_>, one: &One<'_>, ctx: &Ctx) -> Result<Draft, Error> {
         signer: content.signer.clone(),
         label: format!("issuer/credential/{}", one.position),
     };
-    let draft = issue.draft(ctx).map_err(|error| Error::Setup(error.to_string()))?;
+    let draft = issue
+        .draft(ctx)
+        .map_err(|error| Error::Setup(error.to_string()))?;
     Ok(Draft::SdJwt(Box::new(draft)))
 }
 
-fn w3c(
-    call: &Call<'_>,
-    one: &One<'_>,
-    format: Format,
-    now: UnixTime,
-) -> Result<Draft, Error> {
+fn w3c(call: &Call<'_>, one: &One<'_>, format: Format, now: UnixTime) -> Result<Draft, Error> {
     let content = call.content;
     let definition = one.configuration.credential_definition.as_ref();
-    let types = definition.map(|definition| definition.types.as_slice()).unwrap_or_default();
+    let types = definition
+        .map(|definition| definition.types.as_slice())
+        .unwrap_or_default();
     // A key without a DID becomes one: W3C credentials name their subject by an identifier.
     let subject = one.holder.map(|holder| match &holder.did {
         Some(did) => did.as_str().to_owned(),
@@ -284,7 +315,11 @@ fn w3c(
         format,
         issuer: content.issuer.clone(),
         subject,
-        types: types.iter().filter(|name| *name != "VerifiableCredential").cloned().collect(),
+        types: types
+            .iter()
+            .filter(|name| *name != "VerifiableCredential")
+            .cloned()
+            .collect(),
         contexts: content.contexts.clone(),
         claims: content.claims.clone(),
         id: None,
@@ -295,7 +330,9 @@ fn w3c(
         further: Map::new(),
         signer: content.signer.clone(),
     };
-    let draft = issue.draft().map_err(|error| Error::Setup(error.to_string()))?;
+    let draft = issue
+        .draft()
+        .map_err(|error| Error::Setup(error.to_string()))?;
     Ok(Draft::Jwt(Box::new(draft)))
 }
 

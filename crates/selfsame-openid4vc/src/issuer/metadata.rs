@@ -58,7 +58,9 @@ pub struct Offering {
 pub fn build(description: &Description) -> Result<IssuerMetadata, Error> {
     let entries = description.credentials.iter().map(|(id, offering)| {
         let configuration = configuration(offering);
-        configuration.check().map_err(|problem| Error::Setup(format!("{id}: {problem}")))?;
+        configuration
+            .check()
+            .map_err(|problem| Error::Setup(format!("{id}: {problem}")))?;
         Ok((id.clone(), Entry::Known(Box::new(configuration))))
     });
     let metadata = IssuerMetadata {
@@ -68,12 +70,15 @@ pub fn build(description: &Description) -> Result<IssuerMetadata, Error> {
         nonce_endpoint: Some(description.nonce_endpoint.clone()),
         credential_request_encryption: None,
         credential_response_encryption: None,
-        batch_credential_issuance: (description.batch_size > 1)
-            .then_some(Batch { batch_size: description.batch_size }),
+        batch_credential_issuance: (description.batch_size > 1).then_some(Batch {
+            batch_size: description.batch_size,
+        }),
         display: description.display.clone(),
         credential_configurations_supported: entries.collect::<Result<_, Error>>()?,
     };
-    metadata.check().map_err(|problem| Error::Setup(problem.to_string()))?;
+    metadata
+        .check()
+        .map_err(|problem| Error::Setup(problem.to_string()))?;
     Ok(metadata)
 }
 
@@ -84,7 +89,10 @@ pub fn server(description: &Description) -> ServerMetadata {
 
 fn configuration(offering: &Offering) -> Configuration {
     let names = |algorithms: &[Algorithm]| -> Vec<Value> {
-        algorithms.iter().map(|algorithm| Value::from(algorithm.as_str())).collect()
+        algorithms
+            .iter()
+            .map(|algorithm| Value::from(algorithm.as_str()))
+            .collect()
     };
     let bound = !offering.binding_methods.is_empty();
     let proof = ProofType {
@@ -99,8 +107,9 @@ fn configuration(offering: &Offering) -> Configuration {
         cryptographic_binding_methods_supported: bound.then(|| offering.binding_methods.clone()),
         proof_types_supported: bound.then(|| BTreeMap::from([(JWT.to_owned(), proof)])),
         vct: if of_w3c { None } else { offering.vct.clone() },
-        credential_definition: of_w3c
-            .then(|| CredentialDefinition { types: offering.types.clone() }),
+        credential_definition: of_w3c.then(|| CredentialDefinition {
+            types: offering.types.clone(),
+        }),
         credential_metadata: (offering.metadata != CredentialMetadata::default())
             .then(|| offering.metadata.clone()),
     }

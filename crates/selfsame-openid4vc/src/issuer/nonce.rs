@@ -45,7 +45,9 @@ pub fn make(settings: &Settings, ctx: &Ctx) -> NonceResponse {
     bytes.extend_from_slice(&ctx.random::<RANDOM>("issuer/nonce"));
     let mac = mac(&settings.key, &bytes);
     bytes.extend_from_slice(&mac);
-    NonceResponse { c_nonce: base64url_encode(&bytes) }
+    NonceResponse {
+        c_nonce: base64url_encode(&bytes),
+    }
 }
 
 /// Checks that a nonce is ours and fresh, and answers what to remember of it.
@@ -61,7 +63,10 @@ pub fn check(settings: &Settings, nonce: &str, now: UnixTime) -> Result<Spent, N
     if now >= expires {
         return Err(NonceError::Expired);
     }
-    Ok(Spent { id: base64url_encode(&sha256(nonce.as_bytes())), expires })
+    Ok(Spent {
+        id: base64url_encode(&sha256(nonce.as_bytes())),
+        expires,
+    })
 }
 
 fn mac(key: &SealingKey, body: &[u8]) -> Vec<u8> {

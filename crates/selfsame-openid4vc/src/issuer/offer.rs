@@ -44,10 +44,14 @@ pub struct Made {
 pub fn create(new: &NewOffer, settings: &Settings, ctx: &Ctx) -> Result<Made, Error> {
     let unknown = |id: &&String| settings.metadata.configuration(id).is_none();
     if let Some(id) = new.configuration_ids.iter().find(unknown) {
-        return Err(Error::Setup(format!("there is no credential configuration {id}")));
+        return Err(Error::Setup(format!(
+            "there is no credential configuration {id}"
+        )));
     }
     if new.uses == 0 {
-        return Err(Error::Setup("an offer must be good for one use at least".to_owned()));
+        return Err(Error::Setup(
+            "an offer must be good for one use at least".to_owned(),
+        ));
     }
     let code = ctx.token("issuer/offer/code");
     let tx_code = new.tx_code.as_ref().map(|_| random_digits(ctx));
@@ -66,7 +70,9 @@ pub fn create(new: &NewOffer, settings: &Settings, ctx: &Ctx) -> Result<Made, Er
             }),
         }),
     };
-    offer.check().map_err(|problem| Error::Setup(problem.to_string()))?;
+    offer
+        .check()
+        .map_err(|problem| Error::Setup(problem.to_string()))?;
     let state = Offered {
         offer_id: new.offer_id.clone(),
         configuration_ids: new.configuration_ids.clone(),
@@ -78,7 +84,11 @@ pub fn create(new: &NewOffer, settings: &Settings, ctx: &Ctx) -> Result<Made, Er
         }),
         expires: expiry(ctx, new.lifetime),
     };
-    Ok(Made { state, offer, tx_code })
+    Ok(Made {
+        state,
+        offer,
+        tx_code,
+    })
 }
 
 /// By which an offer's record is found when its code comes in.

@@ -85,14 +85,19 @@ pub(super) fn verify(
     let mut holders: Vec<Holder> = Vec::with_capacity(proofs.len());
     for (proof, named) in proofs {
         let holder = holder(named, evidence)?;
-        proof.verify(&holder.key).map_err(|_| invalid("a proof's signature does not verify"))?;
+        proof
+            .verify(&holder.key)
+            .map_err(|_| invalid("a proof's signature does not verify"))?;
         // §8.3: each key is used to bind to, at most, one credential.
         if holders.iter().any(|other| other.key == holder.key) {
             return Err(invalid("two proofs are of the same key"));
         }
         holders.push(holder);
     }
-    Ok(Step::Done(Proven { holders, nonces: nonces.into_iter().collect() }))
+    Ok(Step::Done(Proven {
+        holders,
+        nonces: nonces.into_iter().collect(),
+    }))
 }
 
 fn invalid(reason: impl Into<String>) -> Error {
@@ -114,18 +119,19 @@ fn check_header(
         .filter_map(Value::as_str)
         .filter_map(|name| name.parse::<Algorithm>().ok());
     if !listed.into_iter().any(|algorithm| algorithm == header.alg) {
-        return Err(invalid("a proof's algorithm is not among those the metadata lists"));
+        return Err(invalid(
+            "a proof's algorithm is not among those the metadata lists",
+        ));
     }
     let named = match (&header.kid, &header.jwk, &header.x5c) {
-        (Some(kid), None, None) => Named::Did(
-            DidUrl::parse(kid).map_err(|_| invalid("a proof's kid is not a DID URL"))?,
-        ),
+        (Some(kid), None, None) => {
+            Named::Did(DidUrl::parse(kid).map_err(|_| invalid("a proof's kid is not a DID URL"))?)
+        }
         (None, Some(jwk), None) => Named::Key(
             PublicKey::from_jwk(jwk).map_err(|_| invalid("a proof's jwk is not a key we know"))?,
         ),
         (None, None, Some(x5c)) => {
-            let chain =
-                Chain::parse(x5c).map_err(|_| invalid("a proof's x5c cannot be read"))?;
+            let chain = Chain::parse(x5c).map_err(|_| invalid("a proof's x5c cannot be read"))?;
             Named::Key(chain.leaf_public_key().clone())
         }
         _ => return Err(invalid("a proof must have exactly one of kid, jwk and x5c")),
@@ -134,9 +140,14 @@ fn check_header(
         Named::Key(_) => "jwk".to_owned(),
         Named::Did(url) => format!("did:{}", url.did.method()),
     };
-    let methods = rules.configuration.cryptographic_binding_methods_supported.as_deref();
+    let methods = rules
+        .configuration
+        .cryptographic_binding_methods_supported
+        .as_deref();
     if !methods.unwrap_or_default().contains(&method) {
-        return Err(invalid("a proof's key is named in a way the metadata does not list"));
+        return Err(invalid(
+            "a proof's key is named in a way the metadata does not list",
+        ));
     }
     Ok(named)
 }
@@ -190,7 +201,14 @@ fn check_time(rules: &Rules<'_>, claims: &Map<String, Value>, now: UnixTime) -> 
     if issued_at > now.plus(rules.settings.leeway) {
         return Err(invalid("a proof was made in the future"));
     }
-    if issued_at < now.minus(rules.settings.proof_age.saturating_add(rules.settings.leeway)) {
+    if issued_at
+        < now.minus(
+            rules
+                .settings
+                .proof_age
+                .saturating_add(rules.settings.leeway),
+        )
+    {
         return Err(invalid("a proof was made too long ago"));
     }
     Ok(())
@@ -215,5 +233,8 @@ fn holder(named: Named, evidence: &Evidence) -> Result<Holder, Error> {
     let key = document
         .key(&url, Relationship::Authentication)
         .map_err(|_| invalid("a proof's kid is no authentication key of its DID"))?;
-    Ok(Holder { key, did: Some(url.did) })
+    Ok(Holder {
+        key,
+        did: Some(url.did),
+    })
 }

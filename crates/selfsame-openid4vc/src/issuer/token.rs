@@ -77,8 +77,10 @@ pub(super) fn redeem(
         credentials,
         issued: BTreeMap::new(),
     };
-    let effects =
-        vec![Effect::Grant(Box::new(granted)), Effect::AnswerToken(Box::new(response))];
+    let effects = vec![
+        Effect::Grant(Box::new(granted)),
+        Effect::AnswerToken(Box::new(response)),
+    ];
     Ok((after_use(offered), effects))
 }
 
@@ -88,7 +90,10 @@ fn after_use(offered: &Offered) -> State {
             offer_id: offered.offer_id.clone(),
             because: Closure::Redeemed,
         }),
-        uses_left => State::Offered(Offered { uses_left, ..offered.clone() }),
+        uses_left => State::Offered(Offered {
+            uses_left,
+            ..offered.clone()
+        }),
     }
 }
 
@@ -102,7 +107,10 @@ fn wrong_tx_code(offered: &Offered, expected: &ExpectedTxCode) -> (State, Vec<Ef
             because: Closure::TooManyAttempts,
         }),
         attempts_left => State::Offered(Offered {
-            tx_code: Some(ExpectedTxCode { mac: expected.mac, attempts_left }),
+            tx_code: Some(ExpectedTxCode {
+                mac: expected.mac,
+                attempts_left,
+            }),
             ..offered.clone()
         }),
     };

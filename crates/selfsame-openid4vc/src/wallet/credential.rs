@@ -31,7 +31,10 @@ pub(super) fn answered(
         200 => {}
         202 => {
             let reason = "The issuer wants to deliver the credential later, which this wallet cannot wait for.";
-            return Err(Error::counterpart(reason, "Ask the issuer when it can be had at once."));
+            return Err(Error::counterpart(
+                reason,
+                "Ask the issuer when it can be had at once.",
+            ));
         }
         _ => return refused(requesting, answer, gathered),
     }
@@ -71,15 +74,22 @@ fn refused(
             "The issuer does not accept the proof of your key.",
             "Choose another key or DID, and ask the issuer for a new offer.",
         ),
-        Some("credential_request_denied") => {
-            ("The issuer will not issue this credential.", "Ask the issuer why.")
-        }
+        Some("credential_request_denied") => (
+            "The issuer will not issue this credential.",
+            "Ask the issuer why.",
+        ),
         Some("invalid_token") => (
             "The issuer does not take its own access token any more.",
             "Ask the issuer for a new offer.",
         ),
-        Some(_) => ("The issuer refused the request.", "Ask the issuer for a new offer."),
-        None => ("The issuer's credential endpoint failed.", "Try again later with a new offer."),
+        Some(_) => (
+            "The issuer refused the request.",
+            "Ask the issuer for a new offer.",
+        ),
+        None => (
+            "The issuer's credential endpoint failed.",
+            "Try again later with a new offer.",
+        ),
     };
     let state = State::Requesting(requesting.clone());
     Ok(Step::Done(failed(&state, code, reason.to_owned(), advice)))
@@ -90,7 +100,9 @@ fn take(ask: &Ask, response: CredentialResponse) -> Result<Vec<ReceivedCredentia
     // §8.3: at most one credential a key.
     let most = ask.bindings.len().max(1);
     if response.credentials.is_empty() || response.credentials.len() > most {
-        return Err(bad("the issuer sent no credential, or more than were asked for"));
+        return Err(bad(
+            "the issuer sent no credential, or more than were asked for",
+        ));
     }
     let mut unused: Vec<&Binding> = ask.bindings.iter().collect();
     let mut received = Vec::with_capacity(response.credentials.len());
@@ -114,10 +126,19 @@ fn take(ask: &Ask, response: CredentialResponse) -> Result<Vec<ReceivedCredentia
             format: ask.format,
             raw: issued.credential,
             key: binding.map(|binding| binding.key.clone()),
-            kid: binding.and_then(|binding| binding.kid.clone()),
+            kid: binding.and_then(|binding| kid(binding, ask.format)),
         });
     }
     Ok(received)
+}
+
+// A W3C credential of a bare key names its subject by the DID made of that key.
+fn kid(binding: &Binding, format: Format) -> Option<String> {
+    if binding.kid.is_some() || format == Format::SdJwtVc {
+        return binding.kid.clone();
+    }
+    let key = PublicKey::from_jwk(&binding.jwk).ok()?;
+    Some(format!("{}#0", jwk::create(&key).as_str()))
 }
 
 /// What a credential says of its type and its holder.
@@ -148,9 +169,17 @@ fn inspect(raw: &str, format: Format) -> Option<Seen> {
     let payload = credential.payload();
     let key = payload.get("cnf").and_then(|cnf| cnf.get("jwk"));
     Some(Seen {
-        types: payload.get("vct")?.as_str().map(str::to_owned).into_iter().collect(),
+        types: payload
+            .get("vct")?
+            .as_str()
+            .map(str::to_owned)
+            .into_iter()
+            .collect(),
         key: key.and_then(|value| Jwk::from_value(value).ok()),
-        subject: payload.get("sub").and_then(|sub| sub.as_str()).map(str::to_owned),
+        subject: payload
+            .get("sub")
+            .and_then(|sub| sub.as_str())
+            .map(str::to_owned),
     })
 }
 
@@ -159,7 +188,9 @@ impl Seen {
         if let Some(key) = &self.key {
             return key.thumbprint() == binding.jwk.thumbprint();
         }
-        let Some(subject) = self.subject.as_deref() else { return false };
+        let Some(subject) = self.subject.as_deref() else {
+            return false;
+        };
         match &binding.kid {
             Some(kid) => DidUrl::parse(kid).is_ok_and(|url| url.did.as_str() == subject),
             None => PublicKey::from_jwk(&binding.jwk)

@@ -1,7 +1,10 @@
 //! Reading what the issuer and its authorization server say of themselves (OpenID4VCI 1.0 §12.2, RFC 8414).
 
 use selfsame_crypto::json;
-use selfsame_oauth::{ServerMetadata, metadata::{location, well_known}};
+use selfsame_oauth::{
+    ServerMetadata,
+    metadata::{location, well_known},
+};
 use url::Url;
 
 use crate::{
@@ -40,7 +43,9 @@ pub fn read_issuer(
     transport: &Transport,
 ) -> Result<IssuerMetadata, Error> {
     if content_type.map(media_type).as_deref() != Some("application/json") {
-        return Err(bad("the issuer's metadata does not come as application/json"));
+        return Err(bad(
+            "the issuer's metadata does not come as application/json",
+        ));
     }
     let metadata: IssuerMetadata = json::parse_as(body, &limits())
         .map_err(|error| bad(format!("the issuer's metadata cannot be read: {error}")))?;
@@ -48,9 +53,18 @@ pub fn read_issuer(
     if metadata.credential_issuer != offer.credential_issuer {
         return Err(bad("the issuer's metadata names another issuer"));
     }
-    metadata.check().map_err(|problem| bad(format!("the issuer's metadata is wrong: {problem}")))?;
-    let endpoints = [Some(&metadata.credential_endpoint), metadata.nonce_endpoint.as_ref()];
-    if endpoints.into_iter().flatten().any(|url| !transport.allows(url)) {
+    metadata
+        .check()
+        .map_err(|problem| bad(format!("the issuer's metadata is wrong: {problem}")))?;
+    let endpoints = [
+        Some(&metadata.credential_endpoint),
+        metadata.nonce_endpoint.as_ref(),
+    ];
+    if endpoints
+        .into_iter()
+        .flatten()
+        .any(|url| !transport.allows(url))
+    {
         return Err(bad("an endpoint of the issuer is not an https address"));
     }
     let requires = |encryption: Option<crate::wire::metadata::Encryption>| {
@@ -59,7 +73,9 @@ pub fn read_issuer(
     if requires(metadata.credential_request_encryption)
         || requires(metadata.credential_response_encryption)
     {
-        return Err(bad("the issuer insists on encryption, which this wallet does not have"));
+        return Err(bad(
+            "the issuer insists on encryption, which this wallet does not have",
+        ));
     }
     for id in &offer.credential_configuration_ids {
         let configuration = metadata
@@ -78,25 +94,35 @@ pub fn server(
     offer: &CredentialOffer,
     transport: &Transport,
 ) -> Result<Server, Error> {
-    let hint = offer.pre_authorized_code().and_then(|grant| grant.authorization_server.as_deref());
-    let issuer = match (metadata.authorization_servers.as_deref(), hint) {
-        (None, None) => &metadata.credential_issuer,
-        // §4.1.1: the hint is for issuers with several servers, and names one of them.
-        (None, Some(_)) => {
-            return Err(bad("the offer names an authorization server that the issuer does not"));
-        }
-        (Some(servers), Some(hint)) => servers
-            .iter()
-            .find(|server| *server == hint)
-            .ok_or_else(|| bad("the offer names an authorization server that the issuer does not"))?,
-        (Some(servers), None) => {
-            servers.first().ok_or_else(|| bad("the issuer has no authorization server"))?
-        }
-    };
+    let hint = offer
+        .pre_authorized_code()
+        .and_then(|grant| grant.authorization_server.as_deref());
+    let issuer =
+        match (metadata.authorization_servers.as_deref(), hint) {
+            (None, None) => &metadata.credential_issuer,
+            // §4.1.1: the hint is for issuers with several servers, and names one of them.
+            (None, Some(_)) => {
+                return Err(bad(
+                    "the offer names an authorization server that the issuer does not",
+                ));
+            }
+            (Some(servers), Some(hint)) => servers
+                .iter()
+                .find(|server| *server == hint)
+                .ok_or_else(|| {
+                    bad("the offer names an authorization server that the issuer does not")
+                })?,
+            (Some(servers), None) => servers
+                .first()
+                .ok_or_else(|| bad("the issuer has no authorization server"))?,
+        };
     let url = location(issuer)
         .filter(|url| transport.allows(url))
         .ok_or_else(|| bad("the authorization server is not an https address"))?;
-    Ok(Server { issuer: issuer.clone(), url })
+    Ok(Server {
+        issuer: issuer.clone(),
+        url,
+    })
 }
 
 /// Reads an authorization server's metadata.
@@ -105,10 +131,13 @@ pub fn read_server(
     server: &Server,
     transport: &Transport,
 ) -> Result<ServerMetadata, Error> {
-    let metadata = ServerMetadata::parse(body, &server.issuer).map_err(|error| bad(error.to_string()))?;
+    let metadata =
+        ServerMetadata::parse(body, &server.issuer).map_err(|error| bad(error.to_string()))?;
     match &metadata.token_endpoint {
         Some(url) if transport.allows(url) => Ok(metadata),
-        _ => Err(bad("the authorization server has no token endpoint at an https address")),
+        _ => Err(bad(
+            "the authorization server has no token endpoint at an https address",
+        )),
     }
 }
 

@@ -17,7 +17,12 @@ pub(super) fn fetched(
     answer: Answer<'_>,
     gathered: (&Evidence, &Ctx),
 ) -> Result<Step<Next>, Error> {
-    let bad = |reason| Error::counterpart(reason, "Try again later, or ask the issuer for a new offer.");
+    let bad = |reason| {
+        Error::counterpart(
+            reason,
+            "Try again later, or ask the issuer for a new offer.",
+        )
+    };
     if !(200..300).contains(&answer.status) {
         return Err(bad("the issuer gives no nonce"));
     }

@@ -37,7 +37,10 @@ pub fn locate(link: &str, transport: &Transport) -> Result<Source, Error> {
     }
     let mut query = Form::of_query(url.query().unwrap_or_default())
         .map_err(|error| bad(&format!("the link is malformed: {error}")))?;
-    match (query.take("credential_offer"), query.take("credential_offer_uri")) {
+    match (
+        query.take("credential_offer"),
+        query.take("credential_offer_uri"),
+    ) {
         (Some(text), None) => offer(text.as_bytes()).map(Source::Value),
         (None, Some(text)) => transport
             .parse(&text)
@@ -52,7 +55,10 @@ pub fn locate(link: &str, transport: &Transport) -> Result<Source, Error> {
 pub fn read(body: &[u8], content_type: Option<&str>) -> Result<CredentialOffer, Error> {
     // §4.1.3: application/json, and never a JWT.
     if content_type.map(media_type).as_deref() != Some("application/json") {
-        return Err(Error::counterpart("the offer does not come as application/json", ADVICE));
+        return Err(Error::counterpart(
+            "the offer does not come as application/json",
+            ADVICE,
+        ));
     }
     offer(body)
 }

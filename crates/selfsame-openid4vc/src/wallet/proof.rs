@@ -30,7 +30,9 @@ pub(super) fn bindings(
         .jwt_proof()
         .ok_or_else(|| bad("the issuer takes no proofs of the type jwt"))?;
     if proof.key_attestations_required.is_some() {
-        return Err(bad("the issuer insists on key attestations, which this wallet does not have"));
+        return Err(bad(
+            "the issuer insists on key attestations, which this wallet does not have",
+        ));
     }
     let listed: Vec<Algorithm> = proof
         .proof_signing_alg_values_supported
@@ -52,7 +54,9 @@ pub(super) fn bindings(
 // A W3C credential names its subject by a DID, so a DID goes before a bare key; an SD-JWT VC confirms a key, so there
 // it is the other way round, which also keeps the DID out of it.
 fn named(configuration: &Configuration, format: Format, key: &Binding) -> Option<Binding> {
-    let methods = configuration.cryptographic_binding_methods_supported.as_deref()?;
+    let methods = configuration
+        .cryptographic_binding_methods_supported
+        .as_deref()?;
     let bare = methods.iter().any(|method| method == "jwk");
     let by_did = key.kid.as_ref().is_some_and(|kid| {
         DidUrl::parse(kid).is_ok_and(|url| methods.contains(&format!("did:{}", url.did.method())))
@@ -60,7 +64,10 @@ fn named(configuration: &Configuration, format: Format, key: &Binding) -> Option
     let use_did = by_did && (!bare || format != Format::SdJwtVc);
     match (use_did, bare) {
         (true, _) => Some(key.clone()),
-        (false, true) => Some(Binding { kid: None, ..key.clone() }),
+        (false, true) => Some(Binding {
+            kid: None,
+            ..key.clone()
+        }),
         (false, false) => None,
     }
 }
@@ -71,15 +78,18 @@ pub(super) fn request(
     nonce: Option<&str>,
     (evidence, ctx): (&Evidence, &Ctx),
 ) -> Result<Step<Next>, Error> {
-    let (Some(current), Some(wanted)) = (progress.plan.asks.first(), progress.wanted.first()) else {
+    let (Some(current), Some(wanted)) = (progress.plan.asks.first(), progress.wanted.first())
+    else {
         return Err(Error::State("there is nothing left to ask for"));
     };
     let mut proofs = Vec::with_capacity(current.bindings.len());
     let mut needs = Vec::new();
     for binding in &current.bindings {
         let unsigned = draft(binding, &progress.plan.issuer, nonce, ctx);
-        let request =
-            SignatureRequest { key: binding.key.clone(), bytes: unsigned.signing_input().to_vec() };
+        let request = SignatureRequest {
+            key: binding.key.clone(),
+            bytes: unsigned.signing_input().to_vec(),
+        };
         match evidence.signature(&request) {
             Some(signature) => proofs.push(unsigned.finish(signature)),
             None => needs.push(Need::Signature(request)),
@@ -97,7 +107,10 @@ pub(super) fn request(
         token: progress.token.clone(),
         body: request.to_json(),
     };
-    Ok(Step::Done((State::Requesting(Requesting { progress }), vec![effect])))
+    Ok(Step::Done((
+        State::Requesting(Requesting { progress }),
+        vec![effect],
+    )))
 }
 
 fn draft(binding: &Binding, audience: &str, nonce: Option<&str>, ctx: &Ctx) -> Unsigned {

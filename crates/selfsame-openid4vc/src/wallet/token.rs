@@ -1,10 +1,17 @@
 //! Redeeming the offer's code (OpenID4VCI 1.0 §6).
 
-use selfsame_credential::{Format, evidence::{Evidence, Step}};
+use selfsame_credential::{
+    Format,
+    evidence::{Evidence, Step},
+};
 use selfsame_crypto::{SecretString, ctx::Ctx, json};
-use selfsame_oauth::{ErrorBody, ServerMetadata, TokenRequest, TokenResponse, details::OPENID_CREDENTIAL};
+use selfsame_oauth::{
+    ErrorBody, ServerMetadata, TokenRequest, TokenResponse, details::OPENID_CREDENTIAL,
+};
 
-use super::{Answer, Ask, Binding, Effect, Next, Plan, Progress, Redeeming, State, ask, failed, proof};
+use super::{
+    Answer, Ask, Binding, Effect, Next, Plan, Progress, Redeeming, State, ask, failed, proof,
+};
 use crate::{
     error::Error,
     wire::{
@@ -35,15 +42,16 @@ pub struct Accept<'a> {
 /// Begins to receive what an offer offers.
 pub fn begin(accept: &Accept<'_>) -> Result<Next, Error> {
     let bad = |reason: &str| Error::counterpart(reason, ASK_AGAIN);
-    let grant = accept
-        .offer
-        .pre_authorized_code()
-        .ok_or_else(|| bad("the offer has no pre-authorized code, and this wallet knows no other way"))?;
+    let grant = accept.offer.pre_authorized_code().ok_or_else(|| {
+        bad("the offer has no pre-authorized code, and this wallet knows no other way")
+    })?;
     check_tx_code(grant.tx_code.as_ref(), accept.tx_code)?;
     if !accept.server.grant_types_supported.is_empty()
         && !accept.server.supports_pre_authorized_code()
     {
-        return Err(bad("the authorization server does not redeem pre-authorized codes"));
+        return Err(bad(
+            "the authorization server does not redeem pre-authorized codes",
+        ));
     }
     let url = accept
         .server
@@ -55,7 +63,9 @@ pub fn begin(accept: &Accept<'_>) -> Result<Next, Error> {
         issuer: accept.issuer.credential_issuer.clone(),
         credential_endpoint: accept.issuer.credential_endpoint.clone(),
         nonce_endpoint: accept.issuer.nonce_endpoint.clone(),
-        asks: asks.map(|id| wanted(accept, id)).collect::<Result<_, _>>()?,
+        asks: asks
+            .map(|id| wanted(accept, id))
+            .collect::<Result<_, _>>()?,
     };
     let request = TokenRequest {
         pre_authorized_code: grant.code.clone(),
@@ -63,8 +73,14 @@ pub fn begin(accept: &Accept<'_>) -> Result<Next, Error> {
         client_id: None,
         authorization_details: None,
     };
-    let redeeming = Redeeming { plan, with_tx_code: accept.tx_code.is_some() };
-    let effect = Effect::RedeemToken { url, form: request.to_form() };
+    let redeeming = Redeeming {
+        plan,
+        with_tx_code: accept.tx_code.is_some(),
+    };
+    let effect = Effect::RedeemToken {
+        url,
+        form: request.to_form(),
+    };
     Ok((State::Redeeming(redeeming), vec![effect]))
 }
 
@@ -105,7 +121,12 @@ fn wanted(accept: &Accept<'_>, id: &str) -> Result<Ask, Error> {
             .take(accept.issuer.batch_size())
             .collect(),
     };
-    Ok(Ask { configuration_id: id.to_owned(), format, types: types(configuration, format), bindings })
+    Ok(Ask {
+        configuration_id: id.to_owned(),
+        format,
+        types: types(configuration, format),
+        bindings,
+    })
 }
 
 fn types(configuration: &Configuration, format: Format) -> Vec<String> {
@@ -143,17 +164,22 @@ pub(super) fn redeemed(
 // §6.2, §8.2: identifiers that the token response names must be used.
 fn name(ask: &Ask, response: &TokenResponse) -> Result<Wanted, Error> {
     let Some(details) = &response.authorization_details else {
-        return Ok(Wanted::CredentialConfigurationId(ask.configuration_id.clone()));
+        return Ok(Wanted::CredentialConfigurationId(
+            ask.configuration_id.clone(),
+        ));
     };
     let identifier = details
         .iter()
         .filter(|detail| detail.kind == OPENID_CREDENTIAL)
         .find(|detail| detail.credential_configuration_id == ask.configuration_id)
         .and_then(|detail| detail.credential_identifiers.as_ref()?.first());
-    identifier.cloned().map(Wanted::CredentialIdentifier).ok_or_else(|| {
-        let reason = "the access token is not good for all that was offered";
-        Error::counterpart(reason, ASK_AGAIN)
-    })
+    identifier
+        .cloned()
+        .map(Wanted::CredentialIdentifier)
+        .ok_or_else(|| {
+            let reason = "the access token is not good for all that was offered";
+            Error::counterpart(reason, ASK_AGAIN)
+        })
 }
 
 fn refused(redeeming: &Redeeming, answer: Answer<'_>) -> Next {

@@ -44,7 +44,8 @@ struct Raw {
 impl CredentialRequest {
     /// Reads a request; unknown members are ignored, repeated ones refused.
     pub fn parse(body: &[u8]) -> Result<Self, Error> {
-        let refuse = |reason: &str| Error::credential(CredentialCode::InvalidCredentialRequest, reason);
+        let refuse =
+            |reason: &str| Error::credential(CredentialCode::InvalidCredentialRequest, reason);
         let raw: Raw = json::parse_as(body, &super::limits())
             .map_err(|_| refuse("the request is not a JSON object, or repeats a member"))?;
         let wanted = match (raw.credential_identifier, raw.credential_configuration_id) {
@@ -75,7 +76,10 @@ impl CredentialRequest {
         let raw = Raw {
             credential_identifier: identifier,
             credential_configuration_id: configuration,
-            proofs: self.proofs.as_ref().map(|jwts| serde_json::json!({ "jwt": jwts })),
+            proofs: self
+                .proofs
+                .as_ref()
+                .map(|jwts| serde_json::json!({ "jwt": jwts })),
             credential_response_encryption: None,
         };
         serde_json::to_string(&raw).unwrap_or_default()
@@ -95,8 +99,8 @@ fn proofs(value: serde_json::Value) -> Result<Vec<String>, Error> {
     if kind != "jwt" {
         return Err(refuse("the proof type is not supported"));
     }
-    let jwts: Vec<String> =
-        serde_json::from_value(list).map_err(|_| refuse("proofs.jwt is not an array of strings"))?;
+    let jwts: Vec<String> = serde_json::from_value(list)
+        .map_err(|_| refuse("proofs.jwt is not an array of strings"))?;
     match jwts.len() {
         0 => Err(refuse("proofs.jwt is empty")),
         len if len > MAX_PROOFS => Err(refuse("proofs.jwt is too long")),
@@ -134,7 +138,9 @@ mod tests {
     use super::*;
 
     fn code(body: &str) -> Option<&'static str> {
-        CredentialRequest::parse(body.as_bytes()).err().and_then(|error| error.code())
+        CredentialRequest::parse(body.as_bytes())
+            .err()
+            .and_then(|error| error.code())
     }
 
     #[test]
@@ -143,7 +149,10 @@ mod tests {
             Wanted::CredentialIdentifier("a".into()),
             Wanted::CredentialConfigurationId("b".into()),
         ] {
-            let request = CredentialRequest { wanted, proofs: Some(vec!["x.y.z".into()]) };
+            let request = CredentialRequest {
+                wanted,
+                proofs: Some(vec!["x.y.z".into()]),
+            };
             let again = CredentialRequest::parse(request.to_json().as_bytes()).unwrap();
             assert_eq!(again, request);
         }

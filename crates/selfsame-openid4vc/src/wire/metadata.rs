@@ -221,10 +221,17 @@ impl IssuerMetadata {
         if selfsame_oauth::metadata::well_known(&self.credential_issuer, WELL_KNOWN).is_none() {
             return Err(MetadataProblem::Identifier);
         }
-        if self.authorization_servers.as_ref().is_some_and(Vec::is_empty) {
+        if self
+            .authorization_servers
+            .as_ref()
+            .is_some_and(Vec::is_empty)
+        {
             return Err(MetadataProblem::Servers);
         }
-        if self.batch_credential_issuance.is_some_and(|batch| batch.batch_size < 2) {
+        if self
+            .batch_credential_issuance
+            .is_some_and(|batch| batch.batch_size < 2)
+        {
             return Err(MetadataProblem::BatchSize);
         }
         check_languages(&self.display)
@@ -258,7 +265,10 @@ impl Configuration {
         let empty = |list: &Option<Vec<Value>>| list.as_ref().is_some_and(Vec::is_empty);
         if empty_algorithms
             || empty(&self.credential_signing_alg_values_supported)
-            || self.cryptographic_binding_methods_supported.as_ref().is_some_and(Vec::is_empty)
+            || self
+                .cryptographic_binding_methods_supported
+                .as_ref()
+                .is_some_and(Vec::is_empty)
         {
             return Err(MetadataProblem::EmptyList);
         }
@@ -279,7 +289,11 @@ impl Configuration {
                 .is_some_and(|definition| !definition.types.is_empty()),
             None => true,
         };
-        if present { Ok(()) } else { Err(MetadataProblem::Type) }
+        if present {
+            Ok(())
+        } else {
+            Err(MetadataProblem::Type)
+        }
     }
 }
 

@@ -83,7 +83,9 @@ fn is_dns_name(text: &str) -> bool {
     let label = |label: &str| {
         !label.is_empty()
             && label.len() <= 63
-            && label.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
+            && label
+                .bytes()
+                .all(|b| b.is_ascii_alphanumeric() || b == b'-')
     };
     text.len() <= 253 && text.split('.').all(label)
 }
@@ -128,10 +130,18 @@ pub struct VpFormat {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alg_values: Option<Vec<String>>,
     /// Of an SD-JWT's issuer.
-    #[serde(rename = "sd-jwt_alg_values", default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        rename = "sd-jwt_alg_values",
+        default,
+        skip_serializing_if = "Option::is_none"
+    )]
     pub sd_jwt_alg_values: Option<Vec<String>>,
     /// Of an SD-JWT's key binding.
-    #[serde(rename = "kb-jwt_alg_values", default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        rename = "kb-jwt_alg_values",
+        default,
+        skip_serializing_if = "Option::is_none"
+    )]
     pub kb_jwt_alg_values: Option<Vec<String>>,
 }
 
@@ -180,7 +190,9 @@ impl Parameters {
     /// Takes the parameters from a URL's query; objects come as JSON text (OpenID4VP 1.0 §5.1).
     pub fn of_form(form: &mut Form) -> Result<Self, Error> {
         let mut json = |name: &str| -> Result<Option<Value>, Error> {
-            let Some(text) = form.take(name) else { return Ok(None) };
+            let Some(text) = form.take(name) else {
+                return Ok(None);
+            };
             selfsame_crypto::json::parse(text.as_bytes(), &super::limits())
                 .map(Some)
                 .map_err(|_| Error::invalid_request("a parameter that holds JSON is malformed"))
@@ -213,7 +225,10 @@ impl Parameters {
             Value::String(text) => text,
             other => other.to_string(),
         };
-        members.into_iter().map(|(name, value)| (name, text(value))).collect()
+        members
+            .into_iter()
+            .map(|(name, value)| (name, text(value)))
+            .collect()
     }
 }
 
@@ -253,7 +268,13 @@ impl Request {
         let destination = response_uri.as_ref().ok().cloned();
         response_uri
             .and_then(|response_uri| Self::read(parameters, client, response_uri))
-            .map_err(|error| Box::new(Refused { error, response_uri: destination, state }))
+            .map_err(|error| {
+                Box::new(Refused {
+                    error,
+                    response_uri: destination,
+                    state,
+                })
+            })
     }
 
     fn read(parameters: Parameters, client: &ClientId, response_uri: Url) -> Result<Self, Error> {
@@ -277,11 +298,15 @@ impl Request {
         let query = query(&parameters)?;
         let nonce = parameters.nonce.ok_or_else(|| refuse("nonce is missing"))?;
         if nonce.len() > MAX_VALUE || !super::is_url_safe(&nonce) {
-            return Err(refuse("nonce has other than ASCII URL-safe characters, or is too long"));
+            return Err(refuse(
+                "nonce has other than ASCII URL-safe characters, or is too long",
+            ));
         }
         let unsafe_state = |state: &String| state.len() > MAX_VALUE || !super::is_url_safe(state);
         if parameters.state.as_ref().is_some_and(unsafe_state) {
-            return Err(refuse("state has other than ASCII URL-safe characters, or is too long"));
+            return Err(refuse(
+                "state has other than ASCII URL-safe characters, or is too long",
+            ));
         }
         // §5.3: without holder binding, state is what binds the answer to the request.
         let unbound = query
@@ -289,15 +314,18 @@ impl Request {
             .iter()
             .any(|credential| !credential.require_cryptographic_holder_binding);
         if unbound && parameters.state.is_none() {
-            return Err(refuse("state is required where no holder binding is asked for"));
+            return Err(refuse(
+                "state is required where no holder binding is asked for",
+            ));
         }
         let metadata = match parameters.client_metadata {
-            Some(value) => serde_json::from_value(value)
-                .map_err(|_| refuse("client_metadata is malformed"))?,
+            Some(value) => {
+                serde_json::from_value(value).map_err(|_| refuse("client_metadata is malformed"))?
+            }
             None => ClientMetadata::default(),
         };
         Ok(Self {
-            client_id: client.to_string(),
+            client_id: parameters.client_id.unwrap_or_else(|| client.to_string()),
             response_uri,
             nonce,
             state: parameters.state,
@@ -309,9 +337,9 @@ impl Request {
 
 fn query(parameters: &Parameters) -> Result<Query, Error> {
     match (&parameters.dcql_query, &parameters.scope) {
-        (Some(_), Some(_)) => {
-            Err(Error::invalid_request("dcql_query and scope are both present"))
-        }
+        (Some(_), Some(_)) => Err(Error::invalid_request(
+            "dcql_query and scope are both present",
+        )),
         (None, Some(_)) => Err(Error::presentation(
             PresentationCode::InvalidScope,
             "no scope stands for a query with this wallet",
@@ -320,7 +348,10 @@ fn query(parameters: &Parameters) -> Result<Query, Error> {
         (Some(value), None) => {
             let query = Query::parse(value)
                 .map_err(|error| Error::invalid_request(format!("dcql_query: {error}")))?;
-            let known = query.credentials().iter().any(|query| query.known_format().is_some());
+            let known = query
+                .credentials()
+                .iter()
+                .any(|query| query.known_format().is_some());
             if !known {
                 return Err(Error::presentation(
                     PresentationCode::VpFormatsNotSupported,
@@ -339,12 +370,14 @@ fn response_uri(parameters: &Parameters, client: &ClientId) -> Result<Url, Error
     match parameters.response_mode.as_deref() {
         Some("direct_post") => {}
         Some(_) => return Err(refuse("the response mode is not supported")),
-        None => return Err(refuse("response_mode is missing, or stands for one not supported")),
+        None => {
+            return Err(refuse(
+                "response_mode is missing, or stands for one not supported",
+            ));
+        }
     }
     let named = match parameters.response_uri.as_deref() {
-        Some(text) => {
-            Some(Url::parse(text).map_err(|_| refuse("response_uri is not a URL"))?)
-        }
+        Some(text) => Some(Url::parse(text).map_err(|_| refuse("response_uri is not a URL"))?),
         None => None,
     };
     let response_uri = match (named, client) {
@@ -354,8 +387,13 @@ fn response_uri(parameters: &Parameters, client: &ClientId) -> Result<Url, Error
         }
         (None, ClientId::RedirectUri(own)) => own.clone(),
         (Some(named), ClientId::X509SanDns(name)) => {
-            if named.host_str().is_none_or(|host| !host.eq_ignore_ascii_case(name)) {
-                return Err(refuse("the host of response_uri differs from the client identifier"));
+            if named
+                .host_str()
+                .is_none_or(|host| !host.eq_ignore_ascii_case(name))
+            {
+                return Err(refuse(
+                    "the host of response_uri differs from the client identifier",
+                ));
             }
             named
         }

@@ -42,19 +42,23 @@ pub enum Answer {
 impl AuthorizationResponse {
     /// Reads a form body; unknown parameters are ignored, repeated ones refused.
     pub fn parse(body: &[u8]) -> Result<Self, Error> {
-        let refuse = Error::invalid_request;
+        let refuse = |reason: &str| Error::invalid_request(reason);
         let mut form = Form::parse(body)
-            .map_err(|error| refuse(format!("the response is not read: {error}")))?;
+            .map_err(|error| refuse(&format!("the response is not read: {error}")))?;
         let answer = match (form.take("vp_token"), form.take("error")) {
             (Some(_), Some(_)) => return Err(refuse("vp_token and error are both present")),
             (Some(text), None) => Answer::Presented(vp_token(&text)?),
-            (None, Some(error)) if error.len() <= 64 => {
-                Answer::Refused { error, description: form.take("error_description") }
-            }
+            (None, Some(error)) if error.len() <= 64 => Answer::Refused {
+                error,
+                description: form.take("error_description"),
+            },
             (None, Some(_)) => return Err(refuse("error is too long")),
             (None, None) => return Err(refuse("vp_token is missing")),
         };
-        Ok(Self { state: form.take("state"), answer })
+        Ok(Self {
+            state: form.take("state"),
+            answer,
+        })
     }
 
     /// The form's parameters.
@@ -71,23 +75,34 @@ impl AuthorizationResponse {
                 refusal
             }
         };
-        parameters.extend(self.state.iter().map(|state| ("state".to_owned(), state.clone())));
+        parameters.extend(
+            self.state
+                .iter()
+                .map(|state| ("state".to_owned(), state.clone())),
+        );
         parameters
     }
 }
 
 // §8.1: an object whose values are non-empty arrays; the formats we know are all strings.
 fn vp_token(text: &str) -> Result<VpToken, Error> {
-    let limits = Limits { max_bytes: MAX_VP_TOKEN, ..Limits::default() };
+    let limits = Limits {
+        max_bytes: MAX_VP_TOKEN,
+        ..Limits::default()
+    };
     let vp_token: VpToken = json::parse_as(text.as_bytes(), &limits).map_err(|_| {
         Error::invalid_request("vp_token is not an object of arrays of presentations")
     })?;
     if vp_token.values().any(Vec::is_empty) {
         return Err(Error::invalid_request("vp_token has an empty entry"));
     }
-    let presentations = vp_token.values().fold(0_usize, |sum, list| sum.saturating_add(list.len()));
+    let presentations = vp_token
+        .values()
+        .fold(0_usize, |sum, list| sum.saturating_add(list.len()));
     if presentations == 0 || presentations > MAX_PRESENTATIONS {
-        return Err(Error::invalid_request("vp_token has no presentation, or too many"));
+        return Err(Error::invalid_request(
+            "vp_token has no presentation, or too many",
+        ));
     }
     Ok(vp_token)
 }
@@ -109,7 +124,10 @@ mod tests {
     }
 
     fn of(vp_token: &str) -> Result<AuthorizationResponse, Error> {
-        read(&selfsame_oauth::form::encode(&[("vp_token", vp_token), ("state", "s")]))
+        read(&selfsame_oauth::form::encode(&[
+            ("vp_token", vp_token),
+            ("state", "s"),
+        ]))
     }
 
     #[test]
@@ -124,20 +142,36 @@ mod tests {
 
     #[test]
     fn a_vp_token_that_is_not_an_object_of_arrays_is_refused() {
-        for bad in [r#""x""#, r#"["x"]"#, "{}", r#"{"a":"x"}"#, r#"{"a":[]}"#, r#"{"a":[1]}"#] {
-            assert_eq!(of(bad).unwrap_err().code(), Some("invalid_request"), "{bad}");
+        for bad in [
+            r#""x""#,
+            r#"["x"]"#,
+            "{}",
+            r#"{"a":"x"}"#,
+            r#"{"a":[]}"#,
+            r#"{"a":[1]}"#,
+        ] {
+            assert_eq!(
+                of(bad).unwrap_err().code(),
+                Some("invalid_request"),
+                "{bad}"
+            );
         }
     }
 
     #[test]
     fn a_vp_token_that_names_a_query_twice_is_refused() {
-        assert_eq!(of(r#"{"a":["x"],"a":["y"]}"#).unwrap_err().code(), Some("invalid_request"));
+        assert_eq!(
+            of(r#"{"a":["x"],"a":["y"]}"#).unwrap_err().code(),
+            Some("invalid_request")
+        );
     }
 
     #[test]
     fn a_response_with_a_repeated_parameter_is_refused() {
         assert_eq!(
-            read("state=s&error=access_denied&state=t").unwrap_err().code(),
+            read("state=s&error=access_denied&state=t")
+                .unwrap_err()
+                .code(),
             Some("invalid_request")
         );
     }

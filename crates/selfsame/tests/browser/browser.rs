@@ -76,14 +76,23 @@ impl Browser {
     /// Presses the button or follows the link of this name.
     pub async fn press(&self, name: &str) {
         let name = quoted(name);
-        let path = format!(
-            "//*[self::button or self::a or self::summary or @role='button'][normalize-space()={name} or @aria-label={name}] | //input[@type='submit' and @value={name}]"
-        );
-        self.find(&path)
-            .await
+        self.click(&format!("normalize-space()={name} or @aria-label={name}"))
+            .await;
+    }
+
+    /// Presses the first button or link whose text contains this, such as a card by its title.
+    pub async fn press_about(&self, text: &str) {
+        self.click(&format!("contains(normalize-space(), {})", quoted(text)))
+            .await;
+    }
+
+    async fn click(&self, condition: &str) {
+        let pressable = "self::button or self::a or self::summary";
+        let element = self.find(&format!("//*[{pressable}][{condition}]")).await;
+        element
             .click()
             .await
-            .unwrap_or_else(|error| panic!("press {name}: {error}"));
+            .unwrap_or_else(|error| panic!("press {condition}: {error}"));
     }
 
     /// Fills in the field with this label.
@@ -97,6 +106,24 @@ impl Browser {
             .send_keys(value)
             .await
             .unwrap_or_else(|error| panic!("fill {label}: {error}"));
+    }
+
+    /// Fills in the field a selector finds, where two fields of a page have the same label.
+    pub async fn set(&self, selector: &str, value: &str) {
+        let field = self.element(selector).await;
+        field
+            .send_keys(value)
+            .await
+            .unwrap_or_else(|error| panic!("set {selector}: {error}"));
+    }
+
+    /// What stands in the field a selector finds.
+    pub async fn value(&self, selector: &str) -> String {
+        let value = self.element(selector).await.prop("value").await;
+        value
+            .ok()
+            .flatten()
+            .unwrap_or_else(|| panic!("{selector} has no value"))
     }
 
     /// Chooses an option, by its text, of the list with this label.
@@ -167,19 +194,39 @@ impl Browser {
         }
     }
 
-    /// An attribute of the first element a selector finds, such as the `href` of a link.
+    /// An attribute of the first element a selector finds, such as the `href` of a link; waits for it.
     pub async fn attribute(&self, selector: &str, name: &str) -> Option<String> {
-        let element = self
+        let element = self.element(selector).await;
+        element
+            .attr(name)
+            .await
+            .unwrap_or_else(|error| panic!("{selector}: {error}"))
+    }
+
+    async fn element(&self, selector: &str) -> Element {
+        let found = self
             .client
             .wait()
             .at_most(PATIENCE)
             .for_element(Locator::Css(selector))
             .await;
-        let element = element.unwrap_or_else(|error| panic!("{selector}: {error}"));
-        element
-            .attr(name)
+        match found {
+            Ok(element) => element,
+            Err(error) => panic!(
+                "{selector}: {error}; the page shows:\n{}",
+                self.visible().await
+            ),
+        }
+    }
+
+    /// The text of what has the focus.
+    pub async fn focus(&self) -> String {
+        let focus = self
+            .client
+            .active_element()
             .await
-            .unwrap_or_else(|error| panic!("{selector}: {error}"))
+            .expect("an element with the focus");
+        focus.text().await.unwrap_or_default()
     }
 
     /// What a script, run in the page, returns.

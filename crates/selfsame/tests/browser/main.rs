@@ -4,5 +4,8 @@
 //! `cargo xtask test` installs both where they are missing and runs them.
 
 mod browser;
+mod instance;
+mod pages;
 mod process;
 mod rig;
+mod walk;

@@ -1,0 +1,102 @@
+//! Which key an issuer (or a holder with a DID) signs with: a pure judgement on evidence.
+
+mod did;
+mod metadata;
+mod x509;
+
+use selfsame_crypto::{PublicKey, jws};
+use selfsame_did::{Did, Relationship};
+
+pub(crate) use self::x509::Leaf;
+use crate::{
+    evidence::{Evidence, Need},
+    verdict::{Policy, Trust},
+};
+
+/// Who is said to have signed a token, and what its header tells about the key.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Claimed<'a> {
+    /// The token's header.
+    pub header: &'a jws::Header,
+    /// The signer's identifier, where one is stated.
+    pub id: Option<&'a str>,
+    /// What the key must be for, where it stands in a DID document.
+    pub relationship: Relationship,
+    /// Whether a DID document may name the key.
+    pub dids_allowed: bool,
+}
+
+/// What came of looking for a key.
+#[derive(Debug)]
+pub(crate) enum Finding {
+    /// The key, named by the signer's DID document or metadata.
+    Key(Box<PublicKey>),
+    /// A certificate chain, which is yet to be followed to an anchor.
+    Chain(Box<Leaf>),
+    /// Evidence that is not there yet.
+    Missing(Need),
+    /// Evidence that cannot be had.
+    Unavailable(String),
+    /// The evidence speaks against the signer.
+    Refused(&'static str),
+}
+
+/// Looks for the key that `claimed` speaks of. The certificate chain in the header goes first: it cannot be
+/// there by accident (SD-JWT VC §2.5).
+pub(crate) fn find(claimed: &Claimed<'_>, evidence: &Evidence) -> Finding {
+    if claimed.header.x5c.is_some() {
+        return x509::find(claimed);
+    }
+    match claimed.id {
+        None => Finding::Refused("the token names neither its issuer nor a certificate chain"),
+        Some(id) if id.starts_with("did:") => match Did::parse(id) {
+            Ok(_) if !claimed.dids_allowed => {
+                Finding::Refused("the policy accepts no issuer keys from DID documents here")
+            }
+            Ok(did) => did::find(claimed, &did, evidence),
+            Err(_) => Finding::Refused("the issuer is not a DID that can be read"),
+        },
+        Some(id) => metadata::find(claimed, id, evidence),
+    }
+}
+
+/// Whom a token was found to come from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Identity<'a> {
+    /// The identifier it states.
+    pub id: Option<&'a str>,
+    /// The certificate its key comes from.
+    pub leaf: Option<&'a Leaf>,
+}
+
+impl Identity<'_> {
+    /// Whether the policy trusts this issuer. One that states no identifier is the subject of its
+    /// certificate (SD-JWT VC §2.5) and listed by `x509_hash:` or `x509_san_dns:`.
+    pub fn is_trusted(&self, policy: &Policy) -> bool {
+        policy.trusted_issuers == Trust::Any || self.is_listed(policy)
+    }
+
+    /// Whether the policy names this issuer.
+    pub fn is_listed(&self, policy: &Policy) -> bool {
+        let Trust::Listed(listed) = &policy.trusted_issuers else {
+            return false;
+        };
+        match (self.id, self.leaf) {
+            (Some(id), _) => listed.iter().any(|entry| entry == id),
+            (None, Some(leaf)) => listed.iter().any(|entry| leaf.is_named(entry)),
+            (None, None) => false,
+        }
+    }
+
+    /// Whether both are the same issuer.
+    pub fn is(&self, other: &Identity<'_>) -> bool {
+        match (self.id, other.id) {
+            (Some(one), Some(two)) => one == two,
+            (None, None) => match (self.leaf, other.leaf) {
+                (Some(one), Some(two)) => one.is_same(two),
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+}

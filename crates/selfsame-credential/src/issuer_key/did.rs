@@ -1,0 +1,68 @@
+//! Keys from DID documents (VC-JOSE-COSE §4.3; for SD-JWT VC a profile of our own).
+
+use selfsame_crypto::PublicKey;
+use selfsame_did::{Did, DidUrl, Document, Options, Plan, Resolution, plan};
+
+use super::{Claimed, Finding};
+use crate::evidence::{Evidence, Need};
+
+pub(super) fn find(claimed: &Claimed<'_>, did: &Did, evidence: &Evidence) -> Finding {
+    match evidence.did(did) {
+        Some(fetched) => match &fetched.value {
+            Ok(resolution) => in_resolution(claimed, did, resolution),
+            Err(unavailable) => Finding::Unavailable(unavailable.reason.clone()),
+        },
+        // Methods whose document is a function of the DID need no fetch.
+        None => match plan(did, &Options::default()) {
+            Ok(Plan::Done(resolution)) => in_resolution(claimed, did, &resolution),
+            Ok(_) => Finding::Missing(Need::Did(did.clone())),
+            Err(_) => Finding::Refused("the DID cannot be resolved"),
+        },
+    }
+}
+
+fn in_resolution(claimed: &Claimed<'_>, did: &Did, resolution: &Resolution) -> Finding {
+    if resolution.document_metadata.deactivated {
+        return Finding::Refused("the DID is deactivated");
+    }
+    match resolution.document() {
+        Err(error) => Finding::Unavailable(format!("the DID did not resolve: {}", error.code())),
+        Ok(document) if document.id != *did => {
+            Finding::Refused("the DID document is another one's")
+        }
+        Ok(document) => match key_in(claimed, did, document) {
+            Ok(key) => Finding::Key(Box::new(key)),
+            Err(reason) => Finding::Refused(reason),
+        },
+    }
+}
+
+fn key_in(
+    claimed: &Claimed<'_>,
+    did: &Did,
+    document: &Document,
+) -> Result<PublicKey, &'static str> {
+    match claimed.header.kid.as_deref() {
+        Some(kid) => {
+            let url = method_url(kid, did)?;
+            let key = document.key(&url, claimed.relationship);
+            key.map_err(|_| "the DID document has no such key for this purpose")
+        }
+        None => {
+            let mut keys = document.keys(claimed.relationship);
+            match (keys.next(), keys.next()) {
+                (Some((_, key)), None) => Ok(key),
+                _ => Err("the token does not say which key of the DID document it is signed with"),
+            }
+        }
+    }
+}
+
+/// `kid` is the absolute URL of a verification method, or its fragment alone.
+fn method_url(kid: &str, did: &Did) -> Result<DidUrl, &'static str> {
+    let url = DidUrl::join(did, kid).map_err(|_| "the key identifier is not a DID URL")?;
+    if url.did != *did {
+        return Err("the key belongs to another DID than the one stated");
+    }
+    Ok(url)
+}

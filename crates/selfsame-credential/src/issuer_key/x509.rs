@@ -1,0 +1,68 @@
+//! Keys from the certificate chain in a token's header (SD-JWT VC §2.5, `x5c`).
+
+use selfsame_crypto::{PublicKey, encoding::base64url_encode, time::UnixTime, x509::Chain};
+use url::{Host, Url};
+
+use super::{Claimed, Finding};
+
+/// The end-entity certificate of a chain, with the chain that has to speak for it.
+#[derive(Debug)]
+pub(crate) struct Leaf {
+    chain: Chain,
+    key: PublicKey,
+}
+
+pub(super) fn find(claimed: &Claimed<'_>) -> Finding {
+    let chain = Chain::parse(claimed.header.x5c.as_deref().unwrap_or_default());
+    let Ok(chain) = chain else {
+        return Finding::Refused("the certificate chain cannot be read");
+    };
+    let key = chain.leaf_public_key().clone();
+    let leaf = Leaf { chain, key };
+    match claimed.id {
+        Some(id) if !leaf.speaks_for(id) => {
+            Finding::Refused("the certificate does not name the issuer")
+        }
+        _ => Finding::Chain(Box::new(leaf)),
+    }
+}
+
+impl Leaf {
+    /// The certified key.
+    pub fn key(&self) -> &PublicKey {
+        &self.key
+    }
+
+    /// Whether the chain leads to one of these anchors today.
+    pub fn is_anchored(&self, anchors: &[Vec<u8>], now: UnixTime) -> bool {
+        self.chain.verify(anchors, now).is_ok()
+    }
+
+    /// Whether both are the same certificate.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.chain.leaf_sha256() == other.chain.leaf_sha256()
+    }
+
+    /// Whether an entry of a trust list, `x509_hash:…` or `x509_san_dns:…`, names this certificate.
+    pub fn is_named(&self, entry: &str) -> bool {
+        if let Some(hash) = entry.strip_prefix("x509_hash:") {
+            return hash == base64url_encode(&self.chain.leaf_sha256());
+        }
+        entry
+            .strip_prefix("x509_san_dns:")
+            .is_some_and(|name| self.chain.has_dns_name(name))
+    }
+
+    /// Whether the certificate names this issuer: by its URI, or by the DNS name of an https URL.
+    fn speaks_for(&self, id: &str) -> bool {
+        if self.chain.has_uri(id) {
+            return true;
+        }
+        match Url::parse(id) {
+            Ok(url) if url.scheme() == "https" => {
+                matches!(url.host(), Some(Host::Domain(name)) if self.chain.has_dns_name(name))
+            }
+            _ => false,
+        }
+    }
+}

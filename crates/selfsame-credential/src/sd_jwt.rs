@@ -1,0 +1,147 @@
+//! SD-JWT (RFC 9901): reading, processing, issuing, presenting, key binding.
+
+pub mod digest;
+pub mod issue;
+pub mod key_binding;
+mod parse;
+pub mod present;
+pub mod process;
+pub mod vc;
+
+use selfsame_crypto::jws;
+use serde_json::Value;
+
+pub use self::{
+    digest::DigestAlgorithm,
+    issue::{Draft, Issue, IssueError},
+    key_binding::{KeyBinding, KeyBindingDraft},
+    present::Presentation,
+    process::{ProcessError, Processed},
+};
+
+/// An SD-JWT or SD-JWT+KB, taken apart but not yet verified (RFC 9901 §4).
+#[derive(Clone, Debug)]
+pub struct SdJwt {
+    jwt: jws::Compact,
+    payload: Value,
+    algorithm: DigestAlgorithm,
+    disclosures: Vec<Disclosure>,
+    key_binding: Option<KeyBinding>,
+    /// The received text up to and including the last tilde; what `sd_hash` is taken over.
+    text: String,
+    /// Where the issuer-signed JWT ends in `text`.
+    jwt_length: usize,
+}
+
+/// One disclosure, as received (RFC 9901 §4.2).
+#[derive(Clone, Debug)]
+pub struct Disclosure {
+    encoded: String,
+    digest: String,
+    content: Content,
+}
+
+/// What a disclosure reveals; its salt is of no further use and not kept.
+#[derive(Clone, Debug)]
+pub(crate) enum Content {
+    Property { name: String, value: Value },
+    Element { value: Value },
+}
+
+impl Disclosure {
+    /// The disclosure as it was received.
+    pub fn encoded(&self) -> &str {
+        &self.encoded
+    }
+
+    /// The digest that the issuer embeds in its place.
+    pub fn digest(&self) -> &str {
+        &self.digest
+    }
+
+    /// The claim's name; none for an array element.
+    pub fn name(&self) -> Option<&str> {
+        match &self.content {
+            Content::Property { name, .. } => Some(name),
+            Content::Element { .. } => None,
+        }
+    }
+
+    /// The claim's value, which may itself hold digests.
+    pub fn value(&self) -> &Value {
+        match &self.content {
+            Content::Property { value, .. } | Content::Element { value } => value,
+        }
+    }
+}
+
+/// Why a text is no SD-JWT.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+pub enum SdJwtError {
+    /// There is no tilde, too much of something, or an empty part.
+    #[error("not of the form <JWT>~<disclosure>~…~[<KB-JWT>]")]
+    Form,
+    /// The issuer-signed JWT cannot be read.
+    #[error("the issuer-signed JWT cannot be read")]
+    Jwt,
+    /// The issuer-signed JWT, or the key-binding JWT, is signed with an algorithm that is not accepted.
+    #[error("the signature algorithm is not accepted")]
+    Algorithm,
+    /// The payload of the issuer-signed JWT is no JSON object.
+    #[error("the payload of the issuer-signed JWT is not a JSON object")]
+    Payload,
+    /// `_sd_alg` names no digest algorithm that is accepted.
+    #[error("the digest algorithm is not accepted")]
+    DigestAlgorithm,
+    /// A disclosure is not base64url of a JSON array of two or three elements.
+    #[error("a disclosure cannot be read")]
+    Disclosure,
+    /// The key-binding JWT cannot be read.
+    #[error("the key-binding JWT cannot be read")]
+    KeyBinding,
+}
+
+impl SdJwt {
+    /// The issuer-signed JWT.
+    pub fn jwt(&self) -> &jws::Compact {
+        &self.jwt
+    }
+
+    /// The payload as the issuer signed it, digests and all.
+    pub fn payload(&self) -> &Value {
+        &self.payload
+    }
+
+    /// The digest algorithm of disclosures and `sd_hash`.
+    pub fn digest_algorithm(&self) -> DigestAlgorithm {
+        self.algorithm
+    }
+
+    /// The disclosures, in the order received.
+    pub fn disclosures(&self) -> &[Disclosure] {
+        &self.disclosures
+    }
+
+    /// The key-binding JWT, if there is one.
+    pub fn key_binding(&self) -> Option<&KeyBinding> {
+        self.key_binding.as_ref()
+    }
+
+    /// The SD-JWT without any key-binding JWT; ends with a tilde.
+    pub fn without_key_binding(&self) -> &str {
+        &self.text
+    }
+
+    /// The `sd_hash` a key-binding JWT for this SD-JWT carries (RFC 9901 §4.3.1).
+    pub fn sd_hash(&self) -> String {
+        self.algorithm.digest(self.text.as_bytes())
+    }
+
+    /// Puts the disclosed claims in their places (RFC 9901 §7.1, steps 3 to 5).
+    pub fn process(&self) -> Result<Processed, ProcessError> {
+        process::process(&self.payload, &self.disclosures)
+    }
+}
+
+#[cfg(test)]
+mod tests;

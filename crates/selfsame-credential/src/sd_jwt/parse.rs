@@ -1,0 +1,95 @@
+//! Taking a received SD-JWT apart (RFC 9901 §4), strictly and within limits.
+
+use selfsame_crypto::{encoding::base64url_decode, json, jws};
+use serde_json::Value;
+
+use super::{Content, DigestAlgorithm, Disclosure, KeyBinding, SdJwt, SdJwtError};
+
+/// The largest SD-JWT that is read.
+const MAX_BYTES: usize = 1 << 20;
+
+/// The most disclosures that are read.
+const MAX_DISCLOSURES: usize = 4096;
+
+impl SdJwt {
+    /// Takes an SD-JWT or SD-JWT+KB apart. Nothing is verified yet.
+    pub fn parse(text: &str) -> Result<Self, SdJwtError> {
+        if text.len() > MAX_BYTES {
+            return Err(SdJwtError::Form);
+        }
+        let (sd_jwt, last) = text.rsplit_once('~').ok_or(SdJwtError::Form)?;
+        let mut parts = sd_jwt.split('~');
+        let encoded_jwt = parts.next().ok_or(SdJwtError::Form)?;
+        let jwt = parse_jwt(encoded_jwt, SdJwtError::Jwt)?;
+        let payload = jwt
+            .claims()
+            .ok()
+            .filter(Value::is_object)
+            .ok_or(SdJwtError::Payload)?;
+        let algorithm = DigestAlgorithm::of_payload(&payload)?;
+        let mut disclosures = Vec::new();
+        for part in parts {
+            if disclosures.len() == MAX_DISCLOSURES {
+                return Err(SdJwtError::Form);
+            }
+            disclosures.push(Disclosure::parse(part, algorithm)?);
+        }
+        let key_binding = match last {
+            "" => None,
+            last => Some(KeyBinding::parse(last)?),
+        };
+        let text_length = text.len().saturating_sub(last.len());
+        Ok(Self {
+            jwt,
+            payload,
+            algorithm,
+            disclosures,
+            key_binding,
+            text: text.get(..text_length).ok_or(SdJwtError::Form)?.to_owned(),
+            jwt_length: encoded_jwt.len(),
+        })
+    }
+
+    /// The issuer-signed JWT as received.
+    pub(super) fn encoded_jwt(&self) -> &str {
+        self.text.get(..self.jwt_length).unwrap_or_default()
+    }
+}
+
+/// Reads a compact JWS, telling an algorithm that is refused from other faults.
+pub(super) fn parse_jwt(text: &str, otherwise: SdJwtError) -> Result<jws::Compact, SdJwtError> {
+    jws::Compact::parse(text).map_err(|error| match error {
+        jws::JwsError::Algorithm => SdJwtError::Algorithm,
+        _ => otherwise,
+    })
+}
+
+impl Disclosure {
+    /// Reads one disclosure (RFC 9901 §4.2.1, §4.2.2); its digest is that of the text received (§4.2.3).
+    fn parse(encoded: &str, algorithm: DigestAlgorithm) -> Result<Self, SdJwtError> {
+        let bytes = base64url_decode(encoded).map_err(|_| SdJwtError::Disclosure)?;
+        let array = json::parse(&bytes, &json::Limits::default());
+        let Ok(Value::Array(elements)) = array else {
+            return Err(SdJwtError::Disclosure);
+        };
+        let mut elements = elements.into_iter();
+        let parts = (
+            elements.next(),
+            elements.next(),
+            elements.next(),
+            elements.next(),
+        );
+        let content = match parts {
+            (Some(Value::String(_)), Some(Value::String(name)), Some(value), None) => {
+                Content::Property { name, value }
+            }
+            (Some(Value::String(_)), Some(value), None, None) => Content::Element { value },
+            _ => return Err(SdJwtError::Disclosure),
+        };
+        Ok(Self {
+            encoded: encoded.to_owned(),
+            digest: algorithm.digest(encoded.as_bytes()),
+            content,
+        })
+    }
+}

@@ -1,0 +1,240 @@
+//! Putting disclosed claims in their places (RFC 9901 §7.1, steps 3 to 5), in one pass over the payload.
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::{Map, Value};
+
+use super::{Content, Disclosure};
+use crate::path::{ClaimPath, Segment};
+
+/// How deep the processed claims may nest, recursive disclosures counted.
+const MAX_DEPTH: usize = 32;
+
+/// The member that lists digests of an object's hidden members.
+pub(super) const SD: &str = "_sd";
+/// The member that holds the digest of a hidden array element.
+pub(super) const DOTS: &str = "...";
+/// The member that names the digest algorithm.
+pub(super) const SD_ALG: &str = "_sd_alg";
+
+/// The Processed SD-JWT Payload, and where each disclosure went.
+#[derive(Clone, Debug)]
+pub struct Processed {
+    /// The claims, with what was disclosed in place and everything else removed.
+    pub claims: Value,
+    /// For each disclosure, in the order received, where it went.
+    pub places: Vec<Place>,
+}
+
+/// Where a disclosure went.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Place {
+    /// The path of the claim it disclosed.
+    pub path: ClaimPath,
+    /// The disclosure (its index) whose value holds this one's digest; none at the issuer's payload.
+    pub parent: Option<usize>,
+}
+
+/// Why the disclosures do not fit the payload.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq, thiserror::Error)]
+pub enum ProcessError {
+    /// Step 4: a digest stands in more than one place.
+    #[error("a digest is embedded more than once")]
+    DuplicateDigest,
+    /// Step 5: a disclosure belongs to no digest, or was sent twice.
+    #[error("a disclosure is not referenced by any digest")]
+    Unreferenced,
+    /// Steps 3.c.ii.1 and 3.c.iii.1: a property's disclosure stands for an element, or the reverse.
+    #[error("a disclosure has the wrong number of elements for its place")]
+    Shape,
+    /// Step 3.c.ii.2: a disclosed claim is named `_sd`, `...` or `_sd_alg`.
+    #[error("a disclosed claim has a reserved name")]
+    ReservedName,
+    /// Step 3.c.ii.3: a disclosed claim is already there.
+    #[error("a disclosed claim exists already at its level")]
+    Collision,
+    /// §4.1: `_sd`, `...` or `_sd_alg` stands where it conveys no digests.
+    #[error("`_sd`, `...` or `_sd_alg` is not used as specified")]
+    Malformed,
+    /// The claims nest deeper than is read.
+    #[error("the claims nest too deeply")]
+    TooDeep,
+}
+
+/// Processes a payload with these disclosures. Each is used at most once, so the work is linear.
+pub(super) fn process(
+    payload: &Value,
+    disclosures: &[Disclosure],
+) -> Result<Processed, ProcessError> {
+    let mut run = Run {
+        disclosures,
+        by_digest: HashMap::with_capacity(disclosures.len()),
+        seen: HashSet::new(),
+        places: vec![None; disclosures.len()],
+        trail: Vec::new(),
+    };
+    for (index, disclosure) in disclosures.iter().enumerate() {
+        if run.by_digest.insert(disclosure.digest(), index).is_some() {
+            return Err(ProcessError::Unreferenced);
+        }
+    }
+    let claims = run.top(payload)?;
+    let places = run.places.into_iter().collect::<Option<Vec<_>>>();
+    Ok(Processed {
+        claims,
+        places: places.ok_or(ProcessError::Unreferenced)?,
+    })
+}
+
+struct Run<'a> {
+    disclosures: &'a [Disclosure],
+    by_digest: HashMap<&'a str, usize>,
+    seen: HashSet<&'a str>,
+    places: Vec<Option<Place>>,
+    trail: Vec<Segment>,
+}
+
+impl<'a> Run<'a> {
+    /// The payload itself, the one object in which `_sd_alg` has a meaning (§4.1.1).
+    fn top(&mut self, payload: &'a Value) -> Result<Value, ProcessError> {
+        let members = payload.as_object().ok_or(ProcessError::Malformed)?;
+        let mut claims = Map::new();
+        for (name, value) in members.iter().filter(|(name, _)| *name != SD_ALG) {
+            self.member(&mut claims, (name, value), None)?;
+        }
+        self.hidden_members(members, &mut claims, None)?;
+        Ok(Value::Object(claims))
+    }
+
+    fn value(&mut self, value: &'a Value, parent: Option<usize>) -> Result<Value, ProcessError> {
+        if self.trail.len() > MAX_DEPTH {
+            return Err(ProcessError::TooDeep);
+        }
+        match value {
+            Value::Object(members) => {
+                let mut claims = Map::new();
+                for member in members {
+                    self.member(&mut claims, member, parent)?;
+                }
+                self.hidden_members(members, &mut claims, parent)?;
+                Ok(Value::Object(claims))
+            }
+            Value::Array(elements) => self.array(elements, parent),
+            plain => Ok(plain.clone()),
+        }
+    }
+
+    fn member(
+        &mut self,
+        claims: &mut Map<String, Value>,
+        (name, value): (&'a String, &'a Value),
+        parent: Option<usize>,
+    ) -> Result<(), ProcessError> {
+        match name.as_str() {
+            SD => Ok(()),
+            DOTS | SD_ALG => Err(ProcessError::Malformed),
+            _ => {
+                self.trail.push(Segment::Name(name.clone()));
+                let value = self.value(value, parent)?;
+                self.trail.pop();
+                claims.insert(name.clone(), value);
+                Ok(())
+            }
+        }
+    }
+
+    /// Step 3.c.ii, for every digest in the `_sd` of an object.
+    fn hidden_members(
+        &mut self,
+        members: &'a Map<String, Value>,
+        claims: &mut Map<String, Value>,
+        parent: Option<usize>,
+    ) -> Result<(), ProcessError> {
+        let digests = match members.get(SD) {
+            None => return Ok(()),
+            Some(Value::Array(digests)) => digests,
+            Some(_) => return Err(ProcessError::Malformed),
+        };
+        for digest in digests {
+            let Some(index) = self.disclosed(digest)? else {
+                continue;
+            };
+            let Some(Content::Property { name, value }) = self.content(index) else {
+                return Err(ProcessError::Shape);
+            };
+            if [SD, DOTS, SD_ALG].contains(&name.as_str()) {
+                return Err(ProcessError::ReservedName);
+            }
+            if claims.contains_key(name) {
+                return Err(ProcessError::Collision);
+            }
+            self.trail.push(Segment::Name(name.clone()));
+            self.place(index, parent)?;
+            let value = self.value(value, Some(index))?;
+            self.trail.pop();
+            claims.insert(name.clone(), value);
+        }
+        Ok(())
+    }
+
+    /// Steps 3.c.iii and 3.d, for every element of an array.
+    fn array(
+        &mut self,
+        elements: &'a [Value],
+        parent: Option<usize>,
+    ) -> Result<Value, ProcessError> {
+        let mut shown = Vec::with_capacity(elements.len());
+        for element in elements {
+            self.trail.push(Segment::Index(shown.len()));
+            match hidden_element(element)? {
+                None => shown.push(self.value(element, parent)?),
+                Some(digest) => {
+                    if let Some(index) = self.disclosed(digest)? {
+                        let Some(Content::Element { value }) = self.content(index) else {
+                            return Err(ProcessError::Shape);
+                        };
+                        self.place(index, parent)?;
+                        shown.push(self.value(value, Some(index))?);
+                    }
+                }
+            }
+            self.trail.pop();
+        }
+        Ok(Value::Array(shown))
+    }
+
+    /// The disclosure that an embedded digest stands for; none for a decoy or what is kept hidden.
+    fn disclosed(&mut self, digest: &'a Value) -> Result<Option<usize>, ProcessError> {
+        let digest = digest.as_str().ok_or(ProcessError::Malformed)?;
+        if !self.seen.insert(digest) {
+            return Err(ProcessError::DuplicateDigest);
+        }
+        Ok(self.by_digest.get(digest).copied())
+    }
+
+    fn content(&self, index: usize) -> Option<&'a Content> {
+        self.disclosures
+            .get(index)
+            .map(|disclosure| &disclosure.content)
+    }
+
+    fn place(&mut self, index: usize, parent: Option<usize>) -> Result<(), ProcessError> {
+        let path = ClaimPath::new(self.trail.clone()).map_err(|_| ProcessError::TooDeep)?;
+        if let Some(place) = self.places.get_mut(index) {
+            *place = Some(Place { path, parent });
+        }
+        Ok(())
+    }
+}
+
+/// The digest, if this array element is of the form `{"...": digest}`, which has no other member (§4.2.4.2).
+fn hidden_element(element: &Value) -> Result<Option<&Value>, ProcessError> {
+    match element.as_object() {
+        Some(members) => match members.get(DOTS) {
+            None => Ok(None),
+            Some(digest) if members.len() == 1 => Ok(Some(digest)),
+            Some(_) => Err(ProcessError::Malformed),
+        },
+        None => Ok(None),
+    }
+}

@@ -1,0 +1,135 @@
+//! From when until when a token or credential may be accepted.
+
+use selfsame_crypto::time::UnixTime;
+use serde_json::{Map, Value};
+
+/// A span of time; open where nothing is said.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Validity {
+    /// Not to be accepted before.
+    pub not_before: Option<UnixTime>,
+    /// Not to be accepted from then on.
+    pub expires: Option<UnixTime>,
+}
+
+/// A point in time is not written as its specification asks.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("a time is not written as specified")]
+pub struct BadTime;
+
+impl Validity {
+    /// Reads `nbf` and `exp` (RFC 7519 §4.1.4, §4.1.5).
+    pub fn of_jwt(claims: &Map<String, Value>) -> Result<Self, BadTime> {
+        Ok(Self {
+            not_before: numeric_date(claims.get("nbf"))?,
+            expires: numeric_date(claims.get("exp"))?,
+        })
+    }
+
+    /// Reads two members that hold dates as text (XML Schema `dateTime`).
+    pub fn of_dates(
+        members: &Map<String, Value>,
+        not_before: &str,
+        expires: &str,
+    ) -> Result<Self, BadTime> {
+        Ok(Self {
+            not_before: date_time(members.get(not_before))?,
+            expires: date_time(members.get(expires))?,
+        })
+    }
+
+    /// The span both allow.
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            not_before: self.not_before.max(other.not_before),
+            expires: match (self.expires, other.expires) {
+                (Some(one), Some(two)) => Some(one.min(two)),
+                (one, two) => one.or(two),
+            },
+        }
+    }
+
+    /// Whether the span has begun, give or take `leeway` seconds.
+    pub fn has_begun(&self, now: UnixTime, leeway: u64) -> bool {
+        self.not_before.is_none_or(|from| from <= now.plus(leeway))
+    }
+
+    /// Whether the span has not ended, give or take `leeway` seconds (RFC 7519 §4.1.4: before `exp`).
+    pub fn lasts(&self, now: UnixTime, leeway: u64) -> bool {
+        self.expires.is_none_or(|until| now < until.plus(leeway))
+    }
+}
+
+/// Reads a NumericDate (RFC 7519 §2); fractions of a second are dropped.
+pub fn numeric_date(value: Option<&Value>) -> Result<Option<UnixTime>, BadTime> {
+    match value {
+        None => Ok(None),
+        Some(Value::Number(number)) => match (number.as_u64(), number.as_f64()) {
+            (Some(seconds), _) => Ok(Some(UnixTime(seconds))),
+            // A float cast saturates, and NaN cannot be written in JSON.
+            (None, Some(seconds)) if seconds >= 0.0 => Ok(Some(UnixTime(seconds as u64))),
+            _ => Err(BadTime),
+        },
+        Some(_) => Err(BadTime),
+    }
+}
+
+fn date_time(value: Option<&Value>) -> Result<Option<UnixTime>, BadTime> {
+    match value {
+        None => Ok(None),
+        Some(value) => {
+            let time = value.as_str().and_then(UnixTime::parse_rfc3339);
+            time.map(Some).ok_or(BadTime)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_span_is_judged_at_its_edges_with_leeway() {
+        let claims = json!({"nbf": 100, "exp": 200.9});
+        let span = Validity::of_jwt(claims.as_object().unwrap()).unwrap();
+        assert!(!span.has_begun(UnixTime(99), 0) && span.has_begun(UnixTime(99), 1));
+        assert!(span.has_begun(UnixTime(100), 0));
+        assert!(span.lasts(UnixTime(199), 0) && !span.lasts(UnixTime(200), 0));
+        assert!(span.lasts(UnixTime(204), 5) && !span.lasts(UnixTime(205), 5));
+    }
+
+    #[test]
+    fn times_of_the_wrong_kind_are_refused() {
+        for bad in [
+            json!({"exp": "200"}),
+            json!({"nbf": -1}),
+            json!({"nbf": null}),
+        ] {
+            assert_eq!(
+                Validity::of_jwt(bad.as_object().unwrap()),
+                Err(BadTime),
+                "{bad}"
+            );
+        }
+        let bad = json!({"validFrom": "yesterday"});
+        let read = Validity::of_dates(bad.as_object().unwrap(), "validFrom", "validUntil");
+        assert_eq!(read, Err(BadTime));
+    }
+
+    #[test]
+    fn two_spans_allow_what_both_allow() {
+        let early = Validity {
+            not_before: Some(UnixTime(1)),
+            expires: Some(UnixTime(5)),
+        };
+        let late = Validity {
+            not_before: Some(UnixTime(3)),
+            expires: None,
+        };
+        let both = early.and(late);
+        assert_eq!(both.not_before, Some(UnixTime(3)));
+        assert_eq!(both.expires, Some(UnixTime(5)));
+    }
+}

@@ -1,0 +1,194 @@
+//! W3C credentials as JWTs: VCDM 1.1 (`jwt_vc_json`) and VCDM 2.0 with VC-JOSE-COSE (`vc+jwt`).
+
+pub mod issue;
+mod mapping;
+pub mod present;
+pub mod presentation;
+pub mod rules;
+
+use selfsame_crypto::{Jwk, jws};
+use serde_json::{Map, Value};
+
+pub use self::{
+    issue::{Issue, IssueError},
+    present::Present,
+    presentation::VpJwt,
+};
+use crate::{
+    format::Format,
+    validity::{BadTime, Validity},
+};
+
+/// Which version of the W3C data model a JWT carries.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Model {
+    /// VCDM 1.1, in the `vc` or `vp` claim.
+    V1,
+    /// VCDM 2.0, as the payload itself.
+    V2,
+}
+
+impl Model {
+    /// The data model of a format; none for formats that are not W3C's.
+    pub const fn of(format: Format) -> Option<Self> {
+        match format {
+            Format::JwtVcJson => Some(Self::V1),
+            Format::VcJwt => Some(Self::V2),
+            Format::SdJwtVc => None,
+        }
+    }
+
+    /// The context that comes first (VCDM 1.1 §4.1, VCDM 2.0 §4.3).
+    pub const fn base_context(self) -> &'static str {
+        match self {
+            Self::V1 => "https://www.w3.org/2018/credentials/v1",
+            Self::V2 => "https://www.w3.org/ns/credentials/v2",
+        }
+    }
+}
+
+/// A credential as a JWT, taken apart but not yet verified.
+#[derive(Clone, Debug)]
+pub struct VcJwt {
+    model: Model,
+    jwt: jws::Compact,
+    payload: Map<String, Value>,
+    credential: Value,
+}
+
+/// Why a text is no credential or presentation as a JWT.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+pub enum VcJwtError {
+    /// It is no JWT that can be read.
+    #[error("the JWT cannot be read")]
+    Jwt,
+    /// It is signed with an algorithm that is not accepted.
+    #[error("the signature algorithm is not accepted")]
+    Algorithm,
+    /// The payload is no JSON object, or `vc` or `vp` is not where the data model has it.
+    #[error("the payload is not that of the data model")]
+    Payload,
+    /// A presentation does not hold exactly one credential of the expected format.
+    #[error("the presentation does not hold exactly one credential of the expected format")]
+    Credential,
+}
+
+impl VcJwt {
+    /// Takes a credential apart. Nothing is verified yet.
+    pub fn parse(text: &str, model: Model) -> Result<Self, VcJwtError> {
+        let (jwt, payload) = read(text)?;
+        let credential = match model {
+            Model::V1 => mapping::credential_of_v1(&payload)?,
+            Model::V2 if payload.contains_key("vc") || payload.contains_key("vp") => {
+                // VC-JOSE-COSE §3.1.3: these claim names must not be present.
+                return Err(VcJwtError::Payload);
+            }
+            Model::V2 => Value::Object(payload.clone()),
+        };
+        Ok(Self {
+            model,
+            jwt,
+            payload,
+            credential,
+        })
+    }
+
+    /// The data model.
+    pub fn model(&self) -> Model {
+        self.model
+    }
+
+    /// The JWT.
+    pub fn jwt(&self) -> &jws::Compact {
+        &self.jwt
+    }
+
+    /// The claims of the JWT.
+    pub fn payload(&self) -> &Map<String, Value> {
+        &self.payload
+    }
+
+    /// The credential in its data model, JWT claims mapped back (VCDM 1.1 §6.3.1).
+    pub fn credential(&self) -> &Value {
+        &self.credential
+    }
+
+    /// The issuer's identifier.
+    pub fn issuer(&self) -> Option<&str> {
+        id_of(self.credential.get("issuer"))
+    }
+
+    /// The subject's identifier, where there is just one subject that has one.
+    pub fn subject(&self) -> Option<&str> {
+        subject_of(self.credential.get("credentialSubject"))
+    }
+
+    /// The types, `VerifiableCredential` among them.
+    pub fn types(&self) -> Vec<&str> {
+        strings(self.credential.get("type"))
+    }
+
+    /// The holder's key where the issuer confirms one (RFC 7800 §3.2); none if it cannot be read.
+    pub fn confirmed_key(&self) -> Option<Result<Jwk, VcJwtError>> {
+        let cnf = self.payload.get("cnf")?;
+        let jwk = cnf.get("jwk").cloned().unwrap_or_default();
+        Some(Jwk::from_value(&jwk).map_err(|_| VcJwtError::Payload))
+    }
+
+    /// From when until when the credential may be accepted, by its JWT claims and its own dates.
+    pub fn validity(&self) -> Result<Validity, BadTime> {
+        let jwt = Validity::of_jwt(&self.payload)?;
+        let empty = Map::new();
+        let credential = self.credential.as_object().unwrap_or(&empty);
+        let (from, until) = match self.model {
+            Model::V1 => ("issuanceDate", "expirationDate"),
+            Model::V2 => ("validFrom", "validUntil"),
+        };
+        Ok(jwt.and(Validity::of_dates(credential, from, until)?))
+    }
+}
+
+/// Reads a JWT and its claims.
+fn read(text: &str) -> Result<(jws::Compact, Map<String, Value>), VcJwtError> {
+    let jwt = jws::Compact::parse(text).map_err(|error| match error {
+        jws::JwsError::Algorithm => VcJwtError::Algorithm,
+        _ => VcJwtError::Jwt,
+    })?;
+    match jwt.claims() {
+        Ok(Value::Object(payload)) => Ok((jwt, payload)),
+        _ => Err(VcJwtError::Payload),
+    }
+}
+
+/// The identifier in a value that is a string or an object with an `id`.
+fn id_of(value: Option<&Value>) -> Option<&str> {
+    match value? {
+        Value::String(id) => Some(id),
+        Value::Object(members) => members.get("id")?.as_str(),
+        _ => None,
+    }
+}
+
+/// The identifier of the one subject there is.
+fn subject_of(value: Option<&Value>) -> Option<&str> {
+    let subject = match value? {
+        Value::Array(subjects) => match subjects.as_slice() {
+            [only] => only,
+            _ => return None,
+        },
+        only => only,
+    };
+    subject.as_object()?.get("id")?.as_str()
+}
+
+/// The strings of a value that is a string or an array of strings.
+fn strings(value: Option<&Value>) -> Vec<&str> {
+    match value {
+        Some(Value::String(one)) => vec![one],
+        Some(Value::Array(many)) => many.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,126 @@
+//! Issuing a W3C credential as a JWT.
+
+use selfsame_crypto::{Jwk, time::UnixTime};
+use serde_json::{Map, Value, json};
+
+use super::Model;
+use crate::{
+    format::Format,
+    signer::{Signer, Unsigned},
+};
+
+/// What is to be issued as a W3C credential.
+#[derive(Clone, Debug)]
+pub struct Issue {
+    /// `jwt_vc_json` or `vc+jwt`.
+    pub format: Format,
+    /// The issuer's identifier: a DID or an https URL.
+    pub issuer: String,
+    /// The subject's identifier, usually the holder's DID.
+    pub subject: Option<String>,
+    /// The types besides `VerifiableCredential`.
+    pub types: Vec<String>,
+    /// The contexts besides the data model's own.
+    pub contexts: Vec<String>,
+    /// What is claimed of the subject.
+    pub claims: Map<String, Value>,
+    /// The credential's identifier.
+    pub id: Option<String>,
+    /// From when it may be accepted.
+    pub valid_from: UnixTime,
+    /// Until when it may be accepted.
+    pub valid_until: Option<UnixTime>,
+    /// `credentialStatus`.
+    pub status: Option<Value>,
+    /// The holder's key, where it is not found by the subject's DID.
+    pub cnf: Option<Jwk>,
+    /// Further members of the credential; they cannot replace those above.
+    pub further: Map<String, Value>,
+    /// The issuer's key.
+    pub signer: Signer,
+}
+
+/// Why a credential cannot be issued as it is.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+pub enum IssueError {
+    /// The format is not one of W3C's.
+    #[error("the format is not that of a W3C credential")]
+    Format,
+    /// The claims name an `id` other than the subject's.
+    #[error("the claims name another subject")]
+    Subject,
+}
+
+impl Issue {
+    /// The credential, lacking nothing but its signature.
+    pub fn draft(&self) -> Result<Unsigned, IssueError> {
+        let model = Model::of(self.format).ok_or(IssueError::Format)?;
+        let credential = self.credential(model)?;
+        let mut payload = match model {
+            Model::V1 => self.claims_of_v1(credential),
+            Model::V2 => credential,
+        };
+        if let Some(key) = &self.cnf {
+            payload.insert("cnf".to_owned(), json!({ "jwk": key.to_value() }));
+        }
+        let typ = match model {
+            Model::V1 => "JWT",
+            Model::V2 => "vc+jwt",
+        };
+        Ok(Unsigned::new(&self.signer, typ, &Value::Object(payload)))
+    }
+
+    fn credential(&self, model: Model) -> Result<Map<String, Value>, IssueError> {
+        let mut subject = self.claims.clone();
+        if let Some(id) = &self.subject {
+            let named = subject.insert("id".to_owned(), Value::from(id.as_str()));
+            if named.is_some_and(|named| named.as_str() != Some(id)) {
+                return Err(IssueError::Subject);
+            }
+        }
+        let contexts =
+            std::iter::once(model.base_context()).chain(self.contexts.iter().map(String::as_str));
+        let types =
+            std::iter::once("VerifiableCredential").chain(self.types.iter().map(String::as_str));
+        let (from, until) = match model {
+            Model::V1 => ("issuanceDate", "expirationDate"),
+            Model::V2 => ("validFrom", "validUntil"),
+        };
+        let mut credential = self.further.clone();
+        let mut set = |name: &str, value: Value| credential.insert(name.to_owned(), value);
+        set("@context", contexts.collect());
+        set("type", types.collect());
+        set("issuer", Value::from(self.issuer.as_str()));
+        set("credentialSubject", Value::Object(subject));
+        set(from, Value::from(self.valid_from.rfc3339()));
+        if let Some(time) = self.valid_until {
+            set(until, Value::from(time.rfc3339()));
+        }
+        if let Some(id) = &self.id {
+            set("id", Value::from(id.as_str()));
+        }
+        if let Some(status) = &self.status {
+            set("credentialStatus", status.clone());
+        }
+        Ok(credential)
+    }
+
+    /// VCDM 1.1 §6.3.1.1: the registered claims say what the credential says.
+    fn claims_of_v1(&self, credential: Map<String, Value>) -> Map<String, Value> {
+        let mut payload = Map::new();
+        let mut set = |name: &str, value: Value| payload.insert(name.to_owned(), value);
+        set("iss", Value::from(self.issuer.as_str()));
+        set("nbf", Value::from(self.valid_from.0));
+        if let Some(time) = self.valid_until {
+            set("exp", Value::from(time.0));
+        }
+        if let Some(subject) = &self.subject {
+            set("sub", Value::from(subject.as_str()));
+        }
+        if let Some(id) = &self.id {
+            set("jti", Value::from(id.as_str()));
+        }
+        set("vc", Value::Object(credential));
+        payload
+    }
+}

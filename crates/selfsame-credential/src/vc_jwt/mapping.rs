@@ -1,0 +1,69 @@
+//! VCDM 1.1 §6.3.1: registered JWT claims in place of a credential's own members, and back.
+
+use selfsame_crypto::time::UnixTime;
+use serde_json::{Map, Value, json};
+
+use super::{VcJwtError, id_of, subject_of};
+use crate::validity::numeric_date;
+
+/// Rebuilds the credential of a VCDM 1.1 JWT (§6.3.1.2): what the JWT claims say is added where the
+/// credential itself is silent. Where both speak, [`agrees`] judges.
+pub(super) fn credential_of_v1(payload: &Map<String, Value>) -> Result<Value, VcJwtError> {
+    let Some(Value::Object(vc)) = payload.get("vc") else {
+        return Err(VcJwtError::Payload);
+    };
+    let mut credential = vc.clone();
+    for (member, claim) in [("issuer", "iss"), ("id", "jti")] {
+        if let (None, Some(value)) = (credential.get(member), payload.get(claim)) {
+            credential.insert(member.to_owned(), value.clone());
+        }
+    }
+    for (member, claim) in [("issuanceDate", "nbf"), ("expirationDate", "exp")] {
+        if let (None, Some(time)) = (credential.get(member), time_claim(payload, claim)) {
+            credential.insert(member.to_owned(), Value::from(time.rfc3339()));
+        }
+    }
+    if let Some(sub) = payload.get("sub") {
+        let subject = credential
+            .entry("credentialSubject")
+            .or_insert_with(|| json!({}));
+        if let Value::Object(subject) = subject {
+            subject.entry("id").or_insert_with(|| sub.clone());
+        }
+    }
+    Ok(Value::Object(credential))
+}
+
+/// The first JWT claim that contradicts the credential's own member, if any.
+pub(super) fn contradiction(payload: &Map<String, Value>) -> Option<&'static str> {
+    let vc = payload.get("vc")?;
+    let says = |claim: &str| payload.get(claim);
+    let differ = |claim: &str, member: Option<&str>| match (says(claim), member) {
+        (Some(claim), Some(member)) => claim.as_str() != Some(member),
+        _ => false,
+    };
+    let late = |claim: &str, member: &str| match (says(claim), vc.get(member)) {
+        (Some(_), Some(date)) => {
+            let date = date.as_str().and_then(UnixTime::parse_rfc3339);
+            date.is_none() || date != time_claim(payload, claim)
+        }
+        _ => false,
+    };
+    let checks = [
+        ("iss", differ("iss", id_of(vc.get("issuer")))),
+        ("jti", differ("jti", vc.get("id").and_then(Value::as_str))),
+        (
+            "sub",
+            differ("sub", subject_of(vc.get("credentialSubject"))),
+        ),
+        ("nbf", late("nbf", "issuanceDate")),
+        ("exp", late("exp", "expirationDate")),
+    ];
+    checks
+        .into_iter()
+        .find_map(|(claim, wrong)| wrong.then_some(claim))
+}
+
+fn time_claim(payload: &Map<String, Value>, claim: &str) -> Option<UnixTime> {
+    numeric_date(payload.get(claim)).ok().flatten()
+}

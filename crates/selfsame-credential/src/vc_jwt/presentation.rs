@@ -1,0 +1,101 @@
+//! A received presentation as a JWT, taken apart but not yet verified.
+
+use selfsame_crypto::jws;
+use serde_json::{Map, Value};
+
+use super::{Model, VcJwt, VcJwtError, id_of, read};
+
+/// How an enveloped credential begins (VCDM 2.0 §4.13, VC-JOSE-COSE §3.1.2).
+pub(super) const ENVELOPE: &str = "data:application/vc+jwt,";
+
+/// A presentation of one credential.
+#[derive(Clone, Debug)]
+pub struct VpJwt {
+    jwt: jws::Compact,
+    payload: Map<String, Value>,
+    credential: VcJwt,
+}
+
+impl VpJwt {
+    /// Takes a presentation and the one credential in it apart. Nothing is verified yet.
+    pub fn parse(text: &str, model: Model) -> Result<Self, VcJwtError> {
+        let (jwt, payload) = read(text)?;
+        let vp = match model {
+            Model::V1 => payload
+                .get("vp")
+                .and_then(Value::as_object)
+                .ok_or(VcJwtError::Payload)?,
+            Model::V2 if payload.contains_key("vc") || payload.contains_key("vp") => {
+                return Err(VcJwtError::Payload);
+            }
+            Model::V2 => &payload,
+        };
+        let credential = match vp.get("verifiableCredential") {
+            Some(Value::Array(credentials)) => match credentials.as_slice() {
+                [only] => only,
+                _ => return Err(VcJwtError::Credential),
+            },
+            Some(only) => only,
+            None => return Err(VcJwtError::Credential),
+        };
+        let credential = VcJwt::parse(unwrap(credential, model)?, model)?;
+        Ok(Self {
+            jwt,
+            payload,
+            credential,
+        })
+    }
+
+    /// The JWT.
+    pub fn jwt(&self) -> &jws::Compact {
+        &self.jwt
+    }
+
+    /// The claims of the JWT.
+    pub fn payload(&self) -> &Map<String, Value> {
+        &self.payload
+    }
+
+    /// The credential that is presented.
+    pub fn credential(&self) -> &VcJwt {
+        &self.credential
+    }
+
+    /// The data model.
+    pub fn model(&self) -> Model {
+        self.credential.model
+    }
+
+    /// The presentation in its data model.
+    pub(crate) fn object(&self) -> &Map<String, Value> {
+        match self.model() {
+            Model::V1 => self
+                .payload
+                .get("vp")
+                .and_then(Value::as_object)
+                .unwrap_or(&self.payload),
+            Model::V2 => &self.payload,
+        }
+    }
+
+    /// Everything that names the holder: `iss`, and `holder` of the presentation.
+    pub(crate) fn holders(&self) -> impl Iterator<Item = &str> {
+        let iss = self.payload.get("iss").and_then(Value::as_str);
+        let holder = id_of(self.object().get("holder"));
+        iss.into_iter().chain(holder)
+    }
+}
+
+fn unwrap(credential: &Value, model: Model) -> Result<&str, VcJwtError> {
+    let jwt = match (model, credential) {
+        (Model::V1, Value::String(jwt)) => Some(jwt.as_str()),
+        (Model::V2, Value::Object(envelope)) => {
+            let typed = super::rules::is_typed(envelope, "EnvelopedVerifiableCredential");
+            let id = envelope.get("id").and_then(Value::as_str);
+            id.filter(|_| typed)
+                .and_then(|id| id.strip_prefix(ENVELOPE))
+        }
+        _ => None,
+    };
+    jwt.ok_or(VcJwtError::Credential)
+}

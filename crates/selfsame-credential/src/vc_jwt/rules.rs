@@ -1,0 +1,86 @@
+//! What the W3C data models ask of a credential and a presentation, one predicate a rule.
+
+use serde_json::{Map, Value};
+
+use super::{Model, VcJwt, VpJwt, id_of, mapping, strings};
+
+/// VCDM 1.1 §6.3.1: `typ`, if present, is `JWT`. VC-JOSE-COSE §3.1.1: `vc+jwt`; another type is another thing.
+pub(crate) fn credential_has_type(credential: &VcJwt) -> bool {
+    has_type(
+        credential.jwt.header.typ.as_deref(),
+        credential.model,
+        "vc+jwt",
+    )
+}
+
+/// As above, for presentations: VC-JOSE-COSE §3.1.2, `vp+jwt`.
+pub(crate) fn presentation_has_type(presentation: &VpJwt) -> bool {
+    has_type(
+        presentation.jwt().header.typ.as_deref(),
+        presentation.model(),
+        "vp+jwt",
+    )
+}
+
+fn has_type(typ: Option<&str>, model: Model, v2: &str) -> bool {
+    match (model, typ) {
+        (_, None) => true,
+        (Model::V1, Some(typ)) => typ == "JWT",
+        (Model::V2, Some(typ)) => typ == v2,
+    }
+}
+
+/// VCDM 1.1 §6.3.1 and VC-JOSE-COSE §3.1.3: claims of the JWT and members of the credential say the same.
+pub(crate) fn contradiction(credential: &VcJwt) -> Option<&'static str> {
+    match credential.model {
+        Model::V1 => mapping::contradiction(&credential.payload),
+        Model::V2 => {
+            let says = |claim: &str| credential.payload.get(claim);
+            let same = |claim: &str, member: Option<&str>| match (says(claim), member) {
+                (Some(claim), Some(member)) => claim.as_str() == Some(member),
+                _ => true,
+            };
+            let id = says("id").and_then(Value::as_str);
+            [
+                ("iss", same("iss", credential.issuer())),
+                ("jti", same("jti", id)),
+                ("sub", same("sub", credential.subject())),
+            ]
+            .into_iter()
+            .find_map(|(claim, same)| (!same).then_some(claim))
+        }
+    }
+}
+
+/// VCDM 1.1 §4.1, VCDM 2.0 §4.3: the first context is the data model's own.
+pub(crate) fn has_base_context(object: &Map<String, Value>, model: Model) -> bool {
+    let context = object.get("@context");
+    let first = match context {
+        Some(Value::Array(contexts)) => contexts.first().and_then(Value::as_str),
+        Some(Value::String(only)) => Some(only.as_str()),
+        _ => None,
+    };
+    first == Some(model.base_context())
+}
+
+/// VCDM 1.1 §4.3, VCDM 2.0 §4.5: the type is there and includes `name`.
+pub(crate) fn is_typed(object: &Map<String, Value>, name: &str) -> bool {
+    strings(object.get("type")).contains(&name)
+}
+
+/// VCDM 1.1 §4.4 to §4.6, VCDM 2.0 §4.7 to §4.9: subject and issuer are there; in 1.1 the date of issue too.
+pub(crate) fn has_required_members(credential: &VcJwt) -> bool {
+    let Some(object) = credential.credential().as_object() else {
+        return false;
+    };
+    let subject = match object.get("credentialSubject") {
+        Some(Value::Object(_)) => true,
+        Some(Value::Array(subjects)) => {
+            !subjects.is_empty() && subjects.iter().all(Value::is_object)
+        }
+        _ => false,
+    };
+    let issuer = id_of(object.get("issuer")).is_some();
+    let issued = credential.model == Model::V2 || object.get("issuanceDate").is_some();
+    subject && issuer && issued
+}

@@ -1,0 +1,205 @@
+//! Verification: what it needs, and the judgement once that is gathered. Nothing here fetches or knows the time.
+
+mod checklist;
+mod holder;
+mod issuer;
+mod sd_jwt;
+mod status;
+mod vc_jwt;
+
+use std::collections::HashSet;
+
+use selfsame_crypto::time::UnixTime;
+use serde_json::Value;
+
+use self::checklist::{Checklist, Law};
+use crate::{
+    evidence::{Evidence, Need},
+    format::Format,
+    sd_jwt::{ProcessError, Processed, SdJwt},
+    vc_jwt::{Model, VcJwt, VpJwt},
+    verdict::{Policy, Verdict},
+};
+
+/// A credential or presentation as it was received.
+#[derive(Clone, Copy, Debug)]
+pub struct Presented<'a> {
+    /// Its format.
+    pub format: Format,
+    /// The text received.
+    pub raw: &'a str,
+    /// What a proof of the holder must be bound to. None: a bare credential is expected, and only that.
+    pub expected: Option<&'a Binding>,
+}
+
+/// What binds a presentation to one verifier and one moment.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Binding {
+    /// The verifier; in OpenID4VP its client identifier with the prefix.
+    pub audience: String,
+    /// The verifier's nonce.
+    pub nonce: String,
+}
+
+/// What was received cannot be read at all; [`verify`] says the same as a verdict.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("{detail} ({})", law.paragraph)]
+pub struct Malformed {
+    law: &'static Law,
+    detail: Detail,
+}
+
+/// The reasons for which something cannot be read.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+enum Detail {
+    #[error(transparent)]
+    SdJwt(#[from] crate::sd_jwt::SdJwtError),
+    #[error(transparent)]
+    VcJwt(#[from] crate::vc_jwt::VcJwtError),
+}
+
+/// Something presented, read once, so that rounds of gathering and the judgement do not read it again.
+#[derive(Debug)]
+pub struct Examination<'a> {
+    subject: Subject,
+    expected: Option<&'a Binding>,
+}
+
+#[derive(Debug)]
+enum Subject {
+    SdJwt {
+        sd_jwt: Box<SdJwt>,
+        processed: Result<Processed, ProcessError>,
+    },
+    Credential(Box<VcJwt>),
+    Presentation(Box<VpJwt>),
+}
+
+/// All a judgement rests on.
+#[derive(Clone, Copy)]
+struct Court<'a> {
+    policy: &'a Policy,
+    evidence: &'a Evidence,
+    now: UnixTime,
+}
+
+/// What is still missing before [`verify`] can judge; empty when nothing is.
+pub fn needs(
+    presented: &Presented<'_>,
+    policy: &Policy,
+    evidence: &Evidence,
+) -> Result<Vec<Need>, Malformed> {
+    Ok(Examination::new(presented)?.needs(policy, evidence))
+}
+
+/// Judges. The processed claims come with the verdict if nothing was forged, altered or left unverified; whether
+/// they may be relied upon is for [`Verdict::outcome`] to say.
+pub fn verify(
+    presented: &Presented<'_>,
+    policy: &Policy,
+    evidence: &Evidence,
+    now: UnixTime,
+) -> (Verdict, Option<Value>) {
+    match Examination::new(presented) {
+        Ok(examination) => examination.verify(policy, evidence, now),
+        Err(malformed) => (malformed.verdict(), None),
+    }
+}
+
+impl<'a> Examination<'a> {
+    /// Reads what was presented.
+    pub fn new(presented: &Presented<'a>) -> Result<Self, Malformed> {
+        let raw = presented.raw;
+        let subject = match (Model::of(presented.format), presented.expected) {
+            (None, _) => {
+                let sd_jwt = SdJwt::parse(raw).map_err(sd_jwt::malformed)?;
+                let processed = sd_jwt.process();
+                Subject::SdJwt {
+                    sd_jwt: Box::new(sd_jwt),
+                    processed,
+                }
+            }
+            (Some(model), None) => {
+                let credential = VcJwt::parse(raw, model);
+                Subject::Credential(Box::new(credential.map_err(vc_jwt::malformed)?))
+            }
+            (Some(model), Some(_)) => {
+                let presentation = VpJwt::parse(raw, model);
+                Subject::Presentation(Box::new(presentation.map_err(vc_jwt::malformed)?))
+            }
+        };
+        Ok(Self {
+            subject,
+            expected: presented.expected,
+        })
+    }
+
+    /// What is still missing before [`Examination::verify`] can judge.
+    pub fn needs(&self, policy: &Policy, evidence: &Evidence) -> Vec<Need> {
+        let needs = match &self.subject {
+            Subject::SdJwt { sd_jwt, .. } => sd_jwt::needs(sd_jwt, policy, evidence),
+            Subject::Credential(credential) => vc_jwt::needs(credential, policy, evidence),
+            Subject::Presentation(presentation) => {
+                let mut needs = vc_jwt::needs(presentation.credential(), policy, evidence);
+                needs.extend(vc_jwt::holder_need(presentation, evidence));
+                needs
+            }
+        };
+        let mut seen = HashSet::new();
+        needs
+            .into_iter()
+            .filter(|need| seen.insert(need.clone()))
+            .collect()
+    }
+
+    /// Judges on the evidence there is.
+    pub fn verify(
+        &self,
+        policy: &Policy,
+        evidence: &Evidence,
+        now: UnixTime,
+    ) -> (Verdict, Option<Value>) {
+        let court = Court {
+            policy,
+            evidence,
+            now,
+        };
+        match &self.subject {
+            Subject::SdJwt { sd_jwt, processed } => {
+                let mut list = Checklist::new(sd_jwt::LAWS);
+                let received = sd_jwt::Received {
+                    sd_jwt,
+                    processed,
+                    expected: self.expected,
+                };
+                sd_jwt::judge(received, &court, &mut list);
+                let claims = processed.as_ref().ok().map(|processed| &processed.claims);
+                list.conclude(claims)
+            }
+            Subject::Credential(credential) => {
+                let mut list = Checklist::new(vc_jwt::CREDENTIAL_LAWS);
+                vc_jwt::judge(credential, &court, &mut list);
+                list.conclude(Some(credential.credential()))
+            }
+            Subject::Presentation(presentation) => {
+                let mut list = Checklist::new(vc_jwt::PRESENTATION_LAWS);
+                vc_jwt::judge(presentation.credential(), &court, &mut list);
+                if let Some(expected) = self.expected {
+                    vc_jwt::judge_presentation(presentation, expected, &court, &mut list);
+                }
+                list.conclude(Some(presentation.credential().credential()))
+            }
+        }
+    }
+}
+
+impl Malformed {
+    fn verdict(&self) -> Verdict {
+        let mut list = Checklist::new(&[]);
+        list.fails(self.law, self.detail.to_string());
+        list.conclude(None).0
+    }
+}
+
+#[cfg(test)]
+mod tests;

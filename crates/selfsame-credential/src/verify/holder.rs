@@ -1,0 +1,75 @@
+//! Rules on the holder's proof that SD-JWT and W3C presentations share: for whom, in answer to what, and when.
+
+use selfsame_crypto::hash::ct_eq;
+use serde_json::{Map, Value};
+
+use super::{
+    Binding, Court,
+    checklist::{Checklist, Failure, Law},
+};
+use crate::validity::{Validity, numeric_date};
+
+/// How old, in seconds, a proof may be. Its nonce makes it fresh; this keeps an old one from being of use even to
+/// a verifier that forgets its nonces late.
+const MAX_AGE: u64 = 600;
+
+pub(super) const AUDIENCE: Law = Law::new(
+    "holder_audience",
+    "RFC 9901 §7.3 (5.f), OpenID4VP §8.6",
+    Failure::Invalid,
+);
+pub(super) const NONCE: Law = Law::new(
+    "holder_nonce",
+    "RFC 9901 §7.3 (5.f), OpenID4VP §8.6",
+    Failure::Invalid,
+);
+pub(super) const TIME: Law = Law::new(
+    "holder_proof_time",
+    "RFC 9901 §7.3 (5.e), RFC 7519 §4.1",
+    Failure::Invalid,
+);
+
+/// The proof is for this verifier: `aud` is one string, or in a W3C presentation a list with it alone.
+pub(super) fn audience(claims: &Map<String, Value>, expected: &Binding, list: &mut Checklist) {
+    let audience = match claims.get("aud") {
+        Some(Value::Array(audiences)) if audiences.len() == 1 => audiences.first(),
+        audience => audience,
+    };
+    let fits = audience.and_then(Value::as_str) == Some(expected.audience.as_str());
+    list.check(&AUDIENCE, fits, "the presentation is for another verifier");
+}
+
+/// The proof answers this verifier's request.
+pub(super) fn nonce(claims: &Map<String, Value>, expected: &Binding, list: &mut Checklist) {
+    let nonce = claims
+        .get("nonce")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    let fits = ct_eq(nonce.as_bytes(), expected.nonce.as_bytes());
+    list.check(&NONCE, fits, "the presentation answers another request");
+}
+
+/// The proof was made just now. `iat` must be there if `required`.
+pub(super) fn time(
+    claims: &Map<String, Value>,
+    required: bool,
+    court: &Court<'_>,
+    list: &mut Checklist,
+) {
+    let leeway = court.policy.leeway;
+    let (Ok(made), Ok(validity)) = (numeric_date(claims.get("iat")), Validity::of_jwt(claims))
+    else {
+        list.fails(&TIME, "a time is not written as specified");
+        return;
+    };
+    let recent = match made {
+        Some(made) => {
+            let oldest = court.now.minus(MAX_AGE.saturating_add(leeway));
+            made >= oldest && made <= court.now.plus(leeway)
+        }
+        None => !required,
+    };
+    let holds =
+        recent && validity.has_begun(court.now, leeway) && validity.lasts(court.now, leeway);
+    list.check(&TIME, holds, "the presentation was not made just now");
+}

@@ -1,0 +1,175 @@
+//! Rules on who issued: the key, its certificate chain, the signature, whether the issuer is trusted.
+
+use selfsame_crypto::{PublicKey, jws};
+
+use super::{
+    Court,
+    checklist::{Checklist, Failure, Law},
+};
+use crate::{
+    issuer_key::{self, Claimed, Finding, Identity, Leaf},
+    validity::{BadTime, Validity},
+};
+
+pub(super) const ALGORITHM: Law = Law::new("algorithm", "RFC 8725 §3.1", Failure::Invalid);
+pub(super) const ISSUER_KEY: Law = Law::new(
+    "issuer_key",
+    "SD-JWT VC §2.5, VC-JOSE-COSE §4",
+    Failure::Invalid,
+);
+pub(super) const CERTIFICATE_CHAIN: Law = Law::new(
+    "certificate_chain",
+    "SD-JWT VC §2.5, RFC 5280 §6",
+    Failure::Untrusted,
+);
+pub(super) const ISSUER_SIGNATURE: Law =
+    Law::new("issuer_signature", "RFC 7515 §5.2", Failure::Invalid);
+pub(super) const ISSUER_TRUSTED: Law = Law::new(
+    "issuer_trusted",
+    "RFC 9901 §7.1 (2.c), VCDM 2.0 §5.2",
+    Failure::Untrusted,
+);
+pub(super) const TIMES: Law = Law::new(
+    "times_well_formed",
+    "RFC 7519 §2, VCDM 2.0 §4.9",
+    Failure::Invalid,
+);
+pub(super) const NOT_BEFORE: Law = Law::new(
+    "not_before",
+    "RFC 7519 §4.1.5, VCDM 2.0 §4.9",
+    Failure::NotYetValid,
+);
+pub(super) const EXPIRY: Law =
+    Law::new("expiry", "RFC 7519 §4.1.4, VCDM 2.0 §4.9", Failure::Expired);
+
+/// The key that is said to have signed, as far as the evidence goes.
+pub(super) enum Signed {
+    By(Box<PublicKey>),
+    ByLeaf(Box<Leaf>),
+}
+
+impl Signed {
+    pub fn key(&self) -> &PublicKey {
+        match self {
+            Self::By(key) => key,
+            Self::ByLeaf(leaf) => leaf.key(),
+        }
+    }
+
+    pub fn leaf(&self) -> Option<&Leaf> {
+        match self {
+            Self::By(_) => None,
+            Self::ByLeaf(leaf) => Some(leaf),
+        }
+    }
+}
+
+/// RFC 8725 §3.1: the algorithm is one the policy accepts. `none` and shared secrets were never read.
+pub(super) fn algorithm(jwt: &jws::Compact, court: &Court<'_>, list: &mut Checklist) {
+    let accepted = court.policy.accepts(jwt.header.alg);
+    list.check(
+        &ALGORITHM,
+        accepted,
+        "the policy does not accept the signature algorithm",
+    );
+}
+
+/// Finds the key, follows its chain and checks the signature; none if there is no genuine signature.
+pub(super) fn signature(
+    jwt: &jws::Compact,
+    claimed: &Claimed<'_>,
+    court: &Court<'_>,
+    list: &mut Checklist,
+) -> Option<Signed> {
+    let signed = match locate(claimed, court) {
+        Ok(signed) => signed,
+        Err((failure, detail)) => {
+            list.fails_as(&ISSUER_KEY, failure, detail);
+            return None;
+        }
+    };
+    list.passes(&ISSUER_KEY, source(claimed));
+    match signed.leaf() {
+        None => list.skips(
+            &CERTIFICATE_CHAIN,
+            "the key does not come from a certificate",
+        ),
+        Some(leaf) => {
+            let anchored = leaf.is_anchored(&court.policy.trust_anchors, court.now);
+            list.check(
+                &CERTIFICATE_CHAIN,
+                anchored,
+                "the chain leads to no trust anchor today",
+            );
+        }
+    }
+    let genuine = jwt.verify(signed.key()).is_ok();
+    list.check(
+        &ISSUER_SIGNATURE,
+        genuine,
+        "the signature is not by the issuer's key",
+    );
+    genuine.then_some(signed)
+}
+
+/// The key, or what stands in the way.
+pub(super) fn locate(
+    claimed: &Claimed<'_>,
+    court: &Court<'_>,
+) -> Result<Signed, (Failure, String)> {
+    match issuer_key::find(claimed, court.evidence) {
+        Finding::Key(key) => Ok(Signed::By(key)),
+        Finding::Chain(leaf) => Ok(Signed::ByLeaf(leaf)),
+        Finding::Missing(_) => Err((
+            Failure::Unverifiable,
+            "what names the key has not been fetched".to_owned(),
+        )),
+        Finding::Unavailable(reason) => Err((Failure::Unverifiable, reason)),
+        Finding::Refused(reason) => Err((Failure::Invalid, reason.to_owned())),
+    }
+}
+
+fn source(claimed: &Claimed<'_>) -> &'static str {
+    match claimed.id {
+        _ if claimed.header.x5c.is_some() => "from the certificate in the header",
+        Some(id) if id.starts_with("did:") => "from the issuer's DID document",
+        _ => "from the issuer's metadata",
+    }
+}
+
+/// RFC 9901 §7.1 (2.c): the issuer is one the policy trusts.
+pub(super) fn trust(identity: &Identity<'_>, court: &Court<'_>, list: &mut Checklist) {
+    let trusted = identity.is_trusted(court.policy);
+    list.check(
+        &ISSUER_TRUSTED,
+        trusted,
+        "the issuer is not on the list of trusted issuers",
+    );
+}
+
+/// RFC 7519 §4.1.4 and §4.1.5, and the credential's own dates.
+pub(super) fn validity(
+    validity: Result<Validity, BadTime>,
+    court: &Court<'_>,
+    list: &mut Checklist,
+) {
+    let Ok(validity) = validity else {
+        list.fails(&TIMES, "a time is not written as specified");
+        return;
+    };
+    list.passes(&TIMES, "");
+    let leeway = court.policy.leeway;
+    match validity.not_before {
+        None => list.skips(&NOT_BEFORE, "no beginning is stated"),
+        Some(_) => {
+            let begun = validity.has_begun(court.now, leeway);
+            list.check(&NOT_BEFORE, begun, "not valid yet");
+        }
+    }
+    match validity.expires {
+        None => list.skips(&EXPIRY, "no end is stated"),
+        Some(_) => {
+            list.check(&EXPIRY, validity.lasts(court.now, leeway), "expired");
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! The rules of RFC 9901 §7 and SD-JWT VC, in the order they are judged.
+
+use selfsame_crypto::{Jwk, PublicKey, hash::ct_eq, jws};
+use selfsame_did::Relationship;
+use serde_json::Value;
+
+use super::{
+    Binding, Court, Malformed,
+    checklist::{Checklist, Failure, Law},
+    holder, issuer, status,
+};
+use crate::{
+    evidence::{Evidence, Need},
+    issuer_key::{Claimed, Identity},
+    sd_jwt::{KeyBinding, ProcessError, Processed, SdJwt, SdJwtError, key_binding, vc},
+    status::{Reference, StatusError},
+    validity::Validity,
+    verdict::Policy,
+};
+
+const WELL_FORMED: Law = Law::new("well_formed", "RFC 9901 §4", Failure::Invalid);
+const TYPE: Law = Law::new("type_header", "SD-JWT VC §2.2.1", Failure::Invalid);
+const DIGEST_ALGORITHM: Law = Law::new("digest_algorithm", "RFC 9901 §7.1 (2.d)", Failure::Invalid);
+const DIGESTS_UNIQUE: Law = Law::new("digests_unique", "RFC 9901 §7.1 (4)", Failure::Invalid);
+const DISCLOSURES_REFERENCED: Law = Law::new(
+    "disclosures_referenced",
+    "RFC 9901 §7.1 (5)",
+    Failure::Invalid,
+);
+const DISCLOSURES_FIT: Law = Law::new("disclosures_fit", "RFC 9901 §7.1 (3.c)", Failure::Invalid);
+const CLAIM_NAMES: Law = Law::new(
+    "claim_names",
+    "RFC 9901 §4.1, §7.1 (3.c.ii.2)",
+    Failure::Invalid,
+);
+const NO_COLLISION: Law = Law::new("no_collision", "RFC 9901 §7.1 (3.c.ii.3)", Failure::Invalid);
+const VCT: Law = Law::new("vct", "SD-JWT VC §2.2.2.1", Failure::Invalid);
+const AKA_VCTS: Law = Law::new("aka_vcts", "SD-JWT VC §2.2.2.2", Failure::Invalid);
+const NEVER_DISCLOSED: Law = Law::new("never_disclosed", "SD-JWT VC §2.2.2.3", Failure::Invalid);
+const KB_PRESENCE: Law = Law::new("key_binding", "RFC 9901 §7.3 (1, 2), §4", Failure::Invalid);
+const KB_TYPE: Law = Law::new("holder_type", "RFC 9901 §7.3 (5.d)", Failure::Invalid);
+const KB_ALGORITHM: Law = Law::new("holder_algorithm", "RFC 9901 §7.3 (5.b)", Failure::Invalid);
+const KB_KEY: Law = Law::new("holder_key", "RFC 9901 §7.3 (5.a)", Failure::Invalid);
+const KB_SIGNATURE: Law = Law::new("holder_signature", "RFC 9901 §7.3 (5.c)", Failure::Invalid);
+const KB_SD_HASH: Law = Law::new("sd_hash", "RFC 9901 §7.3 (5.g)", Failure::Invalid);
+
+/// Every rule on an SD-JWT VC.
+pub(super) const LAWS: &[&Law] = &[
+    &WELL_FORMED,
+    &TYPE,
+    &issuer::ALGORITHM,
+    &DIGEST_ALGORITHM,
+    &DIGESTS_UNIQUE,
+    &DISCLOSURES_REFERENCED,
+    &DISCLOSURES_FIT,
+    &CLAIM_NAMES,
+    &NO_COLLISION,
+    &VCT,
+    &AKA_VCTS,
+    &NEVER_DISCLOSED,
+    &issuer::ISSUER_KEY,
+    &issuer::CERTIFICATE_CHAIN,
+    &issuer::ISSUER_SIGNATURE,
+    &issuer::ISSUER_TRUSTED,
+    &KB_PRESENCE,
+    &KB_TYPE,
+    &KB_ALGORITHM,
+    &KB_KEY,
+    &KB_SIGNATURE,
+    &holder::TIME,
+    &holder::AUDIENCE,
+    &holder::NONCE,
+    &KB_SD_HASH,
+    &issuer::TIMES,
+    &issuer::NOT_BEFORE,
+    &issuer::EXPIRY,
+    &status::REFERENCE,
+    &status::LIST,
+    &status::LIST_SIGNATURE,
+    &status::LIST_FRESH,
+    &status::STATUS,
+];
+
+pub(super) fn malformed(error: SdJwtError) -> Malformed {
+    let law = match error {
+        SdJwtError::Algorithm => &issuer::ALGORITHM,
+        SdJwtError::DigestAlgorithm => &DIGEST_ALGORITHM,
+        _ => &WELL_FORMED,
+    };
+    Malformed {
+        law,
+        detail: error.into(),
+    }
+}
+
+pub(super) fn needs(sd_jwt: &SdJwt, policy: &Policy, evidence: &Evidence) -> Vec<Need> {
+    let references = references(sd_jwt).unwrap_or_default();
+    status::needs(&claimed(sd_jwt, policy), &references, evidence)
+}
+
+fn references(sd_jwt: &SdJwt) -> Result<Vec<Reference>, StatusError> {
+    Ok(Reference::in_jwt_claims(sd_jwt.payload())?
+        .into_iter()
+        .collect())
+}
+
+/// `iss` and `status` are read from the payload itself: a disclosure cannot carry them.
+fn claimed<'a>(sd_jwt: &'a SdJwt, policy: &Policy) -> Claimed<'a> {
+    Claimed {
+        header: &sd_jwt.jwt().header,
+        id: sd_jwt.payload().get("iss").and_then(Value::as_str),
+        relationship: Relationship::AssertionMethod,
+        dids_allowed: policy.accept_did_issuers,
+    }
+}
+
+/// An SD-JWT as it was received, and what its processing came to.
+#[derive(Clone, Copy)]
+pub(super) struct Received<'a> {
+    pub sd_jwt: &'a SdJwt,
+    pub processed: &'a Result<Processed, ProcessError>,
+    pub expected: Option<&'a Binding>,
+}
+
+pub(super) fn judge(received: Received<'_>, court: &Court<'_>, list: &mut Checklist) {
+    let Received {
+        sd_jwt,
+        processed,
+        expected,
+    } = received;
+    list.passes(&WELL_FORMED, "");
+    list.check(
+        &TYPE,
+        vc::has_type(sd_jwt),
+        "the header's typ is not dc+sd-jwt",
+    );
+    issuer::algorithm(sd_jwt.jwt(), court, list);
+    list.passes(&DIGEST_ALGORITHM, sd_jwt.digest_algorithm().as_str());
+    disclosures(processed, list);
+    list.check(&VCT, vc::names_its_type(sd_jwt), "the claim vct is missing");
+    list.check(
+        &AKA_VCTS,
+        vc::names_its_other_types(sd_jwt),
+        "aka_vcts is not as specified",
+    );
+    let claimed = claimed(sd_jwt, court.policy);
+    let signed = issuer::signature(sd_jwt.jwt(), &claimed, court, list);
+    let identity = signed.as_ref().map(|signed| Identity {
+        id: claimed.id,
+        leaf: signed.leaf(),
+    });
+    if let Some(identity) = &identity {
+        issuer::trust(identity, court, list);
+    }
+    key_binding(sd_jwt, expected, court, list);
+    let validity = sd_jwt.payload().as_object().map(Validity::of_jwt);
+    issuer::validity(
+        validity.unwrap_or_else(|| Ok(Validity::default())),
+        court,
+        list,
+    );
+    if let Some(identity) = &identity {
+        status::judge(references(sd_jwt), &claimed, identity, (court, list));
+    }
+}
+
+/// RFC 9901 §7.1, steps 3 to 5; the first that fails ends the processing.
+fn disclosures(processed: &Result<Processed, ProcessError>, list: &mut Checklist) {
+    let order: [&'static Law; 5] = [
+        &DIGESTS_UNIQUE,
+        &DISCLOSURES_REFERENCED,
+        &DISCLOSURES_FIT,
+        &CLAIM_NAMES,
+        &NO_COLLISION,
+    ];
+    match processed {
+        Ok(processed) => {
+            for law in order {
+                list.passes(law, "");
+            }
+            let may = vc::discloses_only_what_it_may(processed);
+            list.check(
+                &NEVER_DISCLOSED,
+                may,
+                "a claim was disclosed that must stand in the clear",
+            );
+        }
+        Err(error) => {
+            let law = match error {
+                ProcessError::DuplicateDigest => &DIGESTS_UNIQUE,
+                ProcessError::Unreferenced => &DISCLOSURES_REFERENCED,
+                ProcessError::Shape | ProcessError::TooDeep => &DISCLOSURES_FIT,
+                ProcessError::ReservedName | ProcessError::Malformed => &CLAIM_NAMES,
+                ProcessError::Collision => &NO_COLLISION,
+            };
+            list.fails(law, error.to_string());
+        }
+    }
+}
+
+/// RFC 9901 §7.3. Whether key binding is asked for is the verifier's decision, never the presentation's.
+fn key_binding(
+    sd_jwt: &SdJwt,
+    expected: Option<&Binding>,
+    court: &Court<'_>,
+    list: &mut Checklist,
+) {
+    let (binding, expected) = match (sd_jwt.key_binding(), expected) {
+        (Some(binding), Some(expected)) => (binding, expected),
+        (None, None) => return list.skips(&KB_PRESENCE, "none is asked for"),
+        (Some(_), None) => return list.fails(&KB_PRESENCE, "key binding where none is expected"),
+        (None, Some(_)) => return list.fails(&KB_PRESENCE, "there is no key binding"),
+    };
+    list.passes(&KB_PRESENCE, "");
+    let header = &binding.jwt().header;
+    let typed = header.typ.as_deref() == Some(key_binding::TYP);
+    list.check(&KB_TYPE, typed, "the header's typ is not kb+jwt");
+    let accepted = court.policy.accepts(header.alg);
+    list.check(
+        &KB_ALGORITHM,
+        accepted,
+        "the policy does not accept the signature algorithm",
+    );
+    holder_signature(sd_jwt, binding.jwt(), list);
+    holder::time(binding.claims(), true, court, list);
+    audience(binding, expected, list);
+    holder::nonce(binding.claims(), expected, list);
+    let stated = binding
+        .claims()
+        .get("sd_hash")
+        .and_then(Value::as_str)
+        .unwrap_or_default();
+    let same = ct_eq(stated.as_bytes(), sd_jwt.sd_hash().as_bytes());
+    list.check(
+        &KB_SD_HASH,
+        same,
+        "the key binding is for other disclosures",
+    );
+}
+
+/// RFC 9901 §7.3 (5.a, 5.c): the key is the one the issuer confirmed, none that the holder brings along.
+fn holder_signature(sd_jwt: &SdJwt, jwt: &jws::Compact, list: &mut Checklist) {
+    let jwk = sd_jwt.payload().get("cnf").and_then(|cnf| cnf.get("jwk"));
+    let Some(jwk) = jwk else {
+        return list.fails(&KB_KEY, "the issuer confirmed no holder's key by cnf.jwk");
+    };
+    let key = Jwk::from_value(jwk).and_then(|jwk| PublicKey::from_jwk(&jwk));
+    let Ok(key) = key else {
+        return list.fails(&KB_KEY, "the holder's key in cnf.jwk cannot be used");
+    };
+    list.passes(&KB_KEY, "");
+    let genuine = jwt.verify(&key).is_ok();
+    list.check(
+        &KB_SIGNATURE,
+        genuine,
+        "the key binding is not by the holder's key",
+    );
+}
+
+/// RFC 9901 §4.3: `aud` is a single string here.
+fn audience(binding: &KeyBinding, expected: &Binding, list: &mut Checklist) {
+    if binding.claims().get("aud").is_some_and(Value::is_string) {
+        holder::audience(binding.claims(), expected, list);
+    } else {
+        list.fails(&holder::AUDIENCE, "aud is not a single string");
+    }
+}

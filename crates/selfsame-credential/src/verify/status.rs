@@ -1,0 +1,188 @@
+//! Rules on how a credential stands today: its status lists, who signed them, how old they are.
+
+use std::sync::Arc;
+
+use super::{
+    Court,
+    checklist::{Checklist, Failure, Law},
+    issuer,
+};
+use crate::{
+    evidence::{Evidence, Fetched, Need},
+    issuer_key::{self, Claimed, Finding, Identity},
+    status::{self, List, Reference, StatusError},
+};
+use selfsame_crypto::time::UnixTime;
+
+pub(super) const REFERENCE: Law = Law::new(
+    "status_reference",
+    "Token Status List §6.2, Bitstring Status List §2.1",
+    Failure::Invalid,
+);
+pub(super) const LIST: Law = Law::new(
+    "status_list",
+    "Token Status List §8.3, Bitstring Status List §3.2",
+    Failure::StatusUnknown,
+);
+pub(super) const LIST_SIGNATURE: Law = Law::new(
+    "status_list_signature",
+    "Token Status List §8.3, Bitstring Status List §3.2",
+    Failure::StatusUnknown,
+);
+pub(super) const LIST_FRESH: Law = Law::new(
+    "status_list_fresh",
+    "Token Status List §8.3, §13.7, Bitstring Status List §2.2",
+    Failure::StatusUnknown,
+);
+pub(super) const STATUS: Law = Law::new(
+    "status",
+    "Token Status List §7, Bitstring Status List §3.2",
+    Failure::Revoked,
+);
+
+/// What is missing to find the issuer's key, and to judge the status.
+pub(super) fn needs(
+    claimed: &Claimed<'_>,
+    references: &[Reference],
+    evidence: &Evidence,
+) -> Vec<Need> {
+    let mut needs: Vec<Need> = missing(claimed, evidence).into_iter().collect();
+    for reference in references {
+        match evidence.status_list(&reference.uri) {
+            None => needs.push(Need::StatusList(reference.uri.clone())),
+            Some(Fetched {
+                value: Ok(list), ..
+            }) => {
+                needs.extend(missing(&claimed_of(list, claimed), evidence));
+            }
+            Some(_) => {}
+        }
+    }
+    needs
+}
+
+fn missing(claimed: &Claimed<'_>, evidence: &Evidence) -> Option<Need> {
+    match issuer_key::find(claimed, evidence) {
+        Finding::Missing(need) => Some(need),
+        _ => None,
+    }
+}
+
+/// Who is said to have signed a list: its own issuer, or else, where it names none, the credential's.
+fn claimed_of<'a>(list: &'a List, credential: &Claimed<'a>) -> Claimed<'a> {
+    Claimed {
+        header: &list.token().header,
+        id: list.issuer().or(credential.id),
+        ..*credential
+    }
+}
+
+/// Judges every status entry of a credential that is signed by `issuer`.
+pub(super) fn judge(
+    references: Result<Vec<Reference>, StatusError>,
+    claimed: &Claimed<'_>,
+    issuer: &Identity<'_>,
+    (court, list): (&Court<'_>, &mut Checklist),
+) {
+    let references = match references {
+        Ok(references) => references,
+        Err(error @ StatusError::Unsupported) => {
+            return list.fails_as(&REFERENCE, Failure::StatusUnknown, error.to_string());
+        }
+        Err(error) => return list.fails(&REFERENCE, error.to_string()),
+    };
+    if references.is_empty() {
+        if court.policy.require_status {
+            let detail = "the policy asks for a status and the credential has none";
+            list.fails_as(&REFERENCE, Failure::StatusUnknown, detail);
+        } else {
+            list.skips(&REFERENCE, "the credential has no status");
+        }
+        return;
+    }
+    list.passes(&REFERENCE, "");
+    for reference in &references {
+        judge_one(reference, claimed, issuer, (court, list));
+    }
+}
+
+fn judge_one(
+    reference: &Reference,
+    claimed: &Claimed<'_>,
+    issuer: &Identity<'_>,
+    (court, checklist): (&Court<'_>, &mut Checklist),
+) {
+    let Some(fetched) = court.evidence.status_list(&reference.uri) else {
+        return checklist.fails(&LIST, "the status list has not been fetched");
+    };
+    checklist.status_seen(fetched.at);
+    let list: &Arc<List> = match &fetched.value {
+        Ok(list) => list,
+        Err(unavailable) => return checklist.fails(&LIST, unavailable.reason.as_str()),
+    };
+    let status = match list.status(reference) {
+        Ok(status) => status,
+        Err(error) => return checklist.fails(&LIST, error.to_string()),
+    };
+    checklist.passes(&LIST, "");
+    if !is_genuine(list, claimed, issuer, (court, checklist)) {
+        return;
+    }
+    let fresh = is_fresh(list, fetched.at, court);
+    checklist.check(
+        &LIST_FRESH,
+        fresh,
+        "the list is older than it or the policy allows",
+    );
+    match status {
+        status::Value::Valid => checklist.passes(&STATUS, "valid"),
+        status::Value::Invalid => checklist.fails(&STATUS, "revoked"),
+        status::Value::Suspended => {
+            checklist.fails_as(&STATUS, Failure::Suspended, "suspended");
+        }
+        status::Value::Other(_) => {
+            let detail = "the status has no meaning that is known here";
+            checklist.fails_as(&STATUS, Failure::StatusUnknown, detail);
+        }
+    }
+}
+
+/// The list is signed by the credential's own issuer, or by one the policy trusts by name.
+fn is_genuine(
+    list: &List,
+    claimed: &Claimed<'_>,
+    issuer: &Identity<'_>,
+    (court, checklist): (&Court<'_>, &mut Checklist),
+) -> bool {
+    let claimed = claimed_of(list, claimed);
+    let signed = match issuer::locate(&claimed, court) {
+        Ok(signed) => signed,
+        Err((_, detail)) => {
+            checklist.fails(&LIST_SIGNATURE, detail);
+            return false;
+        }
+    };
+    let identity = Identity {
+        id: claimed.id,
+        leaf: signed.leaf(),
+    };
+    let anchors = &court.policy.trust_anchors;
+    let anchored = signed
+        .leaf()
+        .is_none_or(|leaf| leaf.is_anchored(anchors, court.now));
+    let entitled = identity.is(issuer) || identity.is_listed(court.policy);
+    let accepted = court.policy.accepts(list.token().header.alg);
+    let holds = anchored && entitled && accepted && list.token().verify(signed.key()).is_ok();
+    let detail = "the list is not signed by the credential's issuer or another that is trusted";
+    checklist.check(&LIST_SIGNATURE, holds, detail)
+}
+
+/// Within the list's own `exp` and `ttl`, and within the age the policy allows.
+fn is_fresh(list: &List, fetched: UnixTime, court: &Court<'_>) -> bool {
+    let (now, leeway) = (court.now, court.policy.leeway);
+    let age = now.seconds_since(fetched);
+    let allowed =
+        |limit: Option<u64>| limit.is_none_or(|limit| age <= limit.saturating_add(leeway));
+    let current = list.is_current(now, leeway).is_ok();
+    current && allowed(list.ttl()) && allowed(court.policy.max_status_age)
+}

@@ -1,0 +1,131 @@
+//! Verdicts, rule by rule: what is genuine passes, and each way of being wrong fails the rule made for it.
+
+mod sd_jwt;
+mod status;
+mod vc_jwt;
+
+use std::slice;
+
+use selfsame_crypto::{KeyType, time::UnixTime};
+use serde_json::{Value, json};
+
+use super::*;
+use crate::{
+    evidence::{Fetched, Unavailable},
+    testing::NOW,
+    verdict::{Outcome, Rule, Trust},
+};
+
+const AUDIENCE: &str = "redirect_uri:https://verifier.example/cb";
+const NONCE: &str = "nonce-1";
+
+fn binding() -> Binding {
+    Binding {
+        audience: AUDIENCE.to_owned(),
+        nonce: NONCE.to_owned(),
+    }
+}
+
+/// Trusts anyone and takes keys from DID documents.
+fn policy() -> Policy {
+    Policy {
+        trusted_issuers: Trust::Any,
+        accept_did_issuers: true,
+        ..Policy::default()
+    }
+}
+
+fn fetched<T>(value: T) -> Fetched<T> {
+    Fetched {
+        value: Ok(value),
+        at: NOW,
+    }
+}
+
+fn unavailable<T>() -> Fetched<T> {
+    Fetched {
+        value: Err(Unavailable {
+            reason: "no answer".to_owned(),
+        }),
+        at: NOW,
+    }
+}
+
+fn failed(verdict: &Verdict) -> Vec<&'static str> {
+    let failed = verdict
+        .rules
+        .iter()
+        .filter(|rule| rule.passed == Some(false));
+    failed.map(|rule| rule.name).collect()
+}
+
+fn rule<'a>(verdict: &'a Verdict, name: &str) -> &'a Rule {
+    verdict.rules.iter().find(|rule| rule.name == name).unwrap()
+}
+
+/// That exactly this rule fails, with this outcome, and that no claims are given out where they may be forged.
+#[track_caller]
+fn assert_fails((verdict, claims): &(Verdict, Option<Value>), name: &str, outcome: Outcome) {
+    assert_eq!(failed(verdict), [name], "{verdict:#?}");
+    assert_eq!(verdict.outcome, outcome);
+    let genuine = outcome != Outcome::Invalid && rule(verdict, name).name != "issuer_key";
+    assert_eq!(claims.is_some(), genuine);
+}
+
+#[track_caller]
+fn assert_valid((verdict, claims): &(Verdict, Option<Value>)) -> Value {
+    assert_eq!(failed(verdict), [""; 0], "{verdict:#?}");
+    assert_eq!(verdict.outcome, Outcome::Valid);
+    claims.clone().unwrap()
+}
+
+#[test]
+fn a_verdict_names_every_rule_with_its_paragraph_judged_or_not() {
+    let presented = Presented {
+        format: Format::SdJwtVc,
+        raw: "rubbish",
+        expected: None,
+    };
+    let (verdict, claims) = verify(&presented, &policy(), &Evidence::default(), NOW);
+    assert_eq!((verdict.outcome, claims), (Outcome::Invalid, None));
+    assert_eq!(failed(&verdict), ["well_formed"]);
+    assert!(needs(&presented, &policy(), &Evidence::default()).is_err());
+    let wire = serde_json::to_value(&verdict).unwrap();
+    assert_eq!(wire["outcome"], "invalid");
+    assert_eq!(wire["rules"][0]["paragraph"], "RFC 9901 §4");
+}
+
+#[test]
+fn no_rule_stands_twice_in_a_list_of_laws() {
+    let lists = [
+        super::sd_jwt::LAWS,
+        super::vc_jwt::CREDENTIAL_LAWS,
+        super::vc_jwt::PRESENTATION_LAWS,
+    ];
+    for laws in lists {
+        let mut names: Vec<_> = laws.iter().map(|law| law.name).collect();
+        names.sort_unstable();
+        let count = names.len();
+        names.dedup();
+        assert_eq!(names.len(), count);
+    }
+}
+
+#[test]
+fn reading_arbitrary_text_in_any_format_never_panics() {
+    use proptest::prelude::*;
+    let binding = binding();
+    let config = ProptestConfig::with_cases(256);
+    proptest!(config, |(raw in "\\PC*", parts in prop::collection::vec("[A-Za-z0-9_=~.-]{0,20}", 0..5))| {
+        for raw in [&raw, &parts.join(".")] {
+            for format in Format::ALL {
+                for expected in [None, Some(&binding)] {
+                    let presented = Presented { format, raw, expected };
+                    let (verdict, claims) = verify(&presented, &policy(), &Evidence::default(), NOW);
+                    prop_assert_eq!(verdict.outcome, Outcome::Invalid);
+                    prop_assert!(claims.is_none());
+                }
+            }
+        }
+    });
+}

@@ -1,0 +1,445 @@
+//! W3C credentials and presentations as JWTs, both data models.
+
+use selfsame_did::{
+    Did, Document, Relationship, Representation, Resolution, ResolutionError, VerificationMethod,
+};
+
+use super::*;
+use crate::{
+    testing::{Party, object},
+    vc_jwt::{Issue, Present},
+};
+
+const MODELS: [Format; 2] = [Format::JwtVcJson, Format::VcJwt];
+
+struct Scene {
+    format: Format,
+    issuer: Party,
+    holder: Party,
+    credential: String,
+}
+
+impl Scene {
+    fn new(format: Format) -> Self {
+        Self::with(format, |_| {})
+    }
+
+    fn with(format: Format, change: impl FnOnce(&mut Issue)) -> Self {
+        let issuer = Party::new(KeyType::P256);
+        let holder = Party::new(KeyType::Ed25519);
+        let mut issue = Issue {
+            format,
+            issuer: issuer.did.clone(),
+            subject: Some(holder.did.clone()),
+            types: vec!["Degree".to_owned()],
+            contexts: vec!["https://contexts.example/v1".to_owned()],
+            claims: object(json!({"degree": "BSc"})),
+            id: Some("urn:uuid:1".to_owned()),
+            valid_from: NOW.minus(100),
+            valid_until: Some(NOW.plus(100)),
+            status: None,
+            cnf: None,
+            further: Default::default(),
+            signer: issuer.signer(),
+        };
+        change(&mut issue);
+        let credential = issuer.sign(issue.draft().unwrap());
+        Self {
+            format,
+            issuer,
+            holder,
+            credential,
+        }
+    }
+
+    /// The credential with its payload (and header) changed, signed by the issuer.
+    fn altered(format: Format, change: impl FnOnce(&mut Value, &mut Value)) -> Self {
+        let scene = Self::new(format);
+        let jwt = selfsame_crypto::jws::Compact::parse(&scene.credential).unwrap();
+        let typ = jwt.header.typ.clone();
+        let mut header = json!({"alg": "ES256", "typ": typ, "kid": scene.issuer.kid()});
+        let mut payload = jwt.claims().unwrap();
+        change(&mut header, &mut payload);
+        Self {
+            credential: scene.issuer.token(&header, &payload),
+            ..scene
+        }
+    }
+
+    fn bare(&self) -> (Verdict, Option<Value>) {
+        let presented = Presented {
+            format: self.format,
+            raw: &self.credential,
+            expected: None,
+        };
+        verify(&presented, &policy(), &Evidence::default(), NOW)
+    }
+
+    fn bound(&self, raw: &str) -> (Verdict, Option<Value>) {
+        let binding = binding();
+        let presented = Presented {
+            format: self.format,
+            raw,
+            expected: Some(&binding),
+        };
+        verify(&presented, &policy(), &Evidence::default(), NOW)
+    }
+
+    fn present(&self) -> String {
+        self.present_with(&self.holder, |_| {})
+    }
+
+    fn present_with(&self, by: &Party, change: impl FnOnce(&mut Present)) -> String {
+        let mut present = Present {
+            format: self.format,
+            credential: self.credential.clone(),
+            holder: Some(by.did.clone()),
+            audience: AUDIENCE.to_owned(),
+            nonce: NONCE.to_owned(),
+            issued_at: NOW,
+            lifetime: 300,
+            signer: by.signer(),
+        };
+        change(&mut present);
+        by.sign(present.draft().unwrap())
+    }
+
+    /// The presentation with its payload (and header) changed, signed by the holder.
+    fn altered_presentation(&self, change: impl FnOnce(&mut Value, &mut Value)) -> String {
+        let jwt = selfsame_crypto::jws::Compact::parse(&self.present()).unwrap();
+        let typ = jwt.header.typ.clone();
+        let mut header = json!({"alg": "EdDSA", "typ": typ, "kid": self.holder.kid()});
+        let mut payload = jwt.claims().unwrap();
+        change(&mut header, &mut payload);
+        self.holder.token(&header, &payload)
+    }
+}
+
+#[test]
+fn a_genuine_credential_is_valid_in_both_models() {
+    for format in MODELS {
+        let scene = Scene::new(format);
+        let claims = assert_valid(&scene.bare());
+        assert_eq!(claims["credentialSubject"]["degree"], "BSc");
+        assert_eq!(claims["credentialSubject"]["id"], json!(scene.holder.did));
+        assert_eq!(claims["issuer"], json!(scene.issuer.did));
+    }
+}
+
+#[test]
+fn a_genuine_presentation_is_valid_in_both_models() {
+    for format in MODELS {
+        let scene = Scene::new(format);
+        let claims = assert_valid(&scene.bound(&scene.present()));
+        assert_eq!(claims["type"], json!(["VerifiableCredential", "Degree"]));
+    }
+}
+
+#[test]
+fn registered_claims_stand_in_for_members_a_1_1_credential_leaves_out() {
+    let scene = Scene::altered(Format::JwtVcJson, |_, payload| {
+        let vc = payload["vc"].as_object_mut().unwrap();
+        for member in ["issuer", "issuanceDate", "expirationDate", "id"] {
+            vc.remove(member);
+        }
+        vc["credentialSubject"]
+            .as_object_mut()
+            .unwrap()
+            .remove("id");
+    });
+    let claims = assert_valid(&scene.bare());
+    assert_eq!(claims["issuer"], json!(scene.issuer.did));
+    assert_eq!(claims["id"], "urn:uuid:1");
+    assert_eq!(claims["credentialSubject"]["id"], json!(scene.holder.did));
+    assert_eq!(claims["issuanceDate"], json!(NOW.minus(100).rfc3339()));
+    assert_valid(&scene.bound(&scene.present()));
+}
+
+#[test]
+fn claims_that_contradict_the_credential_are_refused() {
+    for (claim, value) in [
+        ("iss", json!("did:example:other")),
+        ("jti", json!("urn:uuid:2")),
+        ("sub", json!("did:example:other")),
+        ("nbf", json!(NOW.0 - 99)),
+        ("exp", json!(NOW.0 + 99)),
+    ] {
+        let scene = Scene::altered(Format::JwtVcJson, |_, payload| {
+            payload[claim] = value.clone()
+        });
+        assert_fails(&scene.bare(), "claims_agree", Outcome::Invalid);
+        if ["iss", "jti", "sub"].contains(&claim) {
+            let scene = Scene::altered(Format::VcJwt, |_, payload| payload[claim] = value);
+            assert_fails(&scene.bare(), "claims_agree", Outcome::Invalid);
+        }
+    }
+}
+
+#[test]
+fn a_credential_of_another_model_or_a_presentation_is_no_credential() {
+    for (format, other) in [(MODELS[0], MODELS[1]), (MODELS[1], MODELS[0])] {
+        let scene = Scene::new(format);
+        let crossed = Scene {
+            format: other,
+            credential: scene.credential.clone(),
+            ..scene
+        };
+        assert_fails(&crossed.bare(), "well_formed", Outcome::Invalid);
+    }
+    let scene = Scene::new(Format::JwtVcJson);
+    let presentation = Scene {
+        credential: scene.present(),
+        ..scene
+    };
+    assert_fails(&presentation.bare(), "well_formed", Outcome::Invalid);
+    let scene = Scene::new(Format::VcJwt);
+    let presentation = Scene {
+        credential: scene.present(),
+        ..scene
+    };
+    let (verdict, claims) = presentation.bare();
+    assert_eq!((verdict.outcome, claims), (Outcome::Invalid, None));
+    assert!(failed(&verdict).contains(&"type_header"));
+    // And a credential is no presentation.
+    for format in MODELS {
+        let scene = Scene::new(format);
+        assert_fails(
+            &scene.bound(&scene.credential),
+            "well_formed",
+            Outcome::Invalid,
+        );
+    }
+}
+
+#[test]
+fn a_header_of_another_type_is_refused() {
+    for (format, typ) in [
+        (Format::JwtVcJson, "vc+jwt"),
+        (Format::JwtVcJson, "vp+jwt"),
+        (Format::VcJwt, "JWT"),
+        (Format::VcJwt, "dc+sd-jwt"),
+    ] {
+        let scene = Scene::altered(format, |header, _| header["typ"] = json!(typ));
+        assert_fails(&scene.bare(), "type_header", Outcome::Invalid);
+        let scene = Scene::new(format);
+        let raw = scene.altered_presentation(|header, _| header["typ"] = json!("kb+jwt"));
+        assert_fails(&scene.bound(&raw), "holder_type", Outcome::Invalid);
+    }
+}
+
+#[test]
+fn context_type_and_required_members_must_be_there() {
+    type Change = fn(&mut Value);
+    let changes: [(Change, &str); 6] = [
+        (
+            |vc| vc["@context"] = json!(["https://contexts.example/v1"]),
+            "context",
+        ),
+        (|vc| vc["@context"] = json!([]), "context"),
+        (|vc| vc["type"] = json!(["Degree"]), "credential_type"),
+        (|vc| vc["credentialSubject"] = json!([]), "required_members"),
+        (
+            |vc| vc["credentialSubject"] = json!(["x"]),
+            "required_members",
+        ),
+        (
+            |vc| vc["credentialSubject"] = json!("x"),
+            "required_members",
+        ),
+    ];
+    for (change, name) in changes {
+        for format in MODELS {
+            let scene = Scene::altered(format, |_, payload| {
+                change(if format == Format::VcJwt {
+                    payload
+                } else {
+                    &mut payload["vc"]
+                });
+            });
+            assert_fails(&scene.bare(), name, Outcome::Invalid);
+        }
+    }
+}
+
+#[test]
+fn time_counts_in_both_models_however_it_is_written() {
+    for format in MODELS {
+        let late = Scene::with(format, |issue| issue.valid_until = Some(NOW));
+        assert_fails(&late.bare(), "expiry", Outcome::Expired);
+        let early = Scene::with(format, |issue| issue.valid_from = NOW.plus(1));
+        assert_fails(&early.bare(), "not_before", Outcome::NotYetValid);
+    }
+    let scene = Scene::altered(Format::VcJwt, |_, payload| payload["exp"] = json!(NOW.0));
+    assert_fails(&scene.bare(), "expiry", Outcome::Expired);
+    let scene = Scene::altered(Format::VcJwt, |_, payload| {
+        payload["validUntil"] = json!("soon")
+    });
+    assert_fails(&scene.bare(), "times_well_formed", Outcome::Invalid);
+}
+
+#[test]
+fn a_presentation_by_anybody_but_the_subject_is_refused() {
+    for format in MODELS {
+        let scene = Scene::new(format);
+        let thief = Party::new(KeyType::Ed25519);
+        // Under his own name, under the holder's, and under none.
+        let own = scene.present_with(&thief, |_| {});
+        assert_fails(&scene.bound(&own), "holder_key", Outcome::Invalid);
+        let posing = scene.present_with(&thief, |present| {
+            present.holder = Some(scene.holder.did.clone());
+            present.signer.kid = Some(scene.holder.kid());
+        });
+        assert_fails(&scene.bound(&posing), "holder_signature", Outcome::Invalid);
+        let nameless = scene.present_with(&thief, |present| present.holder = None);
+        assert_fails(&scene.bound(&nameless), "holder_key", Outcome::Invalid);
+    }
+}
+
+#[test]
+fn a_confirmed_key_binds_in_place_of_the_subject() {
+    for format in MODELS {
+        let confirmed = Party::new(KeyType::P256);
+        let scene = Scene::with(format, |issue| {
+            issue.cnf = Some(confirmed.key.public().to_jwk());
+        });
+        let good = scene.present_with(&confirmed, |_| {});
+        assert_valid(&scene.bound(&good));
+        assert_fails(
+            &scene.bound(&scene.present()),
+            "holder_signature",
+            Outcome::Invalid,
+        );
+        let unbound = Scene::with(format, |issue| issue.subject = None);
+        assert_fails(
+            &unbound.bound(&unbound.present()),
+            "holder_key",
+            Outcome::Invalid,
+        );
+    }
+}
+
+#[test]
+fn a_presentation_for_another_verifier_request_or_time_is_refused() {
+    for format in MODELS {
+        let scene = Scene::new(format);
+        let raw = scene.present_with(&scene.holder, |it| it.audience = "x".to_owned());
+        assert_fails(&scene.bound(&raw), "holder_audience", Outcome::Invalid);
+        let raw = scene.present_with(&scene.holder, |it| it.nonce = "old".to_owned());
+        assert_fails(&scene.bound(&raw), "holder_nonce", Outcome::Invalid);
+        let raw = scene.present_with(&scene.holder, |it| it.lifetime = 0);
+        assert_fails(&scene.bound(&raw), "holder_proof_time", Outcome::Invalid);
+        let raw = scene.altered_presentation(|_, payload| {
+            payload.as_object_mut().unwrap().remove("nonce");
+        });
+        assert_fails(&scene.bound(&raw), "holder_nonce", Outcome::Invalid);
+        let raw = scene.altered_presentation(|_, payload| payload["aud"] = json!([AUDIENCE]));
+        assert_valid(&scene.bound(&raw));
+        let raw = scene.altered_presentation(|_, it| it["aud"] = json!([AUDIENCE, "x"]));
+        assert_fails(&scene.bound(&raw), "holder_audience", Outcome::Invalid);
+    }
+}
+
+#[test]
+fn a_presentation_holds_exactly_one_credential_in_its_own_envelope() {
+    for format in MODELS {
+        let scene = Scene::new(format);
+        for count in [0, 2] {
+            let raw = scene.altered_presentation(|_, payload| {
+                let vp = if format == Format::VcJwt {
+                    payload
+                } else {
+                    &mut payload["vp"]
+                };
+                let one = vp["verifiableCredential"][0].clone();
+                vp["verifiableCredential"] = Value::from(vec![one; count]);
+            });
+            assert_fails(&scene.bound(&raw), "well_formed", Outcome::Invalid);
+        }
+    }
+    let scene = Scene::new(Format::VcJwt);
+    let raw = scene.altered_presentation(|_, payload| {
+        payload["verifiableCredential"][0]["type"] = json!("VerifiableCredential");
+    });
+    assert_fails(&scene.bound(&raw), "well_formed", Outcome::Invalid);
+    let raw = scene.altered_presentation(|_, payload| {
+        payload["type"] = json!("Something");
+    });
+    assert_fails(&scene.bound(&raw), "presentation_type", Outcome::Invalid);
+}
+
+#[test]
+fn dids_that_must_be_fetched_are_needed_and_their_absence_leaves_the_verdict_open() {
+    let web = "did:web:issuer.example";
+    let scene = Scene::with(Format::JwtVcJson, |issue| {
+        issue.issuer = web.to_owned();
+        issue.signer.kid = Some(format!("{web}#k1"));
+        issue.subject = Some("did:web:holder.example".to_owned());
+    });
+    let binding = binding();
+    let raw = scene.present_with(&scene.holder, |present| {
+        present.holder = Some("did:web:holder.example".to_owned());
+        present.signer.kid = Some("did:web:holder.example#k1".to_owned());
+    });
+    let presented = Presented {
+        format: scene.format,
+        raw: &raw,
+        expected: Some(&binding),
+    };
+    let did = |did: &str| Did::parse(did).unwrap();
+    let wanted = [
+        Need::Did(did(web)),
+        Need::Did(did("did:web:holder.example")),
+    ];
+    let mut evidence = Evidence::default();
+    assert_eq!(
+        needs(&presented, &policy(), &evidence).as_deref(),
+        Ok(wanted.as_slice())
+    );
+    let (verdict, claims) = verify(&presented, &policy(), &evidence, NOW);
+    assert_eq!((verdict.outcome, claims), (Outcome::Unverifiable, None));
+    assert_eq!(failed(&verdict), ["issuer_key", "holder_key"]);
+    evidence.insert_did(did(web), unavailable());
+    evidence.insert_did(did("did:web:holder.example"), unavailable());
+    assert_eq!(needs(&presented, &policy(), &evidence), Ok(vec![]));
+    let (verdict, _) = verify(&presented, &policy(), &evidence, NOW);
+    assert_eq!(verdict.outcome, Outcome::Unverifiable);
+}
+
+#[test]
+fn a_fetched_did_document_must_be_the_issuers_own_and_list_the_key_for_assertions() {
+    let did = Did::parse("did:web:issuer.example").unwrap();
+    for format in MODELS {
+        let scene = Scene::with(format, |issue| {
+            issue.issuer = did.as_str().to_owned();
+            issue.signer.kid = Some("#k1".to_owned());
+        });
+        let document = |id: &Did, purpose: Relationship| {
+            let mut document = Document::new(id.clone());
+            let key = scene.issuer.key.public();
+            let method = VerificationMethod::json_web_key(id.with_fragment("k1").unwrap(), key);
+            document.add(method, &[purpose]);
+            Resolution::found(document, Representation::default())
+        };
+        let judged = |resolution: Resolution| {
+            let mut evidence = Evidence::default();
+            evidence.insert_did(did.clone(), fetched(resolution));
+            let presented = Presented {
+                format,
+                raw: &scene.credential,
+                expected: None,
+            };
+            assert_eq!(needs(&presented, &policy(), &evidence), Ok(vec![]));
+            verify(&presented, &policy(), &evidence, NOW)
+        };
+        assert_valid(&judged(document(&did, Relationship::AssertionMethod)));
+        let login = document(&did, Relationship::Authentication);
+        assert_fails(&judged(login), "issuer_key", Outcome::Invalid);
+        let other = Did::parse("did:web:other.example").unwrap();
+        let foreign = document(&other, Relationship::AssertionMethod);
+        assert_fails(&judged(foreign), "issuer_key", Outcome::Invalid);
+        let gone = Resolution::deactivated(Default::default());
+        assert_fails(&judged(gone), "issuer_key", Outcome::Invalid);
+        let lost = Resolution::failed(ResolutionError::NotFound);
+        assert_fails(&judged(lost), "issuer_key", Outcome::Unverifiable);
+    }
+}

@@ -1,0 +1,92 @@
+//! Authenticating the verifier by its client identifier's prefix (OpenID4VP 1.0 §5.9.3).
+
+use selfsame_credential::evidence::{Evidence, Need, Step};
+use selfsame_crypto::{PublicKey, jws::Compact, time::UnixTime, x509::Chain};
+use selfsame_did::{Did, DidUrl, Relationship};
+
+use super::request::Trust;
+use crate::{error::Error, wire::request::ClientId};
+
+/// How far, in seconds, clocks may differ.
+pub(super) const LEEWAY: u64 = 60;
+
+pub(super) fn authenticate(
+    client: &ClientId,
+    object: &Compact,
+    (trust, evidence): (&Trust<'_>, &Evidence),
+    now: UnixTime,
+) -> Result<Step<()>, Error> {
+    let key = match client {
+        ClientId::RedirectUri(_) => {
+            let reason = "a request of this client identifier prefix cannot be signed";
+            return Err(Error::invalid_request(reason));
+        }
+        ClientId::DecentralizedIdentifier(did) => match key_of_did(did, object, evidence)? {
+            Step::Needs(needs) => return Ok(Step::Needs(needs)),
+            Step::Done(key) => key,
+        },
+        ClientId::X509SanDns(name) => key_of_certificate(name, object, (trust, now))?,
+    };
+    object
+        .verify(&key)
+        .map_err(|_| Error::invalid_request("the request object's signature does not verify"))?;
+    Ok(Step::Done(()))
+}
+
+// The key is one of the DID's verification methods, and `kid` says which.
+fn key_of_did(did: &Did, object: &Compact, evidence: &Evidence) -> Result<Step<PublicKey>, Error> {
+    let refuse = Error::invalid_request;
+    let kid = object
+        .header
+        .kid
+        .as_deref()
+        .ok_or_else(|| refuse("the request object has no kid"))?;
+    let url =
+        DidUrl::parse(kid).map_err(|_| refuse("the request object's kid is not a DID URL"))?;
+    if url.did != *did {
+        return Err(refuse(
+            "the request object's kid is of another DID than the client's",
+        ));
+    }
+    let Some(fetched) = evidence.did(did) else {
+        return Ok(Step::Needs(vec![Need::Did(did.clone())]));
+    };
+    let resolution = fetched
+        .value
+        .as_ref()
+        .map_err(|_| refuse("the verifier's DID cannot be resolved"))?;
+    if resolution.document_metadata.deactivated {
+        return Err(refuse("the verifier's DID is deactivated"));
+    }
+    let document = resolution
+        .document
+        .as_ref()
+        .ok_or_else(|| refuse("the verifier's DID cannot be resolved"))?;
+    document
+        .key(&url, Relationship::Authentication)
+        .or_else(|_| document.key(&url, Relationship::AssertionMethod))
+        .map(Step::Done)
+        .map_err(|_| refuse("the request object's kid is no signing key of the verifier's DID"))
+}
+
+// The chain leads to a root we trust, and its leaf is for the client's DNS name.
+fn key_of_certificate(
+    name: &str,
+    object: &Compact,
+    (trust, now): (&Trust<'_>, UnixTime),
+) -> Result<PublicKey, Error> {
+    let refuse = Error::invalid_request;
+    let x5c = object
+        .header
+        .x5c
+        .as_deref()
+        .ok_or_else(|| refuse("the request object has no x5c"))?;
+    let chain = Chain::parse(x5c).map_err(|_| refuse("the request object's x5c is not read"))?;
+    chain
+        .verify(trust.anchors, now)
+        .map_err(|_| refuse("the verifier's certificate is not trusted here"))?;
+    if !chain.has_dns_name(name) {
+        return Err(refuse("the verifier's certificate is for another name"));
+    }
+    Ok(chain.leaf_public_key().clone())
+}

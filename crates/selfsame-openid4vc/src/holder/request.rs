@@ -1,0 +1,341 @@
+//! Opening a request: the link, the request object, and whether it is what it says (OpenID4VP 1.0 §5).
+
+use selfsame_credential::evidence::{Evidence, Step};
+use selfsame_crypto::{ctx::Ctx, jws::Compact, time::UnixTime};
+use selfsame_oauth::Form;
+use serde_json::{Map, Value};
+use url::Url;
+
+use super::{Asked, Verifier, client};
+use crate::{
+    error::Error,
+    transport::Transport,
+    wire::{
+        media_type,
+        request::{
+            ClientId, MEDIA_TYPE, Parameters, Refused, Request, RequestUriMethod, SCHEME,
+            STATIC_AUDIENCE, TYP,
+        },
+    },
+};
+
+/// The longest link that is looked at.
+const MAX_LINK: usize = 256 * 1024;
+/// The longest request object that is looked at.
+const MAX_OBJECT: usize = 256 * 1024;
+
+/// What a link says.
+#[derive(Clone, Debug)]
+pub enum Invocation {
+    /// The whole request, of a verifier that proves nothing.
+    Plain(Box<Asked>),
+    /// A signed request.
+    Object {
+        /// Who asks.
+        client_id: String,
+        /// The request object.
+        object: String,
+    },
+    /// Where the signed request is.
+    Reference {
+        /// Who asks.
+        client_id: String,
+        /// Where.
+        request_uri: Url,
+        /// How to fetch it.
+        method: RequestUriMethod,
+    },
+}
+
+/// How to fetch a request object; redirects must not be followed (OpenID4VP 1.0 §14.5).
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Fetch {
+    /// From where.
+    pub url: Url,
+    /// What to post; none for GET.
+    pub form: Option<Vec<(String, String)>>,
+    /// The `Accept` header.
+    pub accept: &'static str,
+    /// The nonce the object must repeat.
+    pub wallet_nonce: Option<String>,
+}
+
+/// A request object, and what it must agree with.
+#[derive(Clone, Copy, Debug)]
+pub struct Received<'a> {
+    /// The client identifier of the link.
+    pub client_id: &'a str,
+    /// The request object.
+    pub object: &'a str,
+    /// The nonce that was posted for it.
+    pub wallet_nonce: Option<&'a str>,
+}
+
+/// What the wallet trusts.
+#[derive(Clone, Copy, Debug)]
+pub struct Trust<'a> {
+    /// Which addresses are used at all.
+    pub transport: &'a Transport,
+    /// Roots for verifiers' certificates, as DER.
+    pub anchors: &'a [Vec<u8>],
+}
+
+/// Reads the link a person scanned or followed.
+pub fn open(link: &str, transport: &Transport) -> Result<Invocation, Box<Refused>> {
+    let (client_id, mut form) = parameters(link, transport).map_err(unanswered)?;
+    // RFC 9101 §5: a request object by value or by reference, not both; then only what it says counts.
+    match (form.take("request"), form.take("request_uri")) {
+        (Some(_), Some(_)) => Err(unanswered(Error::invalid_request(
+            "request and request_uri are both present",
+        ))),
+        (Some(object), None) => {
+            signed(&client_id, &form).map_err(unanswered)?;
+            Ok(Invocation::Object { client_id, object })
+        }
+        (None, Some(text)) => reference(client_id, &text, (&form, transport)).map_err(unanswered),
+        (None, None) => plain(&client_id, form, transport),
+    }
+}
+
+fn parameters(link: &str, transport: &Transport) -> Result<(String, Form), Error> {
+    let refuse = |reason: &str| Error::invalid_request(reason);
+    let url = Some(link.trim())
+        .filter(|link| link.len() <= MAX_LINK)
+        .and_then(|link| Url::parse(link).ok())
+        .ok_or_else(|| refuse("this is not a link"))?;
+    if url.scheme() != SCHEME && !transport.allows(&url) {
+        return Err(refuse("this is not a link to a presentation request"));
+    }
+    let form = Form::of_query(url.query().unwrap_or_default())
+        .map_err(|error| refuse(&format!("the link is malformed: {error}")))?;
+    let client_id = form
+        .get("client_id")
+        .ok_or_else(|| refuse("client_id is missing"))?;
+    Ok((client_id.to_owned(), form))
+}
+
+// §5.9.3: requests with the prefix `redirect_uri` cannot be signed.
+fn signed(client_id: &str, form: &Form) -> Result<(), Error> {
+    if form.has("request_uri_method") {
+        return Err(Error::invalid_request(
+            "request_uri_method is present without request_uri",
+        ));
+    }
+    require_signable(client_id)
+}
+
+fn require_signable(client_id: &str) -> Result<(), Error> {
+    if ClientId::parse(client_id)?.is_signed() {
+        return Ok(());
+    }
+    Err(Error::invalid_request(
+        "a request of this client identifier prefix cannot be signed",
+    ))
+}
+
+fn reference(
+    client_id: String,
+    text: &str,
+    (form, transport): (&Form, &Transport),
+) -> Result<Invocation, Error> {
+    let method = RequestUriMethod::parse(form.get("request_uri_method"))?;
+    require_signable(&client_id)?;
+    let request_uri = transport
+        .parse(text)
+        .ok_or_else(|| Error::invalid_request("request_uri is not an https address"))?;
+    Ok(Invocation::Reference {
+        client_id,
+        request_uri,
+        method,
+    })
+}
+
+fn plain(
+    client_id: &str,
+    mut form: Form,
+    transport: &Transport,
+) -> Result<Invocation, Box<Refused>> {
+    if form.has("request_uri_method") {
+        let reason = "request_uri_method is present without request_uri";
+        return Err(unanswered(Error::invalid_request(reason)));
+    }
+    let client = ClientId::parse(client_id).map_err(unanswered)?;
+    if client.is_signed() {
+        let reason = "a request of this client identifier prefix must be signed";
+        return Err(unanswered(Error::invalid_request(reason)));
+    }
+    let parameters = Parameters::of_form(&mut form).map_err(unanswered)?;
+    let request = check(parameters, &client, transport)?;
+    Ok(Invocation::Plain(Box::new(asked(request, &client))))
+}
+
+impl Invocation {
+    /// How to fetch the request object; none where there is nothing to fetch.
+    pub fn fetch(&self, ctx: &Ctx) -> Option<Fetch> {
+        let Self::Reference {
+            request_uri,
+            method,
+            ..
+        } = self
+        else {
+            return None;
+        };
+        let wallet_nonce =
+            (*method == RequestUriMethod::Post).then(|| ctx.token("holder/wallet_nonce"));
+        let form = wallet_nonce
+            .as_ref()
+            .map(|nonce| vec![("wallet_nonce".to_owned(), nonce.clone())]);
+        Some(Fetch {
+            url: request_uri.clone(),
+            form,
+            accept: MEDIA_TYPE,
+            wallet_nonce,
+        })
+    }
+}
+
+/// Reads what was fetched: any other status than 200 ends the request (OpenID4VP 1.0 §5.10.2).
+pub fn read(status: u16, content_type: Option<&str>, body: &[u8]) -> Result<String, Error> {
+    let refuse = Error::invalid_request;
+    if status != 200 {
+        return Err(refuse("the request cannot be fetched; it may have expired"));
+    }
+    if content_type.map(media_type).as_deref() != Some(MEDIA_TYPE) {
+        return Err(refuse(
+            "the request does not come as application/oauth-authz-req+jwt",
+        ));
+    }
+    let object = std::str::from_utf8(body).map_err(|_| refuse("the request is not a JWT"))?;
+    Ok(object.trim().to_owned())
+}
+
+/// Authenticates a request object and checks what it asks. Nothing in the link but the client identifier counts.
+pub fn authenticate(
+    received: &Received<'_>,
+    trust: &Trust<'_>,
+    evidence: &Evidence,
+    now: UnixTime,
+) -> Result<Step<Asked>, Box<Refused>> {
+    let client = ClientId::parse(received.client_id).map_err(unanswered)?;
+    let object = Compact::parse_within(received.object, MAX_OBJECT).map_err(|error| {
+        unanswered(Error::invalid_request(format!(
+            "the request object is not read: {error}"
+        )))
+    })?;
+    if object.header.typ.as_deref() != Some(TYP) {
+        let reason = "the request object's typ is not oauth-authz-req+jwt";
+        return Err(unanswered(Error::invalid_request(reason)));
+    }
+    match client::authenticate(&client, &object, (trust, evidence), now).map_err(unanswered)? {
+        Step::Needs(needs) => return Ok(Step::Needs(needs)),
+        Step::Done(()) => {}
+    }
+    let parameters = claims(&object, received, now).map_err(unanswered)?;
+    let request = check(parameters, &client, trust.transport)?;
+    Ok(Step::Done(asked(request, &client)))
+}
+
+fn claims(object: &Compact, received: &Received<'_>, now: UnixTime) -> Result<Parameters, Error> {
+    let refuse = Error::invalid_request;
+    let Ok(Value::Object(claims)) = object.claims() else {
+        return Err(refuse("the request object's payload is not a JSON object"));
+    };
+    // RFC 9101 §4: no request object within a request object.
+    if claims.contains_key("request") || claims.contains_key("request_uri") {
+        return Err(refuse("the request object refers to another one"));
+    }
+    if claims.get("client_id").and_then(Value::as_str) != Some(received.client_id) {
+        return Err(refuse(
+            "client_id of the link and of the request object differ",
+        ));
+    }
+    check_audience(&claims)?;
+    check_time(&claims, now)?;
+    let parameters: Parameters = serde_json::from_value(Value::Object(claims))
+        .map_err(|_| refuse("a parameter of the request object is of the wrong type"))?;
+    if received.wallet_nonce.is_some()
+        && parameters.wallet_nonce.as_deref() != received.wallet_nonce
+    {
+        return Err(refuse(
+            "the request object does not repeat the wallet's nonce",
+        ));
+    }
+    Ok(parameters)
+}
+
+fn check_audience(claims: &Map<String, Value>) -> Result<(), Error> {
+    let holds = match claims.get("aud") {
+        Some(Value::String(audience)) => audience == STATIC_AUDIENCE,
+        Some(Value::Array(audiences)) => audiences
+            .iter()
+            .any(|audience| audience.as_str() == Some(STATIC_AUDIENCE)),
+        _ => false,
+    };
+    if holds {
+        Ok(())
+    } else {
+        Err(Error::invalid_request(
+            "the request object is for another audience",
+        ))
+    }
+}
+
+fn check_time(claims: &Map<String, Value>, now: UnixTime) -> Result<(), Error> {
+    let validity = selfsame_credential::validity::Validity::of_jwt(claims)
+        .map_err(|_| Error::invalid_request("a time of the request object is malformed"))?;
+    if !validity.lasts(now, client::LEEWAY) {
+        return Err(Error::invalid_request("the request has expired"));
+    }
+    if !validity.has_begun(now, client::LEEWAY) {
+        return Err(Error::invalid_request("the request is not valid yet"));
+    }
+    Ok(())
+}
+
+fn check(
+    parameters: Parameters,
+    client: &ClientId,
+    transport: &Transport,
+) -> Result<Request, Box<Refused>> {
+    let allowed = |url: &Url| transport.allows(url);
+    let mut outcome = Request::check(parameters, client);
+    if let Err(refused) = &mut outcome
+        && !refused.response_uri.as_ref().is_some_and(allowed)
+    {
+        refused.response_uri = None;
+    }
+    let request = outcome?;
+    if !allowed(&request.response_uri) {
+        return Err(unanswered(Error::invalid_request(
+            "response_uri is not an https address",
+        )));
+    }
+    Ok(request)
+}
+
+fn asked(request: Request, client: &ClientId) -> Asked {
+    let name = match client {
+        ClientId::RedirectUri(_) => request
+            .response_uri
+            .host_str()
+            .unwrap_or_default()
+            .to_owned(),
+        ClientId::DecentralizedIdentifier(did) => did.as_str().to_owned(),
+        ClientId::X509SanDns(name) => name.clone(),
+    };
+    let verifier = Verifier {
+        prefix: client.prefix().to_owned(),
+        name,
+        authenticated: client.is_signed(),
+    };
+    Asked { request, verifier }
+}
+
+/// A refusal that the verifier cannot be told of, since who it is was not established.
+fn unanswered(error: Error) -> Box<Refused> {
+    Box::new(Refused {
+        error,
+        response_uri: None,
+        state: None,
+    })
+}

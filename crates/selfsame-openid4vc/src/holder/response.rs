@@ -1,0 +1,268 @@
+//! Answering a request: presentations, or a refusal (OpenID4VP 1.0 §8).
+
+use std::collections::BTreeMap;
+
+use selfsame_credential::{
+    Format, Signer,
+    dcql::CredentialQuery,
+    evidence::{Evidence, Step},
+    sd_jwt::key_binding::KeyBindingClaims,
+    vc_jwt::Present,
+};
+use selfsame_crypto::{Algorithm, ctx::Ctx, json};
+use selfsame_did::DidUrl;
+use serde_json::Map;
+use url::Url;
+
+use super::{
+    Answering, Asked, Choice, Declining, Done, Effect, Failed, HolderKey, Next, State, Verifier,
+};
+use crate::{
+    error::{Error, PresentationCode},
+    wire::{
+        limits,
+        request::{Refused, Request},
+        response::{Answer, AuthorizationResponse, Receipt, VpToken},
+    },
+};
+
+/// For how many seconds a W3C presentation may be accepted.
+const LIFETIME: u64 = 300;
+
+pub(super) fn present(
+    asked: &Asked,
+    choices: &[Choice<'_>],
+    evidence: &Evidence,
+    ctx: &Ctx,
+) -> Result<Step<Next>, Error> {
+    if choices.is_empty() {
+        return Err(Error::Choice("nothing was chosen"));
+    }
+    let mut vp_token: VpToken = BTreeMap::new();
+    let mut needs = Vec::new();
+    for choice in choices {
+        let query = asked
+            .request
+            .query
+            .credential(choice.query_id)
+            .ok_or(Error::Choice(
+                "a credential query is answered that was not asked",
+            ))?;
+        let one = One {
+            request: &asked.request,
+            query,
+            choice,
+        };
+        match one.presentation(evidence, ctx)? {
+            Step::Needs(more) => needs.extend(more),
+            Step::Done(presentation) => {
+                let list = vp_token.entry(choice.query_id.to_owned()).or_default();
+                if !list.is_empty() && !query.multiple {
+                    return Err(Error::Choice(
+                        "several credentials answer one credential query",
+                    ));
+                }
+                list.push(presentation);
+            }
+        }
+    }
+    if !needs.is_empty() {
+        return Ok(Step::Needs(needs));
+    }
+    let state = State::Answering(Answering {
+        verifier: asked.verifier.clone(),
+        query_ids: vp_token.keys().cloned().collect(),
+    });
+    let effect = post(&asked.request, Answer::Presented(vp_token));
+    Ok(Step::Done((state, vec![effect])))
+}
+
+pub(super) fn decline(asked: &Asked) -> Next {
+    // §15.4.1: whether the person would not or could not is nobody's business.
+    let refusal = Answer::Refused {
+        error: PresentationCode::AccessDenied.as_str().to_owned(),
+        description: None,
+    };
+    let effect = post(&asked.request, refusal);
+    (
+        State::Declining(Declining {
+            verifier: asked.verifier.clone(),
+        }),
+        vec![effect],
+    )
+}
+
+/// What tells the verifier that its request was refused; none where it is not known who asks.
+pub fn refusal(refused: &Refused) -> Option<Effect> {
+    let body = refused.error.body()?;
+    let response = AuthorizationResponse {
+        state: refused.state.clone(),
+        answer: Answer::Refused {
+            error: body.error,
+            description: body.error_description,
+        },
+    };
+    let url = refused.response_uri.clone()?;
+    Some(Effect::PostResponse {
+        url,
+        form: response.parameters(),
+    })
+}
+
+pub(super) fn delivered(
+    verifier: &Verifier,
+    presented: bool,
+    (status, body): (u16, &[u8]),
+) -> Next {
+    let failed = |reason: &str| failed(verifier, reason.to_owned());
+    // §8.2, §14.5: 200 and nothing else; redirects are errors.
+    if status != 200 {
+        return failed("the verifier did not take the answer");
+    }
+    let Ok(receipt) = json::parse_as::<Receipt>(body, &limits()) else {
+        return failed("the verifier's reply is not the JSON object it should be");
+    };
+    // What is not a web address is not handed to a browser.
+    let redirect_uri = receipt
+        .redirect_uri
+        .and_then(|text| Url::parse(&text).ok())
+        .filter(|url| matches!(url.scheme(), "https" | "http") && url.host().is_some());
+    let done = Done {
+        verifier: verifier.clone(),
+        presented,
+        redirect_uri,
+    };
+    (State::Done(done), Vec::new())
+}
+
+pub(super) fn unreachable(verifier: &Verifier, reason: &str) -> Next {
+    failed(
+        verifier,
+        format!("the verifier cannot be reached: {reason}"),
+    )
+}
+
+fn failed(verifier: &Verifier, reason: String) -> Next {
+    let failed = Failed {
+        verifier: verifier.clone(),
+        reason,
+        advice: "Ask the verifier to begin again.".to_owned(),
+    };
+    (State::Failed(failed), Vec::new())
+}
+
+fn post(request: &Request, answer: Answer) -> Effect {
+    let response = AuthorizationResponse {
+        state: request.state.clone(),
+        answer,
+    };
+    Effect::PostResponse {
+        url: request.response_uri.clone(),
+        form: response.parameters(),
+    }
+}
+
+/// One presentation in the making.
+struct One<'a> {
+    request: &'a Request,
+    query: &'a CredentialQuery,
+    choice: &'a Choice<'a>,
+}
+
+impl One<'_> {
+    fn presentation(&self, evidence: &Evidence, ctx: &Ctx) -> Result<Step<String>, Error> {
+        let held = self.choice.held;
+        if self.query.known_format() != Some(held.format) {
+            return Err(Error::Choice(
+                "a credential has another format than was asked for",
+            ));
+        }
+        let key = match self.query.require_cryptographic_holder_binding {
+            false => None,
+            true => {
+                let key = self.choice.key;
+                let key = key.ok_or(Error::Choice("a credential is bound to no key held here"))?;
+                self.check_algorithm(key)?;
+                Some(key)
+            }
+        };
+        match (held.format, key) {
+            (Format::SdJwtVc, key) => self.sd_jwt(key, evidence, ctx),
+            (Format::JwtVcJson | Format::VcJwt, Some(key)) => self.w3c(key, evidence, ctx),
+            (Format::JwtVcJson | Format::VcJwt, None) => Ok(Step::Done(held.raw.clone())),
+        }
+    }
+
+    fn sd_jwt(
+        &self,
+        key: Option<&HolderKey>,
+        evidence: &Evidence,
+        ctx: &Ctx,
+    ) -> Result<Step<String>, Error> {
+        let broken = || Error::Setup("a credential in the wallet cannot be read".to_owned());
+        let sd_jwt = self.choice.held.sd_jwt().ok_or_else(broken)?;
+        let presentation = sd_jwt.present(self.choice.reveal).map_err(|_| broken())?;
+        let Some(key) = key else {
+            return Ok(Step::Done(presentation.unbound()));
+        };
+        // Appendix B.3.6: the audience is the full client identifier.
+        let claims = KeyBindingClaims {
+            audience: self.request.client_id.clone(),
+            nonce: self.request.nonce.clone(),
+            issued_at: ctx.now(),
+            further: Map::new(),
+        };
+        Ok(presentation
+            .bind(&claims, key.key.clone(), key.algorithm)
+            .step(evidence))
+    }
+
+    fn w3c(&self, key: &HolderKey, evidence: &Evidence, ctx: &Ctx) -> Result<Step<String>, Error> {
+        let kid = key.kid.as_deref();
+        let url = kid
+            .and_then(|kid| DidUrl::parse(kid).ok())
+            .ok_or_else(|| Error::Setup("a W3C credential's key has no DID URL".to_owned()))?;
+        let present = Present {
+            format: self.choice.held.format,
+            credential: self.choice.held.raw.clone(),
+            holder: Some(url.did.as_str().to_owned()),
+            audience: self.request.client_id.clone(),
+            nonce: self.request.nonce.clone(),
+            issued_at: ctx.now(),
+            lifetime: LIFETIME,
+            signer: Signer::with_kid(key.key.clone(), key.algorithm, kid.unwrap_or_default()),
+        };
+        let draft = present
+            .draft()
+            .map_err(|error| Error::Setup(error.to_string()))?;
+        Ok(draft.step(evidence))
+    }
+
+    // Appendix B.1.3, B.3.4: what the verifier lists of a format is what it can check.
+    fn check_algorithm(&self, key: &HolderKey) -> Result<(), Error> {
+        let formats = &self.request.metadata.vp_formats_supported;
+        let refuse = |reason| Error::presentation(PresentationCode::VpFormatsNotSupported, reason);
+        if formats.is_empty() {
+            return Ok(());
+        }
+        let format = formats
+            .get(self.choice.held.format.as_str())
+            .ok_or_else(|| refuse("the verifier asks for a format it says it cannot check"))?;
+        let listed = match self.choice.held.format {
+            Format::SdJwtVc => format.kb_jwt_alg_values.as_ref(),
+            Format::JwtVcJson | Format::VcJwt => format.alg_values.as_ref(),
+        };
+        let checks = |names: &Vec<String>| {
+            names.iter().any(|name| {
+                name.parse::<Algorithm>()
+                    .is_ok_and(|it| it == key.algorithm)
+            })
+        };
+        match listed {
+            Some(names) if !checks(names) => {
+                Err(refuse("the verifier cannot check signatures of this key"))
+            }
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Which credentials answer a request, and whether a person's or a policy's choice among them will do
+//! (OpenID4VP 1.0 §6.4).
+
+use std::collections::BTreeSet;
+
+use selfsame_credential::{
+    Held,
+    dcql::{Candidate, Match, Selection},
+};
+
+use crate::error::Error;
+
+/// A held credential as a query sees it; `provable` says whether the wallet has the key it is bound to.
+pub fn candidate(held: &Held, provable: bool) -> Candidate {
+    Candidate {
+        format: held.format,
+        types: held.types().into_iter().map(str::to_owned).collect(),
+        claims: held.claims().clone(),
+        holder_bound: provable && held.is_holder_bound(),
+        authority_keys: Vec::new(),
+    }
+}
+
+/// What a policy chooses in place of a person: the verifier's favourite, and nothing that is optional.
+pub fn by_policy<Id>(selection: &Selection<Id>) -> Result<Vec<(&str, &Match<Id>)>, Error> {
+    selection
+        .first_choice(false)
+        .ok_or(Error::Choice("nothing held satisfies the request"))
+}
+
+/// Checks a person's choice, given as credential queries with credentials.
+pub fn explicit<'s, Id: PartialEq>(
+    selection: &'s Selection<Id>,
+    chosen: &[(&str, Id)],
+) -> Result<Vec<(&'s str, &'s Match<Id>)>, Error> {
+    let mut answer: Vec<(&str, &Match<Id>)> = Vec::with_capacity(chosen.len());
+    let mut answered = BTreeSet::new();
+    for (query, id) in chosen {
+        let found = selection.query(query).ok_or(Error::Choice(
+            "a credential query is answered that was not asked",
+        ))?;
+        let matching = found
+            .matches
+            .iter()
+            .find(|matching| matching.id == *id)
+            .ok_or(Error::Choice("a credential was chosen that does not match"))?;
+        let twice = answer
+            .iter()
+            .any(|(other, before)| other == query && before.id == *id);
+        let several = !answered.insert(found.query.as_str()) && !found.multiple;
+        if twice || several {
+            return Err(Error::Choice(
+                "one credential is asked for, and several were chosen",
+            ));
+        }
+        answer.push((found.query.as_str(), matching));
+    }
+    let had = |option: &Vec<String>| option.iter().all(|id| answered.contains(id.as_str()));
+    // §6.4.2: all that is required, or nothing.
+    if !selection
+        .sets
+        .iter()
+        .all(|set| !set.required || set.options.iter().any(had))
+    {
+        return Err(Error::Choice(
+            "what was chosen does not satisfy the request",
+        ));
+    }
+    Ok(answer)
+}

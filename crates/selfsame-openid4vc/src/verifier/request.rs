@@ -1,0 +1,183 @@
+//! Making a request, and its object when a wallet fetches it (OpenID4VP 1.0 §5).
+
+use selfsame_credential::{
+    dcql::Query,
+    evidence::{Evidence, Need, SignatureRequest, Step},
+    signer::Signer,
+};
+use selfsame_crypto::{ctx::Ctx, encoding::base64_encode, jws::Unsigned};
+use selfsame_oauth::{Form, form};
+use serde_json::{Map, Value, json};
+use url::Url;
+
+use super::{Asked, Created, Effect, Fetched, Next, State};
+use crate::{
+    error::Error,
+    wire::request::{
+        ClientId, ClientMetadata, Parameters, Request, RequestUriMethod, SCHEME, STATIC_AUDIENCE,
+        TYP,
+    },
+};
+
+/// The longest wallet nonce that is echoed.
+const MAX_WALLET_NONCE: usize = 1024;
+
+/// What shall be asked.
+#[derive(Clone, Debug)]
+pub struct NewRequest {
+    /// Who asks. With `redirect_uri` the identifier must be the response URI.
+    pub client: ClientId,
+    /// Where the wallet posts its answer; unique to the request.
+    pub response_uri: Url,
+    /// Where the wallet fetches the request object; none with `redirect_uri`, whose requests cannot be signed.
+    pub request_uri: Option<Url>,
+    /// How it fetches it.
+    pub request_uri_method: RequestUriMethod,
+    /// Where the person's browser goes after the answer, in the same-device flow.
+    pub redirect_uri: Option<Url>,
+    /// What is asked for.
+    pub query: Query,
+    /// What this verifier can check.
+    pub metadata: ClientMetadata,
+    /// For how many seconds an answer is taken.
+    pub lifetime: u64,
+}
+
+/// Makes a request, with a nonce and a state of its own.
+pub fn create(new: NewRequest, ctx: &Ctx) -> Result<Created, Error> {
+    let setup = |reason: &str| Error::Setup(reason.to_owned());
+    if new.client.is_signed() != new.request_uri.is_some() {
+        return Err(setup(
+            "a request has a request_uri if, and only if, it can be signed",
+        ));
+    }
+    let asked = Asked {
+        client_id: new.client.to_string(),
+        response_uri: new.response_uri,
+        request_uri: new.request_uri,
+        request_uri_method: new.request_uri_method,
+        redirect_uri: new.redirect_uri,
+        nonce: ctx.token("verifier/nonce"),
+        state: ctx.token("verifier/state"),
+        query: new.query,
+        metadata: new.metadata,
+        expires: ctx.now().plus(new.lifetime),
+    };
+    // What a wallet would refuse is found out here.
+    Request::check(parameters(&asked)?, &new.client)
+        .map_err(|refused| Error::Setup(refused.error.to_string()))?;
+    Ok(Created { asked })
+}
+
+/// The link that invokes a wallet; `wallet` is its address, or none for the scheme `openid4vp`.
+pub fn link(asked: &Asked, wallet: Option<&Url>) -> Result<String, Error> {
+    let pairs = match &asked.request_uri {
+        Some(request_uri) => {
+            let mut pairs = vec![
+                ("client_id".to_owned(), asked.client_id.clone()),
+                ("request_uri".to_owned(), request_uri.to_string()),
+            ];
+            if asked.request_uri_method == RequestUriMethod::Post {
+                pairs.push(("request_uri_method".to_owned(), "post".to_owned()));
+            }
+            pairs
+        }
+        None => parameters(asked)?.to_pairs(),
+    };
+    let query = form::encode(&pairs).replace('+', "%20");
+    Ok(match wallet {
+        Some(wallet) => {
+            let mut url = wallet.clone();
+            url.set_query(Some(&query));
+            url.into()
+        }
+        None => format!("{SCHEME}://?{query}"),
+    })
+}
+
+/// The wallet's nonce in the form it posts to fetch the request object; unknown parameters are ignored.
+pub fn wallet_nonce(body: &[u8]) -> Result<Option<String>, Error> {
+    let mut form = Form::parse(body)
+        .map_err(|error| Error::invalid_request(format!("the form is not read: {error}")))?;
+    match form.take("wallet_nonce") {
+        Some(nonce) if nonce.len() > MAX_WALLET_NONCE => {
+            Err(Error::invalid_request("wallet_nonce is too long"))
+        }
+        nonce => Ok(nonce),
+    }
+}
+
+pub(super) fn object(
+    asked: &Asked,
+    (signer, wallet_nonce): (&Signer, Option<&str>),
+    evidence: &Evidence,
+    ctx: &Ctx,
+) -> Result<Step<Next>, Error> {
+    if ctx.now() >= asked.expires {
+        return Err(Error::Expired("the request has expired"));
+    }
+    if asked.request_uri.is_none() {
+        return Err(Error::State(
+            "this request travels in its link and cannot be signed",
+        ));
+    }
+    let unsigned = Unsigned::new(&header(signer), &claims(asked, wallet_nonce, ctx)?);
+    let request = SignatureRequest {
+        key: signer.key.clone(),
+        bytes: unsigned.signing_input().to_vec(),
+    };
+    let Some(signature) = evidence.signature(&request) else {
+        return Ok(Step::Needs(vec![Need::Signature(request)]));
+    };
+    let state = State::Fetched(Fetched {
+        asked: asked.clone(),
+    });
+    Ok(Step::Done((
+        state,
+        vec![Effect::RequestObject(unsigned.finish(signature))],
+    )))
+}
+
+fn header(signer: &Signer) -> Value {
+    let mut header = Map::new();
+    header.insert("alg".to_owned(), Value::from(signer.algorithm.as_str()));
+    header.insert("typ".to_owned(), Value::from(TYP));
+    if let Some(kid) = &signer.kid {
+        header.insert("kid".to_owned(), Value::from(kid.as_str()));
+    }
+    if !signer.x5c.is_empty() {
+        let chain = signer.x5c.iter().map(|der| Value::from(base64_encode(der)));
+        header.insert("x5c".to_owned(), chain.collect());
+    }
+    Value::Object(header)
+}
+
+fn claims(asked: &Asked, wallet_nonce: Option<&str>, ctx: &Ctx) -> Result<Value, Error> {
+    let mut parameters = parameters(asked)?;
+    parameters.wallet_nonce = wallet_nonce.map(str::to_owned);
+    let mut claims = serde_json::to_value(parameters).map_err(unserialisable)?;
+    if let Some(members) = claims.as_object_mut() {
+        members.insert("aud".to_owned(), Value::from(STATIC_AUDIENCE));
+        members.insert("iat".to_owned(), json!(ctx.now().0));
+        members.insert("exp".to_owned(), json!(asked.expires.0));
+    }
+    Ok(claims)
+}
+
+fn parameters(asked: &Asked) -> Result<Parameters, Error> {
+    Ok(Parameters {
+        client_id: Some(asked.client_id.clone()),
+        response_type: Some("vp_token".to_owned()),
+        response_mode: Some("direct_post".to_owned()),
+        response_uri: Some(asked.response_uri.to_string()),
+        nonce: Some(asked.nonce.clone()),
+        state: Some(asked.state.clone()),
+        dcql_query: Some(serde_json::to_value(&asked.query).map_err(unserialisable)?),
+        client_metadata: Some(serde_json::to_value(&asked.metadata).map_err(unserialisable)?),
+        ..Parameters::default()
+    })
+}
+
+fn unserialisable(error: serde_json::Error) -> Error {
+    Error::Setup(format!("the request cannot be written: {error}"))
+}

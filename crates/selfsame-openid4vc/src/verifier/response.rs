@@ -1,0 +1,330 @@
+//! Taking a wallet's answer and judging it (OpenID4VP 1.0 §8).
+
+use std::collections::BTreeMap;
+
+use selfsame_credential::{
+    Format,
+    dcql::{self, Candidate, CredentialQuery},
+    evidence::{Evidence, Need, Step},
+    sd_jwt::SdJwt,
+    vc_jwt::{Model, VpJwt},
+    verdict::{Outcome, Policy, Verdict},
+    verify::{self, Binding, Presented},
+};
+use selfsame_crypto::{
+    ctx::Ctx,
+    encoding::base64url_encode,
+    hash::{ct_eq, sha256},
+    time::UnixTime,
+};
+use serde_json::Value;
+use url::Url;
+
+use super::{Answered, Asked, Declined, Effect, Judged, JudgedCredential, Next, State};
+use crate::{
+    error::Error,
+    wire::response::{Answer, AuthorizationResponse, Receipt, VpToken},
+};
+
+pub(super) fn take(
+    asked: &Asked,
+    (response, policy): (&AuthorizationResponse, &Policy),
+    evidence: &Evidence,
+    ctx: &Ctx,
+) -> Result<Step<Next>, Error> {
+    if ctx.now() >= asked.expires {
+        return Err(Error::Expired("the request has expired"));
+    }
+    let state = response.state.as_deref().unwrap_or_default();
+    if !ct_eq(state.as_bytes(), asked.state.as_bytes()) {
+        return Err(Error::invalid_request("state is not that of the request"));
+    }
+    let presentations = match &response.answer {
+        Answer::Refused { error, .. } => return Ok(Step::Done(decline(asked, error, ctx))),
+        Answer::Presented(presentations) => presentations,
+    };
+    let bench = Bench {
+        policy,
+        evidence,
+        now: ctx.now(),
+    };
+    let items = items(asked, presentations)?;
+    let needs = bench.needs(&items);
+    if !needs.is_empty() {
+        return Ok(Step::Needs(needs));
+    }
+    let (judged, verdicts) = bench.judge(asked, &items);
+    let (receipt, response_code) = receipt(asked, ctx);
+    let answered = Answered {
+        asked: asked.clone(),
+        vp_token: presentations.clone(),
+        at: ctx.now(),
+        judged,
+        response_code,
+    };
+    let effects = vec![Effect::Judged(verdicts), Effect::Receipt(receipt)];
+    Ok(Step::Done((State::Answered(Box::new(answered)), effects)))
+}
+
+/// Judges the credentials again. The holder's proof was judged when it was fresh; it is left out.
+pub(super) fn recheck(
+    answered: &Answered,
+    policy: &Policy,
+    evidence: &Evidence,
+    ctx: &Ctx,
+) -> Result<Step<Next>, Error> {
+    let bench = Bench {
+        policy,
+        evidence,
+        now: ctx.now(),
+    };
+    let mut items = items(&answered.asked, &answered.vp_token)?;
+    for (item, before) in items.iter_mut().zip(&answered.judged.credentials) {
+        // What was forged then stays so.
+        if before.claims.is_some() {
+            item.unwrap();
+        }
+    }
+    let needs = bench.needs(&items);
+    if !needs.is_empty() {
+        return Ok(Step::Needs(needs));
+    }
+    let (judged, verdicts) = bench.judge(&answered.asked, &items);
+    let answered = Answered {
+        judged,
+        ..answered.clone()
+    };
+    Ok(Step::Done((
+        State::Answered(Box::new(answered)),
+        vec![Effect::Judged(verdicts)],
+    )))
+}
+
+fn decline(asked: &Asked, error: &str, ctx: &Ctx) -> Next {
+    let (receipt, response_code) = receipt(asked, ctx);
+    let declined = Declined {
+        asked: asked.clone(),
+        error: error.to_owned(),
+        at: ctx.now(),
+        response_code,
+    };
+    (State::Declined(declined), vec![Effect::Receipt(receipt)])
+}
+
+// §8.2: the redirect URI carries a fresh secret, which only the browser beside the wallet learns (§14.2).
+fn receipt(asked: &Asked, ctx: &Ctx) -> (Receipt, Option<[u8; 32]>) {
+    let Some(redirect_uri) = &asked.redirect_uri else {
+        return (Receipt::default(), None);
+    };
+    let code = ctx.token("verifier/response_code");
+    let mut url: Url = redirect_uri.clone();
+    url.query_pairs_mut().append_pair("response_code", &code);
+    (
+        Receipt {
+            redirect_uri: Some(url.into()),
+        },
+        Some(sha256(code.as_bytes())),
+    )
+}
+
+/// One presentation, as it is judged.
+struct Item<'a> {
+    query: &'a CredentialQuery,
+    format: Format,
+    raw: String,
+    binding: Option<Binding>,
+    /// Whether the holder's proof was judged before.
+    proven: bool,
+}
+
+// §8.1: the token names credential queries of the request, each with no more presentations than it asked for.
+fn items<'a>(asked: &'a Asked, presentations: &VpToken) -> Result<Vec<Item<'a>>, Error> {
+    let refuse = Error::invalid_request;
+    let mut items = Vec::new();
+    for (id, list) in presentations {
+        let query = asked
+            .query
+            .credential(id)
+            .ok_or_else(|| refuse("vp_token answers a credential query that was not asked"))?;
+        let format = query.known_format().ok_or_else(|| {
+            refuse("vp_token answers a query for a format that cannot be checked")
+        })?;
+        if list.len() > 1 && !query.multiple {
+            return Err(refuse(
+                "vp_token has several presentations where one was asked for",
+            ));
+        }
+        let bound = query.require_cryptographic_holder_binding;
+        let binding = bound.then(|| Binding {
+            audience: asked.client_id.clone(),
+            nonce: asked.nonce.clone(),
+        });
+        items.extend(list.iter().map(|raw| Item {
+            query,
+            format,
+            raw: raw.clone(),
+            binding: binding.clone(),
+            proven: false,
+        }));
+    }
+    Ok(items)
+}
+
+impl Item<'_> {
+    fn presented(&self) -> Presented<'_> {
+        Presented {
+            format: self.format,
+            raw: &self.raw,
+            expected: self.binding.as_ref(),
+        }
+    }
+
+    /// Takes the credential out of the presentation.
+    fn unwrap(&mut self) {
+        if self.binding.is_none() {
+            return;
+        }
+        let bare = match Model::of(self.format) {
+            None => SdJwt::parse(&self.raw)
+                .ok()
+                .map(|it| it.without_key_binding().to_owned()),
+            Some(model) => VpJwt::parse(&self.raw, model)
+                .ok()
+                .and_then(|presentation| {
+                    let jwt = presentation.credential().jwt();
+                    let input = std::str::from_utf8(jwt.signing_input()).ok()?;
+                    Some(format!("{input}.{}", base64url_encode(jwt.signature())))
+                }),
+        };
+        if let Some(bare) = bare {
+            self.raw = bare;
+            self.binding = None;
+            self.proven = true;
+        }
+    }
+
+    fn candidate(&self, claims: &Value) -> Candidate {
+        Candidate {
+            format: self.format,
+            types: types(self.format, claims),
+            claims: claims.clone(),
+            holder_bound: self.binding.is_some() || self.proven,
+            authority_keys: Vec::new(),
+        }
+    }
+}
+
+fn types(format: Format, claims: &Value) -> Vec<String> {
+    let members: &[&str] = match format {
+        Format::SdJwtVc => &["vct", "aka_vcts"],
+        Format::JwtVcJson | Format::VcJwt => &["type"],
+    };
+    let values = members.iter().filter_map(|name| claims.get(name));
+    values
+        .flat_map(|value| match value {
+            Value::Array(values) => values.iter().collect(),
+            value => vec![value],
+        })
+        .filter_map(|value| value.as_str().map(str::to_owned))
+        .collect()
+}
+
+/// What judgement rests on.
+struct Bench<'a> {
+    policy: &'a Policy,
+    evidence: &'a Evidence,
+    now: UnixTime,
+}
+
+type Verdicts = Vec<(String, Verdict)>;
+
+impl Bench<'_> {
+    fn needs(&self, items: &[Item<'_>]) -> Vec<Need> {
+        let mut needs: Vec<Need> = Vec::new();
+        for item in items {
+            // What cannot be read needs nothing; the verdict will say so.
+            let wanted = verify::needs(&item.presented(), self.policy, self.evidence);
+            for need in wanted.unwrap_or_default() {
+                if !needs.contains(&need) {
+                    needs.push(need);
+                }
+            }
+        }
+        needs
+    }
+
+    fn judge(&self, asked: &Asked, items: &[Item<'_>]) -> (Judged, Verdicts) {
+        let mut credentials = Vec::with_capacity(items.len());
+        let mut verdicts = Vec::with_capacity(items.len());
+        let mut valid: BTreeMap<String, Vec<Option<Candidate>>> = BTreeMap::new();
+        let mut genuine = valid.clone();
+        for item in items {
+            let (verdict, claims) =
+                verify::verify(&item.presented(), self.policy, self.evidence, self.now);
+            let candidate = claims.as_ref().map(|claims| item.candidate(claims));
+            let id = &item.query.id;
+            let counts = verdict.outcome == Outcome::Valid;
+            let counting = candidate.clone().filter(|_| counts);
+            valid.entry(id.clone()).or_default().push(counting);
+            genuine.entry(id.clone()).or_default().push(candidate);
+            credentials.push(JudgedCredential {
+                query_id: id.clone(),
+                format: item.format,
+                outcome: verdict.outcome,
+                verdict: serde_json::to_value(&verdict).unwrap_or_default(),
+                claims,
+            });
+            verdicts.push((id.clone(), verdict));
+        }
+        let (outcome, reason) = conclude(asked, (&valid, &genuine), &credentials);
+        (
+            Judged {
+                outcome,
+                reason,
+                credentials,
+            },
+            verdicts,
+        )
+    }
+}
+
+type Candidates = BTreeMap<String, Vec<Option<Candidate>>>;
+
+// §8.6: a presentation that fails is discarded; the answer fails if what is left does not satisfy the query. Where
+// it would have been enough but for revocation and the like, the conclusion says which.
+fn conclude(
+    asked: &Asked,
+    (valid, genuine): (&Candidates, &Candidates),
+    credentials: &[JudgedCredential],
+) -> (Outcome, Option<String>) {
+    let unmet = match dcql::check(&asked.query, valid) {
+        Ok(_) => return (Outcome::Valid, None),
+        Err(unmet) => unmet,
+    };
+    let worst = credentials
+        .iter()
+        .map(|credential| credential.outcome)
+        .max_by_key(|o| gravity(*o));
+    let reason = match dcql::check(&asked.query, genuine) {
+        Ok(_) => "a credential that is required is not valid".to_owned(),
+        Err(_) => unmet.to_string(),
+    };
+    match (dcql::check(&asked.query, genuine), worst) {
+        (Ok(_), Some(worst)) => (worst, Some(reason)),
+        (Err(_), Some(Outcome::Unverifiable)) => (Outcome::Unverifiable, Some(reason)),
+        _ => (Outcome::Invalid, Some(reason)),
+    }
+}
+
+const fn gravity(outcome: Outcome) -> u8 {
+    match outcome {
+        Outcome::Valid => 0,
+        Outcome::NotYetValid => 1,
+        Outcome::Expired => 2,
+        Outcome::Suspended => 3,
+        Outcome::Revoked => 4,
+        Outcome::Untrusted => 5,
+        Outcome::Unverifiable => 6,
+        Outcome::Invalid => 7,
+    }
+}

@@ -1,0 +1,236 @@
+//! The data files: who may read them, and which of them are refused.
+
+use std::sync::Arc;
+
+use rusqlite::Connection;
+use selfsame_crypto::seal::SealingKey;
+use selfsame_crypto::time::UnixTime;
+use selfsame_store::backend::{Backend, Place, SealedBatch, SealedEntry, Write};
+use selfsame_store::ledger::{Block, Entry, LedgerStore, SqliteLedger};
+use selfsame_store::{Batch, OutboxId, Put, Sqlite, Store, StoreError, TenantId, Vault};
+use tempfile::TempDir;
+
+fn tenant() -> TenantId {
+    TenantId::parse("anna").unwrap()
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn only_the_owner_can_read_the_files() {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = TempDir::new().unwrap();
+    let data = dir.path().join("deep").join("data");
+    let backend = Arc::new(Sqlite::open(data.join("store.db")).unwrap());
+    let store = Store::open(backend, Vault::from_master(SealingKey::from_bytes([1; 32])))
+        .await
+        .unwrap();
+    store
+        .commit(Batch::new(tenant()).put(Put::new("a", "b", vec![])))
+        .await
+        .unwrap();
+    let mode =
+        |path: &std::path::Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(
+        (mode(&dir.path().join("deep")), mode(&data)),
+        (0o700, 0o700)
+    );
+    let files: Vec<_> = std::fs::read_dir(&data)
+        .unwrap()
+        .map(|file| file.unwrap().path())
+        .collect();
+    assert_eq!(files.len(), 4, "{files:?}");
+    for file in files {
+        assert_eq!(mode(&file), 0o600, "{}", file.display());
+    }
+}
+
+#[test]
+fn files_of_a_newer_release_are_refused() {
+    let dir = TempDir::new().unwrap();
+    let (store, ledger) = (dir.path().join("store.db"), dir.path().join("ledger.db"));
+    drop((
+        Sqlite::open(&store).unwrap(),
+        SqliteLedger::open(&ledger).unwrap(),
+    ));
+    for path in [&store, &ledger] {
+        Connection::open(path)
+            .unwrap()
+            .pragma_update(None, "user_version", 2)
+            .unwrap();
+    }
+    assert!(matches!(
+        Sqlite::open(&store),
+        Err(StoreError::NewerSchema { found: 2, known: 1 })
+    ));
+    assert!(matches!(
+        SqliteLedger::open(&ledger),
+        Err(StoreError::NewerSchema { found: 2, known: 1 })
+    ));
+}
+
+#[test]
+fn files_of_others_are_refused_and_left_alone() {
+    let dir = TempDir::new().unwrap();
+    let text = dir.path().join("text");
+    std::fs::write(
+        &text,
+        "certainly not a database, but long enough to look at ".repeat(20),
+    )
+    .unwrap();
+    assert!(matches!(Sqlite::open(&text), Err(StoreError::Foreign(_))));
+    assert!(
+        std::fs::read_to_string(&text)
+            .unwrap()
+            .starts_with("certainly")
+    );
+    let other = dir.path().join("other.db");
+    Connection::open(&other)
+        .unwrap()
+        .execute_batch("CREATE TABLE theirs (a)")
+        .unwrap();
+    assert!(matches!(Sqlite::open(&other), Err(StoreError::Foreign(_))));
+    let ledger = dir.path().join("ledger.db");
+    drop(SqliteLedger::open(&ledger).unwrap());
+    assert!(matches!(Sqlite::open(&ledger), Err(StoreError::Foreign(_))));
+}
+
+#[test]
+fn a_file_in_use_is_refused_until_it_is_closed() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("store.db");
+    let first = Sqlite::open(&path).unwrap();
+    assert!(matches!(Sqlite::open(&path), Err(StoreError::InUse(_))));
+    drop(first);
+    assert!(Sqlite::open(&path).is_ok());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_batch_that_fails_half_way_leaves_nothing_and_harms_no_other() {
+    let dir = TempDir::new().unwrap();
+    let backend = Arc::new(Sqlite::open(dir.path().join("store.db")).unwrap());
+    let now = UnixTime(1);
+    let place = |id: &str| Place {
+        tenant: tenant(),
+        kind: "a".to_owned(),
+        id: id.to_owned(),
+    };
+    let put = |id: &str| Write::Put {
+        place: place(id),
+        version: 1,
+        value: vec![],
+        tags: vec![vec![1]],
+        expires: None,
+    };
+    let entry = SealedEntry {
+        id: OutboxId(7),
+        tenant: tenant(),
+        lane: [0; 16],
+        not_before: now,
+        attempts: 0,
+        created: now,
+        sealed: vec![],
+    };
+    let enqueue = |entry: &SealedEntry| Write::Enqueue(entry.clone());
+    let batch = |writes| SealedBatch {
+        now,
+        durable: true,
+        writes,
+    };
+    backend.commit(batch(vec![enqueue(&entry)])).await.unwrap();
+    let mut tasks = Vec::new();
+    for number in 0..20 {
+        let (good, bad) = (
+            batch(vec![put(&format!("good{number}"))]),
+            batch(vec![put(&format!("bad{number}")), enqueue(&entry)]),
+        );
+        for (batch, succeeds) in [(good, true), (bad, false)] {
+            let backend = backend.clone();
+            tasks.push((
+                succeeds,
+                tokio::spawn(async move { backend.commit(batch).await }),
+            ));
+        }
+    }
+    for (succeeds, task) in tasks {
+        assert_eq!(task.await.unwrap().is_ok(), succeeds);
+    }
+    for number in 0..20 {
+        assert!(
+            backend
+                .read(&place(&format!("good{number}")), now)
+                .await
+                .unwrap()
+                .is_some()
+        );
+        assert!(
+            backend
+                .read(&place(&format!("bad{number}")), now)
+                .await
+                .unwrap()
+                .is_none()
+        );
+    }
+    drop(backend);
+    let tags: u32 = Connection::open(dir.path().join("store.db"))
+        .unwrap()
+        .query_row("SELECT count(*) FROM tags", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(tags, 20);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_log_stays_bounded_while_there_is_no_rest() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("store.db");
+    let backend = Arc::new(Sqlite::open(&path).unwrap());
+    let store = Store::open(backend, Vault::from_master(SealingKey::from_bytes([1; 32])))
+        .await
+        .unwrap();
+    let mut tasks = Vec::new();
+    for task in 0..8_u8 {
+        let store = store.clone();
+        tasks.push(tokio::spawn(async move {
+            for _ in 0..150 {
+                let put = Put::new("a", task.to_string(), vec![task; 200_000]);
+                store
+                    .commit(Batch::new(tenant()).put(put).deferred())
+                    .await
+                    .unwrap();
+            }
+        }));
+    }
+    for task in tasks {
+        task.await.unwrap();
+    }
+    // 240 MB were written.
+    let log = std::fs::metadata(dir.path().join("store.db-wal"))
+        .unwrap()
+        .len();
+    assert!(log < 120 << 20, "{log}");
+}
+
+#[tokio::test]
+async fn a_ledger_is_the_same_after_reopening() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("ledger.db");
+    let ledger = SqliteLedger::open(&path).unwrap();
+    let entries = vec![Entry {
+        hash: [1; 32],
+        bytes: vec![2],
+    }];
+    let writes = [(b"key".to_vec(), b"value".to_vec())].into();
+    let head = ledger
+        .append(Block {
+            height: 1,
+            entries,
+            writes,
+            head: b"head".to_vec(),
+        })
+        .await
+        .unwrap();
+    drop(ledger);
+    let ledger = SqliteLedger::open(&path).unwrap();
+    assert_eq!(ledger.head().unwrap(), Some(head));
+    assert_eq!(ledger.get(b"key").unwrap(), Some(b"value".to_vec()));
+    assert_eq!(ledger.entry(1).unwrap().unwrap().entry.bytes, [2]);
+}

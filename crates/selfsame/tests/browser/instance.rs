@@ -1,0 +1,55 @@
+//! A whole instance of its own for one test: the built binary on a free port with fresh data.
+
+use std::path::Path;
+
+use crate::process::Process;
+
+/// A running instance; it ends, and its data go, when dropped.
+pub struct Instance {
+    /// The base of its addresses, with a slash at the end.
+    pub origin: String,
+    /// The link, printed once, that signs the operator in.
+    pub sign_in: String,
+    _process: Process,
+}
+
+impl Instance {
+    pub async fn start() -> Self {
+        let arguments = |folder: &Path| {
+            let data = folder.join("data").display().to_string();
+            [
+                "up",
+                "--no-demo",
+                "--listen",
+                "127.0.0.1:0",
+                "--data",
+                &data,
+            ]
+            .map(str::to_owned)
+            .to_vec()
+        };
+        let mut process =
+            Process::start(env!("CARGO_BIN_EXE_selfsame"), arguments).expect("the binary");
+        let line = process.line_with("/operator/sign-in?token=").await;
+        let sign_in = line
+            .split_whitespace()
+            .last()
+            .unwrap_or_default()
+            .to_owned();
+        let origin = sign_in
+            .split("operator/")
+            .next()
+            .unwrap_or_default()
+            .to_owned();
+        Self {
+            origin,
+            sign_in,
+            _process: process,
+        }
+    }
+
+    /// The address of a page.
+    pub fn page(&self, path: &str) -> String {
+        format!("{}{path}", self.origin)
+    }
+}
