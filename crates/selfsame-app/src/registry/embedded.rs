@@ -1,14 +1,37 @@
 //! tmp
 use super::*;
 pub struct Embedded;
-impl Embedded { pub async fn open(_: &str, _: std::sync::Arc<dyn selfsame_store::ledger::LedgerStore>, _: selfsame_store::Store, _: crate::keys::Keys) -> Result<Self> { Ok(Self) } }
+impl Embedded {
+    pub async fn open(
+        _: &str,
+        _: std::sync::Arc<dyn selfsame_store::ledger::LedgerStore>,
+        _: selfsame_store::Store,
+        _: crate::keys::Keys,
+    ) -> Result<Self> {
+        Ok(Self)
+    }
+}
 #[async_trait]
 impl Registry for Embedded {
-    async fn genesis(&self) -> Result<Vec<u8>> { loop {} }
-    async fn submit(&self, _: &Transaction) -> Result<Receipt>{ loop {} }
-    async fn submit_bytes(&self, _: &str) -> Result<Receipt>{ loop {} }
-    async fn resolve(&self, _: &Did, _: &Options) -> Resolution{ loop {} }
-    async fn next_nonce(&self, _: &Did) -> Result<u64>{ loop {} }
-    async fn status(&self) -> Result<RegistryStatus>{ loop {} }
-    async fn entries(&self, _: u64, _: usize) -> Result<Vec<RegistryEntry>>{ loop {} }
+    async fn genesis(&self) -> Result<Vec<u8>> {
+        loop {}
+    }
+    async fn submit(&self, _: &Transaction) -> Result<Receipt> {
+        loop {}
+    }
+    async fn submit_bytes(&self, _: &str) -> Result<Receipt> {
+        loop {}
+    }
+    async fn resolve(&self, _: &Did, _: &Options) -> Resolution {
+        loop {}
+    }
+    async fn next_nonce(&self, _: &Did) -> Result<u64> {
+        loop {}
+    }
+    async fn status(&self) -> Result<RegistryStatus> {
+        loop {}
+    }
+    async fn entries(&self, _: u64, _: usize) -> Result<Vec<RegistryEntry>> {
+        loop {}
+    }
 }
