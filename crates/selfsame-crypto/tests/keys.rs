@@ -9,7 +9,7 @@ use aws_lc_rs::signature::{
 };
 use proptest::prelude::*;
 use selfsame_crypto::encoding::{
-    base58_decode, base58_encode, base64url_decode, base64url_encode, multibase_decode,
+    base58_decode, base58_encode, base64url_decode, base64url_encode, hex_decode, multibase_decode,
 };
 use selfsame_crypto::{
     Algorithm, Jwk, KeyError, KeyHandle, KeyType, PrivateKey, PublicKey, SignatureError,
@@ -169,6 +169,38 @@ fn ed25519_signatures_are_deterministic_and_verify() {
     );
     assert_eq!(key.public().to_jwk(), jwk(&case["jwk"]));
     assert_eq!(key.algorithm(), Algorithm::EdDsa);
+}
+
+#[test]
+fn an_ed25519_signature_with_the_group_order_added_is_refused() {
+    // RFC 8032 §5.1.7: S must be below L, or anyone could make a second signature of a first.
+    let order =
+        hex_decode("edd3f55c1a631258d69cf7a2def9de1400000000000000000000000000000010").unwrap();
+    let key = PrivateKey::generate(KeyType::Ed25519).unwrap();
+    let mut signature = key.sign(MESSAGE).unwrap();
+    assert_eq!(
+        key.public().verify(Algorithm::EdDsa, MESSAGE, &signature),
+        Ok(())
+    );
+    let mut carry = 0_u16;
+    for (byte, add) in signature[32..].iter_mut().zip(order) {
+        carry += u16::from(*byte) + u16::from(add);
+        *byte = carry as u8;
+        carry >>= 8;
+    }
+    assert_eq!(
+        key.public().verify(Algorithm::EdDsa, MESSAGE, &signature),
+        Err(SignatureError::Invalid)
+    );
+}
+
+#[test]
+fn keys_can_be_shared_among_threads() {
+    fn shared<T: Send + Sync>() {}
+    shared::<PublicKey>();
+    shared::<PrivateKey>();
+    shared::<selfsame_crypto::ctx::Ctx>();
+    shared::<selfsame_crypto::seal::SealingKey>();
 }
 
 #[test]

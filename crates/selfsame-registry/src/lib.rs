@@ -13,7 +13,7 @@
 )]
 
 mod cbor;
-mod content;
+pub mod content;
 mod genesis;
 mod head;
 mod identifier;
@@ -25,7 +25,7 @@ mod state;
 mod transaction;
 
 pub use cbor::Malformed;
-pub use content::{Content, ContentFault, Key, Service, Uses};
+pub use content::{Content, Uses};
 pub use genesis::{Genesis, Rules};
 pub use head::Head;
 pub use identifier::Identifier;

@@ -1,9 +1,10 @@
 //! Anchoring status lists.
 
 use selfsame_crypto::KeyType;
-use selfsame_registry::{ContentFault, Refusal};
+use selfsame_registry::content::ContentFault;
+use selfsame_registry::{Refusal, SignatureFault};
 
-use crate::world::World;
+use crate::world::{Actor, World};
 
 const LIST: &str = "https://issuer.example/status/1";
 
@@ -54,6 +55,20 @@ fn nobody_anchors_under_the_name_of_another() {
         .status_anchor(&world.state, &world.did(&issuer), LIST)
         .unwrap();
     assert_eq!(anchor.unwrap().issued, issued);
+}
+
+#[test]
+fn an_anchor_not_signed_by_its_author_is_refused() {
+    let mut world = World::new();
+    let (mut issuer, forger) = (
+        world.registered(KeyType::Ed25519),
+        Actor::new(KeyType::Ed25519),
+    );
+    let network = world.network().clone();
+    let issued = world.time;
+    issuer.key = forger.key;
+    let refused = Err(Refusal::Signature(SignatureFault::Bad));
+    assert_eq!(world.submit(issuer.anchor(&network, LIST, issued)), refused);
 }
 
 #[test]

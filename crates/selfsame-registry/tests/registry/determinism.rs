@@ -172,3 +172,23 @@ fn one_changed_transaction_changes_the_digest() {
     assert_ne!(first.head.app_hash(), second.head.app_hash());
     assert_ne!(first.head.app_hash(), empty);
 }
+
+#[test]
+fn the_digest_depends_on_all_that_went_before_not_on_the_last_block_alone() {
+    let mut first = World::new();
+    let mut second = twin(&first);
+    let network = first.network().clone();
+    first
+        .submit(Actor::new(KeyType::Ed25519).create(&network))
+        .unwrap();
+    second
+        .submit(Actor::new(KeyType::Ed25519).create(&network))
+        .unwrap();
+    let same = Actor::new(KeyType::Ed25519).create(&network);
+    let (last, other_last) = (
+        first.block(std::slice::from_ref(&same)),
+        second.block(&[same]),
+    );
+    assert_eq!(last.writes, other_last.writes);
+    assert_ne!(last.head.state_digest, other_last.head.state_digest);
+}

@@ -1,9 +1,10 @@
 //! Creating, updating and deactivating DIDs, and every way to be refused.
 
 use selfsame_crypto::{KeyType, PrivateKey, PublicKey};
+use selfsame_registry::content::{ContentFault, Key, Service};
 use selfsame_registry::{
-    AuthorFault, Content, ContentFault, Identifier, Key, Operation, Refusal, Service, Signature,
-    SignatureFault, Transaction, Unsigned, Uses,
+    AuthorFault, Content, Identifier, Operation, Refusal, Signature, SignatureFault, Transaction,
+    Unsigned, Uses,
 };
 
 use crate::world::{Actor, World};
@@ -336,6 +337,19 @@ impl Wanted {
         let answer = self.world.submit(update);
         assert_eq!(answer, Err(Refusal::Content(fault)), "{content:?}");
     }
+}
+
+#[test]
+fn content_is_judged_at_creation_as_it_is_at_updates() {
+    let mut world = World::new();
+    let mut actor = Actor::new(KeyType::Ed25519);
+    let mut content = actor.content();
+    content.also_known_as = vec!["no uri".to_owned()];
+    let create = actor.sign(&world.network().clone(), Operation::CreateDid(content));
+    assert_eq!(
+        world.submit(create),
+        Err(Refusal::Content(ContentFault::Uri))
+    );
 }
 
 #[test]

@@ -2,9 +2,9 @@
 
 use selfsame_crypto::time::UnixTime;
 use selfsame_crypto::{KeyType, PrivateKey};
+use selfsame_registry::content::{ContentFault, Key, Service};
 use selfsame_registry::{
-    ApplyError, Block, CheckError, Content, ContentFault, Genesis, Key, Operation, Refusal, Rules,
-    Service, Transaction, Uses,
+    ApplyError, Block, CheckError, Content, Genesis, Operation, Refusal, Rules, Transaction, Uses,
 };
 
 use crate::world::{Actor, Broken, START, World};

@@ -6,4 +6,5 @@ mod encoding;
 mod identities;
 mod limits;
 mod resolution;
+mod vector;
 mod world;
