@@ -1,12 +1,11 @@
 //! The driver of pure steps: gathers what a step says it needs, runs it again, gives up after a few rounds.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use selfsame_credential::evidence::{Evidence, Fetched, Need, Step, Unavailable};
 use selfsame_credential::status;
 use selfsame_crypto::time::UnixTime;
-use selfsame_net::Cache;
+use selfsame_net::{Cache, CacheSettings, Fresh, NetError, Request, Response};
 use selfsame_store::TenantId;
 use url::Url;
 
@@ -20,15 +19,16 @@ const NEEDS_MAX: usize = 64;
 
 /// The caches of what verification fetches.
 pub struct Fetches {
-    lists: Cache<String, status::List>,
+    lists: Cache<String, Arc<status::List>>,
     metadata: Cache<String, Vec<u8>>,
 }
 
 impl Default for Fetches {
     fn default() -> Self {
         Self {
-            lists: Cache::new(256, Duration::from_secs(2)),
-            metadata: Cache::new(256, Duration::from_secs(5)),
+            // A list is used for as long as the policy of a verification allows; here it only must not stay for ever.
+            lists: Cache::new(CacheSettings { capacity: 256, ttl: 3600, negative_ttl: 2 }),
+            metadata: Cache::new(CacheSettings { capacity: 256, ttl: 300, negative_ttl: 5 }),
         }
     }
 }
@@ -81,8 +81,18 @@ impl Shared {
                     evidence.insert_did(did, fetched);
                 }
                 Need::IssuerMetadata(issuer) => {
-                    let fetched = self.issuer_metadata(&issuer).await;
+                    let fetched = match selfsame_oauth::well_known(&issuer, "jwt-vc-issuer") {
+                        Some(url) => self.key_document(&url).await,
+                        None => unavailable("the issuer is no https address", self.clock.now()),
+                    };
                     evidence.insert_issuer_metadata(issuer, fetched);
+                }
+                Need::JwkSet(uri) => {
+                    let fetched = match Url::parse(&uri) {
+                        Ok(url) => self.key_document(&url).await,
+                        Err(_) => unavailable("the address of the keys is none", self.clock.now()),
+                    };
+                    evidence.insert_jwk_set(uri, fetched);
                 }
                 Need::StatusList(uri) => {
                     let fetched = self.status_list(&uri, freshness).await;
@@ -96,4 +106,72 @@ impl Shared {
         }
         Ok(())
     }
+
+    async fn key_document(&self, url: &Url) -> Fetched<Vec<u8>> {
+        let now = self.clock.now();
+        let fetch = async {
+            let response = self.fetched_document(url, "application/json").await?;
+            Ok(Fresh::new(response.body.to_vec()).at_most(response.cache_max_age.unwrap_or(u64::MAX)))
+        };
+        match self.fetched.metadata.get(&url.to_string(), now, fetch).await {
+            Ok((document, at)) => Fetched { value: Ok((*document).clone()), at },
+            Err(error) => unavailable(&error.to_string(), now),
+        }
+    }
+
+    /// A status list, fetched again if the one at hand is too old for this verification.
+    pub(crate) async fn status_list(&self, uri: &str, freshness: Freshness) -> Fetched<Arc<status::List>> {
+        let now = self.clock.now();
+        let key = uri.to_owned();
+        let Ok(url) = Url::parse(uri) else {
+            return unavailable("the status list's address is none", now);
+        };
+        for _ in 0..2 {
+            let fetch = async {
+                let accept = "application/statuslist+jwt, application/vc+jwt;q=0.9";
+                let response = self.fetched_document(&url, accept).await?;
+                let list = status::List::parse(uri, response.content_type.as_deref(), &response.body, now)
+                    .map_err(|error| {
+                        tracing::warn!(%error, uri, "a status list can't be read");
+                        NetError::Malformed("the status list")
+                    })?;
+                Ok(Fresh::new(Arc::new(list)))
+            };
+            match self.fetched.lists.get(&key, now, fetch).await {
+                Ok((list, at)) => {
+                    let too_old = now.seconds_since(at) > freshness.max_status_age
+                        || list.expires_at().is_some_and(|expires| expires <= now);
+                    if too_old && at < now {
+                        self.fetched.lists.forget(&key);
+                        continue;
+                    }
+                    return Fetched { value: Ok((*list).clone()), at };
+                }
+                Err(error) => return unavailable(&error.to_string(), now),
+            }
+        }
+        unavailable("the status list stays too old", now)
+    }
+
+    /// Forgets a list, so that the next verification sees what its issuer says now.
+    pub(crate) fn forget_status_lists(&self, uris: impl IntoIterator<Item = String>) {
+        for uri in uris {
+            self.fetched.lists.forget(&uri);
+        }
+    }
+
+    async fn fetched_document(&self, url: &Url, accept: &str) -> std::result::Result<Response, NetError> {
+        let request = Request { accept: Some(accept), redirects: 2, ..Request::default() };
+        let response = self.net.get(url, &request).await?;
+        if response.is_success() {
+            return Ok(response);
+        }
+        tracing::warn!(status = response.status, host = url.host_str(), "a document could not be fetched");
+        Err(NetError::Malformed("an answer other than a success"))
+    }
+}
+
+fn unavailable<T>(reason: &str, at: UnixTime) -> Fetched<T> {
+    tracing::warn!(reason, "evidence can't be had");
+    Fetched { value: Err(Unavailable { reason: reason.to_owned() }), at }
 }

@@ -1,7 +1,7 @@
 //! An organisation's identity on this instance: its DID, its key, and its anchoring in the registry.
 
 use selfsame_crypto::{Algorithm, KeyHandle, KeyType, PublicKey};
-use selfsame_did::{Did, DidUrl};
+use selfsame_did::Did;
 use selfsame_store::{Batch, Expect, Put, StoreError, TenantId};
 use serde::{Deserialize, Serialize};
 
@@ -58,7 +58,7 @@ impl Identity {
             Some(existing) => Did::parse(existing).map_err(|error| Error::bad_request(format!("[issuer] did: {error}")))?,
             None => shared.new_did(wish.method, key.public(), wish.web_path).await?,
         };
-        let kid = kid_of(&did, wish.existing.is_some());
+        let kid = kid_of(&did);
         let record = IdentityRecord { did, key: handle, kid };
         let batch = batch.put(Put::new(IDENTITY, "own", encode(&record)?));
         match shared.store.commit(batch).await {
@@ -115,5 +115,16 @@ impl Identity {
     #[must_use]
     pub fn algorithm(&self) -> Algorithm {
         self.public.key_type().default_algorithm()
+    }
+}
+
+/// The DID URL of a DID's own key, by the rule of its method.
+pub(crate) fn kid_of(did: &Did) -> String {
+    match did.method() {
+        // did:key §3.1.3: the fragment is the key itself.
+        "key" => format!("{did}#{}", did.method_id()),
+        // did:jwk: always the first and only.
+        "jwk" => format!("{did}#0"),
+        _ => format!("{did}#{KEY_FRAGMENT}"),
     }
 }

@@ -1,5 +1,6 @@
 //! The issuer: what it offers, issues and withdraws.
 
+mod anchors;
 pub mod lists;
 mod metadata;
 mod offers;
@@ -19,7 +20,10 @@ use crate::issuer::lists::Lists;
 use crate::shared::Shared;
 use crate::view::issuer::Template;
 
+pub(crate) use anchors::anchors;
+pub(crate) use metadata::{claim_path, vct};
 pub use metadata::Published;
+pub(crate) use offers::{listing, page};
 
 /// The organisation that issues.
 pub(crate) fn tenant() -> TenantId {

@@ -1,41 +1,41 @@
 //! Resolves DIDs of every method: locally, from the registry, over the web, or by a configured resolver; with a cache.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use selfsame_credential::evidence::{Fetched, Unavailable};
-use selfsame_crypto::json;
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::{Did, Options, Plan, Resolution, ResolutionError};
-use selfsame_net::{Cache, Net, Request};
+use selfsame_net::{Cache, CacheSettings, Fresh, Net, NetError, Request};
+use crate::config::Config;
 use url::Url;
 
 use crate::registry::Registry;
 
-/// How long a fetched document is used without asking again.
-const LIFETIME: Duration = Duration::from_secs(60);
-/// How long a failure is remembered, so that a dead host is not asked for each credential.
-const FAILURE_LIFETIME: Duration = Duration::from_secs(5);
-/// So many documents are kept.
-const CACHED_MAX: usize = 4096;
+/// Documents are used for a minute without asking again; a failure is remembered for less, so that a dead host is
+/// not asked for each credential.
+const CACHE: CacheSettings = CacheSettings { capacity: 4096, ttl: 60, negative_ttl: 5 };
 
 /// The resolver of one instance.
 pub struct Resolver {
     net: Net,
     registry: Option<Arc<dyn Registry>>,
     foreign: Option<Url>,
+    /// Origins of our own that are served without TLS.
+    plain: Vec<Url>,
     cache: Cache<String, Resolution>,
 }
 
 impl Resolver {
-    /// A resolver that asks this registry for `did:selfsame` and `foreign`, a Universal Resolver, for what nobody here knows.
+    /// A resolver that asks this registry for `did:selfsame` and the configured one for what nobody here knows.
     #[must_use]
-    pub fn new(net: Net, registry: Option<Arc<dyn Registry>>, foreign: Option<Url>) -> Self {
+    pub fn new(net: Net, registry: Option<Arc<dyn Registry>>, config: &Config) -> Self {
+        let origins = std::iter::once(&config.origin).chain(&config.trust.origins);
         Self {
             net,
             registry,
-            foreign,
-            cache: Cache::new(CACHED_MAX, FAILURE_LIFETIME),
+            foreign: config.foreign_resolver.clone(),
+            plain: origins.filter(|origin| origin.scheme() == "http").cloned().collect(),
+            cache: Cache::new(CACHE),
         }
     }
 
@@ -43,10 +43,10 @@ impl Resolver {
     pub async fn resolve(&self, did: &Did, options: &Options, now: UnixTime) -> (Arc<Resolution>, UnixTime) {
         match selfsame_did::plan(did, options) {
             Err(error) => (Arc::new(Resolution::failed(error)), now),
-            Ok(Plan::Done(resolution)) => (Arc::new(resolution), now),
+            Ok(Plan::Done(resolution)) => (Arc::from(resolution), now),
             Ok(Plan::Registry { did, options }) => (Arc::new(self.from_registry(&did, &options).await), now),
-            Ok(Plan::Fetch { url }) => self.cached(did, options, now, || self.from_web(did, &url)).await,
-            Ok(Plan::Foreign(did)) => self.cached(&did, options, now, || self.from_foreign(&did, options)).await,
+            Ok(Plan::Fetch { url }) => self.cached(did, options, now, self.from_web(did, &url)).await,
+            Ok(Plan::Foreign(did)) => self.cached(&did, options, now, self.from_foreign(&did, options)).await,
         }
     }
 
@@ -72,75 +72,78 @@ impl Resolver {
         }
     }
 
-    async fn cached<F>(
+    async fn cached(
         &self,
         did: &Did,
         options: &Options,
         now: UnixTime,
-        fetch: impl FnOnce() -> F + Send,
-    ) -> (Arc<Resolution>, UnixTime)
-    where
-        F: Future<Output = Result<Resolution, Resolution>> + Send,
-    {
-        let key = format!("{} {:?} {:?}", did.as_str(), options.version_id, options.version_time);
-        let fetched = self.cache.get(key, now, || async {
-            fetch().await.map(|resolution| (resolution, LIFETIME))
+        fetch: impl Future<Output = Result<Resolution, NetError>>,
+    ) -> (Arc<Resolution>, UnixTime) {
+        let key = format!("{did} {:?} {:?} {:?}", options.version_id, options.version_time, options.accept);
+        let fetched = self.cache.get(&key, now, async {
+            let resolution = fetch.await?;
+            // What is missing or gone may come (back) sooner than a document changes.
+            Ok(if resolution.metadata.error.is_some() { Fresh::negative(resolution) } else { Fresh::new(resolution) })
         });
-        match fetched.await {
-            Ok(found) => found,
-            Err(failed) => (failed, now),
-        }
+        fetched
+            .await
+            .unwrap_or_else(|_| (Arc::new(Resolution::failed(ResolutionError::InternalError)), now))
     }
 
-    async fn from_web(&self, did: &Did, url: &Url) -> Result<Resolution, Resolution> {
-        let accept = "application/did, application/json;q=0.9";
-        match self.fetch(url, accept).await? {
-            Some(body) => keep(selfsame_did::web::read(did, &body)),
-            None => Err(Resolution::failed(ResolutionError::NotFound)),
-        }
+    async fn from_web(&self, did: &Did, url: &Url) -> Result<Resolution, NetError> {
+        let url = self.plain_if_own(url);
+        Ok(match self.fetch(&url, "application/did, application/json;q=0.9").await? {
+            Some(body) => selfsame_did::web::read(did, &body),
+            None => Resolution::failed(ResolutionError::NotFound),
+        })
     }
 
-    async fn from_foreign(&self, did: &Did, options: &Options) -> Result<Resolution, Resolution> {
-        let Some(base) = &self.foreign else {
-            return Err(Resolution::failed(ResolutionError::MethodNotSupported));
+    async fn from_foreign(&self, did: &Did, options: &Options) -> Result<Resolution, NetError> {
+        let Some(url) = self.foreign.as_ref().and_then(|base| identifiers_url(base, did, options)) else {
+            return Ok(Resolution::failed(ResolutionError::MethodNotSupported));
         };
-        let url = identifiers_url(base, did, options)
-            .ok_or_else(|| Resolution::failed(ResolutionError::InternalError))?;
-        // A resolver answers 404 and 410 with a result too; what is no result counts as not answered.
-        match self.fetch(&url, "application/did-resolution").await? {
-            Some(body) => keep(Resolution::parse(did, &body)),
-            None => Err(Resolution::failed(ResolutionError::NotFound)),
-        }
+        Ok(match self.fetch(&url, "application/did-resolution").await? {
+            Some(body) => Resolution::parse(&body, did),
+            None => Resolution::failed(ResolutionError::NotFound),
+        })
+    }
+
+    /// did:web knows only TLS; an instance on loopback without it still resolves its own.
+    fn plain_if_own(&self, url: &Url) -> Url {
+        let mut plain = url.clone();
+        let own = plain.set_scheme("http").is_ok()
+            && plain.set_port(url.port()).is_ok()
+            && self.plain.iter().any(|origin| origin.origin() == plain.origin());
+        if own { plain } else { url.clone() }
     }
 
     /// The body, or nothing if there is none at that address.
-    async fn fetch(&self, url: &Url, accept: &str) -> Result<Option<Vec<u8>>, Resolution> {
-        let unavailable = || Resolution::failed(ResolutionError::InternalError);
-        let request = Request { accept: Some(accept), ..Request::default() };
+    async fn fetch(&self, url: &Url, accept: &str) -> Result<Option<Vec<u8>>, NetError> {
+        let request = Request { accept: Some(accept), redirects: 2, ..Request::default() };
+        let failed = |reason: &str| tracing::warn!(reason, host = url.host_str(), "a DID document could not be fetched");
         match self.net.get(url, &request).await {
+            // A resolver answers 410 with a result in its body.
             Ok(response) if response.is_success() || response.status == 410 => Ok(Some(response.body.to_vec())),
             Ok(response) if response.status == 404 => Ok(None),
             Ok(response) => {
-                tracing::warn!(status = response.status, host = url.host_str(), "a DID document could not be fetched");
-                Err(unavailable())
+                failed(&format!("status {}", response.status));
+                Err(NetError::Malformed("an answer other than a success"))
             }
             Err(error) => {
-                tracing::warn!(reason = %error, host = url.host_str(), "a DID document could not be fetched");
-                Err(unavailable())
+                failed(&error.to_string());
+                Err(error)
             }
         }
     }
-}
-
-/// Failures are kept for a shorter time than documents.
-fn keep(resolution: Resolution) -> Result<Resolution, Resolution> {
-    if resolution.metadata.error.is_some() { Err(resolution) } else { Ok(resolution) }
 }
 
 /// The address of a resolution at a Universal Resolver's HTTP face.
 fn identifiers_url(base: &Url, did: &Did, options: &Options) -> Option<Url> {
     let mut url = base.clone();
-    url.path_segments_mut().ok()?.pop_if_empty().extend(["1.0", "identifiers", did.as_str()]);
+    url.path_segments_mut()
+        .ok()?
+        .pop_if_empty()
+        .extend(["1.0", "identifiers", did.as_str()]);
     if let Some(version) = &options.version_id {
         url.query_pairs_mut().append_pair("versionId", version);
     }

@@ -7,9 +7,8 @@ mod keys;
 mod receive;
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use selfsame_net::Cache;
+use selfsame_net::{Cache, CacheSettings};
 use selfsame_oauth::ServerMetadata;
 use selfsame_openid4vc::Transport;
 use selfsame_openid4vc::wire::metadata::IssuerMetadata;
@@ -40,7 +39,7 @@ impl Wallet {
             accounts: Accounts::new(shared.clone()),
             shared,
             transport,
-            issuers: Cache::new(256, Duration::from_secs(300), Duration::from_secs(5)),
+            issuers: Cache::new(CacheSettings { capacity: 256, ttl: 300, negative_ttl: 5 }),
         }
     }
 

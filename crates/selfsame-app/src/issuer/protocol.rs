@@ -62,7 +62,7 @@ impl Issuer {
             Step::Needs(_) => return Err(Error::internal("redeeming a code needs nothing").into()),
         };
         offer.state = state;
-        let mut batch = Batch::new(tenant()).update(OFFER, &record.id, record.version, encode(&offer)?);
+        let mut batch = Batch::new(tenant()).update(OFFER, record, encode(&offer)?);
         let mut answer = None;
         for effect in effects {
             match effect {
@@ -131,7 +131,7 @@ impl Issuer {
             .run(&tenant(), freshness, |evidence| issuer::step(&grant.state, input, evidence, &ctx))
             .await?;
         grant.state = state;
-        let mut batch = Batch::new(tenant()).update(GRANT, &record.id, record.version, encode(&grant)?);
+        let mut batch = Batch::new(tenant()).update(GRANT, &record, encode(&grant)?);
         let mut answer = None;
         let mut issued = Vec::new();
         for effect in effects {

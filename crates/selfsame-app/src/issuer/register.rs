@@ -85,7 +85,9 @@ impl Issuer {
     /// `NotFound`.
     pub async fn issued_credential(&self, id: &str) -> Result<IssuedCredential> {
         let record = self.shared.store.read(&tenant(), ISSUED, id).await?.ok_or_else(unknown)?;
-        Ok(self.issued_view(id, &decode(&record.value)?))
+        let issued: IssuedRecord = decode(&record.value)?;
+        self.lists.is_published(issued.place.list).await?;
+        Ok(self.issued_view(id, &issued))
     }
 
     /// Withdraws a credential, for good or for now, or takes a suspension back. Done when it is durable; the
@@ -130,6 +132,7 @@ impl Issuer {
             issued: record.issued.rfc3339(),
             expires: record.expires.rfc3339(),
             status: record.status,
+            published: self.lists.says_all(record.place.list),
             status_list: self.lists.uri(record.place.list, super::lists::Face::Token),
             status_index: record.place.index,
             label: record.label.clone(),

@@ -147,6 +147,8 @@ pub struct IssuedCredential {
     pub expires: String,
     /// `valid`, `revoked` or `suspended`.
     pub status: CredentialStatus,
+    /// Whether the list that is served says so; it does within a second of a change.
+    pub published: bool,
     /// Its status list's URI.
     pub status_list: String,
     /// Its index in that list.

@@ -86,6 +86,8 @@ pub struct PresentationVerdict {
     /// `unverifiable`, `invalid`.
     #[schema(value_type = String)]
     pub outcome: Outcome,
+    /// Why, where it is not that every rule holds.
+    pub reason: Option<String>,
     /// Each presentation.
     pub credentials: Vec<CredentialVerdict>,
 }
@@ -138,6 +140,20 @@ impl CredentialVerdict {
                 })
                 .collect(),
             status_as_of: verdict.as_of.map(|at| at.rfc3339()),
+            claims,
+        }
+    }
+
+    /// The verdict as it was kept: the model's own JSON.
+    #[must_use]
+    pub(crate) fn of_stored(query: &str, outcome: Outcome, stored: &Value, claims: Option<Value>) -> Self {
+        let rules = stored.get("rules").cloned().unwrap_or_default();
+        let as_of = stored.get("as_of").and_then(Value::as_u64);
+        Self {
+            query: query.to_owned(),
+            outcome,
+            rules: serde_json::from_value(rules).unwrap_or_default(),
+            status_as_of: as_of.map(|at| selfsame_crypto::time::UnixTime(at).rfc3339()),
             claims,
         }
     }

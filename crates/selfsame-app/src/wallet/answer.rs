@@ -360,7 +360,7 @@ fn holder_key(fitting: &[Fitting], one: &Match<usize>) -> Result<Option<HolderKe
     let kid = match (&card.kid, held.holder_did()) {
         (Some(kid), _) => Some(kid.clone()),
         // A key without a name was turned into a did:jwk by the issuer of a W3C credential.
-        (None, Some(did)) => Some(crate::identity::kid_of(&selfsame_did::Did::parse(did).map_err(Error::internal)?, false)),
+        (None, Some(did)) => Some(crate::identity::kid_of(&selfsame_did::Did::parse(did).map_err(Error::internal)?)),
         (None, None) => None,
     };
     Ok(Some(HolderKey { key: key.clone(), algorithm: selfsame_crypto::Algorithm::Es256, kid }))

@@ -73,7 +73,7 @@ impl Wallet {
         let (info, batch, key) = self.new_key(person, kind)?;
         let did = self.shared.new_did(method, key.public(), "").await?;
         let record = DidRecord {
-            kid: kid_of(&did, false),
+            kid: kid_of(&did),
             did: did.as_str().to_owned(),
             key: KeyHandle::of(key.public()),
             created: self.shared.clock.now(),

@@ -10,7 +10,7 @@ use selfsame_openid4vc::wallet::{self, Answer, Binding, Effect, Input, State};
 use selfsame_openid4vc::wire::metadata::Configuration;
 use selfsame_openid4vc::wire::offer::{CredentialOffer, InputMode};
 use selfsame_store::outbox::Leased;
-use selfsame_store::{Batch, Put, TenantId};
+use selfsame_store::{Batch, Put, Record};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
@@ -151,7 +151,7 @@ impl Wallet {
             }
             Err(error) => {
                 let reason = error.to_string();
-                return self.taken(&leased, (&id, record.version, flow), &Input::Unreachable(&reason)).await;
+                return self.taken(&leased, (&record, flow), &Input::Unreachable(&reason)).await;
             }
         };
         let seen = Answer {
@@ -165,12 +165,12 @@ impl Wallet {
             Effect::RequestCredential { .. } => Input::Credential(seen),
             Effect::Keep(_) => return Err(Error::internal("credentials are kept with the step that brings them")),
         };
-        self.taken(&leased, (&id, record.version, flow), &input).await
+        self.taken(&leased, (&record, flow), &input).await
     }
 
     /// Takes a step with what came in, and commits all that follows from it at once.
-    async fn taken(&self, leased: &Leased, (id, version, flow): (&str, u64, Flow), input: &Input<'_>) -> Result<Done> {
-        let tenant = leased.tenant.clone();
+    async fn taken(&self, leased: &Leased, (record, flow): (&Record, Flow), input: &Input<'_>) -> Result<Done> {
+        let (tenant, id) = (leased.tenant.clone(), record.id.as_str());
         let ctx = self.shared.clock.ctx();
         let freshness = Freshness { max_status_age: 0 };
         let (state, effects) = self
@@ -206,7 +206,7 @@ impl Wallet {
                 (batch.delete(FLOW, id), Some(End::Failed(error)))
             }
             State::Redeeming(_) | State::Proving(_) | State::Requesting(_) => {
-                (batch.update(FLOW, id, version, encode(&Flow { state, looks: flow.looks })?), None)
+                (batch.update(FLOW, record, encode(&Flow { state, looks: flow.looks })?), None)
             }
         };
         // The token alone is worth no flush of its own: it goes to the disk with the request that spends it.
@@ -263,7 +263,7 @@ impl Wallet {
         let mut wrong = None;
         let fetched = self
             .issuers
-            .get(&offer.credential_issuer, now, || async {
+            .get(&offer.credential_issuer, now, async {
                 match self.fetch_issuer(offer).await {
                     Ok(known) => Ok(Fresh::new(known)),
                     Err(error) => {
@@ -368,9 +368,4 @@ fn titles(cards: &[CardSummary]) -> Vec<String> {
 fn unreachable(what: &str, error: &NetError) -> Error {
     tracing::warn!(reason = %error, what, "a fetch for a wallet failed");
     Error::upstream(format!("{what} can't be reached: {error}"))
-}
-
-/// The tenant of a person, for those who know only the name.
-pub(crate) fn tenant_of(person: &Person) -> &TenantId {
-    &person.tenant
 }
