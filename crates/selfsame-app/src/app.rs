@@ -21,7 +21,7 @@ use crate::issuer::Issuer;
 use crate::keys::Keys;
 use crate::operator::Operator;
 use crate::registry::Registry;
-use crate::registry::embedded::Embedded;
+use crate::registry::embedded::{Embedded, Setup};
 use crate::registry::remote::Remote;
 use crate::resolver::Resolver;
 use crate::shared::{Shared, certificates};
@@ -59,7 +59,9 @@ impl App {
     /// What of the configuration cannot work, and the store's.
     pub async fn open(config: Config, parts: Parts) -> Result<(Arc<Self>, Option<SecretString>)> {
         let keys = Keys::new(parts.store.clone());
-        let registry = registry(&config, &parts, &keys).await?;
+        let clock = Clock::default();
+        let own = (parts.store.clone(), keys.clone(), clock.clone());
+        let registry = registry(&config, &parts, own).await?;
         let mut anchors = Vec::new();
         for pem in &config.trust.certificates {
             anchors.extend(certificates(pem)?);
@@ -70,7 +72,7 @@ impl App {
             keys,
             store: parts.store,
             net: parts.net,
-            clock: Clock::default(),
+            clock,
             events: Events::default(),
             work: Work::new(),
             fetched: Fetches::default(),
@@ -262,12 +264,11 @@ impl App {
 async fn registry(
     config: &Config,
     parts: &Parts,
-    keys: &Keys,
+    own: (Store, Keys, Clock),
 ) -> Result<Option<Arc<dyn Registry>>> {
     Ok(match (&config.registry, &parts.ledger) {
         (RegistryConfig::Embedded { name }, Some(ledger)) => {
-            let embedded =
-                Embedded::open(name, ledger.clone(), parts.store.clone(), keys.clone()).await?;
+            let embedded = Embedded::open(Setup::new(name, ledger.clone(), own)).await?;
             Some(Arc::new(embedded))
         }
         (RegistryConfig::Embedded { .. }, None) => {
