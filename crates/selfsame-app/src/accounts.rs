@@ -74,7 +74,7 @@ impl Accounts {
             .run(move || password::hash(&password))
             .await?
             .map_err(Error::internal)?;
-        let tenant = TenantId::new(format!("person-{}", self.shared.clock.ctx().token("tenant")));
+        let tenant = TenantId::parse(&format!("person-{}", self.shared.clock.ctx().token("tenant")))?;
         let account = Account { tenant: tenant.clone(), email: email.clone(), password: hashed };
         let id = account_id(&email);
         let batch = Batch::new(TenantId::instance())

@@ -4,6 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use selfsame_crypto::SecretString;
 use selfsame_crypto::time::UnixTime;
+use selfsame_did::{Did, Options, Resolution};
 use selfsame_net::Net;
 use selfsame_store::ledger::LedgerStore;
 use selfsame_store::Store;
@@ -44,9 +45,9 @@ pub struct App {
     pub(crate) shared: Arc<Shared>,
     operator: Operator,
     dids: Dids,
-    issuer: Option<Issuer>,
+    issuer: Option<Arc<Issuer>>,
     wallet: Option<Arc<Wallet>>,
-    verifier: Option<Verifier>,
+    verifier: Option<Arc<Verifier>>,
     ready_since: OnceLock<UnixTime>,
     stopping: watch::Sender<bool>,
 }
@@ -98,8 +99,8 @@ impl App {
     pub async fn start(self: &Arc<Self>) -> Result<()> {
         tokio::spawn(crate::outbox::work(self.clone(), self.stopping.subscribe()));
         let identities = [
-            self.issuer.as_ref().map(Issuer::identity),
-            self.verifier.as_ref().map(Verifier::identity),
+            self.issuer.as_ref().map(|issuer| issuer.identity()),
+            self.verifier.as_ref().map(|verifier| verifier.identity()),
         ];
         for identity in identities.into_iter().flatten() {
             self.dids.ensure_registered(identity).await?;
@@ -152,17 +153,16 @@ impl App {
         &self.dids
     }
 
-    /// Its resolver.
-    #[must_use]
-    pub fn resolver(&self) -> &Resolver {
-        &self.shared.resolver
+    /// Resolves a DID of any method that is known here; errors stand in the result.
+    pub async fn resolve(&self, did: &Did, options: &Options) -> Arc<Resolution> {
+        self.shared.resolver.resolve(did, options, self.shared.clock.now()).await.0
     }
 
     /// Its issuer.
     ///
     /// # Errors
     /// `NotFound` if it does not issue.
-    pub fn issuer(&self) -> Result<&Issuer> {
+    pub fn issuer(&self) -> Result<&Arc<Issuer>> {
         self.issuer.as_ref().ok_or_else(|| absent("issue"))
     }
 
@@ -178,7 +178,7 @@ impl App {
     ///
     /// # Errors
     /// `NotFound` if it does not verify.
-    pub fn verifier(&self) -> Result<&Verifier> {
+    pub fn verifier(&self) -> Result<&Arc<Verifier>> {
         self.verifier.as_ref().ok_or_else(|| absent("verify"))
     }
 
@@ -207,8 +207,8 @@ impl App {
         let did = self
             .issuer
             .as_ref()
-            .map(Issuer::identity)
-            .or(self.verifier.as_ref().map(Verifier::identity));
+            .map(|issuer| issuer.identity())
+            .or(self.verifier.as_ref().map(|verifier| verifier.identity()));
         let network = match &shared.registry {
             Some(registry) => registry.status().await.ok().map(|status| status.network),
             None => None,
@@ -245,7 +245,7 @@ async fn registry(config: &Config, parts: &Parts, keys: &Keys) -> Result<Option<
     })
 }
 
-async fn issuer(shared: &Arc<Shared>) -> Result<Option<Issuer>> {
+async fn issuer(shared: &Arc<Shared>) -> Result<Option<Arc<Issuer>>> {
     if !shared.config.roles.issuer {
         return Ok(None);
     }
@@ -263,10 +263,10 @@ async fn issuer(shared: &Arc<Shared>) -> Result<Option<Issuer>> {
         issuer.published().issuer.credential_issuer.clone(),
     ];
     let _ = shared.config.own_issuers.set(own);
-    Ok(Some(issuer))
+    Ok(Some(Arc::new(issuer)))
 }
 
-async fn verifier(shared: &Arc<Shared>) -> Result<Option<Verifier>> {
+async fn verifier(shared: &Arc<Shared>) -> Result<Option<Arc<Verifier>>> {
     if !shared.config.roles.verifier {
         return Ok(None);
     }
@@ -277,7 +277,7 @@ async fn verifier(shared: &Arc<Shared>) -> Result<Option<Verifier>> {
         existing: None,
     };
     let identity = Arc::new(Identity::open(shared, &wish).await?);
-    Ok(Some(Verifier::new(shared.clone(), identity)))
+    Ok(Some(Arc::new(Verifier::new(shared.clone(), identity))))
 }
 
 fn absent(what: &str) -> Error {

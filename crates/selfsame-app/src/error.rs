@@ -2,6 +2,10 @@
 
 use std::fmt;
 
+use selfsame_oauth::Code;
+use selfsame_openid4vc::Error as Protocol;
+use selfsame_store::StoreError;
+
 /// Who must act, in the terms of the edge that maps it to a status code.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum ErrorKind {
@@ -34,7 +38,7 @@ pub enum ErrorKind {
 }
 
 /// An error of a use case: its kind, a reason that is safe to show, and the specification's code for the wire.
-#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+#[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Error {
     /// Who must act.
     pub kind: ErrorKind,
@@ -98,6 +102,51 @@ impl Error {
         self
     }
 }
+
+impl From<StoreError> for Error {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Conflict { .. } => Self::new(ErrorKind::Conflict, "this has changed meanwhile")
+                .with_hint("look at it again, then try again"),
+            StoreError::TooLarge { .. } => Self::bad_request(error.to_string()),
+            StoreError::Busy | StoreError::Deadline => {
+                tracing::warn!(%error, "the store turned work away");
+                Self::new(ErrorKind::Unavailable { retry_after: 1 }, "there is too much to do at this moment")
+            }
+            other => Self::internal(other),
+        }
+    }
+}
+
+impl From<Protocol> for Error {
+    fn from(error: Protocol) -> Self {
+        let code = error.code();
+        let reason = match &error {
+            Protocol::Token(token) => token.reason.to_owned(),
+            Protocol::Credential { reason, .. }
+            | Protocol::Presentation { reason, .. }
+            | Protocol::Counterpart { reason, .. } => reason.clone(),
+            Protocol::Choice(reason) | Protocol::Expired(reason) => (*reason).to_owned(),
+            Protocol::State(detail) => return Self::internal(detail),
+            Protocol::Setup(detail) => return Self::internal(detail),
+        };
+        let kind = match &error {
+            Protocol::Counterpart { .. } => ErrorKind::Upstream,
+            Protocol::Expired(_) => ErrorKind::Gone,
+            Protocol::Token(token) if matches!(token.code, Code::InvalidToken) => ErrorKind::Unauthenticated,
+            Protocol::Token(token) if matches!(token.code, Code::InsufficientScope) => ErrorKind::Forbidden,
+            _ => ErrorKind::BadRequest,
+        };
+        tracing::info!(code, %reason, "refused");
+        let hint = match error {
+            Protocol::Counterpart { advice, .. } => Some(advice.to_owned()),
+            _ => None,
+        };
+        Self { kind, reason, hint, code }
+    }
+}
+
+impl std::error::Error for Error {}
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -81,7 +81,7 @@ impl Shared {
                     evidence.insert_did(did, fetched);
                 }
                 Need::IssuerMetadata(issuer) => {
-                    let fetched = match selfsame_oauth::well_known(&issuer, "jwt-vc-issuer") {
+                    let fetched = match selfsame_oauth::metadata::well_known(&issuer, "jwt-vc-issuer") {
                         Some(url) => self.key_document(&url).await,
                         None => unavailable("the issuer is no https address", self.clock.now()),
                     };

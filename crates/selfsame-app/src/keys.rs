@@ -37,7 +37,7 @@ impl Keys {
     pub fn create(&self, tenant: &TenantId, kind: KeyType, batch: Batch) -> Result<(Arc<PrivateKey>, KeyHandle, Batch)> {
         let key = Arc::new(PrivateKey::generate(kind).map_err(Error::internal)?);
         let handle = KeyHandle::of(key.public());
-        let secret = key.to_pkcs8();
+        let secret = key.to_pkcs8().map_err(Error::internal)?;
         let batch = batch.for_tenant(tenant.clone()).put(selfsame_store::Put {
             kind: KIND,
             id: handle.as_str().to_owned(),

@@ -4,10 +4,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use selfsame_crypto::encoding;
 use selfsame_crypto::time::UnixTime;
 use selfsame_openid4vc::{holder, wallet};
-use selfsame_store::outbox::Leased;
-use selfsame_store::{Batch, NewOutbox};
+use selfsame_store::{Batch, Leased, NewOutbox};
 use serde::{Deserialize, Serialize};
 
 use crate::accounts::{decode, encode};
@@ -97,7 +97,7 @@ pub(crate) async fn perform(app: &App, leased: Leased) {
     let Err(error) = dispatched(app, leased).await else { return };
     let now = app.shared.clock.now();
     let batch = Batch::new(tenant);
-    let batch = if attempts < ATTEMPTS_MAX {
+    let batch = if attempts < ATTEMPTS_MAX && !crate::registry::is_refusal(&error) {
         tracing::warn!(entry = id.0, attempts, %error, "an effect failed and will be tried again");
         batch.retry(id, now.plus(1 << attempts.min(10)))
     } else {
@@ -121,7 +121,8 @@ async fn dispatched(app: &App, leased: Leased) -> Result<()> {
         }
         Job::Submit { transaction } => {
             let registry = app.shared.registry.as_ref().ok_or_else(|| Error::bad_request("there is no registry"))?;
-            registry.submit_bytes(&transaction).await?;
+            let bytes = encoding::base64url_decode(&transaction).map_err(Error::internal)?;
+            registry.submit_bytes(&bytes).await?;
             let batch = Batch::new(leased.tenant.clone()).settle(leased.id);
             app.shared.store.commit(batch).await?;
         }

@@ -26,6 +26,9 @@ pub trait Registry: Send + Sync {
     /// Orders a transaction and waits until it is durable. Whether an error is final, [`is_refusal`] tells.
     async fn submit(&self, transaction: &Transaction) -> Result<Receipt>;
 
+    /// The same for a transaction in base64url, as the outbox keeps it.
+    async fn submit_bytes(&self, transaction: &str) -> Result<Receipt>;
+
     /// Resolves a DID of this network.
     async fn resolve(&self, did: &Did, options: &Options) -> Resolution;
 

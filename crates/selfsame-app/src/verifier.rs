@@ -92,6 +92,7 @@ impl Verifier {
         VerificationStatus {
             id: id.to_owned(),
             state,
+            uri: selfsame_openid4vc::verifier::request::link(record.state.asked(), None).unwrap_or_default(),
             title: record.title.clone(),
             created: record.created.rfc3339(),
             verdict,

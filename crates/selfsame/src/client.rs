@@ -1,5 +1,6 @@
 //! A client of a running instance's API.
 
+use std::net::IpAddr;
 use std::path::Path;
 
 use selfsame_crypto::SecretString;
@@ -32,7 +33,8 @@ impl Client {
     /// # Errors
     /// If no TLS can be had on this machine.
     pub fn new(origin: Url, token: Option<SecretString>) -> Result<Self, Failure> {
-        let settings = Settings { own_origins: vec![origin.origin()], ..Settings::default() };
+        let hosts = [("localhost".to_owned(), vec![IpAddr::from([127, 0, 0, 1])])].into();
+        let settings = Settings { own_origins: vec![origin.origin()], hosts, ..Settings::default() };
         let net = Net::new(settings).map_err(|error| Failure::environment(error.to_string()))?;
         Ok(Self { net, origin, token })
     }

@@ -1,6 +1,6 @@
 //! Puts an instance together from its data directory and settings, runs it, and stops it.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -133,7 +133,9 @@ impl Launch {
             return Ok(origin.clone());
         }
         let scheme = if self.tls.is_some() { "https" } else { "http" };
-        Url::parse(&format!("{scheme}://{bound}/")).map_err(|error| Failure::ours(error.to_string()))
+        // By its name: did:web knows no addresses.
+        let host = if bound.ip().is_loopback() { "localhost".to_owned() } else { bound.ip().to_string() };
+        Url::parse(&format!("{scheme}://{host}:{}/", bound.port())).map_err(|error| Failure::ours(error.to_string()))
     }
 
     async fn parts(&self, origin: &Url, tls: Option<&selfsame_server::Tls>) -> Result<Parts, Failure> {
@@ -155,7 +157,8 @@ impl Launch {
         own_origins.extend(self.registry.iter().map(|(url, _)| url.origin()));
         own_origins.extend(self.foreign_resolver.iter().map(Url::origin));
         let extra_roots = tls.map(|tls| tls.certificates.clone()).unwrap_or_default();
-        let net = Net::new(Settings { own_origins, extra_roots, ..Settings::default() })
+        let hosts = [("localhost".to_owned(), vec![IpAddr::from([127, 0, 0, 1])])].into();
+        let net = Net::new(Settings { own_origins, extra_roots, hosts, ..Settings::default() })
             .map_err(|error| Failure::environment(error.to_string()))?;
         Ok(Parts { store, net, ledger })
     }

@@ -42,7 +42,7 @@ pub fn load(custody: &Custody, data: &Path) -> Result<SealingKey, Failure> {
         Custody::BesideTheData => {
             let file = data.join("master-key");
             if !file.exists() {
-                write_private(&file, encoding::hex(&random_seed()).as_bytes())?;
+                write_private(&file, encoding::hex_encode(&random_seed()).as_bytes())?;
             }
             from_file(&file)
         }
@@ -50,9 +50,12 @@ pub fn load(custody: &Custody, data: &Path) -> Result<SealingKey, Failure> {
         Custody::Passphrase(passphrase) => {
             let file = data.join("passphrase-salt");
             if !file.exists() {
-                write_private(&file, encoding::hex(&random_seed()).as_bytes())?;
+                let seed = random_seed();
+                let salt: &[u8] = seed.first_chunk::<16>().map_or(&seed, |salt| salt.as_slice());
+                write_private(&file, salt)?;
             }
-            let salt = std::fs::read(&file)?;
+            let salt = <[u8; 16]>::try_from(std::fs::read(&file)?)
+                .map_err(|_| Failure::environment(format!("{}: this is no salt", file.display())))?;
             password::derive_key(passphrase, &salt).map_err(|error| Failure::ours(error.to_string()))
         }
     }

@@ -162,7 +162,7 @@ impl Walk<'_> {
 
 async fn register(wallet: &Client) -> Result<Client, Failure> {
     // A person of the demonstration's own: nobody can sign in with a password that nobody keeps.
-    let nonce = selfsame_crypto::encoding::hex(&selfsame_crypto::seal::random_seed());
+    let nonce = selfsame_crypto::encoding::hex_encode(&selfsame_crypto::seal::random_seed());
     let email = format!("maja.musterfrau+{}@example.org", nonce.get(..12).unwrap_or(&nonce));
     let session: Session = wallet
         .post("/api/wallet/register", &json!({"email": email, "password": nonce}))

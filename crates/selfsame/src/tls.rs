@@ -34,7 +34,7 @@ impl Source {
                     let host = origin.host_str().unwrap_or("localhost");
                     let made = selfsame_server::Tls::self_made(host)
                         .map_err(|error| Failure::ours(error.to_string()))?;
-                    write_private(&files.1, made.key_pem.as_bytes())?;
+                    write_private(&files.1, made.key_pem.expose().as_bytes())?;
                     write_private(&files.0, made.certificate_pem.as_bytes())?;
                 }
                 files

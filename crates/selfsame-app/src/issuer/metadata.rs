@@ -45,7 +45,7 @@ impl Published {
             credential_endpoint: endpoint("issuer/credential")?,
             batch_size: u32::try_from(config.issuer.batch_size).unwrap_or(1),
             display: vec![Display { name: Some(config.issuer.name.clone()), ..Display::default() }],
-            credentials: offerings(config),
+            credentials: offerings(config)?,
         };
         let mut key = identity.public().to_jwk();
         key.kid = Some(identity.kid().rsplit('#').next().unwrap_or_default().to_owned());
@@ -77,23 +77,42 @@ pub(crate) fn vct(config: &Config, template: &Template) -> String {
     format!("{}{}", config.issuer.vct_base, template.vct)
 }
 
-fn offerings(config: &Config) -> BTreeMap<String, Offering> {
+fn offerings(config: &Config) -> Result<BTreeMap<String, Offering>> {
     let mut offerings = BTreeMap::new();
     for template in crate::templates::all() {
         for format in Format::ALL {
-            offerings.insert(configuration_id(&template.id, format), offering(config, template, format));
+            offerings.insert(configuration_id(&template.id, format), offering(config, template, format)?);
         }
     }
-    offerings
+    Ok(offerings)
 }
 
-fn offering(config: &Config, template: &Template, format: Format) -> Offering {
+fn offering(config: &Config, template: &Template, format: Format) -> Result<Offering> {
     let algorithms = vec![Algorithm::Es256, Algorithm::EdDsa];
     let mut binding_methods = vec!["jwk".to_owned()];
     if format != Format::SdJwtVc {
         binding_methods.extend(["did:key".to_owned(), "did:jwk".to_owned(), "did:web".to_owned(), "did:selfsame".to_owned()]);
     }
-    Offering {
+    let claims = template
+        .claims
+        .iter()
+        .map(|field| {
+            Ok(ClaimDescription {
+                path: claim_path(&field.path, format)?,
+                mandatory: field.mandatory,
+                display: field
+                    .label
+                    .iter()
+                    .map(|(locale, name)| Display {
+                        name: Some(name.clone()),
+                        locale: Some(locale.clone()),
+                        ..Display::default()
+                    })
+                    .collect(),
+            })
+        })
+        .collect::<Result<_>>()?;
+    Ok(Offering {
         format,
         vct: Some(vct(config, template)),
         types: template.types.clone(),
@@ -108,32 +127,16 @@ fn offering(config: &Config, template: &Template, format: Format) -> Offering {
                 background_color: Some(template.color.clone()),
                 ..Display::default()
             }],
-            claims: template
-                .claims
-                .iter()
-                .map(|field| ClaimDescription {
-                    path: claim_path(&field.path, format),
-                    mandatory: field.mandatory,
-                    display: field
-                        .label
-                        .iter()
-                        .map(|(locale, name)| Display {
-                            name: Some(name.clone()),
-                            locale: Some(locale.clone()),
-                            ..Display::default()
-                        })
-                        .collect(),
-                })
-                .collect(),
+            claims,
         },
-    }
+    })
 }
 
 /// The path to a template's claim within a credential of this format.
-pub(crate) fn claim_path(path: &[String], format: Format) -> ClaimPath {
+pub(crate) fn claim_path(path: &[String], format: Format) -> Result<ClaimPath> {
     let within = match format {
         Format::SdJwtVc => None,
         Format::JwtVcJson | Format::VcJwt => Some("credentialSubject"),
     };
-    ClaimPath::of_names(within.into_iter().chain(path.iter().map(String::as_str)))
+    ClaimPath::of_names(within.into_iter().chain(path.iter().map(String::as_str))).map_err(Error::internal)
 }

@@ -195,7 +195,7 @@ impl Issuer {
             .iter()
             .filter(|field| field.disclosable && crate::templates::at(&subject.claims, &field.path).is_some())
             .map(|field| metadata::claim_path(&field.path, Format::SdJwtVc))
-            .collect();
+            .collect::<Result<_>>()?;
         let now = self.shared.clock.now();
         Ok(credential::Content {
             issuer,

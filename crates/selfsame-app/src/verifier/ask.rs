@@ -136,7 +136,7 @@ impl Verifier {
                 if let Some(unknown) = claims.iter().find(|path| !template.claims.iter().any(|field| field.path == **path)) {
                     return Err(Error::bad_request(format!("`{}` is no claim of `{}`", unknown.join("."), template.id)));
                 }
-                let query = self.template_query(template, format, claims);
+                let query = self.template_query(template, format, claims)?;
                 let title = new.purpose.clone().unwrap_or_else(|| template.request.title.clone());
                 Ok((Query::parse(&query).map_err(wrong)?, title))
             }
@@ -144,22 +144,22 @@ impl Verifier {
         }
     }
 
-    fn template_query(&self, template: &crate::view::issuer::Template, format: Format, claims: &[Vec<String>]) -> Value {
+    fn template_query(&self, template: &crate::view::issuer::Template, format: Format, claims: &[Vec<String>]) -> Result<Value> {
         let meta = match format {
             Format::SdJwtVc => json!({"vct_values": [crate::issuer::vct(&self.shared.config, template)]}),
             Format::JwtVcJson | Format::VcJwt => json!({"type_values": [template.types]}),
         };
         let claims: Vec<Value> = claims
             .iter()
-            .map(|path| json!({"path": crate::issuer::claim_path(path, format).to_value()}))
-            .collect();
+            .map(|path| Ok(json!({"path": crate::issuer::claim_path(path, format)?.to_value()})))
+            .collect::<Result<_>>()?;
         let mut credential = json!({"id": template.id.replace('-', "_"), "format": format.as_str(), "meta": meta});
         if !claims.is_empty()
             && let Some(members) = credential.as_object_mut()
         {
             members.insert("claims".to_owned(), Value::Array(claims));
         }
-        json!({"credentials": [credential]})
+        Ok(json!({"credentials": [credential]}))
     }
 
     fn client(&self, new: &NewRequest, response_uri: &url::Url) -> Result<ClientId> {

@@ -69,6 +69,8 @@ pub struct VerificationStatus {
     pub id: String,
     /// Where it stands.
     pub state: RequestState,
+    /// The link a wallet takes.
+    pub uri: String,
     /// What was asked, in words.
     pub title: String,
     /// When it was made, RFC 3339.

@@ -11,8 +11,7 @@ use selfsame_openid4vc::holder::request::{self, Invocation, Received, Trust};
 use selfsame_openid4vc::holder::selection::{by_policy, candidate, explicit};
 use selfsame_openid4vc::holder::{self, Asked, Choice as Chosen, Effect, HolderKey, Input, State, response};
 use selfsame_openid4vc::wire::request::Refused;
-use selfsame_store::outbox::Leased;
-use selfsame_store::{Batch, Page, Put, Tag};
+use selfsame_store::{Batch, Leased, Page, Put, Tag};
 use serde::{Deserialize, Serialize};
 
 use super::Wallet;
@@ -142,7 +141,7 @@ impl Wallet {
     ) -> Result<Answered> {
         let ctx = self.shared.clock.ctx();
         let id = ctx.token("flow/id");
-        let flow = Flow { state, party: asked.request.client.to_string(), cards, claims };
+        let flow = Flow { state, party: asked.request.client_id.clone(), cards, claims };
         let mut batch = Batch::new(person.tenant.clone())
             .put(Put::new(FLOW, &id, encode(&flow)?).expires(ctx.now().plus(FLOW_SECONDS)));
         for effect in effects {
@@ -294,7 +293,7 @@ impl Wallet {
     }
 
     fn asker(&self, asked: &Asked) -> Asker {
-        let client_id = asked.request.client.to_string();
+        let client_id = asked.request.client_id.clone();
         Asker {
             trusted: self.shared.config.trust.verifiers.contains(&client_id),
             client_id,

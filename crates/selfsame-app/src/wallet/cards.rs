@@ -154,7 +154,7 @@ impl CardRecord {
         paths
             .iter()
             .flat_map(|path| {
-                let values = path.select(held.claims()).unwrap_or_default();
+                let values = path.select(held.claims());
                 values.into_iter().map(|value| self.line(path, value)).collect::<Vec<_>>()
             })
             .collect()
@@ -182,7 +182,7 @@ impl CardRecord {
         let members = claims.as_object().into_iter().flatten();
         members
             .filter(|(name, _)| !technical.contains(&name.as_str()))
-            .map(|(name, value)| self.line(&ClaimPath::of_names([name.as_str()]), value))
+            .filter_map(|(name, value)| Some(self.line(&ClaimPath::of_names([name.as_str()]).ok()?, value)))
             .collect()
     }
 }

@@ -4,13 +4,11 @@ use std::sync::Arc;
 
 use selfsame_crypto::{KeyType, SecretString};
 use selfsame_net::{Authorization, Body, Call, Fresh, Method, NetError, Request, Response};
-use selfsame_oauth::Form;
 use selfsame_openid4vc::wallet::offer::Source;
 use selfsame_openid4vc::wallet::{self, Answer, Binding, Effect, Input, State};
 use selfsame_openid4vc::wire::metadata::Configuration;
 use selfsame_openid4vc::wire::offer::{CredentialOffer, InputMode};
-use selfsame_store::outbox::Leased;
-use selfsame_store::{Batch, Put, Record};
+use selfsame_store::{Batch, Leased, Put, Record};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
@@ -232,8 +230,11 @@ impl Wallet {
         let net = &self.shared.net;
         match effect {
             Effect::RedeemToken { url, form } => {
-                let form = Form::parse(form.expose().as_bytes()).map(Form::into_pairs).unwrap_or_default();
-                net.post(url, Body::Form(form), Authorization::None).await
+                let body = Body::Bytes {
+                    content_type: "application/x-www-form-urlencoded".to_owned(),
+                    bytes: form.expose().as_bytes().to_vec(),
+                };
+                net.post(url, body, Authorization::None).await
             }
             Effect::FetchNonce { url } => net.post(url, Body::Empty, Authorization::None).await,
             Effect::RequestCredential { url, token, body } => {

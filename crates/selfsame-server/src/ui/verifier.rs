@@ -1,0 +1,287 @@
+//! The verifier's pages: what to ask, the link, and the verdict as it comes.
+
+use askama::Template;
+use axum::extract::{Path, State};
+use axum::response::{IntoResponse as _, Redirect};
+use http::header::SET_COOKIE;
+use selfsame_app::templates;
+use selfsame_app::view::Paging;
+use selfsame_app::view::issuer::Template as Kind;
+use selfsame_app::view::verifier::{CredentialVerdict, NewRequest, RequestState, VerificationStatus};
+use selfsame_app::view::wallet::ClaimLine;
+use selfsame_credential::verdict::Outcome;
+use serde_json::Value;
+
+use super::{Frame, qr};
+use crate::auth::cookie::Jar;
+use crate::error::Answer;
+use crate::extract::{Form, Query};
+use crate::server::Server;
+
+#[derive(Template)]
+#[template(path = "verifier.html")]
+struct Page {
+    frame: Frame,
+    templates: &'static [Kind],
+    requests: Vec<Line>,
+    next: Option<String>,
+}
+
+/// A line of the list of requests.
+struct Line {
+    id: String,
+    title: String,
+    created: String,
+    word: &'static str,
+}
+
+impl Line {
+    fn of(request: VerificationStatus) -> Self {
+        let word = match (request.state, &request.verdict) {
+            (_, Some(verdict)) => verdict.outcome.as_str(),
+            (RequestState::Created, None) => "waiting",
+            (RequestState::Fetched, None) => "fetched",
+            (RequestState::Answered, None) => "answered",
+            (RequestState::Declined, None) => "declined",
+            (RequestState::Expired, None) => "expired",
+        };
+        Self { id: request.id, title: request.title, created: request.created, word }
+    }
+}
+
+#[derive(Template)]
+#[template(path = "verifier_new.html")]
+struct NewPage {
+    frame: Frame,
+    template: &'static Kind,
+    claims: Vec<Choice>,
+}
+
+/// A claim that can be asked.
+struct Choice {
+    name: String,
+    label: String,
+    typical: bool,
+}
+
+#[derive(Template)]
+#[template(path = "verifier_request.html")]
+struct RequestPage {
+    frame: Frame,
+    view: View,
+}
+
+/// The part of that page that changes, for its script.
+#[derive(Template)]
+#[template(path = "verifier_result.html")]
+struct ResultPart {
+    frame: Frame,
+    view: View,
+}
+
+struct View {
+    request: VerificationStatus,
+    fetched: bool,
+    over: bool,
+    qr: String,
+    wallet_href: String,
+}
+
+impl View {
+    fn of(request: VerificationStatus) -> Self {
+        Self {
+            fetched: request.state == RequestState::Fetched,
+            over: request.state == RequestState::Expired,
+            qr: qr::svg(&request.uri),
+            wallet_href: super::wallet::link("/wallet/request", &request.uri),
+            request,
+        }
+    }
+}
+
+/// What can be asked, and what was.
+pub async fn page(State(server): State<Server>, frame: Frame, Query(paging): Query<Paging>) -> Answer {
+    let templates = templates::all();
+    let listed = server.verifier()?.requests(&paging).await?;
+    let requests = listed.items.into_iter().map(Line::of).collect();
+    super::html(&Page { frame: frame.titled("Verifier"), templates, requests, next: listed.next })
+}
+
+/// The claims of one template, to choose from.
+pub async fn new(frame: Frame, Path(id): Path<String>) -> Answer {
+    let template = templates::find(&id)?;
+    let claims = template.claims.iter().map(|claim| Choice {
+        name: claim.path.join("/"),
+        label: super::issuer::label(claim),
+        typical: template.request.claims.contains(&claim.path),
+    });
+    let claims = claims.collect();
+    super::html(&NewPage { frame: frame.titled(&template.request.title), template, claims })
+}
+
+/// Makes the request; a same-device one binds its answer to this browser.
+pub async fn create(State(server): State<Server>, form: Form) -> Answer {
+    let claims = form.all("claim").iter().map(|name| name.split('/').map(str::to_owned).collect()).collect();
+    let new = NewRequest {
+        dcql_query: None,
+        template: Some(form.needed("template")?.to_owned()),
+        format: form.one("format").map(str::to_owned),
+        claims: Some(claims),
+        client_id_prefix: form.one("client_id_prefix").map(str::to_owned),
+        same_device: form.checked("same_device"),
+        purpose: form.one("purpose").map(str::to_owned),
+    };
+    let made = server.verifier()?.create_request(&new).await?;
+    let mut response = Redirect::to(&format!("/verifier/view/{}", made.id)).into_response();
+    let binding = made.browser_binding.as_deref();
+    if let Some(cookie) = binding.and_then(|value| Jar::lax(server.cookies().binding()).value(value, server.origin())) {
+        response.headers_mut().append(SET_COOKIE, cookie);
+    }
+    Ok(response)
+}
+
+/// A request: its link while it waits, its verdict afterwards.
+pub async fn request(State(server): State<Server>, frame: Frame, Path(id): Path<String>) -> Answer {
+    let view = View::of(server.verifier()?.request(&id).await?);
+    super::html(&RequestPage { frame: frame.titled(&view.request.title), view })
+}
+
+/// The part of the page that changes.
+pub async fn result(State(server): State<Server>, frame: Frame, Path(id): Path<String>) -> Answer {
+    let view = View::of(server.verifier()?.request(&id).await?);
+    super::html(&ResultPart { frame, view })
+}
+
+/// Judges a presentation once more, with its status as it is now.
+pub async fn recheck(State(server): State<Server>, Path(id): Path<String>) -> Answer {
+    server.verifier()?.recheck(&id).await?;
+    Ok(Redirect::to(&format!("/verifier/view/{id}")).into_response())
+}
+
+/// The outcome's name on the wire.
+pub fn word(outcome: &Outcome) -> &'static str {
+    outcome.as_str()
+}
+
+/// Whether a verifier may act on it.
+pub fn holds(outcome: &Outcome) -> bool {
+    *outcome == Outcome::Valid
+}
+
+/// The outcome for people.
+pub fn headline(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome::Valid => "Valid",
+        Outcome::Revoked => "Revoked",
+        Outcome::Suspended => "Suspended",
+        Outcome::Expired => "Expired",
+        Outcome::NotYetValid => "Not yet valid",
+        Outcome::Untrusted => "Issuer not trusted",
+        Outcome::Unverifiable => "Could not be checked",
+        Outcome::Invalid => "Invalid",
+    }
+}
+
+/// What the outcome means.
+pub fn explained(outcome: &Outcome) -> &'static str {
+    match outcome {
+        Outcome::Valid => "Genuine, current, and shown by its holder. Every rule that applies holds.",
+        Outcome::Revoked => "Genuine, but its issuer has withdrawn it for good.",
+        Outcome::Suspended => "Genuine, but its issuer has withdrawn it for now.",
+        Outcome::Expired => "Genuine, but its time is over.",
+        Outcome::NotYetValid => "Genuine, but its time has not come.",
+        Outcome::Untrusted => "Genuine, but its issuer is not among those this verifier trusts.",
+        Outcome::Unverifiable => "Something needed for the check was not to be had. It may be worth another try.",
+        Outcome::Invalid => "Forged, altered, or shown in a wrong way. Do not rely on it.",
+    }
+}
+
+/// The class of a rule's line.
+pub fn rule_class(passed: &Option<bool>) -> &'static str {
+    match passed {
+        Some(true) => "holds",
+        Some(false) => "fails",
+        None => "open",
+    }
+}
+
+/// The mark of a rule's line.
+pub fn rule_mark(passed: &Option<bool>) -> &'static str {
+    match passed {
+        Some(true) => "✓",
+        Some(false) => "✗",
+        None => "–",
+    }
+}
+
+/// The mark for those who hear it.
+pub fn rule_word(passed: &Option<bool>) -> &'static str {
+    match passed {
+        Some(true) => "holds",
+        Some(false) => "fails",
+        None => "does not apply",
+    }
+}
+
+/// The claims of a presentation, flattened into lines; technical members left out.
+pub fn shown(verdict: &CredentialVerdict) -> Option<Vec<ClaimLine>> {
+    const TECHNICAL: [&str; 11] = ["iss", "iat", "nbf", "exp", "vct", "cnf", "status", "sub", "jti", "_sd_alg", "id"];
+    let Some(Value::Object(claims)) = &verdict.claims else { return None };
+    let claims = claims.get("vc").and_then(Value::as_object).unwrap_or(claims);
+    let claims = claims.get("credentialSubject").and_then(Value::as_object).unwrap_or(claims);
+    let mut lines = Vec::new();
+    for (name, value) in claims.iter().filter(|(name, _)| !TECHNICAL.contains(&name.as_str())) {
+        flatten(name, value, &mut lines);
+    }
+    (!lines.is_empty()).then_some(lines)
+}
+
+fn flatten(label: &str, value: &Value, lines: &mut Vec<ClaimLine>) {
+    let mut line = |value: String| lines.push(ClaimLine { path: Vec::new(), label: super::words(label), value });
+    match value {
+        Value::Object(members) => {
+            for (name, value) in members {
+                flatten(&format!("{label} · {name}"), value, lines);
+            }
+        }
+        Value::Array(items) if items.iter().any(|item| item.is_object() || item.is_array()) => {
+            for (number, item) in (1..).zip(items) {
+                flatten(&format!("{label} {number}"), item, lines);
+            }
+        }
+        Value::Array(items) => line(items.iter().map(plain).collect::<Vec<_>>().join(", ")),
+        other => line(plain(other)),
+    }
+}
+
+fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Bool(true) => "yes".to_owned(),
+        Value::Bool(false) => "no".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn shown_claims_are_flat_and_leave_out_what_is_technical() {
+        let verdict = CredentialVerdict {
+            query: String::new(),
+            outcome: Outcome::Valid,
+            rules: Vec::new(),
+            status_as_of: None,
+            claims: Some(json!({"iss": "x", "cnf": {}, "patient": {"given_name": "Maja"}, "doses": [{"number": 1}], "done": true})),
+        };
+        let lines: Vec<_> = shown(&verdict).unwrap().into_iter().map(|line| (line.label, line.value)).collect();
+        let line = |label: &str, value: &str| (label.to_owned(), value.to_owned());
+        assert_eq!(lines.len(), 3);
+        for expected in [line("patient · given name", "Maja"), line("doses 1 · number", "1"), line("done", "yes")] {
+            assert!(lines.contains(&expected), "{lines:?}");
+        }
+    }
+}
