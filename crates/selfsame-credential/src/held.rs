@@ -188,3 +188,6 @@ fn vc_jwt(raw: &str, model: Model) -> Result<Read, HeldError> {
     let claims = credential.credential().clone();
     Ok((Content::VcJwt(Box::new(credential)), claims, validity))
 }
+
+#[cfg(test)]
+mod tests;

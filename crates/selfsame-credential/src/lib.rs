@@ -28,10 +28,10 @@ pub mod vc_jwt;
 pub mod verdict;
 pub mod verify;
 
-pub use evidence::{Evidence, Fetched, Need, SignatureRequest, Step, Unavailable};
+pub use evidence::{Evidence, Fetched, Need, Step, Unavailable};
 pub use format::Format;
 pub use held::Held;
 pub use path::ClaimPath;
-pub use signer::{Signer, Unsigned};
-pub use verdict::{Outcome, Policy, Rule, Trust, Verdict};
-pub use verify::{Binding, Presented, needs, verify};
+pub use signer::Signer;
+pub use verdict::{Policy, Verdict};
+pub use verify::{needs, verify};

@@ -80,7 +80,7 @@ impl VcJwt {
         let credential = match model {
             Model::V1 => mapping::credential_of_v1(&payload)?,
             Model::V2 if payload.contains_key("vc") || payload.contains_key("vp") => {
-                // VC-JOSE-COSE §1.1.2.1: these claim names must not be present.
+                // VC-JOSE-COSE §3.1.3: these claim names must not be present.
                 return Err(VcJwtError::Payload);
             }
             Model::V2 => Value::Object(payload.clone()),

@@ -7,6 +7,8 @@ mod sd_jwt;
 mod status;
 mod vc_jwt;
 
+use std::collections::HashSet;
+
 use selfsame_crypto::time::UnixTime;
 use serde_json::Value;
 
@@ -134,7 +136,7 @@ impl<'a> Examination<'a> {
 
     /// What is still missing before [`Examination::verify`] can judge.
     pub fn needs(&self, policy: &Policy, evidence: &Evidence) -> Vec<Need> {
-        let mut needs = match &self.subject {
+        let needs = match &self.subject {
             Subject::SdJwt { sd_jwt, .. } => sd_jwt::needs(sd_jwt, policy, evidence),
             Subject::Credential(credential) => vc_jwt::needs(credential, policy, evidence),
             Subject::Presentation(presentation) => {
@@ -143,8 +145,11 @@ impl<'a> Examination<'a> {
                 needs
             }
         };
-        needs.dedup();
+        let mut seen = HashSet::new();
         needs
+            .into_iter()
+            .filter(|need| seen.insert(need.clone()))
+            .collect()
     }
 
     /// Judges on the evidence there is.

@@ -131,6 +131,3 @@ impl Unsigned {
         format!("{}.{}", self.signing_input, base64url_encode(signature))
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -15,7 +15,7 @@ use url::{Origin, Url};
 
 use crate::error::NetError;
 use crate::gate::Gates;
-use crate::guard::{self, Reach, Refusal};
+use crate::guard::{self, Reach};
 use crate::message::{Authorization, Body, Call, Limits, Method, Request, Response};
 use crate::resolver::{ResolveError, Resolver};
 use crate::settings::Settings;
@@ -51,7 +51,9 @@ impl Net {
     /// Sets the client up; reads the system's TLS roots where the settings ask for them.
     pub fn new(settings: Settings) -> Result<Self, NetError> {
         let tls = tls_config(&settings)?;
-        let hosts = Arc::new(settings.hosts.clone());
+        let lower =
+            |(name, addresses): (&String, &Vec<_>)| (name.to_ascii_lowercase(), addresses.clone());
+        let hosts = Arc::new(settings.hosts.iter().map(lower).collect());
         let pool = |reach| {
             let resolver = Resolver::new(reach, Arc::clone(&hosts));
             pool(&settings, tls.clone(), (reach, resolver))
@@ -145,11 +147,8 @@ impl Net {
             let next = url
                 .join(&location)
                 .map_err(|_| NetError::Malformed("the redirect leads nowhere"))?;
-            let next_reach = self.check(&next)?;
-            if reach == Reach::Public && next_reach == Reach::Own {
-                return Err(NetError::Refused(Refusal::Inward));
-            }
-            reach = next_reach;
+            reach =
+                guard::check_hop(reach, &next, &self.0.own_origins).map_err(NetError::Refused)?;
             url = std::borrow::Cow::Owned(next);
         }
     }

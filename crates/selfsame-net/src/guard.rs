@@ -72,6 +72,14 @@ pub fn check_url(url: &Url, own_origins: &[Origin]) -> Result<Reach, Refusal> {
     }
 }
 
+/// Judges where a redirect leads: like a first URL, and never from outside to an own origin.
+pub fn check_hop(from: Reach, to: &Url, own_origins: &[Origin]) -> Result<Reach, Refusal> {
+    match (from, check_url(to, own_origins)?) {
+        (Reach::Public, Reach::Own) => Err(Refusal::Inward),
+        (_, reach) => Ok(reach),
+    }
+}
+
 /// Whether an address is one anybody on the Internet could call.
 pub fn is_public(address: IpAddr) -> bool {
     match address {
@@ -250,6 +258,20 @@ mod tests {
                 "{host}"
             );
         }
+    }
+
+    #[test]
+    fn a_redirect_from_outside_never_leads_to_an_own_origin() {
+        let own = [Url::parse("http://127.0.0.1:7380/").unwrap().origin()];
+        let inward = Url::parse("http://127.0.0.1:7380/api").unwrap();
+        let outward = Url::parse("https://issuer.example/").unwrap();
+        assert_eq!(
+            check_hop(Reach::Public, &inward, &own),
+            Err(Refusal::Inward)
+        );
+        assert_eq!(check_hop(Reach::Own, &inward, &own), Ok(Reach::Own));
+        assert_eq!(check_hop(Reach::Own, &outward, &own), Ok(Reach::Public));
+        assert_eq!(check_hop(Reach::Public, &outward, &own), Ok(Reach::Public));
     }
 
     #[test]

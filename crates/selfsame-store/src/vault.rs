@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use selfsame_crypto::seal::{SealError, SealingKey, random_seed};
+use zeroize::Zeroizing;
 
 use crate::error::{Result, StoreError};
 use crate::frame;
@@ -42,11 +43,9 @@ impl Vault {
     /// A new data key: its wrapped form, to be stored, and the version it is bound to.
     pub(crate) fn fresh(&self, tenant: &TenantId) -> Result<(u64, Vec<u8>)> {
         let version = self.stamps.next();
-        let wrapped = self.wrap.seal(
-            self.stamps.nonce(version),
-            &wrapping(tenant, version),
-            &random_seed(),
-        );
+        let data = Zeroizing::new(random_seed());
+        let bound = wrapping(tenant, version);
+        let wrapped = (self.wrap).seal(self.stamps.nonce(version), &bound, data.as_slice());
         Ok((version, wrapped.map_err(unsealable)?))
     }
 
@@ -56,11 +55,14 @@ impl Vault {
         version: u64,
         wrapped: &[u8],
     ) -> Result<Arc<TenantKeys>> {
-        let plain = self
-            .wrap
-            .open(&wrapping(tenant, version), wrapped)
-            .map_err(|_| StoreError::WrongKey)?;
-        let bytes: [u8; 32] = plain.try_into().map_err(|_| StoreError::Tampered("key"))?;
+        // The instance's key is opened first: if it opens, the master key is right.
+        let refused = || match tenant == &TenantId::instance() {
+            true => StoreError::WrongKey,
+            false => StoreError::Tampered("key"),
+        };
+        let opened = self.wrap.open(&wrapping(tenant, version), wrapped);
+        let plain = Zeroizing::new(opened.map_err(|_| refused())?);
+        let bytes = plain.as_slice().try_into().map_err(|_| refused())?;
         let data = SealingKey::from_bytes(bytes);
         let keys = Arc::new(TenantKeys {
             value: data.derive(b"selfsame/store/value"),
@@ -218,11 +220,11 @@ mod tests {
         assert!(vault.unwrap(&tenant, version, &wrapped).is_ok());
         assert!(matches!(
             vault.unwrap(&TenantId::parse("b").unwrap(), version, &wrapped),
-            Err(StoreError::WrongKey)
+            Err(StoreError::Tampered("key"))
         ));
         assert!(matches!(
             vault.unwrap(&tenant, version + 1, &wrapped),
-            Err(StoreError::WrongKey)
+            Err(StoreError::Tampered("key"))
         ));
     }
 

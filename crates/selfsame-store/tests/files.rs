@@ -6,7 +6,7 @@ use rusqlite::Connection;
 use selfsame_crypto::seal::SealingKey;
 use selfsame_crypto::time::UnixTime;
 use selfsame_store::backend::{Backend, Place, SealedBatch, SealedEntry, Write};
-use selfsame_store::ledger::SqliteLedger;
+use selfsame_store::ledger::{Block, Entry, LedgerStore, SqliteLedger};
 use selfsame_store::{Batch, OutboxId, Put, Sqlite, Store, StoreError, TenantId, Vault};
 use tempfile::TempDir;
 
@@ -176,4 +176,61 @@ async fn a_batch_that_fails_half_way_leaves_nothing_and_harms_no_other() {
         .query_row("SELECT count(*) FROM tags", [], |row| row.get(0))
         .unwrap();
     assert_eq!(tags, 20);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_log_stays_bounded_while_there_is_no_rest() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("store.db");
+    let backend = Arc::new(Sqlite::open(&path).unwrap());
+    let store = Store::open(backend, Vault::from_master(SealingKey::from_bytes([1; 32])))
+        .await
+        .unwrap();
+    let mut tasks = Vec::new();
+    for task in 0..8_u8 {
+        let store = store.clone();
+        tasks.push(tokio::spawn(async move {
+            for _ in 0..150 {
+                let put = Put::new("a", task.to_string(), vec![task; 200_000]);
+                store
+                    .commit(Batch::new(tenant()).put(put).deferred())
+                    .await
+                    .unwrap();
+            }
+        }));
+    }
+    for task in tasks {
+        task.await.unwrap();
+    }
+    // 240 MB were written.
+    let log = std::fs::metadata(dir.path().join("store.db-wal"))
+        .unwrap()
+        .len();
+    assert!(log < 120 << 20, "{log}");
+}
+
+#[tokio::test]
+async fn a_ledger_is_the_same_after_reopening() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("ledger.db");
+    let ledger = SqliteLedger::open(&path).unwrap();
+    let entries = vec![Entry {
+        hash: [1; 32],
+        bytes: vec![2],
+    }];
+    let writes = [(b"key".to_vec(), b"value".to_vec())].into();
+    let head = ledger
+        .append(Block {
+            height: 1,
+            entries,
+            writes,
+            head: b"head".to_vec(),
+        })
+        .await
+        .unwrap();
+    drop(ledger);
+    let ledger = SqliteLedger::open(&path).unwrap();
+    assert_eq!(ledger.head().unwrap(), Some(head));
+    assert_eq!(ledger.get(b"key").unwrap(), Some(b"value".to_vec()));
+    assert_eq!(ledger.entry(1).unwrap().unwrap().entry.bytes, [2]);
 }

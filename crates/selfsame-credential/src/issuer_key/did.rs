@@ -1,4 +1,4 @@
-//! Keys from DID documents (VC-JOSE-COSE §4.2; for SD-JWT VC a profile of our own).
+//! Keys from DID documents (VC-JOSE-COSE §4.3; for SD-JWT VC a profile of our own).
 
 use selfsame_crypto::PublicKey;
 use selfsame_did::{Did, DidUrl, Document, Options, Plan, Resolution, plan};

@@ -30,7 +30,7 @@ fn has_type(typ: Option<&str>, model: Model, v2: &str) -> bool {
     }
 }
 
-/// VCDM 1.1 §6.3.1 and VC-JOSE-COSE §4.1: claims of the JWT and members of the credential say the same.
+/// VCDM 1.1 §6.3.1 and VC-JOSE-COSE §3.1.3: claims of the JWT and members of the credential say the same.
 pub(crate) fn contradiction(credential: &VcJwt) -> Option<&'static str> {
     match credential.model {
         Model::V1 => mapping::contradiction(&credential.payload),

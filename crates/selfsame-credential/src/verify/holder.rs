@@ -15,12 +15,12 @@ const MAX_AGE: u64 = 600;
 
 pub(super) const AUDIENCE: Law = Law::new(
     "holder_audience",
-    "RFC 9901 §7.3 (5.f), OpenID4VP §14.1.2",
+    "RFC 9901 §7.3 (5.f), OpenID4VP §8.6",
     Failure::Invalid,
 );
 pub(super) const NONCE: Law = Law::new(
     "holder_nonce",
-    "RFC 9901 §7.3 (5.f), OpenID4VP §14.1.2",
+    "RFC 9901 §7.3 (5.f), OpenID4VP §8.6",
     Failure::Invalid,
 );
 pub(super) const TIME: Law = Law::new(

@@ -16,7 +16,7 @@ use selfsame_crypto::time::UnixTime;
 
 pub(super) const REFERENCE: Law = Law::new(
     "status_reference",
-    "Token Status List §6.1, Bitstring Status List §2.1",
+    "Token Status List §6.2, Bitstring Status List §2.1",
     Failure::Invalid,
 );
 pub(super) const LIST: Law = Law::new(

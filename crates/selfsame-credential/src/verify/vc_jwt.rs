@@ -39,7 +39,7 @@ const MEMBERS: Law = Law::new(
 );
 const CLAIMS_AGREE: Law = Law::new(
     "claims_agree",
-    "VCDM 1.1 §6.3.1, VC-JOSE-COSE §4.1",
+    "VCDM 1.1 §6.3.1, VC-JOSE-COSE §3.1.3",
     Failure::Invalid,
 );
 const HOLDER_TYPE: Law = Law::new(
@@ -55,7 +55,7 @@ const PRESENTATION_TYPE: Law = Law::new(
 const HOLDER_ALGORITHM: Law = Law::new("holder_algorithm", "RFC 8725 §3.1", Failure::Invalid);
 const HOLDER_KEY: Law = Law::new(
     "holder_key",
-    "OpenID4VP §B.1.2, RFC 7800 §3, VCDM 2.0 §4.13",
+    "OpenID4VP §B.1.3, RFC 7800 §3, VCDM 2.0 §4.13",
     Failure::Invalid,
 );
 const HOLDER_SIGNATURE: Law = Law::new("holder_signature", "RFC 7515 §5.2", Failure::Invalid);

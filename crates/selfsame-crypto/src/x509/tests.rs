@@ -77,6 +77,58 @@ fn a_chain_to_another_anchor_or_to_none_is_not_trusted() {
 }
 
 #[test]
+fn a_chain_by_an_intermediate_authority_is_accepted_with_and_without_its_root() {
+    let pki = pki("root");
+    let middle_key = KeyPair::generate().unwrap();
+    let mut params = CertificateParams::default();
+    params
+        .distinguished_name
+        .push(rcgen::DnType::CommonName, "middle");
+    params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
+    let middle = params
+        .signed_by(&middle_key, &pki.issuer)
+        .unwrap()
+        .der()
+        .to_vec();
+    let middle_pki = Pki {
+        root: Vec::new(),
+        issuer: Issuer::new(params, middle_key),
+    };
+    let key = KeyPair::generate_for(&rcgen::PKCS_ED25519).unwrap();
+    let leaf = leaf(&middle_pki, &key);
+    let anchors = [pki.root.clone()];
+    let verify = |x5c: &[Vec<u8>]| Chain::parse(x5c).unwrap().verify(&anchors, NOW);
+    assert_eq!(verify(&[leaf.clone(), middle.clone()]), Ok(()));
+    assert_eq!(
+        verify(&[leaf.clone(), middle.clone(), pki.root.clone()]),
+        Ok(())
+    );
+    assert_eq!(
+        verify(std::slice::from_ref(&leaf)),
+        Err(X509Error::Untrusted)
+    );
+    assert_eq!(
+        verify(&[leaf.clone(), pki.root.clone()]),
+        Err(X509Error::Untrusted)
+    );
+    let chain = Chain::parse(&[leaf, middle]).unwrap();
+    assert_eq!(chain.leaf_public_key().key_type(), crate::KeyType::Ed25519);
+}
+
+#[test]
+fn a_certificate_changed_anywhere_is_refused() {
+    let pki = pki("root");
+    let leaf = leaf(&pki, &KeyPair::generate().unwrap());
+    for at in 0..leaf.len() {
+        let mut changed = leaf.clone();
+        changed[at] ^= 1;
+        let verified = Chain::parse(&[changed])
+            .and_then(|chain| chain.verify(std::slice::from_ref(&pki.root), NOW));
+        assert!(verified.is_err(), "byte {at}");
+    }
+}
+
+#[test]
 fn an_intermediate_that_is_no_authority_is_not_trusted() {
     let pki = pki("root");
     let middle_key = KeyPair::generate().unwrap();

@@ -1,1 +1,116 @@
+use proptest::prelude::*;
 
+use super::*;
+
+fn did() -> Did {
+    Did::parse("did:example:123").unwrap()
+}
+
+#[test]
+fn the_envelope_has_the_members_of_did_resolution_and_no_others() {
+    let resolution = Resolution {
+        document_metadata: DocumentMetadata {
+            created: Some(UnixTime(1_553_322_922)),
+            version_id: Some("4".to_owned()),
+            ..DocumentMetadata::default()
+        },
+        ..Resolution::found(Document::new(did()), Representation::Json)
+    };
+    let expected = json!({
+        "didDocument": {"@context": ["https://www.w3.org/ns/did/v1"], "id": "did:example:123"},
+        "didDocumentMetadata": {"created": "2019-03-23T06:35:22Z", "versionId": "4"},
+        "didResolutionMetadata": {"contentType": "application/did+json"},
+    });
+    assert_eq!(serde_json::to_value(&resolution).unwrap(), expected);
+    let again = Resolution::parse(expected.to_string().as_bytes(), &did());
+    assert_eq!(serde_json::to_value(&again).unwrap(), expected);
+    assert_eq!(again.document().unwrap().id, did());
+}
+
+#[test]
+fn errors_are_written_as_problems_and_read_in_both_forms() {
+    for error in ResolutionError::ALL {
+        let value = serde_json::to_value(Resolution::failed(error)).unwrap();
+        assert_eq!(value["didDocument"], Value::Null);
+        assert_eq!(value["didDocumentMetadata"], json!({}));
+        assert_eq!(
+            value["didResolutionMetadata"]["error"]["type"],
+            error.type_uri()
+        );
+        let again = Resolution::parse(value.to_string().as_bytes(), &did());
+        assert_eq!(again.document().err(), Some(error));
+        let older = json!({"didResolutionMetadata": {"error": error.code()}});
+        assert_eq!(
+            Resolution::parse(older.to_string().as_bytes(), &did())
+                .document()
+                .err(),
+            Some(error)
+        );
+    }
+    let unknown = json!({"didResolutionMetadata": {"error": "somethingElse"}});
+    let again = Resolution::parse(unknown.to_string().as_bytes(), &did());
+    assert_eq!(again.document().err(), Some(ResolutionError::InternalError));
+}
+
+#[test]
+fn a_deactivated_did_has_no_document() {
+    let metadata = DocumentMetadata {
+        updated: Some(UnixTime(7)),
+        ..DocumentMetadata::default()
+    };
+    let value = serde_json::to_value(Resolution::deactivated(metadata)).unwrap();
+    assert_eq!(
+        value["didDocumentMetadata"],
+        json!({"updated": "1970-01-01T00:00:07Z", "deactivated": true})
+    );
+    let again = Resolution::parse(value.to_string().as_bytes(), &did());
+    assert!(again.document_metadata.deactivated && again.metadata.error.is_none());
+    assert_eq!(again.document().err(), Some(ResolutionError::NotFound));
+    // A resolver that sends the document of a deactivated DID along does not bring it back.
+    let with_document = json!({"didDocument": {"id": "did:example:123"}, "didDocumentMetadata": {"deactivated": true}});
+    assert!(
+        Resolution::parse(with_document.to_string().as_bytes(), &did())
+            .document()
+            .is_err()
+    );
+}
+
+#[test]
+fn what_another_resolver_says_of_another_did_or_in_another_form_is_not_taken() {
+    for text in [
+        r#"{"didDocument":{"id":"did:example:124"}}"#,
+        r#"{"id":"did:example:124"}"#,
+        r#"{"didDocument":{"id":"did:example:123","id":"did:example:123"}}"#,
+        r#"{"didDocument":[],"didResolutionMetadata":{}}"#,
+        r#"{"didDocument":{"id":"did:example:123"},"didDocumentMetadata":{"created":"yesterday"}}"#,
+        "[]",
+        "not found",
+    ] {
+        let resolution = Resolution::parse(text.as_bytes(), &did());
+        assert_eq!(
+            resolution.document().err(),
+            Some(ResolutionError::InvalidDidDocument),
+            "{text}"
+        );
+    }
+    let nothing = Resolution::parse(
+        br#"{"didDocument":null,"didResolutionMetadata":{}}"#,
+        &did(),
+    );
+    assert_eq!(nothing.document().err(), Some(ResolutionError::NotFound));
+    let both =
+        br#"{"didDocument":{"id":"did:example:123"},"didResolutionMetadata":{"error":"notFound"}}"#;
+    assert_eq!(
+        Resolution::parse(both, &did()),
+        Resolution::failed(ResolutionError::NotFound)
+    );
+    let bare = Resolution::parse(br#"{"id":"did:example:123"}"#, &did());
+    assert_eq!(bare.document().unwrap().id, did());
+}
+
+proptest! {
+    #[test]
+    fn reading_never_panics(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        let _ = Resolution::parse(&bytes, &did());
+    }
+}

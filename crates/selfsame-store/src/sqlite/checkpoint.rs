@@ -11,8 +11,8 @@ use rusqlite::{Connection, OpenFlags};
 
 use crate::error::Result;
 
-/// Commits between two checkpoints.
-const EVERY: u32 = 128;
+/// Pages written between two checkpoints, roughly: 8 MiB.
+const EVERY: usize = 2_048;
 /// Pages in the log past which the writer stands back until it is empty: 64 MiB.
 const LOG_PAGES: i64 = 16_384;
 
@@ -21,7 +21,7 @@ pub(super) struct Checkpoints {
     due: Option<SyncSender<()>>,
     behind: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
-    commits: u32,
+    pages: usize,
 }
 
 impl Checkpoints {
@@ -39,13 +39,13 @@ impl Checkpoints {
             due: Some(due),
             behind,
             thread: Some(thread),
-            commits: 0,
+            pages: 0,
         })
     }
 
-    /// Called by the writer between two transactions.
-    pub(super) fn after_commit(&mut self, writer: &Connection) {
-        self.commits = self.commits.wrapping_add(1);
+    /// Called by the writer between two transactions; says roughly how many pages were written.
+    pub(super) fn after_commit(&mut self, writer: &Connection, pages: usize) {
+        self.pages += pages;
         if self.behind.load(Ordering::Relaxed) {
             // Readers hold the log for microseconds; if one holds it longer, the next commit tries again.
             let emptied = writer
@@ -53,12 +53,17 @@ impl Checkpoints {
                 .and_then(|()| checkpoint(writer, "RESTART"));
             if emptied.is_ok_and(|(busy, _)| !busy) {
                 self.behind.store(false, Ordering::Relaxed);
+                self.pages = 0;
             }
-        } else if self.commits.is_multiple_of(EVERY)
+        } else if self.pages >= EVERY
             && let Some(due) = &self.due
         {
-            // Full means that one is asked for already.
-            let _ = due.try_send(());
+            // Full: one is asked for already. If it does not come, the writer makes it itself.
+            if due.try_send(()).is_ok() {
+                self.pages = 0;
+            } else if self.pages >= LOG_PAGES as usize {
+                self.behind.store(true, Ordering::Relaxed);
+            }
         }
     }
 }

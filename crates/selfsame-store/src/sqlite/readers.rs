@@ -1,5 +1,5 @@
-//! Connections that read. A point read takes less time than handing it to another thread would, so it is done where
-//! it is asked for; long reads go to the blocking pool, a few at a time.
+//! Connections that read. A point read is done where it is asked for: it took 4 µs there and 15 µs by way of a
+//! blocking thread (`examples/latency.rs` measures both). Long reads go to the blocking pool, a few at a time.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, TryLockError};

@@ -12,7 +12,7 @@ use tokio::time::timeout;
 
 use super::apply::{Apply, Last};
 use super::checkpoint::Checkpoints;
-use crate::backend::{Outcome, SealedBatch};
+use crate::backend::{Outcome, SealedBatch, Write};
 use crate::error::{Result, StoreError};
 use crate::meter::{Meter, timed};
 
@@ -86,6 +86,17 @@ fn stopped() -> StoreError {
     StoreError::Storage("the writer has stopped".to_owned())
 }
 
+/// Roughly how many pages a batch writes: its values, and for each write those of a table and its indices.
+fn pages(batch: &SealedBatch) -> usize {
+    let of = |write: &Write| match write {
+        Write::Put { value, .. } | Write::Update { value, .. } => 4 + value.len() / 4_096,
+        Write::Enqueue(entry) => 4 + entry.sealed.len() / 4_096,
+        Write::Expect(..) => 0,
+        _ => 3,
+    };
+    batch.writes.iter().map(of).sum()
+}
+
 /// What the writer's thread works with.
 struct Desk {
     connection: Connection,
@@ -101,12 +112,13 @@ impl Desk {
         while jobs.blocking_recv_many(&mut group, GROUP) > 0 {
             let (batches, answers): (Vec<_>, Vec<_>) =
                 group.drain(..).map(|job| (job.batch, job.answer)).unzip();
+            let pages = batches.iter().map(pages).sum();
             let outcomes = self.group(batches);
             for (answer, outcome) in answers.into_iter().zip(outcomes) {
                 // Who no longer waits does not need the answer.
                 let _ = answer.send(outcome);
             }
-            self.checkpoints.after_commit(&self.connection);
+            self.checkpoints.after_commit(&self.connection, pages);
         }
     }
 

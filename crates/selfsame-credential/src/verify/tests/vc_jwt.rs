@@ -1,5 +1,9 @@
 //! W3C credentials and presentations as JWTs, both data models.
 
+use selfsame_did::{
+    Did, Document, Relationship, Representation, Resolution, ResolutionError, VerificationMethod,
+};
+
 use super::*;
 use crate::{
     testing::{Party, object},
@@ -381,7 +385,7 @@ fn dids_that_must_be_fetched_are_needed_and_their_absence_leaves_the_verdict_ope
         raw: &raw,
         expected: Some(&binding),
     };
-    let did = |did: &str| selfsame_did::Did::parse(did).unwrap();
+    let did = |did: &str| Did::parse(did).unwrap();
     let wanted = [
         Need::Did(did(web)),
         Need::Did(did("did:web:holder.example")),
@@ -399,4 +403,43 @@ fn dids_that_must_be_fetched_are_needed_and_their_absence_leaves_the_verdict_ope
     assert_eq!(needs(&presented, &policy(), &evidence), Ok(vec![]));
     let (verdict, _) = verify(&presented, &policy(), &evidence, NOW);
     assert_eq!(verdict.outcome, Outcome::Unverifiable);
+}
+
+#[test]
+fn a_fetched_did_document_must_be_the_issuers_own_and_list_the_key_for_assertions() {
+    let did = Did::parse("did:web:issuer.example").unwrap();
+    for format in MODELS {
+        let scene = Scene::with(format, |issue| {
+            issue.issuer = did.as_str().to_owned();
+            issue.signer.kid = Some("#k1".to_owned());
+        });
+        let document = |id: &Did, purpose: Relationship| {
+            let mut document = Document::new(id.clone());
+            let key = scene.issuer.key.public();
+            let method = VerificationMethod::json_web_key(id.with_fragment("k1").unwrap(), key);
+            document.add(method, &[purpose]);
+            Resolution::found(document, Representation::default())
+        };
+        let judged = |resolution: Resolution| {
+            let mut evidence = Evidence::default();
+            evidence.insert_did(did.clone(), fetched(resolution));
+            let presented = Presented {
+                format,
+                raw: &scene.credential,
+                expected: None,
+            };
+            assert_eq!(needs(&presented, &policy(), &evidence), Ok(vec![]));
+            verify(&presented, &policy(), &evidence, NOW)
+        };
+        assert_valid(&judged(document(&did, Relationship::AssertionMethod)));
+        let login = document(&did, Relationship::Authentication);
+        assert_fails(&judged(login), "issuer_key", Outcome::Invalid);
+        let other = Did::parse("did:web:other.example").unwrap();
+        let foreign = document(&other, Relationship::AssertionMethod);
+        assert_fails(&judged(foreign), "issuer_key", Outcome::Invalid);
+        let gone = Resolution::deactivated(Default::default());
+        assert_fails(&judged(gone), "issuer_key", Outcome::Invalid);
+        let lost = Resolution::failed(ResolutionError::NotFound);
+        assert_fails(&judged(lost), "issuer_key", Outcome::Unverifiable);
+    }
 }

@@ -1,0 +1,299 @@
+//! How a credential stands: lists of both kinds, good and bad, fresh and old.
+
+use std::sync::Arc;
+
+use super::*;
+use crate::{
+    sd_jwt::{DigestAlgorithm, Issue},
+    status::{Bits, List, Purpose, Reference, Terms, Width, bitstring, token_list},
+    testing::{Party, ctx, object},
+    vc_jwt,
+};
+
+const URI: &str = "https://issuer.example/status/1";
+
+struct Scene {
+    issuer: Party,
+    credential: String,
+    format: Format,
+}
+
+/// An SD-JWT VC at index 5 of a Token Status List.
+fn token() -> Scene {
+    let issuer = Party::new(KeyType::Ed25519);
+    let issue = Issue {
+        claims: object(json!({
+            "iss": issuer.did, "vct": "v", "status": Reference::token(URI, 5).to_value(),
+        })),
+        disclosable: Vec::new(),
+        decoys: 0,
+        cnf: None,
+        digest: DigestAlgorithm::Sha256,
+        signer: issuer.signer(),
+        label: "s".to_owned(),
+    };
+    let draft = issue.draft(&ctx()).unwrap();
+    let signature = issuer.key.sign(draft.signing_input()).unwrap();
+    Scene {
+        credential: draft.finish(&signature),
+        issuer,
+        format: Format::SdJwtVc,
+    }
+}
+
+/// A VCDM 2.0 credential at index 5 of two Bitstring Status Lists.
+fn bitstring() -> Scene {
+    let issuer = Party::new(KeyType::P256);
+    let entries = [Purpose::Revocation, Purpose::Suspension]
+        .map(|purpose| Reference::bitstring(format!("{URI}/{purpose}"), 5, purpose).to_value());
+    let issue = vc_jwt::Issue {
+        format: Format::VcJwt,
+        issuer: issuer.did.clone(),
+        subject: None,
+        types: Vec::new(),
+        contexts: Vec::new(),
+        claims: object(json!({"name": "Ada"})),
+        id: None,
+        valid_from: NOW,
+        valid_until: None,
+        status: Some(json!(entries)),
+        cnf: None,
+        further: Default::default(),
+        signer: issuer.signer(),
+    };
+    let credential = issuer.sign(issue.draft().unwrap());
+    Scene {
+        issuer,
+        credential,
+        format: Format::VcJwt,
+    }
+}
+
+struct Made<'a> {
+    by: &'a Party,
+    issuer: &'a str,
+    expires_at: Option<UnixTime>,
+    ttl: Option<u64>,
+}
+
+impl<'a> Made<'a> {
+    fn by(party: &'a Party) -> Self {
+        Self {
+            by: party,
+            issuer: &party.did,
+            expires_at: None,
+            ttl: None,
+        }
+    }
+
+    fn list(&self, uri: &str, purpose: Option<Purpose>, status: u8) -> Arc<List> {
+        let header = json!({"alg": self.by.algorithm().as_str(), "kid": self.by.kid()});
+        let header = object(header);
+        let terms = Terms {
+            uri,
+            issuer: self.issuer,
+            header: &header,
+            issued_at: NOW,
+            expires_at: self.expires_at,
+            ttl: self.ttl,
+        };
+        let unsigned = match purpose {
+            None => {
+                let mut bits = Bits::new(Width::Four, 16).unwrap();
+                bits.set(5, status).unwrap();
+                token_list::encode(&bits, &terms)
+            }
+            Some(purpose) => {
+                let mut bits = Bits::new(Width::One, 131_072).unwrap();
+                bits.set(5, status).unwrap();
+                bitstring::encode(&bits, purpose, &terms)
+            }
+        };
+        let unsigned = unsigned.unwrap();
+        let signature = self.by.key.sign(unsigned.signing_input()).unwrap();
+        let text = unsigned.finish(&signature);
+        Arc::new(List::parse(uri, None, text.as_bytes(), NOW).unwrap())
+    }
+}
+
+impl Scene {
+    fn presented(&self) -> Presented<'_> {
+        Presented {
+            format: self.format,
+            raw: &self.credential,
+            expected: None,
+        }
+    }
+
+    fn judge(&self, list: Arc<List>, policy: &Policy, now: UnixTime) -> (Verdict, Option<Value>) {
+        let mut evidence = Evidence::default();
+        evidence.insert_status_list(URI.to_owned(), fetched(list));
+        assert_eq!(needs(&self.presented(), policy, &evidence), Ok(vec![]));
+        verify(&self.presented(), policy, &evidence, now)
+    }
+}
+
+#[test]
+fn a_token_status_list_says_valid_revoked_suspended_or_what_is_not_known() {
+    let scene = token();
+    let judged = |status| {
+        let list = Made::by(&scene.issuer).list(URI, None, status);
+        scene.judge(list, &policy(), NOW)
+    };
+    let valid = judged(0);
+    assert_valid(&valid);
+    assert_eq!(valid.0.as_of, Some(NOW));
+    assert_fails(&judged(1), "status", Outcome::Revoked);
+    assert_fails(&judged(2), "status", Outcome::Suspended);
+    assert_fails(&judged(3), "status", Outcome::Unverifiable);
+}
+
+#[test]
+fn bitstring_status_lists_say_so_for_each_purpose() {
+    let scene = bitstring();
+    let uri = |purpose: Purpose| format!("{URI}/{purpose}");
+    let wanted = [Purpose::Revocation, Purpose::Suspension].map(|it| Need::StatusList(uri(it)));
+    let none = Evidence::default();
+    assert_eq!(
+        needs(&scene.presented(), &policy(), &none).as_deref(),
+        Ok(wanted.as_slice())
+    );
+    let judged = |revoked: u8, suspended: u8| {
+        let mut evidence = Evidence::default();
+        for (purpose, status) in [
+            (Purpose::Revocation, revoked),
+            (Purpose::Suspension, suspended),
+        ] {
+            let list = Made::by(&scene.issuer).list(&uri(purpose), Some(purpose), status);
+            evidence.insert_status_list(uri(purpose), fetched(list));
+        }
+        verify(&scene.presented(), &policy(), &evidence, NOW)
+    };
+    assert_valid(&judged(0, 0));
+    assert_fails(&judged(1, 0), "status", Outcome::Revoked);
+    assert_fails(&judged(0, 1), "status", Outcome::Suspended);
+    // A list for another purpose than the entry's says nothing.
+    let list =
+        Made::by(&scene.issuer).list(&uri(Purpose::Revocation), Some(Purpose::Suspension), 0);
+    let mut evidence = Evidence::default();
+    evidence.insert_status_list(uri(Purpose::Revocation), fetched(list));
+    let (verdict, _) = verify(&scene.presented(), &policy(), &evidence, NOW);
+    assert_eq!(verdict.outcome, Outcome::Unverifiable);
+}
+
+#[test]
+fn a_list_that_is_missing_or_cannot_be_fetched_leaves_the_verdict_open() {
+    let scene = token();
+    let mut evidence = Evidence::default();
+    let need = Need::StatusList(URI.to_owned());
+    let listed = needs(&scene.presented(), &policy(), &evidence);
+    assert_eq!(listed.as_deref(), Ok(slice::from_ref(&need)));
+    let judged = verify(&scene.presented(), &policy(), &evidence, NOW);
+    assert_fails(&judged, "status_list", Outcome::Unverifiable);
+    evidence.insert_status_list(URI.to_owned(), unavailable());
+    let judged = verify(&scene.presented(), &policy(), &evidence, NOW);
+    assert_fails(&judged, "status_list", Outcome::Unverifiable);
+}
+
+#[test]
+fn a_list_signed_by_anybody_else_is_no_evidence() {
+    let scene = token();
+    let stranger = Party::new(KeyType::Ed25519);
+    let own_name = Made::by(&stranger).list(URI, None, 0);
+    let judged = scene.judge(own_name.clone(), &policy(), NOW);
+    assert_fails(&judged, "status_list_signature", Outcome::Unverifiable);
+    let posing = Made {
+        issuer: &scene.issuer.did,
+        ..Made::by(&stranger)
+    }
+    .list(URI, None, 0);
+    let judged = scene.judge(posing, &policy(), NOW);
+    assert_fails(&judged, "status_list_signature", Outcome::Unverifiable);
+    // One who is trusted by name may keep the list for the issuer.
+    let both = Trust::Listed(vec![scene.issuer.did.clone(), stranger.did.clone()]);
+    let trusting = Policy {
+        trusted_issuers: both,
+        ..policy()
+    };
+    assert_valid(&scene.judge(own_name, &trusting, NOW));
+}
+
+#[test]
+fn an_old_list_is_no_evidence() {
+    let scene = token();
+    let made = Made::by(&scene.issuer);
+    let plain = made.list(URI, None, 0);
+    let strict = Policy {
+        max_status_age: Some(60),
+        ..policy()
+    };
+    assert_valid(&scene.judge(plain.clone(), &strict, NOW.plus(60)));
+    let judged = scene.judge(plain, &strict, NOW.plus(61));
+    assert_fails(&judged, "status_list_fresh", Outcome::Unverifiable);
+    assert_eq!(judged.0.as_of, Some(NOW));
+    let expiring = Made {
+        expires_at: Some(NOW.plus(10)),
+        ..Made::by(&scene.issuer)
+    };
+    let judged = scene.judge(expiring.list(URI, None, 0), &policy(), NOW.plus(10));
+    assert_fails(&judged, "status_list_fresh", Outcome::Unverifiable);
+    let fleeting = Made {
+        ttl: Some(10),
+        ..Made::by(&scene.issuer)
+    };
+    let judged = scene.judge(fleeting.list(URI, None, 0), &policy(), NOW.plus(11));
+    assert_fails(&judged, "status_list_fresh", Outcome::Unverifiable);
+}
+
+#[test]
+fn an_old_list_that_says_revoked_still_means_revoked() {
+    let scene = token();
+    let list = Made::by(&scene.issuer).list(URI, None, 1);
+    let strict = Policy {
+        max_status_age: Some(60),
+        ..policy()
+    };
+    let (verdict, _) = scene.judge(list, &strict, NOW.plus(61));
+    assert_eq!(verdict.outcome, Outcome::Revoked);
+}
+
+#[test]
+fn a_policy_may_ask_for_a_status() {
+    let issuer = Party::new(KeyType::Ed25519);
+    let header = json!({"alg": "EdDSA", "typ": "dc+sd-jwt"});
+    let raw = issuer.token(&header, &json!({"iss": issuer.did, "vct": "v"})) + "~";
+    let presented = Presented {
+        format: Format::SdJwtVc,
+        raw: &raw,
+        expected: None,
+    };
+    let strict = Policy {
+        require_status: true,
+        ..policy()
+    };
+    let judged = verify(&presented, &strict, &Evidence::default(), NOW);
+    assert_fails(&judged, "status_reference", Outcome::Unverifiable);
+    assert_valid(&verify(&presented, &policy(), &Evidence::default(), NOW));
+    let broken = json!({"iss": issuer.did, "vct": "v", "status": {"status_list": {"idx": -1}}});
+    let raw = issuer.token(&header, &broken) + "~";
+    let presented = Presented {
+        format: Format::SdJwtVc,
+        raw: &raw,
+        expected: None,
+    };
+    let judged = verify(&presented, &policy(), &Evidence::default(), NOW);
+    assert_fails(&judged, "status_reference", Outcome::Invalid);
+}
+
+#[test]
+fn what_is_worse_decides_when_several_rules_fail() {
+    let scene = token();
+    let revoked = Made::by(&scene.issuer).list(URI, None, 1);
+    let nobody = Policy {
+        trusted_issuers: Trust::default(),
+        ..policy()
+    };
+    let (verdict, _) = scene.judge(revoked, &nobody, NOW);
+    assert_eq!(failed(&verdict), ["issuer_trusted", "status"]);
+    assert_eq!(verdict.outcome, Outcome::Untrusted);
+}

@@ -1,0 +1,200 @@
+//! Deterministic CBOR (RFC 8949 §4.2.1): definite lengths, shortest forms, nothing else accepted.
+
+use std::convert::Infallible;
+
+use minicbor::decode::Error as DecodeError;
+use minicbor::{Decoder, Encoder};
+
+/// Bytes that are not the one encoding of what they should be.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("malformed: {0}")]
+pub struct Malformed(pub &'static str);
+
+/// What has one encoding.
+pub(crate) trait Item: Sized {
+    fn write(&self, to: &mut Writer);
+
+    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed>;
+
+    fn to_cbor(&self) -> Vec<u8> {
+        let mut writer = Writer::new();
+        self.write(&mut writer);
+        writer.finish()
+    }
+
+    /// Reads the whole of `bytes`. Whatever would not be written the same way is refused: longer
+    /// forms of lengths and numbers, indefinite lengths, bytes left over.
+    fn from_cbor(bytes: &[u8]) -> Result<Self, Malformed> {
+        let item = Self::read(&mut Reader(Decoder::new(bytes)))?;
+        if item.to_cbor() == bytes {
+            Ok(item)
+        } else {
+            Err(Malformed("not in deterministic form"))
+        }
+    }
+}
+
+pub(crate) struct Writer(Encoder<Vec<u8>>);
+
+impl Writer {
+    fn new() -> Self {
+        Self(Encoder::new(Vec::new()))
+    }
+
+    fn finish(self) -> Vec<u8> {
+        self.0.into_writer()
+    }
+
+    pub(crate) fn array(&mut self, length: usize) -> &mut Self {
+        // A length in memory fits 64 bits.
+        let length = u64::try_from(length).unwrap_or(u64::MAX);
+        written(self.0.array(length));
+        self
+    }
+
+    pub(crate) fn uint(&mut self, value: u64) -> &mut Self {
+        written(self.0.u64(value));
+        self
+    }
+
+    pub(crate) fn bool(&mut self, value: bool) -> &mut Self {
+        written(self.0.bool(value));
+        self
+    }
+
+    pub(crate) fn text(&mut self, value: &str) -> &mut Self {
+        written(self.0.str(value));
+        self
+    }
+
+    pub(crate) fn bytes(&mut self, value: &[u8]) -> &mut Self {
+        written(self.0.bytes(value));
+        self
+    }
+
+    pub(crate) fn items<T: Item>(&mut self, items: &[T]) -> &mut Self {
+        self.array(items.len());
+        for item in items {
+            item.write(self);
+        }
+        self
+    }
+
+    pub(crate) fn item<T: Item>(&mut self, item: &T) -> &mut Self {
+        item.write(self);
+        self
+    }
+}
+
+/// Writing to memory cannot fail.
+fn written<T>(result: Result<T, minicbor::encode::Error<Infallible>>) {
+    debug_assert!(result.is_ok());
+}
+
+pub(crate) struct Reader<'b>(Decoder<'b>);
+
+impl<'b> Reader<'b> {
+    /// An array of known length.
+    pub(crate) fn tuple(&mut self, length: usize) -> Result<(), Malformed> {
+        match self.array()? == length {
+            true => Ok(()),
+            false => Err(Malformed("an array has another length")),
+        }
+    }
+
+    /// An array of any length that the bytes left could hold.
+    pub(crate) fn array(&mut self) -> Result<usize, Malformed> {
+        let length = self.0.array().map_err(wrong)?;
+        let length = length.ok_or(Malformed("an array of indefinite length"))?;
+        let left = self.0.input().len().saturating_sub(self.0.position());
+        match usize::try_from(length) {
+            Ok(length) if length <= left => Ok(length),
+            _ => Err(Malformed("an array is longer than what follows")),
+        }
+    }
+
+    pub(crate) fn uint(&mut self) -> Result<u64, Malformed> {
+        self.0.u64().map_err(wrong)
+    }
+
+    pub(crate) fn bool(&mut self) -> Result<bool, Malformed> {
+        self.0.bool().map_err(wrong)
+    }
+
+    pub(crate) fn text(&mut self) -> Result<&'b str, Malformed> {
+        self.0.str().map_err(wrong)
+    }
+
+    pub(crate) fn bytes(&mut self) -> Result<&'b [u8], Malformed> {
+        self.0.bytes().map_err(wrong)
+    }
+
+    pub(crate) fn array_of<const N: usize>(&mut self) -> Result<[u8; N], Malformed> {
+        <[u8; N]>::try_from(self.bytes()?)
+            .map_err(|_| Malformed("a byte string has another length"))
+    }
+
+    pub(crate) fn items<T: Item>(&mut self) -> Result<Vec<T>, Malformed> {
+        (0..self.array()?).map(|_| T::read(self)).collect()
+    }
+
+    /// A fixed text that says what the bytes are for.
+    pub(crate) fn domain(&mut self, domain: &str) -> Result<(), Malformed> {
+        match self.text()? == domain {
+            true => Ok(()),
+            false => Err(Malformed("of another kind or version")),
+        }
+    }
+}
+
+fn wrong(_: DecodeError) -> Malformed {
+    Malformed("a value is missing or of another type")
+}
+
+impl Item for String {
+    fn write(&self, to: &mut Writer) {
+        to.text(self);
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+        from.text().map(str::to_owned)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn strings(bytes: &[u8]) -> Result<Vec<String>, Malformed> {
+        struct Strings(Vec<String>);
+        impl Item for Strings {
+            fn write(&self, to: &mut Writer) {
+                to.items(&self.0);
+            }
+            fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+                from.items().map(Self)
+            }
+        }
+        Strings::from_cbor(bytes).map(|strings| strings.0)
+    }
+
+    #[test]
+    fn only_the_shortest_definite_form_is_read() {
+        assert_eq!(strings(&[0x81, 0x61, b'a']), Ok(vec!["a".to_owned()]));
+        for bad in [
+            &[0x98, 0x01, 0x61, b'a'][..],   // length in a longer form
+            &[0x81, 0x78, 0x01, b'a'],       // likewise of the text
+            &[0x9f, 0x61, b'a', 0xff],       // array of indefinite length
+            &[0x81, 0x7f, 0x61, b'a', 0xff], // text of indefinite length
+            &[0x81, 0x61, b'a', 0x00],       // bytes left over
+            &[0x82, 0x61, b'a'],             // too short
+            &[0x81, 0x41, b'a'],             // byte string
+            &[0x81, 0x61, 0xff],             // not UTF-8
+            &[0xc1, 0x81, 0x61, b'a'],       // tagged
+            &[0x9b, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff], // no memory is taken for this
+            &[],
+        ] {
+            assert!(strings(bad).is_err(), "{bad:02x?}");
+        }
+    }
+}

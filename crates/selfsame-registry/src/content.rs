@@ -1,0 +1,301 @@
+//! What a DID's author puts into the registry: keys, services, other names. The DID document is
+//! made of it when the DID is resolved.
+
+use std::ops::BitOr;
+
+use selfsame_crypto::{KeyType, PublicKey};
+
+use crate::cbor::{Item, Malformed, Reader, Writer};
+use crate::genesis::Rules;
+
+const MAX_FRAGMENT_BYTES: usize = 64;
+const MAX_TYPE_BYTES: usize = 64;
+
+/// Keys, services and other names of a DID at one version.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Content {
+    /// Its keys; at least one may change the DID.
+    pub keys: Vec<Key>,
+    /// Its services.
+    pub services: Vec<Service>,
+    /// Other URIs of the same subject.
+    pub also_known_as: Vec<String>,
+}
+
+/// A verification method.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Key {
+    /// The fragment that names it, without `#`.
+    pub id: String,
+    /// The key.
+    pub public: PublicKey,
+    /// What it may be used for.
+    pub uses: Uses,
+}
+
+/// A service.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Service {
+    /// The fragment that names it, without `#`.
+    pub id: String,
+    /// Its type.
+    pub kind: String,
+    /// Its endpoint, a URI.
+    pub endpoint: String,
+}
+
+/// Verification relationships, as bits.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Uses(u64);
+
+/// Why content is refused.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+pub enum ContentFault {
+    /// Larger than the network allows.
+    #[error("it is larger than the network allows")]
+    TooLarge,
+    /// Too many keys.
+    #[error("it has more keys than the network allows")]
+    TooManyKeys,
+    /// Too many services.
+    #[error("it has more services than the network allows")]
+    TooManyServices,
+    /// Too many other names.
+    #[error("it has more other names than the network allows")]
+    TooManyNames,
+    /// A key's or service's name is not a plain fragment.
+    #[error("a key or service has a name that is not a plain fragment")]
+    Fragment,
+    /// Two keys or services have one name.
+    #[error("two keys or services have the same name")]
+    DuplicateName,
+    /// No key could ever change the DID again.
+    #[error("no Ed25519 or P-256 key has capabilityInvocation, so nothing could change the DID")]
+    NoInvocationKey,
+    /// A key has a use its type is not made for, or none.
+    #[error("a key has no use, or one its type is not made for")]
+    Use,
+    /// A service's type is malformed.
+    #[error("a service has a malformed type")]
+    ServiceType,
+    /// An endpoint, another name or a list is not a URI, or too long.
+    #[error("a URI is malformed or longer than the network allows")]
+    Uri,
+}
+
+impl Uses {
+    /// `authentication`
+    pub const AUTHENTICATION: Self = Self(1);
+    /// `assertionMethod`
+    pub const ASSERTION: Self = Self(2);
+    /// `keyAgreement`
+    pub const AGREEMENT: Self = Self(4);
+    /// `capabilityInvocation`: signs transactions of the DID.
+    pub const INVOCATION: Self = Self(8);
+    /// `capabilityDelegation`
+    pub const DELEGATION: Self = Self(16);
+    /// Authentication, assertion and capability invocation: what a DID's only key is for.
+    pub const SIGNING: Self = Self(1 | 2 | 8);
+
+    const ALL: u64 = 31;
+
+    /// Whether all of `other` are among these.
+    pub fn include(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+}
+
+impl BitOr for Uses {
+    type Output = Self;
+
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+impl Content {
+    /// The content of a DID with one key for everything a signing key does.
+    pub fn of_key(id: &str, public: PublicKey) -> Self {
+        Self {
+            keys: vec![Key {
+                id: id.to_owned(),
+                public,
+                uses: Uses::SIGNING,
+            }],
+            ..Self::default()
+        }
+    }
+
+    /// The key of that name, if it may sign transactions.
+    pub fn invocation_key(&self, id: &str) -> Option<&PublicKey> {
+        let key = self.keys.iter().find(|key| key.id == id)?;
+        key.signs_transactions().then_some(&key.public)
+    }
+
+    pub(crate) fn check(&self, rules: &Rules) -> Result<(), ContentFault> {
+        self.has_an_allowed_size(rules)?;
+        self.has_plain_and_unique_names()?;
+        self.can_be_changed()?;
+        self.keys.iter().try_for_each(Key::has_uses_of_its_type)?;
+        self.services.iter().try_for_each(Service::has_a_type)?;
+        let endpoints = self.services.iter().map(|service| &service.endpoint);
+        let mut uris = endpoints.chain(&self.also_known_as);
+        uris.try_for_each(|uri| is_uri(uri, rules))
+    }
+
+    fn has_an_allowed_size(&self, rules: &Rules) -> Result<(), ContentFault> {
+        let over =
+            |length: usize, limit: u64| u64::try_from(length).is_ok_and(|length| length > limit);
+        if over(self.keys.len(), rules.max_keys) {
+            return Err(ContentFault::TooManyKeys);
+        }
+        if over(self.services.len(), rules.max_services) {
+            return Err(ContentFault::TooManyServices);
+        }
+        if over(self.also_known_as.len(), rules.max_also_known_as) {
+            return Err(ContentFault::TooManyNames);
+        }
+        if over(self.to_cbor().len(), rules.max_content_bytes) {
+            return Err(ContentFault::TooLarge);
+        }
+        Ok(())
+    }
+
+    /// Names of keys and services share one space: both are fragments of the same document.
+    fn has_plain_and_unique_names(&self) -> Result<(), ContentFault> {
+        let keys = self.keys.iter().map(|key| key.id.as_str());
+        let services = self.services.iter().map(|service| service.id.as_str());
+        let mut names: Vec<&str> = keys.chain(services).collect();
+        if !names.iter().all(|name| is_fragment(name)) {
+            return Err(ContentFault::Fragment);
+        }
+        names.sort_unstable();
+        match names
+            .windows(2)
+            .any(|pair| matches!(pair, [a, b] if a == b))
+        {
+            true => Err(ContentFault::DuplicateName),
+            false => Ok(()),
+        }
+    }
+
+    fn can_be_changed(&self) -> Result<(), ContentFault> {
+        match self.keys.iter().any(Key::signs_transactions) {
+            true => Ok(()),
+            false => Err(ContentFault::NoInvocationKey),
+        }
+    }
+}
+
+impl Key {
+    fn signs_transactions(&self) -> bool {
+        let fit = matches!(self.public.key_type(), KeyType::Ed25519 | KeyType::P256);
+        fit && self.uses.include(Uses::INVOCATION)
+    }
+
+    /// Ed25519 and RSA keys sign only; the other types may agree on keys as well.
+    fn has_uses_of_its_type(&self) -> Result<(), ContentFault> {
+        let signs_only = matches!(self.public.key_type(), KeyType::Ed25519 | KeyType::Rsa);
+        match self.uses.0 == 0 || (signs_only && self.uses.include(Uses::AGREEMENT)) {
+            true => Err(ContentFault::Use),
+            false => Ok(()),
+        }
+    }
+}
+
+impl Service {
+    fn has_a_type(&self) -> Result<(), ContentFault> {
+        let length = self.kind.len();
+        let plain = self.kind.bytes().all(|byte| byte.is_ascii_graphic());
+        match (1..=MAX_TYPE_BYTES).contains(&length) && plain {
+            true => Ok(()),
+            false => Err(ContentFault::ServiceType),
+        }
+    }
+}
+
+fn is_fragment(name: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+    (1..=MAX_FRAGMENT_BYTES).contains(&name.len()) && name.bytes().all(plain)
+}
+
+/// RFC 3986 §3: a scheme, a colon, something after it, and none of the characters no URI has.
+pub(crate) fn is_uri(text: &str, rules: &Rules) -> Result<(), ContentFault> {
+    let short = u64::try_from(text.len()).is_ok_and(|length| length <= rules.max_uri_bytes);
+    let Some((scheme, rest)) = text.split_once(':') else {
+        return Err(ContentFault::Uri);
+    };
+    let named = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+        && scheme
+            .bytes()
+            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.'));
+    let never = |b: u8| {
+        matches!(
+            b,
+            b'"' | b'<' | b'>' | b'\\' | b'^' | b'`' | b'{' | b'|' | b'}'
+        )
+    };
+    let plain = rest.bytes().all(|b| b.is_ascii_graphic() && !never(b));
+    match short && named && plain && !rest.is_empty() {
+        true => Ok(()),
+        false => Err(ContentFault::Uri),
+    }
+}
+
+impl Item for Content {
+    fn write(&self, to: &mut Writer) {
+        to.array(3)
+            .items(&self.keys)
+            .items(&self.services)
+            .items(&self.also_known_as);
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+        from.tuple(3)?;
+        Ok(Self {
+            keys: from.items()?,
+            services: from.items()?,
+            also_known_as: from.items()?,
+        })
+    }
+}
+
+impl Item for Key {
+    fn write(&self, to: &mut Writer) {
+        to.array(3)
+            .text(&self.id)
+            .bytes(&self.public.to_multicodec())
+            .uint(self.uses.0);
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+        from.tuple(3)?;
+        Ok(Self {
+            id: from.text()?.to_owned(),
+            public: PublicKey::from_multicodec(from.bytes()?)
+                .map_err(|_| Malformed("a public key is none"))?,
+            uses: match from.uint()? {
+                bits if bits <= Uses::ALL => Uses(bits),
+                _ => return Err(Malformed("a key has an unknown use")),
+            },
+        })
+    }
+}
+
+impl Item for Service {
+    fn write(&self, to: &mut Writer) {
+        to.array(3)
+            .text(&self.id)
+            .text(&self.kind)
+            .text(&self.endpoint);
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+        from.tuple(3)?;
+        Ok(Self {
+            id: from.text()?.to_owned(),
+            kind: from.text()?.to_owned(),
+            endpoint: from.text()?.to_owned(),
+        })
+    }
+}

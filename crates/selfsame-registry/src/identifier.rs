@@ -1,0 +1,62 @@
+//! The method-specific identifier: 16 bytes that belong to the key a DID began with.
+
+use std::fmt;
+
+use selfsame_crypto::PublicKey;
+use selfsame_crypto::encoding::{base58_decode, base58_encode};
+use selfsame_did::Did;
+use selfsame_did::selfsame::{self, Network};
+
+use crate::cbor::{Item, Malformed, Reader, Writer};
+
+/// The last part of a `did:selfsame`, unique within a network.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct Identifier([u8; 16]);
+
+impl Identifier {
+    /// The identifier of a DID that begins with this key: the first 16 bytes of the SHA-256 of the
+    /// key in multicodec form.
+    pub fn of_key(key: &PublicKey) -> Option<Self> {
+        Self::decode(&selfsame::id_of(key))
+    }
+
+    /// Indy's older form, for DIDs registered by seed: the first 16 bytes of an Ed25519 key.
+    pub fn of_seed_key(key: &PublicKey) -> Option<Self> {
+        Self::decode(&selfsame::indy_id_of(key)?)
+    }
+
+    /// The identifier of a DID of this network.
+    pub fn of_did(did: &Did, network: &Network) -> Option<Self> {
+        let (its_network, id) = selfsame::parts(did)?;
+        if its_network == *network {
+            Self::decode(&id)
+        } else {
+            None
+        }
+    }
+
+    /// Whether a DID with this identifier may begin with this key.
+    pub(crate) fn belongs_to(&self, key: &PublicKey) -> bool {
+        Self::of_key(key) == Some(*self) || Self::of_seed_key(key) == Some(*self)
+    }
+
+    fn decode(text: &str) -> Option<Self> {
+        base58_decode(text).ok()?.try_into().ok().map(Self)
+    }
+}
+
+impl fmt::Display for Identifier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&base58_encode(&self.0))
+    }
+}
+
+impl Item for Identifier {
+    fn write(&self, to: &mut Writer) {
+        to.bytes(&self.0);
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+        from.array_of().map(Self)
+    }
+}

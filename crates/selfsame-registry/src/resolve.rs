@@ -1,0 +1,154 @@
+//! Resolution: the DID document and its metadata, of the present version, of another, or of the
+//! one that held at a time.
+
+use selfsame_crypto::time::UnixTime;
+use selfsame_did::{
+    Did, DidUrl, Document, DocumentMetadata, Options, Relationship, Resolution, ResolutionError,
+    Service, SyntaxError, VerificationMethod,
+};
+use serde_json::{Map, Value};
+
+use crate::content::{Content, Uses};
+use crate::identifier::Identifier;
+use crate::machine::Machine;
+use crate::state::{DidVersion, Key, Present, StateError, StateRead, read};
+
+/// The uses and what DID Core calls them.
+const RELATIONSHIPS: [(Uses, Relationship); 5] = [
+    (Uses::AUTHENTICATION, Relationship::Authentication),
+    (Uses::ASSERTION, Relationship::AssertionMethod),
+    (Uses::AGREEMENT, Relationship::KeyAgreement),
+    (Uses::INVOCATION, Relationship::CapabilityInvocation),
+    (Uses::DELEGATION, Relationship::CapabilityDelegation),
+];
+
+impl Machine {
+    /// Resolves a DID of this network. Failures are results, as everywhere in resolution.
+    pub fn resolve(&self, state: &dyn StateRead, did: &Did, options: &Options) -> Resolution {
+        let Some((network, _)) = selfsame_did::selfsame::parts(did) else {
+            return Resolution::failed(ResolutionError::InvalidDid);
+        };
+        let Some(id) = Identifier::of_did(did, &network) else {
+            return Resolution::failed(ResolutionError::InvalidDid);
+        };
+        if network != *self.network() {
+            return Resolution::failed(ResolutionError::NotFound);
+        }
+        let history = History { state, id };
+        match history.resolve(did, options) {
+            Ok(Ok(resolution)) => resolution,
+            Ok(Err(error)) => Resolution::failed(error),
+            Err(_) => Resolution::failed(ResolutionError::InternalError),
+        }
+    }
+}
+
+struct History<'a> {
+    state: &'a dyn StateRead,
+    id: Identifier,
+}
+
+impl History<'_> {
+    fn resolve(
+        &self,
+        did: &Did,
+        options: &Options,
+    ) -> Result<Result<Resolution, ResolutionError>, StateError> {
+        let Some(present) = read::<Present>(self.state, Key::Did(self.id))? else {
+            return Ok(Err(ResolutionError::NotFound));
+        };
+        let wanted = match (&options.version_id, options.version_time) {
+            (Some(_), Some(_)) => return Ok(Err(ResolutionError::InvalidOptions)),
+            (Some(version), None) => version_number(version).filter(|n| *n <= present.version),
+            (None, Some(time)) => self.version_at(time, present.version)?,
+            (None, None) => Some(present.version),
+        };
+        let Some(number) = wanted else {
+            return Ok(Err(ResolutionError::NotFound));
+        };
+        let metadata = self.metadata(number, present)?;
+        let Some(content) = self.version(number)?.content else {
+            return Ok(Ok(Resolution::deactivated(metadata)));
+        };
+        let document = document(did, &content)
+            .map_err(|error| StateError(format!("a record makes no document ({error})")))?;
+        let mut resolution = Resolution::found(document, options.accept);
+        resolution.document_metadata = metadata;
+        Ok(Ok(resolution))
+    }
+
+    fn metadata(&self, number: u64, present: Present) -> Result<DocumentMetadata, StateError> {
+        let next = match number < present.version {
+            true => Some(number.saturating_add(1)),
+            false => None,
+        };
+        let time = |number| self.version(number).map(|version| version.receipt.time);
+        Ok(DocumentMetadata {
+            created: Some(time(1)?),
+            updated: if number > 1 {
+                Some(time(number)?)
+            } else {
+                None
+            },
+            // DID Core §7.1.3: of the DID, whichever version was asked for.
+            deactivated: present.deactivated,
+            next_update: next.map(time).transpose()?,
+            version_id: Some(number.to_string()),
+            next_version_id: next.map(|next| next.to_string()),
+            ..DocumentMetadata::default()
+        })
+    }
+
+    /// The last version that is not later than `time`. Versions are never earlier than the ones
+    /// before them, so halving finds it.
+    fn version_at(&self, time: UnixTime, present: u64) -> Result<Option<u64>, StateError> {
+        let (mut held, mut later) = (0_u64, present.saturating_add(1));
+        while held.saturating_add(1) < later {
+            let middle = u64::midpoint(held, later);
+            match self.version(middle)?.receipt.time <= time {
+                true => held = middle,
+                false => later = middle,
+            }
+        }
+        Ok((held > 0).then_some(held))
+    }
+
+    fn version(&self, number: u64) -> Result<DidVersion, StateError> {
+        read(self.state, Key::DidVersion(self.id, number))?
+            .ok_or_else(|| StateError("a version of a DID is missing".to_owned()))
+    }
+}
+
+/// Versions are written in one way: decimal from 1, without leading zeroes.
+fn version_number(text: &str) -> Option<u64> {
+    let number = text.parse::<u64>().ok()?;
+    (number > 0 && number.to_string() == text).then_some(number)
+}
+
+fn document(did: &Did, content: &Content) -> Result<Document, SyntaxError> {
+    let mut document = Document::new(did.clone());
+    document.also_known_as.clone_from(&content.also_known_as);
+    for key in &content.keys {
+        let id = DidUrl::join(did, &format!("#{}", key.id))?;
+        let listed = RELATIONSHIPS
+            .iter()
+            .filter(|(uses, _)| key.uses.include(*uses));
+        let relationships: Vec<Relationship> =
+            listed.map(|(_, relationship)| *relationship).collect();
+        document.add(
+            VerificationMethod::multikey(id, &key.public),
+            &relationships,
+        );
+    }
+    document.service = content
+        .services
+        .iter()
+        .map(|service| Service {
+            id: format!("{did}#{}", service.id),
+            type_: vec![service.kind.clone()],
+            endpoint: Value::String(service.endpoint.clone()),
+            other: Map::new(),
+        })
+        .collect();
+    Ok(document)
+}

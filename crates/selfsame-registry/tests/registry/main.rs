@@ -1,0 +1,10 @@
+//! The registry's machine, driven as a sequencer drives it.
+
+mod anchors;
+mod determinism;
+mod encoding;
+mod identities;
+mod limits;
+mod resolution;
+mod vector;
+mod world;

@@ -1,0 +1,177 @@
+//! A network in memory, and people who write to it.
+
+use selfsame_crypto::time::UnixTime;
+use selfsame_crypto::{KeyType, PrivateKey};
+use selfsame_did::Did;
+use selfsame_did::selfsame::Network;
+use selfsame_registry::{
+    Applied, Block, CheckError, Content, Genesis, Head, Identifier, Machine, Operation, Receipt,
+    Refusal, Rules, StateError, StateRead, Transaction, Unsigned, Writes,
+};
+
+pub const START: UnixTime = UnixTime(1_750_000_000);
+
+pub struct World {
+    pub machine: Machine,
+    pub head: Head,
+    pub state: Writes,
+    pub time: UnixTime,
+}
+
+pub type Answer = Result<Receipt, Refusal>;
+
+impl World {
+    pub fn new() -> Self {
+        Self::with_rules(Rules::default())
+    }
+
+    pub fn with_rules(rules: Rules) -> Self {
+        let key = PrivateKey::generate(KeyType::Ed25519).unwrap();
+        Self::of(Genesis::new("test", START, key.public().clone(), rules).unwrap())
+    }
+
+    pub fn of(genesis: Genesis) -> Self {
+        let head = Head::of_genesis(&genesis);
+        Self {
+            machine: Machine::new(genesis),
+            head,
+            state: Writes::new(),
+            time: START,
+        }
+    }
+
+    pub fn network(&self) -> &Network {
+        self.machine.network()
+    }
+
+    pub fn did(&self, actor: &Actor) -> Did {
+        self.machine.did(actor.id).unwrap()
+    }
+
+    /// Applies a block and stores it, as a sequencer does.
+    pub fn block(&mut self, transactions: &[Transaction]) -> Applied {
+        let block = Block {
+            time: self.time,
+            transactions,
+        };
+        let applied = self.machine.apply(&self.head, &block, &self.state).unwrap();
+        self.state.extend(applied.writes.clone());
+        self.head = applied.head.clone();
+        applied
+    }
+
+    /// One transaction in a block of its own; checking it before says the same.
+    pub fn submit(&mut self, tx: Transaction) -> Answer {
+        let checked = self
+            .machine
+            .check(&tx, (&self.head, self.time), &self.state);
+        let before = (self.state.clone(), self.head.log.clone());
+        let applied = self.block(&[tx]);
+        let answer = applied.results[0];
+        match (checked, answer) {
+            (Ok(None), Ok(_)) => assert_eq!(applied.logged, [0]),
+            (Ok(Some(known)), Ok(receipt)) => assert_eq!(known, receipt),
+            (Err(CheckError::Refused(checked)), Err(refusal)) => assert_eq!(checked, refusal),
+            other => panic!("check and apply disagree: {other:?}"),
+        }
+        if applied.logged.is_empty() {
+            assert_eq!(
+                (&self.state, &self.head.log),
+                (&before.0, &before.1),
+                "nothing changed"
+            );
+        }
+        answer
+    }
+
+    pub fn registered(&mut self, key_type: KeyType) -> Actor {
+        let mut actor = Actor::new(key_type);
+        let create = actor.create(self.network());
+        self.submit(create).unwrap();
+        actor
+    }
+}
+
+pub struct Actor {
+    pub id: Identifier,
+    pub key: PrivateKey,
+    pub key_id: String,
+    pub nonce: u64,
+}
+
+impl Actor {
+    pub fn new(key_type: KeyType) -> Self {
+        let key = PrivateKey::generate(key_type).unwrap();
+        let id = Identifier::of_key(key.public()).unwrap();
+        Self {
+            id,
+            key,
+            key_id: "key-1".to_owned(),
+            nonce: 0,
+        }
+    }
+
+    pub fn content(&self) -> Content {
+        Content::of_key(&self.key_id, self.key.public().clone())
+    }
+
+    pub fn sign(&mut self, network: &Network, operation: Operation) -> Transaction {
+        self.nonce += 1;
+        self.sign_with_nonce(network, self.nonce, operation)
+    }
+
+    pub fn sign_with_nonce(
+        &self,
+        network: &Network,
+        nonce: u64,
+        operation: Operation,
+    ) -> Transaction {
+        let unsigned = Unsigned::new(network, self.id, nonce, operation);
+        let signature = self.key.sign(unsigned.signing_bytes()).unwrap();
+        unsigned.signed(&self.key_id, &signature).unwrap()
+    }
+
+    pub fn create(&mut self, network: &Network) -> Transaction {
+        let content = self.content();
+        self.sign(network, Operation::CreateDid(content))
+    }
+
+    pub fn update(&mut self, network: &Network, version: u64, content: Content) -> Transaction {
+        self.sign(network, Operation::UpdateDid { version, content })
+    }
+
+    /// Puts a new key in the place of the present one, signed by the present one.
+    pub fn rotate(&mut self, network: &Network, version: u64) -> Transaction {
+        let next = PrivateKey::generate(KeyType::Ed25519).unwrap();
+        let key_id = format!("key-{version}");
+        let content = Content::of_key(&key_id, next.public().clone());
+        let tx = self.update(network, version, content);
+        (self.key, self.key_id) = (next, key_id);
+        tx
+    }
+
+    pub fn deactivate(&mut self, network: &Network, version: u64) -> Transaction {
+        self.sign(network, Operation::DeactivateDid { version })
+    }
+
+    pub fn anchor(&mut self, network: &Network, list: &str, issued: UnixTime) -> Transaction {
+        let digest = [issued.0 as u8; 32];
+        self.sign(
+            network,
+            Operation::AnchorStatus {
+                list: list.to_owned(),
+                digest,
+                issued,
+            },
+        )
+    }
+}
+
+/// A state that cannot be read.
+pub struct Broken;
+
+impl StateRead for Broken {
+    fn get(&self, _: &[u8]) -> Result<Option<Vec<u8>>, StateError> {
+        Err(StateError("disk on fire".to_owned()))
+    }
+}

@@ -1,0 +1,66 @@
+//! What a parser of outside bytes must hold for any input whatsoever: one function a parser.
+//!
+//! Each returns whether the input was read as something, so that a run can tell that it did not only see refusals.
+//! A broken rule panics. The same functions run under libFuzzer (`fuzz/`) and, for a short while, as a test.
+
+mod credential;
+mod did;
+mod mutate;
+mod seeds;
+mod token;
+
+pub use credential::{dcql, status_list};
+pub use did::{did_document, did_url};
+pub use mutate::Mutator;
+pub use token::{jwt, sd_jwt};
+
+/// A parser's rules, by name, with inputs to start from.
+#[derive(Clone, Copy, Debug)]
+pub struct Target {
+    /// The name, which is that of the libFuzzer target too.
+    pub name: &'static str,
+    /// The rules.
+    pub body: fn(&[u8]) -> bool,
+    /// Inputs that are read, to start from.
+    pub seeds: fn() -> Vec<Vec<u8>>,
+}
+
+/// Every parser that has rules here.
+pub const TARGETS: [Target; 6] = [
+    Target {
+        name: "jwt",
+        body: jwt,
+        seeds: seeds::jwt,
+    },
+    Target {
+        name: "sd_jwt",
+        body: sd_jwt,
+        seeds: seeds::sd_jwt,
+    },
+    Target {
+        name: "did_url",
+        body: did_url,
+        seeds: seeds::did_url,
+    },
+    Target {
+        name: "did_document",
+        body: did_document,
+        seeds: seeds::did_document,
+    },
+    Target {
+        name: "status_list",
+        body: status_list,
+        seeds: seeds::status_list,
+    },
+    Target {
+        name: "dcql",
+        body: dcql,
+        seeds: seeds::dcql,
+    },
+];
+
+/// The parts of an input that zero bytes divide. Bytes beneath base64url are reached by few mutations of it, so most
+/// bodies also put an input together from raw parts.
+fn parts(data: &[u8]) -> impl Iterator<Item = &[u8]> {
+    data.split(|byte| *byte == 0)
+}

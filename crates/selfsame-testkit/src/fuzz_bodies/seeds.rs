@@ -1,0 +1,206 @@
+//! Inputs that are read, from which the others are made.
+
+use selfsame_credential::{
+    ClaimPath, Signer,
+    sd_jwt::{DigestAlgorithm, Issue, SdJwt},
+    status::{Bits, Purpose, Reference, Terms, Width, bitstring, token_list},
+};
+use selfsame_crypto::{
+    Algorithm, KeyHandle, KeyType, PrivateKey,
+    ctx::Ctx,
+    encoding::base64url_decode,
+    jws::{Compact, Unsigned},
+    time::UnixTime,
+};
+use selfsame_did::{Document, Relationship, Representation, VerificationMethod, jwk, key};
+use serde_json::{Map, Value, json};
+
+const NOW: UnixTime = UnixTime(1_800_000_000);
+const URI: &str = "https://issuer.example/status";
+
+pub(super) fn jwt() -> Vec<Vec<u8>> {
+    let payload =
+        json!({"iss": "https://issuer.example", "exp": 1_800_000_000, "a": [1, {"b": null}]});
+    let key = signer().public().to_jwk().to_value();
+    let headers = [
+        json!({"alg": "ES256", "kid": "did:web:issuer.example#1", "typ": "JWT"}),
+        json!({"alg": "EdDSA", "jwk": key, "typ": "openid4vci-proof+jwt"}),
+        json!({"alg": "PS256", "x5c": ["MAA="], "b64": true}),
+    ];
+    let mut seeds = Vec::new();
+    for header in headers {
+        let text = Unsigned::new(&header, &payload).finish(&[7; 64]);
+        seeds.push(raw(&Compact::parse(&text).expect("it is a JWS"), &header));
+        seeds.push(text.into_bytes());
+    }
+    seeds
+}
+
+/// A JWS as its header, its payload and its signature, divided by zero bytes.
+fn raw(token: &Compact, header: &Value) -> Vec<u8> {
+    let header = header.to_string().into_bytes();
+    [header, token.payload.clone(), b"signature".to_vec()].join(&0)
+}
+
+pub(super) fn sd_jwt() -> Vec<Vec<u8>> {
+    let claims = json!({
+        "vct": "https://credentials.example.com/identity_credential",
+        "iss": "https://issuer.example",
+        "given_name": "Arthur",
+        "address": {"street_address": "42 Market Street", "locality": "Milliways"},
+        "nationalities": ["British", "Betelgeusian"],
+    });
+    let Value::Object(claims) = claims else {
+        return Vec::new();
+    };
+    let path = |path| ClaimPath::parse(&path).expect("it is a path");
+    let issue = Issue {
+        claims,
+        disclosable: vec![
+            path(json!(["given_name"])),
+            path(json!(["address"])),
+            path(json!(["address", "locality"])),
+            path(json!(["nationalities", null])),
+        ],
+        decoys: 1,
+        cnf: None,
+        digest: DigestAlgorithm::Sha256,
+        signer: Signer::with_kid(KeyHandle::of(signer().public()), Algorithm::EdDsa, "1"),
+        label: "seed".to_owned(),
+    };
+    let draft = issue
+        .draft(&Ctx::new(NOW, [7; 32]))
+        .expect("the claims are sound");
+    let text = draft.finish(&[7; 64]);
+    let sd_jwt = SdJwt::parse(&text).expect("it is an SD-JWT");
+    let mut parts = vec![
+        br#"{"alg":"EdDSA","typ":"dc+sd-jwt"}"#.to_vec(),
+        sd_jwt.jwt().payload.clone(),
+    ];
+    for disclosure in sd_jwt.disclosures() {
+        parts.push(base64url_decode(disclosure.encoded()).expect("it is base64url"));
+    }
+    let bound = format!("{text}{}", text.split('~').next().unwrap_or_default());
+    vec![text.into_bytes(), parts.join(&0), bound.into_bytes()]
+}
+
+pub(super) fn did_url() -> Vec<Vec<u8>> {
+    let signer = signer();
+    let mut seeds: Vec<String> = [
+        "did:example:123456/path/to?service=files&relativeRef=%2Fa#key-1",
+        "did:web:issuer.example%3A8443:people:arthur#key-1",
+        "did:web:issuer.example",
+        "did:selfsame:zzzzzzzzzzzzzzzz:2wJPyULfLLnYTEFYzByfUR?versionId=2",
+        "did:example:a:b:c::d?a=1&a=2",
+    ]
+    .map(str::to_owned)
+    .to_vec();
+    let of_keys = [
+        key::create(signer.public()),
+        key::create_jwk_jcs(signer.public()),
+        jwk::create(signer.public()),
+    ];
+    seeds.extend(of_keys.map(|did| did.to_string()));
+    seeds.into_iter().map(String::into_bytes).collect()
+}
+
+pub(super) fn did_document() -> Vec<Vec<u8>> {
+    let signer = signer();
+    let did = key::create(signer.public());
+    let id = did.with_fragment("key-1").expect("it is a fragment");
+    let mut document = Document::new(did);
+    document.add(
+        VerificationMethod::json_web_key(id.clone(), signer.public()),
+        &Relationship::SIGNING,
+    );
+    let id = id.did.with_fragment("key-2").expect("it is a fragment");
+    document.add(
+        VerificationMethod::multikey(id, signer.public()),
+        &[Relationship::Authentication],
+    );
+    let mut written = document.to_value(Representation::Did);
+    let plain = document.to_value(Representation::Json);
+    written["service"] = json!([{
+        "id": "#files", "type": ["A", "B"], "serviceEndpoint": ["https://a.example", {"b": 1}], "x": 1,
+    }]);
+    written["alsoKnownAs"] = json!(["https://arthur.example"]);
+    written["controller"] = json!(["did:example:1", "did:example:2"]);
+    written["unknown"] = json!({"member": []});
+    let embedded = json!({
+        "id": "did:example:1",
+        "authentication": [{
+            "id": "#k", "type": "Ed25519VerificationKey2018", "controller": "did:example:1",
+            "publicKeyBase58": "H3C2AVvLMv6gmMNam3uVAjZpfkcJCwDwnZn6z3wXmqPV",
+        }, "did:example:2#k"],
+    });
+    [written, plain, embedded]
+        .map(|document| document.to_string().into_bytes())
+        .to_vec()
+}
+
+pub(super) fn status_list() -> Vec<Vec<u8>> {
+    let header = Map::from_iter([("alg".to_owned(), json!("EdDSA"))]);
+    let terms = Terms {
+        uri: URI,
+        issuer: "did:web:issuer.example",
+        header: &header,
+        issued_at: NOW,
+        expires_at: Some(NOW.plus(60)),
+        ttl: Some(10),
+    };
+    let mut few = Bits::new(Width::Two, 64).expect("it is short");
+    few.set(7, 2).expect("it is in the list");
+    let few = token_list::encode(&few, &terms).expect("it can be written");
+    let many = Bits::new(Width::One, bitstring::MIN_ENTRIES).expect("it is short");
+    let many = bitstring::encode(&many, Purpose::Revocation, &terms).expect("it can be written");
+    let mut seeds = Vec::new();
+    for unsigned in [few, many] {
+        let text = unsigned.finish(b"signature");
+        seeds.push(Compact::parse(&text).expect("it is a JWS").payload);
+        seeds.push(text.into_bytes());
+    }
+    let payload: Value = serde_json::from_slice(&seeds[0]).expect("it is JSON");
+    let compressed = payload["status_list"]["lst"].as_str().unwrap_or_default();
+    seeds.push(base64url_decode(compressed).expect("it is base64url"));
+    let token = json!({"status": Reference::token(URI, 7).to_value()});
+    let purposes = [Purpose::Revocation, Purpose::Suspension];
+    let entries = purposes.map(|purpose| Reference::bitstring(URI, 7, purpose).to_value());
+    seeds.push(token.to_string().into_bytes());
+    seeds.push(
+        json!({"credentialStatus": entries})
+            .to_string()
+            .into_bytes(),
+    );
+    seeds
+}
+
+/// The specification's queries, each with the claims of a credential that the vector gives.
+pub(super) fn dcql() -> Vec<Vec<u8>> {
+    let vectors = [
+        include_str!("../../../../vectors/dcql/simple.json"),
+        include_str!("../../../../vectors/dcql/claims_alternatives.json"),
+        include_str!("../../../../vectors/dcql/credentials_alternatives.json"),
+        include_str!("../../../../vectors/dcql/value_matching_simple.json"),
+        include_str!("../../../../vectors/dcql/jwt_vc.json"),
+        include_str!("../../../../vectors/dcql/complex_mdoc.json"),
+        include_str!("../../../../vectors/dcql/authority_key.json"),
+    ];
+    let mut seeds = Vec::new();
+    for vector in vectors {
+        let vector: Value = serde_json::from_str(vector).expect("a vector is JSON");
+        let claims = &vector["cases"][0]["held"][0]["claims"];
+        seeds.push(format!("{}\0{claims}", vector["query"]).into_bytes());
+    }
+    let query = json!({"credentials": [{
+        "id": "c", "format": "dc+sd-jwt", "meta": {"vct_values": ["urn:example:arthur"]},
+        "claims": [{"path": ["degrees", null, "type"], "values": ["a", 1, true]}, {"path": ["n", 1]}],
+    }]});
+    let claims = json!({"degrees": [{"type": "a"}, {"type": 1}, {}], "n": ["x", "y"]});
+    seeds.push(format!("{query}\0{claims}").into_bytes());
+    seeds
+}
+
+/// A key.
+fn signer() -> PrivateKey {
+    PrivateKey::generate(KeyType::Ed25519).expect("the system gives randomness")
+}
