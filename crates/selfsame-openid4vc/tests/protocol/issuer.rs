@@ -1,6 +1,10 @@
 //! The issuer: offers, tokens, nonces, proofs, credentials.
 
-use selfsame_credential::{Format, Held, Outcome, Presented, Step, verify};
+use selfsame_credential::{
+    Format, Held, Step,
+    verdict::Outcome,
+    verify::{self, Presented, verify},
+};
 use selfsame_crypto::{Jwk, KeyType, SecretString, time::UnixTime};
 use selfsame_did::Did;
 use selfsame_oauth::{AuthorizationDetail, TokenRequest};
@@ -542,7 +546,7 @@ fn verdict(issuer: &Issuer, raw: &str, format: Format) -> Outcome {
     let policy = policy();
     let mut driver = Driver::new(&[&issuer.party]);
     let verdict = driver.run(|evidence| {
-        let needs = selfsame_credential::needs(&presented, &policy, evidence).unwrap();
+        let needs = verify::needs(&presented, &policy, evidence).unwrap();
         Ok::<_, Error>(match needs.is_empty() {
             true => Step::Done(verify(&presented, &policy, evidence, NOW).0),
             false => Step::Needs(needs),

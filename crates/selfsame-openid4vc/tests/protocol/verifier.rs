@@ -1,6 +1,10 @@
 //! The verifier: requests it makes, answers it takes, and what it makes of them.
 
-use selfsame_credential::{Evidence, Need, Outcome, Step, Trust, dcql::Query};
+use selfsame_credential::{
+    Evidence, Need, Step,
+    dcql::Query,
+    verdict::{Outcome, Policy, Trust},
+};
 use selfsame_crypto::{KeyType, ctx::Ctx, jws::Compact};
 use selfsame_did::Did;
 use selfsame_openid4vc::{
@@ -559,7 +563,7 @@ fn a_bad_presentation_is_dropped_and_the_rest_must_do() {
 #[test]
 fn a_genuine_credential_of_an_issuer_that_is_not_trusted_is_untrusted() {
     let scene = Scene::new();
-    let strict = selfsame_credential::Policy {
+    let strict = Policy {
         trusted_issuers: Trust::Listed(vec!["did:web:somebody.example".to_owned()]),
         ..policy()
     };

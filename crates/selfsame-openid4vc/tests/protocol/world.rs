@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use selfsame_credential::{
-    ClaimPath, Evidence, Fetched, Format, Need, Policy, Signer, Step, Trust, Unavailable,
+    ClaimPath, Evidence, Fetched, Format, Need, Signer, Step, Unavailable,
+    verdict::{Policy, Trust},
 };
 use selfsame_crypto::{
     Algorithm, KeyHandle, KeyType, PrivateKey, SecretString, ctx::Ctx, jws, seal::SealingKey,
