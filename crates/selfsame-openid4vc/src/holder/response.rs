@@ -131,7 +131,7 @@ pub(super) fn delivered(
     (status, body): (u16, &[u8]),
 ) -> Next {
     let failed = |reason: &str| failed(verifier, reason.to_owned());
-    // §8.2, §14.5: 200 and nothing else; redirects are errors.
+    // §8.2 and the errata on HTTP redirects: 200 and nothing else.
     if status != 200 {
         return failed("the verifier did not take the answer");
     }
