@@ -77,6 +77,7 @@ impl App {
             work: Work::new(),
             fetched: Fetches::default(),
             anchors,
+            own_issuers: OnceLock::new(),
             verifier_certificate: None,
             config,
         });
@@ -306,7 +307,7 @@ async fn issuer(shared: &Arc<Shared>) -> Result<Option<Arc<Issuer>>> {
         issuer.identity().did().as_str().to_owned(),
         issuer.published().issuer.credential_issuer.clone(),
     ];
-    let _ = shared.config.own_issuers.set(own);
+    let _ = shared.own_issuers.set(own);
     Ok(Some(Arc::new(issuer)))
 }
 

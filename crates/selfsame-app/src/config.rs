@@ -20,8 +20,6 @@ pub struct Config {
     pub registry: RegistryConfig,
     /// Resolves the DID methods that this instance does not know: a Universal Resolver's base URL.
     pub foreign_resolver: Option<Url>,
-    /// The names under which this instance issues, known once its issuer is.
-    pub own_issuers: std::sync::OnceLock<Vec<String>>,
 }
 
 /// What an instance does.

@@ -4,7 +4,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use selfsame_crypto::encoding;
 use selfsame_crypto::time::UnixTime;
 use selfsame_openid4vc::{holder, wallet};
 use selfsame_store::{Batch, Leased, NewOutbox};
@@ -12,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::accounts::{decode, encode};
 use crate::app::App;
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 /// How often the worker looks for what was left behind, by a crash or for a later time.
 const EVERY: Duration = Duration::from_millis(500);
@@ -126,16 +125,8 @@ async fn dispatched(app: &App, leased: Leased) -> Result<()> {
         Job::Present { .. } => {
             app.wallet()?.perform_presented(leased).await?;
         }
-        Job::Submit { transaction } => {
-            let registry = app
-                .shared
-                .registry
-                .as_ref()
-                .ok_or_else(|| Error::bad_request("there is no registry"))?;
-            let bytes = encoding::base64url_decode(&transaction).map_err(Error::internal)?;
-            registry.submit_bytes(&bytes).await?;
-            let batch = Batch::new(leased.tenant.clone()).settle(leased.id);
-            app.shared.store.commit(batch).await?;
+        Job::Submit { .. } => {
+            app.shared.carry_out(&leased).await?;
         }
     }
     Ok(())

@@ -1,6 +1,6 @@
 //! What every use case stands on: store, network, keys, clock, events, and whom the instance trusts.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use selfsame_crypto::seal::SealingKey;
 use selfsame_crypto::{Algorithm, KeyHandle, encoding};
@@ -45,6 +45,8 @@ pub struct Shared {
     pub fetched: Fetches,
     /// Certificates that anchor chains, DER.
     pub anchors: Vec<Vec<u8>>,
+    /// The names under which this instance issues, known once its issuer is.
+    pub own_issuers: OnceLock<Vec<String>>,
     /// The verifier's certificate, if it has one.
     pub verifier_certificate: Option<Certificate>,
 }
@@ -96,7 +98,7 @@ impl Shared {
     /// The names under which this instance itself issues.
     #[must_use]
     pub fn own_issuers(&self) -> Vec<String> {
-        self.config.own_issuers.get().cloned().unwrap_or_default()
+        self.own_issuers.get().cloned().unwrap_or_default()
     }
 
     /// Whether the wallet calls this issuer trusted.

@@ -66,7 +66,7 @@ impl Demo {
 
     async fn cast(&self) -> Result<(Cast, Option<Running>), Failure> {
         let Some(issuer) = &self.issuer else {
-            let running = Launch::ephemeral().await?.start().await?;
+            let running = Launch::ephemeral()?.start().await?;
             let operator = running.operator()?;
             let cast = Cast {
                 issuer: operator.clone(),
