@@ -17,7 +17,7 @@ use crate::server::Server;
 /// Transactions on one page.
 const PAGE: u64 = 50;
 /// Versions shown of one object.
-const VERSIONS_MAX: u64 = 100;
+const VERSIONS_MAX: usize = 100;
 
 #[derive(Template)]
 #[template(path = "registry.html")]
@@ -112,29 +112,28 @@ pub async fn object(
 ) -> Answer {
     let id = id.trim().to_owned();
     let now = resolution(&server, &id, &Asked::default()).await;
-    let newest = now
-        .document_metadata
-        .version_id
-        .as_ref()
-        .and_then(|version| version.parse().ok())
-        .unwrap_or(0_u64);
-    let mut versions = Vec::new();
-    for number in (1..=newest)
-        .rev()
-        .take(usize::try_from(VERSIONS_MAX).unwrap_or(usize::MAX))
-    {
-        let asked = Asked {
-            version_id: Some(number.to_string()),
-            ..Asked::default()
-        };
-        versions.push(Version::of(number, &resolution(&server, &id, &asked).await));
-    }
+    let versions = versions(&server, &id, &now).await;
     super::html(&ObjectPage {
         frame: frame.titled("Object"),
         id,
         versions,
         resolved: pretty(&now),
     })
+}
+
+/// Each version of the object, the newest first; versions are numbered from 1.
+async fn versions(server: &Server, id: &str, now: &Resolution) -> Vec<Version> {
+    let newest = now.document_metadata.version_id.as_deref();
+    let newest: u64 = newest.and_then(|version| version.parse().ok()).unwrap_or(0);
+    let mut versions = Vec::new();
+    for number in (1..=newest).rev().take(VERSIONS_MAX) {
+        let asked = Asked {
+            version_id: Some(number.to_string()),
+            ..Asked::default()
+        };
+        versions.push(Version::of(number, &resolution(server, id, &asked).await));
+    }
+    versions
 }
 
 impl Version {
