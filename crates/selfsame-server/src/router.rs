@@ -248,7 +248,12 @@ fn registry_reads() -> Vec<Route> {
 
 /// The registry, for the operator's programs.
 fn registry_api() -> Vec<Route> {
-    vec![get("/api/registry/status", api::registry::status)]
+    vec![
+        get("/api/registry/status", api::registry::status),
+        get("/api/registry/entries", api::registry::entries),
+        get("/api/registry/history", api::registry::history),
+        post("/registry/transactions", api::registry::submit),
+    ]
 }
 
 /// The verifier's pages.

@@ -49,7 +49,7 @@ pub async fn page(
     };
     let result = match did.as_str() {
         "" => None,
-        did => Some(Shown::of(&resolution(&server, did, &asked).await)),
+        did => Some(Shown::of(resolution(&server, did, &asked).await.as_ref())),
     };
     super::html(&Page {
         frame: frame.titled("Resolver"),
