@@ -91,7 +91,7 @@ impl Server {
     }
 
     /// The issuer, if this instance is one.
-    pub(crate) fn issuer(&self) -> Answer<&Arc<Issuer>> {
+    pub(crate) fn issuer(&self) -> Answer<&Issuer> {
         self.0.app.issuer().map_err(Problem::from)
     }
 
@@ -101,7 +101,7 @@ impl Server {
     }
 
     /// The verifier, if this instance is one.
-    pub(crate) fn verifier(&self) -> Answer<&Arc<Verifier>> {
+    pub(crate) fn verifier(&self) -> Answer<&Verifier> {
         self.0.app.verifier().map_err(Problem::from)
     }
 
