@@ -1,6 +1,6 @@
 //! A verdict for people: what it means, rule by rule, and what was shown.
 
-use selfsame_app::view::verifier::CredentialVerdict;
+use selfsame_app::view::verifier::{CredentialVerdict, RuleLine};
 use selfsame_app::view::wallet::ClaimLine;
 use selfsame_credential::verdict::Outcome;
 use serde_json::Value;
@@ -45,6 +45,13 @@ pub fn explained(outcome: &Outcome) -> &'static str {
         }
         Outcome::Invalid => "Forged, altered, or shown in a wrong way. Do not rely on it.",
     }
+}
+
+/// The rules with those that fail before all others.
+pub fn failed_first(rules: &[RuleLine]) -> Vec<&RuleLine> {
+    let (failed, others): (Vec<_>, Vec<_>) =
+        rules.iter().partition(|rule| rule.passed == Some(false));
+    failed.into_iter().chain(others).collect()
 }
 
 /// The class of a rule's line.
