@@ -109,7 +109,6 @@ pub async fn open(origin: &str) -> (Arc<App>, String) {
             name: "test".to_owned(),
         },
         foreign_resolver: None,
-        own_issuers: std::sync::OnceLock::new(),
     };
     let (app, token) = App::open(config, Parts { store, net, ledger })
         .await
