@@ -1,9 +1,10 @@
 //! An organisation's identity on this instance: its DID, its key, and its anchoring in the registry.
 
 use selfsame_crypto::{Algorithm, KeyHandle, KeyType, PublicKey};
-use selfsame_did::Did;
+use selfsame_did::{Did, Document, Relationship, Representation, VerificationMethod};
 use selfsame_store::{Batch, Expect, Put, StoreError, TenantId};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::accounts::{decode, encode};
 use crate::config::DidMethod;
@@ -118,6 +119,25 @@ impl Identity {
     #[must_use]
     pub fn kid(&self) -> &str {
         &self.kid
+    }
+
+    /// Its document, where its method has it hosted at this instance.
+    ///
+    /// # Errors
+    /// `NotFound` for a DID of another method, which is resolved and not hosted.
+    pub fn document(&self) -> Result<Value> {
+        if self.did.method() != "web" {
+            return Err(Error::not_found("no DID is hosted at this address"));
+        }
+        let mut document = Document::new(self.did.clone());
+        let id = self
+            .did
+            .with_fragment(KEY_FRAGMENT)
+            .map_err(Error::internal)?;
+        let method = VerificationMethod::json_web_key(id, &self.public);
+        let relationships = [Relationship::Authentication, Relationship::AssertionMethod];
+        document.add(method, &relationships);
+        Ok(document.to_value(Representation::Did))
     }
 
     /// How it signs.

@@ -1,5 +1,6 @@
 //! What other wallets, issuers, verifiers and resolvers speak to: the specifications' own endpoints.
 
+pub mod hosted;
 pub mod issuer;
 pub mod registry;
 pub mod resolver;

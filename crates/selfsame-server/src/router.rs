@@ -120,6 +120,7 @@ fn instance_api() -> Vec<Route> {
 fn resolver() -> Vec<Route> {
     vec![
         get("/1.0/identifiers/{*did}", protocol::resolver::resolve),
+        get("/dids/{name}/did.json", protocol::hosted::named),
         get("/openapi.json", api::openapi::serve),
     ]
 }
@@ -155,6 +156,7 @@ fn issuance() -> Vec<Route> {
             "/.well-known/jwt-vc-issuer/issuer",
             protocol::issuer::jwt_vc_issuer,
         ),
+        get("/issuer/did.json", protocol::hosted::issuer),
         get("/issuer/offers/{id}", protocol::issuer::offer),
         post("/issuer/token", protocol::issuer::token),
         post("/issuer/nonce", protocol::issuer::nonce),
@@ -199,6 +201,7 @@ fn verifier_streams() -> Vec<Route> {
 /// OpenID4VP, for other people's wallets.
 fn presentation() -> Vec<Route> {
     vec![
+        get("/verifier/did.json", protocol::hosted::verifier),
         get("/verifier/requests/{id}", protocol::verifier::request),
         post("/verifier/requests/{id}", protocol::verifier::posted),
         post("/verifier/responses/{id}", protocol::verifier::response),
@@ -248,7 +251,12 @@ fn registry_reads() -> Vec<Route> {
 
 /// The registry, for the operator's programs.
 fn registry_api() -> Vec<Route> {
-    vec![get("/api/registry/status", api::registry::status)]
+    vec![
+        get("/api/registry/status", api::registry::status),
+        get("/api/registry/entries", api::registry::entries),
+        get("/api/registry/history", api::registry::history),
+        post("/registry/transactions", api::registry::submit),
+    ]
 }
 
 /// The verifier's pages.

@@ -8,6 +8,7 @@ pub mod problem;
 pub mod qr;
 pub mod registry;
 pub mod resolver;
+pub mod verdict;
 pub mod verifier;
 pub mod wallet;
 pub mod when;

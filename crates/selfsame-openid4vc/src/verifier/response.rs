@@ -66,7 +66,8 @@ pub(super) fn take(
     Ok(Step::Done((State::Answered(Box::new(answered)), effects)))
 }
 
-/// Judges the credentials again. The holder's proof was judged when it was fresh; it is left out.
+/// Judges the credentials again. The holder's proof was judged when it was fresh; it is left out. What was forged
+/// stays so, and what could not be verified then must be presented anew: its proof is stale by now.
 pub(super) fn recheck(
     answered: &Answered,
     policy: &Policy,
@@ -80,9 +81,9 @@ pub(super) fn recheck(
     };
     let mut items = items(&answered.asked, &answered.vp_token)?;
     for (item, before) in items.iter_mut().zip(&answered.judged.credentials) {
-        // What was forged then stays so.
-        if before.claims.is_some() {
-            item.unwrap();
+        match before.claims {
+            Some(_) => item.unwrap(),
+            None => item.before = Some(before.clone()),
         }
     }
     let needs = bench.needs(&items);
@@ -135,6 +136,8 @@ struct Item<'a> {
     binding: Option<Binding>,
     /// Whether the holder's proof was judged before.
     proven: bool,
+    /// The judgement that stands.
+    before: Option<JudgedCredential>,
 }
 
 // §8.1: the token names credential queries of the request, each with no more presentations than it asked for.
@@ -165,6 +168,7 @@ fn items<'a>(asked: &'a Asked, presentations: &VpToken) -> Result<Vec<Item<'a>>,
             raw: raw.clone(),
             binding: binding.clone(),
             proven: false,
+            before: None,
         }));
     }
     Ok(items)
@@ -252,7 +256,7 @@ type Verdicts = Vec<(String, Verdict)>;
 impl Bench<'_> {
     fn needs(&self, items: &[Item<'_>]) -> Vec<Need> {
         let mut needs: Vec<Need> = Vec::new();
-        for item in items {
+        for item in items.iter().filter(|item| item.before.is_none()) {
             // What cannot be read needs nothing; the verdict will say so.
             let wanted = verify::needs(&item.presented(), self.policy, self.evidence);
             for need in wanted.unwrap_or_default() {
@@ -270,10 +274,14 @@ impl Bench<'_> {
         let mut valid: BTreeMap<String, Vec<Option<Candidate>>> = BTreeMap::new();
         let mut genuine = valid.clone();
         for item in items {
+            let id = &item.query.id;
+            if let Some(before) = &item.before {
+                credentials.push(before.clone());
+                continue;
+            }
             let (verdict, claims) =
                 verify::verify(&item.presented(), self.policy, self.evidence, self.now);
             let candidate = claims.as_ref().map(|claims| item.candidate(claims));
-            let id = &item.query.id;
             let counts = verdict.outcome == Outcome::Valid;
             let counting = candidate.clone().filter(|_| counts);
             valid.entry(id.clone()).or_default().push(counting);
@@ -312,19 +320,23 @@ fn conclude(
         Ok(_) => return (Outcome::Valid, None),
         Err(unmet) => unmet,
     };
-    let worst = credentials
-        .iter()
-        .map(|credential| credential.outcome)
-        .max_by_key(|o| gravity(*o));
-    let reason = match dcql::check(&asked.query, genuine) {
-        Ok(_) => "a credential that is required is not valid".to_owned(),
-        Err(_) => unmet.to_string(),
+    let worst = |genuine_only: bool| {
+        let counting = credentials
+            .iter()
+            .filter(|credential| !genuine_only || credential.claims.is_some());
+        counting
+            .map(|credential| credential.outcome)
+            .max_by_key(|outcome| gravity(*outcome))
     };
-    match (dcql::check(&asked.query, genuine), worst) {
-        (Ok(_), Some(worst)) => (worst, Some(reason)),
-        (Err(_), Some(Outcome::Unverifiable)) => (Outcome::Unverifiable, Some(reason)),
-        _ => (Outcome::Invalid, Some(reason)),
+    if let (Ok(_), Some(worst)) = (dcql::check(&asked.query, genuine), worst(true)) {
+        let reason = "a credential that is required is not valid".to_owned();
+        return (worst, Some(reason));
     }
+    let outcome = match worst(false) {
+        Some(Outcome::Unverifiable) => Outcome::Unverifiable,
+        _ => Outcome::Invalid,
+    };
+    (outcome, Some(unmet.to_string()))
 }
 
 const fn gravity(outcome: Outcome) -> u8 {

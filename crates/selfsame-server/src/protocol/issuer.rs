@@ -1,11 +1,12 @@
 //! OpenID4VCI 1.0: the issuer's documents, offers by reference, and its three endpoints; status lists.
 
 use axum::extract::{Path, State};
-use axum::response::IntoResponse as _;
+use axum::response::{IntoResponse as _, Response};
 use http::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
 use http::{HeaderMap, StatusCode};
 
 use selfsame_app::issuer::lists::Face;
+use selfsame_app::view::issuer::ServedList;
 
 use super::{document, open_to_all};
 use crate::auth;
@@ -98,19 +99,17 @@ async fn served(
         .get(IF_NONE_MATCH)
         .and_then(|tags| tags.to_str().ok())
         .is_some_and(|tags| names(tags, &list.etag));
-    let about = [
-        (ETAG, list.etag.clone()),
-        (CACHE_CONTROL, format!("public, max-age={}", list.max_age)),
-    ];
+    Ok(open_to_all(fresh_or_known(list, known)))
+}
+
+fn fresh_or_known(list: ServedList, known: bool) -> Response {
+    let age = format!("public, max-age={}", list.max_age);
+    let about = [(ETAG, list.etag), (CACHE_CONTROL, age)];
     if known {
-        return Ok(open_to_all(
-            (StatusCode::NOT_MODIFIED, about).into_response(),
-        ));
+        return (StatusCode::NOT_MODIFIED, about).into_response();
     }
     let body = axum::body::Bytes::from_owner(list.body);
-    Ok(open_to_all(
-        (about, [(CONTENT_TYPE, list.content_type)], body).into_response(),
-    ))
+    (about, [(CONTENT_TYPE, list.content_type)], body).into_response()
 }
 
 /// Whether If-None-Match names the tag (RFC 9110 §13.1.2; compared weakly).

@@ -1,5 +1,7 @@
 //! DID Resolution over HTTP, as Universal Resolvers answer it: the result's envelope, or the document alone.
 
+use std::sync::Arc;
+
 use axum::extract::{Path, State};
 use axum::response::IntoResponse as _;
 use http::header::{ACCEPT, CONTENT_TYPE, VARY};
@@ -49,11 +51,11 @@ pub async fn resolve(
             ENVELOPE,
         );
     };
-    answer(&resolution(&server, &did, &asked).await, form)
+    answer(resolution(&server, &did, &asked).await.as_ref(), form)
 }
 
 /// The resolution of what somebody typed or sent.
-pub async fn resolution(server: &Server, did: &str, asked: &Asked) -> Resolution {
+pub async fn resolution(server: &Server, did: &str, asked: &Asked) -> Arc<Resolution> {
     let Ok(did) = did.parse::<Did>() else {
         return failed(ResolutionError::InvalidDid);
     };
@@ -68,17 +70,11 @@ pub async fn resolution(server: &Server, did: &str, asked: &Asked) -> Resolution
         version_time: version_time.flatten(),
         ..Options::default()
     };
-    let app = server.app();
-    app.resolver()
-        .resolve(&did, &options, app.clock().now())
-        .await
-        .0
-        .as_ref()
-        .clone()
+    server.app().resolve(&did, &options).await
 }
 
-fn failed(error: ResolutionError) -> Resolution {
-    Resolution::failed(error)
+fn failed(error: ResolutionError) -> Arc<Resolution> {
+    Arc::new(Resolution::failed(error))
 }
 
 fn answer(resolution: &Resolution, form: &'static str) -> Answer {

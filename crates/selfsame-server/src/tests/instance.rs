@@ -6,8 +6,14 @@ use axum::Router;
 use axum::body::Body;
 use http::header::{CONTENT_TYPE, COOKIE, HOST};
 use http::{HeaderMap, Method, Request, StatusCode};
-use selfsame_app::App;
-use selfsame_app::config::Config;
+use selfsame_app::config::{
+    Config, IssuerConfig, RegistryConfig, Roles, TrustConfig, VerifierConfig,
+};
+use selfsame_app::{App, Parts};
+use selfsame_crypto::seal::SealingKey;
+use selfsame_net::{Net, Settings as NetSettings};
+use selfsame_store::ledger::{LedgerStore, MemoryLedger};
+use selfsame_store::{Memory, Store, Vault};
 use tower::ServiceExt as _;
 
 use crate::router;
@@ -87,19 +93,28 @@ impl Instance {
     }
 }
 
-/// Here and nowhere else the application's own parts are put together.
+/// A whole instance in memory: every role, an embedded registry, no network but its own.
 pub async fn open(origin: &str) -> (Arc<App>, String) {
-    let app = Arc::new(App::fake(Config {
+    let vault = Vault::from_master(SealingKey::from_bytes([7; 32]));
+    let store = Store::open(Arc::new(Memory::new()), vault).await.unwrap();
+    let net = Net::new(NetSettings::default()).unwrap();
+    let ledger = Some(Arc::new(MemoryLedger::new()) as Arc<dyn LedgerStore>);
+    let config = Config {
         origin: format!("{origin}/").parse().unwrap(),
-        roles: selfsame_app::config::Roles::ALL,
-        issuer: Default::default(),
-        verifier: Default::default(),
-        trust: Default::default(),
-        registry: selfsame_app::config::RegistryConfig::None,
+        roles: Roles::ALL,
+        issuer: IssuerConfig::default(),
+        verifier: VerifierConfig::default(),
+        trust: TrustConfig::default(),
+        registry: RegistryConfig::Embedded {
+            name: "test".to_owned(),
+        },
         foreign_resolver: None,
-        own_issuers: Default::default(),
-    }));
-    (app, "tok".to_owned())
+    };
+    let (app, token) = App::open(config, Parts { store, net, ledger })
+        .await
+        .unwrap();
+    app.start().await.unwrap();
+    (app, token.unwrap().expose().to_owned())
 }
 
 pub fn get(path: &str) -> Call {

@@ -65,12 +65,11 @@ const REINSTATE: Change = Change {
 };
 
 impl Row {
-    fn of(one: IssuedCredential, templates: &[Kind]) -> Self {
-        let title = templates
-            .iter()
-            .find(|template| template.id == one.template);
+    fn of(one: IssuedCredential) -> Self {
+        let template = templates::find(&one.template);
         Self {
-            title: title.map_or_else(|| one.template.clone(), |template| template.title.clone()),
+            title: template
+                .map_or_else(|_| one.template.clone(), |template| template.title.clone()),
             id: one.id,
             format: one.format,
             index: one.status_index,
@@ -120,24 +119,16 @@ pub async fn page(
     Query(paging): Query<Paging>,
 ) -> Answer {
     let issuer = server.issuer()?;
-    let templates = templates::all();
     let issued = issuer.issued(None, &paging).await?;
-    let offers = issuer
-        .offers(&Paging {
-            after: None,
-            limit: Some(10),
-        })
-        .await?
-        .items;
-    let rows = issued
-        .items
-        .into_iter()
-        .map(|one| Row::of(one, templates))
-        .collect();
+    let few = Paging {
+        after: None,
+        limit: Some(10),
+    };
+    let offers = issuer.offers(&few).await?.items;
     super::html(&Page {
         frame: frame.titled("Issuer"),
-        templates,
-        issued: rows,
+        templates: templates::all(),
+        issued: issued.items.into_iter().map(Row::of).collect(),
         next: issued.next,
         offers,
     })

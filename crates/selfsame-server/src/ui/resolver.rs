@@ -47,18 +47,15 @@ pub async fn page(
         version_id: filled(asked.version_id),
         version_time: filled(asked.version_time),
     };
-    let result = if did.is_empty() {
-        None
-    } else {
-        Some(Shown::of(&resolution(&server, &did, &asked).await))
+    let result = match did.as_str() {
+        "" => None,
+        did => Some(Shown::of(resolution(&server, did, &asked).await.as_ref())),
     };
-    let version_id = asked.version_id.unwrap_or_default();
-    let version_time = asked.version_time.unwrap_or_default();
     super::html(&Page {
         frame: frame.titled("Resolver"),
         did,
-        version_id,
-        version_time,
+        version_id: asked.version_id.unwrap_or_default(),
+        version_time: asked.version_time.unwrap_or_default(),
         result,
     })
 }

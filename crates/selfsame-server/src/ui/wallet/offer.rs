@@ -3,8 +3,8 @@
 use askama::Template;
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Redirect};
-use selfsame_app::ErrorKind;
 use selfsame_app::view::wallet::{AcceptOffer, OfferPreview, OfferedCredential};
+use selfsame_app::{Error, ErrorKind};
 use serde::Deserialize;
 
 use crate::error::Answer;
@@ -66,32 +66,26 @@ pub async fn accept(
     Owner(person): Owner,
     form: Form,
 ) -> Answer {
-    let uri = form.needed("uri")?.to_owned();
-    let tx_code = form.one("tx_code").map(str::to_owned);
     let accept = AcceptOffer {
-        offer: uri.clone(),
-        tx_code: tx_code.clone(),
+        offer: form.needed("uri")?.to_owned(),
+        tx_code: form.one("tx_code").map(str::to_owned),
         did: None,
         copies: None,
     };
     match server.wallet()?.accept_offer(&person, &accept).await {
         Ok(_) => Ok(Redirect::to("/wallet?done=accepted").into_response()),
-        Err(error)
-            if tx_code.is_some()
-                && matches!(error.kind, ErrorKind::BadRequest | ErrorKind::Upstream) =>
-        {
-            show(
-                &server,
-                frame,
-                Tried {
-                    uri,
-                    problem: Some(error.reason),
-                },
-            )
-            .await
+        Err(error) if accept.tx_code.is_some() && can_be_put_right(&error) => {
+            let problem = Some(error.reason);
+            let uri = accept.offer;
+            show(&server, frame, Tried { uri, problem }).await
         }
         Err(error) => Err(error.into()),
     }
+}
+
+/// The issuer's no to a code reaches the wallet as its own no to the person, or as the other party's.
+fn can_be_put_right(error: &Error) -> bool {
+    matches!(error.kind, ErrorKind::BadRequest | ErrorKind::Upstream)
 }
 
 struct Tried {

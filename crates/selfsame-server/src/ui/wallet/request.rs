@@ -22,10 +22,7 @@ struct Page {
 #[template(path = "wallet_done.html")]
 struct Done {
     frame: Frame,
-    class: &'static str,
-    mark: &'static str,
-    headline: &'static str,
-    text: &'static str,
+    outcome: &'static Outcome,
     go_on: Option<String>,
 }
 
@@ -60,55 +57,70 @@ pub async fn answer(
 ) -> Answer {
     let request = form.needed("request")?.to_owned();
     let frame = frame.titled("Done");
+    let wallet = server.wallet()?;
     if form.one("decision") != Some("share") {
-        server.wallet()?.decline_request(&person, &request).await?;
-        let (class, mark, headline) = ("is-plain", "–", "Declined");
-        return ui::html(&Done {
-            frame,
-            class,
-            mark,
-            headline,
-            text: "Nothing has left your wallet.",
-            go_on: None,
-        });
+        let declined = wallet.decline_request(&person, &request).await?;
+        return ui::html(&Done::new(frame, &DECLINED, declined.redirect_uri));
     }
-    let cards = form
-        .starting("card.")
-        .map(|(query, card)| (query.to_owned(), card.to_owned()))
-        .collect();
-    let answered = server
-        .wallet()?
-        .answer_request(
-            &person,
-            &AnswerRequest {
-                request,
-                cards,
-                policy: None,
-            },
-        )
+    let answered = wallet
+        .answer_request(&person, &chosen(request, &form))
         .await?;
-    let go_on = answered.redirect_uri.filter(|uri| leads_to_a_page(uri));
-    ui::html(&if answered.delivered {
-        let (class, mark, headline) = ("", "✓", "Shown");
-        Done {
-            frame,
-            class,
-            mark,
-            headline,
-            text: "The verifier has what you agreed to, and nothing else.",
-            go_on,
-        }
+    let outcome = if answered.delivered {
+        &SHOWN
     } else {
-        let (class, mark, headline) = ("is-bad", "✗", "Not taken");
-        Done {
+        &NOT_TAKEN
+    };
+    ui::html(&Done::new(frame, outcome, answered.redirect_uri))
+}
+
+/// The cards that the person chose, one for each query.
+fn chosen(request: String, form: &Form) -> AnswerRequest {
+    let cards = form.starting("card.");
+    AnswerRequest {
+        request,
+        cards: cards
+            .map(|(query, card)| (query.to_owned(), card.to_owned()))
+            .collect(),
+        policy: None,
+    }
+}
+
+/// What came of it, in words and a mark.
+struct Outcome {
+    class: &'static str,
+    mark: &'static str,
+    headline: &'static str,
+    text: &'static str,
+}
+
+const SHOWN: Outcome = Outcome {
+    class: "",
+    mark: "✓",
+    headline: "Shown",
+    text: "The verifier has what you agreed to, and nothing else.",
+};
+const NOT_TAKEN: Outcome = Outcome {
+    class: "is-bad",
+    mark: "✗",
+    headline: "Not taken",
+    text: "The verifier did not take the answer.",
+};
+const DECLINED: Outcome = Outcome {
+    class: "is-plain",
+    mark: "–",
+    headline: "Declined",
+    text: "Nothing has left your wallet.",
+};
+
+impl Done {
+    fn new(frame: Frame, outcome: &'static Outcome, redirect_uri: Option<String>) -> Self {
+        let go_on = redirect_uri.filter(|uri| leads_to_a_page(uri));
+        Self {
             frame,
-            class,
-            mark,
-            headline,
-            text: "The verifier did not take the answer.",
+            outcome,
             go_on,
         }
-    })
+    }
 }
 
 /// Where a verifier may lead: to a page, never to a script.
