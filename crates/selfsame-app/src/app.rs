@@ -6,8 +6,8 @@ use selfsame_crypto::SecretString;
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::{Did, Options, Resolution};
 use selfsame_net::Net;
-use selfsame_store::ledger::LedgerStore;
 use selfsame_store::Store;
+use selfsame_store::ledger::LedgerStore;
 use tokio::sync::watch;
 
 use crate::clock::Clock;
@@ -21,7 +21,7 @@ use crate::issuer::Issuer;
 use crate::keys::Keys;
 use crate::operator::Operator;
 use crate::registry::Registry;
-use crate::registry::embedded::Embedded;
+use crate::registry::embedded::{Embedded, Setup};
 use crate::registry::remote::Remote;
 use crate::resolver::Resolver;
 use crate::shared::{Shared, certificates};
@@ -59,7 +59,8 @@ impl App {
     /// What of the configuration cannot work, and the store's.
     pub async fn open(config: Config, parts: Parts) -> Result<(Arc<Self>, Option<SecretString>)> {
         let keys = Keys::new(parts.store.clone());
-        let registry = registry(&config, &parts, &keys).await?;
+        let clock = Clock::default();
+        let registry = registry(&config, &parts, (&keys, &clock)).await?;
         let mut anchors = Vec::new();
         for pem in &config.trust.certificates {
             anchors.extend(certificates(pem)?);
@@ -70,7 +71,7 @@ impl App {
             keys,
             store: parts.store,
             net: parts.net,
-            clock: Clock::default(),
+            clock,
             events: Events::default(),
             work: Work::new(),
             fetched: Fetches::default(),
@@ -82,7 +83,11 @@ impl App {
         let app = Self {
             issuer: issuer(&shared).await?,
             verifier: verifier(&shared).await?,
-            wallet: shared.config.roles.wallet.then(|| Arc::new(Wallet::new(shared.clone()))),
+            wallet: shared
+                .config
+                .roles
+                .wallet
+                .then(|| Arc::new(Wallet::new(shared.clone()))),
             dids: Dids::new(shared.clone()),
             operator,
             ready_since: OnceLock::new(),
@@ -106,7 +111,10 @@ impl App {
             self.dids.ensure_registered(identity).await?;
         }
         if self.issuer.is_some() {
-            tokio::spawn(crate::issuer::anchors(self.clone(), self.stopping.subscribe()));
+            tokio::spawn(crate::issuer::anchors(
+                self.clone(),
+                self.stopping.subscribe(),
+            ));
         }
         let _ = self.ready_since.set(self.shared.clock.now());
         Ok(())
@@ -155,7 +163,11 @@ impl App {
 
     /// Resolves a DID of any method that is known here; errors stand in the result.
     pub async fn resolve(&self, did: &Did, options: &Options) -> Arc<Resolution> {
-        self.shared.resolver.resolve(did, options, self.shared.clock.now()).await.0
+        self.shared
+            .resolver
+            .resolve(did, options, self.shared.clock.now())
+            .await
+            .0
     }
 
     /// Its issuer.
@@ -187,7 +199,10 @@ impl App {
     /// # Errors
     /// `NotFound` if there is none.
     pub fn registry(&self) -> Result<&Arc<dyn Registry>> {
-        self.shared.registry.as_ref().ok_or_else(|| absent("know a registry"))
+        self.shared
+            .registry
+            .as_ref()
+            .ok_or_else(|| absent("know a registry"))
     }
 
     /// How it is.
@@ -213,17 +228,31 @@ impl App {
             Some(registry) => registry.status().await.ok().map(|status| status.network),
             None => None,
         };
-        let since = self.ready_since.get().copied().unwrap_or(shared.clock.now());
+        let since = self
+            .ready_since
+            .get()
+            .copied()
+            .unwrap_or(shared.clock.now());
         Ok(InstanceStatus {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             origin: shared.config.origin.to_string(),
-            roles: named.iter().filter(|(has, _)| *has).map(|(_, name)| (*name).to_owned()).collect(),
+            roles: named
+                .iter()
+                .filter(|(has, _)| *has)
+                .map(|(_, name)| (*name).to_owned())
+                .collect(),
             uptime_s: shared.clock.now().seconds_since(since),
-            issuer: self.issuer.as_ref().map(|issuer| issuer.published().issuer.credential_issuer.clone()),
+            issuer: self
+                .issuer
+                .as_ref()
+                .map(|issuer| issuer.published().issuer.credential_issuer.clone()),
             did: did.map(|identity| identity.did().as_str().to_owned()),
             network,
             commits: shared.store.commits(),
-            commit_ms: shared.store.commit_time().map(|time| time.as_secs_f64() * 1e3),
+            commit_ms: shared
+                .store
+                .commit_time()
+                .map(|time| time.as_secs_f64() * 1e3),
             outbound_requests: shared.net.requests(),
             outbox_waiting: backlog.pending,
             outbox_dead: backlog.dead,
@@ -231,16 +260,26 @@ impl App {
     }
 }
 
-async fn registry(config: &Config, parts: &Parts, keys: &Keys) -> Result<Option<Arc<dyn Registry>>> {
+async fn registry(
+    config: &Config,
+    parts: &Parts,
+    (keys, clock): (&Keys, &Clock),
+) -> Result<Option<Arc<dyn Registry>>> {
     Ok(match (&config.registry, &parts.ledger) {
         (RegistryConfig::Embedded { name }, Some(ledger)) => {
-            let embedded = Embedded::open(name, ledger.clone(), parts.store.clone(), keys.clone()).await?;
-            Some(Arc::new(embedded))
+            let with = (parts.store.clone(), keys.clone(), clock.clone());
+            Some(Arc::new(
+                Embedded::open(Setup::new(name, ledger.clone(), with)).await?,
+            ))
         }
-        (RegistryConfig::Embedded { .. }, None) => return Err(Error::internal("an embedded registry without ledger")),
-        (RegistryConfig::Remote { origin, token }, _) => {
-            Some(Arc::new(Remote::new(parts.net.clone(), origin.clone(), token.clone())))
+        (RegistryConfig::Embedded { .. }, None) => {
+            return Err(Error::internal("an embedded registry without ledger"));
         }
+        (RegistryConfig::Remote { origin, token }, _) => Some(Arc::new(Remote::new(
+            parts.net.clone(),
+            origin.clone(),
+            token.clone(),
+        ))),
         (RegistryConfig::None, _) => None,
     })
 }
@@ -281,6 +320,9 @@ async fn verifier(shared: &Arc<Shared>) -> Result<Option<Arc<Verifier>>> {
 }
 
 fn absent(what: &str) -> Error {
-    Error::new(ErrorKind::NotFound, format!("this instance does not {what}"))
-        .with_hint("it was started with other roles")
+    Error::new(
+        ErrorKind::NotFound,
+        format!("this instance does not {what}"),
+    )
+    .with_hint("it was started with other roles")
 }

@@ -4,7 +4,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use selfsame_crypto::encoding;
 use selfsame_crypto::time::UnixTime;
 use selfsame_openid4vc::{holder, wallet};
 use selfsame_store::{Batch, Leased, NewOutbox};
@@ -12,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::accounts::{decode, encode};
 use crate::app::App;
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 /// How often the worker looks for what was left behind, by a crash or for a later time.
 const EVERY: Duration = Duration::from_millis(500);
@@ -57,7 +56,12 @@ impl Job {
     ///
     /// # Errors
     /// `Internal`.
-    pub fn entry(&self, destination: &str, subject: &str, not_before: UnixTime) -> Result<NewOutbox> {
+    pub fn entry(
+        &self,
+        destination: &str,
+        subject: &str,
+        not_before: UnixTime,
+    ) -> Result<NewOutbox> {
         Ok(NewOutbox {
             destination: destination.to_owned(),
             subject: subject.to_owned(),
@@ -94,7 +98,9 @@ pub(crate) async fn work(app: Arc<App>, mut stopping: tokio::sync::watch::Receiv
 /// Carries out one entry; what fails for a while is tried again, later each time.
 pub(crate) async fn perform(app: &App, leased: Leased) {
     let (id, tenant, attempts) = (leased.id, leased.tenant.clone(), leased.attempts);
-    let Err(error) = dispatched(app, leased).await else { return };
+    let Err(error) = dispatched(app, leased).await else {
+        return;
+    };
     let now = app.shared.clock.now();
     let batch = Batch::new(tenant);
     let batch = if attempts < ATTEMPTS_MAX && !crate::registry::is_refusal(&error) {
@@ -119,12 +125,8 @@ async fn dispatched(app: &App, leased: Leased) -> Result<()> {
         Job::Present { .. } => {
             app.wallet()?.perform_presented(leased).await?;
         }
-        Job::Submit { transaction } => {
-            let registry = app.shared.registry.as_ref().ok_or_else(|| Error::bad_request("there is no registry"))?;
-            let bytes = encoding::base64url_decode(&transaction).map_err(Error::internal)?;
-            registry.submit_bytes(&bytes).await?;
-            let batch = Batch::new(leased.tenant.clone()).settle(leased.id);
-            app.shared.store.commit(batch).await?;
+        Job::Submit { .. } => {
+            app.shared.carry_out(&leased).await?;
         }
     }
     Ok(())

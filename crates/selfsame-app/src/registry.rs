@@ -26,9 +26,6 @@ pub trait Registry: Send + Sync {
     /// Orders a transaction and waits until it is durable. Whether an error is final, [`is_refusal`] tells.
     async fn submit(&self, transaction: &Transaction) -> Result<Receipt>;
 
-    /// The same for a transaction in base64url, as the outbox keeps it.
-    async fn submit_bytes(&self, transaction: &str) -> Result<Receipt>;
-
     /// Resolves a DID of this network.
     async fn resolve(&self, did: &Did, options: &Options) -> Resolution;
 
@@ -48,8 +45,9 @@ pub trait Registry: Send + Sync {
 
     /// Orders a transaction as it came over the wire.
     async fn submit_bytes(&self, transaction: &[u8]) -> Result<Receipt> {
-        let transaction = Transaction::from_bytes(transaction)
-            .map_err(|malformed| Error::bad_request(malformed.to_string()).with_code("malformed"))?;
+        let transaction = Transaction::from_bytes(transaction).map_err(|malformed| {
+            Error::bad_request(malformed.to_string()).with_code("malformed")
+        })?;
         self.submit(&transaction).await
     }
 
@@ -64,7 +62,9 @@ pub trait Registry: Send + Sync {
     /// The transactions, newest first.
     async fn recent(&self, paging: &Paging) -> Result<Listing<RegistryEntry>> {
         let end = match &paging.after {
-            Some(cursor) => cursor.parse::<u64>().map_err(|_| Error::bad_request("this is no cursor of this list"))?,
+            Some(cursor) => cursor
+                .parse::<u64>()
+                .map_err(|_| Error::bad_request("this is no cursor of this list"))?,
             None => self.status().await?.transactions.saturating_add(1),
         };
         let limit = paging.limit().min(ENTRIES_MAX);
@@ -107,7 +107,8 @@ pub fn log_origin(network: &Network) -> String {
 /// # Errors
 /// `Internal` if the genesis holds no such key, which reading it excludes.
 pub fn checkpoint_verifier(genesis: &Genesis) -> Result<VerifierKey> {
-    VerifierKey::new(&log_origin(&genesis.network()), genesis.checkpoint_key()).map_err(Error::internal)
+    VerifierKey::new(&log_origin(&genesis.network()), genesis.checkpoint_key())
+        .map_err(Error::internal)
 }
 
 /// The machine's refusal in the terms of use cases.
@@ -122,9 +123,9 @@ fn refused(refusal: &Refusal) -> Error {
         | Refusal::Version { .. }
         | Refusal::NonceUsed
         | Refusal::NotNewer => ErrorKind::Conflict,
-        Refusal::Signature(SignatureFault::UnknownKey | SignatureFault::Bad | SignatureFault::FirstKeyMissing) => {
-            ErrorKind::Forbidden
-        }
+        Refusal::Signature(
+            SignatureFault::UnknownKey | SignatureFault::Bad | SignatureFault::FirstKeyMissing,
+        ) => ErrorKind::Forbidden,
         Refusal::Signature(SignatureFault::Repeated)
         | Refusal::Network
         | Refusal::Identifier

@@ -28,7 +28,11 @@ pub(super) fn entry(machine: &Machine, placed: &Placed, time: UnixTime) -> Resul
         .to_string();
     let (kind, subject, mut content) = operation(&body.operation, &author);
     content.insert("nonce".to_owned(), json!(body.nonce));
-    let signed_by: Vec<&str> = transaction.signatures().iter().map(|signature| signature.key.as_str()).collect();
+    let signed_by: Vec<&str> = transaction
+        .signatures()
+        .iter()
+        .map(|signature| signature.key.as_str())
+        .collect();
     content.insert("signed_by".to_owned(), json!(signed_by));
     Ok(RegistryEntry {
         seq_no: placed.seq,
@@ -47,11 +51,19 @@ fn operation(operation: &Operation, author: &str) -> (&'static str, String, Map<
     let own = author.to_owned();
     match operation {
         Operation::CreateDid(content) => ("create_did", own, document(1, content)),
-        Operation::UpdateDid { version, content } => ("update_did", own, document(*version, content)),
-        Operation::DeactivateDid { version } => {
-            ("deactivate_did", own, Map::from_iter([("version".to_owned(), json!(version))]))
+        Operation::UpdateDid { version, content } => {
+            ("update_did", own, document(*version, content))
         }
-        Operation::AnchorStatus { list, digest, issued } => {
+        Operation::DeactivateDid { version } => (
+            "deactivate_did",
+            own,
+            Map::from_iter([("version".to_owned(), json!(version))]),
+        ),
+        Operation::AnchorStatus {
+            list,
+            digest,
+            issued,
+        } => {
             let content = [
                 ("digest".to_owned(), json!(hex_encode(digest))),
                 ("issued".to_owned(), json!(issued.rfc3339())),
@@ -67,7 +79,10 @@ fn document(version: u64, content: &Content) -> Map<String, Value> {
         ("keys".to_owned(), content.keys.iter().map(key).collect()),
     ]);
     if !content.services.is_empty() {
-        members.insert("services".to_owned(), content.services.iter().map(service).collect());
+        members.insert(
+            "services".to_owned(),
+            content.services.iter().map(service).collect(),
+        );
     }
     if !content.also_known_as.is_empty() {
         members.insert("also_known_as".to_owned(), json!(content.also_known_as));
@@ -76,8 +91,11 @@ fn document(version: u64, content: &Content) -> Map<String, Value> {
 }
 
 fn key(key: &Key) -> Value {
-    let uses: Vec<&str> =
-        USES.iter().filter(|(uses, _)| key.uses.include(*uses)).map(|(_, name)| *name).collect();
+    let uses: Vec<&str> = USES
+        .iter()
+        .filter(|(uses, _)| key.uses.include(*uses))
+        .map(|(_, name)| *name)
+        .collect();
     json!({ "id": key.id, "public_key": key.public.to_multikey(), "uses": uses })
 }
 

@@ -9,7 +9,9 @@ use async_trait::async_trait;
 use selfsame_crypto::{KeyHandle, KeyType};
 use selfsame_did::{Did, Options, Resolution};
 use selfsame_proof::note::VerifierKey;
-use selfsame_registry::{Genesis, Head, Machine, Receipt, Rules, StateError, StateRead, Transaction};
+use selfsame_registry::{
+    Genesis, Head, Machine, Receipt, Rules, StateError, StateRead, Transaction,
+};
 use selfsame_store::ledger::LedgerStore;
 use selfsame_store::{Batch, Expect, Put, Store, StoreError, TenantId};
 
@@ -47,7 +49,11 @@ pub struct Setup {
 impl Setup {
     /// A registry with the rules and limits it has unless told otherwise.
     #[must_use]
-    pub fn new(name: &str, ledger: Arc<dyn LedgerStore>, (store, keys, clock): (Store, Keys, Clock)) -> Self {
+    pub fn new(
+        name: &str,
+        ledger: Arc<dyn LedgerStore>,
+        (store, keys, clock): (Store, Keys, Clock),
+    ) -> Self {
         Self {
             name: name.to_owned(),
             rules: Rules::default(),
@@ -86,15 +92,27 @@ impl Embedded {
         let head = ledger.head(&genesis)?;
         let machine = Arc::new(Machine::new(genesis));
         tracing::info!(network = %machine.network(), height = head.height, size = head.log.size(), "registry opened");
-        let queue = Sequencer::start(ledger.clone(), machine.clone(), head, (setup.clock, setup.waiting_max));
-        Ok(Self { ledger, machine, queue, signer })
+        let queue = Sequencer::start(
+            ledger.clone(),
+            machine.clone(),
+            head,
+            (setup.clock, setup.waiting_max),
+        );
+        Ok(Self {
+            ledger,
+            machine,
+            queue,
+            signer,
+        })
     }
 
     fn described(&self, seq_nos: impl IntoIterator<Item = u64>) -> Result<Vec<RegistryEntry>> {
         let mut times = BTreeMap::new();
         let mut entries = Vec::new();
         for seq_no in seq_nos {
-            let Some(placed) = self.ledger.0.entry(seq_no)? else { break };
+            let Some(placed) = self.ledger.0.entry(seq_no)? else {
+                break;
+            };
             let time = match times.get(&placed.height) {
                 Some(time) => *time,
                 None => {
@@ -129,7 +147,10 @@ impl Registry for Embedded {
             network: self.machine.network().to_string(),
             height: head.height,
             transactions: head.log.size(),
-            checkpoint: self.signer.checkpoint(&head, &log_origin(self.machine.network())).await?,
+            checkpoint: self
+                .signer
+                .checkpoint(&head, &log_origin(self.machine.network()))
+                .await?,
             verifier_key: self.signer.verifier.to_string(),
         })
     }
@@ -139,7 +160,10 @@ impl Registry for Embedded {
     }
 
     async fn history(&self, did: &Did) -> Result<Vec<RegistryEntry>> {
-        let receipts = self.machine.history(&self.ledger, did, ENTRIES_MAX).map_err(Error::internal)?;
+        let receipts = self
+            .machine
+            .history(&self.ledger, did, ENTRIES_MAX)
+            .map_err(Error::internal)?;
         if receipts.is_empty() {
             return Err(Error::not_found("the registry knows no such DID"));
         }
@@ -160,14 +184,19 @@ impl Ledger {
     }
 
     fn block(&self, height: u64) -> Result<Head> {
-        let bytes = self.0.block(height)?.ok_or_else(|| Error::internal("a block of the ledger is missing"))?;
+        let bytes = self
+            .0
+            .block(height)?
+            .ok_or_else(|| Error::internal("a block of the ledger is missing"))?;
         Head::from_bytes(&bytes).map_err(Error::internal)
     }
 }
 
 impl StateRead for Ledger {
     fn get(&self, key: &[u8]) -> std::result::Result<Option<Vec<u8>>, StateError> {
-        self.0.get(key).map_err(|error| StateError(error.to_string()))
+        self.0
+            .get(key)
+            .map_err(|error| StateError(error.to_string()))
     }
 }
 
@@ -183,15 +212,24 @@ struct Signer {
 
 impl Signer {
     async fn checkpoint(&self, head: &Head, origin: &str) -> Result<String> {
-        let signed = self.last.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let signed = self
+            .last
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
         if let Some((_, note)) = signed.filter(|(height, _)| *height == head.height) {
             return Ok(note);
         }
         let mut note = head.checkpoint(origin).to_note().map_err(Error::internal)?;
-        let signature = self.keys.sign(&self.tenant, &self.key, note.signing_bytes()).await?;
-        note.sign(&self.verifier, signature).map_err(Error::internal)?;
+        let signature = self
+            .keys
+            .sign(&self.tenant, &self.key, note.signing_bytes())
+            .await?;
+        note.sign(&self.verifier, signature)
+            .map_err(Error::internal)?;
         let note = note.to_string();
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some((head.height, note.clone()));
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) =
+            Some((head.height, note.clone()));
         Ok(note)
     }
 }
@@ -204,24 +242,33 @@ async fn genesis(setup: &Setup, ledger: &Ledger) -> Result<(Genesis, KeyHandle)>
         let genesis = Genesis::from_bytes(&record.value).map_err(Error::internal)?;
         let owner = ledger.0.get(OWNER)?;
         if ledger.0.head()?.is_some() && owner.as_deref() != Some(record.value.as_slice()) {
-            return Err(Error::internal("the ledger belongs to another network than this store"));
+            return Err(Error::internal(
+                "the ledger belongs to another network than this store",
+            ));
         }
         let key = KeyHandle::of(genesis.checkpoint_key());
         return Ok((genesis, key));
     }
     if ledger.0.head()?.is_some() {
-        return Err(Error::internal("there is a ledger, but the store has no key for its checkpoints"));
+        return Err(Error::internal(
+            "there is a ledger, but the store has no key for its checkpoints",
+        ));
     }
     let batch = Batch::new(tenant.clone()).expect(GENESIS, "own", Expect::Absent);
     let (private, key, batch) = setup.keys.create(&tenant, KeyType::Ed25519, batch)?;
-    let genesis = Genesis::new(&setup.name, setup.clock.now(), private.public().clone(), setup.rules)
-        .map_err(|malformed| Error::bad_request(format!("[registry] name: {malformed}")))?;
+    let genesis = Genesis::new(
+        &setup.name,
+        setup.clock.now(),
+        private.public().clone(),
+        setup.rules,
+    )
+    .map_err(|malformed| Error::bad_request(format!("[registry] name: {malformed}")))?;
     let batch = batch.put(Put::new(GENESIS, "own", genesis.to_bytes()));
     match setup.store.commit(batch).await {
         Ok(_) => Ok((genesis, key)),
-        Err(StoreError::Conflict { .. }) => {
-            Err(Error::internal("another process opened this data directory at the same time"))
-        }
+        Err(StoreError::Conflict { .. }) => Err(Error::internal(
+            "another process opened this data directory at the same time",
+        )),
         Err(other) => Err(other.into()),
     }
 }

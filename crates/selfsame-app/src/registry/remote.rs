@@ -46,16 +46,24 @@ impl Remote {
     /// The registry at `origin`, written to with its operator's token.
     #[must_use]
     pub fn new(net: Net, origin: Url, token: SecretString) -> Self {
-        Self { net, origin, token, genesis: OnceCell::new() }
+        Self {
+            net,
+            origin,
+            token,
+            genesis: OnceCell::new(),
+        }
     }
 
     /// The genesis, fetched once: it never changes, and another one would be another network.
     async fn known_genesis(&self) -> Result<&Genesis> {
         self.genesis
             .get_or_try_init(|| async {
-                let response = self.get(&self.at(&["registry", "genesis"])?, "application/cbor").await?;
+                let response = self
+                    .get(&self.at(&["registry", "genesis"])?, "application/cbor")
+                    .await?;
                 let response = success(response)?;
-                Genesis::from_bytes(&response.body).map_err(|_| Error::upstream("the registry's genesis is malformed"))
+                Genesis::from_bytes(&response.body)
+                    .map_err(|_| Error::upstream("the registry's genesis is malformed"))
             })
             .await
     }
@@ -64,13 +72,20 @@ impl Remote {
         let mut url = self.origin.clone();
         match url.path_segments_mut() {
             Ok(mut segments) => segments.pop_if_empty().extend(path),
-            Err(()) => return Err(Error::bad_request("the registry's origin can't have a path")),
+            Err(()) => {
+                return Err(Error::bad_request(
+                    "the registry's origin can't have a path",
+                ));
+            }
         };
         Ok(url)
     }
 
     async fn get(&self, url: &Url, accept: &str) -> Result<Response> {
-        let request = Request { accept: Some(accept), ..Request::default() };
+        let request = Request {
+            accept: Some(accept),
+            ..Request::default()
+        };
         self.net.get(url, &request).await.map_err(unreached)
     }
 
@@ -82,8 +97,17 @@ impl Remote {
 
     async fn call(&self, method: Method, url: &Url, body: Body) -> Result<Response> {
         let authorization = Authorization::Bearer(self.token.clone());
-        let request = Request { accept: Some("application/json"), ..Request::default() };
-        let call = Call { method, url, body, authorization, request };
+        let request = Request {
+            accept: Some("application/json"),
+            ..Request::default()
+        };
+        let call = Call {
+            method,
+            url,
+            body,
+            authorization,
+            request,
+        };
         self.net.call(call).await.map_err(unreached)
     }
 
@@ -93,12 +117,19 @@ impl Remote {
             url.query_pairs_mut().append_pair("versionId", version);
         }
         if let Some(time) = options.version_time {
-            url.query_pairs_mut().append_pair("versionTime", &time.rfc3339());
+            url.query_pairs_mut()
+                .append_pair("versionTime", &time.rfc3339());
         }
         let response = self.get(&url, "application/did-resolution").await?;
         // Failures of resolving are results, with the status of their kind; what has no result has failed before it.
-        let has_result = response.media_type().is_some_and(|media| media.starts_with("application/did-resolution"));
-        if has_result { Ok(Resolution::parse(&response.body, did)) } else { Err(refusal(&response)) }
+        let has_result = response
+            .media_type()
+            .is_some_and(|media| media.starts_with("application/did-resolution"));
+        if has_result {
+            Ok(Resolution::parse(&response.body, did))
+        } else {
+            Err(refusal(&response))
+        }
     }
 }
 
@@ -110,11 +141,18 @@ impl Registry for Remote {
 
     async fn submit(&self, transaction: &Transaction) -> Result<Receipt> {
         let content_type = "application/cbor".to_owned();
-        let body = Body::Bytes { content_type, bytes: transaction.to_bytes() };
-        let response = self.call(Method::Post, &self.at(&["registry", "transactions"])?, body).await?;
+        let body = Body::Bytes {
+            content_type,
+            bytes: transaction.to_bytes(),
+        };
+        let response = self
+            .call(Method::Post, &self.at(&["registry", "transactions"])?, body)
+            .await?;
         let receipt: Receipt = read(&success(response)?)?;
         if receipt.tx_hash != transaction.hash() {
-            return Err(Error::upstream("the registry's receipt is for another transaction"));
+            return Err(Error::upstream(
+                "the registry's receipt is for another transaction",
+            ));
         }
         Ok(receipt)
     }
@@ -130,13 +168,23 @@ impl Registry for Remote {
     }
 
     async fn status(&self) -> Result<RegistryStatus> {
-        let status: RegistryStatus = self.get_json(&self.at(&["api", "registry", "status"])?).await?;
+        let status: RegistryStatus = self
+            .get_json(&self.at(&["api", "registry", "status"])?)
+            .await?;
         let genesis = self.known_genesis().await?;
         let verifier = checkpoint_verifier(genesis)?;
-        let checkpoint = Checkpoint::open(&status.checkpoint, &log_origin(&genesis.network()), &[verifier])
-            .map_err(|error| Error::upstream(format!("the registry's checkpoint is refused: {error}")))?;
+        let checkpoint = Checkpoint::open(
+            &status.checkpoint,
+            &log_origin(&genesis.network()),
+            &[verifier],
+        )
+        .map_err(|error| {
+            Error::upstream(format!("the registry's checkpoint is refused: {error}"))
+        })?;
         if checkpoint.size != status.transactions || status.network != genesis.network().as_str() {
-            return Err(Error::upstream("the registry's checkpoint does not fit what it says beside it"));
+            return Err(Error::upstream(
+                "the registry's checkpoint does not fit what it says beside it",
+            ));
         }
         Ok(status)
     }
@@ -173,12 +221,22 @@ struct Said {
 }
 
 fn read<T: DeserializeOwned>(response: &Response) -> Result<T> {
-    json::parse_as(&response.body, &Limits { max_bytes: 1 << 20, ..Limits::default() })
-        .map_err(|_| Error::upstream("the registry's answer is malformed"))
+    json::parse_as(
+        &response.body,
+        &Limits {
+            max_bytes: 1 << 20,
+            ..Limits::default()
+        },
+    )
+    .map_err(|_| Error::upstream("the registry's answer is malformed"))
 }
 
 fn success(response: Response) -> Result<Response> {
-    if response.is_success() { Ok(response) } else { Err(refusal(&response)) }
+    if response.is_success() {
+        Ok(response)
+    } else {
+        Err(refusal(&response))
+    }
 }
 
 /// An answer other than a success, as an error of ours. Only what the registry says in its own words about the
@@ -187,7 +245,9 @@ fn refusal(response: &Response) -> Error {
     let retry_after = response.retry_after.unwrap_or(1).min(3_600);
     let said: Said = json::parse_as(&response.body, &Limits::default()).unwrap_or_default();
     let code = said.code.or(said.error);
-    let code = CODES.into_iter().find(|known| code.as_deref() == Some(*known));
+    let code = CODES
+        .into_iter()
+        .find(|known| code.as_deref() == Some(*known));
     let reason = said
         .detail
         .or(said.error_description)
@@ -216,14 +276,21 @@ fn refusal(response: &Response) -> Error {
 
 fn unreached(error: NetError) -> Error {
     match error {
-        NetError::Busy { retry_after } => {
-            Error::new(ErrorKind::Unavailable { retry_after }, "too many calls to the registry are under way")
+        NetError::Busy { retry_after } => Error::new(
+            ErrorKind::Unavailable { retry_after },
+            "too many calls to the registry are under way",
+        ),
+        NetError::Refused(_) => {
+            Error::upstream("this instance does not call the registry's address").with_hint(
+                "the registry's origin belongs into [trust] origins if it is private or plain http",
+            )
         }
-        NetError::Refused(_) => Error::upstream("this instance does not call the registry's address")
-            .with_hint("the registry's origin belongs into [trust] origins if it is private or plain http"),
         error if error.is_transient() => {
             tracing::warn!(%error, "the registry could not be reached");
-            Error::new(ErrorKind::Unavailable { retry_after: 2 }, "the registry can't be reached at this moment")
+            Error::new(
+                ErrorKind::Unavailable { retry_after: 2 },
+                "the registry can't be reached at this moment",
+            )
         }
         error => Error::upstream(format!("the registry did not answer: {error}")),
     }
@@ -248,13 +315,28 @@ mod tests {
     #[test]
     fn only_the_registrys_own_words_are_a_refusal() {
         let refused = refusal(&answer(409, r#"{"code":"nonce_used","detail":"used"}"#));
-        assert_eq!((refused.kind, refused.code), (ErrorKind::Conflict, Some("nonce_used")));
+        assert_eq!(
+            (refused.kind, refused.code),
+            (ErrorKind::Conflict, Some("nonce_used"))
+        );
         assert!(is_refusal(&refused));
-        let refused = refusal(&answer(403, r#"{"error":"bad_signature","error_description":"no"}"#));
+        let refused = refusal(&answer(
+            403,
+            r#"{"error":"bad_signature","error_description":"no"}"#,
+        ));
         assert_eq!(refused.kind, ErrorKind::Forbidden);
         // A proxy that knows no such address, a token that is wrong, an answer in another form.
-        for (status, body) in [(404, ""), (401, "{}"), (403, "<html>"), (400, r#"{"code":"made_up"}"#), (502, "")] {
-            assert!(!is_refusal(&refusal(&answer(status, body))), "{status} {body}");
+        for (status, body) in [
+            (404, ""),
+            (401, "{}"),
+            (403, "<html>"),
+            (400, r#"{"code":"made_up"}"#),
+            (502, ""),
+        ] {
+            assert!(
+                !is_refusal(&refusal(&answer(status, body))),
+                "{status} {body}"
+            );
         }
     }
 
@@ -263,7 +345,10 @@ mod tests {
         let busy = refusal(&answer(429, r#"{"code":"quota_used_up"}"#));
         assert_eq!(busy.kind, ErrorKind::TooMany { retry_after: 7 });
         assert!(!is_refusal(&busy));
-        assert_eq!(refusal(&answer(503, "")).kind, ErrorKind::Unavailable { retry_after: 7 });
+        assert_eq!(
+            refusal(&answer(503, "")).kind,
+            ErrorKind::Unavailable { retry_after: 7 }
+        );
     }
 
     #[test]

@@ -26,11 +26,17 @@ impl Queue {
     /// Waits until the transaction is in a durable block, or refused.
     pub(super) async fn submit(&self, transaction: Transaction) -> Result<Receipt> {
         let (answer, answered) = oneshot::channel();
-        match self.0.try_send(Waiting { transaction, answer }) {
+        match self.0.try_send(Waiting {
+            transaction,
+            answer,
+        }) {
             Ok(()) => answered.await.unwrap_or_else(|_| Err(unavailable())),
             Err(mpsc::error::TrySendError::Full(_)) => {
                 let kind = ErrorKind::TooMany { retry_after: 1 };
-                Err(Error::new(kind, "too many transactions wait for the registry"))
+                Err(Error::new(
+                    kind,
+                    "too many transactions wait for the registry",
+                ))
             }
             Err(mpsc::error::TrySendError::Closed(_)) => Err(unavailable()),
         }
@@ -55,7 +61,13 @@ impl Sequencer {
         (clock, waiting_max): (Clock, usize),
     ) -> Queue {
         let (sender, queue) = mpsc::channel(waiting_max.max(1));
-        let sequencer = Self { ledger, machine, head, clock, queue };
+        let sequencer = Self {
+            ledger,
+            machine,
+            head,
+            clock,
+            queue,
+        };
         tokio::spawn(sequencer.run());
         Queue(sender)
     }
@@ -70,7 +82,9 @@ impl Sequencer {
             } else {
                 // What did not fit the last block comes first.
                 while next.len() < BLOCK_MAX {
-                    let Ok(waiting) = self.queue.try_recv() else { break };
+                    let Ok(waiting) = self.queue.try_recv() else {
+                        break;
+                    };
                     next.push(waiting);
                 }
             }
@@ -80,8 +94,10 @@ impl Sequencer {
 
     /// Makes one block, answers, and gives back what did not fit.
     async fn block(&mut self, waiting: Vec<Waiting>) -> Vec<Waiting> {
-        let (transactions, answers): (Vec<_>, Vec<_>) =
-            waiting.into_iter().map(|waiting| (waiting.transaction, waiting.answer)).unzip();
+        let (transactions, answers): (Vec<_>, Vec<_>) = waiting
+            .into_iter()
+            .map(|waiting| (waiting.transaction, waiting.answer))
+            .unzip();
         let (transactions, made) = self.make(transactions).await;
         let Made { results, grew } = match made {
             Ok(made) => made,
@@ -97,7 +113,10 @@ impl Sequencer {
         for ((transaction, answer), result) in transactions.into_iter().zip(answers).zip(results) {
             match result {
                 // One that does not even fit an empty block is refused.
-                Err(Refusal::BlockFull) if grew => left.push(Waiting { transaction, answer }),
+                Err(Refusal::BlockFull) if grew => left.push(Waiting {
+                    transaction,
+                    answer,
+                }),
                 result => {
                     let _ = answer.send(result.map_err(|refusal| refused(&refusal)));
                 }
@@ -108,11 +127,15 @@ impl Sequencer {
 
     /// Judges the transactions and stores what is accepted of them.
     async fn make(&mut self, transactions: Vec<Transaction>) -> (Vec<Transaction>, Result<Made>) {
-        let (ledger, machine, head) = (self.ledger.clone(), self.machine.clone(), self.head.clone());
+        let (ledger, machine, head) =
+            (self.ledger.clone(), self.machine.clone(), self.head.clone());
         let time = self.clock.now().max(head.time);
         // Signatures take their time and the ledger's reads wait for the disk: not on a thread that serves.
         let judging = tokio::task::spawn_blocking(move || {
-            let block = Block { time, transactions: &transactions };
+            let block = Block {
+                time,
+                transactions: &transactions,
+            };
             let applied = machine.apply(&head, &block, &ledger);
             (transactions, applied)
         });
@@ -122,7 +145,10 @@ impl Sequencer {
             Err(error) => return (Vec::new(), Err(Error::internal(error))),
         };
         let stored = self.store(&transactions, &applied).await;
-        let made = Made { grew: !applied.logged.is_empty(), results: applied.results };
+        let made = Made {
+            grew: !applied.logged.is_empty(),
+            results: applied.results,
+        };
         (transactions, stored.map(|()| made))
     }
 
@@ -132,12 +158,19 @@ impl Sequencer {
         }
         let mut block = ledger::Block {
             height: applied.head.height,
-            entries: applied.logged.iter().filter_map(|index| transactions.get(*index)).map(entry).collect(),
+            entries: applied
+                .logged
+                .iter()
+                .filter_map(|index| transactions.get(*index))
+                .map(entry)
+                .collect(),
             writes: applied.writes.clone(),
             head: applied.head.to_bytes(),
         };
         if block.height == 1 {
-            block.writes.insert(OWNER.to_vec(), self.machine.genesis().to_bytes());
+            block
+                .writes
+                .insert(OWNER.to_vec(), self.machine.genesis().to_bytes());
         }
         match self.ledger.0.append(block).await {
             Ok(_) => {
@@ -164,7 +197,10 @@ struct Made {
 }
 
 fn entry(transaction: &Transaction) -> Entry {
-    Entry { hash: transaction.hash(), bytes: transaction.to_bytes() }
+    Entry {
+        hash: transaction.hash(),
+        bytes: transaction.to_bytes(),
+    }
 }
 
 fn unavailable() -> Error {
