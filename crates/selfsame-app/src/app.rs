@@ -60,7 +60,8 @@ impl App {
     pub async fn open(config: Config, parts: Parts) -> Result<(Arc<Self>, Option<SecretString>)> {
         let keys = Keys::new(parts.store.clone());
         let clock = Clock::default();
-        let registry = registry(&config, &parts, (&keys, &clock)).await?;
+        let own = (parts.store.clone(), keys.clone(), clock.clone());
+        let registry = registry(&config, &parts, own).await?;
         let mut anchors = Vec::new();
         for pem in &config.trust.certificates {
             anchors.extend(certificates(pem)?);
@@ -161,6 +162,12 @@ impl App {
         &self.dids
     }
 
+    /// Its resolver.
+    #[must_use]
+    pub fn resolver(&self) -> &Resolver {
+        &self.shared.resolver
+    }
+
     /// Resolves a DID of any method that is known here; errors stand in the result.
     pub async fn resolve(&self, did: &Did, options: &Options) -> Arc<Resolution> {
         self.shared
@@ -174,8 +181,8 @@ impl App {
     ///
     /// # Errors
     /// `NotFound` if it does not issue.
-    pub fn issuer(&self) -> Result<&Arc<Issuer>> {
-        self.issuer.as_ref().ok_or_else(|| absent("issue"))
+    pub fn issuer(&self) -> Result<&Issuer> {
+        self.issuer.as_deref().ok_or_else(|| absent("issue"))
     }
 
     /// Its wallet.
@@ -190,8 +197,8 @@ impl App {
     ///
     /// # Errors
     /// `NotFound` if it does not verify.
-    pub fn verifier(&self) -> Result<&Arc<Verifier>> {
-        self.verifier.as_ref().ok_or_else(|| absent("verify"))
+    pub fn verifier(&self) -> Result<&Verifier> {
+        self.verifier.as_deref().ok_or_else(|| absent("verify"))
     }
 
     /// The registry, here or elsewhere.
@@ -263,14 +270,12 @@ impl App {
 async fn registry(
     config: &Config,
     parts: &Parts,
-    (keys, clock): (&Keys, &Clock),
+    own: (Store, Keys, Clock),
 ) -> Result<Option<Arc<dyn Registry>>> {
     Ok(match (&config.registry, &parts.ledger) {
         (RegistryConfig::Embedded { name }, Some(ledger)) => {
-            let with = (parts.store.clone(), keys.clone(), clock.clone());
-            Some(Arc::new(
-                Embedded::open(Setup::new(name, ledger.clone(), with)).await?,
-            ))
+            let embedded = Embedded::open(Setup::new(name, ledger.clone(), own)).await?;
+            Some(Arc::new(embedded))
         }
         (RegistryConfig::Embedded { .. }, None) => {
             return Err(Error::internal("an embedded registry without ledger"));

@@ -21,8 +21,8 @@ use crate::shared::Shared;
 use crate::view::issuer::Template;
 
 pub(crate) use anchors::anchors;
-pub(crate) use metadata::{claim_path, vct};
 pub use metadata::Published;
+pub(crate) use metadata::{claim_path, vct};
 pub(crate) use offers::{listing, page};
 
 /// The organisation that issues.
@@ -67,7 +67,13 @@ impl Issuer {
             round_times_to: shared.config.issuer.round_times_to,
         };
         let lists = Arc::new(Lists::open(shared.clone(), identity.clone()).await?);
-        Ok(Self { shared, settings, published, identity, lists })
+        Ok(Self {
+            shared,
+            settings,
+            published,
+            identity,
+            lists,
+        })
     }
 
     /// What it can issue.

@@ -102,7 +102,11 @@ impl Shared {
     /// Whether the wallet calls this issuer trusted.
     #[must_use]
     pub fn trusts_issuer(&self, issuer: &str) -> bool {
-        self.config.trust.issuers.iter().any(|trusted| trusted == issuer)
+        self.config
+            .trust
+            .issuers
+            .iter()
+            .any(|trusted| trusted == issuer)
             || self.own_issuers().iter().any(|own| own == issuer)
     }
 }
@@ -123,7 +127,8 @@ pub(crate) fn certificates(pem: &str) -> Result<Vec<Vec<u8>>> {
                 .unwrap_or_default()
                 .split_whitespace()
                 .collect();
-            encoding::base64_decode(&body).map_err(|_| Error::bad_request("a certificate is not PEM"))
+            encoding::base64_decode(&body)
+                .map_err(|_| Error::bad_request("a certificate is not PEM"))
         })
         .collect()
 }
