@@ -6,7 +6,7 @@
 
 mod accounts;
 mod app;
-mod clock;
+pub mod clock;
 pub mod config;
 pub mod dids;
 pub mod error;
@@ -14,7 +14,7 @@ pub mod events;
 mod gather;
 mod identity;
 pub mod issuer;
-mod keys;
+pub mod keys;
 pub mod operator;
 mod outbox;
 pub mod registry;
