@@ -6,6 +6,7 @@
 
 mod accounts;
 mod app;
+mod certificate;
 mod clock;
 pub mod config;
 pub mod dids;

@@ -112,6 +112,13 @@ impl Chain {
         })
     }
 
+    /// The DNS subject alternative names of the first certificate, wildcards among them.
+    pub fn dns_names(&self) -> Vec<String> {
+        let leaf = EndEntityCert::try_from(&self.leaf);
+        leaf.map(|leaf| leaf.valid_dns_names().map(str::to_owned).collect())
+            .unwrap_or_default()
+    }
+
     /// Whether the first certificate names exactly this URI as a subject alternative name.
     pub fn has_uri(&self, uri: &str) -> bool {
         let leaf = EndEntityCert::try_from(&self.leaf);
@@ -122,6 +129,11 @@ impl Chain {
     pub fn leaf_sha256(&self) -> [u8; 32] {
         sha256(&self.leaf)
     }
+}
+
+/// Whether this is a certificate, in DER, that a chain can lead to.
+pub fn is_anchor(certificate: &[u8]) -> bool {
+    anchor_from_trusted_cert(&CertificateDer::from(certificate)).is_ok()
 }
 
 struct AnyUsage;

@@ -172,7 +172,7 @@ impl Verifier {
                     Error::bad_request("this verifier has no certificate")
                         .with_hint("set `certificate` and `certificate_key` under [verifier]")
                 })?;
-                Ok(ClientId::X509SanDns(certificate.dns_name.clone()))
+                Ok(ClientId::X509SanDns(certificate.name.clone()))
             }
             _ => Err(Error::bad_request("this client identifier prefix is not known here")
                 .with_hint("one of: redirect_uri, decentralized_identifier, x509_san_dns")),

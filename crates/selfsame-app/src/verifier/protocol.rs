@@ -106,18 +106,8 @@ impl Verifier {
         if state.asked().client_id.starts_with("x509_san_dns:")
             && let Some(certificate) = &self.shared.verifier_certificate
         {
-            return Signer {
-                key: certificate.key.clone(),
-                algorithm: certificate.algorithm,
-                kid: None,
-                x5c: certificate.chain.clone(),
-            };
+            return certificate.signer.clone();
         }
-        Signer {
-            key: self.identity.key().clone(),
-            algorithm: self.identity.algorithm(),
-            kid: Some(self.identity.kid().to_owned()),
-            x5c: Vec::new(),
-        }
+        Signer::with_kid(self.identity.key().clone(), self.identity.algorithm(), self.identity.kid())
     }
 }

@@ -77,6 +77,17 @@ fn a_chain_to_another_anchor_or_to_none_is_not_trusted() {
 }
 
 #[test]
+fn an_anchor_is_a_certificate_and_a_leaf_tells_its_dns_names() {
+    let pki = pki("root");
+    assert!(is_anchor(&pki.root));
+    assert!(!is_anchor(b"no certificate"));
+    let chain = Chain::parse(&[leaf(&pki, &KeyPair::generate().unwrap())]).unwrap();
+    assert_eq!(chain.dns_names(), ["verifier.example", "*.wild.example"]);
+    let root = Chain::parse(&[pki.root]).unwrap();
+    assert_eq!(root.dns_names(), [String::new(); 0]);
+}
+
+#[test]
 fn a_chain_by_an_intermediate_authority_is_accepted_with_and_without_its_root() {
     let pki = pki("root");
     let middle_key = KeyPair::generate().unwrap();
