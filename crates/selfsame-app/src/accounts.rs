@@ -74,8 +74,15 @@ impl Accounts {
             .run(move || password::hash(&password))
             .await?
             .map_err(Error::internal)?;
-        let tenant = TenantId::parse(&format!("person-{}", self.shared.clock.ctx().token("tenant")))?;
-        let account = Account { tenant: tenant.clone(), email: email.clone(), password: hashed };
+        let tenant = TenantId::parse(&format!(
+            "person-{}",
+            self.shared.clock.ctx().token("tenant")
+        ))?;
+        let account = Account {
+            tenant: tenant.clone(),
+            email: email.clone(),
+            password: hashed,
+        };
         let id = account_id(&email);
         let batch = Batch::new(TenantId::instance())
             .expect(ACCOUNT, &id, Expect::Absent)
@@ -95,13 +102,24 @@ impl Accounts {
     ///
     /// # Errors
     /// `Unauthenticated` whether the address or the password is wrong, `TooMany` after ten wrong ones.
-    pub async fn sign_in(&self, email: &str, password: SecretString, peer: &str) -> Result<NewSession> {
+    pub async fn sign_in(
+        &self,
+        email: &str,
+        password: SecretString,
+        peer: &str,
+    ) -> Result<NewSession> {
         let email = normalised(email)?;
         let id = account_id(&email);
         let keys = [format!("account {id}"), format!("peer {peer}")];
         self.may_try(&keys)?;
-        let record = self.shared.store.read(&TenantId::instance(), ACCOUNT, &id).await?;
-        let account = record.map(|record| decode::<Account>(&record.value)).transpose()?;
+        let record = self
+            .shared
+            .store
+            .read(&TenantId::instance(), ACCOUNT, &id)
+            .await?;
+        let account = record
+            .map(|record| decode::<Account>(&record.value))
+            .transpose()?;
         let expected = match &account {
             Some(account) => account.password.clone(),
             None => self.decoy().await?,
@@ -119,7 +137,10 @@ impl Accounts {
             _ => {
                 self.count_attempt(&keys);
                 tracing::warn!(reason = "wrong address or password", "sign-in refused");
-                Err(Error::new(ErrorKind::Unauthenticated, "the address or the password is wrong"))
+                Err(Error::new(
+                    ErrorKind::Unauthenticated,
+                    "the address or the password is wrong",
+                ))
             }
         }
     }
@@ -141,9 +162,16 @@ impl Accounts {
             .store
             .read(&TenantId::instance(), SESSION, &id)
             .await?
-            .ok_or_else(|| Error::new(ErrorKind::Unauthenticated, "your session is over").with_hint("sign in again"))?;
+            .ok_or_else(|| {
+                Error::new(ErrorKind::Unauthenticated, "your session is over")
+                    .with_hint("sign in again")
+            })?;
         let session: SessionRecord = decode(&record.value)?;
-        let person = Person { tenant: session.tenant, email: session.email, session: id.clone() };
+        let person = Person {
+            tenant: session.tenant,
+            email: session.email,
+            session: id.clone(),
+        };
         self.remember(id, &person, record.expires.unwrap_or(now));
         Ok(person)
     }
@@ -169,21 +197,39 @@ impl Accounts {
         let token = ctx.token("session");
         let id = session_id(&token);
         let expires = ctx.now().plus(SESSION_SECONDS);
-        let record = SessionRecord { tenant: tenant.clone(), email: email.clone() };
+        let record = SessionRecord {
+            tenant: tenant.clone(),
+            email: email.clone(),
+        };
         let put = Put::new(SESSION, &id, encode(&record)?).expires(expires);
         self.shared
             .store
             .commit(Batch::new(TenantId::instance()).put(put))
             .await?;
-        self.remember(id.clone(), &Person { tenant, email, session: id }, expires);
-        Ok(NewSession { token, expires_in: SESSION_SECONDS })
+        self.remember(
+            id.clone(),
+            &Person {
+                tenant,
+                email,
+                session: id,
+            },
+            expires,
+        );
+        Ok(NewSession {
+            token,
+            expires_in: SESSION_SECONDS,
+        })
     }
 
     async fn decoy(&self) -> Result<String> {
         let shared = &self.shared;
         let decoy = self.decoy.get_or_try_init(|| async {
             let nobody = SecretString::new(shared.clock.ctx().token("decoy"));
-            shared.work.run(move || password::hash(&nobody)).await?.map_err(Error::internal)
+            shared
+                .work
+                .run(move || password::hash(&nobody))
+                .await?
+                .map_err(Error::internal)
         });
         decoy.await.cloned()
     }
@@ -193,7 +239,9 @@ impl Accounts {
     }
 
     fn remember(&self, id: String, person: &Person, expires: UnixTime) {
-        let Ok(mut sessions) = self.sessions.lock() else { return };
+        let Ok(mut sessions) = self.sessions.lock() else {
+            return;
+        };
         if sessions.len() >= SESSIONS_CACHED_MAX {
             sessions.clear();
         }
@@ -202,14 +250,19 @@ impl Accounts {
 
     fn may_try(&self, keys: &[String]) -> Result<()> {
         let now = self.shared.clock.now();
-        let Ok(attempts) = self.attempts.lock() else { return Ok(()) };
+        let Ok(attempts) = self.attempts.lock() else {
+            return Ok(());
+        };
         for key in keys {
             if let Some(tried) = attempts.get(key) {
                 let over = tried.since.plus(ATTEMPTS_WINDOW);
                 if tried.failed >= ATTEMPTS_MAX && now < over {
                     let retry_after = over.seconds_since(now);
-                    return Err(Error::new(ErrorKind::TooMany { retry_after }, "too many wrong passwords")
-                        .with_hint("wait a while before you try again"));
+                    return Err(Error::new(
+                        ErrorKind::TooMany { retry_after },
+                        "too many wrong passwords",
+                    )
+                    .with_hint("wait a while before you try again"));
                 }
             }
         }
@@ -218,19 +271,26 @@ impl Accounts {
 
     fn count_attempt(&self, keys: &[String]) {
         let now = self.shared.clock.now();
-        let Ok(mut attempts) = self.attempts.lock() else { return };
+        let Ok(mut attempts) = self.attempts.lock() else {
+            return;
+        };
         attempts.retain(|_, tried| now < tried.since.plus(ATTEMPTS_WINDOW));
         if attempts.len() >= ATTEMPTS_TRACKED_MAX {
             attempts.clear();
         }
         for key in keys {
-            let tried = attempts.entry(key.clone()).or_insert(Attempts { failed: 0, since: now });
+            let tried = attempts.entry(key.clone()).or_insert(Attempts {
+                failed: 0,
+                since: now,
+            });
             tried.failed = tried.failed.saturating_add(1);
         }
     }
 
     fn forget_attempts(&self, keys: &[String]) {
-        let Ok(mut attempts) = self.attempts.lock() else { return };
+        let Ok(mut attempts) = self.attempts.lock() else {
+            return;
+        };
         for key in keys {
             attempts.remove(key);
         }
@@ -241,9 +301,9 @@ fn normalised(email: &str) -> Result<String> {
     let email = email.trim().to_lowercase();
     let fits = email.len() <= 254
         && !email.chars().any(|c| c.is_whitespace() || c.is_control())
-        && email
-            .split_once('@')
-            .is_some_and(|(local, host)| !local.is_empty() && !host.is_empty() && !host.contains('@'));
+        && email.split_once('@').is_some_and(|(local, host)| {
+            !local.is_empty() && !host.is_empty() && !host.contains('@')
+        });
     if fits {
         Ok(email)
     } else {
@@ -253,9 +313,13 @@ fn normalised(email: &str) -> Result<String> {
 
 fn check_password(password: &SecretString) -> Result<()> {
     match password.expose().chars().count() {
-        0..=9 => Err(Error::bad_request("the password is too short").with_hint("take ten characters or more")),
+        0..=9 => Err(Error::bad_request("the password is too short")
+            .with_hint("take ten characters or more")),
         10..=256 => Ok(()),
-        _ => Err(Error::bad_request("the password is too long").with_hint("take 256 characters at most")),
+        _ => {
+            Err(Error::bad_request("the password is too long")
+                .with_hint("take 256 characters at most"))
+        }
     }
 }
 

@@ -6,8 +6,8 @@ use selfsame_crypto::SecretString;
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::{Did, Options, Resolution};
 use selfsame_net::Net;
-use selfsame_store::ledger::LedgerStore;
 use selfsame_store::Store;
+use selfsame_store::ledger::LedgerStore;
 use tokio::sync::watch;
 
 use crate::certificate::Certificates;
@@ -22,7 +22,7 @@ use crate::issuer::Issuer;
 use crate::keys::Keys;
 use crate::operator::Operator;
 use crate::registry::Registry;
-use crate::registry::embedded::Embedded;
+use crate::registry::embedded::{Embedded, Setup};
 use crate::registry::remote::Remote;
 use crate::resolver::Resolver;
 use crate::shared::Shared;
@@ -58,11 +58,15 @@ impl App {
     ///
     /// # Errors
     /// What of the configuration cannot work, and the store's.
-    pub async fn open(mut config: Config, parts: Parts) -> Result<(Arc<Self>, Option<SecretString>)> {
+    pub async fn open(
+        mut config: Config,
+        parts: Parts,
+    ) -> Result<(Arc<Self>, Option<SecretString>)> {
         let keys = Keys::new(parts.store.clone());
-        let registry = registry(&config, &parts, &keys).await?;
-        let certificates = Certificates::open(&mut config, &keys).await?;
         let clock = Clock::default();
+        let own = (parts.store.clone(), keys.clone(), clock.clone());
+        let registry = registry(&config, &parts, own).await?;
+        let certificates = Certificates::open(&mut config, &keys).await?;
         certificates.report(clock.now());
         let shared = Arc::new(Shared {
             resolver: Resolver::new(parts.net.clone(), registry.clone(), &config),
@@ -83,7 +87,11 @@ impl App {
         let app = Self {
             issuer: issuer(&shared).await?,
             verifier: verifier(&shared).await?,
-            wallet: shared.config.roles.wallet.then(|| Arc::new(Wallet::new(shared.clone()))),
+            wallet: shared
+                .config
+                .roles
+                .wallet
+                .then(|| Arc::new(Wallet::new(shared.clone()))),
             dids: Dids::new(shared.clone()),
             operator,
             ready_since: OnceLock::new(),
@@ -107,7 +115,10 @@ impl App {
             self.dids.ensure_registered(identity).await?;
         }
         if self.issuer.is_some() {
-            tokio::spawn(crate::issuer::anchors(self.clone(), self.stopping.subscribe()));
+            tokio::spawn(crate::issuer::anchors(
+                self.clone(),
+                self.stopping.subscribe(),
+            ));
         }
         let _ = self.ready_since.set(self.shared.clock.now());
         Ok(())
@@ -156,7 +167,11 @@ impl App {
 
     /// Resolves a DID of any method that is known here; errors stand in the result.
     pub async fn resolve(&self, did: &Did, options: &Options) -> Arc<Resolution> {
-        self.shared.resolver.resolve(did, options, self.shared.clock.now()).await.0
+        self.shared
+            .resolver
+            .resolve(did, options, self.shared.clock.now())
+            .await
+            .0
     }
 
     /// Its issuer.
@@ -188,7 +203,10 @@ impl App {
     /// # Errors
     /// `NotFound` if there is none.
     pub fn registry(&self) -> Result<&Arc<dyn Registry>> {
-        self.shared.registry.as_ref().ok_or_else(|| absent("know a registry"))
+        self.shared
+            .registry
+            .as_ref()
+            .ok_or_else(|| absent("know a registry"))
     }
 
     /// How it is.
@@ -214,17 +232,31 @@ impl App {
             Some(registry) => registry.status().await.ok().map(|status| status.network),
             None => None,
         };
-        let since = self.ready_since.get().copied().unwrap_or(shared.clock.now());
+        let since = self
+            .ready_since
+            .get()
+            .copied()
+            .unwrap_or(shared.clock.now());
         Ok(InstanceStatus {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             origin: shared.config.origin.to_string(),
-            roles: named.iter().filter(|(has, _)| *has).map(|(_, name)| (*name).to_owned()).collect(),
+            roles: named
+                .iter()
+                .filter(|(has, _)| *has)
+                .map(|(_, name)| (*name).to_owned())
+                .collect(),
             uptime_s: shared.clock.now().seconds_since(since),
-            issuer: self.issuer.as_ref().map(|issuer| issuer.published().issuer.credential_issuer.clone()),
+            issuer: self
+                .issuer
+                .as_ref()
+                .map(|issuer| issuer.published().issuer.credential_issuer.clone()),
             did: did.map(|identity| identity.did().as_str().to_owned()),
             network,
             commits: shared.store.commits(),
-            commit_ms: shared.store.commit_time().map(|time| time.as_secs_f64() * 1e3),
+            commit_ms: shared
+                .store
+                .commit_time()
+                .map(|time| time.as_secs_f64() * 1e3),
             outbound_requests: shared.net.requests(),
             outbox_waiting: backlog.pending,
             outbox_dead: backlog.dead,
@@ -232,16 +264,24 @@ impl App {
     }
 }
 
-async fn registry(config: &Config, parts: &Parts, keys: &Keys) -> Result<Option<Arc<dyn Registry>>> {
+async fn registry(
+    config: &Config,
+    parts: &Parts,
+    own: (Store, Keys, Clock),
+) -> Result<Option<Arc<dyn Registry>>> {
     Ok(match (&config.registry, &parts.ledger) {
         (RegistryConfig::Embedded { name }, Some(ledger)) => {
-            let embedded = Embedded::open(name, ledger.clone(), parts.store.clone(), keys.clone()).await?;
+            let embedded = Embedded::open(Setup::new(name, ledger.clone(), own)).await?;
             Some(Arc::new(embedded))
         }
-        (RegistryConfig::Embedded { .. }, None) => return Err(Error::internal("an embedded registry without ledger")),
-        (RegistryConfig::Remote { origin, token }, _) => {
-            Some(Arc::new(Remote::new(parts.net.clone(), origin.clone(), token.clone())))
+        (RegistryConfig::Embedded { .. }, None) => {
+            return Err(Error::internal("an embedded registry without ledger"));
         }
+        (RegistryConfig::Remote { origin, token }, _) => Some(Arc::new(Remote::new(
+            parts.net.clone(),
+            origin.clone(),
+            token.clone(),
+        ))),
         (RegistryConfig::None, _) => None,
     })
 }
@@ -282,6 +322,9 @@ async fn verifier(shared: &Arc<Shared>) -> Result<Option<Arc<Verifier>>> {
 }
 
 fn absent(what: &str) -> Error {
-    Error::new(ErrorKind::NotFound, format!("this instance does not {what}"))
-        .with_hint("it was started with other roles")
+    Error::new(
+        ErrorKind::NotFound,
+        format!("this instance does not {what}"),
+    )
+    .with_hint("it was started with other roles")
 }

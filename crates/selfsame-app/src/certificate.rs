@@ -49,7 +49,10 @@ impl Certificates {
             match chain.and_then(|chain| chain.verify(&self.anchors, now)) {
                 Ok(()) => {}
                 Err(X509Error::Untrusted) => {
-                    tracing::warn!(name, "the certificate leads to no anchor of [trust] certificates");
+                    tracing::warn!(
+                        name,
+                        "the certificate leads to no anchor of [trust] certificates"
+                    );
                 }
                 Err(error) => tracing::warn!(name, %error, "nobody will accept the certificate"),
             }
@@ -88,7 +91,8 @@ struct Section<'a> {
 /// `BadRequest` if one cannot be read: an anchor that is overlooked looks like an issuer that is not trusted.
 fn anchors(config: &Config) -> Result<Vec<Vec<u8>>> {
     let wrong = |reason: &str| {
-        Error::bad_request(format!("[trust] certificates: {reason}")).with_hint("each is PEM: -----BEGIN CERTIFICATE-----")
+        Error::bad_request(format!("[trust] certificates: {reason}"))
+            .with_hint("each is PEM: -----BEGIN CERTIFICATE-----")
     };
     let mut anchors = Vec::new();
     for text in &config.trust.certificates {
@@ -126,14 +130,24 @@ async fn of_verifier(config: &Config, keys: &Keys) -> Result<Option<Certificate>
         return Ok(None);
     };
     let names = pair.chain.dns_names();
-    let own = config.origin.host_str().filter(|host| pair.chain.has_dns_name(host));
-    let name = own.or_else(|| names.iter().map(String::as_str).find(|name| !name.starts_with('*')));
+    let own = config
+        .origin
+        .host_str()
+        .filter(|host| pair.chain.has_dns_name(host));
+    let name = own.or_else(|| {
+        names
+            .iter()
+            .map(String::as_str)
+            .find(|name| !name.starts_with('*'))
+    });
     let Some(name) = name.map(str::to_ascii_lowercase) else {
-        return Err(section
-            .wrong("the certificate has no DNS name")
-            .with_hint("the name of this verifier must be a subject alternative name of its certificate"));
+        return Err(section.wrong("the certificate has no DNS name").with_hint(
+            "the name of this verifier must be a subject alternative name of its certificate",
+        ));
     };
-    pair.keep(keys, &crate::verifier::tenant(), name).await.map(Some)
+    pair.keep(keys, &crate::verifier::tenant(), name)
+        .await
+        .map(Some)
 }
 
 /// The issuer's certificate, if its SD-JWT VCs are known by one. It must name the issuer: by its identifier as a URI,
@@ -151,20 +165,25 @@ async fn of_issuer(config: &Config, keys: &Keys) -> Result<Option<Certificate>> 
     if !config.roles.issuer || told.identify_by != IdentifyBy::X5c {
         return Ok(None);
     }
-    let pair = section.read()?.ok_or_else(|| section.lacking("identify_by = \"x5c\""))?;
+    let pair = section
+        .read()?
+        .ok_or_else(|| section.lacking("identify_by = \"x5c\""))?;
     let issuer = crate::issuer::identifier(&config.origin);
     if !names(&pair.chain, &issuer, &config.origin) {
         return Err(section
             .wrong("the certificate does not name this issuer")
             .with_hint(format!("it needs the subject alternative name URI:{issuer}, or DNS: with the host of an https origin")));
     }
-    pair.keep(keys, &crate::issuer::tenant(), issuer).await.map(Some)
+    pair.keep(keys, &crate::issuer::tenant(), issuer)
+        .await
+        .map(Some)
 }
 
 /// Whether the chain speaks for the issuer, as verifiers judge it.
 fn names(chain: &Chain, issuer: &str, origin: &Url) -> bool {
     let https = origin.scheme() == "https";
-    let by_host = matches!(origin.host(), Some(Host::Domain(host)) if https && chain.has_dns_name(host));
+    let by_host =
+        matches!(origin.host(), Some(Host::Domain(host)) if https && chain.has_dns_name(host));
     by_host || chain.has_uri(issuer)
 }
 
@@ -175,7 +194,8 @@ impl Section<'_> {
             (Some(chain), Some(key)) => (chain, key),
             _ => return Err(self.lacking("one of `certificate` and `certificate_key`")),
         };
-        let x5c = blocks(chain, CERTIFICATE).ok_or_else(|| self.wrong("`certificate` is not PEM"))?;
+        let x5c =
+            blocks(chain, CERTIFICATE).ok_or_else(|| self.wrong("`certificate` is not PEM"))?;
         let x5c: Vec<Vec<u8>> = x5c.into_iter().map(|der| der.expose().to_vec()).collect();
         let chain = Chain::parse(&x5c).map_err(|error| self.wrong(&error.to_string()))?;
         let key = self.private_key(key)?;
@@ -204,8 +224,13 @@ impl Section<'_> {
     }
 
     fn lacking(&self, what: &str) -> Error {
-        self.wrong(&format!("{what} is set without the other settings it needs"))
-            .with_hint(format!("set `certificate` and `certificate_key` under [{}]", self.name))
+        self.wrong(&format!(
+            "{what} is set without the other settings it needs"
+        ))
+        .with_hint(format!(
+            "set `certificate` and `certificate_key` under [{}]",
+            self.name
+        ))
     }
 }
 
@@ -219,13 +244,20 @@ impl Pair {
             x5c: self.x5c,
         };
         keys.import(tenant, self.key).await?;
-        Ok(Certificate { name, public, signer })
+        Ok(Certificate {
+            name,
+            public,
+            signer,
+        })
     }
 }
 
 /// What the blocks of this label hold (RFC 7468); other blocks are passed over. None if a block is broken.
 fn blocks(pem: &str, label: &str) -> Option<Vec<Secret>> {
-    let (begin, end) = (format!("-----BEGIN {label}-----"), format!("-----END {label}-----"));
+    let (begin, end) = (
+        format!("-----BEGIN {label}-----"),
+        format!("-----END {label}-----"),
+    );
     pem.split(&begin)
         .skip(1)
         .map(|block| {

@@ -1,14 +1,15 @@
 //! The one place that reads the time and draws seeds; steps get both through `Ctx`.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use selfsame_crypto::ctx::Ctx;
 use selfsame_crypto::time::UnixTime;
 
-/// The instance's clock; tests move it on.
-#[derive(Debug, Default)]
+/// The instance's clock; tests move it on. Clones are the same clock.
+#[derive(Clone, Debug, Default)]
 pub struct Clock {
-    ahead: AtomicU64,
+    ahead: Arc<AtomicU64>,
 }
 
 impl Clock {

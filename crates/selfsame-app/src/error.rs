@@ -106,12 +106,17 @@ impl Error {
 impl From<StoreError> for Error {
     fn from(error: StoreError) -> Self {
         match error {
-            StoreError::Conflict { .. } => Self::new(ErrorKind::Conflict, "this has changed meanwhile")
-                .with_hint("look at it again, then try again"),
+            StoreError::Conflict { .. } => {
+                Self::new(ErrorKind::Conflict, "this has changed meanwhile")
+                    .with_hint("look at it again, then try again")
+            }
             StoreError::TooLarge { .. } => Self::bad_request(error.to_string()),
             StoreError::Busy | StoreError::Deadline => {
                 tracing::warn!(%error, "the store turned work away");
-                Self::new(ErrorKind::Unavailable { retry_after: 1 }, "there is too much to do at this moment")
+                Self::new(
+                    ErrorKind::Unavailable { retry_after: 1 },
+                    "there is too much to do at this moment",
+                )
             }
             other => Self::internal(other),
         }
@@ -133,8 +138,12 @@ impl From<Protocol> for Error {
         let kind = match &error {
             Protocol::Counterpart { .. } => ErrorKind::Upstream,
             Protocol::Expired(_) => ErrorKind::Gone,
-            Protocol::Token(token) if matches!(token.code, Code::InvalidToken) => ErrorKind::Unauthenticated,
-            Protocol::Token(token) if matches!(token.code, Code::InsufficientScope) => ErrorKind::Forbidden,
+            Protocol::Token(token) if matches!(token.code, Code::InvalidToken) => {
+                ErrorKind::Unauthenticated
+            }
+            Protocol::Token(token) if matches!(token.code, Code::InsufficientScope) => {
+                ErrorKind::Forbidden
+            }
             _ => ErrorKind::BadRequest,
         };
         tracing::info!(code, %reason, "refused");
@@ -142,7 +151,12 @@ impl From<Protocol> for Error {
             Protocol::Counterpart { advice, .. } => Some(advice.to_owned()),
             _ => None,
         };
-        Self { kind, reason, hint, code }
+        Self {
+            kind,
+            reason,
+            hint,
+            code,
+        }
     }
 }
 

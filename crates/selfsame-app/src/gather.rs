@@ -27,8 +27,16 @@ impl Default for Fetches {
     fn default() -> Self {
         Self {
             // A list is used for as long as the policy of a verification allows; here it only must not stay for ever.
-            lists: Cache::new(CacheSettings { capacity: 256, ttl: 3600, negative_ttl: 2 }),
-            metadata: Cache::new(CacheSettings { capacity: 256, ttl: 300, negative_ttl: 5 }),
+            lists: Cache::new(CacheSettings {
+                capacity: 256,
+                ttl: 3600,
+                negative_ttl: 2,
+            }),
+            metadata: Cache::new(CacheSettings {
+                capacity: 256,
+                ttl: 300,
+                negative_ttl: 5,
+            }),
         }
     }
 }
@@ -61,7 +69,9 @@ impl Shared {
                 Step::Needs(needs) => self.gather(tenant, freshness, needs, &mut evidence).await?,
             }
         }
-        Err(Error::upstream("this asks for one thing after another without end"))
+        Err(Error::upstream(
+            "this asks for one thing after another without end",
+        ))
     }
 
     async fn gather(
@@ -81,10 +91,11 @@ impl Shared {
                     evidence.insert_did(did, fetched);
                 }
                 Need::IssuerMetadata(issuer) => {
-                    let fetched = match selfsame_oauth::metadata::well_known(&issuer, "jwt-vc-issuer") {
-                        Some(url) => self.key_document(&url).await,
-                        None => unavailable("the issuer is no https address", self.clock.now()),
-                    };
+                    let fetched =
+                        match selfsame_oauth::metadata::well_known(&issuer, "jwt-vc-issuer") {
+                            Some(url) => self.key_document(&url).await,
+                            None => unavailable("the issuer is no https address", self.clock.now()),
+                        };
                     evidence.insert_issuer_metadata(issuer, fetched);
                 }
                 Need::JwkSet(uri) => {
@@ -111,16 +122,29 @@ impl Shared {
         let now = self.clock.now();
         let fetch = async {
             let response = self.fetched_document(url, "application/json").await?;
-            Ok(Fresh::new(response.body.to_vec()).at_most(response.cache_max_age.unwrap_or(u64::MAX)))
+            Ok(Fresh::new(response.body.to_vec())
+                .at_most(response.cache_max_age.unwrap_or(u64::MAX)))
         };
-        match self.fetched.metadata.get(&url.to_string(), now, fetch).await {
-            Ok((document, at)) => Fetched { value: Ok((*document).clone()), at },
+        match self
+            .fetched
+            .metadata
+            .get(&url.to_string(), now, fetch)
+            .await
+        {
+            Ok((document, at)) => Fetched {
+                value: Ok((*document).clone()),
+                at,
+            },
             Err(error) => unavailable(&error.to_string(), now),
         }
     }
 
     /// A status list, fetched again if the one at hand is too old for this verification.
-    pub(crate) async fn status_list(&self, uri: &str, freshness: Freshness) -> Fetched<Arc<status::List>> {
+    pub(crate) async fn status_list(
+        &self,
+        uri: &str,
+        freshness: Freshness,
+    ) -> Fetched<Arc<status::List>> {
         let now = self.clock.now();
         let key = uri.to_owned();
         let Ok(url) = Url::parse(uri) else {
@@ -130,11 +154,12 @@ impl Shared {
             let fetch = async {
                 let accept = "application/statuslist+jwt, application/vc+jwt;q=0.9";
                 let response = self.fetched_document(&url, accept).await?;
-                let list = status::List::parse(uri, response.content_type.as_deref(), &response.body, now)
-                    .map_err(|error| {
-                        tracing::warn!(%error, uri, "a status list can't be read");
-                        NetError::Malformed("the status list")
-                    })?;
+                let list =
+                    status::List::parse(uri, response.content_type.as_deref(), &response.body, now)
+                        .map_err(|error| {
+                            tracing::warn!(%error, uri, "a status list can't be read");
+                            NetError::Malformed("the status list")
+                        })?;
                 Ok(Fresh::new(Arc::new(list)))
             };
             match self.fetched.lists.get(&key, now, fetch).await {
@@ -145,7 +170,10 @@ impl Shared {
                         self.fetched.lists.forget(&key);
                         continue;
                     }
-                    return Fetched { value: Ok((*list).clone()), at };
+                    return Fetched {
+                        value: Ok((*list).clone()),
+                        at,
+                    };
                 }
                 Err(error) => return unavailable(&error.to_string(), now),
             }
@@ -160,18 +188,35 @@ impl Shared {
         }
     }
 
-    async fn fetched_document(&self, url: &Url, accept: &str) -> std::result::Result<Response, NetError> {
-        let request = Request { accept: Some(accept), redirects: 2, ..Request::default() };
+    async fn fetched_document(
+        &self,
+        url: &Url,
+        accept: &str,
+    ) -> std::result::Result<Response, NetError> {
+        let request = Request {
+            accept: Some(accept),
+            redirects: 2,
+            ..Request::default()
+        };
         let response = self.net.get(url, &request).await?;
         if response.is_success() {
             return Ok(response);
         }
-        tracing::warn!(status = response.status, host = url.host_str(), "a document could not be fetched");
+        tracing::warn!(
+            status = response.status,
+            host = url.host_str(),
+            "a document could not be fetched"
+        );
         Err(NetError::Malformed("an answer other than a success"))
     }
 }
 
 fn unavailable<T>(reason: &str, at: UnixTime) -> Fetched<T> {
     tracing::warn!(reason, "evidence can't be had");
-    Fetched { value: Err(Unavailable { reason: reason.to_owned() }), at }
+    Fetched {
+        value: Err(Unavailable {
+            reason: reason.to_owned(),
+        }),
+        at,
+    }
 }

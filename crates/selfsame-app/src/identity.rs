@@ -55,17 +55,26 @@ impl Identity {
         let batch = Batch::new(wish.tenant.clone()).expect(IDENTITY, "own", Expect::Absent);
         let (key, handle, batch) = shared.keys.create(&wish.tenant, KeyType::P256, batch)?;
         let did = match wish.existing {
-            Some(existing) => Did::parse(existing).map_err(|error| Error::bad_request(format!("[issuer] did: {error}")))?,
-            None => shared.new_did(wish.method, key.public(), wish.web_path).await?,
+            Some(existing) => Did::parse(existing)
+                .map_err(|error| Error::bad_request(format!("[issuer] did: {error}")))?,
+            None => {
+                shared
+                    .new_did(wish.method, key.public(), wish.web_path)
+                    .await?
+            }
         };
         let kid = kid_of(&did);
-        let record = IdentityRecord { did, key: handle, kid };
+        let record = IdentityRecord {
+            did,
+            key: handle,
+            kid,
+        };
         let batch = batch.put(Put::new(IDENTITY, "own", encode(&record)?));
         match shared.store.commit(batch).await {
             Ok(_) => Self::of(shared, wish.tenant.clone(), record).await,
-            Err(StoreError::Conflict { .. }) => {
-                Err(Error::internal("another process opened this data directory at the same time"))
-            }
+            Err(StoreError::Conflict { .. }) => Err(Error::internal(
+                "another process opened this data directory at the same time",
+            )),
             Err(other) => Err(other.into()),
         }
     }

@@ -22,8 +22,8 @@ use crate::shared::Shared;
 use crate::view::issuer::Template;
 
 pub(crate) use anchors::anchors;
-pub(crate) use metadata::{claim_path, identifier, vct};
 pub use metadata::Published;
+pub(crate) use metadata::{claim_path, identifier, vct};
 pub(crate) use offers::{listing, page};
 
 /// The organisation that issues.
@@ -56,7 +56,8 @@ impl Issuer {
     /// # Errors
     /// If its settings break a rule of the specification.
     pub async fn open(shared: Arc<Shared>, identity: Arc<Identity>) -> Result<Self> {
-        let published = Published::new(&shared.config, &signing::published_key(&shared, &identity))?;
+        let published =
+            Published::new(&shared.config, &signing::published_key(&shared, &identity))?;
         let key = shared.instance_key("issuer").await?;
         let settings = Settings {
             metadata: published.issuer.clone(),
@@ -68,7 +69,13 @@ impl Issuer {
             round_times_to: shared.config.issuer.round_times_to,
         };
         let lists = Arc::new(Lists::open(shared.clone(), identity.clone()).await?);
-        Ok(Self { shared, settings, published, identity, lists })
+        Ok(Self {
+            shared,
+            settings,
+            published,
+            identity,
+            lists,
+        })
     }
 
     /// What it can issue.

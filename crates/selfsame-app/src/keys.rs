@@ -34,7 +34,12 @@ impl Keys {
     ///
     /// # Errors
     /// `Internal` if the system has no randomness.
-    pub fn create(&self, tenant: &TenantId, kind: KeyType, batch: Batch) -> Result<(Arc<PrivateKey>, KeyHandle, Batch)> {
+    pub fn create(
+        &self,
+        tenant: &TenantId,
+        kind: KeyType,
+        batch: Batch,
+    ) -> Result<(Arc<PrivateKey>, KeyHandle, Batch)> {
         let key = Arc::new(PrivateKey::generate(kind).map_err(Error::internal)?);
         let handle = KeyHandle::of(key.public());
         let secret = key.to_pkcs8().map_err(Error::internal)?;
@@ -55,10 +60,17 @@ impl Keys {
     /// `Internal` if the store fails.
     pub async fn import(&self, tenant: &TenantId, key: PrivateKey) -> Result<()> {
         let handle = KeyHandle::of(key.public());
-        if self.store.read(tenant, KIND, handle.as_str()).await?.is_none() {
+        if self
+            .store
+            .read(tenant, KIND, handle.as_str())
+            .await?
+            .is_none()
+        {
             let secret = key.to_pkcs8().map_err(Error::internal)?;
             let put = Put::new(KIND, handle.as_str(), secret.expose().to_vec());
-            let batch = Batch::new(tenant.clone()).expect(KIND, handle.as_str(), Expect::Absent).put(put);
+            let batch = Batch::new(tenant.clone())
+                .expect(KIND, handle.as_str(), Expect::Absent)
+                .put(put);
             match self.store.commit(batch).await {
                 // A handle names one key only, whoever put it there.
                 Ok(_) | Err(StoreError::Conflict { .. }) => {}
@@ -73,7 +85,12 @@ impl Keys {
     ///
     /// # Errors
     /// `Internal` if there is no such key or the store fails.
-    pub async fn sign(&self, tenant: &TenantId, handle: &KeyHandle, bytes: &[u8]) -> Result<Vec<u8>> {
+    pub async fn sign(
+        &self,
+        tenant: &TenantId,
+        handle: &KeyHandle,
+        bytes: &[u8],
+    ) -> Result<Vec<u8>> {
         let key = self.unsealed(tenant, handle).await?;
         key.sign(bytes).map_err(Error::internal)
     }
@@ -84,7 +101,12 @@ impl Keys {
     /// `Internal` if there is no such key or the store fails.
     pub async fn unsealed(&self, tenant: &TenantId, handle: &KeyHandle) -> Result<Arc<PrivateKey>> {
         let at = (tenant.clone(), handle.clone());
-        if let Some(key) = self.cache.lock().ok().and_then(|cache| cache.get(&at).cloned()) {
+        if let Some(key) = self
+            .cache
+            .lock()
+            .ok()
+            .and_then(|cache| cache.get(&at).cloned())
+        {
             return Ok(key);
         }
         let record = self
@@ -98,7 +120,9 @@ impl Keys {
     }
 
     fn remember(&self, tenant: &TenantId, handle: &KeyHandle, key: &Arc<PrivateKey>) {
-        let Ok(mut cache) = self.cache.lock() else { return };
+        let Ok(mut cache) = self.cache.lock() else {
+            return;
+        };
         if cache.len() >= CACHED_MAX {
             // Any half will do: what is needed again is unsealed again.
             let mut keep = false;

@@ -26,7 +26,8 @@ impl Operator {
     pub async fn open(shared: Arc<Shared>) -> Result<(Self, Option<SecretString>)> {
         let instance = TenantId::instance();
         if let Some(record) = shared.store.read(&instance, TOKEN, "hash").await? {
-            let token_hash = <[u8; 32]>::try_from(record.value.as_slice()).map_err(Error::internal)?;
+            let token_hash =
+                <[u8; 32]>::try_from(record.value.as_slice()).map_err(Error::internal)?;
             return Ok((Self { shared, token_hash }, None));
         }
         let token = SecretString::new(shared.clock.ctx().token("operator"));
@@ -34,10 +35,16 @@ impl Operator {
         let batch = Batch::new(instance)
             .expect(TOKEN, "hash", Expect::Absent)
             .put(Put::new(TOKEN, "hash", token_hash.to_vec()));
-        shared.store.commit(batch).await.map_err(|error| match error {
-            StoreError::Conflict { .. } => Error::internal("another process opened this data directory at the same time"),
-            other => other.into(),
-        })?;
+        shared
+            .store
+            .commit(batch)
+            .await
+            .map_err(|error| match error {
+                StoreError::Conflict { .. } => {
+                    Error::internal("another process opened this data directory at the same time")
+                }
+                other => other.into(),
+            })?;
         Ok((Self { shared, token_hash }, Some(token)))
     }
 
@@ -59,7 +66,8 @@ impl Operator {
         }
         let ctx = self.shared.clock.ctx();
         let session = ctx.token("session");
-        let put = Put::new(SESSION, session_id(&session), Vec::new()).expires(ctx.now().plus(SESSION_SECONDS));
+        let put = Put::new(SESSION, session_id(&session), Vec::new())
+            .expires(ctx.now().plus(SESSION_SECONDS));
         self.shared
             .store
             .commit(Batch::new(TenantId::instance()).put(put))
@@ -96,5 +104,8 @@ fn hashed(token: &str) -> [u8; 32] {
 }
 
 fn session_id(session: &str) -> String {
-    encoding::base64url_encode(&hash::sha256_parts(&[b"operator session\0", session.as_bytes()]))
+    encoding::base64url_encode(&hash::sha256_parts(&[
+        b"operator session\0",
+        session.as_bytes(),
+    ]))
 }

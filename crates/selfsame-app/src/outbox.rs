@@ -57,7 +57,12 @@ impl Job {
     ///
     /// # Errors
     /// `Internal`.
-    pub fn entry(&self, destination: &str, subject: &str, not_before: UnixTime) -> Result<NewOutbox> {
+    pub fn entry(
+        &self,
+        destination: &str,
+        subject: &str,
+        not_before: UnixTime,
+    ) -> Result<NewOutbox> {
         Ok(NewOutbox {
             destination: destination.to_owned(),
             subject: subject.to_owned(),
@@ -94,7 +99,9 @@ pub(crate) async fn work(app: Arc<App>, mut stopping: tokio::sync::watch::Receiv
 /// Carries out one entry; what fails for a while is tried again, later each time.
 pub(crate) async fn perform(app: &App, leased: Leased) {
     let (id, tenant, attempts) = (leased.id, leased.tenant.clone(), leased.attempts);
-    let Err(error) = dispatched(app, leased).await else { return };
+    let Err(error) = dispatched(app, leased).await else {
+        return;
+    };
     let now = app.shared.clock.now();
     let batch = Batch::new(tenant);
     let batch = if attempts < ATTEMPTS_MAX && !crate::registry::is_refusal(&error) {
@@ -120,7 +127,11 @@ async fn dispatched(app: &App, leased: Leased) -> Result<()> {
             app.wallet()?.perform_presented(leased).await?;
         }
         Job::Submit { transaction } => {
-            let registry = app.shared.registry.as_ref().ok_or_else(|| Error::bad_request("there is no registry"))?;
+            let registry = app
+                .shared
+                .registry
+                .as_ref()
+                .ok_or_else(|| Error::bad_request("there is no registry"))?;
             let bytes = encoding::base64url_decode(&transaction).map_err(Error::internal)?;
             registry.submit_bytes(&bytes).await?;
             let batch = Batch::new(leased.tenant.clone()).settle(leased.id);

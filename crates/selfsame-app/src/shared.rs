@@ -91,7 +91,11 @@ impl Shared {
     /// Whether the wallet calls this issuer trusted.
     #[must_use]
     pub fn trusts_issuer(&self, issuer: &str) -> bool {
-        self.config.trust.issuers.iter().any(|trusted| trusted == issuer)
+        self.config
+            .trust
+            .issuers
+            .iter()
+            .any(|trusted| trusted == issuer)
             || self.own_issuers().iter().any(|own| own == issuer)
     }
 }

@@ -36,11 +36,14 @@ pub fn all() -> &'static [Template] {
 /// # Errors
 /// `NotFound`, with the names there are.
 pub fn find(id: &str) -> Result<&'static Template> {
-    all().iter().find(|template| template.id == id).ok_or_else(|| {
-        let names: Vec<&str> = all().iter().map(|template| template.id.as_str()).collect();
-        Error::not_found(format!("there is no template `{id}`"))
-            .with_hint(format!("one of: {}", names.join(", ")))
-    })
+    all()
+        .iter()
+        .find(|template| template.id == id)
+        .ok_or_else(|| {
+            let names: Vec<&str> = all().iter().map(|template| template.id.as_str()).collect();
+            Error::not_found(format!("there is no template `{id}`"))
+                .with_hint(format!("one of: {}", names.join(", ")))
+        })
 }
 
 impl Template {
@@ -61,14 +64,20 @@ impl Template {
                 }
                 None if examples => put(&mut filled, &field.path, field.example.clone()),
                 None if field.mandatory => {
-                    return Err(Error::bad_request(format!("the claim `{}` is missing", field.path.join("."))));
+                    return Err(Error::bad_request(format!(
+                        "the claim `{}` is missing",
+                        field.path.join(".")
+                    )));
                 }
                 None => {}
             }
         }
         if known < leaves(given, &self.claims, &mut Vec::new()) {
-            return Err(Error::bad_request(format!("a claim is none of the template `{}`", self.id))
-                .with_hint("`GET /api/issuer/templates` lists each template's claims"));
+            return Err(Error::bad_request(format!(
+                "a claim is none of the template `{}`",
+                self.id
+            ))
+            .with_hint("`GET /api/issuer/templates` lists each template's claims"));
         }
         Ok(filled)
     }
@@ -129,7 +138,9 @@ pub fn at<'a>(object: &'a Map<String, Value>, path: &[String]) -> Option<&'a Val
 }
 
 fn put(object: &mut Map<String, Value>, path: &[String], value: Value) {
-    let Some((first, rest)) = path.split_first() else { return };
+    let Some((first, rest)) = path.split_first() else {
+        return;
+    };
     if rest.is_empty() {
         object.insert(first.clone(), value);
     } else if let Value::Object(inner) = object
@@ -165,9 +176,18 @@ mod tests {
         for template in all() {
             let filled = template.fill(&Map::new(), true).unwrap();
             assert!(!filled.is_empty());
-            assert_eq!(template.fill(&filled, false).unwrap(), filled, "{}", template.id);
+            assert_eq!(
+                template.fill(&filled, false).unwrap(),
+                filled,
+                "{}",
+                template.id
+            );
             for path in &template.request.claims {
-                assert!(template.claims.iter().any(|field| field.path == *path), "{} asks {path:?}", template.id);
+                assert!(
+                    template.claims.iter().any(|field| field.path == *path),
+                    "{} asks {path:?}",
+                    template.id
+                );
             }
         }
     }
@@ -182,7 +202,10 @@ mod tests {
 
     #[test]
     fn a_missing_mandatory_claim_is_named() {
-        let error = find("immunization").unwrap().fill(&Map::new(), false).unwrap_err();
+        let error = find("immunization")
+            .unwrap()
+            .fill(&Map::new(), false)
+            .unwrap_err();
         assert!(error.reason.contains("is missing"));
     }
 

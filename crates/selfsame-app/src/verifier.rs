@@ -16,7 +16,9 @@ use crate::accounts::decode;
 use crate::error::{Error, Result};
 use crate::identity::Identity;
 use crate::shared::Shared;
-use crate::view::verifier::{CredentialVerdict, PresentationVerdict, RequestState, VerificationStatus};
+use crate::view::verifier::{
+    CredentialVerdict, PresentationVerdict, RequestState, VerificationStatus,
+};
 
 /// The kind of the records that hold requests.
 const VERIFICATION: &str = "verification";
@@ -87,12 +89,15 @@ impl Verifier {
             State::Created(_) => (RequestState::Created, None, None),
             State::Fetched(_) => (RequestState::Fetched, None, None),
             State::Answered(answered) => (RequestState::Answered, Some(verdict(answered)), None),
-            State::Declined(Declined { error, .. }) => (RequestState::Declined, None, Some(error.clone())),
+            State::Declined(Declined { error, .. }) => {
+                (RequestState::Declined, None, Some(error.clone()))
+            }
         };
         VerificationStatus {
             id: id.to_owned(),
             state,
-            uri: selfsame_openid4vc::verifier::request::link(record.state.asked(), None).unwrap_or_default(),
+            uri: selfsame_openid4vc::verifier::request::link(record.state.asked(), None)
+                .unwrap_or_default(),
             title: record.title.clone(),
             created: record.created.rfc3339(),
             verdict,
@@ -109,7 +114,14 @@ fn verdict(answered: &Answered) -> PresentationVerdict {
             .judged
             .credentials
             .iter()
-            .map(|judged| CredentialVerdict::of_stored(&judged.query_id, judged.outcome, &judged.verdict, judged.claims.clone()))
+            .map(|judged| {
+                CredentialVerdict::of_stored(
+                    &judged.query_id,
+                    judged.outcome,
+                    &judged.verdict,
+                    judged.claims.clone(),
+                )
+            })
             .collect(),
     }
 }

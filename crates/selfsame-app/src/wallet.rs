@@ -39,7 +39,11 @@ impl Wallet {
             accounts: Accounts::new(shared.clone()),
             shared,
             transport,
-            issuers: Cache::new(CacheSettings { capacity: 256, ttl: 300, negative_ttl: 5 }),
+            issuers: Cache::new(CacheSettings {
+                capacity: 256,
+                ttl: 300,
+                negative_ttl: 5,
+            }),
         }
     }
 

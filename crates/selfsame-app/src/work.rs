@@ -35,10 +35,21 @@ impl Work {
         &self,
         job: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T> {
-        let busy = || Error::new(ErrorKind::TooMany { retry_after: 2 }, "too many people sign in at this moment");
-        let _place = self.waiting.clone().try_acquire_owned().map_err(|_| busy())?;
+        let busy = || {
+            Error::new(
+                ErrorKind::TooMany { retry_after: 2 },
+                "too many people sign in at this moment",
+            )
+        };
+        let _place = self
+            .waiting
+            .clone()
+            .try_acquire_owned()
+            .map_err(|_| busy())?;
         let _core = self.running.acquire().await.map_err(Error::internal)?;
-        tokio::task::spawn_blocking(job).await.map_err(Error::internal)
+        tokio::task::spawn_blocking(job)
+            .await
+            .map_err(Error::internal)
     }
 }
 

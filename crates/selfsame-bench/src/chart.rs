@@ -62,7 +62,8 @@ pub fn page(report: &Report, charts: &[Chart]) -> String {
             Some(false) => ("no", "✗"),
             None => ("", ""),
         };
-        let optional = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
+        let optional =
+            |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
         let _ = write!(
             html,
             "<tr><td>{}<td class='{class}'>{} {mark}<td>{}<td>{}<td>{bar}<td>{}<td><small>{}</small>",
@@ -101,11 +102,25 @@ fn drawn(chart: &Chart) -> String {
             y(value) + 4.0,
         );
         let across = right / 4.0 * f64::from(step);
-        let _ = write!(svg, "<text x='{:.1}' y='{}' text-anchor=middle>{across:.0}</text>", x(across), HEIGHT - 18.0);
+        let _ = write!(
+            svg,
+            "<text x='{:.1}' y='{}' text-anchor=middle>{across:.0}</text>",
+            x(across),
+            HEIGHT - 18.0
+        );
     }
-    let _ = write!(svg, "<text x='{WIDTH}' y='{}' text-anchor=end>{}</text>", HEIGHT - 4.0, escaped(&chart.x));
+    let _ = write!(
+        svg,
+        "<text x='{WIDTH}' y='{}' text-anchor=end>{}</text>",
+        HEIGHT - 4.0,
+        escaped(&chart.x)
+    );
     for (number, line) in chart.lines.iter().enumerate() {
-        let path: Vec<String> = line.points.iter().map(|point| format!("{:.1},{:.1}", x(point.0), y(point.1))).collect();
+        let path: Vec<String> = line
+            .points
+            .iter()
+            .map(|point| format!("{:.1},{:.1}", x(point.0), y(point.1)))
+            .collect();
         let class = number % 3;
         let _ = write!(
             svg,
@@ -122,7 +137,11 @@ fn drawn(chart: &Chart) -> String {
 }
 
 fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('\'', "&#39;").replace('"', "&quot;")
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('\'', "&#39;")
+        .replace('"', "&quot;")
 }
 
 #[cfg(test)]
@@ -137,12 +156,19 @@ mod tests {
             bench: "oid4vc",
             machine: Machine::this(),
             quick: true,
-            figures: vec![Figure::new("ready_ms", 12.0, "ms").bar(Bar::AtMost(1.0)).note("<script>")],
+            figures: vec![
+                Figure::new("ready_ms", 12.0, "ms")
+                    .bar(Bar::AtMost(1.0))
+                    .note("<script>"),
+            ],
         };
         let chart = Chart {
             title: "t".to_owned(),
             x: "s".to_owned(),
-            lines: vec![Line { name: "a".to_owned(), points: vec![(0.0, 1.0), (1.0, 2.0)] }],
+            lines: vec![Line {
+                name: "a".to_owned(),
+                points: vec![(0.0, 1.0), (1.0, 2.0)],
+            }],
         };
         let page = page(&report, &[chart]);
         assert!(page.contains("ready_ms") && page.contains("✗") && page.contains("<polyline"));

@@ -35,7 +35,11 @@ impl Client {
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(Duration::from_secs(60))
             .build(connector);
-        Self { pool, base: base.into(), requests: Arc::default() }
+        Self {
+            pool,
+            base: base.into(),
+            requests: Arc::default(),
+        }
     }
 
     /// Requests sent so far.
@@ -60,8 +64,17 @@ impl Client {
         self.send(Method::POST, path, token, Some(body)).await
     }
 
-    async fn send(&self, method: Method, path: &str, token: &str, body: Option<&Value>) -> Result<Value, Error> {
-        let failed = |why: String| Error::Call { what: format!("{method} {path}"), why };
+    async fn send(
+        &self,
+        method: Method,
+        path: &str,
+        token: &str,
+        body: Option<&Value>,
+    ) -> Result<Value, Error> {
+        let failed = |why: String| Error::Call {
+            what: format!("{method} {path}"),
+            why,
+        };
         let mut request = Request::builder()
             .method(method.clone())
             .uri(format!("{}{path}", self.base));
@@ -75,14 +88,28 @@ impl Client {
             }
             None => Bytes::new(),
         };
-        let request = request.body(Full::new(body)).map_err(|error| failed(error.to_string()))?;
+        let request = request
+            .body(Full::new(body))
+            .map_err(|error| failed(error.to_string()))?;
         self.requests.fetch_add(1, Ordering::Relaxed);
         let answer = async {
-            let response = self.pool.request(request).await.map_err(|error| failed(causes(&error)))?;
+            let response = self
+                .pool
+                .request(request)
+                .await
+                .map_err(|error| failed(causes(&error)))?;
             let status = response.status();
-            let body = response.into_body().collect().await.map_err(|error| failed(error.to_string()))?.to_bytes();
+            let body = response
+                .into_body()
+                .collect()
+                .await
+                .map_err(|error| failed(error.to_string()))?
+                .to_bytes();
             if !status.is_success() {
-                return Err(failed(format!("{status} {}", String::from_utf8_lossy(&body))));
+                return Err(failed(format!(
+                    "{status} {}",
+                    String::from_utf8_lossy(&body)
+                )));
             }
             if body.is_empty() {
                 return Ok(Value::Null);

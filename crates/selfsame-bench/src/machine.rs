@@ -26,7 +26,10 @@ impl Machine {
             .lines()
             .find_map(|line| line.strip_prefix("model name"))
             .and_then(|rest| rest.split_once(':'))
-            .map_or_else(|| std::env::consts::ARCH.to_owned(), |(_, name)| name.trim().to_owned());
+            .map_or_else(
+                || std::env::consts::ARCH.to_owned(),
+                |(_, name)| name.trim().to_owned(),
+            );
         let memory_kb: u64 = read("/proc/meminfo")
             .lines()
             .find_map(|line| line.strip_prefix("MemTotal:"))
@@ -44,6 +47,10 @@ impl Machine {
 
 impl fmt::Display for Machine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, {} cores, {} MB, Linux {}", self.processor, self.cores, self.memory_mb, self.kernel)
+        write!(
+            f,
+            "{}, {} cores, {} MB, Linux {}",
+            self.processor, self.cores, self.memory_mb, self.kernel
+        )
     }
 }

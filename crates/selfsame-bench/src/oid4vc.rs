@@ -80,7 +80,12 @@ pub struct Findings {
 ///
 /// # Errors
 /// If the server can't be started, or a call fails that is not meant to.
-pub async fn run(program: &Program, plan: Plan, scratch: &Path, progress: &dyn Progress) -> Result<Findings, Error> {
+pub async fn run(
+    program: &Program,
+    plan: Plan,
+    scratch: &Path,
+    progress: &dyn Progress,
+) -> Result<Findings, Error> {
     let mut bench = Bench {
         program,
         plan,
@@ -97,8 +102,16 @@ pub async fn run(program: &Program, plan: Plan, scratch: &Path, progress: &dyn P
     overload::measure(&mut bench, &mut stage).await?;
     drop(stage);
     small::measure(&mut bench).await?;
-    let report = Report { bench: NAME, machine: Machine::this(), quick: plan.quick, figures: bench.figures };
-    Ok(Findings { report, charts: bench.charts })
+    let report = Report {
+        bench: NAME,
+        machine: Machine::this(),
+        quick: plan.quick,
+        figures: bench.figures,
+    };
+    Ok(Findings {
+        report,
+        charts: bench.charts,
+    })
 }
 
 /// What the experiments share.
@@ -120,9 +133,16 @@ struct Stage {
 
 impl Bench<'_> {
     async fn stage(&self, name: &str, settings: &str) -> Result<Stage, Error> {
-        let server = self.program.start(&self.scratch.join(name), settings).await?;
+        let server = self
+            .program
+            .start(&self.scratch.join(name), settings)
+            .await?;
         let client = Client::new(&server.base);
-        Ok(Stage { server, client, people: Vec::new() })
+        Ok(Stage {
+            server,
+            client,
+            people: Vec::new(),
+        })
     }
 
     /// From the start of the process to the first readiness, on new and on used data.

@@ -52,15 +52,29 @@ impl Program {
     ///
     /// # Errors
     /// As [`Self::start`].
-    #[expect(clippy::disallowed_methods, reason = "the time to readiness is a figure")]
-    pub async fn start_with(&self, data: &Path, settings: &str, more: &[String]) -> Result<Server, Error> {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the time to readiness is a figure"
+    )]
+    pub async fn start_with(
+        &self,
+        data: &Path,
+        settings: &str,
+        more: &[String],
+    ) -> Result<Server, Error> {
         std::fs::create_dir_all(data)?;
         let file = data.join("settings.toml");
         std::fs::write(&file, settings)?;
         let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
         let began = Instant::now();
         let child = Command::new(&self.executable)
-            .args(["up", "--no-demo", "--listen", &address.to_string(), "--data"])
+            .args([
+                "up",
+                "--no-demo",
+                "--listen",
+                &address.to_string(),
+                "--data",
+            ])
             .arg(data)
             .arg("--config")
             .arg(&file)
@@ -79,7 +93,9 @@ impl Program {
         let client = Client::new(&server.base);
         while client.get("/readyz", "").await.is_err() {
             if let Some(status) = server.child.try_wait()? {
-                return Err(Error::Server(format!("ended with {status} before it was ready")));
+                return Err(Error::Server(format!(
+                    "ended with {status} before it was ready"
+                )));
             }
             if began.elapsed() > Duration::from_secs(20) {
                 return Err(Error::Server("is not ready after 20 s".to_owned()));
@@ -87,7 +103,9 @@ impl Program {
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
         server.ready = began.elapsed();
-        server.operator = std::fs::read_to_string(data.join("operator-token"))?.trim().to_owned();
+        server.operator = std::fs::read_to_string(data.join("operator-token"))?
+            .trim()
+            .to_owned();
         Ok(server)
     }
 }
@@ -119,7 +137,8 @@ impl Drop for Server {
 }
 
 fn usage(process: u32) -> Usage {
-    let read = |file: &str| std::fs::read_to_string(format!("/proc/{process}/{file}")).unwrap_or_default();
+    let read =
+        |file: &str| std::fs::read_to_string(format!("/proc/{process}/{file}")).unwrap_or_default();
     let status = read("status");
     let megabytes = |name: &str| {
         status
@@ -133,7 +152,13 @@ fn usage(process: u32) -> Usage {
     // The name may hold spaces: what counts stands behind its closing parenthesis (proc(5), fields 14 and 15).
     let ticks: f64 = stat
         .rsplit_once(')')
-        .map(|(_, rest)| rest.split_whitespace().skip(11).take(2).filter_map(|field| field.parse::<f64>().ok()).sum())
+        .map(|(_, rest)| {
+            rest.split_whitespace()
+                .skip(11)
+                .take(2)
+                .filter_map(|field| field.parse::<f64>().ok())
+                .sum()
+        })
         .unwrap_or(0.0);
     Usage {
         // Linux counts in hundredths of a second for every process that reads /proc.

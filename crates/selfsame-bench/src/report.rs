@@ -106,16 +106,26 @@ impl Report {
     /// Whether each bar is kept.
     #[must_use]
     pub fn holds(&self) -> bool {
-        self.figures.iter().all(|figure| figure.holds != Some(false))
+        self.figures
+            .iter()
+            .all(|figure| figure.holds != Some(false))
     }
 
     /// The figures as lines for people.
     #[must_use]
     pub fn table(&self) -> Vec<String> {
-        let width = self.figures.iter().map(|figure| figure.name.len()).max().unwrap_or(0);
+        let width = self
+            .figures
+            .iter()
+            .map(|figure| figure.name.len())
+            .max()
+            .unwrap_or(0);
         let mut lines = vec![
             format!("{} on {}", self.bench, self.machine),
-            format!("  {:width$} {:>12} {:>10} {:<8} {:>12} {:>10}", "", "value", "spread", "unit", "bar", "study"),
+            format!(
+                "  {:width$} {:>12} {:>10} {:<8} {:>12} {:>10}",
+                "", "value", "spread", "unit", "bar", "study"
+            ),
         ];
         for figure in &self.figures {
             let mark = match figure.holds {
@@ -128,8 +138,14 @@ impl Report {
                 Some(Bar::AtLeast(least)) => format!("≥ {least}"),
                 None => String::new(),
             };
-            let spread = figure.spread.map(|spread| format!("± {spread}")).unwrap_or_default();
-            let study = figure.study.map(|study| study.to_string()).unwrap_or_default();
+            let spread = figure
+                .spread
+                .map(|spread| format!("± {spread}"))
+                .unwrap_or_default();
+            let study = figure
+                .study
+                .map(|study| study.to_string())
+                .unwrap_or_default();
             let note = figure.note.as_deref().unwrap_or("");
             lines.push(format!(
                 "{mark} {:width$} {:>12} {spread:>10} {:<8} {bar:>12} {study:>10} {note}",
@@ -151,8 +167,14 @@ mod tests {
 
     #[test]
     fn a_figure_beyond_its_bar_does_not_hold() {
-        assert_eq!(Figure::new("a", 3.0, "ms").bar(Bar::AtMost(2.5)).holds, Some(false));
-        assert_eq!(Figure::new("a", 3.0, "").bar(Bar::AtLeast(3.0)).holds, Some(true));
+        assert_eq!(
+            Figure::new("a", 3.0, "ms").bar(Bar::AtMost(2.5)).holds,
+            Some(false)
+        );
+        assert_eq!(
+            Figure::new("a", 3.0, "").bar(Bar::AtLeast(3.0)).holds,
+            Some(true)
+        );
         assert_eq!(Figure::new("a", 3.0, "").holds, None);
     }
 }

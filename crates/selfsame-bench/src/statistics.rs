@@ -43,7 +43,11 @@ impl Sample {
     /// Their mean; 0 for none.
     #[must_use]
     pub fn mean(&self) -> f64 {
-        if self.is_empty() { 0.0 } else { self.0.iter().sum::<f64>() / self.count() }
+        if self.is_empty() {
+            0.0
+        } else {
+            self.0.iter().sum::<f64>() / self.count()
+        }
     }
 
     /// Their standard deviation; 0 for fewer than two.
@@ -63,7 +67,11 @@ impl Sample {
         let mut sorted = self.0.clone();
         sorted.sort_by(f64::total_cmp);
         let last = sorted.len().saturating_sub(1);
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an index within the sample")]
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "an index within the sample"
+        )]
         let at = (share * last as f64).round() as usize;
         sorted.get(at).copied().unwrap_or(0.0)
     }
@@ -95,13 +103,19 @@ mod tests {
         for value in [4.0, 1.0, 3.0, 2.0, 5.0] {
             sample.push(value);
         }
-        assert_eq!((sample.mean(), sample.median(), sample.range()), (3.0, 3.0, 4.0));
+        assert_eq!(
+            (sample.mean(), sample.median(), sample.range()),
+            (3.0, 3.0, 4.0)
+        );
         assert!((sample.deviation() - 2.5_f64.sqrt()).abs() < 1e-12);
     }
 
     #[test]
     fn an_empty_sample_is_all_zero() {
         let none = Sample::default();
-        assert_eq!((none.mean(), none.median(), none.deviation(), none.range()), (0.0, 0.0, 0.0, 0.0));
+        assert_eq!(
+            (none.mean(), none.median(), none.deviation(), none.range()),
+            (0.0, 0.0, 0.0, 0.0)
+        );
     }
 }

@@ -3,6 +3,7 @@
 //! The wallet calls [`select`], the verifier [`check`]. Both look at claims as a JSON object: for an SD-JWT VC its
 //! processed payload, for a W3C credential the credential itself (not the JWT's or the presentation's claims).
 
+mod authority;
 mod check;
 mod matching;
 mod parse;
@@ -13,6 +14,7 @@ mod select;
 #[cfg(test)]
 mod tests;
 
+pub use authority::authority_keys;
 pub use check::{Answer, Unmet, check};
 pub use matching::{Candidate, Mismatch};
 pub use parse::{DcqlError, Fault};

@@ -65,7 +65,7 @@ type Found<V> = Result<(Arc<V>, UnixTime), NetError>;
 
 struct Entries<K, V> {
     kept: HashMap<K, Kept<V>>,
-    flights: HashMap<K, watch::Receiver<Option<Found<V>>>>,
+    flights: HashMap<K, Flying<V>>,
     /// Keys by the tick of their last use, the longest unused first.
     by_use: BTreeMap<u64, K>,
     tick: u64,
@@ -77,10 +77,15 @@ struct Kept<V> {
     used: u64,
 }
 
+struct Flying<V> {
+    number: u64,
+    landing: watch::Receiver<Option<Found<V>>>,
+}
+
 enum Turn<V> {
     Found(Found<V>),
     Follow(watch::Receiver<Option<Found<V>>>),
-    Lead(watch::Sender<Option<Found<V>>>),
+    Lead(u64, watch::Sender<Option<Found<V>>>),
 }
 
 impl<K, V> Clone for Cache<K, V> {
@@ -126,9 +131,9 @@ impl<K: Clone + Eq + Hash, V> Cache<K, V> {
         F: Future<Output = Result<Fresh<V>, NetError>>,
     {
         loop {
-            let landing = match self.turn(key, now) {
+            let (number, landing) = match self.turn(key, now) {
                 Turn::Found(found) => return found,
-                Turn::Lead(landing) => landing,
+                Turn::Lead(number, landing) => (number, landing),
                 Turn::Follow(mut flight) => match flight.wait_for(Option::is_some).await {
                     Ok(found) => match found.as_ref() {
                         Some(found) => return found.clone(),
@@ -138,18 +143,25 @@ impl<K: Clone + Eq + Hash, V> Cache<K, V> {
                     Err(_) => continue,
                 },
             };
-            let flight = Flight { cache: self, key };
-            let (found, keep) = self.judge(fetch.await, now);
+            let flight = Flight {
+                cache: self,
+                key,
+                number,
+            };
+            let (found, seconds) = self.judge(fetch.await, now);
+            // Kept before the flight ends, so that nobody fetches in between.
+            flight.keep((&found, seconds), now);
             drop(flight);
-            self.keep(key, now, (&found, keep));
             landing.send_replace(Some(found.clone()));
             return found;
         }
     }
 
-    /// Forgets one key, so that the next caller fetches.
+    /// Forgets one key, so that the next caller fetches; what is being fetched for it is not kept.
     pub fn forget(&self, key: &K) {
-        self.lock().remove(key);
+        let mut entries = self.lock();
+        entries.remove(key);
+        entries.flights.remove(key);
     }
 
     /// How many entries are kept, outdated ones included.
@@ -167,15 +179,15 @@ impl<K: Clone + Eq + Hash, V> Cache<K, V> {
         if let Some(found) = entries.touch(key, now) {
             return Turn::Found(found);
         }
-        // A flight whose leader is gone has no sender any more.
-        match entries.flights.get(key) {
-            Some(flight) if flight.has_changed().is_ok() => Turn::Follow(flight.clone()),
-            _ => {
-                let (landing, flight) = watch::channel(None);
-                entries.flights.insert(key.clone(), flight);
-                Turn::Lead(landing)
-            }
+        if let Some(flying) = entries.flights.get(key) {
+            return Turn::Follow(flying.landing.clone());
         }
+        let number = entries.next_tick();
+        let (sender, landing) = watch::channel(None);
+        entries
+            .flights
+            .insert(key.clone(), Flying { number, landing });
+        Turn::Lead(number, sender)
     }
 
     fn judge(&self, fetched: Result<Fresh<V>, NetError>, now: UnixTime) -> (Found<V>, u64) {
@@ -191,31 +203,6 @@ impl<K: Clone + Eq + Hash, V> Cache<K, V> {
             Err(error @ NetError::Busy { .. }) => (Err(error), 0),
             Err(error) => (Err(error), self.settings.negative_ttl),
         }
-    }
-
-    fn keep(&self, key: &K, now: UnixTime, (found, seconds): (&Found<V>, u64)) {
-        if seconds == 0 || self.settings.capacity == 0 {
-            return;
-        }
-        let mut entries = self.lock();
-        entries.remove(key);
-        while entries.kept.len() >= self.settings.capacity {
-            let Some((_, oldest)) = entries.by_use.pop_first() else {
-                break;
-            };
-            entries.kept.remove(&oldest);
-        }
-        let used = entries.next_tick();
-        entries.by_use.insert(used, key.clone());
-        let until = now.plus(seconds);
-        entries.kept.insert(
-            key.clone(),
-            Kept {
-                found: found.clone(),
-                until,
-                used,
-            },
-        );
     }
 
     fn lock(&self) -> MutexGuard<'_, Entries<K, V>> {
@@ -237,10 +224,29 @@ impl<K: Clone + Eq + Hash, V> Entries<K, V> {
         Some(kept.found.clone())
     }
 
+    fn keep(&mut self, key: &K, kept: Kept<V>, capacity: usize) {
+        self.remove(key);
+        while self.kept.len() >= capacity {
+            let Some((_, oldest)) = self.by_use.pop_first() else {
+                break;
+            };
+            self.kept.remove(&oldest);
+        }
+        self.by_use.insert(kept.used, key.clone());
+        self.kept.insert(key.clone(), kept);
+    }
+
     fn remove(&mut self, key: &K) {
         if let Some(kept) = self.kept.remove(key) {
             self.by_use.remove(&kept.used);
         }
+    }
+
+    /// Whether this flight is the one under way; one that was forgotten is not.
+    fn is_flying(&self, key: &K, number: u64) -> bool {
+        self.flights
+            .get(key)
+            .is_some_and(|flying| flying.number == number)
     }
 
     fn next_tick(&mut self) -> u64 {
@@ -253,11 +259,31 @@ impl<K: Clone + Eq + Hash, V> Entries<K, V> {
 struct Flight<'a, K: Clone + Eq + Hash, V> {
     cache: &'a Cache<K, V>,
     key: &'a K,
+    number: u64,
+}
+
+impl<K: Clone + Eq + Hash, V> Flight<'_, K, V> {
+    fn keep(&self, (found, seconds): (&Found<V>, u64), now: UnixTime) {
+        let capacity = self.cache.settings.capacity;
+        let mut entries = self.cache.lock();
+        if seconds == 0 || capacity == 0 || !entries.is_flying(self.key, self.number) {
+            return;
+        }
+        let kept = Kept {
+            found: found.clone(),
+            until: now.plus(seconds),
+            used: entries.next_tick(),
+        };
+        entries.keep(self.key, kept, capacity);
+    }
 }
 
 impl<K: Clone + Eq + Hash, V> Drop for Flight<'_, K, V> {
     fn drop(&mut self) {
-        self.cache.lock().flights.remove(self.key);
+        let mut entries = self.cache.lock();
+        if entries.is_flying(self.key, self.number) {
+            entries.flights.remove(self.key);
+        }
     }
 }
 

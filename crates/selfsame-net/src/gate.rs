@@ -132,6 +132,23 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn a_refused_call_takes_no_place_in_the_queue() {
+        let gates = Gates::new(1, 1);
+        let first = gates.enter("a").await.unwrap();
+        let mut waiting = Box::pin(gates.enter("a"));
+        let waited = tokio::time::timeout(Duration::from_millis(5), &mut waiting);
+        assert!(waited.await.is_err(), "it waits");
+        for _ in 0..5 {
+            assert!(gates.enter("a").await.is_err());
+        }
+        drop(first);
+        drop(waiting.await.unwrap());
+        let _first = gates.enter("a").await.unwrap();
+        let waited = tokio::time::timeout(Duration::from_millis(5), gates.enter("a"));
+        assert!(waited.await.is_err(), "it waits again, and is not refused");
+    }
+
+    #[tokio::test]
     async fn idle_origins_are_forgotten_and_busy_ones_are_not() {
         let gates = Gates::new(1, 0);
         let _busy = gates.enter("busy").await.unwrap();

@@ -141,7 +141,7 @@ pub enum Input<'a> {
 /// What is to be done, together with storing the state or not at all.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub enum Effect {
-    /// Post the form to the verifier, without following redirects (OpenID4VP 1.0 §14.5); once, since the verifier
+    /// Post the form to the verifier, without following redirects (OpenID4VP 1.0 with errata); once, since the verifier
     /// takes one answer.
     PostResponse {
         /// The response URI.

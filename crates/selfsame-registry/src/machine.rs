@@ -6,6 +6,7 @@ use selfsame_did::Did;
 use selfsame_did::selfsame::Network;
 use selfsame_proof::log::leaf_hash;
 
+use crate::content::Content;
 use crate::genesis::Genesis;
 use crate::head::Head;
 use crate::identifier::Identifier;
@@ -133,6 +134,25 @@ impl Machine {
             logged,
             writes: overlay.writes,
         })
+    }
+
+    /// The present version of a DID and its content, none once deactivated: what an update is
+    /// made from.
+    pub fn present(
+        &self,
+        state: &dyn StateRead,
+        did: &Did,
+    ) -> Result<Option<(u64, Option<Content>)>, StateError> {
+        let Some(id) = Identifier::of_did(did, &self.network) else {
+            return Ok(None);
+        };
+        let Some(present) = read::<Present>(state, Key::Did(id))? else {
+            return Ok(None);
+        };
+        match read::<DidVersion>(state, Key::DidVersion(id, present.version))? {
+            Some(version) => Ok(Some((present.version, version.content))),
+            None => Err(StateError("a version of a DID is missing".to_owned())),
+        }
     }
 
     /// The status list a DID has anchored last under a URI.

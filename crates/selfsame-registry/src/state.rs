@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use selfsame_crypto::encoding::hex_encode;
 use selfsame_crypto::hash::sha256;
 use selfsame_crypto::time::UnixTime;
+use serde::{Deserialize, Serialize};
 
 use crate::cbor::{Item, Malformed, Reader, Writer};
 use crate::content::Content;
@@ -134,7 +135,7 @@ pub struct Anchor {
 }
 
 /// That a transaction was accepted, and where it stands.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Receipt {
     /// Its number in the log, from 1.
     pub seq_no: u64,
@@ -142,7 +143,8 @@ pub struct Receipt {
     pub height: u64,
     /// The time of its block.
     pub time: UnixTime,
-    /// Its identity.
+    /// Its identity; lower-case hex in JSON.
+    #[serde(with = "hex")]
     pub tx_hash: [u8; 32],
 }
 
@@ -240,5 +242,21 @@ impl Item for Used {
             window: from.uint()?,
             count: from.uint()?,
         })
+    }
+}
+
+mod hex {
+    use selfsame_crypto::encoding::{hex_decode, hex_encode};
+    use serde::de::Error as _;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(hash: &[u8; 32], to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&hex_encode(hash))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<[u8; 32], D::Error> {
+        let hash = hex_decode(&String::deserialize(from)?).ok();
+        hash.and_then(|hash| hash.try_into().ok())
+            .ok_or_else(|| D::Error::custom("not 32 bytes in hex"))
     }
 }

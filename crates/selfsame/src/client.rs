@@ -34,7 +34,11 @@ impl Client {
     /// If no TLS can be had on this machine.
     pub fn new(origin: Url, token: Option<SecretString>) -> Result<Self, Failure> {
         let hosts = [("localhost".to_owned(), vec![IpAddr::from([127, 0, 0, 1])])].into();
-        let settings = Settings { own_origins: vec![origin.origin()], hosts, ..Settings::default() };
+        let settings = Settings {
+            own_origins: vec![origin.origin()],
+            hosts,
+            ..Settings::default()
+        };
         let net = Net::new(settings).map_err(|error| Failure::environment(error.to_string()))?;
         Ok(Self { net, origin, token })
     }
@@ -42,7 +46,10 @@ impl Client {
     /// The same client with another token.
     #[must_use]
     pub fn with_token(&self, token: SecretString) -> Self {
-        Self { token: Some(token), ..self.clone() }
+        Self {
+            token: Some(token),
+            ..self.clone()
+        }
     }
 
     /// The instance's base URL.
@@ -62,7 +69,11 @@ impl Client {
     ///
     /// # Errors
     /// As [`Self::get`].
-    pub async fn post<T: DeserializeOwned>(&self, path: &str, body: &impl Serialize) -> Result<T, Failure> {
+    pub async fn post<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        body: &impl Serialize,
+    ) -> Result<T, Failure> {
         self.send(Method::Post, path, json(body)?).await
     }
 
@@ -70,7 +81,11 @@ impl Client {
     ///
     /// # Errors
     /// As [`Self::get`].
-    pub async fn put<T: DeserializeOwned>(&self, path: &str, body: &impl Serialize) -> Result<T, Failure> {
+    pub async fn put<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        body: &impl Serialize,
+    ) -> Result<T, Failure> {
         self.send(Method::Put, path, json(body)?).await
     }
 
@@ -91,7 +106,12 @@ impl Client {
         Ok((response.status, read(path, &response.body)?))
     }
 
-    async fn send<T: DeserializeOwned>(&self, method: Method, path: &str, body: Body) -> Result<T, Failure> {
+    async fn send<T: DeserializeOwned>(
+        &self,
+        method: Method,
+        path: &str,
+        body: Body,
+    ) -> Result<T, Failure> {
         let response = self.call(method, path, body).await?;
         if response.is_success() {
             read(path, &response.body)
@@ -109,7 +129,13 @@ impl Client {
             Some(token) => Authorization::Bearer(token.clone()),
             None => Authorization::None,
         };
-        let call = Call { method, url: &url, body, authorization, request: Request::default() };
+        let call = Call {
+            method,
+            url: &url,
+            body,
+            authorization,
+            request: Request::default(),
+        };
         self.net.call(call).await.map_err(|error| {
             Failure::environment(format!("{} does not answer: {error}", self.origin))
                 .hint("start it with `selfsame up`, or name another with --instance")
@@ -118,8 +144,11 @@ impl Client {
 }
 
 fn read<T: DeserializeOwned>(path: &str, body: &[u8]) -> Result<T, Failure> {
-    serde_json::from_slice(body)
-        .map_err(|error| Failure::ours(format!("{path} answered what this version does not understand: {error}")))
+    serde_json::from_slice(body).map_err(|error| {
+        Failure::ours(format!(
+            "{path} answered what this version does not understand: {error}"
+        ))
+    })
 }
 
 fn refusal(status: u16, body: &[u8]) -> Failure {
@@ -128,10 +157,16 @@ fn refusal(status: u16, body: &[u8]) -> Failure {
         .as_ref()
         .and_then(|problem| problem.detail.clone().or_else(|| problem.title.clone()))
         .unwrap_or_else(|| format!("the instance answered {status}"));
-    let failure = if status >= 500 { Failure::ours(said) } else { Failure::environment(said) };
+    let failure = if status >= 500 {
+        Failure::ours(said)
+    } else {
+        Failure::environment(said)
+    };
     match problem.and_then(|problem| problem.hint) {
         Some(hint) => failure.hint(hint),
-        None if status == 401 => failure.hint("give the operator's token: --token-file, or SELFSAME_TOKEN"),
+        None if status == 401 => {
+            failure.hint("give the operator's token: --token-file, or SELFSAME_TOKEN")
+        }
         None => failure,
     }
 }

@@ -23,7 +23,11 @@ use crate::exit::{End, Failure};
 ///
 /// Exit codes: 0 yes, 1 a proper no, 2 usage or environment, 3 our fault.
 #[derive(Parser)]
-#[command(name = "selfsame", version, after_help = "Example: selfsame up        starts everything on loopback and prints where to look")]
+#[command(
+    name = "selfsame",
+    version,
+    after_help = "Example: selfsame up        starts everything on loopback and prints where to look"
+)]
 pub struct Cli {
     #[command(subcommand)]
     verb: Verb,
@@ -72,7 +76,11 @@ impl Cli {
 #[derive(Args, Clone)]
 pub struct Instance {
     /// The instance's base URL.
-    #[arg(long, env = "SELFSAME_INSTANCE", default_value = "http://127.0.0.1:7380/")]
+    #[arg(
+        long,
+        env = "SELFSAME_INSTANCE",
+        default_value = "http://127.0.0.1:7380/"
+    )]
     pub instance: Url,
     /// The operator's token; better in the environment than on the command line.
     #[arg(long, env = "SELFSAME_TOKEN", hide_env_values = true)]

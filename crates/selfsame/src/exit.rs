@@ -25,12 +25,20 @@ pub type End = Result<Answer, Failure>;
 impl Failure {
     /// The command line or the environment is wrong: exit code 2.
     pub fn environment(message: impl Into<String>) -> Self {
-        Self { code: 2, message: message.into(), hint: None }
+        Self {
+            code: 2,
+            message: message.into(),
+            hint: None,
+        }
     }
 
     /// Our fault: exit code 3.
     pub fn ours(message: impl Into<String>) -> Self {
-        Self { code: 3, message: message.into(), hint: None }
+        Self {
+            code: 3,
+            message: message.into(),
+            hint: None,
+        }
     }
 
     /// The same with something the person could do.
@@ -42,8 +50,16 @@ impl Failure {
 
 impl From<selfsame_app::Error> for Failure {
     fn from(error: selfsame_app::Error) -> Self {
-        let code = if error.kind == selfsame_app::ErrorKind::Internal { 3 } else { 2 };
-        Self { code, message: error.reason, hint: error.hint }
+        let code = if error.kind == selfsame_app::ErrorKind::Internal {
+            3
+        } else {
+            2
+        };
+        Self {
+            code,
+            message: error.reason,
+            hint: error.hint,
+        }
     }
 }
 

@@ -4,7 +4,9 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use selfsame_app::config::{Config, IssuerConfig, RegistryConfig, Roles, TrustConfig, VerifierConfig};
+use selfsame_app::config::{
+    Config, IssuerConfig, RegistryConfig, Roles, TrustConfig, VerifierConfig,
+};
 use selfsame_app::{App, Parts};
 use selfsame_crypto::SecretString;
 use selfsame_net::{Net, Settings};
@@ -88,7 +90,10 @@ impl Launch {
     /// If there is no temporary directory to be had.
     pub fn ephemeral() -> Result<Self, Failure> {
         let directory = tempfile::tempdir()?;
-        let mut launch = Self::new(directory.path().to_owned(), SocketAddr::from(([127, 0, 0, 1], 0)));
+        let mut launch = Self::new(
+            directory.path().to_owned(),
+            SocketAddr::from(([127, 0, 0, 1], 0)),
+        );
         launch.temporary = Some(directory);
         Ok(launch)
     }
@@ -100,10 +105,15 @@ impl Launch {
     pub async fn start(self) -> Result<Running, Failure> {
         private_directory(&self.data)?;
         let listener = TcpListener::bind(self.listen).await.map_err(|error| {
-            Failure::environment(format!("{}: {error}", self.listen)).hint("take another address with --listen")
+            Failure::environment(format!("{}: {error}", self.listen))
+                .hint("take another address with --listen")
         })?;
         let origin = self.public_origin(listener.local_addr()?)?;
-        let tls = self.tls.as_ref().map(|source| source.load(&self.data, &origin)).transpose()?;
+        let tls = self
+            .tls
+            .as_ref()
+            .map(|source| source.load(&self.data, &origin))
+            .transpose()?;
         let parts = self.parts(&origin, tls.as_ref()).await?;
         let custody = self.custody.words();
         let config = self.config(origin.clone());
@@ -111,10 +121,18 @@ impl Launch {
         let first_start = new_token.is_some();
         let operator_token = kept_token(&self.data.join("operator-token"), new_token)?;
         let (stop, stopped) = oneshot::channel();
-        let settings = selfsame_server::Settings { tls, ..selfsame_server::Settings::default() };
-        let served = tokio::spawn(selfsame_server::serve(listener, app.clone(), settings, async {
-            let _ = stopped.await;
-        }));
+        let settings = selfsame_server::Settings {
+            tls,
+            ..selfsame_server::Settings::default()
+        };
+        let served = tokio::spawn(selfsame_server::serve(
+            listener,
+            app.clone(),
+            settings,
+            async {
+                let _ = stopped.await;
+            },
+        ));
         app.start().await?;
         Ok(Running {
             origin,
@@ -134,18 +152,29 @@ impl Launch {
         }
         let scheme = if self.tls.is_some() { "https" } else { "http" };
         // By its name: did:web knows no addresses.
-        let host = if bound.ip().is_loopback() { "localhost".to_owned() } else { bound.ip().to_string() };
-        Url::parse(&format!("{scheme}://{host}:{}/", bound.port())).map_err(|error| Failure::ours(error.to_string()))
+        let host = if bound.ip().is_loopback() {
+            "localhost".to_owned()
+        } else {
+            bound.ip().to_string()
+        };
+        Url::parse(&format!("{scheme}://{host}:{}/", bound.port()))
+            .map_err(|error| Failure::ours(error.to_string()))
     }
 
-    async fn parts(&self, origin: &Url, tls: Option<&selfsame_server::Tls>) -> Result<Parts, Failure> {
+    async fn parts(
+        &self,
+        origin: &Url,
+        tls: Option<&selfsame_server::Tls>,
+    ) -> Result<Parts, Failure> {
         let unusable = |error: selfsame_store::StoreError| {
             Failure::environment(format!("{}: {error}", self.data.display()))
                 .hint("another instance may have it open; or name another directory with --data")
         };
         let vault = Vault::from_master(master_key::load(&self.custody, &self.data)?);
         let backend = Sqlite::open(&self.data.join("store.sqlite")).map_err(unusable)?;
-        let store = Store::open(Arc::new(backend), vault).await.map_err(unusable)?;
+        let store = Store::open(Arc::new(backend), vault)
+            .await
+            .map_err(unusable)?;
         let ledger = if self.roles.registry {
             let ledger = SqliteLedger::open(&self.data.join("ledger.sqlite")).map_err(unusable)?;
             Some(Arc::new(ledger) as Arc<dyn selfsame_store::ledger::LedgerStore>)
@@ -158,15 +187,25 @@ impl Launch {
         own_origins.extend(self.foreign_resolver.iter().map(Url::origin));
         let extra_roots = tls.map(|tls| tls.certificates.clone()).unwrap_or_default();
         let hosts = [("localhost".to_owned(), vec![IpAddr::from([127, 0, 0, 1])])].into();
-        let net = Net::new(Settings { own_origins, extra_roots, hosts, ..Settings::default() })
-            .map_err(|error| Failure::environment(error.to_string()))?;
+        let net = Net::new(Settings {
+            own_origins,
+            extra_roots,
+            hosts,
+            ..Settings::default()
+        })
+        .map_err(|error| Failure::environment(error.to_string()))?;
         Ok(Parts { store, net, ledger })
     }
 
     fn config(&self, origin: Url) -> Config {
         let registry = match &self.registry {
-            Some((origin, token)) => RegistryConfig::Remote { origin: origin.clone(), token: token.clone() },
-            None if self.roles.registry => RegistryConfig::Embedded { name: "loopback".to_owned() },
+            Some((origin, token)) => RegistryConfig::Remote {
+                origin: origin.clone(),
+                token: token.clone(),
+            },
+            None if self.roles.registry => RegistryConfig::Embedded {
+                name: "loopback".to_owned(),
+            },
             None => RegistryConfig::None,
         };
         Config {
@@ -202,9 +241,16 @@ impl Running {
 /// Makes a directory that only its owner can look into.
 fn private_directory(path: &Path) -> Result<(), Failure> {
     use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
-    let wrong = |error: std::io::Error| Failure::environment(format!("{}: {error}", path.display())).hint("name another directory with --data");
+    let wrong = |error: std::io::Error| {
+        Failure::environment(format!("{}: {error}", path.display()))
+            .hint("name another directory with --data")
+    };
     if !path.exists() {
-        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(wrong)?;
+        std::fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(path)
+            .map_err(wrong)?;
     }
     let mode = std::fs::metadata(path).map_err(wrong)?.permissions().mode();
     if mode & 0o077 != 0 && !path.as_os_str().is_empty() {

@@ -51,12 +51,16 @@ pub fn load(custody: &Custody, data: &Path) -> Result<SealingKey, Failure> {
             let file = data.join("passphrase-salt");
             if !file.exists() {
                 let seed = random_seed();
-                let salt: &[u8] = seed.first_chunk::<16>().map_or(&seed, |salt| salt.as_slice());
+                let salt: &[u8] = seed
+                    .first_chunk::<16>()
+                    .map_or(&seed, |salt| salt.as_slice());
                 write_private(&file, salt)?;
             }
-            let salt = <[u8; 16]>::try_from(std::fs::read(&file)?)
-                .map_err(|_| Failure::environment(format!("{}: this is no salt", file.display())))?;
-            password::derive_key(passphrase, &salt).map_err(|error| Failure::ours(error.to_string()))
+            let salt = <[u8; 16]>::try_from(std::fs::read(&file)?).map_err(|_| {
+                Failure::environment(format!("{}: this is no salt", file.display()))
+            })?;
+            password::derive_key(passphrase, &salt)
+                .map_err(|error| Failure::ours(error.to_string()))
         }
     }
 }
@@ -66,9 +70,15 @@ pub fn load(custody: &Custody, data: &Path) -> Result<SealingKey, Failure> {
 /// # Errors
 /// If it exists or can't be written.
 pub fn write_private(file: &Path, content: &[u8]) -> Result<(), Failure> {
-    let wrong = |error: std::io::Error| Failure::environment(format!("{}: {error}", file.display()));
+    let wrong =
+        |error: std::io::Error| Failure::environment(format!("{}: {error}", file.display()));
     let mut open = std::fs::OpenOptions::new();
-    let mut written = open.write(true).create_new(true).mode(0o600).open(file).map_err(wrong)?;
+    let mut written = open
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(file)
+        .map_err(wrong)?;
     written.write_all(content).map_err(wrong)?;
     written.sync_all().map_err(wrong)
 }

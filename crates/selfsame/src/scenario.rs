@@ -92,14 +92,25 @@ struct Walk<'a> {
 ///
 /// # Errors
 /// The first thing that does not work.
-pub async fn play(scenario: Scenario, cast: &Cast, tell: &mut dyn FnMut(&StepTime)) -> Result<Story, Failure> {
+pub async fn play(
+    scenario: Scenario,
+    cast: &Cast,
+    tell: &mut dyn FnMut(&StepTime),
+) -> Result<Story, Failure> {
     let name = scenario.name();
-    let mut walk = Walk { cast, steps: Vec::new(), tell };
+    let mut walk = Walk {
+        cast,
+        steps: Vec::new(),
+        tell,
+    };
     let wallet = walk.step("register_holder", register(&cast.wallet)).await?;
     let offer: Offer = walk
         .step(
             "create_offer",
-            cast.issuer.post("/api/issuer/offers", &json!({"template": name, "examples": true})),
+            cast.issuer.post(
+                "/api/issuer/offers",
+                &json!({"template": name, "examples": true}),
+            ),
         )
         .await?;
     let _: Value = walk
@@ -112,9 +123,14 @@ pub async fn play(scenario: Scenario, cast: &Cast, tell: &mut dyn FnMut(&StepTim
     let issued = issued_from(&cast.issuer, &offer.id).await?;
     let path = format!("/api/issuer/credentials/{}/status", issued.id);
     let _: Value = walk
-        .step("revoke", cast.issuer.put(&path, &json!({"status": "revoked"})))
+        .step(
+            "revoke",
+            cast.issuer.put(&path, &json!({"status": "revoked"})),
+        )
         .await?;
-    let second = walk.present("present_again", "refuse", name, &wallet).await?;
+    let second = walk
+        .present("present_again", "refuse", name, &wallet)
+        .await?;
     Ok(Story {
         scenario: name,
         verdict: outcome(&first)?,
@@ -130,10 +146,16 @@ impl Walk<'_> {
         name: &'static str,
         work: impl Future<Output = Result<T, Failure>>,
     ) -> Result<T, Failure> {
-        #[expect(clippy::disallowed_methods, reason = "the scenario shows how long each step took")]
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "the scenario shows how long each step took"
+        )]
         let began = Instant::now();
         let done = work.await?;
-        let step = StepTime { name, ms: (began.elapsed().as_secs_f64() * 1e5).round() / 1e2 };
+        let step = StepTime {
+            name,
+            ms: (began.elapsed().as_secs_f64() * 1e5).round() / 1e2,
+        };
         (self.tell)(&step);
         self.steps.push(step);
         Ok(done)
@@ -163,9 +185,15 @@ impl Walk<'_> {
 async fn register(wallet: &Client) -> Result<Client, Failure> {
     // A person of the demonstration's own: nobody can sign in with a password that nobody keeps.
     let nonce = selfsame_crypto::encoding::hex_encode(&selfsame_crypto::seal::random_seed());
-    let email = format!("maja.musterfrau+{}@example.org", nonce.get(..12).unwrap_or(&nonce));
+    let email = format!(
+        "maja.musterfrau+{}@example.org",
+        nonce.get(..12).unwrap_or(&nonce)
+    );
     let session: Session = wallet
-        .post("/api/wallet/register", &json!({"email": email, "password": nonce}))
+        .post(
+            "/api/wallet/register",
+            &json!({"email": email, "password": nonce}),
+        )
         .await?;
     Ok(wallet.with_token(SecretString::new(session.token)))
 }

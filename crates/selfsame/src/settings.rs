@@ -30,11 +30,14 @@ impl Settings {
     /// If it or a file that it names can't be read.
     pub fn read(path: &Path) -> Result<Self, Failure> {
         let text = text(path)?;
-        let mut settings: Self =
-            toml::from_str(&text).map_err(|error| Failure::environment(format!("{}: {error}", path.display())))?;
+        let mut settings: Self = toml::from_str(&text)
+            .map_err(|error| Failure::environment(format!("{}: {error}", path.display())))?;
         let directory = path.parent().unwrap_or(Path::new(""));
         let certificates = settings.trust.certificates.iter_mut();
-        for certificate in certificates.chain(&mut settings.issuer.certificate).chain(&mut settings.verifier.certificate) {
+        for certificate in certificates
+            .chain(&mut settings.issuer.certificate)
+            .chain(&mut settings.verifier.certificate)
+        {
             if let Some(file) = file(directory, certificate) {
                 *certificate = self::text(&file)?;
             }
@@ -54,7 +57,8 @@ fn file(directory: &Path, setting: &str) -> Option<PathBuf> {
 }
 
 fn text(path: &Path) -> Result<String, Failure> {
-    std::fs::read_to_string(path).map_err(|error| Failure::environment(format!("{}: {error}", path.display())))
+    std::fs::read_to_string(path)
+        .map_err(|error| Failure::environment(format!("{}: {error}", path.display())))
 }
 
 #[cfg(test)]
@@ -63,7 +67,11 @@ mod tests {
 
     fn settings(text: &str) -> (tempfile::TempDir, Result<Settings, Failure>) {
         let directory = tempfile::tempdir().unwrap();
-        std::fs::write(directory.path().join("chain.pem"), "-----BEGIN CERTIFICATE-----\nthe chain").unwrap();
+        std::fs::write(
+            directory.path().join("chain.pem"),
+            "-----BEGIN CERTIFICATE-----\nthe chain",
+        )
+        .unwrap();
         std::fs::write(directory.path().join("key.pem"), "the key").unwrap();
         let path = directory.path().join("selfsame.toml");
         std::fs::write(&path, text).unwrap();
@@ -82,10 +90,19 @@ mod tests {
         let chain = Some("-----BEGIN CERTIFICATE-----\nthe chain");
         assert_eq!(settings.verifier.certificate.as_deref(), chain);
         assert_eq!(settings.issuer.certificate.as_deref(), chain);
-        assert_eq!(settings.verifier.certificate_key.unwrap().expose(), "the key");
+        assert_eq!(
+            settings.verifier.certificate_key.unwrap().expose(),
+            "the key"
+        );
         assert_eq!(settings.issuer.certificate_key.unwrap().expose(), "the key");
-        assert_eq!(settings.trust.certificates[0], "-----BEGIN CERTIFICATE-----\nthe chain");
-        assert_eq!(settings.trust.certificates[1], "-----BEGIN CERTIFICATE-----\nin place");
+        assert_eq!(
+            settings.trust.certificates[0],
+            "-----BEGIN CERTIFICATE-----\nthe chain"
+        );
+        assert_eq!(
+            settings.trust.certificates[1],
+            "-----BEGIN CERTIFICATE-----\nin place"
+        );
     }
 
     #[test]

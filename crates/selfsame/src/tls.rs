@@ -40,7 +40,10 @@ impl Source {
                 files
             }
         };
-        let read = |file: &Path| std::fs::read(file).map_err(|error| Failure::environment(format!("{}: {error}", file.display())));
+        let read = |file: &Path| {
+            std::fs::read(file)
+                .map_err(|error| Failure::environment(format!("{}: {error}", file.display())))
+        };
         selfsame_server::Tls::from_pem(&read(&certificates)?, &read(&key)?)
             .map_err(|error| Failure::environment(format!("{}: {error}", certificates.display())))
     }

@@ -1,6 +1,9 @@
 //! The crash test: an instance is killed at random instants and more under 32 clients; afterwards every
 //! acknowledged credential, spent code, index and revocation is looked for over the API.
-#![expect(clippy::disallowed_methods, reason = "a test that kills processes measures real time")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "a test that kills processes measures real time"
+)]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::TcpListener;
@@ -39,23 +42,52 @@ struct Api {
 
 impl Api {
     fn new(origin: Url) -> Self {
-        let settings = Settings { own_origins: vec![origin.origin()], ..Settings::default() };
-        Self { net: Net::new(settings).unwrap(), origin }
+        let settings = Settings {
+            own_origins: vec![origin.origin()],
+            ..Settings::default()
+        };
+        Self {
+            net: Net::new(settings).unwrap(),
+            origin,
+        }
     }
 
     /// The status and body, or nothing if the instance was not there.
-    async fn send(&self, method: Method, path: &str, token: &str, body: Option<&Value>) -> Option<(u16, Value)> {
+    async fn send(
+        &self,
+        method: Method,
+        path: &str,
+        token: &str,
+        body: Option<&Value>,
+    ) -> Option<(u16, Value)> {
         let url = self.origin.join(path).unwrap();
-        let body = body.map_or(Body::Empty, |body| Body::Json(serde_json::to_vec(body).unwrap()));
+        let body = body.map_or(Body::Empty, |body| {
+            Body::Json(serde_json::to_vec(body).unwrap())
+        });
         let authorization = Authorization::Bearer(SecretString::from(token.to_owned()));
         let request = Request::default();
-        let call = Call { method, url: &url, body, authorization, request };
+        let call = Call {
+            method,
+            url: &url,
+            body,
+            authorization,
+            request,
+        };
         let response = self.net.call(call).await.ok()?;
-        Some((response.status, serde_json::from_slice(&response.body).unwrap_or(Value::Null)))
+        Some((
+            response.status,
+            serde_json::from_slice(&response.body).unwrap_or(Value::Null),
+        ))
     }
 
     /// The body of a success, or nothing.
-    async fn ok(&self, method: Method, path: &str, token: &str, body: Option<&Value>) -> Option<Value> {
+    async fn ok(
+        &self,
+        method: Method,
+        path: &str,
+        token: &str,
+        body: Option<&Value>,
+    ) -> Option<Value> {
         let (status, body) = self.send(method, path, token, body).await?;
         (200..300).contains(&status).then_some(body)
     }
@@ -80,8 +112,14 @@ impl Instance {
     async fn ready(&mut self, api: &Api) {
         let began = Instant::now();
         while api.ok(Method::Get, "/readyz", "", None).await.is_none() {
-            assert!(self.child.try_wait().unwrap().is_none(), "the instance ended by itself");
-            assert!(began.elapsed() < Duration::from_secs(20), "the instance is not ready after 20 s");
+            assert!(
+                self.child.try_wait().unwrap().is_none(),
+                "the instance ended by itself"
+            );
+            assert!(
+                began.elapsed() < Duration::from_secs(20),
+                "the instance is not ready after 20 s"
+            );
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     }
@@ -103,7 +141,11 @@ impl Drop for Instance {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_acknowledged_is_lost_when_the_instance_is_killed_two_hundred_times() {
     let data = tempfile::tempdir().unwrap();
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let port = TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port();
     let listen = format!("127.0.0.1:{port}");
     let api = Api::new(Url::parse(&format!("http://{listen}/")).unwrap());
     let mut instance = Instance::start(data.path(), &listen);
@@ -147,7 +189,10 @@ async fn nothing_acknowledged_is_lost_when_the_instance_is_killed_two_hundred_ti
     }
     let known = std::mem::take(&mut *known.lock().unwrap());
     let pairs: usize = known.cards.values().map(BTreeSet::len).sum();
-    assert!(pairs > KILLS, "only {pairs} credentials were acknowledged: the test did not test");
+    assert!(
+        pairs > KILLS,
+        "only {pairs} credentials were acknowledged: the test did not test"
+    );
     assert!(!known.revoked.is_empty() && !known.judged.is_empty());
     check(&api, &operator, &people, &known).await;
 }
@@ -156,7 +201,10 @@ async fn register(api: &Api) -> Vec<String> {
     let mut people = Vec::new();
     for number in 0..CLIENTS {
         let body = json!({"email": format!("person{number}@example.org"), "password": "correct horse battery"});
-        let session = api.ok(Method::Post, "/api/wallet/register", "", Some(&body)).await.unwrap();
+        let session = api
+            .ok(Method::Post, "/api/wallet/register", "", Some(&body))
+            .await
+            .unwrap();
         people.push(session["token"].as_str().unwrap().to_owned());
     }
     people
@@ -183,10 +231,26 @@ impl Client {
 
     async fn turn(&self, turn: u64) -> Option<()> {
         let offer = json!({"template": "immunization", "examples": true});
-        let offer = self.api.ok(Method::Post, "/api/issuer/offers", &self.operator, Some(&offer)).await?;
+        let offer = self
+            .api
+            .ok(
+                Method::Post,
+                "/api/issuer/offers",
+                &self.operator,
+                Some(&offer),
+            )
+            .await?;
         let (id, uri) = (text(&offer, "id"), text(&offer, "uri"));
         let taken = json!({"offer": uri});
-        let taken = self.api.ok(Method::Post, "/api/wallet/offers/accept", &self.token, Some(&taken)).await?;
+        let taken = self
+            .api
+            .ok(
+                Method::Post,
+                "/api/wallet/offers/accept",
+                &self.token,
+                Some(&taken),
+            )
+            .await?;
         let card = text(&taken["items"][0], "id");
         {
             let mut known = self.known.lock().unwrap();
@@ -195,19 +259,47 @@ impl Client {
         }
         if turn.is_multiple_of(3) {
             let path = format!("/api/issuer/credentials?offer={id}");
-            let issued = self.api.ok(Method::Get, &path, &self.operator, None).await?;
+            let issued = self
+                .api
+                .ok(Method::Get, &path, &self.operator, None)
+                .await?;
             let credential = text(&issued["items"][0], "id");
             let path = format!("/api/issuer/credentials/{credential}/status");
-            self.api.ok(Method::Put, &path, &self.operator, Some(&json!({"status": "revoked"}))).await?;
+            self.api
+                .ok(
+                    Method::Put,
+                    &path,
+                    &self.operator,
+                    Some(&json!({"status": "revoked"})),
+                )
+                .await?;
             self.known.lock().unwrap().revoked.insert(credential);
         } else if turn.is_multiple_of(2) {
             let asked = json!({"template": "immunization"});
-            let asked = self.api.ok(Method::Post, "/api/verifier/requests", &self.operator, Some(&asked)).await?;
+            let asked = self
+                .api
+                .ok(
+                    Method::Post,
+                    "/api/verifier/requests",
+                    &self.operator,
+                    Some(&asked),
+                )
+                .await?;
             let answer = json!({"request": asked["uri"], "policy": "newest"});
-            self.api.ok(Method::Post, "/api/wallet/requests/answer", &self.token, Some(&answer)).await?;
+            self.api
+                .ok(
+                    Method::Post,
+                    "/api/wallet/requests/answer",
+                    &self.token,
+                    Some(&answer),
+                )
+                .await?;
             let request = text(&asked, "id");
             let path = format!("/api/verifier/requests/{request}?wait=5");
-            let status = self.api.ok(Method::Get, &path, &self.operator, None).await?;
+            let status = self
+                .api
+                .ok(Method::Get, &path, &self.operator, None)
+                .await?;
             if status["verdict"]["outcome"] == "valid" {
                 self.known.lock().unwrap().judged.insert(request);
             }
@@ -226,25 +318,61 @@ async fn check(api: &Api, operator: &str, people: &[String], known: &Acknowledge
     let issued = all(api, "/api/issuer/credentials", operator).await;
     let mut places = BTreeSet::new();
     for credential in &issued {
-        let place = (text(credential, "status_list"), credential["status_index"].as_u64().unwrap());
-        assert!(places.insert(place.clone()), "the index {place:?} was given twice");
+        let place = (
+            text(credential, "status_list"),
+            credential["status_index"].as_u64().unwrap(),
+        );
+        assert!(
+            places.insert(place.clone()),
+            "the index {place:?} was given twice"
+        );
     }
-    let by_id: BTreeMap<String, &Value> = issued.iter().map(|credential| (text(credential, "id"), credential)).collect();
+    let by_id: BTreeMap<String, &Value> = issued
+        .iter()
+        .map(|credential| (text(credential, "id"), credential))
+        .collect();
     for id in &known.revoked {
-        assert_eq!(by_id[id]["status"], "revoked", "the revocation of {id} is lost");
+        assert_eq!(
+            by_id[id]["status"], "revoked",
+            "the revocation of {id} is lost"
+        );
     }
     for id in &known.judged {
-        let status = api.ok(Method::Get, &format!("/api/verifier/requests/{id}"), operator, None).await.unwrap();
+        let status = api
+            .ok(
+                Method::Get,
+                &format!("/api/verifier/requests/{id}"),
+                operator,
+                None,
+            )
+            .await
+            .unwrap();
         assert_eq!(status["state"], "answered", "the verdict on {id} is lost");
     }
     // Every spent offer is spent; taking a sample of them again is refused.
     for (at, (number, id, uri)) in known.spent.iter().enumerate() {
-        let offer = api.ok(Method::Get, &format!("/api/issuer/offers/{id}"), operator, None).await.unwrap();
-        assert_eq!(offer["uses_left"], 0, "the code of offer {id} can be used again");
+        let offer = api
+            .ok(
+                Method::Get,
+                &format!("/api/issuer/offers/{id}"),
+                operator,
+                None,
+            )
+            .await
+            .unwrap();
+        assert_eq!(
+            offer["uses_left"], 0,
+            "the code of offer {id} can be used again"
+        );
         if at.is_multiple_of(20) {
             let again = json!({"offer": uri});
             let (status, _) = api
-                .send(Method::Post, "/api/wallet/offers/accept", &people[*number], Some(&again))
+                .send(
+                    Method::Post,
+                    "/api/wallet/offers/accept",
+                    &people[*number],
+                    Some(&again),
+                )
                 .await
                 .unwrap();
             assert!(status >= 400, "a spent code was taken again");
@@ -256,7 +384,10 @@ async fn all(api: &Api, path: &str, token: &str) -> Vec<Value> {
     let mut items = Vec::new();
     let mut next = String::new();
     loop {
-        let page = api.ok(Method::Get, &format!("{path}?limit=200{next}"), token, None).await.unwrap();
+        let page = api
+            .ok(Method::Get, &format!("{path}?limit=200{next}"), token, None)
+            .await
+            .unwrap();
         items.extend(page["items"].as_array().unwrap().iter().cloned());
         match page["next"].as_str() {
             Some(cursor) => next = format!("&after={cursor}"),
@@ -266,5 +397,8 @@ async fn all(api: &Api, path: &str, token: &str) -> Vec<Value> {
 }
 
 fn text(value: &Value, name: &str) -> String {
-    value[name].as_str().unwrap_or_else(|| panic!("`{name}` is missing in {value}")).to_owned()
+    value[name]
+        .as_str()
+        .unwrap_or_else(|| panic!("`{name}` is missing in {value}"))
+        .to_owned()
 }

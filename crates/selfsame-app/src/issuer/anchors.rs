@@ -37,10 +37,23 @@ async fn anchor(app: &App) -> Result<()> {
     for list in issuer.lists().take_unanchored() {
         let uri = issuer.lists().uri(list, Face::Token);
         let digest = issuer.lists().digest(list)?;
-        let transaction = app.dids().anchor_transaction(issuer.identity(), &uri, digest).await?;
-        let job = Job::Submit { transaction: encoding::base64url_encode(&transaction) };
-        let entry = job.entry("registry", issuer.identity().did().as_str(), app.shared.clock.now())?;
-        let committed = app.shared.store.commit(Batch::new(tenant()).enqueue(entry)).await?;
+        let transaction = app
+            .dids()
+            .anchor_transaction(issuer.identity(), &uri, digest)
+            .await?;
+        let job = Job::Submit {
+            transaction: encoding::base64url_encode(&transaction),
+        };
+        let entry = job.entry(
+            "registry",
+            issuer.identity().did().as_str(),
+            app.shared.clock.now(),
+        )?;
+        let committed = app
+            .shared
+            .store
+            .commit(Batch::new(tenant()).enqueue(entry))
+            .await?;
         // The next transaction's nonce follows this one's: it is carried out before.
         if let Some(id) = committed.outbox.first()
             && let Some(leased) = app.shared.store.lease(*id).await?

@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use selfsame_credential::Format;
-use selfsame_credential::status::{Bits, Permutation, Purpose, Reference, Terms, Width, bitstring, token_list};
+use selfsame_credential::status::{
+    Bits, Permutation, Purpose, Reference, Terms, Width, bitstring, token_list,
+};
 use selfsame_crypto::time::UnixTime;
 use selfsame_crypto::{encoding, hash, jws};
 use selfsame_store::Page;
@@ -112,14 +114,20 @@ impl Lists {
             let records = shared.store.find(&tenant(), ISSUED, &tag, &page).await?;
             for record in &records {
                 let issued: IssuedRecord = decode(&record.value)?;
-                withdrawn.entry(issued.place.list).or_default().insert(issued.place.index, issued.status);
+                withdrawn
+                    .entry(issued.place.list)
+                    .or_default()
+                    .insert(issued.place.index, issued.status);
             }
             match records.last() {
                 Some(last) => page = page.after(last.cursor()),
                 None => break,
             }
         }
-        let newest = shared.store.list(&tenant(), ISSUED, &Page::newest(1)).await?;
+        let newest = shared
+            .store
+            .list(&tenant(), ISSUED, &Page::newest(1))
+            .await?;
         let newest = match newest.first() {
             Some(record) => decode::<IssuedRecord>(&record.value)?.place.list,
             None => 0,
@@ -141,7 +149,12 @@ impl Lists {
     /// # Errors
     /// The store's.
     pub async fn place(&self) -> Result<Place> {
-        let counter = self.shared.store.allocate(&tenant(), "status_place", 1).await?.start;
+        let counter = self
+            .shared
+            .store
+            .allocate(&tenant(), "status_place", 1)
+            .await?
+            .start;
         let (list, within) = (counter / SIZE, counter % SIZE);
         let key = hash::sha256_parts(&[&self.key, &list.to_be_bytes()]);
         let index = Permutation::new(key, SIZE)
@@ -155,10 +168,22 @@ impl Lists {
     #[must_use]
     pub fn entry(&self, place: &Place, format: Format) -> Value {
         match format {
-            Format::SdJwtVc => Reference::token(self.uri(place.list, Face::Token), place.index).to_value(),
+            Format::SdJwtVc => {
+                Reference::token(self.uri(place.list, Face::Token), place.index).to_value()
+            }
             Format::JwtVcJson | Format::VcJwt => json!([
-                Reference::bitstring(self.uri(place.list, Face::Revocation), place.index, Purpose::Revocation).to_value(),
-                Reference::bitstring(self.uri(place.list, Face::Suspension), place.index, Purpose::Suspension).to_value(),
+                Reference::bitstring(
+                    self.uri(place.list, Face::Revocation),
+                    place.index,
+                    Purpose::Revocation
+                )
+                .to_value(),
+                Reference::bitstring(
+                    self.uri(place.list, Face::Suspension),
+                    place.index,
+                    Purpose::Suspension
+                )
+                .to_value(),
             ]),
         }
     }
@@ -180,7 +205,9 @@ impl Lists {
         let list = withdrawn.entry(place.list).or_default();
         match status {
             CredentialStatus::Valid => list.remove(&place.index),
-            CredentialStatus::Revoked | CredentialStatus::Suspended => list.insert(place.index, status),
+            CredentialStatus::Revoked | CredentialStatus::Suspended => {
+                list.insert(place.index, status)
+            }
         };
         drop(withdrawn);
         locked(&self.unanchored).insert(place.list);
@@ -209,14 +236,21 @@ impl Lists {
         }
         let now = self.shared.clock.now();
         let token = self.signed(list, face, now).await?;
-        let etag = format!("\"{}\"", encoding::base64url_encode(&hash::sha256(token.as_bytes())));
+        let etag = format!(
+            "\"{}\"",
+            encoding::base64url_encode(&hash::sha256(token.as_bytes()))
+        );
         let ready = ServedList {
             body: token.into_bytes().into(),
             content_type: face.content_type(),
             etag,
             max_age: COALESCED_SECONDS,
         };
-        let signed = Signed { list: ready.clone(), at: now, changed: false };
+        let signed = Signed {
+            list: ready.clone(),
+            at: now,
+            changed: false,
+        };
         locked(&self.served).insert((list, face), signed);
         Ok(ready)
     }
@@ -252,13 +286,21 @@ impl Lists {
         let signature = self
             .shared
             .keys
-            .sign(self.identity.tenant(), &signer.key, unsigned.signing_input())
+            .sign(
+                self.identity.tenant(),
+                &signer.key,
+                unsigned.signing_input(),
+            )
             .await?;
         Ok(unsigned.finish(&signature))
     }
 
     fn bits(&self, list: u64, face: Face) -> Result<Bits> {
-        let width = if face == Face::Token { Width::Two } else { Width::One };
+        let width = if face == Face::Token {
+            Width::Two
+        } else {
+            Width::One
+        };
         let mut bits = Bits::new(width, SIZE).map_err(Error::internal)?;
         let withdrawn = locked(&self.withdrawn);
         for (index, status) in withdrawn.get(&list).into_iter().flatten() {
@@ -288,7 +330,9 @@ impl Lists {
 
     pub(super) fn says_all(&self, list: u64) -> bool {
         let served = locked(&self.served);
-        served.get(&(list, Face::Token)).is_none_or(|signed| !signed.changed)
+        served
+            .get(&(list, Face::Token))
+            .is_none_or(|signed| !signed.changed)
     }
 
     /// The lists that changed since they were asked for here.

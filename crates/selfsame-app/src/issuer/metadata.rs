@@ -6,7 +6,9 @@ use selfsame_credential::{ClaimPath, Format};
 use selfsame_crypto::{Algorithm, Jwk};
 use selfsame_oauth::ServerMetadata;
 use selfsame_openid4vc::issuer::metadata::{Description, Offering, build, server};
-use selfsame_openid4vc::wire::metadata::{ClaimDescription, CredentialMetadata, Display, IssuerMetadata};
+use selfsame_openid4vc::wire::metadata::{
+    ClaimDescription, CredentialMetadata, Display, IssuerMetadata,
+};
 use serde_json::{Value, json};
 use url::Url;
 
@@ -31,19 +33,17 @@ impl Published {
     /// If they break a rule of the specification.
     pub fn new(config: &Config, key: &Jwk) -> Result<Self> {
         let identifier = identifier(&config.origin);
-        let endpoint = |path: &str| {
-            config
-                .origin
-                .join(path)
-                .map_err(Error::internal)
-        };
+        let endpoint = |path: &str| config.origin.join(path).map_err(Error::internal);
         let description = Description {
             identifier: identifier.clone(),
             token_endpoint: endpoint("issuer/token")?,
             nonce_endpoint: endpoint("issuer/nonce")?,
             credential_endpoint: endpoint("issuer/credential")?,
             batch_size: u32::try_from(config.issuer.batch_size).unwrap_or(1),
-            display: vec![Display { name: Some(config.issuer.name.clone()), ..Display::default() }],
+            display: vec![Display {
+                name: Some(config.issuer.name.clone()),
+                ..Display::default()
+            }],
             credentials: offerings(config)?,
         };
         Ok(Self {
@@ -78,7 +78,10 @@ fn offerings(config: &Config) -> Result<BTreeMap<String, Offering>> {
     let mut offerings = BTreeMap::new();
     for template in crate::templates::all() {
         for format in Format::ALL {
-            offerings.insert(configuration_id(&template.id, format), offering(config, template, format)?);
+            offerings.insert(
+                configuration_id(&template.id, format),
+                offering(config, template, format)?,
+            );
         }
     }
     Ok(offerings)
@@ -88,7 +91,12 @@ fn offering(config: &Config, template: &Template, format: Format) -> Result<Offe
     let algorithms = vec![Algorithm::Es256, Algorithm::EdDsa];
     let mut binding_methods = vec!["jwk".to_owned()];
     if format != Format::SdJwtVc {
-        binding_methods.extend(["did:key".to_owned(), "did:jwk".to_owned(), "did:web".to_owned(), "did:selfsame".to_owned()]);
+        binding_methods.extend([
+            "did:key".to_owned(),
+            "did:jwk".to_owned(),
+            "did:web".to_owned(),
+            "did:selfsame".to_owned(),
+        ]);
     }
     let claims = template
         .claims
@@ -135,5 +143,6 @@ pub(crate) fn claim_path(path: &[String], format: Format) -> Result<ClaimPath> {
         Format::SdJwtVc => None,
         Format::JwtVcJson | Format::VcJwt => Some("credentialSubject"),
     };
-    ClaimPath::of_names(within.into_iter().chain(path.iter().map(String::as_str))).map_err(Error::internal)
+    ClaimPath::of_names(within.into_iter().chain(path.iter().map(String::as_str)))
+        .map_err(Error::internal)
 }

@@ -38,14 +38,22 @@ impl Issuer {
     /// `BadRequest` or `NotFound` if it asks for what cannot be issued.
     pub async fn create_offer(&self, new: &NewOffer) -> Result<Offer> {
         let template = crate::templates::find(&new.template)?;
-        let format: Format = new.format.as_deref().unwrap_or("dc+sd-jwt").parse().map_err(|_| {
-            Error::bad_request("this format is not issued here").with_hint("one of: dc+sd-jwt, jwt_vc_json, vc+jwt")
-        })?;
+        let format: Format = new
+            .format
+            .as_deref()
+            .unwrap_or("dc+sd-jwt")
+            .parse()
+            .map_err(|_| {
+                Error::bad_request("this format is not issued here")
+                    .with_hint("one of: dc+sd-jwt, jwt_vc_json, vc+jwt")
+            })?;
         let claims = template.fill(&new.claims, new.examples)?;
         let uses = new.uses.unwrap_or(1);
         let lifetime = new.expires_in.unwrap_or(3600);
         if !(1..=USES_MAX).contains(&uses) || !(1..=LIFETIME_MAX).contains(&lifetime) {
-            return Err(Error::bad_request("an offer has 1 to 100,000 uses and ends within 90 days"));
+            return Err(Error::bad_request(
+                "an offer has 1 to 100,000 uses and ends within 90 days",
+            ));
         }
         let ctx = self.shared.clock.ctx();
         let id = encoding::base64url_encode(&ctx.random::<16>("offer/id"));
@@ -54,7 +62,9 @@ impl Issuer {
                 offer_id: id.clone(),
                 configuration_ids: vec![metadata::configuration_id(&template.id, format)],
                 uses,
-                tx_code: new.tx_code.then(|| "The issuer sent it to you by another way.".to_owned()),
+                tx_code: new
+                    .tx_code
+                    .then(|| "The issuer sent it to you by another way.".to_owned()),
                 lifetime,
             },
             &self.settings,
@@ -79,7 +89,11 @@ impl Issuer {
             .expires(record.expires.plus(KEPT_AFTER));
         self.shared
             .store
-            .commit(Batch::new(tenant()).expect(OFFER, &id, Expect::Absent).put(put))
+            .commit(
+                Batch::new(tenant())
+                    .expect(OFFER, &id, Expect::Absent)
+                    .put(put),
+            )
             .await?;
         self.shared.events.tell(EventKind::Offered, &id);
         let mut offer = self.view(&id, &record)?;
@@ -101,8 +115,14 @@ impl Issuer {
     /// # Errors
     /// The store's.
     pub async fn offers(&self, paging: &Paging) -> Result<Listing<Offer>> {
-        let records = self.shared.store.list(&tenant(), OFFER, &page(paging)).await?;
-        listing(&records, paging, |record| self.view(&record.id, &decode(&record.value)?))
+        let records = self
+            .shared
+            .store
+            .list(&tenant(), OFFER, &page(paging))
+            .await?;
+        listing(&records, paging, |record| {
+            self.view(&record.id, &decode(&record.value)?)
+        })
     }
 
     /// The offer itself, for a wallet that has its reference.
@@ -111,10 +131,13 @@ impl Issuer {
     /// `NotFound` for an unknown one, `Gone` for one that can't be taken any more.
     pub async fn offer_object(&self, id: &str) -> Result<String> {
         let (record, _) = self.offer_record(id).await?;
-        let open = matches!(record.state, State::Offered(_)) && self.shared.clock.now() < record.expires;
+        let open =
+            matches!(record.state, State::Offered(_)) && self.shared.clock.now() < record.expires;
         if !open {
-            return Err(Error::new(ErrorKind::Gone, "this offer was taken or has expired")
-                .with_hint("ask the issuer for a new one"));
+            return Err(
+                Error::new(ErrorKind::Gone, "this offer was taken or has expired")
+                    .with_hint("ask the issuer for a new one"),
+            );
         }
         Ok(record.offer.to_json().expose().to_owned())
     }
@@ -131,7 +154,10 @@ impl Issuer {
 
     fn view(&self, id: &str, record: &OfferRecord) -> Result<Offer> {
         let (state, uses_left) = match &record.state {
-            State::Closed(Closed { because: Closure::Redeemed, .. }) => ("taken", 0),
+            State::Closed(Closed {
+                because: Closure::Redeemed,
+                ..
+            }) => ("taken", 0),
             State::Closed(_) | State::Granted(_) => ("locked", 0),
             State::Offered(_) if self.shared.clock.now() >= record.expires => ("expired", 0),
             State::Offered(offered) => ("open", offered.uses_left),
@@ -172,8 +198,21 @@ pub(crate) fn page(paging: &Paging) -> Page {
 }
 
 /// A page of a list, with the cursor of the next.
-pub(crate) fn listing<T>(records: &[Record], paging: &Paging, view: impl Fn(&Record) -> Result<T>) -> Result<Listing<T>> {
-    let shown = records.get(..paging.limit().min(records.len())).unwrap_or(records);
-    let next = if records.len() > shown.len() { shown.last().map(Record::cursor) } else { None };
-    Ok(Listing { items: shown.iter().map(view).collect::<Result<_>>()?, next })
+pub(crate) fn listing<T>(
+    records: &[Record],
+    paging: &Paging,
+    view: impl Fn(&Record) -> Result<T>,
+) -> Result<Listing<T>> {
+    let shown = records
+        .get(..paging.limit().min(records.len()))
+        .unwrap_or(records);
+    let next = if records.len() > shown.len() {
+        shown.last().map(Record::cursor)
+    } else {
+        None
+    };
+    Ok(Listing {
+        items: shown.iter().map(view).collect::<Result<_>>()?,
+        next,
+    })
 }

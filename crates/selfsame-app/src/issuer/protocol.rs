@@ -5,12 +5,15 @@ use selfsame_credential::{ClaimPath, Format};
 use selfsame_crypto::{SecretString, encoding};
 use selfsame_oauth::{Code, TokenRequest, TokenResponse};
 use selfsame_openid4vc::error::CredentialCode;
-use selfsame_openid4vc::issuer::{self, Effect, Event, Granted, Input, State, credential, nonce, offer, token};
+use selfsame_openid4vc::issuer::{
+    self, Effect, Event, Granted, Input, State, credential, nonce, offer, token,
+};
 use selfsame_openid4vc::wire::credential::{CredentialRequest, CredentialResponse};
 use selfsame_openid4vc::wire::nonce::NonceResponse;
 use selfsame_store::{Batch, Expect, Page, Put, StoreError, Tag};
 use serde::{Deserialize, Serialize};
 
+use super::lists::Place;
 use super::offers::{OFFER, OfferRecord};
 use super::signing::{Signatory, signatory};
 use super::{Issuer, Subject, metadata, tenant};
@@ -51,10 +54,17 @@ impl Issuer {
     async fn redeem(&self, request: &TokenRequest) -> std::result::Result<TokenResponse, Lost> {
         let code = offer::code_hash(request.pre_authorized_code.expose());
         let tag = Tag::hashed("code", encoding::base64url_encode(&code));
-        let found = self.shared.store.find(&tenant(), OFFER, &tag, &Page::first(1)).await?;
+        let found = self
+            .shared
+            .store
+            .find(&tenant(), OFFER, &tag, &Page::first(1))
+            .await?;
         let record = found.first().ok_or_else(spent)?;
         let mut offer: OfferRecord = decode(&record.value)?;
-        let input = Input { settings: &self.settings, event: Event::Token(request) };
+        let input = Input {
+            settings: &self.settings,
+            event: Event::Token(request),
+        };
         let ctx = self.shared.clock.ctx();
         let (state, effects) = match issuer::step(&offer.state, input, &Default::default(), &ctx)? {
             Step::Done(done) => done,
@@ -68,7 +78,10 @@ impl Issuer {
                 Effect::Grant(granted) => {
                     let id = encoding::base64url_encode(&granted.token_hash);
                     let expires = granted.expires;
-                    let grant = GrantRecord { state: State::Granted(*granted), subject: offer.subject.clone() };
+                    let grant = GrantRecord {
+                        state: State::Granted(*granted),
+                        subject: offer.subject.clone(),
+                    };
                     batch = batch.put(Put::new(GRANT, id, encode(&grant)?).expires(expires));
                 }
                 Effect::AnswerToken(response) => answer = Some(Ok(*response)),
@@ -77,7 +90,9 @@ impl Issuer {
             }
         }
         self.shared.store.commit(batch).await?;
-        answer.unwrap_or_else(|| Err(Error::internal("a token request was not answered"))).map_err(Lost::For)
+        answer
+            .unwrap_or_else(|| Err(Error::internal("a token request was not answered")))
+            .map_err(Lost::For)
     }
 
     /// The nonce endpoint.
@@ -100,17 +115,26 @@ impl Issuer {
                 Ok(response) => return Ok(response),
             }
         }
-        Err(Error::internal("one access token is used by many requests at once"))
+        Err(Error::internal(
+            "one access token is used by many requests at once",
+        ))
     }
 
     async fn issue(
         &self,
         access_token: &str,
         request: &CredentialRequest,
-        places: &mut Vec<super::lists::Place>,
+        places: &mut Vec<Place>,
     ) -> std::result::Result<CredentialResponse, Lost> {
-        let id = encoding::base64url_encode(&token::token_hash(&SecretString::from(access_token.to_owned())));
-        let record = self.shared.store.read(&tenant(), GRANT, &id).await?.ok_or_else(invalid_token)?;
+        let id = encoding::base64url_encode(&token::token_hash(&SecretString::from(
+            access_token.to_owned(),
+        )));
+        let record = self
+            .shared
+            .store
+            .read(&tenant(), GRANT, &id)
+            .await?
+            .ok_or_else(invalid_token)?;
         let mut grant: GrantRecord = decode(&record.value)?;
         let template = crate::templates::find(&grant.subject.template)?;
         let format: Format = grant.subject.format.parse().map_err(Error::internal)?;
@@ -122,16 +146,43 @@ impl Issuer {
         }
         let content = self.content(template, format, &grant.subject, places)?;
         let ctx = self.shared.clock.ctx();
-        let event = Event::Credential { request, content: &content };
-        let input = Input { settings: &self.settings, event };
+        let event = Event::Credential {
+            request,
+            content: &content,
+        };
+        let input = Input {
+            settings: &self.settings,
+            event,
+        };
         let freshness = Freshness { max_status_age: 0 };
         let (state, effects) = self
             .shared
-            .run(&tenant(), freshness, |evidence| issuer::step(&grant.state, input, evidence, &ctx))
+            .run(&tenant(), freshness, |evidence| {
+                issuer::step(&grant.state, input, evidence, &ctx)
+            })
             .await?;
         grant.state = state;
-        let mut batch = Batch::new(tenant()).update(GRANT, &record, encode(&grant)?);
-        let mut answer = None;
+        let batch = Batch::new(tenant()).update(GRANT, &record, encode(&grant)?);
+        let outcome = self.outcome(effects, (&grant.subject, &content, places), batch)?;
+        let committed = self.shared.store.commit(outcome.batch).await;
+        committed.map_err(|error| match error {
+            StoreError::Conflict { kind, .. } if kind == NONCE => Lost::For(replayed()),
+            other => other.into(),
+        })?;
+        for id in outcome.issued {
+            self.shared.events.tell(EventKind::Issued, id);
+        }
+        Ok(outcome.response)
+    }
+
+    /// What the effects of an issuance write, and what answers it.
+    fn outcome(
+        &self,
+        effects: Vec<Effect>,
+        (subject, content, places): (&Subject, &credential::Content, &[Place]),
+        mut batch: Batch,
+    ) -> Result<Outcome> {
+        let mut response = None;
         let mut issued = Vec::new();
         for effect in effects {
             match effect {
@@ -143,31 +194,32 @@ impl Issuer {
                     }
                 }
                 Effect::Issued(credentials) => {
-                    for (credential, place) in credentials.iter().zip(places.iter()) {
-                        let put = self.issued_put(&grant.subject, &content, place, credential)?;
+                    for (_, place) in credentials.iter().zip(places) {
+                        let put = self.issued_put(subject, content, place)?;
                         issued.push(put.id.clone());
                         batch = batch.put(put);
                     }
                 }
-                Effect::AnswerCredential(response) => answer = Some(response),
-                other => return Err(unexpected(&other).into()),
+                Effect::AnswerCredential(answer) => response = Some(answer),
+                other => return Err(unexpected(&other)),
             }
         }
-        self.shared.store.commit(batch).await.map_err(|error| match error {
-            StoreError::Conflict { kind, .. } if kind == NONCE => Lost::For(replayed()),
-            other => other.into(),
-        })?;
-        for id in issued {
-            self.shared.events.tell(EventKind::Issued, id);
-        }
-        answer.ok_or_else(|| Error::internal("a credential request was not answered").into())
+        let response =
+            response.ok_or_else(|| Error::internal("a credential request was not answered"))?;
+        Ok(Outcome {
+            batch,
+            issued,
+            response,
+        })
     }
 
     /// A request for what its token is not good for takes no place in a list.
     fn check_wanted(&self, state: &State, request: &CredentialRequest) -> Result<()> {
         let granted: &Granted = match state {
             State::Granted(granted) => granted,
-            State::Offered(_) | State::Closed(_) => return Err(Error::internal("a grant's record holds an offer")),
+            State::Offered(_) | State::Closed(_) => {
+                return Err(Error::internal("a grant's record holds an offer"));
+            }
         };
         credential::configuration_of(granted, request, &self.settings)?;
         Ok(())
@@ -178,13 +230,15 @@ impl Issuer {
         template: &Template,
         format: Format,
         subject: &Subject,
-        places: &[super::lists::Place],
+        places: &[Place],
     ) -> Result<credential::Content> {
         let Signatory { issuer, signer } = signatory(&self.shared, &self.identity, format);
         let disclosable: Vec<ClaimPath> = template
             .claims
             .iter()
-            .filter(|field| field.disclosable && crate::templates::at(&subject.claims, &field.path).is_some())
+            .filter(|field| {
+                field.disclosable && crate::templates::at(&subject.claims, &field.path).is_some()
+            })
             .map(|field| metadata::claim_path(&field.path, Format::SdJwtVc))
             .collect::<Result<_>>()?;
         let now = self.shared.clock.now();
@@ -196,13 +250,25 @@ impl Issuer {
             decoys: 2,
             contexts: match format {
                 // What a template names has no vocabulary of its own.
-                Format::VcJwt => vec!["https://www.w3.org/ns/credentials/undefined-terms/v2".to_owned()],
+                Format::VcJwt => {
+                    vec!["https://www.w3.org/ns/credentials/undefined-terms/v2".to_owned()]
+                }
                 Format::SdJwtVc | Format::JwtVcJson => Vec::new(),
             },
             expires: Some(now.plus(template.validity_days.saturating_mul(24 * 3600))),
-            statuses: places.iter().map(|place| self.lists.entry(place, format)).collect(),
+            statuses: places
+                .iter()
+                .map(|place| self.lists.entry(place, format))
+                .collect(),
         })
     }
+}
+
+/// What an issuance comes to.
+struct Outcome {
+    batch: Batch,
+    issued: Vec<String>,
+    response: CredentialResponse,
 }
 
 /// Why a step was not taken: it lost a race and can be taken again, or for good.
@@ -249,9 +315,12 @@ fn invalid_token() -> Error {
 }
 
 fn replayed() -> Error {
-    selfsame_openid4vc::Error::credential(CredentialCode::InvalidNonce, "the nonce has been used").into()
+    selfsame_openid4vc::Error::credential(CredentialCode::InvalidNonce, "the nonce has been used")
+        .into()
 }
 
 fn unexpected(effect: &Effect) -> Error {
-    Error::internal(format!("an effect that does not belong to this step: {effect:?}"))
+    Error::internal(format!(
+        "an effect that does not belong to this step: {effect:?}"
+    ))
 }

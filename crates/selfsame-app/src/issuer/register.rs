@@ -47,7 +47,6 @@ impl Issuer {
         subject: &Subject,
         content: &credential::Content,
         place: &Place,
-        _issued: &credential::Issued,
     ) -> Result<Put> {
         let ctx = self.shared.clock.ctx();
         let now = ctx.now();
@@ -70,13 +69,28 @@ impl Issuer {
     ///
     /// # Errors
     /// The store's.
-    pub async fn issued(&self, offer: Option<&str>, paging: &Paging) -> Result<Listing<IssuedCredential>> {
+    pub async fn issued(
+        &self,
+        offer: Option<&str>,
+        paging: &Paging,
+    ) -> Result<Listing<IssuedCredential>> {
         let store = &self.shared.store;
         let records = match offer {
             None => store.list(&tenant(), ISSUED, &page(paging)).await?,
-            Some(offer) => store.find(&tenant(), ISSUED, &Tag::hashed("offer", offer), &page(paging)).await?,
+            Some(offer) => {
+                store
+                    .find(
+                        &tenant(),
+                        ISSUED,
+                        &Tag::hashed("offer", offer),
+                        &page(paging),
+                    )
+                    .await?
+            }
         };
-        listing(&records, paging, |record| Ok(self.issued_view(&record.id, &decode(&record.value)?)))
+        listing(&records, paging, |record| {
+            Ok(self.issued_view(&record.id, &decode(&record.value)?))
+        })
     }
 
     /// One issued credential.
@@ -84,7 +98,12 @@ impl Issuer {
     /// # Errors
     /// `NotFound`.
     pub async fn issued_credential(&self, id: &str) -> Result<IssuedCredential> {
-        let record = self.shared.store.read(&tenant(), ISSUED, id).await?.ok_or_else(unknown)?;
+        let record = self
+            .shared
+            .store
+            .read(&tenant(), ISSUED, id)
+            .await?
+            .ok_or_else(unknown)?;
         let issued: IssuedRecord = decode(&record.value)?;
         self.lists.is_published(issued.place.list).await?;
         Ok(self.issued_view(id, &issued))
@@ -97,14 +116,21 @@ impl Issuer {
     /// `NotFound`; `Conflict` for a revoked one, which stays revoked.
     pub async fn set_status(&self, id: &str, status: CredentialStatus) -> Result<IssuedCredential> {
         loop {
-            let record = self.shared.store.read(&tenant(), ISSUED, id).await?.ok_or_else(unknown)?;
+            let record = self
+                .shared
+                .store
+                .read(&tenant(), ISSUED, id)
+                .await?
+                .ok_or_else(unknown)?;
             let mut issued: IssuedRecord = decode(&record.value)?;
             if issued.status == status {
                 return Ok(self.issued_view(id, &issued));
             }
             if issued.status == CredentialStatus::Revoked {
-                return Err(Error::new(ErrorKind::Conflict, "a revoked credential stays revoked")
-                    .with_hint("suspend what may have to come back"));
+                return Err(
+                    Error::new(ErrorKind::Conflict, "a revoked credential stays revoked")
+                        .with_hint("suspend what may have to come back"),
+                );
             }
             issued.status = status;
             let put = Put::new(ISSUED, id, encode(&issued)?);

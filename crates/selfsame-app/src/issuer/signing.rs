@@ -24,24 +24,36 @@ pub(super) fn signatory(shared: &Shared, identity: &Identity, format: Format) ->
         issuer: identity.did().as_str().to_owned(),
         signer: Signer::with_kid(identity.key().clone(), identity.algorithm(), identity.kid()),
     };
-    match (format, shared.config.issuer.identify_by, &shared.issuer_certificate) {
+    match (
+        format,
+        shared.config.issuer.identify_by,
+        &shared.issuer_certificate,
+    ) {
         (Format::SdJwtVc, IdentifyBy::X5c, Some(certificate)) => Signatory {
             issuer: certificate.name.clone(),
             signer: certificate.signer.clone(),
         },
         (Format::SdJwtVc, IdentifyBy::Metadata, _) => Signatory {
             issuer: metadata::identifier(&shared.config.origin),
-            signer: Signer::with_kid(identity.key().clone(), identity.algorithm(), published_kid(identity)),
+            signer: Signer::with_kid(
+                identity.key().clone(),
+                identity.algorithm(),
+                published_kid(identity),
+            ),
         },
         // An instance whose SD-JWT VCs go by certificate does not start without one.
-        (Format::SdJwtVc, IdentifyBy::Did | IdentifyBy::X5c, _) | (Format::JwtVcJson | Format::VcJwt, ..) => by_did(),
+        (Format::SdJwtVc, IdentifyBy::Did | IdentifyBy::X5c, _)
+        | (Format::JwtVcJson | Format::VcJwt, ..) => by_did(),
     }
 }
 
 /// The key that the issuer's metadata publishes: the one that signs its SD-JWT VCs.
 pub(super) fn published_key(shared: &Shared, identity: &Identity) -> Jwk {
     match &shared.issuer_certificate {
-        Some(certificate) => certificate.public.to_jwk().with_kid(certificate.signer.key.as_str()),
+        Some(certificate) => certificate
+            .public
+            .to_jwk()
+            .with_kid(certificate.signer.key.as_str()),
         None => identity.public().to_jwk().with_kid(published_kid(identity)),
     }
 }
@@ -58,7 +70,10 @@ pub(super) fn header(signer: &Signer) -> Map<String, Value> {
         header.insert("kid".to_owned(), kid.as_str().into());
     }
     if !signer.x5c.is_empty() {
-        let chain = signer.x5c.iter().map(|der| Value::from(encoding::base64_encode(der)));
+        let chain = signer
+            .x5c
+            .iter()
+            .map(|der| Value::from(encoding::base64_encode(der)));
         header.insert("x5c".to_owned(), chain.collect());
     }
     header

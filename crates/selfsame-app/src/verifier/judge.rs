@@ -22,9 +22,15 @@ impl Verifier {
     pub async fn recheck(&self, id: &str) -> Result<VerificationStatus> {
         let (mut kept, record) = self.record(id).await?;
         if !matches!(kept.state, State::Answered(_)) {
-            return Err(Error::new(ErrorKind::Conflict, "there is no answer to judge yet"));
+            return Err(Error::new(
+                ErrorKind::Conflict,
+                "there is no answer to judge yet",
+            ));
         }
-        let policy = Policy { max_status_age: Some(1), ..self.policy() };
+        let policy = Policy {
+            max_status_age: Some(1),
+            ..self.policy()
+        };
         let input = Input::Recheck { policy: &policy };
         let ctx = self.shared.clock.ctx();
         let (state, _) = self
@@ -44,16 +50,29 @@ impl Verifier {
     ///
     /// # Errors
     /// `BadRequest` for what is no credential of a known format.
-    pub async fn verify(&self, credential: &str, format: Option<&str>) -> Result<CredentialVerdict> {
+    pub async fn verify(
+        &self,
+        credential: &str,
+        format: Option<&str>,
+    ) -> Result<CredentialVerdict> {
         let format = match format {
-            Some(name) => name.parse().map_err(|_| Error::bad_request("this format is not known here"))?,
+            Some(name) => name
+                .parse()
+                .map_err(|_| Error::bad_request("this format is not known here"))?,
             None => guessed(credential),
         };
-        let presented = Presented { format, raw: credential, expected: None };
-        let examination = Examination::new(&presented).map_err(|malformed| Error::bad_request(malformed.to_string()))?;
+        let presented = Presented {
+            format,
+            raw: credential,
+            expected: None,
+        };
+        let examination = Examination::new(&presented)
+            .map_err(|malformed| Error::bad_request(malformed.to_string()))?;
         let policy = self.policy();
         let now = self.shared.clock.now();
-        let freshness = Freshness { max_status_age: self.shared.config.verifier.max_status_age };
+        let freshness = Freshness {
+            max_status_age: self.shared.config.verifier.max_status_age,
+        };
         let (verdict, claims) = self
             .shared
             .run(&tenant(), freshness, |evidence| {
@@ -74,6 +93,12 @@ fn guessed(credential: &str) -> Format {
     if credential.contains('~') {
         return Format::SdJwtVc;
     }
-    let claims = selfsame_crypto::jws::Compact::parse(credential).ok().and_then(|jws| jws.claims().ok());
-    if claims.is_some_and(|claims| claims.get("vc").is_some()) { Format::JwtVcJson } else { Format::VcJwt }
+    let claims = selfsame_crypto::jws::Compact::parse(credential)
+        .ok()
+        .and_then(|jws| jws.claims().ok());
+    if claims.is_some_and(|claims| claims.get("vc").is_some()) {
+        Format::JwtVcJson
+    } else {
+        Format::VcJwt
+    }
 }

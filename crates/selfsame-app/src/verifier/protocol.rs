@@ -22,17 +22,24 @@ impl Verifier {
         let (mut kept, record) = self.record(id).await?;
         let wallet_nonce = posted.map(request::wallet_nonce).transpose()?.flatten();
         let signer = self.signer(&kept.state);
-        let input = Input::Fetch { signer: &signer, wallet_nonce: wallet_nonce.as_deref() };
+        let input = Input::Fetch {
+            signer: &signer,
+            wallet_nonce: wallet_nonce.as_deref(),
+        };
         let ctx = self.shared.clock.ctx();
         let freshness = Freshness { max_status_age: 0 };
         let (state, effects) = self
             .shared
-            .run(&tenant(), freshness, |evidence| verifier::step(&kept.state, input, evidence, &ctx))
+            .run(&tenant(), freshness, |evidence| {
+                verifier::step(&kept.state, input, evidence, &ctx)
+            })
             .await?;
         let first = matches!(kept.state, State::Created(_));
         kept.state = state;
         if first {
-            let batch = Batch::new(tenant()).update(VERIFICATION, &record, encode(&kept)?).deferred();
+            let batch = Batch::new(tenant())
+                .update(VERIFICATION, &record, encode(&kept)?)
+                .deferred();
             match self.shared.store.commit(batch).await {
                 // Another wallet fetched it at the same time; both may answer, and the first one counts.
                 Ok(_) | Err(StoreError::Conflict { .. }) => {}
@@ -57,23 +64,40 @@ impl Verifier {
         let response = AuthorizationResponse::parse(body)?;
         let (mut kept, record) = self.record(id).await?;
         let policy = self.policy();
-        let input = Input::Response { response: &response, policy: &policy };
+        let input = Input::Response {
+            response: &response,
+            policy: &policy,
+        };
         let ctx = self.shared.clock.ctx();
-        let freshness = Freshness { max_status_age: self.shared.config.verifier.max_status_age };
+        let freshness = Freshness {
+            max_status_age: self.shared.config.verifier.max_status_age,
+        };
         let (state, effects) = self
             .shared
-            .run(&tenant(), freshness, |evidence| verifier::step(&kept.state, input, evidence, &ctx))
+            .run(&tenant(), freshness, |evidence| {
+                verifier::step(&kept.state, input, evidence, &ctx)
+            })
             .await?;
         kept.state = state;
         let batch = Batch::new(tenant()).update(VERIFICATION, &record, encode(&kept)?);
-        self.shared.store.commit(batch).await.map_err(|error| match error {
-            StoreError::Conflict { .. } => {
-                selfsame_openid4vc::Error::invalid_request("the request has been answered").into()
-            }
-            other => Error::from(other),
-        })?;
+        self.shared
+            .store
+            .commit(batch)
+            .await
+            .map_err(|error| match error {
+                StoreError::Conflict { .. } => {
+                    selfsame_openid4vc::Error::invalid_request("the request has been answered")
+                        .into()
+                }
+                other => Error::from(other),
+            })?;
         if let State::Answered(answered) = &kept.state {
-            tracing::info!(request = id, outcome = answered.judged.outcome.as_str(), reason = answered.judged.reason.as_deref(), "judged");
+            tracing::info!(
+                request = id,
+                outcome = answered.judged.outcome.as_str(),
+                reason = answered.judged.reason.as_deref(),
+                "judged"
+            );
         }
         self.shared.events.tell(EventKind::Verification, id);
         effects
@@ -90,16 +114,26 @@ impl Verifier {
     ///
     /// # Errors
     /// `Forbidden` for any other browser.
-    pub async fn same_device_result(&self, id: &str, response_code: &str, browser: &str) -> Result<VerificationStatus> {
+    pub async fn same_device_result(
+        &self,
+        id: &str,
+        response_code: &str,
+        browser: &str,
+    ) -> Result<VerificationStatus> {
         let (kept, _) = self.record(id).await?;
         let given = selfsame_crypto::hash::sha256(browser.as_bytes());
-        let same_browser = kept.browser.is_some_and(|hash| selfsame_crypto::hash::ct_eq(&hash, &given));
+        let same_browser = kept
+            .browser
+            .is_some_and(|hash| selfsame_crypto::hash::ct_eq(&hash, &given));
         let code = SecretString::from(response_code.to_owned());
         if same_browser && kept.state.is_response_code(&code) {
             return Ok(self.view(id, &kept));
         }
-        Err(Error::new(ErrorKind::Forbidden, "this result belongs to another browser")
-            .with_hint("begin again in this browser"))
+        Err(Error::new(
+            ErrorKind::Forbidden,
+            "this result belongs to another browser",
+        )
+        .with_hint("begin again in this browser"))
     }
 
     fn signer(&self, state: &State) -> Signer {
@@ -108,6 +142,10 @@ impl Verifier {
         {
             return certificate.signer.clone();
         }
-        Signer::with_kid(self.identity.key().clone(), self.identity.algorithm(), self.identity.kid())
+        Signer::with_kid(
+            self.identity.key().clone(),
+            self.identity.algorithm(),
+            self.identity.kid(),
+        )
     }
 }

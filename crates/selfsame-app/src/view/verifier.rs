@@ -148,7 +148,12 @@ impl CredentialVerdict {
 
     /// The verdict as it was kept: the model's own JSON.
     #[must_use]
-    pub(crate) fn of_stored(query: &str, outcome: Outcome, stored: &Value, claims: Option<Value>) -> Self {
+    pub(crate) fn of_stored(
+        query: &str,
+        outcome: Outcome,
+        stored: &Value,
+        claims: Option<Value>,
+    ) -> Self {
         let rules = stored.get("rules").cloned().unwrap_or_default();
         let as_of = stored.get("as_of").and_then(Value::as_u64);
         Self {

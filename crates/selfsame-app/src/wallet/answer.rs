@@ -9,7 +9,9 @@ use selfsame_credential::evidence::Step;
 use selfsame_net::{Authorization, Body, Call, Method, NetError, Request};
 use selfsame_openid4vc::holder::request::{self, Invocation, Received, Trust};
 use selfsame_openid4vc::holder::selection::{by_policy, candidate, explicit};
-use selfsame_openid4vc::holder::{self, Asked, Choice as Chosen, Effect, HolderKey, Input, State, response};
+use selfsame_openid4vc::holder::{
+    self, Asked, Choice as Chosen, Effect, HolderKey, Input, State, response,
+};
 use selfsame_openid4vc::wire::request::Refused;
 use selfsame_store::{Batch, Leased, Page, Put, Tag};
 use serde::{Deserialize, Serialize};
@@ -57,8 +59,12 @@ impl Wallet {
         let fitting = self.fitting(person, &asked).await?;
         let selection = selected(&asked, &fitting);
         let id = self.shared.clock.ctx().token("asked/id");
-        let put = Put::new(ASKED, &id, encode(&asked)?).expires(self.shared.clock.now().plus(ASKED_SECONDS));
-        self.shared.store.commit(Batch::new(person.tenant.clone()).put(put).deferred()).await?;
+        let put = Put::new(ASKED, &id, encode(&asked)?)
+            .expires(self.shared.clock.now().plus(ASKED_SECONDS));
+        self.shared
+            .store
+            .commit(Batch::new(person.tenant.clone()).put(put).deferred())
+            .await?;
         let required: Vec<String> = selection
             .sets
             .iter()
@@ -67,15 +73,29 @@ impl Wallet {
             .collect();
         let share = |query: &CredentialQuery| {
             let found = selection.query(&query.id)?;
-            let choices: Vec<Choice> = found.matches.iter().filter_map(|one| choice(&fitting, one)).collect();
-            let share = Share { query: query.id.clone(), required: required.contains(&query.id), choices };
+            let choices: Vec<Choice> = found
+                .matches
+                .iter()
+                .filter_map(|one| choice(&fitting, one))
+                .collect();
+            let share = Share {
+                query: query.id.clone(),
+                required: required.contains(&query.id),
+                choices,
+            };
             (!share.choices.is_empty()).then_some(share)
         };
         Ok(RequestPreview {
             id,
             verifier: self.asker(&asked),
             purpose: None,
-            shares: asked.request.query.credentials().iter().filter_map(share).collect(),
+            shares: asked
+                .request
+                .query
+                .credentials()
+                .iter()
+                .filter_map(share)
+                .collect(),
             missing: missing(&asked, &selection),
         })
     }
@@ -84,35 +104,61 @@ impl Wallet {
     ///
     /// # Errors
     /// `BadRequest` if nothing fits or the choice does not; what is wrong with the request.
-    pub async fn answer_request(self: &Arc<Self>, person: &Person, answer: &AnswerRequest) -> Result<Answered> {
+    pub async fn answer_request(
+        self: &Arc<Self>,
+        person: &Person,
+        answer: &AnswerRequest,
+    ) -> Result<Answered> {
         let asked = self.asked(person, &answer.request).await?;
         let fitting = self.fitting(person, &asked).await?;
         let selection = selected(&asked, &fitting);
         let matches = match answer.policy.as_deref() {
-            Some("newest") if answer.cards.is_empty() => by_policy(&selection)
-                .map_err(|_| Error::bad_request("this wallet has nothing that answers the request").with_hint(missing(&asked, &selection).join("; ")))?,
+            Some("newest") if answer.cards.is_empty() => by_policy(&selection).map_err(|_| {
+                Error::bad_request("this wallet has nothing that answers the request")
+                    .with_hint(missing(&asked, &selection).join("; "))
+            })?,
             None | Some("newest") => chosen(&selection, &fitting, &answer.cards)?,
-            Some(_) => return Err(Error::bad_request("there is no such policy").with_hint("the one there is: newest")),
+            Some(_) => {
+                return Err(Error::bad_request("there is no such policy")
+                    .with_hint("the one there is: newest"));
+            }
         };
-        let keys: Vec<Option<HolderKey>> = matches.iter().map(|(_, one)| holder_key(&fitting, one)).collect::<Result<_>>()?;
+        let keys: Vec<Option<HolderKey>> = matches
+            .iter()
+            .map(|(_, one)| holder_key(&fitting, one))
+            .collect::<Result<_>>()?;
         let choices: Vec<Chosen<'_>> = matches
             .iter()
             .zip(&keys)
             .filter_map(|((query, one), key)| {
                 let fit = fitting.get(one.id)?;
-                Some(Chosen { query_id: query, held: &fit.held, reveal: &one.reveal, key: key.as_ref() })
+                Some(Chosen {
+                    query_id: query,
+                    held: &fit.held,
+                    reveal: &one.reveal,
+                    key: key.as_ref(),
+                })
             })
             .collect();
-        let shown = matches.iter().filter_map(|(_, one)| choice(&fitting, one)).collect::<Vec<_>>();
+        let shown = matches
+            .iter()
+            .filter_map(|(_, one)| choice(&fitting, one))
+            .collect::<Vec<_>>();
         let ctx = self.shared.clock.ctx();
         let state = State::Asked(asked.clone());
         let freshness = Freshness { max_status_age: 0 };
         let next = self
             .shared
-            .run(&person.tenant, freshness, |evidence| holder::step(&state, Input::Present(&choices), evidence, &ctx))
+            .run(&person.tenant, freshness, |evidence| {
+                holder::step(&state, Input::Present(&choices), evidence, &ctx)
+            })
             .await?;
         let cards = shown.iter().map(|choice| choice.title.clone()).collect();
-        let claims = shown.into_iter().flat_map(|choice| choice.claims).map(|claim| claim.label).collect();
+        let claims = shown
+            .into_iter()
+            .flat_map(|choice| choice.claims)
+            .map(|claim| claim.label)
+            .collect();
         self.sent(person, &asked, next, (cards, claims)).await
     }
 
@@ -120,7 +166,11 @@ impl Wallet {
     ///
     /// # Errors
     /// What is wrong with the request.
-    pub async fn decline_request(self: &Arc<Self>, person: &Person, link: &str) -> Result<Answered> {
+    pub async fn decline_request(
+        self: &Arc<Self>,
+        person: &Person,
+        link: &str,
+    ) -> Result<Answered> {
         let asked = self.asked(person, link).await?;
         let state = State::Asked(asked.clone());
         let ctx = self.shared.clock.ctx();
@@ -128,7 +178,8 @@ impl Wallet {
             Step::Done(next) => next,
             Step::Needs(_) => return Err(Error::internal("declining needs nothing")),
         };
-        self.sent(person, &asked, next, (Vec::new(), Vec::new())).await
+        self.sent(person, &asked, next, (Vec::new(), Vec::new()))
+            .await
     }
 
     /// Stores the answer with the effect that delivers it, then delivers it.
@@ -141,16 +192,30 @@ impl Wallet {
     ) -> Result<Answered> {
         let ctx = self.shared.clock.ctx();
         let id = ctx.token("flow/id");
-        let flow = Flow { state, party: asked.request.client_id.clone(), cards, claims };
+        let flow = Flow {
+            state,
+            party: asked.request.client_id.clone(),
+            cards,
+            claims,
+        };
         let mut batch = Batch::new(person.tenant.clone())
             .put(Put::new(FLOW, &id, encode(&flow)?).expires(ctx.now().plus(FLOW_SECONDS)));
         for effect in effects {
-            let job = Job::Present { flow: id.clone(), effect };
+            let job = Job::Present {
+                flow: id.clone(),
+                effect,
+            };
             batch = batch.enqueue(job.entry("verifier", &id, ctx.now())?);
         }
         let committed = self.shared.store.commit(batch).await?;
-        let first = committed.outbox.first().copied().ok_or_else(|| Error::internal("an answer without delivery"))?;
-        let waiting = || Error::upstream("the verifier does not answer now; the answer will be delivered later");
+        let first = committed
+            .outbox
+            .first()
+            .copied()
+            .ok_or_else(|| Error::internal("an answer without delivery"))?;
+        let waiting = || {
+            Error::upstream("the verifier does not answer now; the answer will be delivered later")
+        };
         let leased = self.shared.store.lease(first).await?.ok_or_else(waiting)?;
         let wallet = self.clone();
         let done = tokio::spawn(async move { wallet.perform_presented(leased).await });
@@ -159,20 +224,34 @@ impl Wallet {
 
     /// Delivers an answer; nothing if it must be tried again.
     pub(crate) async fn perform_presented(&self, leased: Leased) -> Result<Option<Answered>> {
-        let Job::Present { flow: id, effect: Effect::PostResponse { url, form } } = Job::read(&leased)? else {
+        let Job::Present {
+            flow: id,
+            effect: Effect::PostResponse { url, form },
+        } = Job::read(&leased)?
+        else {
             return Err(Error::internal("another kind of effect came to the wallet"));
         };
         let tenant = leased.tenant.clone();
         let Some(record) = self.shared.store.read(&tenant, FLOW, &id).await? else {
-            self.shared.store.commit(Batch::new(tenant).settle(leased.id)).await?;
+            self.shared
+                .store
+                .commit(Batch::new(tenant).settle(leased.id))
+                .await?;
             return Ok(None);
         };
         let flow: Flow = decode(&record.value)?;
-        let posted = self.shared.net.post(&url, Body::Form(form), Authorization::None).await;
+        let posted = self
+            .shared
+            .net
+            .post(&url, Body::Form(form), Authorization::None)
+            .await;
         let ctx = self.shared.clock.ctx();
         let reason;
         let input = match &posted {
-            Ok(response) => Input::Delivered { status: response.status, body: &response.body },
+            Ok(response) => Input::Delivered {
+                status: response.status,
+                body: &response.body,
+            },
             Err(NetError::Busy { .. }) if leased.attempts < 5 => {
                 let batch = Batch::new(tenant).retry(leased.id, ctx.now().plus(1));
                 self.shared.store.commit(batch).await?;
@@ -199,12 +278,20 @@ impl Wallet {
         let entry = Entry::new(what, &flow.party, flow.cards, flow.claims).put(&ctx)?;
         let history = entry.id.clone();
         // Should a power failure take this, the answer is delivered once more, and the verifier says that it has it.
-        let batch = Batch::new(tenant).settle(leased.id).delete(FLOW, &id).put(entry).deferred();
+        let batch = Batch::new(tenant)
+            .settle(leased.id)
+            .delete(FLOW, &id)
+            .put(entry)
+            .deferred();
         self.shared.store.commit(batch).await?;
         if what == "shared" {
             self.shared.events.tell(EventKind::Presented, &history);
         }
-        Ok(Some(Answered { delivered, redirect_uri: redirect_uri.map(String::from), history }))
+        Ok(Some(Answered {
+            delivered,
+            redirect_uri: redirect_uri.map(String::from),
+            history,
+        }))
     }
 
     /// The request: one looked at before, or fetched and authenticated now.
@@ -212,11 +299,13 @@ impl Wallet {
         if !link.contains(':') {
             let record = self.shared.store.read(&person.tenant, ASKED, link).await?;
             let record = record.ok_or_else(|| {
-                Error::new(ErrorKind::Gone, "this request was looked at too long ago").with_hint("open its link again")
+                Error::new(ErrorKind::Gone, "this request was looked at too long ago")
+                    .with_hint("open its link again")
             })?;
             return decode(&record.value);
         }
-        let invocation = request::open(link, &self.transport).map_err(|refused| self.refused(*refused))?;
+        let invocation =
+            request::open(link, &self.transport).map_err(|refused| self.refused(*refused))?;
         let ctx = self.shared.clock.ctx();
         let fetch = invocation.fetch(&ctx);
         let (client_id, object, wallet_nonce) = match (invocation, fetch) {
@@ -226,15 +315,25 @@ impl Wallet {
                 let object = self.object(&fetch).await?;
                 (client_id, object, fetch.wallet_nonce)
             }
-            (Invocation::Reference { .. }, None) => return Err(Error::internal("a reference that can't be fetched")),
+            (Invocation::Reference { .. }, None) => {
+                return Err(Error::internal("a reference that can't be fetched"));
+            }
         };
-        let received = Received { client_id: &client_id, object: &object, wallet_nonce: wallet_nonce.as_deref() };
-        let trust = Trust { transport: &self.transport, anchors: &self.shared.anchors };
+        let received = Received {
+            client_id: &client_id,
+            object: &object,
+            wallet_nonce: wallet_nonce.as_deref(),
+        };
+        let trust = Trust {
+            transport: &self.transport,
+            anchors: &self.shared.anchors,
+        };
         let freshness = Freshness { max_status_age: 0 };
         let authenticated = self
             .shared
             .run(&person.tenant, freshness, |evidence| {
-                request::authenticate(&received, &trust, evidence, ctx.now()).map_err(|refused| Refusal(*refused))
+                request::authenticate(&received, &trust, evidence, ctx.now())
+                    .map_err(|refused| Refusal(*refused))
             })
             .await;
         authenticated
@@ -245,13 +344,26 @@ impl Wallet {
             Some(form) => (Method::Post, Body::Form(form.clone())),
             None => (Method::Get, Body::Empty),
         };
-        let request = Request { accept: Some(fetch.accept), ..Request::default() };
-        let call = Call { method, url: &fetch.url, body, authorization: Authorization::None, request };
+        let request = Request {
+            accept: Some(fetch.accept),
+            ..Request::default()
+        };
+        let call = Call {
+            method,
+            url: &fetch.url,
+            body,
+            authorization: Authorization::None,
+            request,
+        };
         let response = self.shared.net.call(call).await.map_err(|error| {
             tracing::warn!(reason = %error, "a request object could not be fetched");
             Error::upstream(format!("the request can't be fetched: {error}"))
         })?;
-        Ok(request::read(response.status, response.content_type.as_deref(), &response.body)?)
+        Ok(request::read(
+            response.status,
+            response.content_type.as_deref(),
+            &response.body,
+        )?)
     }
 
     /// Tells the verifier why, where it is known whom to tell, and gives the error for the person.
@@ -273,13 +385,19 @@ impl Wallet {
         for query in asked.request.query.credentials() {
             for name in types_of(query) {
                 let tag = Tag::hashed("type", name);
-                let records = self.shared.store.find(&person.tenant, CARD, &tag, &Page::newest(CARDS_MAX)).await?;
+                let records = self
+                    .shared
+                    .store
+                    .find(&person.tenant, CARD, &tag, &Page::newest(CARDS_MAX))
+                    .await?;
                 for record in &records {
                     if fitting.contains_key(&record.id) {
                         continue;
                     }
                     let card = CardRecord::read(record)?;
-                    let expired = card.expires.is_some_and(|expires| expires <= self.shared.clock.now());
+                    let expired = card
+                        .expires
+                        .is_some_and(|expires| expires <= self.shared.clock.now());
                     if query.known_format() != Some(card.format) || expired {
                         continue;
                     }
@@ -289,7 +407,10 @@ impl Wallet {
                 }
             }
         }
-        Ok(order.into_iter().filter_map(|id| fitting.remove(&id)).collect())
+        Ok(order
+            .into_iter()
+            .filter_map(|id| fitting.remove(&id))
+            .collect())
     }
 
     fn asker(&self, asked: &Asked) -> Asker {
@@ -298,7 +419,12 @@ impl Wallet {
             trusted: self.shared.config.trust.verifiers.contains(&client_id),
             client_id,
             prefix: asked.verifier.prefix.clone(),
-            host: asked.request.response_uri.host_str().unwrap_or_default().to_owned(),
+            host: asked
+                .request
+                .response_uri
+                .host_str()
+                .unwrap_or_default()
+                .to_owned(),
             authenticated: asked.verifier.authenticated,
         }
     }
@@ -354,21 +480,34 @@ fn choice(fitting: &[Fitting], one: &Match<usize>) -> Option<Choice> {
 }
 
 fn holder_key(fitting: &[Fitting], one: &Match<usize>) -> Result<Option<HolderKey>> {
-    let Some(Fitting { card, held }) = fitting.get(one.id) else { return Ok(None) };
-    let Some(key) = &card.key else { return Ok(None) };
+    let Some(Fitting { card, held }) = fitting.get(one.id) else {
+        return Ok(None);
+    };
+    let Some(key) = &card.key else {
+        return Ok(None);
+    };
     let kid = match (&card.kid, held.holder_did()) {
         (Some(kid), _) => Some(kid.clone()),
         // A key without a name was turned into a did:jwk by the issuer of a W3C credential.
-        (None, Some(did)) => Some(crate::identity::kid_of(&selfsame_did::Did::parse(did).map_err(Error::internal)?)),
+        (None, Some(did)) => Some(crate::identity::kid_of(
+            &selfsame_did::Did::parse(did).map_err(Error::internal)?,
+        )),
         (None, None) => None,
     };
-    Ok(Some(HolderKey { key: key.clone(), algorithm: selfsame_crypto::Algorithm::Es256, kid }))
+    Ok(Some(HolderKey {
+        key: key.clone(),
+        algorithm: selfsame_crypto::Algorithm::Es256,
+        kid,
+    }))
 }
 
 fn types_of(query: &CredentialQuery) -> Vec<String> {
     match &query.meta {
         Meta::SdJwtVc { vct_values } => vct_values.clone(),
-        Meta::W3c { type_values } => type_values.iter().filter_map(|types| types.last().cloned()).collect(),
+        Meta::W3c { type_values } => type_values
+            .iter()
+            .filter_map(|types| types.last().cloned())
+            .collect(),
         _ => Vec::new(),
     }
 }
@@ -377,7 +516,12 @@ fn missing(asked: &Asked, selection: &Selection<usize>) -> Vec<String> {
     selection
         .missing()
         .map(|(id, mismatch)| {
-            let wanted = asked.request.query.credential(id).map(types_of).unwrap_or_default();
+            let wanted = asked
+                .request
+                .query
+                .credential(id)
+                .map(types_of)
+                .unwrap_or_default();
             format!("{}: {mismatch}", wanted.join(", "))
         })
         .collect()

@@ -53,10 +53,15 @@ pub(super) struct Look {
 impl Look {
     /// The look that a configuration describes; texts are cut, colours checked, links ignored.
     pub fn of(configuration: &Configuration) -> Self {
-        let Some(metadata) = &configuration.credential_metadata else { return Self::default() };
+        let Some(metadata) = &configuration.credential_metadata else {
+            return Self::default();
+        };
         let display = metadata.display.first();
         Self {
-            title: display.and_then(|display| display.name.as_deref()).map(short).unwrap_or_default(),
+            title: display
+                .and_then(|display| display.name.as_deref())
+                .map(short)
+                .unwrap_or_default(),
             color: display
                 .and_then(|display| display.background_color.clone())
                 .filter(|color| is_color(color)),
@@ -76,12 +81,17 @@ impl Look {
     pub fn display(&self) -> Display {
         let mut words = self.title.splitn(2, ' ');
         let first = words.next().unwrap_or_default();
-        let is_picture = !first.is_empty() && !first.chars().any(|c| c.is_ascii() || c.is_alphabetic());
+        let is_picture =
+            !first.is_empty() && !first.chars().any(|c| c.is_ascii() || c.is_alphabetic());
         let (icon, title) = match words.next() {
             Some(rest) if is_picture => (Some(first.to_owned()), rest.to_owned()),
             _ => (None, self.title.clone()),
         };
-        Display { title, color: self.color.clone(), icon }
+        Display {
+            title,
+            color: self.color.clone(),
+            icon,
+        }
     }
 
     /// The name of the claim at this path.
@@ -95,9 +105,15 @@ impl Look {
 
 impl CardRecord {
     /// The card of a credential that has come.
-    pub fn of(credential: ReceivedCredential, mut look: Look, ctx: &Ctx, number: usize) -> Result<Self> {
-        let held = Held::parse(&credential.raw, credential.format)
-            .map_err(|error| Error::upstream(format!("the issuer sent what is no credential: {error}")))?;
+    pub fn of(
+        credential: ReceivedCredential,
+        mut look: Look,
+        ctx: &Ctx,
+        number: usize,
+    ) -> Result<Self> {
+        let held = Held::parse(&credential.raw, credential.format).map_err(|error| {
+            Error::upstream(format!("the issuer sent what is no credential: {error}"))
+        })?;
         let types: Vec<String> = held.types().into_iter().map(str::to_owned).collect();
         if look.title.is_empty() {
             look.title = types.last().map(|name| short(name)).unwrap_or_default();
@@ -131,9 +147,15 @@ impl CardRecord {
     /// For the store, found by each of its types.
     pub fn into_put(self) -> Result<(Put, CardSummary)> {
         let put = Put::new(CARD, &self.id, encode(&self)?);
-        let put = self.types.iter().fold(put, |put, name| put.tag(Tag::hashed("type", name.clone())));
+        let put = self
+            .types
+            .iter()
+            .fold(put, |put, name| put.tag(Tag::hashed("type", name.clone())));
         let summary = self.summary();
-        Ok((put.tag(Tag::hashed("format", self.format.as_str())), summary))
+        Ok((
+            put.tag(Tag::hashed("format", self.format.as_str())),
+            summary,
+        ))
     }
 
     /// In short.
@@ -155,7 +177,10 @@ impl CardRecord {
             .iter()
             .flat_map(|path| {
                 let values = path.select(held.claims());
-                values.into_iter().map(|value| self.line(path, value)).collect::<Vec<_>>()
+                values
+                    .into_iter()
+                    .map(|value| self.line(path, value))
+                    .collect::<Vec<_>>()
             })
             .collect()
     }
@@ -171,18 +196,28 @@ impl CardRecord {
     /// All claims that say something about the person.
     pub fn all_lines(&self, held: &Held) -> Vec<ClaimLine> {
         if !self.look.labels.is_empty() {
-            let paths: Vec<ClaimPath> = self.look.labels.iter().map(|(path, _)| path.clone()).collect();
+            let paths: Vec<ClaimPath> = self
+                .look
+                .labels
+                .iter()
+                .map(|(path, _)| path.clone())
+                .collect();
             return self.lines(held, &paths);
         }
         let claims = match self.format {
             Format::SdJwtVc => held.claims(),
-            Format::JwtVcJson | Format::VcJwt => held.claims().get("credentialSubject").unwrap_or(&Value::Null),
+            Format::JwtVcJson | Format::VcJwt => held
+                .claims()
+                .get("credentialSubject")
+                .unwrap_or(&Value::Null),
         };
         let technical = ["iss", "iat", "nbf", "exp", "vct", "cnf", "status", "id"];
         let members = claims.as_object().into_iter().flatten();
         members
             .filter(|(name, _)| !technical.contains(&name.as_str()))
-            .filter_map(|(name, value)| Some(self.line(&ClaimPath::of_names([name.as_str()]).ok()?, value)))
+            .filter_map(|(name, value)| {
+                Some(self.line(&ClaimPath::of_names([name.as_str()]).ok()?, value))
+            })
             .collect()
     }
 }
@@ -193,8 +228,14 @@ impl Wallet {
     /// # Errors
     /// The store's.
     pub async fn cards(&self, person: &Person, paging: &Paging) -> Result<Listing<CardSummary>> {
-        let records = self.shared.store.list(&person.tenant, CARD, &page(paging)).await?;
-        listing(&records, paging, |record| Ok(CardRecord::read(record)?.summary()))
+        let records = self
+            .shared
+            .store
+            .list(&person.tenant, CARD, &page(paging))
+            .await?;
+        listing(&records, paging, |record| {
+            Ok(CardRecord::read(record)?.summary())
+        })
     }
 
     /// One card with its claims and what its issuer says of it now.
@@ -230,7 +271,9 @@ impl Wallet {
 
     pub(super) async fn card_record(&self, person: &Person, id: &str) -> Result<CardRecord> {
         let record = self.shared.store.read(&person.tenant, CARD, id).await?;
-        CardRecord::read(&record.ok_or_else(|| Error::not_found("there is no such card in this wallet"))?)
+        CardRecord::read(
+            &record.ok_or_else(|| Error::not_found("there is no such card in this wallet"))?,
+        )
     }
 
     /// What the issuer's lists say, without judging who signed them: for the person's own eyes.
@@ -273,11 +316,15 @@ fn as_text(value: &Value) -> String {
 }
 
 fn short(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control()).take(LABEL_MAX).collect()
+    text.chars()
+        .filter(|c| !c.is_control())
+        .take(LABEL_MAX)
+        .collect()
 }
 
 /// `#rgb` or `#rrggbb`, and nothing else that a style sheet might understand.
 fn is_color(text: &str) -> bool {
-    text.strip_prefix('#')
-        .is_some_and(|digits| matches!(digits.len(), 3 | 6) && digits.bytes().all(|b| b.is_ascii_hexdigit()))
+    text.strip_prefix('#').is_some_and(|digits| {
+        matches!(digits.len(), 3 | 6) && digits.bytes().all(|b| b.is_ascii_hexdigit())
+    })
 }

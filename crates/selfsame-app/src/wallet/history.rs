@@ -41,7 +41,11 @@ impl Wallet {
     /// # Errors
     /// The store's.
     pub async fn history(&self, person: &Person, paging: &Paging) -> Result<Listing<HistoryEntry>> {
-        let records = self.shared.store.list(&person.tenant, HISTORY, &page(paging)).await?;
+        let records = self
+            .shared
+            .store
+            .list(&person.tenant, HISTORY, &page(paging))
+            .await?;
         listing(&records, paging, |record| decode(&record.value))
     }
 }

@@ -49,10 +49,18 @@ impl Wallet {
     /// # Errors
     /// The store's.
     pub async fn keys(&self, person: &Person, paging: &Paging) -> Result<Listing<KeyInfo>> {
-        let records = self.shared.store.list(&person.tenant, NAMED_KEY, &page(paging)).await?;
+        let records = self
+            .shared
+            .store
+            .list(&person.tenant, NAMED_KEY, &page(paging))
+            .await?;
         listing(&records, paging, |record| {
             let key: KeyRecord = decode(&record.value)?;
-            Ok(KeyInfo { handle: record.id.clone(), kind: key.kind, created: key.created.rfc3339() })
+            Ok(KeyInfo {
+                handle: record.id.clone(),
+                kind: key.kind,
+                created: key.created.rfc3339(),
+            })
         })
     }
 
@@ -79,9 +87,16 @@ impl Wallet {
             created: self.shared.clock.now(),
         };
         let id = did_id(did.as_str());
-        let batch = batch.expect(DID, &id, Expect::Absent).put(Put::new(DID, &id, encode(&record)?));
+        let batch =
+            batch
+                .expect(DID, &id, Expect::Absent)
+                .put(Put::new(DID, &id, encode(&record)?));
         self.shared.store.commit(batch).await?;
-        Ok(DidInfo { did: record.did, key: info.handle, created: info.created })
+        Ok(DidInfo {
+            did: record.did,
+            key: info.handle,
+            created: info.created,
+        })
     }
 
     /// A person's DIDs.
@@ -89,15 +104,27 @@ impl Wallet {
     /// # Errors
     /// The store's.
     pub async fn dids(&self, person: &Person, paging: &Paging) -> Result<Listing<DidInfo>> {
-        let records = self.shared.store.list(&person.tenant, DID, &page(paging)).await?;
+        let records = self
+            .shared
+            .store
+            .list(&person.tenant, DID, &page(paging))
+            .await?;
         listing(&records, paging, |record| {
             let did: DidRecord = decode(&record.value)?;
-            Ok(DidInfo { did: did.did, key: did.key.as_str().to_owned(), created: did.created.rfc3339() })
+            Ok(DidInfo {
+                did: did.did,
+                key: did.key.as_str().to_owned(),
+                created: did.created.rfc3339(),
+            })
         })
     }
 
     /// The key of one of a person's DIDs, and the DID URL it is known by.
-    pub(super) async fn did_key(&self, tenant: &TenantId, did: &str) -> Result<(Arc<PrivateKey>, String)> {
+    pub(super) async fn did_key(
+        &self,
+        tenant: &TenantId,
+        did: &str,
+    ) -> Result<(Arc<PrivateKey>, String)> {
         let record = self
             .shared
             .store
@@ -105,14 +132,20 @@ impl Wallet {
             .await?
             .ok_or_else(|| Error::not_found("this DID is none of this wallet's"))?;
         let record: DidRecord = decode(&record.value)?;
-        Ok((self.shared.keys.unsealed(tenant, &record.key).await?, record.kid))
+        Ok((
+            self.shared.keys.unsealed(tenant, &record.key).await?,
+            record.kid,
+        ))
     }
 
     fn new_key(&self, person: &Person, kind: &str) -> Result<(KeyInfo, Batch, Arc<PrivateKey>)> {
         let kind = key_type(kind)?;
         let batch = Batch::new(person.tenant.clone());
         let (key, handle, batch) = self.shared.keys.create(&person.tenant, kind, batch)?;
-        let record = KeyRecord { kind: kind_name(kind).to_owned(), created: self.shared.clock.now() };
+        let record = KeyRecord {
+            kind: kind_name(kind).to_owned(),
+            created: self.shared.clock.now(),
+        };
         let batch = batch.put(Put::new(NAMED_KEY, handle.as_str(), encode(&record)?));
         let info = KeyInfo {
             handle: handle.as_str().to_owned(),
@@ -131,7 +164,8 @@ pub(crate) fn key_type(name: &str) -> Result<KeyType> {
     match name {
         "P-256" => Ok(KeyType::P256),
         "Ed25519" => Ok(KeyType::Ed25519),
-        _ => Err(Error::bad_request("this kind of key is not made here").with_hint("one of: P-256, Ed25519")),
+        _ => Err(Error::bad_request("this kind of key is not made here")
+            .with_hint("one of: P-256, Ed25519")),
     }
 }
 

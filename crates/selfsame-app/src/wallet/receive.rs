@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use selfsame_crypto::ctx::Ctx;
 use selfsame_crypto::{KeyType, SecretString};
 use selfsame_net::{Authorization, Body, Call, Fresh, Method, NetError, Request, Response};
 use selfsame_openid4vc::wallet::offer::Source;
@@ -20,7 +21,9 @@ use crate::error::{Error, Result};
 use crate::events::EventKind;
 use crate::gather::Freshness;
 use crate::outbox::Job;
-use crate::view::wallet::{AcceptOffer, CardSummary, OfferPreview, OfferedCredential, Person, TxCodePrompt};
+use crate::view::wallet::{
+    AcceptOffer, CardSummary, OfferPreview, OfferedCredential, Person, TxCodePrompt,
+};
 
 const FLOW: &str = "receiving";
 const COPIES_MAX: usize = 20;
@@ -53,10 +56,16 @@ impl Wallet {
     pub async fn preview_offer(&self, link: &str) -> Result<OfferPreview> {
         let offer = self.offer(link).await?;
         let known = self.issuer_of(&offer).await?;
-        let tx_code = offer.pre_authorized_code().and_then(|grant| grant.tx_code.as_ref());
+        let tx_code = offer
+            .pre_authorized_code()
+            .and_then(|grant| grant.tx_code.as_ref());
         Ok(OfferPreview {
             issuer: offer.credential_issuer.clone(),
-            issuer_name: known.issuer.display.first().and_then(|display| display.name.clone()),
+            issuer_name: known
+                .issuer
+                .display
+                .first()
+                .and_then(|display| display.name.clone()),
             trusted: self.shared.trusts_issuer(&offer.credential_issuer),
             credentials: offered(&offer, &known),
             tx_code: tx_code.map(|code| TxCodePrompt {
@@ -74,15 +83,23 @@ impl Wallet {
     ///
     /// # Errors
     /// What is wrong with the offer, its issuer, or the transaction code.
-    pub async fn accept_offer(self: &Arc<Self>, person: &Person, accept: &AcceptOffer) -> Result<Vec<CardSummary>> {
+    pub async fn accept_offer(
+        self: &Arc<Self>,
+        person: &Person,
+        accept: &AcceptOffer,
+    ) -> Result<Vec<CardSummary>> {
         let offer = self.offer(&accept.offer).await?;
         let known = self.issuer_of(&offer).await?;
         let copies = accept.copies.unwrap_or(1);
         if !(1..=COPIES_MAX).contains(&copies) {
-            return Err(Error::bad_request(format!("1 to {COPIES_MAX} copies can be asked for")));
+            return Err(Error::bad_request(format!(
+                "1 to {COPIES_MAX} copies can be asked for"
+            )));
         }
         let batch = Batch::new(person.tenant.clone());
-        let (bindings, batch) = self.bindings(person, accept.did.as_deref(), copies, batch).await?;
+        let (bindings, batch) = self
+            .bindings(person, accept.did.as_deref(), copies, batch)
+            .await?;
         let tx_code = accept.tx_code.clone().map(SecretString::from);
         let (state, effects) = wallet::begin(&wallet::Accept {
             offer: &offer,
@@ -97,7 +114,8 @@ impl Wallet {
             .filter_map(|id| Some((id.clone(), Look::of(known.issuer.configuration(id)?))))
             .collect();
         let id = self.shared.clock.ctx().token("flow/id");
-        let put = Put::new(FLOW, &id, encode(&Flow { state, looks })?).expires(self.shared.clock.now().plus(FLOW_SECONDS));
+        let put = Put::new(FLOW, &id, encode(&Flow { state, looks })?)
+            .expires(self.shared.clock.now().plus(FLOW_SECONDS));
         let batch = self.enqueued(batch.put(put), &id, effects)?;
         // Nothing is lost with this commit that is not lost without it: until the code is redeemed the offer is
         // good, and what a power failure takes after that no record made before it brings back.
@@ -106,7 +124,9 @@ impl Wallet {
         match self.finish(first).await? {
             End::Kept(cards) => Ok(cards),
             End::Failed(error) => Err(error),
-            End::Waiting => Err(Error::upstream("the issuer does not answer now; what it sends later will be kept")),
+            End::Waiting => Err(Error::upstream(
+                "the issuer does not answer now; what it sends later will be kept",
+            )),
         }
     }
 
@@ -135,13 +155,18 @@ impl Wallet {
         };
         let tenant = leased.tenant.clone();
         let Some(record) = self.shared.store.read(&tenant, FLOW, &id).await? else {
-            self.shared.store.commit(Batch::new(tenant).settle(leased.id)).await?;
+            self.shared
+                .store
+                .commit(Batch::new(tenant).settle(leased.id))
+                .await?;
             return Ok(Done::End(End::Waiting));
         };
         let flow: Flow = decode(&record.value)?;
         let answer = match self.called(&effect).await {
             Ok(answer) => answer,
-            Err(error) if error.is_transient() && effect.may_be_repeated() && leased.attempts < 5 => {
+            Err(error)
+                if error.is_transient() && effect.may_be_repeated() && leased.attempts < 5 =>
+            {
                 let wait = 1_u64 << leased.attempts;
                 let batch = Batch::new(tenant).retry(leased.id, self.shared.clock.now().plus(wait));
                 self.shared.store.commit(batch).await?;
@@ -149,7 +174,9 @@ impl Wallet {
             }
             Err(error) => {
                 let reason = error.to_string();
-                return self.taken(&leased, (&record, flow), &Input::Unreachable(&reason)).await;
+                return self
+                    .taken(&leased, (&record, flow), &Input::Unreachable(&reason))
+                    .await;
             }
         };
         let seen = Answer {
@@ -161,42 +188,42 @@ impl Wallet {
             Effect::RedeemToken { .. } => Input::Token(seen),
             Effect::FetchNonce { .. } => Input::Nonce(seen),
             Effect::RequestCredential { .. } => Input::Credential(seen),
-            Effect::Keep(_) => return Err(Error::internal("credentials are kept with the step that brings them")),
+            Effect::Keep(_) => {
+                return Err(Error::internal(
+                    "credentials are kept with the step that brings them",
+                ));
+            }
         };
         self.taken(&leased, (&record, flow), &input).await
     }
 
     /// Takes a step with what came in, and commits all that follows from it at once.
-    async fn taken(&self, leased: &Leased, (record, flow): (&Record, Flow), input: &Input<'_>) -> Result<Done> {
+    async fn taken(
+        &self,
+        leased: &Leased,
+        (record, flow): (&Record, Flow),
+        input: &Input<'_>,
+    ) -> Result<Done> {
         let (tenant, id) = (leased.tenant.clone(), record.id.as_str());
         let ctx = self.shared.clock.ctx();
         let freshness = Freshness { max_status_age: 0 };
         let (state, effects) = self
             .shared
-            .run(&tenant, freshness, |evidence| wallet::step(&flow.state, input, evidence, &ctx))
+            .run(&tenant, freshness, |evidence| {
+                wallet::step(&flow.state, input, evidence, &ctx)
+            })
             .await?;
-        let mut batch = Batch::new(tenant.clone()).settle(leased.id);
-        let mut cards = Vec::new();
-        let mut further = Vec::new();
-        for effect in effects {
-            match effect {
-                Effect::Keep(credentials) => {
-                    for credential in credentials {
-                        let look = flow.looks.get(&credential.configuration_id).cloned().unwrap_or_default();
-                        let (put, card) = CardRecord::of(credential, look, &ctx, cards.len())?.into_put()?;
-                        cards.push(card);
-                        batch = batch.put(put);
-                    }
-                }
-                other => further.push(other),
-            }
-        }
-        let asks_for_credential = further.iter().any(|effect| matches!(effect, Effect::RequestCredential { .. }));
+        let batch = Batch::new(tenant).settle(leased.id);
+        let (batch, cards, further) = kept(effects, &flow, &ctx, batch)?;
+        let asks_for_credential = further
+            .iter()
+            .any(|effect| matches!(effect, Effect::RequestCredential { .. }));
         let batch = self.enqueued(batch, id, further)?;
         let (batch, end) = match &state {
             State::Received(received) => {
                 let entry = Entry::new("received", &received.issuer, titles(&cards), Vec::new());
-                (batch.delete(FLOW, id).put(entry.put(&ctx)?), Some(End::Kept(cards.clone())))
+                let batch = batch.delete(FLOW, id).put(entry.put(&ctx)?);
+                (batch, Some(End::Kept(cards.clone())))
             }
             State::Failed(failed) => {
                 tracing::warn!(reason = %failed.reason, code = failed.code.as_deref(), "an offer could not be taken");
@@ -204,11 +231,18 @@ impl Wallet {
                 (batch.delete(FLOW, id), Some(End::Failed(error)))
             }
             State::Redeeming(_) | State::Proving(_) | State::Requesting(_) => {
-                (batch.update(FLOW, record, encode(&Flow { state, looks: flow.looks })?), None)
+                let flow = Flow {
+                    state,
+                    looks: flow.looks,
+                };
+                (batch.update(FLOW, record, encode(&flow)?), None)
             }
         };
         // The token alone is worth no flush of its own: it goes to the disk with the request that spends it.
-        let batch = if end.is_none() && !asks_for_credential { batch.deferred() } else { batch };
+        let batch = match &end {
+            None if !asks_for_credential => batch.deferred(),
+            _ => batch,
+        };
         let committed = self.shared.store.commit(batch).await?;
         for card in &cards {
             self.shared.events.tell(EventKind::Received, &card.id);
@@ -221,7 +255,10 @@ impl Wallet {
 
     fn enqueued(&self, batch: Batch, flow: &str, effects: Vec<Effect>) -> Result<Batch> {
         effects.into_iter().try_fold(batch, |batch, effect| {
-            let job = Job::Receive { flow: flow.to_owned(), effect };
+            let job = Job::Receive {
+                flow: flow.to_owned(),
+                effect,
+            };
             Ok(batch.enqueue(job.entry("issuer", flow, self.shared.clock.now())?))
         })
     }
@@ -250,11 +287,18 @@ impl Wallet {
         match wallet::offer::locate(link, &self.transport)? {
             Source::Value(offer) => Ok(offer),
             Source::Reference(url) => {
-                let response = self.fetched(&url).await.map_err(|error| unreachable("the offer", &error))?;
+                let response = self
+                    .fetched(&url)
+                    .await
+                    .map_err(|error| unreachable("the offer", &error))?;
                 if !response.is_success() {
-                    return Err(Error::upstream("the offer was taken or has expired").with_hint("ask the issuer for a new one"));
+                    return Err(Error::upstream("the offer was taken or has expired")
+                        .with_hint("ask the issuer for a new one"));
                 }
-                Ok(wallet::offer::read(&response.body, response.content_type.as_deref())?)
+                Ok(wallet::offer::read(
+                    &response.body,
+                    response.content_type.as_deref(),
+                )?)
             }
         }
     }
@@ -284,25 +328,47 @@ impl Wallet {
     async fn fetch_issuer(&self, offer: &CredentialOffer) -> Result<KnownIssuer> {
         let url = wallet::metadata::issuer_location(offer, &self.transport)?;
         let response = self.document(&url, "the issuer's metadata").await?;
-        let issuer = wallet::metadata::read_issuer(&response.body, response.content_type.as_deref(), offer, &self.transport)?;
+        let issuer = wallet::metadata::read_issuer(
+            &response.body,
+            response.content_type.as_deref(),
+            offer,
+            &self.transport,
+        )?;
         let server = wallet::metadata::server(&issuer, offer, &self.transport)?;
-        let response = self.document(&server.url, "the authorization server's metadata").await?;
+        let response = self
+            .document(&server.url, "the authorization server's metadata")
+            .await?;
         let server = wallet::metadata::read_server(&response.body, &server, &self.transport)?;
         Ok(KnownIssuer { issuer, server })
     }
 
     async fn document(&self, url: &Url, what: &str) -> Result<Response> {
-        let response = self.fetched(url).await.map_err(|error| unreachable(what, &error))?;
+        let response = self
+            .fetched(url)
+            .await
+            .map_err(|error| unreachable(what, &error))?;
         if response.is_success() {
             Ok(response)
         } else {
-            Err(Error::upstream(format!("{what} can't be fetched: {}", response.status)))
+            Err(Error::upstream(format!(
+                "{what} can't be fetched: {}",
+                response.status
+            )))
         }
     }
 
     async fn fetched(&self, url: &Url) -> std::result::Result<Response, NetError> {
-        let request = Request { accept: Some("application/json"), ..Request::default() };
-        let call = Call { method: Method::Get, url, body: Body::Empty, authorization: Authorization::None, request };
+        let request = Request {
+            accept: Some("application/json"),
+            ..Request::default()
+        };
+        let call = Call {
+            method: Method::Get,
+            url,
+            body: Body::Empty,
+            authorization: Authorization::None,
+            request,
+        };
         self.shared.net.call(call).await
     }
 
@@ -327,7 +393,10 @@ impl Wallet {
         }
         let mut bindings = Vec::with_capacity(copies);
         for _ in 0..copies {
-            let (key, handle, more) = self.shared.keys.create(&person.tenant, KeyType::P256, batch)?;
+            let (key, handle, more) =
+                self.shared
+                    .keys
+                    .create(&person.tenant, KeyType::P256, batch)?;
             batch = more;
             bindings.push(Binding {
                 key: handle,
@@ -338,6 +407,36 @@ impl Wallet {
         }
         Ok((bindings, batch))
     }
+}
+
+/// Puts the credentials to keep into the batch; gives their cards, and the effects that remain.
+fn kept(
+    effects: Vec<Effect>,
+    flow: &Flow,
+    ctx: &Ctx,
+    mut batch: Batch,
+) -> Result<(Batch, Vec<CardSummary>, Vec<Effect>)> {
+    let mut cards = Vec::new();
+    let mut further = Vec::new();
+    for effect in effects {
+        let Effect::Keep(credentials) = effect else {
+            further.push(effect);
+            continue;
+        };
+        for credential in credentials {
+            let look = flow.looks.get(&credential.configuration_id);
+            let card = CardRecord::of(
+                credential,
+                look.cloned().unwrap_or_default(),
+                ctx,
+                cards.len(),
+            )?;
+            let (put, summary) = card.into_put()?;
+            cards.push(summary);
+            batch = batch.put(put);
+        }
+    }
+    Ok((batch, cards, further))
 }
 
 /// What follows an effect that was carried out.
@@ -359,11 +458,18 @@ fn offered(offer: &CredentialOffer, known: &KnownIssuer) -> Vec<OfferedCredentia
             display: look.display(),
         })
     };
-    offer.credential_configuration_ids.iter().filter_map(described).collect()
+    offer
+        .credential_configuration_ids
+        .iter()
+        .filter_map(described)
+        .collect()
 }
 
 fn titles(cards: &[CardSummary]) -> Vec<String> {
-    cards.iter().map(|card| card.display.title.clone()).collect()
+    cards
+        .iter()
+        .map(|card| card.display.title.clone())
+        .collect()
 }
 
 fn unreachable(what: &str, error: &NetError) -> Error {

@@ -17,11 +17,18 @@ pub async fn register(client: &Client, number: usize) -> Result<String, Error> {
 }
 
 /// An offer made and taken: requests that the issuer's operator and the wallet's person send.
-pub async fn issue(client: &Client, operator: &str, person: &str, format: &str) -> Result<(), Error> {
+pub async fn issue(
+    client: &Client,
+    operator: &str,
+    person: &str,
+    format: &str,
+) -> Result<(), Error> {
     let offer = json!({"template": TEMPLATE, "format": format, "examples": true});
     let offer = client.post("/api/issuer/offers", operator, &offer).await?;
     let taking = json!({"offer": text(&offer, "uri")?});
-    let taken = client.post("/api/wallet/offers/accept", person, &taking).await?;
+    let taken = client
+        .post("/api/wallet/offers/accept", person, &taking)
+        .await?;
     match taken["items"].as_array().map(Vec::len) {
         Some(1..) => Ok(()),
         _ => Err(unexpected("POST /api/wallet/offers/accept", &taken)),
@@ -29,11 +36,20 @@ pub async fn issue(client: &Client, operator: &str, person: &str, format: &str) 
 }
 
 /// A request made, answered, and judged valid.
-pub async fn verify(client: &Client, operator: &str, person: &str, format: &str) -> Result<(), Error> {
+pub async fn verify(
+    client: &Client,
+    operator: &str,
+    person: &str,
+    format: &str,
+) -> Result<(), Error> {
     let request = json!({"template": TEMPLATE, "format": format});
-    let request = client.post("/api/verifier/requests", operator, &request).await?;
+    let request = client
+        .post("/api/verifier/requests", operator, &request)
+        .await?;
     let answer = json!({"request": text(&request, "uri")?, "policy": "newest"});
-    client.post("/api/wallet/requests/answer", person, &answer).await?;
+    client
+        .post("/api/wallet/requests/answer", person, &answer)
+        .await?;
     let path = format!("/api/verifier/requests/{}?wait=30", text(&request, "id")?);
     let status = client.get(&path, operator).await?;
     if status["verdict"]["outcome"] == "valid" {
@@ -51,5 +67,8 @@ fn text(value: &Value, name: &str) -> Result<String, Error> {
 }
 
 fn unexpected(what: &str, got: &Value) -> Error {
-    Error::Call { what: what.to_owned(), why: format!("unexpected answer {got}") }
+    Error::Call {
+        what: what.to_owned(),
+        why: format!("unexpected answer {got}"),
+    }
 }

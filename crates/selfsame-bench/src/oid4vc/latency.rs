@@ -37,8 +37,20 @@ pub async fn measure(bench: &mut Bench<'_>) -> Result<(), Error> {
             let (issue, verify) = repeat(bench, stage, method, flow::STUDY_FORMAT).await?;
             (issue, verify, None)
         };
-        push(bench, &format!("latency_ms_{method}_issue"), &issue, study_issue, note.as_deref());
-        push(bench, &format!("latency_ms_{method}_verify"), &verify, study_verify, note.as_deref());
+        push(
+            bench,
+            &format!("latency_ms_{method}_issue"),
+            &issue,
+            study_issue,
+            note.as_deref(),
+        );
+        push(
+            bench,
+            &format!("latency_ms_{method}_verify"),
+            &verify,
+            study_verify,
+            note.as_deref(),
+        );
     }
     let stage = bench.stage("latency-sd-jwt", "").await?;
     let (issue, verify) = repeat(bench, stage, "dc+sd-jwt", "dc+sd-jwt").await?;
@@ -48,10 +60,17 @@ pub async fn measure(bench: &mut Bench<'_>) -> Result<(), Error> {
 }
 
 #[expect(clippy::disallowed_methods, reason = "latency is what is measured")]
-async fn repeat(bench: &Bench<'_>, mut stage: Stage, name: &str, format: &str) -> Result<(Sample, Sample), Error> {
+async fn repeat(
+    bench: &Bench<'_>,
+    mut stage: Stage,
+    name: &str,
+    format: &str,
+) -> Result<(Sample, Sample), Error> {
     stage.people(1, bench.progress).await?;
     let repetitions = bench.plan.latency_repetitions;
-    bench.progress.begin(&format!("latency with {name}"), repetitions as u64);
+    bench
+        .progress
+        .begin(&format!("latency with {name}"), repetitions as u64);
     let (operator, person) = (stage.server.operator.as_str(), stage.people[0].as_str());
     let (mut issue, mut verify) = (Sample::default(), Sample::default());
     for _ in 0..repetitions {
@@ -66,7 +85,13 @@ async fn repeat(bench: &Bench<'_>, mut stage: Stage, name: &str, format: &str) -
     Ok((issue, verify))
 }
 
-fn push(bench: &mut Bench<'_>, name: &str, sample: &Sample, study: Option<f64>, note: Option<&str>) {
+fn push(
+    bench: &mut Bench<'_>,
+    name: &str,
+    sample: &Sample,
+    study: Option<f64>,
+    note: Option<&str>,
+) {
     // The study gives means; so does this.
     let mut figure = Figure::new(name, sample.mean(), "ms").spread(sample.deviation());
     if let Some(study) = study {

@@ -19,7 +19,9 @@ pub async fn measure(bench: &mut Bench<'_>, stage: &mut Stage) -> Result<(), Err
     for users in USERS {
         stage.people(users, bench.progress).await?;
         for flow in [Flow::Issue, Flow::Verify] {
-            bench.progress.begin(&format!("{users} users, {}", flow.name()), 1);
+            bench
+                .progress
+                .begin(&format!("{users} users, {}", flow.name()), 1);
             let burst = burst(stage, flow, users, each).await;
             if users == 1000 {
                 failed_at_1000 += burst.failed;
@@ -30,7 +32,11 @@ pub async fn measure(bench: &mut Bench<'_>, stage: &mut Stage) -> Result<(), Err
                 median = median.note(format!("{} failed, first: {why}", burst.failed));
             }
             bench.figures.push(median);
-            bench.figures.push(Figure::new(name("p95_ms"), burst.times.quantile(0.95), "ms"));
+            bench.figures.push(Figure::new(
+                name("p95_ms"),
+                burst.times.quantile(0.95),
+                "ms",
+            ));
             bench.progress.advance(1);
         }
     }
@@ -39,9 +45,9 @@ pub async fn measure(bench: &mut Bench<'_>, stage: &mut Stage) -> Result<(), Err
             .bar(Bar::AtMost(0.0))
             .note(format!("of {}", 2 * 1000 * each)),
     );
-    bench
-        .figures
-        .push(Figure::new("rss_mb_1000", stage.server.usage().peak_mb, "MB").bar(Bar::AtMost(150.0)));
+    bench.figures.push(
+        Figure::new("rss_mb_1000", stage.server.usage().peak_mb, "MB").bar(Bar::AtMost(150.0)),
+    );
     until_failure(bench, stage).await?;
     recovery(bench, stage).await
 }
@@ -60,19 +66,27 @@ async fn until_failure(bench: &mut Bench<'_>, stage: &mut Stage) -> Result<(), E
             crowd.extend_from_slice(&stage.people[..whole.min(users - crowd.len())]);
         }
         let people = std::mem::replace(&mut stage.people, crowd);
-        bench.progress.begin(&format!("{users} requests at once"), 1);
+        bench
+            .progress
+            .begin(&format!("{users} requests at once"), 1);
         let burst = burst(stage, Flow::Issue, users, 1).await;
         stage.people = people;
         bench.progress.advance(1);
         if burst.failed > 0 {
-            note = format!("{} of {users} failed, first: {}", burst.failed, burst.why.unwrap_or_default());
+            note = format!(
+                "{} of {users} failed, first: {}",
+                burst.failed,
+                burst.why.unwrap_or_default()
+            );
             break;
         }
         note = format!("none failed with {users} at once, the most that were tried");
     }
-    bench
-        .figures
-        .push(Figure::new("first_failure_users", users as f64, "users").study(STUDY_HALTS).note(note));
+    bench.figures.push(
+        Figure::new("first_failure_users", users as f64, "users")
+            .study(STUDY_HALTS)
+            .note(note),
+    );
     Ok(())
 }
 
@@ -90,9 +104,14 @@ async fn recovery(bench: &mut Bench<'_>, stage: &mut Stage) -> Result<(), Error>
         let mut sample = Sample::default();
         for _ in 0..10 {
             let call = Instant::now();
-            if flow::issue(&stage.client, &stage.server.operator, &stage.people[0], flow::STUDY_FORMAT)
-                .await
-                .is_ok()
+            if flow::issue(
+                &stage.client,
+                &stage.server.operator,
+                &stage.people[0],
+                flow::STUDY_FORMAT,
+            )
+            .await
+            .is_ok()
             {
                 sample.add(call.elapsed());
             }

@@ -46,7 +46,9 @@ pub async fn measure(bench: &mut Bench<'_>, stage: &Stage) -> Result<(), Error> 
         figure = figure.note("scaled up from a shorter run");
     }
     let commit_ms = sample(&runs, |run| run.commit_ms);
-    let overhead = sample(&runs, |run| run.pair_ms - run.commits as f64 / run.pairs as f64 * run.commit_ms);
+    let overhead = sample(&runs, |run| {
+        run.pair_ms - run.commits as f64 / run.pairs as f64 * run.commit_ms
+    });
     let commits = sample(&runs, |run| run.commits as f64 / run.pairs as f64);
     let requests = sample(&runs, |run| run.requests as f64 / run.pairs as f64);
     let mut busy = Sample::default();
@@ -59,15 +61,34 @@ pub async fn measure(bench: &mut Bench<'_>, stage: &Stage) -> Result<(), Error> 
         Figure::new("pair_overhead_ms", overhead.median(), "ms")
             .spread(overhead.range())
             .bar(Bar::AtMost(2.5)),
-        Figure::new("commits_per_pair", commits.median(), "").spread(commits.range()).bar(Bar::AtMost(9.0)),
-        Figure::new("requests_per_pair", requests.median(), "").spread(requests.range()).bar(Bar::AtMost(12.0)),
-        Figure::new("cpu_mean_percent", busy.mean(), "%").spread(busy.deviation()).note("of one core, the server alone"),
+        Figure::new("commits_per_pair", commits.median(), "")
+            .spread(commits.range())
+            .bar(Bar::AtMost(9.0)),
+        Figure::new("requests_per_pair", requests.median(), "")
+            .spread(requests.range())
+            .bar(Bar::AtMost(12.0)),
+        Figure::new("cpu_mean_percent", busy.mean(), "%")
+            .spread(busy.deviation())
+            .note("of one core, the server alone"),
         Figure::new("cpu_range_percent", busy.range(), "%").study(11.75),
         Figure::new("cpu_deviation_percent", busy.deviation(), "%").study(2.65),
-        Figure::new("rss_mb_pairs", runs.iter().flat_map(|run| &run.load).map(|(_, memory)| *memory).fold(0.0, f64::max), "MB"),
+        Figure::new(
+            "rss_mb_pairs",
+            runs.iter()
+                .flat_map(|run| &run.load)
+                .map(|(_, memory)| *memory)
+                .fold(0.0, f64::max),
+            "MB",
+        ),
     ]);
-    bench.charts.push(chart("Processor, per cent of one core", &runs, |point| point.0));
-    bench.charts.push(chart("Memory, MB", &runs, |point| point.1));
+    bench
+        .charts
+        .push(chart("Processor, per cent of one core", &runs, |point| {
+            point.0
+        }));
+    bench
+        .charts
+        .push(chart("Memory, MB", &runs, |point| point.1));
     Ok(())
 }
 
@@ -75,7 +96,9 @@ pub async fn measure(bench: &mut Bench<'_>, stage: &Stage) -> Result<(), Error> 
 async fn run(bench: &Bench<'_>, stage: &Stage, person: &str, number: usize) -> Result<Run, Error> {
     let plan = bench.plan;
     let seconds = plan.idle.as_secs() * 2 + plan.pairs_for.as_secs();
-    bench.progress.begin(&format!("pairs, run {}", number + 1), seconds);
+    bench
+        .progress
+        .begin(&format!("pairs, run {}", number + 1), seconds);
     let mut watch = Watch::new();
     watch.idle(&stage.server, plan.idle, bench).await;
     let before = counted(stage).await?;
@@ -84,8 +107,20 @@ async fn run(bench: &Bench<'_>, stage: &Stage, person: &str, number: usize) -> R
     let mut pairs = 0;
     let first_busy = watch.load.len();
     while began.elapsed() < plan.pairs_for {
-        flow::issue(&stage.client, &stage.server.operator, person, flow::STUDY_FORMAT).await?;
-        flow::verify(&stage.client, &stage.server.operator, person, flow::STUDY_FORMAT).await?;
+        flow::issue(
+            &stage.client,
+            &stage.server.operator,
+            person,
+            flow::STUDY_FORMAT,
+        )
+        .await?;
+        flow::verify(
+            &stage.client,
+            &stage.server.operator,
+            person,
+            flow::STUDY_FORMAT,
+        )
+        .await?;
         pairs += 1;
         watch.look(&stage.server, bench);
     }
@@ -95,7 +130,12 @@ async fn run(bench: &Bench<'_>, stage: &Stage, person: &str, number: usize) -> R
     let after = counted(stage).await?;
     watch.idle(&stage.server, plan.idle, bench).await;
     let mut busy = Sample::default();
-    watch.load.iter().take(last_busy).skip(first_busy).for_each(|(load, _)| busy.push(*load));
+    watch
+        .load
+        .iter()
+        .take(last_busy)
+        .skip(first_busy)
+        .for_each(|(load, _)| busy.push(*load));
     Ok(Run {
         pairs,
         pair_ms: took.as_secs_f64() * 1e3 / pairs as f64,
@@ -108,7 +148,10 @@ async fn run(bench: &Bench<'_>, stage: &Stage, person: &str, number: usize) -> R
 }
 
 async fn counted(stage: &Stage) -> Result<Counted, Error> {
-    let status = stage.client.get("/api/status", &stage.server.operator).await?;
+    let status = stage
+        .client
+        .get("/api/status", &stage.server.operator)
+        .await?;
     Ok(Counted {
         commits: status["commits"].as_u64().unwrap_or(0),
         outbound: status["outbound_requests"].as_u64().unwrap_or(0),
@@ -124,7 +167,10 @@ struct Watch {
 
 impl Watch {
     fn new() -> Self {
-        Self { load: Vec::new(), last: None }
+        Self {
+            load: Vec::new(),
+            last: None,
+        }
     }
 
     async fn idle(&mut self, server: &Server, time: Duration, bench: &Bench<'_>) {
@@ -144,7 +190,8 @@ impl Watch {
         let passed = now.duration_since(then).as_secs_f64();
         if passed >= 1.0 {
             let usage = server.usage();
-            self.load.push(((usage.cpu_s - cpu) / passed * 100.0, usage.rss_mb));
+            self.load
+                .push(((usage.cpu_s - cpu) / passed * 100.0, usage.rss_mb));
             self.last = Some((now, usage.cpu_s));
             bench.progress.advance(1);
         }
@@ -166,7 +213,12 @@ fn chart(title: &str, runs: &[Run], value: impl Fn(&(f64, f64)) -> f64) -> Chart
             .enumerate()
             .map(|(number, run)| Line {
                 name: format!("run {}", number + 1),
-                points: run.load.iter().enumerate().map(|(second, point)| (second as f64, value(point))).collect(),
+                points: run
+                    .load
+                    .iter()
+                    .enumerate()
+                    .map(|(second, point)| (second as f64, value(point)))
+                    .collect(),
             })
             .collect(),
     }

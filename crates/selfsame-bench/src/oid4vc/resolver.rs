@@ -39,7 +39,12 @@ impl Resolver {
         let document = Arc::new(OnceLock::new());
         let asked = Arc::new(AtomicU64::new(0));
         let running = tokio::spawn(serve(listener, document.clone(), asked.clone())).abort_handle();
-        Ok(Self { address, document, asked, running })
+        Ok(Self {
+            address,
+            document,
+            asked,
+            running,
+        })
     }
 
     /// How often it was asked.
@@ -58,7 +63,11 @@ impl Resolver {
         let key = metadata["jwks"]["keys"][0].clone();
         // Set once: the server is new.
         let _ = self.document.set(document(&key));
-        Ok(Stage { server, client, people: Vec::new() })
+        Ok(Stage {
+            server,
+            client,
+            people: Vec::new(),
+        })
     }
 }
 
@@ -71,7 +80,13 @@ impl Drop for Resolver {
 fn document(key: &Value) -> Value {
     let kid = key["kid"].as_str().map_or_else(
         || format!("{DID}#key-1"),
-        |kid| if kid.starts_with("did:") { kid.to_owned() } else { format!("{DID}#{kid}") },
+        |kid| {
+            if kid.starts_with("did:") {
+                kid.to_owned()
+            } else {
+                format!("{DID}#{kid}")
+            }
+        },
     );
     json!({
         "@context": ["https://www.w3.org/ns/did/v1"],
@@ -103,6 +118,9 @@ async fn serve(listener: TcpListener, document: Arc<OnceLock<Value>>, asked: Arc
                 Ok::<_, Infallible>(response)
             }
         });
-        tokio::spawn(hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service));
+        tokio::spawn(
+            hyper::server::conn::http1::Builder::new()
+                .serve_connection(TokioIo::new(stream), service),
+        );
     }
 }

@@ -19,19 +19,28 @@ pub async fn measure(bench: &mut Bench<'_>) -> Result<(), Error> {
         Ok(group) => group,
         Err(error) => {
             bench.figures.push(
-                Figure::new("small_device_cores", 0.0, "cores")
-                    .note(format!("not measured: no control group can be made here ({error})")),
+                Figure::new("small_device_cores", 0.0, "cores").note(format!(
+                    "not measured: no control group can be made here ({error})"
+                )),
             );
             return Ok(());
         }
     };
-    bench
-        .figures
-        .push(Figure::new("small_device_cores", 0.5, "cores").note(format!("{} MB, by {}", MEMORY >> 20, group.kind())));
+    bench.figures.push(
+        Figure::new("small_device_cores", 0.5, "cores").note(format!(
+            "{} MB, by {}",
+            MEMORY >> 20,
+            group.kind()
+        )),
+    );
     users::measure(bench, &mut stage, "_small").await?;
     let failed = users::burst(&stage, users::Flow::Issue, 40, 5).await.failed;
-    bench.figures.push(Figure::new("failed_at_40_small", failed as f64, "requests").bar(Bar::AtMost(0.0)));
-    bench.figures.push(Figure::new("rss_mb_small", stage.server.usage().peak_mb, "MB").bar(Bar::AtMost(256.0)));
+    bench
+        .figures
+        .push(Figure::new("failed_at_40_small", failed as f64, "requests").bar(Bar::AtMost(0.0)));
+    bench.figures.push(
+        Figure::new("rss_mb_small", stage.server.usage().peak_mb, "MB").bar(Bar::AtMost(256.0)),
+    );
     drop(stage);
     drop(group);
     Ok(())
@@ -57,7 +66,12 @@ impl Group {
         let id = process.to_string();
         if root.join("cgroup.controllers").exists() {
             let group = Self::Unified(made(root.join(name))?);
-            group.set("cpu.max", &format!("{QUOTA_US} {PERIOD_US}"), "memory.max", &MEMORY.to_string())?;
+            group.set(
+                "cpu.max",
+                &format!("{QUOTA_US} {PERIOD_US}"),
+                "memory.max",
+                &MEMORY.to_string(),
+            )?;
             group.set("cgroup.procs", &id, "cgroup.procs", &id)?;
             return Ok(group);
         }
@@ -65,13 +79,29 @@ impl Group {
             cpu: made(root.join("cpu").join(&name))?,
             memory: made(root.join("memory").join(&name))?,
         };
-        group.set("cpu.cfs_period_us", &PERIOD_US.to_string(), "memory.limit_in_bytes", &MEMORY.to_string())?;
-        group.set("cpu.cfs_quota_us", &QUOTA_US.to_string(), "cgroup.procs", &id)?;
+        group.set(
+            "cpu.cfs_period_us",
+            &PERIOD_US.to_string(),
+            "memory.limit_in_bytes",
+            &MEMORY.to_string(),
+        )?;
+        group.set(
+            "cpu.cfs_quota_us",
+            &QUOTA_US.to_string(),
+            "cgroup.procs",
+            &id,
+        )?;
         group.set("cgroup.procs", &id, "cgroup.procs", &id)?;
         Ok(group)
     }
 
-    fn set(&self, cpu_file: &str, cpu_value: &str, memory_file: &str, memory_value: &str) -> std::io::Result<()> {
+    fn set(
+        &self,
+        cpu_file: &str,
+        cpu_value: &str,
+        memory_file: &str,
+        memory_value: &str,
+    ) -> std::io::Result<()> {
         let (cpu, memory) = match self {
             Self::Unified(path) => (path, path),
             Self::Split { cpu, memory } => (cpu, memory),

@@ -59,7 +59,10 @@ pub async fn measure(bench: &mut Bench<'_>, stage: &mut Stage, suffix: &str) -> 
     expect_none_failed(&filled)?;
     let mut lines = Vec::new();
     for flow in [Flow::Issue, Flow::Verify] {
-        bench.progress.begin(&format!("1 to 40 users, {}", flow.name()), USERS.len() as u64);
+        bench.progress.begin(
+            &format!("1 to 40 users, {}", flow.name()),
+            USERS.len() as u64,
+        );
         let mut points = Vec::new();
         for users in USERS {
             let mut means = Sample::default();
@@ -69,8 +72,12 @@ pub async fn measure(bench: &mut Bench<'_>, stage: &mut Stage, suffix: &str) -> 
                 means.push(burst.times.mean());
             }
             points.push((users as f64, means.mean()));
-            let mut figure = Figure::new(format!("mean_ms_{users}_{}{suffix}", flow.name()), means.mean(), "ms")
-                .spread(means.deviation());
+            let mut figure = Figure::new(
+                format!("mean_ms_{users}_{}{suffix}", flow.name()),
+                means.mean(),
+                "ms",
+            )
+            .spread(means.deviation());
             if let Some(study) = flow.study(users) {
                 figure = figure.study(study);
             }
@@ -80,10 +87,16 @@ pub async fn measure(bench: &mut Bench<'_>, stage: &mut Stage, suffix: &str) -> 
             bench.figures.push(figure);
             bench.progress.advance(1);
         }
-        lines.push(Line { name: flow.name().to_owned(), points });
+        lines.push(Line {
+            name: flow.name().to_owned(),
+            points,
+        });
     }
     bench.charts.push(Chart {
-        title: format!("Mean response time by users{}, ms", suffix.replace('_', " ")),
+        title: format!(
+            "Mean response time by users{}, ms",
+            suffix.replace('_', " ")
+        ),
         x: "users".to_owned(),
         lines,
     });
@@ -95,16 +108,28 @@ pub async fn measure(bench: &mut Bench<'_>, stage: &mut Stage, suffix: &str) -> 
 pub async fn burst(stage: &Stage, flow: Flow, users: usize, each: usize) -> Burst {
     let mut people = tokio::task::JoinSet::new();
     for person in stage.people.iter().take(users) {
-        let (client, operator, person) = (stage.client.clone(), stage.server.operator.clone(), person.clone());
+        let (client, operator, person) = (
+            stage.client.clone(),
+            stage.server.operator.clone(),
+            person.clone(),
+        );
         people.spawn(async move {
             let mut done: Vec<Result<Duration, String>> = Vec::with_capacity(each);
             for _ in 0..each {
                 let began = Instant::now();
                 let result = match flow {
-                    Flow::Issue => flow::issue(&client, &operator, &person, flow::STUDY_FORMAT).await,
-                    Flow::Verify => flow::verify(&client, &operator, &person, flow::STUDY_FORMAT).await,
+                    Flow::Issue => {
+                        flow::issue(&client, &operator, &person, flow::STUDY_FORMAT).await
+                    }
+                    Flow::Verify => {
+                        flow::verify(&client, &operator, &person, flow::STUDY_FORMAT).await
+                    }
                 };
-                done.push(result.map(|()| began.elapsed()).map_err(|error| error.to_string()));
+                done.push(
+                    result
+                        .map(|()| began.elapsed())
+                        .map_err(|error| error.to_string()),
+                );
             }
             done
         });
@@ -127,6 +152,9 @@ pub async fn burst(stage: &Stage, flow: Flow, users: usize, each: usize) -> Burs
 fn expect_none_failed(burst: &Burst) -> Result<(), Error> {
     match &burst.why {
         None => Ok(()),
-        Some(why) => Err(Error::Call { what: "with 40 users or fewer".to_owned(), why: why.clone() }),
+        Some(why) => Err(Error::Call {
+            what: "with 40 users or fewer".to_owned(),
+            why: why.clone(),
+        }),
     }
 }

@@ -22,7 +22,7 @@ pub struct Candidate {
     pub claims: Value,
     /// For a wallet: whether possession of a key can be proven. For a verifier: whether it was.
     pub holder_bound: bool,
-    /// The authority key identifiers of the certificates that came with it.
+    /// The authority key identifiers of the certificates that came with it ([`super::authority_keys`]).
     pub authority_keys: Vec<Vec<u8>>,
 }
 

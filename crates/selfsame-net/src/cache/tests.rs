@@ -150,11 +150,58 @@ async fn past_its_capacity_the_longest_unused_entry_goes() {
 #[tokio::test]
 async fn use_and_forgetting_leave_no_trace_in_the_order() {
     let cache = cache();
-    for n in 0..1_000u32 {
-        get(&cache, &(n % 7).to_string(), NOW.plus(u64::from(n)), n).await;
+    for n in 0..1_000_u32 {
+        let now = NOW.plus(u64::from(n));
+        get(&cache, &(n % 7).to_string(), now, n).await;
+        assert_eq!(
+            get(&cache, &(n % 7).to_string(), now, n + 1).await.0,
+            n,
+            "a hit"
+        );
         cache.forget(&(n % 3).to_string());
         let entries = cache.lock();
         assert_eq!(entries.kept.len(), entries.by_use.len());
         assert!(entries.kept.len() <= SETTINGS.capacity && entries.flights.is_empty());
+    }
+}
+
+#[tokio::test]
+async fn what_was_being_fetched_when_its_key_was_forgotten_is_not_kept() {
+    let cache = cache();
+    let key = "k".to_owned();
+    let fetch = async {
+        cache.forget(&key);
+        // Somebody else fetches meanwhile, and has the newer answer.
+        assert_eq!(get(&cache, "k", NOW, 2).await.0, 2);
+        Ok(Fresh::new(1))
+    };
+    let (old, _) = cache.get(&key, NOW, fetch).await.unwrap();
+    assert_eq!(*old, 1);
+    assert_eq!(get(&cache, "k", NOW, 3).await.0, 2);
+    assert!(cache.lock().flights.is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn nobody_fetches_between_landing_and_keeping() {
+    for _ in 0..200 {
+        let cache = cache();
+        let fetches = Arc::new(AtomicUsize::new(0));
+        let callers: Vec<_> = (0..16)
+            .map(|_| {
+                let (cache, fetches) = (cache.clone(), Arc::clone(&fetches));
+                tokio::spawn(async move {
+                    let fetch = async {
+                        fetches.fetch_add(1, Ordering::SeqCst);
+                        tokio::task::yield_now().await;
+                        Ok(Fresh::new(7))
+                    };
+                    cache.get(&"k".to_owned(), NOW, fetch).await
+                })
+            })
+            .collect();
+        for caller in callers {
+            caller.await.unwrap().unwrap();
+        }
+        assert_eq!(fetches.load(Ordering::SeqCst), 1);
     }
 }

@@ -47,7 +47,7 @@ pub enum Invocation {
     },
 }
 
-/// How to fetch a request object; redirects must not be followed (OpenID4VP 1.0 §14.5).
+/// How to fetch a request object; redirects must not be followed (OpenID4VP 1.0 with errata, "HTTP Redirects").
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Fetch {
     /// From where.

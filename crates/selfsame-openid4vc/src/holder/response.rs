@@ -35,19 +35,10 @@ pub(super) fn present(
     evidence: &Evidence,
     ctx: &Ctx,
 ) -> Result<Step<Next>, Error> {
-    if choices.is_empty() {
-        return Err(Error::Choice("nothing was chosen"));
-    }
+    let queries = queries(asked, choices)?;
     let mut vp_token: VpToken = BTreeMap::new();
     let mut needs = Vec::new();
-    for choice in choices {
-        let query = asked
-            .request
-            .query
-            .credential(choice.query_id)
-            .ok_or(Error::Choice(
-                "a credential query is answered that was not asked",
-            ))?;
+    for (choice, query) in choices.iter().zip(queries) {
         let one = One {
             request: &asked.request,
             query,
@@ -57,11 +48,6 @@ pub(super) fn present(
             Step::Needs(more) => needs.extend(more),
             Step::Done(presentation) => {
                 let list = vp_token.entry(choice.query_id.to_owned()).or_default();
-                if !list.is_empty() && !query.multiple {
-                    return Err(Error::Choice(
-                        "several credentials answer one credential query",
-                    ));
-                }
                 list.push(presentation);
             }
         }
@@ -75,6 +61,36 @@ pub(super) fn present(
     });
     let effect = post(&asked.request, Answer::Presented(vp_token));
     Ok(Step::Done((state, vec![effect])))
+}
+
+/// The credential query of each choice; a choice is made once, and one for each query that does not ask for several.
+fn queries<'a>(
+    asked: &'a Asked,
+    choices: &[Choice<'_>],
+) -> Result<Vec<&'a CredentialQuery>, Error> {
+    if choices.is_empty() {
+        return Err(Error::Choice("nothing was chosen"));
+    }
+    let mut seen: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    let mut queries = Vec::with_capacity(choices.len());
+    for choice in choices {
+        let query = asked
+            .request
+            .query
+            .credential(choice.query_id)
+            .ok_or(Error::Choice(
+                "a credential query is answered that was not asked",
+            ))?;
+        let before = seen.entry(choice.query_id).or_default();
+        if before.contains(&choice.held.raw.as_str()) || (!before.is_empty() && !query.multiple) {
+            return Err(Error::Choice(
+                "several credentials answer one credential query",
+            ));
+        }
+        before.push(&choice.held.raw);
+        queries.push(query);
+    }
+    Ok(queries)
 }
 
 pub(super) fn decline(asked: &Asked) -> Next {
@@ -115,7 +131,7 @@ pub(super) fn delivered(
     (status, body): (u16, &[u8]),
 ) -> Next {
     let failed = |reason: &str| failed(verifier, reason.to_owned());
-    // §8.2, §14.5: 200 and nothing else; redirects are errors.
+    // §8.2 and the errata on HTTP redirects: 200 and nothing else.
     if status != 200 {
         return failed("the verifier did not take the answer");
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use selfsame_credential::{
     Held,
-    dcql::{Candidate, Match, Selection},
+    dcql::{Candidate, Match, Selection, authority_keys},
 };
 
 use crate::error::Error;
@@ -17,7 +17,7 @@ pub fn candidate(held: &Held, provable: bool) -> Candidate {
         types: held.types().into_iter().map(str::to_owned).collect(),
         claims: held.claims().clone(),
         holder_bound: provable && held.is_holder_bound(),
-        authority_keys: Vec::new(),
+        authority_keys: authority_keys(held.header().x5c.as_deref().unwrap_or_default()),
     }
 }
 

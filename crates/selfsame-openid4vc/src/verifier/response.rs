@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use selfsame_credential::{
-    Format,
+    Format, Held,
     dcql::{self, Candidate, CredentialQuery},
     evidence::{Evidence, Need, Step},
     sd_jwt::SdJwt,
@@ -179,24 +179,22 @@ impl Item<'_> {
         }
     }
 
+    /// The credential without the holder's proof; none if there is none to take off.
+    fn bare(&self) -> Option<String> {
+        self.binding.as_ref()?;
+        let Some(model) = Model::of(self.format) else {
+            let sd_jwt = SdJwt::parse(&self.raw).ok()?;
+            return Some(sd_jwt.without_key_binding().to_owned());
+        };
+        let presentation = VpJwt::parse(&self.raw, model).ok()?;
+        let jwt = presentation.credential().jwt();
+        let input = std::str::from_utf8(jwt.signing_input()).ok()?;
+        Some(format!("{input}.{}", base64url_encode(jwt.signature())))
+    }
+
     /// Takes the credential out of the presentation.
     fn unwrap(&mut self) {
-        if self.binding.is_none() {
-            return;
-        }
-        let bare = match Model::of(self.format) {
-            None => SdJwt::parse(&self.raw)
-                .ok()
-                .map(|it| it.without_key_binding().to_owned()),
-            Some(model) => VpJwt::parse(&self.raw, model)
-                .ok()
-                .and_then(|presentation| {
-                    let jwt = presentation.credential().jwt();
-                    let input = std::str::from_utf8(jwt.signing_input()).ok()?;
-                    Some(format!("{input}.{}", base64url_encode(jwt.signature())))
-                }),
-        };
-        if let Some(bare) = bare {
+        if let Some(bare) = self.bare() {
             self.raw = bare;
             self.binding = None;
             self.proven = true;
@@ -209,8 +207,21 @@ impl Item<'_> {
             types: types(self.format, claims),
             claims: claims.clone(),
             holder_bound: self.binding.is_some() || self.proven,
-            authority_keys: Vec::new(),
+            authority_keys: self.authority_keys(),
         }
+    }
+}
+
+impl Item<'_> {
+    /// Read only where the query asks for them.
+    fn authority_keys(&self) -> Vec<Vec<u8>> {
+        if self.query.trusted_authorities.is_empty() {
+            return Vec::new();
+        }
+        let bare = self.bare().unwrap_or_else(|| self.raw.clone());
+        let held = Held::parse(&bare, self.format).ok();
+        let x5c = held.as_ref().and_then(|held| held.header().x5c.as_deref());
+        dcql::authority_keys(x5c.unwrap_or_default())
     }
 }
 

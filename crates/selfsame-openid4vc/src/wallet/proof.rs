@@ -40,11 +40,14 @@ pub(super) fn bindings(
         .filter_map(Value::as_str)
         .filter_map(|name| name.parse().ok())
         .collect();
-    let fitting: Vec<Binding> = keys
-        .iter()
-        .filter(|key| listed.contains(&key.algorithm))
-        .filter_map(|key| named(configuration, format, key))
-        .collect();
+    let mut fitting: Vec<Binding> = Vec::new();
+    for key in keys.iter().filter(|key| listed.contains(&key.algorithm)) {
+        // §8.3: each key is bound to one credential at most.
+        if fitting.iter().any(|other| other.key == key.key) {
+            continue;
+        }
+        fitting.extend(named(configuration, format, key));
+    }
     if fitting.is_empty() {
         return Err(bad("none of the keys is of a kind that the issuer takes"));
     }

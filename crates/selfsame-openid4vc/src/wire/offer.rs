@@ -76,8 +76,6 @@ pub enum InputMode {
 }
 
 impl InputMode {
-    // serde's `skip_serializing_if` passes a reference.
-    #[allow(clippy::trivially_copy_pass_by_ref)]
     fn is_default(&self) -> bool {
         *self == Self::default()
     }

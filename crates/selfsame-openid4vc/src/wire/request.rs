@@ -376,6 +376,9 @@ fn response_uri(parameters: &Parameters, client: &ClientId) -> Result<Url, Error
             ));
         }
     }
+    if parameters.redirect_uri.is_some() {
+        return Err(refuse("redirect_uri must not be present with direct_post"));
+    }
     let named = match parameters.response_uri.as_deref() {
         Some(text) => Some(Url::parse(text).map_err(|_| refuse("response_uri is not a URL"))?),
         None => None,

@@ -85,6 +85,17 @@ fn one_bad_signature_of_a_known_key_spoils_the_note() {
 }
 
 #[test]
+fn a_key_that_shares_the_id_but_not_the_name_is_unknown() {
+    let (signer, other) = (key("a.example"), key("b.example"));
+    let note = signed("text\n", &signer);
+    let colliding = VerifierKey {
+        key_id: signer.0.key_id,
+        ..other.0
+    };
+    assert_eq!(note.verify(&[colliding]), Err(ProofError::Untrusted));
+}
+
+#[test]
 fn a_bad_signature_is_not_added() {
     let (key, _) = key("a.example");
     let mut note = SignedNote::new("text\n".to_owned()).unwrap();

@@ -110,6 +110,41 @@ fn after_a_rotation_the_new_key_signs_and_the_old_does_not() {
 }
 
 #[test]
+fn the_present_content_is_what_the_next_update_is_made_from() {
+    let mut world = World::new();
+    let mut actor = world.registered(KeyType::P256);
+    let network = world.network().clone();
+    let did = world.did(&actor);
+    let present = |world: &World, did| world.machine.present(&world.state, did).unwrap();
+    assert_eq!(present(&world, &did), Some((1, Some(actor.content()))));
+    world.submit(actor.rotate(&network, 2)).unwrap();
+    assert_eq!(present(&world, &did), Some((2, Some(actor.content()))));
+    world.submit(actor.deactivate(&network, 3)).unwrap();
+    assert_eq!(present(&world, &did), Some((3, None)));
+    let stranger = world.did(&Actor::new(KeyType::Ed25519));
+    assert_eq!(present(&world, &stranger), None);
+    assert_eq!(present(&World::new(), &did), None, "of another network");
+}
+
+#[test]
+fn a_receipt_is_written_as_json_and_read_back() {
+    let mut world = World::new();
+    let mut actor = Actor::new(KeyType::Ed25519);
+    let receipt = world
+        .submit(actor.create(&world.network().clone()))
+        .unwrap();
+    let json = serde_json::to_value(receipt).unwrap();
+    assert_eq!(json["tx_hash"].as_str().unwrap().len(), 64);
+    assert_eq!(
+        serde_json::from_value::<selfsame_registry::Receipt>(json.clone()).unwrap(),
+        receipt
+    );
+    let mut short = json;
+    short["tx_hash"] = "ab".into();
+    assert!(serde_json::from_value::<selfsame_registry::Receipt>(short).is_err());
+}
+
+#[test]
 fn a_version_that_does_not_follow_is_refused() {
     let mut world = World::new();
     let mut actor = world.registered(KeyType::Ed25519);

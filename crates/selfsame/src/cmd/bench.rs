@@ -45,9 +45,16 @@ impl Bench {
     /// Measures and prints.
     pub async fn run(self) -> End {
         let What::Oid4vc(settings) = self.what;
-        let program = Program { executable: std::env::current_exe()?, arguments: Vec::new() };
+        let program = Program {
+            executable: std::env::current_exe()?,
+            arguments: Vec::new(),
+        };
         let scratch = tempfile::tempdir()?;
-        let plan = if settings.quick { Plan::QUICK } else { Plan::FULL };
+        let plan = if settings.quick {
+            Plan::QUICK
+        } else {
+            Plan::FULL
+        };
         let bars = Bars::default();
         let findings = oid4vc::run(&program, plan, scratch.path(), &bars).await;
         bars.clear();
@@ -58,7 +65,11 @@ impl Bench {
             std::fs::write(directory.join("oid4vc.html"), page)?;
         }
         output::either(settings.json, &findings.report, |report| report.table());
-        Ok(if findings.report.holds() { Answer::Yes } else { Answer::No })
+        Ok(if findings.report.holds() {
+            Answer::Yes
+        } else {
+            Answer::No
+        })
     }
 }
 

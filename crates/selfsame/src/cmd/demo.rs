@@ -93,7 +93,12 @@ impl Demo {
 
 /// The verdicts in words.
 pub fn tell_people(story: &Story) {
-    if let Some(verdict) = story.first.verdict.as_ref().and_then(|verdict| verdict.credentials.first()) {
+    if let Some(verdict) = story
+        .first
+        .verdict
+        .as_ref()
+        .and_then(|verdict| verdict.credentials.first())
+    {
         for line in output::verdict_table(verdict) {
             output::say(&line);
         }

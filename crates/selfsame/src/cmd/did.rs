@@ -67,19 +67,31 @@ impl Did {
     /// Runs the verb.
     pub async fn run(self) -> End {
         match self.verb {
-            Verb::New { method, kind, instance } => {
-                let new = NewDid { method, kind: Some(kind) };
+            Verb::New {
+                method,
+                kind,
+                instance,
+            } => {
+                let new = NewDid {
+                    method,
+                    kind: Some(kind),
+                };
                 let did: InstanceDid = instance.operator()?.post("/api/dids", &new).await?;
                 output::either(instance.json, &did, one);
             }
             Verb::Show { instance } => {
                 let dids: Items = instance.operator()?.get("/api/dids").await?;
-                output::either(instance.json, &dids, |dids| dids.items.iter().flat_map(one).collect());
+                output::either(instance.json, &dids, |dids| {
+                    dids.items.iter().flat_map(one).collect()
+                });
             }
             Verb::Resolve { did, instance } => return resolve(&did, &instance).await,
             Verb::Update { did, instance } => {
                 let path = format!("/api/dids/{}", segment(&did));
-                let did: InstanceDid = instance.operator()?.put(&path, &serde_json::json!({})).await?;
+                let did: InstanceDid = instance
+                    .operator()?
+                    .put(&path, &serde_json::json!({}))
+                    .await?;
                 output::either(instance.json, &did, one);
             }
             Verb::Deactivate { did, instance } => {
@@ -96,9 +108,15 @@ async fn resolve(did: &str, instance: &Instance) -> End {
     let path = format!("/1.0/identifiers/{}", segment(did));
     let (status, result): (u16, Value) = instance.anybody()?.get_any(&path).await?;
     output::either(instance.json, &result, |result| {
-        serde_json::to_string_pretty(result).map(|text| vec![text]).unwrap_or_default()
+        serde_json::to_string_pretty(result)
+            .map(|text| vec![text])
+            .unwrap_or_default()
     });
-    Ok(if status == 200 { Answer::Yes } else { Answer::No })
+    Ok(if status == 200 {
+        Answer::Yes
+    } else {
+        Answer::No
+    })
 }
 
 fn one(did: &InstanceDid) -> Vec<String> {

@@ -12,7 +12,9 @@ use crate::output;
 
 /// Make an offer for a credential.
 #[derive(Args)]
-#[command(after_help = "Example: selfsame issue immunization --examples --claim patient.given_name=Maja")]
+#[command(
+    after_help = "Example: selfsame issue immunization --examples --claim patient.given_name=Maja"
+)]
 pub struct Issue {
     /// The template's id, such as `immunization`.
     template: String,
@@ -53,9 +55,16 @@ impl Issue {
             "tx_code": self.tx_code,
             "by_reference": self.by_reference,
         });
-        let offer: Offer = self.instance.operator()?.post("/api/issuer/offers", &body).await?;
+        let offer: Offer = self
+            .instance
+            .operator()?
+            .post("/api/issuer/offers", &body)
+            .await?;
         output::either(self.instance.json, &offer, |offer| {
-            let mut lines = vec![format!("offer {} until {}", offer.id, offer.expires), offer.uri.clone()];
+            let mut lines = vec![
+                format!("offer {} until {}", offer.id, offer.expires),
+                offer.uri.clone(),
+            ];
             if let Some(code) = &offer.tx_code {
                 lines.push(format!("transaction code, to be sent another way: {code}"));
             }
@@ -68,14 +77,16 @@ impl Issue {
         let mut claims = match &self.claims_file {
             None => Map::new(),
             Some(file) => {
-                let wrong = |error: String| Failure::environment(format!("{}: {error}", file.display()));
+                let wrong =
+                    |error: String| Failure::environment(format!("{}: {error}", file.display()));
                 let text = std::fs::read(file).map_err(|error| wrong(error.to_string()))?;
                 serde_json::from_slice(&text).map_err(|error| wrong(error.to_string()))?
             }
         };
         for claim in &self.claims {
             let (path, value) = claim.split_once('=').ok_or_else(|| {
-                Failure::environment(format!("`{claim}` is no claim")).hint("write it as path.to.it=value")
+                Failure::environment(format!("`{claim}` is no claim"))
+                    .hint("write it as path.to.it=value")
             })?;
             let value = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));
             let path: Vec<&str> = path.split('.').collect();
@@ -92,9 +103,14 @@ fn insert(into: &mut Map<String, Value>, path: &[&str], value: Value) -> Result<
             into.insert((*last).to_owned(), value);
             Ok(())
         }
-        [first, rest @ ..] => match into.entry(*first).or_insert_with(|| Value::Object(Map::new())) {
+        [first, rest @ ..] => match into
+            .entry(*first)
+            .or_insert_with(|| Value::Object(Map::new()))
+        {
             Value::Object(inner) => insert(inner, rest, value),
-            _ => Err(Failure::environment(format!("`{first}` is both a value and an object"))),
+            _ => Err(Failure::environment(format!(
+                "`{first}` is both a value and an object"
+            ))),
         },
     }
 }

@@ -10,7 +10,9 @@ use crate::output;
 
 /// Revoke, suspend or reinstate a credential.
 #[derive(Args)]
-#[command(after_help = "Example: selfsame revoke 5Zr…   (the id stands in the issuer's list of credentials)")]
+#[command(
+    after_help = "Example: selfsame revoke 5Zr…   (the id stands in the issuer's list of credentials)"
+)]
 pub struct Revoke {
     /// The credential's id in the issuer's list.
     id: String,
@@ -33,7 +35,11 @@ impl Revoke {
             _ => "revoked",
         };
         let path = format!("/api/issuer/credentials/{}/status", segment(&self.id));
-        let issued: IssuedCredential = self.instance.operator()?.put(&path, &json!({"status": status})).await?;
+        let issued: IssuedCredential = self
+            .instance
+            .operator()?
+            .put(&path, &json!({"status": status}))
+            .await?;
         output::either(self.instance.json, &issued, |issued| {
             vec![format!("{} {} is {status}", issued.template, issued.id)]
         });

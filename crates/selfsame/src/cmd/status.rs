@@ -29,10 +29,23 @@ fn lines(status: &InstanceStatus) -> Vec<String> {
         format!("{} {}", status.origin, status.roles.join(", ")),
         format!("version {} up {} s", status.version, status.uptime_s),
     ];
-    lines.extend(status.issuer.iter().map(|issuer| format!("issuer   {issuer}")));
+    lines.extend(
+        status
+            .issuer
+            .iter()
+            .map(|issuer| format!("issuer   {issuer}")),
+    );
     lines.extend(status.did.iter().map(|did| format!("did      {did}")));
-    lines.extend(status.network.iter().map(|network| format!("network  {network}")));
+    lines.extend(
+        status
+            .network
+            .iter()
+            .map(|network| format!("network  {network}")),
+    );
     lines.push(format!("commits  {}", status.commits));
-    lines.push(format!("outbox   {} waiting, {} given up", status.outbox_waiting, status.outbox_dead));
+    lines.push(format!(
+        "outbox   {} waiting, {} given up",
+        status.outbox_waiting, status.outbox_dead
+    ));
     lines
 }

@@ -20,7 +20,9 @@ use crate::tls::Source;
 
 /// Start an instance: issuer, wallet, verifier and registry, or some of them.
 #[derive(Args)]
-#[command(after_help = "Example: selfsame up --data /var/lib/selfsame --origin https://id.example.org --tls-certificate chain.pem --tls-key key.pem")]
+#[command(
+    after_help = "Example: selfsame up --data /var/lib/selfsame --origin https://id.example.org --tls-certificate chain.pem --tls-key key.pem"
+)]
 pub struct Up {
     /// The directory of all data; made if it is not there.
     #[arg(long, default_value = "data")]
@@ -103,7 +105,12 @@ impl Up {
     }
 
     fn launch(self) -> Result<Launch, Failure> {
-        let file = self.config.as_deref().map(Settings::read).transpose()?.unwrap_or_default();
+        let file = self
+            .config
+            .as_deref()
+            .map(Settings::read)
+            .transpose()?
+            .unwrap_or_default();
         let registry = match (self.registry, &self.registry_token_file) {
             (Some(url), Some(token)) => Some((url, token_from(token)?)),
             _ => None,
@@ -130,7 +137,6 @@ impl Up {
         };
         Ok(launch)
     }
-
 }
 
 fn roles(named: &[Role], registry_elsewhere: bool) -> Roles {
@@ -146,8 +152,14 @@ fn roles(named: &[Role], registry_elsewhere: bool) -> Roles {
 
 async fn first_scenario(running: &Running) -> Result<(), Failure> {
     let operator = running.operator()?;
-    let cast = Cast { issuer: operator.clone(), wallet: operator.clone(), verifier: operator };
-    let mut tell = |step: &scenario::StepTime| output::say(&format!("  {:<18} {:>8.2} ms", step.name, step.ms));
+    let cast = Cast {
+        issuer: operator.clone(),
+        wallet: operator.clone(),
+        verifier: operator,
+    };
+    let mut tell = |step: &scenario::StepTime| {
+        output::say(&format!("  {:<18} {:>8.2} ms", step.name, step.ms))
+    };
     output::say("immunization");
     let story = scenario::play(Scenario::Immunization, &cast, &mut tell).await?;
     demo::tell_people(&story);
@@ -158,7 +170,11 @@ fn tell(running: &Running) {
     output::say("");
     output::say(&format!("  {}", running.origin));
     if running.first_start {
-        let link = format!("{}operator/sign-in?token={}", running.origin, running.operator_token.expose());
+        let link = format!(
+            "{}operator/sign-in?token={}",
+            running.origin,
+            running.operator_token.expose()
+        );
         output::say(&format!("  sign in as the operator (shown once): {link}"));
     }
     output::say(&format!("  {}", running.custody));

@@ -4,7 +4,9 @@ use std::io::Read;
 use std::path::PathBuf;
 
 use clap::Args;
-use selfsame_app::view::verifier::{CredentialVerdict, RequestState, VerificationRequest, VerificationStatus};
+use selfsame_app::view::verifier::{
+    CredentialVerdict, RequestState, VerificationRequest, VerificationStatus,
+};
 use selfsame_credential::verdict::Outcome;
 use serde_json::json;
 
@@ -14,8 +16,10 @@ use crate::output;
 
 /// Judge a credential, or ask for one and wait for the verdict.
 #[derive(Args)]
-#[command(after_help = "Example: selfsame verify credential.txt      judges a file (`-` for standard input)
-         selfsame verify --ask immunization   prints a link and waits for a wallet")]
+#[command(
+    after_help = "Example: selfsame verify credential.txt      judges a file (`-` for standard input)
+         selfsame verify --ask immunization   prints a link and waits for a wallet"
+)]
 pub struct Verify {
     /// The credential's file, `-` for standard input.
     #[arg(required_unless_present = "ask")]
@@ -52,7 +56,11 @@ impl Verify {
             }
         };
         let body = json!({"credential": credential.trim(), "format": self.format});
-        let verdict: CredentialVerdict = self.instance.operator()?.post("/api/verifier/verify", &body).await?;
+        let verdict: CredentialVerdict = self
+            .instance
+            .operator()?
+            .post("/api/verifier/verify", &body)
+            .await?;
         output::either(self.instance.json, &verdict, output::verdict_table);
         Ok(answer(verdict.outcome))
     }
@@ -83,11 +91,19 @@ impl Verify {
 
 fn status_lines(status: &VerificationStatus) -> Vec<String> {
     match &status.verdict {
-        Some(verdict) => verdict.credentials.iter().flat_map(output::verdict_table).collect(),
+        Some(verdict) => verdict
+            .credentials
+            .iter()
+            .flat_map(output::verdict_table)
+            .collect(),
         None => vec![format!("no verdict: {:?}", status.state).to_lowercase()],
     }
 }
 
 fn answer(outcome: Outcome) -> Answer {
-    if outcome == Outcome::Valid { Answer::Yes } else { Answer::No }
+    if outcome == Outcome::Valid {
+        Answer::Yes
+    } else {
+        Answer::No
+    }
 }

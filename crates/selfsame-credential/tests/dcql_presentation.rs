@@ -1,0 +1,169 @@
+//! From query to check: what a wallet selects in an SD-JWT, presents, and a verifier makes of it.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use selfsame_credential::{
+    ClaimPath, Format, Held, Signer,
+    dcql::{Candidate, Query, check, select},
+    sd_jwt::{DigestAlgorithm, Issue, SdJwt},
+};
+use selfsame_crypto::{Algorithm, KeyHandle, KeyType, PrivateKey, ctx::Ctx, time::UnixTime};
+use serde_json::{Value, json};
+
+const VCT: &str = "https://credentials.example.com/identity_credential";
+
+/// A credential in which every claim, element and member below can be kept back.
+fn credential() -> Held {
+    let key = PrivateKey::generate(KeyType::Ed25519).unwrap();
+    let claims = json!({
+        "vct": VCT,
+        "iss": "https://issuer.example",
+        "given_name": "Arthur",
+        "address": {"street_address": "42 Market Street", "locality": "Milliways"},
+        "nationalities": ["British", "Betelgeusian", "Terran"],
+        "degrees": [
+            {"type": "Bachelor of Science", "grade": 1},
+            {"type": "Master of Science", "grade": 2},
+        ],
+    });
+    let paths = [
+        json!(["given_name"]),
+        json!(["address"]),
+        json!(["address", "street_address"]),
+        json!(["address", "locality"]),
+        json!(["nationalities", null]),
+        json!(["degrees", null]),
+        json!(["degrees", null, "type"]),
+        json!(["degrees", null, "grade"]),
+    ];
+    let issue = Issue {
+        claims: claims.as_object().unwrap().clone(),
+        disclosable: paths
+            .iter()
+            .map(|path| ClaimPath::parse(path).unwrap())
+            .collect(),
+        decoys: 2,
+        cnf: Some(key.public().to_jwk()),
+        digest: DigestAlgorithm::Sha256,
+        signer: Signer::with_kid(KeyHandle::of(key.public()), Algorithm::EdDsa, "1"),
+        label: "credential".to_owned(),
+    };
+    let draft = issue
+        .draft(&Ctx::new(UnixTime(1_800_000_000), [7; 32]))
+        .unwrap();
+    let signature = key.sign(draft.signing_input()).unwrap();
+    Held::parse(&draft.finish(&signature), Format::SdJwtVc).unwrap()
+}
+
+fn candidate(claims: &Value) -> Candidate {
+    Candidate {
+        format: Format::SdJwtVc,
+        types: vec![VCT.to_owned()],
+        claims: claims.clone(),
+        holder_bound: true,
+        authority_keys: Vec::new(),
+    }
+}
+
+fn query(claims: &Value) -> Query {
+    let mut credential = json!({"id": "pid", "format": "dc+sd-jwt", "meta": {"vct_values": [VCT]}});
+    if !claims.is_null() {
+        credential["claims"] = claims.clone();
+    }
+    Query::parse(&json!({"credentials": [credential]})).unwrap()
+}
+
+/// What the verifier sees, and whether it satisfies the query; none if the wallet has nothing to present.
+fn present(held: &Held, query: &Query) -> Option<(Value, bool)> {
+    let selection = select(query, &[((), candidate(held.claims()))]);
+    let chosen = selection.first_choice(true)?;
+    let presented = held.sd_jwt().unwrap().present(&chosen[0].1.reveal).unwrap();
+    let seen = SdJwt::parse(&presented.unbound())
+        .unwrap()
+        .process()
+        .unwrap()
+        .claims;
+    let answer = BTreeMap::from([("pid".to_owned(), vec![Some(candidate(&seen))])]);
+    let satisfied = check(query, &answer).is_ok();
+    Some((seen, satisfied))
+}
+
+#[test]
+fn the_verifier_sees_what_it_asked_for_and_no_more() {
+    let held = credential();
+    for (claims, seen) in [
+        (json!(null), json!({"nationalities": [], "degrees": []})),
+        (
+            json!([{"path": ["given_name"]}]),
+            json!({"given_name": "Arthur", "nationalities": [], "degrees": []}),
+        ),
+        (
+            json!([{"path": ["address", "locality"]}]),
+            json!({"address": {"locality": "Milliways"}, "nationalities": [], "degrees": []}),
+        ),
+        (
+            json!([{"path": ["nationalities", 1]}]),
+            json!({"nationalities": ["Betelgeusian"], "degrees": []}),
+        ),
+        (
+            json!([{"path": ["nationalities", null], "values": ["Terran", "British"]}]),
+            json!({"nationalities": ["British", "Terran"], "degrees": []}),
+        ),
+        (
+            json!([{"path": ["degrees", null, "type"]}]),
+            json!({
+                "nationalities": [],
+                "degrees": [{"type": "Bachelor of Science"}, {"type": "Master of Science"}],
+            }),
+        ),
+        (
+            json!([{"path": ["degrees", 1, "grade"], "values": [2]}]),
+            json!({"nationalities": [], "degrees": [{"grade": 2}]}),
+        ),
+    ] {
+        let (mut found, satisfied) = present(&held, &query(&claims)).unwrap();
+        let members = found.as_object_mut().unwrap();
+        for always in ["vct", "iss", "cnf"] {
+            assert!(members.remove(always).is_some());
+        }
+        assert_eq!(found, seen, "{claims}");
+        assert!(satisfied, "{claims}");
+    }
+}
+
+#[test]
+fn the_verifier_refuses_less_than_it_asked_for() {
+    let held = credential();
+    let less = query(&json!([{"path": ["nationalities", 2]}]));
+    let (seen, _) = present(&held, &less).unwrap();
+    let answer = BTreeMap::from([("pid".to_owned(), vec![Some(candidate(&seen))])]);
+    let more = json!([{"path": ["nationalities", 2]}, {"path": ["given_name"]}]);
+    assert!(check(&less, &answer).is_ok());
+    assert!(check(&query(&more), &answer).is_err());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    #[test]
+    fn whatever_can_be_presented_satisfies(paths in prop::collection::btree_set(prop::sample::select(vec![
+        r#"["given_name"]"#,
+        r#"["address"]"#,
+        r#"["address","street_address"]"#,
+        r#"["nationalities",0]"#,
+        r#"["nationalities",2]"#,
+        r#"["nationalities",null]"#,
+        r#"["degrees",1]"#,
+        r#"["degrees",0,"grade"]"#,
+        r#"["degrees",null,"grade"]"#,
+        r#"["vct"]"#,
+    ]), 1..5)) {
+        let claims: Vec<Value> = paths
+            .iter()
+            .map(|path| json!({"path": serde_json::from_str::<Value>(path).unwrap()}))
+            .collect();
+        let (_, satisfied) = present(&credential(), &query(&json!(claims))).unwrap();
+        prop_assert!(satisfied);
+    }
+}

@@ -1,0 +1,14 @@
+//! Both protocols, each side against the other and against those who break the rules.
+
+#[path = "protocol/holder.rs"]
+mod holder;
+#[path = "protocol/issuer.rs"]
+mod issuer;
+#[path = "protocol/metadata.rs"]
+mod metadata;
+#[path = "protocol/verifier.rs"]
+mod verifier;
+#[path = "protocol/wallet.rs"]
+mod wallet;
+#[path = "protocol/world.rs"]
+mod world;

@@ -1,0 +1,524 @@
+//! Issuer metadata and offers, as both sides see them.
+
+use selfsame_openid4vc::{
+    Error, Transport,
+    issuer::{
+        metadata::{build, server},
+        offer::NewOffer,
+    },
+    wallet::{
+        metadata::{issuer_location, read_issuer, read_server, server as choose_server},
+        offer::{Source, locate, read},
+    },
+    wire::{
+        metadata::IssuerMetadata,
+        offer::{CredentialOffer, by_reference},
+    },
+};
+use serde_json::{Value, json};
+
+use crate::world::{
+    ISSUER, Issuer, SD_JWT, TICKET, W3C, description, new_offer, transport, url, with,
+};
+
+const JSON: Option<&str> = Some("application/json");
+
+fn offer() -> CredentialOffer {
+    Issuer::new().offer(SD_JWT).offer
+}
+
+fn document() -> Value {
+    serde_json::to_value(build(&description()).unwrap()).unwrap()
+}
+
+fn reads(document: &Value) -> Result<IssuerMetadata, Error> {
+    read_issuer(
+        document.to_string().as_bytes(),
+        JSON,
+        &offer(),
+        &transport(),
+    )
+}
+
+fn refused<T: std::fmt::Debug>(result: Result<T, Error>) {
+    assert!(
+        matches!(result, Err(Error::Counterpart { .. })),
+        "{result:?}"
+    );
+}
+
+// ---- issuer metadata
+
+#[test]
+fn metadata_is_found_between_host_and_path() {
+    let location = issuer_location(&offer(), &transport()).unwrap();
+    let expected = "https://issuer.example/.well-known/openid-credential-issuer/tenant";
+    assert_eq!(location.as_str(), expected);
+}
+
+#[test]
+fn an_issuer_identifier_with_a_query_a_fragment_or_without_tls_is_refused() {
+    for bad in [
+        "https://issuer.example/?a=b",
+        "https://issuer.example/#a",
+        "http://issuer.example",
+        "did:web:issuer.example",
+        "issuer.example",
+    ] {
+        let offer = CredentialOffer {
+            credential_issuer: bad.to_owned(),
+            ..offer()
+        };
+        refused(issuer_location(&offer, &transport()));
+    }
+    let mut description = description();
+    description.identifier = "https://issuer.example/?a=b".to_owned();
+    assert!(matches!(build(&description), Err(Error::Setup(_))));
+}
+
+#[test]
+fn metadata_has_the_required_members_and_no_unknown_ones() {
+    let document = document();
+    let names: Vec<&String> = document.as_object().unwrap().keys().collect();
+    let expected = [
+        "batch_credential_issuance",
+        "credential_configurations_supported",
+        "credential_endpoint",
+        "credential_issuer",
+        "display",
+        "nonce_endpoint",
+    ];
+    assert_eq!(names, expected);
+    let configuration = &document["credential_configurations_supported"][SD_JWT];
+    let names: Vec<&String> = configuration.as_object().unwrap().keys().collect();
+    let expected = [
+        "credential_metadata",
+        "credential_signing_alg_values_supported",
+        "cryptographic_binding_methods_supported",
+        "format",
+        "proof_types_supported",
+        "vct",
+    ];
+    assert_eq!(names, expected);
+    let configuration = &document["credential_configurations_supported"][W3C];
+    let expected = json!({"type": ["VerifiableCredential", "VaccinationCredential"]});
+    assert_eq!(configuration["credential_definition"], expected);
+    assert_eq!(configuration["format"], "jwt_vc_json");
+}
+
+#[test]
+fn a_wallet_reads_metadata_and_ignores_what_it_does_not_know() {
+    let document = with(
+        &document(),
+        json!({"brand_new": {"x": 1}, "notification_endpoint": "https://a.example"}),
+    );
+    let metadata = reads(&document).unwrap();
+    assert_eq!(metadata, build(&description()).unwrap());
+    assert_eq!(metadata.batch_size(), 3);
+}
+
+#[test]
+fn a_configuration_of_an_unknown_form_hinders_nobody() {
+    let mut document = document();
+    document["credential_configurations_supported"]["other"] = json!({"doctype": 7});
+    let mdoc = json!({"format": "mso_mdoc", "doctype": "x", "credential_signing_alg_values_supported": [-7]});
+    document["credential_configurations_supported"]["mdoc"] = mdoc;
+    let metadata = reads(&document).unwrap();
+    assert!(metadata.configuration("other").is_none());
+    assert!(
+        metadata
+            .configuration("mdoc")
+            .unwrap()
+            .known_format()
+            .is_none()
+    );
+}
+
+#[test]
+fn metadata_that_names_another_issuer_is_not_used() {
+    for other in [
+        "https://issuer.example/tenant/",
+        "https://ISSUER.example/tenant",
+        "https://evil.example",
+    ] {
+        refused(reads(&with(
+            &document(),
+            json!({"credential_issuer": other}),
+        )));
+    }
+}
+
+#[test]
+fn metadata_that_is_not_json_or_repeats_a_member_is_not_used() {
+    let text = document().to_string();
+    refused(read_issuer(
+        text.as_bytes(),
+        Some("application/jwt"),
+        &offer(),
+        &transport(),
+    ));
+    refused(read_issuer(text.as_bytes(), None, &offer(), &transport()));
+    let repeated = text.replacen('{', &format!(r#"{{"credential_issuer":"{ISSUER}","#), 1);
+    refused(read_issuer(
+        repeated.as_bytes(),
+        JSON,
+        &offer(),
+        &transport(),
+    ));
+    assert!(
+        read_issuer(
+            text.as_bytes(),
+            Some("application/json; charset=utf-8"),
+            &offer(),
+            &transport()
+        )
+        .is_ok()
+    );
+}
+
+#[test]
+fn metadata_without_a_required_member_is_not_used() {
+    for name in [
+        "credential_issuer",
+        "credential_endpoint",
+        "credential_configurations_supported",
+    ] {
+        refused(reads(&with(&document(), json!({name: null}))));
+    }
+}
+
+#[test]
+fn endpoints_without_tls_are_not_used() {
+    for name in ["credential_endpoint", "nonce_endpoint"] {
+        refused(reads(&with(
+            &document(),
+            json!({name: "http://issuer.example/x"}),
+        )));
+    }
+    // Plain http is for the instance's own, configured origin.
+    let own = Transport::with_plain_origins([&url("http://127.0.0.1:7380")]);
+    let local = with(
+        &document(),
+        json!({"nonce_endpoint": "http://127.0.0.1:7380/nonce"}),
+    );
+    assert!(read_issuer(local.to_string().as_bytes(), JSON, &offer(), &own).is_ok());
+}
+
+#[test]
+fn a_batch_size_is_two_or_more() {
+    let mut single = description();
+    single.batch_size = 1;
+    let metadata = build(&single).unwrap();
+    assert_eq!(metadata.batch_credential_issuance, None);
+    assert_eq!(metadata.batch_size(), 1);
+    refused(reads(&with(
+        &document(),
+        json!({"batch_credential_issuance": {"batch_size": 1}}),
+    )));
+}
+
+#[test]
+fn display_has_one_entry_a_language() {
+    let two = json!([{"name": "a", "locale": "en"}, {"name": "b", "locale": "EN"}]);
+    refused(reads(&with(&document(), json!({"display": two}))));
+    let mut description = description();
+    let entry = description.display[0].clone();
+    description.display.push(entry);
+    assert!(matches!(build(&description), Err(Error::Setup(_))));
+}
+
+#[test]
+fn binding_methods_and_proof_types_come_together() {
+    let configuration = |id: &str| document()["credential_configurations_supported"][id].clone();
+    assert!(configuration(SD_JWT).get("proof_types_supported").is_some());
+    assert!(configuration(TICKET).get("proof_types_supported").is_none());
+    assert!(
+        configuration(TICKET)
+            .get("cryptographic_binding_methods_supported")
+            .is_none()
+    );
+    for name in [
+        "proof_types_supported",
+        "cryptographic_binding_methods_supported",
+    ] {
+        let mut document = document();
+        let lone = with(&configuration(SD_JWT), json!({name: null}));
+        document["credential_configurations_supported"][SD_JWT] = lone;
+        refused(reads(&document));
+    }
+}
+
+#[test]
+fn a_configuration_names_its_type() {
+    let mut document = document();
+    let untyped = with(
+        &document["credential_configurations_supported"][SD_JWT],
+        json!({"vct": null}),
+    );
+    document["credential_configurations_supported"][SD_JWT] = untyped;
+    refused(reads(&document));
+    let mut description = description();
+    description.credentials.get_mut(W3C).unwrap().types.clear();
+    assert!(matches!(build(&description), Err(Error::Setup(_))));
+}
+
+#[test]
+fn descriptions_of_claims_that_repeat_or_contradict_each_other_are_refused() {
+    let reads_claims = |claims: Value| {
+        let mut document = document();
+        document["credential_configurations_supported"][SD_JWT]["credential_metadata"]["claims"] =
+            claims;
+        reads(&document)
+    };
+    assert!(
+        reads_claims(json!([{"path": ["a", "b"]}, {"path": ["a"]}, {"path": ["c", null, "d"]}]))
+            .is_ok()
+    );
+    refused(reads_claims(json!([{"path": ["a"]}, {"path": ["a"]}])));
+    refused(reads_claims(
+        json!([{"path": ["a", null]}, {"path": ["a", 1]}]),
+    ));
+    refused(reads_claims(
+        json!([{"path": ["a", null]}, {"path": ["a", "b"]}]),
+    ));
+}
+
+#[test]
+fn an_issuer_that_insists_on_encryption_is_refused_and_one_that_offers_it_is_not() {
+    for name in [
+        "credential_request_encryption",
+        "credential_response_encryption",
+    ] {
+        assert!(
+            reads(&with(
+                &document(),
+                json!({name: {"encryption_required": false}})
+            ))
+            .is_ok()
+        );
+        refused(reads(&with(
+            &document(),
+            json!({name: {"encryption_required": true}}),
+        )));
+    }
+}
+
+// ---- authorization server
+
+#[test]
+fn an_issuer_without_authorization_servers_is_its_own() {
+    let metadata = build(&description()).unwrap();
+    let chosen = choose_server(&metadata, &offer(), &transport()).unwrap();
+    assert_eq!(chosen.issuer, ISSUER);
+    let expected = "https://issuer.example/.well-known/oauth-authorization-server/tenant";
+    assert_eq!(chosen.url.as_str(), expected);
+    let document = serde_json::to_vec(&server(&description())).unwrap();
+    let server = read_server(&document, &chosen, &transport()).unwrap();
+    assert!(server.anonymous_access_supported);
+}
+
+#[test]
+fn server_metadata_of_another_server_is_not_used() {
+    let metadata = build(&description()).unwrap();
+    let chosen = choose_server(&metadata, &offer(), &transport()).unwrap();
+    let document = serde_json::to_value(server(&description())).unwrap();
+    let bad = with(&document, json!({"issuer": "https://evil.example"}));
+    refused(read_server(
+        bad.to_string().as_bytes(),
+        &chosen,
+        &transport(),
+    ));
+    let plain = with(
+        &document,
+        json!({"token_endpoint": "http://issuer.example/token"}),
+    );
+    refused(read_server(
+        plain.to_string().as_bytes(),
+        &chosen,
+        &transport(),
+    ));
+}
+
+#[test]
+fn an_offer_chooses_among_the_issuers_servers_and_no_others() {
+    let mut metadata = build(&description()).unwrap();
+    let mut offer = offer();
+    let hint = |offer: &mut CredentialOffer, server: &str| {
+        let grants = offer.grants.as_mut().unwrap();
+        grants
+            .pre_authorized_code
+            .as_mut()
+            .unwrap()
+            .authorization_server = Some(server.to_owned());
+    };
+    hint(&mut offer, "https://two.example");
+    refused(choose_server(&metadata, &offer, &transport()));
+    metadata.authorization_servers = Some(vec![
+        "https://one.example".to_owned(),
+        "https://two.example".to_owned(),
+    ]);
+    let chosen = choose_server(&metadata, &offer, &transport()).unwrap();
+    assert_eq!(chosen.issuer, "https://two.example");
+    hint(&mut offer, "https://three.example");
+    refused(choose_server(&metadata, &offer, &transport()));
+}
+
+// ---- offers
+
+#[test]
+fn an_offer_by_value_reads_back() {
+    let made = Issuer::new().offer_of(&NewOffer {
+        tx_code: Some("We sent it by letter".to_owned()),
+        ..new_offer(SD_JWT)
+    });
+    let link = made.offer.by_value();
+    assert!(
+        link.expose()
+            .starts_with("openid-credential-offer://?credential_offer=%7B")
+    );
+    let Source::Value(offer) = locate(link.expose(), &transport()).unwrap() else {
+        panic!()
+    };
+    assert_eq!(offer.to_json(), made.offer.to_json());
+    let tx_code = offer
+        .pre_authorized_code()
+        .unwrap()
+        .tx_code
+        .clone()
+        .unwrap();
+    assert_eq!(
+        (tx_code.length, tx_code.description.as_deref()),
+        (Some(6), Some("We sent it by letter"))
+    );
+}
+
+#[test]
+fn an_offer_by_reference_is_fetched_as_json() {
+    let made = Issuer::new().offer(SD_JWT);
+    let there = url("https://issuer.example/tenant/offers/7?x=y");
+    let link = by_reference(&there);
+    let Source::Reference(found) = locate(link.expose(), &transport()).unwrap() else {
+        panic!()
+    };
+    assert_eq!(found, there);
+    let body = made.offer.to_json();
+    assert!(read(body.expose().as_bytes(), JSON).is_ok());
+    refused(read(body.expose().as_bytes(), Some("application/jwt")));
+    refused(read(body.expose().as_bytes(), None));
+}
+
+#[test]
+fn an_offer_may_come_by_an_https_link() {
+    let query = Issuer::new().offer(SD_JWT).offer.by_value();
+    let query = query.expose().split_once('?').unwrap().1.to_owned();
+    assert!(
+        locate(
+            &format!("https://wallet.example/offer?{query}"),
+            &transport()
+        )
+        .is_ok()
+    );
+    refused(locate(
+        &format!("http://wallet.example/offer?{query}"),
+        &transport(),
+    ));
+    refused(locate(&format!("openid4vp://?{query}"), &transport()));
+}
+
+#[test]
+fn a_link_with_both_or_neither_kind_of_offer_is_refused() {
+    let by_value = Issuer::new().offer(SD_JWT).offer.by_value();
+    refused(locate(
+        &format!(
+            "{}&credential_offer_uri=https%3A%2F%2Fa.example",
+            by_value.expose()
+        ),
+        &transport(),
+    ));
+    refused(locate("openid-credential-offer://?x=y", &transport()));
+    refused(locate("not a link", &transport()));
+}
+
+#[test]
+fn an_offer_that_points_to_a_place_without_tls_is_refused() {
+    for bad in [
+        "http://issuer.example/offer",
+        "file:///etc/passwd",
+        "http://127.0.0.1:1/",
+        "x",
+    ] {
+        let link = selfsame_oauth::form::encode(&[("credential_offer_uri", bad)]);
+        refused(locate(
+            &format!("openid-credential-offer://?{link}"),
+            &transport(),
+        ));
+    }
+}
+
+#[test]
+fn an_offer_names_its_configurations_each_once() {
+    let offer = |ids: Value| {
+        json!({"credential_issuer": ISSUER, "credential_configuration_ids": ids}).to_string()
+    };
+    assert!(CredentialOffer::parse(offer(json!(["a", "b"])).as_bytes()).is_ok());
+    for bad in [json!([]), json!(["a", "a"]), json!("a"), json!([1])] {
+        assert!(CredentialOffer::parse(offer(bad).as_bytes()).is_err());
+    }
+}
+
+#[test]
+fn unknown_members_and_grants_of_an_offer_are_ignored() {
+    let text = json!({
+        "credential_issuer": ISSUER,
+        "credential_configuration_ids": ["a"],
+        "brand_new": 1,
+        "grants": {"authorization_code": {"issuer_state": "x"}, "brand:new": {}},
+    });
+    let offer = CredentialOffer::parse(text.to_string().as_bytes()).unwrap();
+    assert!(offer.pre_authorized_code().is_none());
+}
+
+#[test]
+fn a_transaction_code_that_says_nothing_of_itself_is_still_asked_for() {
+    let text = json!({
+        "credential_issuer": ISSUER,
+        "credential_configuration_ids": ["a"],
+        "grants": {"urn:ietf:params:oauth:grant-type:pre-authorized_code": {"pre-authorized_code": "c", "tx_code": {}}},
+    });
+    let offer = CredentialOffer::parse(text.to_string().as_bytes()).unwrap();
+    assert!(offer.pre_authorized_code().unwrap().tx_code.is_some());
+}
+
+#[test]
+fn a_description_of_a_transaction_code_has_300_characters_at_most() {
+    let issuer = Issuer::new();
+    let with_description = |length: usize| {
+        let new = NewOffer {
+            tx_code: Some("é".repeat(length)),
+            ..new_offer(SD_JWT)
+        };
+        selfsame_openid4vc::issuer::offer::create(&new, &issuer.settings, &crate::world::ctx(1))
+    };
+    assert!(with_description(300).is_ok());
+    assert!(matches!(with_description(301), Err(Error::Setup(_))));
+}
+
+#[test]
+fn what_is_not_issued_cannot_be_offered() {
+    let issuer = Issuer::new();
+    let create = |new: &NewOffer| {
+        selfsame_openid4vc::issuer::offer::create(new, &issuer.settings, &crate::world::ctx(1))
+    };
+    assert!(create(&new_offer(SD_JWT)).is_ok());
+    assert!(matches!(
+        create(&new_offer("nothing")),
+        Err(Error::Setup(_))
+    ));
+    assert!(matches!(
+        create(&NewOffer {
+            uses: 0,
+            ..new_offer(SD_JWT)
+        }),
+        Err(Error::Setup(_))
+    ));
+}

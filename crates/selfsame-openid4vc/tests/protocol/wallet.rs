@@ -1,0 +1,660 @@
+//! The wallet receiving credentials: against our own issuer, and against issuers that break the rules.
+
+use selfsame_credential::{Format, Need};
+use selfsame_crypto::{KeyType, SecretString, ctx::Ctx};
+use selfsame_oauth::TokenRequest;
+use selfsame_openid4vc::{
+    Error,
+    issuer::{self, State as IssuerState, offer::NewOffer},
+    wallet::{self, Accept, Answer, Binding, Effect, Failed, Input, Received, State, begin},
+    wire::{credential::CredentialRequest, offer::CredentialOffer},
+};
+use serde_json::{Value, json};
+
+use crate::world::{
+    Driver, Issuer, Party, SD_JWT, TICKET, W3C, credentials, ctx, grant, new_offer, stored,
+};
+
+/// A wallet at work: its state, what it has asked for, and what it keeps.
+struct Wallet<'a> {
+    holders: Vec<&'a Party>,
+    state: State,
+    effects: Vec<Effect>,
+}
+
+impl<'a> Wallet<'a> {
+    fn accepts(issuer: &Issuer, offer: &CredentialOffer, holder: &'a Party) -> Self {
+        Self::with_keys(issuer, offer, holder, &[holder.binding()]).unwrap()
+    }
+
+    fn with_keys(
+        issuer: &Issuer,
+        offer: &CredentialOffer,
+        holder: &'a Party,
+        bindings: &[Binding],
+    ) -> Result<Self, Error> {
+        let (state, effects) = begin(&Accept {
+            offer,
+            issuer: &issuer.settings.metadata,
+            server: &issuer.server(),
+            tx_code: None,
+            bindings,
+        })?;
+        Ok(Self {
+            holders: vec![holder],
+            state,
+            effects,
+        })
+    }
+
+    fn take(&mut self, input: &Input<'_>, ctx: &Ctx) {
+        // Every state survives its being kept as a record.
+        let state = stored(&self.state);
+        let mut driver = Driver::new(&self.holders);
+        let next = driver.run(|evidence| wallet::step(&state, input, evidence, ctx));
+        let only_signatures = |need: &Need| matches!(need, Need::Signature(_));
+        assert!(driver.asked.iter().all(only_signatures));
+        (self.state, self.effects) = next.unwrap();
+    }
+
+    fn token(&mut self, status: u16, body: &Value) {
+        self.take(
+            &Input::Token(answer(status, body.to_string().as_bytes())),
+            &ctx(10),
+        );
+    }
+
+    fn nonce(&mut self, nonce: &str) {
+        let body = json!({"c_nonce": nonce, "unknown": 1}).to_string();
+        self.take(&Input::Nonce(answer(200, body.as_bytes())), &ctx(11));
+    }
+
+    fn credential(&mut self, status: u16, body: &Value) {
+        self.take(
+            &Input::Credential(answer(status, body.to_string().as_bytes())),
+            &ctx(12),
+        );
+    }
+
+    /// The wallet after the token endpoint and the nonce endpoint have answered.
+    fn requesting(issuer: &Issuer, holder: &'a Party) -> Self {
+        let mut wallet = Self::accepts(issuer, &issuer.offer(SD_JWT).offer, holder);
+        wallet.token(200, &token());
+        wallet.nonce(&issuer.nonce());
+        wallet
+    }
+
+    fn body(&self) -> Value {
+        match self.effects.as_slice() {
+            [Effect::RequestCredential { body, .. }] => serde_json::from_str(body).unwrap(),
+            other => panic!("no credential request: {other:?}"),
+        }
+    }
+
+    fn failed(&self) -> &Failed {
+        match &self.state {
+            State::Failed(failed) => failed,
+            other => panic!("not failed: {other:?}"),
+        }
+    }
+
+    fn received(&self) -> &Received {
+        match &self.state {
+            State::Received(received) => received,
+            other => panic!("not received: {other:?}"),
+        }
+    }
+}
+
+fn answer(status: u16, body: &[u8]) -> Answer<'_> {
+    Answer {
+        status,
+        content_type: Some("application/json"),
+        body,
+    }
+}
+
+fn token() -> Value {
+    json!({"access_token": "t", "token_type": "Bearer", "expires_in": 600, "unknown": {}})
+}
+
+fn error(code: &str) -> Value {
+    json!({ "error": code })
+}
+
+/// Carries messages between wallet and issuer until the wallet is done.
+fn exchange(
+    issuer: &Issuer,
+    made: issuer::offer::Made,
+    wallet: &mut Wallet<'_>,
+) -> Vec<&'static str> {
+    let mut offered = IssuerState::Offered(made.state);
+    let mut granted = None;
+    let mut calls = Vec::new();
+    for seed in 20..40 {
+        let Some(effect) = wallet.effects.first().cloned() else {
+            return calls;
+        };
+        match effect {
+            Effect::RedeemToken { url, form } => {
+                calls.push("token");
+                assert_eq!(url.as_str(), "https://issuer.example/tenant/token");
+                let request = TokenRequest::parse(form.expose().as_bytes()).unwrap();
+                let (next, effects) = issuer.token(&offered, &request, &ctx(seed)).unwrap();
+                offered = next;
+                granted = Some(IssuerState::Granted(grant(&effects)));
+                let response = effects.iter().find_map(|effect| match effect {
+                    issuer::Effect::AnswerToken(response) => Some(serde_json::to_value(response)),
+                    _ => None,
+                });
+                wallet.token(200, &response.unwrap().unwrap());
+            }
+            Effect::FetchNonce { url } => {
+                calls.push("nonce");
+                assert_eq!(url.as_str(), "https://issuer.example/tenant/nonce");
+                wallet.nonce(&issuer.nonce());
+            }
+            Effect::RequestCredential { url, body, .. } => {
+                calls.push("credential");
+                assert_eq!(url.as_str(), "https://issuer.example/tenant/credential");
+                let request = CredentialRequest::parse(body.as_bytes()).unwrap();
+                let state = granted.take().unwrap();
+                let (next, effects) = issuer.credential(&state, &request, &ctx(seed)).unwrap();
+                granted = Some(next);
+                wallet.credential(200, &serde_json::to_value(credentials(&effects)).unwrap());
+            }
+            Effect::Keep(_) => return calls,
+        }
+    }
+    panic!("the exchange never ends: {calls:?}");
+}
+
+// ---- the whole way
+
+#[test]
+fn an_offer_becomes_a_credential_in_three_calls() {
+    let issuer = Issuer::new();
+    let holder = Party::new(KeyType::P256);
+    let made = issuer.offer(SD_JWT);
+    let mut wallet = Wallet::accepts(&issuer, &made.offer, &holder);
+    assert_eq!(
+        exchange(&issuer, made, &mut wallet),
+        ["token", "nonce", "credential"]
+    );
+    let received = wallet.received();
+    assert_eq!(received.credentials.len(), 1);
+    assert_eq!(received.credentials[0].key, Some(holder.handle()));
+    assert_eq!(received.credentials[0].format, Format::SdJwtVc);
+    assert!(matches!(&wallet.effects[..], [Effect::Keep(kept)] if *kept == received.credentials));
+}
+
+#[test]
+fn a_w3c_credential_is_received_for_a_did() {
+    let issuer = Issuer::new();
+    let holder = Party::new(KeyType::Ed25519);
+    let made = issuer.offer(W3C);
+    let mut wallet = Wallet::accepts(&issuer, &made.offer, &holder);
+    exchange(&issuer, made, &mut wallet);
+    assert_eq!(
+        wallet.received().credentials[0].kid.as_ref(),
+        Some(&holder.kid)
+    );
+}
+
+#[test]
+fn a_w3c_credential_for_a_bare_key_is_received_for_the_did_made_of_it() {
+    let issuer = Issuer::new();
+    let holder = Party::new(KeyType::P256);
+    let made = issuer.offer(W3C);
+    let bare = Binding {
+        kid: None,
+        ..holder.binding()
+    };
+    let mut wallet = Wallet::with_keys(&issuer, &made.offer, &holder, &[bare]).unwrap();
+    exchange(&issuer, made, &mut wallet);
+    let did = selfsame_did::jwk::create(holder.key.public());
+    let expected = format!("{}#0", did.as_str());
+    assert_eq!(wallet.received().credentials[0].kid, Some(expected));
+}
+
+#[test]
+fn a_credential_without_holder_takes_no_nonce_and_no_proof() {
+    let issuer = Issuer::new();
+    let holder = Party::new(KeyType::P256);
+    let made = issuer.offer(TICKET);
+    let mut wallet = Wallet::accepts(&issuer, &made.offer, &holder);
+    assert_eq!(
+        exchange(&issuer, made, &mut wallet),
+        ["token", "credential"]
+    );
+    assert_eq!(wallet.received().credentials[0].key, None);
+}
+
+#[test]
+fn everything_that_was_offered_is_received() {
+    let issuer = Issuer::new();
+    let holder = Party::new(KeyType::P256);
+    let made = issuer.offer_of(&NewOffer {
+        configuration_ids: vec![SD_JWT.to_owned(), W3C.to_owned()],
+        ..new_offer(SD_JWT)
+    });
+    let mut wallet = Wallet::accepts(&issuer, &made.offer, &holder);
+    let calls = exchange(&issuer, made, &mut wallet);
+    assert_eq!(
+        calls,
+        ["token", "nonce", "credential", "nonce", "credential"]
+    );
+    let ids: Vec<&str> = wallet
+        .received()
+        .credentials
+        .iter()
+        .map(|credential| credential.configuration_id.as_str())
+        .collect();
+    assert_eq!(ids, [SD_JWT, W3C]);
+}
+
+#[test]
+fn what_must_not_be_repeated_says_so() {
+    let issuer = Issuer::new();
+    let holder = Party::new(KeyType::P256);
+    let mut wallet = Wallet::accepts(&issuer, &issuer.offer(SD_JWT).offer, &holder);
+    assert!(!wallet.effects[0].may_be_repeated());
+    wallet.token(200, &token());
+    assert!(wallet.effects[0].may_be_repeated());
+    wallet.nonce("n");
+    assert!(!wallet.effects[0].may_be_repeated());
+}
+
+// ---- keys and proofs
+
+#[test]
+fn no_more_keys_are_proven_than_the_issuer_takes_and_each_once() {
+    let issuer = Issuer::new();
+    let holders: Vec<Party> = (0..5).map(|_| Party::new(KeyType::P256)).collect();
+    let made = issuer.offer(SD_JWT);
+    let proofs = |bindings: &[Binding]| {
+        let mut wallet = Wallet::with_keys(&issuer, &made.offer, &holders[0], bindings).unwrap();
+        wallet.holders = holders.iter().collect();
+        wallet.token(200, &token());
+        wallet.nonce("n");
+        wallet.body()["proofs"]["jwt"].as_array().unwrap().len()
+    };
+    let all: Vec<Binding> = holders.iter().map(Party::binding).collect();
+    assert_eq!(proofs(&all), 3);
+    assert_eq!(proofs(&vec![holders[0].binding(); 3]), 1);
+}
+
+#[test]
+fn a_proof_has_what_the_specification_asks_for_and_no_more() {
+    let issuer = Issuer::new();
+    let holder = Party::new(KeyType::P256);
+    let wallet = Wallet::requesting(&issuer, &holder);
+    let proof = wallet.body()["proofs"]["jwt"][0]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let jwt = selfsame_crypto::jws::Compact::parse(&proof).unwrap();
+    jwt.verify(holder.key.public()).unwrap();
+    assert_eq!(jwt.header.typ.as_deref(), Some("openid4vci-proof+jwt"));
+    assert!(jwt.header.jwk.is_some() && jwt.header.kid.is_none() && jwt.header.x5c.is_none());
+    let names: Vec<String> = jwt
+        .claims()
+        .unwrap()
+        .as_object()
+        .unwrap()
+        .keys()
+        .cloned()
+        .collect();
+    assert_eq!(names, ["aud", "iat", "nonce"]);
+}
+
+#[test]
+fn keys_that_the_issuer_does_not_take_are_refused_before_anything_is_sent() {
+    let issuer = Issuer::new();
+    let holder = Party::new(KeyType::P256);
+    let offer = issuer.offer(SD_JWT).offer;
+    let mut es384 = holder.binding();
+    es384.algorithm = selfsame_crypto::Algorithm::Es384;
+    for bindings in [vec![], vec![es384]] {
+        let result = Wallet::with_keys(&issuer, &offer, &holder, &bindings);
+        assert!(matches!(result.err(), Some(Error::Counterpart { .. })));
+    }
+}
+
+#[test]
+fn an_issuer_that_insists_on_key_attestations_is_refused() {
+    let mut issuer = Issuer::new();
+    let holder = Party::new(KeyType::P256);
+    let offer = issuer.offer(SD_JWT).offer;
+    let mut metadata = serde_json::to_value(&issuer.settings.metadata).unwrap();
+    metadata["credential_configurations_supported"][SD_JWT]["proof_types_supported"]["jwt"]["key_attestations_required"] =
+        json!({});
+    issuer.settings.metadata = serde_json::from_value(metadata).unwrap();
+    let result = Wallet::with_keys(&issuer, &offer, &holder, &[holder.binding()]);
+    assert!(matches!(result.err(), Some(Error::Counterpart { .. })));
+}
+
+// ---- transaction codes
+
+#[test]
+fn a_transaction_code_is_sent_if_and_only_if_it_is_asked_for() {
+    let issuer = Issuer::new();
+    let holder = Party::new(KeyType::P256);
+    let with = issuer.offer_of(&NewOffer {
+        tx_code: Some(String::new()),
+        ..new_offer(SD_JWT)
+    });
+    let without = issuer.offer(SD_JWT);
+    let begin_with = |offer: &CredentialOffer, tx_code: Option<&SecretString>| {
+        begin(&Accept {
+            offer,
+            issuer: &issuer.settings.metadata,
+            server: &issuer.server(),
+            tx_code,
+            bindings: &[holder.binding()],
+        })
+    };
+    let right = with.tx_code.clone().unwrap();
+    let (_, effects) = begin_with(&with.offer, Some(&right)).unwrap();
+    let Effect::RedeemToken { form, .. } = &effects[0] else {
+        panic!()
+    };
+    let sent = TokenRequest::parse(form.expose().as_bytes()).unwrap();
+    assert_eq!(sent.tx_code, Some(right.clone()));
+    assert!(begin_with(&without.offer, None).is_ok());
+    let (short, letters) = ("123".into(), "abcdef".into());
+    for (offer, tx_code) in [
+        (&with.offer, None),
+        (&without.offer, Some(&right)),
+        (&with.offer, Some(&short)),
+        (&with.offer, Some(&letters)),
+    ] {
+        assert!(matches!(begin_with(offer, tx_code), Err(Error::Choice(_))));
+    }
+}
+
+// ---- nonces
+
+#[test]
+fn a_nonce_that_is_refused_is_replaced_by_a_new_one() {
+    let issuer = Issuer::new();
+    let holder = Party::new(KeyType::P256);
+    let mut wallet = Wallet::requesting(&issuer, &holder);
+    let first = wallet.body();
+    wallet.credential(400, &error("invalid_nonce"));
+    assert!(matches!(&wallet.effects[..], [Effect::FetchNonce { .. }]));
+    wallet.nonce("another");
+    assert_ne!(wallet.body(), first);
+}
+
+#[test]
+fn an_issuer_that_refuses_all_its_nonces_is_given_up() {
+    let issuer = Issuer::new();
+    let holder = Party::new(KeyType::P256);
+    let mut wallet = Wallet::requesting(&issuer, &holder);
+    for _ in 0..2 {
+        wallet.credential(400, &error("invalid_nonce"));
+        wallet.nonce("another");
+    }
+    wallet.credential(400, &error("invalid_nonce"));
+    assert_eq!(wallet.failed().code.as_deref(), Some("invalid_nonce"));
+}
+
+#[test]
+fn an_issuer_that_gives_no_nonce_is_given_up() {
+    let issuer = Issuer::new();
+    let holder = Party::new(KeyType::P256);
+    for (status, body) in [
+        (500, json!({"c_nonce": "n"})),
+        (200, json!({})),
+        (200, json!({"c_nonce": ""})),
+    ] {
+        let mut wallet = Wallet::accepts(&issuer, &issuer.offer(SD_JWT).offer, &holder);
+        wallet.token(200, &token());
+        wallet.take(
+            &Input::Nonce(answer(status, body.to_string().as_bytes())),
+            &ctx(11),
+        );
+        assert!(!wallet.failed().advice.is_empty());
+    }
+}
+
+// ---- credential identifiers
+
+#[test]
+fn identifiers_of_the_token_response_are_used() {
+    let issuer = Issuer::new();
+    let holder = Party::new(KeyType::P256);
+    let mut wallet = Wallet::accepts(&issuer, &issuer.offer(SD_JWT).offer, &holder);
+    let mut token = token();
+    token["authorization_details"] = json!([
+        {"type": "other", "credential_configuration_id": SD_JWT, "credential_identifiers": ["no"]},
+        {"type": "openid_credential", "credential_configuration_id": SD_JWT,
+         "credential_identifiers": ["Ines-2026"], "unknown": 1},
+    ]);
+    wallet.token(200, &token);
+    wallet.nonce("n");
+    assert_eq!(wallet.body()["credential_identifier"], "Ines-2026");
+    assert_eq!(wallet.body().get("credential_configuration_id"), None);
+}
+
+#[test]
+fn a_configuration_is_asked_for_where_there_are_no_identifiers() {
+    let issuer = Issuer::new();
+    let holder = Party::new(KeyType::P256);
+    let wallet = Wallet::requesting(&issuer, &holder);
+    assert_eq!(wallet.body()["credential_configuration_id"], SD_JWT);
+    assert_eq!(wallet.body().get("credential_identifier"), None);
+}
+
+#[test]
+fn a_token_that_is_not_good_for_what_was_offered_is_not_used() {
+    let issuer = Issuer::new();
+    let holder = Party::new(KeyType::P256);
+    let mut wallet = Wallet::accepts(&issuer, &issuer.offer(SD_JWT).offer, &holder);
+    let mut token = token();
+    let other = json!([{"type": "openid_credential", "credential_configuration_id": "other",
+                        "credential_identifiers": ["x"]}]);
+    token["authorization_details"] = other;
+    wallet.token(200, &token);
+    assert!(wallet.effects.is_empty());
+    wallet.failed();
+}
+
+// ---- issuers that misbehave
+
+#[test]
+fn a_token_endpoint_that_refuses_is_explained_to_the_person() {
+    let issuer = Issuer::new();
+    let holder = Party::new(KeyType::P256);
+    for (status, body, code) in [
+        (400, error("invalid_grant"), Some("invalid_grant")),
+        (401, error("invalid_client"), Some("invalid_client")),
+        (500, json!("oops"), None),
+        (302, json!({}), None),
+    ] {
+        let mut wallet = Wallet::accepts(&issuer, &issuer.offer(SD_JWT).offer, &holder);
+        wallet.token(status, &body);
+        assert_eq!(wallet.failed().code.as_deref(), code);
+        assert!(!wallet.failed().advice.is_empty());
+    }
+}
+
+#[test]
+fn a_token_of_another_type_is_not_used() {
+    let issuer = Issuer::new();
+    let holder = Party::new(KeyType::P256);
+    let mut wallet = Wallet::accepts(&issuer, &issuer.offer(SD_JWT).offer, &holder);
+    wallet.token(200, &json!({"access_token": "t", "token_type": "DPoP"}));
+    wallet.failed();
+}
+
+#[test]
+fn an_offer_without_a_grant_this_wallet_knows_is_refused() {
+    let issuer = Issuer::new();
+    let holder = Party::new(KeyType::P256);
+    let offer = CredentialOffer {
+        grants: None,
+        ..issuer.offer(SD_JWT).offer
+    };
+    let result = Wallet::with_keys(&issuer, &offer, &holder, &[holder.binding()]);
+    assert!(matches!(result.err(), Some(Error::Counterpart { .. })));
+}
+
+#[test]
+fn a_credential_that_was_not_asked_for_is_not_kept() {
+    let issuer = Issuer::new();
+    let (holder, other) = (Party::new(KeyType::P256), Party::new(KeyType::P256));
+    let good = issuer
+        .ask(SD_JWT, &[issuer.proof(&holder)])
+        .unwrap()
+        .remove(0);
+    let stolen = issuer
+        .ask(SD_JWT, &[issuer.proof(&other)])
+        .unwrap()
+        .remove(0);
+    let other_format = issuer.ask(W3C, &[issuer.proof(&holder)]).unwrap().remove(0);
+    let other_type = other_type(&issuer, &holder);
+    let list = |credentials: &[&str]| {
+        let list: Vec<Value> = credentials
+            .iter()
+            .map(|it| json!({"credential": it}))
+            .collect();
+        json!({ "credentials": list, "unknown": 1 })
+    };
+    for bad in [
+        list(&[&stolen]),
+        list(&[&other_format]),
+        list(&[&other_type]),
+        list(&["x"]),
+        list(&[]),
+        list(&[&good, &good]),
+        json!({"credential": good}),
+        json!({"credentials": [good]}),
+    ] {
+        let mut wallet = Wallet::requesting(&issuer, &holder);
+        wallet.credential(200, &bad);
+        assert!(wallet.effects.is_empty(), "{bad}");
+        assert!(wallet.failed().credentials.is_empty());
+    }
+    let mut wallet = Wallet::requesting(&issuer, &holder);
+    wallet.credential(200, &list(&[&good]));
+    assert_eq!(wallet.received().credentials.len(), 1);
+}
+
+/// An SD-JWT VC for the holder's key, of a type that was not offered.
+fn other_type(issuer: &Issuer, holder: &Party) -> String {
+    let header = json!({"alg": "EdDSA", "typ": "dc+sd-jwt", "kid": issuer.party.kid});
+    let payload = json!({"vct": "https://issuer.example/vct/other",
+                         "cnf": {"jwk": holder.key.public().to_jwk()}});
+    format!("{}~", issuer.party.token(&header, &payload))
+}
+
+#[test]
+fn fewer_credentials_than_keys_are_taken_each_for_its_key() {
+    let issuer = Issuer::new();
+    let holder = Party::new(KeyType::P256);
+    let made = issuer.offer(SD_JWT);
+    let second = Party::new(KeyType::P256);
+    let bindings = [second.binding(), holder.binding()];
+    let (state, _) = begin(&Accept {
+        offer: &made.offer,
+        issuer: &issuer.settings.metadata,
+        server: &issuer.server(),
+        tx_code: None,
+        bindings: &bindings,
+    })
+    .unwrap();
+    let mut state = state;
+    let only = issuer
+        .ask(SD_JWT, &[issuer.proof(&holder)])
+        .unwrap()
+        .remove(0);
+    let nonce = json!({"c_nonce": "n"}).to_string();
+    let token = token().to_string();
+    let credential = json!({"credentials": [{"credential": only}]}).to_string();
+    for input in [
+        Input::Token(answer(200, token.as_bytes())),
+        Input::Nonce(answer(200, nonce.as_bytes())),
+        Input::Credential(answer(200, credential.as_bytes())),
+    ] {
+        let mut driver = Driver::new(&[&holder, &second]);
+        let run = driver.run(|evidence| wallet::step(&state, &input, evidence, &ctx(5)));
+        state = run.unwrap().0;
+    }
+    let State::Received(received) = state else {
+        panic!("{state:?}")
+    };
+    assert_eq!(received.credentials[0].key, Some(holder.handle()));
+}
+
+#[test]
+fn an_issuer_that_wants_to_deliver_later_is_refused_with_advice() {
+    let issuer = Issuer::new();
+    let holder = Party::new(KeyType::P256);
+    let mut wallet = Wallet::requesting(&issuer, &holder);
+    wallet.credential(202, &json!({"transaction_id": "x", "interval": 5}));
+    assert!(wallet.failed().reason.contains("later"));
+}
+
+#[test]
+fn a_credential_endpoint_that_refuses_is_explained_to_the_person() {
+    let issuer = Issuer::new();
+    let holder = Party::new(KeyType::P256);
+    for (status, code) in [
+        (400, "invalid_proof"),
+        (400, "credential_request_denied"),
+        (401, "invalid_token"),
+        (400, "brand_new"),
+    ] {
+        let mut wallet = Wallet::requesting(&issuer, &holder);
+        wallet.credential(status, &error(code));
+        assert_eq!(wallet.failed().code.as_deref(), Some(code));
+        assert!(!wallet.failed().advice.is_empty());
+    }
+}
+
+#[test]
+fn what_arrived_before_a_failure_is_kept() {
+    let issuer = Issuer::new();
+    let holder = Party::new(KeyType::P256);
+    let made = issuer.offer_of(&NewOffer {
+        configuration_ids: vec![SD_JWT.to_owned(), W3C.to_owned()],
+        ..new_offer(SD_JWT)
+    });
+    let mut wallet = Wallet::accepts(&issuer, &made.offer, &holder);
+    wallet.token(200, &token());
+    wallet.nonce("n");
+    let first = issuer
+        .ask(SD_JWT, &[issuer.proof(&holder)])
+        .unwrap()
+        .remove(0);
+    wallet.credential(200, &json!({"credentials": [{"credential": first}]}));
+    wallet.take(&Input::Unreachable("connection refused"), &ctx(6));
+    assert_eq!(wallet.failed().credentials.len(), 1);
+    assert!(matches!(&wallet.effects[..], [Effect::Keep(kept)] if kept.len() == 1));
+}
+
+#[test]
+fn an_answer_that_is_not_awaited_is_an_error_of_ours() {
+    let issuer = Issuer::new();
+    let holder = Party::new(KeyType::P256);
+    let wallet = Wallet::accepts(&issuer, &issuer.offer(SD_JWT).offer, &holder);
+    let input = Input::Credential(answer(200, b"{}"));
+    let result = wallet::step(&wallet.state, &input, &Default::default(), &ctx(1));
+    assert!(matches!(result, Err(Error::State(_))));
+}
+
+#[test]
+fn secrets_of_a_receipt_do_not_show_in_debug() {
+    let issuer = Issuer::new();
+    let holder = Party::new(KeyType::P256);
+    let made = issuer.offer(SD_JWT);
+    let code = made.offer.pre_authorized_code().unwrap().code.clone();
+    let mut wallet = Wallet::accepts(&issuer, &made.offer, &holder);
+    assert!(!format!("{:?} {:?}", wallet.effects, made.offer).contains(code.expose()));
+    let mut token = token();
+    token["access_token"] = json!("hidden-token");
+    wallet.token(200, &token);
+    assert!(!format!("{:?}", wallet.state).contains("hidden-token"));
+}

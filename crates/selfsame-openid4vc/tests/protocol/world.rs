@@ -1,0 +1,447 @@
+//! What the tests share: people with keys, an issuer, a verifier, and someone who gathers evidence.
+
+use std::collections::BTreeMap;
+
+use selfsame_credential::{
+    ClaimPath, Evidence, Fetched, Format, Need, Signer, Step, Unavailable,
+    verdict::{Policy, Trust},
+};
+use selfsame_crypto::{
+    Algorithm, KeyHandle, KeyType, PrivateKey, SecretString, ctx::Ctx, jws, seal::SealingKey,
+    time::UnixTime,
+};
+use selfsame_did::{Did, Options, Plan, Resolution, plan};
+use selfsame_oauth::{ServerMetadata, TokenRequest};
+use selfsame_openid4vc::{
+    Error, Transport,
+    issuer::{
+        self, Effect, Event, Granted, Input, Settings, State,
+        credential::Content,
+        metadata::{Description, Offering},
+        offer::{Made, NewOffer},
+    },
+    wallet::Binding,
+    wire::{
+        credential::{CredentialRequest, CredentialResponse, Wanted},
+        metadata::{ClaimDescription, CredentialMetadata, Display},
+        offer::CredentialOffer,
+    },
+};
+use serde_json::{Map, Value, json};
+use url::Url;
+
+/// The moment at which the tests happen.
+pub const NOW: UnixTime = UnixTime(1_800_000_123);
+pub const ISSUER: &str = "https://issuer.example/tenant";
+pub const SD_JWT: &str = "vaccination_sd_jwt";
+pub const W3C: &str = "vaccination_jwt_vc";
+pub const W3C_2: &str = "vaccination_vc_jwt";
+pub const TICKET: &str = "ticket";
+pub const VCT: &str = "https://issuer.example/vct/vaccination";
+
+/// Someone with a key and the DID that is made of it.
+pub struct Party {
+    pub key: PrivateKey,
+    pub did: String,
+    pub kid: String,
+}
+
+impl Party {
+    pub fn new(key_type: KeyType) -> Self {
+        Self::of(PrivateKey::generate(key_type).unwrap())
+    }
+
+    pub fn of(key: PrivateKey) -> Self {
+        let did = selfsame_did::key::create(key.public()).as_str().to_owned();
+        let kid = format!("{did}#{}", did.strip_prefix("did:key:").unwrap());
+        Self { key, did, kid }
+    }
+
+    pub fn handle(&self) -> KeyHandle {
+        KeyHandle::of(self.key.public())
+    }
+
+    pub fn signer(&self) -> Signer {
+        Signer::with_kid(self.handle(), self.key.algorithm(), self.kid.clone())
+    }
+
+    /// The key as a wallet offers it for binding.
+    pub fn binding(&self) -> Binding {
+        Binding {
+            key: self.handle(),
+            algorithm: self.key.algorithm(),
+            jwk: self.key.public().to_jwk(),
+            kid: Some(self.kid.clone()),
+        }
+    }
+
+    /// A token with this header and payload, whatever they are.
+    pub fn token(&self, header: &Value, payload: &Value) -> String {
+        let token = jws::Unsigned::new(header, payload);
+        let signature = self.key.sign(token.signing_input()).unwrap();
+        token.finish(&signature)
+    }
+}
+
+pub fn ctx(seed: u8) -> Ctx {
+    Ctx::new(NOW, [seed; 32])
+}
+
+pub fn at(seconds_later: u64, seed: u8) -> Ctx {
+    Ctx::new(NOW.plus(seconds_later), [seed; 32])
+}
+
+pub fn url(text: &str) -> Url {
+    Url::parse(text).unwrap()
+}
+
+pub fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(members) => members,
+        other => panic!("not an object: {other}"),
+    }
+}
+
+/// Gathers what a step needs: DIDs by their own content, signatures by the parties' keys.
+pub struct Driver<'a> {
+    pub parties: Vec<&'a Party>,
+    pub evidence: Evidence,
+    pub asked: Vec<Need>,
+}
+
+impl<'a> Driver<'a> {
+    pub fn new(parties: &[&'a Party]) -> Self {
+        Self {
+            parties: parties.to_vec(),
+            evidence: Evidence::default(),
+            asked: Vec::new(),
+        }
+    }
+
+    /// Runs a step until it needs nothing more.
+    pub fn run<T, E>(
+        &mut self,
+        mut step: impl FnMut(&Evidence) -> Result<Step<T>, E>,
+    ) -> Result<T, E> {
+        for _ in 0..8 {
+            match step(&self.evidence)? {
+                Step::Done(done) => return Ok(done),
+                Step::Needs(needs) => {
+                    assert!(!needs.is_empty(), "a step that needs nothing must be done");
+                    for need in needs {
+                        assert!(!self.evidence.answers(&need), "asked twice: {need:?}");
+                        self.gather(&need);
+                        self.asked.push(need);
+                    }
+                }
+            }
+        }
+        panic!("the step never ends");
+    }
+
+    fn gather(&mut self, need: &Need) {
+        match need {
+            Need::Did(did) => {
+                let value = match plan(did, &Options::default()) {
+                    Ok(Plan::Done(resolution)) => Ok(*resolution),
+                    _ => Err(Unavailable {
+                        reason: "no network in tests".to_owned(),
+                    }),
+                };
+                self.resolve(did.clone(), value);
+            }
+            Need::Signature(request) => {
+                let party = self
+                    .parties
+                    .iter()
+                    .find(|party| party.handle() == request.key);
+                let signature = party.expect("a key of the tests").key.sign(&request.bytes);
+                self.evidence
+                    .insert_signature(request.clone(), signature.unwrap());
+            }
+            Need::IssuerMetadata(_) | Need::JwkSet(_) | Need::StatusList(_) => {
+                panic!("not needed in these tests")
+            }
+        }
+    }
+
+    pub fn resolve(&mut self, did: Did, value: Result<Resolution, Unavailable>) {
+        self.evidence.insert_did(did, Fetched { value, at: NOW });
+    }
+}
+
+pub fn transport() -> Transport {
+    Transport::default()
+}
+
+/// Trusts anybody whose signature verifies.
+pub fn policy() -> Policy {
+    Policy {
+        trusted_issuers: Trust::Any,
+        accept_did_issuers: true,
+        leeway: 60,
+        ..Policy::default()
+    }
+}
+
+fn offering(format: Format) -> Offering {
+    let of_w3c = format != Format::SdJwtVc;
+    let prefix: &[&str] = if of_w3c { &["credentialSubject"] } else { &[] };
+
+    let claim = |name: &str| ClaimDescription {
+        path: ClaimPath::of_names(prefix.iter().copied().chain([name])).unwrap(),
+        mandatory: true,
+        display: vec![display(name)],
+    };
+    Offering {
+        format,
+        vct: (!of_w3c).then(|| VCT.to_owned()),
+        types: vec![
+            "VerifiableCredential".to_owned(),
+            "VaccinationCredential".to_owned(),
+        ],
+        signing_algorithms: vec![Algorithm::EdDsa, Algorithm::Es256],
+        binding_methods: ["jwk", "did:key", "did:jwk", "did:web"]
+            .map(str::to_owned)
+            .to_vec(),
+        proof_algorithms: vec![Algorithm::EdDsa, Algorithm::Es256],
+        metadata: CredentialMetadata {
+            display: vec![display("Vaccination")],
+            claims: vec![claim("given_name"), claim("vaccine")],
+        },
+    }
+}
+
+fn display(name: &str) -> Display {
+    Display {
+        name: Some(name.to_owned()),
+        locale: Some("en".to_owned()),
+        ..Display::default()
+    }
+}
+
+pub fn description() -> Description {
+    let ticket = Offering {
+        binding_methods: Vec::new(),
+        metadata: CredentialMetadata::default(),
+        ..offering(Format::SdJwtVc)
+    };
+    Description {
+        identifier: ISSUER.to_owned(),
+        token_endpoint: url("https://issuer.example/tenant/token"),
+        nonce_endpoint: url("https://issuer.example/tenant/nonce"),
+        credential_endpoint: url("https://issuer.example/tenant/credential"),
+        batch_size: 3,
+        display: vec![display("The issuer")],
+        credentials: BTreeMap::from([
+            (SD_JWT.to_owned(), offering(Format::SdJwtVc)),
+            (W3C.to_owned(), offering(Format::JwtVcJson)),
+            (W3C_2.to_owned(), offering(Format::VcJwt)),
+            (TICKET.to_owned(), ticket),
+        ]),
+    }
+}
+
+/// An issuer with its settings and what it puts into credentials.
+pub struct Issuer {
+    pub party: Party,
+    pub settings: Settings,
+    pub content: Content,
+}
+
+impl Issuer {
+    pub fn new() -> Self {
+        let party = Party::new(KeyType::Ed25519);
+        let settings = Settings {
+            metadata: issuer::metadata::build(&description()).unwrap(),
+            key: SealingKey::from_bytes([9; 32]),
+            nonce_lifetime: 300,
+            token_lifetime: 600,
+            proof_age: 300,
+            leeway: 30,
+            round_times_to: 3600,
+        };
+        let content = Content {
+            issuer: party.did.clone(),
+            signer: party.signer(),
+            claims: object(json!({"given_name": "Ines", "vaccine": "MMR"})),
+            disclosable: ["given_name", "vaccine"]
+                .map(|name| ClaimPath::of_names([name]).unwrap())
+                .to_vec(),
+            decoys: 2,
+            contexts: Vec::new(),
+            expires: Some(NOW.plus(86_400)),
+            statuses: Vec::new(),
+        };
+        Self {
+            party,
+            settings,
+            content,
+        }
+    }
+
+    pub fn server(&self) -> ServerMetadata {
+        issuer::metadata::server(&description())
+    }
+
+    pub fn offer_of(&self, new: &NewOffer) -> Made {
+        issuer::offer::create(new, &self.settings, &ctx(1)).unwrap()
+    }
+
+    pub fn offer(&self, configuration_id: &str) -> Made {
+        self.offer_of(&new_offer(configuration_id))
+    }
+
+    /// Takes a token step.
+    pub fn token(
+        &self,
+        state: &State,
+        request: &TokenRequest,
+        ctx: &Ctx,
+    ) -> Result<(State, Vec<Effect>), Error> {
+        let input = Input {
+            settings: &self.settings,
+            event: Event::Token(request),
+        };
+        match issuer::step(state, input, &Evidence::default(), ctx)? {
+            Step::Done(next) => Ok(next),
+            Step::Needs(needs) => panic!("the token step needs nothing, but asks for {needs:?}"),
+        }
+    }
+
+    /// A grant for this configuration.
+    pub fn granted(&self, configuration_id: &str) -> Granted {
+        let made = self.offer(configuration_id);
+        let request = token_request(&made.offer);
+        let (_, effects) = self
+            .token(&State::Offered(made.state), &request, &ctx(2))
+            .unwrap();
+        grant(&effects)
+    }
+
+    /// Takes a credential step.
+    pub fn credential(
+        &self,
+        state: &State,
+        request: &CredentialRequest,
+        ctx: &Ctx,
+    ) -> Result<(State, Vec<Effect>), Error> {
+        let event = Event::Credential {
+            request,
+            content: &self.content,
+        };
+        let input = Input {
+            settings: &self.settings,
+            event,
+        };
+        Driver::new(&[&self.party]).run(|evidence| issuer::step(state, input, evidence, ctx))
+    }
+
+    pub fn nonce(&self) -> String {
+        issuer::nonce::make(&self.settings, &ctx(3)).c_nonce
+    }
+
+    /// A proof that keeps all rules.
+    pub fn proof(&self, holder: &Party) -> String {
+        holder.token(&proof_header(holder), &self.proof_claims())
+    }
+
+    pub fn proof_claims(&self) -> Value {
+        json!({"aud": ISSUER, "iat": NOW.0, "nonce": self.nonce()})
+    }
+
+    /// What a credential request with these proofs comes to.
+    pub fn ask(&self, configuration_id: &str, proofs: &[String]) -> Result<Vec<String>, Error> {
+        let state = State::Granted(self.granted(configuration_id));
+        let request = request(configuration_id, proofs);
+        let (_, effects) = self.credential(&state, &request, &ctx(4))?;
+        Ok(credentials(&effects)
+            .credentials
+            .into_iter()
+            .map(|issued| issued.credential)
+            .collect())
+    }
+
+    /// The code with which a credential request with this proof is refused.
+    pub fn refuses(&self, header: &Value, claims: &Value, holder: &Party) -> &'static str {
+        let proof = holder.token(header, claims);
+        let error = self
+            .ask(SD_JWT, &[proof])
+            .expect_err("the proof must be refused");
+        error.code().expect("a code of the specification")
+    }
+}
+
+pub fn new_offer(configuration_id: &str) -> NewOffer {
+    NewOffer {
+        offer_id: "offer-1".to_owned(),
+        configuration_ids: vec![configuration_id.to_owned()],
+        uses: 1,
+        tx_code: None,
+        lifetime: 300,
+    }
+}
+
+pub fn token_request(offer: &CredentialOffer) -> TokenRequest {
+    TokenRequest {
+        pre_authorized_code: offer.pre_authorized_code().unwrap().code.clone(),
+        tx_code: None,
+        client_id: None,
+        authorization_details: None,
+    }
+}
+
+pub fn with_tx_code(offer: &CredentialOffer, tx_code: &SecretString) -> TokenRequest {
+    TokenRequest {
+        tx_code: Some(tx_code.clone()),
+        ..token_request(offer)
+    }
+}
+
+pub fn proof_header(holder: &Party) -> Value {
+    json!({
+        "typ": "openid4vci-proof+jwt",
+        "alg": holder.key.algorithm().as_str(),
+        "jwk": holder.key.public().to_jwk(),
+    })
+}
+
+pub fn request(configuration_id: &str, proofs: &[String]) -> CredentialRequest {
+    CredentialRequest {
+        wanted: Wanted::CredentialConfigurationId(configuration_id.to_owned()),
+        proofs: (!proofs.is_empty()).then(|| proofs.to_vec()),
+    }
+}
+
+pub fn grant(effects: &[Effect]) -> Granted {
+    let grant = effects.iter().find_map(|effect| match effect {
+        Effect::Grant(granted) => Some((**granted).clone()),
+        _ => None,
+    });
+    grant.expect("a grant")
+}
+
+pub fn credentials(effects: &[Effect]) -> CredentialResponse {
+    let response = effects.iter().find_map(|effect| match effect {
+        Effect::AnswerCredential(response) => Some(response.clone()),
+        _ => None,
+    });
+    response.expect("credentials")
+}
+
+/// The value with some members replaced, or removed where the new value is null.
+pub fn with(value: &Value, changes: Value) -> Value {
+    let mut members = object(value.clone());
+    for (name, change) in object(changes) {
+        match change {
+            Value::Null => members.remove(&name),
+            change => members.insert(name, change),
+        };
+    }
+    Value::Object(members)
+}
+
+/// The state as it is read back from its record.
+pub fn stored<T: serde::Serialize + serde::de::DeserializeOwned>(state: &T) -> T {
+    serde_json::from_slice(&serde_json::to_vec(state).unwrap()).unwrap()
+}
