@@ -63,7 +63,7 @@ impl Certificates {
 /// A certificate chain whose key is in the key store.
 #[derive(Clone)]
 pub struct Certificate {
-    /// Who it speaks for: the verifier's DNS name, or the issuer's identifier.
+    /// Whom it speaks for: the verifier's DNS name, or the issuer's identifier.
     pub name: String,
     /// The key that it certifies.
     pub public: PublicKey,
@@ -109,7 +109,8 @@ fn anchors(config: &Config) -> Result<Vec<Vec<u8>>> {
     }
 }
 
-/// The verifier's certificate, if it has one; `x509_san_dns` is then the DNS name in it (OpenID4VP 1.0 §5.9.3).
+/// The verifier's certificate, if it has one. It must be for the host of the origin: that is where wallets send their
+/// answers, and they want both names to be one (OpenID4VP 1.0 §5.9.3).
 ///
 /// # Errors
 /// `BadRequest` for settings that cannot work, the store's.
@@ -129,23 +130,18 @@ async fn of_verifier(config: &Config, keys: &Keys) -> Result<Option<Certificate>
         }
         return Ok(None);
     };
-    let names = pair.chain.dns_names();
-    let own = config
+    let Some(name) = config
         .origin
-        .host_str()
-        .filter(|host| pair.chain.has_dns_name(host));
-    let name = own.or_else(|| {
-        names
-            .iter()
-            .map(String::as_str)
-            .find(|name| !name.starts_with('*'))
-    });
-    let Some(name) = name.map(str::to_ascii_lowercase) else {
-        return Err(section.wrong("the certificate has no DNS name").with_hint(
-            "the name of this verifier must be a subject alternative name of its certificate",
-        ));
+        .domain()
+        .filter(|host| pair.chain.has_dns_name(host))
+    else {
+        return Err(section
+            .wrong("the certificate is not for the host of this instance's origin")
+            .with_hint(
+                "the host must be a DNS name, and a subject alternative name of the certificate",
+            ));
     };
-    pair.keep(keys, &crate::verifier::tenant(), name)
+    pair.keep(keys, &crate::verifier::tenant(), name.to_owned())
         .await
         .map(Some)
 }

@@ -129,7 +129,8 @@ pub struct VerifierConfig {
     pub did_method: DidMethod,
     /// How it identifies itself unless a request says otherwise.
     pub client_id_prefix: String,
-    /// The certificate chain for `x509_san_dns`, PEM, the leaf first; in a file of settings the path to it.
+    /// The certificate chain for `x509_san_dns`, PEM, the leaf first; in a file of settings the path to it. The leaf
+    /// must be for the origin's host.
     pub certificate: Option<String>,
     /// The key of the certificate, PKCS#8 in PEM; in a file of settings the path to it.
     #[serde(skip_serializing)]

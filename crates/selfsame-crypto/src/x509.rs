@@ -112,13 +112,6 @@ impl Chain {
         })
     }
 
-    /// The DNS subject alternative names of the first certificate, wildcards among them.
-    pub fn dns_names(&self) -> Vec<String> {
-        let leaf = EndEntityCert::try_from(&self.leaf);
-        leaf.map(|leaf| leaf.valid_dns_names().map(str::to_owned).collect())
-            .unwrap_or_default()
-    }
-
     /// Whether the first certificate names exactly this URI as a subject alternative name.
     pub fn has_uri(&self, uri: &str) -> bool {
         let leaf = EndEntityCert::try_from(&self.leaf);
