@@ -165,6 +165,12 @@ impl App {
         &self.dids
     }
 
+    /// Its resolver.
+    #[must_use]
+    pub fn resolver(&self) -> &Resolver {
+        &self.shared.resolver
+    }
+
     /// Resolves a DID of any method that is known here; errors stand in the result.
     pub async fn resolve(&self, did: &Did, options: &Options) -> Arc<Resolution> {
         self.shared
@@ -178,8 +184,8 @@ impl App {
     ///
     /// # Errors
     /// `NotFound` if it does not issue.
-    pub fn issuer(&self) -> Result<&Arc<Issuer>> {
-        self.issuer.as_ref().ok_or_else(|| absent("issue"))
+    pub fn issuer(&self) -> Result<&Issuer> {
+        self.issuer.as_deref().ok_or_else(|| absent("issue"))
     }
 
     /// Its wallet.
@@ -194,8 +200,8 @@ impl App {
     ///
     /// # Errors
     /// `NotFound` if it does not verify.
-    pub fn verifier(&self) -> Result<&Arc<Verifier>> {
-        self.verifier.as_ref().ok_or_else(|| absent("verify"))
+    pub fn verifier(&self) -> Result<&Verifier> {
+        self.verifier.as_deref().ok_or_else(|| absent("verify"))
     }
 
     /// The registry, here or elsewhere.

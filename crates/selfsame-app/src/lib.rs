@@ -19,7 +19,7 @@ mod keys;
 pub mod operator;
 mod outbox;
 pub mod registry;
-mod resolver;
+pub mod resolver;
 mod shared;
 pub mod templates;
 pub mod verifier;

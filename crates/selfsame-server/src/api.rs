@@ -1,5 +1,7 @@
 //! The API: everything the pages do, for programs. One file for each resource.
 
+#![allow(unused_qualifications, reason = "the code that utoipa's macros write")]
+
 pub mod dids;
 pub mod instance;
 pub mod issuer;
@@ -40,7 +42,10 @@ pub fn done() -> Answer {
 /// Where to go on in a list.
 #[derive(serde::Deserialize, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
-#[expect(dead_code, reason = "describes `selfsame_app::view::Paging`, which is what handlers take")]
+#[expect(
+    dead_code,
+    reason = "describes `selfsame_app::view::Paging`, which is what handlers take"
+)]
 pub struct Page {
     /// The `next` of the page before; absent for the first.
     after: Option<String>,

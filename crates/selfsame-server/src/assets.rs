@@ -19,14 +19,46 @@ struct Asset {
 
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 const ASSETS: [Asset; 8] = [
-    Asset { name: "app.css", content_type: "text/css; charset=utf-8", body: include_str!("../assets/app.css") },
-    Asset { name: "app.js", content_type: SCRIPT, body: include_str!("../assets/app.js") },
-    Asset { name: "copy.js", content_type: SCRIPT, body: include_str!("../assets/copy.js") },
-    Asset { name: "live.js", content_type: SCRIPT, body: include_str!("../assets/live.js") },
-    Asset { name: "result.js", content_type: SCRIPT, body: include_str!("../assets/result.js") },
-    Asset { name: "scan.js", content_type: SCRIPT, body: include_str!("../assets/scan.js") },
-    Asset { name: "mark.svg", content_type: "image/svg+xml", body: include_str!("../assets/mark.svg") },
-    Asset { name: "weave.svg", content_type: "image/svg+xml", body: include_str!("../assets/weave.svg") },
+    Asset {
+        name: "app.css",
+        content_type: "text/css; charset=utf-8",
+        body: include_str!("../assets/app.css"),
+    },
+    Asset {
+        name: "app.js",
+        content_type: SCRIPT,
+        body: include_str!("../assets/app.js"),
+    },
+    Asset {
+        name: "copy.js",
+        content_type: SCRIPT,
+        body: include_str!("../assets/copy.js"),
+    },
+    Asset {
+        name: "live.js",
+        content_type: SCRIPT,
+        body: include_str!("../assets/live.js"),
+    },
+    Asset {
+        name: "result.js",
+        content_type: SCRIPT,
+        body: include_str!("../assets/result.js"),
+    },
+    Asset {
+        name: "scan.js",
+        content_type: SCRIPT,
+        body: include_str!("../assets/scan.js"),
+    },
+    Asset {
+        name: "mark.svg",
+        content_type: "image/svg+xml",
+        body: include_str!("../assets/mark.svg"),
+    },
+    Asset {
+        name: "weave.svg",
+        content_type: "image/svg+xml",
+        body: include_str!("../assets/weave.svg"),
+    },
 ];
 
 /// The address of an asset; it changes when any asset does, so browsers may keep it for ever.
@@ -36,11 +68,16 @@ pub fn url(name: &str) -> String {
 
 /// Serves one asset.
 pub async fn serve(Path((version, name)): Path<(String, String)>) -> Answer {
-    let asset = ASSETS.iter().find(|asset| asset.name == name && version == digest());
+    let asset = ASSETS
+        .iter()
+        .find(|asset| asset.name == name && version == digest());
     let Some(asset) = asset else {
         return Err(Problem::new(StatusCode::NOT_FOUND, "there is no such file"));
     };
-    let headers = [(CONTENT_TYPE, asset.content_type), (CACHE_CONTROL, "public, max-age=31536000, immutable")];
+    let headers = [
+        (CONTENT_TYPE, asset.content_type),
+        (CACHE_CONTROL, "public, max-age=31536000, immutable"),
+    ];
     Ok((headers, asset.body).into_response())
 }
 

@@ -59,10 +59,15 @@ enum Credentials {
 /// Lets only the operator in.
 pub async fn operator(State(server): State<Server>, request: Request, next: Next) -> Answer {
     let (credentials, seat) = match credentials(request.headers(), server.cookies().operator()) {
-        Some(Credentials::Bearer(token)) if server.app().operator().is_token(&token) => {
-            (Credentials::Bearer(token), Seat::Operator { form: String::new() })
-        }
-        Some(Credentials::Cookie(session)) if server.app().operator().is_session(&session).await? => {
+        Some(Credentials::Bearer(token)) if server.app().operator().is_token(&token) => (
+            Credentials::Bearer(token),
+            Seat::Operator {
+                form: String::new(),
+            },
+        ),
+        Some(Credentials::Cookie(session))
+            if server.app().operator().is_session(&session).await? =>
+        {
             let form = form::token(&session);
             (Credentials::Cookie(session), Seat::Operator { form })
         }
@@ -81,7 +86,19 @@ pub async fn person(State(server): State<Server>, request: Request, next: Next) 
         Credentials::Cookie(session) => (session.clone(), form::token(session)),
     };
     match server.wallet()?.accounts().person(&session).await {
-        Ok(person) => proceed(credentials, Seat::Person { person, session, form }, request, next).await,
+        Ok(person) => {
+            proceed(
+                credentials,
+                Seat::Person {
+                    person,
+                    session,
+                    form,
+                },
+                request,
+                next,
+            )
+            .await
+        }
         Err(error) if error.kind == selfsame_app::ErrorKind::Unauthenticated => {
             sign_in_first(&request, "/wallet/sign-in", "sign in to the wallet first")
         }
@@ -110,7 +127,12 @@ pub async fn visitor(State(server): State<Server>, request: Request, next: Next)
 /// The session of a signed-in browser on a page that needs none, for what its header shows.
 pub async fn signed_in(server: &Server, parts: &Parts) -> (bool, Option<Person>) {
     let operator = match cookie::read(&parts.headers, server.cookies().operator()) {
-        Some(session) => server.app().operator().is_session(&session).await.unwrap_or(false),
+        Some(session) => server
+            .app()
+            .operator()
+            .is_session(&session)
+            .await
+            .unwrap_or(false),
         None => false,
     };
     let person = match cookie::read(&parts.headers, server.cookies().person()) {
@@ -148,7 +170,9 @@ fn credentials(headers: &HeaderMap, cookie: &str) -> Option<Credentials> {
 /// The token of `Authorization: Bearer …`.
 pub fn bearer(authorization: &HeaderValue) -> Option<&str> {
     let (scheme, token) = authorization.to_str().ok()?.split_once(' ')?;
-    scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())
+    scheme
+        .eq_ignore_ascii_case("bearer")
+        .then_some(token.trim())
 }
 
 /// Programs are told; browsers that came to look are led to the door and back.
@@ -157,7 +181,10 @@ fn sign_in_first(request: &Request, door: &str, reason: &str) -> Answer {
     if path.starts_with("/api/") || writes(request) {
         return Err(Problem::new(StatusCode::UNAUTHORIZED, reason));
     }
-    let asked = request.uri().path_and_query().map_or(path, |asked| asked.as_str());
+    let asked = request
+        .uri()
+        .path_and_query()
+        .map_or(path, |asked| asked.as_str());
     let next = url::form_urlencoded::byte_serialize(asked.as_bytes()).collect::<String>();
     Ok(Redirect::to(&format!("{door}?next={next}")).into_response())
 }
@@ -180,7 +207,9 @@ fn is_local(path: &str) -> bool {
     let mut bytes = path.bytes();
     bytes.next() == Some(b'/')
         && !matches!(bytes.next(), Some(b'/' | b'\\'))
-        && path.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\')
+        && path
+            .bytes()
+            .all(|byte| byte.is_ascii_graphic() && byte != b'\\')
 }
 
 #[cfg(test)]
@@ -189,8 +218,17 @@ mod tests {
 
     #[test]
     fn only_paths_of_this_server_are_gone_back_to() {
-        assert!(is_local("/wallet/offer?uri=openid-credential-offer%3A%2F%2F"));
-        for elsewhere in ["//evil.example", "/\\evil.example", "https://evil.example", "", "/a b", "/a\r\nX: y"] {
+        assert!(is_local(
+            "/wallet/offer?uri=openid-credential-offer%3A%2F%2F"
+        ));
+        for elsewhere in [
+            "//evil.example",
+            "/\\evil.example",
+            "https://evil.example",
+            "",
+            "/a b",
+            "/a\r\nX: y",
+        ] {
             assert!(!is_local(elsewhere), "{elsewhere}");
         }
     }
@@ -199,10 +237,14 @@ mod tests {
     fn an_authorization_header_never_falls_back_to_the_cookie() {
         let mut headers = HeaderMap::new();
         headers.insert(http::header::COOKIE, HeaderValue::from_static("c=session"));
-        assert!(matches!(credentials(&headers, "c"), Some(Credentials::Cookie(session)) if session == "session"));
+        assert!(
+            matches!(credentials(&headers, "c"), Some(Credentials::Cookie(session)) if session == "session")
+        );
         headers.insert(AUTHORIZATION, HeaderValue::from_static("Basic abc"));
         assert!(credentials(&headers, "c").is_none());
         headers.insert(AUTHORIZATION, HeaderValue::from_static("bearer abc"));
-        assert!(matches!(credentials(&headers, "c"), Some(Credentials::Bearer(token)) if token == "abc"));
+        assert!(
+            matches!(credentials(&headers, "c"), Some(Credentials::Bearer(token)) if token == "abc")
+        );
     }
 }

@@ -38,7 +38,13 @@ pub struct Problem {
 impl Problem {
     /// A problem with this status and reason; the reason is shown to the caller.
     pub fn new(status: StatusCode, reason: impl Into<String>) -> Self {
-        Self { status, reason: reason.into(), hint: None, code: None, retry_after: None }
+        Self {
+            status,
+            reason: reason.into(),
+            hint: None,
+            code: None,
+            retry_after: None,
+        }
     }
 
     /// The caller sent something that cannot work.
@@ -77,7 +83,9 @@ impl Problem {
         self.code.unwrap_or(match self.status {
             StatusCode::UNAUTHORIZED => "invalid_token",
             StatusCode::FORBIDDEN => "access_denied",
-            StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => "temporarily_unavailable",
+            StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => {
+                "temporarily_unavailable"
+            }
             status if status.is_server_error() => "server_error",
             _ => "invalid_request",
         })
@@ -93,12 +101,22 @@ impl From<Error> for Problem {
             ErrorKind::NotFound => (StatusCode::NOT_FOUND, None),
             ErrorKind::Conflict => (StatusCode::CONFLICT, None),
             ErrorKind::Gone => (StatusCode::GONE, None),
-            ErrorKind::TooMany { retry_after } => (StatusCode::TOO_MANY_REQUESTS, Some(retry_after)),
-            ErrorKind::Unavailable { retry_after } => (StatusCode::SERVICE_UNAVAILABLE, Some(retry_after)),
+            ErrorKind::TooMany { retry_after } => {
+                (StatusCode::TOO_MANY_REQUESTS, Some(retry_after))
+            }
+            ErrorKind::Unavailable { retry_after } => {
+                (StatusCode::SERVICE_UNAVAILABLE, Some(retry_after))
+            }
             ErrorKind::Upstream => (StatusCode::BAD_GATEWAY, None),
             ErrorKind::Internal => (StatusCode::INTERNAL_SERVER_ERROR, None),
         };
-        Self { status, reason: error.reason, hint: error.hint, code: error.code, retry_after }
+        Self {
+            status,
+            reason: error.reason,
+            hint: error.hint,
+            code: error.code,
+            retry_after,
+        }
     }
 }
 
@@ -106,7 +124,9 @@ impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let mut response = self.status.into_response();
         if let Some(seconds) = self.retry_after {
-            response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
+            response
+                .headers_mut()
+                .insert(RETRY_AFTER, HeaderValue::from(seconds));
         }
         response.extensions_mut().insert(self);
         response
@@ -115,7 +135,9 @@ impl IntoResponse for Problem {
 
 /// Writes the problem that `response` carries, if it carries one, in the caller's language.
 pub fn write(face: Face, mut response: Response) -> Response {
-    let Some(problem) = carried(&mut response) else { return response };
+    let Some(problem) = carried(&mut response) else {
+        return response;
+    };
     tracing::info!(status = problem.status.as_u16(), code = problem.code, reason = %problem.reason, "refused");
     let (content_type, body) = match face {
         Face::Api => ("application/problem+json", details(&problem)),
@@ -123,9 +145,13 @@ pub fn write(face: Face, mut response: Response) -> Response {
         Face::Page => ("text/html; charset=utf-8", ui::problem::page(&problem)),
     };
     if problem.status == StatusCode::UNAUTHORIZED && face != Face::Page {
-        response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        response
+            .headers_mut()
+            .insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
     }
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+    response
+        .headers_mut()
+        .insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
     response.headers_mut().remove(http::header::CONTENT_LENGTH);
     *response.body_mut() = body.into();
     response
@@ -140,10 +166,13 @@ fn carried(response: &mut Response) -> Option<Problem> {
     let bare = !response.headers().contains_key(CONTENT_TYPE);
     let made_here = status == StatusCode::METHOD_NOT_ALLOWED || status == StatusCode::NOT_FOUND;
     (bare && made_here).then(|| {
-        Problem::new(status, match status {
-            StatusCode::METHOD_NOT_ALLOWED => "this address does not take that method",
-            _ => "there is nothing at this address",
-        })
+        Problem::new(
+            status,
+            match status {
+                StatusCode::METHOD_NOT_ALLOWED => "this address does not take that method",
+                _ => "there is nothing at this address",
+            },
+        )
     })
 }
 
@@ -163,13 +192,17 @@ fn details(problem: &Problem) -> String {
 }
 
 fn oauth(problem: &Problem) -> String {
-    json!({ "error": problem.oauth_code(), "error_description": ascii(&problem.reason) }).to_string()
+    json!({ "error": problem.oauth_code(), "error_description": ascii(&problem.reason) })
+        .to_string()
 }
 
 /// What RFC 6749 §5.2 allows in `error_description`.
 fn ascii(reason: &str) -> String {
     let allowed = |c: &char| matches!(c, ' '..='~') && !matches!(c, '"' | '\\');
-    reason.chars().map(|c| if allowed(&c) { c } else { '\'' }).collect()
+    reason
+        .chars()
+        .map(|c| if allowed(&c) { c } else { '\'' })
+        .collect()
 }
 
 #[cfg(test)]
@@ -178,7 +211,11 @@ mod tests {
 
     #[test]
     fn each_kind_of_error_has_its_status_and_time_to_come_back() {
-        let busy = Problem::from(Error::new(ErrorKind::Unavailable { retry_after: 3 }, "busy")).into_response();
+        let busy = Problem::from(Error::new(
+            ErrorKind::Unavailable { retry_after: 3 },
+            "busy",
+        ))
+        .into_response();
         assert_eq!(busy.status(), StatusCode::SERVICE_UNAVAILABLE);
         assert_eq!(busy.headers()[RETRY_AFTER], "3");
         let gone = Problem::from(Error::new(ErrorKind::Gone, "spent")).into_response();
@@ -189,6 +226,9 @@ mod tests {
     fn an_oauth_error_keeps_its_code_and_the_characters_that_are_allowed() {
         let error = Error::bad_request("the \"code\" is “spent”").with_code("invalid_grant");
         let text = oauth(&Problem::from(error));
-        assert_eq!(text, r#"{"error":"invalid_grant","error_description":"the 'code' is 'spent'"}"#);
+        assert_eq!(
+            text,
+            r#"{"error":"invalid_grant","error_description":"the 'code' is 'spent'"}"#
+        );
     }
 }

@@ -22,12 +22,17 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
         if !is_kind(request.headers(), "application/json") {
-            return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "the body must be application/json"));
+            return Err(Problem::new(
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                "the body must be application/json",
+            ));
         }
         let Raw(body) = Raw::from_request(request, state).await?;
         json::parse_as(&body, &Limits::default())
             .map(Self)
-            .map_err(|error| Problem::bad_request(format!("the body is not what this address takes: {error}")))
+            .map_err(|error| {
+                Problem::bad_request(format!("the body is not what this address takes: {error}"))
+            })
     }
 }
 
@@ -39,7 +44,9 @@ impl<S: Send + Sync> FromRequest<S> for Raw {
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
         let body = Bytes::from_request(request, state).await;
-        body.map(Self).map_err(|refused| Problem::new(refused.status(), "the body is too large or was cut off"))
+        body.map(Self).map_err(|refused| {
+            Problem::new(refused.status(), "the body is too large or was cut off")
+        })
     }
 }
 
@@ -66,7 +73,8 @@ impl Form {
 
     /// The same as [`Self::one`], or a refusal that names the field.
     pub fn needed(&self, name: &str) -> Result<&str, Problem> {
-        self.one(name).ok_or_else(|| Problem::bad_request(format!("the field {name} is missing")))
+        self.one(name)
+            .ok_or_else(|| Problem::bad_request(format!("the field {name} is missing")))
     }
 
     /// Whether a check box is set.
@@ -81,7 +89,9 @@ impl Form {
 
     /// Fields whose names start so, with the rest of the name and their only value.
     pub fn starting<'a>(&'a self, prefix: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
-        self.0.keys().filter_map(move |name| Some((name.strip_prefix(prefix)?, self.one(name)?)))
+        self.0
+            .keys()
+            .filter_map(move |name| Some((name.strip_prefix(prefix)?, self.one(name)?)))
     }
 }
 
@@ -90,12 +100,18 @@ impl<S: Send + Sync> FromRequest<S> for Form {
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
         if !is_kind(request.headers(), "application/x-www-form-urlencoded") {
-            return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "this address takes a form"));
+            return Err(Problem::new(
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                "this address takes a form",
+            ));
         }
         let Raw(body) = Raw::from_request(request, state).await?;
         let mut fields: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for (name, value) in url::form_urlencoded::parse(&body) {
-            fields.entry(name.into_owned()).or_default().push(value.into_owned());
+            fields
+                .entry(name.into_owned())
+                .or_default()
+                .push(value.into_owned());
         }
         Ok(Self(fields))
     }
@@ -124,7 +140,10 @@ impl<S: Send + Sync> FromRequestParts<S> for Owner {
     async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Problem> {
         match parts.extensions.get::<Seat>() {
             Some(Seat::Person { person, .. }) => Ok(Self(person.clone())),
-            _ => Err(Problem::new(StatusCode::UNAUTHORIZED, "sign in to the wallet first")),
+            _ => Err(Problem::new(
+                StatusCode::UNAUTHORIZED,
+                "sign in to the wallet first",
+            )),
         }
     }
 }

@@ -18,11 +18,19 @@ const DOCUMENT_AGE: &str = "public, max-age=300";
 /// A public document that changes seldom, readable from any page.
 fn document<T: Serialize>(content_type: &'static str, body: &T) -> Answer {
     let body = serde_json::to_vec(body).map_err(selfsame_app::Error::internal)?;
-    Ok(open_to_all(([(CONTENT_TYPE, content_type), (CACHE_CONTROL, DOCUMENT_AGE)], body).into_response()))
+    Ok(open_to_all(
+        (
+            [(CONTENT_TYPE, content_type), (CACHE_CONTROL, DOCUMENT_AGE)],
+            body,
+        )
+            .into_response(),
+    ))
 }
 
 /// Scripts of any page may read what anybody may fetch.
 fn open_to_all(mut response: Response) -> Response {
-    response.headers_mut().insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+    response
+        .headers_mut()
+        .insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
     response
 }

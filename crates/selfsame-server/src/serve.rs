@@ -67,12 +67,24 @@ pub async fn serve(listener: TcpListener, service: Service, stop: impl Future<Ou
         let service = service.clone();
         let watcher = graceful.watcher();
         tokio::spawn(async move {
-            connection(Connection { stream, peer, permit, watcher }, service).await;
+            connection(
+                Connection {
+                    stream,
+                    peer,
+                    permit,
+                    watcher,
+                },
+                service,
+            )
+            .await;
         });
     }
     drop(listener);
     service.stopping.send_replace(true);
-    if tokio::time::timeout(service.limits.stop, graceful.shutdown()).await.is_err() {
+    if tokio::time::timeout(service.limits.stop, graceful.shutdown())
+        .await
+        .is_err()
+    {
         tracing::warn!("requests were cut off when the time to stop ran out");
     }
 }
@@ -87,7 +99,10 @@ struct Connection {
 /// An accept that failed for one connection is nothing; one for want of resources needs a breath.
 async fn pause_after(error: &io::Error) {
     use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
-    if !matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset) {
+    if !matches!(
+        error.kind(),
+        ConnectionAborted | ConnectionRefused | ConnectionReset
+    ) {
         tracing::warn!(%error, "accepting a connection failed");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
@@ -101,7 +116,12 @@ fn refuse(stream: &TcpStream, tls: bool) {
 }
 
 async fn connection(connection: Connection, service: Service) {
-    let Connection { stream, peer, permit, watcher } = connection;
+    let Connection {
+        stream,
+        peer,
+        permit,
+        watcher,
+    } = connection;
     let open = metrics::gauge!("selfsame_connections_open");
     open.increment(1.0);
     let _best_effort = stream.set_nodelay(true);

@@ -47,7 +47,9 @@ pub async fn serve(
     let Settings { tls, limits } = settings;
     let server = Server::new(app, limits).map_err(io::Error::other)?;
     if server.origin().secure() != tls.is_some() {
-        return Err(io::Error::other("a certificate belongs to an https origin, and only to one"));
+        return Err(io::Error::other(
+            "a certificate belongs to an https origin, and only to one",
+        ));
     }
     let service = Service {
         router: router::build(&server),
@@ -56,7 +58,13 @@ pub async fn serve(
         stopping: server.0.stopping.clone(),
     };
     let upkeep = tokio::spawn(server.0.figures.clone().keep_up());
-    let counting = tokio::spawn(server.0.tallies.clone().follow(server.app().events().listen()));
+    let counting = tokio::spawn(
+        server
+            .0
+            .tallies
+            .clone()
+            .follow(server.app().events().listen()),
+    );
     serve::serve(listener, service, stop).await;
     upkeep.abort();
     counting.abort();
@@ -83,7 +91,7 @@ impl Server {
     }
 
     /// The issuer, if this instance is one.
-    pub(crate) fn issuer(&self) -> Answer<&Arc<Issuer>> {
+    pub(crate) fn issuer(&self) -> Answer<&Issuer> {
         self.0.app.issuer().map_err(Problem::from)
     }
 
@@ -93,7 +101,7 @@ impl Server {
     }
 
     /// The verifier, if this instance is one.
-    pub(crate) fn verifier(&self) -> Answer<&Arc<Verifier>> {
+    pub(crate) fn verifier(&self) -> Answer<&Verifier> {
         self.0.app.verifier().map_err(Problem::from)
     }
 

@@ -55,7 +55,13 @@ impl Origin {
             Some(port) => format!("{host}:{port}"),
             None => host.to_string(),
         };
-        Ok(Self { text: format!("{}://{authority}", url.scheme()), authority, port, secure, loopback })
+        Ok(Self {
+            text: format!("{}://{authority}", url.scheme()),
+            authority,
+            port,
+            secure,
+            loopback,
+        })
     }
 
     /// `scheme://host[:port]`, as browsers write it in the Origin header.
@@ -80,7 +86,9 @@ impl Origin {
 
     /// Whether `authority` is another name of the same door: this port on loopback, by any of its names.
     pub fn is_alias(&self, authority: &str) -> bool {
-        let Ok(url) = Url::parse(&format!("http://{authority}/")) else { return false };
+        let Ok(url) = Url::parse(&format!("http://{authority}/")) else {
+            return false;
+        };
         let port = url.port().unwrap_or(if self.secure { 443 } else { 80 });
         self.loopback && port == self.port && url.host().is_some_and(|host| is_loopback(&host))
     }
@@ -140,10 +148,26 @@ impl Default for Limits {
             request: Duration::from_secs(29),
             stop: Duration::from_secs(10),
             streams: 512,
-            people: Budget { running: 64, waiting: 2048, patience },
-            protocol: Budget { running: 256, waiting: 2048, patience },
-            operator: Budget { running: 64, waiting: 2048, patience },
-            public: Budget { running: 128, waiting: 1024, patience },
+            people: Budget {
+                running: 64,
+                waiting: 2048,
+                patience,
+            },
+            protocol: Budget {
+                running: 256,
+                waiting: 2048,
+                patience,
+            },
+            operator: Budget {
+                running: 64,
+                waiting: 2048,
+                patience,
+            },
+            public: Budget {
+                running: 128,
+                waiting: 1024,
+                patience,
+            },
         }
     }
 }
@@ -170,10 +194,19 @@ mod tests {
     fn plain_http_is_for_loopback_only() {
         assert!(origin("http://127.0.0.1:7380/").is_ok());
         assert!(origin("http://[::1]:7380/").is_ok());
-        assert!(matches!(origin("http://example.com/"), Err(OriginError::PlainHttp)));
-        assert!(matches!(origin("http://192.168.1.2/"), Err(OriginError::PlainHttp)));
+        assert!(matches!(
+            origin("http://example.com/"),
+            Err(OriginError::PlainHttp)
+        ));
+        assert!(matches!(
+            origin("http://192.168.1.2/"),
+            Err(OriginError::PlainHttp)
+        ));
         assert!(origin("https://example.com/").is_ok());
-        assert!(matches!(origin("ftp://example.com/"), Err(OriginError::NotHttp)));
+        assert!(matches!(
+            origin("ftp://example.com/"),
+            Err(OriginError::NotHttp)
+        ));
     }
 
     #[test]
@@ -183,6 +216,10 @@ mod tests {
         assert!(here.is_alias("[::1]:7380"));
         assert!(!here.is_alias("localhost:7381"));
         assert!(!here.is_alias("rebound.example:7380"));
-        assert!(!origin("https://example.com/").unwrap().is_alias("localhost:443"));
+        assert!(
+            !origin("https://example.com/")
+                .unwrap()
+                .is_alias("localhost:443")
+        );
     }
 }

@@ -15,5 +15,7 @@ const HEARTBEAT: Duration = Duration::from_secs(15);
 /// A stream of events as a response.
 pub fn respond(server: &Server, events: impl Stream<Item = Event> + Send + 'static) -> Response {
     let events = events.map(Ok::<_, Infallible>).take_until(server.stopped());
-    Sse::new(events).keep_alive(KeepAlive::new().interval(HEARTBEAT)).into_response()
+    Sse::new(events)
+        .keep_alive(KeepAlive::new().interval(HEARTBEAT))
+        .into_response()
 }

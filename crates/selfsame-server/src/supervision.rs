@@ -3,7 +3,7 @@
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
-use http::header::CONTENT_TYPE;
+use http::header::{CONTENT_TYPE, RETRY_AFTER};
 
 use crate::server::Server;
 
@@ -14,11 +14,23 @@ pub async fn live() -> &'static str {
 
 /// Whether requests would be served now.
 pub async fn ready(State(server): State<Server>) -> Response {
-    let _ = &server;
-    (StatusCode::OK, "ready\n").into_response()
+    if server.app().is_ready() {
+        "ready\n".into_response()
+    } else {
+        (
+            StatusCode::SERVICE_UNAVAILABLE,
+            [(RETRY_AFTER, "1")],
+            "starting\n",
+        )
+            .into_response()
+    }
 }
 
 /// The figures, in Prometheus' text form.
 pub async fn metrics(State(server): State<Server>) -> Response {
-    ([(CONTENT_TYPE, "text/plain; version=0.0.4")], server.figures().render()).into_response()
+    (
+        [(CONTENT_TYPE, "text/plain; version=0.0.4")],
+        server.figures().render(),
+    )
+        .into_response()
 }

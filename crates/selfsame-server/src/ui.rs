@@ -68,7 +68,11 @@ impl Frame {
         ]
         .into_iter()
         .filter(|(.., here)| *here)
-        .map(|(section, href, label, _)| Entry { href, label, current: section == self.section })
+        .map(|(section, href, label, _)| Entry {
+            href,
+            label,
+            current: section == self.section,
+        })
         .collect()
     }
 
@@ -104,7 +108,10 @@ impl FromRequestParts<Server> for Frame {
             Some(_) => (false, None),
             None => auth::signed_in(server, parts).await,
         };
-        let form = seat.as_ref().map(|seat| seat.form().to_owned()).unwrap_or_default();
+        let form = seat
+            .as_ref()
+            .map(|seat| seat.form().to_owned())
+            .unwrap_or_default();
         Ok(Self {
             title: "Selfsame".to_owned(),
             section: section(parts.uri.path()),
@@ -153,9 +160,16 @@ pub fn short_name(identifier: &str) -> String {
         };
     }
     let letters: Vec<char> = identifier.chars().collect();
-    match (letters.get(..22), letters.get(letters.len().saturating_sub(8)..)) {
+    match (
+        letters.get(..22),
+        letters.get(letters.len().saturating_sub(8)..),
+    ) {
         (Some(start), Some(end)) if letters.len() > 34 => {
-            format!("{}…{}", start.iter().collect::<String>(), end.iter().collect::<String>())
+            format!(
+                "{}…{}",
+                start.iter().collect::<String>(),
+                end.iter().collect::<String>()
+            )
         }
         _ => identifier.to_owned(),
     }
@@ -167,7 +181,10 @@ mod tests {
 
     #[test]
     fn long_identifiers_are_shown_by_their_host_or_their_ends() {
-        assert_eq!(short_name("https://clinic.example/issuer"), "clinic.example");
+        assert_eq!(
+            short_name("https://clinic.example/issuer"),
+            "clinic.example"
+        );
         assert_eq!(short_name("http://127.0.0.1:7380/issuer"), "127.0.0.1:7380");
         let long = "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK";
         assert_eq!(short_name(long), "did:key:z6MkhaXgBZDvot…EGta2doK");

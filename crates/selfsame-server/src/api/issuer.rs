@@ -34,7 +34,9 @@ pub struct NewStatus {
 /// What can be issued.
 #[utoipa::path(get, path = "/api/issuer/templates", tag = "issuer", responses((status = 200, body = Items<Template>)))]
 pub async fn templates() -> Answer {
-    json(&Items { items: selfsame_app::templates::all().to_vec() })
+    json(&Items {
+        items: selfsame_app::templates::all().to_vec(),
+    })
 }
 
 /// Makes an offer, single- or many-use.
@@ -58,8 +60,17 @@ pub async fn offer(State(server): State<Server>, Path(id): Path<String>) -> Answ
 /// The issued credentials, newest first; their claims are not kept.
 #[utoipa::path(get, path = "/api/issuer/credentials", tag = "issuer", params(Which), responses((status = 200, body = Listing<IssuedCredential>)))]
 pub async fn credentials(State(server): State<Server>, Query(which): Query<Which>) -> Answer {
-    let Which { offer, after, limit } = which;
-    json(&server.issuer()?.issued(offer.as_deref(), &Paging { after, limit }).await?)
+    let Which {
+        offer,
+        after,
+        limit,
+    } = which;
+    json(
+        &server
+            .issuer()?
+            .issued(offer.as_deref(), &Paging { after, limit })
+            .await?,
+    )
 }
 
 /// One issued credential.
@@ -70,6 +81,10 @@ pub async fn credential(State(server): State<Server>, Path(id): Path<String>) ->
 
 /// Suspends, reinstates or revokes a credential.
 #[utoipa::path(put, path = "/api/issuer/credentials/{id}/status", tag = "issuer", params(("id" = String, Path)), request_body = NewStatus, responses((status = 200, body = IssuedCredential)))]
-pub async fn set_status(State(server): State<Server>, Path(id): Path<String>, Json(new): Json<NewStatus>) -> Answer {
+pub async fn set_status(
+    State(server): State<Server>,
+    Path(id): Path<String>,
+    Json(new): Json<NewStatus>,
+) -> Answer {
     json(&server.issuer()?.set_status(&id, new.status).await?)
 }

@@ -59,16 +59,30 @@ struct Common;
 impl Modify for Common {
     fn modify(&self, description: &mut utoipa::openapi::OpenApi) {
         let components = description.components.get_or_insert_default();
-        components.add_security_scheme("token", SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer)));
+        components.add_security_scheme(
+            "token",
+            SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer)),
+        );
         description.security = Some(vec![SecurityRequirement::new("token", [""; 0])]);
         let problem = ResponseBuilder::new()
             .description("What is wrong.")
-            .content("application/problem+json", Content::new(Some(reference("Problem"))))
+            .content(
+                "application/problem+json",
+                Content::new(Some(reference("Problem"))),
+            )
             .build();
         for item in description.paths.paths.values_mut() {
-            let operations = [&mut item.get, &mut item.post, &mut item.put, &mut item.delete];
+            let operations = [
+                &mut item.get,
+                &mut item.post,
+                &mut item.put,
+                &mut item.delete,
+            ];
             for operation in operations.into_iter().flatten() {
-                operation.responses.responses.insert("default".to_owned(), RefOr::T(problem.clone()));
+                operation
+                    .responses
+                    .responses
+                    .insert("default".to_owned(), RefOr::T(problem.clone()));
                 if let Some(body) = &mut operation.request_body {
                     body.required = Some(Required::True);
                 }

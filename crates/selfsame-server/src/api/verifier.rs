@@ -56,7 +56,11 @@ pub async fn list(State(server): State<Server>, Query(paging): Query<Paging>) ->
 
 /// One request with its verdict, at once or when there is one.
 #[utoipa::path(get, path = "/api/verifier/requests/{id}", tag = "verifier", params(("id" = String, Path), Wait), responses((status = 200, body = VerificationStatus)))]
-pub async fn one(State(server): State<Server>, Path(id): Path<String>, Query(Wait { wait }): Query<Wait>) -> Answer {
+pub async fn one(
+    State(server): State<Server>,
+    Path(id): Path<String>,
+    Query(Wait { wait }): Query<Wait>,
+) -> Answer {
     let verifier = server.verifier()?;
     if wait == 0 {
         return json(&verifier.request(&id).await?);
@@ -70,7 +74,19 @@ pub async fn events(State(server): State<Server>, Path(id): Path<String>) -> Ans
     // Listening begins before the state is read, so that no change falls between.
     let told = server.app().events().listen();
     let first = server.verifier()?.request(&id).await?.state;
-    Ok(respond(&server, states(server.clone(), Watch { id, told, last: first, over: false }, first)))
+    Ok(respond(
+        &server,
+        states(
+            server.clone(),
+            Watch {
+                id,
+                told,
+                last: first,
+                over: false,
+            },
+            first,
+        ),
+    ))
 }
 
 /// Judges a presentation once more, with its status as it is now.
@@ -82,7 +98,12 @@ pub async fn recheck(State(server): State<Server>, Path(id): Path<String>) -> An
 /// Judges a credential by itself, without its holder.
 #[utoipa::path(post, path = "/api/verifier/verify", tag = "verifier", request_body = Bare, responses((status = 200, body = CredentialVerdict)))]
 pub async fn verify(State(server): State<Server>, Json(bare): Json<Bare>) -> Answer {
-    json(&server.verifier()?.verify(&bare.credential, bare.format.as_deref()).await?)
+    json(
+        &server
+            .verifier()?
+            .verify(&bare.credential, bare.format.as_deref())
+            .await?,
+    )
 }
 
 /// A request that is being watched.
@@ -94,7 +115,11 @@ struct Watch {
 }
 
 /// The state now and each new one.
-fn states(server: Server, watch: Watch, first: RequestState) -> impl Stream<Item = Event> + Send + 'static {
+fn states(
+    server: Server,
+    watch: Watch,
+    first: RequestState,
+) -> impl Stream<Item = Event> + Send + 'static {
     let later = stream::unfold((server, watch), |(server, mut watch)| async move {
         let state = next_state(&server, &mut watch).await?;
         Some((event(state), (server, watch)))
@@ -111,7 +136,7 @@ async fn next_state(server: &Server, watch: &mut Watch) -> Option<RequestState> 
             Ok(_) | Err(RecvError::Lagged(_)) => {}
             Err(RecvError::Closed) => return None,
         }
-        let state = server.verifier()?.ok()?.request(&watch.id).await.ok()?.state;
+        let state = server.verifier().ok()?.request(&watch.id).await.ok()?.state;
         if state != watch.last {
             watch.last = state;
             return Some(state);
@@ -121,5 +146,8 @@ async fn next_state(server: &Server, watch: &mut Watch) -> Option<RequestState> 
 }
 
 fn event(state: RequestState) -> Event {
-    Event::default().event("state").json_data(json!({ "state": state })).unwrap_or_default()
+    Event::default()
+        .event("state")
+        .json_data(json!({ "state": state }))
+        .unwrap_or_default()
 }

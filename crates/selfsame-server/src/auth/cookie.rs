@@ -21,7 +21,12 @@ impl Names {
     pub fn of(origin: &Origin) -> Self {
         let prefix = if origin.secure() { "__Host-" } else { "" };
         let named = |what: &str| format!("{prefix}selfsame-{what}-{}", origin.port());
-        Self { operator: named("operator"), person: named("wallet"), visitor: named("visitor"), binding: named("asked") }
+        Self {
+            operator: named("operator"),
+            person: named("wallet"),
+            visitor: named("visitor"),
+            binding: named("asked"),
+        }
     }
 
     /// The operator's session.
@@ -54,12 +59,18 @@ pub struct Jar<'a> {
 impl<'a> Jar<'a> {
     /// Never sent along when another site leads here.
     pub fn strict(name: &'a str) -> Self {
-        Self { name, same_site: "Strict" }
+        Self {
+            name,
+            same_site: "Strict",
+        }
     }
 
     /// Sent along when a link leads here, so that a scanned offer or request lands signed in.
     pub fn lax(name: &'a str) -> Self {
-        Self { name, same_site: "Lax" }
+        Self {
+            name,
+            same_site: "Lax",
+        }
     }
 
     /// The Set-Cookie header for a value; `None` if the value cannot stand in a cookie.
@@ -85,7 +96,9 @@ pub fn read(headers: &HeaderMap, name: &str) -> Option<String> {
     let mut found = None;
     for header in headers.get_all(COOKIE) {
         for pair in header.to_str().ok()?.split(';') {
-            let Some((key, value)) = pair.trim().split_once('=') else { continue };
+            let Some((key, value)) = pair.trim().split_once('=') else {
+                continue;
+            };
             if key == name && found.replace(value).is_some() {
                 return None;
             }
@@ -114,7 +127,10 @@ mod tests {
         let names = Names::of(&origin);
         assert_eq!(names.operator(), "__Host-selfsame-operator-443");
         let cookie = Jar::strict(names.operator()).value("abc", &origin).unwrap();
-        assert_eq!(cookie, "__Host-selfsame-operator-443=abc; Path=/; HttpOnly; SameSite=Strict; Secure");
+        assert_eq!(
+            cookie,
+            "__Host-selfsame-operator-443=abc; Path=/; HttpOnly; SameSite=Strict; Secure"
+        );
     }
 
     #[test]
@@ -136,6 +152,10 @@ mod tests {
 
     #[test]
     fn a_value_that_would_add_attributes_is_not_set() {
-        assert!(Jar::lax("a").value("x; Domain=example.com", &origin("http://127.0.0.1:1/")).is_none());
+        assert!(
+            Jar::lax("a")
+                .value("x; Domain=example.com", &origin("http://127.0.0.1:1/"))
+                .is_none()
+        );
     }
 }

@@ -17,7 +17,10 @@ pub const BYTES_MAX: usize = 256 * 1024;
 
 /// The form token of a session.
 pub fn token(session: &str) -> String {
-    encoding::base64url_encode(&hash::sha256_parts(&[b"selfsame form token\0", session.as_bytes()]))
+    encoding::base64url_encode(&hash::sha256_parts(&[
+        b"selfsame form token\0",
+        session.as_bytes(),
+    ]))
 }
 
 /// The secret of a browser that has yet to sign in.
@@ -31,12 +34,16 @@ pub async fn checked(request: Request, token: &str) -> Result<Request, Problem> 
         return Ok(request);
     }
     if let Some(sent) = request.headers().get(HEADER) {
-        return if hash::ct_eq(sent.as_bytes(), token.as_bytes()) { Ok(request) } else { Err(out_of_date()) };
+        return if hash::ct_eq(sent.as_bytes(), token.as_bytes()) {
+            Ok(request)
+        } else {
+            Err(out_of_date())
+        };
     }
-    let is_form = request
-        .headers()
-        .get(CONTENT_TYPE)
-        .is_some_and(|kind| kind.as_bytes().starts_with(b"application/x-www-form-urlencoded"));
+    let is_form = request.headers().get(CONTENT_TYPE).is_some_and(|kind| {
+        kind.as_bytes()
+            .starts_with(b"application/x-www-form-urlencoded")
+    });
     if !is_form {
         return Err(out_of_date());
     }
@@ -78,10 +85,21 @@ mod tests {
     #[tokio::test]
     async fn a_form_needs_its_sessions_token_once() {
         let good = token("session");
-        assert!(checked(post(&format!("a=b&{FIELD}={good}")), &good).await.is_ok());
+        assert!(
+            checked(post(&format!("a=b&{FIELD}={good}")), &good)
+                .await
+                .is_ok()
+        );
         let other = token("other session");
-        for bad in ["a=b".to_owned(), format!("{FIELD}={other}"), format!("{FIELD}={good}&{FIELD}={good}")] {
-            assert_eq!(checked(post(&bad), &good).await.unwrap_err().status(), StatusCode::FORBIDDEN);
+        for bad in [
+            "a=b".to_owned(),
+            format!("{FIELD}={other}"),
+            format!("{FIELD}={good}&{FIELD}={good}"),
+        ] {
+            assert_eq!(
+                checked(post(&bad), &good).await.unwrap_err().status(),
+                StatusCode::FORBIDDEN
+            );
         }
     }
 
@@ -90,7 +108,9 @@ mod tests {
         let good = token("session");
         let json = |header: Option<&str>| {
             let request = Request::post("/").header(CONTENT_TYPE, "application/json");
-            let request = header.into_iter().fold(request, |request, sent| request.header(HEADER, sent));
+            let request = header
+                .into_iter()
+                .fold(request, |request, sent| request.header(HEADER, sent));
             request.body(Body::from("{}")).unwrap()
         };
         assert!(checked(json(Some(&good)), &good).await.is_ok());

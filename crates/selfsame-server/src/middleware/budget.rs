@@ -68,9 +68,12 @@ pub async fn pass(State(passage): State<Passage>, request: Request, next: Next) 
         Err(problem) => problem.into_response(),
         Ok(_permit) => match tokio::time::timeout(passage.time, next.run(request)).await {
             Ok(response) => response,
-            Err(_elapsed) => Problem::new(StatusCode::SERVICE_UNAVAILABLE, "this took too long and was given up")
-                .come_back_in(1)
-                .into_response(),
+            Err(_elapsed) => Problem::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "this took too long and was given up",
+            )
+            .come_back_in(1)
+            .into_response(),
         },
     };
     error::write(passage.face, response)
@@ -81,7 +84,14 @@ mod tests {
     use super::*;
 
     fn gate(running: usize, waiting: usize) -> Gate {
-        Gate::new("test", Budget { running, waiting, patience: Duration::from_secs(5) })
+        Gate::new(
+            "test",
+            Budget {
+                running,
+                waiting,
+                patience: Duration::from_secs(5),
+            },
+        )
     }
 
     #[tokio::test(start_paused = true)]
@@ -90,10 +100,18 @@ mod tests {
         let first = gate.enter().await.unwrap();
         let queued = tokio::spawn({
             let gate = gate.clone();
-            async move { gate.enter().await.map(drop).map_err(|problem| problem.status()) }
+            async move {
+                gate.enter()
+                    .await
+                    .map(drop)
+                    .map_err(|problem| problem.status())
+            }
         });
         tokio::task::yield_now().await;
-        assert_eq!(gate.enter().await.unwrap_err().status(), StatusCode::TOO_MANY_REQUESTS);
+        assert_eq!(
+            gate.enter().await.unwrap_err().status(),
+            StatusCode::TOO_MANY_REQUESTS
+        );
         assert_eq!(queued.await.unwrap(), Err(StatusCode::SERVICE_UNAVAILABLE));
         drop(first);
         assert!(gate.enter().await.is_ok());

@@ -23,22 +23,35 @@ pub async fn host(State(origin): State<Origin>, request: Request, next: Next) ->
     }
     let looking = matches!(*request.method(), Method::GET | Method::HEAD);
     if looking && asked.is_some_and(|asked| origin.is_alias(asked)) {
-        let rest = request.uri().path_and_query().map_or("/", |rest| rest.as_str());
+        let rest = request
+            .uri()
+            .path_and_query()
+            .map_or("/", |rest| rest.as_str());
         return Redirect::permanent(&format!("{}{rest}", origin.as_str())).into_response();
     }
     tracing::warn!(reason = "foreign host", "request refused");
-    let problem = Problem::new(StatusCode::MISDIRECTED_REQUEST, "this server does not answer to that host name")
-        .with_hint("use the address it was configured with");
+    let problem = Problem::new(
+        StatusCode::MISDIRECTED_REQUEST,
+        "this server does not answer to that host name",
+    )
+    .with_hint("use the address it was configured with");
     write(Face::Api, problem.into_response())
 }
 
 /// Refuses writes that a page of another origin sent.
 pub async fn origin(State(origin): State<Origin>, request: Request, next: Next) -> Response {
     let writes = !matches!(*request.method(), Method::GET | Method::HEAD);
-    let from_elsewhere = request.headers().get(ORIGIN).is_some_and(|from| from != origin.as_str());
+    let from_elsewhere = request
+        .headers()
+        .get(ORIGIN)
+        .is_some_and(|from| from != origin.as_str());
     if writes && from_elsewhere {
         tracing::warn!(reason = "foreign origin", "request refused");
-        return Problem::new(StatusCode::FORBIDDEN, "this came from a page of another site").into_response();
+        return Problem::new(
+            StatusCode::FORBIDDEN,
+            "this came from a page of another site",
+        )
+        .into_response();
     }
     next.run(request).await
 }

@@ -4,7 +4,8 @@ use axum::extract::{Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
 use http::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, REFERRER_POLICY, STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS,
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, REFERRER_POLICY, STRICT_TRANSPORT_SECURITY,
+    X_CONTENT_TYPE_OPTIONS,
 };
 use http::{HeaderName, HeaderValue};
 
@@ -31,10 +32,17 @@ pub async fn secure(State(origin): State<Origin>, request: Request, next: Next) 
         HeaderValue::from_static("same-origin"),
     );
     // `no-referrer` would make browsers send `Origin: null` with our own forms.
-    headers.entry(REFERRER_POLICY).or_insert(HeaderValue::from_static("same-origin"));
-    headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    headers
+        .entry(REFERRER_POLICY)
+        .or_insert(HeaderValue::from_static("same-origin"));
+    headers
+        .entry(CACHE_CONTROL)
+        .or_insert(HeaderValue::from_static("no-store"));
     if origin.secure() {
-        headers.insert(STRICT_TRANSPORT_SECURITY, HeaderValue::from_static("max-age=31536000"));
+        headers.insert(
+            STRICT_TRANSPORT_SECURITY,
+            HeaderValue::from_static("max-age=31536000"),
+        );
     }
     response
 }

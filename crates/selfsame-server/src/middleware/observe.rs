@@ -16,7 +16,10 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 pub async fn request(request: Request, next: Next) -> Response {
     static COUNT: AtomicU64 = AtomicU64::new(1);
     let id = COUNT.fetch_add(1, Ordering::Relaxed);
-    let route = request.extensions().get::<MatchedPath>().map_or_else(|| "none".into(), |path| path.as_str().to_owned());
+    let route = request
+        .extensions()
+        .get::<MatchedPath>()
+        .map_or_else(|| "none".into(), |path| path.as_str().to_owned());
     let method = method(&request);
     let span = tracing::info_span!("request", id, method, route);
     let in_flight = InFlight::begin();
@@ -30,8 +33,11 @@ pub async fn request(request: Request, next: Next) -> Response {
         "selfsame_http_requests_total", "method" => method, "route" => route.clone(), "status" => class(status)
     )
     .increment(1);
-    metrics::histogram!("selfsame_http_request_seconds", "method" => method, "route" => route).record(took);
-    response.headers_mut().insert(REQUEST_ID, HeaderValue::from(id));
+    metrics::histogram!("selfsame_http_request_seconds", "method" => method, "route" => route)
+        .record(took);
+    response
+        .headers_mut()
+        .insert(REQUEST_ID, HeaderValue::from(id));
     response
 }
 

@@ -5,6 +5,8 @@ use axum::response::IntoResponse as _;
 use http::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
 use http::{HeaderMap, StatusCode};
 
+use selfsame_app::issuer::lists::Face;
+
 use super::{document, open_to_all};
 use crate::auth;
 use crate::error::{Answer, Problem};
@@ -49,9 +51,16 @@ pub async fn nonce(State(server): State<Server>) -> Answer {
 }
 
 /// The credential endpoint (§8).
-pub async fn credential(State(server): State<Server>, headers: HeaderMap, Raw(body): Raw) -> Answer {
+pub async fn credential(
+    State(server): State<Server>,
+    headers: HeaderMap,
+    Raw(body): Raw,
+) -> Answer {
     let Some(token) = headers.get(AUTHORIZATION).and_then(auth::bearer) else {
-        return Err(Problem::new(StatusCode::UNAUTHORIZED, "an access token is needed"));
+        return Err(Problem::new(
+            StatusCode::UNAUTHORIZED,
+            "an access token is needed",
+        ));
     };
     if !is_kind(&headers, JSON) {
         return Err(Problem::bad_request("the body must be application/json"));
@@ -59,21 +68,56 @@ pub async fn credential(State(server): State<Server>, headers: HeaderMap, Raw(bo
     Ok(axum::Json(server.issuer()?.credential(token, &body).await?).into_response())
 }
 
-/// A status list: signed bytes kept ready, fetched by anybody, cached by their tag.
-pub async fn status_list(State(server): State<Server>, Path(id): Path<String>, headers: HeaderMap) -> Answer {
-    let list = server.issuer()?.status_list(&id).await?;
-    let known = headers.get(IF_NONE_MATCH).and_then(|tags| tags.to_str().ok()).is_some_and(|tags| names(tags, &list.etag));
-    let about = [(ETAG, list.etag.clone()), (CACHE_CONTROL, format!("public, max-age={}", list.max_age))];
+/// A Token Status List: signed bytes kept ready, fetched by anybody, cached by their tag.
+pub async fn status_list(
+    State(server): State<Server>,
+    Path(list): Path<u64>,
+    headers: HeaderMap,
+) -> Answer {
+    served(&server, (list, None), &headers).await
+}
+
+/// The same as a Bitstring Status List of one purpose.
+pub async fn bitstring_list(
+    State(server): State<Server>,
+    Path((list, purpose)): Path<(u64, String)>,
+    headers: HeaderMap,
+) -> Answer {
+    served(&server, (list, Some(&purpose)), &headers).await
+}
+
+async fn served(
+    server: &Server,
+    (list, purpose): (u64, Option<&str>),
+    headers: &HeaderMap,
+) -> Answer {
+    let face = Face::parse(purpose)
+        .ok_or_else(|| selfsame_app::Error::not_found("there is no such list"))?;
+    let list = server.issuer()?.lists().serve(list, face).await?;
+    let known = headers
+        .get(IF_NONE_MATCH)
+        .and_then(|tags| tags.to_str().ok())
+        .is_some_and(|tags| names(tags, &list.etag));
+    let about = [
+        (ETAG, list.etag.clone()),
+        (CACHE_CONTROL, format!("public, max-age={}", list.max_age)),
+    ];
     if known {
-        return Ok(open_to_all((StatusCode::NOT_MODIFIED, about).into_response()));
+        return Ok(open_to_all(
+            (StatusCode::NOT_MODIFIED, about).into_response(),
+        ));
     }
     let body = axum::body::Bytes::from_owner(list.body);
-    Ok(open_to_all((about, [(CONTENT_TYPE, list.content_type)], body).into_response()))
+    Ok(open_to_all(
+        (about, [(CONTENT_TYPE, list.content_type)], body).into_response(),
+    ))
 }
 
 /// Whether If-None-Match names the tag (RFC 9110 §13.1.2; compared weakly).
 fn names(tags: &str, etag: &str) -> bool {
-    tags.split(',').map(str::trim).any(|tag| tag == "*" || tag.strip_prefix("W/").unwrap_or(tag) == etag)
+    tags.split(',')
+        .map(str::trim)
+        .any(|tag| tag == "*" || tag.strip_prefix("W/").unwrap_or(tag) == etag)
 }
 
 #[cfg(test)]

@@ -18,13 +18,23 @@ pub async fn request(State(server): State<Server>, Path(id): Path<String>) -> An
 }
 
 /// The request object for a wallet that says what it can do (§5.10).
-pub async fn posted(State(server): State<Server>, Path(id): Path<String>, headers: HeaderMap, Raw(body): Raw) -> Answer {
+pub async fn posted(
+    State(server): State<Server>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    Raw(body): Raw,
+) -> Answer {
     needs_form(&headers)?;
     object(&server, &id, Some(&body)).await
 }
 
 /// The wallet's response (§8.2).
-pub async fn response(State(server): State<Server>, Path(id): Path<String>, headers: HeaderMap, Raw(body): Raw) -> Answer {
+pub async fn response(
+    State(server): State<Server>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+    Raw(body): Raw,
+) -> Answer {
     needs_form(&headers)?;
     Ok(axum::Json(server.verifier()?.response(&id, &body).await?).into_response())
 }
@@ -35,5 +45,9 @@ async fn object(server: &Server, id: &str, posted: Option<&[u8]>) -> Answer {
 }
 
 fn needs_form(headers: &HeaderMap) -> Result<(), Problem> {
-    if is_kind(headers, FORM) { Ok(()) } else { Err(Problem::bad_request("the body must be a form")) }
+    if is_kind(headers, FORM) {
+        Ok(())
+    } else {
+        Err(Problem::bad_request("the body must be a form"))
+    }
 }

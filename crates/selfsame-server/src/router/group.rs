@@ -37,8 +37,10 @@ pub enum Audience {
     Operator,
     /// The operator's programs.
     OperatorApi,
-    /// The operator, waiting for something to happen.
+    /// The operator, following events.
     OperatorStream,
+    /// The operator's programs, waiting for something to happen.
+    OperatorWait,
     /// Other wallets, issuers and verifiers.
     Protocol,
 }
@@ -76,7 +78,11 @@ macro_rules! method {
             T: 'static,
         {
             let handler = on(axum::routing::MethodFilter::$method, handler);
-            Route { method: Method::$method, path, handler }
+            Route {
+                method: Method::$method,
+                path,
+                handler,
+            }
         }
     };
 }
@@ -93,6 +99,7 @@ struct Gates {
     operator: Gate,
     public: Gate,
     streams: Gate,
+    waits: Gate,
     supervisor: Gate,
 }
 
@@ -105,8 +112,30 @@ impl Gates {
             protocol: Gate::new("protocol", limits.protocol),
             operator: Gate::new("operator", limits.operator),
             public: Gate::new("public", limits.public),
-            streams: Gate::new("streams", Budget { running: limits.streams, waiting: 0, patience }),
-            supervisor: Gate::new("supervisor", Budget { running: 16, waiting: 16, patience }),
+            streams: Gate::new(
+                "streams",
+                Budget {
+                    running: limits.streams,
+                    waiting: 0,
+                    patience,
+                },
+            ),
+            waits: Gate::new(
+                "waits",
+                Budget {
+                    running: limits.connections,
+                    waiting: 0,
+                    patience,
+                },
+            ),
+            supervisor: Gate::new(
+                "supervisor",
+                Budget {
+                    running: 16,
+                    waiting: 16,
+                    patience,
+                },
+            ),
         }
     }
 
@@ -115,7 +144,10 @@ impl Gates {
             Audience::Supervisor => &self.supervisor,
             Audience::Public | Audience::PublicApi => &self.public,
             Audience::Stream | Audience::OperatorStream => &self.streams,
-            Audience::Doorway | Audience::DoorwayApi | Audience::Person | Audience::PersonApi => &self.people,
+            Audience::OperatorWait => &self.waits,
+            Audience::Doorway | Audience::DoorwayApi | Audience::Person | Audience::PersonApi => {
+                &self.people
+            }
             Audience::Operator | Audience::OperatorApi => &self.operator,
             Audience::Protocol => &self.protocol,
         }
@@ -134,9 +166,16 @@ impl Audience {
     /// The largest body.
     fn body_max(self) -> usize {
         match self {
-            Self::Supervisor | Self::Public | Self::PublicApi | Self::Stream | Self::OperatorStream => 0,
+            Self::Supervisor
+            | Self::Public
+            | Self::PublicApi
+            | Self::Stream
+            | Self::OperatorStream
+            | Self::OperatorWait => 0,
             Self::Doorway | Self::DoorwayApi => 16 * 1024,
-            Self::Person | Self::PersonApi | Self::Operator | Self::OperatorApi => auth::form::BYTES_MAX,
+            Self::Person | Self::PersonApi | Self::Operator | Self::OperatorApi => {
+                auth::form::BYTES_MAX
+            }
             Self::Protocol => 1024 * 1024,
         }
     }
@@ -163,14 +202,18 @@ fn guarded(group: Group, gates: &Gates, server: &Server) -> Router<Server> {
     let Group { audience, routes } = group;
     let mut router = Router::new();
     for route in routes {
+        tracing::trace!(method = %route.method, path = route.path, ?audience, "route");
         router = router.route(route.path, route.handler);
     }
     let state = || server.clone();
     router = match audience {
-        Audience::Operator | Audience::OperatorApi | Audience::OperatorStream => {
-            router.route_layer(from_fn_with_state(state(), auth::operator))
+        Audience::Operator
+        | Audience::OperatorApi
+        | Audience::OperatorStream
+        | Audience::OperatorWait => router.route_layer(from_fn_with_state(state(), auth::operator)),
+        Audience::Person | Audience::PersonApi => {
+            router.route_layer(from_fn_with_state(state(), auth::person))
         }
-        Audience::Person | Audience::PersonApi => router.route_layer(from_fn_with_state(state(), auth::person)),
         Audience::Doorway => router.route_layer(from_fn_with_state(state(), auth::visitor)),
         _ => router,
     };
@@ -188,7 +231,14 @@ fn guarded(group: Group, gates: &Gates, server: &Server) -> Router<Server> {
 }
 
 async fn nowhere(request: axum::extract::Request) -> axum::response::Response {
-    let face = if request.uri().path().starts_with("/api/") { Face::Api } else { Face::Page };
-    let problem = Problem::new(http::StatusCode::NOT_FOUND, "there is nothing at this address");
+    let face = if request.uri().path().starts_with("/api/") {
+        Face::Api
+    } else {
+        Face::Page
+    };
+    let problem = Problem::new(
+        http::StatusCode::NOT_FOUND,
+        "there is nothing at this address",
+    );
     crate::error::write(face, axum::response::IntoResponse::into_response(problem))
 }

@@ -26,7 +26,11 @@ pub(super) struct Busy(Arc<State>);
 
 impl Activity {
     pub(super) fn new() -> Self {
-        Self(Arc::new(State { began: Instant::now(), busy: AtomicUsize::new(0), last_ms: AtomicU64::new(0) }))
+        Self(Arc::new(State {
+            began: Instant::now(),
+            busy: AtomicUsize::new(0),
+            last_ms: AtomicU64::new(0),
+        }))
     }
 
     pub(super) fn enter(&self) -> Busy {
@@ -101,13 +105,25 @@ mod tests {
     async fn a_silent_connection_is_noticed_and_a_busy_one_is_left_alone() {
         let limit = Duration::from_secs(30);
         let silent = Activity::new();
-        tokio::time::timeout(Duration::from_secs(31), silent.silent_for(limit)).await.unwrap();
+        tokio::time::timeout(Duration::from_secs(31), silent.silent_for(limit))
+            .await
+            .unwrap();
 
         let busy = Activity::new();
         let request = busy.enter();
-        assert!(tokio::time::timeout(Duration::from_secs(300), busy.silent_for(limit)).await.is_err());
+        assert!(
+            tokio::time::timeout(Duration::from_secs(300), busy.silent_for(limit))
+                .await
+                .is_err()
+        );
         drop(request);
-        assert!(tokio::time::timeout(Duration::from_secs(29), busy.silent_for(limit)).await.is_err());
-        tokio::time::timeout(Duration::from_secs(40), busy.silent_for(limit)).await.unwrap();
+        assert!(
+            tokio::time::timeout(Duration::from_secs(29), busy.silent_for(limit))
+                .await
+                .is_err()
+        );
+        tokio::time::timeout(Duration::from_secs(40), busy.silent_for(limit))
+            .await
+            .unwrap();
     }
 }

@@ -49,8 +49,9 @@ impl Tls {
     /// # Errors
     /// If they cannot be read or do not fit.
     pub fn from_pem(chain: &[u8], key: &[u8]) -> Result<Self, TlsError> {
-        let chain: Vec<CertificateDer<'static>> =
-            CertificateDer::pem_slice_iter(chain).collect::<Result<_, _>>().map_err(TlsError::Pem)?;
+        let chain: Vec<CertificateDer<'static>> = CertificateDer::pem_slice_iter(chain)
+            .collect::<Result<_, _>>()
+            .map_err(TlsError::Pem)?;
         let key = PrivateKeyDer::from_pem_slice(key).map_err(TlsError::Pem)?;
         let certificates = chain.iter().map(|one| one.to_vec()).collect();
         let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
@@ -61,7 +62,10 @@ impl Tls {
             .with_single_cert(chain, key)
             .map_err(TlsError::Unusable)?;
         config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-        Ok(Self { certificates, config: Arc::new(config) })
+        Ok(Self {
+            certificates,
+            config: Arc::new(config),
+        })
     }
 
     /// Makes a certificate for `host`, a name or an address, signed by its own key.
@@ -74,11 +78,16 @@ impl Tls {
         let mut params = CertificateParams::new(vec![host]).map_err(TlsError::Make)?;
         params.not_before = rcgen::date_time_ymd(YEARS.0, 1, 1);
         params.not_after = rcgen::date_time_ymd(YEARS.1, 1, 1);
-        params.distinguished_name.push(DnType::CommonName, "Selfsame, self-made");
+        params
+            .distinguished_name
+            .push(DnType::CommonName, "Selfsame, self-made");
         params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
         let certificate = params.self_signed(&key).map_err(TlsError::Make)?;
-        Ok(SelfMade { certificate_pem: certificate.pem(), key_pem: SecretString::from(key.serialize_pem()) })
+        Ok(SelfMade {
+            certificate_pem: certificate.pem(),
+            key_pem: SecretString::from(key.serialize_pem()),
+        })
     }
 
     /// Takes the handshakes with this certificate; offers HTTP/2 and HTTP/1.1.
@@ -89,7 +98,9 @@ impl Tls {
 
 impl fmt::Debug for Tls {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Tls").field("certificates", &self.certificates.len()).finish_non_exhaustive()
+        f.debug_struct("Tls")
+            .field("certificates", &self.certificates.len())
+            .finish_non_exhaustive()
     }
 }
 
@@ -101,7 +112,11 @@ mod tests {
     fn a_self_made_certificate_can_be_served() {
         for host in ["selfsame.example", "127.0.0.1", "[::1]"] {
             let made = Tls::self_made(host).unwrap();
-            let tls = Tls::from_pem(made.certificate_pem.as_bytes(), made.key_pem.expose().as_bytes()).unwrap();
+            let tls = Tls::from_pem(
+                made.certificate_pem.as_bytes(),
+                made.key_pem.expose().as_bytes(),
+            )
+            .unwrap();
             assert_eq!(tls.certificates.len(), 1, "{host}");
         }
     }
@@ -110,7 +125,10 @@ mod tests {
     fn a_certificate_with_a_foreign_key_is_refused() {
         let one = Tls::self_made("a.example").unwrap();
         let other = Tls::self_made("a.example").unwrap();
-        let mixed = Tls::from_pem(one.certificate_pem.as_bytes(), other.key_pem.expose().as_bytes());
+        let mixed = Tls::from_pem(
+            one.certificate_pem.as_bytes(),
+            other.key_pem.expose().as_bytes(),
+        );
         assert!(matches!(mixed, Err(TlsError::Unusable(_))));
         assert!(matches!(Tls::from_pem(b"", b""), Err(TlsError::Pem(_))));
     }

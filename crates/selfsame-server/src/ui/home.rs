@@ -24,7 +24,10 @@ struct Page {
 
 /// The page.
 pub async fn page(State(server): State<Server>, frame: Frame) -> Answer {
-    super::html(&Page { frame: frame.titled("Start"), tally: server.tallies().now() })
+    super::html(&Page {
+        frame: frame.titled("Start"),
+        tally: server.tallies().now(),
+    })
 }
 
 /// What happens, as kinds and numbers: nothing that names anybody or anything.
@@ -38,5 +41,8 @@ pub async fn events(State(server): State<Server>) -> Response {
 }
 
 fn tell(kind: EventKind, tally: Tally) -> Option<Event> {
-    Event::default().event("tally").json_data(json!({ "kind": kind, "tally": tally })).ok()
+    Event::default()
+        .event("tally")
+        .json_data(json!({ "kind": kind, "tally": tally }))
+        .ok()
 }

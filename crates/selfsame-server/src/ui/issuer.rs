@@ -7,7 +7,9 @@ use axum::extract::{Path, State};
 use axum::response::{IntoResponse as _, Redirect};
 use selfsame_app::templates;
 use selfsame_app::view::Paging;
-use selfsame_app::view::issuer::{CredentialStatus, IssuedCredential, NewOffer, Offer, Template as Kind};
+use selfsame_app::view::issuer::{
+    CredentialStatus, IssuedCredential, NewOffer, Offer, Template as Kind,
+};
 
 use super::{Frame, qr};
 use crate::error::{Answer, Problem};
@@ -46,13 +48,27 @@ struct Change {
     class: &'static str,
 }
 
-const REVOKE: Change = Change { status: "revoked", label: "Revoke", class: "bad" };
-const SUSPEND: Change = Change { status: "suspended", label: "Suspend", class: "" };
-const REINSTATE: Change = Change { status: "valid", label: "Reinstate", class: "" };
+const REVOKE: Change = Change {
+    status: "revoked",
+    label: "Revoke",
+    class: "bad",
+};
+const SUSPEND: Change = Change {
+    status: "suspended",
+    label: "Suspend",
+    class: "",
+};
+const REINSTATE: Change = Change {
+    status: "valid",
+    label: "Reinstate",
+    class: "",
+};
 
 impl Row {
     fn of(one: IssuedCredential, templates: &[Kind]) -> Self {
-        let title = templates.iter().find(|template| template.id == one.template);
+        let title = templates
+            .iter()
+            .find(|template| template.id == one.template);
         Self {
             title: title.map_or_else(|| one.template.clone(), |template| template.title.clone()),
             id: one.id,
@@ -98,26 +114,53 @@ struct OfferPage {
 }
 
 /// Templates, and what was issued.
-pub async fn page(State(server): State<Server>, frame: Frame, Query(paging): Query<Paging>) -> Answer {
+pub async fn page(
+    State(server): State<Server>,
+    frame: Frame,
+    Query(paging): Query<Paging>,
+) -> Answer {
     let issuer = server.issuer()?;
     let templates = templates::all();
     let issued = issuer.issued(None, &paging).await?;
-    let offers = issuer.offers(&Paging { after: None, limit: Some(10) }).await?.items;
-    let rows = issued.items.into_iter().map(|one| Row::of(one, templates)).collect();
-    super::html(&Page { frame: frame.titled("Issuer"), templates, issued: rows, next: issued.next, offers })
+    let offers = issuer
+        .offers(&Paging {
+            after: None,
+            limit: Some(10),
+        })
+        .await?
+        .items;
+    let rows = issued
+        .items
+        .into_iter()
+        .map(|one| Row::of(one, templates))
+        .collect();
+    super::html(&Page {
+        frame: frame.titled("Issuer"),
+        templates,
+        issued: rows,
+        next: issued.next,
+        offers,
+    })
 }
 
 /// The form of one template, filled with its examples.
-pub async fn new(State(server): State<Server>, frame: Frame, Path(id): Path<String>) -> Answer {
+pub async fn new(frame: Frame, Path(id): Path<String>) -> Answer {
     let template = templates::find(&id)?;
     let fields = template.claims.iter().map(Field::of).collect();
-    super::html(&NewPage { frame: frame.titled(&template.title), template, fields })
+    super::html(&NewPage {
+        frame: frame.titled(&template.title),
+        template,
+        fields,
+    })
 }
 
 /// Makes the offer. One with a transaction code is shown at once, since the code is never shown again.
 pub async fn create(State(server): State<Server>, frame: Frame, form: Form) -> Answer {
     let template = templates::find(form.needed("template")?)?;
-    let uses = form.needed("uses")?.parse().map_err(|_| Problem::bad_request("how often is a number"))?;
+    let uses = form
+        .needed("uses")?
+        .parse()
+        .map_err(|_| Problem::bad_request("how often is a number"))?;
     let new = NewOffer {
         template: template.id.clone(),
         format: form.one("format").map(str::to_owned),
@@ -144,7 +187,11 @@ pub async fn offer(State(server): State<Server>, frame: Frame, Path(id): Path<St
 }
 
 /// Suspends, reinstates or revokes.
-pub async fn set_status(State(server): State<Server>, Path(id): Path<String>, form: Form) -> Answer {
+pub async fn set_status(
+    State(server): State<Server>,
+    Path(id): Path<String>,
+    form: Form,
+) -> Answer {
     let status = match form.needed("status")? {
         "valid" => CredentialStatus::Valid,
         "suspended" => CredentialStatus::Suspended,
@@ -159,5 +206,12 @@ fn show(frame: Frame, title: &'static str, mut offer: Offer) -> Answer {
     let tx_code = offer.tx_code.take();
     let qr = qr::svg(&offer.uri);
     let wallet_href = super::wallet::link("/wallet/offer", &offer.uri);
-    super::html(&OfferPage { frame: frame.titled(title), title, tx_code, qr, wallet_href, offer })
+    super::html(&OfferPage {
+        frame: frame.titled(title),
+        title,
+        tx_code,
+        qr,
+        wallet_href,
+        offer,
+    })
 }

@@ -8,8 +8,8 @@ use http::header::{REFERRER_POLICY, SET_COOKIE};
 use serde::Deserialize;
 
 use super::Frame;
-use crate::auth::cookie::{self, Jar};
 use crate::auth;
+use crate::auth::cookie::{self, Jar};
 use crate::error::{Answer, Problem};
 use crate::extract::{Form, Query};
 use crate::server::Server;
@@ -40,7 +40,11 @@ pub struct Link {
 
 /// The page that asks for the token.
 pub async fn page(frame: Frame, Query(Next { next }): Query<Next>) -> Answer {
-    super::html(&Page { frame: frame.titled("Operator"), next, problem: None })
+    super::html(&Page {
+        frame: frame.titled("Operator"),
+        next,
+        problem: None,
+    })
 }
 
 /// Takes the token from the form.
@@ -50,7 +54,11 @@ pub async fn sign_in(State(server): State<Server>, frame: Frame, form: Form) -> 
         Ok(response) => Ok(response),
         Err(problem) if problem.status() == StatusCode::UNAUTHORIZED => {
             let problem = Some(problem.reason().to_owned());
-            let page = super::html(&Page { frame: frame.titled("Operator"), next, problem })?;
+            let page = super::html(&Page {
+                frame: frame.titled("Operator"),
+                next,
+                problem,
+            })?;
             Ok((StatusCode::UNAUTHORIZED, page).into_response())
         }
         Err(problem) => Err(problem),
@@ -58,9 +66,15 @@ pub async fn sign_in(State(server): State<Server>, frame: Frame, form: Form) -> 
 }
 
 /// Takes the token from the link that was printed, and leads on at once, so that it stays in no address bar.
-pub async fn sign_in_by_link(State(server): State<Server>, Query(Link { token }): Query<Link>) -> Answer {
+pub async fn sign_in_by_link(
+    State(server): State<Server>,
+    Query(Link { token }): Query<Link>,
+) -> Answer {
     let mut response = open(&server, &token, HOME).await?;
-    response.headers_mut().insert(REFERRER_POLICY, http::HeaderValue::from_static("no-referrer"));
+    response.headers_mut().insert(
+        REFERRER_POLICY,
+        http::HeaderValue::from_static("no-referrer"),
+    );
     Ok(response)
 }
 
@@ -81,7 +95,11 @@ async fn open(server: &Server, token: &str, next: &str) -> Answer {
     let session = server.app().operator().sign_in(token).await?;
     let cookie = Jar::strict(server.cookies().operator())
         .value(session.expose(), server.origin())
-        .ok_or_else(|| Problem::from(selfsame_app::Error::internal("a session that fits no cookie")))?;
+        .ok_or_else(|| {
+            Problem::from(selfsame_app::Error::internal(
+                "a session that fits no cookie",
+            ))
+        })?;
     let mut response = auth::back_to(Some(next), HOME);
     response.headers_mut().append(SET_COOKIE, cookie);
     Ok(response)

@@ -29,7 +29,8 @@ pub fn page(problem: &Problem) -> String {
         reason: problem.reason(),
         hint: problem.hint(),
     };
-    page.render().unwrap_or_else(|_| "something went wrong".to_owned())
+    page.render()
+        .unwrap_or_else(|_| "something went wrong".to_owned())
 }
 
 #[cfg(test)]

@@ -5,7 +5,9 @@ use qrcode::{EcLevel, QrCode};
 
 /// The code as an `<svg>` element; empty when the link is too long for one.
 pub fn svg(link: &str) -> String {
-    let Ok(code) = QrCode::with_error_correction_level(link, EcLevel::L) else { return String::new() };
+    let Ok(code) = QrCode::with_error_correction_level(link, EcLevel::L) else {
+        return String::new();
+    };
     let drawn = code
         .render::<svg::Color<'_>>()
         .min_dimensions(240, 240)
@@ -13,7 +15,11 @@ pub fn svg(link: &str) -> String {
         .light_color(svg::Color("#ffffff"))
         .build();
     // The XML declaration has no place inside a page.
-    drawn.find("<svg").and_then(|start| drawn.get(start..)).unwrap_or_default().to_owned()
+    drawn
+        .find("<svg")
+        .and_then(|start| drawn.get(start..))
+        .unwrap_or_default()
+        .to_owned()
 }
 
 #[cfg(test)]
@@ -22,7 +28,8 @@ mod tests {
 
     #[test]
     fn a_link_becomes_an_svg_element_without_styles_or_scripts() {
-        let svg = svg("openid-credential-offer://?credential_offer_uri=https%3A%2F%2Fclinic.example%2F1");
+        let svg =
+            svg("openid-credential-offer://?credential_offer_uri=https%3A%2F%2Fclinic.example%2F1");
         assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>"));
         assert!(!svg.contains("style=") && !svg.contains("<script"));
     }

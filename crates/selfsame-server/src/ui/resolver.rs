@@ -2,11 +2,14 @@
 
 use askama::Template;
 use axum::extract::State;
+use selfsame_did::Resolution;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use super::Frame;
 use crate::error::Answer;
 use crate::extract::Query;
+use crate::protocol::resolver::{Asked, resolution};
 use crate::server::Server;
 
 #[derive(Template)]
@@ -26,36 +29,59 @@ struct Shown {
 }
 
 /// What to resolve.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-#[derive(Default)]
-pub struct Asked {
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct Which {
     did: String,
-    version_id: String,
-    version_time: String,
 }
 
 /// The form, and what came of it.
-pub async fn page(State(server): State<Server>, frame: Frame, Query(asked): Query<Asked>) -> Answer {
-    let did = asked.did.trim().to_owned();
+pub async fn page(
+    State(server): State<Server>,
+    frame: Frame,
+    Query(Which { did }): Query<Which>,
+    Query(asked): Query<Asked>,
+) -> Answer {
+    let did = did.trim().to_owned();
+    let asked = Asked {
+        version_id: filled(asked.version_id),
+        version_time: filled(asked.version_time),
+    };
     let result = if did.is_empty() {
         None
     } else {
-        Some(Shown::of(&server.app().resolver().resolve(&did, &serde_json::Value::Null).await))
+        Some(Shown::of(&resolution(&server, &did, &asked).await))
     };
-    let Asked { version_id, version_time, .. } = asked;
-    super::html(&Page { frame: frame.titled("Resolver"), did, version_id, version_time, result })
+    let version_id = asked.version_id.unwrap_or_default();
+    let version_time = asked.version_time.unwrap_or_default();
+    super::html(&Page {
+        frame: frame.titled("Resolver"),
+        did,
+        version_id,
+        version_time,
+        result,
+    })
+}
+
+/// A field of a form that was left empty asks for nothing.
+fn filled(field: Option<String>) -> Option<String> {
+    field
+        .map(|text| text.trim().to_owned())
+        .filter(|text| !text.is_empty())
 }
 
 impl Shown {
-    fn of(result: &serde_json::Value) -> Self {
-        let metadata = serde_json::json!({
-            "didResolutionMetadata": result["didResolutionMetadata"],
-            "didDocumentMetadata": result["didDocumentMetadata"],
+    fn of(resolution: &Resolution) -> Self {
+        let error = resolution.metadata.error;
+        let metadata = json!({
+            "didResolutionMetadata": resolution.metadata,
+            "didDocumentMetadata": resolution.document_metadata,
         });
-        let document = Some(&result["didDocument"]).filter(|document| !document.is_null());
-        let error = &result["didResolutionMetadata"]["error"];
-        Self { error: error.as_str().map(str::to_owned), document: document.map(pretty), metadata: pretty(&metadata) }
+        Self {
+            error: error.map(|error| error.to_string()),
+            document: resolution.document.as_ref().map(pretty),
+            metadata: pretty(&metadata),
+        }
     }
 }
 

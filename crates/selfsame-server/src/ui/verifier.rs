@@ -3,17 +3,21 @@
 use askama::Template;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse as _, Redirect};
+use http::HeaderMap;
 use http::header::SET_COOKIE;
 use selfsame_app::templates;
 use selfsame_app::view::Paging;
 use selfsame_app::view::issuer::Template as Kind;
-use selfsame_app::view::verifier::{CredentialVerdict, NewRequest, RequestState, VerificationStatus};
+use selfsame_app::view::verifier::{
+    CredentialVerdict, NewRequest, RequestState, VerificationStatus,
+};
 use selfsame_app::view::wallet::ClaimLine;
 use selfsame_credential::verdict::Outcome;
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::{Frame, qr};
-use crate::auth::cookie::Jar;
+use crate::auth::cookie::{self, Jar};
 use crate::error::Answer;
 use crate::extract::{Form, Query};
 use crate::server::Server;
@@ -45,7 +49,12 @@ impl Line {
             (RequestState::Declined, None) => "declined",
             (RequestState::Expired, None) => "expired",
         };
-        Self { id: request.id, title: request.title, created: request.created, word }
+        Self {
+            id: request.id,
+            title: request.title,
+            created: request.created,
+            word,
+        }
     }
 }
 
@@ -79,6 +88,12 @@ struct ResultPart {
     view: View,
 }
 
+/// What the wallet brings back.
+#[derive(Deserialize)]
+pub struct Came {
+    response_code: String,
+}
+
 struct View {
     request: VerificationStatus,
     fetched: bool,
@@ -100,11 +115,20 @@ impl View {
 }
 
 /// What can be asked, and what was.
-pub async fn page(State(server): State<Server>, frame: Frame, Query(paging): Query<Paging>) -> Answer {
+pub async fn page(
+    State(server): State<Server>,
+    frame: Frame,
+    Query(paging): Query<Paging>,
+) -> Answer {
     let templates = templates::all();
     let listed = server.verifier()?.requests(&paging).await?;
     let requests = listed.items.into_iter().map(Line::of).collect();
-    super::html(&Page { frame: frame.titled("Verifier"), templates, requests, next: listed.next })
+    super::html(&Page {
+        frame: frame.titled("Verifier"),
+        templates,
+        requests,
+        next: listed.next,
+    })
 }
 
 /// The claims of one template, to choose from.
@@ -116,12 +140,20 @@ pub async fn new(frame: Frame, Path(id): Path<String>) -> Answer {
         typical: template.request.claims.contains(&claim.path),
     });
     let claims = claims.collect();
-    super::html(&NewPage { frame: frame.titled(&template.request.title), template, claims })
+    super::html(&NewPage {
+        frame: frame.titled(&template.request.title),
+        template,
+        claims,
+    })
 }
 
 /// Makes the request; a same-device one binds its answer to this browser.
 pub async fn create(State(server): State<Server>, form: Form) -> Answer {
-    let claims = form.all("claim").iter().map(|name| name.split('/').map(str::to_owned).collect()).collect();
+    let claims = form
+        .all("claim")
+        .iter()
+        .map(|name| name.split('/').map(str::to_owned).collect())
+        .collect();
     let new = NewRequest {
         dcql_query: None,
         template: Some(form.needed("template")?.to_owned()),
@@ -134,7 +166,9 @@ pub async fn create(State(server): State<Server>, form: Form) -> Answer {
     let made = server.verifier()?.create_request(&new).await?;
     let mut response = Redirect::to(&format!("/verifier/view/{}", made.id)).into_response();
     let binding = made.browser_binding.as_deref();
-    if let Some(cookie) = binding.and_then(|value| Jar::lax(server.cookies().binding()).value(value, server.origin())) {
+    if let Some(cookie) =
+        binding.and_then(|value| Jar::lax(server.cookies().binding()).value(value, server.origin()))
+    {
         response.headers_mut().append(SET_COOKIE, cookie);
     }
     Ok(response)
@@ -143,7 +177,30 @@ pub async fn create(State(server): State<Server>, form: Form) -> Answer {
 /// A request: its link while it waits, its verdict afterwards.
 pub async fn request(State(server): State<Server>, frame: Frame, Path(id): Path<String>) -> Answer {
     let view = View::of(server.verifier()?.request(&id).await?);
-    super::html(&RequestPage { frame: frame.titled(&view.request.title), view })
+    super::html(&RequestPage {
+        frame: frame.titled(&view.request.title),
+        view,
+    })
+}
+
+/// Where a same-device wallet brings the person back to: the result, for the browser that asked and no other.
+pub async fn same_device(
+    State(server): State<Server>,
+    frame: Frame,
+    (Path(id), Query(Came { response_code })): (Path<String>, Query<Came>),
+    headers: HeaderMap,
+) -> Answer {
+    let browser = cookie::read(&headers, server.cookies().binding()).unwrap_or_default();
+    let view = View::of(
+        server
+            .verifier()?
+            .same_device_result(&id, &response_code, &browser)
+            .await?,
+    );
+    super::html(&RequestPage {
+        frame: frame.titled(&view.request.title),
+        view,
+    })
 }
 
 /// The part of the page that changes.
@@ -185,13 +242,17 @@ pub fn headline(outcome: &Outcome) -> &'static str {
 /// What the outcome means.
 pub fn explained(outcome: &Outcome) -> &'static str {
     match outcome {
-        Outcome::Valid => "Genuine, current, and shown by its holder. Every rule that applies holds.",
+        Outcome::Valid => {
+            "Genuine, current, and shown by its holder. Every rule that applies holds."
+        }
         Outcome::Revoked => "Genuine, but its issuer has withdrawn it for good.",
         Outcome::Suspended => "Genuine, but its issuer has withdrawn it for now.",
         Outcome::Expired => "Genuine, but its time is over.",
         Outcome::NotYetValid => "Genuine, but its time has not come.",
         Outcome::Untrusted => "Genuine, but its issuer is not among those this verifier trusts.",
-        Outcome::Unverifiable => "Something needed for the check was not to be had. It may be worth another try.",
+        Outcome::Unverifiable => {
+            "Something needed for the check was not to be had. It may be worth another try."
+        }
         Outcome::Invalid => "Forged, altered, or shown in a wrong way. Do not rely on it.",
     }
 }
@@ -225,19 +286,38 @@ pub fn rule_word(passed: &Option<bool>) -> &'static str {
 
 /// The claims of a presentation, flattened into lines; technical members left out.
 pub fn shown(verdict: &CredentialVerdict) -> Option<Vec<ClaimLine>> {
-    const TECHNICAL: [&str; 11] = ["iss", "iat", "nbf", "exp", "vct", "cnf", "status", "sub", "jti", "_sd_alg", "id"];
-    let Some(Value::Object(claims)) = &verdict.claims else { return None };
-    let claims = claims.get("vc").and_then(Value::as_object).unwrap_or(claims);
-    let claims = claims.get("credentialSubject").and_then(Value::as_object).unwrap_or(claims);
+    const TECHNICAL: [&str; 11] = [
+        "iss", "iat", "nbf", "exp", "vct", "cnf", "status", "sub", "jti", "_sd_alg", "id",
+    ];
+    let Some(Value::Object(claims)) = &verdict.claims else {
+        return None;
+    };
+    let claims = claims
+        .get("vc")
+        .and_then(Value::as_object)
+        .unwrap_or(claims);
+    let claims = claims
+        .get("credentialSubject")
+        .and_then(Value::as_object)
+        .unwrap_or(claims);
     let mut lines = Vec::new();
-    for (name, value) in claims.iter().filter(|(name, _)| !TECHNICAL.contains(&name.as_str())) {
+    for (name, value) in claims
+        .iter()
+        .filter(|(name, _)| !TECHNICAL.contains(&name.as_str()))
+    {
         flatten(name, value, &mut lines);
     }
     (!lines.is_empty()).then_some(lines)
 }
 
 fn flatten(label: &str, value: &Value, lines: &mut Vec<ClaimLine>) {
-    let mut line = |value: String| lines.push(ClaimLine { path: Vec::new(), label: super::words(label), value });
+    let mut line = |value: String| {
+        lines.push(ClaimLine {
+            path: Vec::new(),
+            label: super::words(label),
+            value,
+        })
+    };
     match value {
         Value::Object(members) => {
             for (name, value) in members {
@@ -275,12 +355,22 @@ mod tests {
             outcome: Outcome::Valid,
             rules: Vec::new(),
             status_as_of: None,
-            claims: Some(json!({"iss": "x", "cnf": {}, "patient": {"given_name": "Maja"}, "doses": [{"number": 1}], "done": true})),
+            claims: Some(
+                json!({"iss": "x", "cnf": {}, "patient": {"given_name": "Maja"}, "doses": [{"number": 1}], "done": true}),
+            ),
         };
-        let lines: Vec<_> = shown(&verdict).unwrap().into_iter().map(|line| (line.label, line.value)).collect();
+        let lines: Vec<_> = shown(&verdict)
+            .unwrap()
+            .into_iter()
+            .map(|line| (line.label, line.value))
+            .collect();
         let line = |label: &str, value: &str| (label.to_owned(), value.to_owned());
         assert_eq!(lines.len(), 3);
-        for expected in [line("patient · given name", "Maja"), line("doses 1 · number", "1"), line("done", "yes")] {
+        for expected in [
+            line("patient · given name", "Maja"),
+            line("doses 1 · number", "1"),
+            line("done", "yes"),
+        ] {
             assert!(lines.contains(&expected), "{lines:?}");
         }
     }

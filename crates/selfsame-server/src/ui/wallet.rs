@@ -67,8 +67,16 @@ pub struct At {
 }
 
 /// The cards.
-pub async fn page(State(server): State<Server>, frame: Frame, Owner(person): Owner, Query(at): Query<At>) -> Answer {
-    let paging = selfsame_app::view::Paging { after: at.after, limit: None };
+pub async fn page(
+    State(server): State<Server>,
+    frame: Frame,
+    Owner(person): Owner,
+    Query(at): Query<At>,
+) -> Answer {
+    let paging = selfsame_app::view::Paging {
+        after: at.after,
+        limit: None,
+    };
     let listed = server.wallet()?.cards(&person, &paging).await?;
     let done = match at.done.as_deref() {
         Some("accepted") => Some("It is in your wallet now."),
@@ -76,18 +84,37 @@ pub async fn page(State(server): State<Server>, frame: Frame, Owner(person): Own
         _ => None,
     };
     let cards = listed.items.iter().map(Face::of).collect();
-    super::html(&Page { frame: frame.titled("Your wallet"), tab: "cards", done, cards, next: listed.next })
+    super::html(&Page {
+        frame: frame.titled("Your wallet"),
+        tab: "cards",
+        done,
+        cards,
+        next: listed.next,
+    })
 }
 
 /// One card with its claims.
-pub async fn card(State(server): State<Server>, frame: Frame, Owner(person): Owner, Path(id): Path<String>) -> Answer {
+pub async fn card(
+    State(server): State<Server>,
+    frame: Frame,
+    Owner(person): Owner,
+    Path(id): Path<String>,
+) -> Answer {
     let card = server.wallet()?.card(&person, &id).await?;
     let face = Face::of(&card.summary);
-    super::html(&CardPage { frame: frame.titled(&face.title), face, card })
+    super::html(&CardPage {
+        frame: frame.titled(&face.title),
+        face,
+        card,
+    })
 }
 
 /// Removes a card.
-pub async fn delete_card(State(server): State<Server>, Owner(person): Owner, Path(id): Path<String>) -> Answer {
+pub async fn delete_card(
+    State(server): State<Server>,
+    Owner(person): Owner,
+    Path(id): Path<String>,
+) -> Answer {
     server.wallet()?.delete_card(&person, &id).await?;
     Ok(Redirect::to("/wallet?done=removed").into_response())
 }
@@ -95,15 +122,21 @@ pub async fn delete_card(State(server): State<Server>, Owner(person): Owner, Pat
 /// Takes any link that somebody sent, and leads to the page that can do something with it.
 pub async fn open(form: Form) -> Answer {
     let uri = form.needed("uri")?;
-    let scheme = uri.split(':').next().unwrap_or_default().to_ascii_lowercase();
+    let scheme = uri
+        .split(':')
+        .next()
+        .unwrap_or_default()
+        .to_ascii_lowercase();
     let page = match scheme.as_str() {
         "openid-credential-offer" | "haip-vci" => "/wallet/offer",
         "openid4vp" | "haip-vp" => "/wallet/request",
         _ if uri.contains("credential_offer") => "/wallet/offer",
         _ if uri.contains("request_uri") || uri.contains("dcql_query") => "/wallet/request",
         _ => {
-            return Err(Problem::bad_request("this link is neither an offer nor a request")
-                .with_hint("they begin with openid-credential-offer:// or openid4vp://"));
+            return Err(
+                Problem::bad_request("this link is neither an offer nor a request")
+                    .with_hint("they begin with openid-credential-offer:// or openid4vp://"),
+            );
         }
     };
     Ok(Redirect::to(&link(page, uri)).into_response())

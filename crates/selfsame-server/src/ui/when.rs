@@ -1,6 +1,8 @@
 //! Times for people, from RFC 3339.
 
-const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+const MONTHS: [&str; 12] = [
+    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+];
 
 /// The day: "21 Nov 2026". What is no such time stays as it is.
 pub fn day(time: &str) -> String {

@@ -39,7 +39,10 @@ impl Field {
 
 /// A claim's name for people.
 pub fn label(claim: &ClaimField) -> String {
-    let any = claim.label.get("en").or_else(|| claim.label.values().next());
+    let any = claim
+        .label
+        .get("en")
+        .or_else(|| claim.label.values().next());
     any.cloned().unwrap_or_else(|| claim.path.join(" "))
 }
 
@@ -52,8 +55,12 @@ pub(super) fn read(claims: &[ClaimField], form: &Form) -> Result<Map<String, Val
             (ClaimKind::Boolean, sent) => Some(Value::Bool(sent == Some("true"))),
             (_, None) => None,
             (ClaimKind::Text | ClaimKind::Date, Some(text)) => Some(Value::String(text.to_owned())),
-            (ClaimKind::Number, Some(text)) => Some(number(text).ok_or_else(|| unreadable(claim, "a number"))?),
-            (ClaimKind::List, Some(text)) => Some(list(text).ok_or_else(|| unreadable(claim, "a list"))?),
+            (ClaimKind::Number, Some(text)) => {
+                Some(number(text).ok_or_else(|| unreadable(claim, "a number"))?)
+            }
+            (ClaimKind::List, Some(text)) => {
+                Some(list(text).ok_or_else(|| unreadable(claim, "a list"))?)
+            }
         };
         if let Some(value) = value {
             put(&mut read, &claim.path, value);
@@ -70,10 +77,14 @@ fn name(claim: &ClaimField) -> String {
 fn text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
-        Value::Array(items) if items.iter().all(Value::is_string) => {
-            items.iter().filter_map(Value::as_str).collect::<Vec<_>>().join("\n")
+        Value::Array(items) if items.iter().all(Value::is_string) => items
+            .iter()
+            .filter_map(Value::as_str)
+            .collect::<Vec<_>>()
+            .join("\n"),
+        Value::Array(_) | Value::Object(_) => {
+            serde_json::to_string_pretty(value).unwrap_or_default()
         }
-        Value::Array(_) | Value::Object(_) => serde_json::to_string_pretty(value).unwrap_or_default(),
         Value::Null => String::new(),
         other => other.to_string(),
     }
@@ -83,15 +94,22 @@ fn number(text: &str) -> Option<Value> {
     if let Ok(whole) = text.parse::<i64>() {
         return Some(Value::from(whole));
     }
-    text.parse::<f64>().ok().and_then(Number::from_f64).map(Value::Number)
+    text.parse::<f64>()
+        .ok()
+        .and_then(Number::from_f64)
+        .map(Value::Number)
 }
 
 fn list(text: &str) -> Option<Value> {
     if text.starts_with('[') {
-        return serde_json::from_str::<Vec<Value>>(text).ok().map(Value::Array);
+        return serde_json::from_str::<Vec<Value>>(text)
+            .ok()
+            .map(Value::Array);
     }
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    Some(Value::Array(lines.map(|line| Value::String(line.to_owned())).collect()))
+    Some(Value::Array(
+        lines.map(|line| Value::String(line.to_owned())).collect(),
+    ))
 }
 
 fn put(object: &mut Map<String, Value>, path: &[String], value: Value) {
@@ -101,7 +119,9 @@ fn put(object: &mut Map<String, Value>, path: &[String], value: Value) {
             object.insert(last.clone(), value);
         }
         [first, rest @ ..] => {
-            let inner = object.entry(first.clone()).or_insert_with(|| Value::Object(Map::new()));
+            let inner = object
+                .entry(first.clone())
+                .or_insert_with(|| Value::Object(Map::new()));
             if let Value::Object(inner) = inner {
                 put(inner, rest, value);
             }
@@ -130,10 +150,26 @@ mod tests {
     #[test]
     fn paths_become_nested_objects() {
         let mut object = Map::new();
-        let path = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
-        put(&mut object, &path(&["patient", "given_name"]), json!("Maja"));
-        put(&mut object, &path(&["patient", "birth_date"]), json!("1990-01-01"));
-        assert_eq!(Value::Object(object), json!({"patient": {"given_name": "Maja", "birth_date": "1990-01-01"}}));
+        let path = |names: &[&str]| {
+            names
+                .iter()
+                .map(|&name| name.to_owned())
+                .collect::<Vec<_>>()
+        };
+        put(
+            &mut object,
+            &path(&["patient", "given_name"]),
+            json!("Maja"),
+        );
+        put(
+            &mut object,
+            &path(&["patient", "birth_date"]),
+            json!("1990-01-01"),
+        );
+        assert_eq!(
+            Value::Object(object),
+            json!({"patient": {"given_name": "Maja", "birth_date": "1990-01-01"}})
+        );
     }
 
     #[test]

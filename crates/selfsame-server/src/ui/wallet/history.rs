@@ -27,7 +27,12 @@ pub async fn page(
     Query(paging): Query<Paging>,
 ) -> Answer {
     let listed = server.wallet()?.history(&person, &paging).await?;
-    ui::html(&Page { frame: frame.titled("History"), tab: "history", entries: listed.items, next: listed.next })
+    ui::html(&Page {
+        frame: frame.titled("History"),
+        tab: "history",
+        entries: listed.items,
+        next: listed.next,
+    })
 }
 
 /// What happened, as a person would say it.

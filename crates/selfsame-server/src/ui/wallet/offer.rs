@@ -51,19 +51,44 @@ pub struct Link {
 }
 
 /// Shows what is offered.
-pub async fn page(State(server): State<Server>, frame: Frame, Query(Link { uri }): Query<Link>) -> Answer {
+pub async fn page(
+    State(server): State<Server>,
+    frame: Frame,
+    Query(Link { uri }): Query<Link>,
+) -> Answer {
     show(&server, frame, Tried { uri, problem: None }).await
 }
 
 /// Takes it. What the person can put right, such as a wrong code, is asked again.
-pub async fn accept(State(server): State<Server>, frame: Frame, Owner(person): Owner, form: Form) -> Answer {
+pub async fn accept(
+    State(server): State<Server>,
+    frame: Frame,
+    Owner(person): Owner,
+    form: Form,
+) -> Answer {
     let uri = form.needed("uri")?.to_owned();
     let tx_code = form.one("tx_code").map(str::to_owned);
-    let accept = AcceptOffer { offer: uri.clone(), tx_code: tx_code.clone(), did: None, copies: None };
+    let accept = AcceptOffer {
+        offer: uri.clone(),
+        tx_code: tx_code.clone(),
+        did: None,
+        copies: None,
+    };
     match server.wallet()?.accept_offer(&person, &accept).await {
         Ok(_) => Ok(Redirect::to("/wallet?done=accepted").into_response()),
-        Err(error) if tx_code.is_some() && matches!(error.kind, ErrorKind::BadRequest | ErrorKind::Upstream) => {
-            show(&server, frame, Tried { uri, problem: Some(error.reason) }).await
+        Err(error)
+            if tx_code.is_some()
+                && matches!(error.kind, ErrorKind::BadRequest | ErrorKind::Upstream) =>
+        {
+            show(
+                &server,
+                frame,
+                Tried {
+                    uri,
+                    problem: Some(error.reason),
+                },
+            )
+            .await
         }
         Err(error) => Err(error.into()),
     }
@@ -76,8 +101,18 @@ struct Tried {
 
 async fn show(server: &Server, frame: Frame, tried: Tried) -> Answer {
     let preview = server.wallet()?.preview_offer(&tried.uri).await?;
-    let issuer_name = preview.issuer_name.clone().unwrap_or_else(|| ui::short_name(&preview.issuer));
+    let issuer_name = preview
+        .issuer_name
+        .clone()
+        .unwrap_or_else(|| ui::short_name(&preview.issuer));
     let offered = preview.credentials.iter().map(Offered::of).collect();
     let Tried { uri, problem } = tried;
-    ui::html(&Page { frame: frame.titled("An offer"), uri, issuer_name, offered, preview, problem })
+    ui::html(&Page {
+        frame: frame.titled("An offer"),
+        uri,
+        issuer_name,
+        offered,
+        preview,
+        problem,
+    })
 }

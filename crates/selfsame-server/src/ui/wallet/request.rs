@@ -44,27 +44,70 @@ pub async fn page(
 ) -> Answer {
     let preview = server.wallet()?.preview_request(&person, &uri).await?;
     let identified = identified(&preview.verifier.prefix);
-    ui::html(&Page { frame: frame.titled("A request"), identified, preview })
+    ui::html(&Page {
+        frame: frame.titled("A request"),
+        identified,
+        preview,
+    })
 }
 
 /// Shares what was shown, or declines.
-pub async fn answer(State(server): State<Server>, frame: Frame, Owner(person): Owner, form: Form) -> Answer {
+pub async fn answer(
+    State(server): State<Server>,
+    frame: Frame,
+    Owner(person): Owner,
+    form: Form,
+) -> Answer {
     let request = form.needed("request")?.to_owned();
     let frame = frame.titled("Done");
     if form.one("decision") != Some("share") {
         server.wallet()?.decline_request(&person, &request).await?;
         let (class, mark, headline) = ("is-plain", "–", "Declined");
-        return ui::html(&Done { frame, class, mark, headline, text: "Nothing has left your wallet.", go_on: None });
+        return ui::html(&Done {
+            frame,
+            class,
+            mark,
+            headline,
+            text: "Nothing has left your wallet.",
+            go_on: None,
+        });
     }
-    let cards = form.starting("card.").map(|(query, card)| (query.to_owned(), card.to_owned())).collect();
-    let answered = server.wallet()?.answer_request(&person, &AnswerRequest { request, cards, policy: None }).await?;
+    let cards = form
+        .starting("card.")
+        .map(|(query, card)| (query.to_owned(), card.to_owned()))
+        .collect();
+    let answered = server
+        .wallet()?
+        .answer_request(
+            &person,
+            &AnswerRequest {
+                request,
+                cards,
+                policy: None,
+            },
+        )
+        .await?;
     let go_on = answered.redirect_uri.filter(|uri| leads_to_a_page(uri));
     ui::html(&if answered.delivered {
         let (class, mark, headline) = ("", "✓", "Shown");
-        Done { frame, class, mark, headline, text: "The verifier has what you agreed to, and nothing else.", go_on }
+        Done {
+            frame,
+            class,
+            mark,
+            headline,
+            text: "The verifier has what you agreed to, and nothing else.",
+            go_on,
+        }
     } else {
         let (class, mark, headline) = ("is-bad", "✗", "Not taken");
-        Done { frame, class, mark, headline, text: "The verifier did not take the answer.", go_on }
+        Done {
+            frame,
+            class,
+            mark,
+            headline,
+            text: "The verifier did not take the answer.",
+            go_on,
+        }
     })
 }
 

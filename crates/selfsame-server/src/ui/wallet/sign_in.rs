@@ -40,7 +40,13 @@ pub struct Next {
 /// The page with both forms.
 pub async fn page(frame: Frame, Query(Next { next }): Query<Next>) -> Answer {
     let frame = frame.titled("Your wallet");
-    ui::html(&Page { frame, next, email: String::new(), problem: None, registering: false })
+    ui::html(&Page {
+        frame,
+        next,
+        email: String::new(),
+        problem: None,
+        registering: false,
+    })
 }
 
 /// Opens a wallet.
@@ -51,7 +57,12 @@ pub async fn sign_in(
     form: Form,
 ) -> Answer {
     let (email, password) = credentials(&form)?;
-    match server.wallet()?.accounts().sign_in(email, password, &peer.to_string()).await {
+    match server
+        .wallet()?
+        .accounts()
+        .sign_in(email, password, &peer.to_string())
+        .await
+    {
         Ok(session) => opened(&server, &session, form.one("next")),
         Err(error) => again(frame, &form, error, false),
     }
@@ -80,7 +91,10 @@ pub async fn sign_out(State(server): State<Server>, headers: HeaderMap) -> Answe
 }
 
 fn credentials(form: &Form) -> Result<(&str, SecretString), Problem> {
-    Ok((form.needed("email")?, SecretString::from(form.verbatim("password")?)))
+    Ok((
+        form.needed("email")?,
+        SecretString::from(form.verbatim("password")?),
+    ))
 }
 
 /// A link that was scanned must land signed in, so this cookie goes along when other sites lead here.
