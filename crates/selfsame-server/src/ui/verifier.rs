@@ -156,6 +156,7 @@ pub async fn create(State(server): State<Server>, form: Form) -> Answer {
         claims: Some(claims),
         client_id_prefix: form.one("client_id_prefix").map(str::to_owned),
         same_device: form.checked("same_device"),
+        max_status_age: None,
         purpose: form.one("purpose").map(str::to_owned),
     };
     let made = server.verifier()?.create_request(&new).await?;
