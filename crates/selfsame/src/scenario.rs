@@ -130,8 +130,6 @@ pub async fn play(
         .await?;
     walk.step("publish_status", until_published(&cast.issuer, &issued.id))
         .await?;
-    walk.step("publish_status", until_published(&cast.issuer, &issued.id))
-        .await?;
     let second = walk
         .present("present_again", "refuse", name, &wallet)
         .await?;
