@@ -59,9 +59,8 @@ fn key_of_did(did: &Did, object: &Compact, evidence: &Evidence) -> Result<Step<P
         return Err(refuse("the verifier's DID is deactivated"));
     }
     let document = resolution
-        .document
-        .as_ref()
-        .ok_or_else(|| refuse("the verifier's DID cannot be resolved"))?;
+        .document_of(did)
+        .map_err(|_| refuse("the verifier's DID cannot be resolved"))?;
     document
         .key(&url, Relationship::Authentication)
         .or_else(|_| document.key(&url, Relationship::AssertionMethod))

@@ -127,6 +127,9 @@ fn check_header(
         (Some(kid), None, None) => {
             Named::Did(DidUrl::parse(kid).map_err(|_| invalid("a proof's kid is not a DID URL"))?)
         }
+        (None, Some(jwk), None) if !jwk.may_verify(header.alg) => {
+            return Err(invalid("a proof's jwk is not for its algorithm"));
+        }
         (None, Some(jwk), None) => Named::Key(
             PublicKey::from_jwk(jwk).map_err(|_| invalid("a proof's jwk is not a key we know"))?,
         ),
@@ -227,9 +230,8 @@ fn holder(named: Named, evidence: &Evidence) -> Result<Holder, Error> {
         return Err(invalid("the DID of a proof is deactivated"));
     }
     let document = resolution
-        .document
-        .as_ref()
-        .ok_or_else(|| invalid("the DID of a proof cannot be resolved"))?;
+        .document_of(&url.did)
+        .map_err(|_| invalid("the DID of a proof cannot be resolved"))?;
     let key = document
         .key(&url, Relationship::Authentication)
         .map_err(|_| invalid("a proof's kid is no authentication key of its DID"))?;

@@ -8,7 +8,7 @@ use selfsame_credential::{
     evidence::{Evidence, Need, Step},
     sd_jwt::SdJwt,
     vc_jwt::{Model, VpJwt},
-    verdict::{Outcome, Policy, Verdict},
+    verdict::{Outcome, Policy, Rule, Verdict},
     verify::{self, Binding, Presented},
 };
 use selfsame_crypto::{
@@ -16,6 +16,7 @@ use selfsame_crypto::{
     encoding::base64url_encode,
     hash::{ct_eq, sha256},
     time::UnixTime,
+    x509::Chain,
 };
 use serde_json::Value;
 use url::Url;
@@ -201,27 +202,31 @@ impl Item<'_> {
         }
     }
 
-    fn candidate(&self, claims: &Value) -> Candidate {
+    fn candidate(&self, claims: &Value, bench: &Bench<'_>) -> Candidate {
         Candidate {
             format: self.format,
             types: types(self.format, claims),
             claims: claims.clone(),
             holder_bound: self.binding.is_some() || self.proven,
-            authority_keys: self.authority_keys(),
+            authority_keys: self.authority_keys(bench),
         }
     }
 }
 
 impl Item<'_> {
-    /// Read only where the query asks for them.
-    fn authority_keys(&self) -> Vec<Vec<u8>> {
+    /// Those of the certificates that lead to a trust anchor; others in the header prove nothing. Read only where
+    /// the query asks for them.
+    fn authority_keys(&self, bench: &Bench<'_>) -> Vec<Vec<u8>> {
         if self.query.trusted_authorities.is_empty() {
             return Vec::new();
         }
         let bare = self.bare().unwrap_or_else(|| self.raw.clone());
         let held = Held::parse(&bare, self.format).ok();
         let x5c = held.as_ref().and_then(|held| held.header().x5c.as_deref());
-        dcql::authority_keys(x5c.unwrap_or_default())
+        let chain = x5c.and_then(|x5c| Chain::parse(x5c).ok());
+        let anchors = &bench.policy.trust_anchors;
+        let path = chain.and_then(|chain| chain.path(anchors, bench.now).ok());
+        dcql::authority_keys(&path.unwrap_or_default())
     }
 }
 
@@ -272,7 +277,7 @@ impl Bench<'_> {
         for item in items {
             let (verdict, claims) =
                 verify::verify(&item.presented(), self.policy, self.evidence, self.now);
-            let candidate = claims.as_ref().map(|claims| item.candidate(claims));
+            let candidate = claims.as_ref().map(|claims| item.candidate(claims, self));
             let id = &item.query.id;
             let counts = verdict.outcome == Outcome::Valid;
             let counting = candidate.clone().filter(|_| counts);
@@ -288,6 +293,8 @@ impl Bench<'_> {
             verdicts.push((id.clone(), verdict));
         }
         let (outcome, reason) = conclude(asked, (&valid, &genuine), &credentials);
+        let judged = credentials.iter_mut().zip(&mut verdicts);
+        match_queries(asked, &genuine, judged);
         (
             Judged {
                 outcome,
@@ -324,6 +331,41 @@ fn conclude(
         (Ok(_), Some(worst)) => (worst, Some(reason)),
         (Err(_), Some(Outcome::Unverifiable)) => (Outcome::Unverifiable, Some(reason)),
         _ => (Outcome::Invalid, Some(reason)),
+    }
+}
+
+const QUERY_MATCH: (&str, &str) = ("query_match", "OpenID4VP §6.4.1, §8.6");
+
+// A genuine credential that is not what its query asks for must not be taken for an answer to it.
+fn match_queries<'a>(
+    asked: &Asked,
+    genuine: &Candidates,
+    judged: impl Iterator<Item = (&'a mut JudgedCredential, &'a mut (String, Verdict))>,
+) {
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    for (credential, (id, verdict)) in judged {
+        let position = seen.entry(id.clone()).or_default();
+        let candidate = genuine.get(id).and_then(|list| list.get(*position));
+        *position = position.saturating_add(1);
+        let (Some(Some(candidate)), Some(query)) = (candidate, asked.query.credential(id)) else {
+            continue;
+        };
+        let mismatch = dcql::mismatch(query, candidate);
+        verdict.rules.push(Rule {
+            name: QUERY_MATCH.0,
+            passed: Some(mismatch.is_none()),
+            detail: mismatch
+                .as_ref()
+                .map(ToString::to_string)
+                .unwrap_or_default(),
+            paragraph: QUERY_MATCH.1,
+        });
+        if mismatch.is_some() {
+            verdict.outcome = Outcome::Invalid;
+            credential.outcome = Outcome::Invalid;
+            credential.claims = None;
+        }
+        credential.verdict = serde_json::to_value(&*verdict).unwrap_or_default();
     }
 }
 

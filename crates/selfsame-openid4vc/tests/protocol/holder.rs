@@ -676,13 +676,13 @@ fn a_request_object_is_fetched_with_its_media_type_or_not_at_all() {
 
 // ---- certificates
 
-struct Authority {
+pub struct Authority {
     issuer: rcgen::Issuer<'static, rcgen::KeyPair>,
-    der: Vec<u8>,
+    pub der: Vec<u8>,
 }
 
 impl Authority {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let key = rcgen::KeyPair::generate_for(&rcgen::PKCS_ECDSA_P256_SHA256).unwrap();
         let mut parameters = rcgen::CertificateParams::new(Vec::new()).unwrap();
         parameters.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
@@ -695,11 +695,12 @@ impl Authority {
         }
     }
 
-    fn certify(&self, name: &str) -> (Verifier, Vec<u8>) {
+    pub fn certify(&self, name: &str) -> (Verifier, Vec<u8>) {
         let key = rcgen::KeyPair::generate_for(&rcgen::PKCS_ECDSA_P256_SHA256).unwrap();
         let mut parameters = rcgen::CertificateParams::new(vec![name.to_owned()]).unwrap();
         parameters.not_before = rcgen::date_time_ymd(2020, 1, 1);
         parameters.not_after = rcgen::date_time_ymd(2090, 1, 1);
+        parameters.use_authority_key_identifier_extension = true;
         let der = parameters
             .signed_by(&key, &self.issuer)
             .unwrap()
