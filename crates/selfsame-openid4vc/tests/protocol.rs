@@ -1,5 +1,7 @@
 //! Both protocols, each side against the other and against those who break the rules.
 
+#[path = "protocol/arbitrary.rs"]
+mod arbitrary;
 #[path = "protocol/holder.rs"]
 mod holder;
 #[path = "protocol/issuer.rs"]

@@ -51,16 +51,11 @@ fn key_of_did(did: &Did, object: &Compact, evidence: &Evidence) -> Result<Step<P
     let Some(fetched) = evidence.did(did) else {
         return Ok(Step::Needs(vec![Need::Did(did.clone())]));
     };
-    let resolution = fetched
-        .value
-        .as_ref()
-        .map_err(|_| refuse("the verifier's DID cannot be resolved"))?;
-    if resolution.document_metadata.deactivated {
-        return Err(refuse("the verifier's DID is deactivated"));
-    }
+    // A deactivated DID has no document any more.
+    let resolution = fetched.value.as_ref().ok();
     let document = resolution
-        .document_of(did)
-        .map_err(|_| refuse("the verifier's DID cannot be resolved"))?;
+        .and_then(|resolution| resolution.document_of(did).ok())
+        .ok_or_else(|| refuse("the verifier's DID cannot be resolved, or is deactivated"))?;
     document
         .key(&url, Relationship::Authentication)
         .or_else(|_| document.key(&url, Relationship::AssertionMethod))

@@ -222,16 +222,12 @@ fn holder(named: Named, evidence: &Evidence) -> Result<Holder, Error> {
         Named::Key(key) => return Ok(Holder { key, did: None }),
         Named::Did(url) => url,
     };
-    let resolution = evidence
-        .did(&url.did)
-        .and_then(|fetched| fetched.value.as_ref().ok())
-        .ok_or_else(|| invalid("the DID of a proof cannot be resolved"))?;
-    if resolution.document_metadata.deactivated {
-        return Err(invalid("the DID of a proof is deactivated"));
-    }
+    let fetched = evidence.did(&url.did);
+    let resolution = fetched.and_then(|fetched| fetched.value.as_ref().ok());
+    // A deactivated DID has no document any more.
     let document = resolution
-        .document_of(&url.did)
-        .map_err(|_| invalid("the DID of a proof cannot be resolved"))?;
+        .and_then(|resolution| resolution.document_of(&url.did).ok())
+        .ok_or_else(|| invalid("the DID of a proof cannot be resolved, or is deactivated"))?;
     let key = document
         .key(&url, Relationship::Authentication)
         .map_err(|_| invalid("a proof's kid is no authentication key of its DID"))?;

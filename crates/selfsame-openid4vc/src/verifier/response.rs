@@ -67,7 +67,8 @@ pub(super) fn take(
     Ok(Step::Done((State::Answered(Box::new(answered)), effects)))
 }
 
-/// Judges the credentials again. The holder's proof was judged when it was fresh; it is left out.
+/// Judges the credentials again. The holder's proof was judged when it was fresh; it is left out. What was forged
+/// stays so, and what could not be verified then must be presented anew: its proof is stale by now.
 pub(super) fn recheck(
     answered: &Answered,
     policy: &Policy,
@@ -81,9 +82,9 @@ pub(super) fn recheck(
     };
     let mut items = items(&answered.asked, &answered.vp_token)?;
     for (item, before) in items.iter_mut().zip(&answered.judged.credentials) {
-        // What was forged then stays so.
-        if before.claims.is_some() {
-            item.unwrap();
+        match before.claims {
+            Some(_) => item.unwrap(),
+            None => item.before = Some(before.clone()),
         }
     }
     let needs = bench.needs(&items);
@@ -136,6 +137,8 @@ struct Item<'a> {
     binding: Option<Binding>,
     /// Whether the holder's proof was judged before.
     proven: bool,
+    /// The judgement that stands.
+    before: Option<JudgedCredential>,
 }
 
 // §8.1: the token names credential queries of the request, each with no more presentations than it asked for.
@@ -166,6 +169,7 @@ fn items<'a>(asked: &'a Asked, presentations: &VpToken) -> Result<Vec<Item<'a>>,
             raw: raw.clone(),
             binding: binding.clone(),
             proven: false,
+            before: None,
         }));
     }
     Ok(items)
@@ -257,7 +261,7 @@ type Verdicts = Vec<(String, Verdict)>;
 impl Bench<'_> {
     fn needs(&self, items: &[Item<'_>]) -> Vec<Need> {
         let mut needs: Vec<Need> = Vec::new();
-        for item in items {
+        for item in items.iter().filter(|item| item.before.is_none()) {
             // What cannot be read needs nothing; the verdict will say so.
             let wanted = verify::needs(&item.presented(), self.policy, self.evidence);
             for need in wanted.unwrap_or_default() {
@@ -275,10 +279,17 @@ impl Bench<'_> {
         let mut valid: BTreeMap<String, Vec<Option<Candidate>>> = BTreeMap::new();
         let mut genuine = valid.clone();
         for item in items {
-            let (verdict, claims) =
+            let id = &item.query.id;
+            if let Some(before) = &item.before {
+                credentials.push(before.clone());
+                continue;
+            }
+            let (mut verdict, claims) =
                 verify::verify(&item.presented(), self.policy, self.evidence, self.now);
             let candidate = claims.as_ref().map(|claims| item.candidate(claims, self));
-            let id = &item.query.id;
+            let matches = candidate
+                .as_ref()
+                .is_some_and(|candidate| match_query(item, candidate, &mut verdict));
             let counts = verdict.outcome == Outcome::Valid;
             let counting = candidate.clone().filter(|_| counts);
             valid.entry(id.clone()).or_default().push(counting);
@@ -288,13 +299,11 @@ impl Bench<'_> {
                 format: item.format,
                 outcome: verdict.outcome,
                 verdict: serde_json::to_value(&verdict).unwrap_or_default(),
-                claims,
+                claims: claims.filter(|_| matches),
             });
             verdicts.push((id.clone(), verdict));
         }
         let (outcome, reason) = conclude(asked, (&valid, &genuine), &credentials);
-        let judged = credentials.iter_mut().zip(&mut verdicts);
-        match_queries(asked, &genuine, judged);
         (
             Judged {
                 outcome,
@@ -319,54 +328,41 @@ fn conclude(
         Ok(_) => return (Outcome::Valid, None),
         Err(unmet) => unmet,
     };
-    let worst = credentials
-        .iter()
-        .map(|credential| credential.outcome)
-        .max_by_key(|o| gravity(*o));
-    let reason = match dcql::check(&asked.query, genuine) {
-        Ok(_) => "a credential that is required is not valid".to_owned(),
-        Err(_) => unmet.to_string(),
+    let worst = |genuine_only: bool| {
+        let counting = credentials
+            .iter()
+            .filter(|credential| !genuine_only || credential.claims.is_some());
+        counting
+            .map(|credential| credential.outcome)
+            .max_by_key(|outcome| gravity(*outcome))
     };
-    match (dcql::check(&asked.query, genuine), worst) {
-        (Ok(_), Some(worst)) => (worst, Some(reason)),
-        (Err(_), Some(Outcome::Unverifiable)) => (Outcome::Unverifiable, Some(reason)),
-        _ => (Outcome::Invalid, Some(reason)),
+    if let (Ok(_), Some(worst)) = (dcql::check(&asked.query, genuine), worst(true)) {
+        let reason = "a credential that is required is not valid".to_owned();
+        return (worst, Some(reason));
     }
+    let outcome = match worst(false) {
+        Some(Outcome::Unverifiable) => Outcome::Unverifiable,
+        _ => Outcome::Invalid,
+    };
+    (outcome, Some(unmet.to_string()))
 }
 
 const QUERY_MATCH: (&str, &str) = ("query_match", "OpenID4VP §6.4.1, §8.6");
 
-// A genuine credential that is not what its query asks for must not be taken for an answer to it.
-fn match_queries<'a>(
-    asked: &Asked,
-    genuine: &Candidates,
-    judged: impl Iterator<Item = (&'a mut JudgedCredential, &'a mut (String, Verdict))>,
-) {
-    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
-    for (credential, (id, verdict)) in judged {
-        let position = seen.entry(id.clone()).or_default();
-        let candidate = genuine.get(id).and_then(|list| list.get(*position));
-        *position = position.saturating_add(1);
-        let (Some(Some(candidate)), Some(query)) = (candidate, asked.query.credential(id)) else {
-            continue;
-        };
-        let mismatch = dcql::mismatch(query, candidate);
-        verdict.rules.push(Rule {
-            name: QUERY_MATCH.0,
-            passed: Some(mismatch.is_none()),
-            detail: mismatch
-                .as_ref()
-                .map(ToString::to_string)
-                .unwrap_or_default(),
-            paragraph: QUERY_MATCH.1,
-        });
-        if mismatch.is_some() {
-            verdict.outcome = Outcome::Invalid;
-            credential.outcome = Outcome::Invalid;
-            credential.claims = None;
-        }
-        credential.verdict = serde_json::to_value(&*verdict).unwrap_or_default();
+/// Whether a genuine credential is what its query asks for; if not, it must not be taken for an answer to it.
+fn match_query(item: &Item<'_>, candidate: &Candidate, verdict: &mut Verdict) -> bool {
+    let mismatch = dcql::mismatch(item.query, candidate);
+    let detail = mismatch.as_ref().map(ToString::to_string);
+    verdict.rules.push(Rule {
+        name: QUERY_MATCH.0,
+        passed: Some(mismatch.is_none()),
+        detail: detail.unwrap_or_default(),
+        paragraph: QUERY_MATCH.1,
+    });
+    if mismatch.is_some() {
+        verdict.outcome = Outcome::Invalid;
     }
+    mismatch.is_none()
 }
 
 const fn gravity(outcome: Outcome) -> u8 {

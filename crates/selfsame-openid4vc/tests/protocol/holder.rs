@@ -1088,6 +1088,25 @@ fn a_policy_chooses_what_is_required_and_an_explicit_choice_is_held_to_the_query
 }
 
 #[test]
+fn of_two_credentials_that_match_one_is_chosen_unless_several_are_asked_for() {
+    let issuer = Issuer::new();
+    let (one, two) = (Card::new(&issuer, SD_JWT), Card::new(&issuer, SD_JWT));
+    let held = [
+        (1, candidate(&one.held, true)),
+        (2, candidate(&two.held, true)),
+    ];
+    let both = [("vaccination", 1), ("vaccination", 2)];
+    let choose = |query: &Value| {
+        let selection = dcql::select(&asked(query).request.query, &held);
+        explicit(&selection, &both).map(|chosen| chosen.len())
+    };
+    assert!(matches!(choose(&query_sd_jwt()), Err(Error::Choice(_))));
+    let mut several = query_sd_jwt();
+    several["credentials"][0]["multiple"] = json!(true);
+    assert_eq!(choose(&several).unwrap(), 2);
+}
+
+#[test]
 fn nothing_is_presented_where_not_all_that_is_required_can_be() {
     let asked = asked(&query_sd_jwt());
     let other = Card::new(&Issuer::new(), W3C);

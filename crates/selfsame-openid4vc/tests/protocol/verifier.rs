@@ -643,6 +643,32 @@ fn a_certificate_that_only_lies_beside_the_chain_names_no_authority() {
 }
 
 #[test]
+fn a_forged_optional_presentation_does_not_hide_what_ails_the_required_one() {
+    let mut query = json!({"credentials": [
+        query_sd_jwt()["credentials"][0],
+        query_w3c()["credentials"][0],
+    ], "credential_sets": [
+        {"options": [["vaccination"]]},
+        {"options": [["paper"]], "required": false},
+    ]});
+    query["credentials"][1]["id"] = json!("paper");
+    let verifier = Verifier::new();
+    let (state, object) = verifier.fetched(verifier.new_request(&query), None);
+    let mut issuer = Issuer::new();
+    issuer.content.expires = Some(NOW.minus(100));
+    let card = Card::new(&issuer, SD_JWT);
+    let mut vp_token = presentations(&object, &[("vaccination", &card)]);
+    vp_token.insert("paper".to_owned(), vec!["forged".to_owned()]);
+    let answered = verifier.answer(&state, vp_token).unwrap();
+    assert_eq!(
+        answered.judged.outcome,
+        Outcome::Expired,
+        "{:#?}",
+        answered.judged
+    );
+}
+
+#[test]
 fn a_genuine_credential_of_an_issuer_that_is_not_trusted_is_untrusted() {
     let scene = Scene::new();
     let strict = Policy {
@@ -778,4 +804,12 @@ fn an_answer_waits_for_its_evidence_and_is_unverifiable_where_there_is_none() {
     let answered = verifier.answer(&state, vp_token).unwrap();
     assert_eq!(answered.judged.outcome, Outcome::Unverifiable);
     assert_eq!(answered.judged.credentials[0].claims, None);
+    let input = Input::Recheck { policy: &policy() };
+    let (state, _) = verifier
+        .step(&State::Answered(answered), input, &at(9_000, 2))
+        .unwrap();
+    let State::Answered(again) = state else {
+        panic!()
+    };
+    assert_eq!(again.judged.outcome, Outcome::Unverifiable);
 }
