@@ -184,3 +184,14 @@ fn chains_that_are_empty_too_long_or_no_certificates_are_refused() {
         Some(X509Error::Malformed)
     );
 }
+
+#[test]
+fn the_path_to_an_anchor_leaves_out_what_does_not_belong_to_it() {
+    let (own, other) = (pki("own"), pki("other"));
+    let [key, stranger] = [(); 2].map(|()| KeyPair::generate().unwrap());
+    let (first, beside) = (leaf(&own, &key), leaf(&other, &stranger));
+    let chain = Chain::parse(&[first.clone(), beside, other.root.clone()]).unwrap();
+    let anchors = [own.root.clone(), other.root.clone()];
+    assert_eq!(chain.path(&anchors, NOW), Ok(vec![first]));
+    assert_eq!(chain.path(&[], NOW), Err(X509Error::Untrusted));
+}
