@@ -104,7 +104,6 @@ fn config(origin: &str) -> Config {
         trust: TrustConfig::default(),
         registry: RegistryConfig::None,
         foreign_resolver: None,
-        own_issuers: std::sync::OnceLock::new(),
     }
 }
 
@@ -370,6 +369,7 @@ async fn request_object(app: &App) -> (String, String) {
             client_id_prefix: None,
             same_device: false,
             purpose: None,
+            max_status_age: None,
         })
         .await
         .unwrap();
