@@ -16,6 +16,8 @@ use crate::error::Result;
 /// How often the worker looks for what was left behind, by a crash or for a later time.
 const EVERY: Duration = Duration::from_millis(500);
 const AT_ONCE: usize = 32;
+/// An effect that is due for so many seconds was left behind.
+const LEFT_BEHIND: u64 = 5;
 /// What did not work by then is given up, and shown to the operator.
 const ATTEMPTS_MAX: u32 = 12;
 
@@ -80,7 +82,8 @@ pub(crate) async fn work(app: Arc<App>, mut stopping: tokio::sync::watch::Receiv
             _ = stopping.changed() => return,
         }
         let now = app.shared.clock.now();
-        match app.shared.store.due(now, AT_ONCE).await {
+        // What is younger is in the hands of who enqueued it.
+        match app.shared.store.due(now.minus(LEFT_BEHIND), AT_ONCE).await {
             Ok(entries) => {
                 for leased in entries {
                     let app = app.clone();

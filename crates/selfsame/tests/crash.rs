@@ -44,6 +44,7 @@ impl Api {
     fn new(origin: Url) -> Self {
         let settings = Settings {
             own_origins: vec![origin.origin()],
+            hosts: [("localhost".to_owned(), vec![[127, 0, 0, 1].into()])].into(),
             ..Settings::default()
         };
         Self {
@@ -147,7 +148,7 @@ async fn nothing_acknowledged_is_lost_when_the_instance_is_killed_two_hundred_ti
         .unwrap()
         .port();
     let listen = format!("127.0.0.1:{port}");
-    let api = Api::new(Url::parse(&format!("http://{listen}/")).unwrap());
+    let api = Api::new(Url::parse(&format!("http://localhost:{port}/")).unwrap());
     let mut instance = Instance::start(data.path(), &listen);
     instance.ready(&api).await;
     let operator = std::fs::read_to_string(data.path().join("operator-token")).unwrap();
