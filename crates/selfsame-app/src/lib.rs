@@ -1,1 +1,31 @@
 //! Use cases: load, gather, step, commit, effects.
+//!
+//! Owns: what an issuer, a wallet, a verifier, a registry and their operator can do, in terms of the
+//! protocols below and the store and network beside it. Does not own: status codes, HTML, terminals,
+//! SQL, sockets.
+
+mod accounts;
+mod app;
+mod certificate;
+pub mod clock;
+pub mod config;
+pub mod dids;
+pub mod error;
+pub mod events;
+mod gather;
+mod identity;
+pub mod issuer;
+pub mod keys;
+pub mod operator;
+mod outbox;
+pub mod registry;
+pub mod resolver;
+mod shared;
+pub mod templates;
+pub mod verifier;
+pub mod view;
+pub mod wallet;
+mod work;
+
+pub use app::{App, Parts};
+pub use error::{Error, ErrorKind, Result};

@@ -1,1 +1,45 @@
-//! Loads and studies, driven through public interfaces only.
+//! Owns: the loads and studies behind `selfsame bench`, driven through public interfaces only, and their reports.
+//! Does not own: the server it measures (a separate process), the terminal, the project's own records.
+
+pub mod chart;
+pub mod client;
+pub mod machine;
+pub mod oid4vc;
+pub mod process;
+pub mod report;
+pub mod statistics;
+
+/// Why a measurement could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The server could not be started or ended by itself.
+    #[error("the measured server: {0}")]
+    Server(String),
+    /// A call that must work did not.
+    #[error("{what}: {why}")]
+    Call {
+        /// The call.
+        what: String,
+        /// What came of it.
+        why: String,
+    },
+    /// The machine refuses something, such as a port or a file.
+    #[error("{0}")]
+    Machine(#[from] std::io::Error),
+}
+
+/// What a measurement says while it runs.
+pub trait Progress: Send + Sync {
+    /// A part begins; it will take so many steps.
+    fn begin(&self, part: &str, steps: u64);
+    /// So many steps more are done.
+    fn advance(&self, steps: u64);
+}
+
+/// Says nothing.
+pub struct Silent;
+
+impl Progress for Silent {
+    fn begin(&self, _part: &str, _steps: u64) {}
+    fn advance(&self, _steps: u64) {}
+}

@@ -134,6 +134,11 @@ impl Chain {
     }
 }
 
+/// Whether this is a certificate, in DER, that a chain can lead to.
+pub fn is_anchor(certificate: &[u8]) -> bool {
+    anchor_from_trusted_cert(&CertificateDer::from(certificate)).is_ok()
+}
+
 struct AnyUsage;
 
 impl ExtendedKeyUsageValidator for AnyUsage {

@@ -2,6 +2,7 @@
 
 use std::error::Error as StdError;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::{Bytes, BytesMut};
 use http::header::{self, HeaderMap, HeaderValue};
@@ -37,6 +38,7 @@ struct Inner {
     gates: Gates,
     limits: Limits,
     max_redirects: u8,
+    requests: AtomicU64,
 }
 
 impl std::fmt::Debug for Net {
@@ -64,6 +66,7 @@ impl Net {
             gates: Gates::new(settings.max_in_flight, settings.max_waiting),
             limits: settings.limits,
             max_redirects: settings.max_redirects,
+            requests: AtomicU64::new(0),
             own_origins: settings.own_origins,
         })))
     }
@@ -100,6 +103,11 @@ impl Net {
             request: Request::default(),
         })
         .await
+    }
+
+    /// Requests sent so far, redirects followed included.
+    pub fn requests(&self) -> u64 {
+        self.0.requests.load(Ordering::Relaxed)
     }
 
     /// Makes a call, within its limits of time and size.
@@ -165,6 +173,7 @@ impl Net {
             .enter(&url.origin().ascii_serialization())
             .await?;
         let request = outgoing.request(url)?;
+        self.0.requests.fetch_add(1, Ordering::Relaxed);
         let pool = match reach {
             Reach::Own => &self.0.own,
             Reach::Public => &self.0.public,
@@ -228,6 +237,8 @@ impl Outgoing {
         *request.method_mut() = match self.method {
             Method::Get => http::Method::GET,
             Method::Post => http::Method::POST,
+            Method::Put => http::Method::PUT,
+            Method::Delete => http::Method::DELETE,
         };
         *request.uri_mut() = uri;
         *request.headers_mut() = self.headers.clone();

@@ -38,19 +38,23 @@ pub struct Request<'a> {
     pub redirects: u8,
 }
 
-/// The two methods that leave an instance.
+/// The methods that leave an instance.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Method {
     /// May be repeated without harm.
     Get,
     /// May not.
     Post,
+    /// Gives a thing at its address a new state.
+    Put,
+    /// Removes what is at an address.
+    Delete,
 }
 
 /// One call in full, for what [`crate::Net::get`] and [`crate::Net::post`] do not offer.
 #[derive(Debug)]
 pub struct Call<'a> {
-    /// GET or POST.
+    /// What is done at the address.
     pub method: Method,
     /// Where to.
     pub url: &'a Url,

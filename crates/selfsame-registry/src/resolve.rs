@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use crate::content::{Content, Uses};
 use crate::identifier::Identifier;
 use crate::machine::Machine;
-use crate::state::{DidVersion, Key, Present, StateError, StateRead, read};
+use crate::state::{DidVersion, Key, Present, Receipt, StateError, StateRead, read};
 
 /// The uses and what DID Core calls them.
 const RELATIONSHIPS: [(Uses, Relationship); 5] = [
@@ -40,6 +40,29 @@ impl Machine {
             Ok(Err(error)) => Resolution::failed(error),
             Err(_) => Resolution::failed(ResolutionError::InternalError),
         }
+    }
+
+    /// The receipts of the transactions that made a DID's versions, oldest first, of the last
+    /// `count` versions; none for a DID this network does not know.
+    pub fn history(
+        &self,
+        state: &dyn StateRead,
+        did: &Did,
+        count: usize,
+    ) -> Result<Vec<Receipt>, StateError> {
+        let Some(id) = Identifier::of_did(did, self.network()) else {
+            return Ok(Vec::new());
+        };
+        let Some(present) = read::<Present>(state, Key::Did(id))? else {
+            return Ok(Vec::new());
+        };
+        let history = History { state, id };
+        let before = present
+            .version
+            .saturating_sub(u64::try_from(count).unwrap_or(u64::MAX));
+        (before.saturating_add(1)..=present.version)
+            .map(|number| Ok(history.version(number)?.receipt))
+            .collect()
     }
 }
 

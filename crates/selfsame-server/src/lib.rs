@@ -1,1 +1,28 @@
 //! HTTP: protocol endpoints, the API, and the pages.
+//!
+//! Owns: sockets and TLS, routes, who is let in, limits, status codes, HTML. Does not own: what any of it
+//! means; each handler parses, calls one use case of `selfsame-app`, and shows the answer.
+
+mod api;
+mod assets;
+mod auth;
+mod error;
+mod extract;
+mod metrics;
+mod middleware;
+mod protocol;
+mod router;
+mod serve;
+mod server;
+mod settings;
+mod stream;
+mod supervision;
+mod tally;
+mod ui;
+
+#[cfg(test)]
+mod tests;
+
+pub use serve::tls::{SelfMade, Tls, TlsError};
+pub use server::serve;
+pub use settings::{Budget, Limits, Settings};

@@ -1,3 +1,30 @@
-//! The `selfsame` command.
+//! The `selfsame` command: parses the command line, runs one verb, maps its end to an exit code.
 
-fn main() {}
+mod client;
+mod cmd;
+mod exit;
+mod instance;
+mod log;
+mod master_key;
+mod output;
+mod scenario;
+mod settings;
+mod tls;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    let command = cmd::Cli::parse();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build();
+    let end = match runtime {
+        Ok(runtime) => runtime.block_on(command.run()),
+        Err(error) => Err(exit::Failure::environment(format!(
+            "no threads to be had: {error}"
+        ))),
+    };
+    exit::report(end)
+}

@@ -77,6 +77,14 @@ fn a_chain_to_another_anchor_or_to_none_is_not_trusted() {
 }
 
 #[test]
+fn what_is_no_certificate_is_no_anchor() {
+    let pki = pki("root");
+    assert!(is_anchor(&pki.root));
+    assert!(!is_anchor(b"no certificate"));
+    assert!(!is_anchor(&pki.root[1..]));
+}
+
+#[test]
 fn a_chain_by_an_intermediate_authority_is_accepted_with_and_without_its_root() {
     let pki = pki("root");
     let middle_key = KeyPair::generate().unwrap();

@@ -1,0 +1,337 @@
+//! One instance: its parts put together, started and stopped.
+
+use std::sync::{Arc, OnceLock};
+
+use selfsame_crypto::SecretString;
+use selfsame_crypto::time::UnixTime;
+use selfsame_did::{Did, Options, Resolution};
+use selfsame_net::Net;
+use selfsame_store::Store;
+use selfsame_store::ledger::LedgerStore;
+use tokio::sync::watch;
+
+use crate::certificate::Certificates;
+use crate::clock::Clock;
+use crate::config::{Config, RegistryConfig};
+use crate::dids::Dids;
+use crate::error::{Error, ErrorKind, Result};
+use crate::events::Events;
+use crate::gather::Fetches;
+use crate::identity::{Identity, Wish};
+use crate::issuer::Issuer;
+use crate::keys::Keys;
+use crate::operator::Operator;
+use crate::registry::Registry;
+use crate::registry::embedded::{Embedded, Setup};
+use crate::registry::remote::Remote;
+use crate::resolver::Resolver;
+use crate::shared::Shared;
+use crate::verifier::Verifier;
+use crate::view::instance::InstanceStatus;
+use crate::wallet::Wallet;
+use crate::work::Work;
+
+/// What an instance is given.
+pub struct Parts {
+    /// Its records.
+    pub store: Store,
+    /// Its outbound calls.
+    pub net: Net,
+    /// The registry's ledger, if this instance runs one.
+    pub ledger: Option<Arc<dyn LedgerStore>>,
+}
+
+/// One instance.
+pub struct App {
+    pub(crate) shared: Arc<Shared>,
+    operator: Operator,
+    dids: Dids,
+    issuer: Option<Arc<Issuer>>,
+    wallet: Option<Arc<Wallet>>,
+    verifier: Option<Arc<Verifier>>,
+    ready_since: OnceLock<UnixTime>,
+    stopping: watch::Sender<bool>,
+}
+
+impl App {
+    /// Puts an instance together; at its very first start it gives the operator's token.
+    ///
+    /// # Errors
+    /// What of the configuration cannot work, and the store's.
+    pub async fn open(
+        mut config: Config,
+        parts: Parts,
+    ) -> Result<(Arc<Self>, Option<SecretString>)> {
+        let keys = Keys::new(parts.store.clone());
+        let clock = Clock::default();
+        let own = (parts.store.clone(), keys.clone(), clock.clone());
+        let registry = registry(&config, &parts, own).await?;
+        let certificates = Certificates::open(&mut config, &keys).await?;
+        certificates.report(clock.now());
+        let shared = Arc::new(Shared {
+            resolver: Resolver::new(parts.net.clone(), registry.clone(), &config),
+            registry,
+            keys,
+            store: parts.store,
+            net: parts.net,
+            clock,
+            events: Events::default(),
+            work: Work::new(),
+            fetched: Fetches::default(),
+            own_issuers: OnceLock::new(),
+            anchors: certificates.anchors,
+            verifier_certificate: certificates.verifier,
+            issuer_certificate: certificates.issuer,
+            config,
+        });
+        let (operator, token) = Operator::open(shared.clone()).await?;
+        let app = Self {
+            issuer: issuer(&shared).await?,
+            verifier: verifier(&shared).await?,
+            wallet: shared
+                .config
+                .roles
+                .wallet
+                .then(|| Arc::new(Wallet::new(shared.clone()))),
+            dids: Dids::new(shared.clone()),
+            operator,
+            ready_since: OnceLock::new(),
+            stopping: watch::channel(false).0,
+            shared,
+        };
+        Ok((Arc::new(app), token))
+    }
+
+    /// Registers what must be registered and starts what works in the background; then the instance is ready.
+    ///
+    /// # Errors
+    /// If the registry refuses the instance's own DIDs.
+    pub async fn start(self: &Arc<Self>) -> Result<()> {
+        tokio::spawn(crate::outbox::work(self.clone(), self.stopping.subscribe()));
+        let identities = [
+            self.issuer.as_ref().map(|issuer| issuer.identity()),
+            self.verifier.as_ref().map(|verifier| verifier.identity()),
+        ];
+        for identity in identities.into_iter().flatten() {
+            self.dids.ensure_registered(identity).await?;
+        }
+        if self.issuer.is_some() {
+            tokio::spawn(crate::issuer::anchors(
+                self.clone(),
+                self.stopping.subscribe(),
+            ));
+        }
+        let _ = self.ready_since.set(self.shared.clock.now());
+        Ok(())
+    }
+
+    /// Stops what works in the background.
+    pub async fn stop(&self) {
+        self.stopping.send_replace(true);
+    }
+
+    /// Whether it can serve.
+    #[must_use]
+    pub fn is_ready(&self) -> bool {
+        self.ready_since.get().is_some()
+    }
+
+    /// What it was told.
+    #[must_use]
+    pub fn config(&self) -> &Config {
+        &self.shared.config
+    }
+
+    /// What happens in it, from now on.
+    #[must_use]
+    pub fn events(&self) -> &Events {
+        &self.shared.events
+    }
+
+    /// Its clock.
+    #[must_use]
+    pub fn clock(&self) -> &Clock {
+        &self.shared.clock
+    }
+
+    /// Its operator.
+    #[must_use]
+    pub fn operator(&self) -> &Operator {
+        &self.operator
+    }
+
+    /// Its own DIDs.
+    #[must_use]
+    pub fn dids(&self) -> &Dids {
+        &self.dids
+    }
+
+    /// Its resolver.
+    #[must_use]
+    pub fn resolver(&self) -> &Resolver {
+        &self.shared.resolver
+    }
+
+    /// Resolves a DID of any method that is known here; errors stand in the result.
+    pub async fn resolve(&self, did: &Did, options: &Options) -> Arc<Resolution> {
+        self.shared
+            .resolver
+            .resolve(did, options, self.shared.clock.now())
+            .await
+            .0
+    }
+
+    /// Its issuer.
+    ///
+    /// # Errors
+    /// `NotFound` if it does not issue.
+    pub fn issuer(&self) -> Result<&Issuer> {
+        self.issuer.as_deref().ok_or_else(|| absent("issue"))
+    }
+
+    /// Its wallet.
+    ///
+    /// # Errors
+    /// `NotFound` if it keeps none.
+    pub fn wallet(&self) -> Result<&Arc<Wallet>> {
+        self.wallet.as_ref().ok_or_else(|| absent("keep wallets"))
+    }
+
+    /// Its verifier.
+    ///
+    /// # Errors
+    /// `NotFound` if it does not verify.
+    pub fn verifier(&self) -> Result<&Verifier> {
+        self.verifier.as_deref().ok_or_else(|| absent("verify"))
+    }
+
+    /// The registry, here or elsewhere.
+    ///
+    /// # Errors
+    /// `NotFound` if there is none.
+    pub fn registry(&self) -> Result<&Arc<dyn Registry>> {
+        self.shared
+            .registry
+            .as_ref()
+            .ok_or_else(|| absent("know a registry"))
+    }
+
+    /// How it is.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn status(&self) -> Result<InstanceStatus> {
+        let shared = &self.shared;
+        let roles = shared.config.roles;
+        let named = [
+            (roles.issuer, "issuer"),
+            (roles.wallet, "wallet"),
+            (roles.verifier, "verifier"),
+            (roles.registry, "registry"),
+        ];
+        let backlog = shared.store.backlog().await?;
+        let did = self
+            .issuer
+            .as_ref()
+            .map(|issuer| issuer.identity())
+            .or(self.verifier.as_ref().map(|verifier| verifier.identity()));
+        let network = match &shared.registry {
+            Some(registry) => registry.status().await.ok().map(|status| status.network),
+            None => None,
+        };
+        let since = self
+            .ready_since
+            .get()
+            .copied()
+            .unwrap_or(shared.clock.now());
+        Ok(InstanceStatus {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            origin: shared.config.origin.to_string(),
+            roles: named
+                .iter()
+                .filter(|(has, _)| *has)
+                .map(|(_, name)| (*name).to_owned())
+                .collect(),
+            uptime_s: shared.clock.now().seconds_since(since),
+            issuer: self
+                .issuer
+                .as_ref()
+                .map(|issuer| issuer.published().issuer.credential_issuer.clone()),
+            did: did.map(|identity| identity.did().as_str().to_owned()),
+            network,
+            commits: shared.store.commits(),
+            commit_ms: shared
+                .store
+                .commit_time()
+                .map(|time| time.as_secs_f64() * 1e3),
+            outbound_requests: shared.net.requests(),
+            outbox_waiting: backlog.pending,
+            outbox_dead: backlog.dead,
+        })
+    }
+}
+
+async fn registry(
+    config: &Config,
+    parts: &Parts,
+    own: (Store, Keys, Clock),
+) -> Result<Option<Arc<dyn Registry>>> {
+    Ok(match (&config.registry, &parts.ledger) {
+        (RegistryConfig::Embedded { name }, Some(ledger)) => {
+            let embedded = Embedded::open(Setup::new(name, ledger.clone(), own)).await?;
+            Some(Arc::new(embedded))
+        }
+        (RegistryConfig::Embedded { .. }, None) => {
+            return Err(Error::internal("an embedded registry without ledger"));
+        }
+        (RegistryConfig::Remote { origin, token }, _) => Some(Arc::new(Remote::new(
+            parts.net.clone(),
+            origin.clone(),
+            token.clone(),
+        ))),
+        (RegistryConfig::None, _) => None,
+    })
+}
+
+async fn issuer(shared: &Arc<Shared>) -> Result<Option<Arc<Issuer>>> {
+    if !shared.config.roles.issuer {
+        return Ok(None);
+    }
+    let config = &shared.config.issuer;
+    let wish = Wish {
+        tenant: crate::issuer::tenant(),
+        method: config.did_method,
+        web_path: "issuer",
+        existing: config.did.as_deref(),
+    };
+    let identity = Arc::new(Identity::open(shared, &wish).await?);
+    let issuer = Issuer::open(shared.clone(), identity).await?;
+    let own = vec![
+        issuer.identity().did().as_str().to_owned(),
+        issuer.published().issuer.credential_issuer.clone(),
+    ];
+    let _ = shared.own_issuers.set(own);
+    Ok(Some(Arc::new(issuer)))
+}
+
+async fn verifier(shared: &Arc<Shared>) -> Result<Option<Arc<Verifier>>> {
+    if !shared.config.roles.verifier {
+        return Ok(None);
+    }
+    let wish = Wish {
+        tenant: crate::verifier::tenant(),
+        method: shared.config.verifier.did_method,
+        web_path: "verifier",
+        existing: None,
+    };
+    let identity = Arc::new(Identity::open(shared, &wish).await?);
+    Ok(Some(Arc::new(Verifier::new(shared.clone(), identity))))
+}
+
+fn absent(what: &str) -> Error {
+    Error::new(
+        ErrorKind::NotFound,
+        format!("this instance does not {what}"),
+    )
+    .with_hint("it was started with other roles")
+}

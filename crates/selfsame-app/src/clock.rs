@@ -1,0 +1,34 @@
+//! The one place that reads the time and draws seeds; steps get both through `Ctx`.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use selfsame_crypto::ctx::Ctx;
+use selfsame_crypto::time::UnixTime;
+
+/// The instance's clock; tests move it on. Clones are the same clock.
+#[derive(Clone, Debug, Default)]
+pub struct Clock {
+    ahead: Arc<AtomicU64>,
+}
+
+impl Clock {
+    /// Seconds since the epoch.
+    #[expect(clippy::disallowed_methods, reason = "the one reading of the clock")]
+    pub fn now(&self) -> UnixTime {
+        let real = std::time::SystemTime::now()
+            .duration_since(std::time::UNIX_EPOCH)
+            .map_or(0, |elapsed| elapsed.as_secs());
+        UnixTime(real).plus(self.ahead.load(Ordering::Relaxed))
+    }
+
+    /// Moves this clock on, so that tests need not wait.
+    pub fn advance(&self, seconds: u64) {
+        self.ahead.fetch_add(seconds, Ordering::Relaxed);
+    }
+
+    /// Time and randomness for one run of a step.
+    pub fn ctx(&self) -> Ctx {
+        Ctx::new(self.now(), selfsame_crypto::seal::random_seed())
+    }
+}

@@ -1,0 +1,439 @@
+//! The DIDs of the instance itself: made, rotated and deactivated by its operator, anchored or hosted where their
+//! method wants it.
+
+mod record;
+mod registration;
+
+use std::sync::Arc;
+
+use selfsame_crypto::{KeyType, PublicKey};
+use selfsame_did::{Did, Options, Representation, ResolutionError, selfsame};
+use selfsame_registry::{Content, Identifier, Operation};
+use selfsame_store::{Batch, Expect, MAX_PAGE, Page, TenantId};
+use serde_json::Value;
+
+use crate::accounts::{decode, encode};
+use crate::config::DidMethod;
+use crate::error::{Error, ErrorKind, Result};
+use crate::identity::{Identity, KEY_FRAGMENT};
+use crate::registry::is_refusal;
+use crate::shared::{Shared, below};
+use crate::view::instance::{InstanceDid, NewDid};
+use record::DidRecord;
+use registration::{Author, DID, Intent, did_id, put, registration_id};
+
+/// The path below the origin where `did:web` documents are hosted.
+pub const HOSTED: &str = "dids";
+/// The nonce of a DID's creation: the same creation is the same transaction, however often it is sent.
+const CREATION_NONCE: u64 = 0;
+
+/// What the operator does with the instance's DIDs.
+pub struct Dids {
+    shared: Arc<Shared>,
+    tenant: TenantId,
+}
+
+/// A DID's record as read.
+struct Own {
+    stored: selfsame_store::Record,
+    record: DidRecord,
+}
+
+/// A change of a `did:selfsame`.
+struct Change<'a> {
+    batch: Batch,
+    before: &'a Own,
+    after: DidRecord,
+    operation: Operation,
+}
+
+impl Dids {
+    /// The DIDs of this instance.
+    #[must_use]
+    pub fn new(shared: Arc<Shared>) -> Self {
+        Self {
+            shared,
+            tenant: TenantId::instance(),
+        }
+    }
+
+    /// Makes a DID; one of the registry's is anchored there before this answers.
+    ///
+    /// # Errors
+    /// `BadRequest` for a method or kind of key that is not made here; the registry's, the store's.
+    pub async fn create(&self, new: &NewDid) -> Result<InstanceDid> {
+        let method = method(&new.method)?;
+        let kind = key_type(new.kind.as_deref().unwrap_or("P-256"))?;
+        let (key, _, batch) =
+            self.shared
+                .keys
+                .create(&self.tenant, kind, Batch::new(self.tenant.clone()))?;
+        let name =
+            selfsame_crypto::encoding::hex_encode(&self.shared.clock.ctx().random::<8>("did"));
+        let did = self
+            .shared
+            .new_did(method, key.public(), &format!("{HOSTED}/{name}"))
+            .await?;
+        let mut record = DidRecord::new(did, key.public());
+        let batch = batch.expect(DID, &did_id(&record.did), Expect::Absent);
+        if method != DidMethod::Selfsame {
+            self.shared.store.commit(put(batch, &record)?).await?;
+            return self.shown(&record).await;
+        }
+        let operation = Operation::CreateDid(record.content()?);
+        let transaction = self
+            .shared
+            .transaction(&self.author(&record)?, CREATION_NONCE, operation)
+            .await?;
+        let then = DidRecord {
+            version: 1,
+            ..record.clone()
+        };
+        record.pending = Some(registration_id(&transaction));
+        let (tenant, did) = (&self.tenant, &record.did);
+        let intent = Intent {
+            tenant,
+            did,
+            transaction: &transaction,
+            then: Some(then.clone()),
+        };
+        self.shared.register(put(batch, &record)?, intent).await?;
+        self.shown(&then).await
+    }
+
+    /// The instance's DIDs, newest first.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn list(&self) -> Result<Vec<InstanceDid>> {
+        let mut shown = Vec::new();
+        for stored in self
+            .shared
+            .store
+            .list(&self.tenant, DID, &Page::newest(MAX_PAGE))
+            .await?
+        {
+            shown.push(self.shown(&decode::<DidRecord>(&stored.value)?).await?);
+        }
+        Ok(shown)
+    }
+
+    /// Gives a DID a new key. The former ones stay in the document and verify what they signed.
+    ///
+    /// # Errors
+    /// `BadRequest` for a method that knows no change, `Gone` for a deactivated DID; the registry's, the store's.
+    pub async fn rotate(&self, did: &str) -> Result<InstanceDid> {
+        let own = self.changeable(did).await?;
+        let kind = own.record.key_type()?;
+        let (key, _, batch) =
+            self.shared
+                .keys
+                .create(&self.tenant, kind, Batch::new(self.tenant.clone()))?;
+        let after = own.record.rotated(key.public());
+        let version = after.version.saturating_add(1);
+        let operation = Operation::UpdateDid {
+            version,
+            content: after.content()?,
+        };
+        self.change(Change {
+            batch,
+            before: &own,
+            after,
+            operation,
+        })
+        .await
+    }
+
+    /// Ends a DID for good.
+    ///
+    /// # Errors
+    /// `BadRequest` for a method that knows no end, `Gone` for a DID that has ended; the registry's, the store's.
+    pub async fn deactivate(&self, did: &str) -> Result<InstanceDid> {
+        let own = self.changeable(did).await?;
+        let after = DidRecord {
+            deactivated: true,
+            ..own.record.clone()
+        };
+        let operation = Operation::DeactivateDid {
+            version: after.version.saturating_add(1),
+        };
+        let batch = Batch::new(self.tenant.clone());
+        self.change(Change {
+            batch,
+            before: &own,
+            after,
+            operation,
+        })
+        .await
+    }
+
+    /// The document hosted below the origin at `path`, which is [`HOSTED`], a slash and a name.
+    ///
+    /// # Errors
+    /// `NotFound` where there is none, `Gone` once it is deactivated.
+    pub async fn document(&self, path: &str) -> Result<Value> {
+        let unknown = || Error::not_found("there is no DID at this address");
+        let did = web_did(&self.shared, path).map_err(|_| unknown())?;
+        let own = self.own(&did).await?.ok_or_else(unknown)?;
+        if own.record.deactivated {
+            return Err(ended());
+        }
+        Ok(own.record.document()?.to_value(Representation::Did))
+    }
+
+    /// Registers an identity's `did:selfsame` with its one key, unless the registry resolves it. Where the registry
+    /// cannot be reached the outbox goes on.
+    ///
+    /// # Errors
+    /// If the registry refuses it, and the store's.
+    pub async fn ensure_registered(&self, identity: &Identity) -> Result<()> {
+        if identity.did().method() != "selfsame" {
+            return Ok(());
+        }
+        let resolution = self
+            .shared
+            .own_registry()?
+            .resolve(identity.did(), &Options::default())
+            .await;
+        match resolution.metadata.error {
+            None => return Ok(()),
+            Some(ResolutionError::NotFound | ResolutionError::InternalError) => {}
+            Some(error) => return Err(Error::bad_request(format!("{}: {error}", identity.did()))),
+        }
+        let of_key = Identifier::of_key(identity.public()).map(|id| id.to_string());
+        let of_did = selfsame::parts(identity.did()).map(|(_, id)| id);
+        if of_key != of_did {
+            return Err(Error::bad_request(format!(
+                "{} is not registered, and not of this instance's key",
+                identity.did()
+            ))
+            .with_hint("register it, or leave it out of the settings and one is made"));
+        }
+        let content = Content::of_key(KEY_FRAGMENT, identity.public().clone());
+        let author = author_of(identity);
+        let transaction = self
+            .shared
+            .transaction(&author, CREATION_NONCE, Operation::CreateDid(content))
+            .await?;
+        let (tenant, did) = (identity.tenant(), identity.did());
+        let intent = Intent {
+            tenant,
+            did,
+            transaction: &transaction,
+            then: None,
+        };
+        match self
+            .shared
+            .register(Batch::new(tenant.clone()), intent)
+            .await
+        {
+            Ok(receipt) => {
+                tracing::info!(did = %did, seq_no = receipt.seq_no, "registered");
+                Ok(())
+            }
+            Err(error) if is_refusal(&error) => Err(error),
+            Err(error) => {
+                tracing::warn!(did = %did, %error, "not registered yet; it will be sent again");
+                Ok(())
+            }
+        }
+    }
+
+    /// The signed transaction that anchors a status list as it is now.
+    ///
+    /// # Errors
+    /// `BadRequest` if the identity is not the registry's, the store's.
+    pub async fn anchor_transaction(
+        &self,
+        identity: &Identity,
+        list: &str,
+        digest: [u8; 32],
+    ) -> Result<Vec<u8>> {
+        let ctx = self.shared.clock.ctx();
+        let nonce = u64::from_be_bytes(ctx.random::<8>("nonce"));
+        let operation = Operation::AnchorStatus {
+            list: list.to_owned(),
+            digest,
+            issued: ctx.now(),
+        };
+        Ok(self
+            .shared
+            .transaction(&author_of(identity), nonce, operation)
+            .await?
+            .to_bytes())
+    }
+
+    /// Writes a change: at once, or by way of the registry.
+    async fn change(&self, change: Change<'_>) -> Result<InstanceDid> {
+        let Change {
+            batch,
+            before,
+            after,
+            operation,
+        } = change;
+        if after.did.method() != "selfsame" {
+            let batch = batch.update(DID, &before.stored, encode(&after)?);
+            self.shared.store.commit(batch).await?;
+            return self.shown(&after).await;
+        }
+        let version = after.version.saturating_add(1);
+        // Each version is made once, so its number is a nonce that no other transaction of this DID has.
+        let transaction = self
+            .shared
+            .transaction(&self.author(&before.record)?, version, operation)
+            .await?;
+        let waiting = DidRecord {
+            pending: Some(registration_id(&transaction)),
+            ..before.record.clone()
+        };
+        let then = DidRecord { version, ..after };
+        let batch = batch.update(DID, &before.stored, encode(&waiting)?);
+        let (tenant, did) = (&self.tenant, &before.record.did);
+        let intent = Intent {
+            tenant,
+            did,
+            transaction: &transaction,
+            then: Some(then.clone()),
+        };
+        self.shared.register(batch, intent).await?;
+        self.shown(&then).await
+    }
+
+    /// The record of a DID that may be changed now: what was under way is finished first.
+    async fn changeable(&self, did: &str) -> Result<Own> {
+        let did = Did::parse(did).map_err(|_| Error::bad_request("this is no DID"))?;
+        let unknown = || Error::not_found("this DID is none of this instance's");
+        let mut own = self.own(&did).await?.ok_or_else(unknown)?;
+        if !matches!(did.method(), "web" | "selfsame") {
+            return Err(Error::bad_request(format!(
+                "a did:{} is its key; it can't be changed",
+                did.method()
+            ))
+            .with_hint("make another DID; did:web and did:selfsame can be changed"));
+        }
+        if let Some(registration) = &own.record.pending {
+            self.shared.resume(&self.tenant, registration).await?;
+            own = self.own(&did).await?.ok_or_else(unknown)?;
+        }
+        if own.record.deactivated {
+            Err(ended())
+        } else {
+            Ok(own)
+        }
+    }
+
+    async fn own(&self, did: &Did) -> Result<Option<Own>> {
+        let Some(stored) = self
+            .shared
+            .store
+            .read(&self.tenant, DID, &did_id(did))
+            .await?
+        else {
+            return Ok(None);
+        };
+        let record = decode(&stored.value)?;
+        Ok(Some(Own { stored, record }))
+    }
+
+    async fn shown(&self, record: &DidRecord) -> Result<InstanceDid> {
+        let document = match record.did.method() {
+            "web" if record.deactivated => Value::Null,
+            "web" => record.document()?.to_value(Representation::Did),
+            _ => {
+                let now = self.shared.clock.now();
+                let (resolution, _) = self
+                    .shared
+                    .resolver
+                    .resolve(&record.did, &Options::default(), now)
+                    .await;
+                let document = resolution.document.as_ref();
+                document.map_or(Value::Null, |document| {
+                    document.to_value(Representation::Did)
+                })
+            }
+        };
+        Ok(InstanceDid {
+            did: record.did.to_string(),
+            key: record.current()?.handle.as_str().to_owned(),
+            state: record.state().to_owned(),
+            document,
+        })
+    }
+
+    fn author<'a>(&'a self, record: &'a DidRecord) -> Result<Author<'a>> {
+        let current = record.current()?;
+        Ok(Author {
+            tenant: &self.tenant,
+            did: &record.did,
+            key: &current.handle,
+            fragment: &current.fragment,
+        })
+    }
+}
+
+impl Shared {
+    /// The DID that begins with this key. Nothing is registered or hosted by that.
+    ///
+    /// # Errors
+    /// `BadRequest` where the origin makes no `did:web` or there is no registry, the registry's.
+    pub async fn new_did(
+        &self,
+        method: DidMethod,
+        public: &PublicKey,
+        web_path: &str,
+    ) -> Result<Did> {
+        match method {
+            DidMethod::Key => Ok(selfsame_did::key::create(public)),
+            DidMethod::Jwk => Ok(selfsame_did::jwk::create(public)),
+            DidMethod::Web => web_did(self, web_path),
+            DidMethod::Selfsame => Ok(selfsame::create(
+                &self.own_registry()?.network().await?,
+                public,
+            )),
+        }
+    }
+}
+
+fn web_did(shared: &Shared, path: &str) -> Result<Did> {
+    selfsame_did::web::did_for(&below(&shared.config.origin, path)?).map_err(|error| {
+        Error::bad_request(format!("this instance's origin makes no did:web: {error}"))
+            .with_hint("start it with a domain name as its origin; on loopback that is localhost")
+    })
+}
+
+fn author_of(identity: &Identity) -> Author<'_> {
+    let fragment = identity
+        .kid()
+        .rsplit_once('#')
+        .map_or(KEY_FRAGMENT, |(_, fragment)| fragment);
+    Author {
+        tenant: identity.tenant(),
+        did: identity.did(),
+        key: identity.key(),
+        fragment,
+    }
+}
+
+fn method(name: &str) -> Result<DidMethod> {
+    match name {
+        "key" => Ok(DidMethod::Key),
+        "jwk" => Ok(DidMethod::Jwk),
+        "web" => Ok(DidMethod::Web),
+        "selfsame" => Ok(DidMethod::Selfsame),
+        _ => Err(Error::bad_request("this DID method is not made here")
+            .with_hint("one of: key, jwk, web, selfsame")),
+    }
+}
+
+fn key_type(name: &str) -> Result<KeyType> {
+    match name {
+        "P-256" => Ok(KeyType::P256),
+        "Ed25519" => Ok(KeyType::Ed25519),
+        _ => Err(Error::bad_request("this kind of key is not made here")
+            .with_hint("one of: P-256, Ed25519")),
+    }
+}
+
+fn ended() -> Error {
+    Error::new(ErrorKind::Gone, "this DID has been deactivated")
+}

@@ -1,0 +1,267 @@
+//! Writes to the registry: kept with what they are for before they leave, so that a crash loses none.
+
+use selfsame_crypto::encoding::{base64url_decode, base64url_encode, hex_encode};
+use selfsame_crypto::{KeyHandle, hash};
+use selfsame_did::{Did, selfsame};
+use selfsame_registry::{Identifier, Operation, Receipt, Transaction, Unsigned};
+use selfsame_store::{Batch, Expect, Leased, OutboxId, Put, StoreError, TenantId};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+use super::record::DidRecord;
+use crate::accounts::{decode, encode};
+use crate::error::{Error, ErrorKind, Result};
+use crate::events::EventKind;
+use crate::outbox::Job;
+use crate::registry::{Registry, is_refusal};
+use crate::shared::Shared;
+
+/// The kind of the records of registrations under way.
+const KIND: &str = "registration";
+/// The kind of the records of the instance's DIDs.
+pub(super) const DID: &str = "instance_did";
+/// A record that changes so often under one's hands is fought over by something else than its own registration.
+const TRIES_MAX: usize = 4;
+
+/// Who signs a transaction.
+pub(super) struct Author<'a> {
+    pub(super) tenant: &'a TenantId,
+    pub(super) did: &'a Did,
+    pub(super) key: &'a KeyHandle,
+    /// The key's fragment, without `#`.
+    pub(super) fragment: &'a str,
+}
+
+/// A write to the registry.
+pub(super) struct Intent<'a> {
+    pub(super) tenant: &'a TenantId,
+    pub(super) did: &'a Did,
+    pub(super) transaction: &'a Transaction,
+    /// What the DID's record becomes once the registry has accepted.
+    pub(super) then: Option<DidRecord>,
+}
+
+/// A registration under way; gone once it is accepted or refused.
+#[derive(Deserialize, Serialize)]
+struct Registration {
+    transaction: String,
+    then: Option<DidRecord>,
+}
+
+impl Shared {
+    pub(super) fn own_registry(&self) -> Result<&Arc<dyn Registry>> {
+        self.registry.as_ref().ok_or_else(|| {
+            Error::bad_request("this instance knows no registry")
+                .with_hint("set [registry], or take another DID method")
+        })
+    }
+
+    /// A signed transaction.
+    pub(super) async fn transaction(
+        &self,
+        author: &Author<'_>,
+        nonce: u64,
+        operation: Operation,
+    ) -> Result<Transaction> {
+        let not_ours = || Error::bad_request(format!("{} is no did:selfsame", author.did));
+        let (network, _) = selfsame::parts(author.did).ok_or_else(not_ours)?;
+        let id = Identifier::of_did(author.did, &network).ok_or_else(not_ours)?;
+        let unsigned = Unsigned::new(&network, id, nonce, operation);
+        let signature = self
+            .keys
+            .sign(author.tenant, author.key, unsigned.signing_bytes())
+            .await?;
+        unsigned
+            .signed(author.fragment, &signature)
+            .map_err(Error::internal)
+    }
+
+    /// Keeps the intent and its effect in one commit with `batch`, sends it, and waits for the receipt. An error that
+    /// is no refusal leaves it to the outbox, which sends it again.
+    pub(super) async fn register(&self, batch: Batch, intent: Intent<'_>) -> Result<Receipt> {
+        let id = registration_id(intent.transaction);
+        let transaction = base64url_encode(&intent.transaction.to_bytes());
+        let entry = Job::Submit {
+            transaction: transaction.clone(),
+        }
+        .entry("registry", intent.did.as_str(), self.clock.now())?;
+        let registration = Registration {
+            transaction,
+            then: intent.then,
+        };
+        let batch = batch
+            .for_tenant(intent.tenant.clone())
+            .expect(KIND, &id, Expect::Absent)
+            .put(Put::new(KIND, &id, encode(&registration)?))
+            .enqueue(entry);
+        let entry = match self.store.commit(batch).await {
+            Ok(committed) => committed.outbox.last().copied(),
+            // The same transaction is under way already.
+            Err(StoreError::Conflict { kind, .. }) if kind == KIND => None,
+            Err(other) => return Err(other.into()),
+        };
+        let leased = match entry {
+            Some(entry) => self.store.lease(entry).await?,
+            None => None,
+        };
+        match leased {
+            Some(leased) => self.carry_out_here(leased).await.map_err(kept),
+            // Somebody else carries it out; the registry answers both with the same receipt.
+            None => self
+                .send(intent.tenant, intent.transaction, None)
+                .await
+                .map_err(kept),
+        }
+    }
+
+    /// Carries out an entry of the outbox that holds a transaction, and settles it. After a refusal the entry is the
+    /// caller's to bury, after any other error to try again.
+    ///
+    /// # Errors
+    /// The registry's, the store's.
+    pub(crate) async fn carry_out(&self, leased: &Leased) -> Result<Receipt> {
+        let Job::Submit { transaction } = Job::read(leased)? else {
+            return Err(Error::internal(
+                "an entry of another kind was taken for a transaction",
+            ));
+        };
+        self.send(&leased.tenant, &read(&transaction)?, Some(leased.id))
+            .await
+    }
+
+    async fn carry_out_here(&self, leased: Leased) -> Result<Receipt> {
+        let result = self.carry_out(&leased).await;
+        if let Err(error) = &result
+            && is_refusal(error)
+        {
+            let batch = Batch::new(leased.tenant.clone()).bury(leased.id, error.reason.clone());
+            self.store.commit(batch).await?;
+        }
+        result
+    }
+
+    /// Finishes the registration that a DID's record waits for.
+    pub(super) async fn resume(&self, tenant: &TenantId, registration: &str) -> Result<()> {
+        if let Some(record) = self.store.read(tenant, KIND, registration).await? {
+            let kept_one: Registration = decode(&record.value)?;
+            self.send(tenant, &read(&kept_one.transaction)?, None)
+                .await
+                .map_err(kept)?;
+        }
+        Ok(())
+    }
+
+    async fn send(
+        &self,
+        tenant: &TenantId,
+        transaction: &Transaction,
+        entry: Option<OutboxId>,
+    ) -> Result<Receipt> {
+        let id = registration_id(transaction);
+        match self.own_registry()?.submit(transaction).await {
+            Ok(receipt) => {
+                self.close(tenant, &id, (entry, true)).await?;
+                self.events
+                    .tell(EventKind::Anchored, receipt.seq_no.to_string());
+                Ok(receipt)
+            }
+            Err(error) if is_refusal(&error) => {
+                tracing::warn!(%error, code = error.code, "the registry refused a transaction");
+                self.close(tenant, &id, (None, false)).await?;
+                Err(error)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Ends a registration, settles its entry, and makes the DID's record what it becomes.
+    async fn close(
+        &self,
+        tenant: &TenantId,
+        id: &str,
+        (mut entry, accepted): (Option<OutboxId>, bool),
+    ) -> Result<()> {
+        for _ in 0..TRIES_MAX {
+            let mut batch = Batch::new(tenant.clone());
+            if let Some(entry) = entry {
+                batch = batch.settle(entry);
+            }
+            if let Some(record) = self.store.read(tenant, KIND, id).await? {
+                batch = batch
+                    .expect(KIND, id, Expect::Version(record.version))
+                    .delete(KIND, id);
+                let registration: Registration = decode(&record.value)?;
+                if let Some(then) = registration.then {
+                    batch = match accepted {
+                        true => put(batch, &then)?,
+                        false => self.undo(batch, tenant, (&then, id)).await?,
+                    };
+                }
+            }
+            match self.store.commit(batch).await {
+                Ok(_) => return Ok(()),
+                // Settled by somebody else, who sent the same transaction.
+                Err(StoreError::Conflict { kind, .. }) if kind == "outbox" => entry = None,
+                Err(StoreError::Conflict { .. }) => {}
+                Err(other) => return Err(other.into()),
+            }
+        }
+        Err(Error::new(
+            ErrorKind::Conflict,
+            "this has changed meanwhile",
+        ))
+    }
+
+    /// The DID's record as it was before; one that was never registered goes.
+    async fn undo(
+        &self,
+        batch: Batch,
+        tenant: &TenantId,
+        (then, id): (&DidRecord, &str),
+    ) -> Result<Batch> {
+        let at = did_id(&then.did);
+        let Some(read) = self.store.read(tenant, DID, &at).await? else {
+            return Ok(batch);
+        };
+        let mut record: DidRecord = decode(&read.value)?;
+        if record.pending.as_deref() != Some(id) {
+            return Ok(batch);
+        }
+        if record.version == 0 {
+            return Ok(batch
+                .expect(DID, &at, Expect::Version(read.version))
+                .delete(DID, &at));
+        }
+        record.pending = None;
+        Ok(batch.update(DID, &read, encode(&record)?))
+    }
+}
+
+/// Puts a DID's record.
+pub(super) fn put(batch: Batch, record: &DidRecord) -> Result<Batch> {
+    Ok(batch.put(Put::new(DID, did_id(&record.did), encode(record)?)))
+}
+
+/// The id of a DID's record.
+pub(super) fn did_id(did: &Did) -> String {
+    base64url_encode(&hash::sha256(did.as_str().as_bytes()))
+}
+
+/// The id of a transaction's registration.
+pub(super) fn registration_id(transaction: &Transaction) -> String {
+    hex_encode(&transaction.hash())
+}
+
+fn read(transaction: &str) -> Result<Transaction> {
+    let bytes = base64url_decode(transaction).map_err(Error::internal)?;
+    Transaction::from_bytes(&bytes).map_err(Error::internal)
+}
+
+/// What failed for a while is not lost, and the operator should know.
+fn kept(error: Error) -> Error {
+    if is_refusal(&error) {
+        error
+    } else {
+        error.with_hint("the transaction is kept and will be sent again")
+    }
+}

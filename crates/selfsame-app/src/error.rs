@@ -1,0 +1,169 @@
+//! What a use case answers when it cannot do what was asked, and who must act.
+
+use std::fmt;
+
+use selfsame_oauth::Code;
+use selfsame_openid4vc::Error as Protocol;
+use selfsame_store::StoreError;
+
+/// Who must act, in the terms of the edge that maps it to a status code.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum ErrorKind {
+    /// The caller sent something that can never work; it must change the request.
+    BadRequest,
+    /// The caller must sign in.
+    Unauthenticated,
+    /// The caller is known and may not do this.
+    Forbidden,
+    /// There is no such thing for this caller.
+    NotFound,
+    /// The thing changed meanwhile, or exists already.
+    Conflict,
+    /// The thing existed and is over: spent, expired, withdrawn.
+    Gone,
+    /// Too many requests; come back after so many seconds.
+    TooMany {
+        /// Seconds to wait.
+        retry_after: u64,
+    },
+    /// This instance cannot serve now; come back after so many seconds.
+    Unavailable {
+        /// Seconds to wait.
+        retry_after: u64,
+    },
+    /// Another party did not answer, or answered against its specification.
+    Upstream,
+    /// Our fault; the log says more.
+    Internal,
+}
+
+/// An error of a use case: its kind, a reason that is safe to show, and the specification's code for the wire.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Error {
+    /// Who must act.
+    pub kind: ErrorKind,
+    /// A sentence for the person who must act; holds no secret and no claim.
+    pub reason: String,
+    /// What that person could do about it.
+    pub hint: Option<String>,
+    /// The specification's error code, such as `invalid_grant`.
+    pub code: Option<&'static str>,
+}
+
+/// The result of a use case.
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    /// An error of this kind with this reason.
+    pub fn new(kind: ErrorKind, reason: impl Into<String>) -> Self {
+        Self {
+            kind,
+            reason: reason.into(),
+            hint: None,
+            code: None,
+        }
+    }
+
+    /// The caller's request cannot work.
+    pub fn bad_request(reason: impl Into<String>) -> Self {
+        Self::new(ErrorKind::BadRequest, reason)
+    }
+
+    /// There is no such thing for this caller.
+    pub fn not_found(reason: impl Into<String>) -> Self {
+        Self::new(ErrorKind::NotFound, reason)
+    }
+
+    /// Another party failed.
+    pub fn upstream(reason: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Upstream, reason)
+    }
+
+    /// Our fault: `detail` goes to the log, the caller learns nothing of it.
+    pub fn internal(detail: impl fmt::Display) -> Self {
+        tracing::error!(%detail, "internal error");
+        Self::new(
+            ErrorKind::Internal,
+            "something went wrong on this server; its log says what",
+        )
+    }
+
+    /// The same with the specification's code.
+    #[must_use]
+    pub fn with_code(mut self, code: &'static str) -> Self {
+        self.code = Some(code);
+        self
+    }
+
+    /// The same with something the person could do.
+    #[must_use]
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+impl From<StoreError> for Error {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Conflict { .. } => {
+                Self::new(ErrorKind::Conflict, "this has changed meanwhile")
+                    .with_hint("look at it again, then try again")
+            }
+            StoreError::TooLarge { .. } => Self::bad_request(error.to_string()),
+            StoreError::Busy | StoreError::Deadline => {
+                tracing::warn!(%error, "the store turned work away");
+                Self::new(
+                    ErrorKind::Unavailable { retry_after: 1 },
+                    "there is too much to do at this moment",
+                )
+            }
+            other => Self::internal(other),
+        }
+    }
+}
+
+impl From<Protocol> for Error {
+    fn from(error: Protocol) -> Self {
+        let code = error.code();
+        let reason = match &error {
+            Protocol::Token(token) => token.reason.to_owned(),
+            Protocol::Credential { reason, .. }
+            | Protocol::Presentation { reason, .. }
+            | Protocol::Counterpart { reason, .. } => reason.clone(),
+            Protocol::Choice(reason) | Protocol::Expired(reason) => (*reason).to_owned(),
+            Protocol::State(detail) => return Self::internal(detail),
+            Protocol::Setup(detail) => return Self::internal(detail),
+        };
+        let kind = match &error {
+            Protocol::Counterpart { .. } => ErrorKind::Upstream,
+            Protocol::Expired(_) => ErrorKind::Gone,
+            Protocol::Token(token) if matches!(token.code, Code::InvalidToken) => {
+                ErrorKind::Unauthenticated
+            }
+            Protocol::Token(token) if matches!(token.code, Code::InsufficientScope) => {
+                ErrorKind::Forbidden
+            }
+            _ => ErrorKind::BadRequest,
+        };
+        tracing::info!(code, %reason, "refused");
+        let hint = match error {
+            Protocol::Counterpart { advice, .. } => Some(advice.to_owned()),
+            _ => None,
+        };
+        Self {
+            kind,
+            reason,
+            hint,
+            code,
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.reason)
+    }
+}

@@ -1,0 +1,218 @@
+//! The driver of pure steps: gathers what a step says it needs, runs it again, gives up after a few rounds.
+
+use std::sync::Arc;
+
+use selfsame_credential::evidence::{Evidence, Fetched, Need, Step, Unavailable};
+use selfsame_credential::status;
+use selfsame_crypto::time::UnixTime;
+use selfsame_net::{Cache, CacheSettings, Fresh, NetError, Request, Response};
+use selfsame_store::TenantId;
+use url::Url;
+
+use crate::error::{Error, Result};
+use crate::shared::Shared;
+
+/// A step that still needs something after so many rounds asks in circles.
+const ROUNDS_MAX: usize = 8;
+/// A step that needs more than this at once was sent something made to cost.
+const NEEDS_MAX: usize = 64;
+
+/// The caches of what verification fetches.
+pub struct Fetches {
+    lists: Cache<String, Arc<status::List>>,
+    metadata: Cache<String, Vec<u8>>,
+}
+
+impl Default for Fetches {
+    fn default() -> Self {
+        Self {
+            // A list is used for as long as the policy of a verification allows; here it only must not stay for ever.
+            lists: Cache::new(CacheSettings {
+                capacity: 256,
+                ttl: 3600,
+                negative_ttl: 2,
+            }),
+            metadata: Cache::new(CacheSettings {
+                capacity: 256,
+                ttl: 300,
+                negative_ttl: 5,
+            }),
+        }
+    }
+}
+
+/// How fresh a status list must be for this verification.
+#[derive(Clone, Copy, Debug)]
+pub struct Freshness {
+    /// Lists fetched longer ago than this are fetched again, in seconds.
+    pub max_status_age: u64,
+}
+
+impl Shared {
+    /// Runs a pure step until it needs nothing more.
+    ///
+    /// # Errors
+    /// The step's own; `Upstream` if it asks in circles.
+    pub async fn run<T, E>(
+        &self,
+        tenant: &TenantId,
+        freshness: Freshness,
+        mut step: impl FnMut(&Evidence) -> std::result::Result<Step<T>, E>,
+    ) -> Result<T>
+    where
+        Error: From<E>,
+    {
+        let mut evidence = Evidence::default();
+        for _ in 0..ROUNDS_MAX {
+            match step(&evidence)? {
+                Step::Done(done) => return Ok(done),
+                Step::Needs(needs) => self.gather(tenant, freshness, needs, &mut evidence).await?,
+            }
+        }
+        Err(Error::upstream(
+            "this asks for one thing after another without end",
+        ))
+    }
+
+    async fn gather(
+        &self,
+        tenant: &TenantId,
+        freshness: Freshness,
+        needs: Vec<Need>,
+        evidence: &mut Evidence,
+    ) -> Result<()> {
+        if needs.len() > NEEDS_MAX {
+            return Err(Error::bad_request("this refers to too many other things"));
+        }
+        for need in needs {
+            match need {
+                Need::Did(did) => {
+                    let fetched = self.resolver.evidence(&did, self.clock.now()).await;
+                    evidence.insert_did(did, fetched);
+                }
+                Need::IssuerMetadata(issuer) => {
+                    let fetched =
+                        match selfsame_oauth::metadata::well_known(&issuer, "jwt-vc-issuer") {
+                            Some(url) => self.key_document(&url).await,
+                            None => unavailable("the issuer is no https address", self.clock.now()),
+                        };
+                    evidence.insert_issuer_metadata(issuer, fetched);
+                }
+                Need::JwkSet(uri) => {
+                    let fetched = match Url::parse(&uri) {
+                        Ok(url) => self.key_document(&url).await,
+                        Err(_) => unavailable("the address of the keys is none", self.clock.now()),
+                    };
+                    evidence.insert_jwk_set(uri, fetched);
+                }
+                Need::StatusList(uri) => {
+                    let fetched = self.status_list(&uri, freshness).await;
+                    evidence.insert_status_list(uri, fetched);
+                }
+                Need::Signature(request) => {
+                    let signature = self.keys.sign(tenant, &request.key, &request.bytes).await?;
+                    evidence.insert_signature(request, signature);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn key_document(&self, url: &Url) -> Fetched<Vec<u8>> {
+        let now = self.clock.now();
+        let fetch = async {
+            let response = self.fetched_document(url, "application/json").await?;
+            Ok(Fresh::new(response.body.to_vec())
+                .at_most(response.cache_max_age.unwrap_or(u64::MAX)))
+        };
+        match self
+            .fetched
+            .metadata
+            .get(&url.to_string(), now, fetch)
+            .await
+        {
+            Ok((document, at)) => Fetched {
+                value: Ok((*document).clone()),
+                at,
+            },
+            Err(error) => unavailable(&error.to_string(), now),
+        }
+    }
+
+    /// A status list, fetched again if the one at hand is too old for this verification.
+    pub(crate) async fn status_list(
+        &self,
+        uri: &str,
+        freshness: Freshness,
+    ) -> Fetched<Arc<status::List>> {
+        let now = self.clock.now();
+        let key = uri.to_owned();
+        let Ok(url) = Url::parse(uri) else {
+            return unavailable("the status list's address is none", now);
+        };
+        if freshness.max_status_age == 0 {
+            self.fetched.lists.forget(&key);
+        }
+        for _ in 0..2 {
+            let fetch = async {
+                let accept = "application/statuslist+jwt, application/vc+jwt;q=0.9";
+                let response = self.fetched_document(&url, accept).await?;
+                let list =
+                    status::List::parse(uri, response.content_type.as_deref(), &response.body, now)
+                        .map_err(|error| {
+                            tracing::warn!(%error, uri, "a status list can't be read");
+                            NetError::Malformed("the status list")
+                        })?;
+                Ok(Fresh::new(Arc::new(list)))
+            };
+            match self.fetched.lists.get(&key, now, fetch).await {
+                Ok((list, at)) => {
+                    let too_old = now.seconds_since(at) > freshness.max_status_age
+                        || list.expires_at().is_some_and(|expires| expires <= now);
+                    if too_old && at < now {
+                        self.fetched.lists.forget(&key);
+                        continue;
+                    }
+                    return Fetched {
+                        value: Ok((*list).clone()),
+                        at,
+                    };
+                }
+                Err(error) => return unavailable(&error.to_string(), now),
+            }
+        }
+        unavailable("the status list stays too old", now)
+    }
+
+    async fn fetched_document(
+        &self,
+        url: &Url,
+        accept: &str,
+    ) -> std::result::Result<Response, NetError> {
+        let request = Request {
+            accept: Some(accept),
+            redirects: 2,
+            ..Request::default()
+        };
+        let response = self.net.get(url, &request).await?;
+        if response.is_success() {
+            return Ok(response);
+        }
+        tracing::warn!(
+            status = response.status,
+            host = url.host_str(),
+            "a document could not be fetched"
+        );
+        Err(NetError::Malformed("an answer other than a success"))
+    }
+}
+
+fn unavailable<T>(reason: &str, at: UnixTime) -> Fetched<T> {
+    tracing::warn!(reason, "evidence can't be had");
+    Fetched {
+        value: Err(Unavailable {
+            reason: reason.to_owned(),
+        }),
+        at,
+    }
+}

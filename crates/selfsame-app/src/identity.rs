@@ -1,0 +1,159 @@
+//! An organisation's identity on this instance: its DID, its key, and its anchoring in the registry.
+
+use selfsame_crypto::{Algorithm, KeyHandle, KeyType, PublicKey};
+use selfsame_did::{Did, Document, Relationship, Representation, VerificationMethod};
+use selfsame_store::{Batch, Expect, Put, StoreError, TenantId};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::accounts::{decode, encode};
+use crate::config::DidMethod;
+use crate::error::{Error, Result};
+use crate::shared::Shared;
+
+const IDENTITY: &str = "identity";
+/// The fragment of the one key in documents that are made here.
+pub(crate) const KEY_FRAGMENT: &str = "key-1";
+
+/// Who signs: an issuer or a verifier of this instance.
+pub struct Identity {
+    tenant: TenantId,
+    did: Did,
+    key: KeyHandle,
+    public: PublicKey,
+    kid: String,
+}
+
+#[derive(Deserialize, Serialize)]
+struct IdentityRecord {
+    did: Did,
+    key: KeyHandle,
+    kid: String,
+}
+
+/// What an identity is made of at the first start.
+pub struct Wish<'a> {
+    /// The tenant that holds its key.
+    pub tenant: TenantId,
+    /// The method of its DID.
+    pub method: DidMethod,
+    /// The path below the origin where `did:web` is hosted.
+    pub web_path: &'a str,
+    /// A DID that exists already.
+    pub existing: Option<&'a str>,
+}
+
+impl Identity {
+    /// The identity in the store, or a new one.
+    ///
+    /// # Errors
+    /// `BadRequest` for settings that cannot work, the store's.
+    pub async fn open(shared: &Shared, wish: &Wish<'_>) -> Result<Self> {
+        if let Some(record) = shared.store.read(&wish.tenant, IDENTITY, "own").await? {
+            let kept: IdentityRecord = decode(&record.value)?;
+            return Self::of(shared, wish.tenant.clone(), kept).await;
+        }
+        let batch = Batch::new(wish.tenant.clone()).expect(IDENTITY, "own", Expect::Absent);
+        let (key, handle, batch) = shared.keys.create(&wish.tenant, KeyType::P256, batch)?;
+        let did = match wish.existing {
+            Some(existing) => Did::parse(existing)
+                .map_err(|error| Error::bad_request(format!("[issuer] did: {error}")))?,
+            None => {
+                shared
+                    .new_did(wish.method, key.public(), wish.web_path)
+                    .await?
+            }
+        };
+        let kid = kid_of(&did);
+        let record = IdentityRecord {
+            did,
+            key: handle,
+            kid,
+        };
+        let batch = batch.put(Put::new(IDENTITY, "own", encode(&record)?));
+        match shared.store.commit(batch).await {
+            Ok(_) => Self::of(shared, wish.tenant.clone(), record).await,
+            Err(StoreError::Conflict { .. }) => Err(Error::internal(
+                "another process opened this data directory at the same time",
+            )),
+            Err(other) => Err(other.into()),
+        }
+    }
+
+    async fn of(shared: &Shared, tenant: TenantId, record: IdentityRecord) -> Result<Self> {
+        let key = shared.keys.unsealed(&tenant, &record.key).await?;
+        Ok(Self {
+            tenant,
+            public: key.public().clone(),
+            did: record.did,
+            key: record.key,
+            kid: record.kid,
+        })
+    }
+
+    /// The tenant that holds its key.
+    #[must_use]
+    pub fn tenant(&self) -> &TenantId {
+        &self.tenant
+    }
+
+    /// Its DID.
+    #[must_use]
+    pub fn did(&self) -> &Did {
+        &self.did
+    }
+
+    /// The handle of its key.
+    #[must_use]
+    pub fn key(&self) -> &KeyHandle {
+        &self.key
+    }
+
+    /// Its public key.
+    #[must_use]
+    pub fn public(&self) -> &PublicKey {
+        &self.public
+    }
+
+    /// The DID URL of its key.
+    #[must_use]
+    pub fn kid(&self) -> &str {
+        &self.kid
+    }
+
+    /// Its document, where its method has it hosted at this instance.
+    ///
+    /// # Errors
+    /// `NotFound` for a DID of another method, which is resolved and not hosted.
+    pub fn document(&self) -> Result<Value> {
+        if self.did.method() != "web" {
+            return Err(Error::not_found("no DID is hosted at this address"));
+        }
+        let mut document = Document::new(self.did.clone());
+        let id = self
+            .did
+            .with_fragment(KEY_FRAGMENT)
+            .map_err(Error::internal)?;
+        let method = VerificationMethod::json_web_key(id, &self.public);
+        let relationships = [Relationship::Authentication, Relationship::AssertionMethod];
+        document.add(method, &relationships);
+        Ok(document.to_value(Representation::Did))
+    }
+
+    /// How it signs.
+    #[must_use]
+    pub fn algorithm(&self) -> Algorithm {
+        self.public.key_type().default_algorithm()
+    }
+}
+
+/// The DID URL of a DID's own key, by the rule of its method.
+pub(crate) fn kid_of(did: &Did) -> String {
+    match did.method() {
+        // did:key §3.1.3: the fragment is the key itself.
+        "key" => format!("{did}#{}", did.method_id()),
+        // did:jwk: always the first and only.
+        "jwk" => format!("{did}#0"),
+        _ => format!("{did}#{KEY_FRAGMENT}"),
+    }
+}

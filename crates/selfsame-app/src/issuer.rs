@@ -1,0 +1,104 @@
+//! The issuer: what it offers, issues and withdraws.
+
+mod anchors;
+pub mod lists;
+mod metadata;
+mod offers;
+mod protocol;
+mod register;
+mod signing;
+
+use std::sync::Arc;
+
+use selfsame_openid4vc::issuer::Settings;
+use selfsame_store::TenantId;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::error::Result;
+use crate::identity::Identity;
+use crate::issuer::lists::Lists;
+use crate::shared::Shared;
+use crate::view::issuer::Template;
+
+pub(crate) use anchors::anchors;
+pub use metadata::Published;
+pub(crate) use metadata::{claim_path, identifier, vct};
+pub(crate) use offers::{listing, page};
+
+/// The organisation that issues.
+pub(crate) fn tenant() -> TenantId {
+    TenantId::parse("issuer").unwrap_or_else(|_| TenantId::instance())
+}
+
+/// The issuer of one instance.
+pub struct Issuer {
+    shared: Arc<Shared>,
+    settings: Settings,
+    published: Published,
+    identity: Arc<Identity>,
+    lists: Arc<Lists>,
+}
+
+/// What a credential will say, from the offer to its issuance.
+#[derive(Clone, Deserialize, Serialize)]
+struct Subject {
+    template: String,
+    format: String,
+    claims: Map<String, Value>,
+    label: Option<String>,
+    offer: String,
+}
+
+impl Issuer {
+    /// The issuer with this identity.
+    ///
+    /// # Errors
+    /// If its settings break a rule of the specification.
+    pub async fn open(shared: Arc<Shared>, identity: Arc<Identity>) -> Result<Self> {
+        let published =
+            Published::new(&shared.config, &signing::published_key(&shared, &identity))?;
+        let key = shared.instance_key("issuer").await?;
+        let settings = Settings {
+            metadata: published.issuer.clone(),
+            key,
+            nonce_lifetime: 300,
+            token_lifetime: 600,
+            proof_age: 300,
+            leeway: 60,
+            round_times_to: shared.config.issuer.round_times_to,
+        };
+        let lists = Arc::new(Lists::open(shared.clone(), identity.clone()).await?);
+        Ok(Self {
+            shared,
+            settings,
+            published,
+            identity,
+            lists,
+        })
+    }
+
+    /// What it can issue.
+    #[must_use]
+    pub fn templates(&self) -> &'static [Template] {
+        crate::templates::all()
+    }
+
+    /// Its public documents.
+    #[must_use]
+    pub fn published(&self) -> &Published {
+        &self.published
+    }
+
+    /// Its identity.
+    #[must_use]
+    pub fn identity(&self) -> &Arc<Identity> {
+        &self.identity
+    }
+
+    /// Its status lists.
+    #[must_use]
+    pub fn lists(&self) -> &Arc<Lists> {
+        &self.lists
+    }
+}

@@ -1,0 +1,355 @@
+//! Status lists: places in them, what they say, and their signed bytes kept ready to be served.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use selfsame_credential::Format;
+use selfsame_credential::status::{
+    Bits, Permutation, Purpose, Reference, Terms, Width, bitstring, token_list,
+};
+use selfsame_crypto::time::UnixTime;
+use selfsame_crypto::{encoding, hash, jws};
+use selfsame_store::Page;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::register::{ISSUED, IssuedRecord};
+use super::signing::{self, Signatory, signatory};
+use super::tenant;
+use crate::accounts::decode;
+use crate::error::{Error, Result};
+use crate::identity::Identity;
+use crate::shared::Shared;
+use crate::view::issuer::{CredentialStatus, ServedList};
+
+/// The entries of a list: the fewest that hide one credential among many (Bitstring Status List §3.2).
+const SIZE: u64 = 131_072;
+/// Changes within so many seconds go out together.
+const COALESCED_SECONDS: u64 = 1;
+
+/// A credential's place in a list.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct Place {
+    /// The list's number.
+    pub list: u64,
+    /// The index in it.
+    pub index: u64,
+}
+
+/// The forms in which one list is served.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum Face {
+    /// Token Status List, two bits a credential.
+    Token,
+    /// Bitstring Status List of revocations.
+    Revocation,
+    /// Bitstring Status List of suspensions.
+    Suspension,
+}
+
+impl Face {
+    const ALL: [Self; 3] = [Self::Token, Self::Revocation, Self::Suspension];
+
+    /// The last part of its URI, if it has one.
+    #[must_use]
+    pub fn parse(name: Option<&str>) -> Option<Self> {
+        match name {
+            None => Some(Self::Token),
+            Some("revocation") => Some(Self::Revocation),
+            Some("suspension") => Some(Self::Suspension),
+            Some(_) => None,
+        }
+    }
+
+    /// The format of the credentials that refer to it: whoever signs those signs it (Token Status List §11.3).
+    fn format(self) -> Format {
+        match self {
+            Self::Token => Format::SdJwtVc,
+            Self::Revocation | Self::Suspension => Format::VcJwt,
+        }
+    }
+
+    fn content_type(self) -> &'static str {
+        match self {
+            Self::Token => token_list::MEDIA_TYPE,
+            Self::Revocation | Self::Suspension => bitstring::MEDIA_TYPE,
+        }
+    }
+}
+
+/// All lists of one issuer.
+pub struct Lists {
+    shared: Arc<Shared>,
+    identity: Arc<Identity>,
+    key: [u8; 32],
+    /// What is not valid, by list and index.
+    withdrawn: Mutex<HashMap<u64, HashMap<u64, CredentialStatus>>>,
+    served: Mutex<HashMap<(u64, Face), Signed>>,
+    signing: tokio::sync::Mutex<()>,
+    /// The newest list that a credential refers to.
+    newest: AtomicU64,
+    /// Lists whose change the registry does not know yet.
+    unanchored: Mutex<BTreeSet<u64>>,
+}
+
+#[derive(Clone)]
+struct Signed {
+    list: ServedList,
+    at: UnixTime,
+    changed: bool,
+}
+
+impl Lists {
+    /// The lists, made again from the register of what was issued.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn open(shared: Arc<Shared>, identity: Arc<Identity>) -> Result<Self> {
+        let key = shared.instance_key("status").await?.mac(b"places");
+        let mut withdrawn: HashMap<u64, HashMap<u64, CredentialStatus>> = HashMap::new();
+        let tag = selfsame_store::Tag::hashed("withdrawn", "yes");
+        let mut page = Page::first(500);
+        loop {
+            let records = shared.store.find(&tenant(), ISSUED, &tag, &page).await?;
+            for record in &records {
+                let issued: IssuedRecord = decode(&record.value)?;
+                withdrawn
+                    .entry(issued.place.list)
+                    .or_default()
+                    .insert(issued.place.index, issued.status);
+            }
+            match records.last() {
+                Some(last) => page = page.after(last.cursor()),
+                None => break,
+            }
+        }
+        let newest = shared
+            .store
+            .list(&tenant(), ISSUED, &Page::newest(1))
+            .await?;
+        let newest = match newest.first() {
+            Some(record) => decode::<IssuedRecord>(&record.value)?.place.list,
+            None => 0,
+        };
+        Ok(Self {
+            newest: AtomicU64::new(newest),
+            unanchored: Mutex::default(),
+            shared,
+            identity,
+            key,
+            withdrawn: Mutex::new(withdrawn),
+            served: Mutex::default(),
+            signing: tokio::sync::Mutex::default(),
+        })
+    }
+
+    /// A new place, at random and never given before, not even after a crash.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn place(&self) -> Result<Place> {
+        let counter = self
+            .shared
+            .store
+            .allocate(&tenant(), "status_place", 1)
+            .await?
+            .start;
+        let (list, within) = (counter / SIZE, counter % SIZE);
+        let key = hash::sha256_parts(&[&self.key, &list.to_be_bytes()]);
+        let index = Permutation::new(key, SIZE)
+            .at(within)
+            .ok_or_else(|| Error::internal("a place beyond the end of a list"))?;
+        self.newest.fetch_max(list, Ordering::Relaxed);
+        Ok(Place { list, index })
+    }
+
+    /// What a credential says of its place: `status`, or `credentialStatus`.
+    #[must_use]
+    pub fn entry(&self, place: &Place, format: Format) -> Value {
+        match format {
+            Format::SdJwtVc => {
+                Reference::token(self.uri(place.list, Face::Token), place.index).to_value()
+            }
+            Format::JwtVcJson | Format::VcJwt => json!([
+                Reference::bitstring(
+                    self.uri(place.list, Face::Revocation),
+                    place.index,
+                    Purpose::Revocation
+                )
+                .to_value(),
+                Reference::bitstring(
+                    self.uri(place.list, Face::Suspension),
+                    place.index,
+                    Purpose::Suspension
+                )
+                .to_value(),
+            ]),
+        }
+    }
+
+    /// Where a list is served.
+    #[must_use]
+    pub fn uri(&self, list: u64, face: Face) -> String {
+        let origin = &self.shared.config.origin;
+        match face {
+            Face::Token => format!("{origin}status/{list}"),
+            Face::Revocation => format!("{origin}status/{list}/revocation"),
+            Face::Suspension => format!("{origin}status/{list}/suspension"),
+        }
+    }
+
+    /// Notes a credential's status, which is durable already; the lists say so within a second.
+    pub fn set(&self, place: &Place, status: CredentialStatus) {
+        let mut withdrawn = locked(&self.withdrawn);
+        let list = withdrawn.entry(place.list).or_default();
+        match status {
+            CredentialStatus::Valid => list.remove(&place.index),
+            CredentialStatus::Revoked | CredentialStatus::Suspended => {
+                list.insert(place.index, status)
+            }
+        };
+        drop(withdrawn);
+        locked(&self.unanchored).insert(place.list);
+        let mut served = locked(&self.served);
+        for face in Face::ALL {
+            if let Some(signed) = served.get_mut(&(place.list, face)) {
+                signed.changed = true;
+            }
+        }
+    }
+
+    /// The signed bytes of a list.
+    ///
+    /// # Errors
+    /// `NotFound` for a list that no credential refers to.
+    pub async fn serve(&self, list: u64, face: Face) -> Result<ServedList> {
+        if let Some(ready) = self.ready(list, face) {
+            return Ok(ready);
+        }
+        let _one_at_a_time = self.signing.lock().await;
+        if let Some(ready) = self.ready(list, face) {
+            return Ok(ready);
+        }
+        if list > self.newest.load(Ordering::Relaxed) {
+            return Err(Error::not_found("there is no such status list"));
+        }
+        let now = self.shared.clock.now();
+        let token = self.signed(list, face, now).await?;
+        let etag = format!(
+            "\"{}\"",
+            encoding::base64url_encode(&hash::sha256(token.as_bytes()))
+        );
+        let ready = ServedList {
+            body: token.into_bytes().into(),
+            content_type: face.content_type(),
+            etag,
+            max_age: COALESCED_SECONDS,
+        };
+        let signed = Signed {
+            list: ready.clone(),
+            at: now,
+            changed: false,
+        };
+        locked(&self.served).insert((list, face), signed);
+        Ok(ready)
+    }
+
+    fn ready(&self, list: u64, face: Face) -> Option<ServedList> {
+        let served = locked(&self.served);
+        let signed = served.get(&(list, face))?;
+        let age = self.shared.clock.now().seconds_since(signed.at);
+        let changes_wait = signed.changed && age >= COALESCED_SECONDS;
+        let grows_old = age >= self.ttl() / 2;
+        (!changes_wait && !grows_old).then(|| signed.list.clone())
+    }
+
+    async fn signed(&self, list: u64, face: Face, now: UnixTime) -> Result<String> {
+        let bits = self.bits(list, face)?;
+        let uri = self.uri(list, face);
+        let Signatory { issuer, signer } = signatory(&self.shared, &self.identity, face.format());
+        let header = signing::header(&signer);
+        let terms = Terms {
+            uri: &uri,
+            issuer: &issuer,
+            header: &header,
+            issued_at: now,
+            expires_at: Some(now.plus(self.ttl().saturating_mul(10))),
+            ttl: Some(self.ttl()),
+        };
+        let unsigned: jws::Unsigned = match face {
+            Face::Token => token_list::encode(&bits, &terms),
+            Face::Revocation => bitstring::encode(&bits, Purpose::Revocation, &terms),
+            Face::Suspension => bitstring::encode(&bits, Purpose::Suspension, &terms),
+        }
+        .map_err(Error::internal)?;
+        let signature = self
+            .shared
+            .keys
+            .sign(
+                self.identity.tenant(),
+                &signer.key,
+                unsigned.signing_input(),
+            )
+            .await?;
+        Ok(unsigned.finish(&signature))
+    }
+
+    fn bits(&self, list: u64, face: Face) -> Result<Bits> {
+        let width = if face == Face::Token {
+            Width::Two
+        } else {
+            Width::One
+        };
+        let mut bits = Bits::new(width, SIZE).map_err(Error::internal)?;
+        let withdrawn = locked(&self.withdrawn);
+        for (index, status) in withdrawn.get(&list).into_iter().flatten() {
+            let value = match (face, status) {
+                (Face::Token | Face::Revocation, CredentialStatus::Revoked) => 1,
+                (Face::Token, CredentialStatus::Suspended) => 2,
+                (Face::Suspension, CredentialStatus::Suspended) => 1,
+                _ => continue,
+            };
+            bits.set(*index, value).map_err(Error::internal)?;
+        }
+        Ok(bits)
+    }
+
+    fn ttl(&self) -> u64 {
+        self.shared.config.issuer.status_ttl.max(2)
+    }
+
+    /// Whether the list that is served says what is known of its credentials.
+    ///
+    /// # Errors
+    /// As [`Self::serve`].
+    pub async fn is_published(&self, list: u64) -> Result<bool> {
+        self.serve(list, Face::Token).await?;
+        Ok(self.says_all(list))
+    }
+
+    pub(super) fn says_all(&self, list: u64) -> bool {
+        let served = locked(&self.served);
+        served
+            .get(&(list, Face::Token))
+            .is_none_or(|signed| !signed.changed)
+    }
+
+    /// The lists that changed since they were asked for here.
+    pub(super) fn take_unanchored(&self) -> BTreeSet<u64> {
+        std::mem::take(&mut *locked(&self.unanchored))
+    }
+
+    /// What the registry anchors of a list: the digest of what it says, whoever signs it and when.
+    ///
+    /// # Errors
+    /// `Internal`.
+    pub fn digest(&self, list: u64) -> Result<[u8; 32]> {
+        Ok(hash::sha256(self.bits(list, Face::Token)?.as_bytes()))
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // What is behind these locks is whole at each moment.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,148 @@
+//! The issuer's public documents, made once at the start.
+
+use std::collections::BTreeMap;
+
+use selfsame_credential::{ClaimPath, Format};
+use selfsame_crypto::{Algorithm, Jwk};
+use selfsame_oauth::ServerMetadata;
+use selfsame_openid4vc::issuer::metadata::{Description, Offering, build, server};
+use selfsame_openid4vc::wire::metadata::{
+    ClaimDescription, CredentialMetadata, Display, IssuerMetadata,
+};
+use serde_json::{Value, json};
+use url::Url;
+
+use crate::config::Config;
+use crate::error::{Error, Result};
+use crate::view::issuer::Template;
+
+/// What the issuer publishes.
+pub struct Published {
+    /// OpenID4VCI 1.0 §12.2.
+    pub issuer: IssuerMetadata,
+    /// RFC 8414.
+    pub server: ServerMetadata,
+    /// SD-JWT VC §5: the key of credentials that name their issuer by URL.
+    pub jwt_vc_issuer: Value,
+}
+
+impl Published {
+    /// The documents of this configuration.
+    ///
+    /// # Errors
+    /// If they break a rule of the specification.
+    pub fn new(config: &Config, key: &Jwk) -> Result<Self> {
+        let identifier = identifier(&config.origin);
+        let endpoint = |path: &str| config.origin.join(path).map_err(Error::internal);
+        let description = Description {
+            identifier: identifier.clone(),
+            token_endpoint: endpoint("issuer/token")?,
+            nonce_endpoint: endpoint("issuer/nonce")?,
+            credential_endpoint: endpoint("issuer/credential")?,
+            batch_size: u32::try_from(config.issuer.batch_size).unwrap_or(1),
+            display: vec![Display {
+                name: Some(config.issuer.name.clone()),
+                ..Display::default()
+            }],
+            credentials: offerings(config)?,
+        };
+        Ok(Self {
+            issuer: build(&description)?,
+            server: server(&description),
+            jwt_vc_issuer: json!({"issuer": identifier, "jwks": {"keys": [key.to_value()]}}),
+        })
+    }
+}
+
+/// The issuer's identifier in OpenID4VCI.
+pub(crate) fn identifier(origin: &Url) -> String {
+    format!("{}issuer", origin.as_str())
+}
+
+/// The name of a template's configuration in one format.
+pub(crate) fn configuration_id(template: &str, format: Format) -> String {
+    let format = match format {
+        Format::SdJwtVc => "sd_jwt_vc",
+        Format::JwtVcJson => "jwt_vc_json",
+        Format::VcJwt => "vc_jwt",
+    };
+    format!("{template}_{format}")
+}
+
+/// The `vct` of a template.
+pub(crate) fn vct(config: &Config, template: &Template) -> String {
+    format!("{}{}", config.issuer.vct_base, template.vct)
+}
+
+fn offerings(config: &Config) -> Result<BTreeMap<String, Offering>> {
+    let mut offerings = BTreeMap::new();
+    for template in crate::templates::all() {
+        for format in Format::ALL {
+            offerings.insert(
+                configuration_id(&template.id, format),
+                offering(config, template, format)?,
+            );
+        }
+    }
+    Ok(offerings)
+}
+
+fn offering(config: &Config, template: &Template, format: Format) -> Result<Offering> {
+    let algorithms = vec![Algorithm::Es256, Algorithm::EdDsa];
+    let mut binding_methods = vec!["jwk".to_owned()];
+    if format != Format::SdJwtVc {
+        binding_methods.extend([
+            "did:key".to_owned(),
+            "did:jwk".to_owned(),
+            "did:web".to_owned(),
+            "did:selfsame".to_owned(),
+        ]);
+    }
+    let claims = template
+        .claims
+        .iter()
+        .map(|field| {
+            Ok(ClaimDescription {
+                path: claim_path(&field.path, format)?,
+                mandatory: field.mandatory,
+                display: field
+                    .label
+                    .iter()
+                    .map(|(locale, name)| Display {
+                        name: Some(name.clone()),
+                        locale: Some(locale.clone()),
+                        ..Display::default()
+                    })
+                    .collect(),
+            })
+        })
+        .collect::<Result<_>>()?;
+    Ok(Offering {
+        format,
+        vct: Some(vct(config, template)),
+        types: template.types.clone(),
+        signing_algorithms: algorithms.clone(),
+        binding_methods,
+        proof_algorithms: algorithms,
+        metadata: CredentialMetadata {
+            display: vec![Display {
+                name: Some(format!("{} {}", template.icon, template.title)),
+                locale: Some("en".to_owned()),
+                description: Some(template.description.clone()),
+                background_color: Some(template.color.clone()),
+                ..Display::default()
+            }],
+            claims,
+        },
+    })
+}
+
+/// The path to a template's claim within a credential of this format.
+pub(crate) fn claim_path(path: &[String], format: Format) -> Result<ClaimPath> {
+    let within = match format {
+        Format::SdJwtVc => None,
+        Format::JwtVcJson | Format::VcJwt => Some("credentialSubject"),
+    };
+    ClaimPath::of_names(within.into_iter().chain(path.iter().map(String::as_str)))
+        .map_err(Error::internal)
+}

@@ -1,0 +1,218 @@
+//! Making offers, and what became of them.
+
+use selfsame_credential::Format;
+use selfsame_crypto::encoding;
+use selfsame_openid4vc::issuer::{Closed, Closure, State, offer};
+use selfsame_openid4vc::wire::offer::{CredentialOffer, by_reference};
+use selfsame_store::{Batch, Expect, Page, Put, Record, Tag};
+use serde::{Deserialize, Serialize};
+
+use super::{Issuer, Subject, metadata, tenant};
+use crate::accounts::{decode, encode};
+use crate::error::{Error, ErrorKind, Result};
+use crate::events::EventKind;
+use crate::view::issuer::{NewOffer, Offer};
+use crate::view::{Listing, Paging};
+
+/// The kind of the records that hold offers.
+pub(super) const OFFER: &str = "offer";
+const USES_MAX: u32 = 100_000;
+const LIFETIME_MAX: u64 = 90 * 24 * 3600;
+/// An offer stays in the list for so long after its end.
+const KEPT_AFTER: u64 = 7 * 24 * 3600;
+
+/// An offer as it is kept.
+#[derive(Deserialize, Serialize)]
+pub(super) struct OfferRecord {
+    pub state: State,
+    pub offer: CredentialOffer,
+    pub subject: Subject,
+    pub expires: selfsame_crypto::time::UnixTime,
+    pub by_reference: bool,
+}
+
+impl Issuer {
+    /// Makes an offer.
+    ///
+    /// # Errors
+    /// `BadRequest` or `NotFound` if it asks for what cannot be issued.
+    pub async fn create_offer(&self, new: &NewOffer) -> Result<Offer> {
+        let template = crate::templates::find(&new.template)?;
+        let format: Format = new
+            .format
+            .as_deref()
+            .unwrap_or("dc+sd-jwt")
+            .parse()
+            .map_err(|_| {
+                Error::bad_request("this format is not issued here")
+                    .with_hint("one of: dc+sd-jwt, jwt_vc_json, vc+jwt")
+            })?;
+        let claims = template.fill(&new.claims, new.examples)?;
+        let uses = new.uses.unwrap_or(1);
+        let lifetime = new.expires_in.unwrap_or(3600);
+        if !(1..=USES_MAX).contains(&uses) || !(1..=LIFETIME_MAX).contains(&lifetime) {
+            return Err(Error::bad_request(
+                "an offer has 1 to 100,000 uses and ends within 90 days",
+            ));
+        }
+        let ctx = self.shared.clock.ctx();
+        let id = encoding::base64url_encode(&ctx.random::<16>("offer/id"));
+        let made = offer::create(
+            &offer::NewOffer {
+                offer_id: id.clone(),
+                configuration_ids: vec![metadata::configuration_id(&template.id, format)],
+                uses,
+                tx_code: new
+                    .tx_code
+                    .then(|| "The issuer sent it to you by another way.".to_owned()),
+                lifetime,
+            },
+            &self.settings,
+            &ctx,
+        )?;
+        let code = encoding::base64url_encode(&made.state.code_hash);
+        let record = OfferRecord {
+            expires: made.state.expires,
+            state: State::Offered(made.state),
+            offer: made.offer,
+            subject: Subject {
+                template: template.id.clone(),
+                format: format.as_str().to_owned(),
+                claims,
+                label: new.label.clone(),
+                offer: id.clone(),
+            },
+            by_reference: new.by_reference,
+        };
+        let put = Put::new(OFFER, &id, encode(&record)?)
+            .tag(Tag::hashed("code", code))
+            .expires(record.expires.plus(KEPT_AFTER));
+        self.shared
+            .store
+            .commit(
+                Batch::new(tenant())
+                    .expect(OFFER, &id, Expect::Absent)
+                    .put(put),
+            )
+            .await?;
+        self.shared.events.tell(EventKind::Offered, &id);
+        let mut offer = self.view(&id, &record)?;
+        offer.tx_code = made.tx_code.map(|code| code.expose().to_owned());
+        Ok(offer)
+    }
+
+    /// One offer.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn offer(&self, id: &str) -> Result<Offer> {
+        let (record, _) = self.offer_record(id).await?;
+        self.view(id, &record)
+    }
+
+    /// The offers, newest first.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn offers(&self, paging: &Paging) -> Result<Listing<Offer>> {
+        let records = self
+            .shared
+            .store
+            .list(&tenant(), OFFER, &page(paging))
+            .await?;
+        listing(&records, paging, |record| {
+            self.view(&record.id, &decode(&record.value)?)
+        })
+    }
+
+    /// The offer itself, for a wallet that has its reference.
+    ///
+    /// # Errors
+    /// `NotFound` for an unknown one, `Gone` for one that can't be taken any more.
+    pub async fn offer_object(&self, id: &str) -> Result<String> {
+        let (record, _) = self.offer_record(id).await?;
+        let open =
+            matches!(record.state, State::Offered(_)) && self.shared.clock.now() < record.expires;
+        if !open {
+            return Err(
+                Error::new(ErrorKind::Gone, "this offer was taken or has expired")
+                    .with_hint("ask the issuer for a new one"),
+            );
+        }
+        Ok(record.offer.to_json().expose().to_owned())
+    }
+
+    pub(super) async fn offer_record(&self, id: &str) -> Result<(OfferRecord, Record)> {
+        let record = self
+            .shared
+            .store
+            .read(&tenant(), OFFER, id)
+            .await?
+            .ok_or_else(|| Error::not_found("there is no such offer"))?;
+        Ok((decode(&record.value)?, record))
+    }
+
+    fn view(&self, id: &str, record: &OfferRecord) -> Result<Offer> {
+        let (state, uses_left) = match &record.state {
+            State::Closed(Closed {
+                because: Closure::Redeemed,
+                ..
+            }) => ("taken", 0),
+            State::Closed(_) | State::Granted(_) => ("locked", 0),
+            State::Offered(_) if self.shared.clock.now() >= record.expires => ("expired", 0),
+            State::Offered(offered) => ("open", offered.uses_left),
+        };
+        let uri = if record.by_reference {
+            let url = self
+                .shared
+                .config
+                .origin
+                .join(&format!("issuer/offers/{id}"))
+                .map_err(Error::internal)?;
+            by_reference(&url)
+        } else {
+            record.offer.by_value()
+        };
+        Ok(Offer {
+            id: id.to_owned(),
+            template: record.subject.template.clone(),
+            format: record.subject.format.clone(),
+            uri: uri.expose().to_owned(),
+            tx_code: None,
+            state: state.to_owned(),
+            uses_left,
+            expires: record.expires.rfc3339(),
+            label: record.subject.label.clone(),
+        })
+    }
+}
+
+/// The store's page for a list that shows the newest first.
+pub(crate) fn page(paging: &Paging) -> Page {
+    // One more than shown tells whether there is a next page.
+    let page = Page::newest(paging.limit().saturating_add(1));
+    match &paging.after {
+        Some(cursor) => page.after(cursor.clone()),
+        None => page,
+    }
+}
+
+/// A page of a list, with the cursor of the next.
+pub(crate) fn listing<T>(
+    records: &[Record],
+    paging: &Paging,
+    view: impl Fn(&Record) -> Result<T>,
+) -> Result<Listing<T>> {
+    let shown = records
+        .get(..paging.limit().min(records.len()))
+        .unwrap_or(records);
+    let next = if records.len() > shown.len() {
+        shown.last().map(Record::cursor)
+    } else {
+        None
+    };
+    Ok(Listing {
+        items: shown.iter().map(view).collect::<Result<_>>()?,
+        next,
+    })
+}

@@ -1,0 +1,326 @@
+//! The endpoints that wallets speak to: token, nonce, credential (OpenID4VCI 1.0 §6 to §8).
+
+use selfsame_credential::evidence::Step;
+use selfsame_credential::{ClaimPath, Format};
+use selfsame_crypto::{SecretString, encoding};
+use selfsame_oauth::{Code, TokenRequest, TokenResponse};
+use selfsame_openid4vc::error::CredentialCode;
+use selfsame_openid4vc::issuer::{
+    self, Effect, Event, Granted, Input, State, credential, nonce, offer, token,
+};
+use selfsame_openid4vc::wire::credential::{CredentialRequest, CredentialResponse};
+use selfsame_openid4vc::wire::nonce::NonceResponse;
+use selfsame_store::{Batch, Expect, Page, Put, StoreError, Tag};
+use serde::{Deserialize, Serialize};
+
+use super::lists::Place;
+use super::offers::{OFFER, OfferRecord};
+use super::signing::{Signatory, signatory};
+use super::{Issuer, Subject, metadata, tenant};
+use crate::accounts::{decode, encode};
+use crate::error::{Error, Result};
+use crate::events::EventKind;
+use crate::gather::Freshness;
+use crate::view::issuer::Template;
+
+const GRANT: &str = "grant";
+const NONCE: &str = "nonce";
+/// A step that lost a race is taken again on what won; more races than this are no accident.
+const RACES_MAX: usize = 4;
+
+#[derive(Deserialize, Serialize)]
+struct GrantRecord {
+    state: State,
+    subject: Subject,
+}
+
+impl Issuer {
+    /// The token endpoint.
+    ///
+    /// # Errors
+    /// RFC 6749 §5.2 with its code.
+    pub async fn token(&self, body: &[u8]) -> Result<TokenResponse> {
+        let request = TokenRequest::parse(body).map_err(selfsame_openid4vc::Error::from)?;
+        for _ in 0..RACES_MAX {
+            match self.redeem(&request).await {
+                Err(Lost::Race) => {}
+                Err(Lost::For(error)) => return Err(error),
+                Ok(response) => return Ok(response),
+            }
+        }
+        Err(spent())
+    }
+
+    async fn redeem(&self, request: &TokenRequest) -> std::result::Result<TokenResponse, Lost> {
+        let code = offer::code_hash(request.pre_authorized_code.expose());
+        let tag = Tag::hashed("code", encoding::base64url_encode(&code));
+        let found = self
+            .shared
+            .store
+            .find(&tenant(), OFFER, &tag, &Page::first(1))
+            .await?;
+        let record = found.first().ok_or_else(spent)?;
+        let mut offer: OfferRecord = decode(&record.value)?;
+        let input = Input {
+            settings: &self.settings,
+            event: Event::Token(request),
+        };
+        let ctx = self.shared.clock.ctx();
+        let (state, effects) = match issuer::step(&offer.state, input, &Default::default(), &ctx)? {
+            Step::Done(done) => done,
+            Step::Needs(_) => return Err(Error::internal("redeeming a code needs nothing").into()),
+        };
+        offer.state = state;
+        let mut batch = Batch::new(tenant()).update(OFFER, record, encode(&offer)?);
+        let mut answer = None;
+        for effect in effects {
+            match effect {
+                Effect::Grant(granted) => {
+                    let id = encoding::base64url_encode(&granted.token_hash);
+                    let expires = granted.expires;
+                    let grant = GrantRecord {
+                        state: State::Granted(*granted),
+                        subject: offer.subject.clone(),
+                    };
+                    batch = batch.put(Put::new(GRANT, id, encode(&grant)?).expires(expires));
+                }
+                Effect::AnswerToken(response) => answer = Some(Ok(*response)),
+                Effect::Refuse(error) => answer = Some(Err(Error::from(error))),
+                other => return Err(unexpected(&other).into()),
+            }
+        }
+        self.shared.store.commit(batch).await?;
+        answer
+            .unwrap_or_else(|| Err(Error::internal("a token request was not answered")))
+            .map_err(Lost::For)
+    }
+
+    /// The nonce endpoint.
+    #[must_use]
+    pub fn nonce(&self) -> NonceResponse {
+        nonce::make(&self.settings, &self.shared.clock.ctx())
+    }
+
+    /// The credential endpoint.
+    ///
+    /// # Errors
+    /// OpenID4VCI 1.0 §8.3.1 or RFC 6750 §3.1 with the code.
+    pub async fn credential(&self, access_token: &str, body: &[u8]) -> Result<CredentialResponse> {
+        let request = CredentialRequest::parse(body)?;
+        let mut statuses = Vec::new();
+        for _ in 0..RACES_MAX {
+            match self.issue(access_token, &request, &mut statuses).await {
+                Err(Lost::Race) => {}
+                Err(Lost::For(error)) => return Err(error),
+                Ok(response) => return Ok(response),
+            }
+        }
+        Err(Error::internal(
+            "one access token is used by many requests at once",
+        ))
+    }
+
+    async fn issue(
+        &self,
+        access_token: &str,
+        request: &CredentialRequest,
+        places: &mut Vec<Place>,
+    ) -> std::result::Result<CredentialResponse, Lost> {
+        let id = encoding::base64url_encode(&token::token_hash(&SecretString::from(
+            access_token.to_owned(),
+        )));
+        let record = self
+            .shared
+            .store
+            .read(&tenant(), GRANT, &id)
+            .await?
+            .ok_or_else(invalid_token)?;
+        let mut grant: GrantRecord = decode(&record.value)?;
+        let template = crate::templates::find(&grant.subject.template)?;
+        let format: Format = grant.subject.format.parse().map_err(Error::internal)?;
+        self.check_wanted(&grant.state, request)?;
+        // Places are taken once, however often the step is run again.
+        let copies = credential::copies(request).min(self.settings.metadata.batch_size());
+        while places.len() < copies {
+            places.push(self.lists.place().await?);
+        }
+        let content = self.content(template, format, &grant.subject, places)?;
+        let ctx = self.shared.clock.ctx();
+        let event = Event::Credential {
+            request,
+            content: &content,
+        };
+        let input = Input {
+            settings: &self.settings,
+            event,
+        };
+        let freshness = Freshness { max_status_age: 0 };
+        let (state, effects) = self
+            .shared
+            .run(&tenant(), freshness, |evidence| {
+                issuer::step(&grant.state, input, evidence, &ctx)
+            })
+            .await?;
+        grant.state = state;
+        let batch = Batch::new(tenant()).update(GRANT, &record, encode(&grant)?);
+        let outcome = self.outcome(effects, (&grant.subject, &content, places), batch)?;
+        let committed = self.shared.store.commit(outcome.batch).await;
+        committed.map_err(|error| match error {
+            StoreError::Conflict { kind, .. } if kind == NONCE => Lost::For(replayed()),
+            other => other.into(),
+        })?;
+        for id in outcome.issued {
+            self.shared.events.tell(EventKind::Issued, id);
+        }
+        Ok(outcome.response)
+    }
+
+    /// What the effects of an issuance write, and what answers it.
+    fn outcome(
+        &self,
+        effects: Vec<Effect>,
+        (subject, content, places): (&Subject, &credential::Content, &[Place]),
+        mut batch: Batch,
+    ) -> Result<Outcome> {
+        let mut response = None;
+        let mut issued = Vec::new();
+        for effect in effects {
+            match effect {
+                Effect::SpendNonces(nonces) => {
+                    for spent in nonces {
+                        batch = batch
+                            .expect(NONCE, &spent.id, Expect::Absent)
+                            .put(Put::new(NONCE, &spent.id, Vec::new()).expires(spent.expires));
+                    }
+                }
+                Effect::Issued(credentials) => {
+                    for (_, place) in credentials.iter().zip(places) {
+                        let put = self.issued_put(subject, content, place)?;
+                        issued.push(put.id.clone());
+                        batch = batch.put(put);
+                    }
+                }
+                Effect::AnswerCredential(answer) => response = Some(answer),
+                other => return Err(unexpected(&other)),
+            }
+        }
+        let response =
+            response.ok_or_else(|| Error::internal("a credential request was not answered"))?;
+        Ok(Outcome {
+            batch,
+            issued,
+            response,
+        })
+    }
+
+    /// A request for what its token is not good for takes no place in a list.
+    fn check_wanted(&self, state: &State, request: &CredentialRequest) -> Result<()> {
+        let granted: &Granted = match state {
+            State::Granted(granted) => granted,
+            State::Offered(_) | State::Closed(_) => {
+                return Err(Error::internal("a grant's record holds an offer"));
+            }
+        };
+        credential::configuration_of(granted, request, &self.settings)?;
+        Ok(())
+    }
+
+    fn content(
+        &self,
+        template: &Template,
+        format: Format,
+        subject: &Subject,
+        places: &[Place],
+    ) -> Result<credential::Content> {
+        let Signatory { issuer, signer } = signatory(&self.shared, &self.identity, format);
+        let disclosable: Vec<ClaimPath> = template
+            .claims
+            .iter()
+            .filter(|field| {
+                field.disclosable && crate::templates::at(&subject.claims, &field.path).is_some()
+            })
+            .map(|field| metadata::claim_path(&field.path, Format::SdJwtVc))
+            .collect::<Result<_>>()?;
+        let now = self.shared.clock.now();
+        Ok(credential::Content {
+            issuer,
+            signer,
+            claims: subject.claims.clone(),
+            disclosable,
+            decoys: 2,
+            contexts: match format {
+                // What a template names has no vocabulary of its own.
+                Format::VcJwt => {
+                    vec!["https://www.w3.org/ns/credentials/undefined-terms/v2".to_owned()]
+                }
+                Format::SdJwtVc | Format::JwtVcJson => Vec::new(),
+            },
+            expires: Some(now.plus(template.validity_days.saturating_mul(24 * 3600))),
+            statuses: places
+                .iter()
+                .map(|place| self.lists.entry(place, format))
+                .collect(),
+        })
+    }
+}
+
+/// What an issuance comes to.
+struct Outcome {
+    batch: Batch,
+    issued: Vec<String>,
+    response: CredentialResponse,
+}
+
+/// Why a step was not taken: it lost a race and can be taken again, or for good.
+enum Lost {
+    Race,
+    For(Error),
+}
+
+impl From<Error> for Lost {
+    fn from(error: Error) -> Self {
+        Self::For(error)
+    }
+}
+
+impl From<selfsame_openid4vc::Error> for Lost {
+    fn from(error: selfsame_openid4vc::Error) -> Self {
+        Self::For(error.into())
+    }
+}
+
+impl From<StoreError> for Lost {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Conflict { .. } => Self::Race,
+            other => Self::For(other.into()),
+        }
+    }
+}
+
+fn spent() -> Error {
+    selfsame_openid4vc::Error::from(selfsame_oauth::Error::new(
+        Code::InvalidGrant,
+        "the code is unknown, spent or expired",
+    ))
+    .into()
+}
+
+fn invalid_token() -> Error {
+    selfsame_openid4vc::Error::from(selfsame_oauth::Error::new(
+        Code::InvalidToken,
+        "the access token is unknown or has expired",
+    ))
+    .into()
+}
+
+fn replayed() -> Error {
+    selfsame_openid4vc::Error::credential(CredentialCode::InvalidNonce, "the nonce has been used")
+        .into()
+}
+
+fn unexpected(effect: &Effect) -> Error {
+    Error::internal(format!(
+        "an effect that does not belong to this step: {effect:?}"
+    ))
+}

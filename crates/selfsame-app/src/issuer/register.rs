@@ -1,0 +1,171 @@
+//! The register of what was issued, and its withdrawal.
+
+use selfsame_crypto::time::UnixTime;
+use selfsame_openid4vc::issuer::credential;
+use selfsame_store::{Batch, Put, StoreError, Tag};
+use serde::{Deserialize, Serialize};
+
+use super::lists::Place;
+use super::offers::{listing, page};
+use super::{Issuer, Subject, tenant};
+use crate::accounts::{decode, encode};
+use crate::error::{Error, ErrorKind, Result};
+use crate::events::EventKind;
+use crate::view::issuer::{CredentialStatus, IssuedCredential};
+use crate::view::{Listing, Paging};
+
+/// The kind of the records of issued credentials.
+pub(super) const ISSUED: &str = "issued";
+
+/// An issued credential as it is kept: no claims, no holder.
+#[derive(Deserialize, Serialize)]
+pub(super) struct IssuedRecord {
+    template: String,
+    format: String,
+    offer: String,
+    label: Option<String>,
+    issued: UnixTime,
+    expires: UnixTime,
+    pub place: Place,
+    pub status: CredentialStatus,
+}
+
+impl IssuedRecord {
+    fn tags(&self) -> Vec<Tag> {
+        let mut tags = vec![Tag::hashed("offer", self.offer.clone())];
+        if self.status != CredentialStatus::Valid {
+            // By this the lists are made again at a start.
+            tags.push(Tag::hashed("withdrawn", "yes"));
+        }
+        tags
+    }
+}
+
+impl Issuer {
+    pub(super) fn issued_put(
+        &self,
+        subject: &Subject,
+        content: &credential::Content,
+        place: &Place,
+    ) -> Result<Put> {
+        let ctx = self.shared.clock.ctx();
+        let now = ctx.now();
+        let record = IssuedRecord {
+            template: subject.template.clone(),
+            format: subject.format.clone(),
+            offer: subject.offer.clone(),
+            label: subject.label.clone(),
+            issued: now.rounded_down(self.settings.round_times_to),
+            expires: content.expires.unwrap_or(now),
+            place: place.clone(),
+            status: CredentialStatus::Valid,
+        };
+        let id = selfsame_crypto::encoding::base64url_encode(&ctx.random::<16>("issued/id"));
+        let put = Put::new(ISSUED, id, encode(&record)?);
+        Ok(record.tags().into_iter().fold(put, Put::tag))
+    }
+
+    /// What was issued, newest first; of one offer alone if told.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn issued(
+        &self,
+        offer: Option<&str>,
+        paging: &Paging,
+    ) -> Result<Listing<IssuedCredential>> {
+        let store = &self.shared.store;
+        let records = match offer {
+            None => store.list(&tenant(), ISSUED, &page(paging)).await?,
+            Some(offer) => {
+                store
+                    .find(
+                        &tenant(),
+                        ISSUED,
+                        &Tag::hashed("offer", offer),
+                        &page(paging),
+                    )
+                    .await?
+            }
+        };
+        listing(&records, paging, |record| {
+            Ok(self.issued_view(&record.id, &decode(&record.value)?))
+        })
+    }
+
+    /// One issued credential.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn issued_credential(&self, id: &str) -> Result<IssuedCredential> {
+        let record = self
+            .shared
+            .store
+            .read(&tenant(), ISSUED, id)
+            .await?
+            .ok_or_else(unknown)?;
+        let issued: IssuedRecord = decode(&record.value)?;
+        self.lists.is_published(issued.place.list).await?;
+        Ok(self.issued_view(id, &issued))
+    }
+
+    /// Withdraws a credential, for good or for now, or takes a suspension back. Done when it is durable; the
+    /// list that says so is out within a second.
+    ///
+    /// # Errors
+    /// `NotFound`; `Conflict` for a revoked one, which stays revoked.
+    pub async fn set_status(&self, id: &str, status: CredentialStatus) -> Result<IssuedCredential> {
+        loop {
+            let record = self
+                .shared
+                .store
+                .read(&tenant(), ISSUED, id)
+                .await?
+                .ok_or_else(unknown)?;
+            let mut issued: IssuedRecord = decode(&record.value)?;
+            if issued.status == status {
+                return Ok(self.issued_view(id, &issued));
+            }
+            if issued.status == CredentialStatus::Revoked {
+                return Err(
+                    Error::new(ErrorKind::Conflict, "a revoked credential stays revoked")
+                        .with_hint("suspend what may have to come back"),
+                );
+            }
+            issued.status = status;
+            let put = Put::new(ISSUED, id, encode(&issued)?);
+            let put = issued.tags().into_iter().fold(put, Put::tag);
+            let expected = selfsame_store::Expect::Version(record.version);
+            let batch = Batch::new(tenant()).expect(ISSUED, id, expected).put(put);
+            match self.shared.store.commit(batch).await {
+                Ok(_) => {}
+                Err(StoreError::Conflict { .. }) => continue,
+                Err(other) => return Err(other.into()),
+            }
+            self.lists.set(&issued.place, status);
+            self.shared.events.tell(EventKind::StatusChanged, id);
+            tracing::info!(credential = id, status = ?status, "status changed");
+            return Ok(self.issued_view(id, &issued));
+        }
+    }
+
+    fn issued_view(&self, id: &str, record: &IssuedRecord) -> IssuedCredential {
+        IssuedCredential {
+            id: id.to_owned(),
+            template: record.template.clone(),
+            format: record.format.clone(),
+            offer: record.offer.clone(),
+            issued: record.issued.rfc3339(),
+            expires: record.expires.rfc3339(),
+            status: record.status,
+            published: self.lists.says_all(record.place.list),
+            status_list: self.lists.uri(record.place.list, super::lists::Face::Token),
+            status_index: record.place.index,
+            label: record.label.clone(),
+        }
+    }
+}
+
+fn unknown() -> Error {
+    Error::not_found("there is no such credential in this issuer's list")
+}

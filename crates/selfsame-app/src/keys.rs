@@ -1,0 +1,136 @@
+//! The key store: private keys sealed in records, used by handle, unsealed only in a bounded cache.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use selfsame_crypto::{KeyHandle, KeyType, PrivateKey};
+use selfsame_store::{Batch, Expect, Put, Store, StoreError, TenantId};
+
+use crate::error::{Error, Result};
+
+/// The kind of the records that hold keys.
+pub const KIND: &str = "key";
+/// So many unsealed keys stay in memory; the rest is unsealed again when needed.
+const CACHED_MAX: usize = 512;
+
+/// Signs by handle.
+#[derive(Clone)]
+pub struct Keys {
+    store: Store,
+    cache: Arc<Mutex<HashMap<(TenantId, KeyHandle), Arc<PrivateKey>>>>,
+}
+
+impl Keys {
+    /// The keys in this store.
+    #[must_use]
+    pub fn new(store: Store) -> Self {
+        Self {
+            store,
+            cache: Arc::default(),
+        }
+    }
+
+    /// Makes a key and puts it into the batch, so that it is kept only if the batch is.
+    ///
+    /// # Errors
+    /// `Internal` if the system has no randomness.
+    pub fn create(
+        &self,
+        tenant: &TenantId,
+        kind: KeyType,
+        batch: Batch,
+    ) -> Result<(Arc<PrivateKey>, KeyHandle, Batch)> {
+        let key = Arc::new(PrivateKey::generate(kind).map_err(Error::internal)?);
+        let handle = KeyHandle::of(key.public());
+        let secret = key.to_pkcs8().map_err(Error::internal)?;
+        let batch = batch.for_tenant(tenant.clone()).put(Put {
+            kind: KIND,
+            id: handle.as_str().to_owned(),
+            value: secret.expose().to_vec(),
+            tags: Vec::new(),
+            expires: None,
+        });
+        self.remember(tenant, &handle, &key);
+        Ok((key, handle, batch))
+    }
+
+    /// Keeps a key that was made elsewhere, under the handle of its public half.
+    ///
+    /// # Errors
+    /// `Internal` if the store fails.
+    pub async fn import(&self, tenant: &TenantId, key: PrivateKey) -> Result<()> {
+        let handle = KeyHandle::of(key.public());
+        if self
+            .store
+            .read(tenant, KIND, handle.as_str())
+            .await?
+            .is_none()
+        {
+            let secret = key.to_pkcs8().map_err(Error::internal)?;
+            let put = Put::new(KIND, handle.as_str(), secret.expose().to_vec());
+            let batch = Batch::new(tenant.clone())
+                .expect(KIND, handle.as_str(), Expect::Absent)
+                .put(put);
+            match self.store.commit(batch).await {
+                // A handle names one key only, whoever put it there.
+                Ok(_) | Err(StoreError::Conflict { .. }) => {}
+                Err(other) => return Err(other.into()),
+            }
+        }
+        self.remember(tenant, &handle, &Arc::new(key));
+        Ok(())
+    }
+
+    /// Signs `bytes` with the key of this name.
+    ///
+    /// # Errors
+    /// `Internal` if there is no such key or the store fails.
+    pub async fn sign(
+        &self,
+        tenant: &TenantId,
+        handle: &KeyHandle,
+        bytes: &[u8],
+    ) -> Result<Vec<u8>> {
+        let key = self.unsealed(tenant, handle).await?;
+        key.sign(bytes).map_err(Error::internal)
+    }
+
+    /// The key of this name.
+    ///
+    /// # Errors
+    /// `Internal` if there is no such key or the store fails.
+    pub async fn unsealed(&self, tenant: &TenantId, handle: &KeyHandle) -> Result<Arc<PrivateKey>> {
+        let at = (tenant.clone(), handle.clone());
+        if let Some(key) = self
+            .cache
+            .lock()
+            .ok()
+            .and_then(|cache| cache.get(&at).cloned())
+        {
+            return Ok(key);
+        }
+        let record = self
+            .store
+            .read(tenant, KIND, handle.as_str())
+            .await?
+            .ok_or_else(|| Error::internal("a key that a record names is not in the store"))?;
+        let key = Arc::new(PrivateKey::from_pkcs8(&record.value).map_err(Error::internal)?);
+        self.remember(tenant, handle, &key);
+        Ok(key)
+    }
+
+    fn remember(&self, tenant: &TenantId, handle: &KeyHandle, key: &Arc<PrivateKey>) {
+        let Ok(mut cache) = self.cache.lock() else {
+            return;
+        };
+        if cache.len() >= CACHED_MAX {
+            // Any half will do: what is needed again is unsealed again.
+            let mut keep = false;
+            cache.retain(|_, _| {
+                keep = !keep;
+                keep
+            });
+        }
+        cache.insert((tenant.clone(), handle.clone()), key.clone());
+    }
+}

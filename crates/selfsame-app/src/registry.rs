@@ -1,0 +1,136 @@
+//! The registry as use cases see it: one interface, embedded in this process or at another address.
+
+pub mod describe;
+pub mod embedded;
+pub mod remote;
+
+use async_trait::async_trait;
+use selfsame_did::selfsame::Network;
+use selfsame_did::{Did, Options, Resolution};
+use selfsame_proof::note::VerifierKey;
+use selfsame_registry::{Genesis, Receipt, Refusal, SignatureFault, Transaction};
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::view::registry::{RegistryEntry, RegistryStatus};
+use crate::view::{Listing, Paging};
+
+/// So many entries are given at once.
+pub const ENTRIES_MAX: usize = 200;
+
+/// A registry: takes transactions, answers reads. Submitting the same transaction again gives its first receipt.
+#[async_trait]
+pub trait Registry: Send + Sync {
+    /// The registry's genesis, whose digest is the network's name.
+    async fn genesis(&self) -> Result<Vec<u8>>;
+
+    /// Orders a transaction and waits until it is durable. Whether an error is final, [`is_refusal`] tells.
+    async fn submit(&self, transaction: &Transaction) -> Result<Receipt>;
+
+    /// Resolves a DID of this network.
+    async fn resolve(&self, did: &Did, options: &Options) -> Resolution;
+
+    /// How far it has come, with the signed checkpoint.
+    async fn status(&self) -> Result<RegistryStatus>;
+
+    /// The transactions from `first` (1 is the oldest), at most `count`, and never more than [`ENTRIES_MAX`].
+    async fn entries(&self, first: u64, count: usize) -> Result<Vec<RegistryEntry>>;
+
+    /// The transactions that made a DID what it is, oldest first.
+    async fn history(&self, did: &Did) -> Result<Vec<RegistryEntry>>;
+
+    /// The network's name.
+    async fn network(&self) -> Result<Network> {
+        Ok(Network::of_genesis(&self.genesis().await?))
+    }
+
+    /// Orders a transaction as it came over the wire.
+    async fn submit_bytes(&self, transaction: &[u8]) -> Result<Receipt> {
+        let transaction = Transaction::from_bytes(transaction).map_err(|malformed| {
+            Error::bad_request(malformed.to_string()).with_code("malformed")
+        })?;
+        self.submit(&transaction).await
+    }
+
+    /// The transaction of that number.
+    async fn entry(&self, seq_no: u64) -> Result<RegistryEntry> {
+        let found = self.entries(seq_no, 1).await?.into_iter().next();
+        found
+            .filter(|entry| entry.seq_no == seq_no)
+            .ok_or_else(|| Error::not_found("there is no transaction of this number"))
+    }
+
+    /// The transactions, newest first.
+    async fn recent(&self, paging: &Paging) -> Result<Listing<RegistryEntry>> {
+        let end = match &paging.after {
+            Some(cursor) => cursor
+                .parse::<u64>()
+                .map_err(|_| Error::bad_request("this is no cursor of this list"))?,
+            None => self.status().await?.transactions.saturating_add(1),
+        };
+        let limit = paging.limit().min(ENTRIES_MAX);
+        let first = end.saturating_sub(limit as u64).max(1);
+        let count = usize::try_from(end.saturating_sub(first)).map_err(Error::internal)?;
+        let mut items = self.entries(first, count).await?;
+        items.retain(|entry| entry.seq_no < end);
+        items.reverse();
+        let next = (first > 1).then(|| first.to_string());
+        Ok(Listing { items, next })
+    }
+}
+
+/// Whether trying again can't help: somebody must change what is asked.
+#[must_use]
+pub fn is_refusal(error: &Error) -> bool {
+    match error.kind {
+        ErrorKind::BadRequest
+        | ErrorKind::Forbidden
+        | ErrorKind::NotFound
+        | ErrorKind::Conflict
+        | ErrorKind::Gone => true,
+        // A token can be put right without the transaction changing.
+        ErrorKind::Unauthenticated
+        | ErrorKind::TooMany { .. }
+        | ErrorKind::Unavailable { .. }
+        | ErrorKind::Upstream
+        | ErrorKind::Internal => false,
+    }
+}
+
+/// The name of a network's log, in checkpoints and in the key that signs them; whoever knows the genesis knows it.
+#[must_use]
+pub fn log_origin(network: &Network) -> String {
+    format!("selfsame/{network}")
+}
+
+/// The key that verifies a network's checkpoints.
+///
+/// # Errors
+/// `Internal` if the genesis holds no such key, which reading it excludes.
+pub fn checkpoint_verifier(genesis: &Genesis) -> Result<VerifierKey> {
+    VerifierKey::new(&log_origin(&genesis.network()), genesis.checkpoint_key())
+        .map_err(Error::internal)
+}
+
+/// The machine's refusal in the terms of use cases.
+fn refused(refusal: &Refusal) -> Error {
+    let kind = match refusal {
+        Refusal::Quota { .. } | Refusal::BlockFull => ErrorKind::TooMany {
+            retry_after: refusal.retry_after().unwrap_or(1),
+        },
+        Refusal::Author(selfsame_registry::AuthorFault::Deactivated) => ErrorKind::Gone,
+        Refusal::Author(selfsame_registry::AuthorFault::Unknown) => ErrorKind::NotFound,
+        Refusal::Author(selfsame_registry::AuthorFault::Exists)
+        | Refusal::Version { .. }
+        | Refusal::NonceUsed
+        | Refusal::NotNewer => ErrorKind::Conflict,
+        Refusal::Signature(
+            SignatureFault::UnknownKey | SignatureFault::Bad | SignatureFault::FirstKeyMissing,
+        ) => ErrorKind::Forbidden,
+        Refusal::Signature(SignatureFault::Repeated)
+        | Refusal::Network
+        | Refusal::Identifier
+        | Refusal::Content(_)
+        | Refusal::Future => ErrorKind::BadRequest,
+    };
+    Error::new(kind, refusal.to_string()).with_code(refusal.code())
+}

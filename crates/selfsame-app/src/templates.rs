@@ -1,0 +1,218 @@
+//! The kinds of credentials that this instance can issue: the six healthcare templates, and how claims fill them.
+
+use std::sync::LazyLock;
+
+use serde_json::{Map, Value};
+
+use crate::error::{Error, Result};
+use crate::view::issuer::{ClaimField, ClaimKind, Template};
+
+/// The templates that come with every instance.
+const FILES: [&str; 6] = [
+    include_str!("../templates/allergies.json"),
+    include_str!("../templates/clinical-notes.json"),
+    include_str!("../templates/immunization.json"),
+    include_str!("../templates/laboratory-results.json"),
+    include_str!("../templates/prescription.json"),
+    include_str!("../templates/procedures.json"),
+];
+
+/// All templates; a file that does not parse is left out here and found by a test.
+static TEMPLATES: LazyLock<Vec<Template>> = LazyLock::new(|| {
+    FILES
+        .iter()
+        .filter_map(|file| serde_json::from_str(file).ok())
+        .collect()
+});
+
+/// All templates, in the order of the pages.
+#[must_use]
+pub fn all() -> &'static [Template] {
+    &TEMPLATES
+}
+
+/// The template of this name.
+///
+/// # Errors
+/// `NotFound`, with the names there are.
+pub fn find(id: &str) -> Result<&'static Template> {
+    all()
+        .iter()
+        .find(|template| template.id == id)
+        .ok_or_else(|| {
+            let names: Vec<&str> = all().iter().map(|template| template.id.as_str()).collect();
+            Error::not_found(format!("there is no template `{id}`"))
+                .with_hint(format!("one of: {}", names.join(", ")))
+        })
+}
+
+impl Template {
+    /// The claims of a credential: what was given, checked, and the examples where they are asked for.
+    ///
+    /// # Errors
+    /// `BadRequest` for a claim that the template does not have, of the wrong kind, or that is missing.
+    pub fn fill(&self, given: &Map<String, Value>, examples: bool) -> Result<Map<String, Value>> {
+        let mut filled = Map::new();
+        let mut known = 0;
+        for field in &self.claims {
+            let value = at(given, &field.path);
+            known += usize::from(value.is_some());
+            match value {
+                Some(value) => {
+                    field.check(value)?;
+                    put(&mut filled, &field.path, value.clone());
+                }
+                None if examples => put(&mut filled, &field.path, field.example.clone()),
+                None if field.mandatory => {
+                    return Err(Error::bad_request(format!(
+                        "the claim `{}` is missing",
+                        field.path.join(".")
+                    )));
+                }
+                None => {}
+            }
+        }
+        if known < leaves(given, &self.claims, &mut Vec::new()) {
+            return Err(Error::bad_request(format!(
+                "a claim is none of the template `{}`",
+                self.id
+            ))
+            .with_hint("`GET /api/issuer/templates` lists each template's claims"));
+        }
+        Ok(filled)
+    }
+}
+
+impl ClaimField {
+    /// The field's name for people.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.label
+            .get("en")
+            .or_else(|| self.label.values().next())
+            .or(self.path.last())
+            .map_or("", String::as_str)
+    }
+
+    fn check(&self, value: &Value) -> Result<()> {
+        let fits = match self.kind {
+            ClaimKind::Text => value.is_string(),
+            ClaimKind::Date => value.as_str().is_some_and(is_date),
+            ClaimKind::Number => value.is_number(),
+            ClaimKind::Boolean => value.is_boolean(),
+            ClaimKind::List => value.is_array(),
+        };
+        if fits {
+            Ok(())
+        } else {
+            Err(Error::bad_request(format!(
+                "the claim `{}` must be a {}",
+                self.path.join("."),
+                match self.kind {
+                    ClaimKind::Text => "text",
+                    ClaimKind::Date => "date such as 2026-01-31",
+                    ClaimKind::Number => "number",
+                    ClaimKind::Boolean => "true or false",
+                    ClaimKind::List => "list",
+                }
+            )))
+        }
+    }
+}
+
+fn is_date(text: &str) -> bool {
+    text.len() == 10
+        && selfsame_crypto::time::UnixTime::parse_rfc3339(&format!("{text}T00:00:00Z")).is_some()
+}
+
+/// The value at a path of member names.
+#[must_use]
+pub fn at<'a>(object: &'a Map<String, Value>, path: &[String]) -> Option<&'a Value> {
+    let (first, rest) = path.split_first()?;
+    let value = object.get(first)?;
+    if rest.is_empty() {
+        Some(value)
+    } else {
+        at(value.as_object()?, rest)
+    }
+}
+
+fn put(object: &mut Map<String, Value>, path: &[String], value: Value) {
+    let Some((first, rest)) = path.split_first() else {
+        return;
+    };
+    if rest.is_empty() {
+        object.insert(first.clone(), value);
+    } else if let Value::Object(inner) = object
+        .entry(first.clone())
+        .or_insert_with(|| Value::Object(Map::new()))
+    {
+        put(inner, rest, value);
+    }
+}
+
+/// Counts what was given, down to the template's fields.
+fn leaves(object: &Map<String, Value>, fields: &[ClaimField], prefix: &mut Vec<String>) -> usize {
+    let mut count = 0;
+    for (name, value) in object {
+        prefix.push(name.clone());
+        let is_field = fields.iter().any(|field| field.path == *prefix);
+        count += match value {
+            Value::Object(inner) if !is_field => leaves(inner, fields, prefix).max(1),
+            _ => 1,
+        };
+        prefix.pop();
+    }
+    count
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_template_parses_and_its_examples_fill_it() {
+        assert_eq!(all().len(), FILES.len());
+        for template in all() {
+            let filled = template.fill(&Map::new(), true).unwrap();
+            assert!(!filled.is_empty());
+            assert_eq!(
+                template.fill(&filled, false).unwrap(),
+                filled,
+                "{}",
+                template.id
+            );
+            for path in &template.request.claims {
+                assert!(
+                    template.claims.iter().any(|field| field.path == *path),
+                    "{} asks {path:?}",
+                    template.id
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_claim_of_no_template_is_refused() {
+        let template = find("immunization").unwrap();
+        let mut given = template.fill(&Map::new(), true).unwrap();
+        given.insert("shoe_size".to_owned(), Value::from(44));
+        assert!(template.fill(&given, false).is_err());
+    }
+
+    #[test]
+    fn a_missing_mandatory_claim_is_named() {
+        let error = find("immunization")
+            .unwrap()
+            .fill(&Map::new(), false)
+            .unwrap_err();
+        assert!(error.reason.contains("is missing"));
+    }
+
+    #[test]
+    fn a_date_must_be_one() {
+        assert!(is_date("2026-02-28"));
+        assert!(!is_date("2026-02-30"));
+        assert!(!is_date("28.02.2026"));
+    }
+}

@@ -1,0 +1,139 @@
+//! The verifier: what it asks, what it was shown, what it concludes.
+
+mod ask;
+mod judge;
+mod protocol;
+
+use std::sync::Arc;
+
+use selfsame_credential::verdict::{Policy, Trust};
+use selfsame_crypto::time::UnixTime;
+use selfsame_openid4vc::verifier::{Answered, Declined, State};
+use selfsame_store::{Record, TenantId};
+use serde::{Deserialize, Serialize};
+
+use crate::accounts::decode;
+use crate::error::{Error, Result};
+use crate::identity::Identity;
+use crate::shared::Shared;
+use crate::view::verifier::{
+    CredentialVerdict, PresentationVerdict, RequestState, VerificationStatus,
+};
+
+/// The kind of the records that hold requests.
+const VERIFICATION: &str = "verification";
+
+/// The organisation that asks.
+pub(crate) fn tenant() -> TenantId {
+    TenantId::parse("verifier").unwrap_or_else(|_| TenantId::instance())
+}
+
+/// The verifier of one instance.
+pub struct Verifier {
+    shared: Arc<Shared>,
+    identity: Arc<Identity>,
+}
+
+/// A request as it is kept.
+#[derive(Deserialize, Serialize)]
+struct RequestRecord {
+    state: State,
+    title: String,
+    created: UnixTime,
+    /// How old a status list may be, where the request says so.
+    #[serde(default)]
+    max_status_age: Option<u64>,
+    /// SHA-256 of the secret of the browser that asked, in the same-device flow.
+    browser: Option<[u8; 32]>,
+}
+
+impl Verifier {
+    /// The verifier with this identity.
+    #[must_use]
+    pub fn new(shared: Arc<Shared>, identity: Arc<Identity>) -> Self {
+        Self { shared, identity }
+    }
+
+    /// Its identity.
+    #[must_use]
+    pub fn identity(&self) -> &Arc<Identity> {
+        &self.identity
+    }
+
+    /// What it asks of credentials: what the configuration says.
+    fn policy(&self, max_status_age: u64) -> Policy {
+        let config = &self.shared.config;
+        let mut trusted = config.trust.issuers.clone();
+        trusted.extend(self.shared.own_issuers());
+        Policy {
+            trusted_issuers: Trust::Listed(trusted),
+            trust_anchors: self.shared.anchors.clone(),
+            // A list that was fetched for this very verification may be a second old by the clock.
+            max_status_age: Some(max_status_age.max(1)),
+            leeway: 60,
+            accept_did_issuers: true,
+            ..Policy::default()
+        }
+    }
+
+    /// How old a status list may be for this request.
+    fn max_status_age(&self, record: &RequestRecord) -> u64 {
+        let configured = self.shared.config.verifier.max_status_age;
+        record
+            .max_status_age
+            .map_or(configured, |asked| asked.min(configured))
+    }
+
+    async fn record(&self, id: &str) -> Result<(RequestRecord, Record)> {
+        let record = self
+            .shared
+            .store
+            .read(&tenant(), VERIFICATION, id)
+            .await?
+            .ok_or_else(|| Error::not_found("there is no such request"))?;
+        Ok((decode(&record.value)?, record))
+    }
+
+    fn view(&self, id: &str, record: &RequestRecord) -> VerificationStatus {
+        let over = self.shared.clock.now() >= record.state.asked().expires;
+        let (state, verdict, error) = match &record.state {
+            State::Created(_) | State::Fetched(_) if over => (RequestState::Expired, None, None),
+            State::Created(_) => (RequestState::Created, None, None),
+            State::Fetched(_) => (RequestState::Fetched, None, None),
+            State::Answered(answered) => (RequestState::Answered, Some(verdict(answered)), None),
+            State::Declined(Declined { error, .. }) => {
+                (RequestState::Declined, None, Some(error.clone()))
+            }
+        };
+        VerificationStatus {
+            id: id.to_owned(),
+            state,
+            uri: selfsame_openid4vc::verifier::request::link(record.state.asked(), None)
+                .unwrap_or_default(),
+            title: record.title.clone(),
+            created: record.created.rfc3339(),
+            verdict,
+            error,
+        }
+    }
+}
+
+fn verdict(answered: &Answered) -> PresentationVerdict {
+    PresentationVerdict {
+        outcome: answered.judged.outcome,
+        reason: answered.judged.reason.clone(),
+        credentials: answered
+            .judged
+            .credentials
+            .iter()
+            .map(|judged| {
+                CredentialVerdict::of_stored(
+                    &judged.query_id,
+                    judged.outcome,
+                    &judged.verdict,
+                    judged.claims.clone(),
+                )
+            })
+            .collect(),
+    }
+}

@@ -1,0 +1,274 @@
+//! Making requests, and waiting for what comes of them.
+
+use std::time::Duration;
+
+use selfsame_credential::Format;
+use selfsame_credential::dcql::Query;
+use selfsame_crypto::{encoding, hash};
+use selfsame_openid4vc::verifier::State;
+use selfsame_openid4vc::verifier::request::{self, NewRequest as Draft};
+use selfsame_openid4vc::wire::request::{ClientId, ClientMetadata, RequestUriMethod, VpFormat};
+use selfsame_store::{Batch, Put};
+use serde_json::{Value, json};
+use tokio::sync::broadcast;
+
+use super::{RequestRecord, VERIFICATION, Verifier, tenant};
+use crate::accounts::{decode, encode};
+use crate::error::{Error, Result};
+use crate::events::{Event, EventKind};
+use crate::issuer::{listing, page};
+use crate::view::verifier::{NewRequest, RequestState, VerificationRequest, VerificationStatus};
+use crate::view::{Listing, Paging};
+
+/// A verdict can be read for so long.
+const KEPT_SECONDS: u64 = 7 * 24 * 3600;
+
+impl Verifier {
+    /// Makes a request.
+    ///
+    /// # Errors
+    /// `BadRequest` if it asks for what cannot be asked.
+    pub async fn create_request(&self, new: &NewRequest) -> Result<VerificationRequest> {
+        let (query, title) = self.query(new)?;
+        let ctx = self.shared.clock.ctx();
+        let id = encoding::base64url_encode(&ctx.random::<16>("request/id"));
+        let url = |path: String| {
+            self.shared
+                .config
+                .origin
+                .join(&path)
+                .map_err(Error::internal)
+        };
+        let response_uri = url(format!("verifier/responses/{id}"))?;
+        let client = self.client(new, &response_uri)?;
+        let request_uri = if client.is_signed() {
+            Some(url(format!("verifier/requests/{id}"))?)
+        } else {
+            None
+        };
+        let redirect_uri = if new.same_device {
+            Some(url(format!("verifier/results/{id}"))?)
+        } else {
+            None
+        };
+        let created = request::create(
+            Draft {
+                client,
+                response_uri,
+                request_uri,
+                request_uri_method: RequestUriMethod::Get,
+                redirect_uri,
+                query,
+                metadata: formats(),
+                lifetime: self.shared.config.verifier.request_lifetime,
+            },
+            &ctx,
+        )?;
+        let uri = request::link(&created.asked, None)?;
+        let expires = created.asked.expires;
+        let browser = new.same_device.then(|| ctx.token("request/browser"));
+        let record = RequestRecord {
+            state: State::Created(created),
+            title,
+            created: ctx.now(),
+            max_status_age: new.max_status_age,
+            browser: browser
+                .as_ref()
+                .map(|secret| hash::sha256(secret.as_bytes())),
+        };
+        let put =
+            Put::new(VERIFICATION, &id, encode(&record)?).expires(ctx.now().plus(KEPT_SECONDS));
+        self.shared
+            .store
+            .commit(Batch::new(tenant()).put(put))
+            .await?;
+        self.shared.events.tell(EventKind::Verification, &id);
+        Ok(VerificationRequest {
+            id,
+            uri,
+            expires: expires.rfc3339(),
+            browser_binding: browser,
+        })
+    }
+
+    /// A request with its verdict.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn request(&self, id: &str) -> Result<VerificationStatus> {
+        let (record, _) = self.record(id).await?;
+        Ok(self.view(id, &record))
+    }
+
+    /// The requests, newest first.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn requests(&self, paging: &Paging) -> Result<Listing<VerificationStatus>> {
+        let records = self
+            .shared
+            .store
+            .list(&tenant(), VERIFICATION, &page(paging))
+            .await?;
+        listing(&records, paging, |record| {
+            Ok(self.view(&record.id, &decode(&record.value)?))
+        })
+    }
+
+    /// Waits until there is a verdict, for at most so long.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn wait(&self, id: &str, seconds: u64) -> Result<VerificationStatus> {
+        let mut events = self.shared.events.listen();
+        let patience = tokio::time::sleep(Duration::from_secs(seconds.min(60)));
+        tokio::pin!(patience);
+        loop {
+            let status = self.request(id).await?;
+            if !matches!(status.state, RequestState::Created | RequestState::Fetched) {
+                return Ok(status);
+            }
+            loop {
+                tokio::select! {
+                    () = &mut patience => return self.request(id).await,
+                    event = events.recv() => match event {
+                        Ok(event) if event.kind == EventKind::Verification && event.id == id => break,
+                        Ok(_) => {}
+                        // What was missed may have been it.
+                        Err(broadcast::error::RecvError::Lagged(_)) => break,
+                        Err(broadcast::error::RecvError::Closed) => return self.request(id).await,
+                    }
+                }
+            }
+        }
+    }
+
+    /// What happens from now on.
+    #[must_use]
+    pub fn events(&self) -> broadcast::Receiver<Event> {
+        self.shared.events.listen()
+    }
+
+    fn query(&self, new: &NewRequest) -> Result<(Query, String)> {
+        let wrong = |error: selfsame_credential::dcql::DcqlError| {
+            Error::bad_request(format!("dcql_query: {error}"))
+        };
+        match (&new.dcql_query, &new.template) {
+            (Some(query), None) => {
+                let query = Query::parse(query).map_err(wrong)?;
+                Ok((
+                    query,
+                    new.purpose
+                        .clone()
+                        .unwrap_or_else(|| "A query of your own".to_owned()),
+                ))
+            }
+            (None, Some(template)) => {
+                let template = crate::templates::find(template)?;
+                let format: Format = new
+                    .format
+                    .as_deref()
+                    .unwrap_or("dc+sd-jwt")
+                    .parse()
+                    .map_err(|_| Error::bad_request("this format is not known here"))?;
+                let claims = new.claims.as_ref().unwrap_or(&template.request.claims);
+                if let Some(unknown) = claims
+                    .iter()
+                    .find(|path| !template.claims.iter().any(|field| field.path == **path))
+                {
+                    return Err(Error::bad_request(format!(
+                        "`{}` is no claim of `{}`",
+                        unknown.join("."),
+                        template.id
+                    )));
+                }
+                let query = self.template_query(template, format, claims)?;
+                let title = new
+                    .purpose
+                    .clone()
+                    .unwrap_or_else(|| template.request.title.clone());
+                Ok((Query::parse(&query).map_err(wrong)?, title))
+            }
+            _ => Err(Error::bad_request("give either `dcql_query` or `template`")),
+        }
+    }
+
+    fn template_query(
+        &self,
+        template: &crate::view::issuer::Template,
+        format: Format,
+        claims: &[Vec<String>],
+    ) -> Result<Value> {
+        let meta = match format {
+            Format::SdJwtVc => {
+                json!({"vct_values": [crate::issuer::vct(&self.shared.config, template)]})
+            }
+            Format::JwtVcJson | Format::VcJwt => json!({"type_values": [template.types]}),
+        };
+        let claims: Vec<Value> = claims
+            .iter()
+            .map(|path| Ok(json!({"path": crate::issuer::claim_path(path, format)?.to_value()})))
+            .collect::<Result<_>>()?;
+        let mut credential =
+            json!({"id": template.id.replace('-', "_"), "format": format.as_str(), "meta": meta});
+        if !claims.is_empty()
+            && let Some(members) = credential.as_object_mut()
+        {
+            members.insert("claims".to_owned(), Value::Array(claims));
+        }
+        Ok(json!({"credentials": [credential]}))
+    }
+
+    fn client(&self, new: &NewRequest, response_uri: &url::Url) -> Result<ClientId> {
+        let config = &self.shared.config.verifier;
+        match new
+            .client_id_prefix
+            .as_deref()
+            .unwrap_or(&config.client_id_prefix)
+        {
+            "redirect_uri" => Ok(ClientId::RedirectUri(response_uri.clone())),
+            "decentralized_identifier" => Ok(ClientId::DecentralizedIdentifier(
+                self.identity.did().clone(),
+            )),
+            "x509_san_dns" => {
+                let certificate = self.shared.verifier_certificate.as_ref().ok_or_else(|| {
+                    Error::bad_request("this verifier has no certificate")
+                        .with_hint("set `certificate` and `certificate_key` under [verifier]")
+                })?;
+                Ok(ClientId::X509SanDns(certificate.name.clone()))
+            }
+            _ => Err(
+                Error::bad_request("this client identifier prefix is not known here")
+                    .with_hint("one of: redirect_uri, decentralized_identifier, x509_san_dns"),
+            ),
+        }
+    }
+}
+
+/// What this verifier can check.
+fn formats() -> ClientMetadata {
+    let algorithms = || {
+        Some(
+            ["ES256", "EdDSA", "ES256K", "ES384"]
+                .map(str::to_owned)
+                .to_vec(),
+        )
+    };
+    let sd_jwt = VpFormat {
+        sd_jwt_alg_values: algorithms(),
+        kb_jwt_alg_values: algorithms(),
+        ..VpFormat::default()
+    };
+    let w3c = VpFormat {
+        alg_values: algorithms(),
+        ..VpFormat::default()
+    };
+    ClientMetadata {
+        vp_formats_supported: [
+            (Format::SdJwtVc.as_str().to_owned(), sd_jwt),
+            (Format::JwtVcJson.as_str().to_owned(), w3c.clone()),
+            (Format::VcJwt.as_str().to_owned(), w3c),
+        ]
+        .into(),
+    }
+}

@@ -1,0 +1,99 @@
+//! Judging again what was answered, and credentials by themselves.
+
+use selfsame_credential::Format;
+use selfsame_credential::evidence::Step;
+use selfsame_credential::verify::{Examination, Presented};
+use selfsame_openid4vc::verifier::{self, Input, State};
+use selfsame_store::Batch;
+
+use super::{VERIFICATION, Verifier, tenant};
+use crate::accounts::encode;
+use crate::error::{Error, ErrorKind, Result};
+use crate::events::EventKind;
+use crate::gather::Freshness;
+use crate::view::verifier::{CredentialVerdict, VerificationStatus};
+
+impl Verifier {
+    /// Judges an answered request again, by lists fetched now.
+    ///
+    /// # Errors
+    /// `NotFound`; `Conflict` if there is no answer yet.
+    pub async fn recheck(&self, id: &str) -> Result<VerificationStatus> {
+        let (mut kept, record) = self.record(id).await?;
+        if !matches!(kept.state, State::Answered(_)) {
+            return Err(Error::new(
+                ErrorKind::Conflict,
+                "there is no answer to judge yet",
+            ));
+        }
+        let policy = self.policy(0);
+        let input = Input::Recheck { policy: &policy };
+        let ctx = self.shared.clock.ctx();
+        let (state, _) = self
+            .shared
+            .run(&tenant(), Freshness { max_status_age: 0 }, |evidence| {
+                verifier::step(&kept.state, input, evidence, &ctx)
+            })
+            .await?;
+        kept.state = state;
+        let batch = Batch::new(tenant()).update(VERIFICATION, &record, encode(&kept)?);
+        self.shared.store.commit(batch).await?;
+        self.shared.events.tell(EventKind::Verification, id);
+        Ok(self.view(id, &kept))
+    }
+
+    /// Judges a credential by itself: no holder, no nonce.
+    ///
+    /// # Errors
+    /// `BadRequest` for what is no credential of a known format.
+    pub async fn verify(
+        &self,
+        credential: &str,
+        format: Option<&str>,
+    ) -> Result<CredentialVerdict> {
+        let format = match format {
+            Some(name) => name
+                .parse()
+                .map_err(|_| Error::bad_request("this format is not known here"))?,
+            None => guessed(credential),
+        };
+        let presented = Presented {
+            format,
+            raw: credential,
+            expected: None,
+        };
+        let examination = Examination::new(&presented)
+            .map_err(|malformed| Error::bad_request(malformed.to_string()))?;
+        let max_status_age = self.shared.config.verifier.max_status_age;
+        let policy = self.policy(max_status_age);
+        let now = self.shared.clock.now();
+        let freshness = Freshness { max_status_age };
+        let (verdict, claims) = self
+            .shared
+            .run(&tenant(), freshness, |evidence| {
+                let needs = examination.needs(&policy, evidence);
+                Ok::<_, Error>(if needs.is_empty() {
+                    Step::Done(examination.verify(&policy, evidence, now))
+                } else {
+                    Step::Needs(needs)
+                })
+            })
+            .await?;
+        Ok(CredentialVerdict::new("", &verdict, claims))
+    }
+}
+
+/// An SD-JWT has tildes; of the W3C formats the older one wraps its credential in `vc`.
+fn guessed(credential: &str) -> Format {
+    if credential.contains('~') {
+        return Format::SdJwtVc;
+    }
+    let claims = selfsame_crypto::jws::Compact::parse(credential)
+        .ok()
+        .and_then(|jws| jws.claims().ok());
+    if claims.is_some_and(|claims| claims.get("vc").is_some()) {
+        Format::JwtVcJson
+    } else {
+        Format::VcJwt
+    }
+}

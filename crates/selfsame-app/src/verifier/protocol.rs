@@ -1,0 +1,150 @@
+//! The endpoints that wallets speak to: the request object and the response (OpenID4VP 1.0 §5.10, §8.2).
+
+use selfsame_credential::signer::Signer;
+use selfsame_crypto::SecretString;
+use selfsame_openid4vc::verifier::{self, Effect, Input, State, request};
+use selfsame_openid4vc::wire::response::{AuthorizationResponse, Receipt};
+use selfsame_store::{Batch, StoreError};
+
+use super::{VERIFICATION, Verifier, tenant};
+use crate::accounts::encode;
+use crate::error::{Error, ErrorKind, Result};
+use crate::events::EventKind;
+use crate::gather::Freshness;
+use crate::view::verifier::VerificationStatus;
+
+impl Verifier {
+    /// The signed request object, for a wallet that has its address; `posted` is the form of a POST.
+    ///
+    /// # Errors
+    /// `NotFound`, or `Gone` once it is answered or its time is over.
+    pub async fn request_object(&self, id: &str, posted: Option<&[u8]>) -> Result<String> {
+        let (mut kept, record) = self.record(id).await?;
+        let wallet_nonce = posted.map(request::wallet_nonce).transpose()?.flatten();
+        let signer = self.signer(&kept.state);
+        let input = Input::Fetch {
+            signer: &signer,
+            wallet_nonce: wallet_nonce.as_deref(),
+        };
+        let ctx = self.shared.clock.ctx();
+        let freshness = Freshness { max_status_age: 0 };
+        let (state, effects) = self
+            .shared
+            .run(&tenant(), freshness, |evidence| {
+                verifier::step(&kept.state, input, evidence, &ctx)
+            })
+            .await?;
+        let first = matches!(kept.state, State::Created(_));
+        kept.state = state;
+        if first {
+            let batch = Batch::new(tenant())
+                .update(VERIFICATION, &record, encode(&kept)?)
+                .deferred();
+            match self.shared.store.commit(batch).await {
+                // Another wallet fetched it at the same time; both may answer, and the first one counts.
+                Ok(_) | Err(StoreError::Conflict { .. }) => {}
+                Err(other) => return Err(other.into()),
+            }
+            self.shared.events.tell(EventKind::Verification, id);
+        }
+        effects
+            .into_iter()
+            .find_map(|effect| match effect {
+                Effect::RequestObject(object) => Some(object),
+                Effect::Receipt(_) | Effect::Judged(_) => None,
+            })
+            .ok_or_else(|| Error::internal("a request object was not made"))
+    }
+
+    /// Takes a wallet's response. It is answered once it is judged and durable; the first one counts.
+    ///
+    /// # Errors
+    /// OpenID4VP 1.0 §8.5 with its code.
+    pub async fn response(&self, id: &str, body: &[u8]) -> Result<Receipt> {
+        let response = AuthorizationResponse::parse(body)?;
+        let (mut kept, record) = self.record(id).await?;
+        let max_status_age = self.max_status_age(&kept);
+        let policy = self.policy(max_status_age);
+        let input = Input::Response {
+            response: &response,
+            policy: &policy,
+        };
+        let ctx = self.shared.clock.ctx();
+        let freshness = Freshness { max_status_age };
+        let (state, effects) = self
+            .shared
+            .run(&tenant(), freshness, |evidence| {
+                verifier::step(&kept.state, input, evidence, &ctx)
+            })
+            .await?;
+        kept.state = state;
+        let batch = Batch::new(tenant()).update(VERIFICATION, &record, encode(&kept)?);
+        self.shared
+            .store
+            .commit(batch)
+            .await
+            .map_err(|error| match error {
+                StoreError::Conflict { .. } => {
+                    selfsame_openid4vc::Error::invalid_request("the request has been answered")
+                        .into()
+                }
+                other => Error::from(other),
+            })?;
+        if let State::Answered(answered) = &kept.state {
+            tracing::info!(
+                request = id,
+                outcome = answered.judged.outcome.as_str(),
+                reason = answered.judged.reason.as_deref(),
+                "judged"
+            );
+        }
+        self.shared.events.tell(EventKind::Verification, id);
+        effects
+            .into_iter()
+            .find_map(|effect| match effect {
+                Effect::Receipt(receipt) => Some(receipt),
+                Effect::RequestObject(_) | Effect::Judged(_) => None,
+            })
+            .ok_or_else(|| Error::internal("a response was not answered"))
+    }
+
+    /// The result for the browser that asked, in the same-device flow: it must bring its own secret and the
+    /// response code, so that nobody else's answer is taken for this browser's (OpenID4VP 1.0 §14.2).
+    ///
+    /// # Errors
+    /// `Forbidden` for any other browser.
+    pub async fn same_device_result(
+        &self,
+        id: &str,
+        response_code: &str,
+        browser: &str,
+    ) -> Result<VerificationStatus> {
+        let (kept, _) = self.record(id).await?;
+        let given = selfsame_crypto::hash::sha256(browser.as_bytes());
+        let same_browser = kept
+            .browser
+            .is_some_and(|hash| selfsame_crypto::hash::ct_eq(&hash, &given));
+        let code = SecretString::from(response_code.to_owned());
+        if same_browser && kept.state.is_response_code(&code) {
+            return Ok(self.view(id, &kept));
+        }
+        Err(Error::new(
+            ErrorKind::Forbidden,
+            "this result belongs to another browser",
+        )
+        .with_hint("begin again in this browser"))
+    }
+
+    fn signer(&self, state: &State) -> Signer {
+        if state.asked().client_id.starts_with("x509_san_dns:")
+            && let Some(certificate) = &self.shared.verifier_certificate
+        {
+            return certificate.signer.clone();
+        }
+        Signer::with_kid(
+            self.identity.key().clone(),
+            self.identity.algorithm(),
+            self.identity.kid(),
+        )
+    }
+}

@@ -1,0 +1,39 @@
+//! What use cases take and give: the shapes that the API, the pages and the command line share.
+
+pub mod instance;
+pub mod issuer;
+pub mod registry;
+pub mod verifier;
+pub mod wallet;
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// Where to go on in a list: the cursor of the page before, and how many at most.
+#[derive(Clone, Debug, Default, Deserialize)]
+pub struct Paging {
+    /// The `next` of the page before; absent for the first.
+    pub after: Option<String>,
+    /// At most so many entries; 50 unless told, never more than 200.
+    pub limit: Option<usize>,
+}
+
+impl Paging {
+    /// The number of entries asked for, within bounds.
+    #[must_use]
+    pub fn limit(&self) -> usize {
+        self.limit.unwrap_or(50).clamp(1, 200)
+    }
+}
+
+/// A page of a list.
+#[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
+pub struct Listing<T> {
+    /// The entries, newest first.
+    pub items: Vec<T>,
+    /// The cursor of the next page; absent at the end.
+    pub next: Option<String>,
+}
+
+/// A text for people in one language; templates carry English and may carry more.
+pub type Labels = std::collections::BTreeMap<String, String>;

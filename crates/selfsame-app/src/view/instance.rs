@@ -1,0 +1,59 @@
+//! The instance's shapes: its state, its own DIDs.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::ToSchema;
+
+/// How an instance is.
+#[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
+pub struct InstanceStatus {
+    /// Its version.
+    pub version: String,
+    /// Its public base URL.
+    pub origin: String,
+    /// What it does: `issuer`, `wallet`, `verifier`, `registry`.
+    pub roles: Vec<String>,
+    /// Seconds since it was ready.
+    pub uptime_s: u64,
+    /// The issuer's identifier in OpenID4VCI, if it issues.
+    pub issuer: Option<String>,
+    /// The DID that signs, if it issues or asks.
+    pub did: Option<String>,
+    /// The registry's network, if it has one.
+    pub network: Option<String>,
+    /// Durable commits since the start.
+    pub commits: u64,
+    /// The median time of recent durable commits, in milliseconds.
+    pub commit_ms: Option<f64>,
+    /// Outbound requests since the start.
+    pub outbound_requests: u64,
+    /// Effects that wait to be delivered.
+    pub outbox_waiting: u64,
+    /// Effects that were given up.
+    pub outbox_dead: u64,
+}
+
+/// A DID of the instance itself.
+#[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
+pub struct InstanceDid {
+    /// The DID.
+    pub did: String,
+    /// The handle of its current key.
+    pub key: String,
+    /// `active` or `deactivated`.
+    pub state: String,
+    /// Its document as resolved now.
+    #[schema(value_type = Object)]
+    pub document: Value,
+}
+
+/// Making a DID.
+#[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewDid {
+    /// `key`, `jwk`, `web` or `selfsame`.
+    pub method: String,
+    /// `P-256` (also if absent) or `Ed25519`.
+    #[serde(default)]
+    pub kind: Option<String>,
+}

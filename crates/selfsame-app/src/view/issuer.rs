@@ -1,0 +1,183 @@
+//! The issuer's shapes: templates, offers, issued credentials.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+
+use super::Labels;
+
+/// A kind of credential this issuer can issue.
+#[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
+pub struct Template {
+    /// Its name in URLs and commands, such as `immunization`.
+    pub id: String,
+    /// Its name for people.
+    pub title: String,
+    /// What it attests, in one sentence.
+    pub description: String,
+    /// The last part of its SD-JWT VC type.
+    pub vct: String,
+    /// Its W3C types, the general one first.
+    pub types: Vec<String>,
+    /// How many days a credential is valid.
+    pub validity_days: u64,
+    /// The card's colour, as CSS.
+    pub color: String,
+    /// A small picture, such as an emoji.
+    pub icon: String,
+    /// Its claims, in the order of the form.
+    pub claims: Vec<ClaimField>,
+    /// What a verifier typically asks of it.
+    pub request: TypicalRequest,
+}
+
+/// One claim of a template.
+#[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
+pub struct ClaimField {
+    /// The names of the members that lead to it.
+    pub path: Vec<String>,
+    /// Its name for people, by language.
+    pub label: Labels,
+    /// How it is entered.
+    pub kind: ClaimKind,
+    /// Whether each credential has it.
+    pub mandatory: bool,
+    /// Whether its holder may keep it back.
+    pub disclosable: bool,
+    /// A realistic value about an evidently synthetic person.
+    #[schema(value_type = Object)]
+    pub example: Value,
+}
+
+/// How a claim is entered.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ClaimKind {
+    /// A line of text.
+    Text,
+    /// A date, `YYYY-MM-DD`.
+    Date,
+    /// A number.
+    Number,
+    /// Yes or no.
+    Boolean,
+    /// A list of texts or objects.
+    List,
+}
+
+/// What a verifier typically asks of a template.
+#[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
+pub struct TypicalRequest {
+    /// Its name for people.
+    pub title: String,
+    /// The claims it asks.
+    pub claims: Vec<Vec<String>>,
+}
+
+/// What to offer.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewOffer {
+    /// The template's id.
+    pub template: String,
+    /// `dc+sd-jwt` (also if absent), `jwt_vc_json` or `vc+jwt`.
+    #[serde(default)]
+    pub format: Option<String>,
+    /// The claims; a template's examples fill what is absent if `examples` is set.
+    #[serde(default)]
+    #[schema(value_type = Object)]
+    pub claims: Map<String, Value>,
+    /// Whether absent claims take the template's examples.
+    #[serde(default)]
+    pub examples: bool,
+    /// How often it can be taken; 1 unless told.
+    #[serde(default)]
+    pub uses: Option<u32>,
+    /// Whether the wallet must send a transaction code that reaches the person by another way.
+    #[serde(default)]
+    pub tx_code: bool,
+    /// Whether the link carries a reference in place of the offer itself.
+    #[serde(default)]
+    pub by_reference: bool,
+    /// How long it can be taken, in seconds; an hour unless told.
+    #[serde(default)]
+    pub expires_in: Option<u64>,
+    /// A note for the issuer's own list; goes nowhere else.
+    #[serde(default)]
+    pub label: Option<String>,
+}
+
+/// An offer that was made.
+#[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
+pub struct Offer {
+    /// Its id.
+    pub id: String,
+    /// The template's id.
+    pub template: String,
+    /// The credential's format.
+    pub format: String,
+    /// The link a wallet takes: `openid-credential-offer://…`.
+    pub uri: String,
+    /// The transaction code for the person, only in the answer that made it.
+    pub tx_code: Option<String>,
+    /// `open`, `taken`, `locked` (too many wrong codes) or `expired`.
+    pub state: String,
+    /// How often it can still be taken.
+    pub uses_left: u32,
+    /// Until when it can be taken, RFC 3339.
+    pub expires: String,
+    /// The issuer's note.
+    pub label: Option<String>,
+}
+
+/// A credential that was issued; its claims are not kept.
+#[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
+pub struct IssuedCredential {
+    /// Its id in this issuer's records; appears in no credential.
+    pub id: String,
+    /// The template's id.
+    pub template: String,
+    /// Its format.
+    pub format: String,
+    /// The offer it came from.
+    pub offer: String,
+    /// When it was issued, rounded, RFC 3339.
+    pub issued: String,
+    /// Until when it is valid, RFC 3339.
+    pub expires: String,
+    /// `valid`, `revoked` or `suspended`.
+    pub status: CredentialStatus,
+    /// Whether the list that is served says so; it does within a second of a change.
+    pub published: bool,
+    /// Its status list's URI.
+    pub status_list: String,
+    /// Its index in that list.
+    pub status_index: u64,
+    /// The issuer's note.
+    pub label: Option<String>,
+}
+
+/// What an issuer says of a credential after its issuance.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CredentialStatus {
+    /// As issued.
+    Valid,
+    /// Withdrawn for good.
+    Revoked,
+    /// Withdrawn for now.
+    Suspended,
+}
+
+/// The signed bytes of a status list, ready to be served.
+#[derive(Clone, Debug)]
+pub struct ServedList {
+    /// The signed token.
+    pub body: std::sync::Arc<[u8]>,
+    /// Its media type.
+    pub content_type: &'static str,
+    /// Its entity tag, with quotes.
+    pub etag: String,
+    /// How long a cache may keep it, in seconds.
+    pub max_age: u64,
+}

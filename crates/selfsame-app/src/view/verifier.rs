@@ -1,0 +1,171 @@
+//! The verifier's shapes: requests, their state, verdicts.
+
+use selfsame_credential::verdict::{Outcome, Verdict};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::ToSchema;
+
+/// What to ask.
+#[derive(Clone, Debug, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewRequest {
+    /// A DCQL query; or else `template`.
+    #[serde(default)]
+    #[schema(value_type = Option<Object>)]
+    pub dcql_query: Option<Value>,
+    /// A template's id, to ask for a credential of its kind.
+    #[serde(default)]
+    pub template: Option<String>,
+    /// The format to ask for with `template`; `dc+sd-jwt` unless told.
+    #[serde(default)]
+    pub format: Option<String>,
+    /// The claims to ask with `template`; its typical ones unless told.
+    #[serde(default)]
+    pub claims: Option<Vec<Vec<String>>>,
+    /// `redirect_uri`, `decentralized_identifier` or `x509_san_dns`; the configured one unless told.
+    #[serde(default)]
+    pub client_id_prefix: Option<String>,
+    /// Whether the wallet is on the device of the browser that asks; the answer then comes back to it.
+    #[serde(default)]
+    pub same_device: bool,
+    /// What for; stands in the list of requests.
+    #[serde(default)]
+    pub purpose: Option<String>,
+    /// How old, in seconds, a status list may be for this request; what is configured unless told. 0 asks the
+    /// issuer each time.
+    #[serde(default)]
+    pub max_status_age: Option<u64>,
+}
+
+/// A request that was made.
+#[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
+pub struct VerificationRequest {
+    /// Its id.
+    pub id: String,
+    /// The link a wallet takes: `openid4vp://…`.
+    pub uri: String,
+    /// Until when it can be answered, RFC 3339.
+    pub expires: String,
+    /// The secret that binds a same-device answer to this browser; only in the answer that made it.
+    pub browser_binding: Option<String>,
+}
+
+/// Where a request stands.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RequestState {
+    /// Nobody has fetched it.
+    Created,
+    /// A wallet has fetched it.
+    Fetched,
+    /// It was answered; there is a verdict.
+    Answered,
+    /// The person declined, or the wallet could not.
+    Declined,
+    /// Its time is over.
+    Expired,
+}
+
+/// A request with its verdict.
+#[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
+pub struct VerificationStatus {
+    /// Its id.
+    pub id: String,
+    /// Where it stands.
+    pub state: RequestState,
+    /// The link a wallet takes.
+    pub uri: String,
+    /// What was asked, in words.
+    pub title: String,
+    /// When it was made, RFC 3339.
+    pub created: String,
+    /// What came of it.
+    pub verdict: Option<PresentationVerdict>,
+    /// The wallet's error code, if it declined.
+    pub error: Option<String>,
+}
+
+/// The verdict on a whole response.
+#[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
+pub struct PresentationVerdict {
+    /// `valid`, or the worst of the parts: `revoked`, `suspended`, `expired`, `not_yet_valid`, `untrusted`,
+    /// `unverifiable`, `invalid`.
+    #[schema(value_type = String)]
+    pub outcome: Outcome,
+    /// Why, where it is not that every rule holds.
+    pub reason: Option<String>,
+    /// Each presentation.
+    pub credentials: Vec<CredentialVerdict>,
+}
+
+/// The verdict on one presentation.
+#[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
+pub struct CredentialVerdict {
+    /// The query it answers; empty for a credential judged by itself.
+    pub query: String,
+    /// The conclusion.
+    #[schema(value_type = String)]
+    pub outcome: Outcome,
+    /// Each rule and its result.
+    pub rules: Vec<RuleLine>,
+    /// When its status was true, RFC 3339.
+    pub status_as_of: Option<String>,
+    /// What was shown, if the verdict allows to believe it.
+    #[schema(value_type = Option<Object>)]
+    pub claims: Option<Value>,
+}
+
+/// One rule of a verdict.
+#[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
+pub struct RuleLine {
+    /// The rule's name.
+    pub name: String,
+    /// Whether it holds; absent where it does not apply or could not be judged.
+    pub passed: Option<bool>,
+    /// What was seen, without any claim's value.
+    pub detail: String,
+    /// The specification's paragraph.
+    pub paragraph: String,
+}
+
+impl CredentialVerdict {
+    /// The verdict of the model in this shape.
+    #[must_use]
+    pub fn new(query: &str, verdict: &Verdict, claims: Option<Value>) -> Self {
+        Self {
+            query: query.to_owned(),
+            outcome: verdict.outcome,
+            rules: verdict
+                .rules
+                .iter()
+                .map(|rule| RuleLine {
+                    name: rule.name.to_owned(),
+                    passed: rule.passed,
+                    detail: rule.detail.clone(),
+                    paragraph: rule.paragraph.to_owned(),
+                })
+                .collect(),
+            status_as_of: verdict.as_of.map(|at| at.rfc3339()),
+            claims,
+        }
+    }
+
+    /// The verdict as it was kept: the model's own JSON.
+    #[must_use]
+    pub(crate) fn of_stored(
+        query: &str,
+        outcome: Outcome,
+        stored: &Value,
+        claims: Option<Value>,
+    ) -> Self {
+        let rules = stored.get("rules").cloned().unwrap_or_default();
+        let as_of = stored.get("as_of").and_then(Value::as_u64);
+        Self {
+            query: query.to_owned(),
+            outcome,
+            rules: serde_json::from_value(rules).unwrap_or_default(),
+            status_as_of: as_of.map(|at| selfsame_crypto::time::UnixTime(at).rfc3339()),
+            claims,
+        }
+    }
+}

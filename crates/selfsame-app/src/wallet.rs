@@ -1,0 +1,55 @@
+//! The wallet: what its people hold, what they are offered, what they are asked.
+
+mod answer;
+mod cards;
+mod history;
+mod keys;
+mod receive;
+
+use std::sync::Arc;
+
+use selfsame_net::{Cache, CacheSettings};
+use selfsame_oauth::ServerMetadata;
+use selfsame_openid4vc::Transport;
+use selfsame_openid4vc::wire::metadata::IssuerMetadata;
+
+use crate::accounts::Accounts;
+use crate::shared::Shared;
+
+/// The wallet of many people.
+pub struct Wallet {
+    shared: Arc<Shared>,
+    accounts: Accounts,
+    transport: Transport,
+    issuers: Cache<String, KnownIssuer>,
+}
+
+/// An issuer's documents, read and checked.
+struct KnownIssuer {
+    issuer: IssuerMetadata,
+    server: ServerMetadata,
+}
+
+impl Wallet {
+    /// The wallet on this store.
+    #[must_use]
+    pub fn new(shared: Arc<Shared>) -> Self {
+        let transport = shared.transport();
+        Self {
+            accounts: Accounts::new(shared.clone()),
+            shared,
+            transport,
+            issuers: Cache::new(CacheSettings {
+                capacity: 256,
+                ttl: 300,
+                negative_ttl: 5,
+            }),
+        }
+    }
+
+    /// Its people's accounts.
+    #[must_use]
+    pub fn accounts(&self) -> &Accounts {
+        &self.accounts
+    }
+}

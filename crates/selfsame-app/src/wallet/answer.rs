@@ -1,0 +1,527 @@
+//! Answering a verifier: who asks, what would leave the wallet, the person's decision, the delivery (OpenID4VP 1.0).
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use selfsame_credential::Held;
+use selfsame_credential::dcql::{self, CredentialQuery, Match, Meta, Selection};
+use selfsame_credential::evidence::Step;
+use selfsame_net::{Authorization, Body, Call, Method, NetError, Request};
+use selfsame_openid4vc::holder::request::{self, Invocation, Received, Trust};
+use selfsame_openid4vc::holder::selection::{by_policy, candidate, explicit};
+use selfsame_openid4vc::holder::{
+    self, Asked, Choice as Chosen, Effect, HolderKey, Input, State, response,
+};
+use selfsame_openid4vc::wire::request::Refused;
+use selfsame_store::{Batch, Leased, Page, Put, Tag};
+use serde::{Deserialize, Serialize};
+
+use super::Wallet;
+use super::cards::{CARD, CardRecord};
+use super::history::Entry;
+use crate::accounts::{decode, encode};
+use crate::error::{Error, ErrorKind, Result};
+use crate::events::EventKind;
+use crate::gather::Freshness;
+use crate::outbox::Job;
+use crate::view::wallet::{AnswerRequest, Answered, Asker, Choice, Person, RequestPreview, Share};
+
+const ASKED: &str = "asked";
+const FLOW: &str = "answering";
+/// A request that was looked at can be answered for so long.
+const ASKED_SECONDS: u64 = 15 * 60;
+const FLOW_SECONDS: u64 = 24 * 3600;
+/// So many cards of one kind are looked at, the newest first.
+const CARDS_MAX: usize = 24;
+
+/// An answer on its way.
+#[derive(Deserialize, Serialize)]
+struct Flow {
+    state: State,
+    party: String,
+    cards: Vec<String>,
+    claims: Vec<String>,
+}
+
+/// A card that may answer, with its credential read.
+struct Fitting {
+    card: CardRecord,
+    held: Held,
+}
+
+impl Wallet {
+    /// Who asks what, and what would leave the wallet.
+    ///
+    /// # Errors
+    /// What is wrong with the request.
+    pub async fn preview_request(&self, person: &Person, link: &str) -> Result<RequestPreview> {
+        let asked = self.asked(person, link).await?;
+        let fitting = self.fitting(person, &asked).await?;
+        let selection = selected(&asked, &fitting);
+        let id = self.shared.clock.ctx().token("asked/id");
+        let put = Put::new(ASKED, &id, encode(&asked)?)
+            .expires(self.shared.clock.now().plus(ASKED_SECONDS));
+        self.shared
+            .store
+            .commit(Batch::new(person.tenant.clone()).put(put).deferred())
+            .await?;
+        let required: Vec<String> = selection
+            .sets
+            .iter()
+            .filter(|set| set.required)
+            .flat_map(|set| set.options.iter().flatten().cloned())
+            .collect();
+        let share = |query: &CredentialQuery| {
+            let found = selection.query(&query.id)?;
+            let choices: Vec<Choice> = found
+                .matches
+                .iter()
+                .filter_map(|one| choice(&fitting, one))
+                .collect();
+            let share = Share {
+                query: query.id.clone(),
+                required: required.contains(&query.id),
+                choices,
+            };
+            (!share.choices.is_empty()).then_some(share)
+        };
+        Ok(RequestPreview {
+            id,
+            verifier: self.asker(&asked),
+            shares: asked
+                .request
+                .query
+                .credentials()
+                .iter()
+                .filter_map(share)
+                .collect(),
+            missing: missing(&asked, &selection),
+        })
+    }
+
+    /// Answers a verifier: by the person's choice of cards, or by a policy in place of a person.
+    ///
+    /// # Errors
+    /// `BadRequest` if nothing fits or the choice does not; what is wrong with the request.
+    pub async fn answer_request(
+        self: &Arc<Self>,
+        person: &Person,
+        answer: &AnswerRequest,
+    ) -> Result<Answered> {
+        let asked = self.asked(person, &answer.request).await?;
+        let fitting = self.fitting(person, &asked).await?;
+        let selection = selected(&asked, &fitting);
+        let matches = match answer.policy.as_deref() {
+            Some("newest") if answer.cards.is_empty() => by_policy(&selection).map_err(|_| {
+                Error::bad_request("this wallet has nothing that answers the request")
+                    .with_hint(missing(&asked, &selection).join("; "))
+            })?,
+            None | Some("newest") => chosen(&selection, &fitting, &answer.cards)?,
+            Some(_) => {
+                return Err(Error::bad_request("there is no such policy")
+                    .with_hint("the one there is: newest"));
+            }
+        };
+        let keys: Vec<Option<HolderKey>> = matches
+            .iter()
+            .map(|(_, one)| holder_key(&fitting, one))
+            .collect::<Result<_>>()?;
+        let choices: Vec<Chosen<'_>> = matches
+            .iter()
+            .zip(&keys)
+            .filter_map(|((query, one), key)| {
+                let fit = fitting.get(one.id)?;
+                Some(Chosen {
+                    query_id: query,
+                    held: &fit.held,
+                    reveal: &one.reveal,
+                    key: key.as_ref(),
+                })
+            })
+            .collect();
+        let shown = matches
+            .iter()
+            .filter_map(|(_, one)| choice(&fitting, one))
+            .collect::<Vec<_>>();
+        let ctx = self.shared.clock.ctx();
+        let state = State::Asked(asked.clone());
+        let freshness = Freshness { max_status_age: 0 };
+        let next = self
+            .shared
+            .run(&person.tenant, freshness, |evidence| {
+                holder::step(&state, Input::Present(&choices), evidence, &ctx)
+            })
+            .await?;
+        let cards = shown.iter().map(|choice| choice.title.clone()).collect();
+        let claims = shown
+            .into_iter()
+            .flat_map(|choice| choice.claims)
+            .map(|claim| claim.label)
+            .collect();
+        self.sent(person, &asked, next, (cards, claims)).await
+    }
+
+    /// Tells a verifier that it gets nothing; not whether the person would not or could not.
+    ///
+    /// # Errors
+    /// What is wrong with the request.
+    pub async fn decline_request(
+        self: &Arc<Self>,
+        person: &Person,
+        link: &str,
+    ) -> Result<Answered> {
+        let asked = self.asked(person, link).await?;
+        let state = State::Asked(asked.clone());
+        let ctx = self.shared.clock.ctx();
+        let next = match holder::step(&state, Input::Decline, &Default::default(), &ctx)? {
+            Step::Done(next) => next,
+            Step::Needs(_) => return Err(Error::internal("declining needs nothing")),
+        };
+        self.sent(person, &asked, next, (Vec::new(), Vec::new()))
+            .await
+    }
+
+    /// Stores the answer with the effect that delivers it, then delivers it.
+    async fn sent(
+        self: &Arc<Self>,
+        person: &Person,
+        asked: &Asked,
+        (state, effects): holder::Next,
+        (cards, claims): (Vec<String>, Vec<String>),
+    ) -> Result<Answered> {
+        let ctx = self.shared.clock.ctx();
+        let id = ctx.token("flow/id");
+        let flow = Flow {
+            state,
+            party: asked.request.client_id.clone(),
+            cards,
+            claims,
+        };
+        let mut batch = Batch::new(person.tenant.clone())
+            .put(Put::new(FLOW, &id, encode(&flow)?).expires(ctx.now().plus(FLOW_SECONDS)));
+        for effect in effects {
+            let job = Job::Present {
+                flow: id.clone(),
+                effect,
+            };
+            batch = batch.enqueue(job.entry("verifier", &id, ctx.now())?);
+        }
+        let committed = self.shared.store.commit(batch).await?;
+        let first = committed
+            .outbox
+            .first()
+            .copied()
+            .ok_or_else(|| Error::internal("an answer without delivery"))?;
+        let waiting = || {
+            Error::upstream("the verifier does not answer now; the answer will be delivered later")
+        };
+        let leased = self.shared.store.lease(first).await?.ok_or_else(waiting)?;
+        let wallet = self.clone();
+        let done = tokio::spawn(async move { wallet.perform_presented(leased).await });
+        done.await.map_err(Error::internal)??.ok_or_else(waiting)
+    }
+
+    /// Delivers an answer; nothing if it must be tried again.
+    pub(crate) async fn perform_presented(&self, leased: Leased) -> Result<Option<Answered>> {
+        let Job::Present {
+            flow: id,
+            effect: Effect::PostResponse { url, form },
+        } = Job::read(&leased)?
+        else {
+            return Err(Error::internal("another kind of effect came to the wallet"));
+        };
+        let tenant = leased.tenant.clone();
+        let Some(record) = self.shared.store.read(&tenant, FLOW, &id).await? else {
+            self.shared
+                .store
+                .commit(Batch::new(tenant).settle(leased.id))
+                .await?;
+            return Ok(None);
+        };
+        let flow: Flow = decode(&record.value)?;
+        let posted = self
+            .shared
+            .net
+            .post(&url, Body::Form(form), Authorization::None)
+            .await;
+        let ctx = self.shared.clock.ctx();
+        let reason;
+        let input = match &posted {
+            Ok(response) => Input::Delivered {
+                status: response.status,
+                body: &response.body,
+            },
+            Err(NetError::Busy { .. }) if leased.attempts < 5 => {
+                let batch = Batch::new(tenant).retry(leased.id, ctx.now().plus(1));
+                self.shared.store.commit(batch).await?;
+                return Ok(None);
+            }
+            Err(error) => {
+                reason = error.to_string();
+                Input::Unreachable(&reason)
+            }
+        };
+        let next = match holder::step(&flow.state, input, &Default::default(), &ctx)? {
+            Step::Done((state, _)) => state,
+            Step::Needs(_) => return Err(Error::internal("the end of an answer needs nothing")),
+        };
+        let (what, delivered, redirect_uri) = match &next {
+            State::Done(done) if done.presented => ("shared", true, done.redirect_uri.clone()),
+            State::Done(done) => ("declined", true, done.redirect_uri.clone()),
+            State::Failed(failed) => {
+                tracing::warn!(reason = %failed.reason, "an answer was not taken");
+                ("failed", false, None)
+            }
+            State::Asked(_) | State::Answering(_) | State::Declining(_) => ("failed", false, None),
+        };
+        let entry = Entry::new(what, &flow.party, flow.cards, flow.claims).put(&ctx)?;
+        let history = entry.id.clone();
+        // Should a power failure take this, the answer is delivered once more, and the verifier says that it has it.
+        let batch = Batch::new(tenant)
+            .settle(leased.id)
+            .delete(FLOW, &id)
+            .put(entry)
+            .deferred();
+        self.shared.store.commit(batch).await?;
+        if what == "shared" {
+            self.shared.events.tell(EventKind::Presented, &history);
+        }
+        Ok(Some(Answered {
+            delivered,
+            redirect_uri: redirect_uri.map(String::from),
+            history,
+        }))
+    }
+
+    /// The request: one looked at before, or fetched and authenticated now.
+    async fn asked(&self, person: &Person, link: &str) -> Result<Asked> {
+        if !link.contains(':') {
+            let record = self.shared.store.read(&person.tenant, ASKED, link).await?;
+            let record = record.ok_or_else(|| {
+                Error::new(ErrorKind::Gone, "this request was looked at too long ago")
+                    .with_hint("open its link again")
+            })?;
+            return decode(&record.value);
+        }
+        let invocation =
+            request::open(link, &self.transport).map_err(|refused| self.refused(*refused))?;
+        let ctx = self.shared.clock.ctx();
+        let fetch = invocation.fetch(&ctx);
+        let (client_id, object, wallet_nonce) = match (invocation, fetch) {
+            (Invocation::Plain(asked), _) => return Ok(*asked),
+            (Invocation::Object { client_id, object }, _) => (client_id, object, None),
+            (Invocation::Reference { client_id, .. }, Some(fetch)) => {
+                let object = self.object(&fetch).await?;
+                (client_id, object, fetch.wallet_nonce)
+            }
+            (Invocation::Reference { .. }, None) => {
+                return Err(Error::internal("a reference that can't be fetched"));
+            }
+        };
+        let received = Received {
+            client_id: &client_id,
+            object: &object,
+            wallet_nonce: wallet_nonce.as_deref(),
+        };
+        let trust = Trust {
+            transport: &self.transport,
+            anchors: &self.shared.anchors,
+        };
+        let freshness = Freshness { max_status_age: 0 };
+        let authenticated = self
+            .shared
+            .run(&person.tenant, freshness, |evidence| {
+                request::authenticate(&received, &trust, evidence, ctx.now())
+                    .map_err(|refused| Refusal(*refused))
+            })
+            .await;
+        authenticated
+    }
+
+    async fn object(&self, fetch: &request::Fetch) -> Result<String> {
+        let (method, body) = match &fetch.form {
+            Some(form) => (Method::Post, Body::Form(form.clone())),
+            None => (Method::Get, Body::Empty),
+        };
+        let request = Request {
+            accept: Some(fetch.accept),
+            ..Request::default()
+        };
+        let call = Call {
+            method,
+            url: &fetch.url,
+            body,
+            authorization: Authorization::None,
+            request,
+        };
+        let response = self.shared.net.call(call).await.map_err(|error| {
+            tracing::warn!(reason = %error, "a request object could not be fetched");
+            Error::upstream(format!("the request can't be fetched: {error}"))
+        })?;
+        Ok(request::read(
+            response.status,
+            response.content_type.as_deref(),
+            &response.body,
+        )?)
+    }
+
+    /// Tells the verifier why, where it is known whom to tell, and gives the error for the person.
+    fn refused(&self, refused: Refused) -> Error {
+        if let Some(Effect::PostResponse { url, form }) = response::refusal(&refused) {
+            let net = self.shared.net.clone();
+            tokio::spawn(async move {
+                if let Err(error) = net.post(&url, Body::Form(form), Authorization::None).await {
+                    tracing::info!(reason = %error, "a verifier could not be told that its request is refused");
+                }
+            });
+        }
+        refused.error.into()
+    }
+
+    async fn fitting(&self, person: &Person, asked: &Asked) -> Result<Vec<Fitting>> {
+        let mut fitting: BTreeMap<String, Fitting> = BTreeMap::new();
+        let mut order = Vec::new();
+        for query in asked.request.query.credentials() {
+            for name in types_of(query) {
+                let tag = Tag::hashed("type", name);
+                let records = self
+                    .shared
+                    .store
+                    .find(&person.tenant, CARD, &tag, &Page::newest(CARDS_MAX))
+                    .await?;
+                for record in &records {
+                    if fitting.contains_key(&record.id) {
+                        continue;
+                    }
+                    let card = CardRecord::read(record)?;
+                    let expired = card
+                        .expires
+                        .is_some_and(|expires| expires <= self.shared.clock.now());
+                    if query.known_format() != Some(card.format) || expired {
+                        continue;
+                    }
+                    let held = card.held()?;
+                    order.push(record.id.clone());
+                    fitting.insert(record.id.clone(), Fitting { card, held });
+                }
+            }
+        }
+        Ok(order
+            .into_iter()
+            .filter_map(|id| fitting.remove(&id))
+            .collect())
+    }
+
+    fn asker(&self, asked: &Asked) -> Asker {
+        let client_id = asked.request.client_id.clone();
+        Asker {
+            trusted: self.shared.config.trust.verifiers.contains(&client_id),
+            client_id,
+            prefix: asked.verifier.prefix.clone(),
+            host: asked
+                .request
+                .response_uri
+                .host_str()
+                .unwrap_or_default()
+                .to_owned(),
+            authenticated: asked.verifier.authenticated,
+        }
+    }
+}
+
+/// A refusal on its way through the driver.
+struct Refusal(Refused);
+
+impl From<Refusal> for Error {
+    fn from(refusal: Refusal) -> Self {
+        refusal.0.error.into()
+    }
+}
+
+fn selected(asked: &Asked, fitting: &[Fitting]) -> Selection<usize> {
+    let candidates: Vec<_> = fitting
+        .iter()
+        .enumerate()
+        .map(|(number, fit)| (number, candidate(&fit.held, fit.card.key.is_some())))
+        .collect();
+    dcql::select(&asked.request.query, &candidates)
+}
+
+fn chosen<'s>(
+    selection: &'s Selection<usize>,
+    fitting: &[Fitting],
+    cards: &BTreeMap<String, String>,
+) -> Result<Vec<(&'s str, &'s Match<usize>)>> {
+    let mut picked = Vec::new();
+    for (query, id) in cards {
+        let number = fitting
+            .iter()
+            .position(|fit| fit.card.id == *id)
+            .ok_or_else(|| Error::bad_request("a card was chosen that does not fit the request"))?;
+        picked.push((query.as_str(), number));
+    }
+    Ok(explicit(selection, &picked)?)
+}
+
+fn choice(fitting: &[Fitting], one: &Match<usize>) -> Option<Choice> {
+    let fit = fitting.get(one.id)?;
+    let claims = if one.whole {
+        fit.card.all_lines(&fit.held)
+    } else {
+        fit.card.lines(&fit.held, &one.reveal)
+    };
+    Some(Choice {
+        card: fit.card.id.clone(),
+        title: fit.card.summary().display.title,
+        issuer: fit.card.issuer.clone(),
+        claims,
+    })
+}
+
+fn holder_key(fitting: &[Fitting], one: &Match<usize>) -> Result<Option<HolderKey>> {
+    let Some(Fitting { card, held }) = fitting.get(one.id) else {
+        return Ok(None);
+    };
+    let Some(key) = &card.key else {
+        return Ok(None);
+    };
+    let kid = match (&card.kid, held.holder_did()) {
+        (Some(kid), _) => Some(kid.clone()),
+        // A key without a name was turned into a did:jwk by the issuer of a W3C credential.
+        (None, Some(did)) => Some(crate::identity::kid_of(
+            &selfsame_did::Did::parse(did).map_err(Error::internal)?,
+        )),
+        (None, None) => None,
+    };
+    Ok(Some(HolderKey {
+        key: key.clone(),
+        algorithm: selfsame_crypto::Algorithm::Es256,
+        kid,
+    }))
+}
+
+fn types_of(query: &CredentialQuery) -> Vec<String> {
+    match &query.meta {
+        Meta::SdJwtVc { vct_values } => vct_values.clone(),
+        Meta::W3c { type_values } => type_values
+            .iter()
+            .filter_map(|types| types.last().cloned())
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn missing(asked: &Asked, selection: &Selection<usize>) -> Vec<String> {
+    selection
+        .missing()
+        .map(|(id, mismatch)| {
+            let wanted = asked
+                .request
+                .query
+                .credential(id)
+                .map(types_of)
+                .unwrap_or_default();
+            format!("{}: {mismatch}", wanted.join(", "))
+        })
+        .collect()
+}

@@ -1,0 +1,330 @@
+//! Cards: the credentials a person holds, how they look, and what an issuer says of them today.
+
+use selfsame_credential::evidence::Fetched;
+use selfsame_credential::status;
+use selfsame_credential::{ClaimPath, Format, Held};
+use selfsame_crypto::KeyHandle;
+use selfsame_crypto::ctx::Ctx;
+use selfsame_crypto::encoding;
+use selfsame_crypto::time::UnixTime;
+use selfsame_openid4vc::wallet::ReceivedCredential;
+use selfsame_openid4vc::wire::metadata::Configuration;
+use selfsame_store::{Batch, Put, Record, Tag};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::Wallet;
+use crate::accounts::{decode, encode};
+use crate::error::{Error, Result};
+use crate::gather::Freshness;
+use crate::issuer::{listing, page};
+use crate::view::wallet::{Card, CardSummary, ClaimLine, Display, Person};
+use crate::view::{Listing, Paging};
+
+/// The kind of the records that hold cards.
+pub(super) const CARD: &str = "card";
+const LABEL_MAX: usize = 120;
+
+/// A card as it is kept.
+#[derive(Clone, Deserialize, Serialize)]
+pub(super) struct CardRecord {
+    #[serde(skip)]
+    pub id: String,
+    pub format: Format,
+    pub raw: String,
+    pub key: Option<KeyHandle>,
+    pub kid: Option<String>,
+    pub issuer: String,
+    pub types: Vec<String>,
+    pub look: Look,
+    pub added: UnixTime,
+    pub expires: Option<UnixTime>,
+}
+
+/// How a card looks, as its issuer's metadata said when it came.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+pub(super) struct Look {
+    title: String,
+    color: Option<String>,
+    /// Paths of claims with their names for people.
+    pub labels: Vec<(ClaimPath, String)>,
+}
+
+impl Look {
+    /// The look that a configuration describes; texts are cut, colours checked, links ignored.
+    pub fn of(configuration: &Configuration) -> Self {
+        let Some(metadata) = &configuration.credential_metadata else {
+            return Self::default();
+        };
+        let display = metadata.display.first();
+        Self {
+            title: display
+                .and_then(|display| display.name.as_deref())
+                .map(short)
+                .unwrap_or_default(),
+            color: display
+                .and_then(|display| display.background_color.clone())
+                .filter(|color| is_color(color)),
+            labels: metadata
+                .claims
+                .iter()
+                .filter_map(|claim| {
+                    let name = claim.display.first()?.name.as_deref()?;
+                    Some((claim.path.clone(), short(name)))
+                })
+                .take(100)
+                .collect(),
+        }
+    }
+
+    /// The look for people: a picture that begins the title stands by itself.
+    pub fn display(&self) -> Display {
+        let mut words = self.title.splitn(2, ' ');
+        let first = words.next().unwrap_or_default();
+        let is_picture =
+            !first.is_empty() && !first.chars().any(|c| c.is_ascii() || c.is_alphabetic());
+        let (icon, title) = match words.next() {
+            Some(rest) if is_picture => (Some(first.to_owned()), rest.to_owned()),
+            _ => (None, self.title.clone()),
+        };
+        Display {
+            title,
+            color: self.color.clone(),
+            icon,
+        }
+    }
+
+    /// The name of the claim at this path.
+    pub fn label(&self, path: &ClaimPath) -> String {
+        self.labels
+            .iter()
+            .find(|(known, _)| known == path)
+            .map_or_else(|| path.to_string(), |(_, label)| label.clone())
+    }
+}
+
+impl CardRecord {
+    /// The card of a credential that has come.
+    pub fn of(
+        credential: ReceivedCredential,
+        mut look: Look,
+        ctx: &Ctx,
+        number: usize,
+    ) -> Result<Self> {
+        let held = Held::parse(&credential.raw, credential.format).map_err(|error| {
+            Error::upstream(format!("the issuer sent what is no credential: {error}"))
+        })?;
+        let types: Vec<String> = held.types().into_iter().map(str::to_owned).collect();
+        if look.title.is_empty() {
+            look.title = types.last().map(|name| short(name)).unwrap_or_default();
+        }
+        Ok(Self {
+            id: encoding::base64url_encode(&ctx.random::<16>(&format!("card/{number}"))),
+            format: credential.format,
+            issuer: held.issuer().unwrap_or_default().to_owned(),
+            expires: held.expires(),
+            raw: credential.raw,
+            key: credential.key,
+            kid: credential.kid,
+            types,
+            look,
+            added: ctx.now(),
+        })
+    }
+
+    /// From the store.
+    pub fn read(record: &Record) -> Result<Self> {
+        let mut card: Self = decode(&record.value)?;
+        card.id = record.id.clone();
+        Ok(card)
+    }
+
+    /// The credential itself.
+    pub fn held(&self) -> Result<Held> {
+        Held::parse(&self.raw, self.format).map_err(Error::internal)
+    }
+
+    /// For the store, found by each of its types.
+    pub fn into_put(self) -> Result<(Put, CardSummary)> {
+        let put = Put::new(CARD, &self.id, encode(&self)?);
+        let put = self
+            .types
+            .iter()
+            .fold(put, |put, name| put.tag(Tag::hashed("type", name.clone())));
+        let summary = self.summary();
+        Ok((
+            put.tag(Tag::hashed("format", self.format.as_str())),
+            summary,
+        ))
+    }
+
+    /// In short.
+    pub fn summary(&self) -> CardSummary {
+        CardSummary {
+            id: self.id.clone(),
+            display: self.look.display(),
+            issuer: self.issuer.clone(),
+            format: self.format.as_str().to_owned(),
+            types: self.types.clone(),
+            added: self.added.rfc3339(),
+            expires: self.expires.map(UnixTime::rfc3339),
+        }
+    }
+
+    /// The claims at these paths, for people.
+    pub fn lines(&self, held: &Held, paths: &[ClaimPath]) -> Vec<ClaimLine> {
+        paths
+            .iter()
+            .flat_map(|path| {
+                let values = path.select(held.claims());
+                values
+                    .into_iter()
+                    .map(|value| self.line(path, value))
+                    .collect::<Vec<_>>()
+            })
+            .collect()
+    }
+
+    fn line(&self, path: &ClaimPath, value: &Value) -> ClaimLine {
+        ClaimLine {
+            path: path.to_value().as_array().cloned().unwrap_or_default(),
+            label: self.look.label(path),
+            value: as_text(value),
+        }
+    }
+
+    /// All claims that say something about the person.
+    pub fn all_lines(&self, held: &Held) -> Vec<ClaimLine> {
+        if !self.look.labels.is_empty() {
+            let paths: Vec<ClaimPath> = self
+                .look
+                .labels
+                .iter()
+                .map(|(path, _)| path.clone())
+                .collect();
+            return self.lines(held, &paths);
+        }
+        let claims = match self.format {
+            Format::SdJwtVc => held.claims(),
+            Format::JwtVcJson | Format::VcJwt => held
+                .claims()
+                .get("credentialSubject")
+                .unwrap_or(&Value::Null),
+        };
+        let technical = ["iss", "iat", "nbf", "exp", "vct", "cnf", "status", "id"];
+        let members = claims.as_object().into_iter().flatten();
+        members
+            .filter(|(name, _)| !technical.contains(&name.as_str()))
+            .filter_map(|(name, value)| {
+                Some(self.line(&ClaimPath::of_names([name.as_str()]).ok()?, value))
+            })
+            .collect()
+    }
+}
+
+impl Wallet {
+    /// A person's cards, newest first.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn cards(&self, person: &Person, paging: &Paging) -> Result<Listing<CardSummary>> {
+        let records = self
+            .shared
+            .store
+            .list(&person.tenant, CARD, &page(paging))
+            .await?;
+        listing(&records, paging, |record| {
+            Ok(CardRecord::read(record)?.summary())
+        })
+    }
+
+    /// One card with its claims and what its issuer says of it now.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn card(&self, person: &Person, id: &str) -> Result<Card> {
+        let card = self.card_record(person, id).await?;
+        let held = card.held()?;
+        let (status, as_of) = self.status_of(&held).await;
+        Ok(Card {
+            summary: card.summary(),
+            claims: card.all_lines(&held),
+            status,
+            status_as_of: as_of.map(UnixTime::rfc3339),
+        })
+    }
+
+    /// Removes a card for good, and the key that was made for it.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub async fn delete_card(&self, person: &Person, id: &str) -> Result<()> {
+        let card = self.card_record(person, id).await?;
+        let mut batch = Batch::new(person.tenant.clone()).delete(CARD, id);
+        // A key without a name of its own was made for this card alone.
+        if let (Some(key), None) = (&card.key, &card.kid) {
+            batch = batch.delete(crate::keys::KIND, key.as_str());
+        }
+        self.shared.store.commit(batch).await?;
+        Ok(())
+    }
+
+    pub(super) async fn card_record(&self, person: &Person, id: &str) -> Result<CardRecord> {
+        let record = self.shared.store.read(&person.tenant, CARD, id).await?;
+        CardRecord::read(
+            &record.ok_or_else(|| Error::not_found("there is no such card in this wallet"))?,
+        )
+    }
+
+    /// What the issuer's lists say, without judging who signed them: for the person's own eyes.
+    async fn status_of(&self, held: &Held) -> (String, Option<UnixTime>) {
+        let now = self.shared.clock.now();
+        if held.expires().is_some_and(|expires| expires <= now) {
+            return ("expired".to_owned(), None);
+        }
+        let mut seen = None;
+        for reference in held.statuses() {
+            let freshness = Freshness { max_status_age: 60 };
+            let Fetched { value, at } = self.shared.status_list(&reference.uri, freshness).await;
+            let said = value.ok().and_then(|list| list.status(reference).ok());
+            seen = Some(at);
+            match said {
+                Some(status::Value::Valid) => {}
+                Some(status::Value::Invalid) => return ("revoked".to_owned(), seen),
+                Some(status::Value::Suspended) => return ("suspended".to_owned(), seen),
+                Some(_) | None => return ("unknown".to_owned(), seen),
+            }
+        }
+        ("valid".to_owned(), seen)
+    }
+}
+
+fn as_text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Bool(true) => "yes".to_owned(),
+        Value::Bool(false) => "no".to_owned(),
+        Value::Null => "–".to_owned(),
+        Value::Number(number) => number.to_string(),
+        Value::Array(items) => items.iter().map(as_text).collect::<Vec<_>>().join(", "),
+        Value::Object(members) => members
+            .iter()
+            .map(|(name, value)| format!("{name}: {}", as_text(value)))
+            .collect::<Vec<_>>()
+            .join(" · "),
+    }
+}
+
+fn short(text: &str) -> String {
+    text.chars()
+        .filter(|c| !c.is_control())
+        .take(LABEL_MAX)
+        .collect()
+}
+
+/// `#rgb` or `#rrggbb`, and nothing else that a style sheet might understand.
+fn is_color(text: &str) -> bool {
+    text.strip_prefix('#').is_some_and(|digits| {
+        matches!(digits.len(), 3 | 6) && digits.bytes().all(|b| b.is_ascii_hexdigit())
+    })
+}

@@ -1,0 +1,182 @@
+//! A person's keys and DIDs.
+
+use std::sync::Arc;
+
+use selfsame_crypto::time::UnixTime;
+use selfsame_crypto::{KeyHandle, KeyType, PrivateKey, encoding, hash};
+use selfsame_store::{Batch, Expect, Put, TenantId};
+use serde::{Deserialize, Serialize};
+
+use super::Wallet;
+use crate::accounts::{decode, encode};
+use crate::config::DidMethod;
+use crate::error::{Error, Result};
+use crate::identity::kid_of;
+use crate::issuer::{listing, page};
+use crate::view::wallet::{DidInfo, KeyInfo, Person};
+use crate::view::{Listing, Paging};
+
+const DID: &str = "did";
+const NAMED_KEY: &str = "named_key";
+
+#[derive(Deserialize, Serialize)]
+struct DidRecord {
+    did: String,
+    kid: String,
+    key: KeyHandle,
+    created: UnixTime,
+}
+
+#[derive(Deserialize, Serialize)]
+struct KeyRecord {
+    kind: String,
+    created: UnixTime,
+}
+
+impl Wallet {
+    /// Makes a key.
+    ///
+    /// # Errors
+    /// `BadRequest` for a kind that is not made here.
+    pub async fn create_key(&self, person: &Person, kind: &str) -> Result<KeyInfo> {
+        let (info, batch, _) = self.new_key(person, kind)?;
+        self.shared.store.commit(batch).await?;
+        Ok(info)
+    }
+
+    /// A person's own keys; those made for single cards are not among them.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn keys(&self, person: &Person, paging: &Paging) -> Result<Listing<KeyInfo>> {
+        let records = self
+            .shared
+            .store
+            .list(&person.tenant, NAMED_KEY, &page(paging))
+            .await?;
+        listing(&records, paging, |record| {
+            let key: KeyRecord = decode(&record.value)?;
+            Ok(KeyInfo {
+                handle: record.id.clone(),
+                kind: key.kind,
+                created: key.created.rfc3339(),
+            })
+        })
+    }
+
+    /// Makes a DID with a key of its own. Nothing goes to the registry but for `selfsame`, which is the person's
+    /// explicit wish then.
+    ///
+    /// # Errors
+    /// `BadRequest` for a method that is not made here.
+    pub async fn create_did(&self, person: &Person, method: &str, kind: &str) -> Result<DidInfo> {
+        let method = match method {
+            "key" => DidMethod::Key,
+            "jwk" => DidMethod::Jwk,
+            _ => {
+                return Err(Error::bad_request(format!("a wallet makes no did:{method}"))
+                    .with_hint("one of: key, jwk; both hold their key in themselves and are written nowhere"));
+            }
+        };
+        let (info, batch, key) = self.new_key(person, kind)?;
+        let did = self.shared.new_did(method, key.public(), "").await?;
+        let record = DidRecord {
+            kid: kid_of(&did),
+            did: did.as_str().to_owned(),
+            key: KeyHandle::of(key.public()),
+            created: self.shared.clock.now(),
+        };
+        let id = did_id(did.as_str());
+        let batch =
+            batch
+                .expect(DID, &id, Expect::Absent)
+                .put(Put::new(DID, &id, encode(&record)?));
+        self.shared.store.commit(batch).await?;
+        Ok(DidInfo {
+            did: record.did,
+            key: info.handle,
+            created: info.created,
+        })
+    }
+
+    /// A person's DIDs.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn dids(&self, person: &Person, paging: &Paging) -> Result<Listing<DidInfo>> {
+        let records = self
+            .shared
+            .store
+            .list(&person.tenant, DID, &page(paging))
+            .await?;
+        listing(&records, paging, |record| {
+            let did: DidRecord = decode(&record.value)?;
+            Ok(DidInfo {
+                did: did.did,
+                key: did.key.as_str().to_owned(),
+                created: did.created.rfc3339(),
+            })
+        })
+    }
+
+    /// The key of one of a person's DIDs, and the DID URL it is known by.
+    pub(super) async fn did_key(
+        &self,
+        tenant: &TenantId,
+        did: &str,
+    ) -> Result<(Arc<PrivateKey>, String)> {
+        let record = self
+            .shared
+            .store
+            .read(tenant, DID, &did_id(did))
+            .await?
+            .ok_or_else(|| Error::not_found("this DID is none of this wallet's"))?;
+        let record: DidRecord = decode(&record.value)?;
+        Ok((
+            self.shared.keys.unsealed(tenant, &record.key).await?,
+            record.kid,
+        ))
+    }
+
+    fn new_key(&self, person: &Person, kind: &str) -> Result<(KeyInfo, Batch, Arc<PrivateKey>)> {
+        let kind = key_type(kind)?;
+        let batch = Batch::new(person.tenant.clone());
+        let (key, handle, batch) = self.shared.keys.create(&person.tenant, kind, batch)?;
+        let record = KeyRecord {
+            kind: kind_name(kind).to_owned(),
+            created: self.shared.clock.now(),
+        };
+        let batch = batch.put(Put::new(NAMED_KEY, handle.as_str(), encode(&record)?));
+        let info = KeyInfo {
+            handle: handle.as_str().to_owned(),
+            kind: record.kind,
+            created: record.created.rfc3339(),
+        };
+        Ok((info, batch, key))
+    }
+}
+
+/// A kind of key by its name.
+///
+/// # Errors
+/// `BadRequest` for a kind that is not made here.
+pub(crate) fn key_type(name: &str) -> Result<KeyType> {
+    match name {
+        "P-256" => Ok(KeyType::P256),
+        "Ed25519" => Ok(KeyType::Ed25519),
+        _ => Err(Error::bad_request("this kind of key is not made here")
+            .with_hint("one of: P-256, Ed25519")),
+    }
+}
+
+fn kind_name(kind: KeyType) -> &'static str {
+    match kind {
+        KeyType::Ed25519 => "Ed25519",
+        KeyType::P256 => "P-256",
+        KeyType::Secp256k1 | KeyType::P384 | KeyType::Rsa => "other",
+    }
+}
+
+fn did_id(did: &str) -> String {
+    encoding::base64url_encode(&hash::sha256(did.as_bytes()))
+}

@@ -1,0 +1,235 @@
+//! The instance's own DIDs: each method, each change, and what a broken registry does to them.
+
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use selfsame_app::config::{
+    Config, IssuerConfig, RegistryConfig, Roles, TrustConfig, VerifierConfig,
+};
+use selfsame_app::view::instance::{InstanceDid, NewDid};
+use selfsame_app::{App, ErrorKind, Parts};
+use selfsame_did::{Did, Options};
+use selfsame_net::{Net, Settings};
+
+use crate::world::World;
+
+async fn app(world: &World, roles: Roles) -> Arc<App> {
+    let config = Config {
+        origin: "http://localhost:7380/".parse().unwrap(),
+        roles,
+        issuer: IssuerConfig::default(),
+        verifier: VerifierConfig::default(),
+        trust: TrustConfig::default(),
+        registry: RegistryConfig::Embedded {
+            name: "test".to_owned(),
+        },
+        foreign_resolver: None,
+    };
+    let parts = Parts {
+        store: world.store.clone(),
+        net: Net::new(Settings::default()).unwrap(),
+        ledger: Some(world.ledger.clone()),
+    };
+    App::open(config, parts).await.unwrap().0
+}
+
+const REGISTRY: Roles = Roles {
+    issuer: false,
+    wallet: false,
+    verifier: false,
+    registry: true,
+};
+
+fn new(method: &str) -> NewDid {
+    NewDid {
+        method: method.to_owned(),
+        kind: None,
+    }
+}
+
+fn methods(did: &InstanceDid) -> usize {
+    did.document["verificationMethod"]
+        .as_array()
+        .map_or(0, Vec::len)
+}
+
+#[tokio::test]
+async fn a_did_of_the_registry_is_made_rotated_and_deactivated() {
+    for world in World::all().await {
+        let app = app(&world, REGISTRY).await;
+        let made = app.dids().create(&new("selfsame")).await.unwrap();
+        assert_eq!((made.state.as_str(), methods(&made)), ("active", 1));
+        let rotated = app.dids().rotate(&made.did).await.unwrap();
+        assert_ne!(rotated.key, made.key);
+        assert_eq!(
+            rotated.document["authentication"].as_array().unwrap().len(),
+            1
+        );
+        // What the former key signed still verifies.
+        assert_eq!(
+            rotated.document["assertionMethod"]
+                .as_array()
+                .unwrap()
+                .len(),
+            2
+        );
+        app.dids().rotate(&made.did).await.unwrap();
+        let ended = app.dids().deactivate(&made.did).await.unwrap();
+        assert_eq!(ended.state, "deactivated");
+        assert!(ended.document.is_null());
+        assert_eq!(
+            app.dids().rotate(&made.did).await.unwrap_err().kind,
+            ErrorKind::Gone
+        );
+        let listed = app.dids().list().await.unwrap();
+        assert_eq!((listed.len(), listed[0].state.as_str()), (1, "deactivated"));
+        let status = app.status().await.unwrap();
+        assert_eq!((status.outbox_waiting, status.outbox_dead), (0, 0));
+        let did = Did::parse(&made.did).unwrap();
+        assert_eq!(
+            app.registry().unwrap().history(&did).await.unwrap().len(),
+            4
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_hosted_did_keeps_its_former_key_until_it_is_gone() {
+    let world = World::memory().await;
+    let app = app(&world, REGISTRY).await;
+    let made = app.dids().create(&new("web")).await.unwrap();
+    let path = made
+        .did
+        .strip_prefix("did:web:localhost%3A7380:")
+        .unwrap()
+        .replace(':', "/");
+    assert_eq!(app.dids().document(&path).await.unwrap(), made.document);
+    let rotated = app.dids().rotate(&made.did).await.unwrap();
+    assert_eq!(app.dids().document(&path).await.unwrap(), rotated.document);
+    assert_eq!(
+        rotated.document["assertionMethod"]
+            .as_array()
+            .unwrap()
+            .len(),
+        2
+    );
+    assert_eq!(
+        rotated.document["authentication"].as_array().unwrap().len(),
+        1
+    );
+    app.dids().deactivate(&made.did).await.unwrap();
+    assert_eq!(
+        app.dids().document(&path).await.unwrap_err().kind,
+        ErrorKind::Gone
+    );
+    assert_eq!(
+        app.dids().document("dids/other").await.unwrap_err().kind,
+        ErrorKind::NotFound
+    );
+    assert_eq!(
+        app.dids().document("../x").await.unwrap_err().kind,
+        ErrorKind::NotFound
+    );
+}
+
+#[tokio::test]
+async fn a_did_that_is_its_key_is_made_and_never_changed() {
+    let world = World::memory().await;
+    let app = app(&world, REGISTRY).await;
+    for method in ["key", "jwk"] {
+        let ed25519 = NewDid {
+            method: method.to_owned(),
+            kind: Some("Ed25519".to_owned()),
+        };
+        let made = app.dids().create(&ed25519).await.unwrap();
+        assert!(made.did.starts_with(&format!("did:{method}:")) && methods(&made) == 1);
+        assert_eq!(
+            app.dids().rotate(&made.did).await.unwrap_err().kind,
+            ErrorKind::BadRequest
+        );
+        assert_eq!(
+            app.dids().deactivate(&made.did).await.unwrap_err().kind,
+            ErrorKind::BadRequest
+        );
+    }
+    assert_eq!(
+        app.dids().create(&new("example")).await.unwrap_err().kind,
+        ErrorKind::BadRequest
+    );
+    let unknown = app.dids().rotate("did:web:example.org").await.unwrap_err();
+    assert_eq!(unknown.kind, ErrorKind::NotFound);
+}
+
+#[tokio::test]
+async fn what_a_broken_registry_did_not_take_is_sent_again_by_the_outbox() {
+    for world in World::all().await {
+        let app = app(&world, REGISTRY).await;
+        world.ledger.lose();
+        let error = app.dids().create(&new("selfsame")).await.unwrap_err();
+        assert!(matches!(error.kind, ErrorKind::Unavailable { .. }));
+        let listed = app.dids().list().await.unwrap();
+        assert_eq!((listed.len(), listed[0].state.as_str()), (1, "pending"));
+        world.ledger.work();
+        app.start().await.unwrap();
+        let deadline = 100;
+        for _ in 0..deadline {
+            if app.dids().list().await.unwrap()[0].state == "active" {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        let listed = app.dids().list().await.unwrap();
+        assert_eq!(
+            (listed[0].state.as_str(), methods(&listed[0])),
+            ("active", 1)
+        );
+        assert_eq!(app.status().await.unwrap().outbox_waiting, 0);
+        app.stop().await;
+    }
+}
+
+#[tokio::test]
+async fn a_change_finishes_the_one_that_was_cut_off() {
+    for world in World::all().await {
+        let app = app(&world, REGISTRY).await;
+        let made = app.dids().create(&new("selfsame")).await.unwrap();
+        // The registry has it, but the instance does not know.
+        world.ledger.lose_answers();
+        app.dids().rotate(&made.did).await.unwrap_err();
+        world.ledger.work();
+        let rotated = app.dids().rotate(&made.did).await.unwrap();
+        assert_eq!(
+            rotated.document["assertionMethod"]
+                .as_array()
+                .unwrap()
+                .len(),
+            3
+        );
+        let did = Did::parse(&made.did).unwrap();
+        assert_eq!(
+            app.registry().unwrap().history(&did).await.unwrap().len(),
+            3
+        );
+    }
+}
+
+#[tokio::test]
+async fn the_issuer_and_the_verifier_are_registered_once() {
+    let world = World::sqlite().await;
+    let roles = Roles {
+        issuer: true,
+        wallet: false,
+        verifier: true,
+        registry: true,
+    };
+    for _ in 0..2 {
+        let app = app(&world, roles).await;
+        app.start().await.unwrap();
+        let registry = app.registry().unwrap();
+        assert_eq!(registry.status().await.unwrap().transactions, 2);
+        let did = Did::parse(&app.status().await.unwrap().did.unwrap()).unwrap();
+        let resolution = registry.resolve(&did, &Options::default()).await;
+        assert!(resolution.document.is_some());
+        app.stop().await;
+    }
+}

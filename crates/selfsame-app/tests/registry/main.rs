@@ -1,0 +1,5 @@
+//! The embedded registry and the instance's DIDs, over every ledger.
+
+mod dids;
+mod sequencer;
+mod world;

@@ -1,0 +1,416 @@
+//! Order, durability, answers and limits of the embedded registry.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use selfsame_app::ErrorKind;
+use selfsame_app::keys::Keys;
+use selfsame_app::registry::embedded::{Embedded, Setup};
+use selfsame_app::registry::{Registry, checkpoint_verifier, is_refusal, log_origin};
+use selfsame_app::view::Paging;
+use selfsame_did::{Options, Relationship, ResolutionError};
+use selfsame_proof::checkpoint::Checkpoint;
+use selfsame_proof::note::VerifierKey;
+use selfsame_registry::{Genesis, Operation};
+use selfsame_store::StoreError;
+use selfsame_store::ledger::SqliteLedger;
+use tokio::task::JoinSet;
+
+use crate::world::{Actor, World};
+
+#[tokio::test]
+async fn a_did_is_created_rotated_and_deactivated_and_its_past_stays_resolvable() {
+    for world in World::all().await {
+        let registry = world.open().await;
+        let mut actor = Actor::new(&registry).await;
+        let unknown = registry.resolve(&actor.did, &Options::default()).await;
+        assert_eq!(unknown.metadata.error, Some(ResolutionError::NotFound));
+
+        let created = registry.submit(&actor.create()).await.unwrap();
+        assert_eq!((created.seq_no, created.height), (1, 1));
+        let first = registry.resolve(&actor.did, &Options::default()).await;
+        world.clock.advance(100);
+        let rotated = registry.submit(&actor.rotate(2)).await.unwrap();
+        assert!(rotated.time.seconds_since(created.time) >= 100);
+        let second = registry.resolve(&actor.did, &Options::default()).await;
+        let keys = |resolution: &selfsame_did::Resolution| {
+            let document = resolution.document.as_ref().unwrap();
+            document
+                .keys(Relationship::AssertionMethod)
+                .map(|(id, _)| id.fragment.unwrap())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            (keys(&first), keys(&second)),
+            (vec!["key-1".to_owned()], vec!["key-2".to_owned()])
+        );
+
+        let at_version = |id: &str| Options {
+            version_id: Some(id.to_owned()),
+            ..Options::default()
+        };
+        let at_time = |time| Options {
+            version_time: Some(time),
+            ..Options::default()
+        };
+        assert_eq!(
+            registry
+                .resolve(&actor.did, &at_version("1"))
+                .await
+                .document,
+            first.document
+        );
+        assert_eq!(
+            registry
+                .resolve(&actor.did, &at_version("2"))
+                .await
+                .document,
+            second.document
+        );
+        assert_eq!(
+            registry
+                .resolve(&actor.did, &at_time(created.time))
+                .await
+                .document,
+            first.document
+        );
+        assert_eq!(
+            registry
+                .resolve(&actor.did, &at_time(rotated.time))
+                .await
+                .document,
+            second.document
+        );
+
+        registry.submit(&actor.deactivate(3)).await.unwrap();
+        let ended = registry.resolve(&actor.did, &Options::default()).await;
+        assert!(ended.document.is_none() && ended.document_metadata.deactivated);
+        assert_eq!(
+            registry
+                .resolve(&actor.did, &at_version("1"))
+                .await
+                .document,
+            first.document
+        );
+
+        let history = registry.history(&actor.did).await.unwrap();
+        let kinds: Vec<&str> = history.iter().map(|entry| entry.kind.as_str()).collect();
+        assert_eq!(kinds, ["create_did", "update_did", "deactivate_did"]);
+        assert!(
+            history
+                .iter()
+                .all(|entry| entry.author == actor.did.as_str())
+        );
+    }
+}
+
+#[tokio::test]
+async fn the_same_transaction_again_gets_its_first_receipt() {
+    for world in World::all().await {
+        let registry = world.open().await;
+        let mut actor = Actor::new(&registry).await;
+        let create = actor.create();
+        let first = registry.submit(&create).await.unwrap();
+        let rotate = actor.rotate(2);
+        let second = registry.submit(&rotate).await.unwrap();
+        assert_eq!(registry.submit(&create).await.unwrap(), first);
+        assert_eq!(
+            registry.submit_bytes(&rotate.to_bytes()).await.unwrap(),
+            second
+        );
+        assert_eq!(registry.status().await.unwrap().transactions, 2);
+
+        // Twice at once, in one block or in two.
+        let third = actor.rotate(3);
+        let (one, other) = tokio::join!(registry.submit(&third), registry.submit(&third));
+        assert_eq!(one.unwrap(), other.unwrap());
+        assert_eq!(registry.status().await.unwrap().transactions, 3);
+    }
+}
+
+#[tokio::test]
+async fn a_refused_transaction_says_why_and_changes_nothing() {
+    for world in World::all().await {
+        let registry = world.open().await;
+        let mut actor = Actor::new(&registry).await;
+        let early = registry.submit(&actor.deactivate(2)).await.unwrap_err();
+        assert_eq!(
+            (early.kind, early.code),
+            (ErrorKind::NotFound, Some("author_unknown"))
+        );
+        registry.submit(&actor.create()).await.unwrap();
+        let before = registry.status().await.unwrap();
+
+        let used = actor.transaction(0, Operation::DeactivateDid { version: 2 });
+        let used = registry.submit(&used).await.unwrap_err();
+        assert_eq!(
+            (used.kind, used.code),
+            (ErrorKind::Conflict, Some("nonce_used"))
+        );
+        actor.rotate(2);
+        let foreign = registry.submit(&actor.rotate(2)).await.unwrap_err();
+        assert_eq!(
+            (foreign.kind, foreign.code),
+            (ErrorKind::Forbidden, Some("bad_signature"))
+        );
+        let garbage = registry.submit_bytes(&[0xa0; 40]).await.unwrap_err();
+        assert_eq!(
+            (garbage.kind, garbage.code),
+            (ErrorKind::BadRequest, Some("malformed"))
+        );
+        assert!([early, used, foreign, garbage].iter().all(is_refusal));
+
+        let after = registry.status().await.unwrap();
+        assert_eq!(
+            (after.height, after.checkpoint),
+            (before.height, before.checkpoint)
+        );
+    }
+}
+
+#[tokio::test]
+async fn all_who_wait_share_the_next_block_and_get_numbers_of_their_own() {
+    for world in World::all().await {
+        let registry = Arc::new(world.open().await);
+        world.ledger.shut().await;
+        let mut submitters = JoinSet::new();
+        let mut submit = async || {
+            let actor = Actor::new(&*registry).await;
+            let registry = registry.clone();
+            submitters.spawn(async move { registry.submit(&actor.create()).await });
+        };
+        submit().await;
+        // The first block is under way with one transaction while the others come.
+        world.ledger.is_waited_at().await;
+        for _ in 0..99 {
+            submit().await;
+        }
+        for _ in 0..100 {
+            tokio::task::yield_now().await;
+        }
+        world.ledger.open();
+        let receipts = submitters.join_all().await;
+        let receipts: Vec<_> = receipts.into_iter().map(Result::unwrap).collect();
+        let seq_nos: BTreeSet<u64> = receipts.iter().map(|receipt| receipt.seq_no).collect();
+        assert_eq!(seq_nos, (1..=100).collect());
+        assert_eq!(
+            receipts
+                .iter()
+                .filter(|receipt| receipt.height == 2)
+                .count(),
+            99
+        );
+        assert_eq!(world.ledger_commits(), 2);
+    }
+}
+
+#[tokio::test]
+async fn who_comes_when_too_many_wait_is_told_when_to_come_back() {
+    for world in World::all().await {
+        let setup = Setup {
+            waiting_max: 4,
+            ..world.setup()
+        };
+        let registry = Arc::new(Embedded::open(setup).await.unwrap());
+        world.ledger.shut().await;
+        let mut submitters = JoinSet::new();
+        for count in 0..20 {
+            let actor = Actor::new(&*registry).await;
+            let registry = registry.clone();
+            submitters.spawn(async move { registry.submit(&actor.create()).await });
+            if count == 0 {
+                world.ledger.is_waited_at().await;
+            }
+        }
+        // One is being written, four wait; the other fifteen are answered while nothing moves.
+        for _ in 0..15 {
+            let turned_away = submitters.join_next().await.unwrap().unwrap().unwrap_err();
+            assert_eq!(turned_away.kind, ErrorKind::TooMany { retry_after: 1 });
+            assert!(!is_refusal(&turned_away));
+        }
+        world.ledger.open();
+        let served = submitters.join_all().await;
+        assert_eq!(served.iter().filter(|answer| answer.is_ok()).count(), 5);
+        let late = Actor::new(&*registry).await;
+        assert_eq!(registry.submit(&late.create()).await.unwrap().seq_no, 6);
+    }
+}
+
+#[tokio::test]
+async fn a_registry_opened_again_goes_on_where_it_stopped() {
+    for world in World::all().await {
+        let registry = world.open().await;
+        let actor = Actor::new(&registry).await;
+        let receipt = registry.submit(&actor.create()).await.unwrap();
+        let (genesis, status) = (
+            registry.genesis().await.unwrap(),
+            registry.status().await.unwrap(),
+        );
+        drop(registry);
+
+        let registry = world.open().await;
+        assert_eq!(registry.genesis().await.unwrap(), genesis);
+        let again = registry.status().await.unwrap();
+        assert_eq!(
+            (again.height, again.checkpoint),
+            (status.height, status.checkpoint)
+        );
+        assert_eq!(registry.submit(&actor.create()).await.unwrap(), receipt);
+        assert_eq!(
+            registry.submit(&actor.deactivate(2)).await.unwrap().seq_no,
+            2
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_ledger_file_closed_and_opened_again_has_the_same_head() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("ledger.db");
+    let world = World::memory().await;
+    let mut statuses = Vec::new();
+    for round in 0..3 {
+        // The sequencer lets go of the file when it has seen that nobody can submit any more.
+        let ledger = loop {
+            match SqliteLedger::open(&path) {
+                Ok(ledger) => break ledger,
+                Err(StoreError::InUse(_)) => tokio::task::yield_now().await,
+                Err(other) => panic!("{other}"),
+            }
+        };
+        let setup = Setup {
+            ledger: Arc::new(ledger),
+            ..world.setup()
+        };
+        let registry = Embedded::open(setup).await.unwrap();
+        statuses.push(registry.status().await.unwrap().checkpoint);
+        assert!(round == 0 || statuses[2 * round] == statuses[2 * round - 1]);
+        let actor = Actor::new(&registry).await;
+        registry.submit(&actor.create()).await.unwrap();
+        statuses.push(registry.status().await.unwrap().checkpoint);
+    }
+}
+
+#[tokio::test]
+async fn a_checkpoint_verifies_with_the_key_of_the_genesis_and_no_other() {
+    for world in World::all().await {
+        let registry = world.open().await;
+        let genesis = Genesis::from_bytes(&registry.genesis().await.unwrap()).unwrap();
+        let verifier = checkpoint_verifier(&genesis).unwrap();
+        let origin = log_origin(&genesis.network());
+        let mut roots = BTreeSet::new();
+        for size in 0..3 {
+            let status = registry.status().await.unwrap();
+            assert_eq!(
+                status.verifier_key.parse::<VerifierKey>().unwrap(),
+                verifier
+            );
+            let checkpoint =
+                Checkpoint::open(&status.checkpoint, &origin, &[verifier.clone()]).unwrap();
+            assert_eq!((checkpoint.size, status.transactions), (size, size));
+            assert!(roots.insert(checkpoint.root));
+            let actor = Actor::new(&registry).await;
+            registry.submit(&actor.create()).await.unwrap();
+        }
+        let other = World::memory().await.open().await.status().await.unwrap();
+        let foreign: VerifierKey = other.verifier_key.parse().unwrap();
+        assert!(Checkpoint::open(&other.checkpoint, &origin, &[verifier]).is_err());
+        let own = registry.status().await.unwrap().checkpoint;
+        assert!(Checkpoint::open(&own, &origin, &[foreign]).is_err());
+    }
+}
+
+#[tokio::test]
+async fn a_block_that_could_not_be_stored_is_no_block() {
+    for world in World::all().await {
+        let registry = world.open().await;
+        let actor = Actor::new(&registry).await;
+        world.ledger.lose();
+        let lost = registry.submit(&actor.create()).await.unwrap_err();
+        assert_eq!(lost.kind, ErrorKind::Unavailable { retry_after: 1 });
+        assert_eq!(registry.status().await.unwrap().transactions, 0);
+        world.ledger.work();
+        assert_eq!(registry.submit(&actor.create()).await.unwrap().seq_no, 1);
+    }
+}
+
+#[tokio::test]
+async fn a_block_stored_without_an_answer_holds_and_its_receipt_can_be_had_again() {
+    for world in World::all().await {
+        let registry = world.open().await;
+        let (actor, other) = (Actor::new(&registry).await, Actor::new(&registry).await);
+        world.ledger.lose_answers();
+        let unanswered = registry.submit(&actor.create()).await.unwrap_err();
+        assert!(!is_refusal(&unanswered));
+        world.ledger.work();
+        assert_eq!(registry.submit(&other.create()).await.unwrap().seq_no, 2);
+        assert_eq!(registry.submit(&actor.create()).await.unwrap().seq_no, 1);
+    }
+}
+
+#[tokio::test]
+async fn a_ledger_of_another_network_is_refused() {
+    for world in World::all().await {
+        let registry = world.open().await;
+        let actor = Actor::new(&registry).await;
+        registry.submit(&actor.create()).await.unwrap();
+        drop(registry);
+        // With a store that knows no network, and with one that knows another.
+        let elsewhere = World::memory().await;
+        let own = (
+            elsewhere.store.clone(),
+            Keys::new(elsewhere.store.clone()),
+            world.clock.clone(),
+        );
+        let stranger = Setup::new("test", world.ledger.clone(), own.clone());
+        assert!(Embedded::open(stranger).await.is_err());
+        drop(elsewhere.open().await);
+        let stranger = Setup::new("test", world.ledger.clone(), own);
+        assert!(Embedded::open(stranger).await.is_err());
+    }
+}
+
+#[tokio::test]
+async fn entries_are_listed_newest_first_page_by_page() {
+    let world = World::sqlite().await;
+    let registry = world.open().await;
+    for _ in 0..5 {
+        let actor = Actor::new(&registry).await;
+        registry.submit(&actor.create()).await.unwrap();
+    }
+    let (mut paging, mut pages) = (
+        Paging {
+            after: None,
+            limit: Some(2),
+        },
+        Vec::new(),
+    );
+    loop {
+        let page = registry.recent(&paging).await.unwrap();
+        pages.push(
+            page.items
+                .iter()
+                .map(|entry| entry.seq_no)
+                .collect::<Vec<_>>(),
+        );
+        let Some(next) = page.next else { break };
+        paging.after = Some(next);
+    }
+    assert_eq!(pages, [vec![5, 4], vec![3, 2], vec![1]]);
+    assert_eq!(registry.entry(3).await.unwrap().kind, "create_did");
+    assert_eq!(
+        registry.entry(6).await.unwrap_err().kind,
+        ErrorKind::NotFound
+    );
+    assert_eq!(
+        registry.entry(0).await.unwrap_err().kind,
+        ErrorKind::NotFound
+    );
+}
+
+impl World {
+    fn ledger_commits(&self) -> u64 {
+        use selfsame_store::ledger::LedgerStore;
+        self.ledger.meter().commits()
+    }
+}

@@ -1,0 +1,215 @@
+//! A registry, people who write to it, and a ledger that can be held up or broken.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use async_trait::async_trait;
+use selfsame_app::clock::Clock;
+use selfsame_app::keys::Keys;
+use selfsame_app::registry::Registry;
+use selfsame_app::registry::embedded::{Embedded, Setup};
+use selfsame_crypto::seal::SealingKey;
+use selfsame_crypto::{KeyType, PrivateKey};
+use selfsame_did::Did;
+use selfsame_did::selfsame::Network;
+use selfsame_registry::{Content, Identifier, Operation, Transaction, Unsigned};
+use selfsame_store::ledger::{Block, Head, LedgerStore, MemoryLedger, Placed, SqliteLedger};
+use selfsame_store::{Memory, Meter, Result, Store, StoreError, Vault};
+use tempfile::TempDir;
+use tokio::sync::Semaphore;
+
+/// What a registry is opened with, again and again.
+pub struct World {
+    pub store: Store,
+    pub clock: Clock,
+    pub ledger: Arc<Valve>,
+    _directory: Option<TempDir>,
+}
+
+impl World {
+    pub async fn memory() -> Self {
+        Self::over(Arc::new(MemoryLedger::new()), None).await
+    }
+
+    pub async fn sqlite() -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let ledger = SqliteLedger::open(directory.path().join("ledger.db")).unwrap();
+        Self::over(Arc::new(ledger), Some(directory)).await
+    }
+
+    /// One of each kind of ledger.
+    pub async fn all() -> [Self; 2] {
+        [Self::memory().await, Self::sqlite().await]
+    }
+
+    async fn over(ledger: Arc<dyn LedgerStore>, directory: Option<TempDir>) -> Self {
+        Self {
+            store: store().await,
+            clock: Clock::default(),
+            ledger: Arc::new(Valve::new(ledger)),
+            _directory: directory,
+        }
+    }
+
+    pub fn setup(&self) -> Setup {
+        let own = (
+            self.store.clone(),
+            Keys::new(self.store.clone()),
+            self.clock.clone(),
+        );
+        Setup::new("test", self.ledger.clone(), own)
+    }
+
+    pub async fn open(&self) -> Embedded {
+        Embedded::open(self.setup()).await.unwrap()
+    }
+}
+
+async fn store() -> Store {
+    let vault = Vault::from_master(SealingKey::from_bytes([7; 32]));
+    Store::open(Arc::new(Memory::new()), vault).await.unwrap()
+}
+
+/// Somebody with a DID.
+pub struct Actor {
+    pub did: Did,
+    network: Network,
+    id: Identifier,
+    key: PrivateKey,
+    fragment: String,
+}
+
+impl Actor {
+    pub async fn new(registry: &dyn Registry) -> Self {
+        let key = PrivateKey::generate(KeyType::Ed25519).unwrap();
+        let network = registry.network().await.unwrap();
+        Self {
+            did: selfsame_did::selfsame::create(&network, key.public()),
+            id: Identifier::of_key(key.public()).unwrap(),
+            network,
+            key,
+            fragment: "key-1".to_owned(),
+        }
+    }
+
+    pub fn create(&self) -> Transaction {
+        self.transaction(
+            0,
+            Operation::CreateDid(Content::of_key("key-1", self.key.public().clone())),
+        )
+    }
+
+    /// A new key, signed for by the one before.
+    pub fn rotate(&mut self, version: u64) -> Transaction {
+        let key = PrivateKey::generate(KeyType::P256).unwrap();
+        let fragment = format!("key-{version}");
+        let content = Content::of_key(&fragment, key.public().clone());
+        let transaction = self.transaction(version, Operation::UpdateDid { version, content });
+        (self.key, self.fragment) = (key, fragment);
+        transaction
+    }
+
+    pub fn deactivate(&self, version: u64) -> Transaction {
+        self.transaction(version, Operation::DeactivateDid { version })
+    }
+
+    pub fn transaction(&self, nonce: u64, operation: Operation) -> Transaction {
+        let unsigned = Unsigned::new(&self.network, self.id, nonce, operation);
+        let signature = self.key.sign(unsigned.signing_bytes()).unwrap();
+        unsigned.signed(&self.fragment, &signature).unwrap()
+    }
+}
+
+const WORKS: u8 = 0;
+const LOSES: u8 = 1;
+const LOSES_ANSWERS: u8 = 2;
+
+/// A ledger whose appends can be held up, lost, or made without an answer.
+pub struct Valve {
+    below: Arc<dyn LedgerStore>,
+    mode: AtomicU8,
+    open: Semaphore,
+    /// Has a permit for each append that was begun.
+    pub begun: Semaphore,
+}
+
+impl Valve {
+    fn new(below: Arc<dyn LedgerStore>) -> Self {
+        Self {
+            below,
+            mode: AtomicU8::new(WORKS),
+            open: Semaphore::new(1),
+            begun: Semaphore::new(0),
+        }
+    }
+
+    /// Appends wait from now on.
+    pub async fn shut(&self) {
+        self.open.acquire().await.unwrap().forget();
+    }
+
+    pub fn open(&self) {
+        self.open.add_permits(1);
+    }
+
+    /// Until an append waits at the shut valve.
+    pub async fn is_waited_at(&self) {
+        self.begun.acquire().await.unwrap().forget();
+    }
+
+    pub fn lose(&self) {
+        self.mode.store(LOSES, Ordering::SeqCst);
+    }
+
+    pub fn lose_answers(&self) {
+        self.mode.store(LOSES_ANSWERS, Ordering::SeqCst);
+    }
+
+    pub fn work(&self) {
+        self.mode.store(WORKS, Ordering::SeqCst);
+    }
+}
+
+#[async_trait]
+impl LedgerStore for Valve {
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        self.below.get(key)
+    }
+
+    fn head(&self) -> Result<Option<Head>> {
+        self.below.head()
+    }
+
+    fn block(&self, height: u64) -> Result<Option<Vec<u8>>> {
+        self.below.block(height)
+    }
+
+    fn entry(&self, seq: u64) -> Result<Option<Placed>> {
+        self.below.entry(seq)
+    }
+
+    fn entries(&self, seqs: std::ops::Range<u64>) -> Result<Vec<Placed>> {
+        self.below.entries(seqs)
+    }
+
+    fn by_hash(&self, hash: &[u8; 32]) -> Result<Option<u64>> {
+        self.below.by_hash(hash)
+    }
+
+    async fn append(&self, block: Block) -> Result<Head> {
+        self.begun.add_permits(1);
+        let _open = self.open.acquire().await.unwrap();
+        match self.mode.load(Ordering::SeqCst) {
+            LOSES => Err(StoreError::Storage("the disk is full".to_owned())),
+            LOSES_ANSWERS => {
+                self.below.append(block).await?;
+                Err(StoreError::Deadline)
+            }
+            _ => self.below.append(block).await,
+        }
+    }
+
+    fn meter(&self) -> &Meter {
+        self.below.meter()
+    }
+}

@@ -1,0 +1,134 @@
+//! The load generator's HTTP client: keep-alive, a time-out, a count of requests.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use http::{Method, Request, header};
+use http_body_util::{BodyExt, Full};
+use hyper::body::Bytes;
+use hyper_util::client::legacy::Client as Pool;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+use serde_json::Value;
+
+use crate::Error;
+
+/// A call that takes longer than this counts as failed, as in the study's clients.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Speaks to one server over kept connections.
+#[derive(Clone)]
+pub struct Client {
+    pool: Pool<HttpConnector, Full<Bytes>>,
+    base: Arc<str>,
+    requests: Arc<AtomicU64>,
+}
+
+impl Client {
+    /// A client of the server at `base`, such as `http://127.0.0.1:7380`.
+    #[must_use]
+    pub fn new(base: &str) -> Self {
+        let mut connector = HttpConnector::new();
+        connector.set_nodelay(true);
+        let pool = Pool::builder(TokioExecutor::new())
+            .pool_timer(TokioTimer::new())
+            .pool_idle_timeout(Duration::from_secs(60))
+            .build(connector);
+        Self {
+            pool,
+            base: base.into(),
+            requests: Arc::default(),
+        }
+    }
+
+    /// Requests sent so far.
+    #[must_use]
+    pub fn requests(&self) -> u64 {
+        self.requests.load(Ordering::Relaxed)
+    }
+
+    /// `GET path`.
+    ///
+    /// # Errors
+    /// Any answer but a success, or none within 30 s.
+    pub async fn get(&self, path: &str, token: &str) -> Result<Value, Error> {
+        self.send(Method::GET, path, token, None).await
+    }
+
+    /// `POST path`.
+    ///
+    /// # Errors
+    /// As [`Self::get`].
+    pub async fn post(&self, path: &str, token: &str, body: &Value) -> Result<Value, Error> {
+        self.send(Method::POST, path, token, Some(body)).await
+    }
+
+    async fn send(
+        &self,
+        method: Method,
+        path: &str,
+        token: &str,
+        body: Option<&Value>,
+    ) -> Result<Value, Error> {
+        let failed = |why: String| Error::Call {
+            what: format!("{method} {path}"),
+            why,
+        };
+        let mut request = Request::builder()
+            .method(method.clone())
+            .uri(format!("{}{path}", self.base));
+        if !token.is_empty() {
+            request = request.header(header::AUTHORIZATION, format!("Bearer {token}"));
+        }
+        let body = match body {
+            Some(body) => {
+                request = request.header(header::CONTENT_TYPE, "application/json");
+                Bytes::from(body.to_string())
+            }
+            None => Bytes::new(),
+        };
+        let request = request
+            .body(Full::new(body))
+            .map_err(|error| failed(error.to_string()))?;
+        self.requests.fetch_add(1, Ordering::Relaxed);
+        let answer = async {
+            let response = self
+                .pool
+                .request(request)
+                .await
+                .map_err(|error| failed(causes(&error)))?;
+            let status = response.status();
+            let body = response
+                .into_body()
+                .collect()
+                .await
+                .map_err(|error| failed(error.to_string()))?
+                .to_bytes();
+            if !status.is_success() {
+                return Err(failed(format!(
+                    "{status} {}",
+                    String::from_utf8_lossy(&body)
+                )));
+            }
+            if body.is_empty() {
+                return Ok(Value::Null);
+            }
+            serde_json::from_slice(&body).map_err(|error| failed(error.to_string()))
+        };
+        tokio::time::timeout(PATIENCE, answer)
+            .await
+            .map_err(|_| failed("no answer within 30 s".to_owned()))?
+    }
+}
+
+/// An error with all that stands behind it.
+fn causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        text = format!("{text}: {inner}");
+        cause = inner.source();
+    }
+    text
+}

@@ -1,0 +1,192 @@
+//! `oid4vc`: issuance and verification as the walt.id study measured them, on a server of its own.
+
+mod flow;
+mod latency;
+mod overload;
+mod pairs;
+mod resolver;
+mod small;
+mod users;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::client::Client;
+use crate::machine::Machine;
+use crate::process::{Program, Server};
+use crate::report::{Bar, Figure, Report};
+use crate::statistics::Sample;
+use crate::{Error, Progress};
+
+/// The bench's name.
+pub const NAME: &str = "oid4vc";
+
+/// How much is measured.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan {
+    /// Whether this is the short run.
+    pub quick: bool,
+    /// Repetitions of the latency of one user.
+    pub latency_repetitions: usize,
+    /// Runs of sequential pairs, and how long each is.
+    pub pair_runs: usize,
+    /// How long pairs are made, in each run.
+    pub pairs_for: Duration,
+    /// How long the server idles before and after.
+    pub idle: Duration,
+    /// Repetitions with 1 to 40 users.
+    pub user_repetitions: usize,
+    /// Requests of each of 100 and more users.
+    pub requests_each: usize,
+    /// The largest number of users tried for the first failure.
+    pub users_max: usize,
+}
+
+impl Plan {
+    /// As the study did, and beyond.
+    pub const FULL: Self = Self {
+        quick: false,
+        latency_repetitions: 50,
+        pair_runs: 3,
+        pairs_for: Duration::from_secs(60),
+        idle: Duration::from_secs(10),
+        user_repetitions: 10,
+        requests_each: 5,
+        users_max: 8000,
+    };
+
+    /// The same figures within a minute.
+    pub const QUICK: Self = Self {
+        quick: true,
+        latency_repetitions: 5,
+        pair_runs: 1,
+        pairs_for: Duration::from_secs(5),
+        idle: Duration::from_secs(1),
+        user_repetitions: 2,
+        requests_each: 1,
+        users_max: 1000,
+    };
+}
+
+/// What a run of the bench leaves besides its figures.
+pub struct Findings {
+    /// The figures.
+    pub report: Report,
+    /// Charts for the page.
+    pub charts: Vec<crate::chart::Chart>,
+}
+
+/// Runs the whole bench with servers in directories below `scratch`.
+///
+/// # Errors
+/// If the server can't be started, or a call fails that is not meant to.
+pub async fn run(
+    program: &Program,
+    plan: Plan,
+    scratch: &Path,
+    progress: &dyn Progress,
+) -> Result<Findings, Error> {
+    let mut bench = Bench {
+        program,
+        plan,
+        scratch: scratch.to_owned(),
+        progress,
+        figures: Vec::new(),
+        charts: Vec::new(),
+    };
+    bench.readiness().await?;
+    latency::measure(&mut bench).await?;
+    let mut stage = bench.stage("main", "").await?;
+    pairs::measure(&mut bench, &stage).await?;
+    users::measure(&mut bench, &mut stage, "").await?;
+    overload::measure(&mut bench, &mut stage).await?;
+    drop(stage);
+    small::measure(&mut bench).await?;
+    let report = Report {
+        bench: NAME,
+        machine: Machine::this(),
+        quick: plan.quick,
+        figures: bench.figures,
+    };
+    Ok(Findings {
+        report,
+        charts: bench.charts,
+    })
+}
+
+/// What the experiments share.
+struct Bench<'a> {
+    program: &'a Program,
+    plan: Plan,
+    scratch: PathBuf,
+    progress: &'a dyn Progress,
+    figures: Vec<Figure>,
+    charts: Vec<crate::chart::Chart>,
+}
+
+/// A server with a client and people.
+struct Stage {
+    server: Server,
+    client: Client,
+    people: Vec<String>,
+}
+
+impl Bench<'_> {
+    async fn stage(&self, name: &str, settings: &str) -> Result<Stage, Error> {
+        let server = self
+            .program
+            .start(&self.scratch.join(name), settings)
+            .await?;
+        let client = Client::new(&server.base);
+        Ok(Stage {
+            server,
+            client,
+            people: Vec::new(),
+        })
+    }
+
+    /// From the start of the process to the first readiness, on new and on used data.
+    async fn readiness(&mut self) -> Result<(), Error> {
+        let times = 5;
+        self.progress.begin("readiness", times);
+        let mut fresh = Sample::default();
+        let mut used = Sample::default();
+        for number in 0..times {
+            let data = self.scratch.join(format!("ready-{number}"));
+            fresh.add(self.program.start(&data, "").await?.ready);
+            used.add(self.program.start(&data, "").await?.ready);
+            self.progress.advance(1);
+        }
+        self.figures.push(
+            Figure::new("ready_ms", fresh.median(), "ms")
+                .spread(fresh.deviation())
+                .bar(Bar::AtMost(1000.0)),
+        );
+        self.figures
+            .push(Figure::new("ready_used_data_ms", used.median(), "ms").spread(used.deviation()));
+        Ok(())
+    }
+}
+
+impl Stage {
+    /// Registers people until there are so many; four at a time, since each costs an Argon2id hash.
+    async fn people(&mut self, count: usize, progress: &dyn Progress) -> Result<(), Error> {
+        let missing = count.saturating_sub(self.people.len());
+        progress.begin("registering people", missing as u64);
+        while self.people.len() < count {
+            let some = (count - self.people.len()).min(4);
+            let first = self.people.len();
+            let mut joined = tokio::task::JoinSet::new();
+            for number in first..first + some {
+                let client = self.client.clone();
+                joined.spawn(async move { flow::register(&client, number).await });
+            }
+            while let Some(person) = joined.join_next().await {
+                let person = person.map_err(|error| Error::Server(error.to_string()))?;
+                self.people.push(person?);
+            }
+            progress.advance(some as u64);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,74 @@
+//! The two flows that are measured, as a controller makes them: an offer taken, a request answered and judged.
+
+use serde_json::{Value, json};
+
+use crate::Error;
+use crate::client::Client;
+
+/// The study's credentials are W3C ones in JWTs.
+pub const STUDY_FORMAT: &str = "jwt_vc_json";
+const TEMPLATE: &str = "immunization";
+
+/// Registers person `number` and gives the session's token.
+pub async fn register(client: &Client, number: usize) -> Result<String, Error> {
+    let body = json!({"email": format!("person{number}@example.org"), "password": "correct horse battery staple"});
+    let session = client.post("/api/wallet/register", "", &body).await?;
+    text(&session, "token")
+}
+
+/// An offer made and taken: requests that the issuer's operator and the wallet's person send.
+pub async fn issue(
+    client: &Client,
+    operator: &str,
+    person: &str,
+    format: &str,
+) -> Result<(), Error> {
+    let offer = json!({"template": TEMPLATE, "format": format, "examples": true});
+    let offer = client.post("/api/issuer/offers", operator, &offer).await?;
+    let taking = json!({"offer": text(&offer, "uri")?});
+    let taken = client
+        .post("/api/wallet/offers/accept", person, &taking)
+        .await?;
+    match taken["items"].as_array().map(Vec::len) {
+        Some(1..) => Ok(()),
+        _ => Err(unexpected("POST /api/wallet/offers/accept", &taken)),
+    }
+}
+
+/// A request made, answered, and judged valid.
+pub async fn verify(
+    client: &Client,
+    operator: &str,
+    person: &str,
+    format: &str,
+) -> Result<(), Error> {
+    let request = json!({"template": TEMPLATE, "format": format});
+    let request = client
+        .post("/api/verifier/requests", operator, &request)
+        .await?;
+    let answer = json!({"request": text(&request, "uri")?, "policy": "newest"});
+    client
+        .post("/api/wallet/requests/answer", person, &answer)
+        .await?;
+    let path = format!("/api/verifier/requests/{}?wait=30", text(&request, "id")?);
+    let status = client.get(&path, operator).await?;
+    if status["verdict"]["outcome"] == "valid" {
+        Ok(())
+    } else {
+        Err(unexpected(&path, &status))
+    }
+}
+
+fn text(value: &Value, name: &str) -> Result<String, Error> {
+    value[name]
+        .as_str()
+        .map(str::to_owned)
+        .ok_or_else(|| unexpected(name, value))
+}
+
+fn unexpected(what: &str, got: &Value) -> Error {
+    Error::Call {
+        what: what.to_owned(),
+        why: format!("unexpected answer {got}"),
+    }
+}

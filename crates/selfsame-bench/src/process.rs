@@ -1,0 +1,180 @@
+//! The measured server as a process of its own: starting it, and reading its memory and processor time.
+
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::Error;
+use crate::client::Client;
+
+/// How to start the server.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// The `selfsame` executable.
+    pub executable: PathBuf,
+    /// Arguments beside those that each run needs.
+    pub arguments: Vec<String>,
+}
+
+/// A running server with its data in a directory that the caller owns.
+pub struct Server {
+    child: Child,
+    /// Its base URL, without a slash at the end.
+    pub base: String,
+    /// The operator's token.
+    pub operator: String,
+    /// From start to ready.
+    pub ready: Duration,
+}
+
+/// Processor time and memory at one moment.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Usage {
+    /// Processor time so far, in seconds.
+    pub cpu_s: f64,
+    /// Memory now, in MB.
+    pub rss_mb: f64,
+    /// The most memory so far, in MB.
+    pub peak_mb: f64,
+}
+
+impl Program {
+    /// Starts the server on a free port with these settings, and waits until it is ready.
+    ///
+    /// # Errors
+    /// If it can't be started or is not ready within 20 s.
+    pub async fn start(&self, data: &Path, settings: &str) -> Result<Server, Error> {
+        self.start_with(data, settings, &[]).await
+    }
+
+    /// The same with more arguments.
+    ///
+    /// # Errors
+    /// As [`Self::start`].
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the time to readiness is a figure"
+    )]
+    pub async fn start_with(
+        &self,
+        data: &Path,
+        settings: &str,
+        more: &[String],
+    ) -> Result<Server, Error> {
+        std::fs::create_dir_all(data)?;
+        let file = data.join("settings.toml");
+        std::fs::write(&file, settings)?;
+        let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
+        let began = Instant::now();
+        let child = Command::new(&self.executable)
+            .args([
+                "up",
+                "--no-demo",
+                "--listen",
+                &address.to_string(),
+                "--data",
+            ])
+            .arg(data)
+            .arg("--config")
+            .arg(&file)
+            .args(&self.arguments)
+            .args(more)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::inherit())
+            .spawn()?;
+        let mut server = Server {
+            child,
+            base: format!("http://{address}"),
+            operator: String::new(),
+            ready: Duration::ZERO,
+        };
+        let client = Client::new(&server.base);
+        while client.get("/readyz", "").await.is_err() {
+            if let Some(status) = server.child.try_wait()? {
+                return Err(Error::Server(format!(
+                    "ended with {status} before it was ready"
+                )));
+            }
+            if began.elapsed() > Duration::from_secs(20) {
+                return Err(Error::Server("is not ready after 20 s".to_owned()));
+            }
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+        server.ready = began.elapsed();
+        server.operator = std::fs::read_to_string(data.join("operator-token"))?
+            .trim()
+            .to_owned();
+        Ok(server)
+    }
+}
+
+impl Server {
+    /// Its processor time and memory.
+    #[must_use]
+    pub fn usage(&self) -> Usage {
+        usage(self.child.id())
+    }
+
+    /// Its process id.
+    #[must_use]
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Whether it still runs.
+    pub fn runs(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(None))
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn usage(process: u32) -> Usage {
+    let read =
+        |file: &str| std::fs::read_to_string(format!("/proc/{process}/{file}")).unwrap_or_default();
+    let status = read("status");
+    let megabytes = |name: &str| {
+        status
+            .lines()
+            .find_map(|line| line.strip_prefix(name))
+            .and_then(|rest| rest.split_whitespace().next())
+            .and_then(|number| number.parse::<f64>().ok())
+            .map_or(0.0, |kilobytes| kilobytes / 1024.0)
+    };
+    let stat = read("stat");
+    // The name may hold spaces: what counts stands behind its closing parenthesis (proc(5), fields 14 and 15).
+    let ticks: f64 = stat
+        .rsplit_once(')')
+        .map(|(_, rest)| {
+            rest.split_whitespace()
+                .skip(11)
+                .take(2)
+                .filter_map(|field| field.parse::<f64>().ok())
+                .sum()
+        })
+        .unwrap_or(0.0);
+    Usage {
+        // Linux counts in hundredths of a second for every process that reads /proc.
+        cpu_s: ticks / 100.0,
+        rss_mb: megabytes("VmRSS:"),
+        peak_mb: megabytes("VmHWM:"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_tells_its_memory_and_time() {
+        let own = usage(std::process::id());
+        assert!(own.rss_mb > 1.0 && own.peak_mb >= own.rss_mb * 0.9 && own.cpu_s >= 0.0);
+    }
+}

@@ -1,0 +1,180 @@
+//! What a bench found: figures with their bars, as JSON, as a table, as a page.
+
+use serde::Serialize;
+
+use crate::machine::Machine;
+
+/// The result of one bench, in the project's common form.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// The bench's name.
+    pub bench: &'static str,
+    /// Where it ran.
+    pub machine: Machine,
+    /// Whether counts and times were cut short.
+    pub quick: bool,
+    /// What it found.
+    pub figures: Vec<Figure>,
+}
+
+/// One figure.
+#[derive(Clone, Debug, Serialize)]
+pub struct Figure {
+    /// Its name, as in `docs/benchmarks.md`.
+    pub name: String,
+    /// The median over repetitions, or what the name says.
+    pub value: f64,
+    /// Its unit.
+    pub unit: &'static str,
+    /// The standard deviation or range over repetitions, in the same unit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spread: Option<f64>,
+    /// What the project asks of itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bar: Option<Bar>,
+    /// What the study measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub study: Option<f64>,
+    /// Whether the bar is kept; absent where there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub holds: Option<bool>,
+    /// What must be known to read it, such as a rate scaled up from a shorter run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// What the project asks of a figure.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Bar {
+    /// The figure must not be larger.
+    AtMost(f64),
+    /// The figure must not be smaller.
+    AtLeast(f64),
+}
+
+impl Figure {
+    /// A figure without a bar.
+    #[must_use]
+    pub fn new(name: impl Into<String>, value: f64, unit: &'static str) -> Self {
+        Self {
+            name: name.into(),
+            value: rounded(value),
+            unit,
+            spread: None,
+            bar: None,
+            study: None,
+            holds: None,
+            note: None,
+        }
+    }
+
+    /// The same with its spread.
+    #[must_use]
+    pub fn spread(mut self, spread: f64) -> Self {
+        self.spread = Some(rounded(spread));
+        self
+    }
+
+    /// The same with the bar it must keep.
+    #[must_use]
+    pub fn bar(mut self, bar: Bar) -> Self {
+        self.holds = Some(match bar {
+            Bar::AtMost(most) => self.value <= most,
+            Bar::AtLeast(least) => self.value >= least,
+        });
+        self.bar = Some(bar);
+        self
+    }
+
+    /// The same beside what the study measured.
+    #[must_use]
+    pub fn study(mut self, study: f64) -> Self {
+        self.study = Some(study);
+        self
+    }
+
+    /// The same with a note.
+    #[must_use]
+    pub fn note(mut self, note: impl Into<String>) -> Self {
+        self.note = Some(note.into());
+        self
+    }
+}
+
+impl Report {
+    /// Whether each bar is kept.
+    #[must_use]
+    pub fn holds(&self) -> bool {
+        self.figures
+            .iter()
+            .all(|figure| figure.holds != Some(false))
+    }
+
+    /// The figures as lines for people.
+    #[must_use]
+    pub fn table(&self) -> Vec<String> {
+        let width = self
+            .figures
+            .iter()
+            .map(|figure| figure.name.len())
+            .max()
+            .unwrap_or(0);
+        let mut lines = vec![
+            format!("{} on {}", self.bench, self.machine),
+            format!(
+                "  {:width$} {:>12} {:>10} {:<8} {:>12} {:>10}",
+                "", "value", "spread", "unit", "bar", "study"
+            ),
+        ];
+        for figure in &self.figures {
+            let mark = match figure.holds {
+                Some(true) => "✓",
+                Some(false) => "✗",
+                None => " ",
+            };
+            let bar = match figure.bar {
+                Some(Bar::AtMost(most)) => format!("≤ {most}"),
+                Some(Bar::AtLeast(least)) => format!("≥ {least}"),
+                None => String::new(),
+            };
+            let spread = figure
+                .spread
+                .map(|spread| format!("± {spread}"))
+                .unwrap_or_default();
+            let study = figure
+                .study
+                .map(|study| study.to_string())
+                .unwrap_or_default();
+            let note = figure.note.as_deref().unwrap_or("");
+            lines.push(format!(
+                "{mark} {:width$} {:>12} {spread:>10} {:<8} {bar:>12} {study:>10} {note}",
+                figure.name, figure.value, figure.unit
+            ));
+        }
+        lines
+    }
+}
+
+/// Three digits behind the point say more than any of these measurements can.
+fn rounded(value: f64) -> f64 {
+    (value * 1e3).round() / 1e3
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_figure_beyond_its_bar_does_not_hold() {
+        assert_eq!(
+            Figure::new("a", 3.0, "ms").bar(Bar::AtMost(2.5)).holds,
+            Some(false)
+        );
+        assert_eq!(
+            Figure::new("a", 3.0, "").bar(Bar::AtLeast(3.0)).holds,
+            Some(true)
+        );
+        assert_eq!(Figure::new("a", 3.0, "").holds, None);
+    }
+}

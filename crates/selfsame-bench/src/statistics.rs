@@ -1,0 +1,121 @@
+//! Means, deviations, percentiles of small samples.
+
+use std::time::Duration;
+
+/// A sample of measurements, in whatever unit they were taken.
+#[derive(Clone, Debug, Default)]
+pub struct Sample(Vec<f64>);
+
+impl Sample {
+    /// Adds a duration in milliseconds.
+    pub fn add(&mut self, time: Duration) {
+        self.0.push(time.as_secs_f64() * 1e3);
+    }
+
+    /// Adds a number.
+    pub fn push(&mut self, value: f64) {
+        self.0.push(value);
+    }
+
+    /// Adds another sample.
+    pub fn extend(&mut self, other: &Self) {
+        self.0.extend_from_slice(&other.0);
+    }
+
+    /// The measurements in the order they were taken.
+    #[must_use]
+    pub fn values(&self) -> &[f64] {
+        &self.0
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Their mean; 0 for none.
+    #[must_use]
+    pub fn mean(&self) -> f64 {
+        if self.is_empty() {
+            0.0
+        } else {
+            self.0.iter().sum::<f64>() / self.count()
+        }
+    }
+
+    /// Their standard deviation; 0 for fewer than two.
+    #[must_use]
+    pub fn deviation(&self) -> f64 {
+        if self.len() < 2 {
+            return 0.0;
+        }
+        let mean = self.mean();
+        let squares: f64 = self.0.iter().map(|value| (value - mean).powi(2)).sum();
+        (squares / (self.count() - 1.0)).sqrt()
+    }
+
+    /// The value that this share (0 to 1) of them does not exceed; 0 for none.
+    #[must_use]
+    pub fn quantile(&self, share: f64) -> f64 {
+        let mut sorted = self.0.clone();
+        sorted.sort_by(f64::total_cmp);
+        let last = sorted.len().saturating_sub(1);
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "an index within the sample"
+        )]
+        let at = (share * last as f64).round() as usize;
+        sorted.get(at).copied().unwrap_or(0.0)
+    }
+
+    /// The middle one.
+    #[must_use]
+    pub fn median(&self) -> f64 {
+        self.quantile(0.5)
+    }
+
+    /// The difference of the largest and the smallest.
+    #[must_use]
+    pub fn range(&self) -> f64 {
+        self.quantile(1.0) - self.quantile(0.0)
+    }
+
+    fn count(&self) -> f64 {
+        self.0.len() as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sample_knows_its_middle_and_spread() {
+        let mut sample = Sample::default();
+        for value in [4.0, 1.0, 3.0, 2.0, 5.0] {
+            sample.push(value);
+        }
+        assert_eq!(
+            (sample.mean(), sample.median(), sample.range()),
+            (3.0, 3.0, 4.0)
+        );
+        assert!((sample.deviation() - 2.5_f64.sqrt()).abs() < 1e-12);
+    }
+
+    #[test]
+    fn an_empty_sample_is_all_zero() {
+        let none = Sample::default();
+        assert_eq!(
+            (none.mean(), none.median(), none.deviation(), none.range()),
+            (0.0, 0.0, 0.0, 0.0)
+        );
+    }
+}

@@ -1,0 +1,10 @@
+// What the pages do beyond plain links and forms; each part stands by itself and a page works without it.
+import { copyButtons } from "./copy.js";
+import { liveTriangle } from "./live.js";
+import { liveResult } from "./result.js";
+import { scanBox } from "./scan.js";
+
+copyButtons();
+liveTriangle();
+liveResult();
+scanBox();

@@ -1,0 +1,17 @@
+// A verification's page: shows the result when there is one.
+const OVER = new Set(["answered", "declined", "expired"]);
+
+export function liveResult() {
+  const place = document.querySelector("[data-result]");
+  if (!place || !place.querySelector(".waiting")) return;
+  const request = place.dataset.result;
+  const source = new EventSource(`${request}/events`);
+  source.addEventListener("state", async (event) => {
+    const { state } = JSON.parse(event.data);
+    if (OVER.has(state)) source.close();
+    const answer = await fetch(`${request}/result`, { headers: { accept: "text/html" } });
+    if (!answer.ok) return location.reload();
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    place.replaceChildren(...page.body.childNodes);
+  });
+}

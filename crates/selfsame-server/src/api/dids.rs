@@ -1,0 +1,46 @@
+//! `/api/dids`: the instance's own DIDs.
+
+use axum::extract::{Path, State};
+use selfsame_app::view::instance::{InstanceDid, NewDid};
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use super::{Items, created, json};
+use crate::error::Answer;
+use crate::extract::Json;
+use crate::server::Server;
+
+/// A change of a DID: a new key takes the place of the current one.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Rotation {}
+
+/// Makes a DID; one of the registry's is anchored there before the answer.
+#[utoipa::path(post, path = "/api/dids", tag = "dids", request_body = NewDid, responses((status = 201, body = InstanceDid)))]
+pub async fn create(State(server): State<Server>, Json(new): Json<NewDid>) -> Answer {
+    created(&server.app().dids().create(&new).await?)
+}
+
+/// The instance's DIDs.
+#[utoipa::path(get, path = "/api/dids", tag = "dids", responses((status = 200, body = Items<InstanceDid>)))]
+pub async fn list(State(server): State<Server>) -> Answer {
+    json(&Items {
+        items: server.app().dids().list().await?,
+    })
+}
+
+/// Rotates a DID's key.
+#[utoipa::path(put, path = "/api/dids/{did}", tag = "dids", params(("did" = String, Path)), request_body = Rotation, responses((status = 200, body = InstanceDid)))]
+pub async fn rotate(
+    State(server): State<Server>,
+    Path(did): Path<String>,
+    Json(Rotation {}): Json<Rotation>,
+) -> Answer {
+    json(&server.app().dids().rotate(&did).await?)
+}
+
+/// Deactivates a DID for good.
+#[utoipa::path(delete, path = "/api/dids/{did}", tag = "dids", params(("did" = String, Path)), responses((status = 200, body = InstanceDid)))]
+pub async fn deactivate(State(server): State<Server>, Path(did): Path<String>) -> Answer {
+    json(&server.app().dids().deactivate(&did).await?)
+}

@@ -1,0 +1,90 @@
+//! `/api/issuer`: templates, offers, issued credentials.
+
+use axum::extract::{Path, State};
+use selfsame_app::view::issuer::{CredentialStatus, IssuedCredential, NewOffer, Offer, Template};
+use selfsame_app::view::{Listing, Paging};
+use serde::Deserialize;
+use utoipa::{IntoParams, ToSchema};
+
+use super::{Items, created, json};
+use crate::error::Answer;
+use crate::extract::{Json, Query};
+use crate::server::Server;
+
+/// Which issued credentials to list.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct Which {
+    /// Only those that came from this offer.
+    offer: Option<String>,
+    /// The `next` of the page before.
+    after: Option<String>,
+    /// At most so many; 50 unless told, 200 at most.
+    limit: Option<usize>,
+}
+
+/// A credential's new status.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewStatus {
+    status: CredentialStatus,
+}
+
+/// What can be issued.
+#[utoipa::path(get, path = "/api/issuer/templates", tag = "issuer", responses((status = 200, body = Items<Template>)))]
+pub async fn templates() -> Answer {
+    json(&Items {
+        items: selfsame_app::templates::all().to_vec(),
+    })
+}
+
+/// Makes an offer, single- or many-use.
+#[utoipa::path(post, path = "/api/issuer/offers", tag = "issuer", request_body = NewOffer, responses((status = 201, body = Offer)))]
+pub async fn create_offer(State(server): State<Server>, Json(new): Json<NewOffer>) -> Answer {
+    created(&server.issuer()?.create_offer(&new).await?)
+}
+
+/// The offers, newest first.
+#[utoipa::path(get, path = "/api/issuer/offers", tag = "issuer", params(super::Page), responses((status = 200, body = Listing<Offer>)))]
+pub async fn offers(State(server): State<Server>, Query(paging): Query<Paging>) -> Answer {
+    json(&server.issuer()?.offers(&paging).await?)
+}
+
+/// One offer.
+#[utoipa::path(get, path = "/api/issuer/offers/{id}", tag = "issuer", params(("id" = String, Path)), responses((status = 200, body = Offer)))]
+pub async fn offer(State(server): State<Server>, Path(id): Path<String>) -> Answer {
+    json(&server.issuer()?.offer(&id).await?)
+}
+
+/// The issued credentials, newest first; their claims are not kept.
+#[utoipa::path(get, path = "/api/issuer/credentials", tag = "issuer", params(Which), responses((status = 200, body = Listing<IssuedCredential>)))]
+pub async fn credentials(State(server): State<Server>, Query(which): Query<Which>) -> Answer {
+    let Which {
+        offer,
+        after,
+        limit,
+    } = which;
+    json(
+        &server
+            .issuer()?
+            .issued(offer.as_deref(), &Paging { after, limit })
+            .await?,
+    )
+}
+
+/// One issued credential.
+#[utoipa::path(get, path = "/api/issuer/credentials/{id}", tag = "issuer", params(("id" = String, Path)), responses((status = 200, body = IssuedCredential)))]
+pub async fn credential(State(server): State<Server>, Path(id): Path<String>) -> Answer {
+    json(&server.issuer()?.issued_credential(&id).await?)
+}
+
+/// Suspends, reinstates or revokes a credential.
+#[utoipa::path(put, path = "/api/issuer/credentials/{id}/status", tag = "issuer", params(("id" = String, Path)), request_body = NewStatus, responses((status = 200, body = IssuedCredential)))]
+pub async fn set_status(
+    State(server): State<Server>,
+    Path(id): Path<String>,
+    Json(new): Json<NewStatus>,
+) -> Answer {
+    json(&server.issuer()?.set_status(&id, new.status).await?)
+}

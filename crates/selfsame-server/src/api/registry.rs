@@ -1,0 +1,73 @@
+//! `/api/registry`: how far the registry has come, its transactions, and writing to it.
+
+use axum::extract::State;
+use http::{HeaderMap, StatusCode};
+use selfsame_app::Error;
+use selfsame_app::view::registry::{RegistryEntry, RegistryStatus};
+use selfsame_did::Did;
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+use super::{Items, json};
+use crate::error::{Answer, Problem};
+use crate::extract::{Query, Raw, is_kind};
+use crate::server::Server;
+
+/// Which transactions.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct Span {
+    /// The number of the first; the oldest is 1.
+    first: u64,
+    /// At most so many; 200 at most.
+    count: usize,
+}
+
+/// Which DID.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct Which {
+    /// The DID.
+    did: String,
+}
+
+/// How far the registry has come.
+#[utoipa::path(get, path = "/api/registry/status", tag = "registry", responses((status = 200, body = RegistryStatus)))]
+pub async fn status(State(server): State<Server>) -> Answer {
+    json(&server.registry()?.status().await?)
+}
+
+/// Transactions in their order.
+#[utoipa::path(get, path = "/api/registry/entries", tag = "registry", params(Span), responses((status = 200, body = Items<RegistryEntry>)))]
+pub async fn entries(State(server): State<Server>, Query(span): Query<Span>) -> Answer {
+    let items = server
+        .registry()?
+        .entries(span.first, span.count.min(200))
+        .await?;
+    json(&Items { items })
+}
+
+/// The transactions that made a DID what it is, oldest first.
+#[utoipa::path(get, path = "/api/registry/history", tag = "registry", params(Which), responses((status = 200, body = Items<RegistryEntry>)))]
+pub async fn history(State(server): State<Server>, Query(which): Query<Which>) -> Answer {
+    let did = which.did.parse::<Did>().map_err(|_| no_did())?;
+    let items = server.registry()?.history(&did).await?;
+    json(&Items { items })
+}
+
+/// Orders a signed transaction, as the registry's own processes write it: deterministic CBOR. The same transaction
+/// again gets its first receipt.
+pub async fn submit(State(server): State<Server>, headers: HeaderMap, Raw(body): Raw) -> Answer {
+    if !is_kind(&headers, "application/cbor") {
+        let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
+        return Err(Problem::new(status, "the body must be application/cbor"));
+    }
+    json(&server.registry()?.submit_bytes(&body).await?)
+}
+
+/// What somebody is told who named no DID.
+pub fn no_did() -> Error {
+    Error::bad_request("this is not a DID")
+}

@@ -1,0 +1,153 @@
+//! `/api/verifier`: requests, their verdicts, and judging a credential by itself.
+
+use axum::extract::{Path, State};
+use axum::response::sse::Event;
+use futures_util::{Stream, StreamExt as _, stream};
+use selfsame_app::view::verifier::{
+    CredentialVerdict, NewRequest, RequestState, VerificationRequest, VerificationStatus,
+};
+use selfsame_app::view::{Listing, Paging};
+use serde::Deserialize;
+use serde_json::json;
+use tokio::sync::broadcast::{self, error::RecvError};
+use utoipa::{IntoParams, ToSchema};
+
+use super::{created, json};
+use crate::error::Answer;
+use crate::extract::{Json, Query};
+use crate::server::Server;
+use crate::stream::respond;
+
+/// The longest wait for a verdict, in seconds; a caller may ask again.
+const WAIT_MAX: u64 = 25;
+
+/// How long to wait for a verdict.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct Wait {
+    /// Answer when there is an end, or after so many seconds (25 at most), whichever comes first.
+    #[serde(default)]
+    wait: u64,
+}
+
+/// A credential to judge by itself.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Bare {
+    /// The credential as it was issued.
+    credential: String,
+    /// `dc+sd-jwt`, `jwt_vc_json` or `vc+jwt`; found out unless told.
+    #[serde(default)]
+    format: Option<String>,
+}
+
+/// Makes a request, of a DCQL query or of a template's claims.
+#[utoipa::path(post, path = "/api/verifier/requests", tag = "verifier", request_body = NewRequest, responses((status = 201, body = VerificationRequest)))]
+pub async fn create(State(server): State<Server>, Json(new): Json<NewRequest>) -> Answer {
+    created(&server.verifier()?.create_request(&new).await?)
+}
+
+/// The requests, newest first.
+#[utoipa::path(get, path = "/api/verifier/requests", tag = "verifier", params(super::Page), responses((status = 200, body = Listing<VerificationStatus>)))]
+pub async fn list(State(server): State<Server>, Query(paging): Query<Paging>) -> Answer {
+    json(&server.verifier()?.requests(&paging).await?)
+}
+
+/// One request with its verdict, at once or when there is one.
+#[utoipa::path(get, path = "/api/verifier/requests/{id}", tag = "verifier", params(("id" = String, Path), Wait), responses((status = 200, body = VerificationStatus)))]
+pub async fn one(
+    State(server): State<Server>,
+    Path(id): Path<String>,
+    Query(Wait { wait }): Query<Wait>,
+) -> Answer {
+    let verifier = server.verifier()?;
+    if wait == 0 {
+        return json(&verifier.request(&id).await?);
+    }
+    json(&verifier.wait(&id, wait.min(WAIT_MAX)).await?)
+}
+
+/// Server-sent events named `state`, each with `{"state"}`, until the request is over.
+#[utoipa::path(get, path = "/api/verifier/requests/{id}/events", tag = "verifier", params(("id" = String, Path)), responses((status = 200, content_type = "text/event-stream", body = String)))]
+pub async fn events(State(server): State<Server>, Path(id): Path<String>) -> Answer {
+    // Listening begins before the state is read, so that no change falls between.
+    let told = server.app().events().listen();
+    let first = server.verifier()?.request(&id).await?.state;
+    Ok(respond(
+        &server,
+        states(
+            server.clone(),
+            Watch {
+                id,
+                told,
+                last: first,
+                over: false,
+            },
+            first,
+        ),
+    ))
+}
+
+/// Judges a presentation once more, with its status as it is now.
+#[utoipa::path(post, path = "/api/verifier/requests/{id}/recheck", tag = "verifier", params(("id" = String, Path)), responses((status = 200, body = VerificationStatus)))]
+pub async fn recheck(State(server): State<Server>, Path(id): Path<String>) -> Answer {
+    json(&server.verifier()?.recheck(&id).await?)
+}
+
+/// Judges a credential by itself, without its holder.
+#[utoipa::path(post, path = "/api/verifier/verify", tag = "verifier", request_body = Bare, responses((status = 200, body = CredentialVerdict)))]
+pub async fn verify(State(server): State<Server>, Json(bare): Json<Bare>) -> Answer {
+    json(
+        &server
+            .verifier()?
+            .verify(&bare.credential, bare.format.as_deref())
+            .await?,
+    )
+}
+
+/// A request that is being watched.
+struct Watch {
+    id: String,
+    told: broadcast::Receiver<selfsame_app::events::Event>,
+    last: RequestState,
+    over: bool,
+}
+
+/// The state now and each new one.
+fn states(
+    server: Server,
+    watch: Watch,
+    first: RequestState,
+) -> impl Stream<Item = Event> + Send + 'static {
+    let later = stream::unfold((server, watch), |(server, mut watch)| async move {
+        let state = next_state(&server, &mut watch).await?;
+        Some((event(state), (server, watch)))
+    });
+    stream::iter([event(first)]).chain(later)
+}
+
+/// Waits until the request's state is another; `None` when it is over or nothing more can be learnt.
+async fn next_state(server: &Server, watch: &mut Watch) -> Option<RequestState> {
+    watch.over |= !matches!(watch.last, RequestState::Created | RequestState::Fetched);
+    while !watch.over {
+        match watch.told.recv().await {
+            Ok(event) if event.id != watch.id => continue,
+            Ok(_) | Err(RecvError::Lagged(_)) => {}
+            Err(RecvError::Closed) => return None,
+        }
+        let state = server.verifier().ok()?.request(&watch.id).await.ok()?.state;
+        if state != watch.last {
+            watch.last = state;
+            return Some(state);
+        }
+    }
+    None
+}
+
+fn event(state: RequestState) -> Event {
+    Event::default()
+        .event("state")
+        .json_data(json!({ "state": state }))
+        .unwrap_or_default()
+}

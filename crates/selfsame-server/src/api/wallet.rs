@@ -1,0 +1,241 @@
+//! `/api/wallet`: a person's wallet without a browser; a stated policy may stand in for the person.
+
+use axum::extract::{Extension, Path, State};
+use selfsame_app::view::instance::NewDid;
+use selfsame_app::view::wallet::{
+    AcceptOffer, AnswerRequest, Answered, Card, CardSummary, DidInfo, HistoryEntry, KeyInfo,
+    NewSession, OfferPreview, RequestPreview,
+};
+use selfsame_app::view::{Listing, Paging};
+use selfsame_crypto::SecretString;
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use super::{Items, created, done, json};
+use crate::auth::Seat;
+use crate::error::Answer;
+use crate::extract::{Json, Owner, Query};
+use crate::server::Server;
+use crate::settings::Peer;
+
+/// An account's address and password.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Credentials {
+    /// The e-mail address.
+    email: String,
+    /// The password: ten characters or more.
+    #[schema(value_type = String)]
+    password: SecretString,
+}
+
+/// An offer to look at.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct OfferLink {
+    /// The offer's link or JSON.
+    offer: String,
+}
+
+/// A request to look at, or to decline.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RequestLink {
+    /// The request's link, or the `id` of its preview.
+    request: String,
+}
+
+/// A key to make.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewKey {
+    /// `P-256` (also if absent) or `Ed25519`.
+    #[serde(default)]
+    kind: Option<String>,
+}
+
+/// Makes an account and signs in.
+#[utoipa::path(post, path = "/api/wallet/register", tag = "wallet", security(()), request_body = Credentials, responses((status = 201, body = NewSession)))]
+pub async fn register(State(server): State<Server>, Json(new): Json<Credentials>) -> Answer {
+    created(
+        &server
+            .wallet()?
+            .accounts()
+            .register(&new.email, new.password)
+            .await?,
+    )
+}
+
+/// Signs in.
+#[utoipa::path(post, path = "/api/wallet/sessions", tag = "wallet", security(()), request_body = Credentials, responses((status = 201, body = NewSession)))]
+pub async fn sign_in(
+    State(server): State<Server>,
+    Extension(Peer(peer)): Extension<Peer>,
+    Json(given): Json<Credentials>,
+) -> Answer {
+    created(
+        &server
+            .wallet()?
+            .accounts()
+            .sign_in(&given.email, given.password, &peer.to_string())
+            .await?,
+    )
+}
+
+/// Signs out.
+#[utoipa::path(delete, path = "/api/wallet/sessions", tag = "wallet", responses((status = 204)))]
+pub async fn sign_out(State(server): State<Server>, Extension(seat): Extension<Seat>) -> Answer {
+    if let Seat::Person { session, .. } = &seat {
+        server.wallet()?.accounts().sign_out(session).await?;
+    }
+    done()
+}
+
+/// What an offer would bring.
+#[utoipa::path(post, path = "/api/wallet/offers/preview", tag = "wallet", request_body = OfferLink, responses((status = 200, body = OfferPreview)))]
+pub async fn preview_offer(State(server): State<Server>, Json(link): Json<OfferLink>) -> Answer {
+    json(&server.wallet()?.preview_offer(&link.offer).await?)
+}
+
+/// Takes an offer.
+#[utoipa::path(post, path = "/api/wallet/offers/accept", tag = "wallet", request_body = AcceptOffer, responses((status = 200, body = Items<CardSummary>)))]
+pub async fn accept_offer(
+    State(server): State<Server>,
+    Owner(person): Owner,
+    Json(accept): Json<AcceptOffer>,
+) -> Answer {
+    json(&Items {
+        items: server.wallet()?.accept_offer(&person, &accept).await?,
+    })
+}
+
+/// Who asks for what, and what would leave the wallet.
+#[utoipa::path(post, path = "/api/wallet/requests/preview", tag = "wallet", request_body = RequestLink, responses((status = 200, body = RequestPreview)))]
+pub async fn preview_request(
+    State(server): State<Server>,
+    Owner(person): Owner,
+    Json(link): Json<RequestLink>,
+) -> Answer {
+    json(
+        &server
+            .wallet()?
+            .preview_request(&person, &link.request)
+            .await?,
+    )
+}
+
+/// Answers a request, with chosen cards or by a policy.
+#[utoipa::path(post, path = "/api/wallet/requests/answer", tag = "wallet", request_body = AnswerRequest, responses((status = 200, body = Answered)))]
+pub async fn answer_request(
+    State(server): State<Server>,
+    Owner(person): Owner,
+    Json(answer): Json<AnswerRequest>,
+) -> Answer {
+    json(&server.wallet()?.answer_request(&person, &answer).await?)
+}
+
+/// Declines a request; the verifier is told, but not why.
+#[utoipa::path(post, path = "/api/wallet/requests/decline", tag = "wallet", request_body = RequestLink, responses((status = 200, body = Answered)))]
+pub async fn decline_request(
+    State(server): State<Server>,
+    Owner(person): Owner,
+    Json(link): Json<RequestLink>,
+) -> Answer {
+    json(
+        &server
+            .wallet()?
+            .decline_request(&person, &link.request)
+            .await?,
+    )
+}
+
+/// The cards, newest first.
+#[utoipa::path(get, path = "/api/wallet/credentials", tag = "wallet", params(super::Page), responses((status = 200, body = Listing<CardSummary>)))]
+pub async fn cards(
+    State(server): State<Server>,
+    Owner(person): Owner,
+    Query(paging): Query<Paging>,
+) -> Answer {
+    json(&server.wallet()?.cards(&person, &paging).await?)
+}
+
+/// One card with its claims and status.
+#[utoipa::path(get, path = "/api/wallet/credentials/{id}", tag = "wallet", params(("id" = String, Path)), responses((status = 200, body = Card)))]
+pub async fn card(
+    State(server): State<Server>,
+    Owner(person): Owner,
+    Path(id): Path<String>,
+) -> Answer {
+    json(&server.wallet()?.card(&person, &id).await?)
+}
+
+/// Removes a card for good.
+#[utoipa::path(delete, path = "/api/wallet/credentials/{id}", tag = "wallet", params(("id" = String, Path)), responses((status = 204)))]
+pub async fn delete_card(
+    State(server): State<Server>,
+    Owner(person): Owner,
+    Path(id): Path<String>,
+) -> Answer {
+    server.wallet()?.delete_card(&person, &id).await?;
+    done()
+}
+
+/// What was received and what was shown to whom, newest first.
+#[utoipa::path(get, path = "/api/wallet/history", tag = "wallet", params(super::Page), responses((status = 200, body = Listing<HistoryEntry>)))]
+pub async fn history(
+    State(server): State<Server>,
+    Owner(person): Owner,
+    Query(paging): Query<Paging>,
+) -> Answer {
+    json(&server.wallet()?.history(&person, &paging).await?)
+}
+
+/// The keys.
+#[utoipa::path(get, path = "/api/wallet/keys", tag = "wallet", params(super::Page), responses((status = 200, body = Listing<KeyInfo>)))]
+pub async fn keys(
+    State(server): State<Server>,
+    Owner(person): Owner,
+    Query(paging): Query<Paging>,
+) -> Answer {
+    json(&server.wallet()?.keys(&person, &paging).await?)
+}
+
+/// Makes a key.
+#[utoipa::path(post, path = "/api/wallet/keys", tag = "wallet", request_body = NewKey, responses((status = 201, body = KeyInfo)))]
+pub async fn create_key(
+    State(server): State<Server>,
+    Owner(person): Owner,
+    Json(new): Json<NewKey>,
+) -> Answer {
+    created(
+        &server
+            .wallet()?
+            .create_key(&person, new.kind.as_deref().unwrap_or("P-256"))
+            .await?,
+    )
+}
+
+/// The DIDs.
+#[utoipa::path(get, path = "/api/wallet/dids", tag = "wallet", params(super::Page), responses((status = 200, body = Listing<DidInfo>)))]
+pub async fn dids(
+    State(server): State<Server>,
+    Owner(person): Owner,
+    Query(paging): Query<Paging>,
+) -> Answer {
+    json(&server.wallet()?.dids(&person, &paging).await?)
+}
+
+/// Makes a DID.
+#[utoipa::path(post, path = "/api/wallet/dids", tag = "wallet", request_body = NewDid, responses((status = 201, body = DidInfo)))]
+pub async fn create_did(
+    State(server): State<Server>,
+    Owner(person): Owner,
+    Json(new): Json<NewDid>,
+) -> Answer {
+    created(
+        &server
+            .wallet()?
+            .create_did(&person, &new.method, new.kind.as_deref().unwrap_or("P-256"))
+            .await?,
+    )
+}

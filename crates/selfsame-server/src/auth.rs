@@ -1,0 +1,250 @@
+//! Who is asking: the operator or a person, by bearer token or by session cookie; and that it was they who asked.
+//!
+//! A request that rides on a cookie and changes something must carry the session's form token as well.
+
+pub mod cookie;
+pub mod form;
+
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Redirect, Response};
+use http::header::{AUTHORIZATION, LOCATION, SET_COOKIE};
+use http::request::Parts;
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use selfsame_app::view::wallet::Person;
+
+use crate::error::{Answer, Problem};
+use crate::server::Server;
+use cookie::Jar;
+
+/// Whom the request speaks for; placed in its extensions by the gate of its route group.
+#[derive(Clone)]
+pub enum Seat {
+    /// The operator.
+    Operator {
+        /// What forms must carry; empty for a bearer.
+        form: String,
+    },
+    /// A person with a wallet.
+    Person {
+        /// Who.
+        person: Person,
+        /// Their session, to end it.
+        session: String,
+        /// What forms must carry; empty for a bearer.
+        form: String,
+    },
+    /// Somebody who has yet to sign in.
+    Visitor {
+        /// What forms must carry.
+        form: String,
+    },
+}
+
+impl Seat {
+    /// What this session's forms must carry.
+    pub fn form(&self) -> &str {
+        match self {
+            Self::Operator { form } | Self::Person { form, .. } | Self::Visitor { form } => form,
+        }
+    }
+}
+
+/// What authenticated a request.
+enum Credentials {
+    Bearer(String),
+    Cookie(String),
+}
+
+/// Lets only the operator in.
+pub async fn operator(State(server): State<Server>, request: Request, next: Next) -> Answer {
+    let (credentials, seat) = match credentials(request.headers(), server.cookies().operator()) {
+        Some(Credentials::Bearer(token)) if server.app().operator().is_token(&token) => (
+            Credentials::Bearer(token),
+            Seat::Operator {
+                form: String::new(),
+            },
+        ),
+        Some(Credentials::Cookie(session))
+            if server.app().operator().is_session(&session).await? =>
+        {
+            let form = form::token(&session);
+            (Credentials::Cookie(session), Seat::Operator { form })
+        }
+        _ => return sign_in_first(&request, "/operator", "the operator's token is needed"),
+    };
+    proceed(credentials, seat, request, next).await
+}
+
+/// Lets only people with an account in.
+pub async fn person(State(server): State<Server>, request: Request, next: Next) -> Answer {
+    let Some(credentials) = credentials(request.headers(), server.cookies().person()) else {
+        return sign_in_first(&request, "/wallet/sign-in", "sign in to the wallet first");
+    };
+    let (session, form) = match &credentials {
+        Credentials::Bearer(token) => (token.clone(), String::new()),
+        Credentials::Cookie(session) => (session.clone(), form::token(session)),
+    };
+    match server.wallet()?.accounts().person(&session).await {
+        Ok(person) => {
+            proceed(
+                credentials,
+                Seat::Person {
+                    person,
+                    session,
+                    form,
+                },
+                request,
+                next,
+            )
+            .await
+        }
+        Err(error) if error.kind == selfsame_app::ErrorKind::Unauthenticated => {
+            sign_in_first(&request, "/wallet/sign-in", "sign in to the wallet first")
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Lets anybody in, but binds the sign-in forms to the browser they were shown in.
+pub async fn visitor(State(server): State<Server>, request: Request, next: Next) -> Answer {
+    let name = server.cookies().visitor();
+    let known = cookie::read(request.headers(), name);
+    let secret = known.clone().unwrap_or_else(form::fresh_secret);
+    let form = form::token(&secret);
+    let request = match known {
+        Some(_) => form::checked(request, &form).await?,
+        None if writes(&request) => return Err(form::out_of_date()),
+        None => request,
+    };
+    let mut response = run(Seat::Visitor { form }, request, next).await;
+    if let Some(cookie) = Jar::strict(name).value(&secret, server.origin()) {
+        response.headers_mut().append(SET_COOKIE, cookie);
+    }
+    Ok(response)
+}
+
+/// The session of a signed-in browser on a page that needs none, for what its header shows.
+pub async fn signed_in(server: &Server, parts: &Parts) -> (bool, Option<Person>) {
+    let operator = match cookie::read(&parts.headers, server.cookies().operator()) {
+        Some(session) => server
+            .app()
+            .operator()
+            .is_session(&session)
+            .await
+            .unwrap_or(false),
+        None => false,
+    };
+    let person = match cookie::read(&parts.headers, server.cookies().person()) {
+        Some(session) => person_of(server, &session).await,
+        None => None,
+    };
+    (operator, person)
+}
+
+async fn person_of(server: &Server, session: &str) -> Option<Person> {
+    server.wallet().ok()?.accounts().person(session).await.ok()
+}
+
+async fn proceed(credentials: Credentials, seat: Seat, request: Request, next: Next) -> Answer {
+    let request = match credentials {
+        Credentials::Bearer(_) => request,
+        Credentials::Cookie(_) => form::checked(request, seat.form()).await?,
+    };
+    Ok(run(seat, request, next).await)
+}
+
+async fn run(seat: Seat, mut request: Request, next: Next) -> Response {
+    request.extensions_mut().insert(seat);
+    next.run(request).await
+}
+
+/// A bearer token, else the cookie; a request with an Authorization header never falls back to a cookie.
+fn credentials(headers: &HeaderMap, cookie: &str) -> Option<Credentials> {
+    if let Some(authorization) = headers.get(AUTHORIZATION) {
+        return Some(Credentials::Bearer(bearer(authorization)?.to_owned()));
+    }
+    cookie::read(headers, cookie).map(Credentials::Cookie)
+}
+
+/// The token of `Authorization: Bearer …`.
+pub fn bearer(authorization: &HeaderValue) -> Option<&str> {
+    let (scheme, token) = authorization.to_str().ok()?.split_once(' ')?;
+    scheme
+        .eq_ignore_ascii_case("bearer")
+        .then_some(token.trim())
+}
+
+/// Programs are told; browsers that came to look are led to the door and back.
+fn sign_in_first(request: &Request, door: &str, reason: &str) -> Answer {
+    let path = request.uri().path();
+    if path.starts_with("/api/") || writes(request) {
+        return Err(Problem::new(StatusCode::UNAUTHORIZED, reason));
+    }
+    let asked = request
+        .uri()
+        .path_and_query()
+        .map_or(path, |asked| asked.as_str());
+    let next = url::form_urlencoded::byte_serialize(asked.as_bytes()).collect::<String>();
+    Ok(Redirect::to(&format!("{door}?next={next}")).into_response())
+}
+
+fn writes(request: &Request) -> bool {
+    !matches!(*request.method(), Method::GET | Method::HEAD)
+}
+
+/// A redirect to a path of this server; anything else leads to `home`.
+pub fn back_to(next: Option<&str>, home: &str) -> Response {
+    let path = next.filter(|path| is_local(path)).unwrap_or(home);
+    let mut response = StatusCode::SEE_OTHER.into_response();
+    let location = HeaderValue::from_str(path).unwrap_or(HeaderValue::from_static("/"));
+    response.headers_mut().insert(LOCATION, location);
+    response
+}
+
+/// `//host` and `/\host` lead browsers elsewhere.
+fn is_local(path: &str) -> bool {
+    let mut bytes = path.bytes();
+    bytes.next() == Some(b'/')
+        && !matches!(bytes.next(), Some(b'/' | b'\\'))
+        && path
+            .bytes()
+            .all(|byte| byte.is_ascii_graphic() && byte != b'\\')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_paths_of_this_server_are_gone_back_to() {
+        assert!(is_local(
+            "/wallet/offer?uri=openid-credential-offer%3A%2F%2F"
+        ));
+        for elsewhere in [
+            "//evil.example",
+            "/\\evil.example",
+            "https://evil.example",
+            "",
+            "/a b",
+            "/a\r\nX: y",
+        ] {
+            assert!(!is_local(elsewhere), "{elsewhere}");
+        }
+    }
+
+    #[test]
+    fn an_authorization_header_never_falls_back_to_the_cookie() {
+        let mut headers = HeaderMap::new();
+        headers.insert(http::header::COOKIE, HeaderValue::from_static("c=session"));
+        assert!(
+            matches!(credentials(&headers, "c"), Some(Credentials::Cookie(session)) if session == "session")
+        );
+        headers.insert(AUTHORIZATION, HeaderValue::from_static("Basic abc"));
+        assert!(credentials(&headers, "c").is_none());
+        headers.insert(AUTHORIZATION, HeaderValue::from_static("bearer abc"));
+        assert!(
+            matches!(credentials(&headers, "c"), Some(Credentials::Bearer(token)) if token == "abc")
+        );
+    }
+}

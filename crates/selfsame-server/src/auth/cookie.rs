@@ -1,0 +1,161 @@
+//! Session cookies: their names, their attributes, and how they are read back.
+
+use http::header::COOKIE;
+use http::{HeaderMap, HeaderValue};
+
+use crate::settings::Origin;
+
+/// The names of this server's cookies.
+///
+/// Browsers share cookies between all ports of a host, so the names tell the servers of one machine apart.
+#[derive(Clone, Debug)]
+pub struct Names {
+    operator: String,
+    person: String,
+    visitor: String,
+    binding: String,
+}
+
+impl Names {
+    /// The names under this origin; the `__Host-` prefix keeps sister hosts from setting them.
+    pub fn of(origin: &Origin) -> Self {
+        let prefix = if origin.secure() { "__Host-" } else { "" };
+        let named = |what: &str| format!("{prefix}selfsame-{what}-{}", origin.port());
+        Self {
+            operator: named("operator"),
+            person: named("wallet"),
+            visitor: named("visitor"),
+            binding: named("asked"),
+        }
+    }
+
+    /// The operator's session.
+    pub fn operator(&self) -> &str {
+        &self.operator
+    }
+
+    /// A person's session.
+    pub fn person(&self) -> &str {
+        &self.person
+    }
+
+    /// Binds sign-in forms to the browser.
+    pub fn visitor(&self) -> &str {
+        &self.visitor
+    }
+
+    /// Binds a same-device request to the browser that made it.
+    pub fn binding(&self) -> &str {
+        &self.binding
+    }
+}
+
+/// A cookie to be set: HttpOnly, for the whole host, for this browser session.
+pub struct Jar<'a> {
+    name: &'a str,
+    same_site: &'static str,
+}
+
+impl<'a> Jar<'a> {
+    /// Never sent along when another site leads here.
+    pub fn strict(name: &'a str) -> Self {
+        Self {
+            name,
+            same_site: "Strict",
+        }
+    }
+
+    /// Sent along when a link leads here, so that a scanned offer or request lands signed in.
+    pub fn lax(name: &'a str) -> Self {
+        Self {
+            name,
+            same_site: "Lax",
+        }
+    }
+
+    /// The Set-Cookie header for a value; `None` if the value cannot stand in a cookie.
+    pub fn value(&self, value: &str, origin: &Origin) -> Option<HeaderValue> {
+        let secure = if origin.secure() { "; Secure" } else { "" };
+        let Self { name, same_site } = self;
+        is_token(value)
+            .then(|| format!("{name}={value}; Path=/; HttpOnly; SameSite={same_site}{secure}"))
+            .and_then(|cookie| HeaderValue::from_str(&cookie).ok())
+    }
+
+    /// The Set-Cookie header that removes it.
+    pub fn gone(&self, origin: &Origin) -> Option<HeaderValue> {
+        let secure = if origin.secure() { "; Secure" } else { "" };
+        let Self { name, same_site } = self;
+        let cookie = format!("{name}=; Path=/; HttpOnly; SameSite={same_site}{secure}; Max-Age=0");
+        HeaderValue::from_str(&cookie).ok()
+    }
+}
+
+/// The value of the cookie `name`, if it is there exactly once and looks like one of ours.
+pub fn read(headers: &HeaderMap, name: &str) -> Option<String> {
+    let mut found = None;
+    for header in headers.get_all(COOKIE) {
+        for pair in header.to_str().ok()?.split(';') {
+            let Some((key, value)) = pair.trim().split_once('=') else {
+                continue;
+            };
+            if key == name && found.replace(value).is_some() {
+                return None;
+            }
+        }
+    }
+    found.filter(|value| is_token(value)).map(str::to_owned)
+}
+
+fn is_token(value: &str) -> bool {
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+    (1..=512).contains(&value.len()) && value.bytes().all(fits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use url::Url;
+
+    fn origin(text: &str) -> Origin {
+        Origin::of(&Url::parse(text).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn under_tls_cookies_are_secure_and_bound_to_the_host() {
+        let origin = origin("https://selfsame.example/");
+        let names = Names::of(&origin);
+        assert_eq!(names.operator(), "__Host-selfsame-operator-443");
+        let cookie = Jar::strict(names.operator()).value("abc", &origin).unwrap();
+        assert_eq!(
+            cookie,
+            "__Host-selfsame-operator-443=abc; Path=/; HttpOnly; SameSite=Strict; Secure"
+        );
+    }
+
+    #[test]
+    fn two_servers_on_one_machine_have_different_cookies() {
+        let one = Names::of(&origin("http://127.0.0.1:7380/"));
+        let other = Names::of(&origin("http://127.0.0.1:7381/"));
+        assert_ne!(one.person(), other.person());
+    }
+
+    #[test]
+    fn a_cookie_that_comes_twice_or_holds_strange_bytes_is_not_read() {
+        let mut headers = HeaderMap::new();
+        headers.append(COOKIE, HeaderValue::from_static("a=1; b=two; c=<x>"));
+        assert_eq!(read(&headers, "b").as_deref(), Some("two"));
+        assert_eq!(read(&headers, "c"), None);
+        headers.append(COOKIE, HeaderValue::from_static("b=three"));
+        assert_eq!(read(&headers, "b"), None);
+    }
+
+    #[test]
+    fn a_value_that_would_add_attributes_is_not_set() {
+        assert!(
+            Jar::lax("a")
+                .value("x; Domain=example.com", &origin("http://127.0.0.1:1/"))
+                .is_none()
+        );
+    }
+}

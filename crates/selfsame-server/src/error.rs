@@ -1,0 +1,234 @@
+//! The one place that maps what went wrong to HTTP: a status, and a body in the language of the caller.
+//!
+//! Handlers and middleware answer a [`Problem`]; the face of the route group writes it as problem details
+//! (RFC 9457) for the API, as an OAuth error (RFC 6749 §5.2) for protocols, as a page for people.
+
+use axum::response::{IntoResponse, Response};
+use http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::{HeaderValue, StatusCode};
+use selfsame_app::{Error, ErrorKind};
+use serde_json::json;
+
+use crate::ui;
+
+/// What a handler answers.
+pub type Answer<T = Response> = Result<T, Problem>;
+
+/// In whose language an error is written.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Face {
+    /// Programs of the operator or of a person: `application/problem+json`.
+    Api,
+    /// Other parties of a protocol: `{"error", "error_description"}`.
+    Protocol,
+    /// People: a page.
+    Page,
+}
+
+/// Something that went wrong, ready to be written in any face.
+#[derive(Clone, Debug)]
+pub struct Problem {
+    status: StatusCode,
+    reason: String,
+    hint: Option<String>,
+    code: Option<&'static str>,
+    retry_after: Option<u64>,
+}
+
+impl Problem {
+    /// A problem with this status and reason; the reason is shown to the caller.
+    pub fn new(status: StatusCode, reason: impl Into<String>) -> Self {
+        Self {
+            status,
+            reason: reason.into(),
+            hint: None,
+            code: None,
+            retry_after: None,
+        }
+    }
+
+    /// The caller sent something that cannot work.
+    pub fn bad_request(reason: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, reason)
+    }
+
+    /// The same with what the person could do.
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// The same with a time to come back.
+    pub fn come_back_in(mut self, seconds: u64) -> Self {
+        self.retry_after = Some(seconds);
+        self
+    }
+
+    /// The status it will be answered with.
+    pub fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    /// The sentence for the person who must act.
+    pub fn reason(&self) -> &str {
+        &self.reason
+    }
+
+    /// What that person could do about it.
+    pub fn hint(&self) -> Option<&str> {
+        self.hint.as_deref()
+    }
+
+    fn oauth_code(&self) -> &'static str {
+        self.code.unwrap_or(match self.status {
+            StatusCode::UNAUTHORIZED => "invalid_token",
+            StatusCode::FORBIDDEN => "access_denied",
+            StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => {
+                "temporarily_unavailable"
+            }
+            status if status.is_server_error() => "server_error",
+            _ => "invalid_request",
+        })
+    }
+}
+
+impl From<Error> for Problem {
+    fn from(error: Error) -> Self {
+        let (status, retry_after) = match error.kind {
+            ErrorKind::BadRequest => (StatusCode::BAD_REQUEST, None),
+            ErrorKind::Unauthenticated => (StatusCode::UNAUTHORIZED, None),
+            ErrorKind::Forbidden => (StatusCode::FORBIDDEN, None),
+            ErrorKind::NotFound => (StatusCode::NOT_FOUND, None),
+            ErrorKind::Conflict => (StatusCode::CONFLICT, None),
+            ErrorKind::Gone => (StatusCode::GONE, None),
+            ErrorKind::TooMany { retry_after } => {
+                (StatusCode::TOO_MANY_REQUESTS, Some(retry_after))
+            }
+            ErrorKind::Unavailable { retry_after } => {
+                (StatusCode::SERVICE_UNAVAILABLE, Some(retry_after))
+            }
+            ErrorKind::Upstream => (StatusCode::BAD_GATEWAY, None),
+            ErrorKind::Internal => (StatusCode::INTERNAL_SERVER_ERROR, None),
+        };
+        Self {
+            status,
+            reason: error.reason,
+            hint: error.hint,
+            code: error.code,
+            retry_after,
+        }
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let mut response = self.status.into_response();
+        if let Some(seconds) = self.retry_after {
+            response
+                .headers_mut()
+                .insert(RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        response.extensions_mut().insert(self);
+        response
+    }
+}
+
+/// Writes the problem that `response` carries, if it carries one, in the caller's language.
+pub fn write(face: Face, mut response: Response) -> Response {
+    let Some(problem) = carried(&mut response) else {
+        return response;
+    };
+    tracing::info!(status = problem.status.as_u16(), code = problem.code, reason = %problem.reason, "refused");
+    let (content_type, body) = match face {
+        Face::Api => ("application/problem+json", details(&problem)),
+        Face::Protocol => ("application/json", oauth(&problem)),
+        Face::Page => ("text/html; charset=utf-8", ui::problem::page(&problem)),
+    };
+    if problem.status == StatusCode::UNAUTHORIZED && face != Face::Page {
+        response
+            .headers_mut()
+            .insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+    }
+    response
+        .headers_mut()
+        .insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+    response.headers_mut().remove(http::header::CONTENT_LENGTH);
+    *response.body_mut() = body.into();
+    response
+}
+
+/// The problem in the response; for refusals that the framework itself made, one made of their status.
+fn carried(response: &mut Response) -> Option<Problem> {
+    if let Some(problem) = response.extensions_mut().remove::<Problem>() {
+        return Some(problem);
+    }
+    let status = response.status();
+    let bare = !response.headers().contains_key(CONTENT_TYPE);
+    let made_here = status == StatusCode::METHOD_NOT_ALLOWED || status == StatusCode::NOT_FOUND;
+    (bare && made_here).then(|| {
+        Problem::new(
+            status,
+            match status {
+                StatusCode::METHOD_NOT_ALLOWED => "this address does not take that method",
+                _ => "there is nothing at this address",
+            },
+        )
+    })
+}
+
+fn details(problem: &Problem) -> String {
+    let mut details = json!({
+        "title": problem.status.canonical_reason().unwrap_or("error"),
+        "status": problem.status.as_u16(),
+        "detail": problem.reason,
+    });
+    if let Some(code) = problem.code {
+        details["code"] = json!(code);
+    }
+    if let Some(hint) = &problem.hint {
+        details["hint"] = json!(hint);
+    }
+    details.to_string()
+}
+
+fn oauth(problem: &Problem) -> String {
+    json!({ "error": problem.oauth_code(), "error_description": ascii(&problem.reason) })
+        .to_string()
+}
+
+/// What RFC 6749 §5.2 allows in `error_description`.
+fn ascii(reason: &str) -> String {
+    let allowed = |c: &char| matches!(c, ' '..='~') && !matches!(c, '"' | '\\');
+    reason
+        .chars()
+        .map(|c| if allowed(&c) { c } else { '\'' })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_of_error_has_its_status_and_time_to_come_back() {
+        let busy = Problem::from(Error::new(
+            ErrorKind::Unavailable { retry_after: 3 },
+            "busy",
+        ))
+        .into_response();
+        assert_eq!(busy.status(), StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(busy.headers()[RETRY_AFTER], "3");
+        let gone = Problem::from(Error::new(ErrorKind::Gone, "spent")).into_response();
+        assert_eq!(gone.status(), StatusCode::GONE);
+    }
+
+    #[test]
+    fn an_oauth_error_keeps_its_code_and_the_characters_that_are_allowed() {
+        let error = Error::bad_request("the \"code\" is “spent”").with_code("invalid_grant");
+        let text = oauth(&Problem::from(error));
+        assert_eq!(
+            text,
+            r#"{"error":"invalid_grant","error_description":"the 'code' is 'spent'"}"#
+        );
+    }
+}

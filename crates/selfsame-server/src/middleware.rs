@@ -1,0 +1,6 @@
+//! What every request passes before it reaches a handler.
+
+pub mod budget;
+pub mod door;
+pub mod headers;
+pub mod observe;

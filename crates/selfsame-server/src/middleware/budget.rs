@@ -1,0 +1,132 @@
+//! How many requests of one audience run at a time, so that no audience can starve another.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use http::StatusCode;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::error::{self, Face, Problem};
+use crate::settings::Budget;
+
+/// The gate before a group of routes.
+#[derive(Clone)]
+pub struct Gate {
+    name: &'static str,
+    running: Arc<Semaphore>,
+    waiting: Arc<Semaphore>,
+    patience: Duration,
+}
+
+impl Gate {
+    /// A gate that lets in as many as `budget` says.
+    pub fn new(name: &'static str, budget: Budget) -> Self {
+        Self {
+            name,
+            running: Arc::new(Semaphore::new(budget.running)),
+            waiting: Arc::new(Semaphore::new(budget.waiting)),
+            patience: budget.patience,
+        }
+    }
+
+    async fn enter(&self) -> Result<OwnedSemaphorePermit, Problem> {
+        if let Ok(permit) = Arc::clone(&self.running).try_acquire_owned() {
+            return Ok(permit);
+        }
+        let Ok(_place) = self.waiting.try_acquire() else {
+            return Err(self.turn_away(StatusCode::TOO_MANY_REQUESTS));
+        };
+        match tokio::time::timeout(self.patience, Arc::clone(&self.running).acquire_owned()).await {
+            Ok(Ok(permit)) => Ok(permit),
+            _ => Err(self.turn_away(StatusCode::SERVICE_UNAVAILABLE)),
+        }
+    }
+
+    fn turn_away(&self, status: StatusCode) -> Problem {
+        metrics::counter!("selfsame_http_turned_away_total", "budget" => self.name).increment(1);
+        Problem::new(status, "this server is busy").come_back_in(1)
+    }
+}
+
+/// A gate, the face of the group behind it, and how long one request may take there.
+#[derive(Clone)]
+pub struct Passage {
+    /// The gate.
+    pub gate: Gate,
+    /// In whose language refusals are written.
+    pub face: Face,
+    /// How long one request may take, the wait before the gate not counted.
+    pub time: Duration,
+}
+
+/// Lets a request in when there is room, bounds its time, writes its errors in the group's language.
+pub async fn pass(State(passage): State<Passage>, request: Request, next: Next) -> Response {
+    let response = match passage.gate.enter().await {
+        Err(problem) => problem.into_response(),
+        Ok(_permit) => match tokio::time::timeout(passage.time, next.run(request)).await {
+            Ok(response) => response,
+            Err(_elapsed) => Problem::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "this took too long and was given up",
+            )
+            .come_back_in(1)
+            .into_response(),
+        },
+    };
+    error::write(passage.face, response)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gate(running: usize, waiting: usize) -> Gate {
+        Gate::new(
+            "test",
+            Budget {
+                running,
+                waiting,
+                patience: Duration::from_secs(5),
+            },
+        )
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn beyond_the_queue_is_429_and_beyond_patience_is_503() {
+        let gate = gate(1, 1);
+        let first = gate.enter().await.unwrap();
+        let queued = tokio::spawn({
+            let gate = gate.clone();
+            async move {
+                gate.enter()
+                    .await
+                    .map(drop)
+                    .map_err(|problem| problem.status())
+            }
+        });
+        tokio::task::yield_now().await;
+        assert_eq!(
+            gate.enter().await.unwrap_err().status(),
+            StatusCode::TOO_MANY_REQUESTS
+        );
+        assert_eq!(queued.await.unwrap(), Err(StatusCode::SERVICE_UNAVAILABLE));
+        drop(first);
+        assert!(gate.enter().await.is_ok());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn one_that_waits_gets_in_when_another_leaves() {
+        let gate = gate(1, 1);
+        let first = gate.enter().await.unwrap();
+        let queued = tokio::spawn({
+            let gate = gate.clone();
+            async move { gate.enter().await.is_ok() }
+        });
+        tokio::task::yield_now().await;
+        drop(first);
+        assert!(queued.await.unwrap());
+    }
+}

@@ -1,0 +1,69 @@
+//! Who may speak to this server at all: the Host and Origin checks against DNS rebinding and forged posts.
+
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Redirect, Response};
+use http::header::{HOST, ORIGIN};
+use http::{Method, StatusCode};
+
+use crate::error::{Face, Problem, write};
+use crate::settings::Origin;
+
+/// Paths that supervisors ask by address, not by name; they tell nothing.
+const ANY_HOST: [&str; 2] = ["/livez", "/readyz"];
+
+/// Refuses requests that address another host than the configured one.
+///
+/// A page that was loaded under a foreign name keeps that name in Host, whatever address the name leads to.
+pub async fn host(State(origin): State<Origin>, request: Request, next: Next) -> Response {
+    let path = request.uri().path();
+    let asked = authority(&request);
+    if asked == Some(origin.authority()) || ANY_HOST.contains(&path) {
+        return next.run(request).await;
+    }
+    let looking = matches!(*request.method(), Method::GET | Method::HEAD);
+    if looking && asked.is_some_and(|asked| origin.is_alias(asked)) {
+        let rest = request
+            .uri()
+            .path_and_query()
+            .map_or("/", |rest| rest.as_str());
+        return Redirect::permanent(&format!("{}{rest}", origin.as_str())).into_response();
+    }
+    tracing::warn!(reason = "foreign host", "request refused");
+    let problem = Problem::new(
+        StatusCode::MISDIRECTED_REQUEST,
+        "this server does not answer to that host name",
+    )
+    .with_hint("use the address it was configured with");
+    write(Face::Api, problem.into_response())
+}
+
+/// Refuses writes that a page of another origin sent.
+pub async fn origin(State(origin): State<Origin>, request: Request, next: Next) -> Response {
+    let writes = !matches!(*request.method(), Method::GET | Method::HEAD);
+    let from_elsewhere = request
+        .headers()
+        .get(ORIGIN)
+        .is_some_and(|from| from != origin.as_str());
+    if writes && from_elsewhere {
+        tracing::warn!(reason = "foreign origin", "request refused");
+        return Problem::new(
+            StatusCode::FORBIDDEN,
+            "this came from a page of another site",
+        )
+        .into_response();
+    }
+    next.run(request).await
+}
+
+/// What the request addresses: the target's authority (HTTP/2, absolute form) or the only Host header.
+fn authority(request: &Request) -> Option<&str> {
+    if let Some(authority) = request.uri().authority() {
+        return Some(authority.as_str());
+    }
+    let mut hosts = request.headers().get_all(HOST).iter();
+    match (hosts.next(), hosts.next()) {
+        (Some(host), None) => host.to_str().ok(),
+        _ => None,
+    }
+}

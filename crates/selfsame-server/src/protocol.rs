@@ -1,0 +1,37 @@
+//! What other wallets, issuers, verifiers and resolvers speak to: the specifications' own endpoints.
+
+pub mod hosted;
+pub mod issuer;
+pub mod registry;
+pub mod resolver;
+pub mod verifier;
+
+use axum::response::{IntoResponse, Response};
+use http::HeaderValue;
+use http::header::{ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, CONTENT_TYPE};
+use serde::Serialize;
+
+use crate::error::Answer;
+
+/// How long public documents may be kept by caches, in seconds.
+const DOCUMENT_AGE: &str = "public, max-age=300";
+
+/// A public document that changes seldom, readable from any page.
+fn document<T: Serialize>(content_type: &'static str, body: &T) -> Answer {
+    let body = serde_json::to_vec(body).map_err(selfsame_app::Error::internal)?;
+    Ok(open_to_all(
+        (
+            [(CONTENT_TYPE, content_type), (CACHE_CONTROL, DOCUMENT_AGE)],
+            body,
+        )
+            .into_response(),
+    ))
+}
+
+/// Scripts of any page may read what anybody may fetch.
+fn open_to_all(mut response: Response) -> Response {
+    response
+        .headers_mut()
+        .insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+    response
+}

@@ -1,0 +1,26 @@
+//! The documents of `did:web` identifiers that this instance hosts.
+
+use axum::extract::{Path, State};
+use selfsame_app::dids::HOSTED;
+
+use super::document;
+use crate::error::Answer;
+use crate::server::Server;
+
+const DID_DOCUMENT: &str = "application/did";
+
+/// The issuer's own.
+pub async fn issuer(State(server): State<Server>) -> Answer {
+    document(DID_DOCUMENT, &server.issuer()?.identity().document()?)
+}
+
+/// The verifier's own.
+pub async fn verifier(State(server): State<Server>) -> Answer {
+    document(DID_DOCUMENT, &server.verifier()?.identity().document()?)
+}
+
+/// One that the operator made.
+pub async fn named(State(server): State<Server>, Path(name): Path<String>) -> Answer {
+    let path = format!("{HOSTED}/{name}");
+    document(DID_DOCUMENT, &server.app().dids().document(&path).await?)
+}

@@ -1,0 +1,132 @@
+//! OpenID4VCI 1.0: the issuer's documents, offers by reference, and its three endpoints; status lists.
+
+use axum::extract::{Path, State};
+use axum::response::{IntoResponse as _, Response};
+use http::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
+use http::{HeaderMap, StatusCode};
+
+use selfsame_app::issuer::lists::Face;
+use selfsame_app::view::issuer::ServedList;
+
+use super::{document, open_to_all};
+use crate::auth;
+use crate::error::{Answer, Problem};
+use crate::extract::{Raw, is_kind};
+use crate::server::Server;
+
+const JSON: &str = "application/json";
+const FORM: &str = "application/x-www-form-urlencoded";
+
+/// Credential issuer metadata (§12.2).
+pub async fn metadata(State(server): State<Server>) -> Answer {
+    document(JSON, &server.issuer()?.published().issuer)
+}
+
+/// Authorization server metadata (RFC 8414 §3).
+pub async fn authorization_server(State(server): State<Server>) -> Answer {
+    document(JSON, &server.issuer()?.published().server)
+}
+
+/// JWT VC issuer metadata (SD-JWT VC §4).
+pub async fn jwt_vc_issuer(State(server): State<Server>) -> Answer {
+    document(JSON, &server.issuer()?.published().jwt_vc_issuer)
+}
+
+/// An offer that a link refers to (§4.1.3).
+pub async fn offer(State(server): State<Server>, Path(id): Path<String>) -> Answer {
+    let offer = server.issuer()?.offer_object(&id).await?;
+    Ok(([(CONTENT_TYPE, JSON)], offer).into_response())
+}
+
+/// The token endpoint (§6).
+pub async fn token(State(server): State<Server>, headers: HeaderMap, Raw(body): Raw) -> Answer {
+    if !is_kind(&headers, FORM) {
+        return Err(Problem::bad_request("the body must be a form"));
+    }
+    Ok(axum::Json(server.issuer()?.token(&body).await?).into_response())
+}
+
+/// The nonce endpoint (§7).
+pub async fn nonce(State(server): State<Server>) -> Answer {
+    Ok(axum::Json(server.issuer()?.nonce()).into_response())
+}
+
+/// The credential endpoint (§8).
+pub async fn credential(
+    State(server): State<Server>,
+    headers: HeaderMap,
+    Raw(body): Raw,
+) -> Answer {
+    let Some(token) = headers.get(AUTHORIZATION).and_then(auth::bearer) else {
+        return Err(Problem::new(
+            StatusCode::UNAUTHORIZED,
+            "an access token is needed",
+        ));
+    };
+    if !is_kind(&headers, JSON) {
+        return Err(Problem::bad_request("the body must be application/json"));
+    }
+    Ok(axum::Json(server.issuer()?.credential(token, &body).await?).into_response())
+}
+
+/// A Token Status List: signed bytes kept ready, fetched by anybody, cached by their tag.
+pub async fn status_list(
+    State(server): State<Server>,
+    Path(list): Path<u64>,
+    headers: HeaderMap,
+) -> Answer {
+    served(&server, (list, None), &headers).await
+}
+
+/// The same as a Bitstring Status List of one purpose.
+pub async fn bitstring_list(
+    State(server): State<Server>,
+    Path((list, purpose)): Path<(u64, String)>,
+    headers: HeaderMap,
+) -> Answer {
+    served(&server, (list, Some(&purpose)), &headers).await
+}
+
+async fn served(
+    server: &Server,
+    (list, purpose): (u64, Option<&str>),
+    headers: &HeaderMap,
+) -> Answer {
+    let face = Face::parse(purpose)
+        .ok_or_else(|| selfsame_app::Error::not_found("there is no such list"))?;
+    let list = server.issuer()?.lists().serve(list, face).await?;
+    let known = headers
+        .get(IF_NONE_MATCH)
+        .and_then(|tags| tags.to_str().ok())
+        .is_some_and(|tags| names(tags, &list.etag));
+    Ok(open_to_all(fresh_or_known(list, known)))
+}
+
+fn fresh_or_known(list: ServedList, known: bool) -> Response {
+    let age = format!("public, max-age={}", list.max_age);
+    let about = [(ETAG, list.etag), (CACHE_CONTROL, age)];
+    if known {
+        return (StatusCode::NOT_MODIFIED, about).into_response();
+    }
+    let body = axum::body::Bytes::from_owner(list.body);
+    (about, [(CONTENT_TYPE, list.content_type)], body).into_response()
+}
+
+/// Whether If-None-Match names the tag (RFC 9110 §13.1.2; compared weakly).
+fn names(tags: &str, etag: &str) -> bool {
+    tags.split(',')
+        .map(str::trim)
+        .any(|tag| tag == "*" || tag.strip_prefix("W/").unwrap_or(tag) == etag)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_is_known_by_any_of_the_tags_a_client_has() {
+        assert!(names("\"a\", W/\"b\"", "\"b\""));
+        assert!(names("*", "\"b\""));
+        assert!(!names("\"a\"", "\"b\""));
+    }
+}

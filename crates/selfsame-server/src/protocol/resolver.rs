@@ -1,0 +1,191 @@
+//! DID Resolution over HTTP, as Universal Resolvers answer it: the result's envelope, or the document alone.
+
+use std::sync::Arc;
+
+use axum::extract::{Path, State};
+use axum::response::IntoResponse as _;
+use http::header::{ACCEPT, CONTENT_TYPE, VARY};
+use http::{HeaderMap, StatusCode};
+use selfsame_crypto::time::UnixTime;
+use selfsame_did::{Did, Options, Resolution, ResolutionError};
+use serde::Deserialize;
+
+use super::open_to_all;
+use crate::error::Answer;
+use crate::extract::Query;
+use crate::server::Server;
+
+const ENVELOPE: &str = "application/did-resolution";
+/// The envelope's older name, by the profile of its media type.
+const ENVELOPE_PROFILE: &str = "https://w3id.org/did-resolution";
+const DOCUMENTS: [&str; 3] = [
+    "application/did",
+    "application/did+json",
+    "application/did+ld+json",
+];
+
+/// Which version.
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Asked {
+    /// By its name.
+    pub version_id: Option<String>,
+    /// By an instant at which it held, RFC 3339.
+    pub version_time: Option<String>,
+}
+
+/// Resolves a DID.
+pub async fn resolve(
+    State(server): State<Server>,
+    Path(did): Path<String>,
+    Query(asked): Query<Asked>,
+    headers: HeaderMap,
+) -> Answer {
+    let accept = headers
+        .get(ACCEPT)
+        .and_then(|accept| accept.to_str().ok())
+        .unwrap_or("*/*");
+    let Some(form) = wanted(accept) else {
+        return answer(
+            &failed(ResolutionError::RepresentationNotSupported),
+            ENVELOPE,
+        );
+    };
+    answer(resolution(&server, &did, &asked).await.as_ref(), form)
+}
+
+/// The resolution of what somebody typed or sent.
+pub async fn resolution(server: &Server, did: &str, asked: &Asked) -> Arc<Resolution> {
+    let Ok(did) = did.parse::<Did>() else {
+        return failed(ResolutionError::InvalidDid);
+    };
+    let time = asked.version_time.as_deref();
+    let version_time = time.map(UnixTime::parse_rfc3339);
+    if version_time == Some(None) {
+        return failed(ResolutionError::InvalidOptions);
+    }
+    let version_id = asked.version_id.clone();
+    let options = Options {
+        version_id,
+        version_time: version_time.flatten(),
+        ..Options::default()
+    };
+    server.app().resolve(&did, &options).await
+}
+
+fn failed(error: ResolutionError) -> Arc<Resolution> {
+    Arc::new(Resolution::failed(error))
+}
+
+fn answer(resolution: &Resolution, form: &'static str) -> Answer {
+    let status = status(resolution);
+    let body = match (&resolution.document, form) {
+        (Some(document), form) if form != ENVELOPE => serde_json::to_vec(document),
+        _ => serde_json::to_vec(resolution),
+    };
+    let body = body.map_err(selfsame_app::Error::internal)?;
+    let form = if resolution.document.is_some() {
+        form
+    } else {
+        ENVELOPE
+    };
+    Ok(open_to_all(
+        (status, [(CONTENT_TYPE, form), (VARY, "accept")], body).into_response(),
+    ))
+}
+
+/// DID Resolution §7.1.
+fn status(resolution: &Resolution) -> StatusCode {
+    match resolution.metadata.error {
+        None if resolution.document_metadata.deactivated => StatusCode::GONE,
+        None => StatusCode::OK,
+        Some(
+            ResolutionError::InvalidDid
+            | ResolutionError::InvalidDidUrl
+            | ResolutionError::InvalidOptions,
+        ) => StatusCode::BAD_REQUEST,
+        Some(ResolutionError::NotFound) => StatusCode::NOT_FOUND,
+        Some(ResolutionError::RepresentationNotSupported) => StatusCode::NOT_ACCEPTABLE,
+        Some(ResolutionError::MethodNotSupported | ResolutionError::FeatureNotSupported) => {
+            StatusCode::NOT_IMPLEMENTED
+        }
+        Some(ResolutionError::InvalidDidDocument | ResolutionError::InternalError) => {
+            StatusCode::INTERNAL_SERVER_ERROR
+        }
+    }
+}
+
+/// The first acceptable form, in the caller's order of preference.
+fn wanted(accept: &str) -> Option<&'static str> {
+    let mut wishes: Vec<(u16, &str)> = accept
+        .split(',')
+        .map(|wish| (quality(wish), wish.trim()))
+        .collect();
+    wishes.sort_by_key(|(quality, _)| std::cmp::Reverse(*quality));
+    wishes
+        .into_iter()
+        .filter(|(quality, _)| *quality > 0)
+        .find_map(|(_, wish)| form(wish))
+}
+
+fn form(wish: &str) -> Option<&'static str> {
+    let kind = wish.split(';').next().unwrap_or_default().trim();
+    match kind {
+        "*/*" | "application/*" | "application/json" | ENVELOPE => Some(ENVELOPE),
+        "application/ld+json" if wish.contains(ENVELOPE_PROFILE) => Some(ENVELOPE),
+        _ => DOCUMENTS.into_iter().find(|document| *document == kind),
+    }
+}
+
+/// The weight in thousandths (RFC 9110 §12.4.2).
+fn quality(wish: &str) -> u16 {
+    let weight = wish
+        .split(';')
+        .skip(1)
+        .find_map(|parameter| parameter.trim().strip_prefix("q="));
+    let Some(weight) = weight.and_then(|weight| weight.parse::<f32>().ok()) else {
+        return 1000;
+    };
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "between 0 and 1000"
+    )]
+    let thousandths = (weight.clamp(0.0, 1.0) * 1000.0) as u16;
+    thousandths
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_form_follows_the_accept_header() {
+        assert_eq!(wanted("*/*"), Some(ENVELOPE));
+        assert_eq!(wanted("application/did+json"), Some("application/did+json"));
+        assert_eq!(
+            wanted("application/did;q=0.2, application/did-resolution"),
+            Some(ENVELOPE)
+        );
+        assert_eq!(
+            wanted("application/ld+json;profile=\"https://w3id.org/did-resolution\""),
+            Some(ENVELOPE)
+        );
+        assert_eq!(wanted("text/html"), None);
+        assert_eq!(wanted("*/*;q=0"), None);
+    }
+
+    #[test]
+    fn each_error_has_its_status() {
+        let of = |error| status(&Resolution::failed(error)).as_u16();
+        assert_eq!(of(ResolutionError::InvalidDid), 400);
+        assert_eq!(of(ResolutionError::NotFound), 404);
+        assert_eq!(of(ResolutionError::RepresentationNotSupported), 406);
+        assert_eq!(of(ResolutionError::InternalError), 500);
+        assert_eq!(of(ResolutionError::MethodNotSupported), 501);
+        assert_eq!(
+            status(&Resolution::deactivated(Default::default())).as_u16(),
+            410
+        );
+    }
+}

@@ -1,0 +1,305 @@
+//! The table of contents: every address, by who may use it.
+
+pub mod group;
+
+use axum::Router;
+use selfsame_app::config::Roles;
+
+use crate::server::Server;
+use crate::{api, assets, protocol, supervision, ui};
+use group::{Audience, Group, Route, delete, get, post, put};
+
+/// Every group of addresses that an instance with these roles serves.
+pub fn groups(roles: &Roles) -> Vec<Group> {
+    let mut groups = vec![
+        Group::of(Audience::Supervisor, supervisor()),
+        Group::of(Audience::Public, public_pages()),
+        Group::of(Audience::Stream, public_streams()),
+        Group::of(Audience::Doorway, operator_door()),
+    ];
+    groups.push(Group::of(Audience::Operator, operator_pages()));
+    groups.push(Group::of(Audience::OperatorApi, instance_api()));
+    groups.push(Group::of(Audience::PublicApi, resolver()));
+    if roles.issuer {
+        groups.push(Group::of(Audience::Operator, issuer_pages()));
+        groups.push(Group::of(Audience::OperatorApi, issuer_api()));
+        groups.push(Group::of(Audience::Protocol, issuance()));
+        groups.push(Group::of(Audience::PublicApi, status_lists()));
+    }
+    if roles.verifier {
+        groups.push(Group::of(Audience::Operator, verifier_pages()));
+        groups.push(Group::of(Audience::OperatorStream, verifier_streams()));
+        groups.push(Group::of(Audience::OperatorApi, verifier_api()));
+        groups.push(Group::of(Audience::OperatorWait, verifier_waits()));
+        groups.push(Group::of(Audience::Public, same_device()));
+        groups.push(Group::of(Audience::Protocol, presentation()));
+    }
+    if roles.wallet {
+        groups.push(Group::of(Audience::Doorway, wallet_door()));
+        groups.push(Group::of(Audience::Person, wallet_pages()));
+        groups.push(Group::of(Audience::DoorwayApi, wallet_door_api()));
+        groups.push(Group::of(Audience::PersonApi, wallet_api()));
+    }
+    if roles.registry {
+        groups.push(Group::of(Audience::Public, registry_pages()));
+        groups.push(Group::of(Audience::PublicApi, registry_reads()));
+        groups.push(Group::of(Audience::OperatorApi, registry_api()));
+    }
+    groups
+}
+
+/// What watches over the process.
+fn supervisor() -> Vec<Route> {
+    vec![
+        get("/livez", supervision::live),
+        get("/readyz", supervision::ready),
+        get("/metrics", supervision::metrics),
+    ]
+}
+
+/// What anybody may look at.
+fn public_pages() -> Vec<Route> {
+    vec![
+        get("/", ui::home::page),
+        get("/resolver", ui::resolver::page),
+        get("/assets/{version}/{name}", assets::serve),
+    ]
+}
+
+/// What anybody may follow live.
+fn public_streams() -> Vec<Route> {
+    vec![get("/events", ui::home::events)]
+}
+
+/// What anybody may look up in the registry.
+fn registry_pages() -> Vec<Route> {
+    vec![
+        get("/registry", ui::registry::page),
+        get("/registry/object", ui::registry::object),
+        get("/registry/view/{seq_no}", ui::registry::entry),
+    ]
+}
+
+/// Where the operator signs in.
+fn operator_door() -> Vec<Route> {
+    vec![
+        get("/operator", ui::operator::page),
+        get("/operator/sign-in", ui::operator::sign_in_by_link),
+        post("/operator/sign-in", ui::operator::sign_in),
+    ]
+}
+
+/// The issuer's pages.
+fn issuer_pages() -> Vec<Route> {
+    vec![
+        get("/issuer", ui::issuer::page),
+        get("/issuer/new/{template}", ui::issuer::new),
+        post("/issuer/new", ui::issuer::create),
+        get("/issuer/view/{offer}", ui::issuer::offer),
+        post("/issuer/issued/{credential}/status", ui::issuer::set_status),
+    ]
+}
+
+/// What the operator does on pages, whatever the roles.
+fn operator_pages() -> Vec<Route> {
+    vec![post("/operator/sign-out", ui::operator::sign_out)]
+}
+
+/// What the operator's programs ask of any instance.
+fn instance_api() -> Vec<Route> {
+    vec![
+        get("/api/status", api::instance::status),
+        post("/api/dids", api::dids::create),
+        get("/api/dids", api::dids::list),
+        put("/api/dids/{did}", api::dids::rotate),
+        delete("/api/dids/{did}", api::dids::deactivate),
+    ]
+}
+
+/// What anybody's programs may read.
+fn resolver() -> Vec<Route> {
+    vec![
+        get("/1.0/identifiers/{*did}", protocol::resolver::resolve),
+        get("/dids/{name}/did.json", protocol::hosted::named),
+        get("/openapi.json", api::openapi::serve),
+    ]
+}
+
+/// The issuer, for the operator's programs.
+fn issuer_api() -> Vec<Route> {
+    vec![
+        get("/api/issuer/templates", api::issuer::templates),
+        post("/api/issuer/offers", api::issuer::create_offer),
+        get("/api/issuer/offers", api::issuer::offers),
+        get("/api/issuer/offers/{id}", api::issuer::offer),
+        get("/api/issuer/credentials", api::issuer::credentials),
+        get("/api/issuer/credentials/{id}", api::issuer::credential),
+        put(
+            "/api/issuer/credentials/{id}/status",
+            api::issuer::set_status,
+        ),
+    ]
+}
+
+/// OpenID4VCI, for other people's wallets.
+fn issuance() -> Vec<Route> {
+    vec![
+        get(
+            "/.well-known/openid-credential-issuer/issuer",
+            protocol::issuer::metadata,
+        ),
+        get(
+            "/.well-known/oauth-authorization-server/issuer",
+            protocol::issuer::authorization_server,
+        ),
+        get(
+            "/.well-known/jwt-vc-issuer/issuer",
+            protocol::issuer::jwt_vc_issuer,
+        ),
+        get("/issuer/did.json", protocol::hosted::issuer),
+        get("/issuer/offers/{id}", protocol::issuer::offer),
+        post("/issuer/token", protocol::issuer::token),
+        post("/issuer/nonce", protocol::issuer::nonce),
+        post("/issuer/credential", protocol::issuer::credential),
+    ]
+}
+
+/// Status lists, for whoever checks a credential.
+fn status_lists() -> Vec<Route> {
+    vec![
+        get("/status/{list}", protocol::issuer::status_list),
+        get("/status/{list}/{purpose}", protocol::issuer::bitstring_list),
+    ]
+}
+
+/// The verifier, for the operator's programs.
+fn verifier_api() -> Vec<Route> {
+    vec![
+        post("/api/verifier/requests", api::verifier::create),
+        get("/api/verifier/requests", api::verifier::list),
+        post(
+            "/api/verifier/requests/{id}/recheck",
+            api::verifier::recheck,
+        ),
+        post("/api/verifier/verify", api::verifier::verify),
+    ]
+}
+
+/// The verifier, for programs that wait for a verdict.
+fn verifier_waits() -> Vec<Route> {
+    vec![get("/api/verifier/requests/{id}", api::verifier::one)]
+}
+
+/// The verifier, for pages and programs that follow a request.
+fn verifier_streams() -> Vec<Route> {
+    vec![
+        get("/api/verifier/requests/{id}/events", api::verifier::events),
+        get("/verifier/view/{id}/events", api::verifier::events),
+    ]
+}
+
+/// OpenID4VP, for other people's wallets.
+fn presentation() -> Vec<Route> {
+    vec![
+        get("/verifier/did.json", protocol::hosted::verifier),
+        get("/verifier/requests/{id}", protocol::verifier::request),
+        post("/verifier/requests/{id}", protocol::verifier::posted),
+        post("/verifier/responses/{id}", protocol::verifier::response),
+    ]
+}
+
+/// Where a wallet on the same device brings the person back to.
+fn same_device() -> Vec<Route> {
+    vec![get("/verifier/results/{id}", ui::verifier::same_device)]
+}
+
+/// Where programs make and open wallets.
+fn wallet_door_api() -> Vec<Route> {
+    vec![
+        post("/api/wallet/register", api::wallet::register),
+        post("/api/wallet/sessions", api::wallet::sign_in),
+    ]
+}
+
+/// A person's wallet, for their programs.
+fn wallet_api() -> Vec<Route> {
+    vec![
+        delete("/api/wallet/sessions", api::wallet::sign_out),
+        post("/api/wallet/offers/preview", api::wallet::preview_offer),
+        post("/api/wallet/offers/accept", api::wallet::accept_offer),
+        post("/api/wallet/requests/preview", api::wallet::preview_request),
+        post("/api/wallet/requests/answer", api::wallet::answer_request),
+        post("/api/wallet/requests/decline", api::wallet::decline_request),
+        get("/api/wallet/credentials", api::wallet::cards),
+        get("/api/wallet/credentials/{id}", api::wallet::card),
+        delete("/api/wallet/credentials/{id}", api::wallet::delete_card),
+        get("/api/wallet/history", api::wallet::history),
+        get("/api/wallet/keys", api::wallet::keys),
+        post("/api/wallet/keys", api::wallet::create_key),
+        get("/api/wallet/dids", api::wallet::dids),
+        post("/api/wallet/dids", api::wallet::create_did),
+    ]
+}
+
+/// The registry, for whoever wants to check it.
+fn registry_reads() -> Vec<Route> {
+    vec![
+        get("/registry/genesis", protocol::registry::genesis),
+        get("/registry/checkpoint", protocol::registry::checkpoint),
+    ]
+}
+
+/// The registry, for the operator's programs.
+fn registry_api() -> Vec<Route> {
+    vec![
+        get("/api/registry/status", api::registry::status),
+        get("/api/registry/entries", api::registry::entries),
+        get("/api/registry/history", api::registry::history),
+        post("/registry/transactions", api::registry::submit),
+    ]
+}
+
+/// The verifier's pages.
+fn verifier_pages() -> Vec<Route> {
+    vec![
+        get("/verifier", ui::verifier::page),
+        get("/verifier/new/{template}", ui::verifier::new),
+        post("/verifier/new", ui::verifier::create),
+        get("/verifier/view/{id}", ui::verifier::request),
+        get("/verifier/view/{id}/result", ui::verifier::result),
+        post("/verifier/view/{id}/recheck", ui::verifier::recheck),
+    ]
+}
+
+/// Where people make, open and close their wallets.
+fn wallet_door() -> Vec<Route> {
+    vec![
+        get("/wallet/sign-in", ui::wallet::sign_in::page),
+        post("/wallet/sign-in", ui::wallet::sign_in::sign_in),
+        post("/wallet/register", ui::wallet::sign_in::register),
+    ]
+}
+
+/// A person's pages.
+fn wallet_pages() -> Vec<Route> {
+    vec![
+        get("/wallet", ui::wallet::page),
+        post("/wallet/open", ui::wallet::open),
+        get("/wallet/cards/{card}", ui::wallet::card),
+        post("/wallet/cards/{card}/delete", ui::wallet::delete_card),
+        get("/wallet/offer", ui::wallet::offer::page),
+        post("/wallet/offer", ui::wallet::offer::accept),
+        get("/wallet/request", ui::wallet::request::page),
+        post("/wallet/request", ui::wallet::request::answer),
+        get("/wallet/history", ui::wallet::history::page),
+        get("/wallet/keys", ui::wallet::keys::page),
+        post("/wallet/keys", ui::wallet::keys::create_key),
+        post("/wallet/dids", ui::wallet::keys::create_did),
+        post("/wallet/sign-out", ui::wallet::sign_in::sign_out),
+    ]
+}
+
+/// The routes with everything around them.
+pub fn build(server: &Server) -> Router {
+    group::assemble(groups(&server.app().config().roles), server)
+}

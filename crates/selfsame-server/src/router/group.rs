@@ -1,0 +1,244 @@
+//! How a group of addresses becomes routes: its gate, its limits, its language, who is let in.
+
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::handler::Handler;
+use axum::middleware::{from_fn, from_fn_with_state};
+use axum::routing::{MethodRouter, on};
+use http::Method;
+
+use crate::auth;
+use crate::error::{Face, Problem};
+use crate::middleware::budget::{Gate, Passage, pass};
+use crate::middleware::{door, headers, observe};
+use crate::server::Server;
+use crate::settings::Budget;
+
+/// Who may use a group of addresses, and in which language it refuses.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Audience {
+    /// What watches over the process; never kept waiting.
+    Supervisor,
+    /// Anybody who looks at pages.
+    Public,
+    /// Anybody's programs that read.
+    PublicApi,
+    /// Anybody who follows events.
+    Stream,
+    /// Whoever is about to sign in.
+    Doorway,
+    /// Programs that sign a person in.
+    DoorwayApi,
+    /// A person, on pages.
+    Person,
+    /// A person's programs.
+    PersonApi,
+    /// The operator, on pages.
+    Operator,
+    /// The operator's programs.
+    OperatorApi,
+    /// The operator, following events.
+    OperatorStream,
+    /// The operator's programs, waiting for something to happen.
+    OperatorWait,
+    /// Other wallets, issuers and verifiers.
+    Protocol,
+}
+
+/// Addresses with one audience.
+pub struct Group {
+    /// Who may use them.
+    pub audience: Audience,
+    /// The addresses.
+    pub routes: Vec<Route>,
+}
+
+/// One method at one address.
+pub struct Route {
+    /// The method.
+    pub method: Method,
+    /// The address, as a pattern.
+    pub path: &'static str,
+    handler: MethodRouter<Server>,
+}
+
+impl Group {
+    /// A group.
+    pub fn of(audience: Audience, routes: Vec<Route>) -> Self {
+        Self { audience, routes }
+    }
+}
+
+macro_rules! method {
+    ($name:ident, $method:ident) => {
+        /// A route with this method.
+        pub fn $name<H, T>(path: &'static str, handler: H) -> Route
+        where
+            H: Handler<T, Server>,
+            T: 'static,
+        {
+            let handler = on(axum::routing::MethodFilter::$method, handler);
+            Route {
+                method: Method::$method,
+                path,
+                handler,
+            }
+        }
+    };
+}
+
+method!(get, GET);
+method!(post, POST);
+method!(put, PUT);
+method!(delete, DELETE);
+
+/// The gates: one budget for each kind of caller, whatever group it is in.
+struct Gates {
+    people: Gate,
+    protocol: Gate,
+    operator: Gate,
+    public: Gate,
+    streams: Gate,
+    waits: Gate,
+    supervisor: Gate,
+}
+
+impl Gates {
+    fn of(server: &Server) -> Self {
+        let limits = server.limits();
+        let patience = limits.public.patience;
+        Self {
+            people: Gate::new("people", limits.people),
+            protocol: Gate::new("protocol", limits.protocol),
+            operator: Gate::new("operator", limits.operator),
+            public: Gate::new("public", limits.public),
+            streams: Gate::new(
+                "streams",
+                Budget {
+                    running: limits.streams,
+                    waiting: 0,
+                    patience,
+                },
+            ),
+            waits: Gate::new(
+                "waits",
+                Budget {
+                    running: limits.connections,
+                    waiting: 0,
+                    patience,
+                },
+            ),
+            supervisor: Gate::new(
+                "supervisor",
+                Budget {
+                    running: 16,
+                    waiting: 16,
+                    patience,
+                },
+            ),
+        }
+    }
+
+    fn before(&self, audience: Audience) -> &Gate {
+        match audience {
+            Audience::Supervisor => &self.supervisor,
+            Audience::Public | Audience::PublicApi => &self.public,
+            Audience::Stream | Audience::OperatorStream => &self.streams,
+            Audience::OperatorWait => &self.waits,
+            Audience::Doorway | Audience::DoorwayApi | Audience::Person | Audience::PersonApi => {
+                &self.people
+            }
+            Audience::Operator | Audience::OperatorApi => &self.operator,
+            Audience::Protocol => &self.protocol,
+        }
+    }
+}
+
+impl Audience {
+    fn face(self) -> Face {
+        match self {
+            Self::Public | Self::Doorway | Self::Person | Self::Operator => Face::Page,
+            Self::Protocol => Face::Protocol,
+            _ => Face::Api,
+        }
+    }
+
+    /// The largest body.
+    fn body_max(self) -> usize {
+        match self {
+            Self::Supervisor
+            | Self::Public
+            | Self::PublicApi
+            | Self::Stream
+            | Self::OperatorStream
+            | Self::OperatorWait => 0,
+            Self::Doorway | Self::DoorwayApi => 16 * 1024,
+            Self::Person | Self::PersonApi | Self::Operator | Self::OperatorApi => {
+                auth::form::BYTES_MAX
+            }
+            Self::Protocol => 1024 * 1024,
+        }
+    }
+}
+
+/// The groups as one router with everything around it.
+pub fn assemble(groups: Vec<Group>, server: &Server) -> Router {
+    let gates = Gates::of(server);
+    let mut router = Router::new();
+    for group in groups {
+        router = router.merge(guarded(group, &gates, server));
+    }
+    let origin = server.origin().clone();
+    router
+        .fallback(nowhere)
+        .layer(from_fn_with_state(origin.clone(), door::host))
+        .layer(from_fn_with_state(origin, headers::secure))
+        .layer(from_fn(observe::request))
+        .with_state(server.clone())
+}
+
+/// From the inside: who is let in, where it may come from, how large, how many, how long.
+fn guarded(group: Group, gates: &Gates, server: &Server) -> Router<Server> {
+    let Group { audience, routes } = group;
+    let mut router = Router::new();
+    for route in routes {
+        tracing::trace!(method = %route.method, path = route.path, ?audience, "route");
+        router = router.route(route.path, route.handler);
+    }
+    let state = || server.clone();
+    router = match audience {
+        Audience::Operator
+        | Audience::OperatorApi
+        | Audience::OperatorStream
+        | Audience::OperatorWait => router.route_layer(from_fn_with_state(state(), auth::operator)),
+        Audience::Person | Audience::PersonApi => {
+            router.route_layer(from_fn_with_state(state(), auth::person))
+        }
+        Audience::Doorway => router.route_layer(from_fn_with_state(state(), auth::visitor)),
+        _ => router,
+    };
+    if audience != Audience::Protocol {
+        router = router.route_layer(from_fn_with_state(server.origin().clone(), door::origin));
+    }
+    let passage = Passage {
+        gate: gates.before(audience).clone(),
+        face: audience.face(),
+        time: server.limits().request,
+    };
+    router
+        .route_layer(DefaultBodyLimit::max(audience.body_max()))
+        .route_layer(from_fn_with_state(passage, pass))
+}
+
+async fn nowhere(request: axum::extract::Request) -> axum::response::Response {
+    let face = if request.uri().path().starts_with("/api/") {
+        Face::Api
+    } else {
+        Face::Page
+    };
+    let problem = Problem::new(
+        http::StatusCode::NOT_FOUND,
+        "there is nothing at this address",
+    );
+    crate::error::write(face, axum::response::IntoResponse::into_response(problem))
+}

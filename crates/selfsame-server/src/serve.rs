@@ -1,0 +1,186 @@
+//! The accept loop: bounded connections, time-outs, TLS, a stop that lets open requests end.
+
+mod activity;
+pub mod tls;
+
+use std::convert::Infallible;
+use std::future::Future;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use http::Request;
+use hyper::body::Incoming;
+use hyper::rt::{Read, Write};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto::Builder;
+use hyper_util::server::graceful::{GracefulShutdown, Watcher};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio_rustls::TlsAcceptor;
+use tower::Service as _;
+
+use crate::settings::{Limits, Peer};
+use activity::{Activity, Watched};
+
+/// Sent to a connection for which there is no room.
+const NO_ROOM: &[u8] =
+    b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
+
+/// What the accept loop serves, and how.
+#[derive(Clone)]
+pub struct Service {
+    /// Answers the requests.
+    pub router: Router,
+    /// Present exactly when the origin is https.
+    pub tls: Option<TlsAcceptor>,
+    /// Connections and times.
+    pub limits: Limits,
+    /// Turned to `true` when the server stops, so that streams without an end find one.
+    pub stopping: watch::Sender<bool>,
+}
+
+/// Serves until `stop` is done; then lets open requests end within the deadline.
+pub async fn serve(listener: TcpListener, service: Service, stop: impl Future<Output = ()>) {
+    let room = Arc::new(Semaphore::new(service.limits.connections));
+    let graceful = GracefulShutdown::new();
+    tokio::pin!(stop);
+    loop {
+        let accepted = tokio::select! {
+            biased;
+            () = &mut stop => break,
+            accepted = listener.accept() => accepted,
+        };
+        let (stream, peer) = match accepted {
+            Ok((stream, peer)) => (stream, Peer::from(peer)),
+            Err(error) => {
+                pause_after(&error).await;
+                continue;
+            }
+        };
+        let Ok(permit) = Arc::clone(&room).try_acquire_owned() else {
+            refuse(&stream, service.tls.is_some());
+            continue;
+        };
+        let service = service.clone();
+        let watcher = graceful.watcher();
+        tokio::spawn(async move {
+            connection(
+                Connection {
+                    stream,
+                    peer,
+                    permit,
+                    watcher,
+                },
+                service,
+            )
+            .await;
+        });
+    }
+    drop(listener);
+    service.stopping.send_replace(true);
+    if tokio::time::timeout(service.limits.stop, graceful.shutdown())
+        .await
+        .is_err()
+    {
+        tracing::warn!("requests were cut off when the time to stop ran out");
+    }
+}
+
+struct Connection {
+    stream: TcpStream,
+    peer: Peer,
+    permit: OwnedSemaphorePermit,
+    watcher: Watcher,
+}
+
+/// An accept that failed for one connection is nothing; one for want of resources needs a breath.
+async fn pause_after(error: &io::Error) {
+    use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
+    if !matches!(
+        error.kind(),
+        ConnectionAborted | ConnectionRefused | ConnectionReset
+    ) {
+        tracing::warn!(%error, "accepting a connection failed");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+fn refuse(stream: &TcpStream, tls: bool) {
+    metrics::counter!("selfsame_connections_refused_total").increment(1);
+    if !tls {
+        let _sent_if_it_fits = stream.try_write(NO_ROOM);
+    }
+}
+
+async fn connection(connection: Connection, service: Service) {
+    let Connection {
+        stream,
+        peer,
+        permit,
+        watcher,
+    } = connection;
+    let open = metrics::gauge!("selfsame_connections_open");
+    open.increment(1.0);
+    let _best_effort = stream.set_nodelay(true);
+    match &service.tls {
+        None => talk(TokioIo::new(stream), peer, &service, watcher).await,
+        Some(acceptor) => {
+            match tokio::time::timeout(service.limits.handshake, acceptor.accept(stream)).await {
+                Ok(Ok(stream)) => talk(TokioIo::new(stream), peer, &service, watcher).await,
+                Ok(Err(error)) => tracing::debug!(%error, "TLS handshake failed"),
+                Err(_elapsed) => tracing::debug!("TLS handshake took too long"),
+            }
+        }
+    }
+    open.decrement(1.0);
+    drop(permit);
+}
+
+async fn talk<I>(io: I, peer: Peer, service: &Service, watcher: Watcher)
+where
+    I: Read + Write + Send + Unpin + 'static,
+{
+    let activity = Activity::new();
+    let router = service.router.clone();
+    let watched = activity.clone();
+    let answer = hyper::service::service_fn(move |request: Request<Incoming>| {
+        let guard = watched.enter();
+        let mut router = router.clone();
+        async move {
+            let mut request = request.map(Body::new);
+            request.extensions_mut().insert(peer);
+            let response = router.call(request).await?;
+            Ok::<_, Infallible>(response.map(|body| Watched::new(body, guard)))
+        }
+    });
+    let builder = builder(&service.limits);
+    let served = watcher.watch(builder.serve_connection(io, answer).into_owned());
+    tokio::select! {
+        ended = served => if let Err(error) = ended {
+            tracing::debug!(error = %error, "connection ended early");
+        },
+        () = activity.silent_for(service.limits.idle) => {}
+    }
+}
+
+fn builder(limits: &Limits) -> Builder<TokioExecutor> {
+    let mut builder = Builder::new(TokioExecutor::new());
+    builder
+        .http1()
+        .timer(TokioTimer::new())
+        // hyper starts this clock when it begins to wait for a head, so it bounds idle keep-alive as well.
+        .header_read_timeout(limits.idle)
+        .max_buf_size(64 * 1024)
+        .max_headers(64);
+    builder
+        .http2()
+        .timer(TokioTimer::new())
+        .keep_alive_interval(limits.idle)
+        .keep_alive_timeout(limits.handshake)
+        .max_concurrent_streams(128)
+        .max_header_list_size(32 * 1024);
+    builder
+}

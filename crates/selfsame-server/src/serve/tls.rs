@@ -1,0 +1,135 @@
+//! The certificate the server shows: given, or made by itself.
+
+use std::fmt;
+use std::sync::Arc;
+
+use rcgen::{CertificateParams, DnType, ExtendedKeyUsagePurpose, KeyPair, KeyUsagePurpose};
+use rustls::ServerConfig;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use selfsame_crypto::SecretString;
+use tokio_rustls::TlsAcceptor;
+
+/// The first and the last year of a self-made certificate. It is trusted by being known, not by its time.
+const YEARS: (i32, i32) = (2025, 2050);
+
+/// A certificate with its key, ready for handshakes.
+#[derive(Clone)]
+pub struct Tls {
+    /// The chain in DER, the server's own certificate first.
+    pub certificates: Vec<Vec<u8>>,
+    config: Arc<ServerConfig>,
+}
+
+/// A self-made certificate, to be kept by the caller.
+pub struct SelfMade {
+    /// The certificate.
+    pub certificate_pem: String,
+    /// Its key, PKCS#8.
+    pub key_pem: SecretString,
+}
+
+/// Why a certificate cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum TlsError {
+    /// The PEM text holds no chain or no key.
+    #[error("it holds no certificate or no key in PEM: {0}")]
+    Pem(rustls::pki_types::pem::Error),
+    /// Chain and key do not fit, or the key is of an unknown kind.
+    #[error("the certificate cannot be used: {0}")]
+    Unusable(rustls::Error),
+    /// No certificate could be made for this name.
+    #[error("no certificate could be made: {0}")]
+    Make(rcgen::Error),
+}
+
+impl Tls {
+    /// The chain and the key in PEM (PKCS#8, SEC1 or PKCS#1).
+    ///
+    /// # Errors
+    /// If they cannot be read or do not fit.
+    pub fn from_pem(chain: &[u8], key: &[u8]) -> Result<Self, TlsError> {
+        let chain: Vec<CertificateDer<'static>> = CertificateDer::pem_slice_iter(chain)
+            .collect::<Result<_, _>>()
+            .map_err(TlsError::Pem)?;
+        let key = PrivateKeyDer::from_pem_slice(key).map_err(TlsError::Pem)?;
+        let certificates = chain.iter().map(|one| one.to_vec()).collect();
+        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+        let mut config = ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .map_err(TlsError::Unusable)?
+            .with_no_client_auth()
+            .with_single_cert(chain, key)
+            .map_err(TlsError::Unusable)?;
+        config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+        Ok(Self {
+            certificates,
+            config: Arc::new(config),
+        })
+    }
+
+    /// Makes a certificate for `host`, a name or an address, signed by its own key.
+    ///
+    /// # Errors
+    /// If `host` is neither.
+    pub fn self_made(host: &str) -> Result<SelfMade, TlsError> {
+        let key = KeyPair::generate().map_err(TlsError::Make)?;
+        let host = host.trim_matches(['[', ']']).to_owned();
+        let mut params = CertificateParams::new(vec![host]).map_err(TlsError::Make)?;
+        params.not_before = rcgen::date_time_ymd(YEARS.0, 1, 1);
+        params.not_after = rcgen::date_time_ymd(YEARS.1, 1, 1);
+        params
+            .distinguished_name
+            .push(DnType::CommonName, "Selfsame, self-made");
+        params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
+        params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
+        let certificate = params.self_signed(&key).map_err(TlsError::Make)?;
+        Ok(SelfMade {
+            certificate_pem: certificate.pem(),
+            key_pem: SecretString::from(key.serialize_pem()),
+        })
+    }
+
+    /// Takes the handshakes with this certificate; offers HTTP/2 and HTTP/1.1.
+    pub(crate) fn acceptor(&self) -> TlsAcceptor {
+        TlsAcceptor::from(Arc::clone(&self.config))
+    }
+}
+
+impl fmt::Debug for Tls {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Tls")
+            .field("certificates", &self.certificates.len())
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_self_made_certificate_can_be_served() {
+        for host in ["selfsame.example", "127.0.0.1", "[::1]"] {
+            let made = Tls::self_made(host).unwrap();
+            let tls = Tls::from_pem(
+                made.certificate_pem.as_bytes(),
+                made.key_pem.expose().as_bytes(),
+            )
+            .unwrap();
+            assert_eq!(tls.certificates.len(), 1, "{host}");
+        }
+    }
+
+    #[test]
+    fn a_certificate_with_a_foreign_key_is_refused() {
+        let one = Tls::self_made("a.example").unwrap();
+        let other = Tls::self_made("a.example").unwrap();
+        let mixed = Tls::from_pem(
+            one.certificate_pem.as_bytes(),
+            other.key_pem.expose().as_bytes(),
+        );
+        assert!(matches!(mixed, Err(TlsError::Unusable(_))));
+        assert!(matches!(Tls::from_pem(b"", b""), Err(TlsError::Pem(_))));
+    }
+}

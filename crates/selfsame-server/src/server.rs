@@ -1,0 +1,140 @@
+//! One server: its settings, and the application behind it.
+
+use std::future::Future;
+use std::io;
+use std::sync::Arc;
+
+use selfsame_app::App;
+use selfsame_app::issuer::Issuer;
+use selfsame_app::registry::Registry;
+use selfsame_app::verifier::Verifier;
+use selfsame_app::wallet::Wallet;
+use tokio::net::TcpListener;
+use tokio::sync::watch;
+
+use crate::auth::cookie::Names;
+use crate::error::{Answer, Problem};
+use crate::metrics::Figures;
+use crate::router;
+use crate::serve::{self, Service};
+use crate::settings::{Limits, Origin, OriginError, Settings};
+use crate::tally::Tallies;
+
+/// Everything HTTP of one process.
+#[derive(Clone)]
+pub struct Server(Arc<Inner>);
+
+struct Inner {
+    app: Arc<App>,
+    origin: Origin,
+    limits: Limits,
+    cookies: Names,
+    figures: Figures,
+    tallies: Tallies,
+    stopping: watch::Sender<bool>,
+}
+
+/// Serves the application on `listener` until `stop` is done and open requests have ended.
+///
+/// # Errors
+/// An origin that cannot be served: plain http beyond loopback, or https without a certificate.
+pub async fn serve(
+    listener: TcpListener,
+    app: Arc<App>,
+    settings: Settings,
+    stop: impl Future<Output = ()>,
+) -> io::Result<()> {
+    let Settings { tls, limits } = settings;
+    let server = Server::new(app, limits).map_err(io::Error::other)?;
+    if server.origin().secure() != tls.is_some() {
+        return Err(io::Error::other(
+            "a certificate belongs to an https origin, and only to one",
+        ));
+    }
+    let service = Service {
+        router: router::build(&server),
+        tls: tls.map(|tls| tls.acceptor()),
+        limits: server.0.limits.clone(),
+        stopping: server.0.stopping.clone(),
+    };
+    let upkeep = tokio::spawn(server.0.figures.clone().keep_up());
+    let counting = tokio::spawn(
+        server
+            .0
+            .tallies
+            .clone()
+            .follow(server.app().events().listen()),
+    );
+    serve::serve(listener, service, stop).await;
+    upkeep.abort();
+    counting.abort();
+    Ok(())
+}
+
+impl Server {
+    /// A server for this application.
+    pub(crate) fn new(app: Arc<App>, limits: Limits) -> Result<Self, OriginError> {
+        let origin = Origin::of(&app.config().origin)?;
+        Ok(Self(Arc::new(Inner {
+            app,
+            cookies: Names::of(&origin),
+            origin,
+            limits,
+            figures: Figures::install(),
+            tallies: Tallies::default(),
+            stopping: watch::Sender::new(false),
+        })))
+    }
+
+    pub(crate) fn app(&self) -> &App {
+        &self.0.app
+    }
+
+    /// The issuer, if this instance is one.
+    pub(crate) fn issuer(&self) -> Answer<&Issuer> {
+        self.0.app.issuer().map_err(Problem::from)
+    }
+
+    /// The wallet, if this instance keeps people's credentials.
+    pub(crate) fn wallet(&self) -> Answer<&Arc<Wallet>> {
+        self.0.app.wallet().map_err(Problem::from)
+    }
+
+    /// The verifier, if this instance is one.
+    pub(crate) fn verifier(&self) -> Answer<&Verifier> {
+        self.0.app.verifier().map_err(Problem::from)
+    }
+
+    /// The registry, wherever it is.
+    pub(crate) fn registry(&self) -> Answer<&Arc<dyn Registry>> {
+        self.0.app.registry().map_err(Problem::from)
+    }
+
+    pub(crate) fn origin(&self) -> &Origin {
+        &self.0.origin
+    }
+
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.0.limits
+    }
+
+    pub(crate) fn cookies(&self) -> &Names {
+        &self.0.cookies
+    }
+
+    pub(crate) fn figures(&self) -> &Figures {
+        &self.0.figures
+    }
+
+    pub(crate) fn tallies(&self) -> &Tallies {
+        &self.0.tallies
+    }
+
+    /// Resolves when the server stops.
+    pub(crate) fn stopped(&self) -> impl Future<Output = ()> + Send + 'static {
+        let mut stopping = self.0.stopping.subscribe();
+        async move {
+            let _told_or_gone = stopping.wait_for(|stopping| *stopping).await;
+        }
+    }
+}

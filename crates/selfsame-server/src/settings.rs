@@ -1,0 +1,225 @@
+//! What the server is told at its start: its public origin, its certificate, its limits.
+
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
+
+use url::{Host, Url};
+
+use crate::serve::tls::Tls;
+
+/// What the server is told at its start, beside the application's own configuration.
+#[derive(Debug, Default)]
+pub struct Settings {
+    /// The certificate, where the origin is https.
+    pub tls: Option<Tls>,
+    /// Everything that is bounded.
+    pub limits: Limits,
+}
+
+/// The scheme, host and port under which everybody addresses this server.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Origin {
+    text: String,
+    authority: String,
+    port: u16,
+    secure: bool,
+    loopback: bool,
+}
+
+/// Why an address cannot be the server's origin.
+#[derive(Debug, thiserror::Error)]
+pub enum OriginError {
+    /// Not http or https with a host.
+    #[error("the origin must be an http or https address with a host")]
+    NotHttp,
+    /// Plain http to somewhere else than this machine.
+    #[error("plain http is served on loopback only; use an https origin")]
+    PlainHttp,
+}
+
+impl Origin {
+    /// Takes the origin of `url`; its path is ignored.
+    pub fn of(url: &Url) -> Result<Self, OriginError> {
+        let secure = match url.scheme() {
+            "https" => true,
+            "http" => false,
+            _ => return Err(OriginError::NotHttp),
+        };
+        let host = url.host().ok_or(OriginError::NotHttp)?;
+        let loopback = is_loopback(&host);
+        if !secure && !loopback {
+            return Err(OriginError::PlainHttp);
+        }
+        let port = url.port_or_known_default().ok_or(OriginError::NotHttp)?;
+        let authority = match url.port() {
+            Some(port) => format!("{host}:{port}"),
+            None => host.to_string(),
+        };
+        Ok(Self {
+            text: format!("{}://{authority}", url.scheme()),
+            authority,
+            port,
+            secure,
+            loopback,
+        })
+    }
+
+    /// `scheme://host[:port]`, as browsers write it in the Origin header.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// `host[:port]`, as clients write it in the Host header.
+    pub fn authority(&self) -> &str {
+        &self.authority
+    }
+
+    /// The port, the scheme's default included.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Whether it is https.
+    pub fn secure(&self) -> bool {
+        self.secure
+    }
+
+    /// Whether `authority` is another name of the same door: this port on loopback, by any of its names.
+    pub fn is_alias(&self, authority: &str) -> bool {
+        let Ok(url) = Url::parse(&format!("http://{authority}/")) else {
+            return false;
+        };
+        let port = url.port().unwrap_or(if self.secure { 443 } else { 80 });
+        self.loopback && port == self.port && url.host().is_some_and(|host| is_loopback(&host))
+    }
+}
+
+fn is_loopback(host: &Host<&str>) -> bool {
+    match host {
+        Host::Domain(name) => *name == "localhost",
+        Host::Ipv4(address) => address.is_loopback(),
+        Host::Ipv6(address) => address.is_loopback(),
+    }
+}
+
+/// Everything that is bounded.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// Open connections; beyond it new ones are refused at once.
+    pub connections: usize,
+    /// How long a connection may stay silent, be it before, within a head, or between requests.
+    pub idle: Duration,
+    /// How long a TLS handshake may take.
+    pub handshake: Duration,
+    /// How long one request may take.
+    pub request: Duration,
+    /// How long open requests are waited for when the server stops.
+    pub stop: Duration,
+    /// Open event streams.
+    pub streams: usize,
+    /// What people's wallets ask.
+    pub people: Budget,
+    /// What other wallets, issuers and verifiers ask.
+    pub protocol: Budget,
+    /// What the operator asks.
+    pub operator: Budget,
+    /// What anybody may read.
+    pub public: Budget,
+}
+
+/// How many requests of one audience run, how many wait behind them, and how long.
+#[derive(Clone, Copy, Debug)]
+pub struct Budget {
+    /// Running at one time.
+    pub running: usize,
+    /// Waiting for one of those to end; beyond it 429.
+    pub waiting: usize,
+    /// How long one waits before it is sent away with 503.
+    pub patience: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        let patience = Duration::from_secs(20);
+        Self {
+            connections: 4096,
+            idle: Duration::from_secs(30),
+            handshake: Duration::from_secs(10),
+            request: Duration::from_secs(29),
+            stop: Duration::from_secs(10),
+            streams: 512,
+            people: Budget {
+                running: 64,
+                waiting: 2048,
+                patience,
+            },
+            protocol: Budget {
+                running: 256,
+                waiting: 2048,
+                patience,
+            },
+            operator: Budget {
+                running: 64,
+                waiting: 2048,
+                patience,
+            },
+            public: Budget {
+                running: 128,
+                waiting: 1024,
+                patience,
+            },
+        }
+    }
+}
+
+/// Who is on the other end of the connection.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Peer(pub IpAddr);
+
+impl From<SocketAddr> for Peer {
+    fn from(address: SocketAddr) -> Self {
+        Self(address.ip().to_canonical())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn origin(text: &str) -> Result<Origin, OriginError> {
+        Origin::of(&Url::parse(text).unwrap())
+    }
+
+    #[test]
+    fn plain_http_is_for_loopback_only() {
+        assert!(origin("http://127.0.0.1:7380/").is_ok());
+        assert!(origin("http://[::1]:7380/").is_ok());
+        assert!(matches!(
+            origin("http://example.com/"),
+            Err(OriginError::PlainHttp)
+        ));
+        assert!(matches!(
+            origin("http://192.168.1.2/"),
+            Err(OriginError::PlainHttp)
+        ));
+        assert!(origin("https://example.com/").is_ok());
+        assert!(matches!(
+            origin("ftp://example.com/"),
+            Err(OriginError::NotHttp)
+        ));
+    }
+
+    #[test]
+    fn only_loopback_names_on_the_same_port_are_aliases() {
+        let here = origin("http://127.0.0.1:7380/").unwrap();
+        assert!(here.is_alias("localhost:7380"));
+        assert!(here.is_alias("[::1]:7380"));
+        assert!(!here.is_alias("localhost:7381"));
+        assert!(!here.is_alias("rebound.example:7380"));
+        assert!(
+            !origin("https://example.com/")
+                .unwrap()
+                .is_alias("localhost:443")
+        );
+    }
+}

@@ -1,0 +1,7 @@
+//! The routes as their callers meet them, without a socket.
+
+mod doors;
+mod instance;
+mod pages;
+mod sockets;
+mod surface;

@@ -1,0 +1,329 @@
+//! Who gets in: hosts, origins, forms, bodies, budgets, and the headers on the way out.
+
+use std::time::Duration;
+
+use http::StatusCode;
+use http::header::CONTENT_LENGTH;
+
+use super::instance::{Instance, ORIGIN, form, get, post};
+use crate::settings::{Budget, Limits};
+
+#[tokio::test]
+async fn a_foreign_host_is_refused_and_another_loopback_name_is_led_home() {
+    let instance = Instance::start().await;
+    for host in [
+        "rebound.example",
+        "rebound.example:7380",
+        "127.0.0.1:7381",
+        "127.0.0.1",
+        "",
+    ] {
+        let answer = instance.call(get("/").host(host)).await;
+        assert_eq!(answer.status, StatusCode::MISDIRECTED_REQUEST, "{host}");
+    }
+    let led = instance
+        .call(get("/registry?after=9").host("localhost:7380"))
+        .await;
+    assert_eq!(led.status, StatusCode::PERMANENT_REDIRECT);
+    assert_eq!(led.header("location"), format!("{ORIGIN}/registry?after=9"));
+    let post = instance
+        .call(post("/issuer/nonce").host("localhost:7380"))
+        .await;
+    assert_eq!(post.status, StatusCode::MISDIRECTED_REQUEST);
+    assert_eq!(
+        instance
+            .call(get("/livez").host("10.0.0.7:7380"))
+            .await
+            .status,
+        StatusCode::OK
+    );
+}
+
+#[tokio::test]
+async fn two_hosts_are_none() {
+    let instance = Instance::start().await;
+    let answer = instance
+        .call(get("/").header("host", "rebound.example"))
+        .await;
+    assert_eq!(answer.status, StatusCode::MISDIRECTED_REQUEST);
+}
+
+#[tokio::test]
+async fn a_post_from_another_sites_page_is_refused_even_with_the_cookie() {
+    let instance = Instance::start().await;
+    let cookie = instance.operator_cookie().await;
+    let page = instance.call(get("/issuer").cookie(&cookie)).await;
+    let sent = form(&[("form_token", &page.form_token())]);
+    for origin in ["https://evil.example", "null", "http://127.0.0.1:7381"] {
+        let call = post("/operator/sign-out")
+            .cookie(&cookie)
+            .header("origin", origin)
+            .form(sent.clone());
+        assert_eq!(
+            instance.call(call).await.status,
+            StatusCode::FORBIDDEN,
+            "{origin}"
+        );
+    }
+    let own = post("/operator/sign-out")
+        .cookie(&cookie)
+        .header("origin", ORIGIN)
+        .form(sent);
+    assert_eq!(instance.call(own).await.status, StatusCode::SEE_OTHER);
+}
+
+#[tokio::test]
+async fn a_form_without_its_sessions_token_is_refused() {
+    let instance = Instance::start().await;
+    let cookie = instance.operator_cookie().await;
+    let person = instance.person_cookie("a@example.org").await;
+    let persons_token = instance
+        .call(get("/wallet").cookie(&person))
+        .await
+        .form_token();
+    for token in ["", "wrong", &persons_token] {
+        let call = post("/issuer/issued/1/status")
+            .cookie(&cookie)
+            .form(form(&[("form_token", token), ("status", "revoked")]));
+        let answer = instance.call(call).await;
+        assert_eq!(answer.status, StatusCode::FORBIDDEN);
+        assert!(answer.body.contains("out of date"));
+    }
+    let api = post("/api/issuer/offers")
+        .cookie(&cookie)
+        .json(r#"{"template":"immunization","examples":true}"#);
+    assert_eq!(
+        instance.call(api).await.status,
+        StatusCode::FORBIDDEN,
+        "a cookie alone is no proof of who asked"
+    );
+    let bearer = post("/api/issuer/offers")
+        .bearer(&instance.token)
+        .json(r#"{"template":"immunization","examples":true}"#);
+    assert_eq!(instance.call(bearer).await.status, StatusCode::CREATED);
+}
+
+#[tokio::test]
+async fn a_sign_in_form_works_only_in_the_browser_it_was_shown_to() {
+    let instance = Instance::start().await;
+    let page = instance.call(get("/operator")).await;
+    let sent = form(&[
+        ("form_token", &page.form_token()),
+        ("token", &instance.token),
+    ]);
+    let stranger = instance
+        .call(post("/operator/sign-in").form(sent.clone()))
+        .await;
+    assert_eq!(stranger.status, StatusCode::FORBIDDEN);
+    let visitor = page.cookie("selfsame-visitor-7380");
+    let answer = instance
+        .call(post("/operator/sign-in").cookie(&visitor).form(sent))
+        .await;
+    assert_eq!(answer.status, StatusCode::SEE_OTHER);
+    let session = answer
+        .headers
+        .get_all("set-cookie")
+        .iter()
+        .next()
+        .unwrap()
+        .to_str()
+        .unwrap();
+    assert!(
+        session.contains("HttpOnly") && session.contains("SameSite=Strict"),
+        "{session}"
+    );
+}
+
+#[tokio::test]
+async fn the_sign_in_link_leaves_no_token_behind() {
+    let instance = Instance::start().await;
+    let answer = instance
+        .call(get(&format!("/operator/sign-in?token={}", instance.token)))
+        .await;
+    assert_eq!(answer.status, StatusCode::SEE_OTHER);
+    assert_eq!(answer.header("location"), "/issuer");
+    assert_eq!(answer.header("referrer-policy"), "no-referrer");
+    assert!(!format!("{:?}{}", answer.headers, answer.body).contains(&instance.token));
+    let wrong = instance.call(get("/operator/sign-in?token=wrong")).await;
+    assert_eq!(wrong.status, StatusCode::UNAUTHORIZED);
+    assert!(
+        wrong
+            .headers
+            .get_all("set-cookie")
+            .iter()
+            .all(|cookie| !cookie.to_str().unwrap().contains("operator"))
+    );
+}
+
+#[tokio::test]
+async fn after_signing_in_one_is_where_one_wanted_to_be_but_never_elsewhere() {
+    let instance = Instance::start().await;
+    for (next, expected) in [
+        ("/verifier?x=1", "/verifier?x=1"),
+        ("//evil.example", "/issuer"),
+        ("https://evil.example", "/issuer"),
+    ] {
+        let page = instance.call(get("/operator")).await;
+        let sent = form(&[
+            ("form_token", &page.form_token()),
+            ("token", &instance.token),
+            ("next", next),
+        ]);
+        let call = post("/operator/sign-in")
+            .cookie(&page.cookie("selfsame-visitor-7380"))
+            .form(sent);
+        assert_eq!(instance.call(call).await.header("location"), expected);
+    }
+}
+
+#[tokio::test]
+async fn signing_out_ends_the_session() {
+    let instance = Instance::start().await;
+    let person = instance.person_cookie("b@example.org").await;
+    let token = instance
+        .call(get("/wallet").cookie(&person))
+        .await
+        .form_token();
+    let out = instance
+        .call(
+            post("/wallet/sign-out")
+                .cookie(&person)
+                .form(form(&[("form_token", &token)])),
+        )
+        .await;
+    assert!(out.header("set-cookie").contains("Max-Age=0"));
+    assert_eq!(
+        instance.call(get("/wallet").cookie(&person)).await.status,
+        StatusCode::SEE_OTHER
+    );
+}
+
+#[tokio::test]
+async fn bodies_have_limits_and_kinds() {
+    let instance = Instance::start().await;
+    let large = format!(r#"{{"template":"{}"}}"#, "x".repeat(300 * 1024));
+    let answer = instance
+        .call(
+            post("/api/issuer/offers")
+                .bearer(&instance.token)
+                .json(&large),
+        )
+        .await;
+    assert_eq!(answer.status, StatusCode::PAYLOAD_TOO_LARGE);
+    assert_eq!(answer.header("content-type"), "application/problem+json");
+    let untyped = instance
+        .call(post("/api/issuer/offers").bearer(&instance.token))
+        .await;
+    assert_eq!(untyped.status, StatusCode::UNSUPPORTED_MEDIA_TYPE);
+    for bad in [
+        r#"{"template":"a","template":"b"}"#,
+        r#"{"template":"a","unknown":1}"#,
+        "{",
+        "[]",
+    ] {
+        let answer = instance
+            .call(post("/api/issuer/offers").bearer(&instance.token).json(bad))
+            .await;
+        assert_eq!(answer.status, StatusCode::BAD_REQUEST, "{bad}");
+    }
+    let token = instance.call(post("/issuer/token").json("{}")).await;
+    assert_eq!(token.status, StatusCode::BAD_REQUEST);
+    assert!(
+        token.body.contains(r#""error":"invalid_request""#),
+        "{}",
+        token.body
+    );
+}
+
+#[tokio::test]
+async fn each_answer_carries_the_headers_that_keep_browsers_safe() {
+    let instance = Instance::start().await;
+    for path in [
+        "/",
+        "/issuer",
+        "/nowhere",
+        "/api/status",
+        "/.well-known/openid-credential-issuer/issuer",
+    ] {
+        let answer = instance.call(get(path)).await;
+        let policy = answer.header("content-security-policy");
+        assert!(
+            policy.contains("default-src 'none'") && policy.contains("frame-ancestors 'none'"),
+            "{path}"
+        );
+        assert!(!policy.contains("unsafe"), "{path}");
+        assert_eq!(answer.header("x-content-type-options"), "nosniff", "{path}");
+        assert!(!answer.header("referrer-policy").is_empty(), "{path}");
+        assert!(!answer.header("x-request-id").is_empty(), "{path}");
+        assert!(!answer.header("cache-control").is_empty(), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn refusals_speak_the_callers_language() {
+    let instance = Instance::start().await;
+    let program = instance.call(get("/api/status")).await;
+    assert_eq!(program.header("content-type"), "application/problem+json");
+    assert_eq!(program.header("www-authenticate"), "Bearer");
+    let wallet = instance.call(post("/issuer/credential").json("{}")).await;
+    assert_eq!(wallet.status, StatusCode::UNAUTHORIZED);
+    assert!(wallet.body.contains(r#""error":"invalid_token""#));
+    let person = instance.call(get("/nowhere")).await;
+    assert!(person.body.contains("Nothing here"));
+    assert_eq!(person.status, StatusCode::NOT_FOUND);
+    let method = instance.call(post("/registry")).await;
+    assert_eq!(method.status, StatusCode::METHOD_NOT_ALLOWED);
+}
+
+#[tokio::test]
+async fn people_waiting_do_not_keep_protocols_waiting() {
+    let none = Budget {
+        running: 0,
+        waiting: 0,
+        patience: Duration::from_secs(1),
+    };
+    let instance = Instance::with(Limits {
+        people: none,
+        ..Limits::default()
+    })
+    .await;
+    let person = instance.call(get("/wallet/sign-in")).await;
+    assert_eq!(person.status, StatusCode::TOO_MANY_REQUESTS);
+    assert_eq!(person.header("retry-after"), "1");
+    assert_eq!(
+        instance.call(post("/issuer/nonce")).await.status,
+        StatusCode::OK
+    );
+    assert_eq!(instance.call(get("/livez")).await.status, StatusCode::OK);
+}
+
+#[tokio::test]
+async fn assets_are_kept_for_ever_and_only_under_their_contents_name() {
+    let instance = Instance::start().await;
+    let answer = instance.call(get(&crate::assets::url("app.css"))).await;
+    assert_eq!(answer.status, StatusCode::OK);
+    assert!(answer.header("cache-control").contains("immutable"));
+    assert_eq!(
+        answer.header(CONTENT_LENGTH.as_str()),
+        answer.body.len().to_string()
+    );
+    assert_eq!(
+        instance.call(get("/assets/old/app.css")).await.status,
+        StatusCode::NOT_FOUND
+    );
+}
+
+#[tokio::test]
+async fn figures_name_routes_and_never_addresses() {
+    let instance = Instance::start().await;
+    instance
+        .call(get("/1.0/identifiers/did:example:secret-person"))
+        .await;
+    let figures = instance.call(get("/metrics")).await.body;
+    assert!(
+        figures.contains("selfsame_http_requests_total"),
+        "{figures}"
+    );
+    assert!(figures.contains(r#"route="/1.0/identifiers/{*did}""#));
+    assert!(!figures.contains("secret-person"));
+}

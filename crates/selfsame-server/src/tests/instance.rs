@@ -1,0 +1,218 @@
+//! An instance in memory, and calls to its routes.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use http::header::{CONTENT_TYPE, COOKIE, HOST};
+use http::{HeaderMap, Method, Request, StatusCode};
+use selfsame_app::config::{
+    Config, IssuerConfig, RegistryConfig, Roles, TrustConfig, VerifierConfig,
+};
+use selfsame_app::{App, Parts};
+use selfsame_crypto::seal::SealingKey;
+use selfsame_net::{Net, Settings as NetSettings};
+use selfsame_store::ledger::{LedgerStore, MemoryLedger};
+use selfsame_store::{Memory, Store, Vault};
+use tower::ServiceExt as _;
+
+use crate::router;
+use crate::server::Server;
+use crate::settings::{Limits, Peer};
+
+pub const HOST_NAME: &str = "127.0.0.1:7380";
+pub const ORIGIN: &str = "http://127.0.0.1:7380";
+
+/// An instance's routes and its operator's token.
+pub struct Instance {
+    pub router: Router,
+    pub token: String,
+}
+
+/// An answer, read to its end.
+pub struct Answered {
+    pub status: StatusCode,
+    pub headers: HeaderMap,
+    pub body: String,
+}
+
+/// A request on its way.
+pub struct Call(http::request::Builder, Body);
+
+impl Instance {
+    pub async fn start() -> Self {
+        Self::with(Limits::default()).await
+    }
+
+    pub async fn with(limits: Limits) -> Self {
+        let (app, token) = open(ORIGIN).await;
+        let server = Server::new(app, limits).unwrap();
+        Self {
+            router: router::build(&server),
+            token,
+        }
+    }
+
+    pub async fn call(&self, Call(request, body): Call) -> Answered {
+        let request = request
+            .extension(Peer([127, 0, 0, 1].into()))
+            .body(body)
+            .unwrap();
+        let response = self.router.clone().oneshot(request).await.unwrap();
+        let (parts, body) = response.into_parts();
+        let body = axum::body::to_bytes(body, 10 << 20).await.unwrap();
+        Answered {
+            status: parts.status,
+            headers: parts.headers,
+            body: String::from_utf8(body.to_vec()).unwrap(),
+        }
+    }
+
+    /// The cookie of the operator's browser.
+    pub async fn operator_cookie(&self) -> String {
+        let link = format!("/operator/sign-in?token={}", self.token);
+        let answer = self.call(get(&link)).await;
+        assert_eq!(answer.status, StatusCode::SEE_OTHER);
+        answer.cookie("selfsame-operator-7380")
+    }
+
+    /// The cookie of a person's browser, registered by the page's own form.
+    pub async fn person_cookie(&self, email: &str) -> String {
+        let page = self.call(get("/wallet/sign-in")).await;
+        let visitor = page.cookie("selfsame-visitor-7380");
+        let form = form(&[
+            ("form_token", &page.form_token()),
+            ("email", email),
+            ("password", "a long password"),
+        ]);
+        let answer = self
+            .call(post("/wallet/register").cookie(&visitor).form(form))
+            .await;
+        assert_eq!(answer.status, StatusCode::SEE_OTHER, "{}", answer.body);
+        answer.cookie("selfsame-wallet-7380")
+    }
+}
+
+/// A whole instance in memory: every role, an embedded registry, no network but its own.
+pub async fn open(origin: &str) -> (Arc<App>, String) {
+    let vault = Vault::from_master(SealingKey::from_bytes([7; 32]));
+    let store = Store::open(Arc::new(Memory::new()), vault).await.unwrap();
+    let net = Net::new(NetSettings::default()).unwrap();
+    let ledger = Some(Arc::new(MemoryLedger::new()) as Arc<dyn LedgerStore>);
+    let config = Config {
+        origin: format!("{origin}/").parse().unwrap(),
+        roles: Roles::ALL,
+        issuer: IssuerConfig::default(),
+        verifier: VerifierConfig::default(),
+        trust: TrustConfig::default(),
+        registry: RegistryConfig::Embedded {
+            name: "test".to_owned(),
+        },
+        foreign_resolver: None,
+    };
+    let (app, token) = App::open(config, Parts { store, net, ledger })
+        .await
+        .unwrap();
+    app.start().await.unwrap();
+    (app, token.unwrap().expose().to_owned())
+}
+
+pub fn get(path: &str) -> Call {
+    call(Method::GET, path)
+}
+
+pub fn post(path: &str) -> Call {
+    call(Method::POST, path)
+}
+
+pub fn call(method: Method, path: &str) -> Call {
+    Call(
+        Request::builder()
+            .method(method)
+            .uri(path)
+            .header(HOST, HOST_NAME),
+        Body::empty(),
+    )
+}
+
+/// A form's body.
+pub fn form(fields: &[(&str, &str)]) -> String {
+    url::form_urlencoded::Serializer::new(String::new())
+        .extend_pairs(fields)
+        .finish()
+}
+
+impl Call {
+    pub fn header(self, name: &str, value: &str) -> Self {
+        Self(self.0.header(name, value), self.1)
+    }
+
+    /// The same to another host.
+    pub fn host(mut self, host: &str) -> Self {
+        self.0
+            .headers_mut()
+            .unwrap()
+            .insert(HOST, host.parse().unwrap());
+        self
+    }
+
+    pub fn cookie(self, cookie: &str) -> Self {
+        self.header(COOKIE.as_str(), cookie)
+    }
+
+    pub fn bearer(self, token: &str) -> Self {
+        self.header("authorization", &format!("Bearer {token}"))
+    }
+
+    pub fn form(self, body: String) -> Self {
+        Self(
+            self.0
+                .header(CONTENT_TYPE, "application/x-www-form-urlencoded"),
+            Body::from(body),
+        )
+    }
+
+    pub fn json(self, body: &str) -> Self {
+        Self(
+            self.0.header(CONTENT_TYPE, "application/json"),
+            Body::from(body.to_owned()),
+        )
+    }
+}
+
+impl Answered {
+    /// `name=value` of the cookie that the answer sets.
+    pub fn cookie(&self, name: &str) -> String {
+        let set = self
+            .headers
+            .get_all("set-cookie")
+            .iter()
+            .map(|cookie| cookie.to_str().unwrap());
+        let cookie = set
+            .into_iter()
+            .find(|cookie| cookie.starts_with(&format!("{name}=")));
+        cookie
+            .unwrap_or_else(|| panic!("no cookie {name}"))
+            .split(';')
+            .next()
+            .unwrap()
+            .to_owned()
+    }
+
+    /// The token that the page's forms carry.
+    pub fn form_token(&self) -> String {
+        let marked = self
+            .body
+            .split("name=\"form_token\" value=\"")
+            .nth(1)
+            .expect("a form");
+        marked.split('"').next().unwrap().to_owned()
+    }
+
+    pub fn header(&self, name: &str) -> &str {
+        self.headers
+            .get(name)
+            .map(|value| value.to_str().unwrap())
+            .unwrap_or_default()
+    }
+}

@@ -1,0 +1,206 @@
+//! What the pages show, and that nothing in them comes from elsewhere or runs inline.
+
+use http::StatusCode;
+
+use super::instance::{Instance, form, get, post};
+
+/// Everything a page must have, and must not.
+fn check(path: &str, page: &str) {
+    assert!(
+        page.starts_with("<!doctype html>\n<html lang=\"en\">"),
+        "{path}"
+    );
+    assert_eq!(page.matches("<h1").count(), 1, "{path} has one heading");
+    for wanted in [
+        "<title>",
+        "class=\"skip\"",
+        "<main id=\"main\"",
+        "aria-label=\"Main\"",
+    ] {
+        assert!(page.contains(wanted), "{path} lacks {wanted}");
+    }
+    for unwanted in [
+        " style=",
+        "<style",
+        "javascript:",
+        " onclick=",
+        "src=\"http",
+        "href=\"http",
+    ] {
+        assert!(!page.contains(unwanted), "{path} has {unwanted}");
+    }
+    for script in page.split("<script").skip(1) {
+        assert!(
+            script.starts_with(" type=\"module\" src=\"/assets/"),
+            "{path} has an inline script"
+        );
+    }
+    for form in page.split("<form method=\"post\"").skip(1) {
+        let form = form.split("</form>").next().unwrap();
+        assert!(
+            form.contains("name=\"form_token\" value=\""),
+            "{path} has a form without its token"
+        );
+        assert!(
+            !form.contains("name=\"form_token\" value=\"\""),
+            "{path} has a form with an empty token"
+        );
+    }
+}
+
+#[tokio::test]
+async fn pages_are_whole_and_hold_nothing_inline_or_foreign() {
+    let instance = Instance::start().await;
+    let operator = instance.operator_cookie().await;
+    let person = instance.person_cookie("c@example.org").await;
+    let cookies = format!("{operator}; {person}");
+    for path in [
+        "/",
+        "/issuer",
+        "/issuer/new/immunization",
+        "/issuer/new/prescription",
+        "/verifier",
+        "/verifier/new/immunization",
+        "/wallet",
+        "/wallet/history",
+        "/wallet/keys",
+        "/wallet/sign-in",
+        "/registry",
+        "/resolver",
+        "/operator",
+        "/resolver?did=did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
+    ] {
+        let answer = instance.call(get(path).cookie(&cookies)).await;
+        assert_eq!(answer.status, StatusCode::OK, "{path}: {}", answer.body);
+        check(path, &answer.body);
+    }
+}
+
+#[tokio::test]
+async fn an_offer_made_by_the_form_has_a_code_a_link_and_a_page_of_its_own() {
+    let instance = Instance::start().await;
+    let operator = instance.operator_cookie().await;
+    let page = instance
+        .call(get("/issuer/new/immunization").cookie(&operator))
+        .await;
+    let token = page.form_token();
+    let fields = filled(&page.body);
+    let mut fields: Vec<(&str, &str)> = fields
+        .iter()
+        .map(|(name, value)| (name.as_str(), value.as_str()))
+        .collect();
+    fields.extend([
+        ("form_token", token.as_str()),
+        ("template", "immunization"),
+        ("uses", "1"),
+        ("format", "dc+sd-jwt"),
+    ]);
+    let made = instance
+        .call(post("/issuer/new").cookie(&operator).form(form(&fields)))
+        .await;
+    assert_eq!(made.status, StatusCode::SEE_OTHER, "{}", made.body);
+    let offer = instance
+        .call(get(made.header("location")).cookie(&operator))
+        .await;
+    check("offer", &offer.body);
+    assert!(offer.body.contains("<svg ") && offer.body.contains("openid-credential-offer://"));
+    assert!(
+        offer
+            .body
+            .contains("/wallet/offer?uri=openid-credential-offer%3A%2F%2F")
+    );
+    fields.push(("tx_code", "true"));
+    let made = instance
+        .call(post("/issuer/new").cookie(&operator).form(form(&fields)))
+        .await;
+    assert_eq!(
+        made.status,
+        StatusCode::OK,
+        "the code is shown at once: {}",
+        made.body
+    );
+    assert!(made.body.contains("id=\"tx-code\""));
+}
+
+/// The claims as the form comes filled in.
+fn filled(page: &str) -> Vec<(String, String)> {
+    let unescaped = |text: &str| {
+        text.replace("&#34;", "\"")
+            .replace("&#39;", "'")
+            .replace("&#38;", "&")
+            .replace("&amp;", "&")
+    };
+    page.split("name=\"claim.")
+        .skip(1)
+        .map(|field| {
+            let name = field.split('"').next().unwrap();
+            let tag = field.split('>').next().unwrap();
+            let value = match tag.split_once(" value=\"") {
+                Some((_, value)) => value.split('"').next().unwrap(),
+                None => field
+                    .split_once('>')
+                    .unwrap()
+                    .1
+                    .split("</textarea>")
+                    .next()
+                    .unwrap(),
+            };
+            (format!("claim.{name}"), unescaped(value))
+        })
+        .collect()
+}
+
+#[tokio::test]
+async fn a_link_is_led_to_the_page_that_understands_it() {
+    let instance = Instance::start().await;
+    let person = instance.person_cookie("d@example.org").await;
+    let token = instance
+        .call(get("/wallet").cookie(&person))
+        .await
+        .form_token();
+    for (link, page) in [
+        (
+            "openid-credential-offer://?credential_offer=%7B%7D",
+            "/wallet/offer?uri=",
+        ),
+        ("openid4vp://?client_id=x", "/wallet/request?uri="),
+        (" OPENID4VP://?client_id=x ", "/wallet/request?uri="),
+        (
+            "https://wallet.example/?credential_offer_uri=x",
+            "/wallet/offer?uri=",
+        ),
+    ] {
+        let sent = form(&[("form_token", &token), ("uri", link)]);
+        let answer = instance
+            .call(post("/wallet/open").cookie(&person).form(sent))
+            .await;
+        assert!(
+            answer.header("location").starts_with(page),
+            "{link}: {}",
+            answer.header("location")
+        );
+    }
+    let sent = form(&[("form_token", &token), ("uri", "javascript:alert(1)")]);
+    let answer = instance
+        .call(post("/wallet/open").cookie(&person).form(sent))
+        .await;
+    assert_eq!(answer.status, StatusCode::BAD_REQUEST);
+}
+
+#[tokio::test]
+async fn a_deep_link_survives_signing_in() {
+    let instance = Instance::start().await;
+    let deep = "/wallet/offer?uri=openid-credential-offer%3A%2F%2F%3Fcredential_offer%3D%257B%257D";
+    let answer = instance.call(get(deep)).await;
+    assert_eq!(answer.status, StatusCode::SEE_OTHER);
+    let door = instance.call(get(answer.header("location"))).await;
+    let next = door
+        .body
+        .split("name=\"next\" value=\"")
+        .nth(1)
+        .unwrap()
+        .split('"')
+        .next()
+        .unwrap();
+    assert_eq!(next, deep);
+}

@@ -1,0 +1,223 @@
+//! What only a socket shows: bounds on connections, time-outs, streams, TLS, the stop.
+#![expect(clippy::disallowed_methods, reason = "these tests are the client")]
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustls::pki_types::{CertificateDer, ServerName};
+use selfsame_app::App;
+use selfsame_app::events::EventKind;
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+use tokio_rustls::TlsConnector;
+
+use super::instance::{HOST_NAME, ORIGIN, open};
+use crate::{Limits, Settings, Tls, serve};
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+struct Listening {
+    app: Arc<App>,
+    address: std::net::SocketAddr,
+    stop: oneshot::Sender<()>,
+    served: JoinHandle<std::io::Result<()>>,
+}
+
+impl Listening {
+    async fn start(origin: &str, settings: Settings) -> Self {
+        let (app, _) = open(origin).await;
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let (stop, stopped) = oneshot::channel();
+        let stopped = async move { stopped.await.unwrap_or_default() };
+        let served = tokio::spawn(serve(listener, app.clone(), settings, stopped));
+        Self {
+            app,
+            address,
+            stop,
+            served,
+        }
+    }
+
+    async fn plain(limits: Limits) -> Self {
+        Self::start(
+            ORIGIN,
+            Settings {
+                limits,
+                ..Settings::default()
+            },
+        )
+        .await
+    }
+
+    async fn connect(&self) -> TcpStream {
+        TcpStream::connect(self.address).await.unwrap()
+    }
+
+    async fn stop(self) {
+        self.stop.send(()).unwrap();
+        tokio::time::timeout(PATIENCE, self.served)
+            .await
+            .unwrap()
+            .unwrap()
+            .unwrap();
+    }
+}
+
+async fn ask(stream: &mut (impl AsyncWrite + Unpin), path: &str, host: &str) {
+    let request = format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n");
+    stream.write_all(request.as_bytes()).await.unwrap();
+}
+
+/// Reads until `text` has come; what has come by then.
+async fn read_until(stream: &mut (impl AsyncRead + Unpin), text: &str) -> String {
+    let mut read = Vec::new();
+    let mut buffer = [0; 4096];
+    while !String::from_utf8_lossy(&read).contains(text) {
+        let count = tokio::time::timeout(PATIENCE, stream.read(&mut buffer))
+            .await
+            .unwrap()
+            .unwrap();
+        assert!(
+            count > 0,
+            "ended without {text:?}: {}",
+            String::from_utf8_lossy(&read)
+        );
+        read.extend_from_slice(&buffer[..count]);
+    }
+    String::from_utf8_lossy(&read).into_owned()
+}
+
+/// Reads to the end, however it comes.
+async fn read_to_end(stream: &mut (impl AsyncRead + Unpin)) -> String {
+    let mut read = Vec::new();
+    let _ended_or_reset = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut read))
+        .await
+        .unwrap();
+    String::from_utf8_lossy(&read).into_owned()
+}
+
+#[tokio::test]
+async fn a_connection_beyond_the_bound_is_refused_at_once_and_there_is_room_again_later() {
+    let listening = Listening::plain(Limits {
+        connections: 1,
+        ..Limits::default()
+    })
+    .await;
+    let mut first = listening.connect().await;
+    ask(&mut first, "/livez", HOST_NAME).await;
+    read_until(&mut first, "alive").await;
+    let refused = read_to_end(&mut listening.connect().await).await;
+    assert!(
+        refused.starts_with("HTTP/1.1 503") && refused.contains("Retry-After: 1"),
+        "{refused}"
+    );
+    drop(first);
+    for _ in 0..100 {
+        let mut next = listening.connect().await;
+        ask(&mut next, "/livez", HOST_NAME).await;
+        if read_to_end_or(&mut next, "alive").await.contains("alive") {
+            return listening.stop().await;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    panic!("there is no room again");
+}
+
+async fn read_to_end_or(stream: &mut TcpStream, text: &str) -> String {
+    let mut read = String::new();
+    let mut buffer = [0; 1024];
+    while !read.contains(text) {
+        match stream.read(&mut buffer).await {
+            Ok(0) | Err(_) => break,
+            Ok(count) => read.push_str(&String::from_utf8_lossy(&buffer[..count])),
+        }
+    }
+    read
+}
+
+#[tokio::test]
+async fn connections_that_say_nothing_or_half_a_head_are_closed() {
+    let listening = Listening::plain(Limits {
+        idle: Duration::from_millis(300),
+        ..Limits::default()
+    })
+    .await;
+    for said in ["", "P", "GET /livez HTTP/1.1\r\nHost: x"] {
+        let mut stream = listening.connect().await;
+        stream.write_all(said.as_bytes()).await.unwrap();
+        read_to_end(&mut stream).await;
+    }
+    listening.stop().await;
+}
+
+#[tokio::test]
+async fn the_start_page_hears_what_happens_and_the_stream_ends_when_the_server_stops() {
+    let listening = Listening::plain(Limits {
+        idle: Duration::from_millis(300),
+        ..Limits::default()
+    })
+    .await;
+    let mut stream = listening.connect().await;
+    ask(&mut stream, "/events", HOST_NAME).await;
+    let head = read_until(&mut stream, "\r\n\r\n").await;
+    assert!(head.contains("content-type: text/event-stream"), "{head}");
+    // Longer than the bound on silence: a stream is no silent connection.
+    tokio::time::sleep(Duration::from_millis(700)).await;
+    listening
+        .app
+        .events()
+        .tell(EventKind::Issued, "an id that stays here");
+    let event = read_until(&mut stream, "\n\n").await;
+    assert!(
+        event.contains("event: tally") && event.contains(r#""kind":"issued""#),
+        "{event}"
+    );
+    assert!(!event.contains("an id that stays here"), "{event}");
+    listening.stop().await;
+    read_to_end(&mut stream).await;
+}
+
+#[tokio::test]
+async fn an_https_origin_is_served_with_a_self_made_certificate_and_not_without() {
+    let made = Tls::self_made("localhost").unwrap();
+    let tls = Tls::from_pem(
+        made.certificate_pem.as_bytes(),
+        made.key_pem.expose().as_bytes(),
+    )
+    .unwrap();
+    let mut roots = rustls::RootCertStore::empty();
+    roots
+        .add(CertificateDer::from(tls.certificates[0].clone()))
+        .unwrap();
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let client = rustls::ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    let settings = Settings {
+        tls: Some(tls),
+        ..Settings::default()
+    };
+    let listening = Listening::start("https://localhost:7380", settings).await;
+    let name = ServerName::try_from("localhost").unwrap();
+    let tcp = listening.connect().await;
+    let mut stream = TlsConnector::from(Arc::new(client))
+        .connect(name, tcp)
+        .await
+        .unwrap();
+    ask(&mut stream, "/operator", "localhost:7380").await;
+    let page = read_until(&mut stream, "\r\n\r\n").await;
+    assert!(page.contains("strict-transport-security"), "{page}");
+    assert!(
+        page.contains("set-cookie: __Host-selfsame-visitor-7380=") && page.contains("; Secure"),
+        "{page}"
+    );
+    listening.stop().await;
+
+    let bare = Listening::start("https://localhost:7380", Settings::default()).await;
+    assert!(bare.served.await.unwrap().is_err());
+}

@@ -1,0 +1,169 @@
+//! The whole table of addresses: each is guarded as its audience demands, and the API's are documented.
+
+use std::collections::BTreeSet;
+
+use http::{Method, StatusCode};
+use selfsame_app::config::Roles;
+use serde_json::Value;
+
+use super::instance::{Instance, call};
+use crate::api::openapi;
+use crate::router::group::Audience;
+use crate::router::groups;
+
+/// The address with something in each of its places.
+fn concrete(pattern: &str) -> String {
+    let segments = pattern.split('/').map(|segment| {
+        if segment.starts_with('{') {
+            "1"
+        } else {
+            segment
+        }
+    });
+    segments.collect::<Vec<_>>().join("/")
+}
+
+#[tokio::test]
+async fn each_of_the_operators_addresses_needs_the_operator() {
+    let instance = Instance::start().await;
+    let mut seen = 0;
+    for group in groups(&Roles::ALL) {
+        let is_operators = matches!(
+            group.audience,
+            Audience::Operator
+                | Audience::OperatorApi
+                | Audience::OperatorStream
+                | Audience::OperatorWait
+        );
+        for route in group.routes.iter().filter(|_| is_operators) {
+            let path = concrete(route.path);
+            for token in [None, Some("wrong"), Some("")] {
+                let asked = call(route.method.clone(), &path);
+                let asked = token
+                    .into_iter()
+                    .fold(asked, |asked, token| asked.bearer(token));
+                let answer = instance.call(asked).await;
+                let page = route.method == Method::GET && !path.starts_with("/api/");
+                let expected = if page {
+                    StatusCode::SEE_OTHER
+                } else {
+                    StatusCode::UNAUTHORIZED
+                };
+                assert_eq!(answer.status, expected, "{} {path}", route.method);
+                assert!(
+                    !page || answer.header("location").starts_with("/operator?next=%2F"),
+                    "{path}"
+                );
+            }
+            seen += 1;
+        }
+    }
+    assert!(seen > 25, "the table has only {seen} operator's addresses");
+}
+
+#[tokio::test]
+async fn each_of_a_persons_addresses_needs_that_person() {
+    let instance = Instance::start().await;
+    let mut seen = 0;
+    for group in groups(&Roles::ALL) {
+        let is_persons = matches!(group.audience, Audience::Person | Audience::PersonApi);
+        for route in group.routes.iter().filter(|_| is_persons) {
+            let path = concrete(route.path);
+            // The operator is no person: his token opens nobody's wallet.
+            let answer = instance
+                .call(call(route.method.clone(), &path).bearer(&instance.token))
+                .await;
+            let page = route.method == Method::GET && !path.starts_with("/api/");
+            let expected = if page {
+                StatusCode::SEE_OTHER
+            } else {
+                StatusCode::UNAUTHORIZED
+            };
+            assert_eq!(answer.status, expected, "{} {path}", route.method);
+            seen += 1;
+        }
+    }
+    assert!(seen > 20, "the table has only {seen} addresses of people");
+}
+
+#[test]
+fn each_address_of_the_api_is_documented_and_each_documented_one_exists() {
+    let routes: BTreeSet<(String, String)> = groups(&Roles::ALL)
+        .iter()
+        .flat_map(|group| &group.routes)
+        .filter(|route| route.path.starts_with("/api/"))
+        .map(|route| {
+            (
+                route.path.to_owned(),
+                route.method.as_str().to_ascii_lowercase(),
+            )
+        })
+        .collect();
+    let description: Value = serde_json::from_str(openapi::text()).unwrap();
+    let documented: BTreeSet<(String, String)> = description["paths"]
+        .as_object()
+        .unwrap()
+        .iter()
+        .flat_map(|(path, item)| {
+            item.as_object()
+                .unwrap()
+                .keys()
+                .map(move |method| (path.clone(), method.clone()))
+        })
+        .collect();
+    assert_eq!(routes, documented);
+}
+
+#[test]
+fn every_reference_in_the_description_leads_somewhere() {
+    let description: Value = serde_json::from_str(openapi::text()).unwrap();
+    let mut references = Vec::new();
+    collect(&description, &mut references);
+    assert!(references.len() > 20);
+    for reference in references {
+        let pointer = reference.strip_prefix('#').unwrap();
+        assert!(
+            description.pointer(pointer).is_some(),
+            "{reference} leads nowhere"
+        );
+    }
+}
+
+fn collect(value: &Value, references: &mut Vec<String>) {
+    match value {
+        Value::Object(members) => {
+            references.extend(
+                members
+                    .get("$ref")
+                    .and_then(Value::as_str)
+                    .map(str::to_owned),
+            );
+            members
+                .values()
+                .for_each(|value| collect(value, references));
+        }
+        Value::Array(items) => items.iter().for_each(|value| collect(value, references)),
+        _ => {}
+    }
+}
+
+#[test]
+fn an_instance_serves_the_addresses_of_its_roles_only() {
+    let only_issuer = Roles {
+        issuer: true,
+        wallet: false,
+        verifier: false,
+        registry: false,
+    };
+    let paths: Vec<&str> = groups(&only_issuer)
+        .iter()
+        .flat_map(|group| &group.routes)
+        .map(|route| route.path)
+        .collect();
+    assert!(paths.contains(&"/issuer/token"));
+    assert!(
+        !paths
+            .iter()
+            .any(|path| path.starts_with("/wallet") || path.starts_with("/verifier"))
+    );
+}

@@ -1,0 +1,194 @@
+//! The pages: what each shows, made from what the use cases give; no page decides anything.
+
+pub mod home;
+pub mod hue;
+pub mod issuer;
+pub mod operator;
+pub mod problem;
+pub mod qr;
+pub mod registry;
+pub mod resolver;
+pub mod verdict;
+pub mod verifier;
+pub mod wallet;
+pub mod when;
+
+use std::fmt;
+
+use askama::Template;
+use axum::extract::FromRequestParts;
+use axum::response::{Html, IntoResponse};
+use http::request::Parts;
+use selfsame_app::config::Roles;
+
+use crate::auth::{self, Seat};
+use crate::error::{Answer, Problem};
+use crate::server::Server;
+
+/// What every page shows around its content.
+pub struct Frame {
+    /// The page's title.
+    pub title: String,
+    /// The part of the site it belongs to.
+    pub section: &'static str,
+    /// What its forms must carry.
+    pub form: String,
+    /// What this instance does.
+    pub roles: Roles,
+    seat: Option<Seat>,
+    operator: bool,
+    person: Option<String>,
+}
+
+/// An entry of the main navigation.
+pub struct Entry {
+    /// Where it leads.
+    pub href: &'static str,
+    /// What it says.
+    pub label: &'static str,
+    /// Whether this page is in it.
+    pub current: bool,
+}
+
+impl Frame {
+    /// The frame with this title.
+    pub fn titled(mut self, title: impl Into<String>) -> Self {
+        self.title = title.into();
+        self
+    }
+
+    /// The main navigation: what this instance does.
+    pub fn entries(&self) -> Vec<Entry> {
+        let roles = &self.roles;
+        [
+            ("issuer", "/issuer", "Issuer", roles.issuer),
+            ("wallet", "/wallet", "Wallet", roles.wallet),
+            ("verifier", "/verifier", "Verifier", roles.verifier),
+            ("registry", "/registry", "Registry", roles.registry),
+            ("resolver", "/resolver", "Resolver", true),
+        ]
+        .into_iter()
+        .filter(|(.., here)| *here)
+        .map(|(section, href, label, _)| Entry {
+            href,
+            label,
+            current: section == self.section,
+        })
+        .collect()
+    }
+
+    /// Where this page's session ends, if it has one.
+    pub fn sign_out(&self) -> Option<&'static str> {
+        match self.seat {
+            Some(Seat::Operator { .. }) => Some("/operator/sign-out"),
+            Some(Seat::Person { .. }) => Some("/wallet/sign-out"),
+            Some(Seat::Visitor { .. }) | None => None,
+        }
+    }
+
+    /// Who is signed in, in words.
+    pub fn who(&self) -> &str {
+        match &self.seat {
+            Some(Seat::Operator { .. }) => "Operator",
+            Some(Seat::Person { person, .. }) => &person.email,
+            Some(Seat::Visitor { .. }) | None => match &self.person {
+                Some(person) => person,
+                None if self.operator => "Operator",
+                None => "",
+            },
+        }
+    }
+}
+
+impl FromRequestParts<Server> for Frame {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, server: &Server) -> Result<Self, Problem> {
+        let seat = parts.extensions.get::<Seat>().cloned();
+        let (operator, person) = match seat {
+            Some(_) => (false, None),
+            None => auth::signed_in(server, parts).await,
+        };
+        let form = seat
+            .as_ref()
+            .map(|seat| seat.form().to_owned())
+            .unwrap_or_default();
+        Ok(Self {
+            title: "Selfsame".to_owned(),
+            section: section(parts.uri.path()),
+            form,
+            roles: server.app().config().roles,
+            seat,
+            operator,
+            person: person.map(|person| person.email),
+        })
+    }
+}
+
+fn section(path: &str) -> &'static str {
+    match path.split('/').nth(1) {
+        Some("issuer") => "issuer",
+        Some("wallet") => "wallet",
+        Some("verifier") => "verifier",
+        Some("registry") => "registry",
+        Some("resolver") => "resolver",
+        Some("operator") => "operator",
+        _ => "home",
+    }
+}
+
+/// A page as a response.
+pub fn html(page: &impl Template) -> Answer {
+    match page.render() {
+        Ok(text) => Ok(Html(text).into_response()),
+        Err(error) => Err(selfsame_app::Error::internal(error).into()),
+    }
+}
+
+/// A wire word for people: `not_yet_valid` becomes "not yet valid".
+pub fn words(text: &(impl fmt::Display + ?Sized)) -> String {
+    text.to_string().replace('_', " ")
+}
+
+/// An identifier that is short enough for a line: the host of an address, the ends of a DID.
+pub fn short_name(identifier: &str) -> String {
+    if let Ok(url) = url::Url::parse(identifier)
+        && let Some(host) = url.host_str()
+    {
+        return match url.port() {
+            Some(port) => format!("{host}:{port}"),
+            None => host.to_owned(),
+        };
+    }
+    let letters: Vec<char> = identifier.chars().collect();
+    match (
+        letters.get(..22),
+        letters.get(letters.len().saturating_sub(8)..),
+    ) {
+        (Some(start), Some(end)) if letters.len() > 34 => {
+            format!(
+                "{}…{}",
+                start.iter().collect::<String>(),
+                end.iter().collect::<String>()
+            )
+        }
+        _ => identifier.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_identifiers_are_shown_by_their_host_or_their_ends() {
+        assert_eq!(
+            short_name("https://clinic.example/issuer"),
+            "clinic.example"
+        );
+        assert_eq!(short_name("http://127.0.0.1:7380/issuer"), "127.0.0.1:7380");
+        let long = "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK";
+        assert_eq!(short_name(long), "did:key:z6MkhaXgBZDvot…EGta2doK");
+        assert_eq!(short_name("did:web:a.example"), "did:web:a.example");
+    }
+}

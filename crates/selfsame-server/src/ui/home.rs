@@ -1,0 +1,48 @@
+//! The start page: the trust triangle, live.
+
+use askama::Template;
+use axum::extract::State;
+use axum::response::Response;
+use axum::response::sse::Event;
+use futures_util::StreamExt as _;
+use selfsame_app::events::EventKind;
+use serde_json::json;
+use tokio_stream::wrappers::BroadcastStream;
+
+use super::Frame;
+use crate::error::Answer;
+use crate::server::Server;
+use crate::stream;
+use crate::tally::Tally;
+
+#[derive(Template)]
+#[template(path = "home.html")]
+struct Page {
+    frame: Frame,
+    tally: Tally,
+}
+
+/// The page.
+pub async fn page(State(server): State<Server>, frame: Frame) -> Answer {
+    super::html(&Page {
+        frame: frame.titled("Start"),
+        tally: server.tallies().now(),
+    })
+}
+
+/// What happens, as kinds and numbers: nothing that names anybody or anything.
+pub async fn events(State(server): State<Server>) -> Response {
+    let tallies = server.tallies().clone();
+    let told = BroadcastStream::new(server.app().events().listen()).filter_map(move |event| {
+        let told = event.ok().and_then(|event| tell(event.kind, tallies.now()));
+        async move { told }
+    });
+    stream::respond(&server, told)
+}
+
+fn tell(kind: EventKind, tally: Tally) -> Option<Event> {
+    Event::default()
+        .event("tally")
+        .json_data(json!({ "kind": kind, "tally": tally }))
+        .ok()
+}

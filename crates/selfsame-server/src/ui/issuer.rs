@@ -1,0 +1,208 @@
+//! The issuer's pages: templates, a form made of claims, offers, and what was issued.
+
+mod fields;
+
+use askama::Template;
+use axum::extract::{Path, State};
+use axum::response::{IntoResponse as _, Redirect};
+use selfsame_app::templates;
+use selfsame_app::view::Paging;
+use selfsame_app::view::issuer::{
+    CredentialStatus, IssuedCredential, NewOffer, Offer, Template as Kind,
+};
+
+use super::{Frame, qr};
+use crate::error::{Answer, Problem};
+use crate::extract::{Form, Query};
+use crate::server::Server;
+use fields::Field;
+
+pub use fields::label;
+
+#[derive(Template)]
+#[template(path = "issuer.html")]
+struct Page {
+    frame: Frame,
+    templates: &'static [Kind],
+    issued: Vec<Row>,
+    next: Option<String>,
+    offers: Vec<Offer>,
+}
+
+/// A line of the list of issued credentials.
+struct Row {
+    id: String,
+    title: String,
+    format: String,
+    index: u64,
+    label: Option<String>,
+    issued: String,
+    expires: String,
+    status: &'static str,
+}
+
+/// What can be made of a credential's status.
+struct Change {
+    status: &'static str,
+    label: &'static str,
+    class: &'static str,
+}
+
+const REVOKE: Change = Change {
+    status: "revoked",
+    label: "Revoke",
+    class: "bad",
+};
+const SUSPEND: Change = Change {
+    status: "suspended",
+    label: "Suspend",
+    class: "",
+};
+const REINSTATE: Change = Change {
+    status: "valid",
+    label: "Reinstate",
+    class: "",
+};
+
+impl Row {
+    fn of(one: IssuedCredential) -> Self {
+        let template = templates::find(&one.template);
+        Self {
+            title: template
+                .map_or_else(|_| one.template.clone(), |template| template.title.clone()),
+            id: one.id,
+            format: one.format,
+            index: one.status_index,
+            label: one.label,
+            issued: one.issued,
+            expires: one.expires,
+            status: match one.status {
+                CredentialStatus::Valid => "valid",
+                CredentialStatus::Revoked => "revoked",
+                CredentialStatus::Suspended => "suspended",
+            },
+        }
+    }
+
+    fn changes(&self) -> Vec<Change> {
+        match self.status {
+            "valid" => vec![SUSPEND, REVOKE],
+            "suspended" => vec![REINSTATE, REVOKE],
+            _ => Vec::new(),
+        }
+    }
+}
+
+#[derive(Template)]
+#[template(path = "issuer_new.html")]
+struct NewPage {
+    frame: Frame,
+    template: &'static Kind,
+    fields: Vec<Field>,
+}
+
+#[derive(Template)]
+#[template(path = "issuer_offer.html")]
+struct OfferPage {
+    frame: Frame,
+    title: &'static str,
+    tx_code: Option<String>,
+    qr: String,
+    wallet_href: String,
+    offer: Offer,
+}
+
+/// Templates, and what was issued.
+pub async fn page(
+    State(server): State<Server>,
+    frame: Frame,
+    Query(paging): Query<Paging>,
+) -> Answer {
+    let issuer = server.issuer()?;
+    let issued = issuer.issued(None, &paging).await?;
+    let few = Paging {
+        after: None,
+        limit: Some(10),
+    };
+    let offers = issuer.offers(&few).await?.items;
+    super::html(&Page {
+        frame: frame.titled("Issuer"),
+        templates: templates::all(),
+        issued: issued.items.into_iter().map(Row::of).collect(),
+        next: issued.next,
+        offers,
+    })
+}
+
+/// The form of one template, filled with its examples.
+pub async fn new(frame: Frame, Path(id): Path<String>) -> Answer {
+    let template = templates::find(&id)?;
+    let fields = template.claims.iter().map(Field::of).collect();
+    super::html(&NewPage {
+        frame: frame.titled(&template.title),
+        template,
+        fields,
+    })
+}
+
+/// Makes the offer. One with a transaction code is shown at once, since the code is never shown again.
+pub async fn create(State(server): State<Server>, frame: Frame, form: Form) -> Answer {
+    let template = templates::find(form.needed("template")?)?;
+    let uses = form
+        .needed("uses")?
+        .parse()
+        .map_err(|_| Problem::bad_request("how often is a number"))?;
+    let new = NewOffer {
+        template: template.id.clone(),
+        format: form.one("format").map(str::to_owned),
+        claims: fields::read(&template.claims, &form)?,
+        examples: false,
+        uses: Some(uses),
+        tx_code: form.checked("tx_code"),
+        by_reference: form.checked("by_reference"),
+        expires_in: None,
+        label: form.one("label").map(str::to_owned),
+    };
+    let offer = server.issuer()?.create_offer(&new).await?;
+    if offer.tx_code.is_none() {
+        return Ok(Redirect::to(&format!("/issuer/view/{}", offer.id)).into_response());
+    }
+    show(frame, &template.title, offer)
+}
+
+/// An offer with its link and code.
+pub async fn offer(State(server): State<Server>, frame: Frame, Path(id): Path<String>) -> Answer {
+    let offer = server.issuer()?.offer(&id).await?;
+    let title = &templates::find(&offer.template)?.title;
+    show(frame, title, offer)
+}
+
+/// Suspends, reinstates or revokes.
+pub async fn set_status(
+    State(server): State<Server>,
+    Path(id): Path<String>,
+    form: Form,
+) -> Answer {
+    let status = match form.needed("status")? {
+        "valid" => CredentialStatus::Valid,
+        "suspended" => CredentialStatus::Suspended,
+        "revoked" => CredentialStatus::Revoked,
+        _ => return Err(Problem::bad_request("there is no such status")),
+    };
+    server.issuer()?.set_status(&id, status).await?;
+    Ok(Redirect::to("/issuer#issued").into_response())
+}
+
+fn show(frame: Frame, title: &'static str, mut offer: Offer) -> Answer {
+    let tx_code = offer.tx_code.take();
+    let qr = qr::svg(&offer.uri);
+    let wallet_href = super::wallet::link("/wallet/offer", &offer.uri);
+    super::html(&OfferPage {
+        frame: frame.titled(title),
+        title,
+        tx_code,
+        qr,
+        wallet_href,
+        offer,
+    })
+}

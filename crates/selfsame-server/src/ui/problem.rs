@@ -1,0 +1,46 @@
+//! The page for what went wrong.
+
+use askama::Template;
+
+use crate::error::Problem;
+
+#[derive(Template)]
+#[template(path = "problem.html")]
+struct Page<'a> {
+    status: u16,
+    title: &'a str,
+    reason: &'a str,
+    hint: Option<&'a str>,
+}
+
+/// The page's text; the bare reason should it fail.
+pub fn page(problem: &Problem) -> String {
+    let status = problem.status();
+    let page = Page {
+        status: status.as_u16(),
+        title: match status.as_u16() {
+            404 => "Nothing here",
+            403 => "Not allowed",
+            410 => "It is over",
+            429 | 503 => "Too busy right now",
+            500..=599 => "Something went wrong",
+            _ => "That did not work",
+        },
+        reason: problem.reason(),
+        hint: problem.hint(),
+    };
+    page.render()
+        .unwrap_or_else(|_| "something went wrong".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_shown_is_escaped() {
+        let shown = page(&Problem::bad_request("no <script>alert(1)</script>"));
+        assert!(!shown.contains("<script>alert"), "{shown}");
+        assert!(shown.contains("That did not work"));
+    }
+}

@@ -1,0 +1,88 @@
+//! The resolver's page: an identifier in, its document and metadata out.
+
+use askama::Template;
+use axum::extract::State;
+use selfsame_did::Resolution;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::Frame;
+use crate::error::Answer;
+use crate::extract::Query;
+use crate::protocol::resolver::{Asked, resolution};
+use crate::server::Server;
+
+#[derive(Template)]
+#[template(path = "resolver.html")]
+struct Page {
+    frame: Frame,
+    did: String,
+    version_id: String,
+    version_time: String,
+    result: Option<Shown>,
+}
+
+struct Shown {
+    error: Option<String>,
+    document: Option<String>,
+    metadata: String,
+}
+
+/// What to resolve.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+pub struct Which {
+    did: String,
+}
+
+/// The form, and what came of it.
+pub async fn page(
+    State(server): State<Server>,
+    frame: Frame,
+    Query(Which { did }): Query<Which>,
+    Query(asked): Query<Asked>,
+) -> Answer {
+    let did = did.trim().to_owned();
+    let asked = Asked {
+        version_id: filled(asked.version_id),
+        version_time: filled(asked.version_time),
+    };
+    let result = match did.as_str() {
+        "" => None,
+        did => Some(Shown::of(resolution(&server, did, &asked).await.as_ref())),
+    };
+    super::html(&Page {
+        frame: frame.titled("Resolver"),
+        did,
+        version_id: asked.version_id.unwrap_or_default(),
+        version_time: asked.version_time.unwrap_or_default(),
+        result,
+    })
+}
+
+/// A field of a form that was left empty asks for nothing.
+fn filled(field: Option<String>) -> Option<String> {
+    field
+        .map(|text| text.trim().to_owned())
+        .filter(|text| !text.is_empty())
+}
+
+impl Shown {
+    fn of(resolution: &Resolution) -> Self {
+        let error = resolution.metadata.error;
+        let metadata = json!({
+            "didResolutionMetadata": resolution.metadata,
+            "didDocumentMetadata": resolution.document_metadata,
+        });
+        Self {
+            error: error.map(|error| error.to_string()),
+            document: resolution.document.as_ref().map(pretty),
+            metadata: pretty(&metadata),
+        }
+    }
+}
+
+/// JSON as people read it.
+pub fn pretty(value: &impl Serialize) -> String {
+    serde_json::to_string_pretty(value).unwrap_or_default()
+}

@@ -1,0 +1,212 @@
+//! The verifier's pages: what to ask, the link, and the verdict as it comes.
+
+use askama::Template;
+use axum::extract::{Path, State};
+use axum::response::{IntoResponse as _, Redirect};
+use http::HeaderMap;
+use http::header::SET_COOKIE;
+use selfsame_app::templates;
+use selfsame_app::view::Paging;
+use selfsame_app::view::issuer::Template as Kind;
+use selfsame_app::view::verifier::{NewRequest, RequestState, VerificationStatus};
+use serde::Deserialize;
+
+use super::{Frame, qr};
+use crate::auth::cookie::{self, Jar};
+use crate::error::Answer;
+use crate::extract::{Form, Query};
+use crate::server::Server;
+
+#[derive(Template)]
+#[template(path = "verifier.html")]
+struct Page {
+    frame: Frame,
+    templates: &'static [Kind],
+    requests: Vec<Line>,
+    next: Option<String>,
+}
+
+/// A line of the list of requests.
+struct Line {
+    id: String,
+    title: String,
+    created: String,
+    word: &'static str,
+}
+
+impl Line {
+    fn of(request: VerificationStatus) -> Self {
+        let word = match (request.state, &request.verdict) {
+            (_, Some(verdict)) => verdict.outcome.as_str(),
+            (RequestState::Created, None) => "waiting",
+            (RequestState::Fetched, None) => "fetched",
+            (RequestState::Answered, None) => "answered",
+            (RequestState::Declined, None) => "declined",
+            (RequestState::Expired, None) => "expired",
+        };
+        Self {
+            id: request.id,
+            title: request.title,
+            created: request.created,
+            word,
+        }
+    }
+}
+
+#[derive(Template)]
+#[template(path = "verifier_new.html")]
+struct NewPage {
+    frame: Frame,
+    template: &'static Kind,
+    claims: Vec<Choice>,
+}
+
+/// A claim that can be asked.
+struct Choice {
+    name: String,
+    label: String,
+    typical: bool,
+}
+
+#[derive(Template)]
+#[template(path = "verifier_request.html")]
+struct RequestPage {
+    frame: Frame,
+    view: View,
+}
+
+/// The part of that page that changes, for its script.
+#[derive(Template)]
+#[template(path = "verifier_result.html")]
+struct ResultPart {
+    frame: Frame,
+    view: View,
+}
+
+/// What the wallet brings back.
+#[derive(Deserialize)]
+pub struct Came {
+    response_code: String,
+}
+
+struct View {
+    request: VerificationStatus,
+    fetched: bool,
+    over: bool,
+    qr: String,
+    wallet_href: String,
+}
+
+impl View {
+    fn of(request: VerificationStatus) -> Self {
+        Self {
+            fetched: request.state == RequestState::Fetched,
+            over: request.state == RequestState::Expired,
+            qr: qr::svg(&request.uri),
+            wallet_href: super::wallet::link("/wallet/request", &request.uri),
+            request,
+        }
+    }
+}
+
+/// What can be asked, and what was.
+pub async fn page(
+    State(server): State<Server>,
+    frame: Frame,
+    Query(paging): Query<Paging>,
+) -> Answer {
+    let templates = templates::all();
+    let listed = server.verifier()?.requests(&paging).await?;
+    let requests = listed.items.into_iter().map(Line::of).collect();
+    super::html(&Page {
+        frame: frame.titled("Verifier"),
+        templates,
+        requests,
+        next: listed.next,
+    })
+}
+
+/// The claims of one template, to choose from.
+pub async fn new(frame: Frame, Path(id): Path<String>) -> Answer {
+    let template = templates::find(&id)?;
+    let claims = template.claims.iter().map(|claim| Choice {
+        name: claim.path.join("/"),
+        label: super::issuer::label(claim),
+        typical: template.request.claims.contains(&claim.path),
+    });
+    let claims = claims.collect();
+    super::html(&NewPage {
+        frame: frame.titled(&template.request.title),
+        template,
+        claims,
+    })
+}
+
+/// Makes the request; a same-device one binds its answer to this browser.
+pub async fn create(State(server): State<Server>, form: Form) -> Answer {
+    let claims = form
+        .all("claim")
+        .iter()
+        .map(|name| name.split('/').map(str::to_owned).collect())
+        .collect();
+    let new = NewRequest {
+        dcql_query: None,
+        template: Some(form.needed("template")?.to_owned()),
+        format: form.one("format").map(str::to_owned),
+        claims: Some(claims),
+        client_id_prefix: form.one("client_id_prefix").map(str::to_owned),
+        same_device: form.checked("same_device"),
+        max_status_age: None,
+        purpose: form.one("purpose").map(str::to_owned),
+    };
+    let made = server.verifier()?.create_request(&new).await?;
+    let mut response = Redirect::to(&format!("/verifier/view/{}", made.id)).into_response();
+    let binding = made.browser_binding.as_deref();
+    if let Some(cookie) =
+        binding.and_then(|value| Jar::lax(server.cookies().binding()).value(value, server.origin()))
+    {
+        response.headers_mut().append(SET_COOKIE, cookie);
+    }
+    Ok(response)
+}
+
+/// A request: its link while it waits, its verdict afterwards.
+pub async fn request(State(server): State<Server>, frame: Frame, Path(id): Path<String>) -> Answer {
+    let view = View::of(server.verifier()?.request(&id).await?);
+    super::html(&RequestPage {
+        frame: frame.titled(&view.request.title),
+        view,
+    })
+}
+
+/// Where a same-device wallet brings the person back to: the result, for the browser that asked and no other.
+pub async fn same_device(
+    State(server): State<Server>,
+    frame: Frame,
+    (Path(id), Query(Came { response_code })): (Path<String>, Query<Came>),
+    headers: HeaderMap,
+) -> Answer {
+    let browser = cookie::read(&headers, server.cookies().binding()).unwrap_or_default();
+    let view = View::of(
+        server
+            .verifier()?
+            .same_device_result(&id, &response_code, &browser)
+            .await?,
+    );
+    super::html(&RequestPage {
+        frame: frame.titled(&view.request.title),
+        view,
+    })
+}
+
+/// The part of the page that changes.
+pub async fn result(State(server): State<Server>, frame: Frame, Path(id): Path<String>) -> Answer {
+    let view = View::of(server.verifier()?.request(&id).await?);
+    super::html(&ResultPart { frame, view })
+}
+
+/// Judges a presentation once more, with its status as it is now.
+pub async fn recheck(State(server): State<Server>, Path(id): Path<String>) -> Answer {
+    server.verifier()?.recheck(&id).await?;
+    Ok(Redirect::to(&format!("/verifier/view/{id}")).into_response())
+}

@@ -1,0 +1,159 @@
+//! The wallet's pages: cards, offers, consent, history, keys; all of them a person's own.
+
+pub mod history;
+pub mod keys;
+pub mod offer;
+pub mod request;
+pub mod sign_in;
+
+use askama::Template;
+use axum::extract::{Path, State};
+use axum::response::{IntoResponse as _, Redirect};
+use selfsame_app::view::wallet::{Card, CardSummary, Display};
+use serde::Deserialize;
+
+use super::{Frame, hue, short_name};
+use crate::error::{Answer, Problem};
+use crate::extract::{Form, Owner, Query};
+use crate::server::Server;
+
+/// How a card looks.
+pub struct Face {
+    id: String,
+    hue: &'static str,
+    icon: String,
+    title: String,
+    kind: String,
+    issuer: String,
+}
+
+impl Face {
+    fn of(card: &CardSummary) -> Self {
+        let Display { title, color, icon } = &card.display;
+        Self {
+            id: card.id.clone(),
+            hue: hue::of(color.as_deref().unwrap_or_default()),
+            icon: icon.clone().unwrap_or_default(),
+            title: title.clone(),
+            kind: format_name(&card.format).to_owned(),
+            issuer: short_name(&card.issuer),
+        }
+    }
+}
+
+#[derive(Template)]
+#[template(path = "wallet.html")]
+struct Page {
+    frame: Frame,
+    tab: &'static str,
+    done: Option<&'static str>,
+    cards: Vec<Face>,
+    next: Option<String>,
+}
+
+#[derive(Template)]
+#[template(path = "wallet_card.html")]
+struct CardPage {
+    frame: Frame,
+    face: Face,
+    card: Card,
+}
+
+/// Where to go on in the list, and what was just done.
+#[derive(Deserialize)]
+pub struct At {
+    after: Option<String>,
+    done: Option<String>,
+}
+
+/// The cards.
+pub async fn page(
+    State(server): State<Server>,
+    frame: Frame,
+    Owner(person): Owner,
+    Query(at): Query<At>,
+) -> Answer {
+    let paging = selfsame_app::view::Paging {
+        after: at.after,
+        limit: None,
+    };
+    let listed = server.wallet()?.cards(&person, &paging).await?;
+    let done = match at.done.as_deref() {
+        Some("accepted") => Some("It is in your wallet now."),
+        Some("removed") => Some("The card is gone."),
+        _ => None,
+    };
+    let cards = listed.items.iter().map(Face::of).collect();
+    super::html(&Page {
+        frame: frame.titled("Your wallet"),
+        tab: "cards",
+        done,
+        cards,
+        next: listed.next,
+    })
+}
+
+/// One card with its claims.
+pub async fn card(
+    State(server): State<Server>,
+    frame: Frame,
+    Owner(person): Owner,
+    Path(id): Path<String>,
+) -> Answer {
+    let card = server.wallet()?.card(&person, &id).await?;
+    let face = Face::of(&card.summary);
+    super::html(&CardPage {
+        frame: frame.titled(&face.title),
+        face,
+        card,
+    })
+}
+
+/// Removes a card.
+pub async fn delete_card(
+    State(server): State<Server>,
+    Owner(person): Owner,
+    Path(id): Path<String>,
+) -> Answer {
+    server.wallet()?.delete_card(&person, &id).await?;
+    Ok(Redirect::to("/wallet?done=removed").into_response())
+}
+
+/// Takes any link that somebody sent, and leads to the page that can do something with it.
+pub async fn open(form: Form) -> Answer {
+    let uri = form.needed("uri")?;
+    let scheme = uri
+        .split(':')
+        .next()
+        .unwrap_or_default()
+        .to_ascii_lowercase();
+    let page = match scheme.as_str() {
+        "openid-credential-offer" | "haip-vci" => "/wallet/offer",
+        "openid4vp" | "haip-vp" => "/wallet/request",
+        _ if uri.contains("credential_offer") => "/wallet/offer",
+        _ if uri.contains("request_uri") || uri.contains("dcql_query") => "/wallet/request",
+        _ => {
+            return Err(
+                Problem::bad_request("this link is neither an offer nor a request")
+                    .with_hint("they begin with openid-credential-offer:// or openid4vp://"),
+            );
+        }
+    };
+    Ok(Redirect::to(&link(page, uri)).into_response())
+}
+
+/// The page of this wallet that takes a link.
+pub fn link(page: &str, uri: &str) -> String {
+    let uri: String = url::form_urlencoded::byte_serialize(uri.as_bytes()).collect();
+    format!("{page}?uri={uri}")
+}
+
+/// A format's name for people.
+fn format_name(format: &str) -> &str {
+    match format {
+        "dc+sd-jwt" => "SD-JWT VC",
+        "jwt_vc_json" => "W3C VC 1.1",
+        "vc+jwt" => "W3C VC 2.0",
+        other => other,
+    }
+}

@@ -1,0 +1,55 @@
+//! A person's keys and DIDs.
+
+use askama::Template;
+use axum::extract::State;
+use axum::response::{IntoResponse as _, Redirect};
+use selfsame_app::view::Paging;
+use selfsame_app::view::wallet::{DidInfo, KeyInfo};
+
+use crate::error::Answer;
+use crate::extract::{Form, Owner};
+use crate::server::Server;
+use crate::ui::{self, Frame};
+
+#[derive(Template)]
+#[template(path = "wallet_keys.html")]
+struct Page {
+    frame: Frame,
+    tab: &'static str,
+    keys: Vec<KeyInfo>,
+    dids: Vec<DidInfo>,
+}
+
+/// The page.
+pub async fn page(State(server): State<Server>, frame: Frame, Owner(person): Owner) -> Answer {
+    let all = Paging {
+        after: None,
+        limit: Some(200),
+    };
+    let keys = server.wallet()?.keys(&person, &all).await?.items;
+    let dids = server.wallet()?.dids(&person, &all).await?.items;
+    ui::html(&Page {
+        frame: frame.titled("Keys and DIDs"),
+        tab: "keys",
+        keys,
+        dids,
+    })
+}
+
+/// Makes a key.
+pub async fn create_key(State(server): State<Server>, Owner(person): Owner, form: Form) -> Answer {
+    server
+        .wallet()?
+        .create_key(&person, form.needed("kind")?)
+        .await?;
+    Ok(Redirect::to("/wallet/keys").into_response())
+}
+
+/// Makes a DID.
+pub async fn create_did(State(server): State<Server>, Owner(person): Owner, form: Form) -> Answer {
+    server
+        .wallet()?
+        .create_did(&person, form.needed("method")?, form.needed("kind")?)
+        .await?;
+    Ok(Redirect::to("/wallet/keys").into_response())
+}

@@ -1,0 +1,112 @@
+//! An offer: who makes it and what it would bring, before anything is taken.
+
+use askama::Template;
+use axum::extract::State;
+use axum::response::{IntoResponse as _, Redirect};
+use selfsame_app::view::wallet::{AcceptOffer, OfferPreview, OfferedCredential};
+use selfsame_app::{Error, ErrorKind};
+use serde::Deserialize;
+
+use crate::error::Answer;
+use crate::extract::{Form, Owner, Query};
+use crate::server::Server;
+use crate::ui::{self, Frame, hue};
+
+#[derive(Template)]
+#[template(path = "wallet_offer.html")]
+struct Page {
+    frame: Frame,
+    uri: String,
+    issuer_name: String,
+    offered: Vec<Offered>,
+    preview: OfferPreview,
+    problem: Option<String>,
+}
+
+/// One credential of the offer.
+struct Offered {
+    hue: &'static str,
+    icon: String,
+    title: String,
+    kind: String,
+    claims: Vec<String>,
+}
+
+impl Offered {
+    fn of(one: &OfferedCredential) -> Self {
+        Self {
+            hue: hue::of(one.display.color.as_deref().unwrap_or_default()),
+            icon: one.display.icon.clone().unwrap_or_default(),
+            title: one.display.title.clone(),
+            kind: super::format_name(&one.format).to_owned(),
+            claims: one.claims.clone(),
+        }
+    }
+}
+
+/// The link that led here.
+#[derive(Deserialize)]
+pub struct Link {
+    uri: String,
+}
+
+/// Shows what is offered.
+pub async fn page(
+    State(server): State<Server>,
+    frame: Frame,
+    Query(Link { uri }): Query<Link>,
+) -> Answer {
+    show(&server, frame, Tried { uri, problem: None }).await
+}
+
+/// Takes it. What the person can put right, such as a wrong code, is asked again.
+pub async fn accept(
+    State(server): State<Server>,
+    frame: Frame,
+    Owner(person): Owner,
+    form: Form,
+) -> Answer {
+    let accept = AcceptOffer {
+        offer: form.needed("uri")?.to_owned(),
+        tx_code: form.one("tx_code").map(str::to_owned),
+        did: None,
+        copies: None,
+    };
+    match server.wallet()?.accept_offer(&person, &accept).await {
+        Ok(_) => Ok(Redirect::to("/wallet?done=accepted").into_response()),
+        Err(error) if accept.tx_code.is_some() && can_be_put_right(&error) => {
+            let problem = Some(error.reason);
+            let uri = accept.offer;
+            show(&server, frame, Tried { uri, problem }).await
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The issuer's no to a code reaches the wallet as its own no to the person, or as the other party's.
+fn can_be_put_right(error: &Error) -> bool {
+    matches!(error.kind, ErrorKind::BadRequest | ErrorKind::Upstream)
+}
+
+struct Tried {
+    uri: String,
+    problem: Option<String>,
+}
+
+async fn show(server: &Server, frame: Frame, tried: Tried) -> Answer {
+    let preview = server.wallet()?.preview_offer(&tried.uri).await?;
+    let issuer_name = preview
+        .issuer_name
+        .clone()
+        .unwrap_or_else(|| ui::short_name(&preview.issuer));
+    let offered = preview.credentials.iter().map(Offered::of).collect();
+    let Tried { uri, problem } = tried;
+    ui::html(&Page {
+        frame: frame.titled("An offer"),
+        uri,
+        issuer_name,
+        offered,
+        preview,
+        problem,
+    })
+}

@@ -1,0 +1,130 @@
+//! Making a wallet, opening it, closing it.
+
+use askama::Template;
+use axum::extract::{Extension, State};
+use axum::response::IntoResponse as _;
+use http::header::SET_COOKIE;
+use http::{HeaderMap, StatusCode};
+use selfsame_app::view::wallet::NewSession;
+use selfsame_app::{Error, ErrorKind};
+use selfsame_crypto::SecretString;
+use serde::Deserialize;
+
+use crate::auth;
+use crate::auth::cookie::{self, Jar};
+use crate::error::{Answer, Problem};
+use crate::extract::{Form, Query};
+use crate::server::Server;
+use crate::settings::Peer;
+use crate::ui::{self, Frame};
+
+const HOME: &str = "/wallet";
+
+#[derive(Template)]
+#[template(path = "wallet_sign_in.html")]
+struct Page {
+    frame: Frame,
+    next: String,
+    email: String,
+    problem: Option<String>,
+    registering: bool,
+}
+
+/// Where to go on after signing in.
+#[derive(Deserialize)]
+pub struct Next {
+    #[serde(default)]
+    next: String,
+}
+
+/// The page with both forms.
+pub async fn page(frame: Frame, Query(Next { next }): Query<Next>) -> Answer {
+    let frame = frame.titled("Your wallet");
+    ui::html(&Page {
+        frame,
+        next,
+        email: String::new(),
+        problem: None,
+        registering: false,
+    })
+}
+
+/// Opens a wallet.
+pub async fn sign_in(
+    State(server): State<Server>,
+    Extension(Peer(peer)): Extension<Peer>,
+    frame: Frame,
+    form: Form,
+) -> Answer {
+    let (email, password) = credentials(&form)?;
+    match server
+        .wallet()?
+        .accounts()
+        .sign_in(email, password, &peer.to_string())
+        .await
+    {
+        Ok(session) => opened(&server, &session, form.one("next")),
+        Err(error) => again(frame, &form, error, false),
+    }
+}
+
+/// Makes a wallet and opens it.
+pub async fn register(State(server): State<Server>, frame: Frame, form: Form) -> Answer {
+    let (email, password) = credentials(&form)?;
+    match server.wallet()?.accounts().register(email, password).await {
+        Ok(session) => opened(&server, &session, form.one("next")),
+        Err(error) => again(frame, &form, error, true),
+    }
+}
+
+/// Closes it.
+pub async fn sign_out(State(server): State<Server>, headers: HeaderMap) -> Answer {
+    let name = server.cookies().person();
+    if let Some(session) = cookie::read(&headers, name) {
+        server.wallet()?.accounts().sign_out(&session).await?;
+    }
+    let mut response = auth::back_to(None, "/");
+    if let Some(gone) = Jar::lax(name).gone(server.origin()) {
+        response.headers_mut().append(SET_COOKIE, gone);
+    }
+    Ok(response)
+}
+
+fn credentials(form: &Form) -> Result<(&str, SecretString), Problem> {
+    Ok((
+        form.needed("email")?,
+        SecretString::from(form.verbatim("password")?),
+    ))
+}
+
+/// A link that was scanned must land signed in, so this cookie goes along when other sites lead here.
+fn opened(server: &Server, session: &NewSession, next: Option<&str>) -> Answer {
+    let cookie = Jar::lax(server.cookies().person())
+        .value(&session.token, server.origin())
+        .ok_or_else(|| Problem::from(Error::internal("a session that fits no cookie")))?;
+    let mut response = auth::back_to(next, HOME);
+    response.headers_mut().append(SET_COOKIE, cookie);
+    Ok(response)
+}
+
+/// What the person can put right is said beside the form; the rest is a problem like any other.
+fn again(frame: Frame, form: &Form, error: Error, registering: bool) -> Answer {
+    let status = match error.kind {
+        ErrorKind::BadRequest => StatusCode::BAD_REQUEST,
+        ErrorKind::Unauthenticated => StatusCode::UNAUTHORIZED,
+        ErrorKind::Conflict => StatusCode::CONFLICT,
+        _ => return Err(error.into()),
+    };
+    let problem = match error.hint {
+        Some(hint) => format!("{}; {hint}", error.reason),
+        None => error.reason,
+    };
+    let page = ui::html(&Page {
+        frame: frame.titled("Your wallet"),
+        next: form.one("next").unwrap_or_default().to_owned(),
+        email: form.one("email").unwrap_or_default().to_owned(),
+        problem: Some(problem),
+        registering,
+    })?;
+    Ok((status, page).into_response())
+}

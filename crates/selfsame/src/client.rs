@@ -1,0 +1,185 @@
+//! A client of a running instance's API.
+
+use std::net::IpAddr;
+use std::path::Path;
+
+use selfsame_crypto::SecretString;
+use selfsame_net::{Authorization, Body, Call, Method, Net, Request, Response, Settings};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use url::Url;
+
+use crate::exit::Failure;
+
+/// Speaks to one instance.
+#[derive(Clone)]
+pub struct Client {
+    net: Net,
+    origin: Url,
+    token: Option<SecretString>,
+}
+
+/// The API's way to say no (RFC 9457).
+#[derive(Deserialize)]
+struct Problem {
+    title: Option<String>,
+    detail: Option<String>,
+    hint: Option<String>,
+}
+
+impl Client {
+    /// A client of the instance at `origin`; `token` is the operator's or a person's.
+    ///
+    /// # Errors
+    /// If no TLS can be had on this machine.
+    pub fn new(origin: Url, token: Option<SecretString>) -> Result<Self, Failure> {
+        let hosts = [("localhost".to_owned(), vec![IpAddr::from([127, 0, 0, 1])])].into();
+        let settings = Settings {
+            own_origins: vec![origin.origin()],
+            hosts,
+            ..Settings::default()
+        };
+        let net = Net::new(settings).map_err(|error| Failure::environment(error.to_string()))?;
+        Ok(Self { net, origin, token })
+    }
+
+    /// The same client with another token.
+    #[must_use]
+    pub fn with_token(&self, token: SecretString) -> Self {
+        Self {
+            token: Some(token),
+            ..self.clone()
+        }
+    }
+
+    /// `GET path`.
+    ///
+    /// # Errors
+    /// What the instance says, or that it does not answer.
+    pub async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Failure> {
+        self.send(Method::Get, path, Body::Empty).await
+    }
+
+    /// `POST path` with a JSON body.
+    ///
+    /// # Errors
+    /// As [`Self::get`].
+    pub async fn post<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        body: &impl Serialize,
+    ) -> Result<T, Failure> {
+        self.send(Method::Post, path, json(body)?).await
+    }
+
+    /// `PUT path` with a JSON body.
+    ///
+    /// # Errors
+    /// As [`Self::get`].
+    pub async fn put<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        body: &impl Serialize,
+    ) -> Result<T, Failure> {
+        self.send(Method::Put, path, json(body)?).await
+    }
+
+    /// `DELETE path`.
+    ///
+    /// # Errors
+    /// As [`Self::get`].
+    pub async fn delete<T: DeserializeOwned>(&self, path: &str) -> Result<T, Failure> {
+        self.send(Method::Delete, path, Body::Empty).await
+    }
+
+    /// `GET path`, whatever the status: for answers that say no in a body of their own.
+    ///
+    /// # Errors
+    /// If the instance does not answer, or not with JSON.
+    pub async fn get_any(&self, path: &str) -> Result<(u16, serde_json::Value), Failure> {
+        let response = self.call(Method::Get, path, Body::Empty).await?;
+        Ok((response.status, read(path, &response.body)?))
+    }
+
+    async fn send<T: DeserializeOwned>(
+        &self,
+        method: Method,
+        path: &str,
+        body: Body,
+    ) -> Result<T, Failure> {
+        let response = self.call(method, path, body).await?;
+        if response.is_success() {
+            read(path, &response.body)
+        } else {
+            Err(refusal(response.status, &response.body))
+        }
+    }
+
+    async fn call(&self, method: Method, path: &str, body: Body) -> Result<Response, Failure> {
+        let url = self
+            .origin
+            .join(path)
+            .map_err(|error| Failure::ours(format!("{path}: {error}")))?;
+        let authorization = match &self.token {
+            Some(token) => Authorization::Bearer(token.clone()),
+            None => Authorization::None,
+        };
+        let call = Call {
+            method,
+            url: &url,
+            body,
+            authorization,
+            request: Request::default(),
+        };
+        self.net.call(call).await.map_err(|error| {
+            Failure::environment(format!("{} does not answer: {error}", self.origin))
+                .hint("start it with `selfsame up`, or name another with --instance")
+        })
+    }
+}
+
+fn read<T: DeserializeOwned>(path: &str, body: &[u8]) -> Result<T, Failure> {
+    serde_json::from_slice(body).map_err(|error| {
+        Failure::ours(format!(
+            "{path} answered what this version does not understand: {error}"
+        ))
+    })
+}
+
+fn refusal(status: u16, body: &[u8]) -> Failure {
+    let problem = serde_json::from_slice::<Problem>(body).ok();
+    let said = problem
+        .as_ref()
+        .and_then(|problem| problem.detail.clone().or_else(|| problem.title.clone()))
+        .unwrap_or_else(|| format!("the instance answered {status}"));
+    let failure = if status >= 500 {
+        Failure::ours(said)
+    } else {
+        Failure::environment(said)
+    };
+    match problem.and_then(|problem| problem.hint) {
+        Some(hint) => failure.hint(hint),
+        None if status == 401 => {
+            failure.hint("give the operator's token: --token-file, or SELFSAME_TOKEN")
+        }
+        None => failure,
+    }
+}
+
+fn json(body: &impl Serialize) -> Result<Body, Failure> {
+    serde_json::to_vec(body)
+        .map(Body::Json)
+        .map_err(|error| Failure::ours(error.to_string()))
+}
+
+/// The operator's token from a file that `selfsame up` wrote.
+///
+/// # Errors
+/// If the file can't be read.
+pub fn token_from(file: &Path) -> Result<SecretString, Failure> {
+    let text = std::fs::read_to_string(file).map_err(|error| {
+        Failure::environment(format!("{}: {error}", file.display()))
+            .hint("`selfsame up` writes it into its data directory; name it with --token-file, or set SELFSAME_TOKEN")
+    })?;
+    Ok(SecretString::new(text.trim().to_owned()))
+}

@@ -1,0 +1,115 @@
+//! The verbs of the command line, one file each.
+
+mod bench;
+mod demo;
+mod did;
+mod issue;
+mod present;
+mod revoke;
+mod status;
+mod up;
+mod verify;
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use selfsame_crypto::SecretString;
+use url::Url;
+
+use crate::client::{self, Client};
+use crate::exit::{End, Failure};
+
+/// Issue, hold, prove, verify and revoke verifiable credentials.
+///
+/// Exit codes: 0 yes, 1 a proper no, 2 usage or environment, 3 our fault.
+#[derive(Parser)]
+#[command(
+    name = "selfsame",
+    version,
+    after_help = "Example: selfsame up        starts everything on loopback and prints where to look"
+)]
+pub struct Cli {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// Start an instance: issuer, wallet, verifier and registry, or some of them.
+    Up(Box<up::Up>),
+    /// Walk a scenario from issuance to refusal and print its verdicts.
+    Demo(demo::Demo),
+    /// Make, show, resolve, update and deactivate DIDs.
+    Did(did::Did),
+    /// Make an offer for a credential.
+    Issue(issue::Issue),
+    /// Let a wallet take an offer or answer a verifier's request.
+    Present(present::Present),
+    /// Judge a credential, or ask for one and wait for the verdict.
+    Verify(verify::Verify),
+    /// Revoke, suspend or reinstate a credential.
+    Revoke(revoke::Revoke),
+    /// Say how a running instance is.
+    Status(status::Status),
+    /// Measure.
+    Bench(bench::Bench),
+}
+
+impl Cli {
+    /// Runs the verb.
+    pub async fn run(self) -> End {
+        match self.verb {
+            Verb::Up(up) => up.run().await,
+            Verb::Demo(demo) => demo.run().await,
+            Verb::Did(did) => did.run().await,
+            Verb::Issue(issue) => issue.run().await,
+            Verb::Present(present) => present.run().await,
+            Verb::Verify(verify) => verify.run().await,
+            Verb::Revoke(revoke) => revoke.run().await,
+            Verb::Status(status) => status.run().await,
+            Verb::Bench(bench) => bench.run().await,
+        }
+    }
+}
+
+/// Which instance to speak to, and as whom.
+#[derive(Args, Clone)]
+pub struct Instance {
+    /// The instance's base URL.
+    #[arg(
+        long,
+        env = "SELFSAME_INSTANCE",
+        default_value = "http://127.0.0.1:7380/"
+    )]
+    pub instance: Url,
+    /// The operator's token; better in the environment than on the command line.
+    #[arg(long, env = "SELFSAME_TOKEN", hide_env_values = true)]
+    pub token: Option<String>,
+    /// The file that holds the operator's token.
+    #[arg(long, default_value = "data/operator-token")]
+    pub token_file: PathBuf,
+    /// Print one JSON object in place of lines for people.
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl Instance {
+    /// A client that acts as the operator.
+    pub fn operator(&self) -> Result<Client, Failure> {
+        let token = match &self.token {
+            Some(token) => SecretString::new(token.clone()),
+            None => client::token_from(&self.token_file)?,
+        };
+        Client::new(self.instance.clone(), Some(token))
+    }
+
+    /// A client that is nobody.
+    pub fn anybody(&self) -> Result<Client, Failure> {
+        Client::new(self.instance.clone(), None)
+    }
+}
+
+/// A path segment of an URL.
+pub fn segment(text: &str) -> String {
+    url::form_urlencoded::byte_serialize(text.as_bytes()).collect()
+}

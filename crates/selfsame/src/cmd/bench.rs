@@ -1,0 +1,121 @@
+//! `selfsame bench`: measures, on a server of its own.
+
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use clap::{Args, Subcommand};
+use indicatif::{ProgressBar, ProgressStyle};
+use selfsame_bench::oid4vc::{self, Plan};
+use selfsame_bench::process::Program;
+use selfsame_bench::{Error, Progress, chart};
+
+use crate::exit::{Answer, End, Failure};
+use crate::output;
+
+/// Measure.
+#[derive(Args)]
+#[command(after_help = "Example: selfsame bench oid4vc --quick --json
+Exit code 0 if every bar is kept, 1 if not.")]
+pub struct Bench {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Subcommand)]
+enum What {
+    /// Issuance and verification over OpenID4VC, beside the figures of the walt.id study.
+    Oid4vc(Settings),
+}
+
+#[derive(Args)]
+struct Settings {
+    /// The same figures within a minute, at smaller counts.
+    #[arg(long)]
+    quick: bool,
+    /// Print one JSON object in place of lines for people.
+    #[arg(long)]
+    json: bool,
+    /// Write a page with charts into this directory.
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+impl Bench {
+    /// Measures and prints.
+    pub async fn run(self) -> End {
+        let What::Oid4vc(settings) = self.what;
+        let program = Program {
+            executable: std::env::current_exe()?,
+            arguments: Vec::new(),
+        };
+        let scratch = tempfile::tempdir()?;
+        let plan = if settings.quick {
+            Plan::QUICK
+        } else {
+            Plan::FULL
+        };
+        let bars = Bars::default();
+        let findings = oid4vc::run(&program, plan, scratch.path(), &bars).await;
+        bars.clear();
+        let findings = findings?;
+        if let Some(directory) = &settings.out {
+            std::fs::create_dir_all(directory)?;
+            let page = chart::page(&findings.report, &findings.charts);
+            std::fs::write(directory.join("oid4vc.html"), page)?;
+        }
+        output::either(settings.json, &findings.report, |report| report.table());
+        Ok(if findings.report.holds() {
+            Answer::Yes
+        } else {
+            Answer::No
+        })
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Machine(error) => Self::environment(error.to_string()),
+            Error::Server(_) | Error::Call { .. } => Self::ours(error.to_string()),
+        }
+    }
+}
+
+/// Progress on the terminal.
+#[derive(Default)]
+struct Bars(Mutex<Option<ProgressBar>>);
+
+impl Bars {
+    fn clear(&self) {
+        if let Ok(mut bar) = self.0.lock()
+            && let Some(bar) = bar.take()
+        {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+impl Progress for Bars {
+    fn begin(&self, part: &str, steps: u64) {
+        self.clear();
+        let style = ProgressStyle::with_template("{msg:32} {bar:30} {pos}/{len} {elapsed}");
+        let bar = ProgressBar::new(steps);
+        if let Ok(style) = style {
+            bar.set_style(style);
+        }
+        bar.set_message(part.to_owned());
+        bar.enable_steady_tick(Duration::from_millis(200));
+        if let Ok(mut shown) = self.0.lock() {
+            *shown = Some(bar);
+        }
+    }
+
+    fn advance(&self, steps: u64) {
+        if let Ok(bar) = self.0.lock()
+            && let Some(bar) = bar.as_ref()
+        {
+            bar.inc(steps);
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! `selfsame demo`: walks a scenario on an instance of its own, or on running ones.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use selfsame_credential::verdict::Outcome;
+use url::Url;
+
+use crate::client::{Client, token_from};
+use crate::exit::{Answer, End, Failure};
+use crate::instance::{Launch, Running};
+use crate::output;
+use crate::scenario::{self, Cast, Scenario, Story};
+
+/// Walk a scenario from issuance to refusal and print its verdicts.
+#[derive(Args)]
+#[command(after_help = "Example: selfsame demo immunization --json")]
+pub struct Demo {
+    /// The scenario.
+    scenario: Scenario,
+    /// The issuer's base URL; with none given, an instance starts for the demonstration and goes again.
+    #[arg(long, requires = "issuer_token_file")]
+    issuer: Option<Url>,
+    /// The file that holds the issuer's operator token.
+    #[arg(long)]
+    issuer_token_file: Option<PathBuf>,
+    /// The wallet's base URL; the issuer's unless told.
+    #[arg(long, requires = "issuer")]
+    wallet: Option<Url>,
+    /// The verifier's base URL; the issuer's unless told.
+    #[arg(long, requires = "issuer")]
+    verifier: Option<Url>,
+    /// The file that holds the verifier's operator token; the issuer's unless told.
+    #[arg(long, requires = "verifier")]
+    verifier_token_file: Option<PathBuf>,
+    /// Print one JSON object in place of lines for people.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Demo {
+    /// Runs the scenario.
+    pub async fn run(self) -> End {
+        let (cast, own) = self.cast().await?;
+        let as_json = self.json;
+        let mut tell = |step: &scenario::StepTime| {
+            if !as_json {
+                output::say(&format!("  {:<18} {:>8.2} ms", step.name, step.ms));
+            }
+        };
+        if !as_json {
+            output::say(&format!("{}", self.scenario.name()));
+        }
+        let story = scenario::play(self.scenario, &cast, &mut tell).await;
+        if let Some(running) = own {
+            running.stop().await;
+        }
+        let story = story?;
+        if as_json {
+            output::json(&story);
+        } else {
+            tell_people(&story);
+        }
+        Ok(answer(&story))
+    }
+
+    async fn cast(&self) -> Result<(Cast, Option<Running>), Failure> {
+        let Some(issuer) = &self.issuer else {
+            let running = Launch::ephemeral()?.start().await?;
+            let operator = running.operator()?;
+            let cast = Cast {
+                issuer: operator.clone(),
+                wallet: operator.clone(),
+                verifier: operator,
+            };
+            return Ok((cast, Some(running)));
+        };
+        let token_file = self
+            .issuer_token_file
+            .as_deref()
+            .ok_or_else(|| Failure::environment("--issuer needs --issuer-token-file"))?;
+        let wallet = self.wallet.as_ref().unwrap_or(issuer);
+        let verifier = self.verifier.as_ref().unwrap_or(issuer);
+        let verifier_token = self.verifier_token_file.as_deref().unwrap_or(token_file);
+        let cast = Cast {
+            issuer: Client::new(issuer.clone(), Some(token_from(token_file)?))?,
+            wallet: Client::new(wallet.clone(), None)?,
+            verifier: Client::new(verifier.clone(), Some(token_from(verifier_token)?))?,
+        };
+        Ok((cast, None))
+    }
+}
+
+/// The verdicts in words.
+pub fn tell_people(story: &Story) {
+    if let Some(verdict) = story
+        .first
+        .verdict
+        .as_ref()
+        .and_then(|verdict| verdict.credentials.first())
+    {
+        for line in output::verdict_table(verdict) {
+            output::say(&line);
+        }
+    }
+    output::say(&format!(
+        "presented: {} · after revocation: {}",
+        story.verdict.as_str(),
+        story.after_revocation.as_str()
+    ));
+}
+
+/// Yes if the story ended as it should.
+pub fn answer(story: &Story) -> Answer {
+    if story.verdict == Outcome::Valid && story.after_revocation == Outcome::Revoked {
+        Answer::Yes
+    } else {
+        Answer::No
+    }
+}

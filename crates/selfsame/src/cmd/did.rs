@@ -1,0 +1,124 @@
+//! `selfsame did`: the instance's own DIDs, and the resolution of anybody's.
+
+use clap::{Args, Subcommand};
+use selfsame_app::view::instance::{InstanceDid, NewDid};
+use serde_json::Value;
+
+use crate::cmd::{Instance, segment};
+use crate::exit::{Answer, End};
+use crate::output;
+
+/// Make, show, resolve, update and deactivate DIDs.
+#[derive(Args)]
+#[command(after_help = "Example: selfsame did new --method selfsame
+         selfsame did resolve did:web:example.org")]
+pub struct Did {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// Make a DID whose key stays in the instance's key store.
+    New {
+        /// `key`, `jwk`, `web` or `selfsame`.
+        #[arg(long, default_value = "selfsame")]
+        method: String,
+        /// `P-256` or `Ed25519`.
+        #[arg(long, default_value = "P-256")]
+        kind: String,
+        #[command(flatten)]
+        instance: Instance,
+    },
+    /// Show the instance's own DIDs.
+    Show {
+        #[command(flatten)]
+        instance: Instance,
+    },
+    /// Resolve a DID or DID URL of any method the instance knows.
+    Resolve {
+        /// The DID or DID URL.
+        did: String,
+        #[command(flatten)]
+        instance: Instance,
+    },
+    /// Give a DID of the instance a new key; the old one stays in its history.
+    Update {
+        /// The DID.
+        did: String,
+        #[command(flatten)]
+        instance: Instance,
+    },
+    /// Deactivate a DID of the instance for good.
+    Deactivate {
+        /// The DID.
+        did: String,
+        #[command(flatten)]
+        instance: Instance,
+    },
+}
+
+#[derive(serde::Deserialize, serde::Serialize)]
+struct Items {
+    items: Vec<InstanceDid>,
+}
+
+impl Did {
+    /// Runs the verb.
+    pub async fn run(self) -> End {
+        match self.verb {
+            Verb::New {
+                method,
+                kind,
+                instance,
+            } => {
+                let new = NewDid {
+                    method,
+                    kind: Some(kind),
+                };
+                let did: InstanceDid = instance.operator()?.post("/api/dids", &new).await?;
+                output::either(instance.json, &did, one);
+            }
+            Verb::Show { instance } => {
+                let dids: Items = instance.operator()?.get("/api/dids").await?;
+                output::either(instance.json, &dids, |dids| {
+                    dids.items.iter().flat_map(one).collect()
+                });
+            }
+            Verb::Resolve { did, instance } => return resolve(&did, &instance).await,
+            Verb::Update { did, instance } => {
+                let path = format!("/api/dids/{}", segment(&did));
+                let did: InstanceDid = instance
+                    .operator()?
+                    .put(&path, &serde_json::json!({}))
+                    .await?;
+                output::either(instance.json, &did, one);
+            }
+            Verb::Deactivate { did, instance } => {
+                let path = format!("/api/dids/{}", segment(&did));
+                let did: InstanceDid = instance.operator()?.delete(&path).await?;
+                output::either(instance.json, &did, one);
+            }
+        }
+        Ok(Answer::Yes)
+    }
+}
+
+async fn resolve(did: &str, instance: &Instance) -> End {
+    let path = format!("/1.0/identifiers/{}", segment(did));
+    let (status, result): (u16, Value) = instance.anybody()?.get_any(&path).await?;
+    output::either(instance.json, &result, |result| {
+        serde_json::to_string_pretty(result)
+            .map(|text| vec![text])
+            .unwrap_or_default()
+    });
+    Ok(if status == 200 {
+        Answer::Yes
+    } else {
+        Answer::No
+    })
+}
+
+fn one(did: &InstanceDid) -> Vec<String> {
+    vec![format!("{}  {}  key {}", did.did, did.state, did.key)]
+}

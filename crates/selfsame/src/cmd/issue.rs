@@ -1,0 +1,116 @@
+//! `selfsame issue`: makes an offer that a wallet can take.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use selfsame_app::view::issuer::Offer;
+use serde_json::{Map, Value, json};
+
+use crate::cmd::Instance;
+use crate::exit::{Answer, End, Failure};
+use crate::output;
+
+/// Make an offer for a credential.
+#[derive(Args)]
+#[command(
+    after_help = "Example: selfsame issue immunization --examples --claim patient.given_name=Maja"
+)]
+pub struct Issue {
+    /// The template's id, such as `immunization`.
+    template: String,
+    /// `dc+sd-jwt`, `jwt_vc_json` or `vc+jwt`.
+    #[arg(long, default_value = "dc+sd-jwt")]
+    format: String,
+    /// A claim, `path.to.it=value`; the value may be JSON. May be repeated.
+    #[arg(long = "claim", value_name = "PATH=VALUE")]
+    claims: Vec<String>,
+    /// A file with the claims as a JSON object; `--claim` goes on top of it.
+    #[arg(long, value_name = "FILE")]
+    claims_file: Option<PathBuf>,
+    /// Fill what is absent with the template's examples.
+    #[arg(long)]
+    examples: bool,
+    /// How often the offer can be taken.
+    #[arg(long, default_value_t = 1)]
+    uses: u32,
+    /// Ask the wallet for a transaction code, printed here.
+    #[arg(long)]
+    tx_code: bool,
+    /// Put a reference into the link in place of the offer.
+    #[arg(long)]
+    by_reference: bool,
+    #[command(flatten)]
+    instance: Instance,
+}
+
+impl Issue {
+    /// Makes the offer.
+    pub async fn run(self) -> End {
+        let body = json!({
+            "template": self.template,
+            "format": self.format,
+            "claims": self.all_claims()?,
+            "examples": self.examples,
+            "uses": self.uses,
+            "tx_code": self.tx_code,
+            "by_reference": self.by_reference,
+        });
+        let offer: Offer = self
+            .instance
+            .operator()?
+            .post("/api/issuer/offers", &body)
+            .await?;
+        output::either(self.instance.json, &offer, |offer| {
+            let mut lines = vec![
+                format!("offer {} until {}", offer.id, offer.expires),
+                offer.uri.clone(),
+            ];
+            if let Some(code) = &offer.tx_code {
+                lines.push(format!("transaction code, to be sent another way: {code}"));
+            }
+            lines
+        });
+        Ok(Answer::Yes)
+    }
+
+    fn all_claims(&self) -> Result<Map<String, Value>, Failure> {
+        let mut claims = match &self.claims_file {
+            None => Map::new(),
+            Some(file) => {
+                let wrong =
+                    |error: String| Failure::environment(format!("{}: {error}", file.display()));
+                let text = std::fs::read(file).map_err(|error| wrong(error.to_string()))?;
+                serde_json::from_slice(&text).map_err(|error| wrong(error.to_string()))?
+            }
+        };
+        for claim in &self.claims {
+            let (path, value) = claim.split_once('=').ok_or_else(|| {
+                Failure::environment(format!("`{claim}` is no claim"))
+                    .hint("write it as path.to.it=value")
+            })?;
+            let value = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));
+            let path: Vec<&str> = path.split('.').collect();
+            insert(&mut claims, &path, value)?;
+        }
+        Ok(claims)
+    }
+}
+
+fn insert(into: &mut Map<String, Value>, path: &[&str], value: Value) -> Result<(), Failure> {
+    match path {
+        [] => Ok(()),
+        [last] => {
+            into.insert((*last).to_owned(), value);
+            Ok(())
+        }
+        [first, rest @ ..] => match into
+            .entry(*first)
+            .or_insert_with(|| Value::Object(Map::new()))
+        {
+            Value::Object(inner) => insert(inner, rest, value),
+            _ => Err(Failure::environment(format!(
+                "`{first}` is both a value and an object"
+            ))),
+        },
+    }
+}

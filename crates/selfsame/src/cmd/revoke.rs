@@ -1,0 +1,48 @@
+//! `selfsame revoke`: withdraws a credential, for good or for now.
+
+use clap::Args;
+use selfsame_app::view::issuer::IssuedCredential;
+use serde_json::json;
+
+use crate::cmd::{Instance, segment};
+use crate::exit::{Answer, End};
+use crate::output;
+
+/// Revoke, suspend or reinstate a credential.
+#[derive(Args)]
+#[command(
+    after_help = "Example: selfsame revoke 5Zr…   (the id stands in the issuer's list of credentials)"
+)]
+pub struct Revoke {
+    /// The credential's id in the issuer's list.
+    id: String,
+    /// Only for now.
+    #[arg(long, conflicts_with = "reinstate")]
+    suspend: bool,
+    /// Take a suspension back.
+    #[arg(long)]
+    reinstate: bool,
+    #[command(flatten)]
+    instance: Instance,
+}
+
+impl Revoke {
+    /// Sets the status.
+    pub async fn run(self) -> End {
+        let status = match (self.suspend, self.reinstate) {
+            (true, _) => "suspended",
+            (_, true) => "valid",
+            _ => "revoked",
+        };
+        let path = format!("/api/issuer/credentials/{}/status", segment(&self.id));
+        let issued: IssuedCredential = self
+            .instance
+            .operator()?
+            .put(&path, &json!({"status": status}))
+            .await?;
+        output::either(self.instance.json, &issued, |issued| {
+            vec![format!("{} {} is {status}", issued.template, issued.id)]
+        });
+        Ok(Answer::Yes)
+    }
+}

@@ -1,0 +1,51 @@
+//! `selfsame status`: says how a running instance is.
+
+use clap::Args;
+use selfsame_app::view::instance::InstanceStatus;
+
+use crate::cmd::Instance;
+use crate::exit::{Answer, End};
+use crate::output;
+
+/// Say how a running instance is.
+#[derive(Args)]
+#[command(after_help = "Example: selfsame status --json")]
+pub struct Status {
+    #[command(flatten)]
+    instance: Instance,
+}
+
+impl Status {
+    /// Asks and prints.
+    pub async fn run(self) -> End {
+        let status: InstanceStatus = self.instance.operator()?.get("/api/status").await?;
+        output::either(self.instance.json, &status, lines);
+        Ok(Answer::Yes)
+    }
+}
+
+fn lines(status: &InstanceStatus) -> Vec<String> {
+    let mut lines = vec![
+        format!("{} {}", status.origin, status.roles.join(", ")),
+        format!("version {} up {} s", status.version, status.uptime_s),
+    ];
+    lines.extend(
+        status
+            .issuer
+            .iter()
+            .map(|issuer| format!("issuer   {issuer}")),
+    );
+    lines.extend(status.did.iter().map(|did| format!("did      {did}")));
+    lines.extend(
+        status
+            .network
+            .iter()
+            .map(|network| format!("network  {network}")),
+    );
+    lines.push(format!("commits  {}", status.commits));
+    lines.push(format!(
+        "outbox   {} waiting, {} given up",
+        status.outbox_waiting, status.outbox_dead
+    ));
+    lines
+}

@@ -1,0 +1,109 @@
+//! `selfsame verify`: judges a credential from a file, or asks for one and waits for the verdict.
+
+use std::io::Read;
+use std::path::PathBuf;
+
+use clap::Args;
+use selfsame_app::view::verifier::{
+    CredentialVerdict, RequestState, VerificationRequest, VerificationStatus,
+};
+use selfsame_credential::verdict::Outcome;
+use serde_json::json;
+
+use crate::cmd::Instance;
+use crate::exit::{Answer, End};
+use crate::output;
+
+/// Judge a credential, or ask for one and wait for the verdict.
+#[derive(Args)]
+#[command(
+    after_help = "Example: selfsame verify credential.txt      judges a file (`-` for standard input)
+         selfsame verify --ask immunization   prints a link and waits for a wallet"
+)]
+pub struct Verify {
+    /// The credential's file, `-` for standard input.
+    #[arg(required_unless_present = "ask")]
+    credential: Option<PathBuf>,
+    /// Its format; found out unless told.
+    #[arg(long)]
+    format: Option<String>,
+    /// Ask for a credential of this template in place of judging a file.
+    #[arg(long, value_name = "TEMPLATE", conflicts_with = "credential")]
+    ask: Option<String>,
+    /// How many seconds to wait for an answer.
+    #[arg(long, default_value_t = 300)]
+    wait: u64,
+    #[command(flatten)]
+    instance: Instance,
+}
+
+impl Verify {
+    /// Judges.
+    pub async fn run(self) -> End {
+        match &self.ask {
+            Some(template) => self.ask(template).await,
+            None => self.judge().await,
+        }
+    }
+
+    async fn judge(&self) -> End {
+        let credential = match &self.credential {
+            Some(path) if path.as_os_str() != "-" => std::fs::read_to_string(path)?,
+            _ => {
+                let mut text = String::new();
+                std::io::stdin().read_to_string(&mut text)?;
+                text
+            }
+        };
+        let body = json!({"credential": credential.trim(), "format": self.format});
+        let verdict: CredentialVerdict = self
+            .instance
+            .operator()?
+            .post("/api/verifier/verify", &body)
+            .await?;
+        output::either(self.instance.json, &verdict, output::verdict_table);
+        Ok(answer(verdict.outcome))
+    }
+
+    async fn ask(&self, template: &str) -> End {
+        let operator = self.instance.operator()?;
+        let request: VerificationRequest = operator
+            .post("/api/verifier/requests", &json!({"template": template}))
+            .await?;
+        // The link goes where it does not disturb a reader of the JSON.
+        output::complain(&request.uri);
+        let mut left = self.wait;
+        loop {
+            let turn = left.min(25);
+            let path = format!("/api/verifier/requests/{}?wait={turn}", request.id);
+            let status: VerificationStatus = operator.get(&path).await?;
+            left = left.saturating_sub(turn);
+            let waiting = matches!(status.state, RequestState::Created | RequestState::Fetched);
+            if waiting && left > 0 {
+                continue;
+            }
+            output::either(self.instance.json, &status, status_lines);
+            let outcome = status.verdict.as_ref().map(|verdict| verdict.outcome);
+            return Ok(outcome.map_or(Answer::No, answer));
+        }
+    }
+}
+
+fn status_lines(status: &VerificationStatus) -> Vec<String> {
+    match &status.verdict {
+        Some(verdict) => verdict
+            .credentials
+            .iter()
+            .flat_map(output::verdict_table)
+            .collect(),
+        None => vec![format!("no verdict: {:?}", status.state).to_lowercase()],
+    }
+}
+
+fn answer(outcome: Outcome) -> Answer {
+    if outcome == Outcome::Valid {
+        Answer::Yes
+    } else {
+        Answer::No
+    }
+}

@@ -1,0 +1,79 @@
+//! How a command ends: exit codes, and the one place that says what went wrong.
+
+use std::process::ExitCode;
+
+/// A proper answer.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Answer {
+    /// Done, or valid: exit code 0.
+    Yes,
+    /// A proper no, such as a credential that does not verify: exit code 1.
+    No,
+}
+
+/// No answer: whose fault, what, and what to do about it.
+#[derive(Debug)]
+pub struct Failure {
+    code: u8,
+    message: String,
+    hint: Option<String>,
+}
+
+/// How a command ends.
+pub type End = Result<Answer, Failure>;
+
+impl Failure {
+    /// The command line or the environment is wrong: exit code 2.
+    pub fn environment(message: impl Into<String>) -> Self {
+        Self {
+            code: 2,
+            message: message.into(),
+            hint: None,
+        }
+    }
+
+    /// Our fault: exit code 3.
+    pub fn ours(message: impl Into<String>) -> Self {
+        Self {
+            code: 3,
+            message: message.into(),
+            hint: None,
+        }
+    }
+
+    /// The same with something the person could do.
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+impl From<selfsame_app::Error> for Failure {
+    fn from(error: selfsame_app::Error) -> Self {
+        let code = if error.kind == selfsame_app::ErrorKind::Internal {
+            3
+        } else {
+            2
+        };
+        Self {
+            code,
+            message: error.reason,
+            hint: error.hint,
+        }
+    }
+}
+
+/// Tells what went wrong, on standard error, and gives the exit code.
+pub fn report(end: End) -> ExitCode {
+    match end {
+        Ok(Answer::Yes) => ExitCode::SUCCESS,
+        Ok(Answer::No) => ExitCode::from(1),
+        Err(failure) => {
+            crate::output::complain(&format!("selfsame: {}", failure.message));
+            if let Some(hint) = failure.hint {
+                crate::output::complain(&format!("hint: {hint}"));
+            }
+            ExitCode::from(failure.code)
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! Puts an instance together from its data directory and settings, runs it, and stops it.
+
+use std::net::{IpAddr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use selfsame_app::config::{
+    Config, IssuerConfig, RegistryConfig, Roles, TrustConfig, VerifierConfig,
+};
+use selfsame_app::{App, Parts};
+use selfsame_crypto::SecretString;
+use selfsame_net::{Net, Settings};
+use selfsame_store::ledger::SqliteLedger;
+use selfsame_store::{Sqlite, Store, Vault};
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+use url::Url;
+
+use crate::client::Client;
+use crate::exit::Failure;
+use crate::master_key::{self, Custody};
+
+/// Where and as what an instance starts.
+pub struct Launch {
+    /// The directory of all its data.
+    pub data: PathBuf,
+    /// Where it listens.
+    pub listen: SocketAddr,
+    /// The public base of its URLs; made of `listen` unless told.
+    pub origin: Option<Url>,
+    /// What it does.
+    pub roles: Roles,
+    /// The issuer's settings.
+    pub issuer: IssuerConfig,
+    /// The verifier's settings.
+    pub verifier: VerifierConfig,
+    /// Whom it trusts.
+    pub trust: TrustConfig,
+    /// A registry in another process, with its operator's token.
+    pub registry: Option<(Url, SecretString)>,
+    /// A Universal Resolver for foreign methods.
+    pub foreign_resolver: Option<Url>,
+    /// Where its master key is.
+    pub custody: Custody,
+    /// TLS for its listener.
+    pub tls: Option<crate::tls::Source>,
+    /// A directory that goes when the instance does.
+    pub temporary: Option<tempfile::TempDir>,
+}
+
+/// An instance that serves.
+pub struct Running {
+    /// Its base URL.
+    pub origin: Url,
+    /// The operator's token.
+    pub operator_token: SecretString,
+    /// Whether this was its first start.
+    pub first_start: bool,
+    /// Where the master key is, in words.
+    pub custody: &'static str,
+    stop: Option<oneshot::Sender<()>>,
+    served: JoinHandle<std::io::Result<()>>,
+    app: Arc<App>,
+    _temporary: Option<tempfile::TempDir>,
+}
+
+impl Launch {
+    /// An instance with everything embedded, in this directory.
+    pub fn new(data: PathBuf, listen: SocketAddr) -> Self {
+        Self {
+            custody: Custody::BesideTheData,
+            data,
+            listen,
+            origin: None,
+            roles: Roles::ALL,
+            issuer: IssuerConfig::default(),
+            verifier: VerifierConfig::default(),
+            trust: TrustConfig::default(),
+            registry: None,
+            foreign_resolver: None,
+            tls: None,
+            temporary: None,
+        }
+    }
+
+    /// An instance on a free port whose data go with it.
+    ///
+    /// # Errors
+    /// If there is no temporary directory to be had.
+    pub fn ephemeral() -> Result<Self, Failure> {
+        let directory = tempfile::tempdir()?;
+        let mut launch = Self::new(
+            directory.path().to_owned(),
+            SocketAddr::from(([127, 0, 0, 1], 0)),
+        );
+        launch.temporary = Some(directory);
+        Ok(launch)
+    }
+
+    /// Starts it: opens the data, binds, serves.
+    ///
+    /// # Errors
+    /// What keeps it from starting, and what to do about it.
+    pub async fn start(self) -> Result<Running, Failure> {
+        private_directory(&self.data)?;
+        let listener = TcpListener::bind(self.listen).await.map_err(|error| {
+            Failure::environment(format!("{}: {error}", self.listen))
+                .hint("take another address with --listen")
+        })?;
+        let origin = self.public_origin(listener.local_addr()?)?;
+        let tls = self
+            .tls
+            .as_ref()
+            .map(|source| source.load(&self.data, &origin))
+            .transpose()?;
+        let parts = self.parts(&origin, tls.as_ref()).await?;
+        let custody = self.custody.words();
+        let config = self.config(origin.clone());
+        let (app, new_token) = App::open(config, parts).await?;
+        let first_start = new_token.is_some();
+        let operator_token = kept_token(&self.data.join("operator-token"), new_token)?;
+        let (stop, stopped) = oneshot::channel();
+        let settings = selfsame_server::Settings {
+            tls,
+            ..selfsame_server::Settings::default()
+        };
+        let served = tokio::spawn(selfsame_server::serve(
+            listener,
+            app.clone(),
+            settings,
+            async {
+                let _ = stopped.await;
+            },
+        ));
+        app.start().await?;
+        Ok(Running {
+            origin,
+            operator_token,
+            first_start,
+            custody,
+            stop: Some(stop),
+            served,
+            app,
+            _temporary: self.temporary,
+        })
+    }
+
+    fn public_origin(&self, bound: SocketAddr) -> Result<Url, Failure> {
+        if let Some(origin) = &self.origin {
+            return Ok(origin.clone());
+        }
+        let scheme = if self.tls.is_some() { "https" } else { "http" };
+        // By its name: did:web knows no addresses.
+        let host = if bound.ip().is_loopback() {
+            "localhost".to_owned()
+        } else {
+            bound.ip().to_string()
+        };
+        Url::parse(&format!("{scheme}://{host}:{}/", bound.port()))
+            .map_err(|error| Failure::ours(error.to_string()))
+    }
+
+    async fn parts(
+        &self,
+        origin: &Url,
+        tls: Option<&selfsame_server::Tls>,
+    ) -> Result<Parts, Failure> {
+        let unusable = |error: selfsame_store::StoreError| {
+            Failure::environment(format!("{}: {error}", self.data.display()))
+                .hint("another instance may have it open; or name another directory with --data")
+        };
+        let vault = Vault::from_master(master_key::load(&self.custody, &self.data)?);
+        let backend = Sqlite::open(&self.data.join("store.sqlite")).map_err(unusable)?;
+        let store = Store::open(Arc::new(backend), vault)
+            .await
+            .map_err(unusable)?;
+        let ledger = if self.roles.registry {
+            let ledger = SqliteLedger::open(&self.data.join("ledger.sqlite")).map_err(unusable)?;
+            Some(Arc::new(ledger) as Arc<dyn selfsame_store::ledger::LedgerStore>)
+        } else {
+            None
+        };
+        let mut own_origins = vec![origin.origin()];
+        own_origins.extend(self.trust.origins.iter().map(Url::origin));
+        own_origins.extend(self.registry.iter().map(|(url, _)| url.origin()));
+        own_origins.extend(self.foreign_resolver.iter().map(Url::origin));
+        let extra_roots = tls.map(|tls| tls.certificates.clone()).unwrap_or_default();
+        let hosts = [("localhost".to_owned(), vec![IpAddr::from([127, 0, 0, 1])])].into();
+        let net = Net::new(Settings {
+            own_origins,
+            extra_roots,
+            hosts,
+            ..Settings::default()
+        })
+        .map_err(|error| Failure::environment(error.to_string()))?;
+        Ok(Parts { store, net, ledger })
+    }
+
+    fn config(&self, origin: Url) -> Config {
+        let registry = match &self.registry {
+            Some((origin, token)) => RegistryConfig::Remote {
+                origin: origin.clone(),
+                token: token.clone(),
+            },
+            None if self.roles.registry => RegistryConfig::Embedded {
+                name: "loopback".to_owned(),
+            },
+            None => RegistryConfig::None,
+        };
+        Config {
+            origin,
+            roles: self.roles,
+            issuer: self.issuer.clone(),
+            verifier: self.verifier.clone(),
+            trust: self.trust.clone(),
+            registry,
+            foreign_resolver: self.foreign_resolver.clone(),
+        }
+    }
+}
+
+impl Running {
+    /// A client that acts as the operator.
+    pub fn operator(&self) -> Result<Client, Failure> {
+        Client::new(self.origin.clone(), Some(self.operator_token.clone()))
+    }
+
+    /// Stops serving, finishes what is under way, closes the data.
+    pub async fn stop(mut self) {
+        if let Some(stop) = self.stop.take() {
+            let _ = stop.send(());
+        }
+        if let Ok(Err(error)) = (&mut self.served).await {
+            crate::output::complain(&format!("selfsame: {error}"));
+        }
+        self.app.stop().await;
+    }
+}
+
+/// Makes a directory that only its owner can look into.
+fn private_directory(path: &Path) -> Result<(), Failure> {
+    use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+    let wrong = |error: std::io::Error| {
+        Failure::environment(format!("{}: {error}", path.display()))
+            .hint("name another directory with --data")
+    };
+    if !path.exists() {
+        std::fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(path)
+            .map_err(wrong)?;
+    }
+    let mode = std::fs::metadata(path).map_err(wrong)?.permissions().mode();
+    if mode & 0o077 != 0 && !path.as_os_str().is_empty() {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o700)).map_err(wrong)?;
+    }
+    Ok(())
+}
+
+/// The operator's token: written at the first start so that commands on this machine find it.
+fn kept_token(file: &Path, new: Option<SecretString>) -> Result<SecretString, Failure> {
+    match new {
+        Some(token) => {
+            master_key::write_private(file, token.expose().as_bytes())?;
+            Ok(token)
+        }
+        None => crate::client::token_from(file),
+    }
+}

@@ -1,0 +1,95 @@
+//! Where the master key comes from: a file, a passphrase, or, unless told, a file beside the data, which protects nothing.
+
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use selfsame_crypto::SecretString;
+use selfsame_crypto::seal::{SealingKey, random_seed};
+use selfsame_crypto::{encoding, password};
+
+use crate::exit::Failure;
+
+/// Who keeps the master key.
+pub enum Custody {
+    /// A file beside the data, made at the first start.
+    BesideTheData,
+    /// A file of 64 hexadecimal digits somewhere else.
+    File(PathBuf),
+    /// A passphrase, stretched with Argon2id.
+    Passphrase(SecretString),
+}
+
+impl Custody {
+    /// What this protects against, for the person who starts the instance.
+    pub fn words(&self) -> &'static str {
+        match self {
+            Self::BesideTheData => {
+                "The master key lies beside the data: sealing protects nothing against who can read this directory."
+            }
+            Self::File(_) => "The master key comes from a file of its own.",
+            Self::Passphrase(_) => "The master key comes from a passphrase.",
+        }
+    }
+}
+
+/// The master key.
+///
+/// # Errors
+/// If it can't be read, or made at the first start.
+pub fn load(custody: &Custody, data: &Path) -> Result<SealingKey, Failure> {
+    match custody {
+        Custody::BesideTheData => {
+            let file = data.join("master-key");
+            if !file.exists() {
+                write_private(&file, encoding::hex_encode(&random_seed()).as_bytes())?;
+            }
+            from_file(&file)
+        }
+        Custody::File(file) => from_file(file),
+        Custody::Passphrase(passphrase) => {
+            let file = data.join("passphrase-salt");
+            if !file.exists() {
+                let seed = random_seed();
+                let salt: &[u8] = seed
+                    .first_chunk::<16>()
+                    .map_or(&seed, |salt| salt.as_slice());
+                write_private(&file, salt)?;
+            }
+            let salt = <[u8; 16]>::try_from(std::fs::read(&file)?).map_err(|_| {
+                Failure::environment(format!("{}: this is no salt", file.display()))
+            })?;
+            password::derive_key(passphrase, &salt)
+                .map_err(|error| Failure::ours(error.to_string()))
+        }
+    }
+}
+
+/// Writes a new file that only its owner can read, durably.
+///
+/// # Errors
+/// If it exists or can't be written.
+pub fn write_private(file: &Path, content: &[u8]) -> Result<(), Failure> {
+    let wrong =
+        |error: std::io::Error| Failure::environment(format!("{}: {error}", file.display()));
+    let mut open = std::fs::OpenOptions::new();
+    let mut written = open
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(file)
+        .map_err(wrong)?;
+    written.write_all(content).map_err(wrong)?;
+    written.sync_all().map_err(wrong)
+}
+
+fn from_file(file: &Path) -> Result<SealingKey, Failure> {
+    let wrong = |why: &str| {
+        Failure::environment(format!("{}: {why}", file.display()))
+            .hint("a master key is 64 hexadecimal digits: openssl rand -hex 32")
+    };
+    let text = std::fs::read_to_string(file).map_err(|error| wrong(&error.to_string()))?;
+    let bytes = encoding::hex_decode(text.trim()).map_err(|_| wrong("this is no master key"))?;
+    let key = <[u8; 32]>::try_from(bytes).map_err(|_| wrong("this is no master key"))?;
+    Ok(SealingKey::from_bytes(key))
+}

@@ -1,0 +1,61 @@
+//! What the command prints: the only place of the project that writes to the terminal.
+
+use std::io::Write;
+
+use selfsame_app::view::verifier::CredentialVerdict;
+use serde::Serialize;
+
+/// Prints a line on standard output; a reader that has gone away is no error.
+pub fn say(line: &str) {
+    let _ = writeln!(std::io::stdout(), "{line}");
+}
+
+/// Prints a line on standard error.
+pub fn complain(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
+/// Prints a value as one JSON object.
+pub fn json<T: Serialize>(value: &T) {
+    match serde_json::to_string(value) {
+        Ok(text) => say(&text),
+        Err(error) => complain(&format!("selfsame: this can't be written as JSON: {error}")),
+    }
+}
+
+/// Prints a value as JSON if asked to, and else as these lines.
+pub fn either<T: Serialize>(as_json: bool, value: &T, lines: impl FnOnce(&T) -> Vec<String>) {
+    if as_json {
+        json(value);
+    } else {
+        for line in lines(value) {
+            say(&line);
+        }
+    }
+}
+
+/// The verdict as a table: each rule, its result, what was seen, and its paragraph.
+pub fn verdict_table(verdict: &CredentialVerdict) -> Vec<String> {
+    let name = width(verdict.rules.iter().map(|rule| rule.name.as_str()));
+    let paragraph = width(verdict.rules.iter().map(|rule| rule.paragraph.as_str()));
+    let mut lines = vec![format!("{}", verdict.outcome.as_str().to_uppercase())];
+    for rule in &verdict.rules {
+        let mark = match rule.passed {
+            Some(true) => "✓",
+            Some(false) => "✗",
+            None => "–",
+        };
+        lines.push(format!(
+            "  {mark} {:name$}  {:paragraph$}  {}",
+            rule.name, rule.paragraph, rule.detail
+        ));
+    }
+    if let Some(as_of) = &verdict.status_as_of {
+        lines.push(format!("  status as of {as_of}"));
+    }
+    lines
+}
+
+fn width<'a>(texts: impl Iterator<Item = &'a str>) -> usize {
+    texts.map(|text| text.chars().count()).max().unwrap_or(0)
+}
