@@ -10,6 +10,7 @@ use selfsame_store::Store;
 use selfsame_store::ledger::LedgerStore;
 use tokio::sync::watch;
 
+use crate::certificate::Certificates;
 use crate::clock::Clock;
 use crate::config::{Config, RegistryConfig};
 use crate::dids::Dids;
@@ -24,7 +25,7 @@ use crate::registry::Registry;
 use crate::registry::embedded::{Embedded, Setup};
 use crate::registry::remote::Remote;
 use crate::resolver::Resolver;
-use crate::shared::{Shared, certificates};
+use crate::shared::Shared;
 use crate::verifier::Verifier;
 use crate::view::instance::InstanceStatus;
 use crate::wallet::Wallet;
@@ -57,15 +58,16 @@ impl App {
     ///
     /// # Errors
     /// What of the configuration cannot work, and the store's.
-    pub async fn open(config: Config, parts: Parts) -> Result<(Arc<Self>, Option<SecretString>)> {
+    pub async fn open(
+        mut config: Config,
+        parts: Parts,
+    ) -> Result<(Arc<Self>, Option<SecretString>)> {
         let keys = Keys::new(parts.store.clone());
         let clock = Clock::default();
         let own = (parts.store.clone(), keys.clone(), clock.clone());
         let registry = registry(&config, &parts, own).await?;
-        let mut anchors = Vec::new();
-        for pem in &config.trust.certificates {
-            anchors.extend(certificates(pem)?);
-        }
+        let certificates = Certificates::open(&mut config, &keys).await?;
+        certificates.report(clock.now());
         let shared = Arc::new(Shared {
             resolver: Resolver::new(parts.net.clone(), registry.clone(), &config),
             registry,
@@ -76,9 +78,10 @@ impl App {
             events: Events::default(),
             work: Work::new(),
             fetched: Fetches::default(),
-            anchors,
             own_issuers: OnceLock::new(),
-            verifier_certificate: None,
+            anchors: certificates.anchors,
+            verifier_certificate: certificates.verifier,
+            issuer_certificate: certificates.issuer,
             config,
         });
         let (operator, token) = Operator::open(shared.clone()).await?;

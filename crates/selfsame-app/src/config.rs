@@ -1,5 +1,6 @@
 //! What an instance is told at its start; parsed by the binary, judged here.
 
+use selfsame_crypto::SecretString;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
@@ -59,6 +60,11 @@ pub struct IssuerConfig {
     pub vct_base: String,
     /// How an SD-JWT VC names its key.
     pub identify_by: IdentifyBy,
+    /// The certificate chain for `identify_by = "x5c"`, PEM, the leaf first; in a file of settings the path to it.
+    pub certificate: Option<String>,
+    /// The key of the certificate, PKCS#8 in PEM; in a file of settings the path to it.
+    #[serde(skip_serializing)]
+    pub certificate_key: Option<SecretString>,
     /// How many copies with keys of their own a wallet may ask for at once.
     pub batch_size: usize,
     /// Times in credentials are rounded down to so many seconds, so that they do not tell people apart.
@@ -75,6 +81,8 @@ impl Default for IssuerConfig {
             did: None,
             vct_base: "urn:selfsame:credential:".to_owned(),
             identify_by: IdentifyBy::Did,
+            certificate: None,
+            certificate_key: None,
             batch_size: 10,
             round_times_to: 3600,
             status_ttl: 60,
@@ -102,9 +110,10 @@ pub enum DidMethod {
 pub enum IdentifyBy {
     /// By its DID: this project's documented profile.
     Did,
-    /// By `/.well-known/jwt-vc-issuer`.
+    /// By `/.well-known/jwt-vc-issuer` (SD-JWT VC §4).
     Metadata,
-    /// By a certificate chain.
+    /// By the chain of [`IssuerConfig::certificate`] in the header (SD-JWT VC §2.5). The leaf must name the issuer as
+    /// a subject alternative name: its identifier as URI, or the host of its https origin as DNS name.
     X5c,
 }
 
@@ -118,6 +127,12 @@ pub struct VerifierConfig {
     pub did_method: DidMethod,
     /// How it identifies itself unless a request says otherwise.
     pub client_id_prefix: String,
+    /// The certificate chain for `x509_san_dns`, PEM, the leaf first; in a file of settings the path to it. The leaf
+    /// must be for the origin's host.
+    pub certificate: Option<String>,
+    /// The key of the certificate, PKCS#8 in PEM; in a file of settings the path to it.
+    #[serde(skip_serializing)]
+    pub certificate_key: Option<SecretString>,
     /// How old a status list may be, in seconds.
     pub max_status_age: u64,
     /// How long a request can be answered, in seconds.
@@ -130,6 +145,8 @@ impl Default for VerifierConfig {
             name: "Selfsame Border Control".to_owned(),
             did_method: DidMethod::Selfsame,
             client_id_prefix: "decentralized_identifier".to_owned(),
+            certificate: None,
+            certificate_key: None,
             max_status_age: 5,
             request_lifetime: 600,
         }
@@ -144,7 +161,7 @@ pub struct TrustConfig {
     pub issuers: Vec<String>,
     /// Verifiers that the wallet calls trusted: client identifiers.
     pub verifiers: Vec<String>,
-    /// Certificates that anchor `x5c` chains and `x509_san_dns`, PEM.
+    /// Certificates that anchor `x5c` chains and `x509_san_dns`, PEM; in a file of settings paths to them.
     pub certificates: Vec<String>,
     /// Origins that may be private or plain http, each exact: this instance's sister processes.
     pub origins: Vec<Url>,
@@ -163,7 +180,7 @@ pub enum RegistryConfig {
         /// Its origin.
         origin: Url,
         /// Its operator's token, for writes.
-        token: selfsame_crypto::SecretString,
+        token: SecretString,
     },
     /// Nowhere: `did:selfsame` is not resolved.
     None,

@@ -150,6 +150,9 @@ impl Shared {
         let Ok(url) = Url::parse(uri) else {
             return unavailable("the status list's address is none", now);
         };
+        if freshness.max_status_age == 0 {
+            self.fetched.lists.forget(&key);
+        }
         for _ in 0..2 {
             let fetch = async {
                 let accept = "application/statuslist+jwt, application/vc+jwt;q=0.9";
@@ -179,13 +182,6 @@ impl Shared {
             }
         }
         unavailable("the status list stays too old", now)
-    }
-
-    /// Forgets a list, so that the next verification sees what its issuer says now.
-    pub(crate) fn forget_status_lists(&self, uris: impl IntoIterator<Item = String>) {
-        for uri in uris {
-            self.fetched.lists.forget(&uri);
-        }
     }
 
     async fn fetched_document(

@@ -6,6 +6,7 @@ mod metadata;
 mod offers;
 mod protocol;
 mod register;
+mod signing;
 
 use std::sync::Arc;
 
@@ -22,7 +23,7 @@ use crate::view::issuer::Template;
 
 pub(crate) use anchors::anchors;
 pub use metadata::Published;
-pub(crate) use metadata::{claim_path, vct};
+pub(crate) use metadata::{claim_path, identifier, vct};
 pub(crate) use offers::{listing, page};
 
 /// The organisation that issues.
@@ -55,7 +56,8 @@ impl Issuer {
     /// # Errors
     /// If its settings break a rule of the specification.
     pub async fn open(shared: Arc<Shared>, identity: Arc<Identity>) -> Result<Self> {
-        let published = Published::new(&shared.config, &identity)?;
+        let published =
+            Published::new(&shared.config, &signing::published_key(&shared, &identity))?;
         let key = shared.instance_key("issuer").await?;
         let settings = Settings {
             metadata: published.issuer.clone(),

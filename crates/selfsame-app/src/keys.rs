@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use selfsame_crypto::{KeyHandle, KeyType, PrivateKey};
-use selfsame_store::{Batch, Store, TenantId};
+use selfsame_store::{Batch, Expect, Put, Store, StoreError, TenantId};
 
 use crate::error::{Error, Result};
 
@@ -43,7 +43,7 @@ impl Keys {
         let key = Arc::new(PrivateKey::generate(kind).map_err(Error::internal)?);
         let handle = KeyHandle::of(key.public());
         let secret = key.to_pkcs8().map_err(Error::internal)?;
-        let batch = batch.for_tenant(tenant.clone()).put(selfsame_store::Put {
+        let batch = batch.for_tenant(tenant.clone()).put(Put {
             kind: KIND,
             id: handle.as_str().to_owned(),
             value: secret.expose().to_vec(),
@@ -52,6 +52,33 @@ impl Keys {
         });
         self.remember(tenant, &handle, &key);
         Ok((key, handle, batch))
+    }
+
+    /// Keeps a key that was made elsewhere, under the handle of its public half.
+    ///
+    /// # Errors
+    /// `Internal` if the store fails.
+    pub async fn import(&self, tenant: &TenantId, key: PrivateKey) -> Result<()> {
+        let handle = KeyHandle::of(key.public());
+        if self
+            .store
+            .read(tenant, KIND, handle.as_str())
+            .await?
+            .is_none()
+        {
+            let secret = key.to_pkcs8().map_err(Error::internal)?;
+            let put = Put::new(KIND, handle.as_str(), secret.expose().to_vec());
+            let batch = Batch::new(tenant.clone())
+                .expect(KIND, handle.as_str(), Expect::Absent)
+                .put(put);
+            match self.store.commit(batch).await {
+                // A handle names one key only, whoever put it there.
+                Ok(_) | Err(StoreError::Conflict { .. }) => {}
+                Err(other) => return Err(other.into()),
+            }
+        }
+        self.remember(tenant, &handle, &Arc::new(key));
+        Ok(())
     }
 
     /// Signs `bytes` with the key of this name.

@@ -6,6 +6,7 @@
 
 mod accounts;
 mod app;
+mod certificate;
 pub mod clock;
 pub mod config;
 pub mod dids;

@@ -3,12 +3,12 @@
 use std::sync::{Arc, OnceLock};
 
 use selfsame_crypto::seal::SealingKey;
-use selfsame_crypto::{Algorithm, KeyHandle, encoding};
 use selfsame_net::Net;
 use selfsame_openid4vc::Transport;
 use selfsame_store::{Batch, Expect, Put, Store, StoreError, TenantId};
 use url::Url;
 
+use crate::certificate::Certificate;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::error::{Error, Result};
@@ -49,19 +49,8 @@ pub struct Shared {
     pub own_issuers: OnceLock<Vec<String>>,
     /// The verifier's certificate, if it has one.
     pub verifier_certificate: Option<Certificate>,
-}
-
-/// A certificate chain whose key is in the key store.
-#[derive(Clone)]
-pub struct Certificate {
-    /// The name it is for.
-    pub dns_name: String,
-    /// The chain, the leaf first, DER.
-    pub chain: Vec<Vec<u8>>,
-    /// The handle of its key.
-    pub key: KeyHandle,
-    /// How it signs.
-    pub algorithm: Algorithm,
+    /// The issuer's certificate, if its SD-JWT VCs are known by one.
+    pub issuer_certificate: Option<Certificate>,
 }
 
 impl Shared {
@@ -111,28 +100,6 @@ impl Shared {
             .any(|trusted| trusted == issuer)
             || self.own_issuers().iter().any(|own| own == issuer)
     }
-}
-
-/// The certificates in a text, DER.
-///
-/// # Errors
-/// `BadRequest` if a block is no base64.
-pub(crate) fn certificates(pem: &str) -> Result<Vec<Vec<u8>>> {
-    const BEGIN: &str = "-----BEGIN CERTIFICATE-----";
-    const END: &str = "-----END CERTIFICATE-----";
-    pem.split(BEGIN)
-        .skip(1)
-        .map(|block| {
-            let body: String = block
-                .split(END)
-                .next()
-                .unwrap_or_default()
-                .split_whitespace()
-                .collect();
-            encoding::base64_decode(&body)
-                .map_err(|_| Error::bad_request("a certificate is not PEM"))
-        })
-        .collect()
 }
 
 /// The address of a document below an origin.

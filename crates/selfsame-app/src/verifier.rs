@@ -40,6 +40,9 @@ struct RequestRecord {
     state: State,
     title: String,
     created: UnixTime,
+    /// How old a status list may be, where the request says so.
+    #[serde(default)]
+    max_status_age: Option<u64>,
     /// SHA-256 of the secret of the browser that asked, in the same-device flow.
     browser: Option<[u8; 32]>,
 }
@@ -58,18 +61,27 @@ impl Verifier {
     }
 
     /// What it asks of credentials: what the configuration says.
-    fn policy(&self) -> Policy {
+    fn policy(&self, max_status_age: u64) -> Policy {
         let config = &self.shared.config;
         let mut trusted = config.trust.issuers.clone();
         trusted.extend(self.shared.own_issuers());
         Policy {
             trusted_issuers: Trust::Listed(trusted),
             trust_anchors: self.shared.anchors.clone(),
-            max_status_age: Some(config.verifier.max_status_age.max(1)),
+            // A list that was fetched for this very verification may be a second old by the clock.
+            max_status_age: Some(max_status_age.max(1)),
             leeway: 60,
             accept_did_issuers: true,
             ..Policy::default()
         }
+    }
+
+    /// How old a status list may be for this request.
+    fn max_status_age(&self, record: &RequestRecord) -> u64 {
+        let configured = self.shared.config.verifier.max_status_age;
+        record
+            .max_status_age
+            .map_or(configured, |asked| asked.min(configured))
     }
 
     async fn record(&self, id: &str) -> Result<(RequestRecord, Record)> {

@@ -15,7 +15,7 @@ mod select;
 mod tests;
 
 pub use authority::authority_keys;
-pub use check::{Answer, Unmet, check};
+pub use check::{Answer, Unmet, check, mismatch};
 pub use matching::{Candidate, Mismatch};
 pub use parse::{DcqlError, Fault};
 pub use query::{

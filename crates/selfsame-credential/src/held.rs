@@ -64,7 +64,7 @@ impl Held {
             Content::SdJwt(_) => {
                 Reference::in_jwt_claims(&claims).map(|reference| reference.into_iter().collect())
             }
-            Content::VcJwt(_) => Reference::in_credential(&claims),
+            Content::VcJwt(credential) => credential.statuses(),
         };
         // A mechanism that is unknown here is for the verifier to judge.
         let statuses = match statuses {

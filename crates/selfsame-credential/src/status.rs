@@ -1,7 +1,7 @@
 //! Status lists: what a credential's issuer says of it today (Token Status List, Bitstring Status List).
 //!
 //! A [`Reference`] in a credential leads to a place in a [`List`]; a list is inflated once and keeps its signed
-//! token, so that whoever judges the credential judges the list's signature too. Nothing here verifies a signature.
+//! token, so that whoever judges the credential judges the list's signature too; whose it must be is not known here.
 
 mod bits;
 pub mod bitstring;

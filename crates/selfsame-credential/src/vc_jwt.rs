@@ -16,6 +16,7 @@ pub use self::{
 };
 use crate::{
     format::Format,
+    status::{Reference, StatusError},
     validity::{BadTime, Validity},
 };
 
@@ -133,6 +134,15 @@ impl VcJwt {
         let cnf = self.payload.get("cnf")?;
         let jwk = cnf.get("jwk").cloned().unwrap_or_default();
         Some(Jwk::from_value(&jwk).map_err(|_| VcJwtError::Payload))
+    }
+
+    /// Where its status is told: by its `credentialStatus`, and by the claim `status` that any JWT may carry
+    /// (Token Status List §6.1). Either may say that it is revoked.
+    pub fn statuses(&self) -> Result<Vec<Reference>, StatusError> {
+        let mut references = Reference::in_credential(&self.credential)?;
+        let claim = self.payload.get("status").map(Reference::in_status);
+        references.extend(claim.transpose()?);
+        Ok(references)
     }
 
     /// From when until when the credential may be accepted, by its JWT claims and its own dates.

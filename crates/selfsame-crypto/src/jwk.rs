@@ -4,6 +4,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
+use crate::algorithm::Algorithm;
 use crate::encoding::{base64url_decode, base64url_encode};
 use crate::hash::sha256;
 use crate::json;
@@ -80,6 +81,14 @@ impl Jwk {
             kid: Some(kid.into()),
             ..self
         }
+    }
+
+    /// Whether `use` and `alg`, where the key has them, allow it to verify signatures of this algorithm
+    /// (RFC 7517 §4.2, §4.4; RFC 8725 §3.1).
+    pub fn may_verify(&self, algorithm: Algorithm) -> bool {
+        let signs = self.use_.as_deref().is_none_or(|purpose| purpose == "sig");
+        let named = self.alg.as_deref().map(str::parse::<Algorithm>);
+        signs && named.is_none_or(|named| named == Ok(algorithm))
     }
 
     /// The SHA-256 thumbprint over the required members (RFC 7638 §3).

@@ -79,6 +79,12 @@ impl Chain {
     /// (RFC 5280 §6). Any extended key usage is accepted: credential profiles define their own. Revocation of
     /// certificates is not looked at.
     pub fn verify(&self, anchors: &[Vec<u8>], now: UnixTime) -> Result<(), X509Error> {
+        self.path(anchors, now).map(|_| ())
+    }
+
+    /// The certificates (DER) that lead from the first to one of `anchors`, as [`Chain::verify`] judges them. What
+    /// else came along proves nothing and is not among them.
+    pub fn path(&self, anchors: &[Vec<u8>], now: UnixTime) -> Result<Vec<Vec<u8>>, X509Error> {
         let anchors: Vec<CertificateDer<'_>> = anchors
             .iter()
             .map(|anchor| CertificateDer::from(anchor.as_slice()))
@@ -98,7 +104,11 @@ impl Chain {
             None,
             None,
         )
-        .map(|_| ())
+        .map(|path| {
+            let above = path.intermediate_certificates();
+            let above = above.map(|certificate| certificate.der().to_vec());
+            std::iter::once(self.leaf.to_vec()).chain(above).collect()
+        })
         .map_err(|error| reason(&error))
     }
 
@@ -122,6 +132,11 @@ impl Chain {
     pub fn leaf_sha256(&self) -> [u8; 32] {
         sha256(&self.leaf)
     }
+}
+
+/// Whether this is a certificate, in DER, that a chain can lead to.
+pub fn is_anchor(certificate: &[u8]) -> bool {
+    anchor_from_trusted_cert(&CertificateDer::from(certificate)).is_ok()
 }
 
 struct AnyUsage;

@@ -475,3 +475,21 @@ proptest! {
         prop_assert!(key.public().verify(Algorithm::EdDsa, &message, &signature).is_err());
     }
 }
+
+#[test]
+fn a_jwk_verifies_what_its_use_and_algorithm_allow() {
+    let key = PrivateKey::generate(KeyType::Ed25519).unwrap();
+    let with = |use_: Option<&str>, alg: Option<&str>| Jwk {
+        use_: use_.map(str::to_owned),
+        alg: alg.map(str::to_owned),
+        ..key.public().to_jwk()
+    };
+    for alg in [None, Some("EdDSA"), Some("Ed25519")] {
+        assert!(with(None, alg).may_verify(Algorithm::EdDsa));
+        assert!(with(Some("sig"), alg).may_verify(Algorithm::EdDsa));
+        assert!(!with(Some("enc"), alg).may_verify(Algorithm::EdDsa));
+    }
+    for alg in ["ES256", "none", "ECDH-ES", ""] {
+        assert!(!with(None, Some(alg)).may_verify(Algorithm::EdDsa));
+    }
+}

@@ -171,6 +171,16 @@ impl Resolution {
         }
     }
 
+    /// The document, which must be that of `did`.
+    pub fn document_of(&self, did: &Did) -> Result<&Document, ResolutionError> {
+        let document = self.document()?;
+        if document.id == *did {
+            Ok(document)
+        } else {
+            Err(ResolutionError::InvalidDidDocument)
+        }
+    }
+
     /// Neither document nor error nor deactivation says nothing; an error beside a document leaves the error.
     fn checked(self) -> Self {
         match (&self.document, self.metadata.error) {

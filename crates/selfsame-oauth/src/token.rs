@@ -54,10 +54,15 @@ impl TokenRequest {
         if code.len() > MAX_CODE || tx_code.as_ref().is_some_and(|code| code.len() > MAX_CODE) {
             return Err(refuse("a code is too long"));
         }
+        // It is kept with the token, and it is no longer than what people register.
+        let client_id = form.take("client_id");
+        if client_id.as_ref().is_some_and(|id| id.len() > MAX_CODE) {
+            return Err(refuse("client_id is too long"));
+        }
         Ok(Self {
             pre_authorized_code: SecretString::from(code),
             tx_code: tx_code.map(SecretString::from),
-            client_id: form.take("client_id"),
+            client_id,
             authorization_details: form
                 .take("authorization_details")
                 .map(|text| AuthorizationDetail::parse_request(&text))
@@ -183,8 +188,14 @@ mod tests {
     fn a_request_without_a_code_is_refused() {
         assert_eq!(request("").unwrap_err().code, Code::InvalidRequest);
         let long = "a".repeat(MAX_CODE + 1);
-        let error = request(&format!("&pre-authorized_code={long}")).unwrap_err();
-        assert_eq!(error.code, Code::InvalidRequest);
+        for long in [
+            format!("&pre-authorized_code={long}"),
+            format!("&pre-authorized_code=a&tx_code={long}"),
+            format!("&pre-authorized_code=a&client_id={long}"),
+        ] {
+            let error = request(&long).unwrap_err();
+            assert_eq!(error.code, Code::InvalidRequest);
+        }
     }
 
     #[test]

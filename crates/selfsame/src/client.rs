@@ -52,11 +52,6 @@ impl Client {
         }
     }
 
-    /// The instance's base URL.
-    pub fn origin(&self) -> &Url {
-        &self.origin
-    }
-
     /// `GET path`.
     ///
     /// # Errors

@@ -8,6 +8,7 @@ mod log;
 mod master_key;
 mod output;
 mod scenario;
+mod settings;
 mod tls;
 
 use std::process::ExitCode;

@@ -1,6 +1,6 @@
 //! The two healthcare scenarios, walked over the public API: issue, accept, present, verify, revoke, refuse.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use selfsame_app::view::issuer::{IssuedCredential, Offer};
 use selfsame_app::view::verifier::VerificationStatus;
@@ -128,6 +128,8 @@ pub async fn play(
             cast.issuer.put(&path, &json!({"status": "revoked"})),
         )
         .await?;
+    walk.step("publish_status", until_published(&cast.issuer, &issued.id))
+        .await?;
     let second = walk
         .present("present_again", "refuse", name, &wallet)
         .await?;
@@ -171,7 +173,10 @@ impl Walk<'_> {
         let request: Made = self
             .cast
             .verifier
-            .post("/api/verifier/requests", &json!({"template": template}))
+            .post(
+                "/api/verifier/requests",
+                &json!({"template": template, "max_status_age": 0}),
+            )
             .await?;
         let answer = json!({"request": request.uri, "policy": "newest"});
         let _: Value = self
@@ -180,6 +185,21 @@ impl Walk<'_> {
         let path = format!("/api/verifier/requests/{}?wait=20", request.id);
         self.step(verify, self.cast.verifier.get(&path)).await
     }
+}
+
+/// The status list says so within a second of the revocation.
+async fn until_published(issuer: &Client, id: &str) -> Result<(), Failure> {
+    let path = format!("/api/issuer/credentials/{id}");
+    for _ in 0..100 {
+        let issued: IssuedCredential = issuer.get(&path).await?;
+        if issued.published {
+            return Ok(());
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    Err(Failure::ours(
+        "the status list is not out after five seconds",
+    ))
 }
 
 async fn register(wallet: &Client) -> Result<Client, Failure> {

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::register::{ISSUED, IssuedRecord};
+use super::signing::{self, Signatory, signatory};
 use super::tenant;
 use crate::accounts::decode;
 use crate::error::{Error, Result};
@@ -58,6 +59,14 @@ impl Face {
             Some("revocation") => Some(Self::Revocation),
             Some("suspension") => Some(Self::Suspension),
             Some(_) => None,
+        }
+    }
+
+    /// The format of the credentials that refer to it: whoever signs those signs it (Token Status List §11.3).
+    fn format(self) -> Format {
+        match self {
+            Self::Token => Format::SdJwtVc,
+            Self::Revocation | Self::Suspension => Format::VcJwt,
         }
     }
 
@@ -258,11 +267,11 @@ impl Lists {
     async fn signed(&self, list: u64, face: Face, now: UnixTime) -> Result<String> {
         let bits = self.bits(list, face)?;
         let uri = self.uri(list, face);
-        let header = json!({"alg": self.identity.algorithm().as_str(), "kid": self.identity.kid()});
-        let header = header.as_object().cloned().unwrap_or_default();
+        let Signatory { issuer, signer } = signatory(&self.shared, &self.identity, face.format());
+        let header = signing::header(&signer);
         let terms = Terms {
             uri: &uri,
-            issuer: self.identity.did().as_str(),
+            issuer: &issuer,
             header: &header,
             issued_at: now,
             expires_at: Some(now.plus(self.ttl().saturating_mul(10))),
@@ -279,7 +288,7 @@ impl Lists {
             .keys
             .sign(
                 self.identity.tenant(),
-                self.identity.key(),
+                &signer.key,
                 unsigned.signing_input(),
             )
             .await?;

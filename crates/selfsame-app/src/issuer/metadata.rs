@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use selfsame_credential::{ClaimPath, Format};
-use selfsame_crypto::Algorithm;
+use selfsame_crypto::{Algorithm, Jwk};
 use selfsame_oauth::ServerMetadata;
 use selfsame_openid4vc::issuer::metadata::{Description, Offering, build, server};
 use selfsame_openid4vc::wire::metadata::{
@@ -14,7 +14,6 @@ use url::Url;
 
 use crate::config::Config;
 use crate::error::{Error, Result};
-use crate::identity::Identity;
 use crate::view::issuer::Template;
 
 /// What the issuer publishes.
@@ -32,7 +31,7 @@ impl Published {
     ///
     /// # Errors
     /// If they break a rule of the specification.
-    pub fn new(config: &Config, identity: &Identity) -> Result<Self> {
+    pub fn new(config: &Config, key: &Jwk) -> Result<Self> {
         let identifier = identifier(&config.origin);
         let endpoint = |path: &str| config.origin.join(path).map_err(Error::internal);
         let description = Description {
@@ -47,15 +46,6 @@ impl Published {
             }],
             credentials: offerings(config)?,
         };
-        let mut key = identity.public().to_jwk();
-        key.kid = Some(
-            identity
-                .kid()
-                .rsplit('#')
-                .next()
-                .unwrap_or_default()
-                .to_owned(),
-        );
         Ok(Self {
             issuer: build(&description)?,
             server: server(&description),
@@ -65,7 +55,7 @@ impl Published {
 }
 
 /// The issuer's identifier in OpenID4VCI.
-pub(super) fn identifier(origin: &Url) -> String {
+pub(crate) fn identifier(origin: &Url) -> String {
     format!("{}issuer", origin.as_str())
 }
 

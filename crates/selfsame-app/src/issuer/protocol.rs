@@ -1,7 +1,6 @@
 //! The endpoints that wallets speak to: token, nonce, credential (OpenID4VCI 1.0 §6 to §8).
 
 use selfsame_credential::evidence::Step;
-use selfsame_credential::signer::Signer;
 use selfsame_credential::{ClaimPath, Format};
 use selfsame_crypto::{SecretString, encoding};
 use selfsame_oauth::{Code, TokenRequest, TokenResponse};
@@ -16,9 +15,9 @@ use serde::{Deserialize, Serialize};
 
 use super::lists::Place;
 use super::offers::{OFFER, OfferRecord};
+use super::signing::{Signatory, signatory};
 use super::{Issuer, Subject, metadata, tenant};
 use crate::accounts::{decode, encode};
-use crate::config::IdentifyBy;
 use crate::error::{Error, Result};
 use crate::events::EventKind;
 use crate::gather::Freshness;
@@ -233,23 +232,7 @@ impl Issuer {
         subject: &Subject,
         places: &[Place],
     ) -> Result<credential::Content> {
-        let config = &self.shared.config.issuer;
-        let by_url = format == Format::SdJwtVc && config.identify_by != IdentifyBy::Did;
-        let identity = &self.identity;
-        let (issuer, kid) = if by_url {
-            let kid = identity
-                .kid()
-                .rsplit('#')
-                .next()
-                .unwrap_or_default()
-                .to_owned();
-            (metadata::identifier(&self.shared.config.origin), kid)
-        } else {
-            (
-                identity.did().as_str().to_owned(),
-                identity.kid().to_owned(),
-            )
-        };
+        let Signatory { issuer, signer } = signatory(&self.shared, &self.identity, format);
         let disclosable: Vec<ClaimPath> = template
             .claims
             .iter()
@@ -261,12 +244,7 @@ impl Issuer {
         let now = self.shared.clock.now();
         Ok(credential::Content {
             issuer,
-            signer: Signer {
-                key: identity.key().clone(),
-                algorithm: identity.algorithm(),
-                kid: Some(kid),
-                x5c: Vec::new(),
-            },
+            signer,
             claims: subject.claims.clone(),
             disclosable,
             decoys: 2,

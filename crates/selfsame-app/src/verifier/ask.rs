@@ -71,6 +71,7 @@ impl Verifier {
             state: State::Created(created),
             title,
             created: ctx.now(),
+            max_status_age: new.max_status_age,
             browser: browser
                 .as_ref()
                 .map(|secret| hash::sha256(secret.as_bytes())),
@@ -234,7 +235,7 @@ impl Verifier {
                     Error::bad_request("this verifier has no certificate")
                         .with_hint("set `certificate` and `certificate_key` under [verifier]")
                 })?;
-                Ok(ClientId::X509SanDns(certificate.dns_name.clone()))
+                Ok(ClientId::X509SanDns(certificate.name.clone()))
             }
             _ => Err(
                 Error::bad_request("this client identifier prefix is not known here")

@@ -2,7 +2,6 @@
 
 use selfsame_credential::Format;
 use selfsame_credential::evidence::Step;
-use selfsame_credential::verdict::Policy;
 use selfsame_credential::verify::{Examination, Presented};
 use selfsame_openid4vc::verifier::{self, Input, State};
 use selfsame_store::Batch;
@@ -27,10 +26,7 @@ impl Verifier {
                 "there is no answer to judge yet",
             ));
         }
-        let policy = Policy {
-            max_status_age: Some(1),
-            ..self.policy()
-        };
+        let policy = self.policy(0);
         let input = Input::Recheck { policy: &policy };
         let ctx = self.shared.clock.ctx();
         let (state, _) = self
@@ -68,11 +64,10 @@ impl Verifier {
         };
         let examination = Examination::new(&presented)
             .map_err(|malformed| Error::bad_request(malformed.to_string()))?;
-        let policy = self.policy();
+        let max_status_age = self.shared.config.verifier.max_status_age;
+        let policy = self.policy(max_status_age);
         let now = self.shared.clock.now();
-        let freshness = Freshness {
-            max_status_age: self.shared.config.verifier.max_status_age,
-        };
+        let freshness = Freshness { max_status_age };
         let (verdict, claims) = self
             .shared
             .run(&tenant(), freshness, |evidence| {

@@ -63,15 +63,14 @@ impl Verifier {
     pub async fn response(&self, id: &str, body: &[u8]) -> Result<Receipt> {
         let response = AuthorizationResponse::parse(body)?;
         let (mut kept, record) = self.record(id).await?;
-        let policy = self.policy();
+        let max_status_age = self.max_status_age(&kept);
+        let policy = self.policy(max_status_age);
         let input = Input::Response {
             response: &response,
             policy: &policy,
         };
         let ctx = self.shared.clock.ctx();
-        let freshness = Freshness {
-            max_status_age: self.shared.config.verifier.max_status_age,
-        };
+        let freshness = Freshness { max_status_age };
         let (state, effects) = self
             .shared
             .run(&tenant(), freshness, |evidence| {
@@ -140,18 +139,12 @@ impl Verifier {
         if state.asked().client_id.starts_with("x509_san_dns:")
             && let Some(certificate) = &self.shared.verifier_certificate
         {
-            return Signer {
-                key: certificate.key.clone(),
-                algorithm: certificate.algorithm,
-                kid: None,
-                x5c: certificate.chain.clone(),
-            };
+            return certificate.signer.clone();
         }
-        Signer {
-            key: self.identity.key().clone(),
-            algorithm: self.identity.algorithm(),
-            kid: Some(self.identity.kid().to_owned()),
-            x5c: Vec::new(),
-        }
+        Signer::with_kid(
+            self.identity.key().clone(),
+            self.identity.algorithm(),
+            self.identity.kid(),
+        )
     }
 }

@@ -28,9 +28,13 @@ pub struct NewRequest {
     /// Whether the wallet is on the device of the browser that asks; the answer then comes back to it.
     #[serde(default)]
     pub same_device: bool,
-    /// What for, shown to the person.
+    /// What for; stands in the list of requests.
     #[serde(default)]
     pub purpose: Option<String>,
+    /// How old, in seconds, a status list may be for this request; what is configured unless told. 0 asks the
+    /// issuer each time.
+    #[serde(default)]
+    pub max_status_age: Option<u64>,
 }
 
 /// A request that was made.

@@ -142,8 +142,6 @@ pub struct RequestPreview {
     pub id: String,
     /// Who asks.
     pub verifier: Asker,
-    /// What for, in the verifier's words.
-    pub purpose: Option<String>,
     /// What would be shown, one entry for each thing asked; empty if it can't be answered.
     pub shares: Vec<Share>,
     /// What the wallet has not, in words.

@@ -88,7 +88,6 @@ impl Wallet {
         Ok(RequestPreview {
             id,
             verifier: self.asker(&asked),
-            purpose: None,
             shares: asked
                 .request
                 .query

@@ -24,7 +24,6 @@ async fn app(world: &World, roles: Roles) -> Arc<App> {
             name: "test".to_owned(),
         },
         foreign_resolver: None,
-        own_issuers: OnceLock::new(),
     };
     let parts = Parts {
         store: world.store.clone(),

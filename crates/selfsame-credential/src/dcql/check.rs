@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{
     matching::{self, Candidate, Mismatch, View},
-    query::Query,
+    query::{CredentialQuery, Query},
 };
 
 /// What a verifier makes of an answer that satisfies its query.
@@ -36,6 +36,11 @@ pub enum Unmet {
         /// The genuine presentations that were discarded, and why.
         discarded: Vec<(String, usize, Mismatch)>,
     },
+}
+
+/// What keeps a presentation from answering this credential query, as a verifier sees it; none if nothing does.
+pub fn mismatch(query: &CredentialQuery, candidate: &Candidate) -> Option<Mismatch> {
+    matching::matches(query, candidate, View::Disclosed).err()
 }
 
 /// Checks an answer, given by credential query, against the query (OpenID4VP 1.0 §8.6).

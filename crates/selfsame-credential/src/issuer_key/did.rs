@@ -1,7 +1,7 @@
 //! Keys from DID documents (VC-JOSE-COSE §4.3; for SD-JWT VC a profile of our own).
 
-use selfsame_crypto::PublicKey;
-use selfsame_did::{Did, DidUrl, Document, Options, Plan, Resolution, plan};
+use selfsame_crypto::{Jwk, PublicKey};
+use selfsame_did::{Did, DidUrl, Document, Material, Options, Plan, Resolution, plan};
 
 use super::{Claimed, Finding};
 use crate::evidence::{Evidence, Need};
@@ -42,19 +42,35 @@ fn key_in(
     did: &Did,
     document: &Document,
 ) -> Result<PublicKey, &'static str> {
-    match claimed.header.kid.as_deref() {
+    let (url, key) = match claimed.header.kid.as_deref() {
         Some(kid) => {
             let url = method_url(kid, did)?;
             let key = document.key(&url, claimed.relationship);
-            key.map_err(|_| "the DID document has no such key for this purpose")
+            let key = key.map_err(|_| "the DID document has no such key for this purpose")?;
+            (url, key)
         }
         None => {
             let mut keys = document.keys(claimed.relationship);
             match (keys.next(), keys.next()) {
-                (Some((_, key)), None) => Ok(key),
-                _ => Err("the token does not say which key of the DID document it is signed with"),
+                (Some(only), None) => only,
+                _ => {
+                    let reason =
+                        "the token does not say which key of the DID document it is signed with";
+                    return Err(reason);
+                }
             }
         }
+    };
+    // A JWK may say itself what it is for.
+    let jwk = document
+        .methods()
+        .find_map(|method| match &method.material {
+            Material::Jwk(jwk) if method.id == url => Jwk::from_value(jwk).ok(),
+            _ => None,
+        });
+    match jwk.is_none_or(|jwk| jwk.may_verify(claimed.header.alg)) {
+        true => Ok(key),
+        false => Err("the key in the DID document is not for this algorithm"),
     }
 }
 

@@ -68,9 +68,10 @@ fn key_in(claimed: &Claimed<'_>, set: &JwkSet) -> Finding {
         return Finding::Refused("the issuer's key set does not name exactly this key");
     };
     let jwk = Jwk::from_value(key).ok();
+    let jwk = jwk.filter(|jwk| jwk.may_verify(claimed.header.alg));
     match jwk.and_then(|jwk| PublicKey::from_jwk(&jwk).ok()) {
         Some(key) => Finding::Key(Box::new(key)),
-        None => Finding::Refused("the issuer's key cannot be read"),
+        None => Finding::Refused("the issuer's key cannot be read or is not for this algorithm"),
     }
 }
 

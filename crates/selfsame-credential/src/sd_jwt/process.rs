@@ -10,6 +10,10 @@ use crate::path::{ClaimPath, Segment};
 /// How deep the processed claims may nest, recursive disclosures counted.
 const MAX_DEPTH: usize = 32;
 
+/// How many bytes the paths of all disclosed claims may have together. A long name is said once in the payload, but
+/// stands in the path of everything beneath it.
+const MAX_PATH_BYTES: usize = 4 << 20;
+
 /// The member that lists digests of an object's hidden members.
 pub(super) const SD: &str = "_sd";
 /// The member that holds the digest of a hidden array element.
@@ -59,6 +63,9 @@ pub enum ProcessError {
     /// The claims nest deeper than is read.
     #[error("the claims nest too deeply")]
     TooDeep,
+    /// The paths of the disclosed claims are longer than is kept.
+    #[error("the disclosed claims stand beneath names that are too long")]
+    TooLarge,
 }
 
 /// Processes a payload with these disclosures. Each is used at most once, so the work is linear.
@@ -72,6 +79,7 @@ pub(super) fn process(
         seen: HashSet::new(),
         places: vec![None; disclosures.len()],
         trail: Vec::new(),
+        path_bytes: MAX_PATH_BYTES,
     };
     for (index, disclosure) in disclosures.iter().enumerate() {
         if run.by_digest.insert(disclosure.digest(), index).is_some() {
@@ -92,6 +100,8 @@ struct Run<'a> {
     seen: HashSet<&'a str>,
     places: Vec<Option<Place>>,
     trail: Vec<Segment>,
+    /// What is left of the limit.
+    path_bytes: usize,
 }
 
 impl<'a> Run<'a> {
@@ -219,6 +229,13 @@ impl<'a> Run<'a> {
     }
 
     fn place(&mut self, index: usize, parent: Option<usize>) -> Result<(), ProcessError> {
+        let length = |segment: &Segment| match segment {
+            Segment::Name(name) => name.len(),
+            Segment::Index(_) | Segment::All => 0,
+        };
+        let taken = self.trail.iter().map(length).fold(0, usize::saturating_add);
+        let left = self.path_bytes.checked_sub(taken);
+        self.path_bytes = left.ok_or(ProcessError::TooLarge)?;
         let path = ClaimPath::new(self.trail.clone()).map_err(|_| ProcessError::TooDeep)?;
         if let Some(place) = self.places.get_mut(index) {
             *place = Some(Place { path, parent });

@@ -514,3 +514,23 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_long_name_above_many_disclosures_does_not_multiply() {
+    let name = "n".repeat(64 * 1024);
+    let sd_jwt = |count: usize| {
+        let disclosures: Vec<String> = (0..count)
+            .map(|i| base64url_encode(json!(["salt", format!("c{i}"), i]).to_string().as_bytes()))
+            .collect();
+        let digests: Vec<String> = disclosures
+            .iter()
+            .map(|disclosure| DigestAlgorithm::Sha256.digest(disclosure.as_bytes()))
+            .collect();
+        let payload = json!({"iss": "i", "vct": "v", name.as_str(): {"_sd": digests}});
+        let jwt = jws::Unsigned::new(&json!({"alg": "ES256"}), &payload);
+        let text = format!("{}~{}~", jwt.finish(b"signature"), disclosures.join("~"));
+        SdJwt::parse(&text).unwrap()
+    };
+    assert!(sd_jwt(10).process().is_ok());
+    assert!(sd_jwt(100).process().is_err());
+}

@@ -1,8 +1,8 @@
 //! A status list as fetched: read, inflated, not yet trusted.
 
-use std::{fmt, str};
+use std::{fmt, str, sync::OnceLock};
 
-use selfsame_crypto::{jws, time::UnixTime};
+use selfsame_crypto::{PublicKey, SignatureError, jws, time::UnixTime};
 use serde_json::{Map, Value as Json};
 
 use super::{
@@ -16,7 +16,7 @@ use super::{
 /// How far, in seconds, a list's clock may be ahead of ours.
 const SKEW: u64 = 60;
 
-/// A status list, read and inflated. Its signature is still to be judged, by [`List::token`] and [`List::issuer`].
+/// A status list, read and inflated. Its signature is still to be judged, by [`List::issuer`] and [`List::verify`].
 #[derive(Clone)]
 pub struct List {
     pub(super) uri: String,
@@ -25,6 +25,8 @@ pub struct List {
     pub(super) issuer: Option<String>,
     pub(super) times: Times,
     pub(super) token: jws::Compact,
+    /// The key under which the signature was judged good.
+    pub(super) judged: OnceLock<PublicKey>,
 }
 
 /// Which specification a list follows.
@@ -109,6 +111,7 @@ impl List {
             issuer: read.issuer,
             times: read.times,
             token,
+            judged: OnceLock::new(),
         };
         list.is_current(now, SKEW)?;
         Ok(list)
@@ -128,6 +131,18 @@ impl List {
     /// The signed token, for its header and its signature.
     pub fn token(&self) -> &jws::Compact {
         &self.token
+    }
+
+    /// Whether this key signed it. What was judged good is remembered, so that a list that is kept is not hashed
+    /// again for every credential on it.
+    pub fn verify(&self, key: &PublicKey) -> Result<(), SignatureError> {
+        if self.judged.get() == Some(key) {
+            return Ok(());
+        }
+        self.token.verify(key)?;
+        // Another key under which it is good too is simply not remembered.
+        let _ = self.judged.set(key.clone());
+        Ok(())
     }
 
     /// When it was issued.

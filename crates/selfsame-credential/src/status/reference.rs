@@ -59,9 +59,10 @@ impl Reference {
     /// The `status` claim of a JWT or SD-JWT (Token Status List §6.2); none if it has none. A status told in other
     /// ways only is not supported, and therefore an error.
     pub fn in_jwt_claims(claims: &Json) -> Result<Option<Self>, StatusError> {
-        let Some(status) = claims.get("status") else {
-            return Ok(None);
-        };
+        claims.get("status").map(Self::in_status).transpose()
+    }
+
+    pub(crate) fn in_status(status: &Json) -> Result<Self, StatusError> {
         let status = status.as_object().ok_or(StatusError::Malformed("status"))?;
         let Some(list) = status.get("status_list") else {
             return Err(if status.is_empty() {
@@ -74,11 +75,11 @@ impl Reference {
             .as_object()
             .ok_or(StatusError::Malformed("status_list"))?;
         let index = list.get("idx").and_then(Json::as_u64);
-        Ok(Some(Self {
+        Ok(Self {
             mechanism: Mechanism::Token,
             uri: uri(list, "uri")?,
             index: index.ok_or(StatusError::Malformed("idx"))?,
-        }))
+        })
     }
 
     /// The `credentialStatus` of a W3C credential (Bitstring Status List §2.1), one or several. Entries of other

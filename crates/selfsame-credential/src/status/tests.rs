@@ -702,3 +702,19 @@ proptest! {
         prop_assert!(List::parse(URI, None, &bytes, NOW).is_err());
     }
 }
+
+#[test]
+fn a_signature_that_was_judged_good_is_remembered_with_its_key_and_no_other() {
+    let [own, other] = [(); 2].map(|()| PrivateKey::generate(KeyType::Ed25519).unwrap());
+    let bits = Bits::new(Width::One, 8).unwrap();
+    let unsigned = token_list::encode(&bits, &terms(&header())).unwrap();
+    let signature = own.sign(unsigned.signing_input()).unwrap();
+    let list = parse(&unsigned.finish(&signature)).unwrap();
+    assert!(list.verify(other.public()).is_err());
+    assert_eq!(list.judged.get(), None);
+    assert!(list.verify(own.public()).is_ok());
+    assert_eq!(list.judged.get(), Some(own.public()));
+    assert!(list.verify(own.public()).is_ok());
+    assert!(list.verify(other.public()).is_err());
+    assert_eq!(list.judged.get(), Some(own.public()));
+}

@@ -41,11 +41,8 @@ pub(super) fn audience(claims: &Map<String, Value>, expected: &Binding, list: &m
 
 /// The proof answers this verifier's request.
 pub(super) fn nonce(claims: &Map<String, Value>, expected: &Binding, list: &mut Checklist) {
-    let nonce = claims
-        .get("nonce")
-        .and_then(Value::as_str)
-        .unwrap_or_default();
-    let fits = ct_eq(nonce.as_bytes(), expected.nonce.as_bytes());
+    let nonce = claims.get("nonce").and_then(Value::as_str);
+    let fits = nonce.is_some_and(|nonce| ct_eq(nonce.as_bytes(), expected.nonce.as_bytes()));
     list.check(&NONCE, fits, "the presentation answers another request");
 }
 

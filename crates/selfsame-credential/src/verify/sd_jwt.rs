@@ -95,7 +95,8 @@ pub(super) fn malformed(error: SdJwtError) -> Malformed {
 
 pub(super) fn needs(sd_jwt: &SdJwt, policy: &Policy, evidence: &Evidence) -> Vec<Need> {
     let references = references(sd_jwt).unwrap_or_default();
-    status::needs(&claimed(sd_jwt, policy), &references, evidence)
+    let signed = (sd_jwt.jwt(), claimed(sd_jwt, policy));
+    status::needs(signed, &references, policy, evidence)
 }
 
 fn references(sd_jwt: &SdJwt) -> Result<Vec<Reference>, StatusError> {
@@ -189,7 +190,9 @@ fn disclosures(processed: &Result<Processed, ProcessError>, list: &mut Checklist
             let law = match error {
                 ProcessError::DuplicateDigest => &DIGESTS_UNIQUE,
                 ProcessError::Unreferenced => &DISCLOSURES_REFERENCED,
-                ProcessError::Shape | ProcessError::TooDeep => &DISCLOSURES_FIT,
+                ProcessError::Shape | ProcessError::TooDeep | ProcessError::TooLarge => {
+                    &DISCLOSURES_FIT
+                }
                 ProcessError::ReservedName | ProcessError::Malformed => &CLAIM_NAMES,
                 ProcessError::Collision => &NO_COLLISION,
             };
@@ -244,8 +247,11 @@ fn holder_signature(sd_jwt: &SdJwt, jwt: &jws::Compact, list: &mut Checklist) {
     let Some(jwk) = jwk else {
         return list.fails(&KB_KEY, "the issuer confirmed no holder's key by cnf.jwk");
     };
-    let key = Jwk::from_value(jwk).and_then(|jwk| PublicKey::from_jwk(&jwk));
-    let Ok(key) = key else {
+    let key = Jwk::from_value(jwk)
+        .ok()
+        .filter(|jwk| jwk.may_verify(jwt.header.alg))
+        .and_then(|jwk| PublicKey::from_jwk(&jwk).ok());
+    let Some(key) = key else {
         return list.fails(&KB_KEY, "the holder's key in cnf.jwk cannot be used");
     };
     list.passes(&KB_KEY, "");

@@ -5,14 +5,15 @@ use std::sync::Arc;
 use super::{
     Court,
     checklist::{Checklist, Failure, Law},
-    issuer,
+    issuer::{self, Signed},
 };
 use crate::{
     evidence::{Evidence, Fetched, Need},
     issuer_key::{self, Claimed, Finding, Identity},
     status::{self, List, Mechanism, Reference, StatusError},
+    verdict::Policy,
 };
-use selfsame_crypto::time::UnixTime;
+use selfsame_crypto::{jws, time::UnixTime};
 
 pub(super) const REFERENCE: Law = Law::new(
     "status_reference",
@@ -40,13 +41,22 @@ pub(super) const STATUS: Law = Law::new(
     Failure::Revoked,
 );
 
-/// What is missing to find the issuer's key, and to judge the status.
+/// What is missing to find the issuer's key, and then to judge the status. Lists are asked for once the credential
+/// is known to be genuine and its issuer trusted: whoever forges one has no say in what is fetched.
 pub(super) fn needs(
-    claimed: &Claimed<'_>,
+    (jwt, claimed): (&jws::Compact, Claimed<'_>),
     references: &[Reference],
+    policy: &Policy,
     evidence: &Evidence,
 ) -> Vec<Need> {
-    let mut needs: Vec<Need> = missing(claimed, evidence).into_iter().collect();
+    let claimed = &claimed;
+    let signed = match issuer_key::find(claimed, evidence) {
+        Finding::Key(key) => Signed::By(key),
+        Finding::Chain(leaf) => Signed::ByLeaf(leaf),
+        Finding::Missing(need) => return vec![need],
+        Finding::Unavailable(_) | Finding::Refused(_) => return Vec::new(),
+    };
+    let mut needs = Vec::new();
     for reference in references {
         match evidence.status_list(&reference.uri) {
             None => needs.push(Need::StatusList(reference.uri.clone())),
@@ -57,6 +67,15 @@ pub(super) fn needs(
             }
             Some(_) => {}
         }
+    }
+    let identity = Identity {
+        id: claimed.id,
+        leaf: signed.leaf(),
+    };
+    let counts = || policy.accepts(jwt.header.alg) && identity.is_trusted(policy);
+    // The signature goes last, since it costs most; where nothing is missing it is judged with the rest.
+    if needs.is_empty() || !counts() || jwt.verify(signed.key()).is_err() {
+        return Vec::new();
     }
     needs
 }
@@ -113,6 +132,9 @@ fn judge_one(
     (court, checklist): (&Court<'_>, &mut Checklist),
 ) {
     let Some(fetched) = court.evidence.status_list(&reference.uri) else {
+        if !issuer.is_trusted(court.policy) {
+            return checklist.skips(&LIST, "not fetched, since the issuer is not trusted");
+        }
         return checklist.fails(&LIST, "the status list has not been fetched");
     };
     checklist.status_seen(fetched.at);
@@ -180,7 +202,7 @@ fn is_genuine(
         .is_none_or(|leaf| leaf.is_anchored(anchors, court.now));
     let entitled = identity.is(issuer) || identity.is_listed(court.policy);
     let accepted = court.policy.accepts(list.token().header.alg);
-    let holds = anchored && entitled && accepted && list.token().verify(signed.key()).is_ok();
+    let holds = anchored && entitled && accepted && list.verify(signed.key()).is_ok();
     let detail = "the list is not signed by the credential's issuer or another that is trusted";
     checklist.check(&LIST_SIGNATURE, holds, detail)
 }

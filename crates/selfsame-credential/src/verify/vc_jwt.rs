@@ -11,7 +11,6 @@ use super::{
 use crate::{
     evidence::{Evidence, Need},
     issuer_key::{self, Claimed, Finding, Identity},
-    status::Reference,
     vc_jwt::{VcJwt, VcJwtError, VpJwt, rules},
     verdict::Policy,
 };
@@ -125,9 +124,10 @@ pub(super) fn malformed(error: VcJwtError) -> Malformed {
     }
 }
 
-pub(super) fn needs(credential: &VcJwt, _: &Policy, evidence: &Evidence) -> Vec<Need> {
-    let references = Reference::in_credential(credential.credential()).unwrap_or_default();
-    status::needs(&claimed(credential), &references, evidence)
+pub(super) fn needs(credential: &VcJwt, policy: &Policy, evidence: &Evidence) -> Vec<Need> {
+    let references = credential.statuses().unwrap_or_default();
+    let signed = (credential.jwt(), claimed(credential));
+    status::needs(signed, &references, policy, evidence)
 }
 
 fn claimed(credential: &VcJwt) -> Claimed<'_> {
@@ -179,8 +179,7 @@ pub(super) fn judge(credential: &VcJwt, court: &Court<'_>, list: &mut Checklist)
     }
     issuer::validity(credential.validity(), court, list);
     if let Some(identity) = &identity {
-        let references = Reference::in_credential(credential.credential());
-        status::judge(references, &claimed, identity, (court, list));
+        status::judge(credential.statuses(), &claimed, identity, (court, list));
     }
 }
 
@@ -197,8 +196,10 @@ pub(super) fn holder_need(presentation: &VpJwt, evidence: &Evidence) -> Option<N
 fn holder_key(presentation: &VpJwt, evidence: &Evidence) -> Result<PublicKey, Finding> {
     let credential = presentation.credential();
     if let Some(confirmed) = credential.confirmed_key() {
+        let algorithm = presentation.jwt().header.alg;
         let key = confirmed
             .ok()
+            .filter(|jwk| jwk.may_verify(algorithm))
             .and_then(|jwk| PublicKey::from_jwk(&jwk).ok());
         return key.ok_or(Finding::Refused(
             "the holder's key in cnf.jwk cannot be used",

@@ -77,6 +77,14 @@ fn a_chain_to_another_anchor_or_to_none_is_not_trusted() {
 }
 
 #[test]
+fn what_is_no_certificate_is_no_anchor() {
+    let pki = pki("root");
+    assert!(is_anchor(&pki.root));
+    assert!(!is_anchor(b"no certificate"));
+    assert!(!is_anchor(&pki.root[1..]));
+}
+
+#[test]
 fn a_chain_by_an_intermediate_authority_is_accepted_with_and_without_its_root() {
     let pki = pki("root");
     let middle_key = KeyPair::generate().unwrap();
@@ -175,4 +183,15 @@ fn chains_that_are_empty_too_long_or_no_certificates_are_refused() {
         Chain::parse(&[vec![0x30, 0x00]]).err(),
         Some(X509Error::Malformed)
     );
+}
+
+#[test]
+fn the_path_to_an_anchor_leaves_out_what_does_not_belong_to_it() {
+    let (own, other) = (pki("own"), pki("other"));
+    let [key, stranger] = [(); 2].map(|()| KeyPair::generate().unwrap());
+    let (first, beside) = (leaf(&own, &key), leaf(&other, &stranger));
+    let chain = Chain::parse(&[first.clone(), beside, other.root.clone()]).unwrap();
+    let anchors = [own.root.clone(), other.root.clone()];
+    assert_eq!(chain.path(&anchors, NOW), Ok(vec![first]));
+    assert_eq!(chain.path(&[], NOW), Err(X509Error::Untrusted));
 }

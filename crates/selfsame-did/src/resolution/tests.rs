@@ -114,3 +114,14 @@ proptest! {
         let _ = Resolution::parse(&bytes, &did());
     }
 }
+
+#[test]
+fn a_document_is_taken_for_its_own_did_only() {
+    let found = Resolution::found(Document::new(did()), Representation::Json);
+    assert_eq!(found.document_of(&did()).unwrap().id, did());
+    let other = Did::parse("did:example:456").unwrap();
+    assert_eq!(
+        found.document_of(&other),
+        Err(ResolutionError::InvalidDidDocument)
+    );
+}

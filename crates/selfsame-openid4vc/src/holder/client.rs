@@ -54,7 +54,7 @@ fn key_of_did(did: &Did, object: &Compact, evidence: &Evidence) -> Result<Step<P
     // A deactivated DID has no document any more.
     let resolution = fetched.value.as_ref().ok();
     let document = resolution
-        .and_then(|resolution| resolution.document().ok())
+        .and_then(|resolution| resolution.document_of(did).ok())
         .ok_or_else(|| refuse("the verifier's DID cannot be resolved, or is deactivated"))?;
     document
         .key(&url, Relationship::Authentication)

@@ -127,6 +127,9 @@ fn check_header(
         (Some(kid), None, None) => {
             Named::Did(DidUrl::parse(kid).map_err(|_| invalid("a proof's kid is not a DID URL"))?)
         }
+        (None, Some(jwk), None) if !jwk.may_verify(header.alg) => {
+            return Err(invalid("a proof's jwk is not for its algorithm"));
+        }
         (None, Some(jwk), None) => Named::Key(
             PublicKey::from_jwk(jwk).map_err(|_| invalid("a proof's jwk is not a key we know"))?,
         ),
@@ -223,7 +226,7 @@ fn holder(named: Named, evidence: &Evidence) -> Result<Holder, Error> {
     let resolution = fetched.and_then(|fetched| fetched.value.as_ref().ok());
     // A deactivated DID has no document any more.
     let document = resolution
-        .and_then(|resolution| resolution.document().ok())
+        .and_then(|resolution| resolution.document_of(&url.did).ok())
         .ok_or_else(|| invalid("the DID of a proof cannot be resolved, or is deactivated"))?;
     let key = document
         .key(&url, Relationship::Authentication)

@@ -8,7 +8,7 @@ use selfsame_credential::{
     evidence::{Evidence, Need, Step},
     sd_jwt::SdJwt,
     vc_jwt::{Model, VpJwt},
-    verdict::{Outcome, Policy, Verdict},
+    verdict::{Outcome, Policy, Rule, Verdict},
     verify::{self, Binding, Presented},
 };
 use selfsame_crypto::{
@@ -16,6 +16,7 @@ use selfsame_crypto::{
     encoding::base64url_encode,
     hash::{ct_eq, sha256},
     time::UnixTime,
+    x509::Chain,
 };
 use serde_json::Value;
 use url::Url;
@@ -205,27 +206,31 @@ impl Item<'_> {
         }
     }
 
-    fn candidate(&self, claims: &Value) -> Candidate {
+    fn candidate(&self, claims: &Value, bench: &Bench<'_>) -> Candidate {
         Candidate {
             format: self.format,
             types: types(self.format, claims),
             claims: claims.clone(),
             holder_bound: self.binding.is_some() || self.proven,
-            authority_keys: self.authority_keys(),
+            authority_keys: self.authority_keys(bench),
         }
     }
 }
 
 impl Item<'_> {
-    /// Read only where the query asks for them.
-    fn authority_keys(&self) -> Vec<Vec<u8>> {
+    /// Those of the certificates that lead to a trust anchor; others in the header prove nothing. Read only where
+    /// the query asks for them.
+    fn authority_keys(&self, bench: &Bench<'_>) -> Vec<Vec<u8>> {
         if self.query.trusted_authorities.is_empty() {
             return Vec::new();
         }
         let bare = self.bare().unwrap_or_else(|| self.raw.clone());
         let held = Held::parse(&bare, self.format).ok();
         let x5c = held.as_ref().and_then(|held| held.header().x5c.as_deref());
-        dcql::authority_keys(x5c.unwrap_or_default())
+        let chain = x5c.and_then(|x5c| Chain::parse(x5c).ok());
+        let anchors = &bench.policy.trust_anchors;
+        let path = chain.and_then(|chain| chain.path(anchors, bench.now).ok());
+        dcql::authority_keys(&path.unwrap_or_default())
     }
 }
 
@@ -279,9 +284,12 @@ impl Bench<'_> {
                 credentials.push(before.clone());
                 continue;
             }
-            let (verdict, claims) =
+            let (mut verdict, claims) =
                 verify::verify(&item.presented(), self.policy, self.evidence, self.now);
-            let candidate = claims.as_ref().map(|claims| item.candidate(claims));
+            let candidate = claims.as_ref().map(|claims| item.candidate(claims, self));
+            let matches = candidate
+                .as_ref()
+                .is_some_and(|candidate| match_query(item, candidate, &mut verdict));
             let counts = verdict.outcome == Outcome::Valid;
             let counting = candidate.clone().filter(|_| counts);
             valid.entry(id.clone()).or_default().push(counting);
@@ -291,7 +299,7 @@ impl Bench<'_> {
                 format: item.format,
                 outcome: verdict.outcome,
                 verdict: serde_json::to_value(&verdict).unwrap_or_default(),
-                claims,
+                claims: claims.filter(|_| matches),
             });
             verdicts.push((id.clone(), verdict));
         }
@@ -337,6 +345,24 @@ fn conclude(
         _ => Outcome::Invalid,
     };
     (outcome, Some(unmet.to_string()))
+}
+
+const QUERY_MATCH: (&str, &str) = ("query_match", "OpenID4VP §6.4.1, §8.6");
+
+/// Whether a genuine credential is what its query asks for; if not, it must not be taken for an answer to it.
+fn match_query(item: &Item<'_>, candidate: &Candidate, verdict: &mut Verdict) -> bool {
+    let mismatch = dcql::mismatch(item.query, candidate);
+    let detail = mismatch.as_ref().map(ToString::to_string);
+    verdict.rules.push(Rule {
+        name: QUERY_MATCH.0,
+        passed: Some(mismatch.is_none()),
+        detail: detail.unwrap_or_default(),
+        paragraph: QUERY_MATCH.1,
+    });
+    if mismatch.is_some() {
+        verdict.outcome = Outcome::Invalid;
+    }
+    mismatch.is_none()
 }
 
 const fn gravity(outcome: Outcome) -> u8 {

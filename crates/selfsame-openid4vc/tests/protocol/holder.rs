@@ -676,13 +676,13 @@ fn a_request_object_is_fetched_with_its_media_type_or_not_at_all() {
 
 // ---- certificates
 
-struct Authority {
+pub struct Authority {
     issuer: rcgen::Issuer<'static, rcgen::KeyPair>,
-    der: Vec<u8>,
+    pub der: Vec<u8>,
 }
 
 impl Authority {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let key = rcgen::KeyPair::generate_for(&rcgen::PKCS_ECDSA_P256_SHA256).unwrap();
         let mut parameters = rcgen::CertificateParams::new(Vec::new()).unwrap();
         parameters.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
@@ -695,11 +695,12 @@ impl Authority {
         }
     }
 
-    fn certify(&self, name: &str) -> (Verifier, Vec<u8>) {
+    pub fn certify(&self, name: &str) -> (Verifier, Vec<u8>) {
         let key = rcgen::KeyPair::generate_for(&rcgen::PKCS_ECDSA_P256_SHA256).unwrap();
         let mut parameters = rcgen::CertificateParams::new(vec![name.to_owned()]).unwrap();
         parameters.not_before = rcgen::date_time_ymd(2020, 1, 1);
         parameters.not_after = rcgen::date_time_ymd(2090, 1, 1);
+        parameters.use_authority_key_identifier_extension = true;
         let der = parameters
             .signed_by(&key, &self.issuer)
             .unwrap()
@@ -1084,6 +1085,25 @@ fn a_policy_chooses_what_is_required_and_an_explicit_choice_is_held_to_the_query
             "{bad:?}"
         );
     }
+}
+
+#[test]
+fn of_two_credentials_that_match_one_is_chosen_unless_several_are_asked_for() {
+    let issuer = Issuer::new();
+    let (one, two) = (Card::new(&issuer, SD_JWT), Card::new(&issuer, SD_JWT));
+    let held = [
+        (1, candidate(&one.held, true)),
+        (2, candidate(&two.held, true)),
+    ];
+    let both = [("vaccination", 1), ("vaccination", 2)];
+    let choose = |query: &Value| {
+        let selection = dcql::select(&asked(query).request.query, &held);
+        explicit(&selection, &both).map(|chosen| chosen.len())
+    };
+    assert!(matches!(choose(&query_sd_jwt()), Err(Error::Choice(_))));
+    let mut several = query_sd_jwt();
+    several["credentials"][0]["multiple"] = json!(true);
+    assert_eq!(choose(&several).unwrap(), 2);
 }
 
 #[test]

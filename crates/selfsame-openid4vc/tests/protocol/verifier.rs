@@ -1,16 +1,16 @@
 //! The verifier: requests it makes, answers it takes, and what it makes of them.
 
 use selfsame_credential::{
-    Evidence, Need, Step,
-    dcql::Query,
+    Evidence, Need, Signer, Step,
+    dcql::{Query, authority_keys},
     verdict::{Outcome, Policy, Trust},
 };
-use selfsame_crypto::{KeyType, ctx::Ctx, jws::Compact};
+use selfsame_crypto::{KeyType, ctx::Ctx, encoding::base64url_encode, jws::Compact};
 use selfsame_did::Did;
 use selfsame_openid4vc::{
     Error,
     verifier::{
-        self, Answered, Created, Effect, Input, State,
+        self, Answered, Created, Effect, Input, Judged, State,
         request::{NewRequest, create, link, wallet_nonce},
     },
     wire::{
@@ -21,7 +21,7 @@ use selfsame_openid4vc::{
 use serde_json::{Value, json};
 
 use crate::{
-    holder::{Card, presentations},
+    holder::{Authority, Card, presentations},
     world::{Driver, Issuer, NOW, Party, SD_JWT, VCT, W3C, at, ctx, policy, stored, url},
 };
 
@@ -496,7 +496,7 @@ fn a_tampered_presentation_is_invalid() {
     let scene = Scene::new();
     let good = scene.vp_token()["vaccination"][0].clone();
     let mut parts: Vec<String> = good.split('~').map(str::to_owned).collect();
-    parts[1] = selfsame_crypto::encoding::base64url_encode(br#"["salt","vaccine","other"]"#);
+    parts[1] = base64url_encode(br#"["salt","vaccine","other"]"#);
     let judged = scene.answer(one(&parts.join("~"))).unwrap().judged;
     assert_eq!(
         (judged.outcome, judged.credentials[0].claims.clone()),
@@ -558,6 +558,88 @@ fn a_bad_presentation_is_dropped_and_the_rest_must_do() {
         scene.answer(vp_token).unwrap().judged.outcome,
         Outcome::Invalid
     );
+}
+
+#[test]
+fn a_genuine_credential_under_a_query_it_does_not_match_is_not_called_valid() {
+    let mut query = json!({"credentials": [
+        query_sd_jwt()["credentials"][0],
+        query_sd_jwt()["credentials"][0],
+    ], "credential_sets": [
+        {"options": [["vaccination"]]},
+        {"options": [["licence"]], "required": false},
+    ]});
+    query["credentials"][1]["id"] = json!("licence");
+    query["credentials"][1]["meta"]["vct_values"] = json!(["https://issuer.example/vct/licence"]);
+    let scene = Scene::of(SD_JWT, &query);
+    let mut vp_token = scene.vp_token();
+    let vaccination = vp_token["vaccination"].clone();
+    vp_token.insert("licence".to_owned(), vaccination);
+    let answered = scene.answer(vp_token).unwrap();
+    assert_eq!(answered.judged.outcome, Outcome::Valid);
+    let of = |judged: &Judged, id: &str| {
+        let one = judged.credentials.iter().find(|one| one.query_id == id);
+        one.map(|one| (one.outcome, one.claims.is_some())).unwrap()
+    };
+    assert_eq!(of(&answered.judged, "vaccination"), (Outcome::Valid, true));
+    assert_eq!(of(&answered.judged, "licence"), (Outcome::Invalid, false));
+    let rules = &answered.judged.credentials[0].verdict["rules"];
+    let rule = rules.as_array().unwrap().last().unwrap();
+    assert_eq!(
+        (&rule["name"], &rule["passed"]),
+        (&json!("query_match"), &json!(false))
+    );
+    let input = Input::Recheck { policy: &policy() };
+    let state = State::Answered(answered);
+    match scene.verifier.step(&state, input, &at(7_200, 7)).unwrap().0 {
+        State::Answered(again) => {
+            assert_eq!(of(&again.judged, "vaccination"), (Outcome::Valid, true));
+            assert_eq!(of(&again.judged, "licence"), (Outcome::Invalid, false));
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_certificate_that_only_lies_beside_the_chain_names_no_authority() {
+    let [own, other] = [(); 2].map(|()| Authority::new());
+    let (party, leaf) = own.certify("issuer.example");
+    let (_, beside) = other.certify("issuer.example");
+    let mut issuer = Issuer::new();
+    issuer.content.issuer = "https://issuer.example".to_owned();
+    issuer.content.signer = Signer {
+        kid: None,
+        x5c: vec![leaf.clone(), beside.clone()],
+        ..party.party.signer()
+    };
+    issuer.party = party.party;
+    let card = Card::new(&issuer, SD_JWT);
+    let judged = |wanted: &[u8]| {
+        let aki = authority_keys(&[wanted.to_vec()]).remove(0);
+        let mut query = query_sd_jwt();
+        query["credentials"][0]["trusted_authorities"] =
+            json!([{"type": "aki", "values": [base64url_encode(&aki)]}]);
+        let verifier = Verifier::new();
+        let (state, object) = verifier.fetched(verifier.new_request(&query), None);
+        let response = AuthorizationResponse {
+            state: Some(state.asked().state.clone()),
+            answer: Answer::Presented(presentations(&object, &[("vaccination", &card)])),
+        };
+        let policy = Policy {
+            trust_anchors: vec![own.der.clone(), other.der.clone()],
+            ..policy()
+        };
+        let input = Input::Response {
+            response: &response,
+            policy: &policy,
+        };
+        match verifier.step(&state, input, &ctx(52)).unwrap().0 {
+            State::Answered(answered) => answered.judged.outcome,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(judged(&leaf), Outcome::Valid);
+    assert_eq!(judged(&beside), Outcome::Invalid);
 }
 
 #[test]

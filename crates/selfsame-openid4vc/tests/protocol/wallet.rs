@@ -542,6 +542,22 @@ fn a_credential_that_was_not_asked_for_is_not_kept() {
     assert_eq!(wallet.received().credentials.len(), 1);
 }
 
+#[test]
+fn of_a_credential_without_holder_one_is_taken_and_not_two() {
+    let issuer = Issuer::new();
+    let holder = Party::new(KeyType::P256);
+    let ticket = issuer.ask(TICKET, &[]).unwrap().remove(0);
+    let take = |count: usize| {
+        let mut wallet = Wallet::accepts(&issuer, &issuer.offer(TICKET).offer, &holder);
+        wallet.token(200, &token());
+        let list = vec![json!({"credential": ticket}); count];
+        wallet.credential(200, &json!({ "credentials": list }));
+        wallet.state
+    };
+    assert!(matches!(take(1), State::Received(_)));
+    assert!(matches!(take(2), State::Failed(_)));
+}
+
 /// An SD-JWT VC for the holder's key, of a type that was not offered.
 fn other_type(issuer: &Issuer, holder: &Party) -> String {
     let header = json!({"alg": "EdDSA", "typ": "dc+sd-jwt", "kid": issuer.party.kid});

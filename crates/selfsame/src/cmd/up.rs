@@ -4,9 +4,8 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use selfsame_app::config::{IssuerConfig, Roles, TrustConfig, VerifierConfig};
+use selfsame_app::config::Roles;
 use selfsame_crypto::SecretString;
-use serde::Deserialize;
 use url::Url;
 
 use crate::client::token_from;
@@ -16,6 +15,7 @@ use crate::instance::{Launch, Running};
 use crate::master_key::Custody;
 use crate::output;
 use crate::scenario::{self, Cast, Scenario};
+use crate::settings::Settings;
 use crate::tls::Source;
 
 /// Start an instance: issuer, wallet, verifier and registry, or some of them.
@@ -87,15 +87,6 @@ enum Role {
     Registry,
 }
 
-/// The file of settings.
-#[derive(Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct File {
-    issuer: IssuerConfig,
-    verifier: VerifierConfig,
-    trust: TrustConfig,
-}
-
 impl Up {
     /// Starts, tells where to look, and stays.
     pub async fn run(self) -> End {
@@ -114,7 +105,12 @@ impl Up {
     }
 
     fn launch(self) -> Result<Launch, Failure> {
-        let file = self.settings()?;
+        let file = self
+            .config
+            .as_deref()
+            .map(Settings::read)
+            .transpose()?
+            .unwrap_or_default();
         let registry = match (self.registry, &self.registry_token_file) {
             (Some(url), Some(token)) => Some((url, token_from(token)?)),
             _ => None,
@@ -140,15 +136,6 @@ impl Up {
             _ => None,
         };
         Ok(launch)
-    }
-
-    fn settings(&self) -> Result<File, Failure> {
-        let Some(path) = &self.config else {
-            return Ok(File::default());
-        };
-        let wrong = |error: String| Failure::environment(format!("{}: {error}", path.display()));
-        let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
-        toml::from_str(&text).map_err(|error| wrong(error.to_string()))
     }
 }
 

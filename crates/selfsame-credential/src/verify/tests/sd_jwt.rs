@@ -352,6 +352,37 @@ fn a_presentation_for_another_verifier_or_request_is_refused() {
 }
 
 #[test]
+fn a_proof_without_a_nonce_answers_no_request_not_even_one_without() {
+    let scene = Scene::new();
+    let header = json!({"alg": "ES256", "typ": "kb+jwt"});
+    let raw = scene.present_raw(&header, &json!({"aud": AUDIENCE, "iat": NOW.0}));
+    let careless = Binding {
+        nonce: String::new(),
+        ..binding()
+    };
+    for expected in [&binding(), &careless] {
+        let judged = judge(&raw, Some(expected), &policy());
+        assert_fails(&judged, "holder_nonce", Outcome::Invalid);
+    }
+}
+
+#[test]
+fn a_holders_key_that_is_not_for_these_signatures_is_refused() {
+    for (member, value) in [("alg", "ES384"), ("alg", "ECDH-ES"), ("use", "enc")] {
+        let mut scene = Scene::new();
+        let mut jwk = scene.holder.key.public().to_jwk().to_value();
+        jwk[member] = json!(value);
+        let payload = json!({"iss": scene.issuer.did, "vct": "v", "cnf": {"jwk": jwk}});
+        let header = json!({"alg": "EdDSA", "typ": "dc+sd-jwt", "kid": scene.issuer.kid()});
+        scene.credential = scene.issuer.token(&header, &payload) + "~";
+        let header = json!({"alg": "ES256", "typ": "kb+jwt"});
+        let claims = json!({"aud": AUDIENCE, "nonce": NONCE, "iat": NOW.0});
+        let judged = judge_bound(&scene.present_raw(&header, &claims));
+        assert_fails(&judged, "holder_key", Outcome::Invalid);
+    }
+}
+
+#[test]
 fn a_presentation_that_was_not_made_just_now_is_refused() {
     let scene = Scene::new();
     for at in [NOW.minus(601), NOW.plus(1)] {
@@ -427,6 +458,11 @@ fn keys_come_from_the_issuers_metadata_and_are_asked_for() {
 
     let key = scene.issuer.key.public().to_jwk().with_kid("k1").to_value();
     let strange = json!({"kty": "AKP", "kid": "k0"});
+    let but = |member: &str, value: &str| {
+        let mut key = key.clone();
+        key[member] = json!(value);
+        key
+    };
     let mut judge_with = |document: Value| {
         let bytes = document.to_string().into_bytes();
         evidence.insert_issuer_metadata(iss.to_owned(), fetched(bytes));
@@ -439,6 +475,8 @@ fn keys_come_from_the_issuers_metadata_and_are_asked_for() {
         json!({"issuer": "https://issuer.example", "jwks": {"keys": [key]}}),
         json!({"issuer": iss, "jwks": {"keys": [strange]}}),
         json!({"issuer": iss, "jwks": {"keys": [key, key]}}),
+        json!({"issuer": iss, "jwks": {"keys": [but("use", "enc")]}}),
+        json!({"issuer": iss, "jwks": {"keys": [but("alg", "ES256")]}}),
         json!({"issuer": iss}),
         json!({"issuer": iss, "jwks": {"keys": [key]}, "jwks_uri": "https://issuer.example/j"}),
         json!({"issuer": iss, "jwks_uri": "http://issuer.example/j"}),

@@ -297,3 +297,74 @@ fn what_is_worse_decides_when_several_rules_fail() {
     assert_eq!(failed(&verdict), ["issuer_trusted", "status"]);
     assert_eq!(verdict.outcome, Outcome::Untrusted);
 }
+
+/// A W3C credential at index 5 of a Token Status List, by the claim `status` of its JWT.
+fn token_of_w3c(format: Format) -> Scene {
+    let issuer = Party::new(KeyType::Ed25519);
+    let issue = vc_jwt::Issue {
+        format,
+        issuer: issuer.did.clone(),
+        subject: None,
+        types: Vec::new(),
+        contexts: Vec::new(),
+        claims: object(json!({"name": "Ada"})),
+        id: None,
+        valid_from: NOW,
+        valid_until: None,
+        status: None,
+        cnf: None,
+        further: Default::default(),
+        signer: issuer.signer(),
+    };
+    let plain = issuer.sign(issue.draft().unwrap());
+    let jwt = selfsame_crypto::jws::Compact::parse(&plain).unwrap();
+    let header = json!({"alg": "EdDSA", "typ": jwt.header.typ, "kid": issuer.kid()});
+    let mut payload = jwt.claims().unwrap();
+    payload["status"] = Reference::token(URI, 5).to_value();
+    Scene {
+        credential: issuer.token(&header, &payload),
+        issuer,
+        format,
+    }
+}
+
+#[test]
+fn a_token_status_list_counts_for_w3c_credentials_too() {
+    for format in [Format::JwtVcJson, Format::VcJwt] {
+        let scene = token_of_w3c(format);
+        let need = Need::StatusList(URI.to_owned());
+        assert_eq!(
+            needs(&scene.presented(), &policy(), &Evidence::default()).as_deref(),
+            Ok(slice::from_ref(&need))
+        );
+        let list = |status| Made::by(&scene.issuer).list(URI, None, status);
+        assert_valid(&scene.judge(list(0), &policy(), NOW));
+        let judged = scene.judge(list(1), &policy(), NOW);
+        assert_fails(&judged, "status", Outcome::Revoked);
+        let held = crate::Held::parse(&scene.credential, format).unwrap();
+        assert_eq!(held.statuses(), [Reference::token(URI, 5)]);
+    }
+}
+
+#[test]
+fn no_list_is_asked_for_before_its_credential_is_genuine_and_its_issuer_trusted() {
+    let scene = token();
+    let (signed, _) = scene.credential.rsplit_once('.').unwrap();
+    let forged = Scene {
+        credential: format!("{signed}.{}~", "A".repeat(86)),
+        ..token()
+    };
+    let none = Evidence::default();
+    assert_eq!(needs(&forged.presented(), &policy(), &none), Ok(vec![]));
+    let nobody = Policy {
+        trusted_issuers: Trust::default(),
+        ..policy()
+    };
+    assert_eq!(needs(&scene.presented(), &nobody, &none), Ok(vec![]));
+    let listed = Policy {
+        trusted_issuers: Trust::Listed(vec![scene.issuer.did.clone()]),
+        ..policy()
+    };
+    let asked = needs(&scene.presented(), &listed, &none).unwrap();
+    assert_eq!(asked, [Need::StatusList(URI.to_owned())]);
+}

@@ -1,7 +1,8 @@
 //! W3C credentials and presentations as JWTs, both data models.
 
 use selfsame_did::{
-    Did, Document, Relationship, Representation, Resolution, ResolutionError, VerificationMethod,
+    Did, Document, Material, Relationship, Representation, Resolution, ResolutionError,
+    VerificationMethod,
 };
 
 use super::*;
@@ -432,6 +433,15 @@ fn a_fetched_did_document_must_be_the_issuers_own_and_list_the_key_for_assertion
             verify(&presented, &policy(), &evidence, NOW)
         };
         assert_valid(&judged(document(&did, Relationship::AssertionMethod)));
+        for (member, value) in [("alg", "ES384"), ("use", "enc")] {
+            let mut other = document(&did, Relationship::AssertionMethod);
+            let method = &mut other.document.as_mut().unwrap().verification_method[0];
+            let Material::Jwk(jwk) = &mut method.material else {
+                panic!("no JWK")
+            };
+            jwk[member] = json!(value);
+            assert_fails(&judged(other), "issuer_key", Outcome::Invalid);
+        }
         let login = document(&did, Relationship::Authentication);
         assert_fails(&judged(login), "issuer_key", Outcome::Invalid);
         let other = Did::parse("did:web:other.example").unwrap();

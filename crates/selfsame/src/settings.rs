@@ -1,0 +1,119 @@
+//! The file of settings, with the files of certificates and keys that it names.
+
+use std::path::{Path, PathBuf};
+
+use selfsame_app::config::{IssuerConfig, TrustConfig, VerifierConfig};
+use selfsame_crypto::SecretString;
+use serde::Deserialize;
+
+use crate::exit::Failure;
+
+/// What begins a text in PEM, where a setting holds that in place of a path.
+const PEM: &str = "-----BEGIN ";
+
+/// What the file says.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// `[issuer]`.
+    pub issuer: IssuerConfig,
+    /// `[verifier]`.
+    pub verifier: VerifierConfig,
+    /// `[trust]`.
+    pub trust: TrustConfig,
+}
+
+impl Settings {
+    /// Reads the file. Paths in it are relative to where it is.
+    ///
+    /// # Errors
+    /// If it or a file that it names can't be read.
+    pub fn read(path: &Path) -> Result<Self, Failure> {
+        let text = text(path)?;
+        let mut settings: Self = toml::from_str(&text)
+            .map_err(|error| Failure::environment(format!("{}: {error}", path.display())))?;
+        let directory = path.parent().unwrap_or(Path::new(""));
+        let certificates = settings.trust.certificates.iter_mut();
+        for certificate in certificates
+            .chain(&mut settings.issuer.certificate)
+            .chain(&mut settings.verifier.certificate)
+        {
+            if let Some(file) = file(directory, certificate) {
+                *certificate = self::text(&file)?;
+            }
+        }
+        let keys = settings.issuer.certificate_key.iter_mut();
+        for key in keys.chain(&mut settings.verifier.certificate_key) {
+            // A key itself has no place in a file of settings.
+            *key = SecretString::from(self::text(&directory.join(key.expose()))?);
+        }
+        Ok(settings)
+    }
+}
+
+/// The file that a setting names, unless it holds the certificate itself.
+fn file(directory: &Path, setting: &str) -> Option<PathBuf> {
+    (!setting.trim_start().starts_with(PEM)).then(|| directory.join(setting))
+}
+
+fn text(path: &Path) -> Result<String, Failure> {
+    std::fs::read_to_string(path)
+        .map_err(|error| Failure::environment(format!("{}: {error}", path.display())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(text: &str) -> (tempfile::TempDir, Result<Settings, Failure>) {
+        let directory = tempfile::tempdir().unwrap();
+        std::fs::write(
+            directory.path().join("chain.pem"),
+            "-----BEGIN CERTIFICATE-----\nthe chain",
+        )
+        .unwrap();
+        std::fs::write(directory.path().join("key.pem"), "the key").unwrap();
+        let path = directory.path().join("selfsame.toml");
+        std::fs::write(&path, text).unwrap();
+        let settings = Settings::read(&path);
+        (directory, settings)
+    }
+
+    #[test]
+    fn certificates_and_keys_are_read_from_beside_the_settings() {
+        let (_directory, settings) = settings(
+            "[verifier]\ncertificate = \"chain.pem\"\ncertificate_key = \"key.pem\"\n\
+             [issuer]\ncertificate = \"chain.pem\"\ncertificate_key = \"key.pem\"\n\
+             [trust]\ncertificates = [\"chain.pem\", \"-----BEGIN CERTIFICATE-----\\nin place\"]\n",
+        );
+        let settings = settings.ok().unwrap();
+        let chain = Some("-----BEGIN CERTIFICATE-----\nthe chain");
+        assert_eq!(settings.verifier.certificate.as_deref(), chain);
+        assert_eq!(settings.issuer.certificate.as_deref(), chain);
+        assert_eq!(
+            settings.verifier.certificate_key.unwrap().expose(),
+            "the key"
+        );
+        assert_eq!(settings.issuer.certificate_key.unwrap().expose(), "the key");
+        assert_eq!(
+            settings.trust.certificates[0],
+            "-----BEGIN CERTIFICATE-----\nthe chain"
+        );
+        assert_eq!(
+            settings.trust.certificates[1],
+            "-----BEGIN CERTIFICATE-----\nin place"
+        );
+    }
+
+    #[test]
+    fn a_file_that_is_not_there_is_an_error() {
+        for text in [
+            "[verifier]\ncertificate = \"absent.pem\"\n",
+            "[issuer]\ncertificate_key = \"absent.pem\"\n",
+            "[trust]\ncertificates = [\"absent.pem\"]\n",
+        ] {
+            let (_directory, settings) = settings(text);
+            assert!(settings.is_err(), "{text}");
+        }
+    }
+}
