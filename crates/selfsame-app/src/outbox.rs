@@ -12,12 +12,13 @@ use serde::{Deserialize, Serialize};
 use crate::accounts::{decode, encode};
 use crate::app::App;
 use crate::error::Result;
+use crate::wallet::Done;
 
 /// How often the worker looks for what was left behind, by a crash or for a later time.
 const EVERY: Duration = Duration::from_millis(500);
 const AT_ONCE: usize = 32;
-/// An effect that is due for so many seconds was left behind.
-const LEFT_BEHIND: u64 = 5;
+/// Whoever writes an effect to carry it out himself has so long to begin; then it is anybody's.
+const OWN_SECONDS: u64 = 10;
 /// What did not work by then is given up, and shown to the operator.
 const ATTEMPTS_MAX: u32 = 12;
 
@@ -72,6 +73,11 @@ impl Job {
             not_before,
         })
     }
+
+    /// The same, to be carried out by whoever writes it.
+    pub fn own_entry(&self, destination: &str, subject: &str, now: UnixTime) -> Result<NewOutbox> {
+        self.entry(destination, subject, now.plus(OWN_SECONDS))
+    }
 }
 
 /// Carries out what nobody else does, until the instance stops.
@@ -82,8 +88,7 @@ pub(crate) async fn work(app: Arc<App>, mut stopping: tokio::sync::watch::Receiv
             _ = stopping.changed() => return,
         }
         let now = app.shared.clock.now();
-        // What is younger is in the hands of who enqueued it.
-        match app.shared.store.due(now.minus(LEFT_BEHIND), AT_ONCE).await {
+        match app.shared.store.due(now, AT_ONCE).await {
             Ok(entries) => {
                 for leased in entries {
                     let app = app.clone();
@@ -122,8 +127,13 @@ async fn dispatched(app: &App, leased: Leased) -> Result<()> {
     match Job::read(&leased)? {
         Job::Receive { .. } => {
             let wallet = app.wallet()?;
-            // The next effect of the flow is due by itself.
-            wallet.perform_received(leased).await?;
+            let mut done = wallet.perform_received(leased).await?;
+            while let Done::Next(Some(next)) = done {
+                let Some(leased) = app.shared.store.lease_early(next).await? else {
+                    break;
+                };
+                done = wallet.perform_received(leased).await?;
+            }
         }
         Job::Present { .. } => {
             app.wallet()?.perform_presented(leased).await?;

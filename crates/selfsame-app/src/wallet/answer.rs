@@ -122,10 +122,10 @@ impl Wallet {
                     .with_hint("the one there is: newest"));
             }
         };
-        let keys: Vec<Option<HolderKey>> = matches
-            .iter()
-            .map(|(_, one)| holder_key(&fitting, one))
-            .collect::<Result<_>>()?;
+        let mut keys = Vec::with_capacity(matches.len());
+        for (_, one) in &matches {
+            keys.push(self.holder_key(person, fitting.get(one.id)).await?);
+        }
         let choices: Vec<Chosen<'_>> = matches
             .iter()
             .zip(&keys)
@@ -204,7 +204,7 @@ impl Wallet {
                 flow: id.clone(),
                 effect,
             };
-            batch = batch.enqueue(job.entry("verifier", &id, ctx.now())?);
+            batch = batch.enqueue(job.own_entry("verifier", &id, ctx.now())?);
         }
         let committed = self.shared.store.commit(batch).await?;
         let first = committed
@@ -215,7 +215,12 @@ impl Wallet {
         let waiting = || {
             Error::upstream("the verifier does not answer now; the answer will be delivered later")
         };
-        let leased = self.shared.store.lease(first).await?.ok_or_else(waiting)?;
+        let leased = self
+            .shared
+            .store
+            .lease_early(first)
+            .await?
+            .ok_or_else(waiting)?;
         let wallet = self.clone();
         let done = tokio::spawn(async move { wallet.perform_presented(leased).await });
         done.await.map_err(Error::internal)??.ok_or_else(waiting)
@@ -331,11 +336,16 @@ impl Wallet {
         let authenticated = self
             .shared
             .run(&person.tenant, freshness, |evidence| {
-                request::authenticate(&received, &trust, evidence, ctx.now())
-                    .map_err(|refused| Refusal(*refused))
+                Ok::<_, Error>(
+                    match request::authenticate(&received, &trust, evidence, ctx.now()) {
+                        Ok(Step::Needs(needs)) => Step::Needs(needs),
+                        Ok(Step::Done(asked)) => Step::Done(Ok(asked)),
+                        Err(refused) => Step::Done(Err(refused)),
+                    },
+                )
             })
-            .await;
-        authenticated
+            .await?;
+        authenticated.map_err(|refused| self.refused(*refused))
     }
 
     async fn object(&self, fetch: &request::Fetch) -> Result<String> {
@@ -412,6 +422,34 @@ impl Wallet {
             .collect())
     }
 
+    /// The key that a card is bound to, and the name it goes by.
+    async fn holder_key(
+        &self,
+        person: &Person,
+        fitting: Option<&Fitting>,
+    ) -> Result<Option<HolderKey>> {
+        let Some(Fitting { card, held }) = fitting else {
+            return Ok(None);
+        };
+        let Some(key) = &card.key else {
+            return Ok(None);
+        };
+        let kid = match (&card.kid, held.holder_did()) {
+            (Some(kid), _) => Some(kid.clone()),
+            // A key without a name was turned into a did:jwk by the issuer of a W3C credential.
+            (None, Some(did)) => Some(crate::identity::kid_of(
+                &selfsame_did::Did::parse(did).map_err(Error::internal)?,
+            )),
+            (None, None) => None,
+        };
+        let private = self.shared.keys.unsealed(&person.tenant, key).await?;
+        Ok(Some(HolderKey {
+            key: key.clone(),
+            algorithm: private.algorithm(),
+            kid,
+        }))
+    }
+
     fn asker(&self, asked: &Asked) -> Asker {
         let client_id = asked.request.client_id.clone();
         Asker {
@@ -426,15 +464,6 @@ impl Wallet {
                 .to_owned(),
             authenticated: asked.verifier.authenticated,
         }
-    }
-}
-
-/// A refusal on its way through the driver.
-struct Refusal(Refused);
-
-impl From<Refusal> for Error {
-    fn from(refusal: Refusal) -> Self {
-        refusal.0.error.into()
     }
 }
 
@@ -463,12 +492,16 @@ fn chosen<'s>(
     Ok(explicit(selection, &picked)?)
 }
 
+/// A card as it would be shown: with what its issuer always shows, and of the rest what was asked.
 fn choice(fitting: &[Fitting], one: &Match<usize>) -> Option<Choice> {
     let fit = fitting.get(one.id)?;
-    let claims = if one.whole {
-        fit.card.all_lines(&fit.held)
-    } else {
-        fit.card.lines(&fit.held, &one.reveal)
+    let claims = match fit.held.sd_jwt() {
+        Some(sd_jwt) if !one.whole => {
+            let shown = sd_jwt.present(&one.reveal).ok()?.unbound();
+            fit.card
+                .all_lines(&Held::parse(&shown, fit.card.format).ok()?)
+        }
+        _ => fit.card.all_lines(&fit.held),
     };
     Some(Choice {
         card: fit.card.id.clone(),
@@ -476,28 +509,6 @@ fn choice(fitting: &[Fitting], one: &Match<usize>) -> Option<Choice> {
         issuer: fit.card.issuer.clone(),
         claims,
     })
-}
-
-fn holder_key(fitting: &[Fitting], one: &Match<usize>) -> Result<Option<HolderKey>> {
-    let Some(Fitting { card, held }) = fitting.get(one.id) else {
-        return Ok(None);
-    };
-    let Some(key) = &card.key else {
-        return Ok(None);
-    };
-    let kid = match (&card.kid, held.holder_did()) {
-        (Some(kid), _) => Some(kid.clone()),
-        // A key without a name was turned into a did:jwk by the issuer of a W3C credential.
-        (None, Some(did)) => Some(crate::identity::kid_of(
-            &selfsame_did::Did::parse(did).map_err(Error::internal)?,
-        )),
-        (None, None) => None,
-    };
-    Ok(Some(HolderKey {
-        key: key.clone(),
-        algorithm: selfsame_crypto::Algorithm::Es256,
-        kid,
-    }))
 }
 
 fn types_of(query: &CredentialQuery) -> Vec<String> {

@@ -1,6 +1,7 @@
 //! Cards: the credentials a person holds, how they look, and what an issuer says of them today.
 
 use selfsame_credential::evidence::Fetched;
+use selfsame_credential::path::Segment;
 use selfsame_credential::status;
 use selfsame_credential::{ClaimPath, Format, Held};
 use selfsame_crypto::KeyHandle;
@@ -193,32 +194,79 @@ impl CardRecord {
         }
     }
 
-    /// All claims that say something about the person.
+    /// All claims that say something about the person: those that the issuer's metadata names, in its order, then
+    /// whatever else the credential says, so that nothing leaves the wallet unseen for want of a name.
     pub fn all_lines(&self, held: &Held) -> Vec<ClaimLine> {
-        if !self.look.labels.is_empty() {
-            let paths: Vec<ClaimPath> = self
-                .look
-                .labels
-                .iter()
-                .map(|(path, _)| path.clone())
-                .collect();
-            return self.lines(held, &paths);
-        }
-        let claims = match self.format {
-            Format::SdJwtVc => held.claims(),
-            Format::JwtVcJson | Format::VcJwt => held
-                .claims()
-                .get("credentialSubject")
-                .unwrap_or(&Value::Null),
+        let named: Vec<ClaimPath> = self
+            .look
+            .labels
+            .iter()
+            .map(|(path, _)| path.clone())
+            .collect();
+        let mut lines = self.lines(held, &named);
+        let (claims, mut trail) = match self.format {
+            Format::SdJwtVc => (Some(held.claims()), Vec::new()),
+            Format::JwtVcJson | Format::VcJwt => {
+                let subject = "credentialSubject";
+                let trail = vec![Segment::Name(subject.to_owned())];
+                (held.claims().get(subject), trail)
+            }
         };
-        let technical = ["iss", "iat", "nbf", "exp", "vct", "cnf", "status", "id"];
-        let members = claims.as_object().into_iter().flatten();
-        members
-            .filter(|(name, _)| !technical.contains(&name.as_str()))
-            .filter_map(|(name, value)| {
-                Some(self.line(&ClaimPath::of_names([name.as_str()]).ok()?, value))
-            })
-            .collect()
+        if let Some(claims) = claims {
+            self.further_lines(claims, &mut trail, &mut lines);
+        }
+        lines
+    }
+
+    /// The claims at and below `trail` that have no name.
+    fn further_lines(&self, value: &Value, trail: &mut Vec<Segment>, lines: &mut Vec<ClaimLine>) {
+        if self.is_technical(trail) || self.is_named(trail) {
+            return;
+        }
+        match value {
+            Value::Object(members) => {
+                for (name, value) in members {
+                    trail.push(Segment::Name(name.clone()));
+                    self.further_lines(value, trail, lines);
+                    trail.pop();
+                }
+            }
+            Value::Array(elements) => {
+                for (index, value) in elements.iter().enumerate() {
+                    trail.push(Segment::Index(index));
+                    self.further_lines(value, trail, lines);
+                    trail.pop();
+                }
+            }
+            value => lines.extend(
+                ClaimPath::new(trail.clone())
+                    .ok()
+                    .map(|path| self.line(&path, value)),
+            ),
+        }
+    }
+
+    /// What every credential has and says nothing about the person.
+    fn is_technical(&self, trail: &[Segment]) -> bool {
+        match (self.format, trail) {
+            (Format::SdJwtVc, [Segment::Name(name)]) => {
+                let technical = ["iss", "iat", "nbf", "exp", "vct", "cnf", "status"];
+                technical.contains(&name.as_str())
+            }
+            (Format::JwtVcJson | Format::VcJwt, [_, Segment::Name(name)]) => name == "id",
+            _ => false,
+        }
+    }
+
+    /// Whether a name stands for all that is at and below `trail`.
+    fn is_named(&self, trail: &[Segment]) -> bool {
+        self.look.labels.iter().any(|(path, _)| {
+            let named = path.segments();
+            let fits = |(named, at): (&Segment, &Segment)| {
+                named == at || (*named == Segment::All && matches!(at, Segment::Index(_)))
+            };
+            named.len() <= trail.len() && named.iter().zip(trail).all(fits)
+        })
     }
 }
 

@@ -17,7 +17,7 @@ use super::cards::{CardRecord, Look};
 use super::history::Entry;
 use super::{KnownIssuer, Wallet};
 use crate::accounts::{decode, encode};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::events::EventKind;
 use crate::gather::Freshness;
 use crate::outbox::Job;
@@ -134,7 +134,7 @@ impl Wallet {
     async fn finish(self: &Arc<Self>, first: Option<selfsame_store::OutboxId>) -> Result<End> {
         let mut next = first;
         while let Some(id) = next {
-            let Some(leased) = self.shared.store.lease(id).await? else {
+            let Some(leased) = self.shared.store.lease_early(id).await? else {
                 return Ok(End::Waiting);
             };
             // On a task of its own: a person who goes away does not stop what cannot be repeated.
@@ -227,7 +227,13 @@ impl Wallet {
             }
             State::Failed(failed) => {
                 tracing::warn!(reason = %failed.reason, code = failed.code.as_deref(), "an offer could not be taken");
-                let error = Error::upstream(failed.reason.clone()).with_hint(failed.advice.clone());
+                let kind = match failed.code.as_deref() {
+                    // A spent or expired code is nobody's fault, and no later attempt helps.
+                    Some("invalid_grant") => ErrorKind::Gone,
+                    _ => ErrorKind::Upstream,
+                };
+                let error =
+                    Error::new(kind, failed.reason.clone()).with_hint(failed.advice.clone());
                 (batch.delete(FLOW, id), Some(End::Failed(error)))
             }
             State::Redeeming(_) | State::Proving(_) | State::Requesting(_) => {
@@ -259,7 +265,7 @@ impl Wallet {
                 flow: flow.to_owned(),
                 effect,
             };
-            Ok(batch.enqueue(job.entry("issuer", flow, self.shared.clock.now())?))
+            Ok(batch.enqueue(job.own_entry("issuer", flow, self.shared.clock.now())?))
         })
     }
 
