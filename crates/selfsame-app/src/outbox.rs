@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use selfsame_crypto::time::UnixTime;
 use selfsame_openid4vc::{holder, wallet};
-use selfsame_store::{Batch, Committed, Leased, NewOutbox, StoreError};
+use selfsame_store::{Batch, Committed, Leased, NewOutbox, OutboxId, StoreError};
 use serde::{Deserialize, Serialize};
 use tokio::task::JoinSet;
 
@@ -14,11 +14,13 @@ use crate::accounts::{decode, encode};
 use crate::app::App;
 use crate::error::{Error, ErrorKind, Result};
 use crate::shared::Shared;
-use crate::wallet::{answer, receive};
+use crate::wallet::{Done, answer, receive};
 
 /// How often the worker looks for what was left behind, by a crash or for a later time.
 const EVERY: Duration = Duration::from_millis(500);
 const AT_ONCE: usize = 32;
+/// Whoever writes an effect to carry it out himself has so long to begin; then it is anybody's.
+const OWN_SECONDS: u64 = 10;
 /// What did not work by then is given up, and shown to the operator.
 const ATTEMPTS_MAX: u32 = 12;
 /// So many expired records go in one write, and so many writes follow each other.
@@ -78,6 +80,11 @@ impl Job {
             not_before,
         })
     }
+
+    /// The same, to be carried out by whoever writes it.
+    pub fn own_entry(&self, destination: &str, subject: &str, now: UnixTime) -> Result<NewOutbox> {
+        self.entry(destination, subject, now.plus(OWN_SECONDS))
+    }
 }
 
 /// Carries out what nobody else does, until the instance stops.
@@ -119,25 +126,37 @@ async fn purge(app: &App) {
 
 /// Carries out one entry, whose lease the caller holds; what fails for a while is tried again, later each time.
 pub(crate) async fn perform(app: &App, leased: &Leased) {
-    if let Err(error) = dispatched(app, leased).await {
-        app.shared.put_off(leased, &error).await;
+    match dispatched(app, leased).await {
+        Ok(next) => go_on(app, next).await,
+        Err(error) => app.shared.put_off(leased, &error).await,
     }
 }
 
-async fn dispatched(app: &App, leased: &Leased) -> Result<()> {
+/// Carries out what an effect of a flow led to, and so on; an error has put that one off already.
+async fn go_on(app: &App, mut next: Option<OutboxId>) {
+    while let (Some(id), Ok(wallet)) = (next, app.wallet()) {
+        next = match wallet.go_on(id).await {
+            Ok(Some(Done::Next(then))) => then,
+            Ok(Some(Done::End(_)) | None) | Err(_) => None,
+        };
+    }
+}
+
+async fn dispatched(app: &App, leased: &Leased) -> Result<Option<OutboxId>> {
     match Job::read(leased)? {
-        Job::Receive { .. } => {
-            // The next effect of the flow is due by itself.
-            app.wallet()?.perform_received(leased).await?;
-        }
+        Job::Receive { .. } => Ok(match app.wallet()?.perform_received(leased).await? {
+            Done::Next(next) => next,
+            Done::End(_) => None,
+        }),
         Job::Present { .. } => {
             app.wallet()?.perform_presented(leased).await?;
+            Ok(None)
         }
         Job::Submit { .. } => {
             app.shared.carry_out(leased).await?;
+            Ok(None)
         }
     }
-    Ok(())
 }
 
 impl Shared {

@@ -144,10 +144,10 @@ pub fn write(face: Face, mut response: Response) -> Response {
         Face::Protocol => ("application/json", oauth(&problem)),
         Face::Page => ("text/html; charset=utf-8", ui::problem::page(&problem)),
     };
-    if problem.status == StatusCode::UNAUTHORIZED && face != Face::Page {
-        response
-            .headers_mut()
-            .insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+    if face != Face::Page
+        && let Some(challenge) = challenge(&problem)
+    {
+        response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
     }
     response
         .headers_mut()
@@ -155,6 +155,19 @@ pub fn write(face: Face, mut response: Response) -> Response {
     response.headers_mut().remove(http::header::CONTENT_LENGTH);
     *response.body_mut() = body.into();
     response
+}
+
+/// What kind of token is needed, and what is wrong with the one that came (RFC 6750 §3).
+fn challenge(problem: &Problem) -> Option<HeaderValue> {
+    match problem.code {
+        Some("invalid_token") => Some(HeaderValue::from_static("Bearer error=\"invalid_token\"")),
+        Some("insufficient_scope") => Some(HeaderValue::from_static(
+            "Bearer error=\"insufficient_scope\"",
+        )),
+        _ => {
+            (problem.status == StatusCode::UNAUTHORIZED).then(|| HeaderValue::from_static("Bearer"))
+        }
+    }
 }
 
 /// The problem in the response; for refusals that the framework itself made, one made of their status.

@@ -152,10 +152,13 @@ fn refusal(status: u16, body: &[u8]) -> Failure {
         .as_ref()
         .and_then(|problem| problem.detail.clone().or_else(|| problem.title.clone()))
         .unwrap_or_else(|| format!("the instance answered {status}"));
-    let failure = if status >= 500 {
-        Failure::ours(said)
-    } else {
-        Failure::environment(said)
+    let failure = match status {
+        // The thing is over, or as it is for good.
+        409 | 410 => Failure::no(said),
+        // Another party does not answer as it should.
+        502 => Failure::environment(said),
+        500.. => Failure::ours(said),
+        _ => Failure::environment(said),
     };
     match problem.and_then(|problem| problem.hint) {
         Some(hint) => failure.hint(hint),

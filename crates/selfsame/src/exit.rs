@@ -32,6 +32,15 @@ impl Failure {
         }
     }
 
+    /// A proper no, such as a thing that is over: exit code 1.
+    pub fn no(message: impl Into<String>) -> Self {
+        Self {
+            code: 1,
+            message: message.into(),
+            hint: None,
+        }
+    }
+
     /// Our fault: exit code 3.
     pub fn ours(message: impl Into<String>) -> Self {
         Self {

@@ -1,13 +1,14 @@
-//! The log: one JSON object a line on standard error, at the level of `SELFSAME_LOG` (`warn` unless told).
+//! The log: one JSON object a line on standard error, as `SELFSAME_LOG` says: warnings, and each refusal with its
+//! reason, unless told.
 
 use tracing_subscriber::EnvFilter;
 
+const DEFAULT: &str = "warn,selfsame_server::error=info";
+
 /// Starts it.
 pub fn start() {
-    let filter = EnvFilter::builder()
-        .with_default_directive(tracing::Level::WARN.into())
-        .with_env_var("SELFSAME_LOG")
-        .from_env_lossy();
+    let filter =
+        EnvFilter::try_from_env("SELFSAME_LOG").unwrap_or_else(|_| EnvFilter::new(DEFAULT));
     let started = tracing_subscriber::fmt()
         .json()
         .with_env_filter(filter)

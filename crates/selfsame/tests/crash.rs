@@ -2,21 +2,28 @@
 //! acknowledged credential, spent code, index and revocation is looked for over the API.
 #![expect(
     clippy::disallowed_methods,
-    reason = "a test that kills processes measures real time"
+    reason = "a test of a process measures real time and opens its own connections"
+)]
+#![allow(
+    dead_code,
+    reason = "the support is shared, and each test uses its part of it"
 )]
 
+#[path = "support/http.rs"]
+mod http;
+#[path = "support/instance.rs"]
+mod instance;
+
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::TcpListener;
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::thread;
+use std::time::Duration;
 
-use selfsame_crypto::SecretString;
-use selfsame_net::{Authorization, Body, Call, Method, Net, Request, Settings};
 use serde_json::{Value, json};
-use url::Url;
+
+use http::Api;
+use instance::{Instance, free_port};
 
 const CLIENTS: usize = 32;
 const KILLS: usize = 200;
@@ -34,124 +41,20 @@ struct Acknowledged {
     judged: BTreeSet<String>,
 }
 
-#[derive(Clone)]
-struct Api {
-    net: Net,
-    origin: Url,
+/// The body of a success, or nothing: refused, or the instance was not there.
+fn ok(api: &Api, method: &'static str, path: &str, body: Option<&Value>) -> Option<Value> {
+    let reply = api.send(method, path, body).ok()?;
+    reply.is_success().then(|| reply.json())
 }
 
-impl Api {
-    fn new(origin: Url) -> Self {
-        let settings = Settings {
-            own_origins: vec![origin.origin()],
-            ..Settings::default()
-        };
-        Self {
-            net: Net::new(settings).unwrap(),
-            origin,
-        }
-    }
-
-    /// The status and body, or nothing if the instance was not there.
-    async fn send(
-        &self,
-        method: Method,
-        path: &str,
-        token: &str,
-        body: Option<&Value>,
-    ) -> Option<(u16, Value)> {
-        let url = self.origin.join(path).unwrap();
-        let body = body.map_or(Body::Empty, |body| {
-            Body::Json(serde_json::to_vec(body).unwrap())
-        });
-        let authorization = Authorization::Bearer(SecretString::from(token.to_owned()));
-        let request = Request::default();
-        let call = Call {
-            method,
-            url: &url,
-            body,
-            authorization,
-            request,
-        };
-        let response = self.net.call(call).await.ok()?;
-        Some((
-            response.status,
-            serde_json::from_slice(&response.body).unwrap_or(Value::Null),
-        ))
-    }
-
-    /// The body of a success, or nothing.
-    async fn ok(
-        &self,
-        method: Method,
-        path: &str,
-        token: &str,
-        body: Option<&Value>,
-    ) -> Option<Value> {
-        let (status, body) = self.send(method, path, token, body).await?;
-        (200..300).contains(&status).then_some(body)
-    }
-}
-
-struct Instance {
-    child: Child,
-}
-
-impl Instance {
-    fn start(data: &Path, listen: &str) -> Self {
-        let child = Command::new(env!("CARGO_BIN_EXE_selfsame"))
-            .args(["up", "--no-demo", "--listen", listen, "--data"])
-            .arg(data)
-            .stdout(Stdio::null())
-            .stderr(Stdio::inherit())
-            .spawn()
-            .unwrap();
-        Self { child }
-    }
-
-    async fn ready(&mut self, api: &Api) {
-        let began = Instant::now();
-        while api.ok(Method::Get, "/readyz", "", None).await.is_none() {
-            assert!(
-                self.child.try_wait().unwrap().is_none(),
-                "the instance ended by itself"
-            );
-            assert!(
-                began.elapsed() < Duration::from_secs(20),
-                "the instance is not ready after 20 s"
-            );
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-    }
-
-    /// SIGKILL: nothing of it runs on.
-    fn kill(&mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
-    }
-}
-
-impl Drop for Instance {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nothing_acknowledged_is_lost_when_the_instance_is_killed_two_hundred_times() {
-    let data = tempfile::tempdir().unwrap();
-    let port = TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .port();
-    let listen = format!("127.0.0.1:{port}");
-    let api = Api::new(Url::parse(&format!("http://{listen}/")).unwrap());
-    let mut instance = Instance::start(data.path(), &listen);
-    instance.ready(&api).await;
-    let operator = std::fs::read_to_string(data.path().join("operator-token")).unwrap();
-    let people = register(&api).await;
+#[test]
+fn nothing_acknowledged_is_lost_when_the_instance_is_killed_two_hundred_times() {
+    let folder = tempfile::tempdir().unwrap();
+    let (data, port) = (folder.path().join("data"), free_port());
+    let mut instance = Instance::start(&data, port, &[]);
+    instance.ready();
+    let operator = instance.operator();
+    let people = register(&operator);
 
     let known = Arc::new(Mutex::new(Acknowledged::default()));
     let stop = Arc::new(AtomicBool::new(false));
@@ -159,15 +62,15 @@ async fn nothing_acknowledged_is_lost_when_the_instance_is_killed_two_hundred_ti
     let clients: Vec<_> = people
         .iter()
         .enumerate()
-        .map(|(number, token)| {
+        .map(|(number, person)| {
             let client = Client {
-                api: api.clone(),
                 number,
-                token: token.clone(),
+                person: person.clone(),
                 operator: operator.clone(),
                 known: known.clone(),
             };
-            tokio::spawn(client.work(stop.clone(), started.clone()))
+            let (stop, started) = (stop.clone(), started.clone());
+            thread::spawn(move || client.work(&stop, &started))
         })
         .collect();
 
@@ -176,16 +79,16 @@ async fn nothing_acknowledged_is_lost_when_the_instance_is_killed_two_hundred_ti
         // Random enough: two bytes of the system's randomness, 1 to 250 ms of work between ready and dead.
         let [low, high, ..] = selfsame_crypto::seal::random_seed();
         let pause = u64::from(u16::from_le_bytes([low, high])) % 250 + 1;
-        tokio::time::sleep(Duration::from_millis(pause)).await;
+        thread::sleep(Duration::from_millis(pause));
         instance.kill();
         kills += 1;
-        instance = Instance::start(data.path(), &listen);
-        instance.ready(&api).await;
+        instance = Instance::start(&data, port, &[]);
+        instance.ready();
     }
-    tokio::time::sleep(Duration::from_millis(500)).await;
+    thread::sleep(Duration::from_millis(500));
     stop.store(true, Ordering::Relaxed);
     for client in clients {
-        client.await.unwrap();
+        client.join().unwrap();
     }
     let known = std::mem::take(&mut *known.lock().unwrap());
     let pairs: usize = known.cards.values().map(BTreeSet::len).sum();
@@ -194,63 +97,54 @@ async fn nothing_acknowledged_is_lost_when_the_instance_is_killed_two_hundred_ti
         "only {pairs} credentials were acknowledged: the test did not test"
     );
     assert!(!known.revoked.is_empty() && !known.judged.is_empty());
-    check(&api, &operator, &people, &known).await;
+    check(&operator, &people, &known);
 }
 
-async fn register(api: &Api) -> Vec<String> {
+fn register(api: &Api) -> Vec<Api> {
     let mut people = Vec::new();
     for number in 0..CLIENTS {
         let body = json!({"email": format!("person{number}@example.org"), "password": "correct horse battery"});
-        let session = api
-            .ok(Method::Post, "/api/wallet/register", "", Some(&body))
-            .await
-            .unwrap();
-        people.push(session["token"].as_str().unwrap().to_owned());
+        let session = ok(
+            &api.with_token(""),
+            "POST",
+            "/api/wallet/register",
+            Some(&body),
+        )
+        .unwrap();
+        people.push(api.with_token(&text(&session, "token")));
     }
     people
 }
 
 struct Client {
-    api: Api,
     number: usize,
-    token: String,
-    operator: String,
+    person: Api,
+    operator: Api,
     known: Arc<Mutex<Acknowledged>>,
 }
 
 impl Client {
-    async fn work(self, stop: Arc<AtomicBool>, round: Arc<AtomicU64>) {
+    fn work(self, stop: &AtomicBool, round: &AtomicU64) {
         while !stop.load(Ordering::Relaxed) {
             let turn = round.fetch_add(1, Ordering::Relaxed);
-            if self.turn(turn).await.is_none() {
+            if self.turn(turn).is_none() {
                 // Killed in between: what was not acknowledged may or may not have happened.
-                tokio::time::sleep(Duration::from_millis(20)).await;
+                thread::sleep(Duration::from_millis(20));
             }
         }
     }
 
-    async fn turn(&self, turn: u64) -> Option<()> {
+    fn turn(&self, turn: u64) -> Option<()> {
         let offer = json!({"template": "immunization", "examples": true});
-        let offer = self
-            .api
-            .ok(
-                Method::Post,
-                "/api/issuer/offers",
-                &self.operator,
-                Some(&offer),
-            )
-            .await?;
+        let offer = ok(&self.operator, "POST", "/api/issuer/offers", Some(&offer))?;
         let (id, uri) = (text(&offer, "id"), text(&offer, "uri"));
         let taken = json!({"offer": uri});
-        let taken = self
-            .api
-            .ok(
-                Method::Post,
-                "/api/wallet/offers/accept",
-                &self.token,
-                Some(&taken),
-            )
-            .await?;
+        let taken = ok(
+            &self.person,
+            "POST",
+            "/api/wallet/offers/accept",
+            Some(&taken),
+        )?;
         let card = text(&taken["items"][0], "id");
         {
             let mut known = self.known.lock().unwrap();
@@ -259,47 +153,34 @@ impl Client {
         }
         if turn.is_multiple_of(3) {
             let path = format!("/api/issuer/credentials?offer={id}");
-            let issued = self
-                .api
-                .ok(Method::Get, &path, &self.operator, None)
-                .await?;
+            let issued = ok(&self.operator, "GET", &path, None)?;
             let credential = text(&issued["items"][0], "id");
             let path = format!("/api/issuer/credentials/{credential}/status");
-            self.api
-                .ok(
-                    Method::Put,
-                    &path,
-                    &self.operator,
-                    Some(&json!({"status": "revoked"})),
-                )
-                .await?;
+            ok(
+                &self.operator,
+                "PUT",
+                &path,
+                Some(&json!({"status": "revoked"})),
+            )?;
             self.known.lock().unwrap().revoked.insert(credential);
         } else if turn.is_multiple_of(2) {
             let asked = json!({"template": "immunization"});
-            let asked = self
-                .api
-                .ok(
-                    Method::Post,
-                    "/api/verifier/requests",
-                    &self.operator,
-                    Some(&asked),
-                )
-                .await?;
+            let asked = ok(
+                &self.operator,
+                "POST",
+                "/api/verifier/requests",
+                Some(&asked),
+            )?;
             let answer = json!({"request": asked["uri"], "policy": "newest"});
-            self.api
-                .ok(
-                    Method::Post,
-                    "/api/wallet/requests/answer",
-                    &self.token,
-                    Some(&answer),
-                )
-                .await?;
+            ok(
+                &self.person,
+                "POST",
+                "/api/wallet/requests/answer",
+                Some(&answer),
+            )?;
             let request = text(&asked, "id");
             let path = format!("/api/verifier/requests/{request}?wait=5");
-            let status = self
-                .api
-                .ok(Method::Get, &path, &self.operator, None)
-                .await?;
+            let status = ok(&self.operator, "GET", &path, None)?;
             if status["verdict"]["outcome"] == "valid" {
                 self.known.lock().unwrap().judged.insert(request);
             }
@@ -308,14 +189,14 @@ impl Client {
     }
 }
 
-async fn check(api: &Api, operator: &str, people: &[String], known: &Acknowledged) {
+fn check(operator: &Api, people: &[Api], known: &Acknowledged) {
     for (number, cards) in &known.cards {
-        let held = all(api, "/api/wallet/credentials", &people[*number]).await;
+        let held = all(&people[*number], "/api/wallet/credentials");
         let held: BTreeSet<String> = held.iter().map(|card| text(card, "id")).collect();
         let lost: Vec<_> = cards.difference(&held).collect();
         assert!(lost.is_empty(), "client {number} lost {lost:?}");
     }
-    let issued = all(api, "/api/issuer/credentials", operator).await;
+    let issued = all(operator, "/api/issuer/credentials");
     let mut places = BTreeSet::new();
     for credential in &issued {
         let place = (
@@ -338,56 +219,37 @@ async fn check(api: &Api, operator: &str, people: &[String], known: &Acknowledge
         );
     }
     for id in &known.judged {
-        let status = api
-            .ok(
-                Method::Get,
-                &format!("/api/verifier/requests/{id}"),
-                operator,
-                None,
-            )
-            .await
-            .unwrap();
+        let status = ok(
+            operator,
+            "GET",
+            &format!("/api/verifier/requests/{id}"),
+            None,
+        )
+        .unwrap();
         assert_eq!(status["state"], "answered", "the verdict on {id} is lost");
     }
     // Every spent offer is spent; taking a sample of them again is refused.
     for (at, (number, id, uri)) in known.spent.iter().enumerate() {
-        let offer = api
-            .ok(
-                Method::Get,
-                &format!("/api/issuer/offers/{id}"),
-                operator,
-                None,
-            )
-            .await
-            .unwrap();
+        let offer = ok(operator, "GET", &format!("/api/issuer/offers/{id}"), None).unwrap();
         assert_eq!(
             offer["uses_left"], 0,
             "the code of offer {id} can be used again"
         );
         if at.is_multiple_of(20) {
             let again = json!({"offer": uri});
-            let (status, _) = api
-                .send(
-                    Method::Post,
-                    "/api/wallet/offers/accept",
-                    &people[*number],
-                    Some(&again),
-                )
-                .await
+            let reply = people[*number]
+                .send("POST", "/api/wallet/offers/accept", Some(&again))
                 .unwrap();
-            assert!(status >= 400, "a spent code was taken again");
+            assert!(reply.status >= 400, "a spent code was taken again");
         }
     }
 }
 
-async fn all(api: &Api, path: &str, token: &str) -> Vec<Value> {
+fn all(api: &Api, path: &str) -> Vec<Value> {
     let mut items = Vec::new();
     let mut next = String::new();
     loop {
-        let page = api
-            .ok(Method::Get, &format!("{path}?limit=200{next}"), token, None)
-            .await
-            .unwrap();
+        let page = ok(api, "GET", &format!("{path}?limit=200{next}"), None).unwrap();
         items.extend(page["items"].as_array().unwrap().iter().cloned());
         match page["next"].as_str() {
             Some(cursor) => next = format!("&after={cursor}"),

@@ -8,6 +8,8 @@ const FILE: usize = 600;
 const FUNCTION: usize = 70;
 const HANDLER: usize = 25;
 const CRATE: usize = 8_000;
+/// Raised caps; ARCHITECTURE.md gives the reason of each.
+const RAISED: [(&str, usize); 1] = [("crates/selfsame-app", 12_000)];
 const MAIN: usize = 60;
 const PUBLIC_ITEMS: usize = 25;
 
@@ -38,8 +40,10 @@ pub fn check(workspace: &Workspace) -> Vec<Finding> {
 }
 
 fn check_crate(folder: &str, lines: usize) -> Option<Finding> {
-    let message = format!("{lines} lines, cap {CRATE}; cut the crate along its modules");
-    (lines > CRATE).then(|| Finding::new(folder, message))
+    let raised = RAISED.iter().find(|(raised, _)| *raised == folder);
+    let cap = raised.map_or(CRATE, |(_, cap)| *cap);
+    let message = format!("{lines} lines, cap {cap}; cut the crate along its modules");
+    (lines > cap).then(|| Finding::new(folder, message))
 }
 
 fn check_source(source: &Source) -> Vec<Finding> {

@@ -15,7 +15,7 @@ use selfsame_openid4vc::holder::{
     self, Asked, Choice as Chosen, Effect, HolderKey, Input, State, response,
 };
 use selfsame_openid4vc::wire::request::Refused;
-use selfsame_store::{Batch, Page, Put, Tag, TenantId};
+use selfsame_store::{Batch, Page, Put, Tag};
 
 use super::Wallet;
 use super::cards::{CARD, CardRecord};
@@ -31,6 +31,8 @@ const ASKED: &str = "asked";
 const ASKED_SECONDS: u64 = 15 * 60;
 /// So many cards of one kind are looked at, the newest first.
 const CARDS_MAX: usize = 24;
+/// A policy that takes the newest looks at so many first: nearly always they do.
+const CARDS_NEWEST: usize = 2;
 
 /// A card that may answer, with its credential read.
 struct Fitting {
@@ -45,7 +47,7 @@ impl Wallet {
     /// What is wrong with the request.
     pub async fn preview_request(&self, person: &Person, link: &str) -> Result<RequestPreview> {
         let asked = self.asked(person, link).await?;
-        let fitting = self.fitting(person, &asked).await?;
+        let fitting = self.fitting(person, &asked, CARDS_MAX).await?;
         let selection = selected(&asked, &fitting);
         let id = self.shared.clock.ctx().token("asked/id");
         let put = Put::new(ASKED, &id, encode(&asked)?)
@@ -98,8 +100,18 @@ impl Wallet {
         answer: &AnswerRequest,
     ) -> Result<Answered> {
         let asked = self.asked(person, &answer.request).await?;
-        let fitting = self.fitting(person, &asked).await?;
-        let selection = selected(&asked, &fitting);
+        let by_policy_alone = answer.policy.is_some() && answer.cards.is_empty();
+        let most = if by_policy_alone {
+            CARDS_NEWEST
+        } else {
+            CARDS_MAX
+        };
+        let mut fitting = self.fitting(person, &asked, most).await?;
+        let mut selection = selected(&asked, &fitting);
+        if most < CARDS_MAX && by_policy(&selection).is_err() {
+            fitting = self.fitting(person, &asked, CARDS_MAX).await?;
+            selection = selected(&asked, &fitting);
+        }
         let matches = match answer.policy.as_deref() {
             Some("newest") if answer.cards.is_empty() => by_policy(&selection).map_err(|_| {
                 Error::bad_request("this wallet has nothing that answers the request")
@@ -111,12 +123,9 @@ impl Wallet {
                     .with_hint("the one there is: newest"));
             }
         };
-        let mut keys: Vec<Option<HolderKey>> = Vec::with_capacity(matches.len());
+        let mut keys = Vec::with_capacity(matches.len());
         for (_, one) in &matches {
-            keys.push(match fitting.get(one.id) {
-                Some(fit) => self.holder_key(&person.tenant, fit).await?,
-                None => None,
-            });
+            keys.push(self.holder_key(person, fitting.get(one.id)).await?);
         }
         let choices: Vec<Chosen<'_>> = matches
             .iter()
@@ -208,11 +217,19 @@ impl Wallet {
             anchors: &self.shared.anchors,
         };
         let freshness = Freshness { max_status_age: 0 };
-        self.shared
+        let authenticated = self
+            .shared
             .run(&person.tenant, freshness, |evidence| {
-                request::authenticate(&received, &trust, evidence, ctx.now()).map_err(Refusal)
+                Ok::<_, Error>(
+                    match request::authenticate(&received, &trust, evidence, ctx.now()) {
+                        Ok(Step::Needs(needs)) => Step::Needs(needs),
+                        Ok(Step::Done(asked)) => Step::Done(Ok(asked)),
+                        Err(refused) => Step::Done(Err(refused)),
+                    },
+                )
             })
-            .await
+            .await?;
+        authenticated.map_err(|refused| self.refused(*refused))
     }
 
     async fn object(&self, fetch: &request::Fetch) -> Result<String> {
@@ -255,7 +272,7 @@ impl Wallet {
         refused.error.into()
     }
 
-    async fn fitting(&self, person: &Person, asked: &Asked) -> Result<Vec<Fitting>> {
+    async fn fitting(&self, person: &Person, asked: &Asked, most: usize) -> Result<Vec<Fitting>> {
         let mut fitting: BTreeMap<String, Fitting> = BTreeMap::new();
         let mut order = Vec::new();
         for query in asked.request.query.credentials() {
@@ -264,7 +281,7 @@ impl Wallet {
                 let records = self
                     .shared
                     .store
-                    .find(&person.tenant, CARD, &tag, &Page::newest(CARDS_MAX))
+                    .find(&person.tenant, CARD, &tag, &Page::newest(most))
                     .await?;
                 for record in &records {
                     if fitting.contains_key(&record.id) {
@@ -289,11 +306,19 @@ impl Wallet {
             .collect())
     }
 
-    async fn holder_key(&self, tenant: &TenantId, fit: &Fitting) -> Result<Option<HolderKey>> {
-        let Some(key) = &fit.card.key else {
+    /// The key that a card is bound to, and the name it goes by.
+    async fn holder_key(
+        &self,
+        person: &Person,
+        fitting: Option<&Fitting>,
+    ) -> Result<Option<HolderKey>> {
+        let Some(Fitting { card, held }) = fitting else {
             return Ok(None);
         };
-        let kid = match (&fit.card.kid, fit.held.holder_did()) {
+        let Some(key) = &card.key else {
+            return Ok(None);
+        };
+        let kid = match (&card.kid, held.holder_did()) {
             (Some(kid), _) => Some(kid.clone()),
             // A key without a name was turned into a did:jwk by the issuer of a W3C credential.
             (None, Some(did)) => Some(crate::identity::kid_of(
@@ -301,9 +326,10 @@ impl Wallet {
             )),
             (None, None) => None,
         };
+        let private = self.shared.keys.unsealed(&person.tenant, key).await?;
         Ok(Some(HolderKey {
-            algorithm: self.shared.keys.unsealed(tenant, key).await?.algorithm(),
             key: key.clone(),
+            algorithm: private.algorithm(),
             kid,
         }))
     }
@@ -322,15 +348,6 @@ impl Wallet {
                 .to_owned(),
             authenticated: asked.verifier.authenticated,
         }
-    }
-}
-
-/// A refusal on its way through the driver.
-struct Refusal(Box<Refused>);
-
-impl From<Refusal> for Error {
-    fn from(refusal: Refusal) -> Self {
-        refusal.0.error.into()
     }
 }
 
@@ -359,12 +376,16 @@ fn chosen<'s>(
     Ok(explicit(selection, &picked)?)
 }
 
+/// A card as it would be shown: with what its issuer always shows, and of the rest what was asked.
 fn choice(fitting: &[Fitting], one: &Match<usize>) -> Option<Choice> {
     let fit = fitting.get(one.id)?;
-    let claims = if one.whole {
-        fit.card.all_lines(&fit.held)
-    } else {
-        fit.card.lines(&fit.held, &one.reveal)
+    let claims = match fit.held.sd_jwt() {
+        Some(sd_jwt) if !one.whole => {
+            let shown = sd_jwt.present(&one.reveal).ok()?.unbound();
+            fit.card
+                .all_lines(&Held::parse(&shown, fit.card.format).ok()?)
+        }
+        _ => fit.card.all_lines(&fit.held),
     };
     Some(Choice {
         card: fit.card.id.clone(),

@@ -95,25 +95,12 @@ impl Look {
         }
     }
 
-    /// The name of the claim at this path, or of the one that it lies in with the way on from there.
+    /// The name of the claim at this path.
     pub fn label(&self, path: &ClaimPath) -> String {
-        let segments = path.segments();
-        let around = self
-            .labels
+        self.labels
             .iter()
-            .filter(|(known, _)| segments.starts_with(known.segments()))
-            .max_by_key(|(known, _)| known.segments().len());
-        let Some((known, label)) = around else {
-            return path.to_string();
-        };
-        let further = segments.get(known.segments().len()..).unwrap_or_default();
-        further
-            .iter()
-            .fold(label.clone(), |label, segment| match segment {
-                Segment::Name(name) => format!("{label}, {name}"),
-                Segment::Index(index) => format!("{label} {}", index.saturating_add(1)),
-                Segment::All => label,
-            })
+            .find(|(known, _)| known == path)
+            .map_or_else(|| path.to_string(), |(_, label)| label.clone())
     }
 }
 
@@ -204,32 +191,79 @@ impl CardRecord {
         }
     }
 
-    /// All claims that say something about the person.
+    /// All claims that say something about the person: those that the issuer's metadata names, in its order, then
+    /// whatever else the credential says, so that nothing leaves the wallet unseen for want of a name.
     pub fn all_lines(&self, held: &Held) -> Vec<ClaimLine> {
-        if !self.look.labels.is_empty() {
-            let paths: Vec<ClaimPath> = self
-                .look
-                .labels
-                .iter()
-                .map(|(path, _)| path.clone())
-                .collect();
-            return self.lines(held, &paths);
-        }
-        let claims = match self.format {
-            Format::SdJwtVc => held.claims(),
-            Format::JwtVcJson | Format::VcJwt => held
-                .claims()
-                .get("credentialSubject")
-                .unwrap_or(&Value::Null),
+        let named: Vec<ClaimPath> = self
+            .look
+            .labels
+            .iter()
+            .map(|(path, _)| path.clone())
+            .collect();
+        let mut lines = self.lines(held, &named);
+        let (claims, mut trail) = match self.format {
+            Format::SdJwtVc => (Some(held.claims()), Vec::new()),
+            Format::JwtVcJson | Format::VcJwt => {
+                let subject = "credentialSubject";
+                let trail = vec![Segment::Name(subject.to_owned())];
+                (held.claims().get(subject), trail)
+            }
         };
-        let technical = ["iss", "iat", "nbf", "exp", "vct", "cnf", "status", "id"];
-        let members = claims.as_object().into_iter().flatten();
-        members
-            .filter(|(name, _)| !technical.contains(&name.as_str()))
-            .filter_map(|(name, value)| {
-                Some(self.line(&ClaimPath::of_names([name.as_str()]).ok()?, value))
-            })
-            .collect()
+        if let Some(claims) = claims {
+            self.further_lines(claims, &mut trail, &mut lines);
+        }
+        lines
+    }
+
+    /// The claims at and below `trail` that have no name.
+    fn further_lines(&self, value: &Value, trail: &mut Vec<Segment>, lines: &mut Vec<ClaimLine>) {
+        if self.is_technical(trail) || self.is_named(trail) {
+            return;
+        }
+        match value {
+            Value::Object(members) => {
+                for (name, value) in members {
+                    trail.push(Segment::Name(name.clone()));
+                    self.further_lines(value, trail, lines);
+                    trail.pop();
+                }
+            }
+            Value::Array(elements) => {
+                for (index, value) in elements.iter().enumerate() {
+                    trail.push(Segment::Index(index));
+                    self.further_lines(value, trail, lines);
+                    trail.pop();
+                }
+            }
+            value => lines.extend(
+                ClaimPath::new(trail.clone())
+                    .ok()
+                    .map(|path| self.line(&path, value)),
+            ),
+        }
+    }
+
+    /// What every credential has and says nothing about the person.
+    fn is_technical(&self, trail: &[Segment]) -> bool {
+        match (self.format, trail) {
+            (Format::SdJwtVc, [Segment::Name(name)]) => {
+                let technical = ["iss", "iat", "nbf", "exp", "vct", "cnf", "status"];
+                technical.contains(&name.as_str())
+            }
+            (Format::JwtVcJson | Format::VcJwt, [_, Segment::Name(name)]) => name == "id",
+            _ => false,
+        }
+    }
+
+    /// Whether a name stands for all that is at and below `trail`.
+    fn is_named(&self, trail: &[Segment]) -> bool {
+        self.look.labels.iter().any(|(path, _)| {
+            let named = path.segments();
+            let fits = |(named, at): (&Segment, &Segment)| {
+                named == at || (*named == Segment::All && matches!(at, Segment::Index(_)))
+            };
+            named.len() <= trail.len() && named.iter().zip(trail).all(fits)
+        })
     }
 }
 

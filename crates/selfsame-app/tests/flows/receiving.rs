@@ -29,6 +29,7 @@ fn killed_at(path: &str, fault: Fault) -> (usize, usize, String) {
     first.kill();
 
     let second = host.process();
+    second.app.clock().advance(15);
     let (cards, history) = second.runtime.block_on(outcome(&second.app, &person));
     assert_eq!(history.len(), 1);
     let issued = outside.block_on(site.issued());
@@ -77,7 +78,7 @@ async fn what_an_issuer_turns_away_or_loses_is_asked_for_again() {
             .await
             .unwrap_err();
         assert_eq!(waits.kind, ErrorKind::Upstream, "{path} {fault:?}");
-        app.clock().advance(5);
+        app.clock().advance(15);
         let (cards, history) = outcome(&app, &person).await;
         assert_eq!(
             (cards.len(), site.issued().await),
@@ -130,7 +131,7 @@ async fn an_issuer_that_is_away_is_waited_for() {
     assert!(waits.reason.contains("goes on by itself"), "{waits:?}");
     assert_eq!(belongings(&app, &person).await.1.len(), 0);
     site.listen().await;
-    app.clock().advance(5);
+    app.clock().advance(15);
     let (cards, history) = outcome(&app, &person).await;
     assert_eq!((cards.len(), history[0].what.as_str()), (1, "received"));
 }

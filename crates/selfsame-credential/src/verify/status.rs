@@ -10,7 +10,7 @@ use super::{
 use crate::{
     evidence::{Evidence, Fetched, Need},
     issuer_key::{self, Claimed, Finding, Identity},
-    status::{self, List, Reference, StatusError},
+    status::{self, List, Mechanism, Reference, StatusError},
     verdict::Policy,
 };
 use selfsame_crypto::{jws, time::UnixTime};
@@ -146,7 +146,7 @@ fn judge_one(
         Ok(status) => status,
         Err(error) => return checklist.fails(&LIST, error.to_string()),
     };
-    checklist.passes(&LIST, "");
+    checklist.passes(&LIST, purpose(reference));
     if !is_genuine(list, claimed, issuer, (court, checklist)) {
         return;
     }
@@ -166,6 +166,14 @@ fn judge_one(
             let detail = "the status has no meaning that is known here";
             checklist.fails_as(&STATUS, Failure::StatusUnknown, detail);
         }
+    }
+}
+
+/// What a list is for, where it is for one thing alone.
+fn purpose(reference: &Reference) -> &'static str {
+    match &reference.mechanism {
+        Mechanism::Token => "",
+        Mechanism::Bitstring { purpose, .. } => purpose.as_str(),
     }
 }
 

@@ -279,6 +279,10 @@ impl Request {
 
     fn read(parameters: Parameters, client: &ClientId, response_uri: Url) -> Result<Self, Error> {
         let refuse = Error::invalid_request;
+        // §8.2: forbidden with direct_post, of which the verifier is told by direct_post.
+        if parameters.redirect_uri.is_some() {
+            return Err(refuse("redirect_uri must not be present with direct_post"));
+        }
         match parameters.response_type.as_deref() {
             Some("vp_token") => {}
             Some(_) => {
@@ -363,7 +367,7 @@ fn query(parameters: &Parameters) -> Result<Query, Error> {
     }
 }
 
-// §8.2: response_uri is required and redirect_uri forbidden with direct_post; §5.9.3: with the prefix
+// §8.2: response_uri is required with direct_post; §5.9.3: with the prefix
 // `redirect_uri` the identifier is the response URI, and the parameter may be left out.
 fn response_uri(parameters: &Parameters, client: &ClientId) -> Result<Url, Error> {
     let refuse = Error::invalid_request;
@@ -375,9 +379,6 @@ fn response_uri(parameters: &Parameters, client: &ClientId) -> Result<Url, Error
                 "response_mode is missing, or stands for one not supported",
             ));
         }
-    }
-    if parameters.redirect_uri.is_some() {
-        return Err(refuse("redirect_uri must not be present with direct_post"));
     }
     let named = match parameters.response_uri.as_deref() {
         Some(text) => Some(Url::parse(text).map_err(|_| refuse("response_uri is not a URL"))?),

@@ -150,14 +150,13 @@ pub async fn create(State(server): State<Server>, form: Form) -> Answer {
         .map(|name| name.split('/').map(str::to_owned).collect())
         .collect();
     let new = NewRequest {
-        dcql_query: None,
         template: Some(form.needed("template")?.to_owned()),
         format: form.one("format").map(str::to_owned),
         claims: Some(claims),
         client_id_prefix: form.one("client_id_prefix").map(str::to_owned),
         same_device: form.checked("same_device"),
-        max_status_age: None,
         purpose: form.one("purpose").map(str::to_owned),
+        ..NewRequest::default()
     };
     let made = server.verifier()?.create_request(&new).await?;
     let mut response = Redirect::to(&format!("/verifier/view/{}", made.id)).into_response();

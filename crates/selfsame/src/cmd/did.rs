@@ -20,6 +20,7 @@ pub struct Did {
 #[derive(Subcommand)]
 enum Verb {
     /// Make a DID whose key stays in the instance's key store.
+    #[command(after_help = "Example: selfsame did new --method web --kind Ed25519")]
     New {
         /// `key`, `jwk`, `web` or `selfsame`.
         #[arg(long, default_value = "selfsame")]
@@ -31,11 +32,14 @@ enum Verb {
         instance: Instance,
     },
     /// Show the instance's own DIDs.
+    #[command(after_help = "Example: selfsame did show --json")]
     Show {
         #[command(flatten)]
         instance: Instance,
     },
     /// Resolve a DID or DID URL of any method the instance knows.
+    #[command(after_help = "Example: selfsame did resolve did:web:example.org
+Exit code 1 if there is no such DID, or it is deactivated.")]
     Resolve {
         /// The DID or DID URL.
         did: String,
@@ -43,6 +47,7 @@ enum Verb {
         instance: Instance,
     },
     /// Give a DID of the instance a new key; the old one stays in its history.
+    #[command(after_help = "Example: selfsame did update did:selfsame:…")]
     Update {
         /// The DID.
         did: String,
@@ -50,6 +55,7 @@ enum Verb {
         instance: Instance,
     },
     /// Deactivate a DID of the instance for good.
+    #[command(after_help = "Example: selfsame did deactivate did:selfsame:…")]
     Deactivate {
         /// The DID.
         did: String,

@@ -55,7 +55,7 @@ impl Wallet {
                 flow: id.clone(),
                 effect,
             };
-            batch = batch.enqueue(job.entry("verifier", &id, ctx.now())?);
+            batch = batch.enqueue(job.own_entry("verifier", &id, ctx.now())?);
         }
         let committed = self.shared.store.commit(batch).await?;
         let first = committed
@@ -67,7 +67,8 @@ impl Wallet {
             Error::upstream("the verifier can't be reached now; the answer will be delivered later")
                 .with_hint("the history says what came of it")
         };
-        let leased = self.shared.store.lease(first).await?.ok_or_else(waiting)?;
+        let leased = self.shared.store.lease_early(first).await?;
+        let leased = leased.ok_or_else(waiting)?;
         let wallet = self.clone();
         let done = tokio::spawn(async move {
             let done = wallet.perform_presented(&leased).await;

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::judge::Judgement;
 use crate::accounts::{decode, encode};
 use crate::clock::Clock;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::events::EventKind;
 use crate::gather::Freshness;
 use crate::outbox::Job;
@@ -125,24 +125,30 @@ impl Wallet {
     pub(super) async fn finish(self: &Arc<Self>, first: Option<OutboxId>) -> Result<End> {
         let mut next = first;
         while let Some(id) = next {
-            let Some(leased) = self.shared.store.lease(id).await? else {
-                return Ok(End::Waiting);
-            };
             // On a task of its own: a person who goes away does not stop what can't be asked for again.
             let wallet = self.clone();
-            let done = tokio::spawn(async move {
-                let done = wallet.perform_received(&leased).await;
-                if let Err(error) = &done {
-                    wallet.shared.put_off(&leased, error).await;
-                }
-                done
-            });
+            let done = tokio::spawn(async move { wallet.go_on(id).await });
             match done.await.map_err(Error::internal)?? {
-                Done::Next(then) => next = then,
-                Done::End(end) => return Ok(end),
+                Some(Done::Next(then)) => next = then,
+                Some(Done::End(end)) => return Ok(end),
+                None => break,
             }
         }
         Ok(End::Waiting)
+    }
+
+    /// Carries out an effect that was just written; nothing if somebody else does.
+    pub(crate) async fn go_on(&self, id: OutboxId) -> Result<Option<Done>> {
+        let Some(leased) = self.shared.store.lease_early(id).await? else {
+            return Ok(None);
+        };
+        match self.perform_received(&leased).await {
+            Ok(done) => Ok(Some(done)),
+            Err(error) => {
+                self.shared.put_off(&leased, &error).await;
+                Err(error)
+            }
+        }
     }
 
     /// Carries out one effect of a flow and takes its next step. The caller holds the lease until the entry is
@@ -325,7 +331,7 @@ impl Shared {
                 flow: flow.to_owned(),
                 effect,
             };
-            Ok(batch.enqueue(job.entry("issuer", flow, self.clock.now())?))
+            Ok(batch.enqueue(job.own_entry("issuer", flow, self.clock.now())?))
         })
     }
 }
@@ -369,7 +375,12 @@ fn ended(state: &State, failure: Option<Error>) -> Ended {
         State::Received(_) => Ended::With(failure),
         State::Failed(failed) => {
             tracing::warn!(reason = %failed.reason, code = failed.code.as_deref(), "an offer could not be taken");
-            let error = Error::upstream(failed.reason.clone()).with_hint(failed.advice.clone());
+            let kind = match failed.code.as_deref() {
+                // A spent or expired code is nobody's fault, and no later attempt helps.
+                Some("invalid_grant") => ErrorKind::Gone,
+                _ => ErrorKind::Upstream,
+            };
+            let error = Error::new(kind, failed.reason.clone()).with_hint(failed.advice.clone());
             Ended::With(Some(error))
         }
         State::Redeeming(_) | State::Proving(_) | State::Requesting(_) => Ended::Not,

@@ -1,0 +1,415 @@
+//! The command line against a running instance: what it prints, in lines and in JSON, and how it ends.
+
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::foreign::Holder;
+use crate::instance::free_port;
+use crate::rig::{World, get, items, offer, person, run, selfsame, text, write_private};
+
+/// A command against this instance.
+fn command(world: &World, arguments: &[&str]) -> Command {
+    let mut command = selfsame();
+    command
+        .args(arguments)
+        .arg("--instance")
+        .arg(world.instance.origin.as_str());
+    command.arg("--token-file").arg(world.instance.token_file());
+    command
+}
+
+/// What a command prints that must end well.
+#[track_caller]
+fn said(world: &World, arguments: &[&str]) -> String {
+    let (code, printed, complaints) = run(&mut command(world, arguments));
+    assert_eq!(code, 0, "{arguments:?}: {printed}{complaints}");
+    printed
+}
+
+/// The one JSON object it prints with `--json`, and its exit code.
+#[track_caller]
+fn json_of(world: &World, arguments: &[&str]) -> (i32, Value) {
+    let (code, printed, complaints) = run(command(world, arguments).arg("--json"));
+    assert_eq!(
+        printed.trim().lines().count(),
+        1,
+        "{arguments:?}: one object: {printed}{complaints}"
+    );
+    (code, serde_json::from_str(&printed).unwrap())
+}
+
+#[test]
+fn every_verb_has_help_with_an_example() {
+    let verbs: [&[&str]; 15] = [
+        &[],
+        &["up"],
+        &["demo"],
+        &["did"],
+        &["did", "new"],
+        &["did", "show"],
+        &["did", "resolve"],
+        &["did", "update"],
+        &["did", "deactivate"],
+        &["issue"],
+        &["present"],
+        &["verify"],
+        &["revoke"],
+        &["status"],
+        &["bench"],
+    ];
+    for verb in verbs {
+        let (code, printed, _) = run(selfsame().args(verb).arg("--help"));
+        assert_eq!(code, 0, "{verb:?}");
+        assert!(printed.contains("Usage: selfsame"), "{verb:?}: {printed}");
+        let example = format!("selfsame {}", verb.join(" "));
+        let examples = printed
+            .split("Example")
+            .nth(1)
+            .unwrap_or_else(|| panic!("{verb:?} has no example: {printed}"));
+        assert!(
+            examples.contains(example.trim()),
+            "{verb:?}: the example is of something else: {examples}"
+        );
+    }
+    let (code, _, complaints) = run(selfsame().arg("nonsense"));
+    assert_eq!(code, 2, "{complaints}");
+    assert_eq!(run(&mut selfsame()).0, 2, "no verb is no use");
+}
+
+#[test]
+fn where_nobody_answers_or_the_token_is_wrong_the_environment_is_to_blame() {
+    let world = World::start(&[]);
+    let nowhere = format!("http://localhost:{}/", free_port());
+    let mut away = selfsame();
+    away.args(["status", "--instance", &nowhere])
+        .arg("--token-file")
+        .arg(world.instance.token_file());
+    let (code, printed, complaints) = run(&mut away);
+    assert_eq!((code, printed.as_str()), (2, ""), "{complaints}");
+    assert!(complaints.starts_with("selfsame: "), "{complaints}");
+    let token = world.file("wrong-token");
+    write_private(&token, "wrong");
+    let mut wrong = selfsame();
+    wrong
+        .args([
+            "status",
+            "--instance",
+            world.instance.origin.as_str(),
+            "--token-file",
+        ])
+        .arg(&token);
+    let (code, _, complaints) = run(&mut wrong);
+    assert_eq!(code, 2, "{complaints}");
+    assert!(complaints.contains("token"), "{complaints}");
+    let mut absent = selfsame();
+    absent
+        .args(["status", "--token-file"])
+        .arg(world.file("absent"));
+    let (code, _, complaints) = run(&mut absent);
+    assert_eq!(code, 2, "{complaints}");
+    assert!(
+        complaints.contains("hint: "),
+        "what to do about it: {complaints}"
+    );
+}
+
+#[test]
+fn status_tells_what_the_instance_is() {
+    let world = World::start(&[]);
+    let printed = said(&world, &["status"]);
+    for word in [
+        world.instance.origin.as_str(),
+        "issuer, wallet, verifier, registry",
+        "did:selfsame:",
+        "version",
+    ] {
+        assert!(printed.contains(word), "no `{word}` in {printed}");
+    }
+    let (code, status) = json_of(&world, &["status"]);
+    assert_eq!(code, 0);
+    assert_eq!(status["origin"], world.instance.origin.as_str());
+    assert_eq!(
+        status["roles"],
+        json!(["issuer", "wallet", "verifier", "registry"])
+    );
+    assert_eq!(status["outbox_dead"], 0);
+}
+
+#[test]
+fn dids_of_every_method_are_made_shown_and_resolved() {
+    let world = World::start(&[]);
+    for (method, kind) in [
+        ("key", "Ed25519"),
+        ("key", "P-256"),
+        ("jwk", "P-256"),
+        ("selfsame", "Ed25519"),
+        ("web", "P-256"),
+    ] {
+        let (code, made) = json_of(&world, &["did", "new", "--method", method, "--kind", kind]);
+        assert_eq!(code, 0, "{made}");
+        let did = text(&made, "did");
+        assert!(did.starts_with(&format!("did:{method}:")), "{did}");
+        assert_eq!(made["state"], "active");
+        assert!(said(&world, &["did", "show"]).contains(&did));
+        let (code, resolved) = json_of(&world, &["did", "resolve", &did]);
+        assert_eq!(code, 0, "{resolved}");
+        assert_eq!(resolved["didDocument"]["id"], did.as_str());
+    }
+    let (_, shown) = json_of(&world, &["did", "show"]);
+    assert!(items(&shown).len() >= 5, "{shown}");
+    let (code, printed, complaints) = run(&mut command(
+        &world,
+        &["did", "new", "--method", "nonsense"],
+    ));
+    assert_eq!((code, printed.as_str()), (2, ""), "{complaints}");
+}
+
+#[test]
+fn a_did_selfsame_is_rotated_and_deactivated_and_keeps_its_history() {
+    let world = World::start(&[]);
+    let did = text(
+        &json_of(&world, &["did", "new", "--method", "selfsame"]).1,
+        "did",
+    );
+    let key = |resolved: &Value| resolved["didDocument"]["verificationMethod"][0].clone();
+    let (_, before) = json_of(&world, &["did", "resolve", &did]);
+    let (code, updated) = json_of(&world, &["did", "update", &did]);
+    assert_eq!(code, 0, "{updated}");
+    let (_, after) = json_of(&world, &["did", "resolve", &did]);
+    assert_ne!(key(&before), key(&after), "the key was not rotated");
+    let printed = said(&world, &["did", "deactivate", &did]);
+    assert!(printed.contains("deactivated"), "{printed}");
+    let (code, gone) = json_of(&world, &["did", "resolve", &did]);
+    assert_eq!(code, 1, "a deactivated DID is a proper no: {gone}");
+    assert_eq!(gone["didDocumentMetadata"]["deactivated"], true, "{gone}");
+    let (code, ..) = run(&mut command(&world, &["did", "update", &did]));
+    assert_ne!(code, 0, "a deactivated DID was rotated");
+    for (did, what) in [
+        ("did:selfsame:nonsense", "of no network"),
+        ("nonsense", "no DID"),
+        ("did:nobody:x", "of no method"),
+    ] {
+        let (code, answer) = json_of(&world, &["did", "resolve", did]);
+        assert_eq!(code, 1, "{what}: {answer}");
+        assert!(
+            answer["didResolutionMetadata"]["error"].is_object(),
+            "{what}: {answer}"
+        );
+    }
+}
+
+#[test]
+fn a_credential_is_issued_taken_shown_verified_and_revoked_by_commands() {
+    let world = World::start(&[]);
+    person(&world.anybody(), "maja");
+    let password = world.file("password");
+    write_private(&password, "correct horse battery");
+    let password = password.to_str().unwrap().to_owned();
+    let wallet = ["--email", "maja@example.org", "--password-file", &password];
+
+    let printed = said(
+        &world,
+        &[
+            "issue",
+            "immunization",
+            "--examples",
+            "--claim",
+            "patient.given_name=Maja",
+        ],
+    );
+    let link = printed
+        .lines()
+        .find(|line| line.starts_with("openid-credential-offer://"))
+        .unwrap()
+        .to_owned();
+    let taken = said(&world, &[&["present", link.as_str()], &wallet[..]].concat());
+    assert!(taken.contains("Immunization"), "{taken}");
+    // Taken once, it is gone: a proper no.
+    let (code, _, complaints) = run(&mut command(
+        &world,
+        &[&["present", link.as_str()], &wallet[..]].concat(),
+    ));
+    assert_eq!(
+        code, 1,
+        "an offer that is gone is a proper no: {complaints}"
+    );
+
+    let ask = command(
+        &world,
+        &["verify", "--ask", "immunization", "--wait", "20", "--json"],
+    )
+    .stdout(std::process::Stdio::piped())
+    .stderr(std::process::Stdio::piped())
+    .spawn()
+    .unwrap();
+    let asked = newest_request(&world);
+    let preview = said(
+        &world,
+        &[&["present", asked.as_str(), "--preview"], &wallet[..]].concat(),
+    );
+    assert!(
+        preview.contains("Disease") && preview.contains("asks"),
+        "{preview}"
+    );
+    let shown = said(
+        &world,
+        &[&["present", asked.as_str()], &wallet[..]].concat(),
+    );
+    assert!(shown.contains("shown"), "{shown}");
+    let output = ask.wait_with_output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let status: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(status["verdict"]["outcome"], "valid");
+    assert!(
+        String::from_utf8_lossy(&output.stderr).contains("openid4vp://"),
+        "the link for a wallet"
+    );
+
+    let listed = get(&world.operator, "/api/issuer/credentials");
+    let id = text(&items(&listed)[0], "id");
+    assert!(said(&world, &["revoke", &id, "--suspend"]).contains("suspended"));
+    assert!(said(&world, &["revoke", &id, "--reinstate"]).contains("valid"));
+    let (code, revoked) = json_of(&world, &["revoke", &id]);
+    assert_eq!((code, revoked["status"].as_str()), (0, Some("revoked")));
+    let (code, _, complaints) = run(&mut command(&world, &["revoke", &id, "--reinstate"]));
+    assert_eq!(
+        code, 1,
+        "a revoked credential stays so, which is a proper no: {complaints}"
+    );
+    let (code, ..) = run(&mut command(
+        &world,
+        &["revoke", &id, "--suspend", "--reinstate"],
+    ));
+    assert_eq!(code, 2);
+}
+
+/// The link of the request that was made last.
+fn newest_request(world: &World) -> String {
+    for _ in 0..200 {
+        let listed = get(&world.operator, "/api/verifier/requests");
+        if let Some(request) = items(&listed).first() {
+            return text(request, "uri");
+        }
+        std::thread::sleep(std::time::Duration::from_millis(25));
+    }
+    panic!("no request was made");
+}
+
+#[test]
+fn verify_prints_the_verdict_table_and_ends_by_it() {
+    let world = World::start(&[]);
+    let made = offer(&world.operator, &json!({}));
+    let credential = Holder::of(&made, &world.anybody()).credential();
+    let file = world.file("credential.txt");
+    std::fs::write(&file, &credential).unwrap();
+    let path = file.to_str().unwrap();
+    let printed = said(&world, &["verify", path]);
+    assert!(printed.starts_with("VALID"), "{printed}");
+    for word in ["✓ issuer_signature", "RFC 7515 §5.2", "status as of"] {
+        assert!(printed.contains(word), "no `{word}` in {printed}");
+    }
+    let (code, verdict) = json_of(&world, &["verify", path, "--format", "dc+sd-jwt"]);
+    assert_eq!((code, verdict["outcome"].as_str()), (0, Some("valid")));
+    let (jwt, rest) = credential.split_once('~').unwrap();
+    let (signed, signature) = jwt.rsplit_once('.').unwrap();
+    let forged = if signature.starts_with('A') {
+        signature.replacen('A', "B", 1)
+    } else {
+        format!("A{}", &signature[1..])
+    };
+    std::fs::write(&file, format!("{signed}.{forged}~{rest}")).unwrap();
+    let (code, printed, _) = run(&mut command(&world, &["verify", path]));
+    assert_eq!(code, 1, "{printed}");
+    assert!(
+        printed.starts_with("INVALID") && printed.contains("✗ issuer_signature"),
+        "{printed}"
+    );
+    let (code, printed, complaints) = run(&mut command(
+        &world,
+        &["verify", world.file("absent").to_str().unwrap()],
+    ));
+    assert_eq!((code, printed.as_str()), (2, ""), "{complaints}");
+    std::fs::write(&file, "nonsense").unwrap();
+    let (code, printed, complaints) = run(&mut command(&world, &["verify", path]));
+    assert_ne!(code, 0, "{printed}{complaints}");
+    assert_ne!(code, 3, "nonsense is not our fault: {printed}{complaints}");
+    let mut nothing = command(
+        &world,
+        &["verify", "--ask", "prescription", "--wait", "1", "--json"],
+    );
+    let (code, printed, complaints) = run(&mut nothing);
+    assert_eq!(code, 1, "no answer is a proper no: {printed}{complaints}");
+}
+
+#[test]
+fn issue_says_what_is_wrong_with_claims() {
+    let world = World::start(&[]);
+    for (arguments, word) in [
+        (&["issue", "nothing", "--examples"][..], "template"),
+        (&["issue", "immunization"], "missing"),
+        (
+            &[
+                "issue",
+                "immunization",
+                "--examples",
+                "--claim",
+                "shoe_size=44",
+            ],
+            "claim",
+        ),
+        (
+            &["issue", "immunization", "--examples", "--claim", "nonsense"],
+            "claim",
+        ),
+        (
+            &[
+                "issue",
+                "immunization",
+                "--examples",
+                "--format",
+                "mso_mdoc",
+            ],
+            "format",
+        ),
+    ] {
+        let (code, printed, complaints) = run(&mut command(&world, arguments));
+        assert!(
+            matches!(code, 1 | 2),
+            "{arguments:?}: {code} {printed}{complaints}"
+        );
+        assert!(complaints.contains(word), "{arguments:?}: {complaints}");
+    }
+    let (code, offer) = json_of(
+        &world,
+        &[
+            "issue",
+            "prescription",
+            "--examples",
+            "--tx-code",
+            "--uses",
+            "3",
+            "--by-reference",
+        ],
+    );
+    assert_eq!(code, 0);
+    assert_eq!(offer["uses_left"], 3);
+    assert!(
+        offer["tx_code"].is_string() && text(&offer, "uri").contains("credential_offer_uri="),
+        "{offer}"
+    );
+    let claims = world.file("claims.json");
+    std::fs::write(&claims, r#"{"patient": {"given_name": "Otto"}}"#).unwrap();
+    let claims = claims.to_str().unwrap();
+    let (code, _) = json_of(
+        &world,
+        &[
+            "issue",
+            "immunization",
+            "--examples",
+            "--claims-file",
+            claims,
+        ],
+    );
+    assert_eq!(code, 0);
+}

@@ -1,0 +1,520 @@
+//! Every format, issuer's DID method and client-id prefix with each other, and everything an offer can be.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use crate::foreign::Holder;
+use crate::http::Api;
+use crate::rig::{
+    World, answer, get, issued, items, offer, post, put, recheck_until, refused, set_status, take,
+    text, verdict,
+};
+
+const FORMATS: [&str; 3] = ["dc+sd-jwt", "jwt_vc_json", "vc+jwt"];
+const PREFIXES: [&str; 2] = ["redirect_uri", "decentralized_identifier"];
+
+/// Issues, presents, verifies, suspends, reinstates and revokes, in each format and by each prefix.
+fn walk(did_method: &str) {
+    let settings = format!(
+        "[issuer]\ndid_method = \"{did_method}\"\n[verifier]\ndid_method = \"{did_method}\"\n"
+    );
+    let world = World::configured(&settings, &[]);
+    let operator = &world.operator;
+    let did = text(&get(operator, "/api/status"), "did");
+    assert!(did.starts_with(&format!("did:{did_method}:")), "{did}");
+    for (at, format) in FORMATS.into_iter().enumerate() {
+        for (which, prefix) in PREFIXES.into_iter().enumerate() {
+            // Half of the offers travel by reference.
+            let by_reference = (at + which) % 2 == 1;
+            let person = world.person(&format!("{at}-{which}"));
+            let made = offer(
+                operator,
+                &json!({"format": format, "by_reference": by_reference}),
+            );
+            assert_eq!(
+                text(&made, "uri").contains("credential_offer_uri="),
+                by_reference,
+                "{made}"
+            );
+            take(&person, &made);
+            let credential = &issued(operator, &made)[0];
+            assert_eq!(credential["format"], format);
+            let asked = post(
+                operator,
+                "/api/verifier/requests",
+                &json!({"template": "immunization", "format": format, "client_id_prefix": prefix}),
+            );
+            assert_eq!(answer(&person, &asked)["delivered"], true);
+            let status = verdict(operator, &asked);
+            assert_eq!(
+                status["verdict"]["outcome"], "valid",
+                "{format} {prefix} {status}"
+            );
+            for (new, outcome) in [
+                ("suspended", "suspended"),
+                ("valid", "valid"),
+                ("suspended", "suspended"),
+                ("revoked", "revoked"),
+            ] {
+                assert_eq!(set_status(operator, credential, new)["status"], new);
+                recheck_until(operator, &asked, outcome);
+            }
+        }
+    }
+}
+
+#[test]
+fn credentials_of_a_did_key_live_and_die_in_every_format() {
+    walk("key");
+}
+
+#[test]
+fn credentials_of_a_did_jwk_live_and_die_in_every_format() {
+    walk("jwk");
+}
+
+#[test]
+fn credentials_of_a_did_web_live_and_die_in_every_format() {
+    walk("web");
+}
+
+#[test]
+fn credentials_of_a_did_selfsame_live_and_die_in_every_format() {
+    walk("selfsame");
+}
+
+#[test]
+fn credentials_whose_issuer_is_named_by_url_are_verified_by_its_metadata() {
+    let world = World::configured("[issuer]\nidentify_by = \"metadata\"\n", &[]);
+    let person = world.person("maja");
+    let made = offer(&world.operator, &json!({}));
+    let card = &take(&person, &made)[0];
+    assert_eq!(
+        text(card, "issuer"),
+        format!("{}issuer", world.instance.origin)
+    );
+    let asked = post(
+        &world.operator,
+        "/api/verifier/requests",
+        &json!({"template": "immunization"}),
+    );
+    answer(&person, &asked);
+    let status = verdict(&world.operator, &asked);
+    assert_eq!(status["verdict"]["outcome"], "valid", "{status}");
+}
+
+#[test]
+fn every_template_is_issued_and_verified_in_every_format() {
+    let world = World::start(&[]);
+    let person = world.person("maja");
+    let templates = get(&world.operator, "/api/issuer/templates");
+    assert_eq!(items(&templates).len(), 6);
+    for template in items(&templates) {
+        for format in FORMATS {
+            let id = text(template, "id");
+            let body = json!({"template": id, "format": format, "examples": true});
+            take(&person, &post(&world.operator, "/api/issuer/offers", &body));
+            let asked = json!({"template": id, "format": format});
+            let asked = post(&world.operator, "/api/verifier/requests", &asked);
+            answer(&person, &asked);
+            let status = verdict(&world.operator, &asked);
+            assert_eq!(
+                status["verdict"]["outcome"], "valid",
+                "{id} {format} {status}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_credential_may_be_bound_to_any_of_a_persons_dids() {
+    let world = World::start(&[]);
+    let operator = &world.operator;
+    for (method, kind) in [
+        ("key", "Ed25519"),
+        ("key", "P-256"),
+        ("jwk", "Ed25519"),
+        ("jwk", "P-256"),
+    ] {
+        let person = world.person(&format!("{method}-{kind}"));
+        let did = post(
+            &person,
+            "/api/wallet/dids",
+            &json!({"method": method, "kind": kind}),
+        );
+        for format in ["jwt_vc_json", "vc+jwt"] {
+            let made = offer(operator, &json!({"format": format}));
+            let accept = json!({"offer": made["uri"], "did": did["did"]});
+            post(&person, "/api/wallet/offers/accept", &accept);
+            let asked = json!({"template": "immunization", "format": format});
+            let asked = post(operator, "/api/verifier/requests", &asked);
+            answer(&person, &asked);
+            let status = verdict(operator, &asked);
+            assert_eq!(
+                status["verdict"]["outcome"], "valid",
+                "{method} {kind} {format} {status}"
+            );
+        }
+    }
+}
+
+/// The labels of the template's claims that a verdict shows.
+fn shown(template: &Value, verdict: &Value) -> BTreeSet<String> {
+    let claims = &verdict["verdict"]["credentials"][0]["claims"];
+    let claims = claims.get("credentialSubject").unwrap_or(claims);
+    let fields = template["claims"].as_array().unwrap().iter();
+    let present = fields.filter(|field| {
+        let names = field["path"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter_map(Value::as_str);
+        names
+            .fold(Some(claims), |value, name| {
+                value.and_then(|value| value.get(name))
+            })
+            .is_some_and(|it| !it.is_null())
+    });
+    present
+        .map(|field| field["label"]["en"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+fn labels(lines: &Value) -> BTreeSet<String> {
+    let lines = lines.as_array().unwrap().iter();
+    lines
+        .map(|line| line["label"].as_str().or(line.as_str()).unwrap().to_owned())
+        .collect()
+}
+
+#[test]
+fn consent_and_history_show_precisely_what_the_verifier_learns() {
+    let world = World::start(&[]);
+    let (operator, person) = (&world.operator, world.person("maja"));
+    let templates = get(operator, "/api/issuer/templates");
+    let template = items(&templates)
+        .iter()
+        .find(|template| template["id"] == "immunization")
+        .unwrap();
+    for format in FORMATS {
+        take(&person, &offer(operator, &json!({"format": format})));
+        let asked = json!({
+            "template": "immunization",
+            "format": format,
+            "claims": [["vaccine", "cvx"], ["series", "complete"]],
+        });
+        let asked = post(operator, "/api/verifier/requests", &asked);
+        let preview = post(
+            &person,
+            "/api/wallet/requests/preview",
+            &json!({"request": asked["uri"]}),
+        );
+        let choice = &preview["shares"][0]["choices"][0];
+        let consented = labels(&choice["claims"]);
+        let cards = json!({preview["shares"][0]["query"].as_str().unwrap(): choice["card"]});
+        let answered = post(
+            &person,
+            "/api/wallet/requests/answer",
+            &json!({"request": preview["id"], "cards": cards}),
+        );
+        let status = verdict(operator, &asked);
+        assert_eq!(status["verdict"]["outcome"], "valid", "{status}");
+        let learnt = shown(template, &status);
+        // An SD-JWT shows what was asked and what its issuer made undisclosable; the others can only show all.
+        if format == "dc+sd-jwt" {
+            let expected = ["Disease", "Series complete", "Vaccine (CVX)"].map(str::to_owned);
+            assert_eq!(learnt, BTreeSet::from(expected));
+            assert!(!status.to_string().contains("Musterfrau"), "{status}");
+        } else {
+            assert_eq!(learnt.len(), template["claims"].as_array().unwrap().len());
+        }
+        assert_eq!(consented, learnt, "{format}: consent is not what left");
+        let history = get(&person, "/api/wallet/history");
+        let entry = items(&history)
+            .iter()
+            .find(|entry| entry["id"] == answered["history"])
+            .unwrap();
+        assert_eq!(entry["what"], "shared");
+        assert_eq!(
+            labels(&entry["claims"]),
+            learnt,
+            "{format}: the history is not what left"
+        );
+        assert!(
+            !history.to_string().contains("208"),
+            "a claim's value stands in the history: {history}"
+        );
+    }
+}
+
+#[test]
+fn a_verdict_names_each_rule_with_its_paragraph() {
+    let world = World::start(&[]);
+    let (operator, person) = (&world.operator, world.person("maja"));
+    for format in FORMATS {
+        take(&person, &offer(operator, &json!({"format": format})));
+        let asked = post(
+            operator,
+            "/api/verifier/requests",
+            &json!({"template": "immunization", "format": format}),
+        );
+        answer(&person, &asked);
+        let status = verdict(operator, &asked);
+        let credential = &status["verdict"]["credentials"][0];
+        let rules = credential["rules"].as_array().unwrap();
+        // Rules on a list stand once for each list, of which W3C credentials have two, told apart by what they are for.
+        let name = |rule: &Value| rule["name"].as_str().unwrap().to_owned();
+        let lists: BTreeSet<&str> = rules
+            .iter()
+            .filter(|rule| name(rule) == "status_list")
+            .map(|rule| rule["detail"].as_str().unwrap())
+            .collect();
+        assert_eq!(
+            lists.len(),
+            if format == "dc+sd-jwt" { 1 } else { 2 },
+            "{rules:?}"
+        );
+        let names: BTreeSet<String> = rules.iter().map(name).collect();
+        let repeated = rules.len() - names.len();
+        assert_eq!(
+            repeated,
+            (lists.len() - 1) * 4,
+            "a rule stands twice: {rules:?}"
+        );
+        for rule in rules {
+            assert_ne!(rule["passed"], false, "{rule}");
+            let paragraph = rule["paragraph"].as_str().unwrap();
+            assert!(
+                paragraph.contains('§') || paragraph.contains("Selfsame"),
+                "{rule}"
+            );
+            assert!(
+                !rule["detail"].as_str().unwrap().contains("208"),
+                "a claim's value stands in {rule}"
+            );
+        }
+        assert!(
+            rules.iter().filter(|rule| rule["passed"] == true).count() >= 6,
+            "{rules:?}"
+        );
+        assert!(
+            credential["status_as_of"].is_string(),
+            "the list's age is missing: {credential}"
+        );
+    }
+}
+
+#[test]
+fn copies_have_keys_and_indices_of_their_own() {
+    let world = World::start(&[]);
+    let (operator, person) = (&world.operator, world.person("maja"));
+    let made = offer(operator, &json!({}));
+    let taken = post(
+        &person,
+        "/api/wallet/offers/accept",
+        &json!({"offer": made["uri"], "copies": 5}),
+    );
+    assert_eq!(items(&taken).len(), 5);
+    let records = issued(operator, &made);
+    let places: BTreeSet<(String, u64)> = records
+        .iter()
+        .map(|one| {
+            (
+                text(one, "status_list"),
+                one["status_index"].as_u64().unwrap(),
+            )
+        })
+        .collect();
+    assert_eq!(places.len(), 5, "{records:?}");
+    // Neighbours by time are no neighbours in the list.
+    let indices: Vec<u64> = places.iter().map(|(_, index)| *index).collect();
+    assert!(
+        indices.windows(2).any(|pair| pair[1] - pair[0] > 1),
+        "{indices:?}"
+    );
+    let many = refused(
+        &person,
+        "/api/wallet/offers/accept",
+        &json!({"offer": made["uri"], "copies": 1000}),
+    );
+    assert_eq!(many.status, 400);
+}
+
+#[test]
+fn an_offer_is_taken_as_often_as_it_says() {
+    let world = World::start(&[]);
+    let operator = &world.operator;
+    let made = offer(operator, &json!({"uses": 2}));
+    let state = |made: &Value| {
+        get(
+            operator,
+            &format!("/api/issuer/offers/{}", text(made, "id")),
+        )
+    };
+    for (name, left) in [("first", 1), ("second", 0)] {
+        take(&world.person(name), &made);
+        assert_eq!(state(&made)["uses_left"], left);
+    }
+    assert_eq!(state(&made)["state"], "taken");
+    let late = refused(
+        &world.person("third"),
+        "/api/wallet/offers/accept",
+        &json!({"offer": made["uri"]}),
+    );
+    assert!(
+        late.json()["detail"]
+            .as_str()
+            .is_some_and(|detail| !detail.is_empty()),
+        "{late:?}"
+    );
+    assert_eq!(issued(operator, &made).len(), 2);
+    for body in [
+        json!({"uses": 0}),
+        json!({"uses": 1_000_000}),
+        json!({"expires_in": 0}),
+    ] {
+        let mut body = body;
+        body["template"] = json!("immunization");
+        body["examples"] = json!(true);
+        assert_eq!(
+            refused(operator, "/api/issuer/offers", &body).status,
+            400,
+            "{body}"
+        );
+    }
+}
+
+#[test]
+fn a_transaction_code_is_needed_and_voids_the_offer_when_guessed_at() {
+    let world = World::start(&[]);
+    let (operator, person) = (&world.operator, world.person("maja"));
+    let made = offer(operator, &json!({"tx_code": true}));
+    let right = text(&made, "tx_code");
+    let wrong = other_code(&right);
+    let preview = post(
+        &person,
+        "/api/wallet/offers/preview",
+        &json!({"offer": made["uri"]}),
+    );
+    assert_eq!(
+        preview["tx_code"]["length"].as_u64(),
+        Some(right.len() as u64),
+        "{preview}"
+    );
+    let accept = |code: Option<&str>| json!({"offer": made["uri"], "tx_code": code});
+    refused(&person, "/api/wallet/offers/accept", &accept(None));
+    refused(&person, "/api/wallet/offers/accept", &accept(Some(&wrong)));
+    post(&person, "/api/wallet/offers/accept", &accept(Some(&right)));
+
+    let made = offer(operator, &json!({"tx_code": true}));
+    let right = text(&made, "tx_code");
+    let holder = Holder::of(&made, &world.anybody());
+    let wrong = other_code(&right);
+    for _ in 0..5 {
+        let reply = holder.redeem(&[("tx_code", &wrong)]);
+        assert_eq!(
+            (reply.status, reply.json()["error"].as_str()),
+            (400, Some("invalid_grant"))
+        );
+    }
+    let late = holder.redeem(&[("tx_code", &right)]);
+    assert_eq!(
+        (late.status, late.json()["error"].as_str()),
+        (400, Some("invalid_grant")),
+        "guessing went on"
+    );
+    let offer_now = get(
+        operator,
+        &format!("/api/issuer/offers/{}", text(&made, "id")),
+    );
+    assert_eq!(offer_now["state"], "locked");
+    assert!(
+        offer_now["tx_code"].is_null(),
+        "the code is told again: {offer_now}"
+    );
+}
+
+fn other_code(code: &str) -> String {
+    code.chars()
+        .map(|digit| if digit == '1' { '2' } else { '1' })
+        .collect()
+}
+
+#[test]
+fn a_wallet_that_has_nothing_says_what_is_missing_and_a_person_may_decline() {
+    let world = World::start(&[]);
+    let (operator, person) = (&world.operator, world.person("maja"));
+    let asked = post(
+        operator,
+        "/api/verifier/requests",
+        &json!({"template": "prescription"}),
+    );
+    let preview = post(
+        &person,
+        "/api/wallet/requests/preview",
+        &json!({"request": asked["uri"]}),
+    );
+    assert_eq!(preview["shares"], json!([]));
+    assert_eq!(preview["missing"].as_array().unwrap().len(), 1, "{preview}");
+    assert_eq!(preview["verifier"]["authenticated"], true);
+    refused(
+        &person,
+        "/api/wallet/requests/answer",
+        &json!({"request": asked["uri"], "policy": "newest"}),
+    );
+    assert_eq!(
+        get(
+            operator,
+            &format!("/api/verifier/requests/{}", text(&asked, "id"))
+        )["state"],
+        "fetched"
+    );
+    post(
+        &person,
+        "/api/wallet/requests/decline",
+        &json!({"request": asked["uri"]}),
+    );
+    let status = verdict(operator, &asked);
+    assert_eq!(
+        (status["state"].as_str(), status["error"].as_str()),
+        (Some("declined"), Some("access_denied"))
+    );
+}
+
+#[test]
+fn a_revoked_credential_stays_revoked() {
+    let world = World::start(&[]);
+    let (operator, person) = (&world.operator, world.person("maja"));
+    let made = offer(operator, &json!({}));
+    take(&person, &made);
+    let credential = &issued(operator, &made)[0];
+    set_status(operator, credential, "revoked");
+    let path = format!("/api/issuer/credentials/{}/status", text(credential, "id"));
+    for status in ["valid", "suspended"] {
+        let reply = operator
+            .send("PUT", &path, Some(&json!({"status": status})))
+            .unwrap();
+        assert_eq!(reply.status, 409, "{reply:?}");
+    }
+    assert_eq!(
+        put(operator, &path, &json!({"status": "revoked"}))["status"],
+        "revoked"
+    );
+}
+
+#[test]
+fn one_persons_wallet_is_closed_to_everybody_else() {
+    let world = World::start(&[]);
+    let (maja, other) = (world.person("maja"), world.person("other"));
+    let card = text(&take(&maja, &offer(&world.operator, &json!({})))[0], "id");
+    let path = format!("/api/wallet/credentials/{card}");
+    assert_eq!(text(&get(&maja, &path)["summary"], "id"), card);
+    let status = |api: &Api| api.send("GET", &path, None).unwrap().status;
+    assert_eq!(status(&other), 404);
+    assert_eq!(status(&world.operator), 401);
+    assert_eq!(status(&world.anybody()), 401);
+    let deleted = other.send("DELETE", &path, None).unwrap();
+    assert_eq!(deleted.status, 404);
+    assert_eq!(items(&get(&maja, "/api/wallet/credentials")).len(), 1);
+}

@@ -1,0 +1,540 @@
+//! A foreign verifier that breaks the rules: the wallet refuses, tells whom it may tell, and shows nothing.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::foreign::{Heard, Key, Said, Stranger, form, now, unsigned};
+use crate::http::{Api, Reply};
+use crate::rig::{World, get, items, offer, post, take};
+
+const OBJECT: &str = "application/oauth-authz-req+jwt";
+
+/// A verifier that signs with its DID's key, or says so.
+struct Verifier {
+    key: Key,
+    site: Stranger,
+}
+
+impl Verifier {
+    fn client_id(&self) -> String {
+        format!("decentralized_identifier:{}", self.key.did())
+    }
+
+    fn header(&self) -> Value {
+        json!({"typ": "oauth-authz-req+jwt", "alg": self.key.alg(), "kid": self.key.kid()})
+    }
+
+    fn claims(&self) -> Value {
+        json!({
+            "client_id": self.client_id(),
+            "aud": "https://self-issued.me/v2",
+            "iat": now(),
+            "exp": now() + 300,
+            "response_type": "vp_token",
+            "response_mode": "direct_post",
+            "response_uri": self.site.url("response"),
+            "nonce": "n-0S6_WzA2Mj",
+            "state": "a-state",
+            "dcql_query": {"credentials": [{
+                "id": "shot",
+                "format": "dc+sd-jwt",
+                "meta": {"vct_values": ["urn:selfsame:credential:immunization"]},
+                "claims": [{"path": ["vaccine", "cvx"]}],
+            }]},
+        })
+    }
+
+    /// Serves this object and gives the link that leads to it.
+    fn publish(&self, content_type: &'static str, object: String) -> String {
+        self.site.says(move |heard| match heard.target.as_str() {
+            "/request" => Said::new(200, content_type, object.clone()),
+            "/response" => Said::json(&json!({})),
+            _ => Said::new(404, "text/plain", "nothing"),
+        });
+        let pairs = [
+            ("client_id", self.client_id()),
+            ("request_uri", self.site.url("request")),
+        ];
+        let pairs: Vec<(&str, &str)> = pairs
+            .iter()
+            .map(|(name, value)| (*name, value.as_str()))
+            .collect();
+        format!("openid4vp://?{}", form(&pairs))
+    }
+
+    fn signed(&self, header: &Value, claims: &Value) -> String {
+        self.publish(OBJECT, self.key.sign(header, claims))
+    }
+}
+
+fn changed(mut object: Value, changes: &Value) -> Value {
+    for (name, value) in changes.as_object().unwrap() {
+        match value {
+            Value::Null => object.as_object_mut().unwrap().remove(name),
+            value => object
+                .as_object_mut()
+                .unwrap()
+                .insert(name.clone(), value.clone()),
+        };
+    }
+    object
+}
+
+fn stage() -> (Verifier, World, Api) {
+    let verifier = Verifier {
+        key: Key::new(),
+        site: Stranger::new(),
+    };
+    let world = World::start(&["--trust-origin", verifier.site.origin.as_str()]);
+    let person = world.person("maja");
+    take(&person, &offer(&world.operator, &json!({})));
+    (verifier, world, person)
+}
+
+fn answer(person: &Api, link: &str) -> Reply {
+    let body = json!({"request": link, "policy": "newest"});
+    person
+        .send("POST", "/api/wallet/requests/answer", Some(&body))
+        .unwrap()
+}
+
+/// What was posted to the verifier's response URI; waits for it, since refusals are told in passing.
+fn told(site: &Stranger) -> Vec<Heard> {
+    let began = Instant::now();
+    let mut told: Vec<Heard> = Vec::new();
+    while told.is_empty() && began.elapsed() < Duration::from_millis(800) {
+        told.extend(
+            site.heard()
+                .into_iter()
+                .filter(|heard| heard.target == "/response"),
+        );
+        thread::sleep(Duration::from_millis(20));
+    }
+    told
+}
+
+#[test]
+fn a_foreign_verifier_that_keeps_the_rules_is_answered() {
+    let (verifier, world, person) = stage();
+    let link = verifier.signed(&verifier.header(), &verifier.claims());
+    let preview = post(
+        &person,
+        "/api/wallet/requests/preview",
+        &json!({"request": link}),
+    );
+    assert_eq!(preview["verifier"]["client_id"], verifier.client_id());
+    assert_eq!(preview["verifier"]["authenticated"], true);
+    assert_eq!(preview["verifier"]["trusted"], false);
+    assert_eq!(answer(&person, &link).json()["delivered"], true);
+    let told = told(&verifier.site);
+    assert_eq!(told.len(), 1);
+    let pairs: Vec<(String, String)> = url::form_urlencoded::parse(told[0].body.as_bytes())
+        .into_owned()
+        .collect();
+    let names: Vec<&str> = pairs.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(
+        names,
+        ["vp_token", "state"],
+        "no members beyond the specification's"
+    );
+    let vp_token: Value = serde_json::from_str(&pairs[0].1).unwrap();
+    let presentation = vp_token["shot"][0].as_str().unwrap();
+    assert_eq!(vp_token["shot"].as_array().unwrap().len(), 1);
+    let binding = presentation.rsplit('~').next().unwrap();
+    let claims = selfsame_crypto::jws::Compact::parse(binding)
+        .unwrap()
+        .claims()
+        .unwrap();
+    assert_eq!(
+        (&claims["aud"], &claims["nonce"]),
+        (&json!(verifier.client_id()), &json!("n-0S6_WzA2Mj"))
+    );
+    let shown = crate::foreign::claims_of(presentation);
+    assert_eq!(shown["vaccine"], json!({"cvx": "208"}), "{shown:?}");
+    assert!(
+        shown
+            .get("patient")
+            .is_none_or(|patient| patient == &json!({})),
+        "{shown:?}"
+    );
+    assert_eq!(items(&get(&person, "/api/wallet/history")).len(), 2);
+    drop(world);
+}
+
+#[test]
+fn a_request_object_that_is_not_authentic_is_refused_and_nobody_is_told() {
+    let (verifier, world, person) = stage();
+    let (header, claims) = (verifier.header(), verifier.claims());
+    let other = Key::new();
+    let links: Vec<(&str, Box<dyn Fn() -> String>)> = vec![
+        (
+            "alg none",
+            Box::new(|| {
+                verifier.publish(
+                    OBJECT,
+                    unsigned(&changed(header.clone(), &json!({"alg": "none"})), &claims),
+                )
+            }),
+        ),
+        (
+            "another key",
+            Box::new(|| verifier.publish(OBJECT, other.sign(&header, &claims))),
+        ),
+        (
+            "another DID's kid",
+            Box::new(|| {
+                verifier.publish(
+                    OBJECT,
+                    other.sign(
+                        &changed(header.clone(), &json!({"kid": other.kid()})),
+                        &claims,
+                    ),
+                )
+            }),
+        ),
+        (
+            "no kid",
+            Box::new(|| verifier.signed(&changed(header.clone(), &json!({"kid": null})), &claims)),
+        ),
+        (
+            "another typ",
+            Box::new(|| verifier.signed(&changed(header.clone(), &json!({"typ": "JWT"})), &claims)),
+        ),
+        (
+            "no typ",
+            Box::new(|| verifier.signed(&changed(header.clone(), &json!({"typ": null})), &claims)),
+        ),
+        (
+            "another client",
+            Box::new(|| {
+                verifier.signed(
+                    &header,
+                    &changed(
+                        claims.clone(),
+                        &json!({"client_id": format!("decentralized_identifier:{}", other.did())}),
+                    ),
+                )
+            }),
+        ),
+        (
+            "another audience",
+            Box::new(|| {
+                verifier.signed(
+                    &header,
+                    &changed(claims.clone(), &json!({"aud": "https://wallet.example"})),
+                )
+            }),
+        ),
+        (
+            "expired",
+            Box::new(|| {
+                verifier.signed(
+                    &header,
+                    &changed(claims.clone(), &json!({"exp": now() - 3600})),
+                )
+            }),
+        ),
+        (
+            "another content type",
+            Box::new(|| verifier.publish("application/json", verifier.key.sign(&header, &claims))),
+        ),
+        (
+            "no JWT",
+            Box::new(|| verifier.publish(OBJECT, "nonsense".to_owned())),
+        ),
+        (
+            "empty",
+            Box::new(|| verifier.publish(OBJECT, String::new())),
+        ),
+        (
+            "huge",
+            Box::new(|| verifier.publish(OBJECT, "a".repeat(8 * 1024 * 1024))),
+        ),
+        (
+            "within another",
+            Box::new(|| {
+                verifier.signed(
+                    &header,
+                    &changed(
+                        claims.clone(),
+                        &json!({"request_uri": "https://other.example/"}),
+                    ),
+                )
+            }),
+        ),
+    ];
+    for (what, link) in links {
+        let link = link();
+        verifier.site.heard();
+        assert_refusal(what, &answer(&person, &link));
+        assert!(
+            told(&verifier.site).is_empty(),
+            "{what}: an unknown verifier was told something"
+        );
+    }
+    verifier
+        .site
+        .says(|_| Said::redirect("https://other.example/request"));
+    let link = format!(
+        "openid4vp://?{}",
+        form(&[
+            ("client_id", &verifier.client_id()),
+            ("request_uri", &verifier.site.url("request"))
+        ])
+    );
+    assert_refusal("a redirect", &answer(&person, &link));
+    assert!(
+        items(&get(&person, "/api/wallet/history"))
+            .iter()
+            .all(|entry| entry["what"] != "shared")
+    );
+    drop(world);
+}
+
+#[track_caller]
+fn assert_refusal(what: &str, reply: &Reply) {
+    let body = reply.json();
+    assert!(
+        matches!(reply.status, 400 | 410 | 502),
+        "{what}: {} {body}",
+        reply.status
+    );
+    assert!(
+        body["detail"]
+            .as_str()
+            .is_some_and(|detail| !detail.is_empty()),
+        "{what}: {body}"
+    );
+}
+
+#[test]
+fn an_authentic_request_that_breaks_a_rule_is_refused_with_the_specifications_code() {
+    let (verifier, world, person) = stage();
+    let with =
+        |changes: Value| verifier.signed(&verifier.header(), &changed(verifier.claims(), &changes));
+    let query = |query: Value| json!({"dcql_query": {"credentials": [query]}});
+    let data = selfsame_crypto::encoding::base64url_encode(
+        br#"{"type":"payment","credential_ids":["shot"]}"#,
+    );
+    for (what, changes, code) in [
+        ("no query", json!({"dcql_query": null}), "invalid_request"),
+        (
+            "an old query",
+            json!({"dcql_query": null, "presentation_definition": {"id": "x", "input_descriptors": []}}),
+            "invalid_request",
+        ),
+        (
+            "query and scope",
+            json!({"scope": "shot"}),
+            "invalid_request",
+        ),
+        (
+            "scope alone",
+            json!({"dcql_query": null, "scope": "shot"}),
+            "invalid_scope",
+        ),
+        (
+            "a query without meta",
+            query(json!({"id": "a", "format": "dc+sd-jwt"})),
+            "invalid_request",
+        ),
+        (
+            "a redirect_uri",
+            json!({"redirect_uri": "https://verifier.example/"}),
+            "invalid_request",
+        ),
+        ("no nonce", json!({"nonce": null}), "invalid_request"),
+        (
+            "a nonce of strange characters",
+            json!({"nonce": "a b\u{0}"}),
+            "invalid_request",
+        ),
+        (
+            "another response type",
+            json!({"response_type": "code"}),
+            "unsupported_response_type",
+        ),
+        (
+            "unknown transaction data",
+            json!({"transaction_data": [data]}),
+            "invalid_transaction_data",
+        ),
+        (
+            "an unknown format alone",
+            query(json!({"id": "shot", "format": "ldp_vc", "meta": {}})),
+            "vp_formats_not_supported",
+        ),
+    ] {
+        let link = with(changes);
+        verifier.site.heard();
+        assert_refusal(what, &answer(&person, &link));
+        let told = told(&verifier.site);
+        assert_eq!(told.len(), 1, "{what}: the verifier is not told");
+        let pairs: Vec<(String, String)> = url::form_urlencoded::parse(told[0].body.as_bytes())
+            .into_owned()
+            .collect();
+        let of = |name: &str| {
+            pairs
+                .iter()
+                .find(|(known, _)| known == name)
+                .map(|(_, value)| value.as_str())
+        };
+        assert_eq!(of("error"), Some(code), "{what}: {pairs:?}");
+        assert_eq!(of("state"), Some("a-state"), "{what}: {pairs:?}");
+        assert!(of("vp_token").is_none(), "{what}");
+    }
+    drop(world);
+}
+
+#[test]
+fn an_issuer_that_breaks_the_rules_gets_nothing_into_a_wallet() {
+    let site = Stranger::new();
+    let world = World::start(&["--trust-origin", site.origin.as_str()]);
+    let person = world.person("maja");
+    let own = world
+        .instance
+        .origin
+        .as_str()
+        .trim_end_matches('/')
+        .to_owned();
+    let theirs = site.origin.as_str().trim_end_matches('/').to_owned();
+    let anybody = world.anybody();
+    let metadata = get(&anybody, "/.well-known/openid-credential-issuer/issuer")
+        .to_string()
+        .replace(&own, &theirs);
+    let server = get(&anybody, "/.well-known/oauth-authorization-server/issuer")
+        .to_string()
+        .replace(&own, &theirs);
+    let made = offer(&world.operator, &json!({}));
+    let value = crate::foreign::parameter(made["uri"].as_str().unwrap(), "credential_offer")
+        .unwrap()
+        .replace(&own, &theirs);
+    let link = format!(
+        "openid-credential-offer://?{}",
+        form(&[("credential_offer", &value)])
+    );
+    let (key, stranger) = (Key::new(), Key::new());
+    let other = crate::foreign::foreign_credential(&key, &stranger, &json!({}));
+    let credential = |body: Value| Said::json(&json!({"credentials": [{"credential": body}]}));
+    type Answers = Box<dyn Fn(&str) -> Option<Said> + Send + Sync>;
+    let cases: Vec<(&str, Answers)> = vec![
+        (
+            "another issuer's metadata",
+            Box::new(move |path| {
+                path.contains("openid-credential-issuer")
+                    .then(|| Said::json(&json!({"credential_issuer": "https://other.example"})))
+            }),
+        ),
+        (
+            "metadata as text",
+            Box::new({
+                let metadata = metadata.clone();
+                move |path| {
+                    path.contains("openid-credential-issuer")
+                        .then(|| Said::new(200, "text/html", metadata.clone()))
+                }
+            }),
+        ),
+        (
+            "huge metadata",
+            Box::new(|path| {
+                path.contains("openid-credential-issuer").then(|| {
+                    Said::new(
+                        200,
+                        "application/json",
+                        format!("{{\"a\":\"{}\"}}", "a".repeat(16 << 20)),
+                    )
+                })
+            }),
+        ),
+        (
+            "no token",
+            Box::new(|path| (path == "/issuer/token").then(|| Said::new(500, "text/plain", "x"))),
+        ),
+        (
+            "a token of another type",
+            Box::new(|path| {
+                (path == "/issuer/token")
+                    .then(|| Said::json(&json!({"access_token": "t", "token_type": "DPoP"})))
+            }),
+        ),
+        (
+            "a duplicate member",
+            Box::new(|path| {
+                (path == "/issuer/token").then(|| {
+                    Said::new(
+                        200,
+                        "application/json",
+                        r#"{"access_token":"a","access_token":"b","token_type":"Bearer"}"#,
+                    )
+                })
+            }),
+        ),
+        (
+            "no credential",
+            Box::new(|path| {
+                (path == "/issuer/credential").then(|| Said::json(&json!({"credentials": []})))
+            }),
+        ),
+        (
+            "nonsense for a credential",
+            Box::new(move |path| {
+                (path == "/issuer/credential").then(|| credential(json!("nonsense")))
+            }),
+        ),
+        (
+            "a credential of another key",
+            Box::new(move |path| {
+                (path == "/issuer/credential")
+                    .then(|| Said::json(&json!({"credentials": [{"credential": other}]})))
+            }),
+        ),
+        (
+            "an error",
+            Box::new(|path| {
+                (path == "/issuer/credential").then(|| {
+                    Said::new(
+                        400,
+                        "application/json",
+                        r#"{"error":"credential_request_denied"}"#,
+                    )
+                })
+            }),
+        ),
+    ];
+    for (what, case) in cases {
+        let (metadata, server) = (metadata.clone(), server.clone());
+        site.says(move |heard| {
+            let path = heard.target.as_str();
+            case(path).unwrap_or_else(|| match path {
+                path if path.contains("openid-credential-issuer") => {
+                    Said::new(200, "application/json", metadata.clone())
+                }
+                path if path.contains("oauth-authorization-server") => {
+                    Said::new(200, "application/json", server.clone())
+                }
+                "/issuer/token" => {
+                    Said::json(&json!({"access_token": "t", "token_type": "Bearer"}))
+                }
+                "/issuer/nonce" => Said::json(&json!({"c_nonce": "n"})),
+                _ => Said::new(404, "text/plain", ""),
+            })
+        });
+        // What was learnt of an issuer is kept for a while, good or bad.
+        thread::sleep(Duration::from_secs(6));
+        let taken = person
+            .send(
+                "POST",
+                "/api/wallet/offers/accept",
+                Some(&json!({"offer": link})),
+            )
+            .unwrap();
+        assert_refusal(what, &taken);
+        assert!(
+            items(&get(&person, "/api/wallet/credentials")).is_empty(),
+            "{what}: something came in"
+        );
+    }
+}

@@ -1,0 +1,211 @@
+//! What every test does: start an instance, offer, take, ask, answer, read the verdict.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::http::{Api, Reply};
+use crate::instance::{Instance, free_port};
+
+/// An instance with data of its own.
+pub struct World {
+    folder: TempDir,
+    pub instance: Instance,
+    pub operator: Api,
+}
+
+impl World {
+    /// A ready instance with everything in it.
+    pub fn start(arguments: &[&str]) -> Self {
+        Self::configured("", arguments)
+    }
+
+    /// The same with a file of settings.
+    pub fn configured(settings: &str, arguments: &[&str]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("settings.toml");
+        std::fs::write(&file, settings).unwrap();
+        let mut arguments = arguments.to_vec();
+        arguments.extend(["--config", file.to_str().unwrap()]);
+        let mut instance = Instance::start(&folder.path().join("data"), free_port(), &arguments);
+        instance.ready();
+        let operator = instance.operator();
+        Self {
+            folder,
+            instance,
+            operator,
+        }
+    }
+
+    /// The API for nobody in particular.
+    pub fn anybody(&self) -> Api {
+        self.operator.with_token("")
+    }
+
+    /// A place for files of the test.
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// A new person with a wallet.
+    pub fn person(&self, name: &str) -> Api {
+        person(&self.anybody(), name)
+    }
+}
+
+/// The command, to be given arguments.
+pub fn selfsame() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_selfsame"))
+}
+
+/// A new person with a wallet there.
+pub fn person(wallet: &Api, name: &str) -> Api {
+    let who = json!({"email": format!("{name}@example.org"), "password": "correct horse battery"});
+    let session = post(wallet, "/api/wallet/register", &who);
+    wallet.with_token(&text(&session, "token"))
+}
+
+/// What a successful POST answers.
+#[track_caller]
+pub fn post(api: &Api, path: &str, body: &Value) -> Value {
+    succeeded(path, &api.send("POST", path, Some(body)).unwrap())
+}
+
+/// What a successful PUT answers.
+#[track_caller]
+pub fn put(api: &Api, path: &str, body: &Value) -> Value {
+    succeeded(path, &api.send("PUT", path, Some(body)).unwrap())
+}
+
+/// What a successful GET answers.
+#[track_caller]
+pub fn get(api: &Api, path: &str) -> Value {
+    succeeded(path, &api.send("GET", path, None).unwrap())
+}
+
+#[track_caller]
+pub fn succeeded(path: &str, reply: &Reply) -> Value {
+    assert!(
+        reply.is_success(),
+        "{path}: {} {}",
+        reply.status,
+        String::from_utf8_lossy(&reply.body)
+    );
+    reply.json()
+}
+
+/// What a refused POST answers.
+#[track_caller]
+pub fn refused(api: &Api, path: &str, body: &Value) -> Reply {
+    let reply = api.send("POST", path, Some(body)).unwrap();
+    assert!(!reply.is_success(), "{path} took {body}");
+    reply
+}
+
+#[track_caller]
+pub fn text(value: &Value, name: &str) -> String {
+    value[name]
+        .as_str()
+        .unwrap_or_else(|| panic!("`{name}` is missing in {value}"))
+        .to_owned()
+}
+
+#[track_caller]
+pub fn items(value: &Value) -> &[Value] {
+    value["items"]
+        .as_array()
+        .unwrap_or_else(|| panic!("no items in {value}"))
+}
+
+/// An offer for an immunization record with the template's examples.
+pub fn offer(operator: &Api, changes: &Value) -> Value {
+    let mut body = json!({"template": "immunization", "examples": true});
+    for (name, value) in changes.as_object().unwrap() {
+        body[name] = value.clone();
+    }
+    post(operator, "/api/issuer/offers", &body)
+}
+
+/// The cards that come of an offer.
+#[track_caller]
+pub fn take(person: &Api, offer: &Value) -> Vec<Value> {
+    let taken = post(
+        person,
+        "/api/wallet/offers/accept",
+        &json!({"offer": offer["uri"]}),
+    );
+    items(&taken).to_vec()
+}
+
+/// The issuer's records of what came of an offer.
+pub fn issued(operator: &Api, offer: &Value) -> Vec<Value> {
+    let listed = get(
+        operator,
+        &format!("/api/issuer/credentials?offer={}", text(offer, "id")),
+    );
+    items(&listed).to_vec()
+}
+
+/// Withdraws a credential, or takes that back.
+pub fn set_status(operator: &Api, credential: &Value, status: &str) -> Value {
+    let path = format!("/api/issuer/credentials/{}/status", text(credential, "id"));
+    put(operator, &path, &json!({"status": status}))
+}
+
+/// Shows to a verifier what it asks, by the policy `newest`.
+#[track_caller]
+pub fn answer(person: &Api, asked: &Value) -> Value {
+    post(
+        person,
+        "/api/wallet/requests/answer",
+        &json!({"request": asked["uri"], "policy": "newest"}),
+    )
+}
+
+/// How a request stands; waits for its end.
+#[track_caller]
+pub fn verdict(verifier: &Api, asked: &Value) -> Value {
+    get(
+        verifier,
+        &format!("/api/verifier/requests/{}?wait=20", text(asked, "id")),
+    )
+}
+
+/// Judges again until the outcome is as expected, for as long as a changed list may take to be out.
+#[track_caller]
+pub fn recheck_until(verifier: &Api, asked: &Value, outcome: &str) {
+    let path = format!("/api/verifier/requests/{}/recheck", text(asked, "id"));
+    let began = Instant::now();
+    loop {
+        let status = post(verifier, &path, &json!({}));
+        if status["verdict"]["outcome"] == outcome {
+            return;
+        }
+        assert!(
+            began.elapsed() < Duration::from_secs(5),
+            "not {outcome}: {status}"
+        );
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
+
+/// Runs a command and gives its exit code, its output and its complaints.
+pub fn run(command: &mut Command) -> (i32, String, String) {
+    let output = command.output().unwrap();
+    let lossy = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (
+        output.status.code().unwrap_or(-1),
+        lossy(&output.stdout),
+        lossy(&output.stderr),
+    )
+}
+
+/// Writes a file that only the owner may read.
+pub fn write_private(file: &Path, text: &str) {
+    use std::os::unix::fs::PermissionsExt as _;
+    std::fs::write(file, text).unwrap();
+    std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o600)).unwrap();
+}

@@ -1,0 +1,135 @@
+//! Both scenarios: in one process that comes and goes, and across four processes with data of their own.
+
+use serde_json::Value;
+
+use crate::instance::{Instance, free_port};
+use crate::rig::{get, run, selfsame, text};
+
+const SCENARIOS: [&str; 2] = ["immunization", "prescription"];
+
+/// Whether the demonstration printed one object with exactly the members it promises, and the right end.
+#[track_caller]
+fn assert_story(scenario: &str, (code, printed, complaints): (i32, String, String)) {
+    assert_eq!(code, 0, "{printed}{complaints}");
+    assert_eq!(printed.trim().lines().count(), 1, "one object: {printed}");
+    let story: Value = serde_json::from_str(&printed).unwrap();
+    assert_eq!(
+        members(&story),
+        ["after_revocation", "scenario", "steps", "verdict"]
+    );
+    assert_eq!(story["scenario"], scenario);
+    assert_eq!(story["verdict"], "valid");
+    assert_eq!(story["after_revocation"], "revoked");
+    let steps = story["steps"].as_array().unwrap();
+    assert!(steps.len() >= 5, "{steps:?}");
+    for step in steps {
+        assert_eq!(members(step), ["ms", "name"]);
+        assert!(step["ms"].as_f64().is_some_and(|ms| ms > 0.0), "{step}");
+    }
+}
+
+fn members(object: &Value) -> Vec<&str> {
+    let mut names: Vec<&str> = object
+        .as_object()
+        .unwrap()
+        .keys()
+        .map(String::as_str)
+        .collect();
+    names.sort_unstable();
+    names
+}
+
+#[test]
+fn both_scenarios_end_with_refusal_in_one_process() {
+    for scenario in SCENARIOS {
+        assert_story(scenario, run(selfsame().args(["demo", scenario, "--json"])));
+    }
+}
+
+#[test]
+fn a_scenario_for_people_shows_each_rule_with_its_paragraph() {
+    let (code, printed, complaints) = run(selfsame().args(["demo", "immunization"]));
+    assert_eq!(code, 0, "{printed}{complaints}");
+    assert!(
+        printed.contains("VALID") && printed.contains("RFC 9901 §"),
+        "{printed}"
+    );
+    assert!(
+        printed
+            .trim()
+            .ends_with("presented: valid · after revocation: revoked"),
+        "{printed}"
+    );
+}
+
+/// Issuer, wallet, verifier and registry, each a process of its own.
+#[test]
+fn both_scenarios_pass_across_four_processes() {
+    let folder = tempfile::tempdir().unwrap();
+    let ports = [(); 4].map(|()| free_port());
+    let [registry, issuer, wallet, verifier] =
+        ports.map(|port| format!("http://localhost:{port}/"));
+    let data = |name: &str| folder.path().join(name);
+    let start = |name: &str, port: u16, arguments: &[&str]| {
+        let mut instance =
+            Instance::start(&data(name), port, &[&["--role", name], arguments].concat());
+        instance.ready();
+        instance
+    };
+    let at_registry = start("registry", ports[0], &[]);
+    let token = at_registry.token_file();
+    let anchored = [
+        "--registry",
+        registry.as_str(),
+        "--registry-token-file",
+        token.to_str().unwrap(),
+    ];
+    let knowing = |one: &'_ str, other: &'_ str, trusted: &[&str]| -> Vec<String> {
+        let sisters = ["--trust-origin", one, "--trust-origin", other];
+        [&anchored[..], &sisters, trusted]
+            .concat()
+            .into_iter()
+            .map(str::to_owned)
+            .collect()
+    };
+    let at_issuer = start(
+        "issuer",
+        ports[1],
+        &words(&knowing(&wallet, &verifier, &[])),
+    );
+    let did = text(&get(&at_issuer.operator(), "/api/status"), "did");
+    let _at_wallet = start(
+        "wallet",
+        ports[2],
+        &words(&knowing(&issuer, &verifier, &[])),
+    );
+    let trusted = ["--trust-issuer", did.as_str()];
+    let at_verifier = start(
+        "verifier",
+        ports[3],
+        &words(&knowing(&issuer, &wallet, &trusted)),
+    );
+
+    for scenario in SCENARIOS {
+        let mut demo = selfsame();
+        demo.args([
+            "demo",
+            scenario,
+            "--json",
+            "--issuer",
+            &issuer,
+            "--wallet",
+            &wallet,
+            "--verifier",
+            &verifier,
+        ]);
+        demo.arg("--issuer-token-file").arg(at_issuer.token_file());
+        demo.arg("--verifier-token-file")
+            .arg(at_verifier.token_file());
+        assert_story(scenario, run(&mut demo));
+    }
+}
+
+fn words(arguments: &[String]) -> Vec<&str> {
+    arguments.iter().map(String::as_str).collect()
+}
