@@ -95,31 +95,41 @@ impl Look {
         }
     }
 
-    /// The name of the claim at this path.
+    /// The name of the claim at this path, or of the one that it lies in with the way on from there.
     pub fn label(&self, path: &ClaimPath) -> String {
-        self.labels
+        let segments = path.segments();
+        let around = self
+            .labels
             .iter()
-            .find(|(known, _)| known == path)
-            .map_or_else(|| path.to_string(), |(_, label)| label.clone())
+            .filter(|(known, _)| segments.starts_with(known.segments()))
+            .max_by_key(|(known, _)| known.segments().len());
+        let Some((known, label)) = around else {
+            return path.to_string();
+        };
+        let further = segments.get(known.segments().len()..).unwrap_or_default();
+        further
+            .iter()
+            .fold(label.clone(), |label, segment| match segment {
+                Segment::Name(name) => format!("{label}, {name}"),
+                Segment::Index(index) => format!("{label} {}", index.saturating_add(1)),
+                Segment::All => label,
+            })
     }
 }
 
 impl CardRecord {
     /// The card of a credential that has come.
     pub fn of(
-        credential: ReceivedCredential,
-        mut look: Look,
+        (credential, mut look): (ReceivedCredential, Look),
+        held: &Held,
         ctx: &Ctx,
         number: usize,
-    ) -> Result<Self> {
-        let held = Held::parse(&credential.raw, credential.format).map_err(|error| {
-            Error::upstream(format!("the issuer sent what is no credential: {error}"))
-        })?;
+    ) -> Self {
         let types: Vec<String> = held.types().into_iter().map(str::to_owned).collect();
         if look.title.is_empty() {
             look.title = types.last().map(|name| short(name)).unwrap_or_default();
         }
-        Ok(Self {
+        Self {
             id: encoding::base64url_encode(&ctx.random::<16>(&format!("card/{number}"))),
             format: credential.format,
             issuer: held.issuer().unwrap_or_default().to_owned(),
@@ -130,7 +140,7 @@ impl CardRecord {
             types,
             look,
             added: ctx.now(),
-        })
+        }
     }
 
     /// From the store.
@@ -309,11 +319,18 @@ impl Wallet {
     pub async fn delete_card(&self, person: &Person, id: &str) -> Result<()> {
         let card = self.card_record(person, id).await?;
         let mut batch = Batch::new(person.tenant.clone()).delete(CARD, id);
-        // A key without a name of its own was made for this card alone.
-        if let (Some(key), None) = (&card.key, &card.kid) {
+        let own_key = match card.key {
+            // A key that the person did not make was made for this card alone.
+            Some(key) if !self.is_named(&person.tenant, &key).await? => Some(key),
+            _ => None,
+        };
+        if let Some(key) = &own_key {
             batch = batch.delete(crate::keys::KIND, key.as_str());
         }
         self.shared.store.commit(batch).await?;
+        if let Some(key) = &own_key {
+            self.shared.keys.forget(&person.tenant, key);
+        }
         Ok(())
     }
 
