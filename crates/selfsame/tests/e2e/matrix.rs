@@ -165,15 +165,13 @@ fn shown(template: &Value, verdict: &Value) -> BTreeSet<String> {
     let claims = claims.get("credentialSubject").unwrap_or(claims);
     let fields = template["claims"].as_array().unwrap().iter();
     let present = fields.filter(|field| {
-        let names = field["path"]
+        let mut names = field["path"]
             .as_array()
             .unwrap()
             .iter()
             .filter_map(Value::as_str);
         names
-            .fold(Some(claims), |value, name| {
-                value.and_then(|value| value.get(name))
-            })
+            .try_fold(claims, |value, name| value.get(name))
             .is_some_and(|it| !it.is_null())
     });
     present
