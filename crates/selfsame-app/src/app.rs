@@ -76,7 +76,7 @@ impl App {
             net: parts.net,
             clock,
             events: Events::default(),
-            work: Work::new(),
+            work: Work::new()?,
             fetched: Fetches::default(),
             own_issuers: OnceLock::new(),
             anchors: certificates.anchors,

@@ -22,6 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 pub struct Client {
     pool: Pool<HttpConnector, Full<Bytes>>,
     base: Arc<str>,
+    host: Arc<str>,
     requests: Arc<AtomicU64>,
 }
 
@@ -38,6 +39,8 @@ impl Client {
         Self {
             pool,
             base: base.into(),
+            // Connections go to the address; the server answers to its name.
+            host: base.trim_start_matches("http://").replace("127.0.0.1", "localhost").into(),
             requests: Arc::default(),
         }
     }
@@ -46,6 +49,15 @@ impl Client {
     #[must_use]
     pub fn requests(&self) -> u64 {
         self.requests.load(Ordering::Relaxed)
+    }
+
+    /// Whether the server says that it can serve.
+    pub async fn is_ready(&self) -> bool {
+        let Ok(uri) = format!("{}/readyz", self.base).parse() else {
+            return false;
+        };
+        let response = self.pool.get(uri).await;
+        response.is_ok_and(|response| response.status().is_success())
     }
 
     /// `GET path`.
@@ -77,7 +89,8 @@ impl Client {
         };
         let mut request = Request::builder()
             .method(method.clone())
-            .uri(format!("{}{path}", self.base));
+            .uri(format!("{}{path}", self.base))
+            .header(header::HOST, &*self.host);
         if !token.is_empty() {
             request = request.header(header::AUTHORIZATION, format!("Bearer {token}"));
         }

@@ -91,7 +91,7 @@ impl Program {
             ready: Duration::ZERO,
         };
         let client = Client::new(&server.base);
-        while client.get("/readyz", "").await.is_err() {
+        while !client.is_ready().await {
             if let Some(status) = server.child.try_wait()? {
                 return Err(Error::Server(format!(
                     "ended with {status} before it was ready"

@@ -2,7 +2,10 @@
 
 use selfsame_credential::{ClaimPath, Evidence, Format, Held, Need, Step, dcql};
 use selfsame_crypto::{KeyType, PrivateKey, encoding::base64_encode};
-use selfsame_did::{Did, DocumentMetadata, Resolution};
+use selfsame_did::{
+    Did, DidUrl, Document, DocumentMetadata, Relationship, Representation, Resolution,
+    VerificationMethod,
+};
 use selfsame_oauth::form;
 use selfsame_openid4vc::{
     Error, PresentationCode, Transport,
@@ -306,6 +309,9 @@ fn a_link_that_points_to_a_place_without_tls_is_refused() {
     let plain = plain_link(json!({"client_id": client_id, "response_uri": null}));
     let result = opens_link(&plain).unwrap_err();
     assert_eq!(result.response_uri, None);
+    let faulty = json!({"client_id": client_id, "response_uri": null, "nonce": null});
+    let result = opens_link(&plain_link(faulty)).unwrap_err();
+    assert_eq!(result.response_uri, None);
     let own = Transport::with_plain_origins([&url("http://verifier.example")]);
     assert!(open(&plain, &own).is_ok());
 }
@@ -530,6 +536,42 @@ fn a_verifier_whose_did_is_deactivated_or_unknown_is_refused() {
         };
         let result = driver.run(|evidence| authenticate(&received, &trust, evidence, NOW));
         assert_eq!(refused(result), "invalid_request");
+    }
+}
+
+#[test]
+fn a_verifier_is_not_known_by_what_a_document_borrows_from_another_did() {
+    let verifier = Verifier::new();
+    let did = Did::parse(&verifier.party.did).unwrap();
+    let other = Did::parse("did:web:other.example").unwrap();
+    let borrowed = other.with_fragment("1").unwrap();
+    let own = DidUrl::parse(&verifier.party.kid).unwrap();
+    for (subject, method, good) in [
+        (&did, &own, true),
+        (&other, &own, false),
+        (&did, &borrowed, false),
+    ] {
+        let key = verifier.party.key.public();
+        let mut method = VerificationMethod::json_web_key(method.clone(), key);
+        method.controller = subject.clone();
+        let object = object(&verifier, json!({"kid": method.id.to_string()}), json!({}));
+        let mut document = Document::new(subject.clone());
+        document.add(method, &Relationship::SIGNING);
+        let mut driver = Driver::new(&[]);
+        let found = Resolution::found(document, Representation::default());
+        driver.resolve(did.clone(), Ok(found));
+        let transport = transport();
+        let trust = Trust {
+            transport: &transport,
+            anchors: &[],
+        };
+        let received = Received {
+            client_id: &client_id(&verifier),
+            object: &object,
+            wallet_nonce: None,
+        };
+        let result = driver.run(|evidence| authenticate(&received, &trust, evidence, NOW));
+        assert_eq!(result.is_ok(), good, "{object}");
     }
 }
 

@@ -708,7 +708,7 @@ fn a_proof_of_a_deactivated_did_is_refused() {
     let mut document = Document::new(did.clone());
     let method = VerificationMethod::json_web_key(id, holder.key.public());
     document.add(method, &Relationship::SIGNING);
-    let ask = |deactivated: bool| {
+    let ask = |document: &Document, deactivated: bool| {
         // As a careless resolver might answer: deactivated, and yet a document with the key in it.
         let mut resolution = Resolution::found(document.clone(), Representation::default());
         resolution.document_metadata.deactivated = deactivated;
@@ -724,8 +724,13 @@ fn a_proof_of_a_deactivated_did_is_refused() {
         };
         driver.run(|evidence| step(&state, input, evidence, &ctx(4)))
     };
-    assert!(ask(false).is_ok());
-    assert_eq!(code(ask(true)), "invalid_proof");
+    assert!(ask(&document, false).is_ok());
+    assert_eq!(code(ask(&document, true)), "invalid_proof");
+    // The right key, in the document of somebody else.
+    let other = Did::parse("did:web:other.example").unwrap();
+    document.id = other.clone();
+    document.verification_method[0].controller = other;
+    assert_eq!(code(ask(&document, false)), "invalid_proof");
 }
 
 #[test]
@@ -747,6 +752,21 @@ fn a_proof_with_a_private_key_in_its_header_is_refused() {
         issuer.refuses(&header, &issuer.proof_claims(), &holder),
         "invalid_proof"
     );
+}
+
+#[test]
+fn a_proof_with_a_key_that_is_not_for_its_algorithm_is_refused() {
+    let issuer = Issuer::new();
+    let holder = Party::new(KeyType::P256);
+    let jwk = holder.key.public().to_jwk().to_value();
+    let ask = |member: Value| {
+        let header = with(&proof_header(&holder), json!({"jwk": with(&jwk, member)}));
+        issuer.ask(SD_JWT, &[holder.token(&header, &issuer.proof_claims())])
+    };
+    assert!(ask(json!({"alg": "ES256", "use": "sig"})).is_ok());
+    for member in [json!({"alg": "ES384"}), json!({"use": "enc"})] {
+        assert_eq!(code(ask(member)), "invalid_proof");
+    }
 }
 
 #[test]

@@ -206,6 +206,16 @@ fn the_algorithm_none_is_refused_and_so_is_one_the_policy_leaves_out() {
         "algorithm",
         Outcome::Invalid,
     );
+    let eddsa = Policy {
+        algorithms: Some(vec![selfsame_crypto::Algorithm::EdDsa]),
+        ..policy()
+    };
+    assert_valid(&judge(&scene.credential, None, &eddsa));
+    assert_fails(
+        &judge(&scene.present(), Some(&binding()), &eddsa),
+        "holder_algorithm",
+        Outcome::Invalid,
+    );
 }
 
 #[test]
@@ -590,26 +600,24 @@ fn an_issuer_known_by_its_certificate_alone_is_listed_by_name_or_hash() {
         .unwrap()[0];
     let hash = DigestAlgorithm::Sha256.digest(leaf);
     assert_valid(&with(&format!("x509_hash:{hash}")));
-    assert_fails(
-        &with("x509_san_dns:other.example"),
-        "issuer_trusted",
-        Outcome::Untrusted,
-    );
-    assert_fails(
-        &with("https://issuer.example"),
-        "issuer_trusted",
-        Outcome::Untrusted,
-    );
+    let other = DigestAlgorithm::Sha256.digest(b"another certificate");
+    for entry in [
+        "x509_san_dns:other.example",
+        "https://issuer.example",
+        &format!("x509_hash:{other}"),
+    ] {
+        assert_fails(&with(entry), "issuer_trusted", Outcome::Untrusted);
+    }
 }
 
 /// A certificate authority and the one issuer it certifies, `issuer.example`.
-struct Authority {
+pub(super) struct Authority {
     issuer: rcgen::Issuer<'static, rcgen::KeyPair>,
-    der: Vec<u8>,
+    pub(super) der: Vec<u8>,
 }
 
 impl Authority {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let mut params = rcgen::CertificateParams::default();
         params.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
         let key = rcgen::KeyPair::generate().unwrap();
@@ -620,11 +628,17 @@ impl Authority {
         }
     }
 
-    fn scene(&self, iss: Option<&str>) -> String {
+    /// A new key, and a certificate for it.
+    pub(super) fn certify(&self) -> (selfsame_crypto::PrivateKey, Vec<u8>) {
         let key = rcgen::KeyPair::generate().unwrap();
         let params = rcgen::CertificateParams::new(vec!["issuer.example".to_owned()]).unwrap();
         let leaf = params.signed_by(&key, &self.issuer).unwrap();
         let signing = selfsame_crypto::PrivateKey::from_pkcs8(&key.serialize_der()).unwrap();
+        (signing, leaf.der().to_vec())
+    }
+
+    fn scene(&self, iss: Option<&str>) -> String {
+        let (signing, leaf) = self.certify();
         let mut claims = object(json!({"vct": "v"}));
         if let Some(iss) = iss {
             claims.insert("iss".to_owned(), json!(iss));
@@ -639,7 +653,7 @@ impl Authority {
                 key: selfsame_crypto::KeyHandle::of(signing.public()),
                 algorithm: signing.algorithm(),
                 kid: None,
-                x5c: vec![leaf.der().to_vec()],
+                x5c: vec![leaf],
             },
             label: "x".to_owned(),
         };

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use super::*;
+use selfsame_crypto::{PrivateKey, encoding::base64_encode, jws};
+
+use super::{sd_jwt::Authority, *};
 use crate::{
     sd_jwt::{DigestAlgorithm, Issue},
     status::{Bits, List, Purpose, Reference, Terms, Width, bitstring, token_list},
@@ -71,6 +73,7 @@ fn bitstring() -> Scene {
 
 struct Made<'a> {
     by: &'a Party,
+    kid: String,
     issuer: &'a str,
     expires_at: Option<UnixTime>,
     ttl: Option<u64>,
@@ -80,6 +83,7 @@ impl<'a> Made<'a> {
     fn by(party: &'a Party) -> Self {
         Self {
             by: party,
+            kid: party.kid(),
             issuer: &party.did,
             expires_at: None,
             ttl: None,
@@ -87,7 +91,7 @@ impl<'a> Made<'a> {
     }
 
     fn list(&self, uri: &str, purpose: Option<Purpose>, status: u8) -> Arc<List> {
-        let header = json!({"alg": self.by.algorithm().as_str(), "kid": self.by.kid()});
+        let header = json!({"alg": self.by.algorithm().as_str(), "kid": self.kid});
         let header = object(header);
         let terms = Terms {
             uri,
@@ -209,6 +213,14 @@ fn a_list_signed_by_anybody_else_is_no_evidence() {
     .list(URI, None, 0);
     let judged = scene.judge(posing, &policy(), NOW);
     assert_fails(&judged, "status_list_signature", Outcome::Unverifiable);
+    let forged = Made {
+        issuer: &scene.issuer.did,
+        kid: scene.issuer.kid(),
+        ..Made::by(&stranger)
+    }
+    .list(URI, None, 0);
+    let judged = scene.judge(forged, &policy(), NOW);
+    assert_fails(&judged, "status_list_signature", Outcome::Unverifiable);
     // One who is trusted by name may keep the list for the issuer.
     let both = Trust::Listed(vec![scene.issuer.did.clone(), stranger.did.clone()]);
     let trusting = Policy {
@@ -317,7 +329,7 @@ fn token_of_w3c(format: Format) -> Scene {
         signer: issuer.signer(),
     };
     let plain = issuer.sign(issue.draft().unwrap());
-    let jwt = selfsame_crypto::jws::Compact::parse(&plain).unwrap();
+    let jwt = jws::Compact::parse(&plain).unwrap();
     let header = json!({"alg": "EdDSA", "typ": jwt.header.typ, "kid": issuer.kid()});
     let mut payload = jwt.claims().unwrap();
     payload["status"] = Reference::token(URI, 5).to_value();
@@ -367,4 +379,90 @@ fn no_list_is_asked_for_before_its_credential_is_genuine_and_its_issuer_trusted(
     };
     let asked = needs(&scene.presented(), &listed, &none).unwrap();
     assert_eq!(asked, [Need::StatusList(URI.to_owned())]);
+}
+
+#[test]
+fn a_list_signed_with_an_algorithm_the_policy_leaves_out_is_no_evidence() {
+    let scene = token();
+    let keeper = Party::new(KeyType::P256);
+    let list = Made::by(&keeper).list(URI, None, 0);
+    let both = Policy {
+        trusted_issuers: Trust::Listed(vec![scene.issuer.did.clone(), keeper.did.clone()]),
+        ..policy()
+    };
+    assert_valid(&scene.judge(list.clone(), &both, NOW));
+    let eddsa = Policy {
+        algorithms: Some(vec![selfsame_crypto::Algorithm::EdDsa]),
+        ..both
+    };
+    let judged = scene.judge(list, &eddsa, NOW);
+    assert_fails(&judged, "status_list_signature", Outcome::Unverifiable);
+}
+
+/// A token with a certificate in its header, by the certified key.
+fn certified(
+    by: &(PrivateKey, Vec<u8>),
+    typ: &str,
+    mut claims: Value,
+    iss: Option<&str>,
+) -> String {
+    let (key, leaf) = by;
+    let chain = [base64_encode(leaf)];
+    let header = json!({"alg": key.algorithm().as_str(), "typ": typ, "x5c": chain});
+    if let Some(iss) = iss {
+        claims["iss"] = json!(iss);
+    }
+    let token = jws::Unsigned::new(&header, &claims);
+    let signature = key.sign(token.signing_input()).unwrap();
+    token.finish(&signature)
+}
+
+#[test]
+fn a_list_by_certificate_is_the_issuers_own_and_leads_to_an_anchor() {
+    let [authority, stranger] = [(); 2].map(|()| Authority::new());
+    let (own, other, foreign) = (authority.certify(), authority.certify(), stranger.certify());
+    let policy = Policy {
+        trust_anchors: vec![authority.der.clone()],
+        ..policy()
+    };
+    let bits = Bits::new(Width::One, 8).unwrap();
+    let lst = token_list::encode(
+        &bits,
+        &Terms {
+            uri: URI,
+            issuer: "",
+            header: &Default::default(),
+            issued_at: NOW,
+            expires_at: None,
+            ttl: None,
+        },
+    );
+    let draft = lst.unwrap().finish(b"");
+    let payload = draft.split('.').nth(1).unwrap();
+    let payload = selfsame_crypto::encoding::base64url_decode(payload).unwrap();
+    let mut list: Value = serde_json::from_slice(&payload).unwrap();
+    list.as_object_mut().unwrap().remove("iss");
+    let judged = |iss: Option<&str>, by: &(PrivateKey, Vec<u8>)| {
+        let claims = json!({"vct": "v", "status": Reference::token(URI, 5).to_value()});
+        let raw = certified(&own, "dc+sd-jwt", claims, iss) + "~";
+        let text = certified(by, "statuslist+jwt", list.clone(), iss);
+        let list = List::parse(URI, None, text.as_bytes(), NOW).unwrap();
+        let mut evidence = Evidence::default();
+        evidence.insert_status_list(URI.to_owned(), fetched(Arc::new(list)));
+        let presented = Presented {
+            format: Format::SdJwtVc,
+            raw: &raw,
+            expected: None,
+        };
+        verify(&presented, &policy, &evidence, NOW)
+    };
+    let name = Some("https://issuer.example");
+    assert_valid(&judged(None, &own));
+    assert_valid(&judged(name, &own));
+    // The authority vouches for the name, whichever certificate bears it.
+    assert_valid(&judged(name, &other));
+    for (iss, by) in [(None, &other), (None, &foreign), (name, &foreign)] {
+        let judged = judged(iss, by);
+        assert_fails(&judged, "status_list_signature", Outcome::Unverifiable);
+    }
 }

@@ -291,6 +291,10 @@ fn a_presentation_by_anybody_but_the_subject_is_refused() {
             present.signer.kid = Some(scene.holder.kid());
         });
         assert_fails(&scene.bound(&posing), "holder_signature", Outcome::Invalid);
+        let borrowed = scene.present_with(&scene.holder, |present| {
+            present.holder = Some(thief.did.clone());
+        });
+        assert_fails(&scene.bound(&borrowed), "holder_key", Outcome::Invalid);
         let nameless = scene.present_with(&thief, |present| present.holder = None);
         assert_fails(&scene.bound(&nameless), "holder_key", Outcome::Invalid);
     }
@@ -447,9 +451,60 @@ fn a_fetched_did_document_must_be_the_issuers_own_and_list_the_key_for_assertion
         let other = Did::parse("did:web:other.example").unwrap();
         let foreign = document(&other, Relationship::AssertionMethod);
         assert_fails(&judged(foreign), "issuer_key", Outcome::Invalid);
+        // The right key, but in the document of somebody else, or as one of somebody else's.
+        let mut foreign = document(&did, Relationship::AssertionMethod);
+        foreign.document.as_mut().unwrap().id = other.clone();
+        foreign.document.as_mut().unwrap().verification_method[0].controller = other.clone();
+        assert_fails(&judged(foreign), "issuer_key", Outcome::Invalid);
         let gone = Resolution::deactivated(Default::default());
         assert_fails(&judged(gone), "issuer_key", Outcome::Invalid);
         let lost = Resolution::failed(ResolutionError::NotFound);
         assert_fails(&judged(lost), "issuer_key", Outcome::Unverifiable);
+    }
+}
+
+#[test]
+fn a_key_that_an_issuers_document_borrows_from_another_did_is_not_the_issuers() {
+    let did = Did::parse("did:web:issuer.example").unwrap();
+    let other = Did::parse("did:web:other.example").unwrap();
+    let borrowed = other.with_fragment("k1").unwrap();
+    for format in MODELS {
+        let scene = Scene::with(format, |issue| {
+            issue.issuer = did.as_str().to_owned();
+            issue.signer.kid = Some(borrowed.to_string());
+        });
+        let key = scene.issuer.key.public();
+        let mut method = VerificationMethod::json_web_key(borrowed.clone(), key);
+        method.controller = did.clone();
+        let mut document = Document::new(did.clone());
+        document.add(method, &[Relationship::AssertionMethod]);
+        let mut evidence = Evidence::default();
+        let resolution = Resolution::found(document, Representation::default());
+        evidence.insert_did(did.clone(), fetched(resolution));
+        let presented = Presented {
+            format,
+            raw: &scene.credential,
+            expected: None,
+        };
+        let judged = verify(&presented, &policy(), &evidence, NOW);
+        assert_fails(&judged, "issuer_key", Outcome::Invalid);
+    }
+}
+
+#[test]
+fn a_confirmed_key_that_is_not_for_these_signatures_is_refused() {
+    for format in MODELS {
+        for (alg, use_) in [(Some("ES256"), None), (None, Some("enc"))] {
+            let holder = Party::new(KeyType::Ed25519);
+            let scene = Scene::with(format, |issue| {
+                issue.cnf = Some(selfsame_crypto::Jwk {
+                    alg: alg.map(str::to_owned),
+                    use_: use_.map(str::to_owned),
+                    ..holder.key.public().to_jwk()
+                });
+            });
+            let raw = scene.present_with(&holder, |_| {});
+            assert_fails(&scene.bound(&raw), "holder_key", Outcome::Invalid);
+        }
     }
 }
