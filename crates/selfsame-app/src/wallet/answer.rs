@@ -204,7 +204,7 @@ impl Wallet {
                 flow: id.clone(),
                 effect,
             };
-            batch = batch.enqueue(job.entry("verifier", &id, ctx.now())?);
+            batch = batch.enqueue(job.own_entry("verifier", &id, ctx.now())?);
         }
         let committed = self.shared.store.commit(batch).await?;
         let first = committed
@@ -215,7 +215,12 @@ impl Wallet {
         let waiting = || {
             Error::upstream("the verifier does not answer now; the answer will be delivered later")
         };
-        let leased = self.shared.store.lease(first).await?.ok_or_else(waiting)?;
+        let leased = self
+            .shared
+            .store
+            .lease_early(first)
+            .await?
+            .ok_or_else(waiting)?;
         let wallet = self.clone();
         let done = tokio::spawn(async move { wallet.perform_presented(leased).await });
         done.await.map_err(Error::internal)??.ok_or_else(waiting)

@@ -134,7 +134,7 @@ impl Wallet {
     async fn finish(self: &Arc<Self>, first: Option<selfsame_store::OutboxId>) -> Result<End> {
         let mut next = first;
         while let Some(id) = next {
-            let Some(leased) = self.shared.store.lease(id).await? else {
+            let Some(leased) = self.shared.store.lease_early(id).await? else {
                 return Ok(End::Waiting);
             };
             // On a task of its own: a person who goes away does not stop what cannot be repeated.
@@ -265,7 +265,7 @@ impl Wallet {
                 flow: flow.to_owned(),
                 effect,
             };
-            Ok(batch.enqueue(job.entry("issuer", flow, self.shared.clock.now())?))
+            Ok(batch.enqueue(job.own_entry("issuer", flow, self.shared.clock.now())?))
         })
     }
 
