@@ -1,6 +1,6 @@
 //! The instance's own DIDs: each method, each change, and what a broken registry does to them.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use selfsame_app::config::{
