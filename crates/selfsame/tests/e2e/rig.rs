@@ -25,12 +25,17 @@ impl World {
 
     /// The same with a file of settings.
     pub fn configured(settings: &str, arguments: &[&str]) -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        Self::prepared(arguments, |_, _| settings.to_owned())
+    }
+
+    /// The same with settings made for its port, and files beside them.
+    pub fn prepared(arguments: &[&str], settings: impl FnOnce(&Path, u16) -> String) -> Self {
+        let (folder, port) = (tempfile::tempdir().unwrap(), free_port());
         let file = folder.path().join("settings.toml");
-        std::fs::write(&file, settings).unwrap();
+        std::fs::write(&file, settings(folder.path(), port)).unwrap();
         let mut arguments = arguments.to_vec();
         arguments.extend(["--config", file.to_str().unwrap()]);
-        let mut instance = Instance::start(&folder.path().join("data"), free_port(), &arguments);
+        let mut instance = Instance::start(&folder.path().join("data"), port, &arguments);
         instance.ready();
         let operator = instance.operator();
         Self {
