@@ -15,6 +15,10 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
+// The C library's allocator keeps what each Argon2 hash took; this one gives it back.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let command = cmd::Cli::parse();
     let runtime = tokio::runtime::Builder::new_multi_thread()

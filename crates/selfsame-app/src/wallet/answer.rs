@@ -33,6 +33,8 @@ const ASKED_SECONDS: u64 = 15 * 60;
 const FLOW_SECONDS: u64 = 24 * 3600;
 /// So many cards of one kind are looked at, the newest first.
 const CARDS_MAX: usize = 24;
+/// A policy that takes the newest looks at so many first: nearly always they do.
+const CARDS_NEWEST: usize = 2;
 
 /// An answer on its way.
 #[derive(Deserialize, Serialize)]
@@ -56,7 +58,7 @@ impl Wallet {
     /// What is wrong with the request.
     pub async fn preview_request(&self, person: &Person, link: &str) -> Result<RequestPreview> {
         let asked = self.asked(person, link).await?;
-        let fitting = self.fitting(person, &asked).await?;
+        let fitting = self.fitting(person, &asked, CARDS_MAX).await?;
         let selection = selected(&asked, &fitting);
         let id = self.shared.clock.ctx().token("asked/id");
         let put = Put::new(ASKED, &id, encode(&asked)?)
@@ -109,8 +111,18 @@ impl Wallet {
         answer: &AnswerRequest,
     ) -> Result<Answered> {
         let asked = self.asked(person, &answer.request).await?;
-        let fitting = self.fitting(person, &asked).await?;
-        let selection = selected(&asked, &fitting);
+        let by_policy_alone = answer.policy.is_some() && answer.cards.is_empty();
+        let most = if by_policy_alone {
+            CARDS_NEWEST
+        } else {
+            CARDS_MAX
+        };
+        let mut fitting = self.fitting(person, &asked, most).await?;
+        let mut selection = selected(&asked, &fitting);
+        if most < CARDS_MAX && by_policy(&selection).is_err() {
+            fitting = self.fitting(person, &asked, CARDS_MAX).await?;
+            selection = selected(&asked, &fitting);
+        }
         let matches = match answer.policy.as_deref() {
             Some("newest") if answer.cards.is_empty() => by_policy(&selection).map_err(|_| {
                 Error::bad_request("this wallet has nothing that answers the request")
@@ -388,7 +400,7 @@ impl Wallet {
         refused.error.into()
     }
 
-    async fn fitting(&self, person: &Person, asked: &Asked) -> Result<Vec<Fitting>> {
+    async fn fitting(&self, person: &Person, asked: &Asked, most: usize) -> Result<Vec<Fitting>> {
         let mut fitting: BTreeMap<String, Fitting> = BTreeMap::new();
         let mut order = Vec::new();
         for query in asked.request.query.credentials() {
@@ -397,7 +409,7 @@ impl Wallet {
                 let records = self
                     .shared
                     .store
-                    .find(&person.tenant, CARD, &tag, &Page::newest(CARDS_MAX))
+                    .find(&person.tenant, CARD, &tag, &Page::newest(most))
                     .await?;
                 for record in &records {
                     if fitting.contains_key(&record.id) {
