@@ -135,7 +135,7 @@ async fn dispatched(app: &App, leased: &Leased) -> Result<()> {
     match Job::read(leased)? {
         Job::Receive { .. } => {
             let wallet = app.wallet()?;
-            if let receive::Done::Next(next) = wallet.perform_received(leased).await? {
+            if let receive::flow::Done::Next(next) = wallet.perform_received(leased).await? {
                 wallet.finish(next).await?;
             }
         }

@@ -1,6 +1,6 @@
 //! Taking an offer: preview, consent, and the flow that ends with cards (OpenID4VCI 1.0).
 
-mod flow;
+pub(crate) mod flow;
 mod judge;
 
 use std::sync::Arc;

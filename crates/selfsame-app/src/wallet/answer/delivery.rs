@@ -67,7 +67,12 @@ impl Wallet {
             Error::upstream("the verifier can't be reached now; the answer will be delivered later")
                 .with_hint("the history says what came of it")
         };
-        let leased = self.shared.store.lease_early(first).await?.ok_or_else(waiting)?;
+        let leased = self
+            .shared
+            .store
+            .lease_early(first)
+            .await?
+            .ok_or_else(waiting)?;
         let wallet = self.clone();
         let done = tokio::spawn(async move {
             let done = wallet.perform_presented(&leased).await;
