@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use selfsame_crypto::time::UnixTime;
 use selfsame_openid4vc::{holder, wallet};
-use selfsame_store::{Batch, Committed, Leased, NewOutbox, OutboxId, StoreError};
+use selfsame_store::{Batch, Committed, Leased, NewOutbox, StoreError};
 use serde::{Deserialize, Serialize};
 use tokio::task::JoinSet;
 
@@ -14,7 +14,8 @@ use crate::accounts::{decode, encode};
 use crate::app::App;
 use crate::error::{Error, ErrorKind, Result};
 use crate::shared::Shared;
-use crate::wallet::{Done, answer, receive};
+use crate::wallet::receive::flow::Done;
+use crate::wallet::{answer, receive};
 
 /// How often the worker looks for what was left behind, by a crash or for a later time.
 const EVERY: Duration = Duration::from_millis(500);
@@ -126,37 +127,28 @@ async fn purge(app: &App) {
 
 /// Carries out one entry, whose lease the caller holds; what fails for a while is tried again, later each time.
 pub(crate) async fn perform(app: &App, leased: &Leased) {
-    match dispatched(app, leased).await {
-        Ok(next) => go_on(app, next).await,
-        Err(error) => app.shared.put_off(leased, &error).await,
+    if let Err(error) = dispatched(app, leased).await {
+        app.shared.put_off(leased, &error).await;
     }
 }
 
-/// Carries out what an effect of a flow led to, and so on; an error has put that one off already.
-async fn go_on(app: &App, mut next: Option<OutboxId>) {
-    while let (Some(id), Ok(wallet)) = (next, app.wallet()) {
-        next = match wallet.go_on(id).await {
-            Ok(Some(Done::Next(then))) => then,
-            Ok(Some(Done::End(_)) | None) | Err(_) => None,
-        };
-    }
-}
-
-async fn dispatched(app: &App, leased: &Leased) -> Result<Option<OutboxId>> {
+async fn dispatched(app: &App, leased: &Leased) -> Result<()> {
     match Job::read(leased)? {
-        Job::Receive { .. } => Ok(match app.wallet()?.perform_received(leased).await? {
-            Done::Next(next) => next,
-            Done::End(_) => None,
-        }),
+        Job::Receive { .. } => {
+            let wallet = app.wallet()?;
+            if let Done::Next(next) = wallet.perform_received(leased).await? {
+                // This entry is settled; should what it led to fail, that has been put off already.
+                drop(wallet.finish(next).await);
+            }
+        }
         Job::Present { .. } => {
             app.wallet()?.perform_presented(leased).await?;
-            Ok(None)
         }
         Job::Submit { .. } => {
             app.shared.carry_out(leased).await?;
-            Ok(None)
         }
     }
+    Ok(())
 }
 
 impl Shared {

@@ -15,7 +15,6 @@ use selfsame_openid4vc::wire::metadata::IssuerMetadata;
 
 use crate::accounts::Accounts;
 use crate::shared::Shared;
-pub(crate) use receive::flow::Done;
 
 /// The wallet of many people.
 pub struct Wallet {

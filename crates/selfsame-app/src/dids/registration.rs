@@ -84,7 +84,7 @@ impl Shared {
         let entry = Job::Submit {
             transaction: transaction.clone(),
         }
-        .entry("registry", intent.did.as_str(), self.clock.now())?;
+        .own_entry("registry", intent.did.as_str(), self.clock.now())?;
         let registration = Registration {
             transaction,
             then: intent.then,
@@ -101,7 +101,7 @@ impl Shared {
             Err(other) => return Err(other.into()),
         };
         let leased = match entry {
-            Some(entry) => self.store.lease(entry).await?,
+            Some(entry) => self.store.lease_early(entry).await?,
             None => None,
         };
         match leased {

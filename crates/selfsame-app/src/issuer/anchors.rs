@@ -64,7 +64,7 @@ async fn anchor_one(app: &App, list: u64) -> Result<()> {
     let job = Job::Submit {
         transaction: encoding::base64url_encode(&transaction),
     };
-    let entry = job.entry(
+    let entry = job.own_entry(
         "registry",
         issuer.identity().did().as_str(),
         app.shared.clock.now(),
@@ -75,7 +75,7 @@ async fn anchor_one(app: &App, list: u64) -> Result<()> {
     let committed = app.shared.store.commit(batch).await?;
     // What was enqueued before is carried out before.
     if let Some(id) = committed.outbox.first()
-        && let Some(leased) = app.shared.store.lease(*id).await?
+        && let Some(leased) = app.shared.store.lease_early(*id).await?
     {
         crate::outbox::perform(app, &leased).await;
     }

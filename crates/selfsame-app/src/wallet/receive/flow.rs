@@ -122,7 +122,7 @@ impl Arrived {
 
 impl Wallet {
     /// Works on a flow's effects, one after another, as long as they lead to each other.
-    pub(super) async fn finish(self: &Arc<Self>, first: Option<OutboxId>) -> Result<End> {
+    pub(crate) async fn finish(self: &Arc<Self>, first: Option<OutboxId>) -> Result<End> {
         let mut next = first;
         while let Some(id) = next {
             // On a task of its own: a person who goes away does not stop what can't be asked for again.
@@ -138,7 +138,7 @@ impl Wallet {
     }
 
     /// Carries out an effect that was just written; nothing if somebody else does.
-    pub(crate) async fn go_on(&self, id: OutboxId) -> Result<Option<Done>> {
+    async fn go_on(&self, id: OutboxId) -> Result<Option<Done>> {
         let Some(leased) = self.shared.store.lease_early(id).await? else {
             return Ok(None);
         };
