@@ -167,11 +167,11 @@ impl Net {
         reach: Reach,
         outgoing: &Outgoing,
     ) -> Result<Answer, NetError> {
-        let _place = self
-            .0
-            .gates
-            .enter(&url.origin().ascii_serialization())
-            .await?;
+        // What may be repeated has places of its own: a verifier that judges what wallets post fetches lists and DIDs,
+        // perhaps from the very origin that all the posts go to, and must not wait for them to end.
+        let repeatable = outgoing.method == Method::Get;
+        let gate = format!("{repeatable} {}", url.origin().ascii_serialization());
+        let _place = self.0.gates.enter(&gate).await?;
         let request = outgoing.request(url)?;
         self.0.requests.fetch_add(1, Ordering::Relaxed);
         let pool = match reach {
