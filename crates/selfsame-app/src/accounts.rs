@@ -1,7 +1,7 @@
 //! People's accounts: registering, signing in, sessions, and the limits on guessing.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use selfsame_crypto::time::UnixTime;
 use selfsame_crypto::{SecretString, encoding, hash, password};
@@ -25,10 +25,10 @@ const ATTEMPTS_TRACKED_MAX: usize = 65_536;
 /// The accounts of one instance.
 pub struct Accounts {
     shared: Arc<Shared>,
-    sessions: Mutex<HashMap<String, (Person, UnixTime)>>,
+    sessions: Mutex<Sessions>,
     attempts: Mutex<HashMap<String, Attempts>>,
     /// What an unknown address is checked against, so that it takes as long as a known one.
-    decoy: tokio::sync::OnceCell<String>,
+    decoy: OnceLock<String>,
 }
 
 #[derive(Deserialize, Serialize)]
@@ -36,6 +36,14 @@ struct Account {
     tenant: TenantId,
     email: String,
     password: String,
+}
+
+/// Sessions that need not be read again.
+#[derive(Default)]
+struct Sessions {
+    open: HashMap<String, (Person, UnixTime)>,
+    /// How many were ended: what was read before the last one ended may be that one.
+    ended: u64,
 }
 
 #[derive(Deserialize, Serialize)]
@@ -57,7 +65,7 @@ impl Accounts {
             shared,
             sessions: Mutex::default(),
             attempts: Mutex::default(),
-            decoy: tokio::sync::OnceCell::new(),
+            decoy: OnceLock::new(),
         }
     }
 
@@ -101,7 +109,8 @@ impl Accounts {
     /// Signs a person in.
     ///
     /// # Errors
-    /// `Unauthenticated` whether the address or the password is wrong, `TooMany` after ten wrong ones.
+    /// `Unauthenticated` whether the address or the password is wrong, `TooMany` after ten wrong ones for one account
+    /// or from one peer.
     pub async fn sign_in(
         &self,
         email: &str,
@@ -110,39 +119,55 @@ impl Accounts {
     ) -> Result<NewSession> {
         let email = normalised(email)?;
         let id = account_id(&email);
-        let keys = [format!("account {id}"), format!("peer {peer}")];
-        self.may_try(&keys)?;
-        let record = self
+        let (of_account, of_peer) = (format!("account {id}"), format!("peer {peer}"));
+        self.may_try(&of_peer)?;
+        // Counted before the password is looked at, so that guesses made at once are all counted.
+        self.may_try(&of_account)?;
+        self.count_attempt(&of_account);
+        let account = match self.matching(&id, password).await {
+            Ok(account) => account,
+            Err(error) => {
+                // Nothing was learned about the password.
+                self.uncount_attempt(&of_account);
+                return Err(error);
+            }
+        };
+        let Some(account) = account else {
+            self.count_attempt(&of_peer);
+            tracing::warn!(reason = "wrong address or password", "sign-in refused");
+            return Err(Error::new(
+                ErrorKind::Unauthenticated,
+                "the address or the password is wrong",
+            ));
+        };
+        self.forget_attempts(&[of_account, of_peer]);
+        self.open_session(account.tenant, account.email).await
+    }
+
+    /// The account, if the password is its. An unknown one takes as long as a wrong password: one Argon2 run.
+    async fn matching(&self, id: &str, password: SecretString) -> Result<Option<Account>> {
+        let instance = TenantId::instance();
+        let account = self
             .shared
             .store
-            .read(&TenantId::instance(), ACCOUNT, &id)
-            .await?;
-        let account = record
+            .read(&instance, ACCOUNT, id)
+            .await?
             .map(|record| decode::<Account>(&record.value))
             .transpose()?;
-        let expected = match &account {
-            Some(account) => account.password.clone(),
-            None => self.decoy().await?,
+        let expected = match (&account, self.decoy.get()) {
+            (Some(account), _) => account.password.clone(),
+            (None, Some(decoy)) => decoy.clone(),
+            (None, None) => {
+                // The first time, making what is compared with takes the time of comparing.
+                self.make_decoy().await?;
+                return Ok(None);
+            }
         };
-        let right = self
-            .shared
-            .work
+        let work = &self.shared.work;
+        let right = work
             .run(move || password::verify(&expected, &password))
             .await?;
-        match account {
-            Some(account) if right => {
-                self.forget_attempts(&keys);
-                self.open_session(account.tenant, account.email).await
-            }
-            _ => {
-                self.count_attempt(&keys);
-                tracing::warn!(reason = "wrong address or password", "sign-in refused");
-                Err(Error::new(
-                    ErrorKind::Unauthenticated,
-                    "the address or the password is wrong",
-                ))
-            }
-        }
+        Ok(account.filter(|_| right))
     }
 
     /// The person of a session token.
@@ -152,27 +177,31 @@ impl Accounts {
     pub async fn person(&self, token: &str) -> Result<Person> {
         let id = session_id(token);
         let now = self.shared.clock.now();
-        if let Some((person, expires)) = self.cached(&id)
-            && expires > now
+        let (cached, ended) = self.cached(&id);
+        if let Some((person, expires)) = cached
+            && now < expires
         {
             return Ok(person);
         }
+        let over = || {
+            Error::new(ErrorKind::Unauthenticated, "your session is over")
+                .with_hint("sign in again")
+        };
         let record = self
             .shared
             .store
             .read(&TenantId::instance(), SESSION, &id)
             .await?
-            .ok_or_else(|| {
-                Error::new(ErrorKind::Unauthenticated, "your session is over")
-                    .with_hint("sign in again")
-            })?;
+            .ok_or_else(over)?;
+        let expires = record.expires.filter(|expires| now < *expires);
+        let expires = expires.ok_or_else(over)?;
         let session: SessionRecord = decode(&record.value)?;
         let person = Person {
             tenant: session.tenant,
             email: session.email,
-            session: id.clone(),
+            session: id,
         };
-        self.remember(id, &person, record.expires.unwrap_or(now));
+        self.remember(&person, expires, ended);
         Ok(person)
     }
 
@@ -182,13 +211,15 @@ impl Accounts {
     /// The store's.
     pub async fn sign_out(&self, token: &str) -> Result<()> {
         let id = session_id(token);
-        if let Ok(mut sessions) = self.sessions.lock() {
-            sessions.remove(&id);
-        }
         self.shared
             .store
             .commit(Batch::new(TenantId::instance()).delete(SESSION, &id))
             .await?;
+        // After the record, and noted: whoever read it before must not remember it now.
+        if let Ok(mut sessions) = self.sessions.lock() {
+            sessions.open.remove(&id);
+            sessions.ended = sessions.ended.wrapping_add(1);
+        }
         Ok(())
     }
 
@@ -206,84 +237,115 @@ impl Accounts {
             .store
             .commit(Batch::new(TenantId::instance()).put(put))
             .await?;
-        self.remember(
-            id.clone(),
-            &Person {
-                tenant,
-                email,
-                session: id,
-            },
-            expires,
-        );
+        let (_, ended) = self.cached(&id);
+        let person = Person {
+            tenant,
+            email,
+            session: id,
+        };
+        self.remember(&person, expires, ended);
         Ok(NewSession {
             token,
             expires_in: SESSION_SECONDS,
         })
     }
 
-    async fn decoy(&self) -> Result<String> {
-        let shared = &self.shared;
-        let decoy = self.decoy.get_or_try_init(|| async {
-            let nobody = SecretString::new(shared.clock.ctx().token("decoy"));
-            shared
-                .work
-                .run(move || password::hash(&nobody))
-                .await?
-                .map_err(Error::internal)
-        });
-        decoy.await.cloned()
-    }
-
-    fn cached(&self, id: &str) -> Option<(Person, UnixTime)> {
-        self.sessions.lock().ok()?.get(id).cloned()
-    }
-
-    fn remember(&self, id: String, person: &Person, expires: UnixTime) {
-        let Ok(mut sessions) = self.sessions.lock() else {
-            return;
-        };
-        if sessions.len() >= SESSIONS_CACHED_MAX {
-            sessions.clear();
-        }
-        sessions.insert(id, (person.clone(), expires));
-    }
-
-    fn may_try(&self, keys: &[String]) -> Result<()> {
-        let now = self.shared.clock.now();
-        let Ok(attempts) = self.attempts.lock() else {
-            return Ok(());
-        };
-        for key in keys {
-            if let Some(tried) = attempts.get(key) {
-                let over = tried.since.plus(ATTEMPTS_WINDOW);
-                if tried.failed >= ATTEMPTS_MAX && now < over {
-                    let retry_after = over.seconds_since(now);
-                    return Err(Error::new(
-                        ErrorKind::TooMany { retry_after },
-                        "too many wrong passwords",
-                    )
-                    .with_hint("wait a while before you try again"));
-                }
-            }
-        }
+    async fn make_decoy(&self) -> Result<()> {
+        let nobody = SecretString::new(self.shared.clock.ctx().token("decoy"));
+        let hashed = self
+            .shared
+            .work
+            .run(move || password::hash(&nobody))
+            .await?;
+        // Another one may have been made meanwhile, and is as good.
+        let _ = self.decoy.set(hashed.map_err(Error::internal)?);
         Ok(())
     }
 
-    fn count_attempt(&self, keys: &[String]) {
+    /// The session, if it need not be read, and how many were ended so far.
+    fn cached(&self, id: &str) -> (Option<(Person, UnixTime)>, u64) {
+        match self.sessions.lock() {
+            Ok(sessions) => (sessions.open.get(id).cloned(), sessions.ended),
+            Err(_) => (None, 0),
+        }
+    }
+
+    /// Keeps a session in memory, unless one was ended since it was read.
+    fn remember(&self, person: &Person, expires: UnixTime, ended: u64) {
+        let Ok(mut sessions) = self.sessions.lock() else {
+            return;
+        };
+        if sessions.ended != ended {
+            return;
+        }
+        if sessions.open.len() >= SESSIONS_CACHED_MAX {
+            let now = self.shared.clock.now();
+            sessions.open.retain(|_, (_, expires)| now < *expires);
+        }
+        if sessions.open.len() >= SESSIONS_CACHED_MAX {
+            // Any half will do: what is needed again is read again.
+            let mut keep = false;
+            sessions.open.retain(|_, _| {
+                keep = !keep;
+                keep
+            });
+        }
+        let value = (person.clone(), expires);
+        sessions.open.insert(person.session.clone(), value);
+    }
+
+    fn may_try(&self, key: &str) -> Result<()> {
+        let now = self.shared.clock.now();
+        let Ok(attempts) = self.attempts.lock() else {
+            return Err(Error::internal("the attempts can't be counted"));
+        };
+        let Some(tried) = attempts.get(key) else {
+            return Ok(());
+        };
+        let over = tried.since.plus(ATTEMPTS_WINDOW);
+        if tried.failed < ATTEMPTS_MAX || now >= over {
+            return Ok(());
+        }
+        let retry_after = over.seconds_since(now);
+        Err(Error::new(
+            ErrorKind::TooMany { retry_after },
+            "too many wrong passwords",
+        )
+        .with_hint("wait a while before you try again"))
+    }
+
+    fn count_attempt(&self, key: &str) {
         let now = self.shared.clock.now();
         let Ok(mut attempts) = self.attempts.lock() else {
             return;
         };
-        attempts.retain(|_, tried| now < tried.since.plus(ATTEMPTS_WINDOW));
+        let over = |tried: &Attempts| now >= tried.since.plus(ATTEMPTS_WINDOW);
+        if attempts.len() >= ATTEMPTS_TRACKED_MAX {
+            attempts.retain(|_, tried| !over(tried));
+        }
+        if attempts.len() >= ATTEMPTS_TRACKED_MAX {
+            // Whoever fills this up frees nobody who is locked out.
+            attempts.retain(|_, tried| tried.failed >= ATTEMPTS_MAX);
+        }
         if attempts.len() >= ATTEMPTS_TRACKED_MAX {
             attempts.clear();
         }
-        for key in keys {
-            let tried = attempts.entry(key.clone()).or_insert(Attempts {
-                failed: 0,
-                since: now,
-            });
-            tried.failed = tried.failed.saturating_add(1);
+        let fresh = || Attempts {
+            failed: 0,
+            since: now,
+        };
+        let tried = attempts.entry(key.to_owned()).or_insert_with(fresh);
+        if over(tried) {
+            *tried = fresh();
+        }
+        tried.failed = tried.failed.saturating_add(1);
+    }
+
+    fn uncount_attempt(&self, key: &str) {
+        if let Ok(mut attempts) = self.attempts.lock()
+            && let Some(tried) = attempts.get_mut(key)
+        {
+            tried.failed = tried.failed.saturating_sub(1);
         }
     }
 

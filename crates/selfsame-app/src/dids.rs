@@ -274,6 +274,7 @@ impl Dids {
         if after.did.method() != "selfsame" {
             let batch = batch.update(DID, &before.stored, encode(&after)?);
             self.shared.store.commit(batch).await?;
+            self.shared.resolver.forget(&after.did);
             return self.shown(&after).await;
         }
         let version = after.version.saturating_add(1);

@@ -57,12 +57,28 @@ impl Shared {
         &self,
         tenant: &TenantId,
         freshness: Freshness,
+        step: impl FnMut(&Evidence) -> std::result::Result<Step<T>, E>,
+    ) -> Result<T>
+    where
+        Error: From<E>,
+    {
+        self.run_on(Evidence::default(), (tenant, freshness), step)
+            .await
+    }
+
+    /// The same, with evidence that is at hand already.
+    ///
+    /// # Errors
+    /// As [`Self::run`].
+    pub async fn run_on<T, E>(
+        &self,
+        mut evidence: Evidence,
+        (tenant, freshness): (&TenantId, Freshness),
         mut step: impl FnMut(&Evidence) -> std::result::Result<Step<T>, E>,
     ) -> Result<T>
     where
         Error: From<E>,
     {
-        let mut evidence = Evidence::default();
         for _ in 0..ROUNDS_MAX {
             match step(&evidence)? {
                 Step::Done(done) => return Ok(done),

@@ -1,6 +1,7 @@
 //! The issuer: what it offers, issues and withdraws.
 
 mod anchors;
+mod lanes;
 pub mod lists;
 mod metadata;
 mod offers;
@@ -17,6 +18,7 @@ use serde_json::{Map, Value};
 
 use crate::error::Result;
 use crate::identity::Identity;
+use crate::issuer::lanes::Lanes;
 use crate::issuer::lists::Lists;
 use crate::shared::Shared;
 use crate::view::issuer::Template;
@@ -38,6 +40,7 @@ pub struct Issuer {
     published: Published,
     identity: Arc<Identity>,
     lists: Arc<Lists>,
+    redeeming: Lanes,
 }
 
 /// What a credential will say, from the offer to its issuance.
@@ -75,6 +78,7 @@ impl Issuer {
             published,
             identity,
             lists,
+            redeeming: Lanes::new(),
         })
     }
 

@@ -13,11 +13,13 @@ pub const KIND: &str = "key";
 /// So many unsealed keys stay in memory; the rest is unsealed again when needed.
 const CACHED_MAX: usize = 512;
 
+type Unsealed = HashMap<(TenantId, KeyHandle), Arc<PrivateKey>>;
+
 /// Signs by handle.
 #[derive(Clone)]
 pub struct Keys {
     store: Store,
-    cache: Arc<Mutex<HashMap<(TenantId, KeyHandle), Arc<PrivateKey>>>>,
+    cache: Arc<Mutex<Unsealed>>,
 }
 
 impl Keys {
@@ -117,6 +119,13 @@ impl Keys {
         let key = Arc::new(PrivateKey::from_pkcs8(&record.value).map_err(Error::internal)?);
         self.remember(tenant, handle, &key);
         Ok(key)
+    }
+
+    /// Forgets a key whose record was deleted.
+    pub fn forget(&self, tenant: &TenantId, handle: &KeyHandle) {
+        if let Ok(mut cache) = self.cache.lock() {
+            cache.remove(&(tenant.clone(), handle.clone()));
+        }
     }
 
     fn remember(&self, tenant: &TenantId, handle: &KeyHandle, key: &Arc<PrivateKey>) {

@@ -6,13 +6,16 @@ use std::time::Duration;
 
 use selfsame_crypto::time::UnixTime;
 use selfsame_openid4vc::{holder, wallet};
-use selfsame_store::{Batch, Leased, NewOutbox};
+use selfsame_store::{Batch, Committed, Leased, NewOutbox, StoreError};
 use serde::{Deserialize, Serialize};
+use tokio::task::JoinSet;
 
 use crate::accounts::{decode, encode};
 use crate::app::App;
-use crate::error::Result;
-use crate::wallet::Done;
+use crate::error::{Error, ErrorKind, Result};
+use crate::shared::Shared;
+use crate::wallet::receive::flow::Done;
+use crate::wallet::{answer, receive};
 
 /// How often the worker looks for what was left behind, by a crash or for a later time.
 const EVERY: Duration = Duration::from_millis(500);
@@ -21,6 +24,11 @@ const AT_ONCE: usize = 32;
 const OWN_SECONDS: u64 = 10;
 /// What did not work by then is given up, and shown to the operator.
 const ATTEMPTS_MAX: u32 = 12;
+/// So many expired records go in one write, and so many writes follow each other.
+const PURGED_AT_ONCE: usize = 500;
+const PURGES_MAX: usize = 8;
+/// How long a busy store is waited for with an answer in hand, in milliseconds.
+const PATIENCE_MS: [u64; 4] = [20, 100, 400, 1_000];
 
 /// An effect in the outbox.
 #[derive(Deserialize, Serialize)]
@@ -82,65 +90,126 @@ impl Job {
 
 /// Carries out what nobody else does, until the instance stops.
 pub(crate) async fn work(app: Arc<App>, mut stopping: tokio::sync::watch::Receiver<bool>) {
+    let mut running = JoinSet::new();
     loop {
         tokio::select! {
             () = tokio::time::sleep(EVERY) => {}
-            _ = stopping.changed() => return,
+            _ = stopping.changed() => break,
         }
-        let now = app.shared.clock.now();
-        match app.shared.store.due(now, AT_ONCE).await {
+        while running.try_join_next().is_some() {}
+        let free = AT_ONCE.saturating_sub(running.len());
+        match app.shared.store.due(app.shared.clock.now(), free).await {
             Ok(entries) => {
                 for leased in entries {
                     let app = app.clone();
-                    tokio::spawn(async move { perform(&app, leased).await });
+                    running.spawn(async move { perform(&app, &leased).await });
                 }
             }
             Err(error) => tracing::error!(%error, "the outbox can't be read"),
         }
-        if let Err(error) = app.shared.store.purge_expired(now, 500).await {
-            tracing::error!(%error, "expired records can't be removed");
+        purge(&app).await;
+    }
+    // What is under way is finished: its answer can't be asked for again.
+    running.detach_all();
+}
+
+/// Removes what has expired; as long as there is much of it, more than one portion.
+async fn purge(app: &App) {
+    let now = app.shared.clock.now();
+    for _ in 0..PURGES_MAX {
+        match app.shared.store.purge_expired(now, PURGED_AT_ONCE).await {
+            Ok(purged) if purged >= PURGED_AT_ONCE as u64 => {}
+            Ok(_) => return,
+            Err(error) => return tracing::error!(%error, "expired records can't be removed"),
         }
     }
 }
 
-/// Carries out one entry; what fails for a while is tried again, later each time.
-pub(crate) async fn perform(app: &App, leased: Leased) {
-    let (id, tenant, attempts) = (leased.id, leased.tenant.clone(), leased.attempts);
-    let Err(error) = dispatched(app, leased).await else {
-        return;
-    };
-    let now = app.shared.clock.now();
-    let batch = Batch::new(tenant);
-    let batch = if attempts < ATTEMPTS_MAX && !crate::registry::is_refusal(&error) {
-        tracing::warn!(entry = id.0, attempts, %error, "an effect failed and will be tried again");
-        batch.retry(id, now.plus(1 << attempts.min(10)))
-    } else {
-        tracing::error!(entry = id.0, %error, "an effect is given up");
-        batch.bury(id, error.reason)
-    };
-    if let Err(error) = app.shared.store.commit(batch).await {
-        tracing::error!(%error, "the outbox can't be written");
+/// Carries out one entry, whose lease the caller holds; what fails for a while is tried again, later each time.
+pub(crate) async fn perform(app: &App, leased: &Leased) {
+    if let Err(error) = dispatched(app, leased).await {
+        app.shared.put_off(leased, &error).await;
     }
 }
 
-async fn dispatched(app: &App, leased: Leased) -> Result<()> {
-    match Job::read(&leased)? {
+async fn dispatched(app: &App, leased: &Leased) -> Result<()> {
+    match Job::read(leased)? {
         Job::Receive { .. } => {
             let wallet = app.wallet()?;
-            let mut done = wallet.perform_received(leased).await?;
-            while let Done::Next(Some(next)) = done {
-                let Some(leased) = app.shared.store.lease_early(next).await? else {
-                    break;
-                };
-                done = wallet.perform_received(leased).await?;
+            if let Done::Next(next) = wallet.perform_received(leased).await? {
+                // This entry is settled; should what it led to fail, that has been put off already.
+                drop(wallet.finish(next).await);
             }
         }
         Job::Present { .. } => {
             app.wallet()?.perform_presented(leased).await?;
         }
         Job::Submit { .. } => {
-            app.shared.carry_out(&leased).await?;
+            app.shared.carry_out(leased).await?;
         }
     }
     Ok(())
+}
+
+impl Shared {
+    /// Puts an entry off after an error, or gives it up; then whoever waits for it finds out why. The lease must be
+    /// held until this is done, lest the entry be carried out a second time meanwhile.
+    pub(crate) async fn put_off(&self, leased: &Leased, error: &Error) {
+        let (id, attempts) = (leased.id.0, leased.attempts);
+        let batch = if attempts < ATTEMPTS_MAX && !is_final(leased, error) {
+            tracing::warn!(entry = id, attempts, %error, "an effect failed and will be tried again");
+            Ok(self.later(leased, 1 << attempts.min(10)))
+        } else {
+            tracing::error!(entry = id, %error, "an effect is given up");
+            self.given_up(leased, error).await
+        };
+        let put_off = match batch {
+            Ok(batch) => self.commit_in_hand(batch).await.map(drop),
+            Err(error) => Err(error),
+        };
+        if let Err(error) = put_off {
+            tracing::error!(entry = id, %error, "the outbox can't be written");
+        }
+    }
+
+    /// A batch that puts an entry off.
+    pub(crate) fn later(&self, leased: &Leased, seconds: u64) -> Batch {
+        Batch::new(leased.tenant.clone()).retry(leased.id, self.clock.now().plus(seconds))
+    }
+
+    /// Commits what follows from an answer that can't be asked for again: a store that is busy is waited for.
+    pub(crate) async fn commit_in_hand(&self, batch: Batch) -> Result<Committed> {
+        for patience in PATIENCE_MS {
+            match self.store.commit(batch.clone()).await {
+                Err(StoreError::Busy) => {
+                    tokio::time::sleep(Duration::from_millis(patience)).await;
+                }
+                other => return Ok(other?),
+            }
+        }
+        Ok(self.store.commit(batch).await?)
+    }
+
+    async fn given_up(&self, leased: &Leased, error: &Error) -> Result<Batch> {
+        let batch = Batch::new(leased.tenant.clone()).bury(leased.id, error.reason.clone());
+        match Job::read(leased) {
+            Ok(Job::Receive { flow, effect }) => {
+                receive::abandoned(self, batch, (&leased.tenant, &flow, &effect), error).await
+            }
+            Ok(Job::Present { flow, effect }) => {
+                answer::abandoned(self, batch, (&leased.tenant, &flow, &effect), error).await
+            }
+            Ok(Job::Submit { .. }) | Err(_) => Ok(batch),
+        }
+    }
+}
+
+/// Whether trying again can't help.
+fn is_final(leased: &Leased, error: &Error) -> bool {
+    match Job::read(leased) {
+        Ok(Job::Submit { .. }) => crate::registry::is_refusal(error),
+        Ok(Job::Receive { .. } | Job::Present { .. }) => error.kind == ErrorKind::BadRequest,
+        // Another version wrote it.
+        Err(_) => false,
+    }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::config::Config;
 use selfsame_credential::evidence::{Fetched, Unavailable};
 use selfsame_crypto::time::UnixTime;
-use selfsame_did::{Did, Options, Plan, Resolution, ResolutionError};
+use selfsame_did::{Did, Options, Plan, Representation, Resolution, ResolutionError};
 use selfsame_net::{Cache, CacheSettings, Fresh, Net, NetError, Request};
 use url::Url;
 
@@ -57,14 +57,14 @@ impl Resolver {
             Err(error) => (Arc::new(Resolution::failed(error)), now),
             Ok(Plan::Done(resolution)) => (Arc::from(resolution), now),
             Ok(Plan::Registry { did, options }) => {
-                (Arc::new(self.from_registry(&did, &options).await), now)
+                (Arc::new(self.ask_registry(&did, &options).await), now)
             }
             Ok(Plan::Fetch { url }) => {
-                self.cached(did, options, now, self.from_web(did, &url))
+                self.cached(did, options, now, self.ask_web(did, &url))
                     .await
             }
             Ok(Plan::Foreign(did)) => {
-                self.cached(&did, options, now, self.from_foreign(&did, options))
+                self.cached(&did, options, now, self.ask_foreign(&did, options))
                     .await
             }
         }
@@ -82,10 +82,25 @@ impl Resolver {
         };
         Fetched { value, at }
     }
+
+    /// Forgets what is known of a DID as it is now, because it was changed here.
+    pub fn forget(&self, did: &Did) {
+        for accept in [
+            Representation::Did,
+            Representation::JsonLd,
+            Representation::Json,
+        ] {
+            let options = Options {
+                accept,
+                ..Options::default()
+            };
+            self.cache.forget(&cached_at(did, &options));
+        }
+    }
 }
 
 impl Resolver {
-    async fn from_registry(&self, did: &Did, options: &Options) -> Resolution {
+    async fn ask_registry(&self, did: &Did, options: &Options) -> Resolution {
         match &self.registry {
             Some(registry) => registry.resolve(did, options).await,
             None => Resolution::failed(ResolutionError::MethodNotSupported),
@@ -99,10 +114,7 @@ impl Resolver {
         now: UnixTime,
         fetch: impl Future<Output = Result<Resolution, NetError>>,
     ) -> (Arc<Resolution>, UnixTime) {
-        let key = format!(
-            "{did} {:?} {:?} {:?}",
-            options.version_id, options.version_time, options.accept
-        );
+        let key = cached_at(did, options);
         let fetched = self.cache.get(&key, now, async {
             let resolution = fetch.await?;
             // What is missing or gone may come (back) sooner than a document changes.
@@ -120,7 +132,7 @@ impl Resolver {
         })
     }
 
-    async fn from_web(&self, did: &Did, url: &Url) -> Result<Resolution, NetError> {
+    async fn ask_web(&self, did: &Did, url: &Url) -> Result<Resolution, NetError> {
         let url = self.plain_if_own(url);
         Ok(
             match self
@@ -133,7 +145,7 @@ impl Resolver {
         )
     }
 
-    async fn from_foreign(&self, did: &Did, options: &Options) -> Result<Resolution, NetError> {
+    async fn ask_foreign(&self, did: &Did, options: &Options) -> Result<Resolution, NetError> {
         let Some(url) = self
             .foreign
             .as_ref()
@@ -191,6 +203,14 @@ impl Resolver {
             }
         }
     }
+}
+
+/// Where a resolution stands in the cache.
+fn cached_at(did: &Did, options: &Options) -> String {
+    format!(
+        "{did} {:?} {:?} {:?}",
+        options.version_id, options.version_time, options.accept
+    )
 }
 
 /// The address of a resolution at a Universal Resolver's HTTP face.

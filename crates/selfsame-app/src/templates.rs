@@ -95,34 +95,37 @@ impl ClaimField {
     }
 
     fn check(&self, value: &Value) -> Result<()> {
-        let fits = match self.kind {
-            ClaimKind::Text => value.is_string(),
-            ClaimKind::Date => value.as_str().is_some_and(is_date),
-            ClaimKind::Number => value.is_number(),
-            ClaimKind::Boolean => value.is_boolean(),
-            ClaimKind::List => value.is_array(),
+        let wrong = |which: &str, kind: ClaimKind| {
+            Error::bad_request(format!(
+                "the claim `{which}` must be a {}",
+                kind.expectation()
+            ))
         };
-        if fits {
-            Ok(())
-        } else {
-            Err(Error::bad_request(format!(
-                "the claim `{}` must be a {}",
-                self.path.join("."),
-                match self.kind {
-                    ClaimKind::Text => "text",
-                    ClaimKind::Date => "date such as 2026-01-31",
-                    ClaimKind::Number => "number",
-                    ClaimKind::Boolean => "true or false",
-                    ClaimKind::List => "list",
-                }
-            )))
+        let name = self.path.join(".");
+        if !self.kind.fits(value) {
+            return Err(wrong(&name, self.kind));
         }
+        if self.items.is_empty() {
+            return Ok(());
+        }
+        for element in value.as_array().into_iter().flatten() {
+            let element = element.as_object().ok_or_else(|| {
+                Error::bad_request(format!(
+                    "each element of the claim `{name}` must be an object"
+                ))
+            })?;
+            for (member, value) in element {
+                let item = self.items.iter().find(|item| item.name == *member);
+                let item = item.ok_or_else(|| {
+                    Error::bad_request(format!("the claim `{name}` knows no `{member}`"))
+                })?;
+                if !item.kind.fits(value) {
+                    return Err(wrong(&format!("{name}.{member}"), item.kind));
+                }
+            }
+        }
+        Ok(())
     }
-}
-
-fn is_date(text: &str) -> bool {
-    text.len() == 10
-        && selfsame_crypto::time::UnixTime::parse_rfc3339(&format!("{text}T00:00:00Z")).is_some()
 }
 
 /// The value at a path of member names.
@@ -210,9 +213,21 @@ mod tests {
     }
 
     #[test]
-    fn a_date_must_be_one() {
-        assert!(is_date("2026-02-28"));
-        assert!(!is_date("2026-02-30"));
-        assert!(!is_date("28.02.2026"));
+    fn the_elements_of_a_list_hold_what_the_template_says_and_nothing_else() {
+        let template = find("allergies").unwrap();
+        let mut given = template.fill(&Map::new(), true).unwrap();
+        let mut with = |element: Value| {
+            given.insert("allergies".to_owned(), serde_json::json!([element]));
+            template.fill(&given, false)
+        };
+        assert!(with(serde_json::json!({"substance": "Latex", "onset": "2020-05-01"})).is_ok());
+        for wrong in [
+            serde_json::json!("Latex"),
+            serde_json::json!({"substance": 7}),
+            serde_json::json!({"onset": "last year"}),
+            serde_json::json!({"substance": "Latex", "price": "free"}),
+        ] {
+            assert!(with(wrong.clone()).is_err(), "{wrong}");
+        }
     }
 }

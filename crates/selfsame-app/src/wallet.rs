@@ -1,10 +1,10 @@
 //! The wallet: what its people hold, what they are offered, what they are asked.
 
-mod answer;
+pub(crate) mod answer;
 mod cards;
 mod history;
 mod keys;
-mod receive;
+pub(crate) mod receive;
 
 use std::sync::Arc;
 
@@ -15,7 +15,6 @@ use selfsame_openid4vc::wire::metadata::IssuerMetadata;
 
 use crate::accounts::Accounts;
 use crate::shared::Shared;
-pub(crate) use receive::Done;
 
 /// The wallet of many people.
 pub struct Wallet {

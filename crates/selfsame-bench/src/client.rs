@@ -40,7 +40,10 @@ impl Client {
             pool,
             base: base.into(),
             // Connections go to the address; the server answers to its name.
-            host: base.trim_start_matches("http://").replace("127.0.0.1", "localhost").into(),
+            host: base
+                .trim_start_matches("http://")
+                .replace("127.0.0.1", "localhost")
+                .into(),
             requests: Arc::default(),
         }
     }

@@ -72,7 +72,7 @@ pub fn did_for(base: &Url) -> Result<Did, WebError> {
     Did::parse(&format!("did:web:{host}{port}{path}")).map_err(|_| WebError::Path)
 }
 
-/// Reads what was fetched from [`url`]: the document must describe `did`.
+/// Reads what was fetched from [`url()`]: the document must describe `did`.
 pub fn read(did: &Did, body: &[u8]) -> Resolution {
     match Document::parse(body, did) {
         Ok(document) => {

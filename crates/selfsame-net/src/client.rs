@@ -315,12 +315,16 @@ fn explain_body(error: &hyper::Error) -> NetError {
 fn explain(error: &hyper_util::client::legacy::Error) -> NetError {
     let mut cause: Option<&(dyn StdError + 'static)> = error.source();
     while let Some(current) = cause {
-        if let Some(error) = known(current) {
-            return error;
+        match known(current) {
+            Some(NetError::TimedOut) if error.is_connect() => return NetError::Unconnected,
+            Some(found) => return found,
+            None => cause = current.source(),
         }
-        cause = current.source();
     }
-    NetError::Unreachable
+    match error.is_connect() {
+        true => NetError::Unconnected,
+        false => NetError::Unreachable,
+    }
 }
 
 fn known(error: &(dyn StdError + 'static)) -> Option<NetError> {

@@ -17,8 +17,11 @@ pub enum NetError {
     /// The host's name has no address.
     #[error("the host's name could not be resolved")]
     UnknownHost,
-    /// No connection, or it broke.
-    #[error("the host could not be reached, or the connection broke")]
+    /// No connection could be made; nothing of the call was sent.
+    #[error("the host could not be reached")]
+    Unconnected,
+    /// The connection broke before the answer was here.
+    #[error("the connection broke before the answer was here")]
     Unreachable,
     /// The host's certificate or TLS parameters were refused.
     #[error("the TLS connection was refused: {0}")]
@@ -70,6 +73,7 @@ impl NetError {
             Self::Busy { .. } => WhoMustAct::Later,
             Self::Setup(_) => WhoMustAct::Operator,
             Self::UnknownHost
+            | Self::Unconnected
             | Self::Unreachable
             | Self::Tls(_)
             | Self::TimedOut
@@ -91,7 +95,24 @@ impl NetError {
     pub fn is_transient(&self) -> bool {
         matches!(
             self,
-            Self::Busy { .. } | Self::Unreachable | Self::TimedOut | Self::UnknownHost
+            Self::Busy { .. }
+                | Self::Unconnected
+                | Self::Unreachable
+                | Self::TimedOut
+                | Self::UnknownHost
+        )
+    }
+
+    /// Whether nothing of the call can have reached its host, so that making it again is making it once.
+    pub fn is_unsent(&self) -> bool {
+        matches!(
+            self,
+            Self::Refused(_)
+                | Self::Busy { .. }
+                | Self::UnknownHost
+                | Self::Unconnected
+                | Self::BadCall(_)
+                | Self::Setup(_)
         )
     }
 }

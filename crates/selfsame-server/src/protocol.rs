@@ -6,6 +6,8 @@ pub mod registry;
 pub mod resolver;
 pub mod verifier;
 
+use std::sync::Arc;
+
 use axum::response::{IntoResponse, Response};
 use http::HeaderValue;
 use http::header::{ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, CONTENT_TYPE};
@@ -19,13 +21,14 @@ const DOCUMENT_AGE: &str = "public, max-age=300";
 /// A public document that changes seldom, readable from any page.
 fn document<T: Serialize>(content_type: &'static str, body: &T) -> Answer {
     let body = serde_json::to_vec(body).map_err(selfsame_app::Error::internal)?;
-    Ok(open_to_all(
-        (
-            [(CONTENT_TYPE, content_type), (CACHE_CONTROL, DOCUMENT_AGE)],
-            body,
-        )
-            .into_response(),
-    ))
+    Ok(ready(content_type, &body.into()))
+}
+
+/// The same of one that is kept as it is served.
+fn ready(content_type: &'static str, body: &Arc<[u8]>) -> Response {
+    let about = [(CONTENT_TYPE, content_type), (CACHE_CONTROL, DOCUMENT_AGE)];
+    let body = axum::body::Bytes::from_owner(body.clone());
+    open_to_all((about, body).into_response())
 }
 
 /// Scripts of any page may read what anybody may fetch.

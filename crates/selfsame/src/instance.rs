@@ -171,12 +171,12 @@ impl Launch {
                 .hint("another instance may have it open; or name another directory with --data")
         };
         let vault = Vault::from_master(master_key::load(&self.custody, &self.data)?);
-        let backend = Sqlite::open(&self.data.join("store.sqlite")).map_err(unusable)?;
+        let backend = Sqlite::open(self.data.join("store.sqlite")).map_err(unusable)?;
         let store = Store::open(Arc::new(backend), vault)
             .await
             .map_err(unusable)?;
         let ledger = if self.roles.registry {
-            let ledger = SqliteLedger::open(&self.data.join("ledger.sqlite")).map_err(unusable)?;
+            let ledger = SqliteLedger::open(self.data.join("ledger.sqlite")).map_err(unusable)?;
             Some(Arc::new(ledger) as Arc<dyn selfsame_store::ledger::LedgerStore>)
         } else {
             None

@@ -84,7 +84,7 @@ impl Shared {
         let entry = Job::Submit {
             transaction: transaction.clone(),
         }
-        .entry("registry", intent.did.as_str(), self.clock.now())?;
+        .own_entry("registry", intent.did.as_str(), self.clock.now())?;
         let registration = Registration {
             transaction,
             then: intent.then,
@@ -101,11 +101,11 @@ impl Shared {
             Err(other) => return Err(other.into()),
         };
         let leased = match entry {
-            Some(entry) => self.store.lease(entry).await?,
+            Some(entry) => self.store.lease_early(entry).await?,
             None => None,
         };
         match leased {
-            Some(leased) => self.carry_out_here(leased).await.map_err(kept),
+            Some(leased) => self.carry_out_here(&leased).await.map_err(kept),
             // Somebody else carries it out; the registry answers both with the same receipt.
             None => self
                 .send(intent.tenant, intent.transaction, None)
@@ -129,13 +129,10 @@ impl Shared {
             .await
     }
 
-    async fn carry_out_here(&self, leased: Leased) -> Result<Receipt> {
-        let result = self.carry_out(&leased).await;
-        if let Err(error) = &result
-            && is_refusal(error)
-        {
-            let batch = Batch::new(leased.tenant.clone()).bury(leased.id, error.reason.clone());
-            self.store.commit(batch).await?;
+    async fn carry_out_here(&self, leased: &Leased) -> Result<Receipt> {
+        let result = self.carry_out(leased).await;
+        if let Err(error) = &result {
+            self.put_off(leased, error).await;
         }
         result
     }

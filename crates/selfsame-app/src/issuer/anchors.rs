@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use selfsame_crypto::encoding;
-use selfsame_store::Batch;
+use selfsame_store::{Batch, Put};
 use tokio::sync::watch;
 
 use super::lists::Face;
@@ -15,6 +15,8 @@ use crate::outbox::Job;
 
 /// Changes within so long go into one transaction.
 const EVERY: Duration = Duration::from_secs(1);
+/// The kind of the records of what was anchored last, by list.
+pub(super) const ANCHORED: &str = "anchored";
 
 /// Anchors what changed, each second, until the instance stops.
 pub(crate) async fn anchors(app: Arc<App>, mut stopping: watch::Receiver<bool>) {
@@ -34,32 +36,48 @@ async fn anchor(app: &App) -> Result<()> {
     if app.shared.registry.is_none() || issuer.identity().did().method() != "selfsame" {
         return Ok(());
     }
+    let mut outcome = Ok(());
     for list in issuer.lists().take_unanchored() {
-        let uri = issuer.lists().uri(list, Face::Token);
-        let digest = issuer.lists().digest(list)?;
-        let transaction = app
-            .dids()
-            .anchor_transaction(issuer.identity(), &uri, digest)
-            .await?;
-        let job = Job::Submit {
-            transaction: encoding::base64url_encode(&transaction),
-        };
-        let entry = job.entry(
-            "registry",
-            issuer.identity().did().as_str(),
-            app.shared.clock.now(),
-        )?;
-        let committed = app
-            .shared
-            .store
-            .commit(Batch::new(tenant()).enqueue(entry))
-            .await?;
-        // The next transaction's nonce follows this one's: it is carried out before.
-        if let Some(id) = committed.outbox.first()
-            && let Some(leased) = app.shared.store.lease(*id).await?
-        {
-            crate::outbox::perform(app, leased).await;
+        let anchored = anchor_one(app, list).await;
+        if anchored.is_err() {
+            issuer.lists().is_unanchored(list);
+            outcome = anchored;
         }
+    }
+    outcome
+}
+
+/// Keeps what is to be anchored with the effect that anchors it, so that a crash loses neither.
+async fn anchor_one(app: &App, list: u64) -> Result<()> {
+    let issuer = app.issuer()?;
+    let digest = issuer.lists().digest(list)?;
+    let id = list.to_string();
+    let known = app.shared.store.read(&tenant(), ANCHORED, &id).await?;
+    if known.is_some_and(|record| record.value == digest) {
+        return Ok(());
+    }
+    let uri = issuer.lists().uri(list, Face::Token);
+    let transaction = app
+        .dids()
+        .anchor_transaction(issuer.identity(), &uri, digest)
+        .await?;
+    let job = Job::Submit {
+        transaction: encoding::base64url_encode(&transaction),
+    };
+    let entry = job.own_entry(
+        "registry",
+        issuer.identity().did().as_str(),
+        app.shared.clock.now(),
+    )?;
+    let batch = Batch::new(tenant())
+        .put(Put::new(ANCHORED, id, digest.to_vec()))
+        .enqueue(entry);
+    let committed = app.shared.store.commit(batch).await?;
+    // What was enqueued before is carried out before.
+    if let Some(id) = committed.outbox.first()
+        && let Some(leased) = app.shared.store.lease_early(*id).await?
+    {
+        crate::outbox::perform(app, &leased).await;
     }
     Ok(())
 }

@@ -10,10 +10,11 @@ use selfsame_credential::status::{
 };
 use selfsame_crypto::time::UnixTime;
 use selfsame_crypto::{encoding, hash, jws};
-use selfsame_store::Page;
+use selfsame_store::{MAX_PAGE, Page};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::anchors::ANCHORED;
 use super::register::{ISSUED, IssuedRecord};
 use super::signing::{self, Signatory, signatory};
 use super::tenant;
@@ -27,6 +28,8 @@ use crate::view::issuer::{CredentialStatus, ServedList};
 const SIZE: u64 = 131_072;
 /// Changes within so many seconds go out together.
 const COALESCED_SECONDS: u64 = 1;
+/// So many signed lists are kept ready; the others are signed when they are asked for.
+const SERVED_MAX: usize = 256;
 
 /// A credential's place in a list.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
@@ -83,7 +86,7 @@ pub struct Lists {
     shared: Arc<Shared>,
     identity: Arc<Identity>,
     key: [u8; 32],
-    /// What is not valid, by list and index.
+    /// What is not valid, by list and index: as large as what was withdrawn, some 32 bytes each.
     withdrawn: Mutex<HashMap<u64, HashMap<u64, CredentialStatus>>>,
     served: Mutex<HashMap<(u64, Face), Signed>>,
     signing: tokio::sync::Mutex<()>,
@@ -124,17 +127,27 @@ impl Lists {
                 None => break,
             }
         }
+        // Places are given in order and credentials issued almost in order, as far apart as requests overtake another.
         let newest = shared
             .store
-            .list(&tenant(), ISSUED, &Page::newest(1))
+            .list(&tenant(), ISSUED, &Page::newest(MAX_PAGE))
+            .await?
+            .iter()
+            .map(|record| Ok(decode::<IssuedRecord>(&record.value)?.place.list))
+            .collect::<Result<Vec<u64>>>()?
+            .into_iter()
+            .max()
+            .unwrap_or_default();
+        let anchored = shared
+            .store
+            .list(&tenant(), ANCHORED, &Page::first(MAX_PAGE))
             .await?;
-        let newest = match newest.first() {
-            Some(record) => decode::<IssuedRecord>(&record.value)?.place.list,
-            None => 0,
-        };
+        let unanchored = anchored.iter().filter_map(|record| record.id.parse().ok());
+        // Which of them changed since is seen when they are anchored.
+        let unanchored = withdrawn.keys().copied().chain(unanchored).collect();
         Ok(Self {
             newest: AtomicU64::new(newest),
-            unanchored: Mutex::default(),
+            unanchored: Mutex::new(unanchored),
             shared,
             identity,
             key,
@@ -210,7 +223,7 @@ impl Lists {
             }
         };
         drop(withdrawn);
-        locked(&self.unanchored).insert(place.list);
+        self.is_unanchored(place.list);
         let mut served = locked(&self.served);
         for face in Face::ALL {
             if let Some(signed) = served.get_mut(&(place.list, face)) {
@@ -251,7 +264,13 @@ impl Lists {
             at: now,
             changed: false,
         };
-        locked(&self.served).insert((list, face), signed);
+        let mut served = locked(&self.served);
+        if served.len() >= SERVED_MAX {
+            let oldest = served.iter().min_by_key(|(_, signed)| signed.at);
+            let oldest = oldest.map(|(key, _)| *key);
+            oldest.and_then(|key| served.remove(&key));
+        }
+        served.insert((list, face), signed);
         Ok(ready)
     }
 
@@ -338,6 +357,10 @@ impl Lists {
     /// The lists that changed since they were asked for here.
     pub(super) fn take_unanchored(&self) -> BTreeSet<u64> {
         std::mem::take(&mut *locked(&self.unanchored))
+    }
+
+    pub(super) fn is_unanchored(&self, list: u64) {
+        locked(&self.unanchored).insert(list);
     }
 
     /// What the registry anchors of a list: the digest of what it says, whoever signs it and when.

@@ -1,7 +1,9 @@
 //! The issuer's public documents, made once at the start.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
+use selfsame_credential::path::Segment;
 use selfsame_credential::{ClaimPath, Format};
 use selfsame_crypto::{Algorithm, Jwk};
 use selfsame_oauth::ServerMetadata;
@@ -12,9 +14,10 @@ use selfsame_openid4vc::wire::metadata::{
 use serde_json::{Value, json};
 use url::Url;
 
+use crate::accounts::encode;
 use crate::config::Config;
 use crate::error::{Error, Result};
-use crate::view::issuer::Template;
+use crate::view::issuer::{ClaimField, Template};
 
 /// What the issuer publishes.
 pub struct Published {
@@ -24,6 +27,18 @@ pub struct Published {
     pub server: ServerMetadata,
     /// SD-JWT VC §5: the key of credentials that name their issuer by URL.
     pub jwt_vc_issuer: Value,
+    /// The same three as they are served.
+    pub documents: Documents,
+}
+
+/// The issuer's documents in JSON, made once.
+pub struct Documents {
+    /// OpenID4VCI 1.0 §12.2.
+    pub issuer: Arc<[u8]>,
+    /// RFC 8414.
+    pub server: Arc<[u8]>,
+    /// SD-JWT VC §5.
+    pub jwt_vc_issuer: Arc<[u8]>,
 }
 
 impl Published {
@@ -46,10 +61,18 @@ impl Published {
             }],
             credentials: offerings(config)?,
         };
+        let issuer = build(&description)?;
+        let server = server(&description);
+        let jwt_vc_issuer = json!({"issuer": identifier, "jwks": {"keys": [key.to_value()]}});
         Ok(Self {
-            issuer: build(&description)?,
-            server: server(&description),
-            jwt_vc_issuer: json!({"issuer": identifier, "jwks": {"keys": [key.to_value()]}}),
+            documents: Documents {
+                issuer: encode(&issuer)?.into(),
+                server: encode(&server)?.into(),
+                jwt_vc_issuer: encode(&jwt_vc_issuer)?.into(),
+            },
+            issuer,
+            server,
+            jwt_vc_issuer,
         })
     }
 }
@@ -145,4 +168,19 @@ pub(crate) fn claim_path(path: &[String], format: Format) -> Result<ClaimPath> {
     };
     ClaimPath::of_names(within.into_iter().chain(path.iter().map(String::as_str)))
         .map_err(Error::internal)
+}
+
+/// What a holder may keep back of a template's claim: the claim, and each element of a list whose elements stand for
+/// themselves. A path to what a credential does not have hides nothing.
+pub(super) fn disclosable(field: &ClaimField) -> Result<Vec<ClaimPath>> {
+    let path = claim_path(&field.path, Format::SdJwtVc)?;
+    let mut paths = Vec::new();
+    if field.each {
+        let elements = path.segments().iter().cloned().chain([Segment::All]);
+        paths.push(ClaimPath::new(elements.collect()).map_err(Error::internal)?);
+    }
+    if field.disclosable {
+        paths.push(path);
+    }
+    Ok(paths)
 }

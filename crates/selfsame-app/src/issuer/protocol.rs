@@ -18,7 +18,7 @@ use super::offers::{OFFER, OfferRecord};
 use super::signing::{Signatory, signatory};
 use super::{Issuer, Subject, metadata, tenant};
 use crate::accounts::{decode, encode};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::events::EventKind;
 use crate::gather::Freshness;
 use crate::view::issuer::Template;
@@ -48,11 +48,12 @@ impl Issuer {
                 Ok(response) => return Ok(response),
             }
         }
-        Err(spent())
+        Err(crowded("one code is redeemed by many at once"))
     }
 
     async fn redeem(&self, request: &TokenRequest) -> std::result::Result<TokenResponse, Lost> {
         let code = offer::code_hash(request.pre_authorized_code.expose());
+        let _turn = self.redeeming.enter(&code).await;
         let tag = Tag::hashed("code", encoding::base64url_encode(&code));
         let found = self
             .shared
@@ -115,9 +116,7 @@ impl Issuer {
                 Ok(response) => return Ok(response),
             }
         }
-        Err(Error::internal(
-            "one access token is used by many requests at once",
-        ))
+        Err(crowded("one access token is used by many at once"))
     }
 
     async fn issue(
@@ -138,9 +137,11 @@ impl Issuer {
         let mut grant: GrantRecord = decode(&record.value)?;
         let template = crate::templates::find(&grant.subject.template)?;
         let format: Format = grant.subject.format.parse().map_err(Error::internal)?;
-        self.check_wanted(&grant.state, request)?;
-        // Places are taken once, however often the step is run again.
-        let copies = credential::copies(request).min(self.settings.metadata.batch_size());
+        // Places are taken once, however often the step is run again, and none to give an answer a second time.
+        let copies = match self.is_given(&grant.state, request)? {
+            true => 0,
+            false => credential::copies(request).min(self.settings.metadata.batch_size()),
+        };
         while places.len() < copies {
             places.push(self.lists.place().await?);
         }
@@ -164,6 +165,10 @@ impl Issuer {
         grant.state = state;
         let batch = Batch::new(tenant()).update(GRANT, &record, encode(&grant)?);
         let outcome = self.outcome(effects, (&grant.subject, &content, places), batch)?;
+        if outcome.issued.is_empty() {
+            // The answer that was given before.
+            return Ok(outcome.response);
+        }
         let committed = self.shared.store.commit(outcome.batch).await;
         committed.map_err(|error| match error {
             StoreError::Conflict { kind, .. } if kind == NONCE => Lost::For(replayed()),
@@ -213,16 +218,16 @@ impl Issuer {
         })
     }
 
-    /// A request for what its token is not good for takes no place in a list.
-    fn check_wanted(&self, state: &State, request: &CredentialRequest) -> Result<()> {
+    /// Whether what is asked for was issued before; an error if the token is not good for it.
+    fn is_given(&self, state: &State, request: &CredentialRequest) -> Result<bool> {
         let granted: &Granted = match state {
             State::Granted(granted) => granted,
             State::Offered(_) | State::Closed(_) => {
                 return Err(Error::internal("a grant's record holds an offer"));
             }
         };
-        credential::configuration_of(granted, request, &self.settings)?;
-        Ok(())
+        let wanted = credential::configuration_of(granted, request, &self.settings)?;
+        Ok(granted.issued.contains_key(wanted))
     }
 
     fn content(
@@ -236,11 +241,9 @@ impl Issuer {
         let disclosable: Vec<ClaimPath> = template
             .claims
             .iter()
-            .filter(|field| {
-                field.disclosable && crate::templates::at(&subject.claims, &field.path).is_some()
-            })
-            .map(|field| metadata::claim_path(&field.path, Format::SdJwtVc))
-            .collect::<Result<_>>()?;
+            .map(metadata::disclosable)
+            .collect::<Result<Vec<_>>>()?
+            .concat();
         let now = self.shared.clock.now();
         Ok(credential::Content {
             issuer,
@@ -304,6 +307,11 @@ fn spent() -> Error {
         "the code is unknown, spent or expired",
     ))
     .into()
+}
+
+fn crowded(reason: &str) -> Error {
+    tracing::warn!(reason, "refused");
+    Error::new(ErrorKind::Unavailable { retry_after: 1 }, reason)
 }
 
 fn invalid_token() -> Error {

@@ -16,6 +16,8 @@ use crate::view::{Listing, Paging};
 
 /// The kind of the records of issued credentials.
 pub(super) const ISSUED: &str = "issued";
+/// A status that changes so often under one's hands is being fought over.
+const RACES_MAX: usize = 8;
 
 /// An issued credential as it is kept: no claims, no holder.
 #[derive(Deserialize, Serialize)]
@@ -115,7 +117,7 @@ impl Issuer {
     /// # Errors
     /// `NotFound`; `Conflict` for a revoked one, which stays revoked.
     pub async fn set_status(&self, id: &str, status: CredentialStatus) -> Result<IssuedCredential> {
-        loop {
+        for _ in 0..RACES_MAX {
             let record = self
                 .shared
                 .store
@@ -147,6 +149,11 @@ impl Issuer {
             tracing::info!(credential = id, status = ?status, "status changed");
             return Ok(self.issued_view(id, &issued));
         }
+        Err(Error::new(
+            ErrorKind::Conflict,
+            "this credential's status is being changed by others",
+        )
+        .with_hint("look at it again, then try again"))
     }
 
     fn issued_view(&self, id: &str, record: &IssuedRecord) -> IssuedCredential {

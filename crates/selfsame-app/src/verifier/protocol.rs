@@ -13,6 +13,9 @@ use crate::events::EventKind;
 use crate::gather::Freshness;
 use crate::view::verifier::VerificationStatus;
 
+/// A response that met a change is judged again by what the request has become; it does not change often.
+const RACES_MAX: usize = 4;
+
 impl Verifier {
     /// The signed request object, for a wallet that has its address; `posted` is the form of a POST.
     ///
@@ -62,11 +65,25 @@ impl Verifier {
     /// OpenID4VP 1.0 §8.5 with its code.
     pub async fn response(&self, id: &str, body: &[u8]) -> Result<Receipt> {
         let response = AuthorizationResponse::parse(body)?;
+        for _ in 0..RACES_MAX {
+            if let Some(receipt) = self.take(id, &response).await? {
+                return Ok(receipt);
+            }
+        }
+        Err(Error::new(
+            ErrorKind::Unavailable { retry_after: 1 },
+            "too much happens to this request at once",
+        ))
+    }
+
+    /// Judges a response and keeps it; nothing if the request has changed meanwhile: whether it can still be answered
+    /// is seen when it is read again.
+    async fn take(&self, id: &str, response: &AuthorizationResponse) -> Result<Option<Receipt>> {
         let (mut kept, record) = self.record(id).await?;
         let max_status_age = self.max_status_age(&kept);
         let policy = self.policy(max_status_age);
         let input = Input::Response {
-            response: &response,
+            response,
             policy: &policy,
         };
         let ctx = self.shared.clock.ctx();
@@ -79,17 +96,11 @@ impl Verifier {
             .await?;
         kept.state = state;
         let batch = Batch::new(tenant()).update(VERIFICATION, &record, encode(&kept)?);
-        self.shared
-            .store
-            .commit(batch)
-            .await
-            .map_err(|error| match error {
-                StoreError::Conflict { .. } => {
-                    selfsame_openid4vc::Error::invalid_request("the request has been answered")
-                        .into()
-                }
-                other => Error::from(other),
-            })?;
+        match self.shared.store.commit(batch).await {
+            Ok(_) => {}
+            Err(StoreError::Conflict { .. }) => return Ok(None),
+            Err(other) => return Err(other.into()),
+        }
         if let State::Answered(answered) = &kept.state {
             tracing::info!(
                 request = id,
@@ -99,12 +110,12 @@ impl Verifier {
             );
         }
         self.shared.events.tell(EventKind::Verification, id);
-        effects
-            .into_iter()
-            .find_map(|effect| match effect {
-                Effect::Receipt(receipt) => Some(receipt),
-                Effect::RequestObject(_) | Effect::Judged(_) => None,
-            })
+        let receipt = effects.into_iter().find_map(|effect| match effect {
+            Effect::Receipt(receipt) => Some(receipt),
+            Effect::RequestObject(_) | Effect::Judged(_) => None,
+        });
+        receipt
+            .map(Some)
             .ok_or_else(|| Error::internal("a response was not answered"))
     }
 

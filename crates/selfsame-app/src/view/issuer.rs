@@ -44,9 +44,26 @@ pub struct ClaimField {
     pub mandatory: bool,
     /// Whether its holder may keep it back.
     pub disclosable: bool,
+    /// Whether a holder may show single elements of a list and keep the others back.
+    #[serde(default)]
+    pub each: bool,
+    /// What the elements of a list of objects hold; empty for lists of texts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub items: Vec<ItemField>,
     /// A realistic value about an evidently synthetic person.
     #[schema(value_type = Object)]
     pub example: Value,
+}
+
+/// One member of a list's elements; an element may lack it.
+#[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
+pub struct ItemField {
+    /// The member's name.
+    pub name: String,
+    /// Its name for people, by language.
+    pub label: Labels,
+    /// How it is entered.
+    pub kind: ClaimKind,
 }
 
 /// How a claim is entered.
@@ -63,6 +80,37 @@ pub enum ClaimKind {
     Boolean,
     /// A list of texts or objects.
     List,
+}
+
+impl ClaimKind {
+    /// Whether a value is of this kind.
+    #[must_use]
+    pub fn fits(self, value: &Value) -> bool {
+        match self {
+            Self::Text => value.is_string(),
+            Self::Date => value.as_str().is_some_and(is_date),
+            Self::Number => value.is_number(),
+            Self::Boolean => value.is_boolean(),
+            Self::List => value.is_array(),
+        }
+    }
+
+    /// What is to be entered, for people.
+    #[must_use]
+    pub fn expectation(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Date => "date such as 2026-01-31",
+            Self::Number => "number",
+            Self::Boolean => "true or false",
+            Self::List => "list",
+        }
+    }
+}
+
+fn is_date(text: &str) -> bool {
+    text.len() == 10
+        && selfsame_crypto::time::UnixTime::parse_rfc3339(&format!("{text}T00:00:00Z")).is_some()
 }
 
 /// What a verifier typically asks of a template.
@@ -180,4 +228,16 @@ pub struct ServedList {
     pub etag: String,
     /// How long a cache may keep it, in seconds.
     pub max_age: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_date_must_be_one() {
+        assert!(is_date("2026-02-28"));
+        assert!(!is_date("2026-02-30"));
+        assert!(!is_date("28.02.2026"));
+    }
 }

@@ -225,8 +225,11 @@ pub struct HistoryEntry {
     pub party: String,
     /// The titles of the cards.
     pub cards: Vec<String>,
-    /// The labels of the claims that left; never their values.
+    /// The labels of the claims that left, or may have left where it failed; never their values.
     pub claims: Vec<String>,
+    /// Why it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 /// A key of a person.

@@ -1,49 +1,38 @@
 //! Answering a verifier: who asks, what would leave the wallet, the person's decision, the delivery (OpenID4VP 1.0).
 
+mod delivery;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use selfsame_credential::Held;
 use selfsame_credential::dcql::{self, CredentialQuery, Match, Meta, Selection};
 use selfsame_credential::evidence::Step;
-use selfsame_net::{Authorization, Body, Call, Method, NetError, Request};
+use selfsame_net::{Authorization, Body, Call, Method, Request};
 use selfsame_openid4vc::holder::request::{self, Invocation, Received, Trust};
 use selfsame_openid4vc::holder::selection::{by_policy, candidate, explicit};
 use selfsame_openid4vc::holder::{
     self, Asked, Choice as Chosen, Effect, HolderKey, Input, State, response,
 };
 use selfsame_openid4vc::wire::request::Refused;
-use selfsame_store::{Batch, Leased, Page, Put, Tag};
-use serde::{Deserialize, Serialize};
+use selfsame_store::{Batch, Page, Put, Tag};
 
 use super::Wallet;
 use super::cards::{CARD, CardRecord};
-use super::history::Entry;
 use crate::accounts::{decode, encode};
 use crate::error::{Error, ErrorKind, Result};
-use crate::events::EventKind;
 use crate::gather::Freshness;
-use crate::outbox::Job;
 use crate::view::wallet::{AnswerRequest, Answered, Asker, Choice, Person, RequestPreview, Share};
 
+pub(crate) use delivery::abandoned;
+
 const ASKED: &str = "asked";
-const FLOW: &str = "answering";
 /// A request that was looked at can be answered for so long.
 const ASKED_SECONDS: u64 = 15 * 60;
-const FLOW_SECONDS: u64 = 24 * 3600;
 /// So many cards of one kind are looked at, the newest first.
 const CARDS_MAX: usize = 24;
 /// A policy that takes the newest looks at so many first: nearly always they do.
 const CARDS_NEWEST: usize = 2;
-
-/// An answer on its way.
-#[derive(Deserialize, Serialize)]
-struct Flow {
-    state: State,
-    party: String,
-    cards: Vec<String>,
-    claims: Vec<String>,
-}
 
 /// A card that may answer, with its credential read.
 struct Fitting {
@@ -191,123 +180,6 @@ impl Wallet {
         };
         self.sent(person, &asked, next, (Vec::new(), Vec::new()))
             .await
-    }
-
-    /// Stores the answer with the effect that delivers it, then delivers it.
-    async fn sent(
-        self: &Arc<Self>,
-        person: &Person,
-        asked: &Asked,
-        (state, effects): holder::Next,
-        (cards, claims): (Vec<String>, Vec<String>),
-    ) -> Result<Answered> {
-        let ctx = self.shared.clock.ctx();
-        let id = ctx.token("flow/id");
-        let flow = Flow {
-            state,
-            party: asked.request.client_id.clone(),
-            cards,
-            claims,
-        };
-        let mut batch = Batch::new(person.tenant.clone())
-            .put(Put::new(FLOW, &id, encode(&flow)?).expires(ctx.now().plus(FLOW_SECONDS)));
-        for effect in effects {
-            let job = Job::Present {
-                flow: id.clone(),
-                effect,
-            };
-            batch = batch.enqueue(job.own_entry("verifier", &id, ctx.now())?);
-        }
-        let committed = self.shared.store.commit(batch).await?;
-        let first = committed
-            .outbox
-            .first()
-            .copied()
-            .ok_or_else(|| Error::internal("an answer without delivery"))?;
-        let waiting = || {
-            Error::upstream("the verifier does not answer now; the answer will be delivered later")
-        };
-        let leased = self
-            .shared
-            .store
-            .lease_early(first)
-            .await?
-            .ok_or_else(waiting)?;
-        let wallet = self.clone();
-        let done = tokio::spawn(async move { wallet.perform_presented(leased).await });
-        done.await.map_err(Error::internal)??.ok_or_else(waiting)
-    }
-
-    /// Delivers an answer; nothing if it must be tried again.
-    pub(crate) async fn perform_presented(&self, leased: Leased) -> Result<Option<Answered>> {
-        let Job::Present {
-            flow: id,
-            effect: Effect::PostResponse { url, form },
-        } = Job::read(&leased)?
-        else {
-            return Err(Error::internal("another kind of effect came to the wallet"));
-        };
-        let tenant = leased.tenant.clone();
-        let Some(record) = self.shared.store.read(&tenant, FLOW, &id).await? else {
-            self.shared
-                .store
-                .commit(Batch::new(tenant).settle(leased.id))
-                .await?;
-            return Ok(None);
-        };
-        let flow: Flow = decode(&record.value)?;
-        let posted = self
-            .shared
-            .net
-            .post(&url, Body::Form(form), Authorization::None)
-            .await;
-        let ctx = self.shared.clock.ctx();
-        let reason;
-        let input = match &posted {
-            Ok(response) => Input::Delivered {
-                status: response.status,
-                body: &response.body,
-            },
-            Err(NetError::Busy { .. }) if leased.attempts < 5 => {
-                let batch = Batch::new(tenant).retry(leased.id, ctx.now().plus(1));
-                self.shared.store.commit(batch).await?;
-                return Ok(None);
-            }
-            Err(error) => {
-                reason = error.to_string();
-                Input::Unreachable(&reason)
-            }
-        };
-        let next = match holder::step(&flow.state, input, &Default::default(), &ctx)? {
-            Step::Done((state, _)) => state,
-            Step::Needs(_) => return Err(Error::internal("the end of an answer needs nothing")),
-        };
-        let (what, delivered, redirect_uri) = match &next {
-            State::Done(done) if done.presented => ("shared", true, done.redirect_uri.clone()),
-            State::Done(done) => ("declined", true, done.redirect_uri.clone()),
-            State::Failed(failed) => {
-                tracing::warn!(reason = %failed.reason, "an answer was not taken");
-                ("failed", false, None)
-            }
-            State::Asked(_) | State::Answering(_) | State::Declining(_) => ("failed", false, None),
-        };
-        let entry = Entry::new(what, &flow.party, flow.cards, flow.claims).put(&ctx)?;
-        let history = entry.id.clone();
-        // Should a power failure take this, the answer is delivered once more, and the verifier says that it has it.
-        let batch = Batch::new(tenant)
-            .settle(leased.id)
-            .delete(FLOW, &id)
-            .put(entry)
-            .deferred();
-        self.shared.store.commit(batch).await?;
-        if what == "shared" {
-            self.shared.events.tell(EventKind::Presented, &history);
-        }
-        Ok(Some(Answered {
-            delivered,
-            redirect_uri: redirect_uri.map(String::from),
-            history,
-        }))
     }
 
     /// The request: one looked at before, or fetched and authenticated now.

@@ -107,19 +107,16 @@ impl Look {
 impl CardRecord {
     /// The card of a credential that has come.
     pub fn of(
-        credential: ReceivedCredential,
-        mut look: Look,
+        (credential, mut look): (ReceivedCredential, Look),
+        held: &Held,
         ctx: &Ctx,
         number: usize,
-    ) -> Result<Self> {
-        let held = Held::parse(&credential.raw, credential.format).map_err(|error| {
-            Error::upstream(format!("the issuer sent what is no credential: {error}"))
-        })?;
+    ) -> Self {
         let types: Vec<String> = held.types().into_iter().map(str::to_owned).collect();
         if look.title.is_empty() {
             look.title = types.last().map(|name| short(name)).unwrap_or_default();
         }
-        Ok(Self {
+        Self {
             id: encoding::base64url_encode(&ctx.random::<16>(&format!("card/{number}"))),
             format: credential.format,
             issuer: held.issuer().unwrap_or_default().to_owned(),
@@ -130,7 +127,7 @@ impl CardRecord {
             types,
             look,
             added: ctx.now(),
-        })
+        }
     }
 
     /// From the store.
@@ -309,11 +306,18 @@ impl Wallet {
     pub async fn delete_card(&self, person: &Person, id: &str) -> Result<()> {
         let card = self.card_record(person, id).await?;
         let mut batch = Batch::new(person.tenant.clone()).delete(CARD, id);
-        // A key without a name of its own was made for this card alone.
-        if let (Some(key), None) = (&card.key, &card.kid) {
+        let own_key = match card.key {
+            // A key that the person did not make was made for this card alone.
+            Some(key) if !self.is_named(&person.tenant, &key).await? => Some(key),
+            _ => None,
+        };
+        if let Some(key) = &own_key {
             batch = batch.delete(crate::keys::KIND, key.as_str());
         }
         self.shared.store.commit(batch).await?;
+        if let Some(key) = &own_key {
+            self.shared.keys.forget(&person.tenant, key);
+        }
         Ok(())
     }
 

@@ -3,10 +3,11 @@
 use selfsame_crypto::ctx::Ctx;
 use selfsame_crypto::encoding;
 use selfsame_store::Put;
+use url::Url;
 
 use super::Wallet;
 use crate::accounts::{decode, encode};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::issuer::{listing, page};
 use crate::view::wallet::{HistoryEntry, Person};
 use crate::view::{Listing, Paging};
@@ -25,7 +26,22 @@ impl Entry {
             party: party.to_owned(),
             cards,
             claims,
+            reason: None,
         })
+    }
+
+    /// What did not work out, and why.
+    pub fn failed(party: &str, error: &Error) -> Self {
+        Self::new("failed", party, Vec::new(), Vec::new()).because(error.reason.clone())
+    }
+
+    pub fn is(&self, what: &str) -> bool {
+        self.0.what == what
+    }
+
+    pub fn because(mut self, reason: String) -> Self {
+        self.0.reason = Some(reason);
+        self
     }
 
     pub fn put(mut self, ctx: &Ctx) -> Result<Put> {
@@ -33,6 +49,11 @@ impl Entry {
         self.0.at = ctx.now().rfc3339();
         Ok(Put::new(HISTORY, &self.0.id, encode(&self.0)?))
     }
+}
+
+/// Who is meant, where no more is known than where a call went.
+pub(super) fn origin_of(url: &Url) -> String {
+    url.origin().ascii_serialization()
 }
 
 impl Wallet {

@@ -119,6 +119,12 @@ impl Wallet {
         })
     }
 
+    /// Whether a person made this key, and not the wallet for a single card.
+    pub(super) async fn is_named(&self, tenant: &TenantId, key: &KeyHandle) -> Result<bool> {
+        let record = self.shared.store.read(tenant, NAMED_KEY, key.as_str());
+        Ok(record.await?.is_some())
+    }
+
     /// The key of one of a person's DIDs, and the DID URL it is known by.
     pub(super) async fn did_key(
         &self,

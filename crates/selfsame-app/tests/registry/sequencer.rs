@@ -53,34 +53,15 @@ async fn a_did_is_created_rotated_and_deactivated_and_its_past_stays_resolvable(
             version_time: Some(time),
             ..Options::default()
         };
-        assert_eq!(
-            registry
-                .resolve(&actor.did, &at_version("1"))
-                .await
-                .document,
-            first.document
-        );
-        assert_eq!(
-            registry
-                .resolve(&actor.did, &at_version("2"))
-                .await
-                .document,
-            second.document
-        );
-        assert_eq!(
-            registry
-                .resolve(&actor.did, &at_time(created.time))
-                .await
-                .document,
-            first.document
-        );
-        assert_eq!(
-            registry
-                .resolve(&actor.did, &at_time(rotated.time))
-                .await
-                .document,
-            second.document
-        );
+        for (options, expected) in [
+            (at_version("1"), &first),
+            (at_version("2"), &second),
+            (at_time(created.time), &first),
+            (at_time(rotated.time), &second),
+        ] {
+            let past = registry.resolve(&actor.did, &options).await;
+            assert_eq!(past.document, expected.document);
+        }
 
         registry.submit(&actor.deactivate(3)).await.unwrap();
         let ended = registry.resolve(&actor.did, &Options::default()).await;
@@ -306,7 +287,8 @@ async fn a_checkpoint_verifies_with_the_key_of_the_genesis_and_no_other() {
                 verifier
             );
             let checkpoint =
-                Checkpoint::open(&status.checkpoint, &origin, &[verifier.clone()]).unwrap();
+                Checkpoint::open(&status.checkpoint, &origin, std::slice::from_ref(&verifier))
+                    .unwrap();
             assert_eq!((checkpoint.size, status.transactions), (size, size));
             assert!(roots.insert(checkpoint.root));
             let actor = Actor::new(&registry).await;

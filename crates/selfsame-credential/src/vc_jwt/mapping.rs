@@ -7,7 +7,7 @@ use super::{VcJwtError, id_of, subject_of};
 use crate::validity::numeric_date;
 
 /// Rebuilds the credential of a VCDM 1.1 JWT (§6.3.1.2): what the JWT claims say is added where the
-/// credential itself is silent. Where both speak, [`agrees`] judges.
+/// credential itself is silent. Where both speak, `agrees` judges.
 pub(super) fn credential_of_v1(payload: &Map<String, Value>) -> Result<Value, VcJwtError> {
     let Some(Value::Object(vc)) = payload.get("vc") else {
         return Err(VcJwtError::Payload);

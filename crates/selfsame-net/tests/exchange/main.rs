@@ -287,7 +287,7 @@ async fn a_host_that_is_not_there_is_unreachable_and_a_name_that_is_not_is_unkno
     let net = Net::new(settings).unwrap();
     assert_eq!(
         get(&net, &gone.url("/")).await.unwrap_err(),
-        NetError::Unreachable
+        NetError::Unconnected
     );
     let nowhere = Url::parse("https://nowhere.example/").unwrap();
     assert_eq!(

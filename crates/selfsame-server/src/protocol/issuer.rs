@@ -8,7 +8,7 @@ use http::{HeaderMap, StatusCode};
 use selfsame_app::issuer::lists::Face;
 use selfsame_app::view::issuer::ServedList;
 
-use super::{document, open_to_all};
+use super::{open_to_all, ready};
 use crate::auth;
 use crate::error::{Answer, Problem};
 use crate::extract::{Raw, is_kind};
@@ -19,17 +19,20 @@ const FORM: &str = "application/x-www-form-urlencoded";
 
 /// Credential issuer metadata (§12.2).
 pub async fn metadata(State(server): State<Server>) -> Answer {
-    document(JSON, &server.issuer()?.published().issuer)
+    Ok(ready(JSON, &server.issuer()?.published().documents.issuer))
 }
 
 /// Authorization server metadata (RFC 8414 §3).
 pub async fn authorization_server(State(server): State<Server>) -> Answer {
-    document(JSON, &server.issuer()?.published().server)
+    Ok(ready(JSON, &server.issuer()?.published().documents.server))
 }
 
 /// JWT VC issuer metadata (SD-JWT VC §4).
 pub async fn jwt_vc_issuer(State(server): State<Server>) -> Answer {
-    document(JSON, &server.issuer()?.published().jwt_vc_issuer)
+    Ok(ready(
+        JSON,
+        &server.issuer()?.published().documents.jwt_vc_issuer,
+    ))
 }
 
 /// An offer that a link refers to (§4.1.3).

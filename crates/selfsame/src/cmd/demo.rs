@@ -49,7 +49,7 @@ impl Demo {
             }
         };
         if !as_json {
-            output::say(&format!("{}", self.scenario.name()));
+            output::say(self.scenario.name());
         }
         let story = scenario::play(self.scenario, &cast, &mut tell).await;
         if let Some(running) = own {

@@ -18,7 +18,7 @@ use serde_json::{Map, Value, json};
 use url::Url;
 
 use crate::http::{Api, Reply, Request};
-use crate::rig::{succeeded, text};
+use crate::rig::{World, offer, post, succeeded, text};
 
 pub const PRE_AUTHORIZED: &str = "urn:ietf:params:oauth:grant-type:pre-authorized_code";
 pub const FORM: &str = "application/x-www-form-urlencoded";
@@ -230,6 +230,11 @@ impl Holder {
     }
 }
 
+/// A foreign wallet with a new offer.
+pub fn holder(world: &World, changes: &Value) -> Holder {
+    Holder::of(&offer(&world.operator, changes), &world.anybody())
+}
+
 /// A request of a verifier as a foreign wallet reads it.
 pub struct Asked {
     pub client_id: String,
@@ -237,6 +242,12 @@ pub struct Asked {
     pub state: String,
     pub response_uri: Url,
     pub query: String,
+}
+
+/// A new request whose link has everything in it.
+pub fn ask(operator: &Api) -> Value {
+    let asked = json!({"template": "immunization", "client_id_prefix": "redirect_uri"});
+    post(operator, "/api/verifier/requests", &asked)
 }
 
 impl Asked {
@@ -463,4 +474,18 @@ fn read(stream: &mut TcpStream) -> Option<Heard> {
         head,
         body: String::from_utf8_lossy(&bytes[end + 4..]).into_owned(),
     })
+}
+
+/// The object with members replaced, and those that are null taken away.
+pub fn changed(mut object: Value, changes: &Value) -> Value {
+    for (name, value) in changes.as_object().unwrap() {
+        match value {
+            Value::Null => object.as_object_mut().unwrap().remove(name),
+            value => object
+                .as_object_mut()
+                .unwrap()
+                .insert(name.clone(), value.clone()),
+        };
+    }
+    object
 }

@@ -3,6 +3,11 @@
     clippy::disallowed_methods,
     reason = "tests of a process measure real time and open their own connections"
 )]
+#![expect(
+    clippy::too_many_lines,
+    clippy::type_complexity,
+    reason = "tables of bad input are read from top to bottom"
+)]
 #![allow(
     dead_code,
     reason = "the support is shared with other tests, and each uses its part of it"
@@ -16,9 +21,12 @@ mod instance;
 mod bad_input;
 mod cli;
 mod did;
+mod doors;
 mod foreign;
 mod inward;
 mod matrix;
+mod races;
 mod requests;
+mod responses;
 mod rig;
 mod scenarios;

@@ -2,29 +2,23 @@
 
 use std::collections::BTreeSet;
 
+use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, SanType};
 use serde_json::{Value, json};
 
 use crate::foreign::Holder;
 use crate::http::Api;
 use crate::rig::{
     World, answer, get, issued, items, offer, post, put, recheck_until, refused, set_status, take,
-    text, verdict,
+    text, verdict, write_private,
 };
 
 const FORMATS: [&str; 3] = ["dc+sd-jwt", "jwt_vc_json", "vc+jwt"];
-const PREFIXES: [&str; 2] = ["redirect_uri", "decentralized_identifier"];
 
 /// Issues, presents, verifies, suspends, reinstates and revokes, in each format and by each prefix.
-fn walk(did_method: &str) {
-    let settings = format!(
-        "[issuer]\ndid_method = \"{did_method}\"\n[verifier]\ndid_method = \"{did_method}\"\n"
-    );
-    let world = World::configured(&settings, &[]);
+fn walk(world: &World, prefixes: &[&str]) {
     let operator = &world.operator;
-    let did = text(&get(operator, "/api/status"), "did");
-    assert!(did.starts_with(&format!("did:{did_method}:")), "{did}");
     for (at, format) in FORMATS.into_iter().enumerate() {
-        for (which, prefix) in PREFIXES.into_iter().enumerate() {
+        for (which, prefix) in prefixes.iter().enumerate() {
             // Half of the offers travel by reference.
             let by_reference = (at + which) % 2 == 1;
             let person = world.person(&format!("{at}-{which}"));
@@ -32,19 +26,16 @@ fn walk(did_method: &str) {
                 operator,
                 &json!({"format": format, "by_reference": by_reference}),
             );
-            assert_eq!(
-                text(&made, "uri").contains("credential_offer_uri="),
-                by_reference,
-                "{made}"
-            );
+            let referred = text(&made, "uri").contains("credential_offer_uri=");
+            assert_eq!(referred, by_reference, "{made}");
             take(&person, &made);
             let credential = &issued(operator, &made)[0];
             assert_eq!(credential["format"], format);
-            let asked = post(
-                operator,
-                "/api/verifier/requests",
-                &json!({"template": "immunization", "format": format, "client_id_prefix": prefix}),
-            );
+            let asked =
+                json!({"template": "immunization", "format": format, "client_id_prefix": prefix});
+            let asked = post(operator, "/api/verifier/requests", &asked);
+            let named = text(&asked, "uri").contains(&format!("client_id={prefix}%3A"));
+            assert!(named, "{asked}");
             assert_eq!(answer(&person, &asked)["delivered"], true);
             let status = verdict(operator, &asked);
             assert_eq!(
@@ -64,24 +55,99 @@ fn walk(did_method: &str) {
     }
 }
 
+/// The walk with an issuer and a verifier known by DIDs of one method.
+fn walk_by(did_method: &str) {
+    let settings = format!(
+        "[issuer]\ndid_method = \"{did_method}\"\n[verifier]\ndid_method = \"{did_method}\"\n"
+    );
+    let world = World::configured(&settings, &[]);
+    let did = text(&get(&world.operator, "/api/status"), "did");
+    assert!(did.starts_with(&format!("did:{did_method}:")), "{did}");
+    walk(&world, &["redirect_uri", "decentralized_identifier"]);
+}
+
 #[test]
 fn credentials_of_a_did_key_live_and_die_in_every_format() {
-    walk("key");
+    walk_by("key");
 }
 
 #[test]
 fn credentials_of_a_did_jwk_live_and_die_in_every_format() {
-    walk("jwk");
+    walk_by("jwk");
 }
 
 #[test]
 fn credentials_of_a_did_web_live_and_die_in_every_format() {
-    walk("web");
+    walk_by("web");
 }
 
 #[test]
 fn credentials_of_a_did_selfsame_live_and_die_in_every_format() {
-    walk("selfsame");
+    walk_by("selfsame");
+}
+
+/// An authority's certificate, and one it made for the issuer and verifier at this port, with its key; all PEM.
+fn certified(port: u16) -> [String; 3] {
+    let key = KeyPair::generate().unwrap();
+    let mut authority = CertificateParams::default();
+    authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let anchor = authority.self_signed(&key).unwrap().pem();
+    let authority = Issuer::new(authority, key);
+    let key = KeyPair::generate().unwrap();
+    let mut leaf = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
+    let identifier = format!("http://localhost:{port}/issuer");
+    leaf.subject_alt_names
+        .push(SanType::URI(identifier.try_into().unwrap()));
+    let leaf = leaf.signed_by(&key, &authority).unwrap().pem();
+    [anchor, leaf, key.serialize_pem()]
+}
+
+/// An instance known by certificates, which trusts this anchor, or its own.
+fn by_certificate(anchor: Option<&str>) -> World {
+    World::prepared(&[], |folder, port| {
+        let [own, leaf, key] = certified(port);
+        std::fs::write(folder.join("anchor.pem"), anchor.unwrap_or(&own)).unwrap();
+        std::fs::write(folder.join("leaf.pem"), leaf).unwrap();
+        write_private(&folder.join("key.pem"), &key);
+        let certificate = "certificate = \"leaf.pem\"\ncertificate_key = \"key.pem\"\n";
+        format!(
+            "[issuer]\nidentify_by = \"x5c\"\n{certificate}[verifier]\n{certificate}\
+             [trust]\ncertificates = [\"anchor.pem\"]\n"
+        )
+    })
+}
+
+#[test]
+fn credentials_of_an_issuer_known_by_its_certificate_live_and_die_in_every_format() {
+    walk(&by_certificate(None), &["x509_san_dns", "redirect_uri"]);
+}
+
+#[test]
+fn an_instance_known_by_a_certificate_that_nobody_trusts_is_not_believed() {
+    let [stranger, ..] = certified(1);
+    let world = by_certificate(Some(&stranger));
+    let (operator, person) = (&world.operator, world.person("maja"));
+    take(&person, &offer(operator, &json!({})));
+    let ask = |prefix: &str| {
+        let asked = json!({"template": "immunization", "client_id_prefix": prefix});
+        post(operator, "/api/verifier/requests", &asked)
+    };
+    let asked = ask("x509_san_dns");
+    let refusal = refused(
+        &person,
+        "/api/wallet/requests/preview",
+        &json!({"request": asked["uri"]}),
+    );
+    assert!(
+        refusal.json()["detail"]
+            .as_str()
+            .unwrap()
+            .contains("not trusted"),
+        "{refusal:?}"
+    );
+    let asked = ask("redirect_uri");
+    answer(&person, &asked);
+    assert_ne!(verdict(operator, &asked)["verdict"]["outcome"], "valid");
 }
 
 #[test]
@@ -165,15 +231,13 @@ fn shown(template: &Value, verdict: &Value) -> BTreeSet<String> {
     let claims = claims.get("credentialSubject").unwrap_or(claims);
     let fields = template["claims"].as_array().unwrap().iter();
     let present = fields.filter(|field| {
-        let names = field["path"]
+        let mut names = field["path"]
             .as_array()
             .unwrap()
             .iter()
             .filter_map(Value::as_str);
         names
-            .fold(Some(claims), |value, name| {
-                value.and_then(|value| value.get(name))
-            })
+            .try_fold(claims, |value, name| value.get(name))
             .is_some_and(|it| !it.is_null())
     });
     present

@@ -25,12 +25,17 @@ impl World {
 
     /// The same with a file of settings.
     pub fn configured(settings: &str, arguments: &[&str]) -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        Self::prepared(arguments, |_, _| settings.to_owned())
+    }
+
+    /// The same with settings made for its port, and files beside them.
+    pub fn prepared(arguments: &[&str], settings: impl FnOnce(&Path, u16) -> String) -> Self {
+        let (folder, port) = (tempfile::tempdir().unwrap(), free_port());
         let file = folder.path().join("settings.toml");
-        std::fs::write(&file, settings).unwrap();
+        std::fs::write(&file, settings(folder.path(), port)).unwrap();
         let mut arguments = arguments.to_vec();
         arguments.extend(["--config", file.to_str().unwrap()]);
-        let mut instance = Instance::start(&folder.path().join("data"), free_port(), &arguments);
+        let mut instance = Instance::start(&folder.path().join("data"), port, &arguments);
         instance.ready();
         let operator = instance.operator();
         Self {
@@ -208,4 +213,62 @@ pub fn write_private(file: &Path, text: &str) {
     use std::os::unix::fs::PermissionsExt as _;
     std::fs::write(file, text).unwrap();
     std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o600)).unwrap();
+}
+
+/// An error answer of OAuth (RFC 6749 §5.2), which all endpoints of both protocols share.
+#[track_caller]
+pub fn assert_error(reply: &Reply, status: u16, code: &str) {
+    let body = reply.json();
+    let shown = String::from_utf8_lossy(&reply.body);
+    assert_eq!(
+        (reply.status, body["error"].as_str()),
+        (status, Some(code)),
+        "{shown}"
+    );
+    assert_eq!(
+        reply.header("content-type"),
+        Some("application/json"),
+        "{shown}"
+    );
+    assert_eq!(reply.header("cache-control"), Some("no-store"), "{shown}");
+    for name in body.as_object().unwrap().keys() {
+        assert!(
+            ["error", "error_description"].contains(&name.as_str()),
+            "`{name}` is no member of an error"
+        );
+    }
+}
+
+/// An error answer of the API (RFC 9457).
+#[track_caller]
+pub fn assert_problem(reply: &Reply, status: u16) {
+    let body = reply.json();
+    assert_eq!(
+        reply.status,
+        status,
+        "{}",
+        String::from_utf8_lossy(&reply.body)
+    );
+    assert_eq!(
+        reply.header("content-type"),
+        Some("application/problem+json"),
+        "{body}"
+    );
+    assert_eq!(body["status"], status);
+    assert!(
+        body["detail"]
+            .as_str()
+            .is_some_and(|detail| !detail.is_empty()),
+        "{body}"
+    );
+}
+
+/// The challenge of a resource that did not take a bearer token (RFC 6750 §3.1).
+#[track_caller]
+pub fn assert_challenge(reply: &Reply, code: &str) {
+    let challenge = reply.header("www-authenticate").unwrap_or_default();
+    assert!(
+        challenge.starts_with("Bearer") && challenge.contains(&format!("error=\"{code}\"")),
+        "{challenge}"
+    );
 }

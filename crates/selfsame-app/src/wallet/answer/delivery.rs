@@ -1,0 +1,206 @@
+//! The delivery of an answer: stored with the answer, carried out until the verifier has taken it or said why not.
+
+use std::sync::Arc;
+
+use selfsame_credential::evidence::Step;
+use selfsame_net::{Authorization, Body, NetError, Response};
+use selfsame_openid4vc::holder::{self, Asked, Effect, Input, State};
+use selfsame_store::{Batch, Leased, Put, Record, TenantId};
+use serde::{Deserialize, Serialize};
+
+use crate::accounts::{decode, encode};
+use crate::error::{Error, Result};
+use crate::events::EventKind;
+use crate::outbox::Job;
+use crate::shared::Shared;
+use crate::view::wallet::{Answered, Person};
+use crate::wallet::Wallet;
+use crate::wallet::history::{Entry, origin_of};
+
+const FLOW: &str = "answering";
+const FLOW_SECONDS: u64 = 24 * 3600;
+/// How often a verifier that can't be reached is tried again, each time after twice as long.
+const DELIVERIES_MAX: u32 = 5;
+
+/// An answer on its way.
+#[derive(Deserialize, Serialize)]
+struct Flow {
+    state: State,
+    party: String,
+    cards: Vec<String>,
+    claims: Vec<String>,
+}
+
+impl Wallet {
+    /// Stores the answer with the effect that delivers it, then delivers it.
+    pub(super) async fn sent(
+        self: &Arc<Self>,
+        person: &Person,
+        asked: &Asked,
+        (state, effects): holder::Next,
+        (cards, claims): (Vec<String>, Vec<String>),
+    ) -> Result<Answered> {
+        let ctx = self.shared.clock.ctx();
+        let id = ctx.token("flow/id");
+        let flow = Flow {
+            state,
+            party: asked.request.client_id.clone(),
+            cards,
+            claims,
+        };
+        let mut batch = Batch::new(person.tenant.clone())
+            .put(Put::new(FLOW, &id, encode(&flow)?).expires(ctx.now().plus(FLOW_SECONDS)));
+        for effect in effects {
+            let job = Job::Present {
+                flow: id.clone(),
+                effect,
+            };
+            batch = batch.enqueue(job.own_entry("verifier", &id, ctx.now())?);
+        }
+        let committed = self.shared.store.commit(batch).await?;
+        let first = committed
+            .outbox
+            .first()
+            .copied()
+            .ok_or_else(|| Error::internal("an answer without delivery"))?;
+        let waiting = || {
+            Error::upstream("the verifier can't be reached now; the answer will be delivered later")
+                .with_hint("the history says what came of it")
+        };
+        let leased = self.shared.store.lease_early(first).await?;
+        let leased = leased.ok_or_else(waiting)?;
+        let wallet = self.clone();
+        let done = tokio::spawn(async move {
+            let done = wallet.perform_presented(&leased).await;
+            if let Err(error) = &done {
+                wallet.shared.put_off(&leased, error).await;
+            }
+            done
+        });
+        done.await.map_err(Error::internal)??.ok_or_else(waiting)
+    }
+
+    /// Delivers an answer; nothing if it must be tried again. The caller holds the lease until the entry is settled
+    /// or, after an error, put off.
+    pub(crate) async fn perform_presented(&self, leased: &Leased) -> Result<Option<Answered>> {
+        let Job::Present { flow: id, effect } = Job::read(leased)? else {
+            return Err(Error::internal("another kind of effect came to the wallet"));
+        };
+        let tenant = &leased.tenant;
+        let Some(record) = self.shared.store.read(tenant, FLOW, &id).await? else {
+            let batch = Batch::new(tenant.clone()).settle(leased.id);
+            let batch = outlived(batch, &effect, &self.shared)?;
+            self.shared.store.commit(batch).await?;
+            return Ok(None);
+        };
+        let flow: Flow = decode(&record.value)?;
+        let Effect::PostResponse { url, form } = effect;
+        let posted = self
+            .shared
+            .net
+            .post(&url, Body::Form(form), Authorization::None)
+            .await;
+        if leased.attempts < DELIVERIES_MAX && is_to_be_repeated(&posted) {
+            let batch = self.shared.later(leased, 1 << leased.attempts);
+            self.shared.commit_in_hand(batch).await?;
+            return Ok(None);
+        }
+        self.delivered(leased, (&record, flow), posted)
+            .await
+            .map(Some)
+    }
+
+    async fn delivered(
+        &self,
+        leased: &Leased,
+        (record, flow): (&Record, Flow),
+        posted: std::result::Result<Response, NetError>,
+    ) -> Result<Answered> {
+        let ctx = self.shared.clock.ctx();
+        let reason;
+        let input = match &posted {
+            Ok(response) => Input::Delivered {
+                status: response.status,
+                body: &response.body,
+            },
+            Err(error) => {
+                reason = error.to_string();
+                Input::Unreachable(&reason)
+            }
+        };
+        let next = match holder::step(&flow.state, input, &Default::default(), &ctx)? {
+            Step::Done((state, _)) => state,
+            Step::Needs(_) => return Err(Error::internal("the end of an answer needs nothing")),
+        };
+        let entry = |what| Entry::new(what, &flow.party, flow.cards.clone(), flow.claims.clone());
+        let (entry, delivered, redirect_uri) = match next {
+            State::Done(done) => {
+                let what = if done.presented { "shared" } else { "declined" };
+                (entry(what), true, done.redirect_uri)
+            }
+            State::Failed(failed) => {
+                tracing::warn!(reason = %failed.reason, "an answer was not taken");
+                (entry("failed").because(failed.reason), false, None)
+            }
+            State::Asked(_) | State::Answering(_) | State::Declining(_) => {
+                return Err(Error::internal(
+                    "an answer that was delivered has not ended",
+                ));
+            }
+        };
+        let presented = entry.is("shared");
+        let entry = entry.put(&ctx)?;
+        let history = entry.id.clone();
+        // Should a power failure take this, the answer is delivered once more, and the verifier says that it has it.
+        let batch = Batch::new(leased.tenant.clone())
+            .settle(leased.id)
+            .delete(FLOW, &record.id)
+            .put(entry)
+            .deferred();
+        self.shared.commit_in_hand(batch).await?;
+        if presented {
+            self.shared.events.tell(EventKind::Presented, &history);
+        }
+        Ok(Answered {
+            delivered,
+            redirect_uri: redirect_uri.map(String::from),
+            history,
+        })
+    }
+}
+
+/// Whether the answer is delivered again: the verifier turned it away unread, or gave no answer. Should it have taken
+/// it all the same, it refuses it the second time, and the history names the claims that may have left.
+fn is_to_be_repeated(posted: &std::result::Result<Response, NetError>) -> bool {
+    match posted {
+        Ok(response) => matches!(response.status, 429 | 503),
+        Err(error) => error.is_transient(),
+    }
+}
+
+/// Ends the flow of a delivery that is given up.
+///
+/// # Errors
+/// The store's.
+pub(crate) async fn abandoned(
+    shared: &Shared,
+    batch: Batch,
+    (tenant, id, effect): (&TenantId, &str, &Effect),
+    error: &Error,
+) -> Result<Batch> {
+    let Some(record) = shared.store.read(tenant, FLOW, id).await? else {
+        return outlived(batch, effect, shared);
+    };
+    let flow: Flow = decode(&record.value)?;
+    let entry = Entry::new("failed", &flow.party, flow.cards, flow.claims);
+    let entry = entry.because(error.reason.clone());
+    Ok(batch.delete(FLOW, id).put(entry.put(&shared.clock.ctx())?))
+}
+
+/// A delivery whose flow has expired: the instance did not run, or was not left to go on, for all that time.
+fn outlived(batch: Batch, effect: &Effect, shared: &Shared) -> Result<Batch> {
+    let Effect::PostResponse { url, .. } = effect;
+    let error = Error::upstream("the answer was not delivered in time");
+    let entry = Entry::failed(&origin_of(url), &error);
+    Ok(batch.put(entry.put(&shared.clock.ctx())?))
+}

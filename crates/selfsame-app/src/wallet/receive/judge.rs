@@ -1,0 +1,100 @@
+//! Whether a credential that came is genuine: its issuer's signature is judged before it is kept.
+
+use selfsame_credential::Held;
+use selfsame_credential::evidence::{Evidence, Fetched, Step, Unavailable};
+use selfsame_credential::verdict::{Outcome, Policy, Trust, Verdict};
+use selfsame_credential::verify::{Examination, Presented};
+use selfsame_openid4vc::wallet::ReceivedCredential;
+use selfsame_store::TenantId;
+
+use crate::error::{Error, Result};
+use crate::gather::Freshness;
+use crate::wallet::Wallet;
+
+/// Clocks of issuers may be ahead by so many seconds.
+const LEEWAY: u64 = 60;
+
+/// What is made of a credential.
+pub(super) enum Judgement {
+    /// By the issuer it names, and unaltered.
+    Genuine(Box<Held>),
+    /// Not that, for this reason.
+    Forged(String),
+    /// The issuer's key can't be had now, for this reason.
+    Unknown(String),
+}
+
+impl Wallet {
+    /// Judges a credential by itself. Whom the person trusts is the person's matter, and how the credential stands
+    /// is looked up when it is shown: so no status list is fetched, and the one signature is checked once.
+    pub(super) async fn judged(
+        &self,
+        tenant: &TenantId,
+        credential: &ReceivedCredential,
+    ) -> Result<Judgement> {
+        let held = match Held::parse(&credential.raw, credential.format) {
+            Ok(held) => held,
+            Err(error) => return Ok(Judgement::Forged(error.to_string())),
+        };
+        let presented = Presented {
+            format: credential.format,
+            raw: &credential.raw,
+            expected: None,
+        };
+        let examination = match Examination::new(&presented) {
+            Ok(examination) => examination,
+            Err(malformed) => return Ok(Judgement::Forged(malformed.to_string())),
+        };
+        let policy = Policy {
+            trusted_issuers: Trust::Any,
+            trust_anchors: self.shared.anchors.clone(),
+            accept_did_issuers: true,
+            leeway: LEEWAY,
+            ..Policy::default()
+        };
+        let now = self.shared.clock.now();
+        let about = (tenant, Freshness { max_status_age: 0 });
+        let run = self
+            .shared
+            .run_on(self.without_status(&held), about, |evidence| {
+                let needs = examination.needs(&policy, evidence);
+                Ok::<_, Error>(match needs.is_empty() {
+                    true => Step::Done(examination.verify(&policy, evidence, now)),
+                    false => Step::Needs(needs),
+                })
+            });
+        Ok(match run.await? {
+            // The claims come only with what is neither forged nor left unverified.
+            (_, Some(_)) => Judgement::Genuine(Box::new(held)),
+            (verdict, None) if verdict.outcome == Outcome::Unverifiable => {
+                Judgement::Unknown(reason(&verdict))
+            }
+            (verdict, None) => Judgement::Forged(reason(&verdict)),
+        })
+    }
+
+    fn without_status(&self, held: &Held) -> Evidence {
+        let mut evidence = Evidence::default();
+        for reference in held.statuses() {
+            let unavailable = Unavailable {
+                reason: "not looked at when a credential comes".to_owned(),
+            };
+            let fetched = Fetched {
+                value: Err(unavailable),
+                at: self.shared.clock.now(),
+            };
+            evidence.insert_status_list(reference.uri.clone(), fetched);
+        }
+        evidence
+    }
+}
+
+/// The first rule that says no.
+fn reason(verdict: &Verdict) -> String {
+    verdict
+        .rules
+        .iter()
+        .find(|rule| rule.passed == Some(false))
+        .map(|rule| rule.detail.clone())
+        .unwrap_or_default()
+}

@@ -1,0 +1,233 @@
+//! People's accounts: what they must be, how often one may guess, when a session is over.
+
+use std::sync::Arc;
+
+use selfsame_app::{App, ErrorKind};
+use selfsame_crypto::SecretString;
+
+use crate::world::{Site, WalletHost};
+
+const EMAIL: &str = "maja@example.org";
+const RIGHT: &str = "correct horse battery";
+
+fn secret(text: &str) -> SecretString {
+    SecretString::from(text.to_owned())
+}
+
+async fn wallet() -> (Site, Arc<App>) {
+    let site = Site::start().await;
+    let app = WalletHost::new(&site).open().await;
+    (site, app)
+}
+
+async fn registered() -> (Site, Arc<App>) {
+    let (site, app) = wallet().await;
+    let accounts = app.wallet().unwrap().accounts();
+    accounts.register(EMAIL, secret(RIGHT)).await.unwrap();
+    (site, app)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_account_takes_an_address_and_a_password_of_ten_characters() {
+    let (_site, app) = wallet().await;
+    let accounts = app.wallet().unwrap().accounts();
+    for (email, password) in [
+        (EMAIL, "ninechars".to_owned()),
+        (EMAIL, "x".repeat(257)),
+        ("nobody", RIGHT.to_owned()),
+        ("a@b@c", RIGHT.to_owned()),
+        ("a b@c", RIGHT.to_owned()),
+        ("@c", RIGHT.to_owned()),
+    ] {
+        let error = accounts
+            .register(email, secret(&password))
+            .await
+            .map(drop)
+            .unwrap_err();
+        assert_eq!(
+            error.kind,
+            ErrorKind::BadRequest,
+            "{email} {}",
+            password.len()
+        );
+    }
+    // Characters are counted, not bytes; and case does not make another person.
+    accounts
+        .register(EMAIL, secret("ÄÖÜäöüßéèê"))
+        .await
+        .unwrap();
+    let again = accounts.register(" Maja@Example.org ", secret(RIGHT)).await;
+    assert_eq!(again.map(drop).unwrap_err().kind, ErrorKind::Conflict);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn after_ten_wrong_passwords_the_right_one_must_wait() {
+    let (_site, app) = registered().await;
+    let accounts = app.wallet().unwrap().accounts();
+    for peer in 0..10 {
+        // Each from somewhere else, so that it is the account that is protected.
+        let peer = format!("198.51.100.{peer}");
+        let wrong = accounts
+            .sign_in(EMAIL, secret("wrong password"), &peer)
+            .await;
+        assert_eq!(
+            wrong.map(drop).unwrap_err().kind,
+            ErrorKind::Unauthenticated
+        );
+    }
+    let locked = accounts.sign_in(EMAIL, secret(RIGHT), "192.0.2.1").await;
+    let ErrorKind::TooMany { retry_after } = locked.map(drop).unwrap_err().kind else {
+        panic!("the eleventh attempt was let through");
+    };
+    app.clock().advance(retry_after);
+    accounts
+        .sign_in(EMAIL, secret(RIGHT), "192.0.2.1")
+        .await
+        .unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn guesses_made_at_once_are_all_counted() {
+    let (_site, app) = registered().await;
+    let mut tasks = tokio::task::JoinSet::new();
+    for peer in 0..30 {
+        let app = app.clone();
+        tasks.spawn(async move {
+            let accounts = app.wallet().unwrap().accounts();
+            let peer = format!("198.51.100.{peer}");
+            let guessed = accounts
+                .sign_in(EMAIL, secret("wrong password"), &peer)
+                .await;
+            guessed.map(drop).unwrap_err().kind
+        });
+    }
+    let looked_at = tasks.join_all().await;
+    let looked_at = looked_at
+        .iter()
+        .filter(|kind| **kind == ErrorKind::Unauthenticated);
+    assert_eq!(looked_at.count(), 10);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_peer_cannot_try_all_accounts() {
+    let (_site, app) = registered().await;
+    let accounts = app.wallet().unwrap().accounts();
+    for number in 0..10 {
+        let email = format!("nobody-{number}@example.org");
+        let unknown = accounts.sign_in(&email, secret(RIGHT), "192.0.2.1").await;
+        assert_eq!(
+            unknown.map(drop).unwrap_err().kind,
+            ErrorKind::Unauthenticated
+        );
+    }
+    let refused = accounts.sign_in(EMAIL, secret(RIGHT), "192.0.2.1").await;
+    assert!(matches!(
+        refused.map(drop).unwrap_err().kind,
+        ErrorKind::TooMany { .. }
+    ));
+    accounts
+        .sign_in(EMAIL, secret(RIGHT), "192.0.2.2")
+        .await
+        .unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_right_password_makes_up_for_wrong_ones() {
+    let (_site, app) = registered().await;
+    let accounts = app.wallet().unwrap().accounts();
+    for _ in 0..2 {
+        for _ in 0..9 {
+            let wrong = accounts
+                .sign_in(EMAIL, secret("wrong password"), "192.0.2.1")
+                .await;
+            assert_eq!(
+                wrong.map(drop).unwrap_err().kind,
+                ErrorKind::Unauthenticated
+            );
+        }
+        accounts
+            .sign_in(EMAIL, secret(RIGHT), "192.0.2.1")
+            .await
+            .unwrap();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the time it takes is what is tested"
+)]
+async fn an_unknown_address_takes_as_long_as_a_wrong_password() {
+    let (_site, app) = registered().await;
+    let accounts = app.wallet().unwrap().accounts();
+    let mut times = [Vec::new(), Vec::new()];
+    for number in 0..5 {
+        for (which, email) in [EMAIL, "nobody@example.org"].into_iter().enumerate() {
+            let began = std::time::Instant::now();
+            let peer = format!("198.51.100.{number}");
+            let wrong = accounts
+                .sign_in(email, secret("wrong password"), &peer)
+                .await;
+            assert_eq!(
+                wrong.map(drop).unwrap_err().kind,
+                ErrorKind::Unauthenticated
+            );
+            times[which].push(began.elapsed());
+        }
+    }
+    // The fastest of each is the one that nothing else disturbed.
+    let [known, unknown] = times.map(|times| times.into_iter().min().unwrap());
+    assert!(
+        unknown * 3 > known && known * 3 > unknown,
+        "{known:?} {unknown:?}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_ends_with_its_time_or_with_signing_out() {
+    let (_site, app) = registered().await;
+    let accounts = app.wallet().unwrap().accounts();
+    let first = accounts
+        .sign_in(EMAIL, secret(RIGHT), "192.0.2.1")
+        .await
+        .unwrap();
+    let second = accounts
+        .sign_in(EMAIL, secret(RIGHT), "192.0.2.1")
+        .await
+        .unwrap();
+    let person = accounts.person(&first.token).await.unwrap();
+    assert_eq!(person.email, EMAIL);
+    accounts.sign_out(&first.token).await.unwrap();
+    let over = accounts.person(&first.token).await.unwrap_err();
+    assert_eq!(over.kind, ErrorKind::Unauthenticated);
+    app.clock().advance(second.expires_in - 1);
+    accounts.person(&second.token).await.unwrap();
+    app.clock().advance(1);
+    let over = accounts.person(&second.token).await.unwrap_err();
+    assert_eq!(over.kind, ErrorKind::Unauthenticated);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_that_is_read_while_it_ends_is_not_remembered() {
+    let (_site, app) = registered().await;
+    let accounts = app.wallet().unwrap().accounts();
+    for _ in 0..20 {
+        let session = accounts
+            .sign_in(EMAIL, secret(RIGHT), "192.0.2.1")
+            .await
+            .unwrap();
+        let mut readers = tokio::task::JoinSet::new();
+        for _ in 0..4 {
+            let (app, token) = (app.clone(), session.token.clone());
+            readers.spawn(async move {
+                let accounts = app.wallet().unwrap().accounts();
+                while accounts.person(&token).await.is_ok() {
+                    tokio::task::yield_now().await;
+                }
+            });
+        }
+        accounts.sign_out(&session.token).await.unwrap();
+        readers.join_all().await;
+        assert!(accounts.person(&session.token).await.is_err());
+    }
+}

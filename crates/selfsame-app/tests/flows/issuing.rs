@@ -1,0 +1,216 @@
+//! What must happen once happens once: codes, nonces, places in status lists.
+
+use std::collections::HashSet;
+
+use selfsame_app::view::Paging;
+use selfsame_app::view::issuer::{CredentialStatus, NewOffer};
+use selfsame_app::{App, Result};
+use selfsame_oauth::TokenResponse;
+use selfsame_openid4vc::Transport;
+use selfsame_openid4vc::wallet::offer::{Source, locate};
+use std::sync::Arc;
+use tokio::task::JoinSet;
+
+use crate::world::{Fault, Site, WalletHost, accept, person};
+
+const TASKS: usize = 32;
+
+fn token_request(site: &Site, link: &str) -> Vec<u8> {
+    let transport = Transport::with_plain_origins([&site.origin]);
+    let Source::Value(offer) = locate(link, &transport).unwrap() else {
+        panic!("the offer is in the link");
+    };
+    let code = offer
+        .pre_authorized_code()
+        .unwrap()
+        .code
+        .expose()
+        .to_owned();
+    let grant = "urn:ietf:params:oauth:grant-type:pre-authorized_code";
+    url::form_urlencoded::Serializer::new(String::new())
+        .append_pair("grant_type", grant)
+        .append_pair("pre-authorized_code", &code)
+        .finish()
+        .into_bytes()
+}
+
+/// Redeems one code by many tasks at once.
+async fn raced(app: &Arc<App>, body: &[u8]) -> Vec<Result<TokenResponse>> {
+    let mut tasks = JoinSet::new();
+    for _ in 0..TASKS {
+        let (app, body) = (app.clone(), body.to_vec());
+        tasks.spawn(async move { app.issuer()?.token(&body).await });
+    }
+    tasks.join_all().await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_code_is_redeemed_as_often_as_it_may_be_and_never_more() {
+    let site = Site::start().await;
+    for uses in [1, 20] {
+        let new: NewOffer = serde_json::from_value(serde_json::json!({
+            "template": "immunization", "examples": true, "uses": uses,
+        }))
+        .unwrap();
+        let offer = site.offer_of(new).await;
+        let answers = raced(&site.app, &token_request(&site, &offer.uri)).await;
+        let tokens: HashSet<String> = answers
+            .iter()
+            .flatten()
+            .map(|answer| answer.access_token.expose().to_owned())
+            .collect();
+        assert_eq!(tokens.len(), uses);
+        let refused: Vec<_> = answers
+            .iter()
+            .filter_map(|answer| answer.as_ref().err())
+            .collect();
+        assert_eq!(refused.len(), TASKS - uses);
+        assert!(
+            refused
+                .iter()
+                .all(|error| error.code == Some("invalid_grant"))
+        );
+        let issuer = site.app.issuer().unwrap();
+        assert_eq!(issuer.offer(&offer.id).await.unwrap().state, "taken");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_same_request_gets_the_same_credential_however_often_it_comes() {
+    let site = Site::start().await;
+    let app = WalletHost::new(&site).open().await;
+    let person = person(&app).await;
+    let offer = site.offer("immunization").await;
+    site.faults.add("/issuer/credential", Fault::CutBefore);
+    let wallet = app.wallet().unwrap();
+    wallet
+        .accept_offer(&person, &accept(&offer))
+        .await
+        .unwrap_err();
+    let (token, body) = site.faults.last_request();
+    let token = token.unwrap();
+    let mut tasks = JoinSet::new();
+    for _ in 0..TASKS {
+        let (app, token, body) = (site.app.clone(), token.clone(), body.clone());
+        tasks.spawn(async move {
+            let answer = app
+                .issuer()
+                .unwrap()
+                .credential(&token, &body)
+                .await
+                .unwrap();
+            serde_json::to_string(&answer).unwrap()
+        });
+    }
+    let answers: HashSet<String> = tasks.join_all().await.into_iter().collect();
+    assert_eq!((answers.len(), site.issued().await), (1, 1));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_nonce_is_good_for_one_request() {
+    let site = Site::start().await;
+    let app = WalletHost::new(&site).open().await;
+    let person = person(&app).await;
+    let offer = site.offer("immunization").await;
+    site.faults.add("/issuer/credential", Fault::HangBefore);
+    let wallet = app.wallet().unwrap().clone();
+    tokio::spawn(async move { wallet.accept_offer(&person, &accept(&offer)).await });
+    site.faults.is_met().await;
+    let (token, body) = site.faults.last_request();
+    let another = site.offer("immunization").await;
+    let issuer = site.app.issuer().unwrap();
+    let redeemed = issuer
+        .token(&token_request(&site, &another.uri))
+        .await
+        .unwrap();
+    issuer
+        .credential(redeemed.access_token.expose(), &body)
+        .await
+        .unwrap();
+    let replayed = issuer.credential(&token.unwrap(), &body).await.unwrap_err();
+    assert_eq!(replayed.code, Some("invalid_nonce"));
+    assert_eq!(site.issued().await, 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_place_in_a_status_list_is_given_once_whoever_opens_the_records() {
+    let site = Site::start().await;
+    let mut given = HashSet::new();
+    let mut count = 0;
+    let mut app = site.app.clone();
+    for _ in 0..3 {
+        let mut tasks = JoinSet::new();
+        for _ in 0..8 {
+            let app = app.clone();
+            tasks.spawn(async move {
+                let mut places = Vec::new();
+                for _ in 0..50 {
+                    let place = app.issuer().unwrap().lists().place().await.unwrap();
+                    places.push((place.list, place.index));
+                }
+                places
+            });
+        }
+        for places in tasks.join_all().await {
+            count += places.len();
+            given.extend(places);
+        }
+        app = site.reopened().await;
+    }
+    assert_eq!((given.len(), count), (1200, 1200));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_status_fought_over_ends_as_the_last_one_said_and_revoked_stays_revoked() {
+    let site = Site::start().await;
+    let app = WalletHost::new(&site).open().await;
+    let person = person(&app).await;
+    let offer = site.offer("immunization").await;
+    let wallet = app.wallet().unwrap();
+    wallet.accept_offer(&person, &accept(&offer)).await.unwrap();
+    let issuer = site.app.issuer().unwrap();
+    let id = issuer.issued(None, &Paging::default()).await.unwrap().items[0]
+        .id
+        .clone();
+    let mut tasks = JoinSet::new();
+    for number in 0..TASKS {
+        let (app, id) = (site.app.clone(), id.clone());
+        let status = match number {
+            0 => CredentialStatus::Revoked,
+            even if even % 2 == 0 => CredentialStatus::Suspended,
+            _ => CredentialStatus::Valid,
+        };
+        tasks.spawn(async move {
+            app.issuer()
+                .unwrap()
+                .set_status(&id, status)
+                .await
+                .map(drop)
+        });
+    }
+    tasks.join_all().await;
+    issuer
+        .set_status(&id, CredentialStatus::Revoked)
+        .await
+        .unwrap();
+    assert!(
+        issuer
+            .set_status(&id, CredentialStatus::Valid)
+            .await
+            .is_err()
+    );
+    // Whoever opens the records sees it, and says so in the list.
+    let reopened = site.reopened().await;
+    let seen = reopened
+        .issuer()
+        .unwrap()
+        .issued_credential(&id)
+        .await
+        .unwrap();
+    assert_eq!(seen.status, CredentialStatus::Revoked);
+    let (here, there) = (
+        issuer.lists().digest(0),
+        reopened.issuer().unwrap().lists().digest(0),
+    );
+    assert_eq!(here.unwrap(), there.unwrap());
+}

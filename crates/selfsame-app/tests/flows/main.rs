@@ -1,0 +1,8 @@
+//! Whole flows over HTTP on loopback: what is kept, what is refused, and what a fault at any point leaves behind.
+
+mod accounts;
+mod issuing;
+mod receiving;
+mod routes;
+mod verifying;
+mod world;

@@ -1,0 +1,300 @@
+//! Taking an offer: wherever it is cut off, it ends in a card or in a failure that the history tells.
+
+use selfsame_app::ErrorKind;
+use selfsame_app::config::DidMethod;
+use selfsame_app::view::wallet::AcceptOffer;
+
+use crate::world::{Fault, Site, WalletHost, accept, belongings, outcome, person};
+
+const TOKEN: &str = "/issuer/token";
+const NONCE: &str = "/issuer/nonce";
+const CREDENTIAL: &str = "/issuer/credential";
+
+/// The wallet's process is killed while a call of the flow is under way; another one goes on.
+fn killed_at(path: &str, fault: Fault) -> (usize, usize, String) {
+    let outside = tokio::runtime::Runtime::new().unwrap();
+    let site = outside.block_on(Site::start());
+    let offer = outside.block_on(site.offer("immunization"));
+    let host = WalletHost::new(&site);
+    let first = host.process();
+    let person = first.runtime.block_on(person(&first.app));
+
+    site.faults.add(path, fault);
+    let (wallet, holder) = (first.app.wallet().unwrap().clone(), person.clone());
+    let accepted = first.runtime.spawn(async move {
+        let _ = wallet.accept_offer(&holder, &accept(&offer)).await;
+    });
+    outside.block_on(site.faults.is_met());
+    assert!(!accepted.is_finished());
+    first.kill();
+
+    let second = host.process();
+    second.app.clock().advance(15);
+    let (cards, history) = second.runtime.block_on(outcome(&second.app, &person));
+    assert_eq!(history.len(), 1);
+    let issued = outside.block_on(site.issued());
+    second.kill();
+    if history[0].what == "failed" {
+        assert!(history[0].reason.is_some());
+        assert_eq!(history[0].party, format!("{}issuer", site.origin));
+    }
+    (cards.len(), issued, history[0].what.clone())
+}
+
+#[test]
+fn a_wallet_killed_at_any_call_keeps_the_card_or_says_that_it_failed() {
+    let kept = (1, 1, "received".to_owned());
+    for (path, fault) in [
+        (TOKEN, Fault::HangBefore),
+        (NONCE, Fault::HangBefore),
+        (NONCE, Fault::HangAfter),
+        (CREDENTIAL, Fault::HangBefore),
+        (CREDENTIAL, Fault::HangAfter),
+    ] {
+        assert_eq!(killed_at(path, fault), kept, "{path} {fault:?}");
+    }
+    // The code is spent, and what it was spent for never came.
+    let failed = (0, 0, "failed".to_owned());
+    assert_eq!(killed_at(TOKEN, Fault::HangAfter), failed);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_an_issuer_turns_away_or_loses_is_asked_for_again() {
+    for (path, fault) in [
+        (TOKEN, Fault::Busy),
+        (NONCE, Fault::CutBefore),
+        (CREDENTIAL, Fault::Busy),
+        (CREDENTIAL, Fault::CutBefore),
+        (CREDENTIAL, Fault::CutAfter),
+    ] {
+        let site = Site::start().await;
+        let app = WalletHost::new(&site).open().await;
+        let person = person(&app).await;
+        let offer = site.offer("immunization").await;
+        site.faults.add(path, fault);
+        let wallet = app.wallet().unwrap();
+        let waits = wallet
+            .accept_offer(&person, &accept(&offer))
+            .await
+            .unwrap_err();
+        assert_eq!(waits.kind, ErrorKind::Upstream, "{path} {fault:?}");
+        app.clock().advance(15);
+        let (cards, history) = outcome(&app, &person).await;
+        assert_eq!(
+            (cards.len(), site.issued().await),
+            (1, 1),
+            "{path} {fault:?}"
+        );
+        assert_eq!((history.len(), history[0].what.as_str()), (1, "received"));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_code_that_may_have_been_redeemed_is_not_sent_again() {
+    let site = Site::start().await;
+    let app = WalletHost::new(&site).open().await;
+    let person = person(&app).await;
+    let offer = site.offer("immunization").await;
+    site.faults.add(TOKEN, Fault::CutBefore);
+    let wallet = app.wallet().unwrap();
+    wallet
+        .accept_offer(&person, &accept(&offer))
+        .await
+        .unwrap_err();
+    let (cards, history) = outcome(&app, &person).await;
+    assert_eq!((cards.len(), history[0].what.as_str()), (0, "failed"));
+    assert!(
+        history[0]
+            .reason
+            .as_deref()
+            .unwrap()
+            .contains("connection broke")
+    );
+    // It was not redeemed in fact, and the person still has the offer.
+    wallet.accept_offer(&person, &accept(&offer)).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_issuer_that_is_away_is_waited_for() {
+    let mut site = Site::start().await;
+    let app = WalletHost::new(&site).open().await;
+    let person = person(&app).await;
+    let offer = site.offer("immunization").await;
+    let wallet = app.wallet().unwrap();
+    // Its documents are known from here on.
+    wallet.preview_offer(&offer.uri).await.unwrap();
+    site.hang_up().await;
+    let waits = wallet
+        .accept_offer(&person, &accept(&offer))
+        .await
+        .unwrap_err();
+    assert!(waits.reason.contains("goes on by itself"), "{waits:?}");
+    assert_eq!(belongings(&app, &person).await.1.len(), 0);
+    site.listen().await;
+    app.clock().advance(15);
+    let (cards, history) = outcome(&app, &person).await;
+    assert_eq!((cards.len(), history[0].what.as_str()), (1, "received"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_issuer_that_stays_away_is_given_up() {
+    let mut site = Site::start().await;
+    let app = WalletHost::new(&site).open().await;
+    let person = person(&app).await;
+    let offer = site.offer("immunization").await;
+    let wallet = app.wallet().unwrap();
+    wallet.preview_offer(&offer.uri).await.unwrap();
+    site.hang_up().await;
+    wallet
+        .accept_offer(&person, &accept(&offer))
+        .await
+        .unwrap_err();
+    let waited = tokio::spawn({
+        let app = app.clone();
+        async move {
+            loop {
+                app.clock().advance(60);
+                tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+            }
+        }
+    });
+    let (cards, history) = outcome(&app, &person).await;
+    waited.abort();
+    assert_eq!((cards.len(), history[0].what.as_str()), (0, "failed"));
+    assert!(
+        history[0]
+            .reason
+            .as_deref()
+            .unwrap()
+            .contains("could not be reached")
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_flow_that_outlived_its_day_says_so() {
+    let mut site = Site::start().await;
+    let app = WalletHost::new(&site).open().await;
+    let person = person(&app).await;
+    let offer = site.offer("immunization").await;
+    let wallet = app.wallet().unwrap();
+    wallet.preview_offer(&offer.uri).await.unwrap();
+    site.hang_up().await;
+    wallet
+        .accept_offer(&person, &accept(&offer))
+        .await
+        .unwrap_err();
+    app.clock().advance(25 * 3600);
+    let (_, history) = outcome(&app, &person).await;
+    assert_eq!(history[0].what, "failed");
+    assert!(
+        history[0]
+            .reason
+            .as_deref()
+            .unwrap()
+            .contains("not taken in time")
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_issuer_did_not_sign_is_not_kept() {
+    for format in ["dc+sd-jwt", "jwt_vc_json", "vc+jwt"] {
+        let site = Site::start().await;
+        let app = WalletHost::new(&site).open().await;
+        let person = person(&app).await;
+        let mut new = serde_json::json!({"template": "immunization", "examples": true});
+        new["format"] = format.into();
+        let offer = site.offer_of(serde_json::from_value(new).unwrap()).await;
+        site.faults.add(CREDENTIAL, Fault::Forge);
+        let wallet = app.wallet().unwrap();
+        let error = wallet
+            .accept_offer(&person, &accept(&offer))
+            .await
+            .unwrap_err();
+        assert!(error.reason.contains("not genuine"), "{format}: {error:?}");
+        let (cards, history) = outcome(&app, &person).await;
+        assert_eq!((cards.len(), history.len()), (0, 1));
+        assert_eq!(history[0].what, "failed");
+        assert_eq!(history[0].reason.as_deref(), Some(error.reason.as_str()));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_credential_waits_until_its_issuers_key_can_be_had() {
+    let site = Site::with(DidMethod::Web).await;
+    let app = WalletHost::new(&site).open().await;
+    let person = person(&app).await;
+    let offer = site.offer("immunization").await;
+    site.faults.add("/issuer/did.json", Fault::Busy);
+    let wallet = app.wallet().unwrap();
+    wallet
+        .accept_offer(&person, &accept(&offer))
+        .await
+        .unwrap_err();
+    assert_eq!(belongings(&app, &person).await.0.len(), 0);
+    // Should the call be made again, it would be seen.
+    site.faults.add(CREDENTIAL, Fault::Forge);
+    app.clock().advance(20);
+    let (cards, history) = outcome(&app, &person).await;
+    assert_eq!((cards.len(), history[0].what.as_str()), (1, "received"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_credential_whose_issuers_key_is_never_had_is_not_kept() {
+    let site = Site::with(DidMethod::Web).await;
+    let app = WalletHost::new(&site).open().await;
+    let person = person(&app).await;
+    let offer = site.offer("immunization").await;
+    for _ in 0..20 {
+        site.faults.add("/issuer/did.json", Fault::Busy);
+    }
+    let wallet = app.wallet().unwrap();
+    wallet
+        .accept_offer(&person, &accept(&offer))
+        .await
+        .unwrap_err();
+    for _ in 0..12 {
+        app.clock().advance(300);
+        tokio::time::sleep(std::time::Duration::from_millis(600)).await;
+    }
+    site.faults.clear();
+    let (cards, history) = outcome(&app, &person).await;
+    assert_eq!((cards.len(), history[0].what.as_str()), (0, "failed"));
+    assert!(
+        history[0]
+            .reason
+            .as_deref()
+            .unwrap()
+            .contains("nobody can say")
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_deleted_card_takes_its_key_along_and_leaves_the_persons_own() {
+    let site = Site::start().await;
+    let host = WalletHost::new(&site);
+    let app = host.open().await;
+    let person = person(&app).await;
+    let wallet = app.wallet().unwrap();
+    let own = wallet.create_did(&person, "key", "Ed25519").await.unwrap();
+    let by_did = AcceptOffer {
+        did: Some(own.did.clone()),
+        ..accept(&site.offer("immunization").await)
+    };
+    let w3c = serde_json::json!({"template": "allergies", "examples": true, "format": "vc+jwt"});
+    let w3c = site.offer_of(serde_json::from_value(w3c).unwrap()).await;
+    let sd_jwt = site.offer("allergies").await;
+    for accepting in [by_did.clone(), accept(&sd_jwt), accept(&w3c)] {
+        let cards = wallet.accept_offer(&person, &accepting).await.unwrap();
+        let fresh = usize::from(accepting.did.is_none());
+        assert_eq!(host.keys(&person).await, 1 + fresh);
+        wallet.delete_card(&person, &cards[0].id).await.unwrap();
+        assert_eq!(host.keys(&person).await, 1);
+    }
+    assert_eq!(belongings(&app, &person).await.0.len(), 0);
+    // The key of the DID is still good for another credential.
+    let again = AcceptOffer {
+        offer: site.offer("immunization").await.uri,
+        ..by_did
+    };
+    wallet.accept_offer(&person, &again).await.unwrap();
+}

@@ -1,0 +1,99 @@
+//! The protocols' endpoints over an instance, as thin as can be.
+
+use bytes::Bytes;
+use http_body_util::Full;
+use selfsame_app::issuer::lists::Face;
+use selfsame_app::{App, Error, ErrorKind, Result};
+use serde::Serialize;
+
+type Reply = http::Response<Full<Bytes>>;
+
+const JSON: &str = "application/json";
+
+pub async fn answer(
+    app: &App,
+    head: &http::request::Parts,
+    (bearer, body): (Option<&str>, &[u8]),
+) -> Reply {
+    let path = head.uri.path().trim_start_matches('/');
+    let answered = match head.method {
+        http::Method::GET => got(app, path).await,
+        _ => posted(app, path, (bearer.unwrap_or_default(), body)).await,
+    };
+    answered.unwrap_or_else(|error| refused(&error))
+}
+
+async fn got(app: &App, path: &str) -> Result<Reply> {
+    let segments: Vec<&str> = path.split('/').collect();
+    match segments.as_slice() {
+        [".well-known", "openid-credential-issuer", "issuer"] => Ok(reply(
+            JSON,
+            app.issuer()?.published().documents.issuer.to_vec(),
+        )),
+        [".well-known", "oauth-authorization-server", "issuer"] => Ok(reply(
+            JSON,
+            app.issuer()?.published().documents.server.to_vec(),
+        )),
+        ["issuer", "did.json"] => json(&app.issuer()?.identity().document()?),
+        ["dids", _, "did.json"] => json(
+            &app.dids()
+                .document(path.trim_end_matches("/did.json"))
+                .await?,
+        ),
+        ["status", list, face @ ..] => {
+            let face = Face::parse(face.first().copied()).unwrap();
+            let list = app
+                .issuer()?
+                .lists()
+                .serve(list.parse().unwrap(), face)
+                .await?;
+            Ok(reply(list.content_type, list.body.to_vec()))
+        }
+        ["verifier", "requests", id] => {
+            let object = app.verifier()?.request_object(id, None).await?;
+            Ok(reply(
+                "application/oauth-authz-req+jwt",
+                object.into_bytes(),
+            ))
+        }
+        _ => Err(Error::not_found("nothing here")),
+    }
+}
+
+async fn posted(app: &App, path: &str, (bearer, body): (&str, &[u8])) -> Result<Reply> {
+    match path {
+        "issuer/token" => json(&app.issuer()?.token(body).await?),
+        "issuer/nonce" => json(&app.issuer()?.nonce()),
+        "issuer/credential" => json(&app.issuer()?.credential(bearer, body).await?),
+        other => {
+            let id = other.strip_prefix("verifier/responses/");
+            let id = id.ok_or_else(|| Error::not_found("nothing here"))?;
+            json(&app.verifier()?.response(id, body).await?)
+        }
+    }
+}
+
+fn json(value: &impl Serialize) -> Result<Reply> {
+    Ok(reply(JSON, serde_json::to_vec(value).unwrap()))
+}
+
+fn reply(content_type: &str, body: Vec<u8>) -> Reply {
+    http::Response::builder()
+        .header("content-type", content_type)
+        .body(Full::from(body))
+        .unwrap()
+}
+
+fn refused(error: &Error) -> Reply {
+    let status = match error.kind {
+        ErrorKind::Unauthenticated => 401,
+        ErrorKind::NotFound => 404,
+        ErrorKind::Unavailable { .. } => 503,
+        ErrorKind::Internal => 500,
+        _ => 400,
+    };
+    let body = serde_json::json!({"error": error.code.unwrap_or("invalid_request")});
+    let mut reply = reply(JSON, body.to_string().into_bytes());
+    *reply.status_mut() = http::StatusCode::from_u16(status).unwrap();
+    reply
+}

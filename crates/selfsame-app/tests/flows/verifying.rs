@@ -1,0 +1,228 @@
+//! Presenting and judging: one answer counts, and no more leaves the wallet than was asked for.
+
+use selfsame_app::ErrorKind;
+use selfsame_app::view::instance::NewDid;
+use selfsame_app::view::verifier::{NewRequest, RequestState};
+use selfsame_app::view::wallet::{AcceptOffer, AnswerRequest};
+use selfsame_credential::verdict::Outcome;
+use selfsame_did::{Did, Options};
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
+
+use crate::world::{Fault, Site, WalletHost, accept, belongings, outcome, person};
+
+const RESPONSES: &str = "/verifier/responses";
+
+fn newest(uri: &str) -> AnswerRequest {
+    AnswerRequest {
+        request: uri.to_owned(),
+        cards: Default::default(),
+        policy: Some("newest".to_owned()),
+    }
+}
+
+fn of_template(template: &str) -> NewRequest {
+    NewRequest {
+        template: Some(template.to_owned()),
+        ..NewRequest::default()
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_responses_that_come_at_once_exactly_one_is_taken() {
+    let site = Site::start().await;
+    let app = WalletHost::new(&site).open().await;
+    let person = person(&app).await;
+    let wallet = app.wallet().unwrap();
+    let offer = site.offer("immunization").await;
+    wallet.accept_offer(&person, &accept(&offer)).await.unwrap();
+    let verifier = site.app.verifier().unwrap();
+    let request = verifier
+        .create_request(&of_template("immunization"))
+        .await
+        .unwrap();
+    site.faults.add(RESPONSES, Fault::CutBefore);
+    wallet
+        .answer_request(&person, &newest(&request.uri))
+        .await
+        .unwrap_err();
+    let (_, body) = site.faults.last_request();
+    let mut tasks = JoinSet::new();
+    for _ in 0..16 {
+        let (app, id, body) = (site.app.clone(), request.id.clone(), body.clone());
+        tasks.spawn(async move { app.verifier().unwrap().response(&id, &body).await });
+    }
+    let answers = tasks.join_all().await;
+    assert_eq!(answers.iter().filter(|answer| answer.is_ok()).count(), 1);
+    let refused = answers.iter().filter_map(|answer| answer.as_ref().err());
+    for error in refused {
+        assert_eq!(
+            (error.kind, error.code),
+            (ErrorKind::BadRequest, Some("invalid_request"))
+        );
+    }
+    let status = verifier.request(&request.id).await.unwrap();
+    assert_eq!(status.state, RequestState::Answered);
+    assert_eq!(status.verdict.unwrap().outcome, Outcome::Valid);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_that_was_lost_on_its_way_is_delivered_again() {
+    for (fault, what) in [
+        (Fault::Busy, "shared"),
+        (Fault::CutBefore, "shared"),
+        // The verifier has it and says so; the history names what has left.
+        (Fault::CutAfter, "failed"),
+    ] {
+        let site = Site::start().await;
+        let app = WalletHost::new(&site).open().await;
+        let person = person(&app).await;
+        let wallet = app.wallet().unwrap();
+        let offer = site.offer("immunization").await;
+        wallet.accept_offer(&person, &accept(&offer)).await.unwrap();
+        let verifier = site.app.verifier().unwrap();
+        let request = verifier
+            .create_request(&of_template("immunization"))
+            .await
+            .unwrap();
+        site.faults.add(RESPONSES, fault);
+        wallet
+            .answer_request(&person, &newest(&request.uri))
+            .await
+            .unwrap_err();
+        app.clock().advance(15);
+        for _ in 0..200 {
+            if belongings(&app, &person).await.1.len() == 2 {
+                break;
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+        }
+        let (_, history) = outcome(&app, &person).await;
+        assert_eq!(
+            (history.len(), history[0].what.as_str()),
+            (2, what),
+            "{fault:?}"
+        );
+        assert!(!history[0].claims.is_empty());
+        let status = verifier.request(&request.id).await.unwrap();
+        assert_eq!(status.verdict.unwrap().outcome, Outcome::Valid, "{fault:?}");
+    }
+}
+
+/// Asks with this query and gives what was disclosed.
+async fn disclosed(template: &str, claims: Value) -> Value {
+    let site = Site::start().await;
+    let app = WalletHost::new(&site).open().await;
+    let person = person(&app).await;
+    let wallet = app.wallet().unwrap();
+    // Bound to a DID whose key is no P-256 key, which signs with its own algorithm.
+    let did = wallet
+        .create_did(&person, "key", "Ed25519")
+        .await
+        .unwrap()
+        .did;
+    let accepting = AcceptOffer {
+        did: Some(did),
+        ..accept(&site.offer(template).await)
+    };
+    wallet.accept_offer(&person, &accepting).await.unwrap();
+    let query = json!({"credentials": [{
+        "id": "asked", "format": "dc+sd-jwt",
+        "meta": {"vct_values": [format!("urn:selfsame:credential:{template}")]},
+        "claims": claims,
+    }]});
+    let verifier = site.app.verifier().unwrap();
+    let request = NewRequest {
+        dcql_query: Some(query),
+        ..NewRequest::default()
+    };
+    let request = verifier.create_request(&request).await.unwrap();
+    wallet
+        .answer_request(&person, &newest(&request.uri))
+        .await
+        .unwrap();
+    let verdict = verifier
+        .request(&request.id)
+        .await
+        .unwrap()
+        .verdict
+        .unwrap();
+    assert_eq!(verdict.outcome, Outcome::Valid, "{:?}", verdict.reason);
+    serde_json::to_value(&verdict.credentials[0]).unwrap()["claims"].clone()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_element_of_a_list_is_shown_without_the_others() {
+    let claims = disclosed("allergies", json!([{"path": ["allergies", 1]}])).await;
+    let shown = claims["allergies"].as_array().unwrap();
+    assert_eq!(shown.len(), 1);
+    assert_eq!(shown[0]["substance"], "Peanut");
+    assert!(
+        claims
+            .get("patient")
+            .is_none_or(|patient| patient == &json!({}))
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_list_that_is_not_asked_for_does_not_even_tell_its_length() {
+    let claims = disclosed("allergies", json!([{"path": ["patient", "family_name"]}])).await;
+    assert!(claims.get("allergies").is_none());
+    assert_eq!(claims["patient"], json!({"family_name": "Musterfrau"}));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_list_that_is_asked_for_comes_whole() {
+    let claims = disclosed("allergies", json!([{"path": ["allergies"]}])).await;
+    assert_eq!(claims["allergies"].as_array().unwrap().len(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_preview_names_each_element_that_would_leave() {
+    let site = Site::start().await;
+    let app = WalletHost::new(&site).open().await;
+    let person = person(&app).await;
+    let wallet = app.wallet().unwrap();
+    let offer = site.offer("allergies").await;
+    wallet.accept_offer(&person, &accept(&offer)).await.unwrap();
+    let query = json!({"credentials": [{
+        "id": "asked", "format": "dc+sd-jwt",
+        "meta": {"vct_values": ["urn:selfsame:credential:allergies"]},
+        "claims": [{"path": ["allergies", 0]}],
+    }]});
+    let request = NewRequest {
+        dcql_query: Some(query),
+        ..NewRequest::default()
+    };
+    let verifier = site.app.verifier().unwrap();
+    let request = verifier.create_request(&request).await.unwrap();
+    let preview = wallet.preview_request(&person, &request.uri).await.unwrap();
+    let claims = &preview.shares[0].choices[0].claims;
+    let lists: Vec<&str> = claims
+        .iter()
+        .filter(|claim| claim.label == "Allergies")
+        .map(|claim| claim.value.as_str())
+        .collect();
+    assert_eq!(lists.len(), 1);
+    assert!(lists[0].contains("Penicillin") && !lists[0].contains("Peanut"));
+    assert!(!claims.iter().any(|claim| claim.label == "Family name"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_hosted_did_is_resolved_anew_once_it_is_changed() {
+    let site = Site::start().await;
+    let new = NewDid {
+        method: "web".to_owned(),
+        kind: None,
+    };
+    let made = site.app.dids().create(&new).await.unwrap();
+    let did = Did::parse(&made.did).unwrap();
+    let options = Options::default();
+    let before = site.app.resolve(&did, &options).await;
+    assert!(before.document.is_some());
+    site.app.dids().rotate(&made.did).await.unwrap();
+    let after = site.app.resolve(&did, &options).await;
+    assert_ne!(before.document, after.document);
+    site.app.dids().deactivate(&made.did).await.unwrap();
+    assert!(site.app.resolve(&did, &options).await.document.is_none());
+}

@@ -1,0 +1,430 @@
+//! An issuer and verifier behind a server that fails as it is told, and wallets whose process can be killed.
+
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use selfsame_app::clock::Clock;
+use selfsame_app::config::{
+    Config, DidMethod, IssuerConfig, RegistryConfig, Roles, TrustConfig, VerifierConfig,
+};
+use selfsame_app::view::Paging;
+use selfsame_app::view::issuer::{NewOffer, Offer};
+use selfsame_app::view::wallet::{AcceptOffer, CardSummary, HistoryEntry, Person};
+use selfsame_app::{App, Parts};
+use selfsame_crypto::SecretString;
+use selfsame_crypto::seal::SealingKey;
+use selfsame_net::{Net, Settings};
+use selfsame_store::{Memory, Page, Store, Vault};
+use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
+use tokio::sync::Semaphore;
+use tokio::task::JoinHandle;
+use url::Url;
+
+use crate::routes;
+
+/// What a server does to a request in place of answering it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Fault {
+    /// Turns it away.
+    Busy,
+    /// Breaks the connection without having looked at it.
+    CutBefore,
+    /// Does what is asked and breaks the connection.
+    CutAfter,
+    /// Takes it and falls silent.
+    HangBefore,
+    /// Does what is asked and falls silent.
+    HangAfter,
+    /// Answers with something that its issuer did not sign.
+    Forge,
+}
+
+/// The faults to come, by path, and the bodies that met them.
+#[derive(Default)]
+pub struct Faults {
+    coming: Mutex<VecDeque<(String, Fault)>>,
+    pub met: Counter,
+    pub bodies: Mutex<Vec<(Option<String>, Vec<u8>)>>,
+}
+
+/// A semaphore that begins without permits.
+pub struct Counter(Semaphore);
+
+impl Default for Counter {
+    fn default() -> Self {
+        Self(Semaphore::new(0))
+    }
+}
+
+impl Faults {
+    pub fn add(&self, path: &str, fault: Fault) {
+        let mut coming = self.coming.lock().unwrap();
+        coming.push_back((path.to_owned(), fault));
+    }
+
+    pub fn clear(&self) {
+        self.coming.lock().unwrap().clear();
+    }
+
+    /// Until a fault has been met.
+    pub async fn is_met(&self) {
+        self.met.0.acquire().await.unwrap().forget();
+    }
+
+    /// The bearer's token and the body of the request that met the last fault.
+    pub fn last_request(&self) -> (Option<String>, Vec<u8>) {
+        self.bodies.lock().unwrap().last().unwrap().clone()
+    }
+
+    fn take(&self, path: &str) -> Option<Fault> {
+        let mut coming = self.coming.lock().unwrap();
+        let at = coming
+            .iter()
+            .position(|(prefix, _)| path.starts_with(prefix))?;
+        coming.remove(at).map(|(_, fault)| fault)
+    }
+}
+
+/// An instance that issues and verifies, over HTTP on loopback.
+pub struct Site {
+    pub app: Arc<App>,
+    pub faults: Arc<Faults>,
+    pub origin: Url,
+    memory: Arc<Memory>,
+    server: JoinHandle<()>,
+}
+
+impl Site {
+    pub async fn start() -> Self {
+        Self::with(DidMethod::Key).await
+    }
+
+    pub async fn with(did_method: DidMethod) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let origin: Url = format!("http://localhost:{port}/").parse().unwrap();
+        let memory = Arc::new(Memory::new());
+        let app = site_app(&origin, did_method, &memory).await;
+        let faults = Arc::new(Faults::default());
+        let server = serve(listener, app.clone(), faults.clone());
+        Self {
+            app,
+            faults,
+            origin,
+            memory,
+            server,
+        }
+    }
+
+    /// The same records opened by another process.
+    pub async fn reopened(&self) -> Arc<App> {
+        site_app(&self.origin, DidMethod::Key, &self.memory).await
+    }
+
+    /// Nobody listens any more.
+    pub async fn hang_up(&mut self) {
+        self.server.abort();
+        // The listener is gone once the task is.
+        let _ = (&mut self.server).await;
+    }
+
+    /// Listens again, at the same address.
+    pub async fn listen(&mut self) {
+        let address = format!("127.0.0.1:{}", self.origin.port().unwrap());
+        let listener = TcpListener::bind(address).await.unwrap();
+        self.server = serve(listener, self.app.clone(), self.faults.clone());
+    }
+
+    pub async fn offer(&self, template: &str) -> Offer {
+        self.offer_of(NewOffer {
+            template: template.to_owned(),
+            format: None,
+            claims: serde_json::Map::new(),
+            examples: true,
+            uses: None,
+            tx_code: false,
+            by_reference: false,
+            expires_in: None,
+            label: None,
+        })
+        .await
+    }
+
+    pub async fn offer_of(&self, new: NewOffer) -> Offer {
+        self.app.issuer().unwrap().create_offer(&new).await.unwrap()
+    }
+
+    pub async fn issued(&self) -> usize {
+        let issuer = self.app.issuer().unwrap();
+        issuer
+            .issued(None, &Paging::default())
+            .await
+            .unwrap()
+            .items
+            .len()
+    }
+}
+
+async fn site_app(origin: &Url, did_method: DidMethod, memory: &Arc<Memory>) -> Arc<App> {
+    let config = Config {
+        origin: origin.clone(),
+        roles: Roles {
+            issuer: true,
+            wallet: false,
+            verifier: true,
+            registry: false,
+        },
+        issuer: IssuerConfig {
+            did_method,
+            ..IssuerConfig::default()
+        },
+        verifier: VerifierConfig {
+            did_method: DidMethod::Key,
+            ..VerifierConfig::default()
+        },
+        trust: TrustConfig::default(),
+        registry: RegistryConfig::None,
+        foreign_resolver: None,
+    };
+    open(config, origin, memory).await
+}
+
+/// An instance whose records expire by its own clock.
+async fn open(config: Config, reach: &Url, memory: &Arc<Memory>) -> Arc<App> {
+    let clock = Arc::new(OnceLock::<Clock>::new());
+    let ticking = clock.clone();
+    let now = move || {
+        ticking
+            .get()
+            .map_or_else(|| Clock::default().now(), Clock::now)
+    };
+    let vault = Vault::from_master(SealingKey::from_bytes([7; 32]));
+    let store = Store::open_with_clock(memory.clone(), vault, Arc::new(now))
+        .await
+        .unwrap();
+    let settings = Settings {
+        own_origins: vec![config.origin.origin(), reach.origin()],
+        native_roots: false,
+        ..Settings::default()
+    };
+    let parts = Parts {
+        store,
+        net: Net::new(settings).unwrap(),
+        ledger: None,
+    };
+    let (app, _) = App::open(config, parts).await.unwrap();
+    clock.set(app.clock().clone()).unwrap();
+    app
+}
+
+/// A wallet's records, and the process that has them open.
+pub struct WalletHost {
+    memory: Arc<Memory>,
+    issuer: Url,
+}
+
+impl WalletHost {
+    pub fn new(site: &Site) -> Self {
+        Self {
+            memory: Arc::default(),
+            issuer: site.origin.clone(),
+        }
+    }
+
+    pub async fn open(&self) -> Arc<App> {
+        let config = Config {
+            origin: "http://127.0.0.1:9/".parse().unwrap(),
+            roles: Roles {
+                issuer: false,
+                wallet: true,
+                verifier: false,
+                registry: false,
+            },
+            issuer: IssuerConfig::default(),
+            verifier: VerifierConfig::default(),
+            trust: TrustConfig {
+                origins: vec![self.issuer.clone()],
+                ..TrustConfig::default()
+            },
+            registry: RegistryConfig::None,
+            foreign_resolver: None,
+        };
+        let app = open(config, &self.issuer, &self.memory).await;
+        app.start().await.unwrap();
+        app
+    }
+
+    /// How many private keys a person has.
+    pub async fn keys(&self, person: &Person) -> usize {
+        let vault = Vault::from_master(SealingKey::from_bytes([7; 32]));
+        let store = Store::open(self.memory.clone(), vault).await.unwrap();
+        let page = Page::first(100);
+        let keys = store.list(&person.tenant, selfsame_app::keys::KIND, &page);
+        keys.await.unwrap().len()
+    }
+
+    /// Opens it in a runtime of its own, which can be ended at any instant.
+    pub fn process(&self) -> Process {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .unwrap();
+        let app = runtime.block_on(self.open());
+        Process { runtime, app }
+    }
+}
+
+/// A wallet's process.
+pub struct Process {
+    pub runtime: Runtime,
+    pub app: Arc<App>,
+}
+
+impl Process {
+    /// Nothing of it runs on.
+    pub fn kill(self) {
+        self.runtime.shutdown_timeout(Duration::from_secs(5));
+    }
+}
+
+pub async fn person(app: &App) -> Person {
+    let accounts = app.wallet().unwrap().accounts();
+    let password = SecretString::from("correct horse battery".to_owned());
+    let session = accounts
+        .register("maja@example.org", password)
+        .await
+        .unwrap();
+    accounts.person(&session.token).await.unwrap()
+}
+
+pub fn accept(offer: &Offer) -> AcceptOffer {
+    AcceptOffer {
+        offer: offer.uri.clone(),
+        tx_code: None,
+        did: None,
+        copies: None,
+    }
+}
+
+/// What a person has in the end: cards and history.
+pub async fn belongings(app: &App, person: &Person) -> (Vec<CardSummary>, Vec<HistoryEntry>) {
+    let wallet = app.wallet().unwrap();
+    let cards = wallet
+        .cards(person, &Paging::default())
+        .await
+        .unwrap()
+        .items;
+    let history = wallet
+        .history(person, &Paging::default())
+        .await
+        .unwrap()
+        .items;
+    (cards, history)
+}
+
+/// The same, once the history says anything.
+pub async fn outcome(app: &App, person: &Person) -> (Vec<CardSummary>, Vec<HistoryEntry>) {
+    for _ in 0..400 {
+        let (cards, history) = belongings(app, person).await;
+        if !history.is_empty() {
+            assert_eq!(app.status().await.unwrap().outbox_waiting, 0);
+            return (cards, history);
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    panic!("nothing came of it, and nobody says so");
+}
+
+fn serve(listener: TcpListener, app: Arc<App>, faults: Arc<Faults>) -> JoinHandle<()> {
+    tokio::spawn(async move {
+        // Connections end with the task that holds them.
+        let mut connections = tokio::task::JoinSet::new();
+        while let Ok((stream, _)) = listener.accept().await {
+            let (app, faults) = (app.clone(), faults.clone());
+            connections.spawn(async move {
+                let service = service_fn(|request| answered(&app, &faults, request));
+                // An error is a connection that was cut, here or there.
+                let _ = hyper::server::conn::http1::Builder::new()
+                    .serve_connection(TokioIo::new(stream), service)
+                    .await;
+            });
+        }
+    })
+}
+
+type Reply = http::Response<Full<Bytes>>;
+
+async fn answered(
+    app: &App,
+    faults: &Faults,
+    request: http::Request<Incoming>,
+) -> Result<Reply, &'static str> {
+    let (head, body) = request.into_parts();
+    let body = body
+        .collect()
+        .await
+        .map_err(|_| "the body broke off")?
+        .to_bytes();
+    let path = head.uri.path().to_owned();
+    let bearer = head.headers.get(http::header::AUTHORIZATION);
+    let bearer = bearer.and_then(|value| value.to_str().ok()?.strip_prefix("Bearer "));
+    let fault = faults.take(&path);
+    if fault.is_some() {
+        let seen = (bearer.map(str::to_owned), body.to_vec());
+        faults.bodies.lock().unwrap().push(seen);
+    }
+    let before = matches!(
+        fault,
+        Some(Fault::Busy | Fault::CutBefore | Fault::HangBefore)
+    );
+    let reply = match before {
+        true => None,
+        false => Some(routes::answer(app, &head, (bearer, &body)).await),
+    };
+    if fault.is_some() {
+        faults.met.0.add_permits(1);
+    }
+    match (fault, reply) {
+        (Some(Fault::Busy), _) => Ok(http::Response::builder()
+            .status(503)
+            .body(Full::default())
+            .unwrap()),
+        (Some(Fault::CutBefore | Fault::CutAfter), _) => Err("cut"),
+        (Some(Fault::HangBefore | Fault::HangAfter), _) => {
+            let never: Result<Reply, Infallible> = std::future::pending().await;
+            never.map_err(|never| match never {})
+        }
+        (Some(Fault::Forge), Some(reply)) => Ok(forged(reply).await),
+        (_, Some(reply)) => Ok(reply),
+        (_, None) => Err("nothing to answer"),
+    }
+}
+
+/// Alters the signature of each credential.
+async fn forged(reply: Reply) -> Reply {
+    let (head, body) = reply.into_parts();
+    let body = body.collect().await.unwrap().to_bytes();
+    let mut body: serde_json::Value = serde_json::from_slice(&body).unwrap();
+    for credential in body["credentials"].as_array_mut().unwrap() {
+        let raw = credential["credential"].as_str().unwrap();
+        let signature = raw.match_indices('.').nth(1).unwrap().0 + 5;
+        let other = if raw.as_bytes()[signature] == b'A' {
+            "B"
+        } else {
+            "A"
+        };
+        let mut raw = raw.to_owned();
+        raw.replace_range(signature..=signature, other);
+        credential["credential"] = raw.into();
+    }
+    http::Response::from_parts(head, Full::from(body.to_string()))
+}
