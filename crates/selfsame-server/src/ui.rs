@@ -4,6 +4,7 @@ pub mod home;
 pub mod hue;
 pub mod issuer;
 pub mod operator;
+pub mod pictogram;
 pub mod problem;
 pub mod qr;
 pub mod registry;

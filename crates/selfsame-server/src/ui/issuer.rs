@@ -39,6 +39,7 @@ struct Row {
     issued: String,
     expires: String,
     status: &'static str,
+    published: bool,
 }
 
 /// What can be made of a credential's status.
@@ -76,6 +77,7 @@ impl Row {
             label: one.label,
             issued: one.issued,
             expires: one.expires,
+            published: one.published,
             status: match one.status {
                 CredentialStatus::Valid => "valid",
                 CredentialStatus::Revoked => "revoked",

@@ -13,7 +13,7 @@ use serde::Deserialize;
 
 use super::{Frame, qr};
 use crate::auth::cookie::{self, Jar};
-use crate::error::Answer;
+use crate::error::{Answer, Problem};
 use crate::extract::{Form, Query};
 use crate::server::Server;
 
@@ -156,6 +156,7 @@ pub async fn create(State(server): State<Server>, form: Form) -> Answer {
         client_id_prefix: form.one("client_id_prefix").map(str::to_owned),
         same_device: form.checked("same_device"),
         purpose: form.one("purpose").map(str::to_owned),
+        max_status_age: seconds(&form)?,
         ..NewRequest::default()
     };
     let made = server.verifier()?.create_request(&new).await?;
@@ -167,6 +168,12 @@ pub async fn create(State(server): State<Server>, form: Form) -> Answer {
         response.headers_mut().append(SET_COOKIE, cookie);
     }
     Ok(response)
+}
+
+/// How old the status may be; an empty choice leaves it to what is configured.
+fn seconds(form: &Form) -> Answer<Option<u64>> {
+    let chosen = form.one("max_status_age").map(str::parse).transpose();
+    chosen.map_err(|_| Problem::bad_request("how old a status may be is a number of seconds"))
 }
 
 /// A request: its link while it waits, its verdict afterwards.

@@ -25,11 +25,27 @@ pub enum Scheme {
     Dark,
 }
 
+/// What the person uses.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Hand {
+    Mouse,
+    Keyboard,
+}
+
 /// A browser with a fresh profile. Dropping it ends it.
 pub struct Browser {
     client: Client,
     driver: Process,
+    hand: Hand,
 }
+
+/// The keys of the protocol (WebDriver §17.4.2).
+const TAB: &str = "\u{E004}";
+const ENTER: &str = "\u{E007}";
+const SPACE: &str = " ";
+const SELECT_ALL: &str = "\u{E009}a\u{E000}";
+/// No page of ours has more to tab through.
+const TABS_MAX: usize = 150;
 
 impl Browser {
     /// Starts Chromium with a window of a desk's size.
@@ -50,7 +66,18 @@ impl Browser {
             .connect(&address)
             .await
             .unwrap_or_else(|error| panic!("{error}\n{}", driver.output()));
-        Self { client, driver }
+        let hand = Hand::Mouse;
+        Self {
+            client,
+            driver,
+            hand,
+        }
+    }
+
+    /// The same for a person who has no mouse.
+    pub fn by_keyboard(mut self) -> Self {
+        self.hand = Hand::Keyboard;
+        self
     }
 
     /// The folder of the browser's profile, by which its processes are known.
@@ -67,10 +94,43 @@ impl Browser {
 
     /// The size of the page, as on a phone or at a desk.
     pub async fn resize(&self, width: u32, height: u32) {
+        let metrics = json!({
+            "width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600,
+        });
+        self.developer("Emulation.setDeviceMetricsOverride", metrics)
+            .await;
+    }
+
+    /// Keeps a picture of the whole page, however long, and goes back to this size.
+    pub async fn picture(&self, name: &str, (width, height): (u32, u32)) {
+        let length = self
+            .evaluate("return document.documentElement.scrollHeight")
+            .await;
+        let length = u32::try_from(length.as_u64().unwrap_or_default()).unwrap_or(height);
+        self.resize(width, length.clamp(height, 8000)).await;
+        self.screenshot(name).await;
+        self.resize(width, height).await;
+    }
+
+    async fn developer(&self, command: &'static str, params: Value) {
         self.client
-            .set_window_size(width, height)
+            .issue_cmd(Developer { command, params })
             .await
-            .expect("a window of this size");
+            .unwrap_or_else(|error| panic!("{command}: {error}"));
+    }
+
+    /// Where it is.
+    pub async fn address(&self) -> String {
+        self.client
+            .current_url()
+            .await
+            .map(String::from)
+            .expect("an address")
+    }
+
+    /// The button of the browser that goes back.
+    pub async fn back(&self) {
+        self.client.back().await.expect("a page before this one");
     }
 
     /// Presses the button or follows the link of this name.
@@ -89,15 +149,44 @@ impl Browser {
     async fn click(&self, condition: &str) {
         let pressable = "self::button or self::a or self::summary";
         let element = self.find(&format!("//*[{pressable}][{condition}]")).await;
+        if self.hand == Hand::Keyboard {
+            self.reach(&element).await;
+            return self.keys(ENTER).await;
+        }
         element
             .click()
             .await
             .unwrap_or_else(|error| panic!("press {condition}: {error}"));
     }
 
+    /// Tabs on until this has the focus, and a person can see that it has.
+    async fn reach(&self, element: &Element) {
+        for _ in 0..TABS_MAX {
+            let focus = self.client.active_element().await;
+            if focus.is_ok_and(|focus| focus.element_id() == element.element_id()) {
+                let outlined = "const e = document.activeElement, style = getComputedStyle(e); return style.outlineStyle !== 'none' || !!e.closest('.node')";
+                assert_eq!(
+                    self.evaluate(outlined).await,
+                    true,
+                    "the focus cannot be seen"
+                );
+                return;
+            }
+            self.keys(TAB).await;
+        }
+        panic!(
+            "the keyboard does not lead to {:?}",
+            element.text().await.unwrap_or_default()
+        );
+    }
+
     /// Fills in the field with this label.
     pub async fn fill(&self, label: &str, value: &str) {
         let field = self.field(label).await;
+        if self.hand == Hand::Keyboard {
+            self.reach(&field).await;
+            return self.keys(&format!("{SELECT_ALL}{value}")).await;
+        }
         field
             .clear()
             .await
@@ -111,6 +200,10 @@ impl Browser {
     /// Fills in the field a selector finds, where two fields of a page have the same label.
     pub async fn set(&self, selector: &str, value: &str) {
         let field = self.element(selector).await;
+        if self.hand == Hand::Keyboard {
+            self.reach(&field).await;
+            return self.keys(&format!("{SELECT_ALL}{value}")).await;
+        }
         field
             .send_keys(value)
             .await
@@ -138,6 +231,10 @@ impl Browser {
     /// Ticks or unticks the box, or picks the radio button, with this label.
     pub async fn tick(&self, label: &str) {
         let field = self.field(label).await;
+        if self.hand == Hand::Keyboard {
+            self.reach(&field).await;
+            return self.keys(SPACE).await;
+        }
         field
             .click()
             .await
@@ -343,6 +440,29 @@ fn chromium() -> String {
         (!path.is_empty()).then_some(path)
     });
     found.expect("Chromium; `cargo xtask test` installs it")
+}
+
+/// A command of Chromium's own protocol for developers.
+#[derive(Debug)]
+struct Developer {
+    command: &'static str,
+    params: Value,
+}
+
+impl WebDriverCompatibleCommand for Developer {
+    fn endpoint(
+        &self,
+        base: &url::Url,
+        session: Option<&str>,
+    ) -> Result<url::Url, url::ParseError> {
+        let session = session.unwrap_or_default();
+        base.join(&format!("session/{session}/goog/cdp/execute"))
+    }
+
+    fn method_and_body(&self, _: &url::Url) -> (http::Method, Option<String>) {
+        let body = json!({ "cmd": self.command, "params": self.params });
+        (http::Method::POST, Some(body.to_string()))
+    }
 }
 
 /// Chromium's own command for what a page has logged.

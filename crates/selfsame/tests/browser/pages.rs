@@ -1,21 +1,25 @@
-//! Every page by itself: on a phone and at a desk, light and dark, by keyboard, and without errors.
+//! Every page by itself, with real content: on a phone and at a desk, light and dark, by keyboard, and without errors.
+
+use serde_json::{Value, json};
 
 use crate::{
     browser::{Browser, Scheme},
     instance::Instance,
+    walk::{Desk, PURPOSE, Phone},
 };
 
-const TAB: &str = "\u{E004}";
-const ENTER: &str = "\u{E007}";
-
-const PAGES: [(&str, &str); 10] = [
+/// Pages that are there from the start.
+const PAGES: [(&str, &str); 13] = [
     ("start", ""),
     ("issuer", "issuer"),
     ("issuer-form", "issuer/new/immunization"),
     ("wallet", "wallet"),
+    ("wallet-history", "wallet/history"),
+    ("wallet-keys", "wallet/keys"),
     ("verifier", "verifier"),
     ("verifier-form", "verifier/new/immunization"),
     ("registry", "registry"),
+    ("registry-entry", "registry/view/1"),
     ("resolver", "resolver"),
     (
         "resolved",
@@ -24,55 +28,123 @@ const PAGES: [(&str, &str); 10] = [
     ("operator", "operator"),
 ];
 
-#[tokio::test]
-#[ignore = "needs Chromium: `cargo xtask test` runs it"]
-async fn every_page_fits_a_phone_and_a_desk_in_light_and_dark() {
-    let instance = Instance::start().await;
-    for (scheme, scheme_name) in [(Scheme::Light, "light"), (Scheme::Dark, "dark")] {
-        let browser = Browser::start(scheme).await;
-        browser.open(&instance.sign_in).await;
-        for (device, width, height) in [("desk", 1280, 900), ("phone", 390, 844)] {
-            browser.resize(width, height).await;
-            for (name, path) in PAGES {
-                browser.open(&instance.page(path)).await;
-                browser
-                    .screenshot(&format!("page-{name}-{device}-{scheme_name}"))
-                    .await;
-                let fits = "return document.documentElement.scrollWidth <= window.innerWidth";
-                assert_eq!(
-                    browser.evaluate(fits).await,
-                    true,
-                    "{name} is wider than a {device}"
-                );
-                let labelled = "return [...document.querySelectorAll('input:not([type=hidden]), select, textarea')].every(field => field.labels.length || field.ariaLabel)";
-                assert_eq!(
-                    browser.evaluate(labelled).await,
-                    true,
-                    "{name} has a field without a label"
-                );
-            }
-        }
-        browser.expect_no_errors().await;
-    }
+const DEVICES: [(&str, (u32, u32)); 2] = [("desk", (1200, 800)), ("phone", (360, 740))];
+
+/// Pages of a story in which everything has happened once, by name and address.
+async fn story(instance: &Instance, browser: &Browser) -> Vec<(&'static str, String)> {
+    let mut pages: Vec<_> = PAGES
+        .iter()
+        .map(|(name, path)| (*name, instance.page(path)))
+        .collect();
+    let desk = Desk::open(instance, browser).await;
+    let offers = [
+        desk.offer("Immunization record").await,
+        desk.offer("Drug prescription").await,
+        desk.offer("Laboratory report").await,
+        desk.offer("Clinical note").await,
+    ];
+    pages.push(("offer", browser.address().await));
+    let waiting = desk.ask(PURPOSE).await;
+    pages.push(("request", browser.address().await));
+    let to_answer = desk.ask(PURPOSE).await;
+    let valid = browser.address().await;
+    let to_refuse = desk.ask("Blood group only").await;
+    let revoked = browser.address().await;
+
+    pages.push(("wallet-sign-in", instance.page("wallet/sign-in")));
+    let phone = Phone::open(instance, browser).await;
+    phone.accept(&offers[0], "Immunization record").await;
+    phone.accept(&offers[1], "Drug prescription").await;
+    phone.accept(&offers[2], "Laboratory report").await;
+    phone.follow(&offers[3]).await;
+    browser.expect("It will say").await;
+    pages.push(("wallet-offer", browser.address().await));
+    phone.share(&to_answer).await;
+    desk.revoke().await;
+    phone.share(&to_refuse).await;
+    phone.follow(&waiting).await;
+    browser.expect("What would leave your wallet").await;
+    pages.push(("wallet-request", browser.address().await));
+    phone.1.open(&instance.page("wallet")).await;
+    browser.press_about("Immunization record").await;
+    browser.expect("Musterfrau").await;
+    pages.push(("wallet-card", browser.address().await));
+    pages.extend([("verdict-valid", valid), ("verdict-revoked", revoked)]);
+    browser.expect_no_errors().await;
+    pages.push(("lost", instance.page("nowhere/at/all")));
+    pages
 }
+
+/// Fails if something on the page came from elsewhere.
+async fn expect_own(browser: &Browser, instance: &Instance) {
+    let loaded = browser
+        .evaluate("return performance.getEntriesByType('resource').map(entry => entry.name)")
+        .await;
+    let foreign: Vec<&Value> = loaded
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter(|name| !name.as_str().is_some_and(|name| name.starts_with(&instance.origin)))
+        .collect();
+    assert!(foreign.is_empty(), "loaded from elsewhere: {foreign:?}");
+}
+
+/// What may not be found on any page, and the script that looks for it.
+const FAULTS: [(&str, &str); 4] = [
+    ("is wider than the screen", WIDER),
+    ("has fields without a label", UNLABELLED),
+    ("has text that is hard to read", FAINT),
+    ("has what is too small to press", SMALL),
+];
+
+const WIDER: &str = "const width = document.documentElement.clientWidth; if (document.documentElement.scrollWidth <= width) return []; return [...document.querySelectorAll('body *')].filter(e => e.getBoundingClientRect().right > width + 1).map(e => e.outerHTML.slice(0, 120))";
+
+const UNLABELLED: &str = "return [...document.querySelectorAll('input:not([type=hidden]), select, textarea')].filter(field => !field.labels.length && !field.ariaLabel).map(field => field.outerHTML)";
+
+/// Text whose contrast with what is behind it is below WCAG 2.2 §1.4.3; text upon drawn cards is left out.
+const FAINT: &str = r"
+const parse = text => { const c = document.createElement('canvas').getContext('2d', {willReadFrequently: true}); c.clearRect(0, 0, 1, 1); c.fillStyle = text; c.fillRect(0, 0, 1, 1); return [...c.getImageData(0, 0, 1, 1).data]; };
+const light = ([r, g, b]) => { const f = v => { v /= 255; return v <= .04045 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4; }; return .2126 * f(r) + .7152 * f(g) + .0722 * f(b); };
+const behind = e => { for (; e; e = e.parentElement) { const c = parse(getComputedStyle(e).backgroundColor); if (c[3] === 255) return c; } return [255, 255, 255]; };
+const found = [];
+for (const e of document.querySelectorAll('body *')) {
+  if (e.closest('.face, .qr, svg, .visually-hidden, .skip, [hidden]') || !e.checkVisibility()) continue;
+  if (![...e.childNodes].some(n => n.nodeType === 3 && n.data.trim())) continue;
+  const style = getComputedStyle(e), [a, b] = [light(parse(style.color)), light(behind(e))].sort((x, y) => y - x);
+  const ratio = (a + .05) / (b + .05), large = parseFloat(style.fontSize) >= 24;
+  if (ratio < (large ? 3 : 4.5)) found.push(`${ratio.toFixed(2)} ${e.outerHTML.slice(0, 100)}`);
+}
+return found;";
+
+/// What can be pressed on a phone but is too small for a finger (WCAG 2.2 §2.5.8), links within text aside.
+const SMALL: &str = "return [...document.querySelectorAll('button, input:not([type=hidden]), select, summary, a.button, nav a')].filter(e => e.checkVisibility() && !e.classList.contains('visually-hidden')).filter(e => { const target = (e.type === 'checkbox' || e.type === 'radio') ? e.closest('label') : e; const r = target.getBoundingClientRect(); return r.height < 24 || r.width < 24; }).map(e => e.outerHTML.slice(0, 120))";
 
 #[tokio::test]
 #[ignore = "needs Chromium: `cargo xtask test` runs it"]
-async fn an_offer_is_made_by_keyboard_alone() {
-    let instance = Instance::start().await;
-    let browser = Browser::start(Scheme::Light).await;
-    browser.open(&instance.sign_in).await;
-    browser
-        .open(&instance.page("issuer/new/immunization"))
-        .await;
-    browser.keys(TAB).await;
-    assert_eq!(browser.focus().await, "Skip to the content");
-    for _ in 0..60 {
-        if browser.focus().await == "Make the offer" {
-            break;
+async fn every_page_fits_a_phone_and_a_desk_in_light_and_dark() {
+    let mut faults = Vec::new();
+    for (scheme, scheme_name) in [(Scheme::Light, "light"), (Scheme::Dark, "dark")] {
+        let instance = Instance::start().await;
+        let browser = Browser::start(scheme).await;
+        let pages = story(&instance, &browser).await;
+        for (device, size) in DEVICES {
+            browser.resize(size.0, size.1).await;
+            for (name, address) in &pages {
+                browser.open(address).await;
+                let picture = format!("{name}-{device}-{scheme_name}");
+                browser.picture(&picture, size).await;
+                for (what, script) in FAULTS {
+                    let found = browser.evaluate(script).await;
+                    if found != json!([]) {
+                        faults.push(format!("{picture} {what}: {found}"));
+                    }
+                }
+                expect_own(&browser, &instance).await;
+                if *name != "lost" {
+                    browser.expect_no_errors().await;
+                }
+            }
         }
-        browser.keys(TAB).await;
     }
-    browser.keys(ENTER).await;
-    browser.expect("Credential offer").await;
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
