@@ -84,7 +84,11 @@ async fn expect_own(browser: &Browser, instance: &Instance) {
         .as_array()
         .into_iter()
         .flatten()
-        .filter(|name| !name.as_str().is_some_and(|name| name.starts_with(&instance.origin)))
+        .filter(|name| {
+            !name
+                .as_str()
+                .is_some_and(|name| name.starts_with(&instance.origin))
+        })
         .collect();
     assert!(foreign.is_empty(), "loaded from elsewhere: {foreign:?}");
 }

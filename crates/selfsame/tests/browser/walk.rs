@@ -171,7 +171,9 @@ async fn whoever_asks_and_answers_in_one_browser_comes_back_to_the_verdict() {
     let offer = desk.offer("Drug prescription").await;
     let phone = Phone::open(&instance, &browser).await;
     phone.accept(&offer, "Drug prescription").await;
-    browser.open(&instance.page("verifier/new/prescription")).await;
+    browser
+        .open(&instance.page("verifier/new/prescription"))
+        .await;
     browser
         .tick("The wallet is in this browser: bring the person back here")
         .await;
