@@ -161,9 +161,8 @@ pub async fn create(State(server): State<Server>, form: Form) -> Answer {
     };
     let made = server.verifier()?.create_request(&new).await?;
     let mut response = Redirect::to(&format!("/verifier/view/{}", made.id)).into_response();
-    let binding = made.browser_binding.as_deref();
-    if let Some(cookie) =
-        binding.and_then(|value| Jar::lax(server.cookies().binding()).value(value, server.origin()))
+    if let Some(binding) = made.browser_binding.as_deref()
+        && let Some(cookie) = Jar::lax(server.cookies().binding()).value(binding, server.origin())
     {
         response.headers_mut().append(SET_COOKIE, cookie);
     }
