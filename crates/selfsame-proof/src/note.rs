@@ -230,7 +230,7 @@ fn raw_ed25519(key: &PublicKey) -> Result<Vec<u8>, ProofError> {
         .ok_or(BAD)
 }
 
-/// SHA-256(name || 0x0A || signature type || public key)[:4].
+/// SHA-256(name || 0x0A || signature type || public key), the first four bytes.
 fn key_id(name: &str, raw: &[u8]) -> [u8; 4] {
     let [a, b, c, d, ..] = sha256_parts(&[name.as_bytes(), &[0x0a, ED25519], raw]);
     [a, b, c, d]

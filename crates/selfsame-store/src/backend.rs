@@ -9,7 +9,7 @@ use crate::batch::Expect;
 use crate::error::Result;
 use crate::meter::Meter;
 use crate::outbox::OutboxId;
-use crate::record::Window;
+pub use crate::record::Window;
 use crate::tenant::TenantId;
 
 /// Where a record lies.

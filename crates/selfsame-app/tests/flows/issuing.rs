@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use selfsame_app::issuer::lists::Face;
 use selfsame_app::view::Paging;
 use selfsame_app::view::issuer::{CredentialStatus, NewOffer};
 use selfsame_app::{App, Result};
@@ -213,4 +214,27 @@ async fn a_status_fought_over_ends_as_the_last_one_said_and_revoked_stays_revoke
         reopened.issuer().unwrap().lists().digest(0),
     );
     assert_eq!(here.unwrap(), there.unwrap());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_list_that_is_full_is_followed_by_another_and_is_served_from_its_first_credential() {
+    let site = Site::start().await;
+    let lists = site.app.issuer().unwrap().lists();
+    // As many as a list holds.
+    let mut last = 0;
+    for _ in 0..131_072 {
+        last = lists.place().await.unwrap().list;
+    }
+    assert_eq!(last, 0);
+    assert!(lists.serve(1, Face::Token).await.is_err());
+    let app = WalletHost::new(&site).open().await;
+    let person = person(&app).await;
+    let offer = site.offer("immunization").await;
+    let wallet = app.wallet().unwrap();
+    wallet.accept_offer(&person, &accept(&offer)).await.unwrap();
+    for app in [site.app.clone(), site.reopened().await] {
+        let lists = app.issuer().unwrap().lists();
+        lists.serve(1, Face::Token).await.unwrap();
+        assert!(lists.serve(2, Face::Token).await.is_err());
+    }
 }

@@ -1,6 +1,7 @@
 //! Whole flows over HTTP on loopback: what is kept, what is refused, and what a fault at any point leaves behind.
 
 mod accounts;
+mod backend;
 mod issuing;
 mod receiving;
 mod routes;

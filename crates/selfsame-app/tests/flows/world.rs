@@ -21,13 +21,14 @@ use selfsame_app::{App, Parts};
 use selfsame_crypto::SecretString;
 use selfsame_crypto::seal::SealingKey;
 use selfsame_net::{Net, Settings};
-use selfsame_store::{Memory, Page, Store, Vault};
+use selfsame_store::{Page, Store, Vault};
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 use url::Url;
 
+use crate::backend::Slow;
 use crate::routes;
 
 /// What a server does to a request in place of answering it.
@@ -98,7 +99,7 @@ pub struct Site {
     pub app: Arc<App>,
     pub faults: Arc<Faults>,
     pub origin: Url,
-    memory: Arc<Memory>,
+    memory: Arc<Slow>,
     server: JoinHandle<()>,
 }
 
@@ -111,7 +112,7 @@ impl Site {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let origin: Url = format!("http://localhost:{port}/").parse().unwrap();
-        let memory = Arc::new(Memory::new());
+        let memory = Arc::new(Slow::default());
         let app = site_app(&origin, did_method, &memory).await;
         let faults = Arc::new(Faults::default());
         let server = serve(listener, app.clone(), faults.clone());
@@ -173,7 +174,7 @@ impl Site {
     }
 }
 
-async fn site_app(origin: &Url, did_method: DidMethod, memory: &Arc<Memory>) -> Arc<App> {
+async fn site_app(origin: &Url, did_method: DidMethod, memory: &Arc<Slow>) -> Arc<App> {
     let config = Config {
         origin: origin.clone(),
         roles: Roles {
@@ -198,7 +199,7 @@ async fn site_app(origin: &Url, did_method: DidMethod, memory: &Arc<Memory>) -> 
 }
 
 /// An instance whose records expire by its own clock.
-async fn open(config: Config, reach: &Url, memory: &Arc<Memory>) -> Arc<App> {
+async fn open(config: Config, reach: &Url, memory: &Arc<Slow>) -> Arc<App> {
     let clock = Arc::new(OnceLock::<Clock>::new());
     let ticking = clock.clone();
     let now = move || {
@@ -227,7 +228,7 @@ async fn open(config: Config, reach: &Url, memory: &Arc<Memory>) -> Arc<App> {
 
 /// A wallet's records, and the process that has them open.
 pub struct WalletHost {
-    memory: Arc<Memory>,
+    memory: Arc<Slow>,
     issuer: Url,
 }
 

@@ -1,0 +1,71 @@
+//! Records in memory that take their time, so that what runs at once really interleaves.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use selfsame_crypto::time::UnixTime;
+use selfsame_store::backend::{
+    Backend, Backlog, Outcome, Place, SealedBatch, SealedEntry, SealedLetter, SealedRecord, Window,
+};
+use selfsame_store::{Memory, Meter, OutboxId, Result, TenantId};
+
+/// Reads take longer than commits, so that what was read may have changed when it arrives.
+const READ: Duration = Duration::from_millis(4);
+const COMMIT: Duration = Duration::from_millis(1);
+
+/// A memory with the pace of a disk.
+#[derive(Default)]
+pub struct Slow(Memory);
+
+#[async_trait]
+impl Backend for Slow {
+    async fn read(&self, place: &Place, now: UnixTime) -> Result<Option<SealedRecord>> {
+        let read = self.0.read(place, now).await;
+        tokio::time::sleep(READ).await;
+        read
+    }
+
+    async fn find(&self, tag: &[u8], window: Window, now: UnixTime) -> Result<Vec<SealedRecord>> {
+        let found = self.0.find(tag, window, now).await;
+        tokio::time::sleep(READ).await;
+        found
+    }
+
+    async fn list(
+        &self,
+        shelf: (&TenantId, &str),
+        window: Window,
+        now: UnixTime,
+    ) -> Result<Vec<SealedRecord>> {
+        self.0.list(shelf, window, now).await
+    }
+
+    async fn commit(&self, batch: SealedBatch) -> Result<Outcome> {
+        tokio::time::sleep(COMMIT).await;
+        self.0.commit(batch).await
+    }
+
+    async fn route(&self, key: &[u8; 32], now: UnixTime) -> Result<Option<TenantId>> {
+        self.0.route(key, now).await
+    }
+
+    async fn due(&self, now: UnixTime, limit: usize) -> Result<Vec<OutboxId>> {
+        self.0.due(now, limit).await
+    }
+
+    async fn entry(&self, id: OutboxId, now: UnixTime) -> Result<Option<SealedEntry>> {
+        self.0.entry(id, now).await
+    }
+
+    async fn dead_letters(&self, window: Window) -> Result<Vec<SealedLetter>> {
+        self.0.dead_letters(window).await
+    }
+
+    async fn backlog(&self) -> Result<Backlog> {
+        self.0.backlog().await
+    }
+
+    fn meter(&self) -> &Meter {
+        self.0.meter()
+    }
+}

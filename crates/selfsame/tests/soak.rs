@@ -1,0 +1,190 @@
+//! Many credentials issued and presented in one instance over HTTP: what was for the moment leaves nothing behind.
+
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use selfsame_app::clock::Clock;
+use selfsame_app::config::{
+    Config, IssuerConfig, RegistryConfig, Roles, TrustConfig, VerifierConfig,
+};
+use selfsame_app::view::issuer::NewOffer;
+use selfsame_app::view::verifier::{NewRequest, RequestState};
+use selfsame_app::view::wallet::{AcceptOffer, AnswerRequest, Person};
+use selfsame_app::{App, Parts};
+use selfsame_crypto::SecretString;
+use selfsame_crypto::seal::SealingKey;
+use selfsame_net::{Net, Settings};
+use selfsame_store::ledger::{LedgerStore, MemoryLedger};
+use selfsame_store::{MAX_PAGE, Memory, Page, Store, TenantId, Vault};
+use tokio::net::TcpListener;
+use tokio::task::JoinSet;
+
+const CYCLES: usize = 500;
+const PEOPLE: usize = 10;
+
+/// A whole instance, behind the real server, whose records expire by its own clock.
+async fn instance() -> (Arc<App>, Store) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let origin: url::Url = format!("http://127.0.0.1:{port}/").parse().unwrap();
+    let clock = Arc::new(OnceLock::<Clock>::new());
+    let ticking = clock.clone();
+    let now = move || {
+        ticking
+            .get()
+            .map_or_else(|| Clock::default().now(), Clock::now)
+    };
+    let vault = Vault::from_master(SealingKey::from_bytes([7; 32]));
+    let store = Store::open_with_clock(Arc::new(Memory::new()), vault, Arc::new(now));
+    let store = store.await.unwrap();
+    let settings = Settings {
+        own_origins: vec![origin.origin()],
+        native_roots: false,
+        ..Settings::default()
+    };
+    let config = Config {
+        origin,
+        roles: Roles::ALL,
+        issuer: IssuerConfig::default(),
+        verifier: VerifierConfig::default(),
+        trust: TrustConfig::default(),
+        registry: RegistryConfig::Embedded {
+            name: "test".to_owned(),
+        },
+        foreign_resolver: None,
+    };
+    let parts = Parts {
+        store: store.clone(),
+        net: Net::new(settings).unwrap(),
+        ledger: Some(Arc::new(MemoryLedger::new()) as Arc<dyn LedgerStore>),
+    };
+    let (app, _) = App::open(config, parts).await.unwrap();
+    clock.set(app.clock().clone()).unwrap();
+    let settings = selfsame_server::Settings::default();
+    let served = selfsame_server::serve(listener, app.clone(), settings, std::future::pending());
+    tokio::spawn(served);
+    app.start().await.unwrap();
+    (app, store)
+}
+
+/// One credential issued, and presented.
+async fn cycle(app: &Arc<App>, person: &Person) {
+    let new: NewOffer =
+        serde_json::from_value(serde_json::json!({"template": "immunization", "examples": true}))
+            .unwrap();
+    let offer = app.issuer().unwrap().create_offer(&new).await.unwrap();
+    let accept = AcceptOffer {
+        offer: offer.uri,
+        tx_code: None,
+        did: None,
+        copies: None,
+    };
+    let wallet = app.wallet().unwrap();
+    wallet.accept_offer(person, &accept).await.unwrap();
+    let verifier = app.verifier().unwrap();
+    let request = NewRequest {
+        template: Some("immunization".to_owned()),
+        ..NewRequest::default()
+    };
+    let request = verifier.create_request(&request).await.unwrap();
+    let preview = wallet.preview_request(person, &request.uri).await.unwrap();
+    let answer = AnswerRequest {
+        request: preview.id,
+        cards: Default::default(),
+        policy: Some("newest".to_owned()),
+    };
+    let answered = wallet.answer_request(person, &answer).await.unwrap();
+    assert!(answered.delivered);
+    let status = verifier.request(&request.id).await.unwrap();
+    assert_eq!(status.state, RequestState::Answered);
+}
+
+/// How many records of a kind can be read.
+async fn count(store: &Store, tenant: &TenantId, kind: &str) -> usize {
+    let page = Page::first(MAX_PAGE);
+    store.list(tenant, kind, &page).await.unwrap().len()
+}
+
+/// What is for the moment only, by the tenant that holds it.
+async fn passing(store: &Store, people: &[Person]) -> Vec<(String, usize)> {
+    let tenant = |name| TenantId::parse(name).unwrap();
+    let mut counts = Vec::new();
+    for (name, kind) in [
+        ("issuer", "nonce"),
+        ("issuer", "grant"),
+        ("issuer", "offer"),
+        ("verifier", "verification"),
+    ] {
+        counts.push((kind.to_owned(), count(store, &tenant(name), kind).await));
+    }
+    for kind in ["receiving", "answering", "asked"] {
+        let mut all = 0;
+        for person in people {
+            all += count(store, &person.tenant, kind).await;
+        }
+        counts.push((kind.to_owned(), all));
+    }
+    counts
+}
+
+fn each(counts: [(&str, usize); 7]) -> Vec<(String, usize)> {
+    counts.map(|(kind, count)| (kind.to_owned(), count)).into()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn five_hundred_cycles_leave_the_cards_and_nothing_that_was_for_the_moment() {
+    let (app, store) = instance().await;
+    let accounts = app.wallet().unwrap().accounts();
+    let mut people = Vec::new();
+    for number in 0..PEOPLE {
+        let password = SecretString::from("correct horse battery".to_owned());
+        let email = format!("person-{number}@example.org");
+        let session = accounts.register(&email, password).await.unwrap();
+        people.push(accounts.person(&session.token).await.unwrap());
+    }
+    let mut tasks = JoinSet::new();
+    for person in people.clone() {
+        let app = app.clone();
+        tasks.spawn(async move {
+            for _ in 0..CYCLES / PEOPLE {
+                cycle(&app, &person).await;
+            }
+        });
+    }
+    tasks.join_all().await;
+
+    let status = app.status().await.unwrap();
+    assert_eq!((status.outbox_waiting, status.outbox_dead), (0, 0));
+    // Flows ended with what they were for; the rest waits for its time.
+    let left = each([
+        ("nonce", CYCLES),
+        ("grant", CYCLES),
+        ("offer", CYCLES),
+        ("verification", CYCLES),
+        ("receiving", 0),
+        ("answering", 0),
+        ("asked", CYCLES),
+    ]);
+    assert_eq!(passing(&store, &people).await, left);
+
+    app.clock().advance(8 * 24 * 3600);
+    let gone: Vec<(String, usize)> = left.iter().map(|(kind, _)| (kind.clone(), 0)).collect();
+    assert_eq!(passing(&store, &people).await, gone);
+    // Not only unreadable: the instance removes them by itself, until nothing is left to be removed.
+    let mut purged = u64::MAX;
+    for _ in 0..20 {
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        purged = store.purge_expired(app.clock().now(), 1).await.unwrap();
+        if purged == 0 {
+            break;
+        }
+    }
+    assert_eq!(purged, 0);
+    let issuer = TenantId::parse("issuer").unwrap();
+    assert_eq!(count(&store, &issuer, "issued").await, CYCLES);
+    let mut cards = 0;
+    for person in &people {
+        cards += count(&store, &person.tenant, "card").await;
+    }
+    assert_eq!(cards, CYCLES);
+}
