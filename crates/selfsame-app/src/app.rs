@@ -79,6 +79,7 @@ impl App {
             work: Work::new()?,
             fetched: Fetches::default(),
             own_issuers: OnceLock::new(),
+            own_verifier: OnceLock::new(),
             anchors: certificates.anchors,
             verifier_certificate: certificates.verifier,
             issuer_certificate: certificates.issuer,
@@ -325,6 +326,8 @@ async fn verifier(shared: &Arc<Shared>) -> Result<Option<Arc<Verifier>>> {
         existing: None,
     };
     let identity = Arc::new(Identity::open(shared, &wish).await?);
+    let own = format!("decentralized_identifier:{}", identity.did());
+    let _ = shared.own_verifier.set(own);
     Ok(Some(Arc::new(Verifier::new(shared.clone(), identity))))
 }
 

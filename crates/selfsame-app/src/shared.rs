@@ -47,6 +47,8 @@ pub struct Shared {
     pub anchors: Vec<Vec<u8>>,
     /// The names under which this instance issues, known once its issuer is.
     pub own_issuers: OnceLock<Vec<String>>,
+    /// The client identifier under which this instance itself asks, known once its verifier is.
+    pub own_verifier: OnceLock<String>,
     /// The verifier's certificate, if it has one.
     pub verifier_certificate: Option<Certificate>,
     /// The issuer's certificate, if its SD-JWT VCs are known by one.
@@ -99,6 +101,14 @@ impl Shared {
             .iter()
             .any(|trusted| trusted == issuer)
             || self.own_issuers().iter().any(|own| own == issuer)
+    }
+
+    /// Whether the wallet calls this verifier trusted.
+    #[must_use]
+    pub fn trusts_verifier(&self, client_id: &str) -> bool {
+        let mut listed = self.config.trust.verifiers.iter();
+        listed.any(|trusted| trusted == client_id)
+            || self.own_verifier.get().is_some_and(|own| own == client_id)
     }
 }
 

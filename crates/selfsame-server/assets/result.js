@@ -12,6 +12,10 @@ export function liveResult() {
     const answer = await fetch(`${request}/result`, { headers: { accept: "text/html" } });
     if (!answer.ok) return location.reload();
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    place.replaceChildren(...page.body.childNodes);
+    const waiting = place.querySelector(".waiting");
+    const still = page.querySelector(".waiting");
+    // While it waits only its line changes, so that nobody loses the link they are about to press.
+    if (waiting && still) waiting.replaceWith(still);
+    else place.replaceChildren(...page.body.childNodes);
   });
 }

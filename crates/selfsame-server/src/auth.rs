@@ -176,10 +176,10 @@ pub fn bearer(authorization: &HeaderValue) -> Option<&str> {
 }
 
 /// Programs are told; browsers that came to look are led to the door and back.
-fn sign_in_first(request: &Request, door: &str, reason: &str) -> Answer {
+fn sign_in_first(request: &Request, door: &'static str, reason: &str) -> Answer {
     let path = request.uri().path();
     if path.starts_with("/api/") || writes(request) {
-        return Err(Problem::new(StatusCode::UNAUTHORIZED, reason));
+        return Err(Problem::new(StatusCode::UNAUTHORIZED, reason).go_on(door, "Sign in"));
     }
     let asked = request
         .uri()

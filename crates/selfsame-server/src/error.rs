@@ -33,6 +33,7 @@ pub struct Problem {
     hint: Option<String>,
     code: Option<&'static str>,
     retry_after: Option<u64>,
+    door: Option<(&'static str, &'static str)>,
 }
 
 impl Problem {
@@ -44,6 +45,7 @@ impl Problem {
             hint: None,
             code: None,
             retry_after: None,
+            door: None,
         }
     }
 
@@ -62,6 +64,17 @@ impl Problem {
     pub fn come_back_in(mut self, seconds: u64) -> Self {
         self.retry_after = Some(seconds);
         self
+    }
+
+    /// The same with the page where people go on, and what its button says.
+    pub fn go_on(mut self, page: &'static str, label: &'static str) -> Self {
+        self.door = Some((page, label));
+        self
+    }
+
+    /// Where people go on.
+    pub fn door(&self) -> Option<(&'static str, &'static str)> {
+        self.door
     }
 
     /// The status it will be answered with.
@@ -116,6 +129,7 @@ impl From<Error> for Problem {
             hint: error.hint,
             code: error.code,
             retry_after,
+            door: None,
         }
     }
 }

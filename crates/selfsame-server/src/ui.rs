@@ -151,6 +151,32 @@ pub fn words(text: &(impl fmt::Display + ?Sized)) -> String {
     text.to_string().replace('_', " ")
 }
 
+/// A reason as a sentence of its own.
+pub fn sentence(reason: &str) -> String {
+    let mut letters = reason.chars();
+    let first = letters.next().map(|first| first.to_uppercase());
+    let end = if reason.ends_with(['.', '?', '!']) {
+        ""
+    } else {
+        "."
+    };
+    match first {
+        Some(first) => format!("{first}{}{end}", letters.as_str()),
+        None => String::new(),
+    }
+}
+
+/// A client identifier without the prefix that says how it is known (OpenID4VP 1.0 §5.9.3).
+pub fn bare_name(client_id: &str) -> &str {
+    let prefixes = [
+        "decentralized_identifier:",
+        "x509_san_dns:",
+        "redirect_uri:",
+    ];
+    let bare = |prefix: &&str| client_id.strip_prefix(*prefix);
+    prefixes.iter().find_map(bare).unwrap_or(client_id)
+}
+
 /// An identifier that is short enough for a line: the host of an address, the ends of a DID.
 pub fn short_name(identifier: &str) -> String {
     if let Ok(url) = url::Url::parse(identifier)
@@ -180,6 +206,26 @@ pub fn short_name(identifier: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn reasons_become_sentences() {
+        assert_eq!(sentence("this offer is taken"), "This offer is taken.");
+        assert_eq!(sentence("Why?"), "Why?");
+        assert_eq!(sentence(""), "");
+    }
+
+    #[test]
+    fn a_name_is_shown_without_its_prefix() {
+        assert_eq!(bare_name("x509_san_dns:a.example"), "a.example");
+        assert_eq!(
+            bare_name("decentralized_identifier:did:web:a.example"),
+            "did:web:a.example"
+        );
+        assert_eq!(
+            bare_name("http://a.example/issuer"),
+            "http://a.example/issuer"
+        );
+    }
 
     #[test]
     fn long_identifiers_are_shown_by_their_host_or_their_ends() {

@@ -79,7 +79,7 @@ pub struct Instance {
     #[arg(
         long,
         env = "SELFSAME_INSTANCE",
-        default_value = "http://127.0.0.1:7380/"
+        default_value = "http://localhost:7380/"
     )]
     pub instance: Url,
     /// The operator's token; better in the environment than on the command line.

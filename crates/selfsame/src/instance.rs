@@ -106,7 +106,7 @@ impl Launch {
         private_directory(&self.data)?;
         let listener = TcpListener::bind(self.listen).await.map_err(|error| {
             Failure::environment(format!("{}: {error}", self.listen))
-                .hint("take another address with --listen")
+                .hint("is an instance running there already? or take another address with --listen")
         })?;
         let origin = self.public_origin(listener.local_addr()?)?;
         let tls = self

@@ -45,10 +45,11 @@ pub fn verdict_table(verdict: &CredentialVerdict) -> Vec<String> {
             Some(false) => "✗",
             None => "–",
         };
-        lines.push(format!(
+        let line = format!(
             "  {mark} {:name$}  {:paragraph$}  {}",
             rule.name, rule.paragraph, rule.detail
-        ));
+        );
+        lines.push(line.trim_end().to_owned());
     }
     if let Some(as_of) = &verdict.status_as_of {
         lines.push(format!("  status as of {as_of}"));

@@ -16,6 +16,7 @@ use selfsame_openid4vc::holder::{
 };
 use selfsame_openid4vc::wire::request::Refused;
 use selfsame_store::{Batch, Page, Put, Tag};
+use url::Url;
 
 use super::Wallet;
 use super::cards::{CARD, CardRecord};
@@ -337,17 +338,21 @@ impl Wallet {
     fn asker(&self, asked: &Asked) -> Asker {
         let client_id = asked.request.client_id.clone();
         Asker {
-            trusted: self.shared.config.trust.verifiers.contains(&client_id),
+            trusted: asked.verifier.authenticated && self.shared.trusts_verifier(&client_id),
             client_id,
             prefix: asked.verifier.prefix.clone(),
-            host: asked
-                .request
-                .response_uri
-                .host_str()
-                .unwrap_or_default()
-                .to_owned(),
+            host: host(&asked.request.response_uri),
             authenticated: asked.verifier.authenticated,
         }
+    }
+}
+
+/// The host with its port, where that is not the usual one.
+fn host(url: &Url) -> String {
+    let host = url.host_str().unwrap_or_default();
+    match url.port() {
+        Some(port) => format!("{host}:{port}"),
+        None => host.to_owned(),
     }
 }
 

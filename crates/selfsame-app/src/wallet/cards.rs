@@ -358,10 +358,14 @@ fn as_text(value: &Value) -> String {
         Value::Bool(false) => "no".to_owned(),
         Value::Null => "–".to_owned(),
         Value::Number(number) => number.to_string(),
+        // Entries with members of their own stand one on a line.
+        Value::Array(items) if items.iter().any(Value::is_object) => {
+            items.iter().map(as_text).collect::<Vec<_>>().join("\n")
+        }
         Value::Array(items) => items.iter().map(as_text).collect::<Vec<_>>().join(", "),
         Value::Object(members) => members
             .iter()
-            .map(|(name, value)| format!("{name}: {}", as_text(value)))
+            .map(|(name, value)| format!("{}: {}", name.replace('_', " "), as_text(value)))
             .collect::<Vec<_>>()
             .join(" · "),
     }

@@ -26,7 +26,35 @@ struct Page {
     templates: &'static [Kind],
     issued: Vec<Row>,
     next: Option<String>,
-    offers: Vec<Offer>,
+    offers: Vec<Made>,
+}
+
+/// A line of the list of offers.
+struct Made {
+    id: String,
+    title: String,
+    what: String,
+    state: String,
+}
+
+impl Made {
+    fn of(offer: Offer) -> Self {
+        let what = match &offer.label {
+            Some(label) => format!("{} · {label}", offer.format),
+            None => offer.format,
+        };
+        Self {
+            id: offer.id,
+            title: title(&offer.template),
+            what,
+            state: offer.state.to_string(),
+        }
+    }
+}
+
+/// A template's name for people.
+fn title(template: &str) -> String {
+    templates::find(template).map_or_else(|_| template.to_owned(), |found| found.title.clone())
 }
 
 /// A line of the list of issued credentials.
@@ -39,7 +67,6 @@ struct Row {
     issued: String,
     expires: String,
     status: &'static str,
-    published: bool,
 }
 
 /// What can be made of a credential's status.
@@ -67,17 +94,14 @@ const REINSTATE: Change = Change {
 
 impl Row {
     fn of(one: IssuedCredential) -> Self {
-        let template = templates::find(&one.template);
         Self {
-            title: template
-                .map_or_else(|_| one.template.clone(), |template| template.title.clone()),
+            title: title(&one.template),
             id: one.id,
             format: one.format,
             index: one.status_index,
             label: one.label,
             issued: one.issued,
             expires: one.expires,
-            published: one.published,
             status: match one.status {
                 CredentialStatus::Valid => "valid",
                 CredentialStatus::Revoked => "revoked",
@@ -132,7 +156,7 @@ pub async fn page(
         templates: templates::all(),
         issued: issued.items.into_iter().map(Row::of).collect(),
         next: issued.next,
-        offers,
+        offers: offers.into_iter().map(Made::of).collect(),
     })
 }
 

@@ -35,6 +35,7 @@ pub struct Next {
 /// A sign-in link's token.
 #[derive(Deserialize)]
 pub struct Link {
+    #[serde(default)]
     token: String,
 }
 
@@ -70,7 +71,12 @@ pub async fn sign_in_by_link(
     State(server): State<Server>,
     Query(Link { token }): Query<Link>,
 ) -> Answer {
-    let mut response = open(&server, &token, HOME).await?;
+    if token.is_empty() {
+        return Ok(auth::back_to(None, "/operator"));
+    }
+    let mut response = open(&server, &token, HOME)
+        .await
+        .map_err(|problem| problem.go_on("/operator", "Sign in another way"))?;
     response.headers_mut().insert(
         REFERRER_POLICY,
         http::HeaderValue::from_static("no-referrer"),

@@ -11,6 +11,7 @@ struct Page<'a> {
     title: &'a str,
     reason: &'a str,
     hint: Option<&'a str>,
+    door: Option<(&'static str, &'static str)>,
 }
 
 /// The page's text; the bare reason should it fail.
@@ -19,15 +20,19 @@ pub fn page(problem: &Problem) -> String {
     let page = Page {
         status: status.as_u16(),
         title: match status.as_u16() {
+            401 => "Please sign in",
             404 => "Nothing here",
             403 => "Not allowed",
+            409 => "Not any more",
             410 => "It is over",
+            413 => "Too much at once",
             429 | 503 => "Too busy right now",
             500..=599 => "Something went wrong",
             _ => "That did not work",
         },
         reason: problem.reason(),
         hint: problem.hint(),
+        door: problem.door(),
     };
     page.render()
         .unwrap_or_else(|_| "something went wrong".to_owned())

@@ -1,9 +1,11 @@
 //! A verdict for people: what it means, rule by rule, and what was shown.
 
+use selfsame_app::templates;
+use selfsame_app::view::issuer::Template;
 use selfsame_app::view::verifier::{CredentialVerdict, RuleLine};
 use selfsame_app::view::wallet::ClaimLine;
 use selfsame_credential::verdict::Outcome;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// The outcome's name on the wire.
 pub fn word(outcome: &Outcome) -> &'static str {
@@ -81,18 +83,33 @@ pub fn rule_word(passed: &Option<bool>) -> &'static str {
     }
 }
 
-/// The claims of a presentation, flattened into lines; technical members left out.
+/// How many rules hold, fail and do not apply, in words.
+pub fn count(rules: &[RuleLine]) -> String {
+    let of = |passed| rules.iter().filter(|rule| rule.passed == passed).count();
+    let (held, failed, open) = (of(Some(true)), of(Some(false)), of(None));
+    let mut words = vec![format!("{held} rules hold")];
+    match failed {
+        0 => {}
+        1 => words.push("1 fails".to_owned()),
+        more => words.push(format!("{more} fail")),
+    }
+    if open > 0 {
+        words.push(format!("{open} not needed"));
+    }
+    words.join(", ")
+}
+
+/// The claims of a presentation as lines; technical members left out. Claims of our own templates stand under their
+/// labels and in their order.
 pub fn shown(verdict: &CredentialVerdict) -> Option<Vec<ClaimLine>> {
     const TECHNICAL: [&str; 11] = [
         "iss", "iat", "nbf", "exp", "vct", "cnf", "status", "sub", "jti", "_sd_alg", "id",
     ];
-    let Some(Value::Object(claims)) = &verdict.claims else {
+    let Some(Value::Object(all)) = &verdict.claims else {
         return None;
     };
-    let claims = claims
-        .get("vc")
-        .and_then(Value::as_object)
-        .unwrap_or(claims);
+    let claims = all.get("vc").and_then(Value::as_object).unwrap_or(all);
+    let template = templates::all().iter().find(|one| is_of(one, claims));
     let claims = claims
         .get("credentialSubject")
         .and_then(Value::as_object)
@@ -102,32 +119,78 @@ pub fn shown(verdict: &CredentialVerdict) -> Option<Vec<ClaimLine>> {
         .iter()
         .filter(|(name, _)| !TECHNICAL.contains(&name.as_str()))
     {
-        flatten(name, value, &mut lines);
+        flatten(&mut vec![name.clone()], value, &mut lines);
     }
+    if let Some(template) = template {
+        lines.sort_by_key(|(path, _)| position(template, path));
+    }
+    let lines: Vec<ClaimLine> = lines
+        .into_iter()
+        .map(|(path, value)| ClaimLine {
+            label: label(template, &path),
+            path: Vec::new(),
+            value,
+        })
+        .collect();
     (!lines.is_empty()).then_some(lines)
 }
 
-fn flatten(label: &str, value: &Value, lines: &mut Vec<ClaimLine>) {
-    let mut line = |value: String| {
-        lines.push(ClaimLine {
-            path: Vec::new(),
-            label: super::words(label),
-            value,
+/// Whether a credential is of a template's kind.
+fn is_of(template: &Template, claims: &Map<String, Value>) -> bool {
+    let vct = claims.get("vct").and_then(Value::as_str);
+    let types = claims.get("type").and_then(Value::as_array);
+    vct.is_some_and(|vct| vct.rsplit('/').next() == Some(&template.vct))
+        || types.is_some_and(|types| {
+            types
+                .iter()
+                .filter_map(Value::as_str)
+                .eq(template.types.iter())
         })
+}
+
+fn position(template: &Template, path: &[String]) -> usize {
+    let known = template.claims.iter();
+    known
+        .take_while(|claim| !path.starts_with(&claim.path))
+        .count()
+}
+
+/// The label of the claim that the path leads into, and what is left of the path.
+fn label(template: Option<&Template>, path: &[String]) -> String {
+    let found = template
+        .and_then(|template| template.claims.get(position(template, path)))
+        .and_then(|claim| Some((super::issuer::label(claim), path.get(claim.path.len()..)?)));
+    let (head, rest) = found.unwrap_or((String::new(), path));
+    let rest = rest.iter().map(|name| super::words(name));
+    std::iter::once(head)
+        .chain(rest)
+        .filter(|part| !part.is_empty())
+        .collect::<Vec<_>>()
+        .join(" · ")
+}
+
+fn flatten(path: &mut Vec<String>, value: &Value, lines: &mut Vec<(Vec<String>, String)>) {
+    let mut inner = |name: String, value: &Value| {
+        path.push(name);
+        flatten(path, value, lines);
+        path.pop();
     };
     match value {
         Value::Object(members) => {
             for (name, value) in members {
-                flatten(&format!("{label} · {name}"), value, lines);
+                inner(name.clone(), value);
             }
         }
         Value::Array(items) if items.iter().any(|item| item.is_object() || item.is_array()) => {
             for (number, item) in (1..).zip(items) {
-                flatten(&format!("{label} {number}"), item, lines);
+                inner(number.to_string(), item);
             }
         }
-        Value::Array(items) => line(items.iter().map(plain).collect::<Vec<_>>().join(", ")),
-        other => line(plain(other)),
+        Value::Array(items) => {
+            let texts = items.iter().map(plain).collect::<Vec<_>>();
+            lines.push((path.clone(), texts.join(", ")));
+        }
+        other => lines.push((path.clone(), plain(other))),
     }
 }
 
@@ -165,10 +228,46 @@ mod tests {
         assert_eq!(lines.len(), 3);
         for expected in [
             line("patient · given name", "Maja"),
-            line("doses 1 · number", "1"),
+            line("doses · 1 · number", "1"),
             line("done", "yes"),
         ] {
             assert!(lines.contains(&expected), "{lines:?}");
         }
+    }
+
+    #[test]
+    fn claims_of_a_template_have_its_labels_and_order() {
+        let verdict = CredentialVerdict {
+            query: String::new(),
+            outcome: Outcome::Valid,
+            rules: Vec::new(),
+            status_as_of: None,
+            claims: Some(json!({
+                "vct": "https://clinic.example/credentials/immunization",
+                "doses": [{"lot": "A"}],
+                "disease": {"name": "COVID-19"},
+                "patient": {"birth_date": "1990-01-01"},
+            })),
+        };
+        let labels: Vec<_> = shown(&verdict)
+            .unwrap()
+            .into_iter()
+            .map(|line| line.label)
+            .collect();
+        assert_eq!(labels, ["Date of birth", "Disease", "Doses · 1 · lot"]);
+    }
+
+    #[test]
+    fn rules_are_counted_in_words() {
+        let rule = |passed| RuleLine {
+            name: String::new(),
+            passed,
+            detail: String::new(),
+            paragraph: String::new(),
+        };
+        assert_eq!(
+            count(&[rule(Some(true)), rule(Some(false)), rule(None)]),
+            "1 rules hold, 1 fails, 1 not needed"
+        );
     }
 }

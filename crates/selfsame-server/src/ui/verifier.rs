@@ -39,7 +39,7 @@ impl Line {
         let word = match (request.state, &request.verdict) {
             (_, Some(verdict)) => verdict.outcome.as_str(),
             (RequestState::Created, None) => "waiting",
-            (RequestState::Fetched, None) => "fetched",
+            (RequestState::Fetched, None) => "being_decided",
             (RequestState::Answered, None) => "answered",
             (RequestState::Declined, None) => "declined",
             (RequestState::Expired, None) => "expired",

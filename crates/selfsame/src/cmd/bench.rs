@@ -25,6 +25,7 @@ pub struct Bench {
 #[derive(Subcommand)]
 enum What {
     /// Issuance and verification over OpenID4VC, beside the figures of the walt.id study.
+    #[command(after_help = "Example: selfsame bench oid4vc --quick --out report")]
     Oid4vc(Settings),
 }
 

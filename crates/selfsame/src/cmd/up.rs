@@ -1,7 +1,7 @@
 //! `selfsame up`: starts an instance and stays until it is told to go.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use selfsame_app::config::Roles;
@@ -21,7 +21,10 @@ use crate::tls::Source;
 /// Start an instance: issuer, wallet, verifier and registry, or some of them.
 #[derive(Args)]
 #[command(
-    after_help = "Example: selfsame up --data /var/lib/selfsame --origin https://id.example.org --tls-certificate chain.pem --tls-key key.pem"
+    after_help = "Example: selfsame up --role issuer --data issuer-data --listen 127.0.0.1:7381
+
+Environment: SELFSAME_PASSPHRASE makes the master key of a passphrase, in place of a file.
+             SELFSAME_LOG says what is logged, such as `info` (default: warnings and refusals)."
 )]
 pub struct Up {
     /// The directory of all data; made if it is not there.
@@ -91,14 +94,14 @@ impl Up {
     /// Starts, tells where to look, and stays.
     pub async fn run(self) -> End {
         crate::log::start();
-        let no_demo = self.no_demo;
+        let (no_demo, data) = (self.no_demo, self.data.clone());
         let launch = self.launch()?;
         let all = launch.roles == Roles::ALL;
         let running = launch.start().await?;
         if all && !no_demo {
             first_scenario(&running).await?;
         }
-        tell(&running);
+        tell(&running, &data);
         until_told_to_go().await;
         running.stop().await;
         Ok(Answer::Yes)
@@ -166,7 +169,7 @@ async fn first_scenario(running: &Running) -> Result<(), Failure> {
     Ok(())
 }
 
-fn tell(running: &Running) {
+fn tell(running: &Running, data: &Path) {
     output::say("");
     output::say(&format!("  {}", running.origin));
     if running.first_start {
@@ -176,6 +179,9 @@ fn tell(running: &Running) {
             running.operator_token.expose()
         );
         output::say(&format!("  sign in as the operator (shown once): {link}"));
+    } else {
+        let file = data.join("operator-token");
+        output::say(&format!("  The operator's token is in {}.", file.display()));
     }
     output::say(&format!("  {}", running.custody));
     output::say("  Ctrl-C stops it.");

@@ -316,16 +316,6 @@ impl Browser {
         }
     }
 
-    /// The text of what has the focus.
-    pub async fn focus(&self) -> String {
-        let focus = self
-            .client
-            .active_element()
-            .await
-            .expect("an element with the focus");
-        focus.text().await.unwrap_or_default()
-    }
-
     /// What a script, run in the page, returns.
     pub async fn evaluate(&self, script: &str) -> Value {
         self.client

@@ -1,10 +1,16 @@
 //! A template's claims as form fields, and back.
 
-use selfsame_app::view::issuer::{ClaimField, ClaimKind};
+use selfsame_app::view::Labels;
+use selfsame_app::view::issuer::{ClaimField, ClaimKind, ItemField};
 use serde_json::{Map, Number, Value};
 
 use crate::error::Problem;
 use crate::extract::Form;
+
+/// How many entries of a list a form may state.
+const ENTRIES_MAX: usize = 50;
+/// How many empty entries a form shows after the filled ones.
+const SPARE: usize = 2;
 
 /// A field of the form.
 pub(super) struct Field {
@@ -14,59 +20,138 @@ pub(super) struct Field {
     pub(super) value: String,
     pub(super) mandatory: bool,
     pub(super) wide: bool,
+    /// The entries of a list, each with fields of its own.
+    pub(super) entries: Vec<Entry>,
+}
+
+/// One entry of a list.
+pub(super) struct Entry {
+    pub(super) number: usize,
+    pub(super) filled: bool,
+    pub(super) fields: Vec<Field>,
 }
 
 impl Field {
     pub(super) fn of(claim: &ClaimField) -> Self {
-        let value = text(&claim.example);
-        let kind = match claim.kind {
-            ClaimKind::Text => "text",
-            ClaimKind::Date => "date",
-            ClaimKind::Number => "number",
-            ClaimKind::Boolean => "boolean",
-            ClaimKind::List => "list",
-        };
         Self {
-            name: name(claim),
             label: label(claim),
-            kind,
-            wide: kind == "list" || value.chars().count() > 40,
-            value,
             mandatory: claim.mandatory,
+            entries: entries(claim),
+            ..Self::new(name(claim), claim.kind, &claim.example)
+        }
+    }
+
+    fn new(name: String, kind: ClaimKind, example: &Value) -> Self {
+        let value = text(example);
+        Self {
+            name,
+            label: String::new(),
+            kind: match kind {
+                ClaimKind::Text => "text",
+                ClaimKind::Date => "date",
+                ClaimKind::Number => "number",
+                ClaimKind::Boolean => "boolean",
+                ClaimKind::List => "list",
+            },
+            wide: kind == ClaimKind::List || value.chars().count() > 28,
+            value,
+            mandatory: false,
+            entries: Vec::new(),
         }
     }
 }
 
+/// The entries of the example, and a few empty ones.
+fn entries(claim: &ClaimField) -> Vec<Entry> {
+    if claim.items.is_empty() {
+        return Vec::new();
+    }
+    let examples = claim.example.as_array().map_or(&[][..], Vec::as_slice);
+    let numbers = 0..examples.len() + SPARE;
+    numbers
+        .map(|number| Entry {
+            number: number + 1,
+            filled: number < examples.len(),
+            fields: claim
+                .items
+                .iter()
+                .map(|item| {
+                    let example = examples.get(number).and_then(|entry| entry.get(&item.name));
+                    Field {
+                        label: named(&item.label, &item.name),
+                        ..Field::new(
+                            item_name(claim, number, item),
+                            item.kind,
+                            example.unwrap_or(&Value::Null),
+                        )
+                    }
+                })
+                .collect(),
+        })
+        .collect()
+}
+
 /// A claim's name for people.
 pub fn label(claim: &ClaimField) -> String {
-    let any = claim
-        .label
-        .get("en")
-        .or_else(|| claim.label.values().next());
-    any.cloned().unwrap_or_else(|| claim.path.join(" "))
+    named(&claim.label, &claim.path.join(" "))
+}
+
+fn named(labels: &Labels, otherwise: &str) -> String {
+    let any = labels.get("en").or_else(|| labels.values().next());
+    any.map_or_else(|| otherwise.to_owned(), Clone::clone)
 }
 
 /// The claims as the form states them; what is left empty is left out.
 pub(super) fn read(claims: &[ClaimField], form: &Form) -> Result<Map<String, Value>, Problem> {
     let mut read = Map::new();
     for claim in claims {
-        let sent = form.one(&name(claim));
-        let value = match (claim.kind, sent) {
-            (ClaimKind::Boolean, sent) => Some(Value::Bool(sent == Some("true"))),
-            (_, None) => None,
-            (ClaimKind::Text | ClaimKind::Date, Some(text)) => Some(Value::String(text.to_owned())),
-            (ClaimKind::Number, Some(text)) => {
-                Some(number(text).ok_or_else(|| unreadable(claim, "a number"))?)
-            }
-            (ClaimKind::List, Some(text)) => {
-                Some(list(text).ok_or_else(|| unreadable(claim, "a list"))?)
-            }
+        let value = if claim.items.is_empty() {
+            let wrong = |what| unreadable(&label(claim), what);
+            typed(claim.kind, form.one(&name(claim))).map_err(wrong)?
+        } else {
+            stated(claim, form)?
         };
         if let Some(value) = value {
             put(&mut read, &claim.path, value);
         }
     }
     Ok(read)
+}
+
+/// The entries of a list that have anything in them; boxes alone do not count.
+fn stated(claim: &ClaimField, form: &Form) -> Result<Option<Value>, Problem> {
+    let mut entries = Vec::new();
+    for number in 0..ENTRIES_MAX {
+        let mut entry = Map::new();
+        let mut filled = false;
+        for item in &claim.items {
+            let sent = form.one(&item_name(claim, number, item));
+            filled |= sent.is_some() && item.kind != ClaimKind::Boolean;
+            let wrong = |what| unreadable(&named(&item.label, &item.name), what);
+            if let Some(value) = typed(item.kind, sent).map_err(wrong)? {
+                entry.insert(item.name.clone(), value);
+            }
+        }
+        if filled {
+            entries.push(Value::Object(entry));
+        }
+    }
+    Ok((!entries.is_empty()).then_some(Value::Array(entries)))
+}
+
+/// What was typed as a value of its kind, or what it is not.
+fn typed(kind: ClaimKind, sent: Option<&str>) -> Result<Option<Value>, &'static str> {
+    match (kind, sent) {
+        (ClaimKind::Boolean, sent) => Ok(Some(Value::Bool(sent == Some("true")))),
+        (_, None) => Ok(None),
+        (ClaimKind::Text | ClaimKind::Date, Some(text)) => Ok(Some(Value::String(text.to_owned()))),
+        (ClaimKind::Number, Some(text)) => number(text).map(Some).ok_or("a number"),
+        (ClaimKind::List, Some(text)) => list(text).map(Some).ok_or("a list"),
+    }
+}
+
+fn item_name(claim: &ClaimField, number: usize, item: &ItemField) -> String {
+    format!("{}/{number}/{}", name(claim), item.name)
 }
 
 fn name(claim: &ClaimField) -> String {
@@ -129,8 +214,8 @@ fn put(object: &mut Map<String, Value>, path: &[String], value: Value) {
     }
 }
 
-fn unreadable(claim: &ClaimField, what: &str) -> Problem {
-    Problem::bad_request(format!("“{}” is not {what}", label(claim)))
+fn unreadable(label: &str, what: &str) -> Problem {
+    Problem::bad_request(format!("“{label}” is not {what}"))
 }
 
 #[cfg(test)]

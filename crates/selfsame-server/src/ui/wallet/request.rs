@@ -15,6 +15,7 @@ use crate::ui::{self, Frame};
 struct Page {
     frame: Frame,
     identified: &'static str,
+    name: String,
     preview: RequestPreview,
 }
 
@@ -41,9 +42,11 @@ pub async fn page(
 ) -> Answer {
     let preview = server.wallet()?.preview_request(&person, &uri).await?;
     let identified = identified(&preview.verifier.prefix);
+    let name = ui::bare_name(&preview.verifier.client_id).to_owned();
     ui::html(&Page {
         frame: frame.titled("A request"),
         identified,
+        name,
         preview,
     })
 }
@@ -131,9 +134,9 @@ fn leads_to_a_page(uri: &str) -> bool {
 /// How the verifier's name is known, for people.
 fn identified(prefix: &str) -> &'static str {
     match prefix {
-        "decentralized_identifier" => "its DID; the request is signed with that DID’s key",
-        "x509_san_dns" => "a certificate for its host name; the request is signed with its key",
-        _ => "nothing: it only names the address the answer goes to",
+        "decentralized_identifier" => "a signature with the key of its DID",
+        "x509_san_dns" => "a signature with the key of a certificate for that host",
+        _ => "a signature",
     }
 }
 
