@@ -161,7 +161,7 @@ fn label(template: Option<&Template>, path: &[String]) -> String {
         .and_then(|template| template.claims.get(position(template, path)))
         .and_then(|claim| Some((super::issuer::label(claim), path.get(claim.path.len()..)?)));
     let (head, rest) = found.unwrap_or((String::new(), path));
-    let rest = rest.iter().map(|name| super::words(name));
+    let rest = rest.iter().map(super::words);
     std::iter::once(head)
         .chain(rest)
         .filter(|part| !part.is_empty())
