@@ -198,7 +198,7 @@ impl Invocation {
 pub fn read(status: u16, content_type: Option<&str>, body: &[u8]) -> Result<String, Error> {
     let refuse = Error::invalid_request;
     if status != 200 {
-        return Err(refuse("the request cannot be fetched; it may have expired"));
+        return Err(refuse("the request was answered, or its time is over"));
     }
     if content_type.map(media_type).as_deref() != Some(MEDIA_TYPE) {
         return Err(refuse(

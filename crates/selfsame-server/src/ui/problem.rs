@@ -27,6 +27,7 @@ pub fn page(problem: &Problem) -> String {
             410 => "It is over",
             413 => "Too much at once",
             429 | 503 => "Too busy right now",
+            502 => "The other side said no",
             500..=599 => "Something went wrong",
             _ => "That did not work",
         },

@@ -209,15 +209,18 @@ async fn who_lost_the_way_is_told_where_to_go_on() {
     phone.accept(&offer, "Clinical note").await;
     browser.back().await;
     browser.press("Accept").await;
-    browser.expect("It is over").await;
+    browser.expect("The other side said no").await;
+    browser.expect("The offer was taken or has expired.").await;
     phone.follow(&offer).await;
-    browser.expect("It is over").await;
+    browser.expect("The offer was taken or has expired.").await;
 
     // A request that is answered, opened again.
     let request = desk.ask("Second opinion").await;
     phone.share(&request).await;
     phone.follow(&request).await;
-    browser.expect("It is over").await;
+    browser
+        .expect("The request was answered, or its time is over.")
+        .await;
 
     // A wrong password, and what is no link.
     browser.open(&instance.page("wallet")).await;

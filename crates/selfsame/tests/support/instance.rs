@@ -21,6 +21,16 @@ pub struct Instance {
 impl Instance {
     /// Starts one on this port with its data in this directory, and its log beside it.
     pub fn start(data: &Path, port: u16, arguments: &[&str]) -> Self {
+        Self::start_in(&[], data, port, arguments)
+    }
+
+    /// The same with something in its environment.
+    pub fn start_in(
+        environment: &[(&str, &str)],
+        data: &Path,
+        port: u16,
+        arguments: &[&str],
+    ) -> Self {
         let log = data.with_extension("log");
         let log = OpenOptions::new()
             .create(true)
@@ -37,6 +47,7 @@ impl Instance {
             ])
             .arg(data)
             .args(arguments)
+            .envs(environment.iter().copied())
             .stdout(Stdio::null())
             .stderr(log)
             .spawn()
