@@ -137,6 +137,8 @@ pub struct Outcome {
     pub reserved: Vec<Range<u64>>,
     /// How much was purged.
     pub purged: u64,
+    /// The entries enqueued that are first of their lane.
+    pub heads: Vec<OutboxId>,
 }
 
 /// How much waits in the outbox.

@@ -1,7 +1,7 @@
 //! Counts durable commits and remembers how long the recent ones took.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
 const REMEMBERED: usize = 1_024;
@@ -10,6 +10,7 @@ const REMEMBERED: usize = 1_024;
 #[derive(Debug, Default)]
 pub struct Meter {
     commits: AtomicU64,
+    last_micros: AtomicU32,
     recent: Mutex<Recent>,
 }
 
@@ -36,12 +37,18 @@ impl Meter {
         Some(Duration::from_micros(u64::from(*median)))
     }
 
+    /// What the last durable commit took.
+    pub(crate) fn last(&self) -> Duration {
+        Duration::from_micros(u64::from(self.last_micros.load(Ordering::Relaxed)))
+    }
+
     pub(crate) fn record(&self, took: Duration) {
         self.commits.fetch_add(1, Ordering::Relaxed);
+        let micros = u32::try_from(took.as_micros()).unwrap_or(u32::MAX);
+        self.last_micros.store(micros, Ordering::Relaxed);
         let Ok(mut recent) = self.recent.lock() else {
             return;
         };
-        let micros = u32::try_from(took.as_micros()).unwrap_or(u32::MAX);
         let next = recent.next;
         match recent.micros.get_mut(next) {
             Some(slot) => *slot = micros,

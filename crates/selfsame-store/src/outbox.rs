@@ -1,14 +1,14 @@
 //! The outbox: effects that must happen at least once, in order per destination and subject.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::ops::Deref;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use selfsame_crypto::time::UnixTime;
 use serde::{Deserialize, Serialize};
 
-use crate::backend::{SealedEntry, SealedLetter};
+use crate::backend::{SealedEntry, SealedLetter, Write};
 use crate::error::{Result, StoreError};
 use crate::frame;
 use crate::tenant::TenantId;
@@ -137,6 +137,52 @@ impl Leases {
 
     pub(crate) fn held(&self) -> usize {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+}
+
+/// Entries that were written just now and that nobody has claimed since, first of their lanes: whoever writes an effect
+/// to carry it out himself need not read it back. Whoever claims or changes an entry takes it out of here, so what is
+/// here is as it was written.
+#[derive(Debug, Default)]
+pub(crate) struct Fresh(Mutex<HashMap<OutboxId, SealedEntry>>);
+
+/// Entries remembered at most; one that is not is read back.
+const FRESH_MAX: usize = 1_024;
+
+impl Fresh {
+    /// Called before the commit, so that no claim comes in between.
+    pub(crate) fn keep(&self, writes: &[Write]) {
+        for write in writes {
+            match write {
+                Write::Enqueue(entry) => {
+                    let mut fresh = self.held();
+                    if fresh.len() < FRESH_MAX {
+                        fresh.insert(entry.id, entry.clone());
+                    }
+                }
+                Write::Settle(id) | Write::Retry(id, _) | Write::Bury(id, _) => {
+                    self.held().remove(id);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Called after the commit with what it wrote, and what of it comes first in its lane.
+    pub(crate) fn drop_but(&self, heads: &[OutboxId], written: &[OutboxId]) {
+        for id in written {
+            if !heads.contains(id) {
+                self.held().remove(id);
+            }
+        }
+    }
+
+    pub(crate) fn take(&self, id: OutboxId) -> Option<SealedEntry> {
+        self.held().remove(&id)
+    }
+
+    fn held(&self) -> MutexGuard<'_, HashMap<OutboxId, SealedEntry>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

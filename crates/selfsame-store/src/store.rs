@@ -13,7 +13,7 @@ use selfsame_crypto::time::UnixTime;
 use crate::backend::{Backend, Place, SealedBatch, SealedRecord, Write};
 use crate::batch::{Batch, Committed, Expect};
 use crate::error::{Result, StoreError};
-use crate::outbox::Leases;
+use crate::outbox::{Fresh, Leases};
 use crate::record::{Page, Record, Tag};
 use crate::tenant::TenantId;
 use crate::vault::{TenantKeys, Vault, bound};
@@ -37,6 +37,7 @@ struct Inner {
     vault: Vault,
     clock: Clock,
     leases: Leases,
+    fresh: Fresh,
     counters: allocate::Counters,
 }
 
@@ -58,12 +59,13 @@ impl Store {
         vault: Vault,
         clock: Clock,
     ) -> Result<Self> {
-        let (leases, counters) = (Leases::default(), allocate::Counters::default());
+        let counters = allocate::Counters::default();
         let store = Self(Arc::new(Inner {
             backend,
             vault,
             clock,
-            leases,
+            leases: Leases::default(),
+            fresh: Fresh::default(),
             counters,
         }));
         store.keys_or_fresh(&TenantId::instance()).await?;
@@ -131,8 +133,11 @@ impl Store {
             return Ok(Committed::default());
         }
         let (sealed, committed) = self.seal(batch).await?;
-        self.0.backend.commit(sealed).await?;
-        Ok(committed)
+        self.0.fresh.keep(&sealed.writes);
+        let outcome = self.0.backend.commit(sealed).await;
+        let heads = outcome.as_ref().map_or(&[][..], |outcome| &outcome.heads);
+        self.0.fresh.drop_but(heads, &committed.outbox);
+        outcome.map(|_| committed)
     }
 
     /// The tenant that the key leads to.

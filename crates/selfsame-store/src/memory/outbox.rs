@@ -32,13 +32,14 @@ impl Outbox {
         }
     }
 
-    pub(super) fn enqueue(&mut self, entry: SealedEntry) {
+    /// The entry's identifier if it is first of its lane.
+    pub(super) fn enqueue(&mut self, entry: SealedEntry) -> Option<OutboxId> {
         self.last_seq += 1;
-        self.lanes
-            .entry(entry.lane)
-            .or_default()
-            .insert(self.last_seq, entry.id);
+        let lane = self.lanes.entry(entry.lane).or_default();
+        lane.insert(self.last_seq, entry.id);
+        let first = (lane.len() == 1).then_some(entry.id);
         self.pending.insert(entry.id, (self.last_seq, entry));
+        first
     }
 
     pub(super) fn settle(&mut self, id: OutboxId) {

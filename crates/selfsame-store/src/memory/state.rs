@@ -126,7 +126,7 @@ impl State {
                 }
             }
             Write::Delete(place) => self.remove(&place),
-            Write::Enqueue(entry) => self.outbox.enqueue(entry),
+            Write::Enqueue(entry) => outcome.heads.extend(self.outbox.enqueue(entry)),
             Write::Settle(id) => self.outbox.settle(id),
             Write::Retry(id, not_before) => self.outbox.retry(id, not_before),
             Write::Bury(id, reason) => self.outbox.bury(id, reason, now),

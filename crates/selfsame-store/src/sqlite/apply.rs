@@ -90,7 +90,11 @@ impl<'a> Apply<'a> {
                         self.remove(existing.seq, &existing.tags)?;
                     }
                 }
-                Write::Enqueue(entry) => self.enqueue(&entry)?,
+                Write::Enqueue(entry) => {
+                    if self.enqueue(&entry)? {
+                        outcome.heads.push(entry.id);
+                    }
+                }
                 Write::Settle(id) => self.settle(id)?,
                 Write::Retry(id, not_before) => self.retry(id, not_before)?,
                 Write::Bury(id, reason) => self.bury(id, &reason)?,

@@ -43,10 +43,15 @@ impl Checkpoints {
         })
     }
 
+    /// Whether the writer must stand back at the next call of [`Self::after_commit`], which may take long.
+    pub(super) fn are_behind(&self) -> bool {
+        self.behind.load(Ordering::Relaxed)
+    }
+
     /// Called by the writer between two transactions; says roughly how many pages were written.
     pub(super) fn after_commit(&mut self, writer: &Connection, pages: usize) {
         self.pages += pages;
-        if self.behind.load(Ordering::Relaxed) {
+        if self.are_behind() {
             // Readers hold the log for microseconds; if one holds it longer, the next commit tries again.
             let emptied = writer
                 .busy_timeout(Duration::from_millis(100))

@@ -34,7 +34,7 @@ pub(crate) fn open_writer(path: &Path, format: &Format) -> Result<(File, Connect
     // WAL keeps readers and the writer apart. FULL: a commit is on the disk before it is answered.
     writer.pragma_update(None, "journal_mode", "WAL")?;
     writer.pragma_update(None, "synchronous", "FULL")?;
-    writer.pragma_update(None, "cache_size", -8_192)?;
+    writer.pragma_update(None, "cache_size", -4_096)?;
     set_up(&writer)?;
     File::open(parent)?.sync_all()?;
     Ok((lock, writer))

@@ -1,8 +1,12 @@
-//! The one writer: a thread that drains its whole queue into each transaction, so that one wait for the disk serves
-//! all batches that came in meanwhile. There is no timer: a batch that finds the writer idle is written at once.
+//! The one writer: a desk at which one transaction at a time is written, and a thread that drains its whole queue into
+//! each, so that one wait for the disk serves all batches that came in meanwhile. There is no timer.
+//!
+//! A batch that comes alone is written by who brings it, which saves waking a thread and being woken by it. While
+//! batches come together, all go by the queue, so that nobody but the writer waits for the disk.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -21,9 +25,14 @@ const QUEUE: usize = 1_024;
 /// Batches of one transaction at most.
 const GROUP: usize = 256;
 const DEADLINE: Duration = Duration::from_secs(15);
+/// Transactions of a single batch after which batches count as coming alone again.
+const ALONE_AFTER: u32 = 8;
+/// A disk that takes longer is never waited for where requests are served.
+const QUICK: Duration = Duration::from_millis(1);
 
-/// The queue to the writer's thread.
+/// The desk, and the queue to the thread that waits at it.
 pub(super) struct Writer {
+    desk: Arc<Desk>,
     queue: Option<mpsc::Sender<Job>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -40,25 +49,36 @@ impl Writer {
         let (queue, jobs) = mpsc::channel(QUEUE);
         let last = Last::read(&connection)?;
         let checkpoints = Checkpoints::start(path)?;
-        let desk = Desk {
-            connection,
-            last,
+        let desk = Arc::new(Desk {
+            book: Mutex::new(Book {
+                connection,
+                last,
+                meter: meter.clone(),
+                checkpoints,
+                pages: 0,
+                full: true,
+            }),
             meter,
-            checkpoints,
-            full: true,
-        };
+            crowded: AtomicU32::new(0),
+        });
+        let at = desk.clone();
         let thread = std::thread::Builder::new()
             .name("store-writer".to_owned())
-            .spawn(move || desk.run(jobs))?;
+            .spawn(move || at.serve(jobs))?;
         Ok(Self {
+            desk,
             queue: Some(queue),
             thread: Some(thread),
         })
     }
 
     pub(super) async fn commit(&self, batch: SealedBatch) -> Result<Outcome> {
-        let (answer, answered) = oneshot::channel();
         let queue = self.queue.as_ref().ok_or_else(stopped)?;
+        let batch = match self.desk.alone(batch, queue) {
+            Ok(outcome) => return outcome,
+            Err(batch) => batch,
+        };
+        let (answer, answered) = oneshot::channel();
         match timeout(DEADLINE, queue.send(Job { batch, answer })).await {
             Ok(Ok(())) => {}
             Ok(Err(_)) => return Err(stopped()),
@@ -97,34 +117,84 @@ fn pages(batch: &SealedBatch) -> usize {
     batch.writes.iter().map(of).sum()
 }
 
-/// What the writer's thread works with.
+/// Where transactions are written, one at a time.
 struct Desk {
-    connection: Connection,
-    last: Last,
+    book: Mutex<Book>,
     meter: Arc<Meter>,
-    checkpoints: Checkpoints,
-    full: bool,
+    /// Above zero while batches come together.
+    crowded: AtomicU32,
 }
 
 impl Desk {
-    fn run(mut self, mut jobs: mpsc::Receiver<Job>) {
+    /// Writes the batch here and now if nobody else writes or waits, else gives it back.
+    fn alone(
+        &self,
+        batch: SealedBatch,
+        queue: &mpsc::Sender<Job>,
+    ) -> std::result::Result<Result<Outcome>, SealedBatch> {
+        let waiting = || queue.capacity() < queue.max_capacity();
+        let slow = batch.durable && self.meter.last() > QUICK;
+        if slow || self.crowded.load(Ordering::Relaxed) > 0 || waiting() {
+            return Err(batch);
+        }
+        let Ok(mut book) = self.book.try_lock() else {
+            self.crowded.store(ALONE_AFTER, Ordering::Relaxed);
+            return Err(batch);
+        };
+        if book.checkpoints.are_behind() {
+            drop(book);
+            return Err(batch);
+        }
+        let outcome = book.group(vec![batch]).pop();
+        book.turn_pages();
+        if waiting() {
+            self.crowded.store(ALONE_AFTER, Ordering::Relaxed);
+        }
+        Ok(outcome.unwrap_or_else(|| Err(stopped())))
+    }
+
+    /// The thread: one transaction for all that is queued, again and again.
+    fn serve(&self, mut jobs: mpsc::Receiver<Job>) {
         let mut group = Vec::with_capacity(GROUP);
         while jobs.blocking_recv_many(&mut group, GROUP) > 0 {
             let (batches, answers): (Vec<_>, Vec<_>) =
                 group.drain(..).map(|job| (job.batch, job.answer)).unzip();
-            let pages = batches.iter().map(pages).sum();
-            let outcomes = self.group(batches);
+            let crowded = match self.crowded.load(Ordering::Relaxed) {
+                _ if batches.len() > 1 => ALONE_AFTER,
+                before => before.saturating_sub(1),
+            };
+            self.crowded.store(crowded, Ordering::Relaxed);
+            let outcomes = self.book().group(batches);
             for (answer, outcome) in answers.into_iter().zip(outcomes) {
                 // Who no longer waits does not need the answer.
                 let _ = answer.send(outcome);
             }
-            self.checkpoints.after_commit(&self.connection, pages);
+            self.book().turn_pages();
         }
     }
 
+    fn book(&self) -> MutexGuard<'_, Book> {
+        // A transaction that panicked is rolled back before the next begins.
+        self.book.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What transactions are written with.
+struct Book {
+    connection: Connection,
+    last: Last,
+    meter: Arc<Meter>,
+    checkpoints: Checkpoints,
+    /// Written since the checkpoints were told, roughly.
+    pages: usize,
+    full: bool,
+}
+
+impl Book {
     /// One transaction for all; each batch succeeds or fails on its own.
     fn group(&mut self, batches: Vec<SealedBatch>) -> Vec<Result<Outcome>> {
         let count = batches.len();
+        self.pages += batches.iter().map(pages).sum::<usize>();
         let durable = batches.iter().any(|batch| batch.durable);
         match self.transaction(batches, durable) {
             Ok(outcomes) => outcomes,
@@ -144,9 +214,20 @@ impl Desk {
         batches: Vec<SealedBatch>,
         durable: bool,
     ) -> Result<Vec<Result<Outcome>>> {
+        if !self.connection.is_autocommit() {
+            self.roll_back();
+        }
         self.synchronise(durable)?;
         self.execute("BEGIN IMMEDIATE")?;
-        let outcomes: Vec<_> = batches.into_iter().map(|batch| self.batch(batch)).collect();
+        let alone = batches.len() == 1;
+        let outcomes: Vec<_> = batches
+            .into_iter()
+            .map(|batch| self.batch(batch, alone))
+            .collect();
+        if alone && outcomes.iter().any(Result::is_err) {
+            self.roll_back();
+            return Ok(outcomes);
+        }
         if self.connection.is_autocommit() {
             return Err(StoreError::Storage(
                 "the database gave up the transaction".to_owned(),
@@ -160,12 +241,15 @@ impl Desk {
         Ok(outcomes)
     }
 
-    fn batch(&mut self, batch: SealedBatch) -> Result<Outcome> {
+    /// A batch that is not alone in its transaction can be undone by itself.
+    fn batch(&mut self, batch: SealedBatch, alone: bool) -> Result<Outcome> {
         let mut apply = Apply::new(&self.connection, &mut self.last, batch.now);
         apply.judge(&batch)?;
-        self.connection
-            .prepare_cached("SAVEPOINT batch")?
-            .execute([])?;
+        if alone {
+            return apply.write(batch.writes);
+        }
+        self.execute("SAVEPOINT batch")?;
+        let mut apply = Apply::new(&self.connection, &mut self.last, batch.now);
         let written = apply.write(batch.writes);
         if written.is_err() && !self.connection.is_autocommit() {
             self.execute("ROLLBACK TO batch")?;
@@ -174,6 +258,12 @@ impl Desk {
             self.execute("RELEASE batch")?;
         }
         written
+    }
+
+    /// Tells the checkpoints what was written.
+    fn turn_pages(&mut self) {
+        let pages = std::mem::take(&mut self.pages);
+        self.checkpoints.after_commit(&self.connection, pages);
     }
 
     /// FULL waits for the disk at each commit, NORMAL leaves that to the next that does.

@@ -60,8 +60,17 @@ impl Store {
         let Some(claim) = self.0.leases.claim(id) else {
             return Ok(None);
         };
-        let Some(sealed) = self.0.backend.entry(id, now).await? else {
-            return Ok(None);
+        let sealed = match self
+            .0
+            .fresh
+            .take(id)
+            .filter(|entry| entry.not_before <= now)
+        {
+            Some(fresh) => fresh,
+            None => match self.0.backend.entry(id, now).await? {
+                Some(sealed) => sealed,
+                None => return Ok(None),
+            },
         };
         let keys = self
             .keys(&sealed.tenant)

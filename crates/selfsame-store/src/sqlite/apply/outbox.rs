@@ -22,10 +22,12 @@ impl Apply<'_> {
         }
     }
 
-    pub(super) fn enqueue(&mut self, entry: &SealedEntry) -> Result<()> {
+    /// Whether the entry is first of its lane.
+    pub(super) fn enqueue(&mut self, entry: &SealedEntry) -> Result<bool> {
         self.last.outbox += 1;
         let insert = "INSERT INTO outbox (seq, id, tenant, lane, head, not_before, attempts, created, sealed)
-            VALUES (?1, ?2, ?3, ?4, NOT EXISTS (SELECT 1 FROM outbox WHERE lane = ?4 AND buried IS NULL), ?5, ?6, ?7, ?8)";
+            VALUES (?1, ?2, ?3, ?4, NOT EXISTS (SELECT 1 FROM outbox WHERE lane = ?4 AND buried IS NULL), ?5, ?6, ?7, ?8)
+            RETURNING head";
         let (not_before, created) = (sql(entry.not_before.0), sql(entry.created.0));
         let id = entry.id.0 as i64;
         let values = params![
@@ -38,7 +40,8 @@ impl Apply<'_> {
             created,
             entry.sealed
         ];
-        self.run(insert, values).map(drop)
+        let mut statement = self.connection.prepare_cached(insert)?;
+        Ok(statement.query_row(values, |row| row.get(0))?)
     }
 
     pub(super) fn settle(&self, id: OutboxId) -> Result<()> {
