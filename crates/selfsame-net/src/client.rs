@@ -17,6 +17,7 @@ use url::{Origin, Url};
 use crate::error::NetError;
 use crate::gate::Gates;
 use crate::guard::{self, Reach};
+use crate::local::PerThread;
 use crate::message::{Authorization, Body, Call, Limits, Method, Request, Response};
 use crate::resolver::{ResolveError, Resolver};
 use crate::settings::Settings;
@@ -32,8 +33,8 @@ type Pool = Client<HttpsConnector<HttpConnector<Resolver>>, Full<Bytes>>;
 pub struct Net(Arc<Inner>);
 
 struct Inner {
-    own: Pool,
-    public: Pool,
+    own: PerThread<Pool>,
+    public: PerThread<Pool>,
     own_origins: Vec<Origin>,
     gates: Gates,
     limits: Limits,
@@ -61,8 +62,8 @@ impl Net {
             pool(&settings, tls.clone(), (reach, resolver))
         };
         Ok(Self(Arc::new(Inner {
-            own: pool(Reach::Own),
-            public: pool(Reach::Public),
+            own: PerThread::new(|| pool(Reach::Own)),
+            public: PerThread::new(|| pool(Reach::Public)),
             gates: Gates::new(settings.max_in_flight, settings.max_waiting),
             limits: settings.limits,
             max_redirects: settings.max_redirects,
@@ -175,8 +176,8 @@ impl Net {
         let request = outgoing.request(url)?;
         self.0.requests.fetch_add(1, Ordering::Relaxed);
         let pool = match reach {
-            Reach::Own => &self.0.own,
-            Reach::Public => &self.0.public,
+            Reach::Own => self.0.own.here(),
+            Reach::Public => self.0.public.here(),
         };
         let response = pool
             .request(request)

@@ -6,6 +6,7 @@ mod client;
 mod error;
 mod gate;
 pub mod guard;
+mod local;
 mod message;
 mod resolver;
 mod settings;

@@ -1,6 +1,7 @@
 //! The accept loop: bounded connections, time-outs, TLS, a stop that lets open requests end.
 
 mod activity;
+mod threads;
 pub mod tls;
 
 use std::convert::Infallible;
@@ -24,6 +25,7 @@ use tower::Service as _;
 
 use crate::settings::{Limits, Peer};
 use activity::{Activity, Watched};
+use threads::{Seat, Threads};
 
 /// Sent to a connection for which there is no room.
 const NO_ROOM: &[u8] =
@@ -43,7 +45,15 @@ pub struct Service {
 }
 
 /// Serves until `stop` is done; then lets open requests end within the deadline.
-pub async fn serve(listener: TcpListener, service: Service, stop: impl Future<Output = ()>) {
+///
+/// # Errors
+/// If the threads can't be had.
+pub async fn serve(
+    listener: TcpListener,
+    service: Service,
+    stop: impl Future<Output = ()>,
+) -> io::Result<()> {
+    let threads = Threads::start()?;
     let room = Arc::new(Semaphore::new(service.limits.connections));
     let graceful = GracefulShutdown::new();
     tokio::pin!(stop);
@@ -66,12 +76,21 @@ pub async fn serve(listener: TcpListener, service: Service, stop: impl Future<Ou
         };
         let service = service.clone();
         let watcher = graceful.watcher();
-        tokio::spawn(async move {
+        // Out of this thread's event loop, and into that of the one which serves it.
+        let Ok(stream) = stream.into_std() else {
+            continue;
+        };
+        let (thread, seat) = threads.seat();
+        thread.spawn(async move {
+            let Ok(stream) = TcpStream::from_std(stream) else {
+                return;
+            };
             connection(
                 Connection {
                     stream,
                     peer,
-                    permit,
+                    _permit: permit,
+                    _seat: seat,
                     watcher,
                 },
                 service,
@@ -87,12 +106,14 @@ pub async fn serve(listener: TcpListener, service: Service, stop: impl Future<Ou
     {
         tracing::warn!("requests were cut off when the time to stop ran out");
     }
+    Ok(())
 }
 
 struct Connection {
     stream: TcpStream,
     peer: Peer,
-    permit: OwnedSemaphorePermit,
+    _permit: OwnedSemaphorePermit,
+    _seat: Seat,
     watcher: Watcher,
 }
 
@@ -119,8 +140,9 @@ async fn connection(connection: Connection, service: Service) {
     let Connection {
         stream,
         peer,
-        permit,
         watcher,
+        _permit,
+        _seat,
     } = connection;
     let open = metrics::gauge!("selfsame_connections_open");
     open.increment(1.0);
@@ -136,7 +158,6 @@ async fn connection(connection: Connection, service: Service) {
         }
     }
     open.decrement(1.0);
-    drop(permit);
 }
 
 async fn talk<I>(io: I, peer: Peer, service: &Service, watcher: Watcher)

@@ -65,10 +65,10 @@ pub async fn serve(
             .clone()
             .follow(server.app().events().listen()),
     );
-    serve::serve(listener, service, stop).await;
+    let served = serve::serve(listener, service, stop).await;
     upkeep.abort();
     counting.abort();
-    Ok(())
+    served
 }
 
 impl Server {

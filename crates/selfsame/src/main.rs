@@ -21,7 +21,8 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     let command = cmd::Cli::parse();
-    let runtime = tokio::runtime::Builder::new_multi_thread()
+    // The server adds event loops of its own, one for each further core.
+    let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build();
     let end = match runtime {

@@ -334,7 +334,9 @@ async fn calls_past_the_bounds_fail_at_once_and_the_rest_are_answered() {
         answered >= 8 && busy > 0,
         "{answered} answered, {busy} refused"
     );
-    assert!(server.connections() <= 4);
+    // Four at a time, and each thread keeps its own.
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    assert!(server.connections() <= 4 * threads);
     assert!(
         get(&net, &server.url("/echo")).await.is_ok(),
         "afterwards all is as before"
