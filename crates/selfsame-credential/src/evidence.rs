@@ -1,8 +1,11 @@
 //! What a judgement or a pure step needs from outside, and what was gathered for it.
 
-use std::{collections::HashMap, sync::Arc};
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use selfsame_crypto::{KeyHandle, time::UnixTime};
+use selfsame_crypto::hash::{sha256, sha256_parts};
+use selfsame_crypto::jws::Compact;
+use selfsame_crypto::{KeyHandle, PublicKey, time::UnixTime};
 use selfsame_did::{Did, Resolution};
 
 use crate::status;
@@ -65,9 +68,46 @@ pub struct Evidence {
     jwk_sets: HashMap<String, Fetched<Vec<u8>>>,
     status_lists: HashMap<String, Fetched<Arc<status::List>>>,
     signatures: HashMap<SignatureRequest, Vec<u8>>,
+    genuine: Genuine,
 }
 
+/// The signatures that were found to hold while this was gathered, as digests of key and JWS: a step that is run again
+/// does not verify them again. Whether one holds is a function of the two, so what is remembered cannot become wrong.
+#[derive(Clone, Debug, Default)]
+struct Genuine(Arc<Mutex<HashSet<[u8; 32]>>>);
+
+/// Signatures remembered at most; further ones are verified each time.
+const GENUINE_MAX: usize = 256;
+
 impl Evidence {
+    /// Whether this key signed the JWS ([`Compact::verify`]).
+    pub fn is_signed(&self, jws: &Compact, key: &PublicKey) -> bool {
+        let digest = sha256_parts(&[
+            &sha256_parts(&[&[key.key_type() as u8], key.bytes()]),
+            &sha256(jws.signing_input()),
+            jws.signature(),
+        ]);
+        let known = |genuine: &Genuine| {
+            let held = genuine.0.lock().unwrap_or_else(PoisonError::into_inner);
+            held.contains(&digest)
+        };
+        if known(&self.genuine) {
+            return true;
+        }
+        let holds = jws.verify(key).is_ok();
+        if holds {
+            let mut held = self
+                .genuine
+                .0
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            if held.len() < GENUINE_MAX {
+                held.insert(digest);
+            }
+        }
+        holds
+    }
+
     /// The resolution of `did`, if it was asked for.
     pub fn did(&self, did: &Did) -> Option<&Fetched<Resolution>> {
         self.dids.get(did)
@@ -127,5 +167,35 @@ impl Evidence {
     /// Adds a signature.
     pub fn insert_signature(&mut self, request: SignatureRequest, signature: Vec<u8>) {
         self.signatures.insert(request, signature);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use selfsame_crypto::jws::Unsigned;
+    use selfsame_crypto::{KeyType, PrivateKey};
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_signature_that_held_once_holds_for_that_key_and_that_text_alone() {
+        let (key, other) = (
+            PrivateKey::generate(KeyType::P256).unwrap(),
+            PrivateKey::generate(KeyType::P256).unwrap(),
+        );
+        let signed = |payload: &str, by: &PrivateKey| {
+            let unsigned = Unsigned::new(&json!({"alg": "ES256"}), &json!({"sub": payload}));
+            let signature = by.sign(unsigned.signing_input()).unwrap();
+            Compact::parse(&unsigned.finish(&signature)).unwrap()
+        };
+        let (jws, further) = (signed("one", &key), signed("two", &other));
+        let evidence = Evidence::default();
+        for _ in 0..2 {
+            assert!(evidence.is_signed(&jws, key.public()));
+            assert!(!evidence.is_signed(&jws, other.public()));
+            assert!(!evidence.is_signed(&further, key.public()));
+            assert!(evidence.is_signed(&further, other.public()));
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! The embedded registry: one process orders the transactions, and signs where the log stands.
 
+mod known;
 mod sequencer;
 
 use std::collections::BTreeMap;
@@ -20,6 +21,7 @@ use crate::clock::Clock;
 use crate::error::{Error, Result};
 use crate::keys::Keys;
 use crate::view::registry::{RegistryEntry, RegistryStatus};
+use known::Known;
 use sequencer::{Queue, Sequencer};
 
 const GENESIS: &str = "genesis";
@@ -72,6 +74,7 @@ pub struct Embedded {
     machine: Arc<Machine>,
     queue: Queue,
     signer: Signer,
+    known: Known,
 }
 
 impl Embedded {
@@ -92,8 +95,9 @@ impl Embedded {
         let head = ledger.head(&genesis)?;
         let machine = Arc::new(Machine::new(genesis));
         tracing::info!(network = %machine.network(), height = head.height, size = head.log.size(), "registry opened");
+        let known = Known::default();
         let queue = Sequencer::start(
-            ledger.clone(),
+            (ledger.clone(), known.clone()),
             machine.clone(),
             head,
             (setup.clock, setup.waiting_max),
@@ -103,6 +107,7 @@ impl Embedded {
             machine,
             queue,
             signer,
+            known,
         })
     }
 
@@ -138,7 +143,11 @@ impl Registry for Embedded {
     }
 
     async fn resolve(&self, did: &Did, options: &Options) -> Resolution {
-        self.machine.resolve(&self.ledger, did, options)
+        if *options != Options::default() {
+            return self.machine.resolve(&self.ledger, did, options);
+        }
+        self.known
+            .or_read(did, || self.machine.resolve(&self.ledger, did, options))
     }
 
     async fn status(&self) -> Result<RegistryStatus> {

@@ -64,7 +64,7 @@ fn key_in(
     // A JWK may say itself what it is for.
     let jwk = document
         .methods()
-        .find_map(|method| match &method.material {
+        .find_map(|method| match method.material() {
             Material::Jwk(jwk) if method.id == url => Jwk::from_value(jwk).ok(),
             _ => None,
         });

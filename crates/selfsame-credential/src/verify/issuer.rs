@@ -103,7 +103,7 @@ pub(super) fn signature(
             );
         }
     }
-    let genuine = jwt.verify(signed.key()).is_ok();
+    let genuine = court.evidence.is_signed(jwt, signed.key());
     list.check(
         &ISSUER_SIGNATURE,
         genuine,

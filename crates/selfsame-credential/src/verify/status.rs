@@ -74,7 +74,7 @@ pub(super) fn needs(
     };
     let counts = || policy.accepts(jwt.header.alg) && identity.is_trusted(policy);
     // The signature goes last, since it costs most; where nothing is missing it is judged with the rest.
-    if needs.is_empty() || !counts() || jwt.verify(signed.key()).is_err() {
+    if needs.is_empty() || !counts() || !evidence.is_signed(jwt, signed.key()) {
         return Vec::new();
     }
     needs

@@ -1,5 +1,7 @@
 //! Verification methods (DID Core §5.2): which types are known and which key material each may carry.
 
+use std::sync::OnceLock;
+
 use selfsame_crypto::encoding::base58_decode;
 use selfsame_crypto::{Jwk, KeyError, KeyType, PublicKey};
 use serde_json::{Map, Value};
@@ -17,18 +19,37 @@ pub(super) const ED25519_2018: &str = "Ed25519VerificationKey2018";
 pub(super) const SECP256K1_2019: &str = "EcdsaSecp256k1VerificationKey2019";
 
 /// A key in a document, with who controls it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct VerificationMethod {
     /// Its identifier.
     pub id: DidUrl,
-    /// Its type, which says how the material is written.
-    pub type_: String,
     /// Who can use the private key.
     pub controller: Did,
-    /// The key's material.
-    pub material: Material,
     /// Members that DID Core does not define.
     pub other: Map<String, Value>,
+    type_: String,
+    material: Material,
+    /// What type and material make, once somebody has asked: to find the point of a compressed key takes as long as to
+    /// verify a signature with it.
+    key: OnceLock<Result<PublicKey, KeyError>>,
+}
+
+impl PartialEq for VerificationMethod {
+    fn eq(&self, other: &Self) -> bool {
+        let Self {
+            id,
+            controller,
+            other: further,
+            type_,
+            material,
+            key: _,
+        } = self;
+        *id == other.id
+            && *controller == other.controller
+            && *further == other.other
+            && *type_ == other.type_
+            && *material == other.material
+    }
 }
 
 /// Key material as it is written; whether it makes a key shows when the key is asked for.
@@ -47,22 +68,22 @@ pub enum Material {
 impl VerificationMethod {
     /// A key as `JsonWebKey2020`.
     pub fn json_web_key(id: DidUrl, key: &PublicKey) -> Self {
-        Self::new(
-            id,
-            JSON_WEB_KEY_2020,
-            Material::Jwk(key.to_jwk().to_value()),
-        )
+        let material = Material::Jwk(key.to_jwk().to_value());
+        Self::new(id, JSON_WEB_KEY_2020, material).made(key)
     }
 
     /// A key as `Multikey`.
     pub fn multikey(id: DidUrl, key: &PublicKey) -> Self {
-        Self::new(id, MULTIKEY, Material::Multibase(key.to_multikey()))
+        Self::new(id, MULTIKEY, Material::Multibase(key.to_multikey())).made(key)
     }
 
     /// A key in the form did:key gives it: Ed25519 by its own type of 2020, all others as `JsonWebKey2020`.
     pub fn suited(id: DidUrl, key: &PublicKey) -> Self {
         match key.key_type() {
-            KeyType::Ed25519 => Self::new(id, ED25519_2020, Material::Multibase(key.to_multikey())),
+            KeyType::Ed25519 => {
+                let material = Material::Multibase(key.to_multikey());
+                Self::new(id, ED25519_2020, material).made(key)
+            }
             KeyType::P256 | KeyType::Secp256k1 | KeyType::P384 | KeyType::Rsa => {
                 Self::json_web_key(id, key)
             }
@@ -77,11 +98,46 @@ impl VerificationMethod {
             controller,
             material,
             other: Map::new(),
+            key: OnceLock::new(),
+        }
+    }
+
+    /// The material was written from this key.
+    fn made(self, key: &PublicKey) -> Self {
+        Self {
+            key: OnceLock::from(Ok(key.clone())),
+            ..self
+        }
+    }
+
+    /// Its type, which says how the material is written.
+    pub fn type_name(&self) -> &str {
+        &self.type_
+    }
+
+    /// The key's material.
+    pub fn material(&self) -> &Material {
+        &self.material
+    }
+
+    /// The same with other material.
+    pub fn with_material(self, material: Material) -> Self {
+        Self {
+            material,
+            key: OnceLock::new(),
+            ..self
         }
     }
 
     /// The key, if type and material agree and make one.
+    ///
+    /// # Errors
+    /// Material of another type, or that makes no key.
     pub fn public_key(&self) -> Result<PublicKey, KeyError> {
+        self.key.get_or_init(|| self.make_key()).clone()
+    }
+
+    fn make_key(&self) -> Result<PublicKey, KeyError> {
         let key = match (self.type_.as_str(), &self.material) {
             (
                 JSON_WEB_KEY_2020 | JSON_WEB_KEY | SECP256K1_2019 | ED25519_2020,
@@ -150,6 +206,7 @@ impl VerificationMethod {
             controller,
             material,
             other: members,
+            key: OnceLock::new(),
         })
     }
 

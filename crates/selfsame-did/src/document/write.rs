@@ -109,7 +109,7 @@ impl Document {
         let mut contexts = vec![BASE_CONTEXT];
         for context in self
             .methods()
-            .filter_map(|method| context_of(&method.type_))
+            .filter_map(|method| context_of(method.type_name()))
         {
             if !contexts.contains(&context) {
                 contexts.push(context);

@@ -85,9 +85,9 @@ pub(super) fn verify(
     let mut holders: Vec<Holder> = Vec::with_capacity(proofs.len());
     for (proof, named) in proofs {
         let holder = holder(named, evidence)?;
-        proof
-            .verify(&holder.key)
-            .map_err(|_| invalid("a proof's signature does not verify"))?;
+        if !evidence.is_signed(&proof, &holder.key) {
+            return Err(invalid("a proof's signature does not verify"));
+        }
         // §8.3: each key is used to bind to, at most, one credential.
         if holders.iter().any(|other| other.key == holder.key) {
             return Err(invalid("two proofs are of the same key"));

@@ -6,6 +6,7 @@ use selfsame_registry::{Applied, Block, Head, Machine, Receipt, Refusal, Transac
 use selfsame_store::ledger::{self, Entry};
 use tokio::sync::{mpsc, oneshot};
 
+use super::known::Known;
 use super::{Ledger, OWNER};
 use crate::clock::Clock;
 use crate::error::{Error, ErrorKind, Result};
@@ -46,6 +47,7 @@ impl Queue {
 /// The one that makes blocks.
 pub(super) struct Sequencer {
     ledger: Ledger,
+    known: Known,
     machine: Arc<Machine>,
     head: Head,
     clock: Clock,
@@ -55,7 +57,7 @@ pub(super) struct Sequencer {
 impl Sequencer {
     /// Starts a sequencer that goes on from `head` and stops when the queue is dropped.
     pub(super) fn start(
-        ledger: Ledger,
+        (ledger, known): (Ledger, Known),
         machine: Arc<Machine>,
         head: Head,
         (clock, waiting_max): (Clock, usize),
@@ -63,6 +65,7 @@ impl Sequencer {
         let (sender, queue) = mpsc::channel(waiting_max.max(1));
         let sequencer = Self {
             ledger,
+            known,
             machine,
             head,
             clock,
@@ -172,7 +175,9 @@ impl Sequencer {
                 .writes
                 .insert(OWNER.to_vec(), self.machine.genesis().to_bytes());
         }
-        match self.ledger.0.append(block).await {
+        let appended = self.ledger.0.append(block).await;
+        self.known.forget();
+        match appended {
             Ok(_) => {
                 self.head = applied.head.clone();
                 Ok(())

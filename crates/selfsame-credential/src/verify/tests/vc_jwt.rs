@@ -440,10 +440,11 @@ fn a_fetched_did_document_must_be_the_issuers_own_and_list_the_key_for_assertion
         for (member, value) in [("alg", "ES384"), ("use", "enc")] {
             let mut other = document(&did, Relationship::AssertionMethod);
             let method = &mut other.document.as_mut().unwrap().verification_method[0];
-            let Material::Jwk(jwk) = &mut method.material else {
+            let Material::Jwk(mut jwk) = method.material().clone() else {
                 panic!("no JWK")
             };
             jwk[member] = json!(value);
+            *method = method.clone().with_material(Material::Jwk(jwk));
             assert_fails(&judged(other), "issuer_key", Outcome::Invalid);
         }
         let login = document(&did, Relationship::Authentication);
