@@ -11,7 +11,7 @@ use selfsame_credential::verdict::Outcome;
 use serde_json::json;
 
 use crate::cmd::Instance;
-use crate::exit::{Answer, End};
+use crate::exit::{Answer, End, Failure};
 use crate::output;
 
 /// Judge a credential, or ask for one and wait for the verdict.
@@ -48,7 +48,12 @@ impl Verify {
 
     async fn judge(&self) -> End {
         let credential = match &self.credential {
-            Some(path) if path.as_os_str() != "-" => std::fs::read_to_string(path)?,
+            Some(path) if path.as_os_str() != "-" => {
+                std::fs::read_to_string(path).map_err(|error| {
+                    Failure::environment(format!("{}: {error}", path.display()))
+                        .hint("name a file with the credential, or `-` to read it from a pipe")
+                })?
+            }
             _ => {
                 let mut text = String::new();
                 std::io::stdin().read_to_string(&mut text)?;
