@@ -1,0 +1,56 @@
+//! The short run of each bench prints every figure that docs/benchmarks.md names, and no other.
+
+use std::collections::BTreeSet;
+use std::process::Command;
+
+use serde_json::Value;
+
+#[test]
+fn the_short_run_prints_every_figure_that_the_documentation_names() {
+    let output = Command::new(env!("CARGO_BIN_EXE_selfsame"))
+        .args(["bench", "oid4vc", "--quick", "--json"])
+        .output()
+        .unwrap();
+    // 1 says that a bar was not kept: this build is not the one that bars are for.
+    let code = output.status.code();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(matches!(code, Some(0 | 1)), "{code:?}: {errors}");
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["bench"], "oid4vc");
+    let printed: BTreeSet<String> = report["figures"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|figure| figure["name"].as_str().unwrap().to_owned())
+        .collect();
+    let mut documented = documented();
+    // Without control groups the small device is not measured, and its figure says so.
+    if printed.contains("small_device_cores") && !printed.contains("rss_mb_small") {
+        documented.retain(|name| !name.ends_with("_small"));
+    }
+    assert_eq!(printed, documented);
+}
+
+/// The names in the first column of the table, `N` put in as the row says.
+fn documented() -> BTreeSet<String> {
+    let page = include_str!("../../../docs/benchmarks.md");
+    let rows = page.lines().filter(|line| line.starts_with("| `"));
+    rows.flat_map(|row| {
+        let mut cells = row.split('|').skip(1);
+        let (names, meaning) = (cells.next().unwrap(), cells.next().unwrap());
+        let users: &[&str] = match meaning {
+            meaning if meaning.contains("N = 100, 400, 1,000") => &["100", "400", "1000"],
+            _ => &["1", "10", "20", "30", "40"],
+        };
+        let names: Vec<&str> = names.split('`').skip(1).step_by(2).collect();
+        names
+            .into_iter()
+            .flat_map(|name| {
+                users
+                    .iter()
+                    .map(|count| name.replace("_N_", &format!("_{count}_")))
+            })
+            .collect::<Vec<_>>()
+    })
+    .collect()
+}
