@@ -1,5 +1,7 @@
 //! Digests, and comparison that does not tell where two values differ.
 
+use std::fmt;
+
 use aws_lc_rs::digest;
 use subtle::ConstantTimeEq;
 
@@ -11,6 +13,39 @@ pub fn sha256(data: &[u8]) -> [u8; 32] {
 /// SHA-256 of the parts one after another, with nothing between them.
 pub fn sha256_parts(parts: &[&[u8]]) -> [u8; 32] {
     digest_parts(&digest::SHA256, parts)
+}
+
+/// SHA-256 of something that comes in pieces, such as a large file.
+#[derive(Clone)]
+pub struct Sha256(digest::Context);
+
+impl Sha256 {
+    /// Nothing hashed yet.
+    pub fn new() -> Self {
+        Self(digest::Context::new(&digest::SHA256))
+    }
+
+    /// Goes on with `part`; where one part ends and the next begins does not matter.
+    pub fn update(&mut self, part: &[u8]) {
+        self.0.update(part);
+    }
+
+    /// The hash of all parts.
+    pub fn finish(self) -> [u8; 32] {
+        finish(self.0)
+    }
+}
+
+impl Default for Sha256 {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for Sha256 {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Sha256(…)")
+    }
 }
 
 /// SHA-384.
@@ -33,6 +68,10 @@ fn digest_parts<const N: usize>(algorithm: &'static digest::Algorithm, parts: &[
     for part in parts {
         context.update(part);
     }
+    finish(context)
+}
+
+fn finish<const N: usize>(context: digest::Context) -> [u8; N] {
     let mut out = [0_u8; N];
     for (to, from) in out.iter_mut().zip(context.finish().as_ref()) {
         *to = *from;
@@ -54,6 +93,11 @@ mod tests {
         assert!(hex_encode(&sha384(b"abc")).starts_with("cb00753f45a35e8bb5a03d699ac65007"));
         assert!(hex_encode(&sha512(b"abc")).starts_with("ddaf35a193617abacc417349ae204131"));
         assert_eq!(sha256_parts(&[b"a", b"", b"bc"]), sha256(b"abc"));
+        let mut in_pieces = Sha256::new();
+        for piece in [b"a".as_slice(), b"", b"bc"] {
+            in_pieces.update(piece);
+        }
+        assert_eq!(in_pieces.finish(), sha256(b"abc"));
     }
 
     #[test]

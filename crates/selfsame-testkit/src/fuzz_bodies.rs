@@ -3,15 +3,19 @@
 //! Each returns whether the input was read as something, so that a run can tell that it did not only see refusals.
 //! A broken rule panics. The same functions run under libFuzzer (`fuzz/`) and, for a short while, as a test.
 
+mod anoncreds;
 mod credential;
 mod did;
 mod mutate;
+mod revocation;
 mod seeds;
 mod token;
 
+pub use anoncreds::{anoncreds, presentation};
 pub use credential::{dcql, status_list};
 pub use did::{did_document, did_url};
 pub use mutate::Mutator;
+pub use revocation::{revocation, tails_file};
 pub use token::{jwt, sd_jwt};
 
 /// A parser's rules, by name, with inputs to start from.
@@ -26,7 +30,7 @@ pub struct Target {
 }
 
 /// Every parser that has rules here.
-pub const TARGETS: [Target; 6] = [
+pub const TARGETS: [Target; 10] = [
     Target {
         name: "jwt",
         body: jwt,
@@ -56,6 +60,26 @@ pub const TARGETS: [Target; 6] = [
         name: "dcql",
         body: dcql,
         seeds: seeds::dcql,
+    },
+    Target {
+        name: "revocation",
+        body: revocation,
+        seeds: revocation::seeds,
+    },
+    Target {
+        name: "tails_file",
+        body: tails_file,
+        seeds: revocation::tails_seeds,
+    },
+    Target {
+        name: "anoncreds",
+        body: anoncreds,
+        seeds: anoncreds::seeds,
+    },
+    Target {
+        name: "presentation",
+        body: presentation,
+        seeds: anoncreds::presentation_seeds,
     },
 ];
 

@@ -31,6 +31,7 @@ const PLACES: &[Place] = &[
         beside: &["selfsame-did"],
         ..place("selfsame-credential", 1)
     },
+    place("selfsame-anoncreds", 1),
     place("selfsame-proof", 1),
     place("selfsame-oauth", 2),
     Place {
@@ -68,6 +69,7 @@ const PURE_MAY_USE: &[&str] = &[
     "aws-lc-rs",
     "base64",
     "bs58",
+    "dashu-int",
     "data-encoding",
     "flate2",
     "minicbor",

@@ -1,0 +1,28 @@
+//! Integers modulo n for the Camenisch-Lysyanskaya mathematics: products, powers, primes, and integers that are secret.
+
+mod comb;
+mod crt;
+mod engine;
+#[cfg(target_arch = "x86_64")]
+mod ifma;
+mod limbs;
+mod modulus;
+mod portable;
+mod power;
+mod prime;
+mod program;
+mod secret;
+mod secret_power;
+#[cfg(test)]
+mod trace;
+
+pub(crate) use comb::FixedBase;
+pub(crate) use crt::PrivateModulus;
+pub(crate) use engine::{Path, products};
+pub use engine::{force_portable, uses_ifma};
+pub(crate) use modulus::{Base, Element, Modulus, SecretTerm, Term};
+pub(crate) use prime::{is_prime, prime_in_range, safe_prime};
+pub(crate) use secret::Secret;
+
+#[cfg(test)]
+mod tests;

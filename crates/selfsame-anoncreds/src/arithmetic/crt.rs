@@ -1,0 +1,284 @@
+//! What the issuer alone can compute: roots modulo n, by way of its secret factors and in constant time.
+#![cfg_attr(
+    not(test),
+    expect(
+        clippy::arithmetic_side_effects,
+        reason = "integers of any size do not overflow, and no subtrahend exceeds what it is taken from"
+    )
+)]
+
+use std::fmt;
+
+use dashu_int::{IBig, UBig, ops::BitTest};
+use zeroize::{Zeroize, Zeroizing};
+
+use super::{
+    Base, Element, Modulus, Secret, SecretTerm, Term,
+    engine::{Engine, Lane, Path},
+    limbs, power, secret_power,
+};
+use crate::Error;
+
+type Limbs = Zeroizing<Vec<u64>>;
+
+/// A modulus together with its two factors, which are secret and wiped.
+pub(crate) struct PrivateModulus {
+    modulus: Modulus,
+    p: Factor,
+    q: Factor,
+    /// 1/q modulo p.
+    inverse: Zeroizing<Vec<Lane>>,
+}
+
+/// One of the two primes.
+struct Factor {
+    value: Limbs,
+    bits: usize,
+    engine: Engine,
+}
+
+impl PrivateModulus {
+    /// Takes the two factors, primes of equal length that differ. Whether they are prime is not tested in full.
+    pub(crate) fn new(p: &UBig, q: &UBig) -> Result<Self, Error> {
+        Self::on(Path::best(), p, q)
+    }
+
+    /// As `new`, on one path, which this processor must have.
+    pub(super) fn on(path: Path, p: &UBig, q: &UBig) -> Result<Self, Error> {
+        if p.bit_len() != q.bit_len() || p == q || !p.bit(0) || !q.bit(0) {
+            return Err(malformed(
+                "factors",
+                "they are not two odd numbers of one length",
+            ));
+        }
+        let modulus = Modulus::on(path, &(p * q))?;
+        let (p, q) = (Factor::new(path, p), Factor::new(path, q));
+        // Fermat: q^(p-2) is 1/q modulo p, if p is prime.
+        let mut exponent = p.value.clone();
+        limbs::subtract_masked(&mut exponent, &[2], u64::MAX);
+        let residue = p.engine.enter(&q.value);
+        let inverse = p.power(&residue, &Secret::from_limbs(&exponent, p.bits));
+        let mut product = inverse.clone();
+        p.engine.product(&mut product, Some(&residue));
+        if !is_one(&p.engine, &product) {
+            return Err(malformed("factors", "one of them is not prime"));
+        }
+        Ok(Self {
+            modulus,
+            p,
+            q,
+            inverse,
+        })
+    }
+
+    /// The modulus that is public.
+    pub(crate) fn modulus(&self) -> &Modulus {
+        &self.modulus
+    }
+
+    /// The one residue whose `e`-th power is `base`, for a prime `e` that divides neither p-1 nor q-1; `e` is public.
+    /// For a square that is base^(1/e mod p'q').
+    ///
+    /// Of other residues, too, the result is a true root. That matters: with 1/e taken modulo p' and q' apart, somebody
+    /// who has -1 times a square signed could be given a number that betrays the factors. The result is checked, since
+    /// a fault in half of the computation would betray them as well.
+    pub(crate) fn power_inverse_exponent(
+        &self,
+        base: &Element,
+        e: &UBig,
+    ) -> Result<Element, Error> {
+        if !e.bit(0) || e.bit_len() < 2 {
+            return Err(malformed("exponent", "it is not an odd prime"));
+        }
+        let divisor = Engine::new(self.modulus.engine().path(), e);
+        let number = Zeroizing::new(self.modulus.engine().leave(base.lanes()));
+        let modulo_p = self.p.root(&number, e, &divisor)?;
+        let modulo_q = self.q.root(&number, e, &divisor)?;
+        let root = self.join(&modulo_p, &modulo_q);
+        let exponent = IBig::from(e.clone());
+        let check = self.modulus.power(&[Term {
+            base: Base::Variable(&root),
+            exponent: &exponent,
+        }])?;
+        if self.modulus.integer(&check) != self.modulus.integer(base) {
+            return Err(malformed(
+                "root",
+                "its power is not the number it is the root of",
+            ));
+        }
+        Ok(root)
+    }
+
+    /// base^exponent, in constant time in the exponent, which must not be negative.
+    pub(crate) fn power(&self, base: &Element, exponent: &Secret) -> Element {
+        self.modulus.secret_power(&[SecretTerm {
+            base: Base::Variable(base),
+            exponent,
+        }])
+    }
+
+    /// The residue modulo n of two residues modulo p and q (Garner): x_q + q·((x_p - x_q)/q mod p).
+    fn join(&self, modulo_p: &[u64], modulo_q: &[u64]) -> Element {
+        let engine = &self.p.engine;
+        let reduced = Zeroizing::new(engine.leave(&engine.enter(modulo_q)));
+        let mut difference = Zeroizing::new(modulo_p.to_vec());
+        let borrow = limbs::subtract_masked(&mut difference, &reduced, u64::MAX);
+        limbs::add_masked(&mut difference, &self.p.value, limbs::mask(borrow));
+        let mut quotient = Zeroizing::new(engine.enter(&difference));
+        engine.product(&mut quotient, Some(&self.inverse));
+        let quotient = Zeroizing::new(engine.leave(&quotient));
+        let whole = self.modulus.engine();
+        let mut number = Zeroizing::new(modulo_q.to_vec());
+        number.resize(whole.limb_count(), 0);
+        limbs::multiply(&mut number, &self.q.value, &quotient);
+        Element::from_lanes(&whole.enter(&number))
+    }
+}
+
+impl Factor {
+    fn new(path: Path, value: &UBig) -> Self {
+        let engine = Engine::secret(path, value);
+        Self {
+            value: Zeroizing::new(limbs::from_integer(value, engine.limb_count())),
+            bits: value.bit_len(),
+            engine,
+        }
+    }
+
+    /// The limbs of number^(1/e mod p-1) mod p, for a number below n.
+    fn root(&self, number: &[u64], e: &UBig, divisor: &Engine) -> Result<Limbs, Error> {
+        let exponent = self.inverse_exponent(e, divisor)?;
+        let residue = Zeroizing::new(self.engine.reduce(number));
+        let root = self.power(&residue, &exponent);
+        Ok(Zeroizing::new(self.engine.leave(&root)))
+    }
+
+    fn power(&self, base: &[Lane], exponent: &Secret) -> Zeroizing<Vec<Lane>> {
+        let base = Element::from_lanes(base);
+        let term = SecretTerm {
+            base: Base::Variable(&base),
+            exponent,
+        };
+        let power = secret_power::products(&self.engine, &[&[term]]);
+        Zeroizing::new(power.first().map_or(&[][..], Element::lanes).to_vec())
+    }
+
+    /// 1/e mod p-1 in constant time in p: (1 + k·(p-1))/e for the k below e that makes it whole, -1/(p-1) mod e.
+    fn inverse_exponent(&self, e: &UBig, divisor: &Engine) -> Result<Secret, Error> {
+        let mut less = self.value.clone();
+        limbs::subtract_masked(&mut less, &[1], u64::MAX);
+        let residue = Zeroizing::new(divisor.reduce(&less));
+        // Fermat again; that e is prime shows in the product.
+        let base = Element::from_lanes(&residue);
+        let exponent = IBig::from(e.clone()) - IBig::from(2);
+        let term = Term {
+            base: Base::Variable(&base),
+            exponent: &exponent,
+        };
+        let inverse = power::quotients(divisor, &[&[term]]);
+        let inverse = inverse.first().map_or(&[][..], |power| power.above.lanes());
+        let mut product = Zeroizing::new(residue.to_vec());
+        divisor.product(&mut product, Some(inverse));
+        if !is_one(divisor, &product) {
+            return Err(malformed(
+                "exponent",
+                "it is not a prime that has an inverse",
+            ));
+        }
+        let mut k = Zeroizing::new(limbs::from_integer(e, divisor.limb_count()));
+        limbs::subtract_masked(&mut k, &Zeroizing::new(divisor.leave(inverse)), u64::MAX);
+        // The quotient is below p, so it is known by its lowest limbs, and dividing by e is multiplying by 1/e there.
+        let count = self.value.len();
+        let mut dividend = Zeroizing::new(vec![0_u64; count]);
+        limbs::multiply(&mut dividend, &less, &k);
+        limbs::add_masked(&mut dividend, &[1], u64::MAX);
+        let mut quotient = Zeroizing::new(vec![0_u64; count]);
+        limbs::multiply(&mut quotient, &dividend, &inverse_of_odd(e, count));
+        Ok(Secret::from_limbs(&quotient, self.bits))
+    }
+}
+
+impl Drop for Factor {
+    fn drop(&mut self) {
+        self.engine.zeroize();
+    }
+}
+
+impl fmt::Debug for PrivateModulus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PrivateModulus")
+            .field("modulus", &self.modulus)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Whether the residue is 1.
+fn is_one(engine: &Engine, residue: &[Lane]) -> bool {
+    let number = Zeroizing::new(engine.leave(residue));
+    let rest = number.iter().skip(1).fold(0, |all, limb| all | limb);
+    number.first() == Some(&1) && rest == 0
+}
+
+/// 1/e modulo 2^(64·count) for an odd public e, by Newton's iteration.
+fn inverse_of_odd(e: &UBig, count: usize) -> Vec<u64> {
+    let mut inverse = e.clone();
+    let mut right = 3_usize;
+    let all = count.saturating_mul(64);
+    while right < all {
+        right = right.saturating_mul(2);
+        let modulus = UBig::ONE << right;
+        let product = e * &inverse % &modulus;
+        let two = &modulus + UBig::from(2_u8);
+        inverse = inverse * (two - product) % &modulus;
+    }
+    limbs::from_integer(&inverse, count)
+}
+
+fn malformed(what: &'static str, why: &'static str) -> Error {
+    Error::Malformed { what, why }
+}
+
+#[cfg(test)]
+mod tests {
+    use selfsame_crypto::{ctx::Ctx, time::UnixTime};
+
+    use super::*;
+    use crate::{
+        arithmetic::{prime_in_range, safe_prime},
+        random::Random,
+    };
+
+    #[test]
+    fn every_step_to_a_root_is_right_for_factors_and_exponents_of_any_length() {
+        let mut random = Random::new(&Ctx::new(UnixTime(0), [3; 32]), "steps");
+        for bits in [256, 260, 317, 318] {
+            let p = safe_prime(bits, &mut random);
+            for (path, length) in [Path::Portable, Path::best()]
+                .into_iter()
+                .flat_map(|path| [(path, 40), (path, 300), (path, 900)])
+            {
+                let factor = Factor::new(path, &p);
+                let number = random.integer(2 * bits);
+                let limbs = limbs::from_integer(&number, (2 * bits).div_ceil(64));
+                let residue = factor.engine.leave(&factor.engine.reduce(&limbs));
+                assert_eq!(limbs::to_integer(&residue), &number % &p);
+                let start = UBig::ONE << length;
+                let e = prime_in_range(&start, &(&start + &start), &mut random);
+                assert!(
+                    limbs::to_integer(&inverse_of_odd(&e, 7)) * &e % (UBig::ONE << 448)
+                        == UBig::ONE
+                );
+                let divisor = Engine::new(path, &e);
+                let inverse = factor
+                    .inverse_exponent(&e, &divisor)
+                    .expect("coprime")
+                    .reveal();
+                assert!(inverse < IBig::from(p.clone()));
+                assert_eq!(
+                    inverse * IBig::from(e) % IBig::from(&p - UBig::ONE),
+                    IBig::ONE
+                );
+            }
+        }
+    }
+}

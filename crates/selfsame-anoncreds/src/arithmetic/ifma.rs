@@ -1,0 +1,233 @@
+//! Montgomery products on 52-bit digits, eight at once: the one module that speaks to the processor.
+#![expect(
+    unsafe_code,
+    reason = "vector loads, stores and the call into code for one kind of processor have no safe form"
+)]
+#![allow(
+    clippy::needless_range_loop,
+    reason = "several arrays of one length are walked at once, and the plain loop is what becomes registers"
+)]
+#![cfg_attr(
+    not(test),
+    expect(
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects,
+        reason = "indexes count to the length that the arrays' types have, and shifts to the bits of one mask"
+    )
+)]
+
+use std::arch::x86_64::{
+    __m512i, _mm512_add_epi64, _mm512_alignr_epi64, _mm512_and_si512, _mm512_broadcastq_epi64,
+    _mm512_castsi512_si128, _mm512_cmpeq_epi64_mask, _mm512_cmpgt_epu64_mask, _mm512_load_si512,
+    _mm512_madd52hi_epu64, _mm512_madd52lo_epu64, _mm512_mask_mov_epi64, _mm512_mask_sub_epi64,
+    _mm512_maskz_srli_epi64, _mm512_set1_epi64, _mm512_setzero_si512, _mm512_srli_epi64,
+    _mm512_store_si512,
+};
+
+use super::engine::{Lane, PICKS};
+
+const DIGIT: i64 = (1 << 52) - 1;
+
+/// Whether this processor has what this module needs.
+pub(super) fn is_available() -> bool {
+    is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512ifma")
+}
+
+/// Calls `$function::<V>` for the number of lanes of a residue.
+macro_rules! by_lanes {
+    ($lanes:expr, $function:ident, $($argument:expr),*) => {
+        match $lanes {
+            1 => $function::<1>($($argument),*),
+            2 => $function::<2>($($argument),*),
+            3 => $function::<3>($($argument),*),
+            4 => $function::<4>($($argument),*),
+            5 => $function::<5>($($argument),*),
+            6 => $function::<6>($($argument),*),
+            7 => $function::<7>($($argument),*),
+            8 => $function::<8>($($argument),*),
+            9 => $function::<9>($($argument),*),
+            10 => $function::<10>($($argument),*),
+            11 => $function::<11>($($argument),*),
+            lanes => unreachable!("a modulus has 1 to 11 lanes, not {lanes}"),
+        }
+    };
+}
+
+type Factors<'a> = (&'a mut [Lane], Option<&'a [Lane]>);
+
+/// `acc` becomes acc·x/R mod n, or acc²/R mod n without an `x`.
+pub(super) fn product(n: &[Lane], inverse: u64, acc: &mut [Lane], x: Option<&[Lane]>) {
+    // SAFETY: an engine takes this path only where `is_available` says that the processor has both features.
+    unsafe { by_lanes!(n.len(), product_sized, n, inverse, acc, x) }
+}
+
+/// Two independent products at once, which hides the latency of either.
+pub(super) fn pair(n: &[Lane], inverse: u64, first: Factors<'_>, second: Factors<'_>) {
+    // SAFETY: an engine takes this path only where `is_available` says that the processor has both features.
+    unsafe { by_lanes!(n.len(), pair_sized, n, inverse, first, second) }
+}
+
+/// Reads every row of the table and keeps those that are picked, one after the other in `out`.
+pub(super) fn scan(lanes: usize, table: &[Lane], picks: &[u64; PICKS], out: &mut [Lane]) {
+    // SAFETY: an engine takes this path only where `is_available` says that the processor has both features.
+    unsafe { by_lanes!(lanes, scan_sized, table, picks, out) }
+}
+
+#[target_feature(enable = "avx512f,avx512ifma")]
+fn product_sized<const V: usize>(n: &[Lane], inverse: u64, acc: &mut [Lane], x: Option<&[Lane]>) {
+    let (n, a) = (load::<V>(n), load::<V>(acc));
+    let inverse = _mm512_set1_epi64(inverse.cast_signed());
+    let x = sized::<V>(x.unwrap_or(acc));
+    let mut t = begin(&a, x);
+    for lane in 0..V {
+        for place in 0..8 {
+            t = step(t, &a, &n, digits(x, lane, place), inverse);
+        }
+    }
+    store(acc, carried(t));
+}
+
+#[target_feature(enable = "avx512f,avx512ifma")]
+fn pair_sized<const V: usize>(n: &[Lane], inverse: u64, first: Factors<'_>, second: Factors<'_>) {
+    let (n, a, b) = (load::<V>(n), load::<V>(first.0), load::<V>(second.0));
+    let inverse = _mm512_set1_epi64(inverse.cast_signed());
+    let x = sized::<V>(first.1.unwrap_or(first.0));
+    let y = sized::<V>(second.1.unwrap_or(second.0));
+    let (mut t, mut u) = (begin(&a, x), begin(&b, y));
+    for lane in 0..V {
+        for place in 0..8 {
+            t = step(t, &a, &n, digits(x, lane, place), inverse);
+            u = step(u, &b, &n, digits(y, lane, place), inverse);
+        }
+    }
+    store(first.0, carried(t));
+    store(second.0, carried(u));
+}
+
+/// The low halves of a times the first digit.
+#[inline]
+#[target_feature(enable = "avx512f,avx512ifma")]
+fn begin<const V: usize>(a: &[__m512i; V], x: &[Lane; V]) -> [__m512i; V] {
+    let digit = _mm512_set1_epi64(x[0].0[0].cast_signed());
+    let zero = _mm512_setzero_si512();
+    std::array::from_fn(|j| _mm512_madd52lo_epu64(zero, a[j], digit))
+}
+
+/// A digit and the one above it, zero above the last.
+#[inline]
+fn digits<const V: usize>(x: &[Lane; V], lane: usize, place: usize) -> [u64; 2] {
+    let next = if place < 7 {
+        x[lane].0[place + 1]
+    } else if lane + 1 < V {
+        x[lane + 1].0[0]
+    } else {
+        0
+    };
+    [x[lane].0[place], next]
+}
+
+/// Adds as much of n as makes the lowest digit zero, lets that digit fall off, and adds what a times the digit's high
+/// halves and a times the next digit's low halves bring. Those do not wait for the quotient, on which all else waits.
+///
+/// A digit takes part in 8V steps at most and gains less than 4·2^52 in each: 2^61 for 11 lanes.
+#[inline]
+#[target_feature(enable = "avx512f,avx512ifma")]
+fn step<const V: usize>(
+    mut t: [__m512i; V],
+    a: &[__m512i; V],
+    n: &[__m512i; V],
+    digits: [u64; 2],
+    inverse: __m512i,
+) -> [__m512i; V] {
+    let zero = _mm512_setzero_si512();
+    let [digit, next] = digits.map(|digit| _mm512_set1_epi64(digit.cast_signed()));
+    let quotient = _mm512_madd52lo_epu64(zero, t[0], inverse);
+    let mut brought = [zero; V];
+    for j in 0..V {
+        let high = _mm512_madd52hi_epu64(zero, a[j], digit);
+        brought[j] = _mm512_madd52lo_epu64(high, a[j], next);
+    }
+    let quotient = _mm512_broadcastq_epi64(_mm512_castsi512_si128(quotient));
+    for j in 0..V {
+        t[j] = _mm512_madd52lo_epu64(t[j], n[j], quotient);
+        brought[j] = _mm512_madd52hi_epu64(brought[j], n[j], quotient);
+    }
+    brought[0] = _mm512_add_epi64(brought[0], _mm512_maskz_srli_epi64::<52>(1, t[0]));
+    for j in 0..V {
+        let above = if j + 1 < V { t[j + 1] } else { zero };
+        t[j] = _mm512_add_epi64(_mm512_alignr_epi64::<1>(above, t[j]), brought[j]);
+    }
+    t
+}
+
+/// Brings every digit below 2^52 and carries the rest upwards.
+#[inline]
+#[target_feature(enable = "avx512f,avx512ifma")]
+fn carried<const V: usize>(mut t: [__m512i; V]) -> [__m512i; V] {
+    let digit = _mm512_set1_epi64(DIGIT);
+    let mut below = _mm512_setzero_si512();
+    let (mut overflows, mut full) = (0_u128, 0_u128);
+    for j in 0..V {
+        let carry = _mm512_srli_epi64::<52>(t[j]);
+        let moved = _mm512_alignr_epi64::<7>(carry, below);
+        t[j] = _mm512_add_epi64(_mm512_and_si512(t[j], digit), moved);
+        below = carry;
+        overflows |= u128::from(_mm512_cmpgt_epu64_mask(t[j], digit)) << (8 * j);
+        full |= u128::from(_mm512_cmpeq_epi64_mask(t[j], digit)) << (8 * j);
+    }
+    // One bit for each digit: a carry runs through full digits exactly as it does through the ones of an integer.
+    let carries = ((overflows << 1) + full) ^ full;
+    let minus_one = _mm512_set1_epi64(-1);
+    for j in 0..V {
+        let mask = (carries >> (8 * j)) as u8;
+        t[j] = _mm512_and_si512(_mm512_mask_sub_epi64(t[j], mask, t[j], minus_one), digit);
+    }
+    t
+}
+
+#[target_feature(enable = "avx512f,avx512ifma")]
+fn scan_sized<const V: usize>(table: &[Lane], picks: &[u64; PICKS], out: &mut [Lane]) {
+    let mut kept = [[_mm512_setzero_si512(); V]; PICKS];
+    let picks = picks.map(|pick| _mm512_set1_epi64(pick.cast_signed()));
+    for (number, row) in (0_i64..).zip(table.chunks_exact(V)) {
+        #[cfg(test)]
+        super::trace::row(table, row);
+        let number = _mm512_set1_epi64(number);
+        let row = load::<V>(row);
+        for (kept, pick) in kept.iter_mut().zip(picks) {
+            let mask = _mm512_cmpeq_epi64_mask(pick, number);
+            for j in 0..V {
+                kept[j] = _mm512_mask_mov_epi64(kept[j], mask, row[j]);
+            }
+        }
+    }
+    for (place, kept) in out.chunks_exact_mut(V).zip(kept) {
+        store(place, kept);
+    }
+}
+
+/// The lanes of a residue; a residue of another modulus is no residue of this one.
+#[inline]
+fn sized<const V: usize>(lanes: &[Lane]) -> &[Lane; V] {
+    match lanes.first_chunk() {
+        Some(lanes) => lanes,
+        None => unreachable!("a residue has as many lanes as its modulus"),
+    }
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512ifma")]
+fn load<const V: usize>(lanes: &[Lane]) -> [__m512i; V] {
+    let lanes = sized::<V>(lanes);
+    // SAFETY: a lane is 64 bytes long and aligned to 64 bytes, and the reference keeps it readable.
+    std::array::from_fn(|j| unsafe { _mm512_load_si512((&raw const lanes[j]).cast()) })
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512ifma")]
+fn store<const V: usize>(out: &mut [Lane], vectors: [__m512i; V]) {
+    for (lane, vector) in out.iter_mut().zip(vectors) {
+        // SAFETY: a lane is 64 bytes long and aligned to 64 bytes, and the reference is the only one to it.
+        unsafe { _mm512_store_si512((&raw mut *lane).cast(), vector) }
+    }
+}

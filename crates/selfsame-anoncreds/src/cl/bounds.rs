@@ -1,0 +1,115 @@
+//! Lengths of all numbers of AnonCreds v1.0 in bits, and the checks that a number keeps to its own.
+
+use dashu_int::{IBig, UBig, ops::BitTest as _};
+
+use crate::Error;
+
+/// A modulus is a product of two primes of at least 1,024 bits each.
+pub(crate) const MODULUS_SHORTEST: usize = 2_047;
+/// The longest modulus; beyond it every operation takes longer than anybody wants to wait for a stranger.
+pub(crate) const MODULUS_LONGEST: usize = 4_160;
+/// Link secret, encoded attribute, credential context.
+pub(crate) const VALUE: usize = 256;
+/// A challenge: SHA-256.
+pub(crate) const CHALLENGE: usize = 256;
+/// A nonce that we make. Others' may be longer.
+pub(crate) const NONCE: usize = 80;
+/// The longest nonce that is read.
+pub(crate) const NONCE_LONGEST: usize = 256;
+/// e is a prime from 2^596 up to 2^596 + 2^119.
+pub(crate) const E_START: usize = 596;
+/// See [`E_START`].
+pub(crate) const E_RANGE: usize = 119;
+/// v', the holder's blinding of the link secret; r, that of A; r_i, that of a T_i.
+pub(crate) const V_PRIME: usize = 2_128;
+/// v″ from the issuer, whose highest bit is always set.
+pub(crate) const V_PRIME_PRIME: usize = 2_724;
+/// The mask of v' in a request.
+pub(crate) const V_PRIME_MASK: usize = 673;
+/// The mask of the link secret in a request.
+pub(crate) const REQUEST_MASK: usize = 593;
+/// The mask of an attribute in a proof; the published implementations draw one bit less than the specification says.
+pub(crate) const VALUE_MASK: usize = 592;
+/// The mask of e - 2^596.
+pub(crate) const E_MASK: usize = 456;
+/// The mask of v - e·r.
+pub(crate) const V_MASK: usize = 3_060;
+/// The mask of m₂.
+pub(crate) const CONTEXT_MASK: usize = 2_432;
+/// The mask of a square root u_i.
+pub(crate) const ROOT_MASK: usize = 592;
+/// The mask of r_i.
+pub(crate) const BLINDING_MASK: usize = 672;
+/// The mask of r_Δ - ∑ u_i·r_i.
+pub(crate) const ALPHA_MASK: usize = 2_787;
+/// A square root: Δ is below 2^33.
+pub(crate) const ROOT: usize = 17;
+
+/// The length of a response to a challenge: the longer of the mask and of challenge times secret, and a carry.
+pub(crate) const fn response(mask: usize, secret: usize) -> usize {
+    let product = CHALLENGE.saturating_add(secret);
+    let longer = if mask > product { mask } else { product };
+    longer.saturating_add(1)
+}
+
+/// ê.
+pub(crate) const E_RESPONSE: usize = response(E_MASK, E_RANGE);
+/// v̂; e·r has 2,725 bits.
+pub(crate) const V_RESPONSE: usize = response(V_MASK, V_PRIME_PRIME + 2);
+/// m̂ of an attribute.
+pub(crate) const VALUE_RESPONSE: usize = response(VALUE_MASK + 1, VALUE);
+/// m̂₂.
+pub(crate) const CONTEXT_RESPONSE: usize = response(CONTEXT_MASK, VALUE);
+/// û_i.
+pub(crate) const ROOT_RESPONSE: usize = response(ROOT_MASK, ROOT);
+/// r̂_i and r̂_Δ.
+pub(crate) const BLINDING_RESPONSE: usize = response(BLINDING_MASK, V_PRIME);
+/// α̂.
+pub(crate) const ALPHA_RESPONSE: usize = response(ALPHA_MASK, V_PRIME + ROOT + 3);
+/// v̂' of a request.
+pub(crate) const V_PRIME_RESPONSE: usize = response(V_PRIME_MASK, V_PRIME);
+/// m̂ of a request.
+pub(crate) const REQUEST_RESPONSE: usize = response(REQUEST_MASK, VALUE);
+
+/// Refuses a number of more bits.
+pub(crate) fn at_most(number: &UBig, bits: usize, refusal: Error) -> Result<(), Error> {
+    if number.bit_len() > bits {
+        return Err(refusal);
+    }
+    Ok(())
+}
+
+/// 2^bits.
+pub(crate) fn power_of_two(bits: usize) -> UBig {
+    let mut power = UBig::ZERO;
+    power.set_bit(bits);
+    power
+}
+
+/// Refuses an attribute of more than 256 bits, which the proofs' lengths do not cover.
+pub(crate) fn check_value(value: &IBig) -> Result<(), Error> {
+    if value.bit_len() > VALUE {
+        return Err(Error::TooLarge {
+            what: "an encoded attribute in bits",
+            limit: VALUE,
+        });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn responses_have_the_lengths_that_follow_from_the_specification() {
+        assert_eq!(E_RESPONSE, 457);
+        assert_eq!(V_RESPONSE, 3_061);
+        assert_eq!(VALUE_RESPONSE, 594);
+        assert_eq!(CONTEXT_RESPONSE, 2_433);
+        assert_eq!(BLINDING_RESPONSE, 2_385);
+        assert_eq!(ALPHA_RESPONSE, 2_788);
+        assert_eq!(V_PRIME_RESPONSE, 2_385);
+        assert_eq!(REQUEST_RESPONSE, 594);
+    }
+}

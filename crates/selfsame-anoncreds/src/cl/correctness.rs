@@ -1,0 +1,87 @@
+//! The proof that an issuer's public key is well made: that Z and every R are powers of S.
+
+use std::collections::BTreeSet;
+
+use dashu_int::{IBig, UBig};
+
+use super::key::{CredentialKey, KeyInUse};
+use super::key_data::{KeyCorrectnessProof, LINK_SECRET};
+use super::{bounds, challenge};
+use crate::Error;
+use crate::arithmetic::{Base, Element, Term};
+
+impl CredentialKey {
+    /// Checks the proof that came with an offer. A proof that was found good before costs a comparison.
+    /// (AnonCreds v1.0, "Verifying the Key Correctness Proof".)
+    ///
+    /// # Errors
+    /// [`Error::Issuer`] with the reason.
+    pub fn check_correctness(&self, proof: &KeyCorrectnessProof) -> Result<(), Error> {
+        if self.proven().get() == Some(proof) {
+            return Ok(());
+        }
+        check_shape(self, proof)?;
+        let key = self.untouched();
+        if commitments(key, proof)? != proof.c {
+            return Err(Error::Issuer("the key correctness proof does not hold"));
+        }
+        // Another good proof may stand there already: either will do.
+        let _ = self.proven().set(proof.clone());
+        Ok(())
+    }
+}
+
+/// Lengths, and one response for each R. The Indy era left out the link secret's.
+fn check_shape(key: &CredentialKey, proof: &KeyCorrectnessProof) -> Result<(), Error> {
+    let refusal = Error::Issuer("a number of the key correctness proof is too long");
+    let longest = key.modulus().bits().saturating_add(bounds::CHALLENGE);
+    bounds::at_most(&proof.c, bounds::CHALLENGE, refusal.clone())?;
+    bounds::at_most(&proof.xz_cap, longest, refusal.clone())?;
+    for (_, response) in &proof.xr_cap {
+        bounds::at_most(response, longest, refusal.clone())?;
+    }
+    let covered: BTreeSet<&str> = proof.xr_cap.iter().map(|(name, _)| name.as_str()).collect();
+    let attributes: BTreeSet<&str> = key.attributes().collect();
+    if covered.len() != proof.xr_cap.len() || !covered.is_subset(&attributes) {
+        return Err(Error::Issuer(
+            "the key correctness proof has a response too many",
+        ));
+    }
+    let mut missing = attributes.difference(&covered);
+    if missing.any(|name| *name != LINK_SECRET) {
+        return Err(Error::Issuer(
+            "the key correctness proof leaves out an attribute",
+        ));
+    }
+    Ok(())
+}
+
+/// The challenge over Z, all R, and the commitments Z^-c · S^x̂, R^-c · S^x̂.
+fn commitments(key: KeyInUse<'_>, proof: &KeyCorrectnessProof) -> Result<UBig, Error> {
+    let modulus = key.modulus();
+    let mut proven = vec![(key.z_element(), &proof.xz_cap)];
+    for (name, response) in &proof.xr_cap {
+        let found = key.r_elements().find(|(attribute, _)| attribute == name);
+        let (_, element) = found.ok_or(Error::Issuer("the key lacks an attribute"))?;
+        proven.push((element, response));
+    }
+    let bases: Vec<Element> = proven.iter().map(|(base, _)| (*base).clone()).collect();
+    let inverses = modulus.inverse_all(&bases)?;
+    let c = IBig::from(proof.c.clone());
+    let mut hashed: Vec<UBig> = bases.iter().map(|base| modulus.integer(base)).collect();
+    for ((_, response), inverse) in proven.into_iter().zip(&inverses) {
+        let response = IBig::from(response.clone());
+        let commitment = modulus.power(&[
+            Term {
+                base: Base::Variable(inverse),
+                exponent: &c,
+            },
+            Term {
+                base: key.s(),
+                exponent: &response,
+            },
+        ])?;
+        hashed.push(modulus.integer(&commitment));
+    }
+    Ok(challenge::over(&hashed))
+}

@@ -1,0 +1,247 @@
+//! Making the keys of a credential definition.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use dashu_int::{
+    UBig,
+    ops::{BitTest as _, Gcd as _},
+};
+use zeroize::Zeroize as _;
+
+use super::decimal::MAX_ATTRIBUTES;
+use super::key_data::{KeyCorrectnessProof, LINK_SECRET, PrimaryPrivateKey, PrimaryPublicKey};
+use super::{bounds, challenge};
+use crate::Error;
+use crate::arithmetic::{Element, PrivateModulus, Secret, safe_prime};
+use crate::random::Random;
+
+/// Bits of each safe prime: as the published library draws them, so that n has 2,050 or 2,049.
+pub const PRIME_BITS: usize = 1_025;
+
+/// Two safe primes for a key, which take long to find and may be kept ready. Secret.
+pub struct SafePrimes {
+    p: UBig,
+    q: UBig,
+}
+
+/// A new credential definition's primary keys.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Definition {
+    /// For everybody.
+    pub public: PrimaryPublicKey,
+    /// For the issuer.
+    pub private: PrimaryPrivateKey,
+    /// For every offer.
+    pub proof: KeyCorrectnessProof,
+}
+
+impl SafePrimes {
+    /// Searches for two: seconds.
+    pub(crate) fn search(random: &mut Random) -> Self {
+        let p = safe_prime(PRIME_BITS, random);
+        loop {
+            let q = safe_prime(PRIME_BITS, random);
+            if q != p {
+                return Self { p, q };
+            }
+        }
+    }
+
+    /// The primes of a private key.
+    #[cfg(test)]
+    pub(crate) fn of(private: &PrimaryPrivateKey) -> Self {
+        Self {
+            p: doubled(&private.p),
+            q: doubled(&private.q),
+        }
+    }
+}
+
+#[cfg(test)]
+fn doubled(half: &UBig) -> UBig {
+    half * UBig::from(2_u8) + UBig::ONE
+}
+
+impl Drop for SafePrimes {
+    fn drop(&mut self) {
+        self.p.zeroize();
+        self.q.zeroize();
+    }
+}
+
+/// Makes the primary keys for these attributes and the link secret, and proves them well made. (AnonCreds v1.0,
+/// "Generating a Credential Definition Without Revocation Support".)
+///
+/// # Errors
+/// [`Error::Malformed`] without attributes or with one that has the link secret's name; [`Error::TooLarge`].
+pub(crate) fn generate(
+    attributes: &BTreeSet<String>,
+    primes: &SafePrimes,
+    random: &mut Random,
+) -> Result<Definition, Error> {
+    check_names(attributes)?;
+    let private = PrimaryPrivateKey {
+        p: half(&primes.p),
+        q: half(&primes.q),
+    };
+    let group = Group::new(primes, &private, random)?;
+    let mut names = attributes.clone();
+    names.insert(LINK_SECRET.to_owned());
+    let exponents: Vec<(String, Secret)> = names
+        .into_iter()
+        .map(|name| (name, group.exponent(random)))
+        .collect();
+    let x_z = group.exponent(random);
+    let r = exponents
+        .iter()
+        .map(|(name, x)| (name.clone(), group.power(x)));
+    let public = PrimaryPublicKey {
+        n: group.private.modulus().value().clone(),
+        s: group.private.modulus().integer(&group.s),
+        r: r.collect(),
+        rctxt: group.power(&group.exponent(random)),
+        z: group.power(&x_z),
+    };
+    let proof = group.prove(&public, &x_z, &exponents, random);
+    Ok(Definition {
+        public,
+        private,
+        proof,
+    })
+}
+
+/// The quadratic residues modulo n and their generator S.
+struct Group {
+    private: PrivateModulus,
+    order: UBig,
+    s: Element,
+}
+
+impl Group {
+    fn new(
+        primes: &SafePrimes,
+        halves: &PrimaryPrivateKey,
+        random: &mut Random,
+    ) -> Result<Self, Error> {
+        let private = PrivateModulus::new(&primes.p, &primes.q)?;
+        let modulus = private.modulus();
+        let s = loop {
+            let root = random.below(modulus.value());
+            let Ok(root) = modulus.element(&root) else {
+                continue;
+            };
+            let s = modulus.square(&root);
+            if generates(&modulus.integer(&s), modulus.value()) {
+                break s;
+            }
+        };
+        Ok(Self {
+            order: product(&halves.p, &halves.q),
+            private,
+            s,
+        })
+    }
+
+    /// An exponent from 2 to p'·q' - 2. (In the specification: x from 2 to p'q' - 1.)
+    fn exponent(&self, random: &mut Random) -> Secret {
+        let two = UBig::from(2_u8);
+        let mut number = loop {
+            let number = random.below(&self.order);
+            if number >= two {
+                break number;
+            }
+        };
+        let secret = Secret::from_public(&number, self.order.bit_len());
+        number.zeroize();
+        secret
+    }
+
+    fn power(&self, exponent: &Secret) -> UBig {
+        let power = self.private.power(&self.s, exponent);
+        self.private.modulus().integer(&power)
+    }
+
+    fn prove(
+        &self,
+        public: &PrimaryPublicKey,
+        x_z: &Secret,
+        exponents: &[(String, Secret)],
+        random: &mut Random,
+    ) -> KeyCorrectnessProof {
+        let secrets = || std::iter::once(x_z).chain(exponents.iter().map(|(_, x)| x));
+        let masks: Vec<Secret> = secrets().map(|_| self.exponent(random)).collect();
+        let commitments: Vec<UBig> = masks.iter().map(|mask| self.power(mask)).collect();
+        let bases = std::iter::once(&public.z).chain(public.r.values());
+        let c = challenge::over(bases.chain(&commitments));
+        let mut responses = secrets()
+            .zip(&masks)
+            .map(|(secret, mask)| revealed(&secret.mul_public(&c).add(mask)));
+        let xz_cap = responses.next().unwrap_or_default();
+        let names = exponents.iter().map(|(name, _)| name.clone());
+        KeyCorrectnessProof {
+            xz_cap,
+            xr_cap: names.zip(responses).collect(),
+            c,
+        }
+    }
+}
+
+/// A response of a proof: never negative but by a chance below 2^-79, and then the proof does not hold.
+pub(crate) fn revealed(response: &Secret) -> UBig {
+    response.reveal().into_parts().1
+}
+
+/// Whether a quadratic residue generates all others: 1 modulo neither factor.
+fn generates(s: &UBig, n: &UBig) -> bool {
+    let less = less_one(s);
+    less > UBig::ONE && less.gcd(n).is_one() && s.gcd(n).is_one()
+}
+
+fn check_names(attributes: &BTreeSet<String>) -> Result<(), Error> {
+    if attributes.is_empty() {
+        return Err(Error::Malformed {
+            what: "the schema",
+            why: "it has no attributes",
+        });
+    }
+    if attributes.len() >= MAX_ATTRIBUTES {
+        return Err(Error::TooLarge {
+            what: "the number of attributes",
+            limit: MAX_ATTRIBUTES.saturating_sub(1),
+        });
+    }
+    if attributes.contains(LINK_SECRET) {
+        return Err(Error::Malformed {
+            what: "the schema",
+            why: "an attribute has the link secret's name",
+        });
+    }
+    Ok(())
+}
+
+#[expect(
+    clippy::arithmetic_side_effects,
+    reason = "integers of any size do not overflow"
+)]
+fn product(a: &UBig, b: &UBig) -> UBig {
+    a * b
+}
+
+#[expect(
+    clippy::arithmetic_side_effects,
+    reason = "shifted to the right by one"
+)]
+fn half(number: &UBig) -> UBig {
+    number >> 1_usize
+}
+
+#[expect(
+    clippy::arithmetic_side_effects,
+    reason = "a residue that the caller made is not zero"
+)]
+fn less_one(number: &UBig) -> UBig {
+    if number.is_zero() {
+        return UBig::ZERO;
+    }
+    number - UBig::ONE
+}

@@ -1,0 +1,246 @@
+//! The equality proof: that the holder has a signature over values of which some are revealed.
+//!
+//! (AnonCreds v1.0, "Generate the Presentation" and "Verify Validity Proofs".)
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use dashu_int::{IBig, UBig, ops::BitTest as _};
+use zeroize::Zeroizing;
+
+use super::blinding::positive;
+use super::bounds;
+use super::definition::revealed;
+use super::key::{CredentialKey, KeyInUse};
+use super::key_data::LINK_SECRET;
+use super::link_secret::LinkSecret;
+use super::messages::PrimaryCredentialSignature;
+use super::processing::exponent;
+use super::proof_data::EqualityProof;
+use super::signing::{Values, check_values};
+use crate::Error;
+use crate::arithmetic::{Base, Element, Secret, SecretTerm, Term};
+use crate::pairing::Scalar;
+use crate::random::Random;
+
+/// The primary part of a credential in its holder's hands.
+#[derive(Clone, Copy)]
+pub struct Held<'a> {
+    /// The credential definition's key.
+    pub key: &'a CredentialKey,
+    /// The signature, processed.
+    pub signature: &'a PrimaryCredentialSignature,
+    /// The encoded values, without the link secret.
+    pub values: &'a Values,
+}
+
+/// The mask of the credential context, which the equality proof shares with the proof of non-revocation.
+pub(crate) struct ContextMask {
+    pub(crate) number: Secret,
+    pub(crate) scalar: Scalar,
+}
+
+impl ContextMask {
+    pub(crate) fn new(random: &mut Random) -> Self {
+        let mut bytes = Zeroizing::new([0; bounds::CONTEXT_MASK.div_ceil(8)]);
+        random.fill(bytes.as_mut_slice());
+        Self {
+            number: Secret::from_be_bytes(bytes.as_slice(), bounds::CONTEXT_MASK),
+            scalar: Scalar::from_be_bytes_reduced(bytes.as_slice()),
+        }
+    }
+}
+
+/// An equality proof that waits for its challenge.
+pub(crate) struct Commitment {
+    a_prime: UBig,
+    t: UBig,
+    blinding: Secret,
+    e_mask: Secret,
+    v_mask: Secret,
+    context_mask: Secret,
+    /// For each attribute that is not revealed.
+    masks: BTreeMap<String, Secret>,
+}
+
+impl Commitment {
+    /// Blinds A and commits to masks: A' = A·S^r and T = A'^ẽ · S^ṽ · Rctxt^m̃₂ · ∏ R^m̃. The link secret's mask is that
+    /// of all credentials in the presentation. Secret exponents: r and all masks.
+    pub(crate) fn new(
+        held: &Held<'_>,
+        revealed: &BTreeSet<String>,
+        (link_mask, context_mask): (&Secret, &ContextMask),
+        random: &mut Random,
+    ) -> Result<Self, Error> {
+        check_stored(held)?;
+        let key = held.key.in_use();
+        let modulus = key.modulus();
+        let blinding = random.secret(bounds::V_PRIME);
+        let e_mask = random.secret(bounds::E_MASK);
+        let v_mask = random.secret(bounds::V_MASK);
+        let mut masks = BTreeMap::from([(LINK_SECRET.to_owned(), link_mask.clone())]);
+        for name in held.values.keys().filter(|name| !revealed.contains(*name)) {
+            masks.insert(name.clone(), random.secret(bounds::VALUE_MASK));
+        }
+        let s = |exponent| SecretTerm {
+            base: key.s(),
+            exponent,
+        };
+        let a = modulus.element(&held.signature.a)?;
+        let a_prime = modulus.product(&a, &modulus.secret_power(&[s(&blinding)]));
+        let mut terms = vec![
+            s(&v_mask),
+            SecretTerm {
+                base: Base::Variable(&a_prime),
+                exponent: &e_mask,
+            },
+            SecretTerm {
+                base: key.rctxt(),
+                exponent: &context_mask.number,
+            },
+        ];
+        for (name, mask) in &masks {
+            terms.push(SecretTerm {
+                base: key.r(name)?,
+                exponent: mask,
+            });
+        }
+        let t = modulus.integer(&modulus.secret_power(&terms));
+        Ok(Self {
+            t,
+            a_prime: modulus.integer(&a_prime),
+            blinding,
+            e_mask,
+            v_mask,
+            context_mask: context_mask.number.clone(),
+            masks,
+        })
+    }
+
+    pub(crate) fn a_prime(&self) -> &UBig {
+        &self.a_prime
+    }
+
+    pub(crate) fn t(&self) -> &UBig {
+        &self.t
+    }
+
+    /// The mask of an attribute that is not revealed.
+    pub(crate) fn mask(&self, name: &str) -> Option<&Secret> {
+        self.masks.get(name)
+    }
+
+    /// The proof for this challenge. It consumes the masks: a second answer would give the secrets away.
+    pub(crate) fn respond(
+        self,
+        held: &Held<'_>,
+        link_secret: &LinkSecret,
+        c: &UBig,
+    ) -> EqualityProof {
+        let signature = held.signature;
+        let e = exponent(&signature.e, bounds::E_START.saturating_add(1));
+        let start = Secret::from_public(&bounds::power_of_two(bounds::E_START), 0);
+        let e_prime = e.sub(&start);
+        let v = exponent(&signature.v, bounds::V_PRIME_PRIME.saturating_add(1));
+        let v_prime = v.sub(&e.mul(&self.blinding));
+        let context = exponent(&signature.m_2, bounds::VALUE);
+        let respond = |secret: &Secret, mask: &Secret| revealed(&secret.mul_public(c).add(mask));
+        let m = self.masks.iter().map(|(name, mask)| {
+            let response = match held.values.get(name) {
+                Some(value) => respond(&signed(value), mask),
+                None => respond(link_secret.secret(), mask),
+            };
+            (name.clone(), response)
+        });
+        let disclosed = held
+            .values
+            .iter()
+            .filter(|(name, _)| !self.masks.contains_key(*name));
+        EqualityProof {
+            revealed_attrs: disclosed
+                .map(|(name, value)| (name.clone(), value.clone()))
+                .collect(),
+            e: respond(&e_prime, &self.e_mask),
+            v: respond(&v_prime, &self.v_mask),
+            m: m.collect(),
+            m2: respond(&context, &self.context_mask),
+            a_prime: self.a_prime,
+        }
+    }
+}
+
+/// What a wallet kept may have been damaged.
+fn check_stored(held: &Held<'_>) -> Result<(), Error> {
+    check_values(held.key.attributes(), held.values)?;
+    let signature = held.signature;
+    let right = signature.e.bit_len() == bounds::E_START.saturating_add(1)
+        && signature.v.bit_len() <= bounds::V_PRIME_PRIME.saturating_add(1)
+        && signature.m_2.bit_len() <= bounds::VALUE;
+    if !right {
+        return Err(Error::Malformed {
+            what: "the stored credential",
+            why: "a number of its signature has the wrong length",
+        });
+    }
+    Ok(())
+}
+
+/// A value, perhaps below zero, as a secret. Its sign shows in the time that takes; its magnitude does not.
+fn signed(value: &IBig) -> Secret {
+    let (sign, magnitude) = value.clone().into_parts();
+    let magnitude = exponent(&magnitude, bounds::VALUE);
+    match sign {
+        dashu_int::Sign::Positive => magnitude,
+        dashu_int::Sign::Negative => {
+            Secret::from_public(&UBig::ZERO, bounds::VALUE).sub(&magnitude)
+        }
+    }
+}
+
+/// T as the responses make it: A'^(ê + c·2^596) · S^v̂ · Rctxt^m̂₂ · Z^-c · ∏ R^m̂ · ∏ R^(c·m) over the attributes that
+/// are not and that are revealed. The inverse of Z is at hand, so there is no division.
+pub(crate) fn t_value(
+    key: KeyInUse<'_>,
+    proof: &EqualityProof,
+    a_prime: &Element,
+    c: &UBig,
+) -> Result<UBig, Error> {
+    let challenge = positive(c);
+    let e = shifted_sum(&proof.e, c);
+    let [v, m2] = [&proof.v, &proof.m2].map(positive);
+    let hidden = proof.m.iter().map(|(name, m)| (name, positive(m)));
+    let disclosed = proof.revealed_attrs.iter();
+    let attributes: Vec<(&String, IBig)> = hidden
+        .chain(disclosed.map(|(name, value)| (name, product(value, &challenge))))
+        .collect();
+    let mut terms = vec![
+        (Base::Variable(a_prime), &e),
+        (key.s(), &v),
+        (key.rctxt(), &m2),
+        (key.z_inverse(), &challenge),
+    ];
+    for (name, exponent) in &attributes {
+        terms.push((key.r(name)?, exponent));
+    }
+    let terms: Vec<Term<'_>> = terms
+        .into_iter()
+        .map(|(base, exponent)| Term { base, exponent })
+        .collect();
+    Ok(key.modulus().integer(&key.modulus().power(&terms)?))
+}
+
+/// ê + c·2^596.
+#[expect(
+    clippy::arithmetic_side_effects,
+    reason = "integers of any size do not overflow"
+)]
+fn shifted_sum(e: &UBig, c: &UBig) -> IBig {
+    IBig::from(e + (c << bounds::E_START))
+}
+
+#[expect(
+    clippy::arithmetic_side_effects,
+    reason = "integers of any size do not overflow"
+)]
+fn product(a: &IBig, b: &IBig) -> IBig {
+    a * b
+}

@@ -1,0 +1,285 @@
+//! A credential definition's public key, checked, with all that is computed once.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use dashu_int::{UBig, ops::BitTest as _};
+
+use super::bounds;
+use super::decimal::MAX_ATTRIBUTES;
+use super::key_data::{KeyCorrectnessProof, LINK_SECRET, PrimaryPublicKey};
+use crate::Error;
+use crate::arithmetic::{Base, Element, FixedBase, Modulus};
+
+/// The primary public key of a credential definition, ready for use by holder, issuer and verifier. Cloning it is
+/// cheap; all clones share their tables, which the second operation builds.
+#[derive(Clone)]
+pub struct CredentialKey(Arc<Inner>);
+
+struct Inner {
+    public: PrimaryPublicKey,
+    modulus: Modulus,
+    s: Generator,
+    s_inverse: Generator,
+    z: Generator,
+    z_inverse: Generator,
+    rctxt: Generator,
+    r: BTreeMap<String, Generator>,
+    used: AtomicBool,
+    proven: OnceLock<KeyCorrectnessProof>,
+}
+
+/// A base of the key and, once it is worth it, its table.
+struct Generator {
+    element: Element,
+    exponent_bits: usize,
+    table: OnceLock<FixedBase>,
+}
+
+/// A key in one operation.
+#[derive(Clone, Copy)]
+pub(crate) struct KeyInUse<'a> {
+    key: &'a Inner,
+    with_tables: bool,
+}
+
+impl CredentialKey {
+    /// Checks every number of the key.
+    ///
+    /// # Errors
+    /// [`Error::Issuer`] with the reason; [`Error::TooLarge`].
+    pub fn new(public: &PrimaryPublicKey) -> Result<Self, Error> {
+        check_lengths(public)?;
+        let modulus =
+            Modulus::new(&public.n).map_err(|_| Error::Issuer("the modulus of the key is even"))?;
+        let fixed = [&public.s, &public.z, &public.rctxt];
+        let numbers: Vec<&UBig> = fixed.into_iter().chain(public.r.values()).collect();
+        let elements = check_bases(&modulus, &numbers)?;
+        let inverses = modulus
+            .inverse_all(&elements)
+            .map_err(|_| Error::Issuer("a base of the key is not coprime to the modulus"))?;
+        let broken = Error::Issuer("the key has no bases");
+        let [s, z, rctxt, r @ ..] = elements.as_slice() else {
+            return Err(broken);
+        };
+        let [s_inverse, z_inverse, ..] = inverses.as_slice() else {
+            return Err(broken);
+        };
+        let r = public.r.keys().cloned().zip(r.iter().map(attribute));
+        Ok(Self(Arc::new(Inner {
+            public: public.clone(),
+            modulus,
+            s: Generator::new(s, bounds::V_RESPONSE),
+            s_inverse: Generator::new(s_inverse, bounds::BLINDING_RESPONSE),
+            z: Generator::new(z, bounds::VALUE_RESPONSE.saturating_add(bounds::ROOT)),
+            z_inverse: Generator::new(z_inverse, bounds::CHALLENGE),
+            rctxt: Generator::new(rctxt, bounds::CONTEXT_RESPONSE),
+            r: r.collect(),
+            used: AtomicBool::new(false),
+            proven: OnceLock::new(),
+        })))
+    }
+
+    /// The key's numbers.
+    pub fn public(&self) -> &PrimaryPublicKey {
+        &self.0.public
+    }
+
+    /// The names of all signed attributes, the link secret among them.
+    pub fn attributes(&self) -> impl Iterator<Item = &str> {
+        self.0.r.keys().map(String::as_str)
+    }
+
+    /// The modulus.
+    pub(crate) fn modulus(&self) -> &Modulus {
+        &self.0.modulus
+    }
+
+    /// The key for one operation: without tables the first time, since a table costs more than one operation saves.
+    pub(crate) fn in_use(&self) -> KeyInUse<'_> {
+        KeyInUse {
+            key: &self.0,
+            with_tables: self.0.used.swap(true, Ordering::Relaxed),
+        }
+    }
+
+    /// The key without counting as a use.
+    pub(crate) fn untouched(&self) -> KeyInUse<'_> {
+        KeyInUse {
+            key: &self.0,
+            with_tables: self.0.used.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Builds all tables now instead of at the second operation.
+    pub fn prepare(&self) {
+        self.0.used.store(true, Ordering::Relaxed);
+        let key = self.in_use();
+        for generator in self.0.generators() {
+            key.base(generator);
+        }
+    }
+
+    /// The memory of key and tables in bytes.
+    pub fn bytes(&self) -> usize {
+        let numbers = self.0.modulus.bits().div_ceil(4);
+        self.0
+            .generators()
+            .map(|generator| generator.table.get().map_or(0, FixedBase::bytes))
+            .map(|table| table.saturating_add(numbers))
+            .fold(numbers, usize::saturating_add)
+    }
+
+    /// The correctness proof that was found good, if one was.
+    pub(crate) fn proven(&self) -> &OnceLock<KeyCorrectnessProof> {
+        &self.0.proven
+    }
+}
+
+impl Inner {
+    fn generators(&self) -> impl Iterator<Item = &Generator> {
+        [
+            &self.s,
+            &self.s_inverse,
+            &self.z,
+            &self.z_inverse,
+            &self.rctxt,
+        ]
+        .into_iter()
+        .chain(self.r.values())
+    }
+}
+
+impl Generator {
+    fn new(element: &Element, exponent_bits: usize) -> Self {
+        Self {
+            element: element.clone(),
+            exponent_bits,
+            table: OnceLock::new(),
+        }
+    }
+}
+
+fn attribute(element: &Element) -> Generator {
+    Generator::new(element, bounds::VALUE_RESPONSE)
+}
+
+impl<'a> KeyInUse<'a> {
+    pub(crate) fn modulus(self) -> &'a Modulus {
+        &self.key.modulus
+    }
+
+    pub(crate) fn s(self) -> Base<'a> {
+        self.base(&self.key.s)
+    }
+
+    pub(crate) fn s_inverse(self) -> Base<'a> {
+        self.base(&self.key.s_inverse)
+    }
+
+    pub(crate) fn z(self) -> Base<'a> {
+        self.base(&self.key.z)
+    }
+
+    pub(crate) fn z_element(self) -> &'a Element {
+        &self.key.z.element
+    }
+
+    pub(crate) fn z_inverse(self) -> Base<'a> {
+        self.base(&self.key.z_inverse)
+    }
+
+    pub(crate) fn rctxt(self) -> Base<'a> {
+        self.base(&self.key.rctxt)
+    }
+
+    /// The base of an attribute.
+    pub(crate) fn r(self, name: &str) -> Result<Base<'a>, Error> {
+        let generator = self.key.r.get(name).ok_or(Error::Mismatch {
+            what: "an attribute",
+            why: "the credential definition does not have it",
+        })?;
+        Ok(self.base(generator))
+    }
+
+    /// The element of an attribute.
+    pub(crate) fn r_elements(self) -> impl Iterator<Item = (&'a str, &'a Element)> {
+        let generators = self.key.r.iter();
+        generators.map(|(name, generator)| (name.as_str(), &generator.element))
+    }
+
+    fn base(self, generator: &'a Generator) -> Base<'a> {
+        if let Some(table) = generator.table.get() {
+            return Base::Fixed(table);
+        }
+        if !self.with_tables {
+            return Base::Variable(&generator.element);
+        }
+        Base::Fixed(generator.table.get_or_init(|| {
+            FixedBase::new(
+                &self.key.modulus,
+                &generator.element,
+                generator.exponent_bits,
+            )
+        }))
+    }
+}
+
+impl fmt::Debug for CredentialKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CredentialKey")
+            .field("attributes", &self.0.r.keys())
+            .finish_non_exhaustive()
+    }
+}
+
+fn check_lengths(public: &PrimaryPublicKey) -> Result<(), Error> {
+    if public.n.bit_len() < bounds::MODULUS_SHORTEST {
+        return Err(Error::Issuer("the modulus of the key is too short"));
+    }
+    bounds::at_most(
+        &public.n,
+        bounds::MODULUS_LONGEST,
+        Error::TooLarge {
+            what: "the modulus in bits",
+            limit: bounds::MODULUS_LONGEST,
+        },
+    )?;
+    if !public.r.contains_key(LINK_SECRET) {
+        return Err(Error::Issuer("the key has no base for the link secret"));
+    }
+    if public.r.len() > MAX_ATTRIBUTES {
+        return Err(Error::TooLarge {
+            what: "the number of attributes",
+            limit: MAX_ATTRIBUTES,
+        });
+    }
+    Ok(())
+}
+
+/// Each base between 1 and n - 1, and no two equal.
+fn check_bases(modulus: &Modulus, numbers: &[&UBig]) -> Result<Vec<Element>, Error> {
+    let mut seen = BTreeSet::new();
+    let mut elements = Vec::with_capacity(numbers.len());
+    for number in numbers {
+        let trivial = number.is_one() || is_next(number, modulus.value());
+        let element = modulus.element(number);
+        let (false, Ok(element)) = (trivial, element) else {
+            return Err(Error::Issuer("a base of the key is out of range"));
+        };
+        if !seen.insert(*number) {
+            return Err(Error::Issuer("two bases of the key are equal"));
+        }
+        elements.push(element);
+    }
+    Ok(elements)
+}
+
+/// Whether `number` + 1 is the odd `modulus`.
+fn is_next(number: &UBig, modulus: &UBig) -> bool {
+    let mut next = number.clone();
+    next.set_bit(0);
+    !number.bit(0) && next == *modulus
+}

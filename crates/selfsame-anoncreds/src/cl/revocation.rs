@@ -1,0 +1,79 @@
+//! Revocation: a proof that a credential stands in its registry's accumulator, which tells not which one it is.
+//!
+//! The scheme is the accumulator of Camenisch, Kohlweiss and Soriente with a pairing of type 3, on the curve BN254 of
+//! Beuchat and Nogami. (AnonCreds v1.0, "Generating a Credential Definition With Revocation Support".) Values and
+//! bytes are those of the published implementations.
+//!
+//! # What is checked
+//!
+//! | who | what | paragraph of AnonCreds v1.0 |
+//! |---|---|---|
+//! | all | points lie on their curve and in the subgroup of prime order, with coordinates below the field's; only an accumulator and a witness may be the neutral element | "Generating a Credential Definition With Revocation Support" |
+//! | issuer | the index is between 1 and `maxCredNum`, its bit allows the change, the blinded secret is no neutral element | "Constructing a Credential" |
+//! | issuer | no index is revoked or issued twice, none is index 0: its tail is the secret one | "AnonCreds Credential Activation/Revocation and Publication" |
+//! | holder | the tails file has the length, version and hash that the registry's definition tells | "Tails File and Tails File Generation" |
+//! | holder | the index is in range; m₂ is that of the primary part; both g_i are equal; both signatures hold; u_i has the exponent of g_i | "Supporting Revocation in a Credential", "Receiving a Credential" |
+//! | holder | every witness fits the accumulator it is made or updated for | "Collecting Data for Generating the Non-Revocation Proof" |
+//! | verifier | T₁ … T₈ from the responses enter the challenge, m₂ is the primary proof's response, and the blinded parts are those in the aggregated proof | "Verify Non-Revocation Proof" |
+//!
+//! # Secret exponents
+//!
+//! All are used in constant time, by `mul` of points and of tables of fixed points, powers of constant pairings, and
+//! `Scalar`; what is called `public` is the verifier's alone:
+//!
+//! - issuer: x and sk; γ with its powers γ^i and γ^(L+1-i) and sums of them; 1/(x + c), 1/(sk + γ^i), c, v″;
+//! - holder: v′; c and v′ + v″; the blinding ρ, r, r′, r″, r‴, o, o′ and the products m, m′, t, t′; the masks of all
+//!   of them, and of m₂.
+//!
+//! The verifier has no secrets, and the points of a witness are added in the order of public indices; which of them
+//! is left out depends on the holder's own index, so an observer of memory accesses could learn the index.
+//!
+//! # Known traits of the published implementations
+//!
+//! - The status list has bits for the indices 0 to L - 1, the accumulator has places for 1 to L. Index L always counts
+//!   as issued there, though a registry that begins with no credential issued does not hold it, so that its holders
+//!   never prove anything. [`Witness::build`] finds out from the accumulator which of both it is.
+//! - Index 0 never counts as issued, so revoking it is refused here.
+
+mod credential;
+mod key;
+mod list;
+mod proof;
+mod registry;
+mod tails;
+mod verify;
+mod witness;
+
+pub(crate) use credential::{IssueRequest, Issued, blind};
+pub use credential::{
+    IssuedContext, NonRevocationCredentialSignature, RevocationBlinding, WitnessSignature,
+};
+pub use key::{
+    CredentialRevocationPrivateKey, CredentialRevocationPublicKey, RevocationKey,
+    RevocationKeyPrivate, RevocationKeyPublic,
+};
+pub(crate) use key::{generate_key, generate_registry_key};
+pub use list::{Changes, Issuance, MAX_CREDENTIALS, RevocationList};
+pub use proof::NonRevocProof;
+pub(crate) use proof::{Commitment, Holding};
+pub use registry::{Accumulator, RegistryDelta, RegistryIssuer, RevocationRegistry};
+pub use tails::{
+    TAIL_LENGTH, TAILS_VERSION, Tails, TailsFile, TailsGenerator, TailsHash, tails_length,
+};
+pub(crate) use verify::Registry;
+pub use witness::{Witness, WitnessContext};
+
+use zeroize::Zeroizing;
+
+use crate::pairing::Scalar;
+use crate::random::Random;
+
+/// A secret scalar, evenly spread.
+fn scalar(random: &mut Random) -> Scalar {
+    let mut bytes = Zeroizing::new([0; 64]);
+    random.fill(bytes.as_mut_slice());
+    Scalar::from_random_bytes(&bytes)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,229 @@
+//! The issuer's keys for revocation: of a credential definition, and of a registry.
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use serde::{Deserialize, Serialize};
+
+use super::list::check_capacity;
+use super::scalar;
+use crate::error::Error;
+use crate::pairing::{
+    FixedG1, FixedG2, FixedGt, G1, G2, Gt, Prepared, Scalar, pair, pair_prepared,
+};
+use crate::random::Random;
+
+/// The `revocation` part of a credential definition. (AnonCreds v1.0, "Public Revocation Keys".)
+///
+/// Nothing proves that the issuer made it well; a bad one harms only the issuer's own revocation. What is checked when
+/// it is read: every point is on its curve, in the subgroup of prime order, and not its neutral element.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CredentialRevocationPublicKey {
+    pub(crate) g: G1,
+    pub(crate) g_dash: G2,
+    pub(crate) h: G1,
+    pub(crate) h0: G1,
+    pub(crate) h1: G1,
+    pub(crate) h2: G1,
+    pub(crate) htilde: G1,
+    pub(crate) h_cap: G2,
+    pub(crate) u: G2,
+    pub(crate) pk: G1,
+    pub(crate) y: G2,
+}
+
+/// The secret exponents of y = ĥ^x and pk = g^sk. (AnonCreds v1.0, "Private Revocation Keys".)
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CredentialRevocationPrivateKey {
+    pub(crate) x: Scalar,
+    pub(crate) sk: Scalar,
+}
+
+/// The `accumKey` of a registry's definition: z = e(g, g')^(γ^(L+1)).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RevocationKeyPublic {
+    pub(crate) z: Gt,
+}
+
+/// The secret γ of a registry, whose powers make its tails.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RevocationKeyPrivate {
+    pub(crate) gamma: Scalar,
+}
+
+/// A credential definition's public key for revocation with all that is computed once: cheap to clone. What an issuer,
+/// a holder or a verifier needs is computed when it is first needed: at most 0.7 MB.
+#[derive(Clone)]
+pub struct RevocationKey(Arc<PreparedKey>);
+
+struct PreparedKey {
+    public: CredentialRevocationPublicKey,
+    lines: OnceLock<Lines>,
+    multiples: OnceLock<Multiples>,
+    multiples_of_g_dash: OnceLock<FixedG2>,
+    powers: OnceLock<Powers>,
+}
+
+/// The key's points of G2, ready for pairings.
+pub(crate) struct Lines {
+    pub(crate) g_dash: Prepared,
+    pub(crate) h_cap: Prepared,
+    pub(crate) u: Prepared,
+    pub(crate) y: Prepared,
+}
+
+/// The multiples of the key's points.
+pub(crate) struct Multiples {
+    pub(crate) g: FixedG1,
+    pub(crate) h: FixedG1,
+    pub(crate) h0: FixedG1,
+    pub(crate) h1: FixedG1,
+    pub(crate) h2: FixedG1,
+    pub(crate) htilde: FixedG1,
+    pub(crate) pk: FixedG1,
+    pub(crate) h_cap: FixedG2,
+}
+
+/// The powers of the key's constant pairings.
+pub(crate) struct Powers {
+    /// Of e(h̃, u).
+    pub(crate) htilde_u: FixedGt,
+    /// Of e(g, ĥ).
+    pub(crate) g_h_cap: FixedGt,
+}
+
+impl RevocationKey {
+    /// Prepares nothing yet.
+    pub fn new(public: CredentialRevocationPublicKey) -> Self {
+        Self(Arc::new(PreparedKey {
+            public,
+            lines: OnceLock::new(),
+            multiples: OnceLock::new(),
+            multiples_of_g_dash: OnceLock::new(),
+            powers: OnceLock::new(),
+        }))
+    }
+
+    /// The key itself.
+    pub fn public(&self) -> &CredentialRevocationPublicKey {
+        &self.0.public
+    }
+
+    pub(crate) fn lines(&self) -> &Lines {
+        let public = &self.0.public;
+        self.0.lines.get_or_init(|| Lines {
+            g_dash: Prepared::new(&public.g_dash),
+            h_cap: Prepared::new(&public.h_cap),
+            u: Prepared::new(&public.u),
+            y: Prepared::new(&public.y),
+        })
+    }
+
+    pub(crate) fn multiples(&self) -> &Multiples {
+        let public = &self.0.public;
+        self.0.multiples.get_or_init(|| Multiples {
+            g: FixedG1::new(&public.g),
+            h: FixedG1::new(&public.h),
+            h0: FixedG1::new(&public.h0),
+            h1: FixedG1::new(&public.h1),
+            h2: FixedG1::new(&public.h2),
+            htilde: FixedG1::new(&public.htilde),
+            pk: FixedG1::new(&public.pk),
+            h_cap: FixedG2::new(&public.h_cap),
+        })
+    }
+
+    pub(crate) fn powers(&self) -> &Powers {
+        let (public, lines) = (&self.0.public, self.lines());
+        let powers = |p, q| FixedGt::new(&pair_prepared(&[(p, q)]));
+        self.0.powers.get_or_init(|| Powers {
+            htilde_u: powers(public.htilde, &lines.u),
+            g_h_cap: powers(public.g, &lines.h_cap),
+        })
+    }
+
+    pub(crate) fn multiples_of_g_dash(&self) -> &FixedG2 {
+        let of_g_dash = &self.0.multiples_of_g_dash;
+        of_g_dash.get_or_init(|| FixedG2::new(&self.0.public.g_dash))
+    }
+}
+
+/// Makes the revocation keys of a new credential definition.
+pub(crate) fn generate_key(
+    random: &mut Random,
+) -> (
+    CredentialRevocationPublicKey,
+    CredentialRevocationPrivateKey,
+) {
+    let mut g1 = || G1::generator().mul(&scalar(random));
+    let [g, h, h0, h1, h2, htilde] = std::array::from_fn(|_| g1());
+    let mut g2 = || G2::generator().mul(&scalar(random));
+    let [g_dash, h_cap, u] = std::array::from_fn(|_| g2());
+    let private = CredentialRevocationPrivateKey {
+        x: scalar(random),
+        sk: scalar(random),
+    };
+    let public = CredentialRevocationPublicKey {
+        pk: g.mul(&private.sk),
+        y: h_cap.mul(&private.x),
+        g,
+        g_dash,
+        h,
+        h0,
+        h1,
+        h2,
+        htilde,
+        h_cap,
+        u,
+    };
+    (public, private)
+}
+
+/// Makes the keys of a new registry with room for `capacity` credentials.
+///
+/// # Errors
+/// As [`RevocationList::new`](super::RevocationList::new).
+pub(crate) fn generate_registry_key(
+    key: &CredentialRevocationPublicKey,
+    capacity: u32,
+    random: &mut Random,
+) -> Result<(RevocationKeyPublic, RevocationKeyPrivate), Error> {
+    check_capacity(capacity)?;
+    let private = RevocationKeyPrivate {
+        gamma: scalar(random),
+    };
+    let secret = private.power(capacity.saturating_add(1));
+    let public = RevocationKeyPublic {
+        z: pair(&key.g.mul(&secret), &key.g_dash),
+    };
+    Ok((public, private))
+}
+
+impl RevocationKeyPrivate {
+    /// γ^exponent, for a public exponent.
+    pub(crate) fn power(&self, exponent: u32) -> Scalar {
+        self.gamma.power(exponent.into())
+    }
+}
+
+impl fmt::Debug for CredentialRevocationPrivateKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("CredentialRevocationPrivateKey(…)")
+    }
+}
+
+impl fmt::Debug for RevocationKeyPrivate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("RevocationKeyPrivate(…)")
+    }
+}
+
+impl fmt::Debug for RevocationKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.public().fmt(f)
+    }
+}

@@ -1,0 +1,198 @@
+//! The accumulator: the state of a registry as everybody sees it, its first value, its changes, and their records.
+
+use std::collections::BTreeSet;
+
+use serde::de::{Deserializer, Error as _};
+use serde::{Deserialize, Serialize};
+
+use super::key::{CredentialRevocationPrivateKey, RevocationKey, RevocationKeyPrivate};
+use super::list::{Changes, Issuance, MAX_CREDENTIALS, OUT_OF_RANGE, check_capacity, check_index};
+use super::tails::TailsGenerator;
+use crate::error::Error;
+use crate::pairing::{G2, G2OrIdentity, Scalar};
+
+/// The product of g'^(γ^(L+1-j)) over all credentials j that are not revoked; the neutral element if there is none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Accumulator(G2OrIdentity);
+
+impl Accumulator {
+    pub(crate) fn new(point: G2) -> Self {
+        Self(G2OrIdentity(point))
+    }
+
+    pub(crate) fn point(&self) -> &G2 {
+        &self.0.0
+    }
+}
+
+/// A registry's state: `{"accum": …}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RevocationRegistry {
+    /// The accumulator.
+    pub accum: Accumulator,
+}
+
+/// What changed between two states, as the ledgers of the Indy era record it. (AnonCreds v1.0, "AnonCreds Credential
+/// Activation/Revocation and Publication".)
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct RegistryDelta {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    prev_accum: Option<Accumulator>,
+    accum: Accumulator,
+    #[serde(
+        default,
+        skip_serializing_if = "BTreeSet::is_empty",
+        deserialize_with = "indices"
+    )]
+    issued: BTreeSet<u32>,
+    #[serde(
+        default,
+        skip_serializing_if = "BTreeSet::is_empty",
+        deserialize_with = "indices"
+    )]
+    revoked: BTreeSet<u32>,
+}
+
+impl RegistryDelta {
+    /// The record of `changes` that led from one accumulator, if there was one, to the next.
+    pub fn new(before: Option<Accumulator>, after: Accumulator, changes: Changes) -> Self {
+        let (issued, revoked) = changes.into_sets();
+        Self {
+            prev_accum: before,
+            accum: after,
+            issued,
+            revoked,
+        }
+    }
+
+    /// The accumulator after the changes.
+    pub fn accumulator(&self) -> &Accumulator {
+        &self.accum
+    }
+
+    /// The accumulator before the changes; none in the first record of a registry.
+    pub fn previous(&self) -> Option<&Accumulator> {
+        self.prev_accum.as_ref()
+    }
+
+    /// The changes.
+    ///
+    /// # Errors
+    /// [`Error::Registry`] if an index is both issued and revoked.
+    pub fn changes(&self) -> Result<Changes, Error> {
+        Changes::new(self.issued.clone(), self.revoked.clone())
+    }
+
+    /// This record and the one that follows it as one: an index that was revoked and issued again drops out.
+    ///
+    /// # Errors
+    /// [`Error::Mismatch`] if `next` does not begin where this one ends.
+    pub fn then(mut self, next: &Self) -> Result<Self, Error> {
+        if next.prev_accum.as_ref() != Some(&self.accum) {
+            return Err(Error::Mismatch {
+                what: "the registry delta",
+                why: "it does not begin where the one before it ends",
+            });
+        }
+        for index in &next.issued {
+            if !self.revoked.remove(index) {
+                self.issued.insert(*index);
+            }
+        }
+        for index in &next.revoked {
+            if !self.issued.remove(index) {
+                self.revoked.insert(*index);
+            }
+        }
+        self.accum = next.accum;
+        Ok(self)
+    }
+}
+
+/// An issuer at one registry: its keys and the registry's room. Every exponent here is secret, and so are their sums.
+#[derive(Debug, Clone, Copy)]
+pub struct RegistryIssuer<'a> {
+    /// The credential definition's public key.
+    pub key: &'a RevocationKey,
+    /// Its private key.
+    pub private: &'a CredentialRevocationPrivateKey,
+    /// The registry's secret.
+    pub registry: &'a RevocationKeyPrivate,
+    /// How many credentials the registry has room for (`maxCredNum`).
+    pub capacity: u32,
+}
+
+impl RegistryIssuer<'_> {
+    /// The points of the registry's tails file, after [`TAILS_VERSION`](super::TAILS_VERSION).
+    ///
+    /// # Errors
+    /// As [`RevocationList::new`](super::RevocationList::new).
+    pub fn tails(&self) -> Result<TailsGenerator<'_>, Error> {
+        TailsGenerator::new(self.key, self.registry, self.capacity)
+    }
+
+    /// The accumulator of a new registry: of all indices from 1 to L, or of none.
+    ///
+    /// # Errors
+    /// As [`RevocationList::new`](super::RevocationList::new).
+    pub fn initial(&self, issuance: Issuance) -> Result<Accumulator, Error> {
+        check_capacity(self.capacity)?;
+        if issuance == Issuance::OnDemand {
+            return Ok(Accumulator::new(G2::identity()));
+        }
+        let mut power = Scalar::one();
+        let mut sum = Scalar::zero();
+        for _ in 0..self.capacity {
+            power = power.mul(&self.registry.gamma);
+            sum = sum.add(&power);
+        }
+        Ok(Accumulator::new(self.g_dash(&sum)))
+    }
+
+    /// The accumulator after these changes. Whether they are possible, the status list says
+    /// ([`RevocationList::changed`](super::RevocationList::changed)); the accumulator cannot.
+    ///
+    /// # Errors
+    /// [`Error::Registry`] for an index out of range.
+    pub fn update(&self, before: &Accumulator, changes: &Changes) -> Result<Accumulator, Error> {
+        let mut sum = Scalar::zero();
+        for index in changes.issued() {
+            sum = sum.add(&self.tail_exponent(*index)?);
+        }
+        for index in changes.revoked() {
+            sum = sum.sub(&self.tail_exponent(*index)?);
+        }
+        if changes.is_empty() {
+            return Ok(*before);
+        }
+        let change = self.g_dash(&sum);
+        Ok(Accumulator::new(before.point().add(&change)))
+    }
+
+    /// g'^exponent, for a secret exponent.
+    pub(crate) fn g_dash(&self, exponent: &Scalar) -> G2 {
+        self.key.multiples_of_g_dash().mul(exponent)
+    }
+
+    /// γ^(L+1-index).
+    pub(crate) fn tail_exponent(&self, index: u32) -> Result<Scalar, Error> {
+        check_index(index, self.capacity)?;
+        let exponent = self.capacity.saturating_add(1).saturating_sub(index);
+        Ok(self.registry.power(exponent))
+    }
+}
+
+fn indices<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeSet<u32>, D::Error> {
+    let list = Vec::<u32>::deserialize(deserializer)?;
+    let set: BTreeSet<u32> = list.iter().copied().collect();
+    if set.len() != list.len() {
+        return Err(D::Error::custom("an index is repeated"));
+    }
+    if set.contains(&0) || set.last().is_some_and(|last| *last > MAX_CREDENTIALS) {
+        return Err(D::Error::custom(OUT_OF_RANGE));
+    }
+    Ok(set)
+}

@@ -1,0 +1,138 @@
+//! Issuing: the signature over the attributes and the proof that it was made with the private key.
+
+use std::collections::BTreeMap;
+
+use dashu_int::{IBig, UBig, ops::BitTest as _};
+
+use super::blinding::{self, positive};
+use super::definition::revealed;
+use super::issuer_key::IssuerKey;
+use super::key_data::LINK_SECRET;
+use super::messages::{
+    BlindedCredentialSecrets, BlindedSecretsCorrectnessProof, Nonce, PrimaryCredentialSignature,
+    SignatureCorrectnessProof,
+};
+use super::{bounds, challenge};
+use crate::Error;
+use crate::arithmetic::{Element, Secret, Term, prime_in_range};
+use crate::random::Random;
+
+/// Encoded attributes by their normalised names, without the link secret.
+pub type Values = BTreeMap<String, IBig>;
+
+/// What an issuer signs.
+#[derive(Clone, Copy)]
+pub struct SigningRequest<'a> {
+    /// The blinded link secret of the request.
+    pub secrets: &'a BlindedCredentialSecrets,
+    /// Its proof.
+    pub proof: &'a BlindedSecretsCorrectnessProof,
+    /// The nonce of the offer, which the request's proof covers.
+    pub offer_nonce: &'a Nonce,
+    /// The nonce of the request, which the signature's proof covers.
+    pub request_nonce: &'a Nonce,
+    /// The credential context m₂, by [`super::credential_context`].
+    pub context: &'a UBig,
+    /// One value for each attribute of the credential definition.
+    pub values: &'a Values,
+}
+
+/// Checks a request and signs. (AnonCreds v1.0, "Verifying the Credential Request", "The Credential Signature", "The
+/// Credential Signature Correctness Proof".) Secret exponents: 1/e mod p'q', and the mask of the proof.
+///
+/// # Errors
+/// Those of the request's check; [`Error::Mismatch`] if values and attributes differ; [`Error::TooLarge`].
+pub(crate) fn sign(
+    key: &IssuerKey,
+    request: &SigningRequest<'_>,
+    random: &mut Random,
+) -> Result<(PrimaryCredentialSignature, SignatureCorrectnessProof), Error> {
+    check_values(key.key().attributes(), request.values)?;
+    bounds::at_most(request.context, bounds::VALUE, CONTEXT)?;
+    blinding::check(
+        key.key(),
+        request.secrets,
+        request.proof,
+        request.offer_nonce,
+    )?;
+    let mut v = random.integer(bounds::V_PRIME_PRIME);
+    v.set_bit(bounds::V_PRIME_PRIME.saturating_sub(1));
+    let start = bounds::power_of_two(bounds::E_START);
+    let mut end = start.clone();
+    end.set_bit(bounds::E_RANGE);
+    let e = prime_in_range(&start, &end, random);
+    let q = quotient(key, request, &v)?;
+    let modulus = key.key().modulus();
+    let a = key.root(&q, &e)?;
+    let signature = PrimaryCredentialSignature {
+        m_2: request.context.clone(),
+        a: modulus.integer(&a),
+        e,
+        v,
+    };
+    let proof = prove(key, &signature, &q, (request.request_nonce, random))?;
+    Ok((signature, proof))
+}
+
+const CONTEXT: Error = Error::TooLarge {
+    what: "the credential context in bits",
+    limit: bounds::VALUE,
+};
+
+/// One value, not too long, for each attribute but the link secret, and no other.
+pub(crate) fn check_values<'a>(
+    attributes: impl Iterator<Item = &'a str>,
+    values: &Values,
+) -> Result<(), Error> {
+    let signed = attributes.filter(|name| *name != LINK_SECRET);
+    if !signed.eq(values.keys().map(String::as_str)) {
+        return Err(Error::Mismatch {
+            what: "the values",
+            why: "they are not those of the credential definition's attributes",
+        });
+    }
+    values.values().try_for_each(bounds::check_value)
+}
+
+/// Q = Z / (U · S^v · Rctxt^m₂ · ∏ R^m).
+fn quotient(key: &IssuerKey, request: &SigningRequest<'_>, v: &UBig) -> Result<Element, Error> {
+    let used = key.key().in_use();
+    let modulus = used.modulus();
+    let (v, context) = (positive(v), positive(request.context));
+    let mut terms = vec![
+        Term {
+            base: used.s(),
+            exponent: &v,
+        },
+        Term {
+            base: used.rctxt(),
+            exponent: &context,
+        },
+    ];
+    for (name, value) in request.values {
+        terms.push(Term {
+            base: used.r(name)?,
+            exponent: value,
+        });
+    }
+    let product = modulus.product(
+        &modulus.power(&terms)?,
+        &modulus.element(&request.secrets.u)?,
+    );
+    Ok(modulus.product(used.z_element(), &modulus.inverse(&product)?))
+}
+
+fn prove(
+    key: &IssuerKey,
+    signature: &PrimaryCredentialSignature,
+    q: &Element,
+    (nonce, random): (&Nonce, &mut Random),
+) -> Result<SignatureCorrectnessProof, Error> {
+    let modulus = key.key().modulus();
+    let number = random.below(key.order());
+    let mask = Secret::from_public(&number, key.order().bit_len());
+    let commitment = modulus.integer(&key.power(q, &mask));
+    let c = challenge::over([&modulus.integer(q), &signature.a, &commitment, &nonce.0]);
+    let se = key.response(&revealed(&mask), &c, &signature.e, random)?;
+    Ok(SignatureCorrectnessProof { se, c })
+}

@@ -1,0 +1,50 @@
+//! The messages of AnonCreds: their data types, and their JSON as the published implementations write and read it.
+//!
+//! What is read: the members of anoncreds-rs 0.2.3, and those of Indy's time where they differ. What is written: as
+//! anoncreds-rs 0.2.3 writes it, but for the order of maps, which it leaves to chance and which is sorted here.
+
+mod credential;
+mod definition;
+mod encoding;
+mod identifier;
+mod interval;
+mod issuance;
+pub mod limits;
+mod message;
+mod nonce;
+mod presentation;
+mod query;
+mod registry;
+mod request;
+mod requested_proof;
+mod restriction;
+mod schema;
+#[cfg(test)]
+mod tests;
+
+pub use credential::{Credential, CredentialValues};
+pub use definition::{
+    CredentialDefinition, CredentialDefinitionPrivate, CredentialPrivateKeys, CredentialPublicKeys,
+    SignatureType,
+};
+pub use encoding::{AttributeValue, encode_attribute, encode_missing, normalise_attribute};
+pub use identifier::{CredentialDefinitionId, IssuerId, RevocationRegistryId, SchemaId};
+pub use interval::{Interval, Overrides};
+pub use issuance::{CredentialOffer, CredentialRequest, CredentialRequestMetadata, Holder};
+pub use message::Message;
+pub use nonce::Nonce;
+pub use presentation::Presentation;
+pub use query::Query;
+pub use registry::{
+    LegacyDelta, LegacyRegistry, RegistryKeys, RegistryType, RegistryValue,
+    RevocationRegistryDefinition, RevocationRegistryPrivate, RevocationState, RevocationStatusList,
+};
+pub use request::{
+    Comparison, PresentationRequest, RequestVersion, RequestedAttribute, RequestedPredicate,
+};
+pub use requested_proof::{
+    CredentialIdentifiers, RequestedProof, RevealedAttribute, RevealedGroup, SelfAttested,
+    SubProofReferent,
+};
+pub use restriction::{Answer, Known};
+pub use schema::Schema;

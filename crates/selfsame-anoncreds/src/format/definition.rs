@@ -1,0 +1,156 @@
+//! Credential definitions: an issuer's keys for one schema, the public part, the private one, and its proof.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::identifier::{IssuerId, SchemaId};
+use super::message::{Message, why};
+use super::schema::{Schema, check_text};
+use crate::Error;
+use crate::cl::revocation::{CredentialRevocationPrivateKey, CredentialRevocationPublicKey};
+use crate::cl::{KeyCorrectnessProof, LINK_SECRET, PrimaryPrivateKey, PrimaryPublicKey};
+
+/// A credential definition (AnonCreds v1.0, "Issuer Create and Publish Credential Definition Object").
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase", try_from = "Written")]
+pub struct CredentialDefinition {
+    /// The schema of its credentials.
+    pub schema_id: SchemaId,
+    /// The kind of signature.
+    #[serde(rename = "type")]
+    pub signature_type: SignatureType,
+    /// Tells an issuer's definitions for one schema apart.
+    pub tag: String,
+    /// The public keys.
+    pub value: CredentialPublicKeys,
+    /// Who issues.
+    pub issuer_id: IssuerId,
+}
+
+/// The kind of signature: Camenisch-Lysyanskaya, the only one there is.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+pub enum SignatureType {
+    /// `CL`
+    #[default]
+    #[serde(rename = "CL")]
+    CamenischLysyanskaya,
+}
+
+/// The public keys of a definition.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct CredentialPublicKeys {
+    /// For the attributes.
+    pub primary: PrimaryPublicKey,
+    /// For revocation, if its credentials can be revoked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revocation: Option<CredentialRevocationPublicKey>,
+}
+
+/// As it is written today, and as in the days of Indy: no issuer but in `id`.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Written {
+    schema_id: SchemaId,
+    #[serde(rename = "type")]
+    signature_type: SignatureType,
+    tag: String,
+    value: CredentialPublicKeys,
+    issuer_id: Option<IssuerId>,
+    id: Option<String>,
+}
+
+impl TryFrom<Written> for CredentialDefinition {
+    type Error = &'static str;
+
+    fn try_from(written: Written) -> Result<Self, Self::Error> {
+        let legacy = written.id.as_deref().and_then(IssuerId::of_legacy);
+        Ok(Self {
+            schema_id: written.schema_id,
+            signature_type: written.signature_type,
+            tag: written.tag,
+            value: written.value,
+            issuer_id: written.issuer_id.or(legacy).ok_or(why::ISSUER)?,
+        })
+    }
+}
+
+impl Message for CredentialDefinition {
+    const WHAT: &'static str = "the credential definition";
+
+    fn validate(&self) -> Result<(), Error> {
+        check_text(&self.tag, "the credential definition's tag")?;
+        if self.value.primary.r.contains_key(LINK_SECRET) {
+            return Ok(());
+        }
+        Err(Error::Malformed {
+            what: Self::WHAT,
+            why: "it has no base for the link secret",
+        })
+    }
+}
+
+impl CredentialDefinition {
+    /// Refuses a schema whose attributes are not those the keys are for.
+    pub fn check_schema(&self, schema: &Schema) -> Result<(), Error> {
+        let attributes = schema.attributes();
+        let keyed = self
+            .value
+            .primary
+            .r
+            .keys()
+            .filter(|name| *name != LINK_SECRET);
+        if keyed.eq(attributes.iter()) {
+            return Ok(());
+        }
+        Err(Error::Mismatch {
+            what: "the schema",
+            why: "its attributes are not those of the credential definition",
+        })
+    }
+}
+
+/// The private part of a definition: secret.
+#[derive(Clone, Deserialize, Eq, PartialEq, Serialize)]
+pub struct CredentialDefinitionPrivate {
+    /// The private keys.
+    pub value: CredentialPrivateKeys,
+}
+
+/// The private keys of a definition: secret.
+#[derive(Clone, Deserialize, Eq, PartialEq, Serialize)]
+pub struct CredentialPrivateKeys {
+    /// For the attributes.
+    pub p_key: PrimaryPrivateKey,
+    /// For revocation.
+    pub r_key: Option<CredentialRevocationPrivateKey>,
+}
+
+impl Message for CredentialDefinitionPrivate {
+    const WHAT: &'static str = "the private part of the credential definition";
+    const SECRET: bool = true;
+
+    fn validate(&self) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+impl fmt::Debug for CredentialDefinitionPrivate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("CredentialDefinitionPrivate(…)")
+    }
+}
+
+impl fmt::Debug for CredentialPrivateKeys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("CredentialPrivateKeys(…)")
+    }
+}
+
+impl Message for KeyCorrectnessProof {
+    const WHAT: &'static str = "the key correctness proof";
+
+    fn validate(&self) -> Result<(), Error> {
+        Ok(())
+    }
+}

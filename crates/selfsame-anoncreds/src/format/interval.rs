@@ -1,0 +1,54 @@
+//! Intervals of time within which a credential must not have been revoked.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::identifier::RevocationRegistryId;
+
+/// An interval of time, each end in seconds since 1970 and open if absent (AnonCreds v1.0, "Request Non-Revocation
+/// Proofs").
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+pub struct Interval {
+    /// The first moment that counts.
+    pub from: Option<u64>,
+    /// The last moment that counts.
+    pub to: Option<u64>,
+}
+
+/// For a registry, which list's timestamp is accepted instead of a requested `from`: the list that was in force at
+/// that moment is older than the moment.
+pub type Overrides = BTreeMap<RevocationRegistryId, BTreeMap<u64, u64>>;
+
+impl Interval {
+    /// The part that both have in common: the later `from`, the earlier `to`.
+    pub fn narrowed(self, other: Self) -> Self {
+        let to = match (self.to, other.to) {
+            (Some(a), Some(b)) => Some(a.min(b)),
+            (a, b) => a.or(b),
+        };
+        Self {
+            from: self.from.max(other.from),
+            to,
+        }
+    }
+
+    /// This interval with its `from` replaced where the verifier accepts an older list for it.
+    pub fn with_override(self, registry: &RevocationRegistryId, overrides: &Overrides) -> Self {
+        let older = |from| overrides.get(registry)?.get(&from).copied();
+        Self {
+            from: self.from.and_then(older).or(self.from),
+            ..self
+        }
+    }
+
+    /// Whether the moment lies within.
+    pub fn contains(&self, timestamp: u64) -> bool {
+        self.from.is_none_or(|from| from <= timestamp) && self.to.is_none_or(|to| timestamp <= to)
+    }
+
+    /// Whether it can contain nothing.
+    pub fn is_empty(&self) -> bool {
+        matches!((self.from, self.to), (Some(from), Some(to)) if from > to)
+    }
+}

@@ -1,0 +1,144 @@
+//! The messages of issuance before the credential: offer and request, and what the holder keeps between them.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::identifier::{CredentialDefinitionId, SchemaId, is_legacy_did, is_uri};
+use super::message::Message;
+use super::nonce::Nonce;
+use super::schema::check_text;
+use crate::Error;
+use crate::cl::{
+    BlindedCredentialSecrets, BlindedSecretsCorrectnessProof, BlindingFactors, KeyCorrectnessProof,
+};
+
+/// An offer of a credential (AnonCreds v1.0, "Credential Offer").
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct CredentialOffer {
+    /// The schema.
+    pub schema_id: SchemaId,
+    /// The definition.
+    pub cred_def_id: CredentialDefinitionId,
+    /// The proof that the definition's key is well made.
+    pub key_correctness_proof: KeyCorrectnessProof,
+    /// What makes the request fresh.
+    pub nonce: Nonce,
+    /// A name of a method, which nobody uses; kept as it came.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub method_name: Option<String>,
+}
+
+impl Message for CredentialOffer {
+    const WHAT: &'static str = "the credential offer";
+
+    fn validate(&self) -> Result<(), Error> {
+        check_text(
+            self.method_name.as_deref().unwrap_or_default(),
+            "a method's name",
+        )
+    }
+}
+
+/// A request for the credential offered (AnonCreds v1.0, "Credential Request").
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct CredentialRequest {
+    /// A text that tells this holder's credentials apart for the issuer, today.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entropy: Option<String>,
+    /// The holder's DID in its place, in the days of Indy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prover_did: Option<String>,
+    /// The definition.
+    pub cred_def_id: CredentialDefinitionId,
+    /// The link secret, blinded.
+    pub blinded_ms: BlindedCredentialSecrets,
+    /// The proof that the holder knows what is blinded.
+    pub blinded_ms_correctness_proof: BlindedSecretsCorrectnessProof,
+    /// What makes the credential fresh.
+    pub nonce: Nonce,
+}
+
+impl CredentialRequest {
+    /// What goes into the credential's context in the place of the holder's identifier.
+    pub fn holder(&self) -> Result<&str, Error> {
+        let text = self.entropy.as_deref().or(self.prover_did.as_deref());
+        text.ok_or(Error::Malformed {
+            what: Self::WHAT,
+            why: "it has neither entropy nor a prover's DID",
+        })
+    }
+}
+
+impl Message for CredentialRequest {
+    const WHAT: &'static str = "the credential request";
+
+    fn validate(&self) -> Result<(), Error> {
+        if self.entropy.is_some() && self.prover_did.is_some() {
+            return Err(Error::Malformed {
+                what: Self::WHAT,
+                why: "it has both entropy and a prover's DID",
+            });
+        }
+        check_text(self.holder()?, "the holder's entropy or DID")
+    }
+}
+
+/// Who asks for a credential: a text that tells this holder's credentials apart for the issuer.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Holder<'a> {
+    /// Any text, best a random one.
+    Entropy(&'a str),
+    /// A DID, where the credential definition has a legacy identifier.
+    Did(&'a str),
+}
+
+impl Holder<'_> {
+    /// Refuses a DID that is none, or where entropy is asked for (as the published implementations do).
+    pub(crate) fn check(&self, definition: &CredentialDefinitionId) -> Result<(), Error> {
+        let malformed = |why| {
+            Err(Error::Malformed {
+                what: CredentialRequest::WHAT,
+                why,
+            })
+        };
+        match self {
+            Self::Entropy(_) => Ok(()),
+            Self::Did(_) if !definition.is_legacy() => {
+                malformed("a definition with a qualified identifier asks for entropy, not a DID")
+            }
+            Self::Did(did) if !is_uri(did) && !is_legacy_did(did) => {
+                malformed("the prover's DID is none")
+            }
+            Self::Did(_) => Ok(()),
+        }
+    }
+}
+
+/// What the holder keeps between request and credential: secret. The names of Indy's time are read too.
+#[derive(Clone, Deserialize, Eq, PartialEq, Serialize)]
+pub struct CredentialRequestMetadata {
+    /// What the link secret was blinded with.
+    #[serde(alias = "master_secret_blinding_data")]
+    pub link_secret_blinding_data: BlindingFactors,
+    /// The request's nonce.
+    pub nonce: Nonce,
+    /// Which link secret it was.
+    #[serde(alias = "master_secret_name")]
+    pub link_secret_name: String,
+}
+
+impl Message for CredentialRequestMetadata {
+    const WHAT: &'static str = "the credential request's metadata";
+    const SECRET: bool = true;
+
+    fn validate(&self) -> Result<(), Error> {
+        check_text(&self.link_secret_name, "the link secret's name")
+    }
+}
+
+impl fmt::Debug for CredentialRequestMetadata {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("CredentialRequestMetadata(…)")
+    }
+}

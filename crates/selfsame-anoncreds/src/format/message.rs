@@ -1,0 +1,139 @@
+//! What all messages share: strict reading within limits, validation, writing.
+
+use selfsame_crypto::json::{self, JsonError, Limits};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use zeroize::Zeroize;
+
+use crate::Error;
+
+/// A message with the JSON of the published implementations.
+pub trait Message: Serialize + DeserializeOwned {
+    /// What it is called in errors.
+    const WHAT: &'static str;
+    /// How much JSON is read for it.
+    const LIMITS: Limits = SMALL;
+    /// Whether its text is wiped once it is read.
+    const SECRET: bool = false;
+
+    /// What the data model asks of it beyond the types of its members.
+    fn validate(&self) -> Result<(), Error>;
+
+    /// Reads it strictly: no member named twice, nothing past the limits, then validated. Members this version does
+    /// not know are passed over, as everywhere.
+    fn from_json(bytes: &[u8]) -> Result<Self, Error> {
+        let mut value = json::parse(bytes, &Self::LIMITS).map_err(Self::refused)?;
+        let message = Self::deserialize(&value);
+        if Self::SECRET {
+            wipe(&mut value);
+        }
+        let message = message.map_err(|error| Error::Malformed {
+            what: Self::WHAT,
+            why: reason(&error.to_string()),
+        })?;
+        message.validate()?;
+        Ok(message)
+    }
+
+    /// Writes it as today's published implementation does; maps are in the order of their keys.
+    fn to_json(&self) -> Result<String, Error> {
+        serde_json::to_string(self).map_err(|_| Error::Malformed {
+            what: Self::WHAT,
+            why: "it cannot be written as JSON",
+        })
+    }
+
+    /// The error for JSON that was not read.
+    #[doc(hidden)]
+    fn refused(error: JsonError) -> Error {
+        let why = match error {
+            JsonError::TooLong => {
+                return Error::TooLarge {
+                    what: Self::WHAT,
+                    limit: Self::LIMITS.max_bytes,
+                };
+            }
+            JsonError::TooMany => {
+                return Error::TooLarge {
+                    what: Self::WHAT,
+                    limit: Self::LIMITS.max_members,
+                };
+            }
+            JsonError::TooDeep => "the JSON is nested too deeply",
+            JsonError::Duplicate => "an object names a member twice",
+            JsonError::Syntax { .. } => "it is not JSON",
+            JsonError::Shape => SHAPE,
+        };
+        Error::Malformed {
+            what: Self::WHAT,
+            why,
+        }
+    }
+}
+
+/// For messages of a few kilobytes.
+pub(crate) const SMALL: Limits = Limits {
+    max_bytes: 512 * 1024,
+    max_depth: 16,
+    max_members: 20_000,
+};
+
+/// For messages that carry attribute values, or commitments as arrays of bytes.
+pub(crate) const LARGE: Limits = Limits {
+    max_bytes: 4 * 1024 * 1024,
+    max_depth: 16,
+    max_members: 400_000,
+};
+
+const SHAPE: &str = "a member is missing, unknown in its kind or of the wrong type";
+
+/// Why members are refused while they are read. `serde` hands back a text, so the reason is found by it.
+pub(crate) mod why {
+    pub const IDENTIFIER: &str = "an identifier is neither a URI nor of the legacy form";
+    pub const NONCE: &str = "a nonce is not a decimal number of at most 128 digits";
+    pub const QUERY: &str = "a restriction is not a query";
+    pub const QUERY_SIZE: &str = "a restriction is nested too deeply or has too many clauses";
+    pub const VERSION: &str = "the version is neither 1.0 nor 2.0";
+    pub const ISSUER: &str = "it names no issuer";
+
+    /// These, and those of the mathematics' own types.
+    pub(super) const ALL: [&str; 22] = [
+        IDENTIFIER,
+        NONCE,
+        QUERY,
+        QUERY_SIZE,
+        VERSION,
+        ISSUER,
+        "not a decimal number in its shortest form",
+        "the name of an attribute is too long",
+        "too many attributes",
+        "a name is repeated",
+        "the link secret has two bases",
+        "the link secret has two responses",
+        "a number of a predicate is missing",
+        "a predicate has a number too many",
+        "an index is repeated",
+        "the revocation list is too long",
+        "a status is neither 0 nor 1",
+        "the revocation list is empty",
+        "a point of G1 is malformed",
+        "a point of G2 is malformed",
+        "an element of GT is malformed",
+        "an integer modulo the group order is malformed",
+    ];
+}
+
+fn reason(text: &str) -> &'static str {
+    let known = why::ALL.into_iter().find(|known| text.starts_with(known));
+    known.unwrap_or(SHAPE)
+}
+
+fn wipe(value: &mut Value) {
+    match value {
+        Value::String(text) => text.zeroize(),
+        Value::Array(items) => items.iter_mut().for_each(wipe),
+        Value::Object(members) => members.values_mut().for_each(wipe),
+        _ => {}
+    }
+}

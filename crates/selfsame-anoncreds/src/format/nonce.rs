@@ -1,0 +1,107 @@
+//! Nonces: decimal numbers that keep the spelling they came in.
+
+use std::fmt;
+
+use dashu_int::UBig;
+use serde::de::{Error as _, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::limits::MAX_NONCE;
+use super::message::why;
+use crate::Error;
+use crate::cl;
+
+/// A number chosen anew by who wants freshness: 80 random bits. Written as decimal text, as it came.
+#[derive(Clone, Debug, Eq, Hash, PartialEq)]
+pub struct Nonce {
+    text: String,
+}
+
+impl Nonce {
+    /// The nonce written in this text: decimal digits and nothing else.
+    pub fn new(text: impl Into<String>) -> Result<Self, Error> {
+        let text = text.into();
+        let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+        if !digits || text.len() > MAX_NONCE {
+            return Err(Error::Malformed {
+                what: "a nonce",
+                why: why::NONCE,
+            });
+        }
+        Ok(Self { text })
+    }
+
+    /// The nonce that is this number.
+    pub(crate) fn of(number: &UBig) -> Self {
+        Self {
+            text: number.to_string(),
+        }
+    }
+
+    /// Its text.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// The number it is.
+    pub(crate) fn number(&self) -> cl::Nonce {
+        // Only digits stand in the text, so it is always a number.
+        cl::Nonce(UBig::from_str_radix(&self.text, 10).unwrap_or_default())
+    }
+}
+
+impl fmt::Display for Nonce {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl Serialize for Nonce {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.text)
+    }
+}
+
+impl<'de> Deserialize<'de> for Nonce {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Reader)
+    }
+}
+
+/// Nonces come as text, as small numbers, and from the earliest agents as arrays of bytes.
+struct Reader;
+
+impl<'de> Visitor<'de> for Reader {
+    type Value = Nonce;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(why::NONCE)
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Nonce, E> {
+        Nonce::new(text).map_err(|_| E::custom(why::NONCE))
+    }
+
+    fn visit_u64<E: serde::de::Error>(self, number: u64) -> Result<Nonce, E> {
+        self.visit_str(&number.to_string())
+    }
+
+    fn visit_i64<E: serde::de::Error>(self, _: i64) -> Result<Nonce, E> {
+        Err(E::custom(why::NONCE))
+    }
+
+    fn visit_f64<E: serde::de::Error>(self, _: f64) -> Result<Nonce, E> {
+        Err(E::custom(why::NONCE))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Nonce, A::Error> {
+        let mut bytes = Vec::new();
+        while let Some(byte) = sequence.next_element::<u8>()? {
+            if bytes.len() >= MAX_NONCE / 4 {
+                return Err(A::Error::custom(why::NONCE));
+            }
+            bytes.push(byte);
+        }
+        Ok(Nonce::of(&UBig::from_be_bytes(&bytes)))
+    }
+}

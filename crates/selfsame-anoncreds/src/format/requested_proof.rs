@@ -1,0 +1,188 @@
+//! What a presentation answers beside the proof itself: which credential answers which referent, and what is shown.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::encoding::{AttributeValue, check_encoded};
+use super::identifier::{CredentialDefinitionId, RevocationRegistryId, SchemaId};
+use super::limits::{MAX_ATTRIBUTES, MAX_RAW, MAX_REFERENTS};
+use super::schema::check_text;
+use crate::Error;
+
+const WHAT: &str = "the presentation";
+
+/// The answers of a presentation, by referent (AnonCreds v1.0, "Generate Presentation").
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+pub struct RequestedProof {
+    /// Attributes that are shown.
+    pub revealed_attrs: BTreeMap<String, RevealedAttribute>,
+    /// Groups of attributes that are shown.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub revealed_attr_groups: BTreeMap<String, RevealedGroup>,
+    /// Values that nobody signed.
+    #[serde(default)]
+    pub self_attested_attrs: BTreeMap<String, SelfAttested>,
+    /// Attributes that a credential has but does not show.
+    #[serde(default)]
+    pub unrevealed_attrs: BTreeMap<String, SubProofReferent>,
+    /// Predicates.
+    #[serde(default)]
+    pub predicates: BTreeMap<String, SubProofReferent>,
+}
+
+/// The credential that answers, by its place.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct SubProofReferent {
+    /// Its place among the proofs and the identifiers.
+    pub sub_proof_index: u32,
+}
+
+/// An attribute that is shown. Its `Debug` form does not show it.
+#[derive(Clone, Deserialize, Eq, PartialEq, Serialize)]
+pub struct RevealedAttribute {
+    /// The credential's place among the proofs and the identifiers.
+    pub sub_proof_index: u32,
+    /// The value, for people.
+    pub raw: String,
+    /// The value as it is signed, a decimal number.
+    pub encoded: String,
+}
+
+/// A group of attributes that are shown.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct RevealedGroup {
+    /// The credential's place among the proofs and the identifiers.
+    pub sub_proof_index: u32,
+    /// The values, by the name the request uses.
+    pub values: BTreeMap<String, AttributeValue>,
+}
+
+/// A value that nobody signed. Its `Debug` form does not show it.
+#[derive(Clone, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(transparent)]
+pub struct SelfAttested(pub String);
+
+/// What a credential of a presentation is, and as of when it was not revoked.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct CredentialIdentifiers {
+    /// Its schema.
+    pub schema_id: SchemaId,
+    /// Its definition.
+    pub cred_def_id: CredentialDefinitionId,
+    /// The registry in which it can be revoked.
+    pub rev_reg_id: Option<RevocationRegistryId>,
+    /// The timestamp of the status list in which it is not.
+    pub timestamp: Option<u64>,
+}
+
+impl RequestedProof {
+    /// Refuses what is too large, answers a referent twice, or speaks of a credential that is not there.
+    pub(crate) fn validate(&self, credentials: usize) -> Result<(), Error> {
+        let referents: Vec<_> = self.referents().collect();
+        if referents.len() > MAX_REFERENTS {
+            return Err(Error::TooLarge {
+                what: "the number of answers",
+                limit: MAX_REFERENTS,
+            });
+        }
+        for (referent, index) in &referents {
+            check_text(referent, "a referent")?;
+            let absent =
+                |index: &u32| usize::try_from(*index).map_or(true, |index| index >= credentials);
+            if index.as_ref().is_some_and(absent) {
+                return malformed("an answer speaks of a credential that is not there");
+            }
+        }
+        self.check_repeated()?;
+        self.check_values()
+    }
+
+    /// Every referent answered, with the place of the credential unless self-attested.
+    pub(crate) fn referents(&self) -> impl Iterator<Item = (&str, Option<u32>)> {
+        let shown = self
+            .revealed_attrs
+            .iter()
+            .map(|(r, a)| (r.as_str(), Some(a.sub_proof_index)));
+        let groups = self
+            .revealed_attr_groups
+            .iter()
+            .map(|(r, g)| (r.as_str(), Some(g.sub_proof_index)));
+        let hidden = self.unrevealed_attrs.iter().chain(&self.predicates);
+        let hidden = hidden.map(|(r, s)| (r.as_str(), Some(s.sub_proof_index)));
+        let attested = self.self_attested_attrs.keys().map(|r| (r.as_str(), None));
+        shown.chain(groups).chain(hidden).chain(attested)
+    }
+
+    /// No attribute's referent has two answers; predicates have referents of their own.
+    fn check_repeated(&self) -> Result<(), Error> {
+        let kinds = |referent: &String| {
+            [
+                self.revealed_attrs.contains_key(referent),
+                self.revealed_attr_groups.contains_key(referent),
+                self.self_attested_attrs.contains_key(referent),
+                self.unrevealed_attrs.contains_key(referent),
+            ]
+            .into_iter()
+            .filter(|answered| *answered)
+            .count()
+        };
+        let all = self
+            .revealed_attrs
+            .keys()
+            .chain(self.revealed_attr_groups.keys())
+            .chain(self.self_attested_attrs.keys());
+        if all.into_iter().any(|referent| kinds(referent) > 1) {
+            return malformed("a referent has two answers");
+        }
+        Ok(())
+    }
+
+    fn check_values(&self) -> Result<(), Error> {
+        let too_long = || Error::TooLarge {
+            what: "a raw value",
+            limit: MAX_RAW,
+        };
+        for attribute in self.revealed_attrs.values() {
+            if attribute.raw.len() > MAX_RAW {
+                return Err(too_long());
+            }
+            check_encoded(&attribute.encoded, WHAT)?;
+        }
+        for group in self.revealed_attr_groups.values() {
+            if group.values.len() > MAX_ATTRIBUTES {
+                return Err(Error::TooLarge {
+                    what: "a group of attributes",
+                    limit: MAX_ATTRIBUTES,
+                });
+            }
+            for value in group.values.values() {
+                value.validate(WHAT)?;
+            }
+        }
+        let mut attested = self.self_attested_attrs.values();
+        if attested.any(|value| value.0.len() > MAX_RAW) {
+            return Err(too_long());
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for RevealedAttribute {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RevealedAttribute")
+            .field("sub_proof_index", &self.sub_proof_index)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for SelfAttested {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SelfAttested(…)")
+    }
+}
+
+fn malformed<T>(why: &'static str) -> Result<T, Error> {
+    Err(Error::Malformed { what: WHAT, why })
+}

@@ -1,0 +1,141 @@
+//! Whether a credential meets the restrictions of a request, judged by what is known of it.
+//!
+//! Three answers, not two: what a verifier does not know how to judge (an unknown tag, an ordering, a pattern, the
+//! value of an attribute that is not shown) neither holds nor fails, and its negation does not hold either.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::encoding::normalise_attribute;
+use super::identifier::{
+    CredentialDefinitionId, IssuerId, RevocationRegistryId, SchemaId, is_legacy_did,
+};
+use super::query::Query;
+use super::schema::Schema;
+
+/// What a query comes to.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Answer {
+    /// It holds.
+    Holds,
+    /// It does not.
+    Fails,
+    /// It cannot be judged, and so does not count as met.
+    Unknown,
+}
+
+/// What is known of a credential.
+#[derive(Clone, Debug)]
+pub struct Known<'a> {
+    /// Its schema's identifier.
+    pub schema_id: &'a SchemaId,
+    /// Its schema.
+    pub schema: &'a Schema,
+    /// Its definition's identifier.
+    pub definition_id: &'a CredentialDefinitionId,
+    /// Who issued it.
+    pub issuer_id: &'a IssuerId,
+    /// The registry in which it can be revoked.
+    pub registry_id: Option<&'a RevocationRegistryId>,
+    /// The raw values that are shown, by normalised name.
+    pub shown: BTreeMap<String, &'a str>,
+}
+
+impl Known<'_> {
+    /// What the query comes to for this credential.
+    pub fn judge(&self, query: &Query) -> Answer {
+        match query {
+            Query::And(all) => all.iter().map(|q| self.judge(q)).fold(Answer::Holds, both),
+            Query::Or(any) if any.is_empty() => Answer::Holds,
+            Query::Or(any) => any
+                .iter()
+                .map(|q| self.judge(q))
+                .fold(Answer::Fails, either),
+            Query::Not(query) => opposite(self.judge(query)),
+            Query::Eq(tag, value) => self.equal(tag, value),
+            Query::Neq(tag, value) => opposite(self.equal(tag, value)),
+            Query::In(tag, values) => values
+                .iter()
+                .map(|value| self.equal(tag, value))
+                .fold(Answer::Fails, either),
+            Query::Gt(..)
+            | Query::Gte(..)
+            | Query::Lt(..)
+            | Query::Lte(..)
+            | Query::Like(..)
+            | Query::Exist(_) => Answer::Unknown,
+        }
+    }
+
+    fn equal(&self, tag: &str, value: &str) -> Answer {
+        match tag {
+            "schema_id" => answer(self.schema_id.as_str() == value),
+            "schema_name" => answer(self.schema.name == value),
+            "schema_version" => answer(self.schema.version == value),
+            "schema_issuer_id" => answer(self.schema.issuer_id.as_str() == value),
+            "schema_issuer_did" => legacy(self.schema.issuer_id.as_str(), value),
+            "issuer_id" => answer(self.issuer_id.as_str() == value),
+            "issuer_did" => legacy(self.issuer_id.as_str(), value),
+            "cred_def_id" => answer(self.definition_id.as_str() == value),
+            "rev_reg_id" => answer(self.registry_id.is_some_and(|id| id.as_str() == value)),
+            _ => self.attribute(tag, value),
+        }
+    }
+
+    /// `attr::<name>::marker`: the schema has the attribute; `attr::<name>::value`: it is shown, with this value.
+    fn attribute(&self, tag: &str, value: &str) -> Answer {
+        let named = tag.strip_prefix("attr::");
+        let Some((name, kind)) = named.and_then(|rest| rest.rsplit_once("::")) else {
+            return Answer::Unknown;
+        };
+        let name = normalise_attribute(name);
+        match kind {
+            "marker" => answer(value == "1" && self.schema.attributes().contains(&name)),
+            "value" => match self.shown.get(&name) {
+                Some(shown) => answer(*shown == value),
+                None => Answer::Unknown,
+            },
+            _ => Answer::Unknown,
+        }
+    }
+}
+
+/// The old tags are for legacy DIDs alone; whoever has another identifier is not meant.
+fn legacy(known: &str, value: &str) -> Answer {
+    answer(is_legacy_did(known) && known == value)
+}
+
+fn answer(holds: bool) -> Answer {
+    if holds { Answer::Holds } else { Answer::Fails }
+}
+
+fn opposite(of: Answer) -> Answer {
+    match of {
+        Answer::Holds => Answer::Fails,
+        Answer::Fails => Answer::Holds,
+        Answer::Unknown => Answer::Unknown,
+    }
+}
+
+fn both(a: Answer, b: Answer) -> Answer {
+    match (a, b) {
+        (Answer::Fails, _) | (_, Answer::Fails) => Answer::Fails,
+        (Answer::Holds, Answer::Holds) => Answer::Holds,
+        _ => Answer::Unknown,
+    }
+}
+
+fn either(a: Answer, b: Answer) -> Answer {
+    opposite(both(opposite(a), opposite(b)))
+}
+
+/// Whether the queries speak of an issuer, or a schema's issuer, by its old tag and by its new one at once.
+pub(crate) fn mixes_tags<'a>(queries: impl Iterator<Item = &'a Query>) -> bool {
+    let mut tags = BTreeSet::new();
+    for query in queries {
+        query.visit(&mut |tag, _| {
+            tags.insert(tag.to_owned());
+        });
+    }
+    let both = |a, b| tags.contains(a) && tags.contains(b);
+    both("issuer_id", "issuer_did") || both("schema_issuer_id", "schema_issuer_did")
+}

@@ -1,0 +1,247 @@
+//! The holder: link secret, requests, credentials, revocation states and presentations.
+//!
+//! | operation | what is checked | AnonCreds v1.0 |
+//! |---|---|---|
+//! | [`create_credential_request`] | the issuer's key: every number's range and coprimality, its correctness proof (once for each definition) | "Verifying the Key Correctness Proof" |
+//! | [`process_credential`] | schema and definition; the values are those of the definition's attributes; the signature, that e is a prime in its range, and the signature's own proof; the witness and the non-revocation part | "Receiving a Credential" |
+//! | [`update_revocation_state`] | the tails file is the registry's; the witness fits the accumulator | "Collecting Data for Generating the Non-Revocation Proof" |
+//! | [`create_presentation`] | every referent is answered, once, in its own way; predicates hold | "Generate Presentation" |
+
+mod choice;
+mod matching;
+mod present;
+
+pub use choice::Chosen;
+pub use matching::{Candidates, Owned, candidates};
+pub use present::create_presentation;
+
+use selfsame_crypto::ctx::Ctx;
+
+use crate::Error;
+use crate::cl::revocation::{IssuedContext, RevocationRegistry, Tails, Witness, blind};
+use crate::cl::{self, LinkSecret, Received};
+use crate::definition::PreparedDefinition;
+use crate::format::{
+    Credential, CredentialOffer, CredentialRequest, CredentialRequestMetadata, Holder, Message,
+    RevocationRegistryDefinition, RevocationState, RevocationStatusList,
+};
+use crate::seed;
+use crate::verifier::NONCE_BITS;
+
+/// A new link secret: one for each holder, in all of its credentials.
+pub fn create_link_secret(ctx: &Ctx) -> LinkSecret {
+    LinkSecret::new(&mut seed::random(ctx, "link secret", &[]))
+}
+
+/// A link secret and the name its owner knows it by.
+#[derive(Clone, Copy, Debug)]
+pub struct NamedSecret<'a> {
+    /// The secret.
+    pub secret: &'a LinkSecret,
+    /// The name.
+    pub name: &'a str,
+}
+
+/// A request for the credential offered, and what the holder keeps until it comes.
+///
+/// # Errors
+/// [`Error::Issuer`] if the issuer's key is wrong, [`Error::Mismatch`] if the offer is for another schema,
+/// [`Error::Malformed`] if the holder names itself wrongly.
+pub fn create_credential_request(
+    holder: Holder<'_>,
+    link_secret: NamedSecret<'_>,
+    (definition, offer): (&PreparedDefinition, &CredentialOffer),
+    ctx: &Ctx,
+) -> Result<(CredentialRequest, CredentialRequestMetadata), Error> {
+    holder.check(&offer.cred_def_id)?;
+    definition.check_schema_id(&offer.schema_id)?;
+    let key = definition.key();
+    key.check_correctness(&offer.key_correctness_proof)?;
+    let offered = offer.to_json()?;
+    let mut random = seed::random(ctx, "request", &[offered.as_bytes()]);
+    let revocation = definition.revocation().map(|key| blind(key, &mut random));
+    let nonce = crate::format::Nonce::of(&random.integer(NONCE_BITS));
+    let blinded = cl::blind(
+        key,
+        link_secret.secret,
+        &offer.nonce.number(),
+        revocation,
+        &mut random,
+    )?;
+    let (entropy, prover_did) = match holder {
+        Holder::Entropy(entropy) => (Some(entropy.to_owned()), None),
+        Holder::Did(did) => (None, Some(did.to_owned())),
+    };
+    let request = CredentialRequest {
+        entropy,
+        prover_did,
+        cred_def_id: offer.cred_def_id.clone(),
+        blinded_ms: blinded.secrets,
+        blinded_ms_correctness_proof: blinded.proof,
+        nonce: nonce.clone(),
+    };
+    request.validate()?;
+    let metadata = CredentialRequestMetadata {
+        link_secret_blinding_data: blinded.factors,
+        nonce,
+        link_secret_name: link_secret.name.to_owned(),
+    };
+    Ok((request, metadata))
+}
+
+/// What a holder checks a new credential against.
+#[derive(Clone, Copy, Debug)]
+pub struct Expected<'a> {
+    /// What it kept from its request.
+    pub metadata: &'a CredentialRequestMetadata,
+    /// Its link secret.
+    pub link_secret: &'a LinkSecret,
+    /// The credential definition.
+    pub definition: &'a PreparedDefinition,
+    /// The registry, if the credential can be revoked.
+    pub registry: Option<&'a RevocationRegistryDefinition>,
+}
+
+/// The credential as its holder keeps it, after all checks.
+///
+/// # Errors
+/// [`Error::Issuer`] with what is wrong; [`Error::Mismatch`] where the parts do not belong together.
+pub fn process_credential(
+    credential: &Credential,
+    expected: &Expected<'_>,
+) -> Result<Credential, Error> {
+    credential.validate()?;
+    let definition = expected.definition;
+    definition.check_schema_id(&credential.schema_id)?;
+    let signature = &credential.signature;
+    let p_credential = cl::process(
+        definition.key(),
+        expected.link_secret,
+        &Received {
+            signature: &signature.p_credential,
+            proof: &credential.signature_correctness_proof,
+            nonce: &expected.metadata.nonce.number(),
+            values: &credential.values.encoded()?,
+            factors: &expected.metadata.link_secret_blinding_data,
+        },
+    )?;
+    let mut processed = credential.clone();
+    processed.signature.p_credential = p_credential;
+    if credential.rev_reg_id.is_some() || signature.r_credential.is_some() {
+        processed.signature.r_credential = Some(process_revocation(credential, expected)?);
+    }
+    Ok(processed)
+}
+
+fn process_revocation(
+    credential: &Credential,
+    expected: &Expected<'_>,
+) -> Result<cl::revocation::NonRevocationCredentialSignature, Error> {
+    let missing = |why| Error::Mismatch {
+        what: Credential::WHAT,
+        why,
+    };
+    let registry = expected.registry.ok_or(missing(
+        "it can be revoked, and its registry's definition is not given",
+    ))?;
+    if registry.cred_def_id != credential.cred_def_id {
+        return Err(missing("its registry is for another credential definition"));
+    }
+    let key = expected
+        .definition
+        .revocation()
+        .ok_or(missing("its definition does not allow revocation"))?;
+    let state = credential.rev_reg.as_ref().zip(credential.witness.as_ref());
+    let (state, witness) = state.ok_or(missing("it has no witness or no state of its registry"))?;
+    let signature = &credential.signature;
+    let part = signature.r_credential.as_ref();
+    let part = part.ok_or(missing("it has no part for revocation"))?;
+    let blinding = expected
+        .metadata
+        .link_secret_blinding_data
+        .vr_prime
+        .as_ref();
+    let blinding = blinding.ok_or(missing("its request had no part for revocation"))?;
+    let context = IssuedContext {
+        key,
+        registry: &registry.value.public_keys.accum_key,
+        accumulator: &state.accum,
+        capacity: registry.value.max_cred_num,
+        context: signature.p_credential.context(),
+    };
+    part.process(&context, blinding, witness)
+}
+
+/// What a holder knows of a registry at a moment.
+#[derive(Clone, Copy, Debug)]
+pub struct Revocable<'a, T> {
+    /// The credential.
+    pub credential: &'a Credential,
+    /// Its definition.
+    pub definition: &'a PreparedDefinition,
+    /// Its registry.
+    pub registry: &'a RevocationRegistryDefinition,
+    /// The registry's tails file, compared with its hash before
+    /// ([`TailsFile::checked`](crate::cl::revocation::TailsFile::checked)).
+    pub tails: &'a T,
+}
+
+/// The state that proves that a credential was not revoked when `list` was made: from an older state and its list where
+/// there is one, which reads a few tails, or else from the tails of all places that are not revoked.
+///
+/// # Errors
+/// [`Error::Registry`] if the credential is revoked, [`Error::Mismatch`] where the parts do not belong together, and
+/// what reading the tails returns.
+pub fn update_revocation_state(
+    of: &Revocable<'_, impl Tails>,
+    list: &RevocationStatusList,
+    older: Option<(&RevocationState, &RevocationStatusList)>,
+) -> Result<RevocationState, Error> {
+    let malformed = |why| Error::Mismatch {
+        what: "the status list",
+        why,
+    };
+    let capacity = of.registry.value.max_cred_num;
+    if list.revocation_list.capacity() != capacity || list.issuer_id != of.registry.issuer_id {
+        return Err(malformed("it is of another registry"));
+    }
+    let named = list.rev_reg_def_id.as_ref();
+    if named.is_some() && named != of.credential.rev_reg_id.as_ref() {
+        return Err(malformed("it is of another registry"));
+    }
+    let timestamp = list.timestamp.ok_or(malformed("it has no timestamp"))?;
+    let part = of.credential.signature.r_credential.as_ref();
+    let not_revocable = Error::Mismatch {
+        what: Credential::WHAT,
+        why: "it cannot be revoked",
+    };
+    let (part, key) = part.zip(of.definition.revocation()).ok_or(not_revocable)?;
+    let accumulator = list.accumulator()?;
+    let accum_key = &of.registry.value.public_keys.accum_key;
+    let context = part.witness_context(key, accum_key, accumulator);
+    let anew = || Witness::build(&context, &list.revocation_list, of.tails);
+    let witness = match older {
+        Some((state, older)) => {
+            let changes = older.revocation_list.changes_to(&list.revocation_list)?;
+            let updated = state
+                .witness
+                .update(&context, &changes, (of.tails, capacity));
+            match updated {
+                // The older state was of another list than said.
+                Err(Error::Mismatch { .. }) => anew()?,
+                updated => updated?,
+            }
+        }
+        None => anew()?,
+    };
+    Ok(RevocationState {
+        witness,
+        rev_reg: RevocationRegistry {
+            accum: *accumulator,
+        },
+        timestamp,
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,102 @@
+//! Which of a holder's credentials can answer what is asked.
+
+use std::collections::BTreeMap;
+
+use crate::definition::PreparedDefinition;
+use crate::format::{
+    Answer, Comparison, Credential, Known, PresentationRequest, Query, Schema, normalise_attribute,
+};
+
+/// A credential the holder has, with what is published about it.
+#[derive(Clone, Copy, Debug)]
+pub struct Owned<'a> {
+    /// The credential, processed.
+    pub credential: &'a Credential,
+    /// Its schema.
+    pub schema: &'a Schema,
+    /// Its definition.
+    pub definition: &'a PreparedDefinition,
+}
+
+/// Who can answer a request: for each referent the places of the credentials that can, in the order they were given.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Candidates {
+    /// Of each requested attribute or group, if its values are shown.
+    pub attributes: BTreeMap<String, Vec<usize>>,
+    /// Of each requested predicate.
+    pub predicates: BTreeMap<String, Vec<usize>>,
+}
+
+impl Candidates {
+    /// The referents that no credential can answer.
+    pub fn unanswered(&self) -> impl Iterator<Item = &str> {
+        let all = self.attributes.iter().chain(&self.predicates);
+        all.filter(|(_, places)| places.is_empty())
+            .map(|(referent, _)| referent.as_str())
+    }
+}
+
+/// Looks for credentials that have the attributes, meet the restrictions, and for which the comparison holds. Whether
+/// one is revoked is not looked at.
+pub fn candidates(request: &PresentationRequest, owned: &[Owned<'_>]) -> Candidates {
+    let places = |can: &dyn Fn(&Owned<'_>) -> bool| {
+        let fit = owned.iter().enumerate().filter(|(_, owned)| can(owned));
+        fit.map(|(place, _)| place).collect::<Vec<_>>()
+    };
+    let attributes = request
+        .requested_attributes
+        .iter()
+        .map(|(referent, asked)| {
+            let can = |owned: &Owned<'_>| {
+                let names: Vec<&str> = asked.names().collect();
+                let has = names
+                    .iter()
+                    .all(|name| owned.credential.values.get(name).is_some());
+                has && owned.meets(asked.restrictions.as_ref(), &names)
+            };
+            (referent.clone(), places(&can))
+        });
+    let predicates = request
+        .requested_predicates
+        .iter()
+        .map(|(referent, asked)| {
+            let can = |owned: &Owned<'_>| {
+                let compared = (asked.p_type, asked.p_value);
+                owned.compares(&asked.name, compared)
+                    && owned.meets(asked.restrictions.as_ref(), &[])
+            };
+            (referent.clone(), places(&can))
+        });
+    Candidates {
+        attributes: attributes.collect(),
+        predicates: predicates.collect(),
+    }
+}
+
+impl Owned<'_> {
+    fn compares(&self, name: &str, (comparison, bound): (Comparison, i32)) -> bool {
+        let value = self.credential.values.get(name);
+        let number = value.and_then(|value| value.encoded.parse::<i32>().ok());
+        number.is_some_and(|number| comparison.holds(number.into(), bound.into()))
+    }
+
+    /// Whether it meets a restriction if the values under these names are shown.
+    fn meets(&self, restrictions: Option<&Query>, names: &[&str]) -> bool {
+        let Some(query) = restrictions else {
+            return true;
+        };
+        let shown = names.iter().filter_map(|name| {
+            let value = self.credential.values.get(name)?;
+            Some((normalise_attribute(name), value.raw.as_str()))
+        });
+        let known = Known {
+            schema_id: &self.credential.schema_id,
+            schema: self.schema,
+            definition_id: &self.credential.cred_def_id,
+            issuer_id: &self.definition.definition().issuer_id,
+            registry_id: self.credential.rev_reg_id.as_ref(),
+            shown: shown.collect(),
+        };
+        known.judge(query) == Answer::Holds
+    }
+}

@@ -1,0 +1,234 @@
+//! The holder against the samples of the published library.
+
+use std::collections::BTreeMap;
+
+use serde_json::json;
+
+use super::*;
+use crate::format::SelfAttested;
+use crate::testing::{World, chosen, ctx, link_secret, present, request, sample};
+
+#[test]
+fn credentials_of_the_published_library_are_processed_as_it_does() {
+    for (world, age) in [
+        (World::legacy(), "legacy"),
+        (World::qualified(), "qualified"),
+    ] {
+        let credential: Credential = sample(&format!("{age}/credential.json"));
+        let metadata = sample(&format!("{age}/request_metadata.json"));
+        let secret = link_secret();
+        let expected = Expected {
+            metadata: &metadata,
+            link_secret: &secret,
+            definition: world.definition(),
+            registry: world.registry.as_ref(),
+        };
+        let processed = process_credential(&credential, &expected).unwrap();
+        assert_eq!(
+            processed,
+            sample(&format!("{age}/credential_processed.json"))
+        );
+    }
+}
+
+#[test]
+fn revocation_states_are_those_of_the_published_library() {
+    let world = World::legacy();
+    let credential: Credential = sample("legacy/credential_processed.json");
+    let of = Revocable {
+        credential: &credential,
+        definition: world.definition(),
+        registry: world.registry.as_ref().unwrap(),
+        tails: &world.tails(),
+    };
+    let [first, updated, reinstated] = world.lists.as_slice() else {
+        panic!("three lists");
+    };
+    let state = update_revocation_state(&of, first, None).unwrap();
+    assert_eq!(state, sample("legacy/rev_state.json"));
+    let newer = update_revocation_state(&of, updated, Some((&state, first))).unwrap();
+    assert_eq!(newer, sample("legacy/rev_state_updated.json"));
+    assert_eq!(update_revocation_state(&of, updated, None).unwrap(), newer);
+    // A state that is not of the list it is said to be of is made anew.
+    let wrong = update_revocation_state(&of, reinstated, Some((&state, updated))).unwrap();
+    assert_eq!(
+        wrong,
+        update_revocation_state(&of, reinstated, None).unwrap()
+    );
+    let mut place = serde_json::to_value(&credential).unwrap();
+    place["signature"]["r_credential"]["i"] = 4.into();
+    let other: Credential = serde_json::from_value(place).unwrap();
+    let elsewhere = Revocable {
+        credential: &other,
+        ..of
+    };
+    let refused = update_revocation_state(&elsewhere, first, None);
+    assert!(
+        matches!(refused, Err(Error::Mismatch { .. })),
+        "another place"
+    );
+    let mut other = first.clone();
+    other.timestamp = None;
+    assert!(matches!(
+        update_revocation_state(&of, &other, None),
+        Err(Error::Mismatch { .. })
+    ));
+}
+
+#[test]
+fn a_request_names_its_holder_as_its_definition_asks() {
+    let secret = link_secret();
+    let named = NamedSecret {
+        secret: &secret,
+        name: "default",
+    };
+    let ask = |world: &World, holder| {
+        let (id, schema) = (&world.cred_def_id, &world.schema_id);
+        let offer = crate::issuer::create_offer(schema, id, &world.correctness, &ctx(1));
+        create_credential_request(holder, named, (world.definition(), &offer), &ctx(2))
+    };
+    let did = Holder::Did("3mh1e1Vi2YDrLGmpD1Vc5J");
+    let (request, metadata) = ask(&World::legacy(), did).unwrap();
+    assert_eq!(request.holder().unwrap(), "3mh1e1Vi2YDrLGmpD1Vc5J");
+    assert_eq!(request.nonce, metadata.nonce);
+    assert!(ask(&World::legacy(), Holder::Did("nobody")).is_err());
+    assert!(ask(&World::qualified(), did).is_err());
+    ask(&World::qualified(), Holder::Entropy("e")).unwrap();
+}
+
+#[test]
+fn an_issuer_whose_key_is_not_proven_gets_no_request() {
+    let world = World::legacy();
+    let offer: CredentialOffer = sample("qualified/offer.json");
+    let mut offer = offer;
+    offer.schema_id = world.schema_id.clone();
+    offer.cred_def_id = world.cred_def_id.clone();
+    let secret = link_secret();
+    let named = NamedSecret {
+        secret: &secret,
+        name: "default",
+    };
+    let both = (world.definition(), &offer);
+    let refused = create_credential_request(Holder::Entropy("e"), named, both, &ctx(2));
+    assert!(matches!(refused, Err(Error::Issuer(_))));
+}
+
+#[test]
+fn a_presentation_answers_everything_once_and_rightly() {
+    let world = World::legacy();
+    let credential: Credential = sample("legacy/credential_processed.json");
+    let request = request(json!({
+        "requested_attributes": { "a": { "name": "NAME" }, "g": { "names": ["age", "height"] } },
+        "requested_predicates": { "p": { "name": "id number", "p_type": "<", "p_value": 100 } },
+    }));
+    let try_with =
+        |referents: &[&str]| present(&request, &[chosen(&world, &credential, referents)]);
+    try_with(&["+a", "+g", "p"]).unwrap();
+    for refused in [
+        vec!["+a", "+g"],
+        vec!["+a", "p"],
+        vec!["+a", "+g", "+x", "p"],
+        vec!["+a", "+g", "p", "p"],
+        vec!["+a", "+g", "p", "x"],
+    ] {
+        let error = try_with(&refused).unwrap_err();
+        assert!(
+            matches!(error, Error::Unsatisfied { .. }),
+            "{refused:?}: {error}"
+        );
+    }
+    let all = chosen(&world, &credential, &["+a", "+g", "p"]);
+    let twice = [all.clone(), chosen(&world, &credential, &["+a"])];
+    assert!(matches!(
+        present(&request, &twice),
+        Err(Error::Unsatisfied { .. })
+    ));
+}
+
+#[test]
+fn a_predicate_that_does_not_hold_is_not_proven() {
+    let world = World::legacy();
+    let credential: Credential = sample("legacy/credential_processed.json");
+    for (name, value, holds) in [
+        ("age", 28, true),
+        ("age", 29, false),
+        ("name", 1, false),
+        ("x", 1, false),
+    ] {
+        let request = request(json!({
+            "requested_predicates": { "p": { "name": name, "p_type": ">=", "p_value": value } },
+        }));
+        let made = present(&request, &[chosen(&world, &credential, &["p"])]);
+        assert_eq!(made.is_ok(), holds, "{name} {value}");
+    }
+}
+
+#[test]
+fn only_what_nothing_restricts_is_self_attested() {
+    let attested = BTreeMap::from([("a".to_owned(), SelfAttested("me".to_owned()))]);
+    for (restrictions, allowed) in [
+        (json!(null), true),
+        (json!([{ "schema_name": "x" }]), false),
+    ] {
+        let request = request(json!({
+            "requested_attributes": { "a": { "name": "name", "restrictions": restrictions } },
+        }));
+        let made = create_presentation(&request, (&[], &attested), &link_secret(), &ctx(1));
+        assert_eq!(made.is_ok(), allowed);
+    }
+}
+
+#[test]
+fn non_revocation_that_is_asked_for_needs_a_state() {
+    let world = World::legacy();
+    let credential: Credential = sample("legacy/credential_processed.json");
+    let request = request(json!({
+        "requested_attributes": { "a": { "name": "name" } },
+        "non_revoked": { "to": 1_700_000_000 },
+    }));
+    let without = present(&request, &[chosen(&world, &credential, &["+a"])]);
+    assert!(matches!(without, Err(Error::Unsatisfied { .. })));
+}
+
+#[test]
+fn candidates_have_the_attributes_and_meet_what_restricts_them() {
+    let worlds = crate::testing::worlds();
+    let degree: Credential = sample("legacy/credential_processed.json");
+    let city: Credential = sample("qualified/credential_processed.json");
+    let owned = [(&degree, &worlds[0]), (&city, &worlds[1])].map(|(credential, world)| Owned {
+        credential,
+        schema: &world.schema,
+        definition: world.definition(),
+    });
+    let request = request(json!({
+        "requested_attributes": {
+            "name": { "name": "NAME" },
+            "city": { "name": "city", "restrictions": [{ "issuer_id": "did:example:issuer" }] },
+            "maths": { "names": ["degree"], "restrictions": [{ "attr::degree::value": "Maths" }] },
+            "law": { "names": ["degree"], "restrictions": [{ "attr::degree::value": "Law" }] },
+            "both": { "names": ["degree", "city"] },
+        },
+        "requested_predicates": {
+            "adult": { "name": "age", "p_type": ">=", "p_value": 18 },
+            "old": { "name": "age", "p_type": ">=", "p_value": 81 },
+            "other": { "name": "age", "p_type": ">", "p_value": 1, "restrictions": { "schema_name": "x" } },
+        },
+    }));
+    let found = candidates(&request, &owned);
+    let of = |referent: &str| {
+        found
+            .attributes
+            .get(referent)
+            .or(found.predicates.get(referent))
+    };
+    for (referent, places) in [
+        ("name", vec![0]),
+        ("city", vec![1]),
+        ("maths", vec![0]),
+        ("adult", vec![0]),
+    ] {
+        assert_eq!(of(referent), Some(&places), "{referent}");
+    }
+    let unanswered: Vec<_> = found.unanswered().collect();
+    assert_eq!(unanswered, ["both", "law", "old", "other"]);
+}

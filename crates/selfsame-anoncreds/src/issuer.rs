@@ -1,0 +1,304 @@
+//! The issuer: schemas, credential definitions, offers, credentials, and the registries in which they are revoked.
+//!
+//! | operation | what is checked | AnonCreds v1.0 |
+//! |---|---|---|
+//! | [`create_credential_definition`] | the schema's attributes | "Issuer Create and Publish Credential Definition Object" |
+//! | [`Issuer::new`] | the private key is that of the definition | |
+//! | [`Issuer::create_credential`] | offer and request are for this definition; the request's proof; one value for each attribute; the place is free and has a bit | "Issue Credential" |
+//! | [`Issuer::create_registry`], [`Issuer::update_status_list`] | the size; every place is in the list | "Revocation Registry Definition Object Generation", "AnonCreds Credential Activation/Revocation and Publication" |
+
+mod registry;
+
+pub use registry::{ListUpdate, NewRegistry, Registry};
+
+use selfsame_crypto::ctx::Ctx;
+
+use crate::Error;
+use crate::cl::revocation::{
+    CredentialRevocationPrivateKey, IssueRequest, Issued, RevocationRegistry, generate_key,
+};
+use crate::cl::{
+    self, IssuerKey, KeyCorrectnessProof, SafePrimes, SigningRequest, credential_context,
+};
+use crate::definition::PreparedDefinition;
+use crate::format::{
+    Credential, CredentialDefinition, CredentialDefinitionId, CredentialDefinitionPrivate,
+    CredentialOffer, CredentialPrivateKeys, CredentialPublicKeys, CredentialRequest,
+    CredentialValues, IssuerId, Message, Schema, SchemaId, SignatureType,
+};
+use crate::seed;
+use crate::verifier::generate_nonce;
+
+/// A schema of these attributes.
+pub fn create_schema(
+    name: &str,
+    version: &str,
+    issuer_id: &IssuerId,
+    attributes: &[&str],
+) -> Result<Schema, Error> {
+    let schema = Schema {
+        name: name.to_owned(),
+        version: version.to_owned(),
+        attr_names: attributes.iter().map(|name| (*name).to_owned()).collect(),
+        issuer_id: issuer_id.clone(),
+    };
+    schema.validate()?;
+    Ok(schema)
+}
+
+/// Two safe primes for one credential definition. The search takes seconds, so it is best done ahead.
+pub fn find_safe_primes(ctx: &Ctx) -> SafePrimes {
+    SafePrimes::search(&mut seed::random(ctx, "safe primes", &[]))
+}
+
+/// What a new credential definition is to be.
+#[derive(Clone, Copy, Debug)]
+pub struct NewDefinition<'a> {
+    /// The schema's identifier.
+    pub schema_id: &'a SchemaId,
+    /// The schema.
+    pub schema: &'a Schema,
+    /// Who issues.
+    pub issuer_id: &'a IssuerId,
+    /// Tells an issuer's definitions for one schema apart.
+    pub tag: &'a str,
+    /// Whether its credentials can be revoked.
+    pub revocable: bool,
+}
+
+/// A new credential definition.
+#[derive(Clone, Debug)]
+pub struct Defined {
+    /// For everybody.
+    pub definition: CredentialDefinition,
+    /// For the issuer. Secret.
+    pub private: CredentialDefinitionPrivate,
+    /// For every offer.
+    pub correctness: KeyCorrectnessProof,
+}
+
+/// Makes a credential definition of two safe primes, which must not be used for another one.
+pub fn create_credential_definition(
+    new: &NewDefinition<'_>,
+    primes: &SafePrimes,
+    ctx: &Ctx,
+) -> Result<Defined, Error> {
+    new.schema.validate()?;
+    let schema = new.schema.to_json()?;
+    let inputs = [new.schema_id.as_str(), &schema, new.tag];
+    let mut random = seed::random(ctx, "definition", &inputs.map(str::as_bytes));
+    let made = cl::generate(&new.schema.attributes(), primes, &mut random)?;
+    let (revocation, r_key) = new.revocable.then(|| generate_key(&mut random)).unzip();
+    let definition = CredentialDefinition {
+        schema_id: new.schema_id.clone(),
+        signature_type: SignatureType::default(),
+        tag: new.tag.to_owned(),
+        value: CredentialPublicKeys {
+            primary: made.public,
+            revocation,
+        },
+        issuer_id: new.issuer_id.clone(),
+    };
+    definition.validate()?;
+    Ok(Defined {
+        definition,
+        private: CredentialDefinitionPrivate {
+            value: CredentialPrivateKeys {
+                p_key: made.private,
+                r_key,
+            },
+        },
+        correctness: made.proof,
+    })
+}
+
+/// An offer of a credential.
+pub fn create_offer(
+    schema_id: &SchemaId,
+    cred_def_id: &CredentialDefinitionId,
+    correctness: &KeyCorrectnessProof,
+    ctx: &Ctx,
+) -> CredentialOffer {
+    CredentialOffer {
+        schema_id: schema_id.clone(),
+        cred_def_id: cred_def_id.clone(),
+        key_correctness_proof: correctness.clone(),
+        nonce: generate_nonce(ctx),
+        method_name: None,
+    }
+}
+
+/// An issuer with the keys of one credential definition, ready for use.
+#[derive(Debug)]
+pub struct Issuer {
+    prepared: PreparedDefinition,
+    key: IssuerKey,
+    revocation: Option<CredentialRevocationPrivateKey>,
+}
+
+/// What a credential is issued from.
+#[derive(Clone, Copy, Debug)]
+pub struct Issuance<'a> {
+    /// The offer the holder answered.
+    pub offer: &'a CredentialOffer,
+    /// The holder's request.
+    pub request: &'a CredentialRequest,
+    /// One value for each attribute of the schema.
+    pub values: &'a CredentialValues,
+    /// The place in a registry, if the credential can be revoked.
+    pub place: Option<Place<'a>>,
+}
+
+/// A place in a registry.
+#[derive(Clone, Copy, Debug)]
+pub struct Place<'a> {
+    /// The registry.
+    pub registry: Registry<'a>,
+    /// Its present state.
+    pub list: &'a crate::format::RevocationStatusList,
+    /// The place, from 1 to the size less one.
+    pub index: u32,
+}
+
+impl Issuer {
+    /// Joins the two parts of a credential definition.
+    ///
+    /// # Errors
+    /// [`Error::Mismatch`] if they do not belong together.
+    pub fn new(
+        definition: CredentialDefinition,
+        private: &CredentialDefinitionPrivate,
+    ) -> Result<Self, Error> {
+        let prepared = PreparedDefinition::new(definition)?;
+        let key = IssuerKey::new(prepared.key(), &private.value.p_key)?;
+        let revocation = private.value.r_key.clone();
+        if revocation.is_some() != prepared.revocation().is_some() {
+            return Err(Error::Mismatch {
+                what: "the private part of the credential definition",
+                why: "one part is for revocation and the other is not",
+            });
+        }
+        Ok(Self {
+            prepared,
+            key,
+            revocation,
+        })
+    }
+
+    /// The public part, ready for use.
+    pub fn prepared(&self) -> &PreparedDefinition {
+        &self.prepared
+    }
+
+    /// Checks a request and issues the credential.
+    ///
+    /// # Errors
+    /// [`Error::Mismatch`] where offer, request, values, registry and definition do not belong together,
+    /// [`Error::Proof`] and [`Error::Malformed`] for a bad request, [`Error::Registry`] for a place that is not there.
+    pub fn create_credential(
+        &self,
+        issuance: &Issuance<'_>,
+        ctx: &Ctx,
+    ) -> Result<Credential, Error> {
+        let Issuance {
+            offer,
+            request,
+            values,
+            place,
+        } = issuance;
+        request.validate()?;
+        values.validate()?;
+        self.prepared.check_schema_id(&offer.schema_id)?;
+        if request.cred_def_id != offer.cred_def_id {
+            return Err(mismatch(
+                "the credential request",
+                "it answers another offer",
+            ));
+        }
+        let context = credential_context(request.holder()?, place.map(|place| place.index));
+        let mut random = self.random(issuance, ctx)?;
+        let (p_credential, signature_correctness_proof) = cl::sign(
+            &self.key,
+            &SigningRequest {
+                secrets: &request.blinded_ms,
+                proof: &request.blinded_ms_correctness_proof,
+                offer_nonce: &offer.nonce.number(),
+                request_nonce: &request.nonce.number(),
+                context: &context,
+                values: &values.encoded()?,
+            },
+            &mut random,
+        )?;
+        let issued = place
+            .map(|place| self.activate(&place, request, (&context, &mut random)))
+            .transpose()?;
+        let rev_reg_id = place.and_then(|place| place.list.rev_reg_def_id.clone());
+        let (r_credential, state) = issued
+            .map(|issued| (issued.signature, (issued.accumulator, issued.witness)))
+            .unzip();
+        let (accumulator, witness) = state.unzip();
+        Ok(Credential {
+            schema_id: offer.schema_id.clone(),
+            cred_def_id: offer.cred_def_id.clone(),
+            rev_reg_id,
+            values: CredentialValues::clone(values),
+            signature: cl::CredentialSignature {
+                p_credential,
+                r_credential,
+            },
+            signature_correctness_proof,
+            rev_reg: accumulator.map(|accum| RevocationRegistry { accum }),
+            witness,
+        })
+    }
+
+    /// The non-revocation part.
+    fn activate(
+        &self,
+        place: &Place<'_>,
+        request: &CredentialRequest,
+        (context, random): (&dashu_int::UBig, &mut crate::random::Random),
+    ) -> Result<Issued, Error> {
+        let registry = self.at(&place.registry)?;
+        place.registry.check(&request.cred_def_id, place.list)?;
+        if place.list.rev_reg_def_id.is_none() {
+            return Err(mismatch("the status list", "it does not name its registry"));
+        }
+        let revoked = place.list.revocation_list.is_revoked(place.index)?;
+        let blinded = request.blinded_ms.ur.as_ref().ok_or(Error::Malformed {
+            what: CredentialRequest::WHAT,
+            why: "it has no blinded secret for revocation",
+        })?;
+        let request = IssueRequest {
+            index: place.index,
+            context,
+            blinded,
+            accumulator: place.list.accumulator()?,
+            is_active: !revoked,
+        };
+        registry.issue(&request, random)
+    }
+
+    fn random(&self, issuance: &Issuance<'_>, ctx: &Ctx) -> Result<crate::random::Random, Error> {
+        let request = issuance.request.to_json()?;
+        let values = serde_json::to_vec(&issuance.values).map_err(|_| Error::Malformed {
+            what: Credential::WHAT,
+            why: "its values cannot be written as JSON",
+        })?;
+        let index = issuance.place.map_or(0, |place| place.index);
+        let inputs: [&[u8]; 4] = [
+            issuance.offer.nonce.as_str().as_bytes(),
+            request.as_bytes(),
+            &values,
+            &index.to_be_bytes(),
+        ];
+        Ok(seed::random(ctx, "credential", &inputs))
+    }
+}
+
+pub(crate) fn mismatch(what: &'static str, why: &'static str) -> Error {
+    Error::Mismatch { what, why }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,44 @@
+//! Owns the pairing under revocation: Beuchat's and Nogami's curve y² = x³ + 2 ("BN254" of the Apache Milagro
+//! library, not alt_bn128), its groups G1, G2 and GT, and the forms of their elements in published data.
+//!
+//! `Scalar` may be secret: its arithmetic, `G1::mul`, `G2::mul` and `Gt::pow` take the same time and touch the same
+//! addresses for all scalars. What is called `public` may take a time that depends on its scalars, and so may decoding,
+//! equality with infinity, and a pairing with the point at infinity.
+//!
+//! A value that exists is in its group: decoding checks that numbers are in range, that points are on the curve and that
+//! elements have the group's order. The point at infinity is read by [`G2OrIdentity`] alone.
+
+mod affine;
+mod ate;
+pub(crate) mod counters;
+mod fixed;
+mod fp;
+mod fp12;
+mod fp2;
+mod fp6;
+mod g1;
+mod g2;
+mod group;
+mod gt;
+mod montgomery;
+mod scalar;
+mod split;
+mod sum;
+mod wire;
+
+use crate::Error;
+
+pub(crate) use ate::{Prepared, pair, pair_prepared, pair_product};
+pub(crate) use fixed::{FixedG1, FixedG2, FixedGt};
+pub(crate) use g1::G1;
+pub(crate) use g2::G2;
+pub(crate) use gt::Gt;
+pub(crate) use scalar::Scalar;
+
+/// A point of G2 where published data may have the point at infinity: the accumulator of a registry that holds
+/// nobody, and a witness when there is nobody else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct G2OrIdentity(pub(crate) G2);
+
+#[cfg(test)]
+mod tests;

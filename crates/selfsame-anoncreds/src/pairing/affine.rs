@@ -1,0 +1,65 @@
+//! Owns sums of many points in affine form, as tails are: one inversion serves a whole layer of additions. Public points
+//! only: it branches on them.
+
+use super::group::{Coordinate, Point};
+
+/// Fewer points than this are added one by one, without an inversion.
+const FEW: usize = 16;
+
+/// The sum of affine points, none of them infinity.
+pub(super) fn sum<F: Coordinate>(mut points: Vec<(F, F)>) -> Point<F> {
+    while points.len() >= FEW {
+        points = add_pairs(&points);
+    }
+    let infinity = Point::IDENTITY;
+    points
+        .iter()
+        .fold(infinity, |sum, (x, y)| sum.add_affine(x, y))
+}
+
+/// Adds the first point to the second, the third to the fourth and so on; pairs whose sum is infinity vanish.
+fn add_pairs<F: Coordinate>(points: &[(F, F)]) -> Vec<(F, F)> {
+    let (pairs, odd) = points.as_chunks::<2>();
+    let slopes = pairs.iter().map(|[p, q]| slope(p, q));
+    let (rises, mut runs): (Vec<F>, Vec<F>) = slopes.unzip();
+    invert_all(&mut runs);
+    let sums = pairs.iter().zip(rises.iter().zip(&runs));
+    sums.filter(|(_, (_, inverse))| !bool::from(inverse.is_zero()))
+        .map(|([p, q], (rise, inverse))| {
+            let slope = rise.mul(inverse);
+            let x = slope.square().sub(&p.0).sub(&q.0);
+            (x, slope.mul(&p.0.sub(&x)).sub(&p.1))
+        })
+        .chain(odd.iter().copied())
+        .collect()
+}
+
+/// Rise and run of the chord through two points, or of the tangent at one; no run if their sum is infinity.
+fn slope<F: Coordinate>(p: &(F, F), q: &(F, F)) -> (F, F) {
+    if p.0 != q.0 {
+        return (q.1.sub(&p.1), q.0.sub(&p.0));
+    }
+    // With the same x, y is equal or opposite, and then their sum is zero. No point has y = 0: the orders are odd.
+    let square = p.0.square();
+    (square.double().add(&square), p.1.add(&q.1))
+}
+
+/// Inverts all in place with one inversion; what is zero stays zero.
+pub(super) fn invert_all<F: Coordinate>(numbers: &mut [F]) {
+    let mut before = Vec::with_capacity(numbers.len());
+    let mut product = F::ONE;
+    for number in numbers.iter() {
+        before.push(product);
+        if !bool::from(number.is_zero()) {
+            product = product.mul(number);
+        }
+    }
+    let mut inverse = product.inverse();
+    for (number, before) in numbers.iter_mut().zip(before).rev() {
+        if !bool::from(number.is_zero()) {
+            let rest = inverse.mul(number);
+            *number = inverse.mul(&before);
+            inverse = rest;
+        }
+    }
+}

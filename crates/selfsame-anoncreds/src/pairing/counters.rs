@@ -1,0 +1,33 @@
+//! Owns the counts of costly steps on this thread, against which regressions are guarded.
+
+use std::cell::Cell;
+
+/// What has been done on this thread.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    /// Pairs that went through a Miller loop.
+    pub(crate) miller_loops: u64,
+    /// Final powers.
+    pub(crate) final_powers: u64,
+}
+
+thread_local! {
+    static COUNTS: Cell<Counts> = const { Cell::new(Counts { miller_loops: 0, final_powers: 0 }) };
+}
+
+/// The counts since the thread began.
+pub(crate) fn counts() -> Counts {
+    COUNTS.get()
+}
+
+pub(super) fn miller_loops(pairs: usize) {
+    let mut counts = COUNTS.get();
+    counts.miller_loops = counts.miller_loops.saturating_add(pairs as u64);
+    COUNTS.set(counts);
+}
+
+pub(super) fn final_power() {
+    let mut counts = COUNTS.get();
+    counts.final_powers = counts.final_powers.saturating_add(1);
+    COUNTS.set(counts);
+}

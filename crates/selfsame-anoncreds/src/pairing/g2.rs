@@ -1,0 +1,217 @@
+//! Owns G2: the points of order n of the twist over F_p². The twist has other points too, so whatever comes from
+//! outside is checked.
+
+use super::ate::{MINUS_U, frobenius};
+use super::fp::Fp;
+use super::fp2::Fp2;
+use super::group::Point;
+use super::scalar::Scalar;
+use super::wire;
+use super::{Error, affine};
+
+/// A point of G2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct G2(pub(super) Point<Fp2>);
+
+/// The b of the twist: 2/ξ = 1 - i.
+const TWIST_B: Fp2 = Fp2::of(Fp::ONE, Fp::ONE.neg());
+
+const GENERATOR: Point<Fp2> = Point::affine(
+    Fp2::new(
+        [
+            0x91EE_4224_C803_FB2B,
+            0xA464_8BBB_4898_BF0D,
+            0xEB8D_8C7E_8C61_EDB6,
+            0x061A_10BB_519E_B62F,
+        ],
+        [
+            0x0D8C_34C1_E7D5_4CF3,
+            0x1F4D_746B_AE37_84B7,
+            0x310A_A78C_5982_AA5B,
+            0x0516_AAF9_BA73_7833,
+        ],
+    ),
+    Fp2::new(
+        [
+            0x19F0_E078_91CD_2B9A,
+            0x29BD_0AE6_BDBE_09BD,
+            0x9A90_E096_698C_8223,
+            0x0218_97A0_6BAF_9343,
+        ],
+        [
+            0x8A2D_1AEC_6B3A_CE9B,
+            0xB090_06FF_D739_C957,
+            0x8F6D_4456_F5F3_8D37,
+            0x0EBB_2B0E_7C8B_1526,
+        ],
+    ),
+);
+
+impl G2 {
+    /// Bytes of a point where it is hashed, and in a tails file.
+    pub(crate) const BYTES: usize = 128;
+
+    /// The generator of the published implementation.
+    pub(crate) fn generator() -> Self {
+        Self(GENERATOR)
+    }
+
+    /// The point at infinity.
+    pub(crate) fn identity() -> Self {
+        Self(Point::IDENTITY)
+    }
+
+    pub(crate) fn is_identity(&self) -> bool {
+        self.0.is_identity().into()
+    }
+
+    pub(crate) fn add(&self, other: &Self) -> Self {
+        Self(self.0.add(&other.0))
+    }
+
+    pub(crate) fn sub(&self, other: &Self) -> Self {
+        Self(self.0.add(&other.0.neg()))
+    }
+
+    pub(crate) fn neg(&self) -> Self {
+        Self(self.0.neg())
+    }
+
+    /// The multiple by a secret scalar, in constant time.
+    pub(crate) fn mul(&self, scalar: &Scalar) -> Self {
+        Self(self.0.mul(scalar))
+    }
+
+    /// The multiple by a public scalar.
+    pub(crate) fn mul_public(&self, scalar: &Scalar) -> Self {
+        Self::sum_public(&[(*self, scalar)])
+    }
+
+    /// The sum of multiples by secret scalars, in constant time; far cheaper than one by one.
+    pub(crate) fn sum(terms: &[(Self, &Scalar)]) -> Self {
+        let terms: Vec<_> = terms
+            .iter()
+            .map(|(point, scalar)| (point.0, *scalar))
+            .collect();
+        Self(Point::sum(&terms))
+    }
+
+    /// The sum of multiples by public scalars, thousands of them if need be.
+    pub(crate) fn sum_public(terms: &[(Self, &Scalar)]) -> Self {
+        let terms: Vec<_> = terms
+            .iter()
+            .map(|(point, scalar)| (point.0, *scalar))
+            .collect();
+        Self(Point::sum_public(&terms))
+    }
+
+    /// The sum of tails, as they lie in a tails file: each is checked to be a point of the twist, their sum to be in
+    /// G2, which is all that a witness depends on and far cheaper.
+    pub(crate) fn sum_of_encoded<'a>(
+        tails: impl IntoIterator<Item = &'a [u8; 128]>,
+    ) -> Result<Self, Error> {
+        let points = tails.into_iter().map(Self::read_affine);
+        let points = points.collect::<Result<Vec<_>, Error>>()?;
+        Self(affine::sum(points)).in_group()
+    }
+
+    /// x and y, real part first, big-endian, as in a tails file; infinity has x = 0, y = 1.
+    pub(crate) fn to_bytes(self) -> [u8; Self::BYTES] {
+        let (x, y) = self.0.to_affine();
+        let y = if self.is_identity() { Fp2::ONE } else { y };
+        let mut bytes = [0; Self::BYTES];
+        for (chunk, number) in bytes.chunks_exact_mut(32).zip([x.c0, x.c1, y.c0, y.c1]) {
+            chunk.copy_from_slice(&number.to_be_bytes());
+        }
+        bytes
+    }
+
+    /// Reads those bytes: coordinates below p, on the twist, of order n. The point at infinity is refused.
+    pub(crate) fn from_bytes(bytes: &[u8; Self::BYTES]) -> Result<Self, Error> {
+        let (x, y) = Self::read_affine(bytes)?;
+        Self(Point::affine(x, y)).in_group()
+    }
+
+    fn read_affine(bytes: &[u8; Self::BYTES]) -> Result<(Fp2, Fp2), Error> {
+        let mut numbers = [Fp::ZERO; 4];
+        for (number, chunk) in numbers.iter_mut().zip(bytes.as_chunks::<32>().0) {
+            *number = Fp::from_be_bytes(chunk).ok_or(wire::refuse(
+                wire::G2,
+                "a coordinate is not below the modulus",
+            ))?;
+        }
+        let [x0, x1, y0, y1] = numbers;
+        let (x, y) = (Fp2::of(x0, x1), Fp2::of(y0, y1));
+        if y.square() != x.square().mul(&x).add(&TWIST_B) {
+            return Err(wire::refuse(wire::G2, "it is not on the curve"));
+        }
+        Ok((x, y))
+    }
+
+    /// The text of published data: six numbers in Montgomery form, of which ours has z = 1, or 0 for infinity.
+    pub(crate) fn to_text(self) -> String {
+        if self.is_identity() {
+            return wire::write([Fp::ZERO, Fp::ZERO, Fp::ONE, Fp::ZERO, Fp::ZERO, Fp::ZERO]);
+        }
+        let (x, y) = self.0.to_affine();
+        wire::write([x.c0, x.c1, y.c0, y.c1, Fp::ONE, Fp::ZERO])
+    }
+
+    /// Reads that text. The point at infinity is refused.
+    pub(crate) fn from_text(text: &str) -> Result<Self, Error> {
+        let point = Self::from_text_or_identity(text)?;
+        if point.is_identity() {
+            return Err(wire::refuse(wire::G2, "it is the point at infinity"));
+        }
+        Ok(point)
+    }
+
+    /// Reads that text where the point at infinity is allowed: an accumulator or a witness of nobody.
+    pub(crate) fn from_text_or_identity(text: &str) -> Result<Self, Error> {
+        let [x0, x1, y0, y1, z0, z1] = wire::read::<6>(text, wire::G2)?;
+        let point = Point {
+            x: Fp2::of(x0, x1),
+            y: Fp2::of(y0, y1),
+            z: Fp2::of(z0, z1),
+        };
+        if !point.is_on_curve() {
+            return Err(wire::refuse(wire::G2, "it is not on the curve"));
+        }
+        Self(point).in_group()
+    }
+
+    /// (u + 1)P + ψ(uP) + ψ²(uP) = ψ³(2uP) for the p-th power ψ (Dai, Lin, Zhao and Zhou, 2022; the kernel of the
+    /// difference has no part in the cofactor of this twist).
+    fn in_group(self) -> Result<Self, Error> {
+        let minus_u = self.0.times_minus_u();
+        let first = minus_u.frobenius();
+        let second = first.frobenius();
+        let third = second.frobenius().double();
+        let left = minus_u.add(&first).add(&second).add(&self.0.neg());
+        if left == third {
+            Ok(self)
+        } else {
+            Err(wire::refuse(wire::G2, "it is not in the group"))
+        }
+    }
+}
+
+impl Point<Fp2> {
+    /// The p-th power of a point of the curve, seen from the twist.
+    pub(super) fn frobenius(&self) -> Self {
+        let (x, y) = frobenius(&self.x, &self.y);
+        let z = self.z.conjugate();
+        Self { x, y, z }
+    }
+
+    fn times_minus_u(&self) -> Self {
+        let mut multiple = *self;
+        for i in (0..62).rev() {
+            multiple = multiple.double();
+            if MINUS_U >> i & 1 == 1 {
+                multiple = multiple.add(self);
+            }
+        }
+        multiple
+    }
+}

@@ -1,0 +1,129 @@
+//! Random numbers of any length from one context and label, the same again for the same context and label.
+
+use dashu_int::UBig;
+use selfsame_crypto::ctx::Ctx;
+use zeroize::Zeroizing;
+
+use crate::arithmetic::Secret;
+
+const BLOCK: usize = 1024;
+
+/// A stream of random bytes that depends on a context's seed and a label alone.
+///
+/// The stream is HKDF-SHA256 with the block's number as its information, in blocks of 1,024 bytes.
+pub(crate) struct Random {
+    source: Ctx,
+    block: Zeroizing<[u8; BLOCK]>,
+    used: usize,
+    number: u64,
+}
+
+impl Random {
+    /// The stream of `ctx` for `label`. Equal labels give equal streams: a label is used once in a step.
+    pub(crate) fn new(ctx: &Ctx, label: &str) -> Self {
+        Self {
+            source: Ctx::new(ctx.now(), ctx.random(label)),
+            block: Zeroizing::new([0; BLOCK]),
+            used: BLOCK,
+            number: 0,
+        }
+    }
+
+    /// Fills `out` with the stream's next bytes.
+    pub(crate) fn fill(&mut self, out: &mut [u8]) {
+        for byte in out {
+            if self.used >= BLOCK {
+                self.block = Zeroizing::new(self.source.random(&self.number.to_string()));
+                self.number = self.number.wrapping_add(1);
+                self.used = 0;
+            }
+            if let Some(next) = self.block.get(self.used) {
+                *byte = *next;
+            }
+            self.used = self.used.saturating_add(1);
+        }
+    }
+
+    /// A public number of at most `bits` bits, evenly spread.
+    pub(crate) fn integer(&mut self, bits: usize) -> UBig {
+        UBig::from_be_bytes(&self.bytes(bits))
+    }
+
+    /// A public number below `bound`, evenly spread; 0 if `bound` is 0.
+    pub(crate) fn below(&mut self, bound: &UBig) -> UBig {
+        use dashu_int::ops::BitTest;
+        if bound.is_zero() {
+            return UBig::ZERO;
+        }
+        loop {
+            let number = self.integer(bound.bit_len());
+            if &number < bound {
+                return number;
+            }
+        }
+    }
+
+    /// A secret number of at most `bits` bits, evenly spread.
+    pub(crate) fn secret(&mut self, bits: usize) -> Secret {
+        Secret::from_be_bytes(&self.bytes(bits), bits)
+    }
+
+    /// The bytes of a number of at most `bits` bits, the most significant first.
+    fn bytes(&mut self, bits: usize) -> Zeroizing<Vec<u8>> {
+        let mut bytes = Zeroizing::new(vec![0; bits.div_ceil(8)]);
+        self.fill(&mut bytes);
+        let spare = bytes.len().saturating_mul(8).saturating_sub(bits);
+        if let Some(first) = bytes.first_mut() {
+            *first &= u8::MAX.wrapping_shr(u32::try_from(spare).unwrap_or(0));
+        }
+        bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dashu_int::ops::BitTest;
+    use selfsame_crypto::time::UnixTime;
+
+    use super::*;
+
+    fn stream(label: &str) -> Random {
+        Random::new(&Ctx::new(UnixTime(0), [5; 32]), label)
+    }
+
+    #[test]
+    fn the_stream_is_the_same_however_it_is_cut() {
+        let (mut whole, mut parts) = ([0; 3000], [0; 3000]);
+        stream("a").fill(&mut whole);
+        let mut random = stream("a");
+        for part in parts.chunks_mut(7) {
+            random.fill(part);
+        }
+        assert_eq!(whole, parts);
+        assert_ne!(stream("b").integer(256), stream("a").integer(256));
+        assert_ne!(whole[..1024], whole[1024..2048]);
+    }
+
+    #[test]
+    fn numbers_reach_their_length_and_never_pass_it() {
+        let mut random = stream("lengths");
+        for bits in [1, 7, 8, 9, 593, 3060] {
+            let longest = (0..64).map(|_| random.integer(bits).bit_len()).max();
+            assert_eq!(longest, Some(bits));
+            assert_eq!(random.secret(bits).bits(), bits);
+        }
+        assert_eq!(random.integer(0), UBig::ZERO);
+    }
+
+    #[test]
+    fn numbers_below_a_bound_reach_all_of_it() {
+        let mut random = stream("bound");
+        let seen: std::collections::BTreeSet<UBig> =
+            (0..200).map(|_| random.below(&UBig::from(5_u8))).collect();
+        assert_eq!(
+            seen.into_iter().collect::<Vec<_>>(),
+            (0_u8..5).map(UBig::from).collect::<Vec<_>>()
+        );
+        assert_eq!(random.below(&UBig::ZERO), UBig::ZERO);
+    }
+}

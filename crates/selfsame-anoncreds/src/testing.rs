@@ -1,0 +1,234 @@
+//! What the tests of the operations share: the samples' issuers, a holder, a context.
+
+use std::collections::BTreeMap;
+
+use selfsame_crypto::ctx::Ctx;
+use selfsame_crypto::time::UnixTime;
+use serde_json::{Value, json};
+
+use crate::Error;
+use crate::cl::revocation::TailsFile;
+use crate::cl::{KeyCorrectnessProof, LinkSecret};
+use crate::definition::PreparedDefinition;
+use crate::format::*;
+use crate::holder::{Chosen, create_presentation};
+use crate::issuer::{Issuer, Registry};
+use crate::verdict::{Outcome, Verdict};
+use crate::verifier::{Evidence, Policy, verify_presentation};
+
+/// A sample as the published library wrote it.
+pub(crate) fn sample<T: Message>(name: &str) -> T {
+    T::from_json(text(name).as_bytes()).unwrap()
+}
+
+pub(crate) fn text(name: &str) -> String {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/anoncreds/");
+    std::fs::read_to_string(format!("{root}{name}")).unwrap()
+}
+
+pub(crate) fn ctx(seed: u8) -> Ctx {
+    Ctx::new(UnixTime(1_800_000_000), [seed; 32])
+}
+
+pub(crate) fn link_secret() -> LinkSecret {
+    LinkSecret::from_decimal(text("link_secret.txt").trim()).unwrap()
+}
+
+/// The issuer of the samples, and all it has made.
+pub(crate) struct World {
+    pub schema_id: SchemaId,
+    pub schema: Schema,
+    pub cred_def_id: CredentialDefinitionId,
+    pub issuer: Issuer,
+    pub correctness: KeyCorrectnessProof,
+    pub registry: Option<RevocationRegistryDefinition>,
+    pub registry_private: Option<RevocationRegistryPrivate>,
+    pub lists: Vec<RevocationStatusList>,
+    pub tails: Vec<u8>,
+}
+
+impl World {
+    pub fn legacy() -> Self {
+        let lists = [
+            "status_list",
+            "status_list_updated",
+            "status_list_reinstated",
+        ];
+        let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../vectors/anoncreds/");
+        Self {
+            registry: Some(sample("legacy/rev_reg_def.json")),
+            registry_private: Some(sample("legacy/rev_reg_def_private.json")),
+            lists: lists
+                .map(|name| sample(&format!("legacy/{name}.json")))
+                .into(),
+            tails: std::fs::read(format!("{root}legacy/tails.bin")).unwrap(),
+            ..Self::of("legacy")
+        }
+    }
+
+    pub fn qualified() -> Self {
+        Self::of("qualified")
+    }
+
+    fn of(age: &str) -> Self {
+        let name = |name: &str| format!("{age}/{name}.json");
+        let offer: CredentialOffer = sample(&name("offer"));
+        let private: CredentialDefinitionPrivate = sample(&name("cred_def_private"));
+        Self {
+            schema: sample(&name("schema")),
+            issuer: Issuer::new(sample(&name("cred_def")), &private).unwrap(),
+            correctness: sample(&name("key_correctness_proof")),
+            schema_id: offer.schema_id,
+            cred_def_id: offer.cred_def_id,
+            registry: None,
+            registry_private: None,
+            lists: Vec::new(),
+            tails: Vec::new(),
+        }
+    }
+
+    pub fn definition(&self) -> &PreparedDefinition {
+        self.issuer.prepared()
+    }
+
+    pub fn registry_id(&self) -> RevocationRegistryId {
+        self.lists[0].rev_reg_def_id.clone().unwrap()
+    }
+
+    pub fn registry(&self) -> Registry<'_> {
+        Registry {
+            definition: self.registry.as_ref().unwrap(),
+            private: self.registry_private.as_ref().unwrap(),
+        }
+    }
+
+    pub fn tails(&self) -> TailsFile<'_> {
+        let value = &self.registry.as_ref().unwrap().value;
+        TailsFile::checked(&self.tails, value.max_cred_num, &value.tails_hash).unwrap()
+    }
+
+    pub fn list_at(&self, timestamp: u64) -> &RevocationStatusList {
+        self.lists
+            .iter()
+            .find(|list| list.timestamp == Some(timestamp))
+            .unwrap()
+    }
+}
+
+/// What a verifier knows of these worlds.
+pub(crate) fn evidence<'a>(worlds: &'a [World]) -> Evidence<'a> {
+    let mut evidence = Evidence::default();
+    for world in worlds {
+        evidence
+            .schemas
+            .insert(world.schema_id.clone(), &world.schema);
+        evidence
+            .definitions
+            .insert(world.cred_def_id.clone(), world.definition());
+        if let Some(registry) = &world.registry {
+            evidence.registries.insert(world.registry_id(), registry);
+        }
+        evidence.lists.extend(&world.lists);
+    }
+    evidence
+}
+
+pub(crate) fn worlds() -> Vec<World> {
+    vec![World::legacy(), World::qualified()]
+}
+
+pub(crate) fn request(value: Value) -> PresentationRequest {
+    let mut whole = json!({ "name": "test", "version": "1.0", "nonce": "1234567890" });
+    for (member, value) in value.as_object().unwrap() {
+        whole[member] = value.clone();
+    }
+    PresentationRequest::from_json(whole.to_string().as_bytes()).unwrap()
+}
+
+/// A credential that is to answer: attributes with `+` are shown, those with `-` not, the others are predicates.
+pub(crate) fn chosen<'a>(
+    world: &'a World,
+    credential: &'a Credential,
+    referents: &[&str],
+) -> Chosen<'a> {
+    let mut attributes = BTreeMap::new();
+    let mut predicates = Vec::new();
+    for referent in referents {
+        match (referent.strip_prefix('+'), referent.strip_prefix('-')) {
+            (Some(shown), _) => drop(attributes.insert(shown.to_owned(), true)),
+            (_, Some(hidden)) => drop(attributes.insert(hidden.to_owned(), false)),
+            _ => predicates.push((*referent).to_owned()),
+        }
+    }
+    Chosen {
+        credential,
+        definition: world.definition(),
+        attributes,
+        predicates,
+        state: None,
+    }
+}
+
+pub(crate) fn present(
+    request: &PresentationRequest,
+    chosen: &[Chosen<'_>],
+) -> Result<Presentation, Error> {
+    let secret = link_secret();
+    create_presentation(request, (chosen, &BTreeMap::new()), &secret, &ctx(9))
+}
+
+pub(crate) fn verdict(
+    presentation: &Presentation,
+    request: &PresentationRequest,
+    evidence: &Evidence<'_>,
+) -> Verdict {
+    verify_presentation(presentation, request, evidence, &Policy::default())
+}
+
+/// The name of the rule that did not hold, after the outcome.
+pub(crate) fn reason(verdict: &Verdict) -> (Outcome, &'static str) {
+    (
+        verdict.outcome,
+        verdict.reason().map_or("", |rule| rule.name),
+    )
+}
+
+/// JSON pointers to everything in a message that is not an object or an array with members; of arrays of bytes the
+/// first.
+pub(crate) fn leaves(value: &Value) -> Vec<String> {
+    fn walk(value: &Value, path: &str, leaves: &mut Vec<String>) {
+        let escaped = |key: &str| key.replace('~', "~0").replace('/', "~1");
+        match value {
+            Value::Object(members) => {
+                for (key, value) in members {
+                    walk(value, &format!("{path}/{}", escaped(key)), leaves);
+                }
+            }
+            Value::Array(items) => {
+                let bytes = items.iter().all(Value::is_number);
+                let some = if bytes { 1 } else { items.len() };
+                for (index, value) in items.iter().take(some).enumerate() {
+                    walk(value, &format!("{path}/{index}"), leaves);
+                }
+            }
+            _ => leaves.push(path.to_owned()),
+        }
+    }
+    let mut found = Vec::new();
+    walk(value, "", &mut found);
+    found
+}
+
+/// Changes what a pointer leads to, and leaves it of its kind: the last digit of a number, the last letter of a text.
+pub(crate) fn change(value: &mut Value, pointer: &str) {
+    let leaf = value.pointer_mut(pointer).unwrap();
+    *leaf = match leaf {
+        Value::String(text) => {
+            let last = text.pop();
+            text.push(if last == Some('1') { '2' } else { '1' });
+            Value::String(std::mem::take(text))
+        }
+        Value::Number(number) => json!((number.as_u64().unwrap() + 1) % 256),
+        _ => json!("1"),
+    };
+}

@@ -1,0 +1,91 @@
+//! The verifier: whether a presentation is what was asked for, and whether its proof holds.
+//!
+//! Everything published is handed in as [`Evidence`]; nothing is fetched. Rules are judged in this order, cheap ones
+//! first, and none after the first that fails:
+//!
+//! | rule | what it asks | AnonCreds v1.0 |
+//! |---|---|---|
+//! | `answers` | every referent is answered once, in its own way; nothing is answered that was not asked | Verify Presentation, "Other Verification" |
+//! | `self_attested` | only attributes without restrictions come from the holder alone | Create Presentation Request, `restrictions` |
+//! | `evidence` | schemas, definitions and registries are known, and belong together | "Verify Presentation" |
+//! | `proven` | the proof reveals just the attributes asked for, and proves just the predicates asked for | "Verify Presentation" |
+//! | `values` | what is shown is what the proof reveals | "Verify Presentation" |
+//! | `encoding` | what people read is what was signed (unless the policy leaves encoding to issuers) | "Encoding Not Verified" |
+//! | `restrictions` | each answer's credential is one of those asked for | "Restrictions" |
+//! | `non_revocation` | where it was asked for and can be, it is proven, within the interval, for a known list | "Request Non-Revocation Proofs", "Verify Non-Revocation Proof" |
+//! | `proof` | the proof itself | "Verify Validity Proofs", "Verify Non-Revocation Proof" |
+//!
+//! What the text leaves open is read strictly: a definition must be of the schema named, and a registry of the definition
+//! named; an `attr::…::value` restriction is met by a value that is shown, and by nothing else; where the definition
+//! allows revocation and an interval is asked for, the proof of non-revocation must be there, whether or not the
+//! presentation names a registry.
+
+mod answers;
+mod evidence;
+mod proof;
+mod restrictions;
+mod revocation;
+mod values;
+
+pub use evidence::{Encoding, Evidence, Policy};
+
+use selfsame_crypto::ctx::Ctx;
+
+use crate::format::{Nonce, Presentation, PresentationRequest};
+use crate::seed;
+use crate::verdict::{Checklist, Verdict};
+
+/// Bits of a nonce (AnonCreds v1.0, "Create Presentation Request").
+pub(crate) const NONCE_BITS: usize = 80;
+
+/// A nonce for a presentation request or an offer: 80 random bits.
+pub fn generate_nonce(ctx: &Ctx) -> Nonce {
+    Nonce::of(&seed::random(ctx, "nonce", &[]).integer(NONCE_BITS))
+}
+
+/// Judges a presentation that was made for `request`.
+pub fn verify_presentation(
+    presentation: &Presentation,
+    request: &PresentationRequest,
+    evidence: &Evidence<'_>,
+    policy: &Policy,
+) -> Verdict {
+    let mut list = Checklist::default();
+    let plans = list.judge(
+        ("answers", "Verify Presentation: Other Verification"),
+        || answers::plan(presentation, request),
+    );
+    let plans = plans.unwrap_or_default();
+    list.judge(
+        ("self_attested", "Create Presentation Request: restrictions"),
+        || answers::self_attested(presentation, request),
+    );
+    let known = list.judge(("evidence", "Verify Presentation"), || {
+        evidence::gather(&plans, evidence)
+    });
+    let known = known.unwrap_or_default();
+    list.judge(("proven", "Verify Presentation"), || {
+        proof::parts(&plans, &presentation.proof)
+    });
+    list.judge(("values", "Verify Presentation"), || {
+        values::consistent(presentation, request)
+    });
+    list.judge(("encoding", "Encoding Not Verified"), || {
+        values::encoded(presentation, policy)
+    });
+    list.judge(("restrictions", "Restrictions"), || {
+        restrictions::met(presentation, request, &known)
+    });
+    let states = list.judge(("non_revocation", "Verify Non-Revocation Proof"), || {
+        revocation::states(&known, (presentation, request), (evidence, policy))
+    });
+    let states = states.unwrap_or_default();
+    list.judge(("proof", "Verify Validity Proofs"), || {
+        proof::holds((&known, &states), presentation, request)
+    });
+    let answers = answers::table(presentation, request, (&known, &states));
+    list.verdict(Some(answers))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,249 @@
+//! Whether the answers are those to the questions, and the table of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::evidence::Known;
+use super::revocation::State;
+use crate::cl::SubProofRequest;
+use crate::format::{
+    CredentialIdentifiers, Interval, Presentation, PresentationRequest, RequestedAttribute,
+    normalise_attribute,
+};
+use crate::verdict::{AnswerKind, Answered, NotRevoked, Refusal, Source};
+
+/// What one credential of the presentation has to prove.
+#[derive(Debug)]
+pub(super) struct Plan<'a> {
+    /// Its place.
+    pub index: usize,
+    /// What it says it is.
+    pub identifiers: &'a CredentialIdentifiers,
+    /// The attributes that are shown, by normalised name, and the predicates.
+    pub request: SubProofRequest,
+    /// The attributes it must have, without showing them.
+    pub hidden: BTreeSet<String>,
+    /// The narrowest of the intervals its own referents name.
+    pub interval: Option<Interval>,
+    /// How many referents it answers.
+    referents: usize,
+}
+
+impl Plan<'_> {
+    fn note(&mut self, interval: Option<Interval>) {
+        self.referents = self.referents.saturating_add(1);
+        self.interval = match (self.interval, interval) {
+            (Some(a), Some(b)) => Some(a.narrowed(b)),
+            (a, b) => a.or(b),
+        };
+    }
+}
+
+/// Distributes the referents over the credentials that answer them.
+pub(super) fn plan<'a>(
+    presentation: &'a Presentation,
+    request: &PresentationRequest,
+) -> Result<(Vec<Plan<'a>>, String), Refusal> {
+    if presentation.proof.proofs.len() != presentation.identifiers.len() {
+        return Refusal::fails("there is not one proof for each credential");
+    }
+    if let Err(error) = presentation
+        .requested_proof
+        .validate(presentation.identifiers.len())
+    {
+        return Refusal::fails(error.to_string());
+    }
+    let mut plans: Vec<_> = presentation
+        .identifiers
+        .iter()
+        .enumerate()
+        .map(empty)
+        .collect();
+    check_referents(presentation, request)?;
+    let proof = &presentation.requested_proof;
+    for (referent, asked) in &request.requested_attributes {
+        let names = asked.names().map(normalise_attribute);
+        let revealed = proof
+            .revealed_attrs
+            .get(referent)
+            .map(|a| a.sub_proof_index);
+        let group = proof
+            .revealed_attr_groups
+            .get(referent)
+            .map(|g| g.sub_proof_index);
+        if let Some(index) = revealed.or(group) {
+            let plan = at(&mut plans, index)?;
+            plan.request.revealed.extend(names);
+            plan.note(asked.non_revoked);
+        } else if let Some(hidden) = proof.unrevealed_attrs.get(referent) {
+            let plan = at(&mut plans, hidden.sub_proof_index)?;
+            plan.hidden.extend(names);
+            plan.note(asked.non_revoked);
+        }
+    }
+    for (referent, asked) in &request.requested_predicates {
+        if let Some(answer) = proof.predicates.get(referent) {
+            let plan = at(&mut plans, answer.sub_proof_index)?;
+            plan.request.predicates.insert(asked.predicate());
+            plan.note(asked.non_revoked);
+        }
+    }
+    if let Some(idle) = plans.iter().find(|plan| plan.referents == 0) {
+        return Refusal::fails(format!("credential {} answers nothing", idle.index));
+    }
+    let asked = request.requested_attributes.len();
+    let detail = format!(
+        "{asked} attributes and {} predicates, {} credentials",
+        request.requested_predicates.len(),
+        plans.len()
+    );
+    Ok((plans, detail))
+}
+
+fn empty((index, identifiers): (usize, &CredentialIdentifiers)) -> Plan<'_> {
+    Plan {
+        index,
+        identifiers,
+        request: SubProofRequest::default(),
+        hidden: BTreeSet::new(),
+        interval: None,
+        referents: 0,
+    }
+}
+
+fn at<'p, 'a>(plans: &'p mut [Plan<'a>], index: u32) -> Result<&'p mut Plan<'a>, Refusal> {
+    let place = usize::try_from(index).unwrap_or(usize::MAX);
+    let refusal = || Refusal::Fails(format!("there is no credential {index}"));
+    plans.get_mut(place).ok_or_else(refusal)
+}
+
+/// Every attribute asked for has one answer of its own kind, every predicate one, and there are no others.
+fn check_referents(
+    presentation: &Presentation,
+    request: &PresentationRequest,
+) -> Result<(), Refusal> {
+    let proof = &presentation.requested_proof;
+    for (referent, asked) in &request.requested_attributes {
+        let single = proof.revealed_attrs.contains_key(referent);
+        let group = proof.revealed_attr_groups.get(referent);
+        let hidden = proof.unrevealed_attrs.contains_key(referent);
+        let attested = proof.self_attested_attrs.contains_key(referent);
+        let answers = [single, group.is_some(), hidden, attested];
+        if answers.into_iter().filter(|answered| *answered).count() != 1 {
+            return Refusal::fails(format!("attribute {referent:?} is not answered once"));
+        }
+        if single && asked.name.is_none() || group.is_some() && asked.names.is_none() {
+            return Refusal::fails(format!("{referent:?} is not answered in its own way"));
+        }
+        if group.is_some_and(|group| !same_names(asked, group.values.keys())) {
+            return Refusal::fails(format!("group {referent:?} has other attributes"));
+        }
+    }
+    let predicates = proof.predicates.keys();
+    if !predicates.eq(request.requested_predicates.keys()) {
+        return Refusal::fails("the predicates answered are not those asked for");
+    }
+    let answered = proof
+        .revealed_attrs
+        .keys()
+        .chain(proof.revealed_attr_groups.keys())
+        .chain(proof.unrevealed_attrs.keys())
+        .chain(proof.self_attested_attrs.keys());
+    for referent in answered {
+        if !request.requested_attributes.contains_key(referent) {
+            return Refusal::fails(format!("nobody asked for {referent:?}"));
+        }
+    }
+    Ok(())
+}
+
+/// A group is answered under the names the request uses.
+fn same_names<'a>(asked: &RequestedAttribute, answered: impl Iterator<Item = &'a String>) -> bool {
+    let asked: BTreeSet<_> = asked.names().collect();
+    answered.map(String::as_str).collect::<BTreeSet<_>>() == asked
+}
+
+/// What the holder says itself, it may say.
+pub(super) fn self_attested(
+    presentation: &Presentation,
+    request: &PresentationRequest,
+) -> Result<((), String), Refusal> {
+    let attested = &presentation.requested_proof.self_attested_attrs;
+    for referent in attested.keys() {
+        let asked = request.requested_attributes.get(referent);
+        if !asked.is_some_and(RequestedAttribute::may_be_self_attested) {
+            return Refusal::fails(format!("{referent:?} must come from a credential"));
+        }
+    }
+    Ok(((), format!("{} attributes", attested.len())))
+}
+
+/// The table of answers.
+pub(super) fn table(
+    presentation: &Presentation,
+    request: &PresentationRequest,
+    (known, states): (&[Known<'_>], &[Option<State<'_>>]),
+) -> Vec<Answered> {
+    let sources: BTreeMap<usize, Source> = known
+        .iter()
+        .zip(states)
+        .map(|(known, state)| (known.plan.index, source(known, state.as_ref())))
+        .collect();
+    let source = |index: Option<u32>| sources.get(&usize::try_from(index?).ok()?).cloned();
+    let proof = &presentation.requested_proof;
+    let attributes = request
+        .requested_attributes
+        .iter()
+        .map(|(referent, asked)| {
+            let shown = proof
+                .revealed_attrs
+                .get(referent)
+                .map(|a| a.sub_proof_index);
+            let group = proof
+                .revealed_attr_groups
+                .get(referent)
+                .map(|g| g.sub_proof_index);
+            let hidden = proof
+                .unrevealed_attrs
+                .get(referent)
+                .map(|s| s.sub_proof_index);
+            let answer = match (shown.or(group), hidden) {
+                (Some(_), _) => AnswerKind::Revealed,
+                (None, Some(_)) => AnswerKind::Unrevealed,
+                (None, None) => AnswerKind::SelfAttested,
+            };
+            Answered {
+                referent: referent.clone(),
+                attributes: asked.names().map(str::to_owned).collect(),
+                answer,
+                credential: source(shown.or(group).or(hidden)),
+            }
+        });
+    let predicates = request
+        .requested_predicates
+        .iter()
+        .map(|(referent, asked)| Answered {
+            referent: referent.clone(),
+            attributes: vec![asked.name.clone()],
+            answer: AnswerKind::Predicate {
+                comparison: asked.p_type,
+                bound: asked.p_value,
+            },
+            credential: source(proof.predicates.get(referent).map(|s| s.sub_proof_index)),
+        });
+    attributes.chain(predicates).collect()
+}
+
+fn source(known: &Known<'_>, state: Option<&State<'_>>) -> Source {
+    let ids = known.plan.identifiers;
+    Source {
+        index: known.plan.index,
+        issuer_id: known.definition.definition().issuer_id.clone(),
+        schema_id: ids.schema_id.clone(),
+        cred_def_id: ids.cred_def_id.clone(),
+        not_revoked: state.map(|state| NotRevoked {
+            rev_reg_id: state.registry_id.clone(),
+            as_of: state.as_of,
+            interval: state.interval,
+        }),
+    }
+}

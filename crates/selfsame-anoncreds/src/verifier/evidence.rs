@@ -1,0 +1,135 @@
+//! What a verifier knows when it judges: published objects, and its own policy.
+
+use std::collections::BTreeMap;
+
+use super::answers::Plan;
+use crate::definition::PreparedDefinition;
+use crate::format::{
+    CredentialDefinitionId, Overrides, RevocationRegistryDefinition, RevocationRegistryId,
+    RevocationStatusList, Schema, SchemaId,
+};
+use crate::verdict::Refusal;
+
+/// The published objects a presentation refers to.
+#[derive(Clone, Debug, Default)]
+pub struct Evidence<'a> {
+    /// Schemas.
+    pub schemas: BTreeMap<SchemaId, &'a Schema>,
+    /// Credential definitions, prepared once.
+    pub definitions: BTreeMap<CredentialDefinitionId, &'a PreparedDefinition>,
+    /// Revocation registries.
+    pub registries: BTreeMap<RevocationRegistryId, &'a RevocationRegistryDefinition>,
+    /// Status lists, each with its registry, its timestamp and its accumulator.
+    pub lists: Vec<&'a RevocationStatusList>,
+}
+
+/// What a verifier decides for itself.
+#[derive(Clone, Debug, Default)]
+pub struct Policy {
+    /// Lists that are accepted though they are older than the interval.
+    pub overrides: Overrides,
+    /// What is asked of raw values.
+    pub encoding: Encoding,
+}
+
+/// What is asked of the raw values that are shown.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Encoding {
+    /// Their recommended encoding is the number that was signed. Without this rule a holder can show any text.
+    #[default]
+    Recommended,
+    /// Nothing: the issuers have encodings of their own, and the caller checks them.
+    OfTheIssuer,
+}
+
+/// A credential of the presentation, with what is known of it.
+#[derive(Debug)]
+pub(super) struct Known<'a> {
+    pub plan: &'a Plan<'a>,
+    pub schema: &'a Schema,
+    pub definition: &'a PreparedDefinition,
+    pub registry: Option<&'a RevocationRegistryDefinition>,
+}
+
+type Gathered<'a> = Vec<Known<'a>>;
+
+/// Finds what is known of each credential, and refuses what does not belong together.
+pub(super) fn gather<'a>(
+    plans: &'a [Plan<'a>],
+    evidence: &Evidence<'a>,
+) -> Result<(Gathered<'a>, String), Refusal> {
+    let known: Vec<_> = plans
+        .iter()
+        .map(|plan| known(plan, evidence))
+        .collect::<Result<_, _>>()?;
+    let detail = format!("{} credentials, all of known definitions", known.len());
+    Ok((known, detail))
+}
+
+fn known<'a>(plan: &'a Plan<'a>, evidence: &Evidence<'a>) -> Result<Known<'a>, Refusal> {
+    let ids = plan.identifiers;
+    let Some(schema) = evidence.schemas.get(&ids.schema_id) else {
+        return Refusal::missing(format!("schema {}", ids.schema_id));
+    };
+    let Some(definition) = evidence.definitions.get(&ids.cred_def_id) else {
+        return Refusal::missing(format!("credential definition {}", ids.cred_def_id));
+    };
+    let published = definition.definition();
+    // A definition of the days of Indy names its schema by a number of its ledger, which says nothing here.
+    let numbered = published.schema_id.is_sequence_number();
+    if !numbered && published.schema_id != ids.schema_id {
+        return Refusal::fails(format!(
+            "{} is not a definition for {}",
+            ids.cred_def_id, ids.schema_id
+        ));
+    }
+    if let Err(error) = published.check_schema(schema) {
+        return Refusal::fails(error.to_string());
+    }
+    check_attributes(plan, schema)?;
+    Ok(Known {
+        plan,
+        schema,
+        definition,
+        registry: registry(plan, evidence)?,
+    })
+}
+
+/// A credential has every attribute that is asked of it, also those that stay hidden.
+fn check_attributes(plan: &Plan<'_>, schema: &Schema) -> Result<(), Refusal> {
+    let attributes = schema.attributes();
+    let request = &plan.request;
+    let compared = request
+        .predicates
+        .iter()
+        .map(|predicate| &predicate.attr_name);
+    let mut asked = request.revealed.iter().chain(&plan.hidden).chain(compared);
+    match asked.find(|name| !attributes.contains(*name)) {
+        None => Ok(()),
+        Some(name) => Refusal::fails(format!("credential {} has no {name:?}", plan.index)),
+    }
+}
+
+/// The registry, which must be known as soon as a timestamp says that it is used.
+fn registry<'a>(
+    plan: &Plan<'_>,
+    evidence: &Evidence<'a>,
+) -> Result<Option<&'a RevocationRegistryDefinition>, Refusal> {
+    let ids = plan.identifiers;
+    let Some(id) = &ids.rev_reg_id else {
+        if ids.timestamp.is_some() {
+            return Refusal::fails("a credential has a timestamp and no registry");
+        }
+        return Ok(None);
+    };
+    let Some(registry) = evidence.registries.get(id) else {
+        if ids.timestamp.is_none() {
+            return Ok(None);
+        }
+        return Refusal::missing(format!("revocation registry {id}"));
+    };
+    if registry.cred_def_id != ids.cred_def_id {
+        return Refusal::fails(format!("{id} is not a registry for {}", ids.cred_def_id));
+    }
+    Ok(Some(registry))
+}

@@ -1,0 +1,81 @@
+//! Whether the proof proves what was asked for, and whether it holds.
+
+use std::collections::BTreeSet;
+
+use super::answers::Plan;
+use super::evidence::Known;
+use super::revocation::State;
+use crate::cl::revocation::Registry;
+use crate::cl::{self, Expected, Predicate, Proof, SubProofRequest};
+use crate::format::{Presentation, PresentationRequest};
+use crate::verdict::Refusal;
+
+/// Each part of the proof reveals just what its credential's referents ask for, and proves just their predicates.
+pub(super) fn parts(plans: &[Plan<'_>], proof: &Proof) -> Result<((), String), Refusal> {
+    let mut predicates = 0_usize;
+    for (plan, part) in plans.iter().zip(&proof.proofs) {
+        let primary = &part.primary_proof;
+        if !primary
+            .eq_proof
+            .revealed_attrs
+            .keys()
+            .eq(&plan.request.revealed)
+        {
+            return Refusal::fails(format!(
+                "credential {} reveals other attributes than asked for",
+                plan.index
+            ));
+        }
+        let proofs = &primary.predicate_proofs;
+        let proven: BTreeSet<&Predicate> = proofs.iter().map(|proof| &proof.predicate).collect();
+        let repeated = proven.len() != proofs.len();
+        if repeated || !proven.into_iter().eq(&plan.request.predicates) {
+            return Refusal::fails(format!(
+                "credential {} proves other predicates than asked for",
+                plan.index
+            ));
+        }
+        predicates = predicates.saturating_add(proofs.len());
+    }
+    Ok(((), format!("{predicates} predicates")))
+}
+
+/// The mathematics.
+pub(super) fn holds(
+    (known, states): (&[Known<'_>], &[Option<State<'_>>]),
+    presentation: &Presentation,
+    request: &PresentationRequest,
+) -> Result<((), String), Refusal> {
+    if known.len() != states.len() {
+        return Refusal::fails("not every credential is judged");
+    }
+    let expected: Vec<_> = known
+        .iter()
+        .zip(states)
+        .map(|(known, state)| expected(known, state.as_ref()))
+        .collect();
+    match cl::verify(&expected, &presentation.proof, &request.nonce.number()) {
+        Ok(()) => Ok(((), "holds".to_owned())),
+        Err(error) => {
+            let revoked = match states.iter().any(Option::is_some) {
+                true => "; a revoked credential is one reason for that",
+                false => "",
+            };
+            Refusal::fails(format!("{error}{revoked}"))
+        }
+    }
+}
+
+fn expected<'a>(known: &'a Known<'_>, state: Option<&'a State<'_>>) -> Expected<'a> {
+    let request: &SubProofRequest = &known.plan.request;
+    let registry = known.definition.revocation().zip(state);
+    Expected {
+        key: known.definition.key(),
+        request,
+        registry: registry.map(|(key, state)| Registry {
+            key,
+            registry: state.registry,
+            accumulator: state.accumulator,
+        }),
+    }
+}

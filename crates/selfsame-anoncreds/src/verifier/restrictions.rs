@@ -1,0 +1,111 @@
+//! Whether each answer's credential is one of those the request allows.
+
+use std::collections::BTreeMap;
+
+use super::evidence::Known;
+use crate::format::{self, Answer, Presentation, PresentationRequest, Query, normalise_attribute};
+use crate::verdict::Refusal;
+
+/// Every restriction of every referent that a credential answers holds for that credential.
+pub(super) fn met(
+    presentation: &Presentation,
+    request: &PresentationRequest,
+    known: &[Known<'_>],
+) -> Result<((), String), Refusal> {
+    let mut count = 0_usize;
+    for (referent, query, index) in questions(presentation, request) {
+        let known = usize::try_from(index)
+            .ok()
+            .and_then(|index| known.get(index));
+        let Some(known) = known else {
+            return Refusal::fails(format!("{referent:?} has no credential"));
+        };
+        let shown = shown(presentation, request, (index, referent));
+        match judge(known, shown, query) {
+            Answer::Holds => count = count.saturating_add(1),
+            Answer::Fails => {
+                return Refusal::fails(format!("the credential for {referent:?} is another"));
+            }
+            Answer::Unknown => {
+                return Refusal::fails(format!("what restricts {referent:?} cannot be judged"));
+            }
+        }
+    }
+    Ok(((), format!("{count} restrictions")))
+}
+
+/// Every referent with restrictions that a credential answers.
+fn questions<'a>(
+    presentation: &'a Presentation,
+    request: &'a PresentationRequest,
+) -> impl Iterator<Item = (&'a str, &'a Query, u32)> {
+    let proof = &presentation.requested_proof;
+    let attributes = request
+        .requested_attributes
+        .iter()
+        .filter_map(|(referent, asked)| {
+            let shown = proof
+                .revealed_attrs
+                .get(referent)
+                .map(|a| a.sub_proof_index);
+            let group = proof
+                .revealed_attr_groups
+                .get(referent)
+                .map(|g| g.sub_proof_index);
+            let hidden = proof
+                .unrevealed_attrs
+                .get(referent)
+                .map(|s| s.sub_proof_index);
+            let index = shown.or(group).or(hidden)?;
+            Some((referent.as_str(), asked.restrictions.as_ref()?, index))
+        });
+    let predicates = request
+        .requested_predicates
+        .iter()
+        .filter_map(|(referent, asked)| {
+            let index = proof.predicates.get(referent)?.sub_proof_index;
+            Some((referent.as_str(), asked.restrictions.as_ref()?, index))
+        });
+    attributes.chain(predicates)
+}
+
+/// The raw values shown of the credential at `index`, those of `referent` itself before all others.
+fn shown<'a>(
+    presentation: &'a Presentation,
+    request: &PresentationRequest,
+    (index, referent): (u32, &str),
+) -> BTreeMap<String, &'a str> {
+    let proof = &presentation.requested_proof;
+    let mut shown = BTreeMap::new();
+    for own in [false, true] {
+        for (name, value) in &proof.revealed_attrs {
+            let asked = request
+                .requested_attributes
+                .get(name)
+                .and_then(|a| a.name.as_deref());
+            if value.sub_proof_index == index && (name == referent) == own {
+                shown.insert(normalise_attribute(asked.unwrap_or_default()), &*value.raw);
+            }
+        }
+        for (name, group) in &proof.revealed_attr_groups {
+            if group.sub_proof_index == index && (name == referent) == own {
+                let values = group.values.iter();
+                shown.extend(values.map(|(name, v)| (normalise_attribute(name), &*v.raw)));
+            }
+        }
+    }
+    shown
+}
+
+fn judge(known: &Known<'_>, shown: BTreeMap<String, &str>, query: &Query) -> Answer {
+    let ids = known.plan.identifiers;
+    format::Known {
+        schema_id: &ids.schema_id,
+        schema: known.schema,
+        definition_id: &ids.cred_def_id,
+        issuer_id: &known.definition.definition().issuer_id,
+        registry_id: ids.rev_reg_id.as_ref(),
+        shown,
+    }
+    .judge(query)
+}

@@ -1,0 +1,103 @@
+//! As of when each credential is proven not to be revoked, and whether that is what was asked for.
+
+use super::evidence::{Evidence, Known, Policy};
+use crate::cl::revocation::{Accumulator, RevocationKeyPublic};
+use crate::format::{
+    Interval, Presentation, PresentationRequest, RevocationRegistryId, RevocationStatusList,
+};
+use crate::verdict::Refusal;
+
+/// The state of the registry that a non-revocation proof is for.
+#[derive(Debug)]
+pub(super) struct State<'a> {
+    pub registry_id: &'a RevocationRegistryId,
+    pub registry: &'a RevocationKeyPublic,
+    pub accumulator: &'a Accumulator,
+    pub as_of: u64,
+    pub interval: Option<Interval>,
+}
+
+type States<'a> = Vec<Option<State<'a>>>;
+
+/// For each credential the state its non-revocation proof is for; none where there is no such proof and none is needed.
+pub(super) fn states<'a>(
+    known: &[Known<'a>],
+    (presentation, request): (&Presentation, &PresentationRequest),
+    (evidence, policy): (&Evidence<'a>, &Policy),
+) -> Result<(States<'a>, String), Refusal> {
+    let mut states = Vec::new();
+    for (known, proof) in known.iter().zip(&presentation.proof.proofs) {
+        let interval = interval(known, request, policy);
+        states.push(match (&proof.non_revoc_proof, interval) {
+            (None, None) => None,
+            (None, Some(_)) => {
+                return Refusal::fails(format!(
+                    "credential {} is not proven not to be revoked",
+                    known.plan.index
+                ));
+            }
+            (Some(_), interval) => Some(state(known, interval, evidence)?),
+        });
+    }
+    let proven = states.iter().flatten().count();
+    Ok((states, format!("{proven} of {} credentials", known.len())))
+}
+
+/// The interval that was asked for, if the credential can be revoked: its referents' own, or else the request's.
+fn interval(known: &Known<'_>, request: &PresentationRequest, policy: &Policy) -> Option<Interval> {
+    known.definition.definition().value.revocation.as_ref()?;
+    let interval = known.plan.interval.or(request.non_revoked)?;
+    Some(match &known.plan.identifiers.rev_reg_id {
+        Some(registry) => interval.with_override(registry, &policy.overrides),
+        None => interval,
+    })
+}
+
+fn state<'a>(
+    known: &Known<'a>,
+    interval: Option<Interval>,
+    evidence: &Evidence<'a>,
+) -> Result<State<'a>, Refusal> {
+    let ids = known.plan.identifiers;
+    let (Some(registry_id), Some(as_of)) = (&ids.rev_reg_id, ids.timestamp) else {
+        return Refusal::fails(format!(
+            "credential {} names no registry or no timestamp",
+            known.plan.index
+        ));
+    };
+    let Some(registry) = known.registry else {
+        return Refusal::missing(format!("revocation registry {registry_id}"));
+    };
+    if interval.is_some_and(|interval| !interval.contains(as_of)) {
+        return Refusal::fails(format!(
+            "credential {} is proven as of {as_of}, which is not in the interval",
+            known.plan.index
+        ));
+    }
+    let list = evidence
+        .lists
+        .iter()
+        .find(|list| is_of(list, registry_id, as_of));
+    let Some(list) = list else {
+        return Refusal::missing(format!("status list of {registry_id} as of {as_of}"));
+    };
+    if list.issuer_id != registry.issuer_id {
+        return Refusal::fails(format!(
+            "the status list of {registry_id} is of another issuer"
+        ));
+    }
+    let accumulator = list
+        .accumulator()
+        .map_err(|error| Refusal::Fails(error.to_string()))?;
+    Ok(State {
+        registry_id,
+        registry: &registry.value.public_keys.accum_key,
+        accumulator,
+        as_of,
+        interval,
+    })
+}
+
+fn is_of(list: &RevocationStatusList, registry: &RevocationRegistryId, as_of: u64) -> bool {
+    list.rev_reg_def_id.as_ref() == Some(registry) && list.timestamp == Some(as_of)
+}

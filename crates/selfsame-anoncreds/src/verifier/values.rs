@@ -1,0 +1,76 @@
+//! Whether the values that are shown are those the proof reveals, and those that people read.
+
+use dashu_int::IBig;
+
+use super::evidence::{Encoding, Policy};
+use crate::cl::SubProof;
+use crate::format::{AttributeValue, Presentation, PresentationRequest, normalise_attribute};
+use crate::verdict::Refusal;
+
+/// Every number shown is the one that the proof of its credential reveals under its name.
+pub(super) fn consistent(
+    presentation: &Presentation,
+    request: &PresentationRequest,
+) -> Result<((), String), Refusal> {
+    let mut count = 0_usize;
+    let proof = &presentation.requested_proof;
+    for (referent, shown) in &proof.revealed_attrs {
+        let asked = request.requested_attributes.get(referent);
+        let name = asked.and_then(|asked| asked.name.as_deref());
+        let sub_proof = sub_proof(presentation, shown.sub_proof_index);
+        check(sub_proof, (name.unwrap_or_default(), &shown.encoded))?;
+        count = count.saturating_add(1);
+    }
+    for group in proof.revealed_attr_groups.values() {
+        let sub_proof = sub_proof(presentation, group.sub_proof_index);
+        for (name, value) in &group.values {
+            check(sub_proof, (name, &value.encoded))?;
+            count = count.saturating_add(1);
+        }
+    }
+    Ok(((), format!("{count} values")))
+}
+
+fn sub_proof(presentation: &Presentation, index: u32) -> Option<&SubProof> {
+    presentation.proof.proofs.get(usize::try_from(index).ok()?)
+}
+
+fn check(sub_proof: Option<&SubProof>, (name, encoded): (&str, &str)) -> Result<(), Refusal> {
+    let revealed = sub_proof.map(|proof| &proof.primary_proof.eq_proof.revealed_attrs);
+    let number = revealed.and_then(|numbers| numbers.get(&normalise_attribute(name)));
+    match (number, encoded.parse::<IBig>()) {
+        (Some(number), Ok(shown)) if *number == shown => Ok(()),
+        _ => Refusal::fails(format!("{name:?} is shown with another value than proven")),
+    }
+}
+
+/// Every text shown encodes to the number beside it.
+pub(super) fn encoded(
+    presentation: &Presentation,
+    policy: &Policy,
+) -> Result<((), String), Refusal> {
+    if policy.encoding == Encoding::OfTheIssuer {
+        return Ok(((), "left to the issuers".to_owned()));
+    }
+    let proof = &presentation.requested_proof;
+    for (referent, shown) in &proof.revealed_attrs {
+        let value = AttributeValue {
+            raw: shown.raw.clone(),
+            encoded: shown.encoded.clone(),
+        };
+        check_text(referent, &value)?;
+    }
+    for group in proof.revealed_attr_groups.values() {
+        for (name, value) in &group.values {
+            check_text(name, value)?;
+        }
+    }
+    Ok(((), "every text is the one that was signed".to_owned()))
+}
+
+fn check_text(name: &str, value: &AttributeValue) -> Result<(), Refusal> {
+    if value.is_consistent() {
+        return Ok(());
+    }
+    Refusal::fails(format!("{name:?} is shown with a text that was not signed"))
+}

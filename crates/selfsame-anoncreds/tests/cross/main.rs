@@ -1,0 +1,24 @@
+//! Every message of every flow, crossed between ours and the published library: `cargo xtask cross anoncreds`.
+
+mod altered;
+mod dice;
+mod flow;
+#[path = "../oracle/ours.rs"]
+mod ours;
+#[path = "../oracle/party.rs"]
+mod party;
+mod question;
+mod refusals;
+#[path = "../oracle/rig.rs"]
+mod rig;
+mod wheel;
+
+use selfsame_crypto::{ctx::Ctx, time::UnixTime};
+
+/// A moment, with randomness of its own.
+fn ctx() -> Ctx {
+    Ctx::new(
+        UnixTime(1_700_000_000),
+        selfsame_crypto::seal::random_seed(),
+    )
+}

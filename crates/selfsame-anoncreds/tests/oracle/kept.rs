@@ -1,0 +1,59 @@
+//! What is kept between calls, found by the text it was made from.
+
+use selfsame_anoncreds::Error;
+
+/// The newest few things made from texts.
+pub struct Kept<T>(Vec<(String, String, T)>);
+
+/// As many as one test or bench uses at a time.
+const MOST: usize = 8;
+
+impl<T> Default for Kept<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<T: Clone> Kept<T> {
+    /// The thing made from this text.
+    pub fn get(
+        &mut self,
+        text: &str,
+        make: impl FnOnce(&str) -> Result<T, Error>,
+    ) -> Result<T, String> {
+        self.get_both((text, ""), |text, _| make(text))
+    }
+
+    /// The thing made from these two texts.
+    pub fn get_both(
+        &mut self,
+        (one, two): (&str, &str),
+        make: impl FnOnce(&str, &str) -> Result<T, Error>,
+    ) -> Result<T, String> {
+        if let Some((_, _, thing)) = self.0.iter().find(|known| known.0 == one && known.1 == two) {
+            return Ok(thing.clone());
+        }
+        let thing = make(one, two).map_err(|error| error.to_string())?;
+        self.keep((one, two), thing.clone());
+        Ok(thing)
+    }
+
+    /// Keeps a thing for this text, in place of another one.
+    pub fn put(&mut self, text: &str, thing: T) {
+        self.0.retain(|known| known.0 != text);
+        self.keep((text, ""), thing);
+    }
+
+    fn keep(&mut self, (one, two): (&str, &str), thing: T) {
+        if self.0.len() == MOST {
+            self.0.remove(0);
+        }
+        self.0.push((one.to_owned(), two.to_owned(), thing));
+    }
+
+    /// All that is kept.
+    #[allow(dead_code, reason = "the bench asks, the tests do not")]
+    pub fn all(&self) -> impl Iterator<Item = &T> {
+        self.0.iter().map(|(_, _, thing)| thing)
+    }
+}

@@ -1,0 +1,186 @@
+"""Answers for the published library: one JSON object a line in, one a line out.
+
+In:  {"call": NAME, "arguments": {…}, "repeat": 1, "warm": false}
+Out: {"answer": …, "wall_ns": […], "cpu_ns": […]}  or  {"error": TEXT}
+
+Every message travels as the JSON text it is, so nothing is lost on the way. Each run of a call parses its messages
+and writes its results again, and both are in its times. A warm call finds what the caller keeps (schemas, definitions,
+private keys) parsed already. CPU time is the whole process's, all threads.
+"""
+
+import json
+import sys
+import time
+
+import anoncreds as wheel
+from anoncreds import bindings
+
+KEPT = {"Schema", "CredentialDefinition", "CredentialDefinitionPrivate", "KeyCorrectnessProof",
+        "RevocationRegistryDefinition", "RevocationRegistryDefinitionPrivate"}
+LOADED = {}
+WARM = False
+
+
+def load(kind, text):
+    """The library's object of this kind from JSON text; None stays None."""
+    if text is None:
+        return None
+    if WARM and kind in KEPT:
+        if (kind, text) not in LOADED:
+            LOADED[kind, text] = getattr(wheel, kind).load(text)
+        return LOADED[kind, text]
+    return getattr(wheel, kind).load(text)
+
+
+def load_all(kind, texts):
+    return {name: load(kind, text) for name, text in (texts or {}).items()}
+
+
+def schema(a):
+    return wheel.Schema.create(a["name"], a["version"], a["issuer_id"], a["attributes"]).to_json()
+
+
+def credential_definition(a):
+    made = wheel.CredentialDefinition.create(
+        a["schema_id"], load("Schema", a["schema"]), a["issuer_id"], a["tag"], "CL",
+        support_revocation=a["revocation"])
+    return [part.to_json() for part in made]
+
+
+def offer(a):
+    proof = load("KeyCorrectnessProof", a["key_correctness_proof"])
+    return wheel.CredentialOffer.create(a["schema_id"], a["cred_def_id"], proof).to_json()
+
+
+def link_secret(_):
+    return wheel.create_link_secret()
+
+
+def nonce(_):
+    return wheel.generate_nonce()
+
+
+def request(a):
+    made = wheel.CredentialRequest.create(
+        a.get("entropy"), a.get("prover_did"), load("CredentialDefinition", a["cred_def"]),
+        a["link_secret"], a["link_secret_id"], load("CredentialOffer", a["offer"]))
+    return [part.to_json() for part in made]
+
+
+def registry(a):
+    made = wheel.RevocationRegistryDefinition.create(
+        a["cred_def_id"], load("CredentialDefinition", a["cred_def"]), a["issuer_id"], a["tag"], "CL_ACCUM",
+        a["size"], tails_dir_path=a["tails_directory"])
+    return [part.to_json() for part in made]
+
+
+def registry_keys(a):
+    return (load("CredentialDefinition", a["cred_def"]), load("RevocationRegistryDefinition", a["registry"]),
+            load("RevocationRegistryDefinitionPrivate", a["registry_private"]))
+
+
+def status_list(a):
+    cred_def, definition, private = registry_keys(a)
+    return wheel.RevocationStatusList.create(
+        cred_def, a["registry_id"], definition, private, a["issuer_id"], a["by_default"], a.get("timestamp")).to_json()
+
+
+def update_status_list(a):
+    cred_def, definition, private = registry_keys(a)
+    current = load("RevocationStatusList", a["list"])
+    return current.update(cred_def, definition, private, a.get("issued"), a.get("revoked"), a.get("timestamp")).to_json()
+
+
+def issue(a):
+    revocation = None
+    if a.get("revocation"):
+        r = a["revocation"]
+        revocation = wheel.CredentialRevocationConfig(
+            load("RevocationRegistryDefinition", r["registry"]),
+            load("RevocationRegistryDefinitionPrivate", r["registry_private"]),
+            load("RevocationStatusList", r["list"]), r["index"])
+    return wheel.Credential.create(
+        load("CredentialDefinition", a["cred_def"]), load("CredentialDefinitionPrivate", a["cred_def_private"]),
+        load("CredentialOffer", a["offer"]), load("CredentialRequest", a["request"]), a["values"], a.get("encoded"),
+        revocation).to_json()
+
+
+def process(a):
+    return load("Credential", a["credential"]).process(
+        load("CredentialRequestMetadata", a["metadata"]), a["link_secret"],
+        load("CredentialDefinition", a["cred_def"]), load("RevocationRegistryDefinition", a.get("registry"))).to_json()
+
+
+def state(a):
+    return wheel.CredentialRevocationState.create(
+        load("RevocationRegistryDefinition", a["registry"]), load("RevocationStatusList", a["list"]), a["index"],
+        a["tails"], load("CredentialRevocationState", a.get("state")),
+        load("RevocationStatusList", a.get("old_list"))).to_json()
+
+
+def present(a):
+    chosen = wheel.PresentCredentials()
+    for c in a["credentials"]:
+        credential = load("Credential", c["credential"])
+        more = {"timestamp": c.get("timestamp"), "rev_state": load("CredentialRevocationState", c.get("state"))}
+        for referent, reveal in c.get("attributes", []):
+            chosen.add_attributes(credential, referent, reveal=reveal, **more)
+        chosen.add_predicates(credential, *c.get("predicates", []), **more)
+    return wheel.Presentation.create(
+        load("PresentationRequest", a["request"]), chosen, a.get("self_attested"), a["link_secret"],
+        load_all("Schema", a["schemas"]), load_all("CredentialDefinition", a["cred_defs"])).to_json()
+
+
+def verify(a):
+    overrides = [wheel.NonrevokedIntervalOverride(*o) for o in a.get("overrides", [])]
+    return load("Presentation", a["presentation"]).verify(
+        load("PresentationRequest", a["request"]), load_all("Schema", a["schemas"]),
+        load_all("CredentialDefinition", a["cred_defs"]), load_all("RevocationRegistryDefinition", a.get("registries")),
+        [load("RevocationStatusList", text) for text in a.get("lists") or []], overrides)
+
+
+def encode(a):
+    return wheel.encode_credential_attributes(a["values"])
+
+
+def parse(a):
+    """A message read and written again."""
+    return load(a["kind"], a["text"]).to_json()
+
+
+def version(_):
+    return bindings.library_version()
+
+
+CALLS = {call.__name__: call for call in (
+    schema, credential_definition, offer, link_secret, nonce, request, registry, status_list, update_status_list,
+    issue, process, state, present, verify, encode, parse, version)}
+
+
+def run(line):
+    global WARM
+    call = CALLS[line["call"]]
+    WARM = line.get("warm", False)
+    arguments = line["arguments"]
+    if WARM:
+        call(arguments)
+    wall, cpu = [], []
+    for _ in range(line.get("repeat", 1)):
+        began, burned = time.perf_counter_ns(), time.process_time_ns()
+        answer = call(arguments)
+        cpu.append(time.process_time_ns() - burned)
+        wall.append(time.perf_counter_ns() - began)
+    return {"answer": answer, "wall_ns": wall, "cpu_ns": cpu}
+
+
+def main():
+    for text in sys.stdin:
+        try:
+            reply = run(json.loads(text))
+        except Exception as error:
+            reply = {"error": f"{type(error).__name__}: {error}"}
+        print(json.dumps(reply), flush=True)
+
+
+if __name__ == "__main__":
+    main()
