@@ -46,11 +46,12 @@ pub fn prepare() -> Result<(), String> {
     )
 }
 
-fn install(packages: &[&str]) -> Result<(), String> {
+/// Installs packages of Debian, as root or with sudo.
+pub fn install(packages: &[&str]) -> Result<(), String> {
     let list = packages.join(" ");
     if !runs("apt-get") {
         return Err(format!(
-            "this is not a Debian system, so nothing was installed\nhint: install what Debian calls {list} so that it is on PATH, or leave the browser out: cargo xtask test --skip browser"
+            "this is not a Debian system, so nothing was installed\nhint: install what Debian calls {list} so that it is on PATH, or leave out what needs it: cargo xtask test --skip browser --skip oracle"
         ));
     }
     let prefix: &[&str] = if is_root()? { &[] } else { &["sudo"] };

@@ -1,4 +1,4 @@
-//! Development tasks: `cargo xtask tidy`, `cargo xtask test`.
+//! Development tasks: `cargo xtask tidy`, `test`, `cross`, `bench`.
 #![allow(
     clippy::disallowed_macros,
     reason = "this binary talks to a developer's terminal"
@@ -7,6 +7,7 @@
 use std::process::ExitCode;
 
 mod machine;
+mod oracle;
 mod source;
 mod test;
 mod tidy;
@@ -17,10 +18,15 @@ Development tasks of Selfsame.
 
 Usage: cargo xtask tidy [FOLDER]
        cargo xtask test [--only STEP]... [--skip STEP]... [-- CARGO TEST ARGUMENTS]
+       cargo xtask cross anoncreds [--count N]
+       cargo xtask bench anoncreds [--quick] [--json] [--portable] [--only NAME]
 
 tidy   checks layers, sizes, module docs and documents; prints what to do;
        with a folder, only what is below it
 test   installs what the tests need and runs everything; --help lists its steps
+cross  lets our AnonCreds and the published library speak to each other; N random
+       flows in place of a few
+bench  times both alternately; exit code 1 if a bar is not kept
 
 Example: cargo xtask test --only test -- -p selfsame-did
 ";
@@ -32,6 +38,8 @@ fn main() -> ExitCode {
     let done = match task.as_str() {
         "tidy" if rest.len() <= 1 => tidy::run(rest.first().map_or("", String::as_str)),
         "test" => test::run(&rest),
+        "cross" => oracle::cross_command(&rest),
+        "bench" => oracle::bench_command(&rest),
         "help" | "--help" | "-h" => {
             print!("{USAGE}");
             Ok(true)

@@ -3,7 +3,7 @@
 use std::{process::Command, time::Instant};
 
 use crate::{
-    machine, tidy,
+    machine, oracle, tidy,
     workspace::{cargo, root},
 };
 
@@ -65,9 +65,22 @@ const STEPS: &[Step] = &[
         purpose: "every test, those that need Chromium too",
         task: Task::Cargo(TEST),
     },
+    Step {
+        name: "oracle",
+        purpose: "AnonCreds crossed with the published library",
+        task: Task::Ours(|| oracle::cross(None)),
+    },
 ];
 
-const TEST: &[&str] = &["test", "--workspace", "--", "--include-ignored"];
+/// What needs the published library has a step of its own, and `wheel::` in its name.
+const TEST: &[&str] = &[
+    "test",
+    "--workspace",
+    "--",
+    "--include-ignored",
+    "--skip",
+    "wheel::",
+];
 /// The same without the tests that need more than Rust; they are listed as ignored.
 const TEST_WITHOUT_BROWSER: &[&str] = &["test", "--workspace"];
 
@@ -139,6 +152,7 @@ fn perform(step: &Step, choice: &Choice) -> Result<bool, String> {
         .args(&arguments)
         .current_dir(root())
         .env("RUSTDOCFLAGS", "--deny warnings");
+    oracle::name_to(&mut command);
     let status = command
         .status()
         .map_err(|error| format!("cargo: {error}"))?;

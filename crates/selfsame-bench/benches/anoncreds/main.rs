@@ -1,0 +1,189 @@
+//! Ours and the published AnonCreds library, each operation alternately in one run: `cargo xtask bench anoncreds`.
+#![allow(
+    clippy::disallowed_macros,
+    clippy::print_stdout,
+    reason = "a bench prints what it found"
+)]
+
+mod compare;
+#[path = "../../../selfsame-anoncreds/tests/oracle/ours.rs"]
+mod ours;
+#[path = "../../../selfsame-anoncreds/tests/oracle/party.rs"]
+mod party;
+#[path = "../../../selfsame-anoncreds/tests/oracle/rig.rs"]
+mod rig;
+mod scene;
+
+use std::process::ExitCode;
+
+use compare::{Comparison, Plan, compare};
+use ours::Ours;
+use rig::Wheel;
+use scene::Operation;
+use selfsame_bench::machine::Machine;
+use selfsame_bench::report::{Bar, Figure, Report};
+use selfsame_crypto::{ctx::Ctx, time::UnixTime};
+
+const USAGE: &str = "cargo xtask bench anoncreds [--quick] [--json] [--portable] [--only NAME]";
+
+/// What the command line asks for.
+#[derive(Default)]
+struct Choice {
+    quick: bool,
+    json: bool,
+    portable: bool,
+    only: Option<String>,
+}
+
+fn main() -> ExitCode {
+    let Some(choice) = Choice::parse(std::env::args().skip(1)) else {
+        eprintln!("usage: {USAGE}");
+        return ExitCode::from(2);
+    };
+    if choice.portable {
+        selfsame_anoncreds::force_portable();
+    }
+    let report = measure(&choice);
+    if choice.json {
+        println!(
+            "{}",
+            serde_json::to_string(&report).expect("a report is JSON")
+        );
+    } else {
+        for line in report.table() {
+            println!("{line}");
+        }
+    }
+    ExitCode::from(u8::from(!report.holds()))
+}
+
+impl Choice {
+    fn parse(mut words: impl Iterator<Item = String>) -> Option<Self> {
+        let mut choice = Self::default();
+        while let Some(word) = words.next() {
+            match word.as_str() {
+                "--quick" => choice.quick = true,
+                "--json" => choice.json = true,
+                "--portable" => choice.portable = true,
+                "--only" => choice.only = Some(words.next()?),
+                // Cargo adds this to what it passes on.
+                "--bench" => {}
+                _ => return None,
+            }
+        }
+        Some(choice)
+    }
+
+    fn wants(&self, name: &str) -> bool {
+        self.only.as_deref().is_none_or(|only| name.contains(only))
+    }
+}
+
+fn measure(choice: &Choice) -> Report {
+    let plan = if choice.quick {
+        Plan::QUICK
+    } else {
+        Plan::FULL
+    };
+    let folder = tempfile::tempdir().expect("a folder for tails files");
+    let mut wheel = Wheel::start();
+    let mut ours = Ours::new();
+    let portable = !selfsame_anoncreds::uses_ifma();
+    let mut figures = Vec::new();
+    let mut warm = Vec::new();
+    for operation in scene::operations(&mut wheel, folder.path()) {
+        if !choice.wants(operation.name) {
+            continue;
+        }
+        let found = compare(&mut wheel, Some(&mut ours), &operation, plan);
+        let bar = if portable {
+            operation.bar_portable
+        } else {
+            operation.bar_ifma
+        };
+        figures.extend(lines(&operation, &found, "", bar));
+        if operation.cold {
+            let found = compare(&mut wheel, None, &operation, plan);
+            figures.extend(lines(&operation, &found, "_cold", Some(1.0)));
+        }
+        warm.push((operation.name, found));
+    }
+    let bar = (!portable).then_some(4.0);
+    figures.extend(parts(&warm, bar));
+    if choice.only.is_none() {
+        figures.push(tables(&ours));
+    }
+    Report {
+        bench: if portable {
+            "anoncreds, portable path"
+        } else {
+            "anoncreds, IFMA"
+        },
+        machine: Machine::this(),
+        quick: choice.quick,
+        figures,
+    }
+}
+
+/// Three figures of an operation: how many times faster ours is, and what either takes.
+fn lines(operation: &Operation, found: &Comparison, ending: &str, bar: Option<f64>) -> [Figure; 3] {
+    let name = format!("{}{ending}", operation.name);
+    let milliseconds = |whose: &str, sample: &selfsame_bench::statistics::Sample| {
+        Figure::new(format!("{name}_{whose}"), sample.median(), "ms").spread(spread(sample))
+    };
+    let library = milliseconds("library", &found.library);
+    [
+        ratio(&name, &found.ratios(), bar),
+        milliseconds("ours", &found.ours),
+        if ending.is_empty() {
+            library.study(operation.study_ms)
+        } else {
+            library
+        },
+    ]
+}
+
+fn ratio(name: &str, ratios: &selfsame_bench::statistics::Sample, bar: Option<f64>) -> Figure {
+    let figure = Figure::new(name, ratios.median(), "times").spread(spread(ratios));
+    match bar {
+        Some(bar) => figure.bar(Bar::AtLeast(bar)),
+        None => figure,
+    }
+}
+
+/// The distance of the quartiles: half of all rounds lie within it.
+fn spread(sample: &selfsame_bench::statistics::Sample) -> f64 {
+    sample.quantile(0.75) - sample.quantile(0.25)
+}
+
+/// The memory of ten definitions' tables, from those of the two that were in use here.
+fn tables(ours: &Ours) -> Figure {
+    let megabytes = ours.table_bytes() as f64 / 1e6;
+    Figure::new("tables_mb_10", megabytes * 5.0, "MB")
+        .bar(Bar::AtMost(64.0))
+        .note("five times what the two definitions of this run hold")
+}
+
+/// What non-revocation adds to a predicate's presentation and verification, by subtraction round by round.
+fn parts(warm: &[(&str, Comparison)], bar: Option<f64>) -> Vec<Figure> {
+    let found = |name: String| {
+        warm.iter()
+            .find(|(other, _)| *other == name)
+            .map(|(_, found)| found)
+    };
+    let part = |verb: &str| {
+        let with = found(format!("{verb}_non_revoked"))?;
+        let without = found(format!("{verb}_predicate"))?;
+        let ratios = with.without(without).ratios();
+        Some(ratio(&format!("{verb}_non_revocation_part"), &ratios, bar))
+    };
+    ["present", "verify"].into_iter().filter_map(part).collect()
+}
+
+/// A moment, with randomness of its own.
+fn ctx() -> Ctx {
+    Ctx::new(
+        UnixTime(1_700_000_000),
+        selfsame_crypto::seal::random_seed(),
+    )
+}

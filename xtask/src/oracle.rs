@@ -1,0 +1,170 @@
+//! The published AnonCreds library, which tests and a bench compare ours with: a Python environment under `target/`.
+
+use std::{
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use crate::{
+    machine,
+    workspace::{cargo, root},
+};
+
+/// The variable that tells tests and benches where the environment's Python is.
+const VARIABLE: &str = "SELFSAME_ORACLE_PYTHON";
+/// The variable that tells the cross-tests how many flows to walk.
+const COUNT: &str = "SELFSAME_CROSS_COUNT";
+const WHEEL: &str = "anoncreds";
+const VERSION: &str = "0.2.3";
+
+const CROSS: &[&str] = &["test", "--package", "selfsame-anoncreds", "--test", "cross"];
+
+/// Sees to it that the environment is there, and makes it if not.
+pub fn prepare() -> Result<(), String> {
+    let folder = folder();
+    if is_ready(&python(&folder)) {
+        println!("    {WHEEL} {VERSION} is in {}", folder.display());
+        return Ok(());
+    }
+    println!(
+        "    missing: the Python wheel {WHEEL} {VERSION} (the library ours is compared with, tests only)"
+    );
+    if !has_venv() {
+        machine::install(&["python3", "python3-venv"])?;
+    }
+    println!("    installing it with pip into {}", folder.display());
+    let environment = folder.display().to_string();
+    must_run("python3", &["-m", "venv", "--clear", &environment])?;
+    let python = python(&folder);
+    let requirement = format!("{WHEEL}=={VERSION}");
+    let arguments = [
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        &requirement,
+    ];
+    must_run(&python.display().to_string(), &arguments)?;
+    if is_ready(&python) {
+        return Ok(());
+    }
+    Err(format!(
+        "{WHEEL} {VERSION} was installed, but Python does not find it\nhint: remove {environment} and try again"
+    ))
+}
+
+/// The tests that need the published library, each flow once or `count` times.
+pub fn cross(count: Option<&str>) -> Result<bool, String> {
+    prepare()?;
+    let mut command = command(CROSS);
+    command.args(["--", "--ignored", "--nocapture"]);
+    if let Some(count) = count {
+        command.env(COUNT, count);
+    }
+    succeeds(&mut command)
+}
+
+/// `cargo xtask cross anoncreds [--count N]`.
+pub fn cross_command(arguments: &[String]) -> Result<bool, String> {
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        ["anoncreds"] => cross(None),
+        ["anoncreds", "--count", count] if count.parse::<u32>().is_ok() => cross(Some(count)),
+        _ => Err("usage: cargo xtask cross anoncreds [--count N]".to_owned()),
+    }
+}
+
+/// `cargo xtask bench anoncreds [FLAGS]`: the flags are the bench's own.
+pub fn bench_command(arguments: &[String]) -> Result<bool, String> {
+    let Some(("anoncreds", flags)) = arguments
+        .split_first()
+        .map(|(name, flags)| (name.as_str(), flags))
+    else {
+        return Err(
+            "usage: cargo xtask bench anoncreds [--quick] [--json] [--portable] [--only NAME]\nhint: `selfsame bench` has the others"
+                .to_owned(),
+        );
+    };
+    // What a machine that is ready would say is left out: with --json the bench prints one object alone.
+    if !is_ready(&python(&folder())) {
+        prepare()?;
+    }
+    let mut command = command(&[
+        "bench",
+        "--quiet",
+        "--package",
+        "selfsame-bench",
+        "--bench",
+        "anoncreds",
+        "--",
+    ]);
+    succeeds(command.args(flags))
+}
+
+/// Names the environment to a command's children, if there is one.
+pub fn name_to(command: &mut Command) {
+    let python = python(&folder());
+    if python.exists() {
+        command.env(VARIABLE, python);
+    }
+}
+
+fn command(arguments: &[&str]) -> Command {
+    let mut command = Command::new(cargo());
+    command.args(arguments).current_dir(root());
+    name_to(&mut command);
+    command
+}
+
+fn succeeds(command: &mut Command) -> Result<bool, String> {
+    let status = command
+        .status()
+        .map_err(|error| format!("cargo: {error}"))?;
+    Ok(status.success())
+}
+
+fn folder() -> PathBuf {
+    root().join("target").join("oracle")
+}
+
+fn python(folder: &Path) -> PathBuf {
+    folder.join("bin").join("python")
+}
+
+fn is_ready(python: &Path) -> bool {
+    let script = format!(
+        "import importlib.metadata as m, {WHEEL}; assert m.version('{WHEEL}') == '{VERSION}'"
+    );
+    quietly(python, &["-c", &script])
+}
+
+/// Debian has `venv` without what fills it, so both are asked for.
+fn has_venv() -> bool {
+    quietly(Path::new("python3"), &["-c", "import venv, ensurepip"])
+}
+
+fn quietly(program: &Path, arguments: &[&str]) -> bool {
+    let status = Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    status.is_ok_and(|status| status.success())
+}
+
+fn must_run(program: &str, arguments: &[&str]) -> Result<(), String> {
+    let status = Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::null())
+        .status();
+    match status {
+        Ok(status) if status.success() => Ok(()),
+        Ok(_) => Err(format!(
+            "`{program} {}` failed\nhint: run it by hand to see why, or leave the comparison out: cargo xtask test --skip oracle",
+            arguments.join(" ")
+        )),
+        Err(error) => Err(format!("`{program}`: {error}")),
+    }
+}
