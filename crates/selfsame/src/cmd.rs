@@ -1,5 +1,6 @@
 //! The verbs of the command line, one file each.
 
+mod anoncreds;
 mod bench;
 mod demo;
 mod did;
@@ -51,6 +52,9 @@ enum Verb {
     Revoke(revoke::Revoke),
     /// Say how a running instance is.
     Status(status::Status),
+    /// Walk the steps of AnonCreds one by one, with messages in files or pipes.
+    #[command(name = "anoncreds")]
+    AnonCreds(anoncreds::AnonCreds),
     /// Measure.
     Bench(bench::Bench),
 }
@@ -67,6 +71,7 @@ impl Cli {
             Verb::Verify(verify) => verify.run().await,
             Verb::Revoke(revoke) => revoke.run().await,
             Verb::Status(status) => status.run().await,
+            Verb::AnonCreds(step) => step.run(),
             Verb::Bench(bench) => bench.run().await,
         }
     }

@@ -41,7 +41,7 @@ fn json_of(world: &World, arguments: &[&str]) -> (i32, Value) {
 
 #[test]
 fn every_verb_has_help_with_an_example() {
-    let verbs: [&[&str]; 15] = [
+    let verbs: [&[&str]; 27] = [
         &[],
         &["up"],
         &["demo"],
@@ -56,6 +56,18 @@ fn every_verb_has_help_with_an_example() {
         &["verify"],
         &["revoke"],
         &["status"],
+        &["anoncreds"],
+        &["anoncreds", "schema"],
+        &["anoncreds", "cred-def"],
+        &["anoncreds", "offer"],
+        &["anoncreds", "request"],
+        &["anoncreds", "issue"],
+        &["anoncreds", "process"],
+        &["anoncreds", "rev-reg"],
+        &["anoncreds", "status-list"],
+        &["anoncreds", "revoke"],
+        &["anoncreds", "present"],
+        &["anoncreds", "verify"],
         &["bench"],
     ];
     for verb in verbs {

@@ -1,0 +1,223 @@
+//! The issuer's steps: schema, definition, offer, credential.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use selfsame_anoncreds::cl::KeyCorrectnessProof;
+use selfsame_anoncreds::format::{
+    CredentialDefinitionId, CredentialOffer, CredentialRequest, CredentialValues, IssuerId,
+    RevocationRegistryDefinition, RevocationRegistryPrivate, RevocationStatusList, Schema,
+    SchemaId,
+};
+use selfsame_anoncreds::issuer::{
+    self, Issuance, Issuer, Place, Registry, create_credential_definition, create_offer,
+    create_schema, find_safe_primes,
+};
+
+use super::files;
+use crate::exit::Failure;
+
+/// Make a schema.
+#[derive(Args)]
+#[command(
+    after_help = "Example: selfsame anoncreds schema --issuer did:web:issuer.example --name donor --version 1.0 --attribute name --attribute born > schema.json"
+)]
+pub struct NewSchema {
+    /// Who publishes it: a DID or another URI, or an unqualified Indy DID.
+    #[arg(long)]
+    issuer: String,
+    /// Its name.
+    #[arg(long)]
+    name: String,
+    /// Its version.
+    #[arg(long)]
+    version: String,
+    /// An attribute's name; once for each.
+    #[arg(long, required = true)]
+    attribute: Vec<String>,
+}
+
+/// Make a credential definition: the issuer's keys.
+#[derive(Args)]
+#[command(
+    after_help = "Example: selfsame anoncreds cred-def --schema-id did:web:issuer.example/schema/1 --private cred-def.private --proof cred-def.proof < schema.json > cred-def.json
+The search for two safe primes takes seconds, now and then many."
+)]
+pub struct NewDefinition {
+    /// The schema's file; standard input if not named.
+    #[arg(long)]
+    schema: Option<PathBuf>,
+    /// The identifier the schema is published under.
+    #[arg(long)]
+    schema_id: String,
+    /// Who issues, if it is not who published the schema.
+    #[arg(long)]
+    issuer: Option<String>,
+    /// What tells definitions of one issuer and schema apart.
+    #[arg(long, default_value = "default")]
+    tag: String,
+    /// Its credentials can be revoked.
+    #[arg(long)]
+    revocation: bool,
+    /// A new file for the private keys.
+    #[arg(long, value_name = "FILE")]
+    private: PathBuf,
+    /// A file for the proof of the keys' correctness, which every offer carries.
+    #[arg(long, value_name = "FILE")]
+    proof: PathBuf,
+}
+
+/// Offer a credential.
+#[derive(Args)]
+#[command(
+    after_help = "Example: selfsame anoncreds offer --schema-id did:web:issuer.example/schema/1 --cred-def-id did:web:issuer.example/cred-def/1 --proof cred-def.proof > offer.json"
+)]
+pub struct Offer {
+    /// The schema's identifier.
+    #[arg(long)]
+    schema_id: String,
+    /// The definition's identifier.
+    #[arg(long)]
+    cred_def_id: String,
+    /// The file of the proof of the keys' correctness; standard input if not named.
+    #[arg(long, value_name = "FILE")]
+    proof: Option<PathBuf>,
+}
+
+/// Issue the credential that is asked for.
+#[derive(Args)]
+#[command(
+    after_help = "Example: selfsame anoncreds issue --cred-def cred-def.json --private cred-def.private --offer offer.json --value name=Alice --value born=19900101 < request.json > issued.json"
+)]
+pub struct Issue {
+    /// The definition's file.
+    #[arg(long, value_name = "FILE")]
+    cred_def: PathBuf,
+    /// The file of its private keys.
+    #[arg(long, value_name = "FILE")]
+    private: PathBuf,
+    /// The file of the offer that is answered.
+    #[arg(long, value_name = "FILE")]
+    offer: PathBuf,
+    /// The request's file; standard input if not named.
+    #[arg(long, value_name = "FILE")]
+    request: Option<PathBuf>,
+    /// An attribute's value; once for each attribute of the schema.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = files::named, required = true)]
+    value: Vec<(String, String)>,
+    /// The file of the registry it can be revoked in.
+    #[arg(long, value_name = "FILE", requires_all = ["rev_reg_private", "status_list", "index"])]
+    rev_reg: Option<PathBuf>,
+    /// The file of the registry's private key.
+    #[arg(long, value_name = "FILE", requires = "rev_reg")]
+    rev_reg_private: Option<PathBuf>,
+    /// The file of the registry's newest status list.
+    #[arg(long, value_name = "FILE", requires = "rev_reg")]
+    status_list: Option<PathBuf>,
+    /// Its place in the registry, which no other credential may have.
+    #[arg(long, requires = "rev_reg")]
+    index: Option<u32>,
+}
+
+impl NewSchema {
+    /// Makes it and prints it.
+    pub fn run(self) -> Result<(), Failure> {
+        let issuer = IssuerId::new(self.issuer)?;
+        let attributes: Vec<&str> = self.attribute.iter().map(String::as_str).collect();
+        files::print(&create_schema(
+            &self.name,
+            &self.version,
+            &issuer,
+            &attributes,
+        )?)
+    }
+}
+
+impl NewDefinition {
+    /// Makes it, keeps its secrets and prints it.
+    pub fn run(self) -> Result<(), Failure> {
+        let schema: Schema = files::read_or_pipe(self.schema.as_ref())?;
+        let issuer_id = match self.issuer {
+            Some(issuer) => IssuerId::new(issuer)?,
+            None => schema.issuer_id.clone(),
+        };
+        let new = issuer::NewDefinition {
+            schema_id: &SchemaId::new(self.schema_id)?,
+            schema: &schema,
+            issuer_id: &issuer_id,
+            tag: &self.tag,
+            revocable: self.revocation,
+        };
+        let ctx = files::ctx();
+        let made = create_credential_definition(&new, &find_safe_primes(&ctx), &ctx)?;
+        files::keep(&self.private, &made.private)?;
+        files::put(&self.proof, &made.correctness)?;
+        files::print(&made.definition)
+    }
+}
+
+impl Offer {
+    /// Makes it and prints it.
+    pub fn run(self) -> Result<(), Failure> {
+        let schema_id = SchemaId::new(self.schema_id)?;
+        let cred_def_id = CredentialDefinitionId::new(self.cred_def_id)?;
+        let proof: KeyCorrectnessProof = files::read_or_pipe(self.proof.as_ref())?;
+        files::print(&create_offer(
+            &schema_id,
+            &cred_def_id,
+            &proof,
+            &files::ctx(),
+        ))
+    }
+}
+
+/// A registry, its private part and its newest list, as `issue` wants them.
+struct Revocable {
+    registry: RevocationRegistryDefinition,
+    private: RevocationRegistryPrivate,
+    list: RevocationStatusList,
+    index: u32,
+}
+
+impl Issue {
+    /// Issues the credential and prints it.
+    pub fn run(self) -> Result<(), Failure> {
+        let issuer = Issuer::new(files::read(&self.cred_def)?, &files::read(&self.private)?)?;
+        let offer: CredentialOffer = files::read(&self.offer)?;
+        let request: CredentialRequest = files::read_or_pipe(self.request.as_ref())?;
+        let revocable = self.revocable()?;
+        let place = revocable.as_ref().map(|revocable| Place {
+            registry: Registry {
+                definition: &revocable.registry,
+                private: &revocable.private,
+            },
+            list: &revocable.list,
+            index: revocable.index,
+        });
+        let values = CredentialValues::of(self.value);
+        let issuance = Issuance {
+            offer: &offer,
+            request: &request,
+            values: &values,
+            place,
+        };
+        files::print(&issuer.create_credential(&issuance, &files::ctx())?)
+    }
+
+    fn revocable(&self) -> Result<Option<Revocable>, Failure> {
+        let (Some(registry), Some(private), Some(list), Some(index)) = (
+            &self.rev_reg,
+            &self.rev_reg_private,
+            &self.status_list,
+            self.index,
+        ) else {
+            return Ok(None);
+        };
+        Ok(Some(Revocable {
+            registry: files::read(registry)?,
+            private: files::read(private)?,
+            list: files::read(list)?,
+            index,
+        }))
+    }
+}

@@ -1,0 +1,196 @@
+//! The steps of revocation: registry, status lists.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use selfsame_anoncreds::cl::revocation::Issuance;
+use selfsame_anoncreds::format::{
+    CredentialDefinition, CredentialDefinitionId, RevocationRegistryDefinition,
+    RevocationRegistryId, RevocationRegistryPrivate, RevocationStatusList,
+};
+use selfsame_anoncreds::issuer::{self, Issuer, ListUpdate, Registry};
+
+use super::files;
+use crate::exit::Failure;
+
+/// Make a revocation registry and its tails file.
+#[derive(Args)]
+#[command(
+    after_help = "Example: selfsame anoncreds rev-reg --cred-def-private cred-def.private --cred-def-id did:web:issuer.example/cred-def/1 --size 1000 --tails tails.bin --private rev-reg.private < cred-def.json > rev-reg.json"
+)]
+pub struct NewRegistry {
+    /// The definition's file; standard input if not named.
+    #[arg(long, value_name = "FILE")]
+    cred_def: Option<PathBuf>,
+    /// The file of the definition's private keys.
+    #[arg(long, value_name = "FILE")]
+    cred_def_private: PathBuf,
+    /// The identifier the definition is published under.
+    #[arg(long)]
+    cred_def_id: String,
+    /// What tells registries of one definition apart.
+    #[arg(long, default_value = "default")]
+    tag: String,
+    /// How many places it has; one more than it can hold credentials.
+    #[arg(long)]
+    size: u32,
+    /// A new file for the tails, which every holder needs.
+    #[arg(long, value_name = "FILE")]
+    tails: PathBuf,
+    /// Where holders will find the tails; the file's path if not told.
+    #[arg(long, value_name = "URL")]
+    location: Option<String>,
+    /// A new file for the registry's private key.
+    #[arg(long, value_name = "FILE")]
+    private: PathBuf,
+}
+
+/// Make the first status list of a registry.
+#[derive(Args)]
+#[command(
+    after_help = "Example: selfsame anoncreds status-list --cred-def-private cred-def.private --rev-reg rev-reg.json --rev-reg-id did:web:issuer.example/rev-reg/1 --private rev-reg.private < cred-def.json > list.json"
+)]
+pub struct NewList {
+    /// The definition's file; standard input if not named.
+    #[arg(long, value_name = "FILE")]
+    cred_def: Option<PathBuf>,
+    #[command(flatten)]
+    keys: Keys,
+    /// The identifier the registry is published under.
+    #[arg(long)]
+    rev_reg_id: String,
+    /// Places count as revoked until a list says that they are issued.
+    #[arg(long)]
+    on_demand: bool,
+}
+
+/// Make the next status list, with credentials revoked or issued again.
+#[derive(Args)]
+#[command(
+    after_help = "Example: selfsame anoncreds revoke --cred-def cred-def.json --cred-def-private cred-def.private --rev-reg rev-reg.json --private rev-reg.private --index 7 < list.json > later-list.json"
+)]
+pub struct Revoke {
+    /// The file of the newest status list; standard input if not named.
+    #[arg(long, value_name = "FILE")]
+    status_list: Option<PathBuf>,
+    /// The definition's file.
+    #[arg(long, value_name = "FILE")]
+    cred_def: PathBuf,
+    #[command(flatten)]
+    keys: Keys,
+    /// A place to revoke; once for each.
+    #[arg(long, required_unless_present = "issue")]
+    index: Vec<u32>,
+    /// A place to issue, or to issue again; once for each.
+    #[arg(long, value_name = "INDEX")]
+    issue: Vec<u32>,
+}
+
+/// The registry's own, and when its list is.
+#[derive(Args)]
+struct Keys {
+    /// The file of the definition's private keys.
+    #[arg(long, value_name = "FILE")]
+    cred_def_private: PathBuf,
+    /// The registry's file.
+    #[arg(long, value_name = "FILE")]
+    rev_reg: PathBuf,
+    /// The file of the registry's private key.
+    #[arg(long, value_name = "FILE")]
+    private: PathBuf,
+    /// The list's time in seconds since 1970; now if not told.
+    #[arg(long, value_name = "SECONDS")]
+    timestamp: Option<u64>,
+}
+
+impl NewRegistry {
+    /// Makes it, writes its tails, keeps its secret and prints it.
+    pub fn run(self) -> Result<(), Failure> {
+        let definition: CredentialDefinition = files::read_or_pipe(self.cred_def.as_ref())?;
+        let issuer = Issuer::new(definition, &files::read(&self.cred_def_private)?)?;
+        let location = self
+            .location
+            .unwrap_or_else(|| self.tails.display().to_string());
+        let new = issuer::NewRegistry {
+            cred_def_id: &CredentialDefinitionId::new(self.cred_def_id)?,
+            tag: &self.tag,
+            size: self.size,
+            tails_location: &location,
+        };
+        let mut tails = Vec::new();
+        let (definition, private) = issuer.create_registry(&new, &files::ctx(), |bytes| {
+            tails.extend_from_slice(bytes);
+            Ok(())
+        })?;
+        std::fs::write(&self.tails, tails)
+            .map_err(|error| Failure::environment(format!("{}: {error}", self.tails.display())))?;
+        files::keep(&self.private, &private)?;
+        files::print(&definition)
+    }
+}
+
+impl NewList {
+    /// Makes it and prints it.
+    pub fn run(self) -> Result<(), Failure> {
+        let definition: CredentialDefinition = files::read_or_pipe(self.cred_def.as_ref())?;
+        let keys = self.keys.read(definition)?;
+        let first = if self.on_demand {
+            Issuance::OnDemand
+        } else {
+            Issuance::ByDefault
+        };
+        let id = RevocationRegistryId::new(self.rev_reg_id)?;
+        files::print(&keys.issuer.create_status_list(
+            &id,
+            &keys.registry(),
+            first,
+            Some(keys.timestamp),
+        )?)
+    }
+}
+
+impl Revoke {
+    /// Makes the next list and prints it.
+    pub fn run(self) -> Result<(), Failure> {
+        let list: RevocationStatusList = files::read_or_pipe(self.status_list.as_ref())?;
+        let keys = self.keys.read(files::read(&self.cred_def)?)?;
+        let update = ListUpdate {
+            issued: self.issue.into_iter().collect(),
+            revoked: self.index.into_iter().collect(),
+            timestamp: Some(keys.timestamp),
+        };
+        files::print(
+            &keys
+                .issuer
+                .update_status_list(&keys.registry(), &list, &update)?,
+        )
+    }
+}
+
+/// An issuer at one of its registries, and the time of the next list.
+struct Ready {
+    issuer: Issuer,
+    definition: RevocationRegistryDefinition,
+    private: RevocationRegistryPrivate,
+    timestamp: u64,
+}
+
+impl Keys {
+    fn read(&self, definition: CredentialDefinition) -> Result<Ready, Failure> {
+        Ok(Ready {
+            issuer: Issuer::new(definition, &files::read(&self.cred_def_private)?)?,
+            definition: files::read(&self.rev_reg)?,
+            private: files::read(&self.private)?,
+            timestamp: self.timestamp.unwrap_or_else(|| files::ctx().now().0),
+        })
+    }
+}
+
+impl Ready {
+    fn registry(&self) -> Registry<'_> {
+        Registry {
+            definition: &self.definition,
+            private: &self.private,
+        }
+    }
+}

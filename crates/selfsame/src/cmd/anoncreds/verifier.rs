@@ -1,0 +1,227 @@
+//! The verifier's step, and the table of its verdict.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use clap::Args;
+use selfsame_anoncreds::Error;
+use selfsame_anoncreds::definition::PreparedDefinition;
+use selfsame_anoncreds::format::{
+    CredentialDefinitionId, Interval, Message, Presentation, PresentationRequest,
+    RevocationRegistryDefinition, RevocationRegistryId, RevocationStatusList, Schema, SchemaId,
+};
+use selfsame_anoncreds::verdict::{AnswerKind, Answered, Rule, Verdict};
+use selfsame_anoncreds::verifier::{Encoding, Evidence, Policy, verify_presentation};
+use selfsame_crypto::time::UnixTime;
+
+use super::files;
+use crate::exit::{Answer, End, Failure};
+use crate::output;
+
+/// What issuers have published, each under its identifier.
+#[derive(Args)]
+pub struct Published {
+    /// A schema, once for each.
+    #[arg(long, value_name = "ID=FILE", value_parser = files::identified)]
+    schema: Vec<(String, PathBuf)>,
+    /// A credential definition, once for each.
+    #[arg(long, value_name = "ID=FILE", value_parser = files::identified)]
+    cred_def: Vec<(String, PathBuf)>,
+    /// A revocation registry, once for each.
+    #[arg(long, value_name = "ID=FILE", value_parser = files::identified)]
+    rev_reg: Vec<(String, PathBuf)>,
+    /// A status list, once for each; it names its registry itself.
+    #[arg(long, value_name = "FILE")]
+    status_list: Vec<PathBuf>,
+}
+
+/// Judge a presentation.
+#[derive(Args)]
+#[command(
+    after_help = "Example: selfsame anoncreds verify --request question.json --schema ID=schema.json --cred-def ID=cred-def.json < presentation.json
+Exit code 1 if it does not hold."
+)]
+pub struct Verify {
+    /// The presentation's file; standard input if not named.
+    #[arg(long, value_name = "FILE")]
+    presentation: Option<PathBuf>,
+    /// The file of the request it was made for.
+    #[arg(long, value_name = "FILE")]
+    request: PathBuf,
+    #[command(flatten)]
+    published: Published,
+    /// Issuers have encodings of their own: do not compare what is shown with what was signed.
+    #[arg(long)]
+    any_encoding: bool,
+    /// Print one JSON object in place of lines for people.
+    #[arg(long)]
+    json: bool,
+}
+
+/// What was published, read.
+pub struct Known {
+    pub schemas: BTreeMap<String, Schema>,
+    pub definitions: BTreeMap<String, PreparedDefinition>,
+    pub registries: BTreeMap<String, RevocationRegistryDefinition>,
+    pub lists: Vec<RevocationStatusList>,
+}
+
+impl Published {
+    /// Reads it all.
+    pub fn read(&self) -> Result<Known, Failure> {
+        let mut definitions = BTreeMap::new();
+        for (id, file) in &self.cred_def {
+            let prepared = PreparedDefinition::new(files::read(file)?)?;
+            definitions.insert(id.clone(), prepared);
+        }
+        Ok(Known {
+            schemas: all(&self.schema)?,
+            definitions,
+            registries: all(&self.rev_reg)?,
+            lists: self
+                .status_list
+                .iter()
+                .map(|file| files::read(file))
+                .collect::<Result<_, _>>()?,
+        })
+    }
+}
+
+fn all<M: Message>(named: &[(String, PathBuf)]) -> Result<BTreeMap<String, M>, Failure> {
+    let each = named
+        .iter()
+        .map(|(id, file)| Ok((id.clone(), files::read(file)?)));
+    each.collect()
+}
+
+impl Known {
+    /// The same under typed identifiers, as the verifier wants it.
+    pub fn evidence(&self) -> Result<Evidence<'_>, Failure> {
+        Ok(Evidence {
+            schemas: typed(&self.schemas, SchemaId::new)?,
+            definitions: typed(&self.definitions, CredentialDefinitionId::new)?,
+            registries: typed(&self.registries, RevocationRegistryId::new)?,
+            lists: self.lists.iter().collect(),
+        })
+    }
+}
+
+/// The same values under identifiers of their own type.
+fn typed<I: Ord, T>(
+    named: &BTreeMap<String, T>,
+    id: fn(String) -> Result<I, Error>,
+) -> Result<BTreeMap<I, &T>, Failure> {
+    let each = named
+        .iter()
+        .map(|(text, value)| Ok((id(text.clone())?, value)));
+    each.collect()
+}
+
+impl Verify {
+    /// Judges.
+    pub fn run(self) -> End {
+        let request: PresentationRequest = files::read(&self.request)?;
+        let known = self.published.read()?;
+        let presentation: Presentation = files::read_or_pipe(self.presentation.as_ref())?;
+        let encoding = if self.any_encoding {
+            Encoding::OfTheIssuer
+        } else {
+            Encoding::Recommended
+        };
+        let policy = Policy {
+            encoding,
+            ..Policy::default()
+        };
+        let verdict = verify_presentation(&presentation, &request, &known.evidence()?, &policy);
+        output::either(self.json, &verdict, table);
+        Ok(if verdict.is_valid() {
+            Answer::Yes
+        } else {
+            Answer::No
+        })
+    }
+}
+
+/// The verdict as a table: each rule, then what is proven of which credential and as of when.
+fn table(verdict: &Verdict) -> Vec<String> {
+    let name = width(verdict.rules.iter().map(|rule| rule.name));
+    let paragraph = width(verdict.rules.iter().map(|rule| rule.paragraph));
+    let mut lines = vec![verdict.outcome.as_str().to_uppercase()];
+    lines.extend(
+        verdict
+            .rules
+            .iter()
+            .map(|rule| rule_line(rule, name, paragraph)),
+    );
+    let referent = width(
+        verdict
+            .answers
+            .iter()
+            .map(|answer| answer.referent.as_str()),
+    );
+    for answer in &verdict.answers {
+        lines.push(format!(
+            "  {:referent$}  {}",
+            answer.referent,
+            answer_line(answer)
+        ));
+    }
+    lines
+}
+
+fn rule_line(rule: &Rule, name: usize, paragraph: usize) -> String {
+    let mark = match rule.passed {
+        Some(true) => "✓",
+        Some(false) => "✗",
+        None => "–",
+    };
+    let line = format!(
+        "  {mark} {:name$}  {:paragraph$}  {}",
+        rule.name, rule.paragraph, rule.detail
+    );
+    line.trim_end().to_owned()
+}
+
+/// Which attribute, what is known of it, by whom, in which state of which registry, as of when.
+fn answer_line(answer: &Answered) -> String {
+    let attributes = answer.attributes.join(", ");
+    let what = match answer.answer {
+        AnswerKind::Revealed => format!("{attributes} shown"),
+        AnswerKind::Unrevealed => format!("{attributes} not shown"),
+        AnswerKind::SelfAttested => format!("{attributes} said by the holder alone"),
+        AnswerKind::Predicate { comparison, bound } => {
+            format!("{attributes} {} {bound}", comparison.as_str())
+        }
+    };
+    let Some(source) = &answer.credential else {
+        return what;
+    };
+    let mut line = format!(
+        "{what}; by {} under {}",
+        source.issuer_id, source.cred_def_id
+    );
+    match &source.not_revoked {
+        None => line.push_str("; revocation not asked for"),
+        Some(state) => {
+            let as_of = UnixTime(state.as_of).rfc3339();
+            line.push_str(&format!(
+                "; not revoked in {} as of {as_of}",
+                state.rev_reg_id
+            ));
+            if let Some(interval) = &state.interval {
+                line.push_str(&format!(", asked for {}", span(interval)));
+            }
+        }
+    }
+    line
+}
+
+/// An interval, each end open where none was asked for.
+fn span(interval: &Interval) -> String {
+    let end = |end: Option<u64>| end.map_or("any time".to_owned(), |end| UnixTime(end).rfc3339());
+    format!("{} to {}", end(interval.from), end(interval.to))
+}
+
+fn width<'a>(texts: impl Iterator<Item = &'a str>) -> usize {
+    texts.map(|text| text.chars().count()).max().unwrap_or(0)
+}

@@ -1,0 +1,163 @@
+//! The AnonCreds command line, walked as its transcript is written, revocation included.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Files first, each after `-- NAME --`; then `-- session --`: commands after `$ `, the lines they print, and `? CODE`
+/// where they do not end with 0. `< FILE` and `> FILE` redirect; `...` stands for any lines, `[..]` for any text.
+const TRANSCRIPT: &str = include_str!("anoncreds.transcript");
+
+struct Exchange<'a> {
+    command: &'a str,
+    output: Vec<&'a str>,
+    code: i32,
+}
+
+#[test]
+fn the_command_line_goes_from_a_schema_to_a_refused_credential() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut files = files(TRANSCRIPT);
+    let session = files.remove("session").expect("a session");
+    for (name, text) in files {
+        std::fs::write(folder.path().join(name), text).unwrap();
+    }
+    for exchange in exchanges(&session) {
+        let (code, printed, complaints) = run(exchange.command, folder.path());
+        let lines: Vec<&str> = printed.lines().chain(complaints.lines()).collect();
+        assert_eq!(
+            code, exchange.code,
+            "{}\n{printed}{complaints}",
+            exchange.command
+        );
+        assert!(
+            lines_match(&exchange.output, &lines),
+            "{}\nexpected:\n{}\nprinted:\n{}",
+            exchange.command,
+            exchange.output.join("\n"),
+            lines.join("\n")
+        );
+    }
+}
+
+/// The texts of the transcript by name.
+fn files(transcript: &str) -> BTreeMap<&str, String> {
+    let mut files: BTreeMap<&str, String> = BTreeMap::new();
+    let mut name = None;
+    for line in transcript.lines() {
+        let header = line
+            .strip_prefix("-- ")
+            .and_then(|rest| rest.strip_suffix(" --"));
+        if let Some(header) = header {
+            name = Some(header);
+        } else if let Some(name) = name {
+            let text = files.entry(name).or_default();
+            text.push_str(line);
+            text.push('\n');
+        }
+    }
+    files
+}
+
+fn exchanges(session: &str) -> Vec<Exchange<'_>> {
+    let mut exchanges: Vec<Exchange<'_>> = Vec::new();
+    for line in session.lines().filter(|line| !line.starts_with('#')) {
+        if let Some(command) = line.strip_prefix("$ ") {
+            exchanges.push(Exchange {
+                command,
+                output: Vec::new(),
+                code: 0,
+            });
+            continue;
+        }
+        let exchange = exchanges
+            .last_mut()
+            .expect("a session begins with a command");
+        match line.strip_prefix("? ") {
+            Some(code) => exchange.code = code.parse().expect("an exit code"),
+            None => exchange.output.push(line),
+        }
+    }
+    exchanges
+}
+
+/// Runs a command in this folder: its exit code, what it printed and what it complained of.
+fn run(line: &str, folder: &Path) -> (i32, String, String) {
+    let words = words(line);
+    let (mut arguments, mut input, mut output) = (Vec::new(), None, None);
+    let mut words = words.into_iter();
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "<" => input = words.next(),
+            ">" => output = words.next(),
+            _ => arguments.push(word),
+        }
+    }
+    assert_eq!(arguments.remove(0), "selfsame", "{line}");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_selfsame"));
+    command
+        .args(arguments)
+        .current_dir(folder)
+        .stdin(Stdio::null());
+    if let Some(file) = input {
+        command.stdin(std::fs::File::open(folder.join(file)).unwrap());
+    }
+    let done = command.output().unwrap();
+    let mut printed = String::from_utf8(done.stdout).unwrap();
+    if let Some(file) = output {
+        std::fs::write(folder.join(file), &printed).unwrap();
+        printed.clear();
+    }
+    (
+        done.status.code().unwrap_or(-1),
+        printed,
+        String::from_utf8(done.stderr).unwrap(),
+    )
+}
+
+/// Words between spaces; single quotes hold them together.
+fn words(line: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    for (number, part) in line.split('\'').enumerate() {
+        if number % 2 == 1 {
+            words.last_mut().unwrap().push_str(part);
+            continue;
+        }
+        let mut pieces = part.split(' ');
+        words
+            .last_mut()
+            .unwrap()
+            .push_str(pieces.next().unwrap_or(""));
+        words.extend(pieces.map(str::to_owned));
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+fn lines_match(expected: &[&str], actual: &[&str]) -> bool {
+    match (expected.split_first(), actual.split_first()) {
+        (None, None) => true,
+        (Some((&"...", rest)), None) => lines_match(rest, actual),
+        (Some((&"...", rest)), Some((_, later))) => {
+            lines_match(rest, actual) || lines_match(expected, later)
+        }
+        (Some((line, rest)), Some((first, later))) => {
+            line_matches(line, first) && lines_match(rest, later)
+        }
+        (Some(_), None) | (None, Some(_)) => false,
+    }
+}
+
+/// Runs of spaces count as one.
+fn line_matches(expected: &str, actual: &str) -> bool {
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let (expected, actual) = (words(expected), words(actual));
+    match expected.split_once("[..]") {
+        None => expected == actual,
+        Some((head, tail)) => {
+            actual.len() >= head.len() + tail.len()
+                && actual.starts_with(head)
+                && actual.ends_with(tail)
+        }
+    }
+}
