@@ -168,6 +168,7 @@ impl Sequencer {
                 .map(entry)
                 .collect(),
             writes: applied.writes.clone(),
+            tree: ledger::TreeChanges::default(),
             head: applied.head.to_bytes(),
         };
         if block.height == 1 {
