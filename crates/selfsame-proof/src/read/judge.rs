@@ -72,11 +72,31 @@ const VALUE: &str = "docs/registry.md, The state; ICS-023";
 const TIMES: &str = "docs/registry.md, As of when";
 const WITNESS: &str = "C2SP tlog-cosignature, Format";
 
+/// A checkpoint whose signatures held, so that they need not be verified for each read under it.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Known {
+    /// The note, signatures and all.
+    pub note: String,
+    /// What it says.
+    pub agreed: Agreed,
+}
+
 /// Judges a read by what the reader trusts and asks for.
 pub fn judge(bundle: &Bundle, trust: &TrustRoot, policy: &Policy, now: UnixTime) -> Report {
+    judge_with((bundle, None), trust, policy, now)
+}
+
+/// The same, where the checkpoint may be one that `trust` was judged by before.
+pub(crate) fn judge_with(
+    (bundle, known): (&Bundle, Option<&Known>),
+    trust: &TrustRoot,
+    policy: &Policy,
+    now: UnixTime,
+) -> Report {
     let mut judge = Judge {
         policy,
         now,
+        known: known.filter(|known| known.note == bundle.note && bundle.handovers.is_empty()),
         report: Report {
             outcome: Outcome::Verified,
             rules: Vec::new(),
@@ -93,6 +113,7 @@ pub fn judge(bundle: &Bundle, trust: &TrustRoot, policy: &Policy, now: UnixTime)
 struct Judge<'a> {
     policy: &'a Policy,
     now: UnixTime,
+    known: Option<&'a Known>,
     report: Report,
 }
 
@@ -159,7 +180,13 @@ impl Judge<'_> {
             )),
         };
         self.rule("network", NETWORK, network);
-        let agreed = note.and_then(|note| trust.agreed(&note).map(|agreed| (note, agreed)));
+        let agreed = note.and_then(|note| {
+            let agreed = match self.known {
+                Some(known) => known.agreed.clone(),
+                None => trust.agreed(&note)?,
+            };
+            Ok((note, agreed))
+        });
         let judged = broken(agreed.as_ref().map_err(Clone::clone).map(|(_, agreed)| {
             let (signed, all) = (agreed.signers.len(), trust.set.validators().len());
             format!("{signed} of {all} validators signed, with more than two thirds of the power")
