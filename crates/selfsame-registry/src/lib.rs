@@ -12,7 +12,6 @@
     )
 )]
 
-mod cbor;
 pub mod content;
 mod genesis;
 mod head;
@@ -24,12 +23,13 @@ mod rules;
 mod state;
 mod transaction;
 
-pub use cbor::Malformed;
 pub use content::{Content, Uses};
 pub use genesis::{Genesis, Rules};
 pub use head::Head;
 pub use identifier::Identifier;
 pub use machine::{Applied, Block, Machine};
 pub use refusal::{ApplyError, AuthorFault, CheckError, Refusal, SignatureFault};
+use selfsame_proof::cbor;
+pub use selfsame_proof::cbor::Malformed;
 pub use state::{Anchor, Receipt, StateError, StateRead, Writes};
 pub use transaction::{Operation, Signature, Transaction, Unsigned};
