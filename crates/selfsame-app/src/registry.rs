@@ -2,6 +2,8 @@
 
 pub mod describe;
 pub mod embedded;
+mod known;
+pub mod ledger;
 pub mod remote;
 
 use async_trait::async_trait;
@@ -112,7 +114,8 @@ pub fn checkpoint_verifier(genesis: &Genesis) -> Result<VerifierKey> {
 }
 
 /// The machine's refusal in the terms of use cases.
-fn refused(refusal: &Refusal) -> Error {
+#[must_use]
+pub fn refused(refusal: &Refusal) -> Error {
     let kind = match refusal {
         Refusal::Quota { .. } | Refusal::BlockFull => ErrorKind::TooMany {
             retry_after: refusal.retry_after().unwrap_or(1),

@@ -1,13 +1,9 @@
 //! The sequencer: whatever waits becomes the next block, and the block is durable before anybody is answered.
 
-use std::sync::Arc;
-
-use selfsame_registry::{Applied, Block, Head, Machine, Receipt, Refusal, Transaction};
-use selfsame_store::ledger::{self, Entry};
+use selfsame_registry::{Applied, Block, Head, Receipt, Refusal, Transaction};
 use tokio::sync::{mpsc, oneshot};
 
-use super::known::Known;
-use super::{Ledger, OWNER};
+use super::Ledger;
 use crate::clock::Clock;
 use crate::error::{Error, ErrorKind, Result};
 use crate::registry::refused;
@@ -47,8 +43,6 @@ impl Queue {
 /// The one that makes blocks.
 pub(super) struct Sequencer {
     ledger: Ledger,
-    known: Known,
-    machine: Arc<Machine>,
     head: Head,
     clock: Clock,
     queue: mpsc::Receiver<Waiting>,
@@ -56,17 +50,10 @@ pub(super) struct Sequencer {
 
 impl Sequencer {
     /// Starts a sequencer that goes on from `head` and stops when the queue is dropped.
-    pub(super) fn start(
-        (ledger, known): (Ledger, Known),
-        machine: Arc<Machine>,
-        head: Head,
-        (clock, waiting_max): (Clock, usize),
-    ) -> Queue {
+    pub(super) fn start(ledger: Ledger, head: Head, (clock, waiting_max): (Clock, usize)) -> Queue {
         let (sender, queue) = mpsc::channel(waiting_max.max(1));
         let sequencer = Self {
             ledger,
-            known,
-            machine,
             head,
             clock,
             queue,
@@ -130,8 +117,7 @@ impl Sequencer {
 
     /// Judges the transactions and stores what is accepted of them.
     async fn make(&mut self, transactions: Vec<Transaction>) -> (Vec<Transaction>, Result<Made>) {
-        let (ledger, machine, head) =
-            (self.ledger.clone(), self.machine.clone(), self.head.clone());
+        let (ledger, head) = (self.ledger.clone(), self.head.clone());
         let time = self.clock.now().max(head.time);
         // Signatures take their time and the ledger's reads wait for the disk: not on a thread that serves.
         let judging = tokio::task::spawn_blocking(move || {
@@ -139,7 +125,7 @@ impl Sequencer {
                 time,
                 transactions: &transactions,
             };
-            let applied = machine.apply(&head, &block, &ledger);
+            let applied = ledger.machine().apply(&head, &block, &ledger);
             (transactions, applied)
         });
         let (transactions, applied) = match judging.await {
@@ -159,34 +145,15 @@ impl Sequencer {
         if applied.logged.is_empty() {
             return Ok(());
         }
-        let mut block = ledger::Block {
-            height: applied.head.height,
-            entries: applied
-                .logged
-                .iter()
-                .filter_map(|index| transactions.get(*index))
-                .map(entry)
-                .collect(),
-            writes: applied.writes.clone(),
-            tree: ledger::TreeChanges::default(),
-            head: applied.head.to_bytes(),
-        };
-        if block.height == 1 {
-            block
-                .writes
-                .insert(OWNER.to_vec(), self.machine.genesis().to_bytes());
-        }
-        let appended = self.ledger.0.append(block).await;
-        self.known.forget();
-        match appended {
-            Ok(_) => {
+        match self.ledger.append(transactions, applied).await {
+            Ok(()) => {
                 self.head = applied.head.clone();
                 Ok(())
             }
             Err(error) => {
                 tracing::error!(%error, height = applied.head.height, "a block could not be stored");
                 // It may have been stored all the same; what is in the ledger is what holds.
-                if let Ok(head) = self.ledger.head(self.machine.genesis()) {
+                if let Ok(head) = self.ledger.head() {
                     self.head = head;
                 }
                 Err(unavailable())
@@ -200,13 +167,6 @@ struct Made {
     results: Vec<std::result::Result<Receipt, Refusal>>,
     /// Whether anything was written.
     grew: bool,
-}
-
-fn entry(transaction: &Transaction) -> Entry {
-    Entry {
-        hash: transaction.hash(),
-        bytes: transaction.to_bytes(),
-    }
 }
 
 fn unavailable() -> Error {
