@@ -167,7 +167,12 @@ impl Sequencer {
                 .filter_map(|index| transactions.get(*index))
                 .map(entry)
                 .collect(),
-            writes: applied.writes.clone(),
+            writes: applied
+                .objects
+                .iter()
+                .chain(&applied.marks)
+                .map(|(k, v)| (k.clone(), v.clone()))
+                .collect(),
             head: applied.head.to_bytes(),
         };
         if block.height == 1 {
