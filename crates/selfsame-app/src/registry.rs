@@ -133,6 +133,7 @@ pub fn refused(refusal: &Refusal) -> Error {
         | Refusal::Network
         | Refusal::Identifier
         | Refusal::Content(_)
+        | Refusal::TooLarge
         | Refusal::Future => ErrorKind::BadRequest,
     };
     Error::new(kind, refusal.to_string()).with_code(refusal.code())

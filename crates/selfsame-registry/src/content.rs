@@ -6,7 +6,7 @@ use std::ops::BitOr;
 use selfsame_crypto::{KeyType, PublicKey};
 
 use crate::cbor::{Item, Malformed, Reader, Writer};
-use crate::genesis::Rules;
+use crate::rules::Rules;
 
 const MAX_FRAGMENT_BYTES: usize = 64;
 const MAX_TYPE_BYTES: usize = 64;

@@ -12,24 +12,37 @@
     )
 )]
 
+mod agreement;
+mod authority;
 pub mod content;
+mod did;
+mod encoding;
 mod genesis;
 mod head;
+mod history;
 mod identifier;
+mod judge;
 mod machine;
+mod operation;
 mod refusal;
 mod resolve;
 mod rules;
 mod state;
+mod status;
 mod transaction;
 
+pub use agreement::Acceptance;
+pub use authority::Role;
 pub use content::{Content, Uses};
-pub use genesis::{Genesis, Rules};
+pub use genesis::{Genesis, Member};
 pub use head::Head;
 pub use identifier::Identifier;
 pub use machine::{Applied, Block, Machine};
+pub use operation::Operation;
 pub use refusal::{ApplyError, AuthorFault, CheckError, Refusal, SignatureFault};
-use selfsame_proof::cbor;
+pub use rules::{Mode, Rules};
 pub use selfsame_proof::cbor::Malformed;
-pub use state::{Anchor, Receipt, StateError, StateRead, Writes};
-pub use transaction::{Operation, Signature, Transaction, Unsigned};
+pub use state::{Anchor, Receipt, StateError, StateRead, Writes, is_mark};
+pub use transaction::{Body, Signature, Transaction, Unsigned};
+
+use selfsame_proof::cbor;

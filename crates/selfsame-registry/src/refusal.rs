@@ -36,6 +36,9 @@ pub enum Refusal {
     /// The status list was issued in the future.
     #[error("the status list was issued later than now")]
     Future,
+    /// It is larger than the network allows.
+    #[error("the transaction is larger than the network allows")]
+    TooLarge,
     /// A quota is used up; come back later.
     #[error("a quota of the network is used up")]
     Quota {
@@ -93,6 +96,7 @@ impl Refusal {
             Self::Content(_) => "content_refused",
             Self::NotNewer => "status_not_newer",
             Self::Future => "status_from_future",
+            Self::TooLarge => "too_large",
             Self::Quota { .. } => "quota_used_up",
             Self::BlockFull => "block_full",
         }

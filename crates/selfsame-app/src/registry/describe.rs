@@ -26,7 +26,11 @@ pub(super) fn entry(machine: &Machine, placed: &Placed, time: UnixTime) -> Resul
         .did(body.author)
         .ok_or_else(|| Error::internal("an author's identifier makes no DID"))?
         .to_string();
-    let (kind, subject, mut content) = operation(&body.operation, &author);
+    let Described {
+        kind,
+        subject,
+        mut content,
+    } = operations(&body.operations, &author);
     content.insert("nonce".to_owned(), json!(body.nonce));
     let signed_by: Vec<&str> = transaction
         .signatures()
@@ -39,7 +43,7 @@ pub(super) fn entry(machine: &Machine, placed: &Placed, time: UnixTime) -> Resul
         height: placed.height,
         time: time.rfc3339(),
         hash: hex_encode(&placed.entry.hash),
-        kind: kind.to_owned(),
+        kind,
         subject,
         author,
         content: Value::Object(content),
@@ -47,9 +51,40 @@ pub(super) fn entry(machine: &Machine, placed: &Placed, time: UnixTime) -> Resul
 }
 
 /// What an operation is called, what it is about, what it says.
-fn operation(operation: &Operation, author: &str) -> (&'static str, String, Map<String, Value>) {
+struct Described {
+    kind: String,
+    subject: String,
+    content: Map<String, Value>,
+}
+
+/// One operation as itself, several as a batch of them.
+fn operations(operations: &[Operation], author: &str) -> Described {
+    if let [one] = operations {
+        return operation(one, author);
+    }
+    let each: Vec<Value> = operations
+        .iter()
+        .map(|one| {
+            let mut described = operation(one, author);
+            described
+                .content
+                .insert("kind".to_owned(), json!(described.kind));
+            described
+                .content
+                .insert("subject".to_owned(), json!(described.subject));
+            Value::Object(described.content)
+        })
+        .collect();
+    Described {
+        kind: "batch".to_owned(),
+        subject: author.to_owned(),
+        content: Map::from_iter([("operations".to_owned(), Value::Array(each))]),
+    }
+}
+
+fn operation(operation: &Operation, author: &str) -> Described {
     let own = author.to_owned();
-    match operation {
+    let (kind, subject, content) = match operation {
         Operation::CreateDid(content) => ("create_did", own, document(1, content)),
         Operation::UpdateDid { version, content } => {
             ("update_did", own, document(*version, content))
@@ -70,6 +105,11 @@ fn operation(operation: &Operation, author: &str) -> (&'static str, String, Map<
             ];
             ("anchor_status", list.clone(), Map::from_iter(content))
         }
+    };
+    Described {
+        kind: kind.to_owned(),
+        subject,
+        content,
     }
 }
 

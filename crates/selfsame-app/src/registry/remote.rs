@@ -17,7 +17,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::view::registry::{RegistryEntry, RegistryStatus};
 
 /// The codes of refusals, as the registry writes them.
-const CODES: [&str; 14] = [
+const CODES: [&str; 15] = [
     "malformed",
     "wrong_network",
     "identifier_not_of_key",
@@ -30,6 +30,7 @@ const CODES: [&str; 14] = [
     "content_refused",
     "status_not_newer",
     "status_from_future",
+    "too_large",
     "quota_used_up",
     "block_full",
 ];
@@ -365,6 +366,7 @@ mod tests {
             Refusal::NonceUsed,
             Refusal::NotNewer,
             Refusal::Future,
+            Refusal::TooLarge,
             Refusal::Quota { retry_after: 1 },
             Refusal::BlockFull,
         ] {

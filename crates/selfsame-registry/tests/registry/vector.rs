@@ -22,19 +22,7 @@ fn key(seed: &str) -> PrivateKey {
 }
 
 fn genesis(checkpoint: &PublicKey) -> Genesis {
-    let rules = Rules {
-        max_content_bytes: 8_192,
-        max_keys: 20,
-        max_services: 20,
-        max_also_known_as: 10,
-        max_uri_bytes: 512,
-        max_block_transactions: 10_000,
-        max_block_bytes: 4_194_304,
-        quota_window: 3_600,
-        author_quota: 20_000,
-        creation_quota: 200_000,
-        max_clock_skew: 300,
-    };
+    let rules = Rules::default();
     Genesis::new(
         "example",
         UnixTime(1_750_000_000),

@@ -55,7 +55,8 @@ impl World {
             transactions,
         };
         let applied = self.machine.apply(&self.head, &block, &self.state).unwrap();
-        self.state.extend(applied.writes.clone());
+        self.state.extend(applied.objects.clone());
+        self.state.extend(applied.marks.clone());
         self.head = applied.head.clone();
         applied
     }
