@@ -15,6 +15,7 @@ pub struct World {
     pub machine: Machine,
     pub head: Head,
     pub state: Writes,
+    pub nodes: Writes,
     pub time: UnixTime,
 }
 
@@ -36,6 +37,7 @@ impl World {
             machine: Machine::new(genesis),
             head,
             state: Writes::new(),
+            nodes: Writes::new(),
             time: START,
         }
     }
@@ -54,9 +56,16 @@ impl World {
             time: self.time,
             transactions,
         };
-        let applied = self.machine.apply(&self.head, &block, &self.state).unwrap();
+        let applied = self
+            .machine
+            .apply(&self.head, &block, (&self.state, &self.nodes))
+            .unwrap();
         self.state.extend(applied.objects.clone());
         self.state.extend(applied.marks.clone());
+        self.nodes.extend(applied.tree.nodes.clone());
+        for stale in &applied.tree.stale {
+            self.nodes.remove(stale);
+        }
         self.head = applied.head.clone();
         applied
     }

@@ -125,7 +125,7 @@ impl Sequencer {
                 time,
                 transactions: &transactions,
             };
-            let applied = ledger.machine().apply(&head, &block, &ledger);
+            let applied = ledger.machine().apply(&head, &block, (&ledger, &ledger));
             (transactions, applied)
         });
         let (transactions, applied) = match judging.await {
