@@ -11,7 +11,7 @@ mod tests;
 mod trust;
 
 pub use fork::{Relation, compare};
-pub use judge::{Outcome, Policy, Report, Rule, judge};
+pub use judge::{Outcome, Policy, Question, Report, Rule, judge};
 pub use trust::TrustRoot;
 
 /// Longest bundle that is read.

@@ -9,6 +9,17 @@ use crate::checkpoint::{Agreed, Standing};
 use crate::note::{SignedNote, VerifierKey};
 use crate::tree;
 
+/// What a reader asks for, and when.
+#[derive(Clone, Copy, Debug)]
+pub struct Question<'a> {
+    /// The key of the object: the answer must be of no other.
+    pub key: &'a [u8],
+    /// What is asked of the answer beyond its being genuine.
+    pub policy: &'a Policy,
+    /// The reader's clock.
+    pub now: UnixTime,
+}
+
 /// What a reader asks of a read beyond its being genuine.
 #[derive(Clone, Debug)]
 pub struct Policy {
@@ -73,10 +84,10 @@ const TIMES: &str = "docs/registry.md, As of when";
 const WITNESS: &str = "C2SP tlog-cosignature, Format";
 
 /// Judges a read by what the reader trusts and asks for.
-pub fn judge(bundle: &Bundle, trust: &TrustRoot, policy: &Policy, now: UnixTime) -> Report {
+pub fn judge(bundle: &Bundle, question: &Question<'_>, trust: &TrustRoot) -> Report {
     let mut judge = Judge {
-        policy,
-        now,
+        policy: question.policy,
+        now: question.now,
         report: Report {
             outcome: Outcome::Verified,
             rules: Vec::new(),
@@ -86,6 +97,14 @@ pub fn judge(bundle: &Bundle, trust: &TrustRoot, policy: &Policy, now: UnixTime)
             trust: None,
         },
     };
+    let asked = match bundle.key == question.key {
+        true => Ok("the answer is of the key asked for".to_owned()),
+        false => Err(Broken(
+            Outcome::Forged,
+            "the answer is of another key".to_owned(),
+        )),
+    };
+    judge.rule("key", VALUE, asked);
     judge.all(bundle, trust);
     judge.report
 }
