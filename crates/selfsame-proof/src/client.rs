@@ -6,7 +6,7 @@ use std::sync::Arc;
 use selfsame_crypto::time::UnixTime;
 
 use crate::checkpoint::{Agreed, Standing};
-use crate::read::{Bundle, Known, Policy, Report, TrustRoot, judge_with};
+use crate::read::{Bundle, Known, Policy, Question, Report, TrustRoot, judge_with};
 
 /// Reads a registry without trusting the node that answers. It keeps no more than it is told to.
 #[derive(Debug)]
@@ -80,8 +80,13 @@ impl Client {
         })
     }
 
-    /// Judges an answer and, if it is verified, remembers it.
-    pub fn accept(&mut self, bundle: &Bundle, lasting: Lasting, now: UnixTime) -> Report {
+    /// Judges the answer to what was asked for and, if it is verified, remembers it.
+    pub fn accept(
+        &mut self,
+        key: &[u8],
+        bundle: &Bundle,
+        (lasting, now): (Lasting, UnixTime),
+    ) -> Report {
         let policy = Policy {
             max_age: match lasting {
                 Lasting::Forever if bundle.value.is_some() => None,
@@ -90,7 +95,9 @@ impl Client {
             },
             ..self.policy.clone()
         };
-        let report = judge_with((bundle, self.known.as_ref()), &self.trust, &policy, now);
+        let policy = &policy;
+        let question = Question { key, policy, now };
+        let report = judge_with((bundle, self.known.as_ref()), &question, &self.trust);
         if let (Some(trust), Some(as_of)) = (&report.trust, report.as_of) {
             self.trust = trust.clone();
             if self

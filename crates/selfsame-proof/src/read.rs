@@ -12,7 +12,7 @@ mod trust;
 
 pub use fork::{Relation, compare};
 pub(crate) use judge::judge_with;
-pub use judge::{Known, Outcome, Policy, Report, Rule, judge};
+pub use judge::{Known, Outcome, Policy, Question, Report, Rule, judge};
 pub use trust::TrustRoot;
 
 /// Longest bundle that is read.

@@ -98,7 +98,7 @@ fn a_verified_object_is_used_for_as_long_as_the_reader_allows() {
     registry.write("a", "1");
     let mut client = registry.client(1 << 20);
     assert_eq!(client.get(b"a", Lasting::Forever, DAY), None);
-    let report = client.accept(&registry.read("a", DAY), Lasting::Within(10), DAY);
+    let report = client.accept(b"a", &registry.read("a", DAY), (Lasting::Within(10), DAY));
     assert!(report.is_verified());
     let found = |lasting, now| client.get(b"a", lasting, now).map(|found| found.value);
     assert_eq!(
@@ -116,7 +116,7 @@ fn absence_never_lasts_for_ever() {
     let mut client = registry.client(1 << 20);
     assert!(
         client
-            .accept(&registry.read("b", DAY), Lasting::Forever, DAY)
+            .accept(b"b", &registry.read("b", DAY), (Lasting::Forever, DAY))
             .is_verified()
     );
     assert_eq!(client.get(b"b", Lasting::Forever, DAY), None);
@@ -130,12 +130,12 @@ fn a_newer_checkpoint_of_the_same_state_makes_all_of_it_fresh() {
     registry.write("a", "1");
     registry.write("b", "2");
     let mut client = registry.client(1 << 20);
-    client.accept(&registry.read("a", DAY), Lasting::Within(0), DAY);
+    client.accept(b"a", &registry.read("a", DAY), (Lasting::Within(0), DAY));
     let now = later(100);
     assert_eq!(client.get(b"a", Lasting::Within(30), now), None);
     assert!(
         client
-            .accept(&registry.read("b", now), Lasting::Within(0), now)
+            .accept(b"b", &registry.read("b", now), (Lasting::Within(0), now))
             .is_verified()
     );
     let found = client.get(b"a", Lasting::Within(30), now).unwrap();
@@ -143,7 +143,7 @@ fn a_newer_checkpoint_of_the_same_state_makes_all_of_it_fresh() {
     // After a change the old object is only as fresh as what it was verified under.
     registry.write("a", "3");
     let now = later(200);
-    client.accept(&registry.read("b", now), Lasting::Within(0), now);
+    client.accept(b"b", &registry.read("b", now), (Lasting::Within(0), now));
     assert_eq!(client.get(b"a", Lasting::Within(30), now), None);
 }
 
@@ -154,11 +154,11 @@ fn nothing_of_a_refused_answer_is_remembered() {
     let mut client = registry.client(1 << 20);
     let mut bundle = registry.read("a", DAY);
     bundle.value = Some(b"2".to_vec());
-    let report = client.accept(&bundle, Lasting::Within(10), DAY);
+    let report = client.accept(b"a", &bundle, (Lasting::Within(10), DAY));
     assert_eq!(report.outcome, Outcome::Forged);
     // Nor is it where the checkpoint is known already.
-    client.accept(&registry.read("a", DAY), Lasting::Within(10), DAY);
-    let report = client.accept(&bundle, Lasting::Within(10), DAY);
+    client.accept(b"a", &registry.read("a", DAY), (Lasting::Within(10), DAY));
+    let report = client.accept(b"a", &bundle, (Lasting::Within(10), DAY));
     assert_eq!(report.outcome, Outcome::Forged);
     let found = client.get(b"a", Lasting::Within(10), DAY).unwrap();
     assert_eq!(found.value.as_deref(), Some(b"1".as_slice()));
@@ -172,8 +172,13 @@ fn what_is_remembered_stays_within_its_bound() {
     }
     let mut client = registry.client(1_000);
     for number in 0..40 {
-        let bundle = registry.read(&format!("key {number:03}"), DAY);
-        assert!(client.accept(&bundle, Lasting::Forever, DAY).is_verified());
+        let key = format!("key {number:03}");
+        let (bundle, key) = (registry.read(&key, DAY), key.as_bytes());
+        assert!(
+            client
+                .accept(key, &bundle, (Lasting::Forever, DAY))
+                .is_verified()
+        );
         assert!(client.young.len() + client.old.len() <= 10);
     }
     assert!(client.get(b"key 039", Lasting::Forever, DAY).is_some());

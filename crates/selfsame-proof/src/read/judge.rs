@@ -9,6 +9,17 @@ use crate::checkpoint::{Agreed, Standing};
 use crate::note::{SignedNote, VerifierKey};
 use crate::tree;
 
+/// What a reader asks for, and when.
+#[derive(Clone, Copy, Debug)]
+pub struct Question<'a> {
+    /// The key of the object: the answer must be of no other.
+    pub key: &'a [u8],
+    /// What is asked of the answer beyond its being genuine.
+    pub policy: &'a Policy,
+    /// The reader's clock.
+    pub now: UnixTime,
+}
+
 /// What a reader asks of a read beyond its being genuine.
 #[derive(Clone, Debug)]
 pub struct Policy {
@@ -82,20 +93,19 @@ pub struct Known {
 }
 
 /// Judges a read by what the reader trusts and asks for.
-pub fn judge(bundle: &Bundle, trust: &TrustRoot, policy: &Policy, now: UnixTime) -> Report {
-    judge_with((bundle, None), trust, policy, now)
+pub fn judge(bundle: &Bundle, question: &Question<'_>, trust: &TrustRoot) -> Report {
+    judge_with((bundle, None), question, trust)
 }
 
 /// The same, where the checkpoint may be one that `trust` was judged by before.
 pub(crate) fn judge_with(
     (bundle, known): (&Bundle, Option<&Known>),
+    question: &Question<'_>,
     trust: &TrustRoot,
-    policy: &Policy,
-    now: UnixTime,
 ) -> Report {
     let mut judge = Judge {
-        policy,
-        now,
+        policy: question.policy,
+        now: question.now,
         known: known.filter(|known| known.note == bundle.note && bundle.handovers.is_empty()),
         report: Report {
             outcome: Outcome::Verified,
@@ -106,6 +116,14 @@ pub(crate) fn judge_with(
             trust: None,
         },
     };
+    let asked = match bundle.key == question.key {
+        true => Ok("the answer is of the key asked for".to_owned()),
+        false => Err(Broken(
+            Outcome::Forged,
+            "the answer is of another key".to_owned(),
+        )),
+    };
+    judge.rule("key", VALUE, asked);
     judge.all(bundle, trust);
     judge.report
 }
