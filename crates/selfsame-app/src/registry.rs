@@ -10,6 +10,8 @@ use async_trait::async_trait;
 use selfsame_did::selfsame::Network;
 use selfsame_did::{Did, Options, Resolution};
 use selfsame_proof::note::VerifierKey;
+use selfsame_proof::read::{Bundle, TrustRoot};
+use selfsame_proof::validators::{Validator, ValidatorSet};
 use selfsame_registry::{Genesis, Receipt, Refusal, SignatureFault, Transaction};
 
 use crate::error::{Error, ErrorKind, Result};
@@ -33,6 +35,10 @@ pub trait Registry: Send + Sync {
 
     /// How far it has come, with the signed checkpoint.
     async fn status(&self) -> Result<RegistryStatus>;
+
+    /// What stands under a key of the state, with all that proves it to a reader who trusts the validators of that
+    /// height.
+    async fn read(&self, key: &[u8], trusted_height: u64) -> Result<Bundle>;
 
     /// The transactions from `first` (1 is the oldest), at most `count`, and never more than [`ENTRIES_MAX`].
     async fn entries(&self, first: u64, count: usize) -> Result<Vec<RegistryEntry>>;
@@ -104,13 +110,33 @@ pub fn log_origin(network: &Network) -> String {
     format!("selfsame/{network}")
 }
 
-/// The key that verifies a network's checkpoints.
+/// What whoever has a network's genesis trusts: its first validators.
 ///
 /// # Errors
-/// `Internal` if the genesis holds no such key, which reading it excludes.
+/// `Internal` if the genesis names none, which reading it excludes.
+pub fn trust_root(genesis: &Genesis) -> Result<TrustRoot> {
+    let first = Validator {
+        name: "embedded".to_owned(),
+        key: genesis.checkpoint_key().clone(),
+        power: 1,
+        consensus: None,
+    };
+    let set = ValidatorSet::new(vec![first]).map_err(Error::internal)?;
+    Ok(TrustRoot::of_genesis(&log_origin(&genesis.network()), set))
+}
+
+/// The key that verifies the checkpoints of a network with one validator.
+///
+/// # Errors
+/// `Internal` if the genesis names none, which reading it excludes.
 pub fn checkpoint_verifier(genesis: &Genesis) -> Result<VerifierKey> {
-    VerifierKey::new(&log_origin(&genesis.network()), genesis.checkpoint_key())
-        .map_err(Error::internal)
+    let trust = trust_root(genesis)?;
+    let mut keys = trust
+        .set
+        .verifier_keys(&trust.origin)
+        .map_err(Error::internal)?;
+    keys.pop()
+        .ok_or_else(|| Error::internal("a network has no validator"))
 }
 
 /// The machine's refusal in the terms of use cases.

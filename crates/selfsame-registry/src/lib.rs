@@ -42,7 +42,7 @@ pub use operation::Operation;
 pub use refusal::{ApplyError, AuthorFault, CheckError, Refusal, SignatureFault};
 pub use rules::{Mode, Rules};
 pub use selfsame_proof::cbor::Malformed;
-pub use state::{Anchor, Receipt, StateError, StateRead, Writes, is_mark};
+pub use state::{Anchor, Receipt, StateError, StateRead, Writes, is_mark, never_changes};
 pub use transaction::{Body, Signature, Transaction, Unsigned};
 
 use selfsame_proof::cbor;

@@ -79,6 +79,13 @@ pub fn is_mark(key: &[u8]) -> bool {
     key.starts_with(b"nonce/") || key.starts_with(b"quota/")
 }
 
+/// Whether what stands under a key never changes once it is there: a version of something.
+pub fn never_changes(key: &[u8]) -> bool {
+    let mut parts = key.rsplit(|byte| *byte == b'/');
+    let number = parts.next().unwrap_or_default();
+    !number.is_empty() && number.iter().all(u8::is_ascii_digit) && parts.next() == Some(b"v")
+}
+
 /// The keys of the state.
 #[derive(Clone, Copy)]
 pub(crate) enum Key<'a> {

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use selfsame_did::{Did, Options, Resolution};
 use selfsame_proof::log::{Hash, LogRead, leaf_hash};
-use selfsame_proof::tree::{NodeRead, ReadError};
+use selfsame_proof::read::Bundle;
+use selfsame_proof::tree::{self, NodeRead, Proof, ReadError, Root};
 use selfsame_registry::{
     Applied, Genesis, Head, Machine, Receipt, StateError, StateRead, Transaction,
 };
@@ -129,6 +130,27 @@ impl Ledger {
             height: placed.height,
             time: self.block(placed.height)?.time,
             tx_hash: *hash,
+        }))
+    }
+
+    /// What stands under a key of the state in that version of its tree, with its proof and the checkpoint that is
+    /// given for it; none if the object has changed since then.
+    ///
+    /// # Errors
+    /// `Internal` if the store fails or that version is forgotten.
+    pub fn prove(&self, key: &[u8], tree: Root, note: &str) -> Result<Option<Bundle>> {
+        let proof = tree::prove(self, tree, key).map_err(Error::internal)?;
+        let value = match proof {
+            Proof::Present(_) => self.store.get(key)?,
+            Proof::Absent { .. } => None,
+        };
+        let holds = tree::verify(&tree.hash, key, value.as_deref(), &proof).is_ok();
+        Ok(holds.then(|| Bundle {
+            note: note.to_owned(),
+            key: key.to_owned(),
+            value,
+            proof,
+            handovers: Vec::new(),
         }))
     }
 
