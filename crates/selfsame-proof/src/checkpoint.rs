@@ -1,17 +1,22 @@
 //! Checkpoints: the head of a log as the text of a signed note (C2SP tlog-checkpoint).
 
 use selfsame_crypto::encoding::{base64_decode, base64_encode};
+use selfsame_crypto::hash::sha256_parts;
 use selfsame_crypto::time::UnixTime;
 
 use crate::ProofError;
 use crate::log::Hash;
 use crate::note::{SignedNote, VerifierKey};
+use crate::validators::ValidatorSet;
 
 /// Most extension lines.
 pub const MAX_EXTENSIONS: usize = 16;
 
 const APP_HASH: &str = "app-hash";
+const STATE: &str = "state";
+const HEIGHT: &str = "height";
 const TIME: &str = "time";
+const APP_DOMAIN: &[u8] = b"selfsame/app/1";
 
 /// The head of a log.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -26,7 +31,96 @@ pub struct Checkpoint {
     pub extensions: Vec<String>,
 }
 
+/// Where a registry stood after a block: all that its checkpoint says.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Standing {
+    /// The block's height.
+    pub height: u64,
+    /// The block's time.
+    pub time: UnixTime,
+    /// How many transactions the log had.
+    pub size: u64,
+    /// The log's root.
+    pub log: Hash,
+    /// The root of the state's tree.
+    pub state: Hash,
+}
+
+impl Standing {
+    /// The digest of log and state, on which a network agrees: SHA-256 of `selfsame/app/1`, the
+    /// log's size (8 bytes, big endian), its root and that of the state. A block without
+    /// transactions does not change it.
+    pub fn app_hash(&self) -> Hash {
+        sha256_parts(&[APP_DOMAIN, &self.size.to_be_bytes(), &self.log, &self.state])
+    }
+}
+
+/// A checkpoint that a quorum of validators signed.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Agreed {
+    /// What they agreed on.
+    pub standing: Standing,
+    /// Who signed, by name.
+    pub signers: Vec<String>,
+}
+
 impl Checkpoint {
+    /// The checkpoint of a block: lines `state <base64>`, `height <decimal>` and `time <unix>`.
+    pub fn of_block(origin: &str, standing: &Standing) -> Self {
+        Self {
+            origin: origin.to_owned(),
+            size: standing.size,
+            root: standing.log,
+            extensions: vec![
+                format!("{STATE} {}", base64_encode(&standing.state)),
+                format!("{HEIGHT} {}", standing.height),
+                format!("{TIME} {}", standing.time.0),
+            ],
+        }
+    }
+
+    /// What a block's checkpoint says; an error where a line is missing or malformed.
+    pub fn standing(&self) -> Result<Standing, ProofError> {
+        let bad = |line| ProofError::Checkpoint(line);
+        let state = self.extension(STATE).and_then(hash);
+        let height = self.extension(HEIGHT).and_then(decimal);
+        Ok(Standing {
+            height: height.ok_or(bad("it has no line for the height"))?,
+            time: self.time().ok_or(bad("it has no line for the time"))?,
+            size: self.size,
+            log: self.root,
+            state: state.ok_or(bad("it has no line for the state"))?,
+        })
+    }
+
+    /// Reads a block's checkpoint of a known network that validators with more than two thirds of
+    /// the power signed. Other signatures are ignored, but a wrong one of a validator is an error.
+    pub fn agreed(
+        note: &SignedNote,
+        origin: &str,
+        set: &ValidatorSet,
+    ) -> Result<Agreed, ProofError> {
+        let keys = set.verifier_keys(origin)?;
+        let signers = note.signers(&keys)?;
+        let signed = |name: &str| {
+            let is = |key: &VerifierKey| key.name().strip_prefix(origin) == Some(name);
+            signers.iter().any(|signer| is(signer.key))
+        };
+        let named = |name: &str| signed(&format!("/{name}"));
+        if !set.is_quorum(set.power_of(|validator| named(&validator.name))) {
+            return Err(ProofError::Untrusted);
+        }
+        let checkpoint = Self::parse(note.text())?;
+        if checkpoint.origin != origin {
+            return Err(ProofError::Checkpoint("it is of another log"));
+        }
+        let validators = set.validators().iter().map(|validator| &validator.name);
+        Ok(Agreed {
+            standing: checkpoint.standing()?,
+            signers: validators.filter(|name| named(name)).cloned().collect(),
+        })
+    }
+
     /// The head of a registry's log, with what its state was then.
     pub fn of_registry(
         origin: &str,
@@ -47,10 +141,7 @@ impl Checkpoint {
 
     /// The digest of the state, where the checkpoint has one.
     pub fn app_hash(&self) -> Option<Hash> {
-        base64_decode(self.extension(APP_HASH)?)
-            .ok()?
-            .try_into()
-            .ok()
+        hash(self.extension(APP_HASH)?)
     }
 
     /// The time of the last block, where the checkpoint has one.
@@ -115,10 +206,7 @@ impl Checkpoint {
         Ok(Self {
             origin: origin.to_owned(),
             size: decimal(size).ok_or(bad("its size is not a decimal number"))?,
-            root: base64_decode(root)
-                .ok()
-                .and_then(|root| root.try_into().ok())
-                .ok_or(bad("its root is not a hash"))?,
+            root: hash(root).ok_or(bad("its root is not a hash"))?,
             extensions,
         })
     }
@@ -133,6 +221,10 @@ impl Checkpoint {
             _ => None,
         }
     }
+}
+
+fn hash(text: &str) -> Option<Hash> {
+    base64_decode(text).ok()?.try_into().ok()
 }
 
 /// ASCII decimal without leading zeroes.

@@ -1,5 +1,6 @@
-//! Owns: transaction-log hashes (RFC 6962), signed notes and checkpoints (C2SP), their verification.
-//! Does not own: what a transaction means, private keys, storage, fetching.
+//! Owns: the transaction log and the state's tree with their proofs, signed notes and checkpoints,
+//! the validators that sign them, and the judgement of a read. Does not own: what a transaction or an
+//! object means, private keys, storage, fetching.
 #![cfg_attr(
     not(test),
     deny(
@@ -11,9 +12,13 @@
     )
 )]
 
+pub mod cbor;
 pub mod checkpoint;
 pub mod log;
 pub mod note;
+pub mod read;
+pub mod tree;
+pub mod validators;
 
 /// Why a frontier, a note or a checkpoint is refused.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
@@ -24,6 +29,12 @@ pub enum ProofError {
     /// The text is not a signed note; whoever made it must act.
     #[error("not a signed note: {0}")]
     Note(&'static str),
+    /// A proof does not show that an object is, or none is, in a state; whoever made it must act.
+    #[error("not a proof of the state: {0}")]
+    Tree(&'static str),
+    /// A proof does not show what it should of a log; whoever made it must act.
+    #[error("not a proof of the log: {0}")]
+    Log(&'static str),
     /// The text of the note is not a checkpoint; whoever made it must act.
     #[error("not a checkpoint: {0}")]
     Checkpoint(&'static str),

@@ -4,6 +4,14 @@ use selfsame_crypto::hash::{sha256, sha256_parts};
 
 use crate::ProofError;
 
+mod proof;
+mod prove;
+#[cfg(test)]
+mod tests;
+
+pub use proof::{verify_consistency, verify_inclusion};
+pub use prove::{LogRead, consistency, inclusion};
+
 /// A hash of the tree.
 pub type Hash = [u8; 32];
 
@@ -25,6 +33,17 @@ pub struct Frontier {
     peaks: Vec<Hash>,
 }
 
+/// A hash to be kept for proofs: of the `index`th perfect subtree of 256^`level` leaves.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Kept {
+    /// 0 for a leaf.
+    pub level: u8,
+    /// Which one on its level, from 0.
+    pub index: u64,
+    /// Its hash.
+    pub hash: Hash,
+}
+
 impl Frontier {
     /// The frontier of the empty log.
     pub fn new() -> Self {
@@ -33,12 +52,32 @@ impl Frontier {
 
     /// Appends a leaf by its hash and returns the leaf's index.
     pub fn append(&mut self, leaf_hash: Hash) -> u64 {
+        self.append_and(leaf_hash, |_| ())
+    }
+
+    /// Appends a leaf as [`Frontier::append`] does, and names each hash that [`LogRead`] will want:
+    /// that of the leaf, and those of the subtrees of 256, 256², … leaves which it completes.
+    pub fn append_and(&mut self, leaf_hash: Hash, mut keep: impl FnMut(Kept)) -> u64 {
         let index = self.size;
         let mut node = leaf_hash;
+        let mut kept = Kept {
+            level: 0,
+            index,
+            hash: leaf_hash,
+        };
+        keep(kept);
         // One perfect subtree is completed for each trailing one bit of the size.
-        for _ in 0..index.trailing_ones() {
+        for height in 1..=index.trailing_ones() {
             if let Some(left) = self.peaks.pop() {
                 node = node_hash(&left, &node);
+            }
+            if height.is_multiple_of(8) {
+                kept = Kept {
+                    level: kept.level.saturating_add(1),
+                    index: kept.index >> 8,
+                    hash: node,
+                };
+                keep(kept);
             }
         }
         self.peaks.push(node);
@@ -83,95 +122,5 @@ impl Frontier {
             size,
             peaks: peaks.to_vec(),
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-    use selfsame_crypto::encoding::{hex_decode, hex_encode};
-
-    /// RFC 6962 §2.1 as it is written: split at the largest power of two below n.
-    fn naive_root(leaves: &[Vec<u8>]) -> Hash {
-        match leaves {
-            [] => sha256(b""),
-            [leaf] => leaf_hash(leaf),
-            _ => {
-                let (left, right) = leaves.split_at(leaves.len().next_power_of_two() / 2);
-                node_hash(&naive_root(left), &naive_root(right))
-            }
-        }
-    }
-
-    #[test]
-    fn the_certificate_transparency_vectors_hold() {
-        let vectors = include_str!("../vectors/rfc6962-roots.txt");
-        let mut frontier = Frontier::new();
-        let mut checked = 0;
-        for line in vectors.lines().filter(|line| !line.starts_with('#')) {
-            let (leaf, root) = line.split_once(' ').unwrap();
-            if leaf != "-" {
-                frontier.append(leaf_hash(&hex_decode(leaf).unwrap()));
-            }
-            assert_eq!(
-                hex_encode(&frontier.root()),
-                root,
-                "size {}",
-                frontier.size()
-            );
-            checked += 1;
-        }
-        assert_eq!((checked, frontier.size()), (9, 8));
-    }
-
-    #[test]
-    fn bytes_that_are_not_a_frontier_are_refused() {
-        let mut frontier = Frontier::new();
-        for n in 0..3u8 {
-            frontier.append(leaf_hash(&[n]));
-        }
-        let good = frontier.to_bytes();
-        assert_eq!(Frontier::from_bytes(&good), Ok(frontier));
-        let longer = [&good[..], &[0]].concat();
-        let another_peak = [&good[..], &[0; 32]].concat();
-        let mut other_size = good.clone();
-        other_size[7] = 4;
-        for bad in [
-            &good[..good.len() - 1],
-            &good[..8],
-            &good[..7],
-            &[],
-            &longer,
-            &another_peak,
-            &other_size,
-        ] {
-            assert_eq!(Frontier::from_bytes(bad), Err(ProofError::Frontier));
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn the_frontier_agrees_with_the_recursive_definition(
-            leaves in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..40), 0..200),
-            cut in any::<prop::sample::Index>(),
-        ) {
-            let mut frontier = Frontier::new();
-            let cut = cut.index(leaves.len() + 1);
-            for (n, leaf) in leaves.iter().enumerate() {
-                if n == cut {
-                    frontier = Frontier::from_bytes(&frontier.to_bytes()).unwrap();
-                }
-                prop_assert_eq!(frontier.append(leaf_hash(leaf)), n as u64);
-            }
-            prop_assert_eq!(frontier.root(), naive_root(&leaves));
-        }
-
-        #[test]
-        fn any_bytes_are_a_frontier_in_one_form_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-            if let Ok(frontier) = Frontier::from_bytes(&bytes) {
-                prop_assert_eq!(frontier.to_bytes(), bytes);
-            }
-        }
     }
 }

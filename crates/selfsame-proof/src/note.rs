@@ -5,16 +5,19 @@ use std::str::FromStr;
 
 use selfsame_crypto::encoding::{base64_decode, base64_encode, hex_decode, hex_encode};
 use selfsame_crypto::hash::sha256_parts;
+use selfsame_crypto::time::UnixTime;
 use selfsame_crypto::{Algorithm, KeyType, PublicKey};
 
 use crate::ProofError;
 
 /// Longest note that is read.
 pub const MAX_NOTE_BYTES: usize = 256 * 1024;
-/// Most signatures of a note; the specification wants at least 16 accepted.
-pub const MAX_SIGNATURES: usize = 32;
+/// Most signatures of a note: all validators a network can have, and witnesses. The specification
+/// wants at least 16 accepted.
+pub const MAX_SIGNATURES: usize = 128;
 
 const ED25519: u8 = 0x01;
+const COSIGNATURE: u8 = 0x04;
 const ED25519_MULTICODEC: [u8; 2] = [0xed, 0x01];
 const SIGNATURE_LINE: &str = "\u{2014} ";
 
@@ -34,12 +37,28 @@ struct Signature {
 }
 
 /// A public Ed25519 key and the name it signs notes under; `Display` and `FromStr` are its text
-/// form, the vkey.
+/// form, the vkey. The key of a witness signs in its own way, with a time (C2SP tlog-cosignature).
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct VerifierKey {
     name: String,
+    kind: Kind,
     key_id: [u8; 4],
     key: PublicKey,
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Kind {
+    Ed25519,
+    Cosignature,
+}
+
+/// A good signature.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Signer<'k> {
+    /// Whose it is.
+    pub key: &'k VerifierKey,
+    /// When it was made, where it says so: that of a witness.
+    pub time: Option<UnixTime>,
 }
 
 impl SignedNote {
@@ -98,20 +117,34 @@ impl SignedNote {
     /// The text, if at least one signature is by one of the keys, and each that names one of the
     /// keys is by that key. Signatures of unknown keys are ignored.
     pub fn verify(&self, keys: &[VerifierKey]) -> Result<&str, ProofError> {
-        let mut verified = false;
+        match self.signers(keys)?.is_empty() {
+            true => Err(ProofError::Untrusted),
+            false => Ok(&self.text),
+        }
+    }
+
+    /// Those of the keys that signed, each once, with the latest time it names. Signatures of
+    /// unknown keys are ignored; one that names one of the keys and is not by it is an error.
+    pub fn signers<'k>(&self, keys: &'k [VerifierKey]) -> Result<Vec<Signer<'k>>, ProofError> {
+        let mut signers: Vec<Signer<'k>> = Vec::new();
         for signature in &self.signatures {
             let known =
                 |key: &&VerifierKey| key.name == signature.name && key.key_id == signature.key_id;
-            if let Some(key) = keys.iter().find(known) {
-                key.check(&self.text, &signature.bytes)?;
-                verified = true;
+            let Some(key) = keys.iter().find(known) else {
+                continue;
+            };
+            let time = key.check(&self.text, &signature.bytes)?;
+            match signers.iter_mut().find(|signer| signer.key == key) {
+                Some(signer) => signer.time = signer.time.max(time),
+                None => signers.push(Signer { key, time }),
             }
         }
-        if verified {
-            Ok(&self.text)
-        } else {
-            Err(ProofError::Untrusted)
-        }
+        Ok(signers)
+    }
+
+    /// The text, of which nothing is known as long as its signers are not.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
     }
 }
 
@@ -156,6 +189,20 @@ impl Signature {
 impl VerifierKey {
     /// An Ed25519 key under a name.
     pub fn new(name: &str, key: &PublicKey) -> Result<Self, ProofError> {
+        Self::of_kind(Kind::Ed25519, name, key)
+    }
+
+    /// The Ed25519 key of a witness under its name.
+    pub fn witness(name: &str, key: &PublicKey) -> Result<Self, ProofError> {
+        Self::of_kind(Kind::Cosignature, name, key)
+    }
+
+    /// Whether it is the key of a witness.
+    pub fn is_witness(&self) -> bool {
+        self.kind == Kind::Cosignature
+    }
+
+    fn of_kind(kind: Kind, name: &str, key: &PublicKey) -> Result<Self, ProofError> {
         if !is_key_name(name) {
             return Err(ProofError::VerifierKey(
                 "its name is empty or has a space or a plus",
@@ -164,7 +211,8 @@ impl VerifierKey {
         let raw = raw_ed25519(key)?;
         Ok(Self {
             name: name.to_owned(),
-            key_id: key_id(name, &raw),
+            kind,
+            key_id: key_id(name, kind, &raw),
             key: key.clone(),
         })
     }
@@ -179,11 +227,32 @@ impl VerifierKey {
         &self.key
     }
 
-    fn check(&self, text: &str, signature: &[u8]) -> Result<(), ProofError> {
-        self.key
-            .verify(Algorithm::EdDsa, text.as_bytes(), signature)
-            .map_err(|_| ProofError::BadSignature)
+    /// Verifies a signature and says when it was made, where it says so.
+    fn check(&self, text: &str, signature: &[u8]) -> Result<Option<UnixTime>, ProofError> {
+        let verified = |message: &[u8], signature: &[u8]| {
+            self.key
+                .verify(Algorithm::EdDsa, message, signature)
+                .map_err(|_| ProofError::BadSignature)
+        };
+        if self.kind == Kind::Ed25519 {
+            return verified(text.as_bytes(), signature).map(|()| None);
+        }
+        let (time, signature) = signature
+            .split_first_chunk::<8>()
+            .ok_or(ProofError::BadSignature)?;
+        let time = UnixTime(u64::from_be_bytes(*time));
+        verified(&cosigned(text, time)?, signature)?;
+        Ok(Some(time))
     }
+}
+
+/// What a witness signs at a time (C2SP tlog-cosignature, Ed25519 signed message). Its signature is
+/// the time (8 bytes, big endian), then that of these bytes.
+pub fn cosigned(text: &str, time: UnixTime) -> Result<Vec<u8>, ProofError> {
+    if i64::try_from(time.0).is_err() {
+        return Err(ProofError::Note("the time of a cosignature is too late"));
+    }
+    Ok(format!("cosignature/v1\ntime {}\n{text}", time.0).into_bytes())
 }
 
 impl FromStr for VerifierKey {
@@ -197,12 +266,14 @@ impl FromStr for VerifierKey {
             return Err(bad("it has not three parts"));
         };
         let typed = base64_decode(key).map_err(|_| bad("its key is not base64"))?;
-        let Some((&ED25519, raw)) = typed.split_first() else {
-            return Err(bad("it is not an Ed25519 key"));
+        let (kind, raw) = match typed.split_first() {
+            Some((&ED25519, raw)) => (Kind::Ed25519, raw),
+            Some((&COSIGNATURE, raw)) => (Kind::Cosignature, raw),
+            _ => return Err(bad("it is not an Ed25519 key")),
         };
         let key = PublicKey::from_multicodec(&[ED25519_MULTICODEC.as_slice(), raw].concat())
             .map_err(|_| bad("it is not an Ed25519 key"))?;
-        let key = Self::new(name, &key)?;
+        let key = Self::of_kind(kind, name, &key)?;
         match hex_decode(id) {
             Ok(id) if id == key.key_id => Ok(key),
             _ => Err(bad("its id does not belong to its name and key")),
@@ -213,8 +284,18 @@ impl FromStr for VerifierKey {
 impl fmt::Display for VerifierKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let raw = raw_ed25519(&self.key).map_err(|_| fmt::Error)?;
-        let key = base64_encode(&[&[ED25519], raw.as_slice()].concat());
+        let key = base64_encode(&[&[self.kind.byte()], raw.as_slice()].concat());
         write!(f, "{}+{}+{key}", self.name, hex_encode(&self.key_id))
+    }
+}
+
+impl Kind {
+    /// The signature type (C2SP signed-note).
+    fn byte(self) -> u8 {
+        match self {
+            Self::Ed25519 => ED25519,
+            Self::Cosignature => COSIGNATURE,
+        }
     }
 }
 
@@ -231,8 +312,8 @@ fn raw_ed25519(key: &PublicKey) -> Result<Vec<u8>, ProofError> {
 }
 
 /// SHA-256(name || 0x0A || signature type || public key), the first four bytes.
-fn key_id(name: &str, raw: &[u8]) -> [u8; 4] {
-    let [a, b, c, d, ..] = sha256_parts(&[name.as_bytes(), &[0x0a, ED25519], raw]);
+fn key_id(name: &str, kind: Kind, raw: &[u8]) -> [u8; 4] {
+    let [a, b, c, d, ..] = sha256_parts(&[name.as_bytes(), &[0x0a, kind.byte()], raw]);
     [a, b, c, d]
 }
 

@@ -5,9 +5,9 @@ use selfsame_crypto::time::UnixTime;
 use selfsame_proof::checkpoint::Checkpoint;
 use selfsame_proof::log::Frontier;
 
-use crate::cbor::{Item, Malformed, Reader, Writer};
 use crate::genesis::Genesis;
 use crate::state::Writes;
+use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
 
 const DOMAIN: &str = "selfsame/head/1";
 const STATE_DOMAIN: &[u8] = b"selfsame/state/1";

@@ -104,7 +104,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ),
     ("indicatif", &["selfsame"]),
     ("metrics-exporter-prometheus", &["selfsame-server"]),
-    ("minicbor", &["selfsame-registry"]),
+    ("minicbor", &["selfsame-proof"]),
     ("proc-macro2", &["xtask"]),
     ("proptest", &["selfsame-testkit"]),
     ("rusqlite", &["selfsame-store"]),

@@ -10,6 +10,7 @@ use async_trait::async_trait;
 use selfsame_crypto::{KeyHandle, KeyType};
 use selfsame_did::{Did, Options, Resolution};
 use selfsame_proof::note::VerifierKey;
+use selfsame_proof::validators::{Validator, ValidatorSet};
 use selfsame_registry::{
     Genesis, Head, Machine, Receipt, Rules, StateError, StateRead, Transaction,
 };
@@ -25,6 +26,8 @@ use known::Known;
 use sequencer::{Queue, Sequencer};
 
 const GENESIS: &str = "genesis";
+/// The only validator of an embedded registry.
+const VALIDATOR: &str = "embedded";
 /// Where the ledger says whose it is; no key of the machine's state begins like this.
 const OWNER: &[u8] = b"genesis";
 /// So many transactions wait at most; who comes then is told when to come back.
@@ -255,7 +258,9 @@ async fn genesis(setup: &Setup, ledger: &Ledger) -> Result<(Genesis, KeyHandle)>
                 "the ledger belongs to another network than this store",
             ));
         }
-        let key = KeyHandle::of(genesis.checkpoint_key());
+        let validator = genesis.validators().validators().first();
+        let validator = validator.ok_or_else(|| Error::internal("a network without validators"))?;
+        let key = KeyHandle::of(&validator.key);
         return Ok((genesis, key));
     }
     if ledger.0.head()?.is_some() {
@@ -265,13 +270,15 @@ async fn genesis(setup: &Setup, ledger: &Ledger) -> Result<(Genesis, KeyHandle)>
     }
     let batch = Batch::new(tenant.clone()).expect(GENESIS, "own", Expect::Absent);
     let (private, key, batch) = setup.keys.create(&tenant, KeyType::Ed25519, batch)?;
-    let genesis = Genesis::new(
-        &setup.name,
-        setup.clock.now(),
-        private.public().clone(),
-        setup.rules,
-    )
-    .map_err(|malformed| Error::bad_request(format!("[registry] name: {malformed}")))?;
+    let validators = ValidatorSet::new(vec![Validator {
+        name: VALIDATOR.to_owned(),
+        key: private.public().clone(),
+        power: 1,
+        consensus: None,
+    }])
+    .map_err(Error::internal)?;
+    let genesis = Genesis::new(&setup.name, setup.clock.now(), validators, setup.rules)
+        .map_err(|malformed| Error::bad_request(format!("[registry] name: {malformed}")))?;
     let batch = batch.put(Put::new(GENESIS, "own", genesis.to_bytes()));
     match setup.store.commit(batch).await {
         Ok(_) => Ok((genesis, key)),

@@ -11,11 +11,14 @@ use minicbor::{Decoder, Encoder};
 pub struct Malformed(pub &'static str);
 
 /// What has one encoding.
-pub(crate) trait Item: Sized {
+pub trait Item: Sized {
+    /// Writes the item.
     fn write(&self, to: &mut Writer);
 
+    /// Reads an item; what follows it is left.
     fn read(from: &mut Reader<'_>) -> Result<Self, Malformed>;
 
+    /// The one encoding.
     fn to_cbor(&self) -> Vec<u8> {
         let mut writer = Writer::new();
         self.write(&mut writer);
@@ -34,7 +37,9 @@ pub(crate) trait Item: Sized {
     }
 }
 
-pub(crate) struct Writer(Encoder<Vec<u8>>);
+/// Writes in the one form.
+#[derive(Debug)]
+pub struct Writer(Encoder<Vec<u8>>);
 
 impl Writer {
     fn new() -> Self {
@@ -45,34 +50,48 @@ impl Writer {
         self.0.into_writer()
     }
 
-    pub(crate) fn array(&mut self, length: usize) -> &mut Self {
+    /// Begins an array of so many items.
+    pub fn array(&mut self, length: usize) -> &mut Self {
         // A length in memory fits 64 bits.
         let length = u64::try_from(length).unwrap_or(u64::MAX);
         written(self.0.array(length));
         self
     }
 
-    pub(crate) fn uint(&mut self, value: u64) -> &mut Self {
+    /// A number.
+    pub fn uint(&mut self, value: u64) -> &mut Self {
         written(self.0.u64(value));
         self
     }
 
-    pub(crate) fn bool(&mut self, value: bool) -> &mut Self {
+    /// A truth value.
+    pub fn bool(&mut self, value: bool) -> &mut Self {
         written(self.0.bool(value));
         self
     }
 
-    pub(crate) fn text(&mut self, value: &str) -> &mut Self {
+    /// A text.
+    pub fn text(&mut self, value: &str) -> &mut Self {
         written(self.0.str(value));
         self
     }
 
-    pub(crate) fn bytes(&mut self, value: &[u8]) -> &mut Self {
+    /// A byte string.
+    pub fn bytes(&mut self, value: &[u8]) -> &mut Self {
         written(self.0.bytes(value));
         self
     }
 
-    pub(crate) fn items<T: Item>(&mut self, items: &[T]) -> &mut Self {
+    /// A byte string, or none: an array of one or nothing.
+    pub fn option(&mut self, value: Option<&[u8]>) -> &mut Self {
+        match value {
+            Some(value) => self.array(1).bytes(value),
+            None => self.array(0),
+        }
+    }
+
+    /// An array of items.
+    pub fn items<T: Item>(&mut self, items: &[T]) -> &mut Self {
         self.array(items.len());
         for item in items {
             item.write(self);
@@ -80,7 +99,8 @@ impl Writer {
         self
     }
 
-    pub(crate) fn item<T: Item>(&mut self, item: &T) -> &mut Self {
+    /// An item.
+    pub fn item<T: Item>(&mut self, item: &T) -> &mut Self {
         item.write(self);
         self
     }
@@ -91,11 +111,14 @@ fn written<T>(result: Result<T, minicbor::encode::Error<Infallible>>) {
     debug_assert!(result.is_ok());
 }
 
-pub(crate) struct Reader<'b>(Decoder<'b>);
+/// Reads what a [`Writer`] wrote. That it is in the one form is only known when [`Item::from_cbor`]
+/// has written it again.
+#[derive(Debug)]
+pub struct Reader<'b>(Decoder<'b>);
 
 impl<'b> Reader<'b> {
     /// An array of known length.
-    pub(crate) fn tuple(&mut self, length: usize) -> Result<(), Malformed> {
+    pub fn tuple(&mut self, length: usize) -> Result<(), Malformed> {
         match self.array()? == length {
             true => Ok(()),
             false => Err(Malformed("an array has another length")),
@@ -103,7 +126,7 @@ impl<'b> Reader<'b> {
     }
 
     /// An array of any length that the bytes left could hold.
-    pub(crate) fn array(&mut self) -> Result<usize, Malformed> {
+    pub fn array(&mut self) -> Result<usize, Malformed> {
         let length = self.0.array().map_err(wrong)?;
         let length = length.ok_or(Malformed("an array of indefinite length"))?;
         let left = self.0.input().len().saturating_sub(self.0.position());
@@ -113,33 +136,48 @@ impl<'b> Reader<'b> {
         }
     }
 
-    pub(crate) fn uint(&mut self) -> Result<u64, Malformed> {
+    /// A number.
+    pub fn uint(&mut self) -> Result<u64, Malformed> {
         self.0.u64().map_err(wrong)
     }
 
-    pub(crate) fn bool(&mut self) -> Result<bool, Malformed> {
+    /// A truth value.
+    pub fn bool(&mut self) -> Result<bool, Malformed> {
         self.0.bool().map_err(wrong)
     }
 
-    pub(crate) fn text(&mut self) -> Result<&'b str, Malformed> {
+    /// A text.
+    pub fn text(&mut self) -> Result<&'b str, Malformed> {
         self.0.str().map_err(wrong)
     }
 
-    pub(crate) fn bytes(&mut self) -> Result<&'b [u8], Malformed> {
+    /// A byte string.
+    pub fn bytes(&mut self) -> Result<&'b [u8], Malformed> {
         self.0.bytes().map_err(wrong)
     }
 
-    pub(crate) fn array_of<const N: usize>(&mut self) -> Result<[u8; N], Malformed> {
+    /// A byte string of known length.
+    pub fn array_of<const N: usize>(&mut self) -> Result<[u8; N], Malformed> {
         <[u8; N]>::try_from(self.bytes()?)
             .map_err(|_| Malformed("a byte string has another length"))
     }
 
-    pub(crate) fn items<T: Item>(&mut self) -> Result<Vec<T>, Malformed> {
+    /// A byte string, or none: an array of one or nothing.
+    pub fn option(&mut self) -> Result<Option<&'b [u8]>, Malformed> {
+        match self.array()? {
+            0 => Ok(None),
+            1 => self.bytes().map(Some),
+            _ => Err(Malformed("there is one byte string or none")),
+        }
+    }
+
+    /// An array of items.
+    pub fn items<T: Item>(&mut self) -> Result<Vec<T>, Malformed> {
         (0..self.array()?).map(|_| T::read(self)).collect()
     }
 
     /// A fixed text that says what the bytes are for.
-    pub(crate) fn domain(&mut self, domain: &str) -> Result<(), Malformed> {
+    pub fn domain(&mut self, domain: &str) -> Result<(), Malformed> {
         match self.text()? == domain {
             true => Ok(()),
             false => Err(Malformed("of another kind or version")),

@@ -1,0 +1,48 @@
+//! Whether two checkpoints of one network are of one history.
+
+use crate::checkpoint::Standing;
+use crate::log::{Hash, verify_consistency};
+
+/// How two verified checkpoints of one network go together.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Relation {
+    /// They are of one log and one state.
+    Same,
+    /// The longer log begins with the shorter one.
+    Extends,
+    /// They contradict each other: the validators signed two histories. Both notes are the evidence.
+    Fork,
+    /// The proof does not show that one log begins with the other. That is no evidence of a fork as
+    /// long as another node may have a better proof.
+    Unproven,
+}
+
+/// Compares two verified checkpoints of one network, in any order; `proof` is the consistency proof
+/// from the shorter log to the longer (RFC 9162 §2.1.4), empty where they are of one length.
+pub fn compare(a: &Standing, b: &Standing, proof: &[Hash]) -> Relation {
+    let (old, new) = match (a.size, a.height) <= (b.size, b.height) {
+        true => (a, b),
+        false => (b, a),
+    };
+    if contradict(old, new) {
+        return Relation::Fork;
+    }
+    if old.size == new.size {
+        return Relation::Same;
+    }
+    match verify_consistency((old.size, &old.log), (new.size, &new.log), proof) {
+        Ok(()) => Relation::Extends,
+        Err(_) => Relation::Unproven,
+    }
+}
+
+/// Whether no one history has both, `old` having the shorter log, or one as long at a lower height.
+pub(super) fn contradict(old: &Standing, new: &Standing) -> bool {
+    let grown = old.size < new.size;
+    // A block has one checkpoint; the log never shrinks and time never goes back.
+    old.height == new.height && old != new
+        || old.height > new.height
+        || old.time > new.time
+        // The state follows from the log.
+        || !grown && (old.log, old.state) != (new.log, new.state)
+}

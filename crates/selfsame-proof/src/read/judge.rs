@@ -1,0 +1,277 @@
+//! Judging a read: each rule with its result, and the paragraph it rests on.
+
+use selfsame_crypto::time::UnixTime;
+
+use super::fork::contradict;
+use super::{Bundle, TrustRoot};
+use crate::ProofError;
+use crate::checkpoint::{Agreed, Standing};
+use crate::note::{SignedNote, VerifierKey};
+use crate::tree;
+
+/// What a reader asks of a read beyond its being genuine.
+#[derive(Clone, Debug)]
+pub struct Policy {
+    /// How old, in seconds, the checkpoint may be; none for what never changes.
+    pub max_age: Option<u64>,
+    /// How far, in seconds, clocks may differ.
+    pub skew: u64,
+    /// The witnesses that count.
+    pub witnesses: Vec<VerifierKey>,
+    /// How many of them must have signed.
+    pub witnesses_needed: usize,
+}
+
+/// The conclusion, in rising order of what is wrong.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub enum Outcome {
+    /// Every rule that applies holds.
+    Verified,
+    /// Genuine, but too old, from the future, or older than what was seen before.
+    Untimely,
+    /// Not signed by enough of those who are trusted; a handover or a witness may be missing.
+    Untrusted,
+    /// Forged or tampered with: whoever sent it lies, or whoever signed it does.
+    Forged,
+}
+
+/// One rule, its result, and the paragraph it rests on.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Rule {
+    /// The rule's name, in snake case.
+    pub name: &'static str,
+    /// Whether it holds; none where it does not apply or could not be judged.
+    pub passed: Option<bool>,
+    /// What was seen, without any value.
+    pub detail: String,
+    /// The specification's paragraph, or the heading of docs/registry.md.
+    pub paragraph: &'static str,
+}
+
+/// What judging a read concluded.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Report {
+    /// The conclusion.
+    pub outcome: Outcome,
+    /// Every rule, in the order it was judged.
+    pub rules: Vec<Rule>,
+    /// As of when the answer holds, where validators signed for it.
+    pub as_of: Option<Standing>,
+    /// The validators that signed the checkpoint, by name.
+    pub signers: Vec<String>,
+    /// The witnesses of the policy that signed it, by name, and when.
+    pub witnesses: Vec<(String, UnixTime)>,
+    /// What the reader may trust from now on; none unless the read is verified.
+    pub trust: Option<TrustRoot>,
+}
+
+const HANDOVER: &str = "docs/registry.md, Changes of validators";
+const SIGNED: &str = "docs/registry.md, Who signs; C2SP signed-note, Signatures";
+const NETWORK: &str = "C2SP tlog-checkpoint, Note text";
+const VALUE: &str = "docs/registry.md, The state; ICS-023";
+const TIMES: &str = "docs/registry.md, As of when";
+const WITNESS: &str = "C2SP tlog-cosignature, Format";
+
+/// Judges a read by what the reader trusts and asks for.
+pub fn judge(bundle: &Bundle, trust: &TrustRoot, policy: &Policy, now: UnixTime) -> Report {
+    let mut judge = Judge {
+        policy,
+        now,
+        report: Report {
+            outcome: Outcome::Verified,
+            rules: Vec::new(),
+            as_of: None,
+            signers: Vec::new(),
+            witnesses: Vec::new(),
+            trust: None,
+        },
+    };
+    judge.all(bundle, trust);
+    judge.report
+}
+
+struct Judge<'a> {
+    policy: &'a Policy,
+    now: UnixTime,
+    report: Report,
+}
+
+/// What a broken rule means.
+struct Broken(Outcome, String);
+
+type Judged = Result<String, Broken>;
+
+impl Judge<'_> {
+    fn all(&mut self, bundle: &Bundle, trust: &TrustRoot) {
+        let Some(trust) = self.handovers(bundle, trust) else {
+            return;
+        };
+        let Some((note, Agreed { standing, signers })) = self.signed(bundle, &trust) else {
+            return;
+        };
+        self.report.as_of = Some(standing);
+        self.report.signers = signers;
+        let value = bundle.value.as_deref();
+        let proven = tree::verify(&standing.state, &bundle.key, value, &bundle.proof);
+        let seen = match value {
+            Some(_) => "the object is in the state",
+            None => "no object is in the state",
+        };
+        self.rule("value", VALUE, broken(proven).map(|()| seen.to_owned()));
+        self.times(&standing, trust.seen.as_ref());
+        self.witnesses(&note);
+        if self.report.outcome == Outcome::Verified {
+            self.report.trust = Some(TrustRoot {
+                seen: Some(standing),
+                ..trust
+            });
+        }
+    }
+
+    /// Every change of validators, in order.
+    fn handovers(&mut self, bundle: &Bundle, trust: &TrustRoot) -> Option<TrustRoot> {
+        let mut trust = trust.clone();
+        for handover in &bundle.handovers {
+            let next = trust.after(handover);
+            let judged = broken(next.as_ref().map_err(Clone::clone).map(|next| {
+                let (from, count) = (next.from_height, next.set.validators().len());
+                format!("from height {from} on {count} validators judge")
+            }));
+            self.rule("handover", HANDOVER, judged);
+            trust = next.ok()?;
+        }
+        Some(trust)
+    }
+
+    /// The checkpoint, if it is of the network and enough of its validators signed it.
+    fn signed(&mut self, bundle: &Bundle, trust: &TrustRoot) -> Option<(SignedNote, Agreed)> {
+        let note = SignedNote::parse(&bundle.note);
+        // The first line of a checkpoint is its origin.
+        let origin = note
+            .as_ref()
+            .ok()
+            .and_then(|note| note.text().lines().next());
+        let network = match origin == Some(trust.origin.as_str()) {
+            true => Ok("the checkpoint is of the network".to_owned()),
+            false => Err(Broken(
+                Outcome::Forged,
+                "the checkpoint is of another network".to_owned(),
+            )),
+        };
+        self.rule("network", NETWORK, network);
+        let agreed = note.and_then(|note| trust.agreed(&note).map(|agreed| (note, agreed)));
+        let judged = broken(agreed.as_ref().map_err(Clone::clone).map(|(_, agreed)| {
+            let (signed, all) = (agreed.signers.len(), trust.set.validators().len());
+            format!("{signed} of {all} validators signed, with more than two thirds of the power")
+        }));
+        self.rule("quorum", SIGNED, judged);
+        agreed.ok()
+    }
+
+    fn times(&mut self, standing: &Standing, seen: Option<&Standing>) {
+        let age = self.now.0.saturating_sub(standing.time.0);
+        let max_age = self.policy.max_age;
+        let detail = format!("the checkpoint is {age} s old");
+        let recent = untimely(max_age.is_none_or(|most| age <= most), detail);
+        self.rule("age", TIMES, recent);
+
+        let latest = self.now.0.saturating_add(self.policy.skew);
+        let ahead = standing.time.0.saturating_sub(self.now.0);
+        let detail = format!("the checkpoint is {ahead} s ahead of the reader's clock");
+        self.rule("future", TIMES, untimely(standing.time.0 <= latest, detail));
+
+        let Some(seen) = seen else {
+            return self.skipped("rollback", TIMES, "no checkpoint was seen before");
+        };
+        let detail = format!("the newest checkpoint seen is of height {}", seen.height);
+        let not_older = standing.height >= seen.height;
+        self.rule("rollback", TIMES, untimely(not_older, detail));
+        let (old, new) = match (seen.size, seen.height) <= (standing.size, standing.height) {
+            true => (seen, standing),
+            false => (standing, seen),
+        };
+        let one_history = match contradict(old, new) {
+            false => Ok("it does not contradict the newest checkpoint seen".to_owned()),
+            true => Err(Broken(
+                Outcome::Forged,
+                "it contradicts the newest checkpoint seen: two histories are signed".to_owned(),
+            )),
+        };
+        self.rule("fork", TIMES, one_history);
+    }
+
+    fn witnesses(&mut self, note: &SignedNote) {
+        let policy = self.policy;
+        let latest = UnixTime(self.now.0.saturating_add(policy.skew));
+        let signers = note.signers(&policy.witnesses);
+        let judged = match signers {
+            Err(error) => broken(Err(error)),
+            Ok(signers) => {
+                let timely = signers.iter().filter_map(|signer| {
+                    let time = signer.time.filter(|time| *time <= latest)?;
+                    Some((signer.key.name().to_owned(), time))
+                });
+                self.report.witnesses = timely.collect();
+                let (signed, needed) = (self.report.witnesses.len(), policy.witnesses_needed);
+                let detail = format!("{signed} witnesses signed, {needed} are needed");
+                match signed >= needed {
+                    true => Ok(detail),
+                    false => Err(Broken(Outcome::Untrusted, detail)),
+                }
+            }
+        };
+        if policy.witnesses.is_empty() && policy.witnesses_needed == 0 {
+            return self.skipped("witnesses", WITNESS, "no witness is asked for");
+        }
+        self.rule("witnesses", WITNESS, judged);
+    }
+
+    fn rule(&mut self, name: &'static str, paragraph: &'static str, judged: Judged) {
+        let (passed, detail) = match judged {
+            Ok(detail) => (true, detail),
+            Err(Broken(outcome, detail)) => {
+                self.report.outcome = self.report.outcome.max(outcome);
+                (false, detail)
+            }
+        };
+        self.report.rules.push(Rule {
+            name,
+            passed: Some(passed),
+            detail,
+            paragraph,
+        });
+    }
+
+    fn skipped(&mut self, name: &'static str, paragraph: &'static str, why: &str) {
+        self.report.rules.push(Rule {
+            name,
+            passed: None,
+            detail: why.to_owned(),
+            paragraph,
+        });
+    }
+}
+
+impl Report {
+    /// Whether every rule that applies holds.
+    pub fn is_verified(&self) -> bool {
+        self.outcome == Outcome::Verified
+    }
+}
+
+fn broken<T>(result: Result<T, ProofError>) -> Result<T, Broken> {
+    result.map_err(|error| {
+        let outcome = match error {
+            ProofError::Untrusted => Outcome::Untrusted,
+            _ => Outcome::Forged,
+        };
+        Broken(outcome, error.to_string())
+    })
+}
+
+fn untimely(holds: bool, detail: String) -> Judged {
+    match holds {
+        true => Ok(detail),
+        false => Err(Broken(Outcome::Untimely, detail)),
+    }
+}

@@ -1,0 +1,267 @@
+//! The state as a Jellyfish Merkle tree with SHA-256: changes of it, proofs of presence and absence.
+//!
+//! A key's place is its SHA-256; four levels of the binary tree make one stored node, and a subtree
+//! with one leaf is that leaf (Jellyfish Merkle Tree, Diem 2021, §3). Roots and proofs are those of
+//! the crate `jmt`, whose ICS23 specification proofs follow with the object's digest as the value.
+
+use std::collections::BTreeMap;
+
+use selfsame_crypto::hash::sha256;
+
+use crate::log::Hash;
+
+use node::{Child, Leaf, Node, nibble, node_key};
+
+mod node;
+mod proof;
+mod prove;
+#[cfg(test)]
+mod tests;
+
+pub use proof::{Neighbour, Path, Proof, verify};
+pub use prove::prove;
+
+/// The root of the empty tree.
+pub const EMPTY: Hash = *b"SPARSE_MERKLE_PLACEHOLDER_HASH__";
+/// Longest key, in bytes.
+pub const MAX_KEY_BYTES: usize = 1024;
+
+/// Nibbles of a path.
+const DEPTH: usize = 64;
+
+/// Where nodes are read from.
+pub trait NodeRead {
+    /// The node under a key of [`Changes::nodes`].
+    fn node(&self, key: &[u8]) -> Result<Option<Vec<u8>>, ReadError>;
+}
+
+impl NodeRead for BTreeMap<Vec<u8>, Vec<u8>> {
+    fn node(&self, key: &[u8]) -> Result<Option<Vec<u8>>, ReadError> {
+        Ok(self.get(key).cloned())
+    }
+}
+
+/// What the store said when it could not read.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("{0}")]
+pub struct ReadError(pub String);
+
+/// Why a tree cannot be changed or a proof not be made; the keeper of the tree must act.
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
+pub enum TreeError {
+    /// The store cannot be read.
+    #[error("the tree cannot be read: {0}")]
+    Read(#[from] ReadError),
+    /// A node is gone; perhaps the version asked for is pruned.
+    #[error("a node of the tree is not there (any more)")]
+    Missing,
+    /// A node is not what was written.
+    #[error("a node of the tree is damaged")]
+    Damaged,
+    /// A key is empty or too long.
+    #[error("a key of the tree has 1 to {MAX_KEY_BYTES} bytes")]
+    Key,
+    /// A version is not later than the one before.
+    #[error("versions of the tree grow")]
+    Version,
+}
+
+/// A version of the tree: its hash, and when it was last changed.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Root {
+    /// The version (block height) of the last change, under which the root node is kept.
+    pub version: u64,
+    /// The hash.
+    pub hash: Hash,
+}
+
+impl Root {
+    /// The tree before anything was written.
+    pub const EMPTY: Self = Self {
+        version: 0,
+        hash: EMPTY,
+    };
+}
+
+/// What a change does to the tree: all that is to be stored.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Changes {
+    /// The tree afterwards; the one before where nothing changed.
+    pub root: Root,
+    /// New nodes, by key. No key is ever written twice with different content.
+    pub nodes: Vec<(Vec<u8>, Vec<u8>)>,
+    /// Keys of nodes that this version does without. Older versions need them.
+    pub stale: Vec<Vec<u8>>,
+}
+
+/// A change of one key, at its place.
+struct Write<'w> {
+    path: Hash,
+    key: &'w [u8],
+    value: Option<Hash>,
+}
+
+/// Puts (`Some`) and removes (`None`) objects by key. `version` is greater than any before, except
+/// that the first may be 0; of a key that comes twice the last counts. Old objects are not needed.
+pub fn update<'w>(
+    nodes: &dyn NodeRead,
+    before: Root,
+    version: u64,
+    writes: impl IntoIterator<Item = (&'w [u8], Option<&'w [u8]>)>,
+) -> Result<Changes, TreeError> {
+    let writes = sorted(writes)?;
+    let mut update = Update {
+        before: nodes,
+        version,
+        nodes: Vec::new(),
+        stale: Vec::new(),
+    };
+    if !writes.is_empty() && before != Root::EMPTY && version <= before.version {
+        return Err(TreeError::Version);
+    }
+    let top = (before.hash != EMPTY).then_some(Child::Inner {
+        hash: before.hash,
+        version: before.version,
+    });
+    let root = match update.place(top, 0, &writes)? {
+        None if before.hash == EMPTY => before,
+        None => Root {
+            version,
+            hash: EMPTY,
+        },
+        Some(Child::Inner { hash, version }) => Root { version, hash },
+        // The root is stored as a node even where it has one leaf only.
+        Some(Child::Leaf(leaf)) => {
+            let path = leaf.path;
+            let mut node = Node::default();
+            node.set(nibble(&path, 0), Some(Child::Leaf(leaf)));
+            let hash = update.store(&node, &path, 0);
+            Root { version, hash }
+        }
+    };
+    Ok(Changes {
+        root,
+        nodes: update.nodes,
+        stale: update.stale,
+    })
+}
+
+fn sorted<'w>(
+    writes: impl IntoIterator<Item = (&'w [u8], Option<&'w [u8]>)>,
+) -> Result<Vec<Write<'w>>, TreeError> {
+    let mut sorted = BTreeMap::new();
+    for (key, object) in writes {
+        if key.is_empty() || key.len() > MAX_KEY_BYTES {
+            return Err(TreeError::Key);
+        }
+        let write = Write {
+            path: sha256(key),
+            key,
+            value: object.map(sha256),
+        };
+        sorted.insert(write.path, write);
+    }
+    Ok(sorted.into_values().collect())
+}
+
+struct Update<'n> {
+    before: &'n dyn NodeRead,
+    version: u64,
+    nodes: Vec<(Vec<u8>, Vec<u8>)>,
+    stale: Vec<Vec<u8>>,
+}
+
+impl Update<'_> {
+    /// What stands at a place, `depth` nibbles below the root, after the writes that belong under it.
+    fn place(
+        &mut self,
+        child: Option<Child>,
+        depth: usize,
+        writes: &[Write<'_>],
+    ) -> Result<Option<Child>, TreeError> {
+        let (leaf, writes) = match (child, writes) {
+            (child, []) => return Ok(child),
+            (Some(Child::Inner { hash, version }), writes) => {
+                return self.descend((hash, version), depth, writes);
+            }
+            (Some(Child::Leaf(leaf)), writes) => (Some(leaf), writes),
+            (None, writes) => (None, writes),
+        };
+        let mut leaves: Vec<Leaf> = writes.iter().filter_map(Write::leaf).collect();
+        if let Some(leaf) = leaf.filter(|leaf| writes.iter().all(|write| write.path != leaf.path)) {
+            let at = leaves.partition_point(|other| other.path < leaf.path);
+            leaves.insert(at, leaf);
+        }
+        self.build(&leaves, depth)
+    }
+
+    /// Changes a stored node.
+    fn descend(
+        &mut self,
+        (hash, version): (Hash, u64),
+        depth: usize,
+        writes: &[Write<'_>],
+    ) -> Result<Option<Child>, TreeError> {
+        let path = writes.first().map_or(EMPTY, |write| write.path);
+        let key = node_key(version, &path, depth);
+        let mut node = Node::load(self.before, &key)?;
+        let mut changed = false;
+        let same = |a: &Write<'_>, b: &Write<'_>| nibble(&a.path, depth) == nibble(&b.path, depth);
+        for group in writes.chunk_by(same) {
+            let slot = group.first().map_or(0, |write| nibble(&write.path, depth));
+            let before = node.get(slot).cloned();
+            let after = self.place(before.clone(), depth.saturating_add(1), group)?;
+            changed |= before != after;
+            node.set(slot, after);
+        }
+        if !changed {
+            return Ok(Some(Child::Inner { hash, version }));
+        }
+        self.stale.push(key);
+        // A subtree with one leaf is that leaf.
+        if let Some(alone) = node.collapsed() {
+            return Ok(alone);
+        }
+        Ok(Some(self.stored(&node, &path, depth)))
+    }
+
+    /// A new subtree.
+    fn build(&mut self, leaves: &[Leaf], depth: usize) -> Result<Option<Child>, TreeError> {
+        let path = match leaves {
+            [] => return Ok(None),
+            [leaf] => return Ok(Some(Child::Leaf(leaf.clone()))),
+            // Two different keys with one SHA-256.
+            _ if depth >= DEPTH => return Err(TreeError::Damaged),
+            [leaf, ..] => leaf.path,
+        };
+        let mut node = Node::default();
+        for group in leaves.chunk_by(|a, b| nibble(&a.path, depth) == nibble(&b.path, depth)) {
+            let slot = group.first().map_or(0, |leaf| nibble(&leaf.path, depth));
+            node.set(slot, self.build(group, depth.saturating_add(1))?);
+        }
+        Ok(Some(self.stored(&node, &path, depth)))
+    }
+
+    fn stored(&mut self, node: &Node, path: &Hash, depth: usize) -> Child {
+        Child::Inner {
+            hash: self.store(node, path, depth),
+            version: self.version,
+        }
+    }
+
+    fn store(&mut self, node: &Node, path: &Hash, depth: usize) -> Hash {
+        let key = node_key(self.version, path, depth);
+        self.nodes.push((key, node.to_bytes()));
+        node.hash()
+    }
+}
+
+impl Write<'_> {
+    fn leaf(&self) -> Option<Leaf> {
+        self.value.map(|value| Leaf {
+            path: self.path,
+            key: self.key.to_vec(),
+            value,
+        })
+    }
+}

@@ -1,0 +1,290 @@
+//! A stored node: sixteen places, each empty, a leaf or a further node. Its hash and its bytes.
+
+use selfsame_crypto::hash::{sha256, sha256_parts};
+
+use super::{EMPTY, MAX_KEY_BYTES, NodeRead, TreeError};
+use crate::log::Hash;
+
+const LEAF_DOMAIN: &[u8] = b"JMT::LeafNode";
+const INNER_DOMAIN: &[u8] = b"JMT::IntrnalNode";
+const WIDTH: usize = 16;
+
+/// An object's place: SHA-256 of its key, the key, SHA-256 of the object.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(super) struct Leaf {
+    pub(super) path: Hash,
+    pub(super) key: Vec<u8>,
+    pub(super) value: Hash,
+}
+
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(super) enum Child {
+    Leaf(Leaf),
+    /// A node of its own, by its hash, kept under the version it is of.
+    Inner {
+        hash: Hash,
+        version: u64,
+    },
+}
+
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub(super) struct Node([Option<Child>; WIDTH]);
+
+/// What a place says about the hash of the subtrees above it.
+#[derive(Clone, Copy)]
+enum Slot {
+    Empty,
+    Leaf(Hash),
+    Inner(Hash),
+}
+
+/// How a path goes on below a node.
+pub(super) enum Next<'n> {
+    /// Nothing, or another subtree's only leaf, or a leaf at its place.
+    End(Option<&'n Leaf>),
+    Inner {
+        version: u64,
+    },
+}
+
+pub(super) fn leaf_hash(path: &Hash, value: &Hash) -> Hash {
+    sha256_parts(&[LEAF_DOMAIN, path, &sha256(value)])
+}
+
+pub(super) fn inner_hash(left: &Hash, right: &Hash) -> Hash {
+    sha256_parts(&[INNER_DOMAIN, left, right])
+}
+
+/// The four bits at a depth, in nibbles, of a path.
+pub(super) fn nibble(path: &Hash, depth: usize) -> usize {
+    let byte = path.get(depth / 2).copied().unwrap_or(0);
+    usize::from(if depth.is_multiple_of(2) {
+        byte >> 4
+    } else {
+        byte & 15
+    })
+}
+
+/// The path with other bits at a depth and none below.
+pub(super) fn with_nibble(path: &Hash, depth: usize, nibble: usize) -> Hash {
+    let mut changed = [0; 32];
+    let whole = depth / 2;
+    for (to, from) in changed.iter_mut().zip(path).take(whole) {
+        *to = *from;
+    }
+    let low = u8::try_from(nibble & 15).unwrap_or(0);
+    let byte = path.get(whole).copied().unwrap_or(0);
+    if let Some(to) = changed.get_mut(whole) {
+        *to = if depth.is_multiple_of(2) {
+            low << 4
+        } else {
+            byte & 0xf0 | low
+        };
+    }
+    changed
+}
+
+/// Version (8 bytes, big endian), depth in nibbles (1 byte), the path so far in whole bytes.
+pub(super) fn node_key(version: u64, path: &Hash, depth: usize) -> Vec<u8> {
+    let mut key = version.to_be_bytes().to_vec();
+    key.push(u8::try_from(depth).unwrap_or(u8::MAX));
+    key.extend(path.iter().take(depth / 2));
+    if !depth.is_multiple_of(2) {
+        key.push(path.get(depth / 2).copied().unwrap_or(0) & 0xf0);
+    }
+    key
+}
+
+impl Leaf {
+    pub(super) fn hash(&self) -> Hash {
+        leaf_hash(&self.path, &self.value)
+    }
+}
+
+impl Node {
+    pub(super) fn load(from: &dyn NodeRead, key: &[u8]) -> Result<Self, TreeError> {
+        let bytes = from.node(key)?.ok_or(TreeError::Missing)?;
+        Self::from_bytes(&bytes).ok_or(TreeError::Damaged)
+    }
+
+    pub(super) fn get(&self, slot: usize) -> Option<&Child> {
+        self.0.get(slot).and_then(Option::as_ref)
+    }
+
+    pub(super) fn set(&mut self, slot: usize, child: Option<Child>) {
+        if let Some(place) = self.0.get_mut(slot) {
+            *place = child;
+        }
+    }
+
+    /// The places that are taken, from left to right.
+    pub(super) fn taken(&self) -> impl DoubleEndedIterator<Item = (usize, &Child)> {
+        let taken = |(slot, child): (usize, &'_ Option<Child>)| child.is_some().then_some(slot);
+        let slots: Vec<usize> = self.0.iter().enumerate().filter_map(taken).collect();
+        slots
+            .into_iter()
+            .filter_map(|slot| self.get(slot).map(|child| (slot, child)))
+    }
+
+    /// What stands for the node where it is empty or has nothing but one leaf.
+    pub(super) fn collapsed(&self) -> Option<Option<Child>> {
+        let mut taken = self.0.iter().flatten();
+        match (taken.next(), taken.next()) {
+            (None, _) => Some(None),
+            (Some(Child::Leaf(leaf)), None) => Some(Some(Child::Leaf(leaf.clone()))),
+            _ => None,
+        }
+    }
+
+    pub(super) fn hash(&self) -> Hash {
+        hash_of(&self.slots())
+    }
+
+    /// How a path goes on through this node, and the hashes beside it from above, which are added.
+    pub(super) fn follow(&self, slot: usize, beside: &mut Vec<Hash>) -> Next<'_> {
+        let slots = self.slots();
+        let (mut range, mut first) = (slots.as_slice(), 0);
+        while range.len() > 1 {
+            if let Some(at) = only_leaf(range) {
+                return Next::End(self.leaf(at.saturating_add(first)));
+            }
+            let half = range.len() / 2;
+            let (left, right) = range.split_at(half);
+            if slot < first.saturating_add(half) {
+                beside.push(hash_of(right));
+                range = left;
+            } else {
+                beside.push(hash_of(left));
+                range = right;
+                first = first.saturating_add(half);
+            }
+        }
+        match self.get(slot) {
+            Some(Child::Inner { version, .. }) => Next::Inner { version: *version },
+            Some(Child::Leaf(leaf)) => Next::End(Some(leaf)),
+            None => Next::End(None),
+        }
+    }
+
+    fn leaf(&self, slot: usize) -> Option<&Leaf> {
+        match self.get(slot) {
+            Some(Child::Leaf(leaf)) => Some(leaf),
+            _ => None,
+        }
+    }
+
+    fn slots(&self) -> [Slot; WIDTH] {
+        self.0.each_ref().map(|child| match child {
+            None => Slot::Empty,
+            Some(Child::Leaf(leaf)) => Slot::Leaf(leaf.hash()),
+            Some(Child::Inner { hash, .. }) => Slot::Inner(*hash),
+        })
+    }
+
+    /// Which places are taken and which by leaves (2 bytes each, big endian, the first place the
+    /// highest bit); then from left to right of a leaf the length of its key (2 bytes), the key and
+    /// the object's digest, of a further node its hash and version (8 bytes).
+    pub(super) fn to_bytes(&self) -> Vec<u8> {
+        let bits = |of: fn(&Child) -> bool| -> u16 {
+            let set = |bits: u16, child: &Option<Child>| {
+                bits << 1 | u16::from(child.as_ref().is_some_and(of))
+            };
+            self.0.iter().fold(0, set)
+        };
+        let mut bytes = bits(|_| true).to_be_bytes().to_vec();
+        bytes.extend(bits(|child| matches!(child, Child::Leaf(_))).to_be_bytes());
+        for child in self.0.iter().flatten() {
+            match child {
+                Child::Leaf(leaf) => {
+                    write_key(&mut bytes, &leaf.key);
+                    bytes.extend(leaf.value);
+                }
+                Child::Inner { hash, version } => {
+                    bytes.extend(hash);
+                    bytes.extend(version.to_be_bytes());
+                }
+            }
+        }
+        bytes
+    }
+
+    fn from_bytes(mut bytes: &[u8]) -> Option<Self> {
+        let rest = &mut bytes;
+        let taken = u16::from_be_bytes(take(rest)?);
+        let leaves = u16::from_be_bytes(take(rest)?);
+        if leaves & !taken != 0 {
+            return None;
+        }
+        let mut node = Self::default();
+        let mut bit = 1_u16 << 15;
+        for place in &mut node.0 {
+            if leaves & bit != 0 {
+                let key = read_key(rest)?;
+                *place = Some(Child::Leaf(Leaf {
+                    path: sha256(&key),
+                    key,
+                    value: take(rest)?,
+                }));
+            } else if taken & bit != 0 {
+                *place = Some(Child::Inner {
+                    hash: take(rest)?,
+                    version: u64::from_be_bytes(take(rest)?),
+                });
+            }
+            bit >>= 1;
+        }
+        rest.is_empty().then_some(node)
+    }
+}
+
+/// The hash over places side by side: none is the empty hash, a lone leaf stands for all of them.
+fn hash_of(slots: &[Slot]) -> Hash {
+    match slots {
+        [] | [Slot::Empty] => EMPTY,
+        [Slot::Leaf(hash) | Slot::Inner(hash)] => *hash,
+        _ => {
+            if slots.iter().all(|slot| matches!(slot, Slot::Empty)) {
+                return EMPTY;
+            }
+            if let Some(Slot::Leaf(hash)) = only_leaf(slots).and_then(|at| slots.get(at)) {
+                return *hash;
+            }
+            let (left, right) = slots.split_at(slots.len() / 2);
+            inner_hash(&hash_of(left), &hash_of(right))
+        }
+    }
+}
+
+/// The place of the only leaf, where there is nothing else.
+fn only_leaf(slots: &[Slot]) -> Option<usize> {
+    let mut taken = slots
+        .iter()
+        .enumerate()
+        .filter(|(_, slot)| !matches!(slot, Slot::Empty));
+    match (taken.next(), taken.next()) {
+        (Some((at, Slot::Leaf(_))), None) => Some(at),
+        _ => None,
+    }
+}
+
+pub(super) fn write_key(to: &mut Vec<u8>, key: &[u8]) {
+    // Keys are at most MAX_KEY_BYTES long.
+    to.extend(u16::try_from(key.len()).unwrap_or(u16::MAX).to_be_bytes());
+    to.extend(key);
+}
+
+pub(super) fn read_key(from: &mut &[u8]) -> Option<Vec<u8>> {
+    let length = usize::from(u16::from_be_bytes(take(from)?));
+    if length == 0 || length > MAX_KEY_BYTES {
+        return None;
+    }
+    let (key, rest) = from.split_at_checked(length)?;
+    *from = rest;
+    Some(key.to_vec())
+}
+
+pub(super) fn take<const N: usize>(from: &mut &[u8]) -> Option<[u8; N]> {
+    let (first, rest) = from.split_first_chunk::<N>()?;
+    *from = rest;
+    Some(*first)
+}

@@ -1,0 +1,135 @@
+//! Making proofs from stored nodes.
+
+use selfsame_crypto::hash::sha256;
+
+use super::node::{Child, Leaf, Next, Node, nibble, node_key, with_nibble};
+use super::{DEPTH, EMPTY, Neighbour, NodeRead, Path, Proof, Root, TreeError};
+use crate::log::Hash;
+
+/// Proves what is, or that nothing is, under a key in a version of the tree. Objects are not read.
+pub fn prove(nodes: &dyn NodeRead, root: Root, key: &[u8]) -> Result<Proof, TreeError> {
+    if root.hash == EMPTY {
+        return Ok(Proof::Absent {
+            left: None,
+            right: None,
+        });
+    }
+    let place = sha256(key);
+    let tree = Tree { nodes, root };
+    let way = tree.walk(&place)?;
+    if way.end.as_ref().is_some_and(|leaf| leaf.path == place) {
+        return Ok(Proof::Present(Path::new(way.beside)));
+    }
+    let neighbour = |before| -> Result<_, TreeError> {
+        match tree.next_to(&way, &place, before)? {
+            Some(leaf) => tree.neighbour(leaf).map(Some),
+            None => Ok(None),
+        }
+    };
+    Ok(Proof::Absent {
+        left: neighbour(true)?,
+        right: neighbour(false)?,
+    })
+}
+
+struct Tree<'n> {
+    nodes: &'n dyn NodeRead,
+    root: Root,
+}
+
+/// The way from the root towards a place.
+struct Way {
+    /// The nodes passed, from above.
+    nodes: Vec<Node>,
+    /// The hashes beside it, from above.
+    beside: Vec<Hash>,
+    /// The leaf it ends at, which may be of another place.
+    end: Option<Leaf>,
+}
+
+impl Tree<'_> {
+    fn walk(&self, place: &Hash) -> Result<Way, TreeError> {
+        let mut way = Way {
+            nodes: Vec::new(),
+            beside: Vec::new(),
+            end: None,
+        };
+        let mut version = self.root.version;
+        for depth in 0..DEPTH {
+            let node = Node::load(self.nodes, &node_key(version, place, depth))?;
+            let next = match node.follow(nibble(place, depth), &mut way.beside) {
+                Next::Inner { version } => Some(version),
+                Next::End(leaf) => {
+                    way.end = leaf.cloned();
+                    None
+                }
+            };
+            way.nodes.push(node);
+            match next {
+                Some(next) => version = next,
+                None => return Ok(way),
+            }
+        }
+        Err(TreeError::Damaged)
+    }
+
+    fn neighbour(&self, leaf: Leaf) -> Result<Neighbour, TreeError> {
+        let way = self.walk(&leaf.path)?;
+        Ok(Neighbour {
+            key: leaf.key,
+            value: leaf.value,
+            path: Path::new(way.beside),
+        })
+    }
+
+    /// The last leaf before a place, or the first after it.
+    fn next_to(&self, way: &Way, place: &Hash, before: bool) -> Result<Option<Leaf>, TreeError> {
+        if let Some(leaf) = way
+            .end
+            .as_ref()
+            .filter(|leaf| (leaf.path < *place) == before)
+        {
+            return Ok(Some(leaf.clone()));
+        }
+        for (depth, node) in way.nodes.iter().enumerate().rev() {
+            let own = nibble(place, depth);
+            let beside = match before {
+                true => node.taken().rfind(|(slot, _)| *slot < own),
+                false => node.taken().find(|(slot, _)| *slot > own),
+            };
+            if let Some((slot, child)) = beside {
+                let at = with_nibble(place, depth, slot);
+                return self
+                    .outermost(child, at, depth.saturating_add(1), before)
+                    .map(Some);
+            }
+        }
+        Ok(None)
+    }
+
+    /// The last (or first) leaf of a subtree that stands at a place, so many nibbles deep.
+    fn outermost(
+        &self,
+        child: &Child,
+        mut at: Hash,
+        depth: usize,
+        last: bool,
+    ) -> Result<Leaf, TreeError> {
+        let mut child = child.clone();
+        for depth in depth..=DEPTH {
+            let version = match child {
+                Child::Leaf(leaf) => return Ok(leaf),
+                Child::Inner { version, .. } => version,
+            };
+            let node = Node::load(self.nodes, &node_key(version, &at, depth))?;
+            let outermost = match last {
+                true => node.taken().next_back(),
+                false => node.taken().next(),
+            };
+            let (slot, below) = outermost.ok_or(TreeError::Damaged)?;
+            at = with_nibble(&at, depth, slot);
+            child = below.clone();
+        }
+        Err(TreeError::Damaged)
+    }
+}

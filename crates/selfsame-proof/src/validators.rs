@@ -1,0 +1,174 @@
+//! The validators of a network: who signs its checkpoints, and with what weight.
+
+use selfsame_crypto::{KeyType, PublicKey};
+
+use crate::ProofError;
+use crate::cbor::{Item, Malformed, Reader, Writer};
+use crate::note::VerifierKey;
+
+/// The key of the state under which the set is kept.
+pub const STATE_KEY: &[u8] = b"validators";
+/// Most validators of a network.
+pub const MAX_VALIDATORS: usize = 100;
+/// Longest name of a validator.
+pub const MAX_NAME_BYTES: usize = 64;
+/// Greatest power of one validator. A hundred times it is within what the engine allows.
+pub const MAX_POWER: u64 = 1 << 40;
+
+const DOMAIN: &str = "selfsame/validators/1";
+
+/// Somebody who signs checkpoints.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Validator {
+    /// Its name, which is part of the name its notes are signed under.
+    pub name: String,
+    /// Its Ed25519 key for checkpoints.
+    pub key: PublicKey,
+    /// Its weight, at least 1.
+    pub power: u64,
+    /// Its Ed25519 key in a consensus engine, where there is one.
+    pub consensus: Option<PublicKey>,
+}
+
+/// The validators of a height, sorted by name.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct ValidatorSet(Vec<Validator>);
+
+impl ValidatorSet {
+    /// A set, in any order; 1 to [`MAX_VALIDATORS`], each name and key once.
+    pub fn new(mut validators: Vec<Validator>) -> Result<Self, Malformed> {
+        validators.sort_by(|a, b| a.name.cmp(&b.name));
+        let set = Self(validators);
+        set.check()?;
+        Ok(set)
+    }
+
+    /// The validators, by name.
+    pub fn validators(&self) -> &[Validator] {
+        &self.0
+    }
+
+    /// The weight of all.
+    pub fn power(&self) -> u64 {
+        self.power_of(|_| true)
+    }
+
+    /// The weight of some.
+    pub fn power_of(&self, counts: impl Fn(&Validator) -> bool) -> u64 {
+        let some = self.0.iter().filter(|validator| counts(validator));
+        some.fold(0, |sum, validator| sum.saturating_add(validator.power))
+    }
+
+    /// Whether a weight is more than two thirds of that of all.
+    pub fn is_quorum(&self, power: u64) -> bool {
+        u128::from(power).saturating_mul(3) > u128::from(self.power()).saturating_mul(2)
+    }
+
+    /// The keys the validators sign notes of a network with, in the order of
+    /// [`ValidatorSet::validators`]: each is named `<origin>/<validator>`.
+    pub fn verifier_keys(&self, origin: &str) -> Result<Vec<VerifierKey>, ProofError> {
+        let key = |validator: &Validator| validator.verifier_key(origin);
+        self.0.iter().map(key).collect()
+    }
+
+    /// The set as it is kept in the state.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        self.to_cbor()
+    }
+
+    /// Reads a set as it is kept in the state.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Malformed> {
+        Self::from_cbor(bytes)
+    }
+
+    fn check(&self) -> Result<(), Malformed> {
+        if self.0.is_empty() || self.0.len() > MAX_VALIDATORS {
+            return Err(Malformed("a network has 1 to 100 validators"));
+        }
+        self.0.iter().try_for_each(Validator::check)?;
+        if !self.0.is_sorted_by(|a, b| a.name < b.name) {
+            return Err(Malformed("validators have different names, in order"));
+        }
+        let once = |of: fn(&Validator) -> Option<&PublicKey>| {
+            let mut keys: Vec<_> = (self.0.iter().filter_map(of).map(PublicKey::bytes)).collect();
+            keys.sort_unstable();
+            keys.is_sorted_by(|a, b| a < b)
+        };
+        match once(|validator| Some(&validator.key))
+            && once(|validator| validator.consensus.as_ref())
+        {
+            true => Ok(()),
+            false => Err(Malformed("validators have different keys")),
+        }
+    }
+}
+
+impl Validator {
+    /// The key it signs notes of a network with.
+    pub fn verifier_key(&self, origin: &str) -> Result<VerifierKey, ProofError> {
+        VerifierKey::new(&format!("{origin}/{}", self.name), &self.key)
+    }
+
+    fn check(&self) -> Result<(), Malformed> {
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+        if self.name.is_empty() || self.name.len() > MAX_NAME_BYTES || !self.name.chars().all(plain)
+        {
+            return Err(Malformed(
+                "a validator's name is 1 to 64 letters, digits, hyphens, underscores or full stops",
+            ));
+        }
+        if self.power == 0 || self.power > MAX_POWER {
+            return Err(Malformed("a validator's power is 1 to 2^40"));
+        }
+        let keys = [Some(&self.key), self.consensus.as_ref()];
+        match keys
+            .into_iter()
+            .flatten()
+            .all(|key| key.key_type() == KeyType::Ed25519)
+        {
+            true => Ok(()),
+            false => Err(Malformed("a validator's keys are Ed25519 keys")),
+        }
+    }
+}
+
+impl Item for ValidatorSet {
+    fn write(&self, to: &mut Writer) {
+        to.array(2).text(DOMAIN).items(&self.0);
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+        from.tuple(2)?;
+        from.domain(DOMAIN)?;
+        let set = Self(from.items()?);
+        set.check()?;
+        Ok(set)
+    }
+}
+
+impl Item for Validator {
+    fn write(&self, to: &mut Writer) {
+        to.array(4)
+            .text(&self.name)
+            .bytes(self.key.bytes())
+            .uint(self.power);
+        to.option(self.consensus.as_ref().map(PublicKey::bytes));
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+        let key = |bytes: &[u8]| {
+            PublicKey::from_raw(KeyType::Ed25519, bytes)
+                .map_err(|_| Malformed("a validator's keys are Ed25519 keys"))
+        };
+        from.tuple(4)?;
+        Ok(Self {
+            name: from.text()?.to_owned(),
+            key: key(from.bytes()?)?,
+            power: from.uint()?,
+            consensus: from.option()?.map(key).transpose()?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;
