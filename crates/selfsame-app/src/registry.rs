@@ -11,8 +11,8 @@ use selfsame_did::selfsame::Network;
 use selfsame_did::{Did, Options, Resolution};
 use selfsame_proof::note::VerifierKey;
 use selfsame_proof::read::{Bundle, TrustRoot};
-use selfsame_proof::validators::{Validator, ValidatorSet};
-use selfsame_registry::{Genesis, Receipt, Refusal, SignatureFault, Transaction};
+use selfsame_registry::refusal::{AuthorFault, EntryFault, ObjectFault, SignatureFault};
+use selfsame_registry::{Genesis, Receipt, Refusal, Transaction};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::view::registry::{RegistryEntry, RegistryStatus};
@@ -111,32 +111,22 @@ pub fn log_origin(network: &Network) -> String {
 }
 
 /// What whoever has a network's genesis trusts: its first validators.
-///
-/// # Errors
-/// `Internal` if the genesis names none, which reading it excludes.
-pub fn trust_root(genesis: &Genesis) -> Result<TrustRoot> {
-    let first = Validator {
-        name: "embedded".to_owned(),
-        key: genesis.checkpoint_key().clone(),
-        power: 1,
-        consensus: None,
-    };
-    let set = ValidatorSet::new(vec![first]).map_err(Error::internal)?;
-    Ok(TrustRoot::of_genesis(&log_origin(&genesis.network()), set))
+#[must_use]
+pub fn trust_root(genesis: &Genesis) -> TrustRoot {
+    let origin = log_origin(&genesis.network());
+    TrustRoot::of_genesis(&origin, genesis.validators().clone())
 }
 
 /// The key that verifies the checkpoints of a network with one validator.
 ///
 /// # Errors
-/// `Internal` if the genesis names none, which reading it excludes.
+/// `Internal` if the genesis has no validator, which reading it excludes.
 pub fn checkpoint_verifier(genesis: &Genesis) -> Result<VerifierKey> {
-    let trust = trust_root(genesis)?;
-    let mut keys = trust
-        .set
-        .verifier_keys(&trust.origin)
-        .map_err(Error::internal)?;
-    keys.pop()
-        .ok_or_else(|| Error::internal("a network has no validator"))
+    let validator = genesis.validators().validators().first();
+    validator
+        .ok_or_else(|| Error::internal("a network without validators"))?
+        .verifier_key(&log_origin(&genesis.network()))
+        .map_err(Error::internal)
 }
 
 /// The machine's refusal in the terms of use cases.
@@ -146,20 +136,30 @@ pub fn refused(refusal: &Refusal) -> Error {
         Refusal::Quota { .. } | Refusal::BlockFull => ErrorKind::TooMany {
             retry_after: refusal.retry_after().unwrap_or(1),
         },
-        Refusal::Author(selfsame_registry::AuthorFault::Deactivated) => ErrorKind::Gone,
-        Refusal::Author(selfsame_registry::AuthorFault::Unknown) => ErrorKind::NotFound,
-        Refusal::Author(selfsame_registry::AuthorFault::Exists)
+        Refusal::Author(AuthorFault::Deactivated) => ErrorKind::Gone,
+        Refusal::Author(AuthorFault::Unknown) => ErrorKind::NotFound,
+        Refusal::Author(AuthorFault::Exists)
         | Refusal::Version { .. }
         | Refusal::NonceUsed
+        | Refusal::Object(ObjectFault::Exists)
+        | Refusal::Entry(EntryFault::Before)
+        | Refusal::Used { .. }
         | Refusal::NotNewer => ErrorKind::Conflict,
         Refusal::Signature(
             SignatureFault::UnknownKey | SignatureFault::Bad | SignatureFault::FirstKeyMissing,
-        ) => ErrorKind::Forbidden,
+        )
+        | Refusal::NotAllowed { .. }
+        | Refusal::Endorser
+        | Refusal::Agreement(_)
+        | Refusal::Delegation(_) => ErrorKind::Forbidden,
         Refusal::Signature(SignatureFault::Repeated)
         | Refusal::Network
         | Refusal::Identifier
         | Refusal::Content(_)
         | Refusal::TooLarge
+        | Refusal::Governance(_)
+        | Refusal::Object(_)
+        | Refusal::Entry(_)
         | Refusal::Future => ErrorKind::BadRequest,
     };
     Error::new(kind, refusal.to_string()).with_code(refusal.code())

@@ -5,11 +5,12 @@ use std::collections::BTreeSet;
 use selfsame_crypto::time::UnixTime;
 use selfsame_crypto::{KeyType, PublicKey};
 use selfsame_did::selfsame::Network;
+use selfsame_proof::validators::ValidatorSet;
 
 use crate::authority::Role;
-use crate::cbor::{Item, Malformed, Reader, Writer};
 use crate::identifier::Identifier;
 use crate::rules::Rules;
+use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
 
 const DOMAIN: &str = "selfsame/genesis/1";
 const MAX_NAME_BYTES: usize = 64;
@@ -21,7 +22,7 @@ const MAX_MEMBERS: usize = 256;
 pub struct Genesis {
     name: String,
     time: UnixTime,
-    checkpoint_key: PublicKey,
+    validators: ValidatorSet,
     members: Vec<Member>,
     rules: Rules,
 }
@@ -47,13 +48,13 @@ impl Genesis {
     pub fn new(
         name: &str,
         time: UnixTime,
-        checkpoint_key: PublicKey,
+        validators: ValidatorSet,
         rules: Rules,
     ) -> Result<Self, Malformed> {
         let genesis = Self {
             name: name.to_owned(),
             time,
-            checkpoint_key,
+            validators,
             members: Vec::new(),
             rules,
         };
@@ -91,9 +92,9 @@ impl Genesis {
         self.time
     }
 
-    /// The Ed25519 key that signs the network's checkpoints.
-    pub fn checkpoint_key(&self) -> &PublicKey {
-        &self.checkpoint_key
+    /// The first validators, who sign the network's checkpoints.
+    pub fn validators(&self) -> &ValidatorSet {
+        &self.validators
     }
 
     /// The first members.
@@ -115,9 +116,6 @@ impl Genesis {
             return Err(Malformed(
                 "a network's name is 1 to 64 printable characters without spaces and plus",
             ));
-        }
-        if self.checkpoint_key.key_type() != KeyType::Ed25519 {
-            return Err(Malformed("checkpoints are signed by an Ed25519 key"));
         }
         self.has_members_who_can_sign()?;
         self.rules.check()
@@ -152,8 +150,8 @@ impl Genesis {
 impl Item for Genesis {
     fn write(&self, to: &mut Writer) {
         to.array(6).text(DOMAIN).text(&self.name).uint(self.time.0);
-        to.bytes(&self.checkpoint_key.to_multicodec())
-            .items(&self.members)
+        to.items(&self.members)
+            .item(&self.validators)
             .item(&self.rules);
     }
 
@@ -163,9 +161,8 @@ impl Item for Genesis {
         let genesis = Self {
             name: from.text()?.to_owned(),
             time: UnixTime(from.uint()?),
-            checkpoint_key: PublicKey::from_multicodec(from.bytes()?)
-                .map_err(|_| Malformed("the checkpoint key is none"))?,
             members: from.items()?,
+            validators: ValidatorSet::read(from)?,
             rules: Rules::read(from)?,
         };
         genesis.check().map(|()| genesis)

@@ -5,8 +5,8 @@ use selfsame_proof::checkpoint::{Checkpoint, Standing};
 use selfsame_proof::log::Frontier;
 use selfsame_proof::tree::Root;
 
-use crate::cbor::{Item, Malformed, Reader, Writer};
 use crate::genesis::Genesis;
+use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
 
 const DOMAIN: &str = "selfsame/head/1";
 

@@ -4,8 +4,8 @@ use std::marker::PhantomData;
 
 use selfsame_crypto::time::UnixTime;
 
-use crate::cbor::{Item, Malformed, Reader, Writer};
 use crate::state::{Key, Overlay, Receipt, StateError, StateRead, read};
+use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
 
 /// A record that stands under a number for ever.
 pub(crate) trait Version: Item {
@@ -72,6 +72,14 @@ impl<'a, T: Version> History<'a, T> {
             }
         }
         Ok((held > 0).then_some(held))
+    }
+
+    /// The last version that is not later than `time`.
+    pub(crate) fn at(&self, time: UnixTime) -> Result<Option<T>, StateError> {
+        match self.number_at(time)? {
+            Some(number) => self.version(number).map(Some),
+            None => Ok(None),
+        }
     }
 
     /// The last `count` versions, oldest first.

@@ -6,6 +6,7 @@ use selfsame_crypto::time::UnixTime;
 use crate::content::Content;
 use crate::history::{History, Present};
 use crate::identifier::Identifier;
+use crate::member::role_of;
 use crate::operation::Operation;
 use crate::refusal::{AuthorFault, CheckError, Refusal, SignatureFault};
 use crate::rules::Rules;
@@ -21,6 +22,8 @@ pub(crate) struct Situation<'a> {
     pub(crate) time: UnixTime,
     /// The number the transaction gets in the log if it is accepted.
     pub(crate) seq_no: u64,
+    /// Whether the author accepts the author agreement as it is in force.
+    pub(crate) agreement: Result<(), Refusal>,
     pub(crate) state: &'a dyn StateRead,
 }
 
@@ -36,6 +39,8 @@ pub(crate) enum Admission {
 pub(crate) struct Step<'a> {
     pub(crate) at: Situation<'a>,
     pub(crate) author: Identifier,
+    /// Whether a member vouches for the transaction.
+    pub(crate) endorsed: bool,
     pub(crate) receipt: Receipt,
     pub(crate) to: Overlay<'a>,
 }
@@ -50,9 +55,11 @@ impl<'a> Situation<'a> {
         let used = self.author_has_quota_left(tx)?;
         self.is_signed_by_its_author(tx)?;
         self.is_signed_by_its_endorser(tx)?;
+        let agreement = self.judge_acceptance(tx.body().agreement.as_ref())?;
         let mut step = Step {
-            at: *self,
+            at: Situation { agreement, ..*self },
             author: tx.body().author,
+            endorsed: tx.body().endorser.is_some(),
             receipt: self.receipt(tx),
             to: Overlay::new(self.state),
         };
@@ -152,8 +159,16 @@ impl<'a> Situation<'a> {
         let Some(endorser) = tx.body().endorser else {
             return Ok(());
         };
+        if role_of(self.state, endorser)?.is_none() {
+            return Err(Refusal::Endorser.into());
+        }
         let (_, content) = active(self.state, endorser)?;
         Ok(is_signed(tx, tx.endorsements(), &content)?)
+    }
+
+    /// The DID of an identifier in this network.
+    pub(crate) fn did(&self, id: Identifier) -> String {
+        format!("did:selfsame:{}:{id}", self.network)
     }
 }
 
@@ -168,6 +183,19 @@ impl Step<'_> {
                 digest,
                 issued,
             } => self.anchor_status(list, (*digest, *issued)),
+            Operation::RegisterDid { subject, key } => self.register_did(*subject, key),
+            Operation::SetRole { subject, role } => self.set_role(*subject, *role),
+            Operation::Schema { json } => self.publish_schema(json),
+            Operation::CredentialDefinition(definition) => self.publish_definition(definition),
+            Operation::RevocationRegistry { json } => self.publish_registry(json),
+            Operation::RevocationEntry(entry) => self.change_registry(entry),
+            Operation::Resource(resource) => self.publish_resource(resource),
+            Operation::Delegate(delegation) => self.delegate(delegation),
+            Operation::WithdrawDelegation { name } => self.withdraw_delegation(name),
+            Operation::Consume(consume) => self.consume(consume),
+            Operation::SetAgreement(agreement) => self.set_agreement(agreement.as_ref()),
+            Operation::ChangeValidators { add, remove } => self.change_validators(add, remove),
+            Operation::ChangeRules { from_height, rules } => self.change_rules(*from_height, rules),
         }
     }
 

@@ -13,36 +13,54 @@
 )]
 
 mod agreement;
+pub mod anoncreds;
 mod authority;
+mod consumption;
 pub mod content;
+mod delegation;
 mod did;
 mod encoding;
 mod genesis;
+mod governance;
 mod head;
 mod history;
 mod identifier;
 mod judge;
 mod machine;
+mod member;
 mod operation;
-mod refusal;
+pub mod refusal;
 mod resolve;
+pub mod resource;
 mod rules;
 mod state;
 mod status;
 mod transaction;
 
-pub use agreement::Acceptance;
-pub use authority::Role;
+/// Who may write, who validates, and by which rules.
+pub mod network {
+    pub use crate::agreement::{Acceptance, Agreement, AgreementInForce};
+    pub use crate::authority::{Act, Role, Whose};
+    pub use crate::genesis::Member;
+    pub use crate::governance::ValidatorChange;
+    pub use crate::member::Membership;
+    pub use crate::rules::Mode;
+}
+
+/// Single use and delegated revocation.
+pub mod single_use {
+    pub use crate::consumption::{Consume, Consumption, use_digest};
+    pub use crate::delegation::{Action, Delegation, GivenDelegation};
+}
+
 pub use content::{Content, Uses};
-pub use genesis::{Genesis, Member};
+pub use genesis::Genesis;
 pub use head::Head;
 pub use identifier::Identifier;
 pub use machine::{Applied, Block, Machine};
 pub use operation::Operation;
-pub use refusal::{ApplyError, AuthorFault, CheckError, Refusal, SignatureFault};
-pub use rules::{Mode, Rules};
+pub use refusal::{ApplyError, CheckError, Refusal};
+pub use rules::Rules;
 pub use selfsame_proof::cbor::Malformed;
 pub use state::{Anchor, Receipt, StateError, StateRead, Writes, is_mark, never_changes};
 pub use transaction::{Body, Signature, Transaction, Unsigned};
-
-use selfsame_proof::cbor;

@@ -8,14 +8,17 @@ use selfsame_did::selfsame::Network;
 use selfsame_proof::log::{Kept, leaf_hash};
 use selfsame_proof::tree::{self, NodeRead};
 
+use crate::authority::Role;
 use crate::content::Content;
 use crate::genesis::Genesis;
+use crate::governance::ValidatorChange;
 use crate::head::Head;
 use crate::history::History;
 use crate::identifier::Identifier;
 use crate::judge::{Admission, Situation};
+use crate::member::{Count, Membership};
 use crate::refusal::{ApplyError, CheckError, Refusal};
-use crate::rules::Rules;
+use crate::rules::{Rules, Schedule};
 use crate::state::{
     Anchor, DidVersion, Key, Overlay, Receipt, StateError, StateRead, Writes, divide, read,
 };
@@ -228,10 +231,13 @@ impl Machine {
         (head, time): (&Head, UnixTime),
         state: &'a dyn StateRead,
     ) -> Result<Situation<'a>, StateError> {
+        let height = head.height.saturating_add(1);
+        let schedule: Schedule = read(state, &Key::Rules)?.unwrap_or_default();
         Ok(Situation {
-            rules: read::<Rules>(state, &Key::Rules)?.unwrap_or(*self.genesis.rules()),
+            rules: schedule.at(height).unwrap_or(*self.genesis.rules()),
             network: self.network.as_str(),
-            height: head.height.saturating_add(1),
+            height,
+            agreement: Ok(()),
             time,
             seq_no: head.log.size().saturating_add(1),
             state,
@@ -239,7 +245,7 @@ impl Machine {
     }
 }
 
-/// What the genesis says as objects: members with their DIDs and roles.
+/// What the genesis says as objects: rules, validators, members with their DIDs and roles.
 fn first_objects(genesis: &Genesis) -> Writes {
     let nothing = Writes::new();
     let mut to = Overlay::new(&nothing);
@@ -249,8 +255,25 @@ fn first_objects(genesis: &Genesis) -> Writes {
         time: genesis.time(),
         tx_hash: sha256(&genesis.to_bytes()),
     };
+    let change = ValidatorChange {
+        set: genesis.validators().clone(),
+        receipt,
+    };
+    to.put(&Key::Rules, &Schedule::of(*genesis.rules()));
+    to.put(&Key::Validators, &change.set);
+    to.put_version(&Key::ValidatorChanges, (1, false), &change);
+    let trustees = genesis.members().iter();
+    let trustees = trustees.filter(|member| member.role == Role::Trustee);
+    let trustees = u64::try_from(trustees.count()).unwrap_or(u64::MAX);
+    to.put(&Key::Trustees, &Count(trustees));
     for member in genesis.members() {
         let Some(id) = member.id() else { continue };
+        let membership = Membership {
+            role: Some(member.role),
+            by: None,
+            receipt,
+        };
+        to.put_version(&Key::Role(id), (1, false), &membership);
         let version = DidVersion {
             content: Some(Content::of_key("key-1", member.key.clone())),
             receipt,

@@ -1,8 +1,10 @@
 //! A network's rules: who may write, and how much.
 
-use crate::cbor::{Item, Malformed, Reader, Writer};
+use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
 
 const LIMITS: usize = 17;
+/// Most rules in a schedule: those in force and those to come.
+const MAX_WAITING: usize = 16;
 
 /// Who may begin to write.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -98,35 +100,43 @@ impl Rules {
         }
     }
 
-    fn limits(&self) -> [u64; LIMITS] {
+    /// The limits in their order, each with its name.
+    pub fn named_limits(&self) -> [(&'static str, u64); LIMITS] {
         [
-            self.max_content_bytes,
-            self.max_keys,
-            self.max_services,
-            self.max_also_known_as,
-            self.max_uri_bytes,
-            self.max_transaction_bytes,
-            self.max_block_transactions,
-            self.max_block_bytes,
-            self.max_object_bytes,
-            self.max_resource_bytes,
-            self.max_registry_places,
-            self.max_scope,
-            self.max_delegation,
-            self.quota_window,
-            self.author_quota,
-            self.creation_quota,
-            self.max_clock_skew,
+            ("max_content_bytes", self.max_content_bytes),
+            ("max_keys", self.max_keys),
+            ("max_services", self.max_services),
+            ("max_also_known_as", self.max_also_known_as),
+            ("max_uri_bytes", self.max_uri_bytes),
+            ("max_transaction_bytes", self.max_transaction_bytes),
+            ("max_block_transactions", self.max_block_transactions),
+            ("max_block_bytes", self.max_block_bytes),
+            ("max_object_bytes", self.max_object_bytes),
+            ("max_resource_bytes", self.max_resource_bytes),
+            ("max_registry_places", self.max_registry_places),
+            ("max_scope", self.max_scope),
+            ("max_delegation", self.max_delegation),
+            ("quota_window", self.quota_window),
+            ("author_quota", self.author_quota),
+            ("creation_quota", self.creation_quota),
+            ("max_clock_skew", self.max_clock_skew),
         ]
+    }
+}
+
+impl Mode {
+    /// The mode's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Endorsed => "endorsed",
+        }
     }
 }
 
 impl Item for Mode {
     fn write(&self, to: &mut Writer) {
-        to.text(match self {
-            Self::Open => "open",
-            Self::Endorsed => "endorsed",
-        });
+        to.text(self.name());
     }
 
     fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
@@ -140,9 +150,8 @@ impl Item for Mode {
 
 impl Item for Rules {
     fn write(&self, to: &mut Writer) {
-        let limits = self.limits();
-        to.array(limits.len().saturating_add(1)).item(&self.mode);
-        for limit in limits {
+        to.array(LIMITS.saturating_add(1)).item(&self.mode);
+        for (_, limit) in self.named_limits() {
             to.uint(limit);
         }
     }
@@ -170,5 +179,51 @@ impl Item for Rules {
             max_clock_skew: from.uint()?,
         };
         rules.check().map(|()| rules)
+    }
+}
+
+/// Rules and the heights they hold from, ascending.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub(crate) struct Schedule(pub(crate) Vec<(u64, Rules)>);
+
+impl Schedule {
+    pub(crate) fn of(rules: Rules) -> Self {
+        Self(vec![(1, rules)])
+    }
+
+    /// The rules of a height.
+    pub(crate) fn at(&self, height: u64) -> Option<Rules> {
+        let active = self.0.iter().rev().find(|(from, _)| *from <= height);
+        active.map(|(_, rules)| *rules)
+    }
+
+    /// With other rules from a height on; rules that have been replaced already are forgotten.
+    /// None where too many changes would wait.
+    pub(crate) fn changed(mut self, height: u64, from: u64, rules: &Rules) -> Option<Self> {
+        self.0.retain(|(later, _)| *later < from);
+        self.0.push((from, *rules));
+        let active = self.0.iter().rposition(|(from, _)| *from <= height);
+        let kept = self.0.split_off(active.unwrap_or(0));
+        (kept.len() <= MAX_WAITING).then_some(Self(kept))
+    }
+}
+
+impl Item for Schedule {
+    fn write(&self, to: &mut Writer) {
+        to.array(self.0.len());
+        for (from, rules) in &self.0 {
+            to.array(2).uint(*from).item(rules);
+        }
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+        let entry = |from: &mut Reader<'_>| {
+            from.tuple(2)?;
+            Ok((from.uint()?, Rules::read(from)?))
+        };
+        (0..from.array()?)
+            .map(|_| entry(from))
+            .collect::<Result<_, _>>()
+            .map(Self)
     }
 }

@@ -8,11 +8,13 @@ use selfsame_crypto::hash::sha256;
 use selfsame_crypto::time::UnixTime;
 use serde::{Deserialize, Serialize};
 
-use crate::cbor::{Item, Malformed, Reader, Writer};
+use crate::anoncreds::ObjectName;
 use crate::content::Content;
 use crate::encoding::{optional, write_optional};
 use crate::history::Version;
 use crate::identifier::Identifier;
+use crate::resource::ResourceId;
+use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
 
 /// Changes of the state, by key.
 pub type Writes = BTreeMap<Vec<u8>, Vec<u8>>;
@@ -54,6 +56,10 @@ impl<'a> Overlay<'a> {
         }
     }
 
+    pub(crate) fn has(&self, key: &Key<'_>) -> Result<bool, StateError> {
+        Ok(self.get(key.to_string().as_bytes())?.is_some())
+    }
+
     pub(crate) fn put(&mut self, key: &Key<'_>, item: &impl Item) {
         self.writes
             .insert(key.to_string().into_bytes(), item.to_cbor());
@@ -79,20 +85,36 @@ pub fn is_mark(key: &[u8]) -> bool {
     key.starts_with(b"nonce/") || key.starts_with(b"quota/")
 }
 
-/// Whether what stands under a key never changes once it is there: a version of something.
+/// Whether what stands under a key never changes once it is there: a version of something, or a use.
 pub fn never_changes(key: &[u8]) -> bool {
+    if key.starts_with(b"use/") {
+        return true;
+    }
     let mut parts = key.rsplit(|byte| *byte == b'/');
     let number = parts.next().unwrap_or_default();
     !number.is_empty() && number.iter().all(u8::is_ascii_digit) && parts.next() == Some(b"v")
 }
 
-/// The keys of the state.
+/// The keys of the state. What comes from outside stands in them as a digest, or is checked to have
+/// no slash.
 #[derive(Clone, Copy)]
 pub(crate) enum Key<'a> {
     Did(Identifier),
     List(Identifier, &'a str),
     Role(Identifier),
     Trustees,
+    Object(&'a ObjectName),
+    Entries(&'a ObjectName),
+    Revoked(&'a ObjectName),
+    Resource(Identifier, ResourceId),
+    ResourceName(Identifier, &'a str, &'a str),
+    Delegation(Identifier, &'a str),
+    Use(Identifier, &'a [u8; 32]),
+    Agreement,
+    Validators,
+    ValidatorChanges,
+    OwnerOf(&'a str),
+    ValidatorOf(Identifier),
     Rules,
     Nonce(Identifier, u64),
     AuthorQuota(Identifier),
@@ -105,9 +127,23 @@ impl fmt::Display for Key<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Did(id) => write!(f, "did/{id}"),
-            Self::List(id, list) => write!(f, "status/{id}/{}", digest(list)),
+            Self::List(id, list) => write!(f, "status/{id}/{}", digest(&[list])),
             Self::Role(id) => write!(f, "role/{id}"),
             Self::Trustees => write!(f, "trustees"),
+            Self::Object(name) => write!(f, "anoncreds/{}", name.path()),
+            Self::Entries(name) => write!(f, "anoncreds/{}/entries", name.path()),
+            Self::Revoked(name) => write!(f, "anoncreds/{}/revoked", name.path()),
+            Self::Resource(id, uuid) => write!(f, "resource/{id}/{uuid}"),
+            Self::ResourceName(id, name, kind) => {
+                write!(f, "resource/{id}/named/{}", digest(&[name, kind]))
+            }
+            Self::Delegation(id, name) => write!(f, "delegation/{id}/{name}"),
+            Self::Use(id, handle) => write!(f, "use/{id}/{}", hex_encode(*handle)),
+            Self::Agreement => write!(f, "agreement"),
+            Self::Validators => write!(f, "validators"),
+            Self::ValidatorChanges => write!(f, "validators/changes"),
+            Self::OwnerOf(name) => write!(f, "validator/{name}"),
+            Self::ValidatorOf(id) => write!(f, "validator-of/{id}"),
             Self::Rules => write!(f, "rules"),
             Self::Nonce(id, nonce) => write!(f, "nonce/{id}/{nonce}"),
             Self::AuthorQuota(id) => write!(f, "quota/{id}"),
@@ -117,8 +153,9 @@ impl fmt::Display for Key<'_> {
     }
 }
 
-fn digest(text: &str) -> String {
-    hex_encode(&sha256(text.as_bytes()))
+/// SHA-256 of texts with a zero byte after each but the last, in lower-case hex.
+fn digest(texts: &[&str]) -> String {
+    hex_encode(&sha256(texts.join("\0").as_bytes()))
 }
 
 pub(crate) fn read<T: Item>(state: &dyn StateRead, key: &Key<'_>) -> Result<Option<T>, StateError> {

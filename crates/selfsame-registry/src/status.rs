@@ -2,6 +2,7 @@
 
 use selfsame_crypto::time::UnixTime;
 
+use crate::authority::{Act, Whose};
 use crate::content::is_uri;
 use crate::history::History;
 use crate::judge::Step;
@@ -15,6 +16,7 @@ impl Step<'_> {
         (digest, issued): ([u8; 32], UnixTime),
     ) -> Result<(), CheckError> {
         self.active_author()?;
+        self.authorise(Act::AnchorStatus, Whose::Own)?;
         is_uri(list, &self.at.rules).map_err(Refusal::Content)?;
         self.is_not_from_the_future(issued)?;
         let key = Key::List(self.author, list);

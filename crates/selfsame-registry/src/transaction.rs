@@ -5,10 +5,10 @@ use selfsame_crypto::hash::sha256;
 use selfsame_did::selfsame::Network;
 
 use crate::agreement::Acceptance;
-use crate::cbor::{Item, Malformed, Reader, Writer};
 use crate::encoding::{optional, write_optional};
 use crate::identifier::Identifier;
 use crate::operation::Operation;
+use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
 
 /// Longest transaction that is read, whatever the network's rules.
 pub const MAX_TRANSACTION_BYTES: usize = 256 * 1024;

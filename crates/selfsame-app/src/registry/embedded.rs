@@ -11,6 +11,7 @@ use selfsame_did::{Did, Options, Resolution};
 use selfsame_proof::checkpoint::{Checkpoint, Standing};
 use selfsame_proof::note::VerifierKey;
 use selfsame_proof::read::Bundle;
+use selfsame_proof::validators::{Validator, ValidatorSet};
 use selfsame_registry::{Genesis, Head, Machine, Receipt, Rules, Transaction};
 use selfsame_store::ledger::LedgerStore;
 use selfsame_store::{Batch, Expect, Put, Store, StoreError, TenantId};
@@ -25,6 +26,8 @@ use sequencer::{Queue, Sequencer};
 use times::Times;
 
 const GENESIS: &str = "genesis";
+/// The only validator of an embedded registry.
+const VALIDATOR: &str = "embedded";
 /// So many transactions wait at most; who comes then is told when to come back.
 const WAITING_MAX: usize = 8_192;
 /// A read that meets a change is made again; blocks follow each other more slowly than reads.
@@ -225,7 +228,9 @@ async fn genesis(setup: &Setup) -> Result<(Genesis, KeyHandle)> {
     let tenant = tenant()?;
     if let Some(record) = setup.store.read(&tenant, GENESIS, "own").await? {
         let genesis = Genesis::from_bytes(&record.value).map_err(Error::internal)?;
-        let key = KeyHandle::of(genesis.checkpoint_key());
+        let validator = genesis.validators().validators().first();
+        let validator = validator.ok_or_else(|| Error::internal("a network without validators"))?;
+        let key = KeyHandle::of(&validator.key);
         return Ok((genesis, key));
     }
     if setup.ledger.head()?.is_some() {
@@ -235,13 +240,15 @@ async fn genesis(setup: &Setup) -> Result<(Genesis, KeyHandle)> {
     }
     let batch = Batch::new(tenant.clone()).expect(GENESIS, "own", Expect::Absent);
     let (private, key, batch) = setup.keys.create(&tenant, KeyType::Ed25519, batch)?;
-    let genesis = Genesis::new(
-        &setup.name,
-        setup.clock.now(),
-        private.public().clone(),
-        setup.rules,
-    )
-    .map_err(|malformed| Error::bad_request(format!("[registry] name: {malformed}")))?;
+    let validators = ValidatorSet::new(vec![Validator {
+        name: VALIDATOR.to_owned(),
+        key: private.public().clone(),
+        power: 1,
+        consensus: None,
+    }])
+    .map_err(Error::internal)?;
+    let genesis = Genesis::new(&setup.name, setup.clock.now(), validators, setup.rules)
+        .map_err(|malformed| Error::bad_request(format!("[registry] name: {malformed}")))?;
     let batch = batch.put(Put::new(GENESIS, "own", genesis.to_bytes()));
     match setup.store.commit(batch).await {
         Ok(_) => Ok((genesis, key)),

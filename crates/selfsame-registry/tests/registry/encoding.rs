@@ -5,11 +5,12 @@ use selfsame_crypto::hash::sha256;
 use selfsame_crypto::{KeyType, PrivateKey};
 use selfsame_proof::checkpoint::Checkpoint;
 use selfsame_proof::note::VerifierKey;
+use selfsame_registry::network::{Member, Role};
 use selfsame_registry::{
-    Genesis, Head, Malformed, Member, Operation, Role, Rules, Signature, Transaction, Unsigned,
+    Genesis, Head, Malformed, Operation, Rules, Signature, Transaction, Unsigned,
 };
 
-use crate::world::{Actor, START, World};
+use crate::world::{Actor, START, World, validators};
 
 fn transactions() -> Vec<Transaction> {
     let world = World::new();
@@ -156,29 +157,21 @@ fn a_transaction_past_the_longest_is_not_read() {
 
 #[test]
 fn a_genesis_is_read_as_written_and_names_its_network() {
-    let key = PrivateKey::generate(KeyType::Ed25519).unwrap();
-    let p256 = PrivateKey::generate(KeyType::P256).unwrap();
-    let make = |name: &str, key: &PrivateKey, rules| {
-        Genesis::new(name, START, key.public().clone(), rules)
-    };
+    let make = |name: &str, rules| Genesis::new(name, START, validators(), rules);
     let rules = Rules::default();
-    let genesis = make("main", &key, rules).unwrap();
+    let genesis = make("main", rules).unwrap();
     let bytes = genesis.to_bytes();
     assert_eq!(Genesis::from_bytes(&bytes).as_ref(), Ok(&genesis));
-    assert_ne!(
-        make("other", &key, rules).unwrap().network(),
-        genesis.network()
-    );
+    assert_ne!(make("other", rules).unwrap().network(), genesis.network());
     assert_eq!(genesis.network().as_str().len(), 16);
     for length in 0..bytes.len() {
         assert!(Genesis::from_bytes(&bytes[..length]).is_err());
     }
     for bad in [
-        make("", &key, rules),
-        make("a b", &key, rules),
-        make("a+b", &key, rules),
-        make(&"a".repeat(65), &key, rules),
-        make("main", &p256, rules),
+        make("", rules),
+        make("a b", rules),
+        make("a+b", rules),
+        make(&"a".repeat(65), rules),
     ] {
         assert!(bad.is_err());
     }
@@ -186,7 +179,6 @@ fn a_genesis_is_read_as_written_and_names_its_network() {
 
 #[test]
 fn rules_under_which_nobody_could_write_are_refused() {
-    let key = PrivateKey::generate(KeyType::Ed25519).unwrap();
     let good = Rules::default();
     for bad in [
         Rules {
@@ -210,13 +202,12 @@ fn rules_under_which_nobody_could_write_are_refused() {
             ..good
         },
     ] {
-        assert!(Genesis::new("main", START, key.public().clone(), bad).is_err());
+        assert!(Genesis::new("main", START, validators(), bad).is_err());
     }
 }
 
 #[test]
 fn the_first_members_of_a_network_are_different_people_one_of_them_a_trustee() {
-    let key = PrivateKey::generate(KeyType::Ed25519).unwrap();
     let member = |role| Member {
         key: PrivateKey::generate(KeyType::P256)
             .unwrap()
@@ -225,7 +216,7 @@ fn the_first_members_of_a_network_are_different_people_one_of_them_a_trustee() {
         role,
     };
     let with = |members| {
-        Genesis::new("main", START, key.public().clone(), Rules::default())
+        Genesis::new("main", START, validators(), Rules::default())
             .unwrap()
             .with_members(members)
     };

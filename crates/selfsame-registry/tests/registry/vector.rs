@@ -3,6 +3,7 @@
 use selfsame_crypto::encoding::{hex_decode, hex_encode};
 use selfsame_crypto::time::UnixTime;
 use selfsame_crypto::{PrivateKey, PublicKey};
+use selfsame_proof::validators::{Validator, ValidatorSet};
 use selfsame_registry::{
     Content, Genesis, Identifier, Operation, Rules, Transaction, Unsigned, Writes,
 };
@@ -23,13 +24,14 @@ fn key(seed: &str) -> PrivateKey {
 
 fn genesis(checkpoint: &PublicKey) -> Genesis {
     let rules = Rules::default();
-    Genesis::new(
-        "example",
-        UnixTime(1_750_000_000),
-        checkpoint.clone(),
-        rules,
-    )
-    .unwrap()
+    let validators = ValidatorSet::new(vec![Validator {
+        name: "one".to_owned(),
+        key: checkpoint.clone(),
+        power: 1,
+        consensus: None,
+    }]);
+    let time = UnixTime(1_750_000_000);
+    Genesis::new("example", time, validators.unwrap(), rules).unwrap()
 }
 
 /// Long hex as the specification breaks it into lines.

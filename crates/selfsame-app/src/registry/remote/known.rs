@@ -45,7 +45,7 @@ impl Known {
             witnesses: Vec::new(),
             witnesses_needed: 0,
         };
-        let client = Client::new(trust_root(&genesis)?, policy, MAX_BYTES);
+        let client = Client::new(trust_root(&genesis), policy, MAX_BYTES);
         Ok(Self {
             machine: Machine::new(genesis),
             client: Mutex::new(client),
