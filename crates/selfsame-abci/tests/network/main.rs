@@ -1,0 +1,4 @@
+//! Networks of validators with the real engine, on loopback.
+
+mod cluster;
+mod one;
