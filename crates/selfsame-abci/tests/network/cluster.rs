@@ -68,6 +68,13 @@ impl Cluster {
         node.child.wait().await.unwrap();
     }
 
+    /// Stops all that run, one after the other.
+    pub async fn stop(mut self) {
+        for node in self.nodes.iter_mut().filter_map(Option::take) {
+            node.stop().await;
+        }
+    }
+
     pub fn node(&self, n: usize) -> &NodeProcess {
         self.nodes[n].as_ref().unwrap()
     }
@@ -86,6 +93,28 @@ impl Cluster {
 
     pub fn rpc(&self, n: usize) -> SocketAddr {
         self.members[n].addresses.rpc
+    }
+
+    /// SIGKILL to the engine of a node alone, found by the folder it was started with.
+    pub fn kill_engine(&self, n: usize) {
+        let home = self.home(n).join("engine").display().to_string();
+        let mut killed = 0;
+        for process in std::fs::read_dir("/proc").unwrap().flatten() {
+            let Ok(line) = std::fs::read(process.path().join("cmdline")) else {
+                continue;
+            };
+            let words: Vec<&[u8]> = line.split(|byte| *byte == 0).collect();
+            // The keeper is a shell with the same arguments behind its own.
+            if words.first() != Some(&b"sh".as_slice()) && words.contains(&home.as_bytes()) {
+                let id = process.file_name().into_string().unwrap();
+                let status = std::process::Command::new("kill")
+                    .args(["-KILL", &id])
+                    .status();
+                assert!(status.unwrap().success());
+                killed += 1;
+            }
+        }
+        assert_eq!(killed, 1);
     }
 
     /// Until all that run stand at the same place, and that is it.
@@ -168,6 +197,16 @@ impl NodeProcess {
         }
     }
 
+    /// Lets the node stop by itself.
+    pub async fn stop(self) {
+        let Self {
+            mut child, input, ..
+        } = self;
+        drop(input);
+        let status = tokio::time::timeout(PATIENCE, child.wait()).await;
+        assert!(status.expect("it stops in time").unwrap().success());
+    }
+
     /// Asks the node; an error also where it is gone.
     pub async fn ask(&self, request: &str) -> Result<String, String> {
         let id = self.last.fetch_add(1, Ordering::Relaxed) + 1;
@@ -181,6 +220,17 @@ impl NodeProcess {
     pub async fn submit(&self, transaction: &Transaction) -> Result<String, String> {
         let bytes = hex_encode(&transaction.to_bytes());
         self.ask(&format!("submit {bytes}")).await
+    }
+
+    /// As a client does: again while it is told to come back.
+    pub async fn write(&self, transaction: &Transaction) -> String {
+        loop {
+            match self.submit(transaction).await {
+                Ok(receipt) => return receipt,
+                Err(reason) if reason.starts_with("Unavailable") => {}
+                Err(reason) => panic!("{reason}"),
+            }
+        }
     }
 
     pub async fn resolves(&self, did: &Did) -> bool {
@@ -244,7 +294,9 @@ fn free_addresses(count: usize) -> Vec<Addresses> {
 /// Somebody with a DID.
 pub struct Actor {
     pub did: Did,
-    pub create: Transaction,
+    network: selfsame_did::selfsame::Network,
+    id: Identifier,
+    key: PrivateKey,
 }
 
 impl Actor {
@@ -252,12 +304,34 @@ impl Actor {
         let key = PrivateKey::generate(KeyType::Ed25519).unwrap();
         let network = genesis.network();
         let id = Identifier::of_key(key.public()).unwrap();
-        let content = Content::of_key("key-1", key.public().clone());
-        let unsigned = Unsigned::new(&network, id, 0, Operation::CreateDid(content));
-        let signature = key.sign(unsigned.signing_bytes()).unwrap();
         Self {
             did: selfsame_did::selfsame::create(&network, key.public()),
-            create: unsigned.signed("key-1", &signature).unwrap(),
+            network,
+            id,
+            key,
         }
+    }
+
+    pub fn create(&self) -> Transaction {
+        self.signed(0, self.creation(), &self.key)
+    }
+
+    pub fn deactivate(&self, nonce: u64) -> Transaction {
+        self.signed(nonce, Operation::DeactivateDid { version: 2 }, &self.key)
+    }
+
+    pub fn signed_by_another(&self) -> Transaction {
+        let another = PrivateKey::generate(KeyType::Ed25519).unwrap();
+        self.signed(7, Operation::DeactivateDid { version: 2 }, &another)
+    }
+
+    fn creation(&self) -> Operation {
+        Operation::CreateDid(Content::of_key("key-1", self.key.public().clone()))
+    }
+
+    fn signed(&self, nonce: u64, operation: Operation, key: &PrivateKey) -> Transaction {
+        let unsigned = Unsigned::new(&self.network, self.id, nonce, operation);
+        let signature = key.sign(unsigned.signing_bytes()).unwrap();
+        unsigned.signed("key-1", &signature).unwrap()
     }
 }
