@@ -32,4 +32,4 @@ pub use refusal::{ApplyError, AuthorFault, CheckError, Refusal, SignatureFault};
 use selfsame_proof::cbor;
 pub use selfsame_proof::cbor::Malformed;
 pub use state::{Anchor, Receipt, StateError, StateRead, Writes};
-pub use transaction::{MAX_TRANSACTION_BYTES, Operation, Signature, Transaction, Unsigned};
+pub use transaction::{Operation, Signature, Transaction, Unsigned};
