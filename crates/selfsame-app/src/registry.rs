@@ -10,7 +10,9 @@ use async_trait::async_trait;
 use selfsame_did::selfsame::Network;
 use selfsame_did::{Did, Options, Resolution};
 use selfsame_proof::note::VerifierKey;
-use selfsame_registry::{Genesis, Receipt, Refusal, SignatureFault, Transaction};
+use selfsame_proof::read::{Bundle, TrustRoot};
+use selfsame_registry::refusal::{AuthorFault, EntryFault, ObjectFault, SignatureFault};
+use selfsame_registry::{Genesis, Receipt, Refusal, Transaction};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::view::registry::{RegistryEntry, RegistryStatus};
@@ -33,6 +35,10 @@ pub trait Registry: Send + Sync {
 
     /// How far it has come, with the signed checkpoint.
     async fn status(&self) -> Result<RegistryStatus>;
+
+    /// What stands under a key of the state, with all that proves it to a reader who trusts the validators of that
+    /// height.
+    async fn read(&self, key: &[u8], trusted_height: u64) -> Result<Bundle>;
 
     /// The transactions from `first` (1 is the oldest), at most `count`, and never more than [`ENTRIES_MAX`].
     async fn entries(&self, first: u64, count: usize) -> Result<Vec<RegistryEntry>>;
@@ -104,12 +110,22 @@ pub fn log_origin(network: &Network) -> String {
     format!("selfsame/{network}")
 }
 
-/// The key that verifies a network's checkpoints.
+/// What whoever has a network's genesis trusts: its first validators.
+#[must_use]
+pub fn trust_root(genesis: &Genesis) -> TrustRoot {
+    let origin = log_origin(&genesis.network());
+    TrustRoot::of_genesis(&origin, genesis.validators().clone())
+}
+
+/// The key that verifies the checkpoints of a network with one validator.
 ///
 /// # Errors
-/// `Internal` if the genesis holds no such key, which reading it excludes.
+/// `Internal` if the genesis has no validator, which reading it excludes.
 pub fn checkpoint_verifier(genesis: &Genesis) -> Result<VerifierKey> {
-    VerifierKey::new(&log_origin(&genesis.network()), genesis.checkpoint_key())
+    let validator = genesis.validators().validators().first();
+    validator
+        .ok_or_else(|| Error::internal("a network without validators"))?
+        .verifier_key(&log_origin(&genesis.network()))
         .map_err(Error::internal)
 }
 
@@ -120,19 +136,30 @@ pub fn refused(refusal: &Refusal) -> Error {
         Refusal::Quota { .. } | Refusal::BlockFull => ErrorKind::TooMany {
             retry_after: refusal.retry_after().unwrap_or(1),
         },
-        Refusal::Author(selfsame_registry::AuthorFault::Deactivated) => ErrorKind::Gone,
-        Refusal::Author(selfsame_registry::AuthorFault::Unknown) => ErrorKind::NotFound,
-        Refusal::Author(selfsame_registry::AuthorFault::Exists)
+        Refusal::Author(AuthorFault::Deactivated) => ErrorKind::Gone,
+        Refusal::Author(AuthorFault::Unknown) => ErrorKind::NotFound,
+        Refusal::Author(AuthorFault::Exists)
         | Refusal::Version { .. }
         | Refusal::NonceUsed
+        | Refusal::Object(ObjectFault::Exists)
+        | Refusal::Entry(EntryFault::Before)
+        | Refusal::Used { .. }
         | Refusal::NotNewer => ErrorKind::Conflict,
         Refusal::Signature(
             SignatureFault::UnknownKey | SignatureFault::Bad | SignatureFault::FirstKeyMissing,
-        ) => ErrorKind::Forbidden,
+        )
+        | Refusal::NotAllowed { .. }
+        | Refusal::Endorser
+        | Refusal::Agreement(_)
+        | Refusal::Delegation(_) => ErrorKind::Forbidden,
         Refusal::Signature(SignatureFault::Repeated)
         | Refusal::Network
         | Refusal::Identifier
         | Refusal::Content(_)
+        | Refusal::TooLarge
+        | Refusal::Governance(_)
+        | Refusal::Object(_)
+        | Refusal::Entry(_)
         | Refusal::Future => ErrorKind::BadRequest,
     };
     Error::new(kind, refusal.to_string()).with_code(refusal.code())

@@ -14,6 +14,7 @@
 
 pub mod cbor;
 pub mod checkpoint;
+pub mod client;
 pub mod log;
 pub mod note;
 pub mod read;

@@ -5,8 +5,8 @@ use std::ops::BitOr;
 
 use selfsame_crypto::{KeyType, PublicKey};
 
-use crate::cbor::{Item, Malformed, Reader, Writer};
-use crate::genesis::Rules;
+use crate::rules::Rules;
+use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
 
 const MAX_FRAGMENT_BYTES: usize = 64;
 const MAX_TYPE_BYTES: usize = 64;
@@ -214,7 +214,7 @@ impl Service {
     }
 }
 
-fn is_fragment(name: &str) -> bool {
+pub(crate) fn is_fragment(name: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
     (1..=MAX_FRAGMENT_BYTES).contains(&name.len()) && name.bytes().all(plain)
 }

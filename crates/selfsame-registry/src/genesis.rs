@@ -1,15 +1,20 @@
-//! What a network begins with: its name, the key of its checkpoints, its rules by height.
+//! What a network begins with: its name, its validators, its first members, its rules.
 
-use selfsame_crypto::PublicKey;
+use std::collections::BTreeSet;
+
 use selfsame_crypto::time::UnixTime;
+use selfsame_crypto::{KeyType, PublicKey};
 use selfsame_did::selfsame::Network;
+use selfsame_proof::validators::ValidatorSet;
 
-use crate::cbor::{Item, Malformed, Reader, Writer};
+use crate::authority::Role;
+use crate::identifier::Identifier;
+use crate::rules::Rules;
+use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
 
 const DOMAIN: &str = "selfsame/genesis/1";
-const OPEN: &str = "open";
 const MAX_NAME_BYTES: usize = 64;
-const MAX_RULE_CHANGES: usize = 16;
+const MAX_MEMBERS: usize = 256;
 
 /// The first bytes of a network. Their digest is the network's identifier, so whoever knows a DID
 /// can check the genesis he is given.
@@ -17,79 +22,48 @@ const MAX_RULE_CHANGES: usize = 16;
 pub struct Genesis {
     name: String,
     time: UnixTime,
-    checkpoint_key: PublicKey,
-    rules: Vec<(u64, Rules)>,
+    validators: ValidatorSet,
+    members: Vec<Member>,
+    rules: Rules,
 }
 
-/// What a network allows, from a height on. Anybody may register a DID (`open`).
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Rules {
-    /// Most bytes of a DID's content.
-    pub max_content_bytes: u64,
-    /// Most keys of a DID.
-    pub max_keys: u64,
-    /// Most services of a DID.
-    pub max_services: u64,
-    /// Most other names of a DID.
-    pub max_also_known_as: u64,
-    /// Longest URI.
-    pub max_uri_bytes: u64,
-    /// Most transactions a block accepts.
-    pub max_block_transactions: u64,
-    /// Most bytes of transactions a block accepts.
-    pub max_block_bytes: u64,
-    /// Seconds of the window quotas are counted in; at least 1.
-    pub quota_window: u64,
-    /// Most transactions of one author in a window.
-    pub author_quota: u64,
-    /// Most DIDs created in a window.
-    pub creation_quota: u64,
-    /// Seconds a status list's time of issue may be ahead of the block's.
-    pub max_clock_skew: u64,
+/// A member a network begins with; his DID has this one key, named `key-1`.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Member {
+    /// His key, Ed25519 or P-256; his identifier belongs to it.
+    pub key: PublicKey,
+    /// His role.
+    pub role: Role,
 }
 
-impl Default for Rules {
-    fn default() -> Self {
-        Self {
-            max_content_bytes: 8 * 1024,
-            max_keys: 20,
-            max_services: 20,
-            max_also_known_as: 10,
-            max_uri_bytes: 512,
-            max_block_transactions: 10_000,
-            max_block_bytes: 4 * 1024 * 1024,
-            quota_window: 3_600,
-            author_quota: 20_000,
-            creation_quota: 200_000,
-            max_clock_skew: 300,
-        }
+impl Member {
+    /// The identifier of his DID.
+    pub fn id(&self) -> Option<Identifier> {
+        Identifier::of_key(&self.key)
     }
 }
 
 impl Genesis {
-    /// A network with the same rules at every height.
+    /// A network without members: nobody has a role in it, and nobody can get one.
     pub fn new(
         name: &str,
         time: UnixTime,
-        checkpoint_key: PublicKey,
+        validators: ValidatorSet,
         rules: Rules,
-    ) -> Result<Self, Malformed> {
-        Self::with_rules(name, time, checkpoint_key, vec![(1, rules)])
-    }
-
-    /// A network whose rules change at known heights, the first at height 1.
-    pub fn with_rules(
-        name: &str,
-        time: UnixTime,
-        checkpoint_key: PublicKey,
-        rules: Vec<(u64, Rules)>,
     ) -> Result<Self, Malformed> {
         let genesis = Self {
             name: name.to_owned(),
             time,
-            checkpoint_key,
+            validators,
+            members: Vec::new(),
             rules,
         };
+        genesis.check().map(|()| genesis)
+    }
+
+    /// The network with its first members, of whom one at least is a trustee.
+    pub fn with_members(self, members: Vec<Member>) -> Result<Self, Malformed> {
+        let genesis = Self { members, ..self };
         genesis.check().map(|()| genesis)
     }
 
@@ -118,15 +92,19 @@ impl Genesis {
         self.time
     }
 
-    /// The Ed25519 key that signs the network's checkpoints.
-    pub fn checkpoint_key(&self) -> &PublicKey {
-        &self.checkpoint_key
+    /// The first validators, who sign the network's checkpoints.
+    pub fn validators(&self) -> &ValidatorSet {
+        &self.validators
     }
 
-    /// The rules a block of that height is judged by.
-    pub fn rules(&self, height: u64) -> Rules {
-        let active = self.rules.iter().rev().find(|(from, _)| *from <= height);
-        active.map(|(_, rules)| *rules).unwrap_or_default()
+    /// The first members.
+    pub fn members(&self) -> &[Member] {
+        &self.members
+    }
+
+    /// The rules the network begins with.
+    pub fn rules(&self) -> &Rules {
+        &self.rules
     }
 
     fn check(&self) -> Result<(), Malformed> {
@@ -139,85 +117,71 @@ impl Genesis {
                 "a network's name is 1 to 64 printable characters without spaces and plus",
             ));
         }
-        if self.checkpoint_key.key_type() != selfsame_crypto::KeyType::Ed25519 {
-            return Err(Malformed("checkpoints are signed by an Ed25519 key"));
+        self.has_members_who_can_sign()?;
+        self.rules.check()
+    }
+
+    fn has_members_who_can_sign(&self) -> Result<(), Malformed> {
+        if self.members.len() > MAX_MEMBERS {
+            return Err(Malformed("a network begins with at most 256 members"));
         }
-        let heights: Vec<u64> = self.rules.iter().map(|(from, _)| *from).collect();
-        if heights.first() != Some(&1)
-            || heights.len() > MAX_RULE_CHANGES
-            || !heights.is_sorted_by(|a, b| a < b)
-        {
-            return Err(Malformed("rules begin at height 1 and follow each other"));
+        let signs = |member: &Member| {
+            matches!(member.key.key_type(), KeyType::Ed25519 | KeyType::P256)
+                && member.id().is_some()
+        };
+        if !self.members.iter().all(signs) {
+            return Err(Malformed("a member's key is Ed25519 or P-256"));
         }
-        if self.rules.iter().any(|(_, rules)| rules.quota_window == 0) {
-            return Err(Malformed("the window of quotas is at least a second"));
+        let ids: BTreeSet<_> = self.members.iter().map(Member::id).collect();
+        if ids.len() != self.members.len() {
+            return Err(Malformed("a member stands there twice"));
         }
-        Ok(())
+        let governed = self
+            .members
+            .iter()
+            .any(|member| member.role == Role::Trustee);
+        match governed || self.members.is_empty() {
+            true => Ok(()),
+            false => Err(Malformed("where there are members, one is a trustee")),
+        }
     }
 }
 
 impl Item for Genesis {
     fn write(&self, to: &mut Writer) {
-        to.array(5).text(DOMAIN).text(&self.name).uint(self.time.0);
-        to.bytes(&self.checkpoint_key.to_multicodec())
-            .array(self.rules.len());
-        for (from, rules) in &self.rules {
-            to.array(2).uint(*from).item(rules);
-        }
+        to.array(6).text(DOMAIN).text(&self.name).uint(self.time.0);
+        to.items(&self.members)
+            .item(&self.validators)
+            .item(&self.rules);
     }
 
     fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
-        from.tuple(5)?;
+        from.tuple(6)?;
         from.domain(DOMAIN)?;
-        let name = from.text()?.to_owned();
-        let time = UnixTime(from.uint()?);
-        let checkpoint_key = PublicKey::from_multicodec(from.bytes()?)
-            .map_err(|_| Malformed("the checkpoint key is none"))?;
-        let mut rules = Vec::new();
-        for _ in 0..from.array()? {
-            from.tuple(2)?;
-            rules.push((from.uint()?, Rules::read(from)?));
-        }
         let genesis = Self {
-            name,
-            time,
-            checkpoint_key,
-            rules,
+            name: from.text()?.to_owned(),
+            time: UnixTime(from.uint()?),
+            members: from.items()?,
+            validators: ValidatorSet::read(from)?,
+            rules: Rules::read(from)?,
         };
         genesis.check().map(|()| genesis)
     }
 }
 
-impl Item for Rules {
+impl Item for Member {
     fn write(&self, to: &mut Writer) {
-        to.array(12).text(OPEN);
-        to.uint(self.max_content_bytes)
-            .uint(self.max_keys)
-            .uint(self.max_services);
-        to.uint(self.max_also_known_as).uint(self.max_uri_bytes);
-        to.uint(self.max_block_transactions)
-            .uint(self.max_block_bytes);
-        to.uint(self.quota_window)
-            .uint(self.author_quota)
-            .uint(self.creation_quota);
-        to.uint(self.max_clock_skew);
+        to.array(2)
+            .bytes(&self.key.to_multicodec())
+            .item(&self.role);
     }
 
     fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
-        from.tuple(12)?;
-        from.domain(OPEN)?;
+        from.tuple(2)?;
         Ok(Self {
-            max_content_bytes: from.uint()?,
-            max_keys: from.uint()?,
-            max_services: from.uint()?,
-            max_also_known_as: from.uint()?,
-            max_uri_bytes: from.uint()?,
-            max_block_transactions: from.uint()?,
-            max_block_bytes: from.uint()?,
-            quota_window: from.uint()?,
-            author_quota: from.uint()?,
-            creation_quota: from.uint()?,
-            max_clock_skew: from.uint()?,
+            key: PublicKey::from_multicodec(from.bytes()?)
+                .map_err(|_| Malformed("a member's key is none"))?,
+            role: Role::read(from)?,
         })
     }
 }

@@ -7,7 +7,7 @@ use selfsame_crypto::encoding::{base58_decode, base58_encode};
 use selfsame_did::Did;
 use selfsame_did::selfsame::{self, Network};
 
-use crate::cbor::{Item, Malformed, Reader, Writer};
+use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
 
 /// The last part of a `did:selfsame`, unique within a network.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]

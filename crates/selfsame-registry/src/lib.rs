@@ -12,24 +12,55 @@
     )
 )]
 
+mod agreement;
+pub mod anoncreds;
+mod authority;
+mod consumption;
 pub mod content;
+mod delegation;
+mod did;
+mod encoding;
 mod genesis;
+mod governance;
 mod head;
+mod history;
 mod identifier;
+mod judge;
 mod machine;
-mod refusal;
+mod member;
+mod operation;
+pub mod refusal;
 mod resolve;
+pub mod resource;
 mod rules;
 mod state;
+mod status;
 mod transaction;
 
+/// Who may write, who validates, and by which rules.
+pub mod network {
+    pub use crate::agreement::{Acceptance, Agreement, AgreementInForce};
+    pub use crate::authority::{Act, Role, Whose};
+    pub use crate::genesis::Member;
+    pub use crate::governance::ValidatorChange;
+    pub use crate::member::Membership;
+    pub use crate::rules::Mode;
+}
+
+/// Single use and delegated revocation.
+pub mod single_use {
+    pub use crate::consumption::{Consume, Consumption, use_digest};
+    pub use crate::delegation::{Action, Delegation, GivenDelegation};
+}
+
 pub use content::{Content, Uses};
-pub use genesis::{Genesis, Rules};
+pub use genesis::Genesis;
 pub use head::Head;
 pub use identifier::Identifier;
 pub use machine::{Applied, Block, Machine};
-pub use refusal::{ApplyError, AuthorFault, CheckError, Refusal, SignatureFault};
-use selfsame_proof::cbor;
+pub use operation::Operation;
+pub use refusal::{ApplyError, CheckError, Refusal};
+pub use rules::Rules;
 pub use selfsame_proof::cbor::Malformed;
-pub use state::{Anchor, Receipt, StateError, StateRead, Writes};
-pub use transaction::{Operation, Signature, Transaction, Unsigned};
+pub use state::{Anchor, Receipt, StateError, StateRead, Writes, is_mark, never_changes};
+pub use transaction::{Body, Signature, Transaction, Unsigned};

@@ -1,27 +1,51 @@
 //! The machine: the same blocks in the same order give the same state, log and digests on every
 //! machine.
 
+use selfsame_crypto::hash::sha256;
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::Did;
 use selfsame_did::selfsame::Network;
-use selfsame_proof::log::leaf_hash;
+use selfsame_proof::log::{Kept, leaf_hash};
+use selfsame_proof::tree::{self, NodeRead};
 
+use crate::authority::Role;
 use crate::content::Content;
 use crate::genesis::Genesis;
+use crate::governance::ValidatorChange;
 use crate::head::Head;
+use crate::history::History;
 use crate::identifier::Identifier;
+use crate::judge::{Admission, Situation};
+use crate::member::{Count, Membership};
 use crate::refusal::{ApplyError, CheckError, Refusal};
-use crate::rules::{Admission, Change, Situation};
+use crate::rules::{Rules, Schedule};
 use crate::state::{
-    Anchor, DidVersion, Key, Overlay, Present, Receipt, StateError, StateRead, Used, Writes, read,
+    Anchor, DidVersion, Key, Overlay, Receipt, StateError, StateRead, Writes, divide, read,
 };
-use crate::transaction::{Operation, Transaction};
+use crate::transaction::Transaction;
 
 /// A network's rules, applied. Holds no state of its own.
 #[derive(Clone, Debug)]
 pub struct Machine {
     genesis: Genesis,
     network: Network,
+    first: Writes,
+}
+
+/// A state as the genesis completes it: what it says enters the state with the first block, and
+/// holds before. Nothing is ever taken out of the state, so what is missing below is not newer.
+pub(crate) struct Begun<'a> {
+    first: &'a Writes,
+    below: &'a dyn StateRead,
+}
+
+impl StateRead for Begun<'_> {
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, StateError> {
+        match self.below.get(key)? {
+            Some(value) => Ok(Some(value)),
+            None => Ok(self.first.get(key).cloned()),
+        }
+    }
 }
 
 /// Transactions in the order the sequencer gives them, at its time.
@@ -42,15 +66,26 @@ pub struct Applied {
     pub results: Vec<Result<Receipt, Refusal>>,
     /// Which of the transactions enter the log, by index; the others were refused or known.
     pub logged: Vec<usize>,
-    /// What changes in the state.
-    pub writes: Writes,
+    /// What changes in the state's objects, which are authenticated.
+    pub objects: Writes,
+    /// What changes in its marks, nonces and quotas, which follow from the log alone.
+    pub marks: Writes,
+    /// What changes in the tree over the objects.
+    pub tree: tree::Changes,
+    /// Roots of the log's subtrees of 256, 256², … entries that this block completes, for proofs.
+    pub subtrees: Vec<Kept>,
 }
 
 impl Machine {
     /// The machine of a network.
     pub fn new(genesis: Genesis) -> Self {
         let network = genesis.network();
-        Self { genesis, network }
+        let first = first_objects(&genesis);
+        Self {
+            genesis,
+            network,
+            first,
+        }
     }
 
     /// The network's identifier.
@@ -68,6 +103,11 @@ impl Machine {
         Did::parse(&format!("did:selfsame:{}:{id}", self.network)).ok()
     }
 
+    /// What the genesis puts into the state; the first block writes it.
+    pub fn first_objects(&self) -> &Writes {
+        &self.first
+    }
+
     /// Whether a transaction would be accepted in the next block, alone and at this time: None if
     /// so, its first receipt if it was accepted before.
     pub fn check(
@@ -76,50 +116,52 @@ impl Machine {
         (head, time): (&Head, UnixTime),
         state: &dyn StateRead,
     ) -> Result<Option<Receipt>, CheckError> {
-        let height = head.height.saturating_add(1);
-        let situation = self.situation(height, time.max(head.time), state);
+        let state = self.begun(state);
+        let situation = self.situation((head, time.max(head.time)), &state)?;
         match situation.judge(tx)? {
             Admission::Known(receipt) => Ok(Some(receipt)),
-            Admission::New(_) => Ok(None),
+            Admission::New(..) => Ok(None),
         }
     }
 
-    /// Applies the block after `head` to `state`, which stays as it is.
+    /// Applies the block after `head` to `state`, over whose objects stands the tree of `nodes`;
+    /// both stay as they are.
     pub fn apply(
         &self,
         head: &Head,
         block: &Block<'_>,
-        state: &dyn StateRead,
+        (state, nodes): (&dyn StateRead, &dyn NodeRead),
     ) -> Result<Applied, ApplyError> {
         if block.time < head.time {
             return Err(ApplyError::Time);
         }
-        let height = head.height.saturating_add(1);
-        let mut head = Head {
-            height,
-            time: block.time,
-            ..head.clone()
-        };
-        let mut overlay = Overlay::new(state);
-        let mut room = Room::of(&self.genesis.rules(height));
+        let state = self.begun(state);
+        let start = self.situation((head, block.time), &state)?;
+        let mut room = Room::of(&start.rules);
+        let mut overlay = Overlay::new(&state);
+        if head.height == 0 {
+            overlay.writes.clone_from(&self.first);
+        }
+        let (mut log, mut subtrees) = (head.log.clone(), Vec::new());
         let (mut results, mut logged) = (Vec::with_capacity(block.transactions.len()), Vec::new());
         for (index, tx) in block.transactions.iter().enumerate() {
             let bytes = tx.to_bytes();
-            let situation = self.situation(height, block.time, &overlay);
+            let situation = Situation {
+                seq_no: log.size().saturating_add(1),
+                state: &overlay,
+                ..start
+            };
             let result = match situation.judge(tx) {
                 Err(CheckError::State(error)) => return Err(error.into()),
                 Err(CheckError::Refused(refusal)) => Err(refusal),
                 Ok(Admission::Known(receipt)) => Ok(receipt),
-                Ok(Admission::New(_)) if !room.takes(bytes.len()) => Err(Refusal::BlockFull),
-                Ok(Admission::New(change)) => {
-                    let seq_no = head.log.append(leaf_hash(&bytes)).saturating_add(1);
-                    let receipt = Receipt {
-                        seq_no,
-                        height,
-                        time: block.time,
-                        tx_hash: tx.hash(),
-                    };
-                    let writes = accept(&situation, (tx, change), receipt)?;
+                Ok(Admission::New(..)) if !room.takes(bytes.len()) => Err(Refusal::BlockFull),
+                Ok(Admission::New(receipt, writes)) => {
+                    log.append_and(leaf_hash(&bytes), |kept| {
+                        if kept.level > 0 {
+                            subtrees.push(kept);
+                        }
+                    });
                     overlay.writes.extend(writes);
                     logged.push(index);
                     Ok(receipt)
@@ -127,12 +169,23 @@ impl Machine {
             };
             results.push(result);
         }
-        head.state_digest = head.digest_after(&overlay.writes);
+        let (objects, marks) = divide(overlay.writes);
+        let puts = objects.iter().map(|(k, v)| (&**k, Some(&**v)));
+        let tree = tree::update(nodes, head.tree, start.height, puts)
+            .map_err(|error| StateError(error.to_string()))?;
         Ok(Applied {
-            head,
+            head: Head {
+                height: start.height,
+                time: block.time,
+                tree: tree.root,
+                log,
+            },
             results,
             logged,
-            writes: overlay.writes,
+            objects,
+            marks,
+            tree,
+            subtrees,
         })
     }
 
@@ -146,13 +199,9 @@ impl Machine {
         let Some(id) = Identifier::of_did(did, &self.network) else {
             return Ok(None);
         };
-        let Some(present) = read::<Present>(state, Key::Did(id))? else {
-            return Ok(None);
-        };
-        match read::<DidVersion>(state, Key::DidVersion(id, present.version))? {
-            Some(version) => Ok(Some((present.version, version.content))),
-            None => Err(StateError("a version of a DID is missing".to_owned())),
-        }
+        let state = self.begun(state);
+        let present = History::<DidVersion>::new(&state, Key::Did(id)).last()?;
+        Ok(present.map(|(number, version)| (number, version.content)))
     }
 
     /// The status list a DID has anchored last under a URI.
@@ -165,25 +214,73 @@ impl Machine {
         let Some(author) = Identifier::of_did(author, &self.network) else {
             return Ok(None);
         };
-        match read::<Present>(state, Key::List(author, list))? {
-            Some(present) => read(state, Key::ListVersion(author, list, present.version)),
-            None => Ok(None),
+        let history = History::<Anchor>::new(state, Key::List(author, list));
+        Ok(history.last()?.map(|(_, anchor)| anchor))
+    }
+
+    /// The state as the genesis completes it.
+    pub(crate) fn begun<'a>(&'a self, below: &'a dyn StateRead) -> Begun<'a> {
+        Begun {
+            first: &self.first,
+            below,
         }
     }
 
     fn situation<'a>(
         &'a self,
-        height: u64,
-        time: UnixTime,
+        (head, time): (&Head, UnixTime),
         state: &'a dyn StateRead,
-    ) -> Situation<'a> {
-        Situation {
-            rules: self.genesis.rules(height),
+    ) -> Result<Situation<'a>, StateError> {
+        let height = head.height.saturating_add(1);
+        let schedule: Schedule = read(state, &Key::Rules)?.unwrap_or_default();
+        Ok(Situation {
+            rules: schedule.at(height).unwrap_or(*self.genesis.rules()),
             network: self.network.as_str(),
+            height,
+            agreement: Ok(()),
             time,
+            seq_no: head.log.size().saturating_add(1),
             state,
-        }
+        })
     }
+}
+
+/// What the genesis says as objects: rules, validators, members with their DIDs and roles.
+fn first_objects(genesis: &Genesis) -> Writes {
+    let nothing = Writes::new();
+    let mut to = Overlay::new(&nothing);
+    let receipt = Receipt {
+        seq_no: 0,
+        height: 0,
+        time: genesis.time(),
+        tx_hash: sha256(&genesis.to_bytes()),
+    };
+    let change = ValidatorChange {
+        set: genesis.validators().clone(),
+        receipt,
+    };
+    to.put(&Key::Rules, &Schedule::of(*genesis.rules()));
+    to.put(&Key::Validators, &change.set);
+    to.put_version(&Key::ValidatorChanges, (1, false), &change);
+    let trustees = genesis.members().iter();
+    let trustees = trustees.filter(|member| member.role == Role::Trustee);
+    let trustees = u64::try_from(trustees.count()).unwrap_or(u64::MAX);
+    to.put(&Key::Trustees, &Count(trustees));
+    for member in genesis.members() {
+        let Some(id) = member.id() else { continue };
+        let membership = Membership {
+            role: Some(member.role),
+            by: None,
+            receipt,
+        };
+        to.put_version(&Key::Role(id), (1, false), &membership);
+        let version = DidVersion {
+            content: Some(Content::of_key("key-1", member.key.clone())),
+            receipt,
+        };
+        to.put_version(&Key::Did(id), (1, false), &version);
+    }
+    to.writes
 }
 
 /// What is left of a block.
@@ -193,7 +290,7 @@ struct Room {
 }
 
 impl Room {
-    fn of(rules: &crate::genesis::Rules) -> Self {
+    fn of(rules: &Rules) -> Self {
         Self {
             transactions: rules.max_block_transactions,
             bytes: rules.max_block_bytes,
@@ -216,70 +313,4 @@ impl Room {
             _ => false,
         }
     }
-}
-
-/// What an accepted transaction writes: its change, its nonce, the quotas it uses.
-fn accept(
-    situation: &Situation<'_>,
-    (tx, change): (&Transaction, Change),
-    receipt: Receipt,
-) -> Result<Writes, StateError> {
-    let author = tx.body().author;
-    let mut to = Overlay::new(situation.state);
-    to.put(Key::Nonce(author, tx.body().nonce), &receipt);
-    let mut count = |quota: Key<'_>| -> Result<(), StateError> {
-        let used = situation.used(quota)?;
-        to.put(
-            quota,
-            &Used {
-                count: used.count.saturating_add(1),
-                ..used
-            },
-        );
-        Ok(())
-    };
-    count(Key::AuthorQuota(author))?;
-    if matches!(tx.body().operation, Operation::CreateDid(_)) {
-        count(Key::CreationQuota)?;
-    }
-    match change {
-        Change::Did { version, content } => {
-            let deactivated = content.is_none();
-            to.put(
-                Key::Did(author),
-                &Present {
-                    version,
-                    deactivated,
-                },
-            );
-            to.put(
-                Key::DidVersion(author, version),
-                &DidVersion { content, receipt },
-            );
-        }
-        Change::List { version } => {
-            if let Operation::AnchorStatus {
-                list,
-                digest,
-                issued,
-            } = &tx.body().operation
-            {
-                let anchor = Anchor {
-                    list: list.clone(),
-                    digest: *digest,
-                    issued: *issued,
-                    receipt,
-                };
-                to.put(
-                    Key::List(author, list),
-                    &Present {
-                        version,
-                        deactivated: false,
-                    },
-                );
-                to.put(Key::ListVersion(author, list, version), &anchor);
-            }
-        }
-    }
-    Ok(to.writes)
 }

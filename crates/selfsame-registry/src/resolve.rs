@@ -1,7 +1,6 @@
 //! Resolution: the DID document and its metadata, of the present version, of another, or of the
 //! one that held at a time.
 
-use selfsame_crypto::time::UnixTime;
 use selfsame_did::{
     Did, DidUrl, Document, DocumentMetadata, Options, Relationship, Resolution, ResolutionError,
     Service, SyntaxError, VerificationMethod,
@@ -9,9 +8,10 @@ use selfsame_did::{
 use serde_json::{Map, Value};
 
 use crate::content::{Content, Uses};
+use crate::history::{History, Present};
 use crate::identifier::Identifier;
 use crate::machine::Machine;
-use crate::state::{DidVersion, Key, Present, Receipt, StateError, StateRead, read};
+use crate::state::{DidVersion, Key, Receipt, StateError, StateRead};
 
 /// The uses and what DID Core calls them.
 const RELATIONSHIPS: [(Uses, Relationship); 5] = [
@@ -34,8 +34,9 @@ impl Machine {
         if network != *self.network() {
             return Resolution::failed(ResolutionError::NotFound);
         }
-        let history = History { state, id };
-        match history.resolve(did, options) {
+        let state = self.begun(state);
+        let history = History::new(&state, Key::Did(id));
+        match resolved(&history, did, options) {
             Ok(Ok(resolution)) => resolution,
             Ok(Err(error)) => Resolution::failed(error),
             Err(_) => Resolution::failed(ResolutionError::InternalError),
@@ -53,93 +54,69 @@ impl Machine {
         let Some(id) = Identifier::of_did(did, self.network()) else {
             return Ok(Vec::new());
         };
-        let Some(present) = read::<Present>(state, Key::Did(id))? else {
-            return Ok(Vec::new());
-        };
-        let history = History { state, id };
-        let before = present
-            .version
-            .saturating_sub(u64::try_from(count).unwrap_or(u64::MAX));
-        (before.saturating_add(1)..=present.version)
-            .map(|number| Ok(history.version(number)?.receipt))
-            .collect()
+        let state = self.begun(state);
+        let versions = History::<DidVersion>::new(&state, Key::Did(id)).latest(count)?;
+        Ok(versions
+            .into_iter()
+            .map(|version| version.receipt)
+            .collect())
     }
 }
 
-struct History<'a> {
-    state: &'a dyn StateRead,
-    id: Identifier,
+type Versions<'a> = History<'a, DidVersion>;
+
+fn resolved(
+    versions: &Versions<'_>,
+    did: &Did,
+    options: &Options,
+) -> Result<Result<Resolution, ResolutionError>, StateError> {
+    let Some(present) = versions.present()? else {
+        return Ok(Err(ResolutionError::NotFound));
+    };
+    let wanted = match (&options.version_id, options.version_time) {
+        (Some(_), Some(_)) => return Ok(Err(ResolutionError::InvalidOptions)),
+        (Some(version), None) => version_number(version).filter(|n| *n <= present.version),
+        (None, Some(time)) => versions.number_at(time)?,
+        (None, None) => Some(present.version),
+    };
+    let Some(number) = wanted else {
+        return Ok(Err(ResolutionError::NotFound));
+    };
+    let metadata = metadata(versions, number, present)?;
+    let Some(content) = versions.version(number)?.content else {
+        return Ok(Ok(Resolution::deactivated(metadata)));
+    };
+    let document = document(did, &content)
+        .map_err(|error| StateError(format!("a record makes no document ({error})")))?;
+    let mut resolution = Resolution::found(document, options.accept);
+    resolution.document_metadata = metadata;
+    Ok(Ok(resolution))
 }
 
-impl History<'_> {
-    fn resolve(
-        &self,
-        did: &Did,
-        options: &Options,
-    ) -> Result<Result<Resolution, ResolutionError>, StateError> {
-        let Some(present) = read::<Present>(self.state, Key::Did(self.id))? else {
-            return Ok(Err(ResolutionError::NotFound));
-        };
-        let wanted = match (&options.version_id, options.version_time) {
-            (Some(_), Some(_)) => return Ok(Err(ResolutionError::InvalidOptions)),
-            (Some(version), None) => version_number(version).filter(|n| *n <= present.version),
-            (None, Some(time)) => self.version_at(time, present.version)?,
-            (None, None) => Some(present.version),
-        };
-        let Some(number) = wanted else {
-            return Ok(Err(ResolutionError::NotFound));
-        };
-        let metadata = self.metadata(number, present)?;
-        let Some(content) = self.version(number)?.content else {
-            return Ok(Ok(Resolution::deactivated(metadata)));
-        };
-        let document = document(did, &content)
-            .map_err(|error| StateError(format!("a record makes no document ({error})")))?;
-        let mut resolution = Resolution::found(document, options.accept);
-        resolution.document_metadata = metadata;
-        Ok(Ok(resolution))
-    }
-
-    fn metadata(&self, number: u64, present: Present) -> Result<DocumentMetadata, StateError> {
-        let next = match number < present.version {
-            true => Some(number.saturating_add(1)),
-            false => None,
-        };
-        let time = |number| self.version(number).map(|version| version.receipt.time);
-        Ok(DocumentMetadata {
-            created: Some(time(1)?),
-            updated: if number > 1 {
-                Some(time(number)?)
-            } else {
-                None
-            },
-            // DID Core §7.1.3: of the DID, whichever version was asked for.
-            deactivated: present.deactivated,
-            next_update: next.map(time).transpose()?,
-            version_id: Some(number.to_string()),
-            next_version_id: next.map(|next| next.to_string()),
-            ..DocumentMetadata::default()
-        })
-    }
-
-    /// The last version that is not later than `time`. Versions are never earlier than the ones
-    /// before them, so halving finds it.
-    fn version_at(&self, time: UnixTime, present: u64) -> Result<Option<u64>, StateError> {
-        let (mut held, mut later) = (0_u64, present.saturating_add(1));
-        while held.saturating_add(1) < later {
-            let middle = u64::midpoint(held, later);
-            match self.version(middle)?.receipt.time <= time {
-                true => held = middle,
-                false => later = middle,
-            }
-        }
-        Ok((held > 0).then_some(held))
-    }
-
-    fn version(&self, number: u64) -> Result<DidVersion, StateError> {
-        read(self.state, Key::DidVersion(self.id, number))?
-            .ok_or_else(|| StateError("a version of a DID is missing".to_owned()))
-    }
+fn metadata(
+    versions: &Versions<'_>,
+    number: u64,
+    present: Present,
+) -> Result<DocumentMetadata, StateError> {
+    let next = match number < present.version {
+        true => Some(number.saturating_add(1)),
+        false => None,
+    };
+    let time = |number| versions.version(number).map(|version| version.receipt.time);
+    Ok(DocumentMetadata {
+        created: Some(time(1)?),
+        updated: if number > 1 {
+            Some(time(number)?)
+        } else {
+            None
+        },
+        // DID Core §7.1.3: of the DID, whichever version was asked for.
+        deactivated: present.deactivated,
+        next_update: next.map(time).transpose()?,
+        version_id: Some(number.to_string()),
+        next_version_id: next.map(|next| next.to_string()),
+        ..DocumentMetadata::default()
+    })
 }
 
 /// Versions are written in one way: decimal from 1, without leading zeroes.

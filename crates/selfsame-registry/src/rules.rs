@@ -1,258 +1,229 @@
-//! The rules a transaction is judged by: each one predicate, in the order they are asked. Checking
-//! a transaction and applying it ask the same ones.
+//! A network's rules: who may write, and how much.
 
-use selfsame_crypto::time::UnixTime;
+use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
 
-use crate::content::{Content, is_uri};
-use crate::genesis::Rules;
-use crate::refusal::{AuthorFault, CheckError, Refusal, SignatureFault};
-use crate::state::{Anchor, DidVersion, Key, Present, Receipt, StateError, StateRead, Used, read};
-use crate::transaction::{Operation, Transaction};
+const LIMITS: usize = 17;
+/// Most rules in a schedule: those in force and those to come.
+const MAX_WAITING: usize = 16;
 
-/// What a transaction is judged against.
-#[derive(Clone, Copy)]
-pub(crate) struct Situation<'a> {
-    pub(crate) rules: Rules,
-    pub(crate) network: &'a str,
-    pub(crate) time: UnixTime,
-    pub(crate) state: &'a dyn StateRead,
+/// Who may begin to write.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub enum Mode {
+    /// Anybody may register a DID, and every registered DID writes its own objects.
+    #[default]
+    Open,
+    /// DIDs, schemas and definitions are written by members with a role, or endorsed by one.
+    Endorsed,
 }
 
-/// What comes of a transaction that is not refused.
-pub(crate) enum Admission {
-    /// It was accepted before; nothing changes.
-    Known(Receipt),
-    /// It is accepted now.
-    New(Change),
+/// What a network allows, from a height on.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Rules {
+    /// Who may begin to write.
+    pub mode: Mode,
+    /// Most bytes of a DID's content.
+    pub max_content_bytes: u64,
+    /// Most keys of a DID.
+    pub max_keys: u64,
+    /// Most services of a DID.
+    pub max_services: u64,
+    /// Most other names of a DID or a resource.
+    pub max_also_known_as: u64,
+    /// Longest URI.
+    pub max_uri_bytes: u64,
+    /// Most bytes of a transaction.
+    pub max_transaction_bytes: u64,
+    /// Most transactions a block accepts.
+    pub max_block_transactions: u64,
+    /// Most bytes of transactions a block accepts.
+    pub max_block_bytes: u64,
+    /// Most bytes of the JSON of a schema or a definition.
+    pub max_object_bytes: u64,
+    /// Most bytes of a resource.
+    pub max_resource_bytes: u64,
+    /// Most places of a revocation registry.
+    pub max_registry_places: u64,
+    /// Most credential types of a delegation.
+    pub max_scope: u64,
+    /// Longest delegation, in seconds.
+    pub max_delegation: u64,
+    /// Seconds of the window quotas are counted in; at least 1.
+    pub quota_window: u64,
+    /// Most operations of one author in a window.
+    pub author_quota: u64,
+    /// Most DIDs created in a window.
+    pub creation_quota: u64,
+    /// Seconds a status list's time of issue may be ahead of the block's.
+    pub max_clock_skew: u64,
 }
 
-/// What an accepted transaction changes, besides the marks every one leaves.
-pub(crate) enum Change {
-    /// A version of a DID; none of content once deactivated.
-    Did {
-        version: u64,
-        content: Option<Content>,
-    },
-    /// A version of a status list.
-    List { version: u64 },
-}
-
-impl Situation<'_> {
-    pub(crate) fn judge(&self, tx: &Transaction) -> Result<Admission, CheckError> {
-        self.is_for_this_network(tx)?;
-        if let Some(receipt) = self.nonce_is_new_or_the_same(tx)? {
-            return Ok(Admission::Known(receipt));
+impl Default for Rules {
+    fn default() -> Self {
+        Self {
+            mode: Mode::Open,
+            max_content_bytes: 8 * 1024,
+            max_keys: 20,
+            max_services: 20,
+            max_also_known_as: 10,
+            max_uri_bytes: 512,
+            max_transaction_bytes: 256 * 1024,
+            max_block_transactions: 10_000,
+            max_block_bytes: 4 * 1024 * 1024,
+            max_object_bytes: 128 * 1024,
+            max_resource_bytes: 128 * 1024,
+            max_registry_places: 32_768,
+            max_scope: 16,
+            max_delegation: 2 * 366 * 86_400,
+            quota_window: 3_600,
+            author_quota: 20_000,
+            creation_quota: 200_000,
+            max_clock_skew: 300,
         }
-        self.author_has_quota_left(tx)?;
-        let change = match &tx.body().operation {
-            Operation::CreateDid(content) => self.creation(tx, content)?,
-            Operation::UpdateDid { version, content } => self.update(tx, *version, content)?,
-            Operation::DeactivateDid { version } => self.deactivation(tx, *version)?,
-            Operation::AnchorStatus { .. } => self.anchoring(tx)?,
-        };
-        Ok(Admission::New(change))
     }
+}
 
-    fn creation(&self, tx: &Transaction, content: &Content) -> Result<Change, CheckError> {
-        self.network_has_creations_left()?;
-        self.author_does_not_exist(tx)?;
-        content.check(&self.rules).map_err(Refusal::Content)?;
-        identifier_belongs_to_first_key(tx, content)?;
-        is_signed_by_keys_of(tx, content)?;
-        first_key_signs(tx, content)?;
-        Ok(Change::Did {
-            version: 1,
-            content: Some(content.clone()),
-        })
-    }
-
-    fn update(
-        &self,
-        tx: &Transaction,
-        version: u64,
-        content: &Content,
-    ) -> Result<Change, CheckError> {
-        let (present, keys) = self.author_is_active(tx)?;
-        follows(present, version)?;
-        content.check(&self.rules).map_err(Refusal::Content)?;
-        is_signed_by_keys_of(tx, &keys)?;
-        Ok(Change::Did {
-            version,
-            content: Some(content.clone()),
-        })
-    }
-
-    fn deactivation(&self, tx: &Transaction, version: u64) -> Result<Change, CheckError> {
-        let (present, keys) = self.author_is_active(tx)?;
-        follows(present, version)?;
-        is_signed_by_keys_of(tx, &keys)?;
-        Ok(Change::Did {
-            version,
-            content: None,
-        })
-    }
-
-    fn anchoring(&self, tx: &Transaction) -> Result<Change, CheckError> {
-        let Operation::AnchorStatus { list, issued, .. } = &tx.body().operation else {
-            return Err(StateError("an anchoring that is none".to_owned()).into());
-        };
-        let (_, keys) = self.author_is_active(tx)?;
-        is_uri(list, &self.rules).map_err(Refusal::Content)?;
-        self.is_not_from_the_future(*issued)?;
-        let version = self.list_is_newer(tx, list, *issued)?;
-        is_signed_by_keys_of(tx, &keys)?;
-        Ok(Change::List { version })
-    }
-
-    fn is_for_this_network(&self, tx: &Transaction) -> Result<(), Refusal> {
-        match tx.body().network == self.network {
+impl Rules {
+    /// Refuses rules under which nobody could write any more, and so nobody could mend them.
+    pub(crate) fn check(&self) -> Result<(), Malformed> {
+        if self.quota_window == 0 {
+            return Err(Malformed("the window of quotas is at least a second"));
+        }
+        let least = [
+            (self.max_transaction_bytes, 4 * 1024),
+            (self.max_block_bytes, self.max_transaction_bytes),
+            (self.max_block_transactions, 1),
+            (self.author_quota, 1),
+        ];
+        match least.iter().all(|(limit, least)| limit >= least) {
             true => Ok(()),
-            false => Err(Refusal::Network),
+            false => Err(Malformed("no rules could be changed under these rules")),
         }
     }
 
-    fn nonce_is_new_or_the_same(&self, tx: &Transaction) -> Result<Option<Receipt>, CheckError> {
-        let nonce = Key::Nonce(tx.body().author, tx.body().nonce);
-        match read::<Receipt>(self.state, nonce)? {
-            Some(receipt) if receipt.tx_hash == tx.hash() => Ok(Some(receipt)),
-            Some(_) => Err(Refusal::NonceUsed.into()),
-            None => Ok(None),
+    /// The limits in their order, each with its name.
+    pub fn named_limits(&self) -> [(&'static str, u64); LIMITS] {
+        [
+            ("max_content_bytes", self.max_content_bytes),
+            ("max_keys", self.max_keys),
+            ("max_services", self.max_services),
+            ("max_also_known_as", self.max_also_known_as),
+            ("max_uri_bytes", self.max_uri_bytes),
+            ("max_transaction_bytes", self.max_transaction_bytes),
+            ("max_block_transactions", self.max_block_transactions),
+            ("max_block_bytes", self.max_block_bytes),
+            ("max_object_bytes", self.max_object_bytes),
+            ("max_resource_bytes", self.max_resource_bytes),
+            ("max_registry_places", self.max_registry_places),
+            ("max_scope", self.max_scope),
+            ("max_delegation", self.max_delegation),
+            ("quota_window", self.quota_window),
+            ("author_quota", self.author_quota),
+            ("creation_quota", self.creation_quota),
+            ("max_clock_skew", self.max_clock_skew),
+        ]
+    }
+}
+
+impl Mode {
+    /// The mode's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Endorsed => "endorsed",
+        }
+    }
+}
+
+impl Item for Mode {
+    fn write(&self, to: &mut Writer) {
+        to.text(self.name());
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+        match from.text()? {
+            "open" => Ok(Self::Open),
+            "endorsed" => Ok(Self::Endorsed),
+            _ => Err(Malformed("an unknown mode")),
+        }
+    }
+}
+
+impl Item for Rules {
+    fn write(&self, to: &mut Writer) {
+        to.array(LIMITS.saturating_add(1)).item(&self.mode);
+        for (_, limit) in self.named_limits() {
+            to.uint(limit);
         }
     }
 
-    fn author_has_quota_left(&self, tx: &Transaction) -> Result<(), CheckError> {
-        let used = self.used(Key::AuthorQuota(tx.body().author))?;
-        self.is_below(used, self.rules.author_quota)
-    }
-
-    fn network_has_creations_left(&self) -> Result<(), CheckError> {
-        let used = self.used(Key::CreationQuota)?;
-        self.is_below(used, self.rules.creation_quota)
-    }
-
-    fn is_below(&self, used: Used, quota: u64) -> Result<(), CheckError> {
-        if used.count < quota {
-            return Ok(());
-        }
-        let into_window = self
-            .time
-            .0
-            .checked_rem(self.rules.quota_window)
-            .unwrap_or(0);
-        let retry_after = self.rules.quota_window.saturating_sub(into_window);
-        Err(Refusal::Quota { retry_after }.into())
-    }
-
-    /// What is used of a quota in the window this block is in.
-    pub(crate) fn used(&self, quota: Key) -> Result<Used, StateError> {
-        let window = self
-            .time
-            .0
-            .checked_div(self.rules.quota_window)
-            .unwrap_or(0);
-        Ok(match read::<Used>(self.state, quota)? {
-            Some(used) if used.window == window => used,
-            _ => Used { window, count: 0 },
-        })
-    }
-
-    fn author_does_not_exist(&self, tx: &Transaction) -> Result<(), CheckError> {
-        match read::<Present>(self.state, Key::Did(tx.body().author))? {
-            None => Ok(()),
-            Some(_) => Err(Refusal::Author(AuthorFault::Exists).into()),
-        }
-    }
-
-    /// The author's present version and content.
-    fn author_is_active(&self, tx: &Transaction) -> Result<(u64, Content), CheckError> {
-        let author = tx.body().author;
-        let present = read::<Present>(self.state, Key::Did(author))?
-            .ok_or(Refusal::Author(AuthorFault::Unknown))?;
-        if present.deactivated {
-            return Err(Refusal::Author(AuthorFault::Deactivated).into());
-        }
-        let version = read::<DidVersion>(self.state, Key::DidVersion(author, present.version))?;
-        match version.and_then(|version| version.content) {
-            Some(content) => Ok((present.version, content)),
-            None => Err(StateError("an active DID has no content".to_owned()).into()),
-        }
-    }
-
-    fn is_not_from_the_future(&self, issued: UnixTime) -> Result<(), Refusal> {
-        match issued <= self.time.plus(self.rules.max_clock_skew) {
-            true => Ok(()),
-            false => Err(Refusal::Future),
-        }
-    }
-
-    /// Gives the version of the list this anchoring makes.
-    fn list_is_newer(
-        &self,
-        tx: &Transaction,
-        list: &str,
-        issued: UnixTime,
-    ) -> Result<u64, CheckError> {
-        let author = tx.body().author;
-        let Some(present) = read::<Present>(self.state, Key::List(author, list))? else {
-            return Ok(1);
+    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+        from.tuple(LIMITS.saturating_add(1))?;
+        let rules = Self {
+            mode: Mode::read(from)?,
+            max_content_bytes: from.uint()?,
+            max_keys: from.uint()?,
+            max_services: from.uint()?,
+            max_also_known_as: from.uint()?,
+            max_uri_bytes: from.uint()?,
+            max_transaction_bytes: from.uint()?,
+            max_block_transactions: from.uint()?,
+            max_block_bytes: from.uint()?,
+            max_object_bytes: from.uint()?,
+            max_resource_bytes: from.uint()?,
+            max_registry_places: from.uint()?,
+            max_scope: from.uint()?,
+            max_delegation: from.uint()?,
+            quota_window: from.uint()?,
+            author_quota: from.uint()?,
+            creation_quota: from.uint()?,
+            max_clock_skew: from.uint()?,
         };
-        let anchor = read::<Anchor>(self.state, Key::ListVersion(author, list, present.version))?
-            .ok_or_else(|| StateError("a status list's version is missing".to_owned()))?;
-        match issued > anchor.issued {
-            true => Ok(present.version.saturating_add(1)),
-            false => Err(Refusal::NotNewer.into()),
+        rules.check().map(|()| rules)
+    }
+}
+
+/// Rules and the heights they hold from, ascending.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub(crate) struct Schedule(pub(crate) Vec<(u64, Rules)>);
+
+impl Schedule {
+    pub(crate) fn of(rules: Rules) -> Self {
+        Self(vec![(1, rules)])
+    }
+
+    /// The rules of a height.
+    pub(crate) fn at(&self, height: u64) -> Option<Rules> {
+        let active = self.0.iter().rev().find(|(from, _)| *from <= height);
+        active.map(|(_, rules)| *rules)
+    }
+
+    /// With other rules from a height on; rules that have been replaced already are forgotten.
+    /// None where too many changes would wait.
+    pub(crate) fn changed(mut self, height: u64, from: u64, rules: &Rules) -> Option<Self> {
+        self.0.retain(|(later, _)| *later < from);
+        self.0.push((from, *rules));
+        let active = self.0.iter().rposition(|(from, _)| *from <= height);
+        let kept = self.0.split_off(active.unwrap_or(0));
+        (kept.len() <= MAX_WAITING).then_some(Self(kept))
+    }
+}
+
+impl Item for Schedule {
+    fn write(&self, to: &mut Writer) {
+        to.array(self.0.len());
+        for (from, rules) in &self.0 {
+            to.array(2).uint(*from).item(rules);
         }
     }
-}
 
-fn follows(present: u64, version: u64) -> Result<(), Refusal> {
-    match present.checked_add(1) == Some(version) {
-        true => Ok(()),
-        false => Err(Refusal::Version { present }),
-    }
-}
-
-fn identifier_belongs_to_first_key(tx: &Transaction, content: &Content) -> Result<(), Refusal> {
-    match content.keys.first() {
-        Some(key) if tx.body().author.belongs_to(&key.public) => Ok(()),
-        _ => Err(Refusal::Identifier),
-    }
-}
-
-/// Every signature is good and by a key with capabilityInvocation; there is at least one, since
-/// a transaction without signatures cannot be read.
-fn is_signed_by_keys_of(tx: &Transaction, content: &Content) -> Result<(), Refusal> {
-    let mut seen: Vec<&str> = Vec::new();
-    for signature in tx.signatures() {
-        if seen.contains(&signature.key.as_str()) {
-            return Err(Refusal::Signature(SignatureFault::Repeated));
-        }
-        seen.push(&signature.key);
-        let key = content
-            .invocation_key(&signature.key)
-            .ok_or(Refusal::Signature(SignatureFault::UnknownKey))?;
-        key.verify(
-            key.key_type().default_algorithm(),
-            tx.unsigned_bytes(),
-            &signature.bytes,
-        )
-        .map_err(|_| Refusal::Signature(SignatureFault::Bad))?;
-    }
-    match seen.is_empty() {
-        true => Err(Refusal::Signature(SignatureFault::UnknownKey)),
-        false => Ok(()),
-    }
-}
-
-/// Nobody registers the DID of a key that is not his.
-fn first_key_signs(tx: &Transaction, content: &Content) -> Result<(), Refusal> {
-    let first = content.keys.first().map(|key| key.id.as_str());
-    match tx
-        .signatures()
-        .iter()
-        .any(|signature| Some(signature.key.as_str()) == first)
-    {
-        true => Ok(()),
-        false => Err(Refusal::Signature(SignatureFault::FirstKeyMissing)),
+    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+        let entry = |from: &mut Reader<'_>| {
+            from.tuple(2)?;
+            Ok((from.uint()?, Rules::read(from)?))
+        };
+        (0..from.array()?)
+            .map(|_| entry(from))
+            .collect::<Result<_, _>>()
+            .map(Self)
     }
 }

@@ -1,15 +1,20 @@
 //! The state: what is read, under which keys, in which records.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use selfsame_crypto::encoding::hex_encode;
 use selfsame_crypto::hash::sha256;
 use selfsame_crypto::time::UnixTime;
 use serde::{Deserialize, Serialize};
 
-use crate::cbor::{Item, Malformed, Reader, Writer};
+use crate::anoncreds::ObjectName;
 use crate::content::Content;
+use crate::encoding::{optional, write_optional};
+use crate::history::Version;
 use crate::identifier::Identifier;
+use crate::resource::ResourceId;
+use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
 
 /// Changes of the state, by key.
 pub type Writes = BTreeMap<Vec<u8>, Vec<u8>>;
@@ -51,8 +56,13 @@ impl<'a> Overlay<'a> {
         }
     }
 
-    pub(crate) fn put(&mut self, key: Key, item: &impl Item) {
-        self.writes.insert(key.to_bytes(), item.to_cbor());
+    pub(crate) fn has(&self, key: &Key<'_>) -> Result<bool, StateError> {
+        Ok(self.get(key.to_string().as_bytes())?.is_some())
+    }
+
+    pub(crate) fn put(&mut self, key: &Key<'_>, item: &impl Item) {
+        self.writes
+            .insert(key.to_string().into_bytes(), item.to_cbor());
     }
 }
 
@@ -65,52 +75,94 @@ impl StateRead for Overlay<'_> {
     }
 }
 
-/// The keys of the state.
+/// Divides changes into objects, which are authenticated, and marks, which follow from the log.
+pub(crate) fn divide(writes: Writes) -> (Writes, Writes) {
+    writes.into_iter().partition(|(key, _)| !is_mark(key))
+}
+
+/// Whether a key is that of a mark: a nonce or a quota.
+pub fn is_mark(key: &[u8]) -> bool {
+    key.starts_with(b"nonce/") || key.starts_with(b"quota/")
+}
+
+/// Whether what stands under a key never changes once it is there: a version of something, or a use.
+pub fn never_changes(key: &[u8]) -> bool {
+    if key.starts_with(b"use/") {
+        return true;
+    }
+    let mut parts = key.rsplit(|byte| *byte == b'/');
+    let number = parts.next().unwrap_or_default();
+    !number.is_empty() && number.iter().all(u8::is_ascii_digit) && parts.next() == Some(b"v")
+}
+
+/// The keys of the state. What comes from outside stands in them as a digest, or is checked to have
+/// no slash.
 #[derive(Clone, Copy)]
 pub(crate) enum Key<'a> {
     Did(Identifier),
-    DidVersion(Identifier, u64),
     List(Identifier, &'a str),
-    ListVersion(Identifier, &'a str, u64),
+    Role(Identifier),
+    Trustees,
+    Object(&'a ObjectName),
+    Entries(&'a ObjectName),
+    Revoked(&'a ObjectName),
+    Resource(Identifier, ResourceId),
+    ResourceName(Identifier, &'a str, &'a str),
+    Delegation(Identifier, &'a str),
+    Use(Identifier, &'a [u8; 32]),
+    Agreement,
+    Validators,
+    ValidatorChanges,
+    OwnerOf(&'a str),
+    ValidatorOf(Identifier),
+    Rules,
     Nonce(Identifier, u64),
     AuthorQuota(Identifier),
     CreationQuota,
+    /// Version of what stands under another key.
+    Version(&'a Key<'a>, u64),
 }
 
-impl Key<'_> {
-    fn to_bytes(self) -> Vec<u8> {
+impl fmt::Display for Key<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Did(id) => format!("did/{id}"),
-            Self::DidVersion(id, version) => format!("did/{id}/v/{version}"),
-            Self::List(id, list) => format!("status/{id}/{}", uri_digest(list)),
-            Self::ListVersion(id, list, version) => {
-                format!("status/{id}/{}/v/{version}", uri_digest(list))
+            Self::Did(id) => write!(f, "did/{id}"),
+            Self::List(id, list) => write!(f, "status/{id}/{}", digest(&[list])),
+            Self::Role(id) => write!(f, "role/{id}"),
+            Self::Trustees => write!(f, "trustees"),
+            Self::Object(name) => write!(f, "anoncreds/{}", name.path()),
+            Self::Entries(name) => write!(f, "anoncreds/{}/entries", name.path()),
+            Self::Revoked(name) => write!(f, "anoncreds/{}/revoked", name.path()),
+            Self::Resource(id, uuid) => write!(f, "resource/{id}/{uuid}"),
+            Self::ResourceName(id, name, kind) => {
+                write!(f, "resource/{id}/named/{}", digest(&[name, kind]))
             }
-            Self::Nonce(id, nonce) => format!("nonce/{id}/{nonce}"),
-            Self::AuthorQuota(id) => format!("quota/{id}"),
-            Self::CreationQuota => "quota".to_owned(),
+            Self::Delegation(id, name) => write!(f, "delegation/{id}/{name}"),
+            Self::Use(id, handle) => write!(f, "use/{id}/{}", hex_encode(*handle)),
+            Self::Agreement => write!(f, "agreement"),
+            Self::Validators => write!(f, "validators"),
+            Self::ValidatorChanges => write!(f, "validators/changes"),
+            Self::OwnerOf(name) => write!(f, "validator/{name}"),
+            Self::ValidatorOf(id) => write!(f, "validator-of/{id}"),
+            Self::Rules => write!(f, "rules"),
+            Self::Nonce(id, nonce) => write!(f, "nonce/{id}/{nonce}"),
+            Self::AuthorQuota(id) => write!(f, "quota/{id}"),
+            Self::CreationQuota => write!(f, "quota/new"),
+            Self::Version(key, version) => write!(f, "{key}/v/{version}"),
         }
-        .into_bytes()
     }
 }
 
-fn uri_digest(uri: &str) -> String {
-    hex_encode(&sha256(uri.as_bytes()))
+/// SHA-256 of texts with a zero byte after each but the last, in lower-case hex.
+fn digest(texts: &[&str]) -> String {
+    hex_encode(&sha256(texts.join("\0").as_bytes()))
 }
 
-pub(crate) fn read<T: Item>(state: &dyn StateRead, key: Key) -> Result<Option<T>, StateError> {
-    match state.get(&key.to_bytes())? {
+pub(crate) fn read<T: Item>(state: &dyn StateRead, key: &Key<'_>) -> Result<Option<T>, StateError> {
+    match state.get(key.to_string().as_bytes())? {
         Some(bytes) => Ok(Some(T::from_cbor(&bytes)?)),
         None => Ok(None),
     }
-}
-
-/// Which version of a DID or a status list is the present one. The versions themselves never
-/// change.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) struct Present {
-    pub(crate) version: u64,
-    pub(crate) deactivated: bool,
 }
 
 /// A version of a DID.
@@ -155,39 +207,30 @@ pub(crate) struct Used {
     pub(crate) count: u64,
 }
 
-impl Item for Present {
-    fn write(&self, to: &mut Writer) {
-        to.array(2).uint(self.version).bool(self.deactivated);
+impl Version for DidVersion {
+    fn receipt(&self) -> &Receipt {
+        &self.receipt
     }
+}
 
-    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
-        from.tuple(2)?;
-        Ok(Self {
-            version: from.uint()?,
-            deactivated: from.bool()?,
-        })
+impl Version for Anchor {
+    fn receipt(&self) -> &Receipt {
+        &self.receipt
     }
 }
 
 impl Item for DidVersion {
     fn write(&self, to: &mut Writer) {
-        to.array(2)
-            .item(&self.receipt)
-            .array(usize::from(self.content.is_some()));
-        if let Some(content) = &self.content {
-            to.item(content);
-        }
+        to.array(2).item(&self.receipt);
+        write_optional(to, self.content.as_ref());
     }
 
     fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
         from.tuple(2)?;
-        let receipt = Receipt::read(from)?;
-        let content = match from.array()? {
-            0 => None,
-            1 => Some(Content::read(from)?),
-            _ => return Err(Malformed("a version has one content or none")),
-        };
-        Ok(Self { content, receipt })
+        Ok(Self {
+            receipt: Receipt::read(from)?,
+            content: optional(from)?,
+        })
     }
 }
 

@@ -1,49 +1,25 @@
-//! Transactions: what an author asks of the registry, in one encoding, signed.
+//! Transactions: what an author asks of the registry, in one encoding, signed by him and, where the
+//! network wants it, by an endorser.
 
 use selfsame_crypto::hash::sha256;
-use selfsame_crypto::time::UnixTime;
 use selfsame_did::selfsame::Network;
 
-use crate::cbor::{Item, Malformed, Reader, Writer};
-use crate::content::Content;
+use crate::agreement::Acceptance;
+use crate::encoding::{optional, write_optional};
 use crate::identifier::Identifier;
+use crate::operation::Operation;
+use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
 
 /// Longest transaction that is read, whatever the network's rules.
-pub const MAX_TRANSACTION_BYTES: usize = 64 * 1024;
-/// Most signatures of a transaction.
+pub const MAX_TRANSACTION_BYTES: usize = 256 * 1024;
+/// Most operations of a transaction.
+pub const MAX_OPERATIONS: usize = 256;
+/// Most signatures of an author, and most of an endorser.
 pub const MAX_SIGNATURES: usize = 4;
 
 const DOMAIN: &str = "selfsame/transaction/1";
 
-/// What is asked.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub enum Operation {
-    /// Registers the author, whose identifier belongs to the first key.
-    CreateDid(Content),
-    /// Puts new content in place of the author's; the old stays readable.
-    UpdateDid {
-        /// The version this makes, one above the present one.
-        version: u64,
-        /// The new content.
-        content: Content,
-    },
-    /// Ends the author's DID for good.
-    DeactivateDid {
-        /// The version this makes, one above the present one.
-        version: u64,
-    },
-    /// Says which status list the author has issued under a URI.
-    AnchorStatus {
-        /// The list's URI.
-        list: String,
-        /// SHA-256 of the list as served.
-        digest: [u8; 32],
-        /// When the list was issued; later than the one anchored before.
-        issued: UnixTime,
-    },
-}
-
-/// What an author signs.
+/// What is signed.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Body {
     /// The network it is for.
@@ -52,11 +28,15 @@ pub struct Body {
     pub author: Identifier,
     /// Any number the author has not used before.
     pub nonce: u64,
-    /// What is asked.
-    pub operation: Operation,
+    /// What is asked, 1 to [`MAX_OPERATIONS`]: all of it happens, in this order, or nothing.
+    pub operations: Vec<Operation>,
+    /// Who vouches for it with signatures of his own.
+    pub endorser: Option<Identifier>,
+    /// The author agreement the author accepts, where the network has one.
+    pub agreement: Option<Acceptance>,
 }
 
-/// A signature by a key of the author.
+/// A signature by a key of its signer.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Signature {
     /// The key's fragment, without `#`.
@@ -77,45 +57,85 @@ pub struct Unsigned {
 pub struct Transaction {
     unsigned: Unsigned,
     signatures: Vec<Signature>,
+    endorsements: Vec<Signature>,
 }
 
-impl Unsigned {
-    /// A transaction to be signed.
-    pub fn new(network: &Network, author: Identifier, nonce: u64, operation: Operation) -> Self {
-        let body = Body {
+impl Body {
+    /// A transaction of several operations, without endorser and agreement.
+    pub fn new(
+        network: &Network,
+        author: Identifier,
+        nonce: u64,
+        operations: Vec<Operation>,
+    ) -> Self {
+        Self {
             network: network.as_str().to_owned(),
             author,
             nonce,
-            operation,
-        };
+            operations,
+            endorser: None,
+            agreement: None,
+        }
+    }
+}
+
+impl Unsigned {
+    /// A transaction of one operation, to be signed by its author alone.
+    pub fn new(network: &Network, author: Identifier, nonce: u64, operation: Operation) -> Self {
+        Self::of(Body::new(network, author, nonce, vec![operation]))
+    }
+
+    /// Any transaction to be signed. One that could not be read again is refused when it is signed.
+    pub fn of(body: Body) -> Self {
         let bytes = body.to_cbor();
         Self { body, bytes }
     }
 
-    /// The bytes each signature is over.
+    /// What is to be signed.
+    pub fn body(&self) -> &Body {
+        &self.body
+    }
+
+    /// The bytes each signature is over, the author's and the endorser's.
     pub fn signing_bytes(&self) -> &[u8] {
         &self.bytes
     }
 
     /// The transaction signed by one key.
     pub fn signed(self, key: &str, signature: &[u8]) -> Result<Transaction, Malformed> {
-        let bytes = signature
-            .try_into()
-            .map_err(|_| Malformed("a signature is 64 bytes"))?;
-        self.signed_by(vec![Signature {
-            key: key.to_owned(),
-            bytes,
-        }])
+        self.signed_by(vec![Signature::new(key, signature)?])
     }
 
-    /// The transaction signed by several keys.
+    /// The transaction signed by several keys of its author.
     pub fn signed_by(self, signatures: Vec<Signature>) -> Result<Transaction, Malformed> {
+        self.endorsed_by(signatures, Vec::new())
+    }
+
+    /// The transaction signed by keys of its author and by keys of its endorser.
+    pub fn endorsed_by(
+        self,
+        signatures: Vec<Signature>,
+        endorsements: Vec<Signature>,
+    ) -> Result<Transaction, Malformed> {
         let transaction = Transaction {
             unsigned: self,
             signatures,
+            endorsements,
         };
         // What could not be read again is not sent.
         Transaction::from_bytes(&transaction.to_bytes())
+    }
+}
+
+impl Signature {
+    /// A signature of 64 bytes.
+    pub fn new(key: &str, signature: &[u8]) -> Result<Self, Malformed> {
+        Ok(Self {
+            key: key.to_owned(),
+            bytes: signature
+                .try_into()
+                .map_err(|_| Malformed("a signature is 64 bytes"))?,
+        })
     }
 }
 
@@ -143,9 +163,14 @@ impl Transaction {
         &self.unsigned.bytes
     }
 
-    /// The signatures.
+    /// The author's signatures.
     pub fn signatures(&self) -> &[Signature] {
         &self.signatures
+    }
+
+    /// The endorser's signatures; none where there is no endorser.
+    pub fn endorsements(&self) -> &[Signature] {
+        &self.endorsements
     }
 
     /// The transaction's identity: SHA-256 of the signed bytes, so the same request signed again
@@ -157,22 +182,32 @@ impl Transaction {
 
 impl Item for Transaction {
     fn write(&self, to: &mut Writer) {
-        to.array(2)
+        to.array(3)
             .bytes(&self.unsigned.bytes)
-            .items(&self.signatures);
+            .items(&self.signatures)
+            .items(&self.endorsements);
     }
 
     fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
-        from.tuple(2)?;
+        from.tuple(3)?;
         let bytes = from.bytes()?.to_vec();
         let body = Body::from_cbor(&bytes)?;
         let signatures: Vec<Signature> = from.items()?;
         if !(1..=MAX_SIGNATURES).contains(&signatures.len()) {
             return Err(Malformed("a transaction has one to four signatures"));
         }
+        let endorsements: Vec<Signature> = from.items()?;
+        let wanted = match body.endorser {
+            Some(_) => 1..=MAX_SIGNATURES,
+            None => 0..=0,
+        };
+        if !wanted.contains(&endorsements.len()) {
+            return Err(Malformed("an endorser signs with one to four keys"));
+        }
         Ok(Self {
             unsigned: Unsigned { body, bytes },
             signatures,
+            endorsements,
         })
     }
 }
@@ -193,57 +228,32 @@ impl Item for Signature {
 
 impl Item for Body {
     fn write(&self, to: &mut Writer) {
-        to.array(5)
+        to.array(7)
             .text(DOMAIN)
             .text(&self.network)
             .item(&self.author);
-        to.uint(self.nonce).item(&self.operation);
+        to.uint(self.nonce).items(&self.operations);
+        write_optional(to, self.endorser.as_ref());
+        write_optional(to, self.agreement.as_ref());
     }
 
     fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
-        from.tuple(5)?;
+        from.tuple(7)?;
         from.domain(DOMAIN)?;
-        Ok(Self {
-            network: from.text()?.to_owned(),
-            author: Identifier::read(from)?,
-            nonce: from.uint()?,
-            operation: Operation::read(from)?,
-        })
-    }
-}
-
-impl Item for Operation {
-    fn write(&self, to: &mut Writer) {
-        match self {
-            Self::CreateDid(content) => to.array(2).uint(1).item(content),
-            Self::UpdateDid { version, content } => {
-                to.array(3).uint(2).uint(*version).item(content)
-            }
-            Self::DeactivateDid { version } => to.array(2).uint(3).uint(*version),
-            Self::AnchorStatus {
-                list,
-                digest,
-                issued,
-            } => to.array(4).uint(4).text(list).bytes(digest).uint(issued.0),
-        };
-    }
-
-    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
-        match (from.array()?, from.uint()?) {
-            (2, 1) => Ok(Self::CreateDid(Content::read(from)?)),
-            (3, 2) => Ok(Self::UpdateDid {
-                version: from.uint()?,
-                content: Content::read(from)?,
-            }),
-            (2, 3) => Ok(Self::DeactivateDid {
-                version: from.uint()?,
-            }),
-            (4, 4) => Ok(Self::AnchorStatus {
-                list: from.text()?.to_owned(),
-                digest: from.array_of()?,
-                issued: UnixTime(from.uint()?),
-            }),
-            _ => Err(Malformed("an unknown operation")),
+        let network = from.text()?.to_owned();
+        let author = Identifier::read(from)?;
+        let nonce = from.uint()?;
+        let operations: Vec<Operation> = from.items()?;
+        if !(1..=MAX_OPERATIONS).contains(&operations.len()) {
+            return Err(Malformed("a transaction has 1 to 256 operations"));
         }
+        Ok(Self {
+            network,
+            author,
+            nonce,
+            operations,
+            endorser: optional(from)?,
+            agreement: optional(from)?,
+        })
     }
 }

@@ -7,6 +7,7 @@ mod anoncreds;
 mod credential;
 mod did;
 mod mutate;
+mod proof;
 mod revocation;
 mod seeds;
 mod token;
@@ -15,6 +16,7 @@ pub use anoncreds::{anoncreds, presentation};
 pub use credential::{dcql, status_list};
 pub use did::{did_document, did_url};
 pub use mutate::Mutator;
+pub use proof::{checkpoint, read};
 pub use revocation::{revocation, tails_file};
 pub use token::{jwt, sd_jwt};
 
@@ -30,7 +32,7 @@ pub struct Target {
 }
 
 /// Every parser that has rules here.
-pub const TARGETS: [Target; 10] = [
+pub const TARGETS: [Target; 12] = [
     Target {
         name: "jwt",
         body: jwt,
@@ -80,6 +82,16 @@ pub const TARGETS: [Target; 10] = [
         name: "presentation",
         body: presentation,
         seeds: anoncreds::presentation_seeds,
+    },
+    Target {
+        name: "checkpoint",
+        body: checkpoint,
+        seeds: proof::checkpoint_seeds,
+    },
+    Target {
+        name: "read",
+        body: read,
+        seeds: proof::read_seeds,
     },
 ];
 

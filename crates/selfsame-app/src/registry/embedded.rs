@@ -1,13 +1,17 @@
 //! The embedded registry: one process orders the transactions, and signs where the log stands.
 
 mod sequencer;
+mod times;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use selfsame_crypto::{KeyHandle, KeyType};
 use selfsame_did::{Did, Options, Resolution};
+use selfsame_proof::checkpoint::{Checkpoint, Standing};
 use selfsame_proof::note::VerifierKey;
+use selfsame_proof::read::Bundle;
+use selfsame_proof::validators::{Validator, ValidatorSet};
 use selfsame_registry::{Genesis, Head, Machine, Receipt, Rules, Transaction};
 use selfsame_store::ledger::LedgerStore;
 use selfsame_store::{Batch, Expect, Put, Store, StoreError, TenantId};
@@ -15,14 +19,21 @@ use selfsame_store::{Batch, Expect, Put, Store, StoreError, TenantId};
 use super::ledger::Ledger;
 use super::{Registry, checkpoint_verifier, log_origin};
 use crate::clock::Clock;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::keys::Keys;
 use crate::view::registry::{RegistryEntry, RegistryStatus};
 use sequencer::{Queue, Sequencer};
+use times::Times;
 
 const GENESIS: &str = "genesis";
+/// The only validator of an embedded registry.
+const VALIDATOR: &str = "embedded";
 /// So many transactions wait at most; who comes then is told when to come back.
 const WAITING_MAX: usize = 8_192;
+/// A read that meets a change is made again; blocks follow each other more slowly than reads.
+const READS_MAX: usize = 8;
+/// Seconds after which the newest checkpoint is signed again.
+const SIGNED_EVERY: u64 = 2;
 
 /// What an embedded registry is made of.
 pub struct Setup {
@@ -76,22 +87,38 @@ impl Embedded {
     /// `BadRequest` for a name no network can have, `Internal` if ledger and store do not belong together, the store's.
     pub async fn open(setup: Setup) -> Result<Self> {
         let (genesis, key) = genesis(&setup).await?;
+        let times = Times::new(setup.clock.clone());
         let signer = Signer {
             keys: setup.keys,
             tenant: tenant()?,
             key,
             verifier: checkpoint_verifier(&genesis)?,
+            origin: log_origin(&genesis.network()),
             last: Mutex::default(),
+            times: times.clone(),
         };
         let ledger = Ledger::open(setup.ledger, Arc::new(Machine::new(genesis)))?;
         let head = ledger.head()?;
         tracing::info!(network = %ledger.machine().network(), height = head.height, size = head.log.size(), "registry opened");
-        let queue = Sequencer::start(ledger.clone(), head, (setup.clock, setup.waiting_max));
+        let queue = Sequencer::start(ledger.clone(), head, (times, setup.waiting_max));
         Ok(Self {
             ledger,
             queue,
             signer,
         })
+    }
+}
+
+impl Embedded {
+    /// The head with its signed checkpoint.
+    async fn newest(&self) -> Result<(Head, String)> {
+        for _ in 0..READS_MAX {
+            let head = self.ledger.head()?;
+            if let Some(note) = self.signer.checkpoint(&head).await? {
+                return Ok((head, note));
+            }
+        }
+        Err(hurried())
     }
 }
 
@@ -110,17 +137,24 @@ impl Registry for Embedded {
     }
 
     async fn status(&self) -> Result<RegistryStatus> {
-        let head = self.ledger.head()?;
+        let (head, checkpoint) = self.newest().await?;
         Ok(RegistryStatus {
             network: self.ledger.machine().network().to_string(),
             height: head.height,
             transactions: head.log.size(),
-            checkpoint: self
-                .signer
-                .checkpoint(&head, &log_origin(self.ledger.machine().network()))
-                .await?,
+            checkpoint,
             verifier_key: self.signer.verifier.to_string(),
         })
+    }
+
+    async fn read(&self, key: &[u8], _trusted_height: u64) -> Result<Bundle> {
+        for _ in 0..READS_MAX {
+            let (head, note) = self.newest().await?;
+            if let Some(bundle) = self.ledger.prove(key, head.tree, &note)? {
+                return Ok(bundle);
+            }
+        }
+        Err(hurried())
     }
 
     async fn entries(&self, first: u64, count: usize) -> Result<Vec<RegistryEntry>> {
@@ -132,27 +166,36 @@ impl Registry for Embedded {
     }
 }
 
-/// Signs checkpoints. A head is signed when somebody asks for it, once: only what is durable is ever signed, and
-/// the same head always gives the same note.
+/// Signs checkpoints, when somebody asks for one: only what is durable is ever signed. A head that stays the newest is
+/// signed again every other second, so that a reader sees how fresh it is.
 struct Signer {
     keys: Keys,
     tenant: TenantId,
     key: KeyHandle,
     verifier: VerifierKey,
-    last: Mutex<Option<(u64, String)>>,
+    origin: String,
+    last: Mutex<Option<(Standing, String)>>,
+    times: Times,
 }
 
 impl Signer {
-    async fn checkpoint(&self, head: &Head, origin: &str) -> Result<String> {
-        let signed = self
-            .last
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
-        if let Some((_, note)) = signed.filter(|(height, _)| *height == head.height) {
-            return Ok(note);
+    /// The note of a head; none if a later one was signed before.
+    async fn checkpoint(&self, head: &Head) -> Result<Option<String>> {
+        let Some(time) = self.times.of_checkpoint((head.height, head.time)) else {
+            return Ok(None);
+        };
+        let standing = Standing {
+            time,
+            ..head.standing()
+        };
+        if let Some((of, note)) = &*self.last()
+            && of.height == standing.height
+            && standing.time.seconds_since(of.time) < SIGNED_EVERY
+        {
+            return Ok(Some(note.clone()));
         }
-        let mut note = head.checkpoint(origin).to_note().map_err(Error::internal)?;
+        let checkpoint = Checkpoint::of_block(&self.origin, &standing);
+        let mut note = checkpoint.to_note().map_err(Error::internal)?;
         let signature = self
             .keys
             .sign(&self.tenant, &self.key, note.signing_bytes())
@@ -160,10 +203,23 @@ impl Signer {
         note.sign(&self.verifier, signature)
             .map_err(Error::internal)?;
         let note = note.to_string();
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner) =
-            Some((head.height, note.clone()));
-        Ok(note)
+        let mut last = self.last();
+        // A slower one must not put an older checkpoint in the place of a newer.
+        let newer = |of: &Standing| (of.height, of.time) > (standing.height, standing.time);
+        if !last.as_ref().is_some_and(|(of, _)| newer(of)) {
+            *last = Some((standing, note.clone()));
+        }
+        Ok(Some(note))
     }
+
+    fn last(&self) -> MutexGuard<'_, Option<(Standing, String)>> {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn hurried() -> Error {
+    let kind = ErrorKind::Unavailable { retry_after: 1 };
+    Error::new(kind, "the registry changes faster than it can be read")
 }
 
 /// The genesis in the store, or a new one with its key: both are kept in one commit, so that neither is without the
@@ -172,7 +228,9 @@ async fn genesis(setup: &Setup) -> Result<(Genesis, KeyHandle)> {
     let tenant = tenant()?;
     if let Some(record) = setup.store.read(&tenant, GENESIS, "own").await? {
         let genesis = Genesis::from_bytes(&record.value).map_err(Error::internal)?;
-        let key = KeyHandle::of(genesis.checkpoint_key());
+        let validator = genesis.validators().validators().first();
+        let validator = validator.ok_or_else(|| Error::internal("a network without validators"))?;
+        let key = KeyHandle::of(&validator.key);
         return Ok((genesis, key));
     }
     if setup.ledger.head()?.is_some() {
@@ -182,13 +240,15 @@ async fn genesis(setup: &Setup) -> Result<(Genesis, KeyHandle)> {
     }
     let batch = Batch::new(tenant.clone()).expect(GENESIS, "own", Expect::Absent);
     let (private, key, batch) = setup.keys.create(&tenant, KeyType::Ed25519, batch)?;
-    let genesis = Genesis::new(
-        &setup.name,
-        setup.clock.now(),
-        private.public().clone(),
-        setup.rules,
-    )
-    .map_err(|malformed| Error::bad_request(format!("[registry] name: {malformed}")))?;
+    let validators = ValidatorSet::new(vec![Validator {
+        name: VALIDATOR.to_owned(),
+        key: private.public().clone(),
+        power: 1,
+        consensus: None,
+    }])
+    .map_err(Error::internal)?;
+    let genesis = Genesis::new(&setup.name, setup.clock.now(), validators, setup.rules)
+        .map_err(|malformed| Error::bad_request(format!("[registry] name: {malformed}")))?;
     let batch = batch.put(Put::new(GENESIS, "own", genesis.to_bytes()));
     match setup.store.commit(batch).await {
         Ok(_) => Ok((genesis, key)),

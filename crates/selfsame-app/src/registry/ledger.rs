@@ -4,10 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use selfsame_did::{Did, Options, Resolution};
+use selfsame_proof::log::{Hash, LogRead, leaf_hash};
+use selfsame_proof::read::Bundle;
+use selfsame_proof::tree::{self, NodeRead, Proof, ReadError, Root};
 use selfsame_registry::{
     Applied, Genesis, Head, Machine, Receipt, StateError, StateRead, Transaction,
 };
-use selfsame_store::ledger::{Block, Entry, LedgerStore};
+use selfsame_store::StoreError;
+use selfsame_store::ledger::{Block, Entry, LedgerStore, TreeChanges};
 
 use super::known::Known;
 use super::{ENTRIES_MAX, describe};
@@ -89,7 +93,11 @@ impl Ledger {
                 .filter_map(|index| transactions.get(*index))
                 .map(entry)
                 .collect(),
-            writes: applied.writes.clone(),
+            writes: writes(applied),
+            tree: TreeChanges {
+                nodes: applied.tree.nodes.clone(),
+                stale: applied.tree.stale.clone(),
+            },
             head: applied.head.to_bytes(),
         };
         if block.height == 1 {
@@ -122,6 +130,27 @@ impl Ledger {
             height: placed.height,
             time: self.block(placed.height)?.time,
             tx_hash: *hash,
+        }))
+    }
+
+    /// What stands under a key of the state in that version of its tree, with its proof and the checkpoint that is
+    /// given for it; none if the object has changed since then.
+    ///
+    /// # Errors
+    /// `Internal` if the store fails or that version is forgotten.
+    pub fn prove(&self, key: &[u8], tree: Root, note: &str) -> Result<Option<Bundle>> {
+        let proof = tree::prove(self, tree, key).map_err(Error::internal)?;
+        let value = match proof {
+            Proof::Present(_) => self.store.get(key)?,
+            Proof::Absent { .. } => None,
+        };
+        let holds = tree::verify(&tree.hash, key, value.as_deref(), &proof).is_ok();
+        Ok(holds.then(|| Bundle {
+            note: note.to_owned(),
+            key: key.to_owned(),
+            value,
+            proof,
+            handovers: Vec::new(),
         }))
     }
 
@@ -185,6 +214,54 @@ impl StateRead for Ledger {
             .get(key)
             .map_err(|error| StateError(error.to_string()))
     }
+}
+
+impl NodeRead for Ledger {
+    fn node(&self, key: &[u8]) -> std::result::Result<Option<Vec<u8>>, ReadError> {
+        self.store
+            .node(key)
+            .map_err(|error| ReadError(error.to_string()))
+    }
+}
+
+impl LogRead for Ledger {
+    fn hashes(
+        &self,
+        level: u8,
+        first: u64,
+        count: u64,
+    ) -> std::result::Result<Vec<Hash>, ReadError> {
+        let failed = |error: StoreError| ReadError(error.to_string());
+        let after = first.saturating_add(count);
+        if level == 0 {
+            let seqs = first.saturating_add(1)..after.saturating_add(1);
+            let entries = self.store.entries(seqs).map_err(failed)?;
+            return Ok(entries
+                .iter()
+                .map(|placed| leaf_hash(&placed.entry.bytes))
+                .collect());
+        }
+        (first..after)
+            .map_while(|index| {
+                let found = self.store.get(&subtree(level, index)).map_err(failed);
+                found.map(|hash| hash?.try_into().ok()).transpose()
+            })
+            .collect()
+    }
+}
+
+/// All that a block writes under keys: the state, and what proofs of the log need.
+fn writes(applied: &Applied) -> BTreeMap<Vec<u8>, Vec<u8>> {
+    let mut writes = applied.objects.clone();
+    writes.extend(applied.marks.iter().map(|(k, v)| (k.clone(), v.clone())));
+    let subtrees = applied.subtrees.iter();
+    writes.extend(subtrees.map(|kept| (subtree(kept.level, kept.index), kept.hash.to_vec())));
+    writes
+}
+
+/// Where the root of a subtree of 256^`level` entries stands; no key of the machine's state begins like this.
+fn subtree(level: u8, index: u64) -> Vec<u8> {
+    format!("log/{level}/{index}").into_bytes()
 }
 
 fn entry(transaction: &Transaction) -> Entry {

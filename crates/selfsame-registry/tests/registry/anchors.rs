@@ -1,8 +1,9 @@
 //! Anchoring status lists.
 
 use selfsame_crypto::KeyType;
+use selfsame_registry::Refusal;
 use selfsame_registry::content::ContentFault;
-use selfsame_registry::{Refusal, SignatureFault};
+use selfsame_registry::refusal::SignatureFault;
 
 use crate::world::{Actor, World};
 

@@ -5,11 +5,12 @@ use selfsame_crypto::hash::sha256;
 use selfsame_crypto::{KeyType, PrivateKey};
 use selfsame_proof::checkpoint::Checkpoint;
 use selfsame_proof::note::VerifierKey;
+use selfsame_registry::network::{Member, Role};
 use selfsame_registry::{
     Genesis, Head, Malformed, Operation, Rules, Signature, Transaction, Unsigned,
 };
 
-use crate::world::{Actor, START, World};
+use crate::world::{Actor, START, World, validators};
 
 fn transactions() -> Vec<Transaction> {
     let world = World::new();
@@ -42,24 +43,25 @@ fn a_transaction_looks_on_the_wire_as_the_method_specification_says() {
     let network = world.network().as_str().as_bytes();
     let id = sha256(&actor.key.public().to_multicodec());
     let body = [
-        &[0x85, 0x76][..],
+        &[0x87, 0x76][..],
         b"selfsame/transaction/1",
         &[0x70],
         network,
         &[0x50],
         &id[..16],
-        &[0x01, 0x82, 0x03, 0x02],
+        &[0x01, 0x81, 0x82, 0x03, 0x02, 0x80, 0x80],
     ]
     .concat();
     assert_eq!(tx.unsigned_bytes(), body);
     let signature = actor.key.sign(&body).unwrap();
     let whole = [
-        &[0x82, 0x58, u8::try_from(body.len()).unwrap()][..],
+        &[0x83, 0x58, u8::try_from(body.len()).unwrap()][..],
         &body,
         &[0x81, 0x82, 0x65],
         b"key-1",
         &[0x58, 0x40],
         &signature,
+        &[0x80],
     ]
     .concat();
     assert_eq!(tx.to_bytes(), whole);
@@ -85,8 +87,8 @@ fn longer_forms_of_the_same_values_are_refused() {
     let tx = Actor::new(KeyType::Ed25519).deactivate(world.network(), 2);
     let bytes = tx.to_bytes();
     let at = bytes
-        .windows(4)
-        .position(|four| four == [0x01, 0x82, 0x03, 0x02])
+        .windows(5)
+        .position(|five| five == [0x01, 0x81, 0x82, 0x03, 0x02])
         .unwrap();
     // The nonce in two bytes where one does, the body one byte longer.
     let mut longer = bytes.clone();
@@ -97,7 +99,7 @@ fn longer_forms_of_the_same_values_are_refused() {
         Err(Malformed("not in deterministic form"))
     );
     let mut unknown = bytes.clone();
-    unknown[at + 2] = 9;
+    unknown[at + 3] = 0x17;
     assert_eq!(
         Transaction::from_bytes(&unknown),
         Err(Malformed("an unknown operation"))
@@ -146,7 +148,7 @@ fn a_transaction_past_the_longest_is_not_read() {
     let world = World::new();
     let mut actor = Actor::new(KeyType::Ed25519);
     let mut content = actor.content();
-    content.also_known_as = vec!["a".repeat(64 * 1024)];
+    content.also_known_as = vec!["a".repeat(256 * 1024)];
     actor.nonce += 1;
     let unsigned = Unsigned::new(world.network(), actor.id, 1, Operation::CreateDid(content));
     let refused = unsigned.signed("key-1", &[0; 64]);
@@ -155,46 +157,75 @@ fn a_transaction_past_the_longest_is_not_read() {
 
 #[test]
 fn a_genesis_is_read_as_written_and_names_its_network() {
-    let key = PrivateKey::generate(KeyType::Ed25519).unwrap();
-    let p256 = PrivateKey::generate(KeyType::P256).unwrap();
-    let make = |name: &str, key: &PrivateKey, rules| {
-        Genesis::with_rules(name, START, key.public().clone(), rules)
-    };
+    let make = |name: &str, rules| Genesis::new(name, START, validators(), rules);
     let rules = Rules::default();
-    let genesis = make("main", &key, vec![(1, rules)]).unwrap();
+    let genesis = make("main", rules).unwrap();
     let bytes = genesis.to_bytes();
     assert_eq!(Genesis::from_bytes(&bytes).as_ref(), Ok(&genesis));
-    assert_ne!(
-        make("other", &key, vec![(1, rules)]).unwrap().network(),
-        genesis.network()
-    );
+    assert_ne!(make("other", rules).unwrap().network(), genesis.network());
     assert_eq!(genesis.network().as_str().len(), 16);
     for length in 0..bytes.len() {
         assert!(Genesis::from_bytes(&bytes[..length]).is_err());
     }
-    let no_window = Rules {
-        quota_window: 0,
-        ..rules
-    };
     for bad in [
-        make("", &key, vec![(1, rules)]),
-        make("a b", &key, vec![(1, rules)]),
-        make("a+b", &key, vec![(1, rules)]),
-        make(&"a".repeat(65), &key, vec![(1, rules)]),
-        make("main", &p256, vec![(1, rules)]),
-        make("main", &key, vec![]),
-        make("main", &key, vec![(2, rules)]),
-        make("main", &key, vec![(1, rules), (1, rules)]),
-        make("main", &key, vec![(1, rules), (9, rules), (5, rules)]),
-        make(
-            "main",
-            &key,
-            (1..=17).map(|height| (height, rules)).collect(),
-        ),
-        make("main", &key, vec![(1, no_window)]),
+        make("", rules),
+        make("a b", rules),
+        make("a+b", rules),
+        make(&"a".repeat(65), rules),
     ] {
         assert!(bad.is_err());
     }
+}
+
+#[test]
+fn rules_under_which_nobody_could_write_are_refused() {
+    let good = Rules::default();
+    for bad in [
+        Rules {
+            quota_window: 0,
+            ..good
+        },
+        Rules {
+            max_transaction_bytes: 100,
+            ..good
+        },
+        Rules {
+            max_block_bytes: good.max_transaction_bytes - 1,
+            ..good
+        },
+        Rules {
+            max_block_transactions: 0,
+            ..good
+        },
+        Rules {
+            author_quota: 0,
+            ..good
+        },
+    ] {
+        assert!(Genesis::new("main", START, validators(), bad).is_err());
+    }
+}
+
+#[test]
+fn the_first_members_of_a_network_are_different_people_one_of_them_a_trustee() {
+    let member = |role| Member {
+        key: PrivateKey::generate(KeyType::P256)
+            .unwrap()
+            .public()
+            .clone(),
+        role,
+    };
+    let with = |members| {
+        Genesis::new("main", START, validators(), Rules::default())
+            .unwrap()
+            .with_members(members)
+    };
+    let (trustee, steward) = (member(Role::Trustee), member(Role::Steward));
+    let genesis = with(vec![trustee.clone(), steward.clone()]).unwrap();
+    assert_eq!(Genesis::from_bytes(&genesis.to_bytes()), Ok(genesis));
+    assert!(with(vec![trustee.clone(), trustee]).is_err());
+    assert!(with(vec![steward]).is_err());
+    assert!(with((0..257).map(|_| member(Role::Trustee)).collect()).is_err());
 }
 
 #[test]
@@ -213,10 +244,8 @@ fn a_head_is_read_as_written_and_signed_as_a_checkpoint() {
     note.sign(&vkey, signature).unwrap();
     let read = Checkpoint::open(&note.to_string(), origin, &[vkey]).unwrap();
     assert_eq!((read.size, read.root), (1, head.log.root()));
-    assert_eq!(
-        (read.app_hash(), read.time()),
-        (Some(head.app_hash()), Some(head.time))
-    );
+    assert_eq!(read.standing(), Ok(head.standing()));
+    assert_eq!(head.standing().app_hash(), head.app_hash());
 }
 
 proptest! {

@@ -2,9 +2,9 @@
 
 use selfsame_crypto::{KeyType, PrivateKey, PublicKey};
 use selfsame_registry::content::{ContentFault, Key, Service};
+use selfsame_registry::refusal::{AuthorFault, SignatureFault};
 use selfsame_registry::{
-    AuthorFault, Content, Identifier, Operation, Refusal, Signature, SignatureFault, Transaction,
-    Unsigned, Uses,
+    Content, Identifier, Operation, Refusal, Signature, Transaction, Unsigned, Uses,
 };
 
 use crate::world::{Actor, World};

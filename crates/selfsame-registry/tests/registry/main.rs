@@ -1,6 +1,9 @@
 //! The registry's machine, driven as a sequencer drives it.
 
+mod agreement;
 mod anchors;
+mod anoncreds;
+mod authority;
 mod determinism;
 mod encoding;
 mod identities;

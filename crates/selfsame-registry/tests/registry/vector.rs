@@ -3,6 +3,7 @@
 use selfsame_crypto::encoding::{hex_decode, hex_encode};
 use selfsame_crypto::time::UnixTime;
 use selfsame_crypto::{PrivateKey, PublicKey};
+use selfsame_proof::validators::{Validator, ValidatorSet};
 use selfsame_registry::{
     Content, Genesis, Identifier, Operation, Rules, Transaction, Unsigned, Writes,
 };
@@ -22,26 +23,15 @@ fn key(seed: &str) -> PrivateKey {
 }
 
 fn genesis(checkpoint: &PublicKey) -> Genesis {
-    let rules = Rules {
-        max_content_bytes: 8_192,
-        max_keys: 20,
-        max_services: 20,
-        max_also_known_as: 10,
-        max_uri_bytes: 512,
-        max_block_transactions: 10_000,
-        max_block_bytes: 4_194_304,
-        quota_window: 3_600,
-        author_quota: 20_000,
-        creation_quota: 200_000,
-        max_clock_skew: 300,
-    };
-    Genesis::new(
-        "example",
-        UnixTime(1_750_000_000),
-        checkpoint.clone(),
-        rules,
-    )
-    .unwrap()
+    let rules = Rules::default();
+    let validators = ValidatorSet::new(vec![Validator {
+        name: "one".to_owned(),
+        key: checkpoint.clone(),
+        power: 1,
+        consensus: None,
+    }]);
+    let time = UnixTime(1_750_000_000);
+    Genesis::new("example", time, validators.unwrap(), rules).unwrap()
 }
 
 /// Long hex as the specification breaks it into lines.
@@ -84,7 +74,7 @@ fn example() -> Vec<(&'static str, String)> {
             state(&world.state),
         ),
         ("Log root", lines(&world.head.log.root())),
-        ("State digest", lines(&world.head.state_digest)),
+        ("State root", lines(&world.head.tree.hash)),
         ("App hash", lines(&world.head.app_hash())),
     ]
 }

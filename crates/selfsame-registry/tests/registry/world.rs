@@ -4,9 +4,11 @@ use selfsame_crypto::time::UnixTime;
 use selfsame_crypto::{KeyType, PrivateKey};
 use selfsame_did::Did;
 use selfsame_did::selfsame::Network;
+use selfsame_proof::validators::{Validator, ValidatorSet};
+use selfsame_registry::network::{Member, Mode, Role};
 use selfsame_registry::{
-    Applied, Block, CheckError, Content, Genesis, Head, Identifier, Machine, Operation, Receipt,
-    Refusal, Rules, StateError, StateRead, Transaction, Unsigned, Writes,
+    Applied, Block, Body, CheckError, Content, Genesis, Head, Identifier, Machine, Operation,
+    Receipt, Refusal, Rules, Signature, StateError, StateRead, Transaction, Unsigned, Writes,
 };
 
 pub const START: UnixTime = UnixTime(1_750_000_000);
@@ -15,7 +17,26 @@ pub struct World {
     pub machine: Machine,
     pub head: Head,
     pub state: Writes,
+    pub nodes: Writes,
     pub time: UnixTime,
+}
+
+/// One validator of power 1.
+pub fn validators() -> ValidatorSet {
+    ValidatorSet::new(vec![validator("one", 1)]).unwrap()
+}
+
+pub fn validator(name: &str, power: u64) -> Validator {
+    let key = || {
+        let key = PrivateKey::generate(KeyType::Ed25519).unwrap();
+        key.public().clone()
+    };
+    Validator {
+        name: name.to_owned(),
+        key: key(),
+        power,
+        consensus: Some(key()),
+    }
 }
 
 pub type Answer = Result<Receipt, Refusal>;
@@ -26,18 +47,60 @@ impl World {
     }
 
     pub fn with_rules(rules: Rules) -> Self {
-        let key = PrivateKey::generate(KeyType::Ed25519).unwrap();
-        Self::of(Genesis::new("test", START, key.public().clone(), rules).unwrap())
+        Self::of(Genesis::new("test", START, validators(), rules).unwrap())
     }
 
     pub fn of(genesis: Genesis) -> Self {
         let head = Head::of_genesis(&genesis);
+        let machine = Machine::new(genesis);
+        // The first block writes them as well; so a refusal in it changes nothing either.
+        let state = machine.first_objects().clone();
         Self {
-            machine: Machine::new(genesis),
+            machine,
             head,
-            state: Writes::new(),
+            state,
+            nodes: Writes::new(),
             time: START,
         }
+    }
+
+    /// A network with a trustee, a steward and an endorser, and their actors in this order.
+    pub fn governed(mode: Mode) -> (Self, [Actor; 3]) {
+        let rules = Rules {
+            mode,
+            ..Rules::default()
+        };
+        let actors = [(); 3].map(|()| Actor::new(KeyType::Ed25519));
+        let roles = [Role::Trustee, Role::Steward, Role::Endorser];
+        let member = |(actor, role): (&Actor, Role)| Member {
+            key: actor.key.public().clone(),
+            role,
+        };
+        let members = actors.iter().zip(roles).map(member).collect();
+        let genesis = Genesis::new("test", START, validators(), rules).unwrap();
+        (Self::of(genesis.with_members(members).unwrap()), actors)
+    }
+
+    /// Submits operations of an actor as one transaction.
+    pub fn act(&mut self, actor: &mut Actor, operations: Vec<Operation>) -> Answer {
+        let network = self.network().clone();
+        let body = actor.body(&network, operations);
+        let tx = actor.transaction(body, None);
+        self.submit(tx)
+    }
+
+    /// Likewise, with the signature of an endorser.
+    pub fn act_endorsed(
+        &mut self,
+        actor: &mut Actor,
+        endorser: &Actor,
+        operations: Vec<Operation>,
+    ) -> Answer {
+        let network = self.network().clone();
+        let mut body = actor.body(&network, operations);
+        body.endorser = Some(endorser.id);
+        let tx = actor.transaction(body, Some(endorser));
+        self.submit(tx)
     }
 
     pub fn network(&self) -> &Network {
@@ -54,8 +117,16 @@ impl World {
             time: self.time,
             transactions,
         };
-        let applied = self.machine.apply(&self.head, &block, &self.state).unwrap();
-        self.state.extend(applied.writes.clone());
+        let applied = self
+            .machine
+            .apply(&self.head, &block, (&self.state, &self.nodes))
+            .unwrap();
+        self.state.extend(applied.objects.clone());
+        self.state.extend(applied.marks.clone());
+        self.nodes.extend(applied.tree.nodes.clone());
+        for stale in &applied.tree.stale {
+            self.nodes.remove(stale);
+        }
         self.head = applied.head.clone();
         applied
     }
@@ -129,6 +200,22 @@ impl Actor {
         let unsigned = Unsigned::new(network, self.id, nonce, operation);
         let signature = self.key.sign(unsigned.signing_bytes()).unwrap();
         unsigned.signed(&self.key_id, &signature).unwrap()
+    }
+
+    /// A body with the next nonce.
+    pub fn body(&mut self, network: &Network, operations: Vec<Operation>) -> Body {
+        self.nonce += 1;
+        Body::new(network, self.id, self.nonce, operations)
+    }
+
+    pub fn transaction(&self, body: Body, endorser: Option<&Actor>) -> Transaction {
+        let unsigned = Unsigned::of(body);
+        let sign = |actor: &Actor| {
+            let signature = actor.key.sign(unsigned.signing_bytes()).unwrap();
+            vec![Signature::new(&actor.key_id, &signature).unwrap()]
+        };
+        let (own, others) = (sign(self), endorser.map(sign).unwrap_or_default());
+        unsigned.endorsed_by(own, others).unwrap()
     }
 
     pub fn create(&mut self, network: &Network) -> Transaction {

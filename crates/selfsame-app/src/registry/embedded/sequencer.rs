@@ -4,7 +4,7 @@ use selfsame_registry::{Applied, Block, Head, Receipt, Refusal, Transaction};
 use tokio::sync::{mpsc, oneshot};
 
 use super::Ledger;
-use crate::clock::Clock;
+use super::times::Times;
 use crate::error::{Error, ErrorKind, Result};
 use crate::registry::refused;
 
@@ -44,18 +44,18 @@ impl Queue {
 pub(super) struct Sequencer {
     ledger: Ledger,
     head: Head,
-    clock: Clock,
+    times: Times,
     queue: mpsc::Receiver<Waiting>,
 }
 
 impl Sequencer {
     /// Starts a sequencer that goes on from `head` and stops when the queue is dropped.
-    pub(super) fn start(ledger: Ledger, head: Head, (clock, waiting_max): (Clock, usize)) -> Queue {
+    pub(super) fn start(ledger: Ledger, head: Head, (times, waiting_max): (Times, usize)) -> Queue {
         let (sender, queue) = mpsc::channel(waiting_max.max(1));
         let sequencer = Self {
             ledger,
             head,
-            clock,
+            times,
             queue,
         };
         tokio::spawn(sequencer.run());
@@ -117,15 +117,24 @@ impl Sequencer {
 
     /// Judges the transactions and stores what is accepted of them.
     async fn make(&mut self, transactions: Vec<Transaction>) -> (Vec<Transaction>, Result<Made>) {
+        let made = self.judge_and_store(transactions).await;
+        self.times.end_block();
+        made
+    }
+
+    async fn judge_and_store(
+        &mut self,
+        transactions: Vec<Transaction>,
+    ) -> (Vec<Transaction>, Result<Made>) {
         let (ledger, head) = (self.ledger.clone(), self.head.clone());
-        let time = self.clock.now().max(head.time);
+        let time = self.times.begin_block(head.time);
         // Signatures take their time and the ledger's reads wait for the disk: not on a thread that serves.
         let judging = tokio::task::spawn_blocking(move || {
             let block = Block {
                 time,
                 transactions: &transactions,
             };
-            let applied = ledger.machine().apply(&head, &block, &ledger);
+            let applied = ledger.machine().apply(&head, &block, (&ledger, &ledger));
             (transactions, applied)
         });
         let (transactions, applied) = match judging.await {

@@ -1,0 +1,292 @@
+//! Operations in readable form: what each is called, what it is about, what it says.
+
+use selfsame_crypto::encoding::hex_encode;
+use selfsame_crypto::time::UnixTime;
+use selfsame_proof::validators::Validator;
+use selfsame_registry::anoncreds::{Definition, RevocationEntry};
+use selfsame_registry::content::{Key, Service};
+use selfsame_registry::network::{Agreement, Role};
+use selfsame_registry::resource::{Data, Resource};
+use selfsame_registry::single_use::{Consume, Delegation, use_digest};
+use selfsame_registry::{Content, Identifier, Machine, Operation, Rules, Uses};
+use serde_json::{Map, Value, json};
+
+const USES: [(Uses, &str); 5] = [
+    (Uses::AUTHENTICATION, "authentication"),
+    (Uses::ASSERTION, "assertionMethod"),
+    (Uses::AGREEMENT, "keyAgreement"),
+    (Uses::INVOCATION, "capabilityInvocation"),
+    (Uses::DELEGATION, "capabilityDelegation"),
+];
+
+/// What an operation is called, what it is about, what it says.
+pub(super) struct Described {
+    pub(super) kind: String,
+    pub(super) subject: String,
+    pub(super) content: Map<String, Value>,
+}
+
+/// Describes the operations of one author.
+pub(super) struct Describer<'a> {
+    pub(super) machine: &'a Machine,
+    pub(super) author: &'a str,
+}
+
+type Named = (&'static str, String, Value);
+
+impl Describer<'_> {
+    /// One operation as itself, several as a batch of them.
+    pub(super) fn all(&self, operations: &[Operation]) -> Described {
+        if let [one] = operations {
+            return self.one(one);
+        }
+        let each = operations.iter().map(|one| {
+            let mut described = self.one(one);
+            let name = [("kind", described.kind), ("subject", described.subject)];
+            let name = name.map(|(member, value)| (member.to_owned(), Value::String(value)));
+            described.content.extend(name);
+            Value::Object(described.content)
+        });
+        Described {
+            kind: "batch".to_owned(),
+            subject: self.author.to_owned(),
+            content: Map::from_iter([("operations".to_owned(), each.collect())]),
+        }
+    }
+
+    fn one(&self, operation: &Operation) -> Described {
+        let (kind, subject, content) = self.named(operation);
+        let content = match content {
+            Value::Object(members) => members,
+            _ => Map::new(),
+        };
+        Described {
+            kind: kind.to_owned(),
+            subject,
+            content,
+        }
+    }
+
+    fn named(&self, operation: &Operation) -> Named {
+        let own = self.author.to_owned();
+        match operation {
+            Operation::CreateDid(content) => ("create_did", own, document(1, content)),
+            Operation::UpdateDid { version, content } => {
+                ("update_did", own, document(*version, content))
+            }
+            Operation::DeactivateDid { version } => {
+                ("deactivate_did", own, json!({ "version": version }))
+            }
+            Operation::AnchorStatus {
+                list,
+                digest,
+                issued,
+            } => {
+                let content = json!({ "digest": hex_encode(digest), "issued": issued.rfc3339() });
+                ("anchor_status", list.clone(), content)
+            }
+            Operation::RegisterDid { subject, key } => {
+                let content = json!({ "public_key": key.to_multikey() });
+                ("register_did", self.did(*subject), content)
+            }
+            Operation::SetRole { subject, role } => {
+                let role = json!({ "role": role.map(Role::name) });
+                ("set_role", self.did(*subject), role)
+            }
+            Operation::Resource(resource) => (
+                "resource",
+                format!("{own}/resources/{}", resource.id),
+                described_resource(resource),
+            ),
+            Operation::Delegate(_)
+            | Operation::WithdrawDelegation { .. }
+            | Operation::Consume(_) => self.of_single_use(operation),
+            Operation::Schema { .. }
+            | Operation::CredentialDefinition(_)
+            | Operation::RevocationRegistry { .. }
+            | Operation::RevocationEntry(_) => self.of_anoncreds(operation),
+            Operation::SetAgreement(_)
+            | Operation::ChangeValidators { .. }
+            | Operation::ChangeRules { .. } => self.of_governance(operation),
+        }
+    }
+
+    fn of_single_use(&self, operation: &Operation) -> Named {
+        let own = self.author.to_owned();
+        match operation {
+            Operation::Delegate(delegation) => ("delegate", own, self.delegation(delegation)),
+            Operation::Consume(consume) => (
+                consume.action.name(),
+                self.did(consume.issuer),
+                used(consume),
+            ),
+            Operation::WithdrawDelegation { name } => {
+                ("withdraw_delegation", own, json!({ "name": name }))
+            }
+            _ => ("other", own, Value::Null),
+        }
+    }
+
+    fn of_anoncreds(&self, operation: &Operation) -> Named {
+        let own = self.author.to_owned();
+        match operation {
+            Operation::Schema { json } => ("schema", own, published(json)),
+            Operation::CredentialDefinition(definition) => (
+                "credential_definition",
+                own,
+                described_definition(definition),
+            ),
+            Operation::RevocationRegistry { json } => ("revocation_registry", own, published(json)),
+            Operation::RevocationEntry(entry) => {
+                ("revocation_entry", entry.registry.clone(), revoked(entry))
+            }
+            _ => ("other", own, Value::Null),
+        }
+    }
+
+    fn of_governance(&self, operation: &Operation) -> Named {
+        let network = self.machine.network().to_string();
+        match operation {
+            Operation::SetAgreement(agreement) => {
+                let content = json!({ "agreement": agreement.as_ref().map(described_agreement) });
+                ("set_agreement", network, content)
+            }
+            Operation::ChangeValidators { add, remove } => {
+                let add: Vec<Value> = add.iter().map(validator).collect();
+                let content = json!({ "add": add, "remove": remove });
+                ("change_validators", network, content)
+            }
+            Operation::ChangeRules { from_height, rules } => {
+                let content = json!({ "from_height": from_height, "rules": limits(rules) });
+                ("change_rules", network, content)
+            }
+            _ => ("other", network, Value::Null),
+        }
+    }
+
+    fn did(&self, id: Identifier) -> String {
+        let did = self.machine.did(id);
+        did.map_or_else(|| id.to_string(), |did| did.to_string())
+    }
+
+    fn delegation(&self, delegation: &Delegation) -> Value {
+        json!({
+            "name": delegation.name,
+            "to": self.did(delegation.to),
+            "scope": delegation.scope,
+            "action": delegation.action.name(),
+            "until": delegation.until.rfc3339(),
+        })
+    }
+}
+
+fn document(version: u64, content: &Content) -> Value {
+    let mut members = Map::from_iter([
+        ("version".to_owned(), json!(version)),
+        ("keys".to_owned(), content.keys.iter().map(key).collect()),
+    ]);
+    if !content.services.is_empty() {
+        members.insert(
+            "services".to_owned(),
+            content.services.iter().map(service).collect(),
+        );
+    }
+    if !content.also_known_as.is_empty() {
+        members.insert("also_known_as".to_owned(), json!(content.also_known_as));
+    }
+    Value::Object(members)
+}
+
+fn key(key: &Key) -> Value {
+    let uses: Vec<&str> = USES
+        .iter()
+        .filter(|(uses, _)| key.uses.include(*uses))
+        .map(|(_, name)| *name)
+        .collect();
+    json!({ "id": key.id, "public_key": key.public.to_multikey(), "uses": uses })
+}
+
+fn service(service: &Service) -> Value {
+    json!({ "id": service.id, "type": service.kind, "endpoint": service.endpoint })
+}
+
+/// What was published, as JSON in JSON; what was accepted is well-formed.
+fn published(json: &str) -> Value {
+    json!({ "value": serde_json::from_str::<Value>(json).unwrap_or(Value::Null) })
+}
+
+fn described_definition(definition: &Definition) -> Value {
+    let mut content = published(&definition.json);
+    if let Some(before) = &definition.successor_of {
+        content["successor_of"] = json!(before.definition);
+        content["predecessor_valid_until"] = json!(before.until.rfc3339());
+    }
+    if let Some(until) = definition.valid_until {
+        content["valid_until"] = json!(until.rfc3339());
+    }
+    content
+}
+
+fn revoked(entry: &RevocationEntry) -> Value {
+    json!({
+        "before": entry.before,
+        "after": entry.after,
+        "issued": entry.issued,
+        "revoked": entry.revoked,
+    })
+}
+
+fn described_resource(resource: &Resource) -> Value {
+    let bytes = match &resource.data {
+        Data::Bytes(bytes) => Some(bytes.len()),
+        Data::Digest(_) => None,
+    };
+    json!({
+        "name": resource.name,
+        "type": resource.kind,
+        "version": resource.version,
+        "media_type": resource.media_type,
+        "also_known_as": resource.also_known_as,
+        "digest": hex_encode(&resource.data.digest()),
+        "bytes": bytes,
+    })
+}
+
+fn used(consume: &Consume) -> Value {
+    json!({
+        "type": consume.kind,
+        "use": hex_encode(&use_digest(&consume.kind, &consume.handle)),
+        "delegation": consume.delegation,
+    })
+}
+
+fn described_agreement(agreement: &Agreement) -> Value {
+    json!({
+        "version": agreement.version,
+        "digest": hex_encode(&agreement.digest),
+        "mechanisms": agreement.mechanisms,
+    })
+}
+
+fn validator(validator: &Validator) -> Value {
+    json!({
+        "name": validator.name,
+        "key": validator.key.to_multikey(),
+        "power": validator.power,
+        "consensus_key": validator.consensus.as_ref().map(|key| key.to_multikey()),
+    })
+}
+
+fn limits(rules: &Rules) -> Value {
+    let limits = rules.named_limits().into_iter();
+    let limits = limits.map(|(name, limit)| (name.to_owned(), json!(limit)));
+    let mut members: Map<String, Value> = limits.collect();
+    members.insert("mode".to_owned(), json!(rules.mode.name()));
+    Value::Object(members)
+}
+
+/// A day in full.
+pub(super) fn day(day: u64) -> String {
+    let time = UnixTime(day.saturating_mul(86_400)).rfc3339();
+    time.chars().take(10).collect()
+}

@@ -1,0 +1,277 @@
+//! What a revocation registry revokes: entries that each follow the one before, and the list they
+//! come to at any time.
+
+use std::collections::BTreeSet;
+
+use selfsame_anoncreds::cl::revocation::Accumulator;
+use selfsame_crypto::time::UnixTime;
+use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
+use serde::Deserialize;
+use serde::de::value::{Error as ValueError, StrDeserializer};
+
+use super::name::{ObjectName, REGISTRY};
+use super::registry::PublishedRegistry;
+use crate::authority::Act;
+use crate::encoding::{optional, write_optional};
+use crate::history::{History, Version};
+use crate::judge::Step;
+use crate::machine::Machine;
+use crate::refusal::{CheckError, EntryFault, ObjectFault, Refusal};
+use crate::state::{Key, Receipt, StateError, StateRead, read};
+
+const MAX_ACCUMULATOR_BYTES: usize = 2_048;
+
+/// A change of what a registry revokes.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct RevocationEntry {
+    /// The registry's identifier.
+    pub registry: String,
+    /// The accumulator this entry changes; none for the first.
+    pub before: Option<String>,
+    /// The accumulator it leads to.
+    pub after: String,
+    /// Places that are not revoked any more, ascending.
+    pub issued: Vec<u32>,
+    /// Places that are revoked now, ascending.
+    pub revoked: Vec<u32>,
+}
+
+/// An entry as it stands in the registry.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct RevocationVersion {
+    /// The accumulator before.
+    pub before: Option<String>,
+    /// The accumulator after.
+    pub after: String,
+    /// Places that were not revoked any more.
+    pub issued: Vec<u32>,
+    /// Places that were revoked.
+    pub revoked: Vec<u32>,
+    /// When.
+    pub receipt: Receipt,
+}
+
+/// What a registry revoked at a time.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct RevocationState {
+    /// How many entries led to it.
+    pub version: u64,
+    /// The accumulator.
+    pub accumulator: String,
+    /// A bit a place, 1 for revoked; the first place is the highest bit of the first byte.
+    pub revoked: Vec<u8>,
+    /// The last entry's.
+    pub receipt: Receipt,
+}
+
+impl Step<'_> {
+    pub(crate) fn change_registry(&mut self, entry: &RevocationEntry) -> Result<(), CheckError> {
+        self.active_author()?;
+        let name = self.named(&entry.registry, REGISTRY)?;
+        self.authorise(Act::ChangeRegistry, self.whose(name.owner()))?;
+        let registry: PublishedRegistry =
+            read(&self.to, &Key::Object(&name))?.ok_or(Refusal::Object(ObjectFault::Unknown))?;
+        entry.check(registry.places)?;
+        let (entries, list) = (Key::Entries(&name), Key::Revoked(&name));
+        let last = History::<RevocationVersion>::new(&self.to, entries).last()?;
+        let present = last.as_ref().map(|(_, version)| &version.after);
+        if present != entry.before.as_ref() {
+            return Err(Refusal::Entry(EntryFault::Before).into());
+        }
+        let bits = match read::<Bits>(&self.to, &list)? {
+            Some(bits) => bits,
+            None => Bits::none(registry.places),
+        };
+        let bits = bits
+            .with(&entry.issued, false)
+            .and_then(|bits| bits.with(&entry.revoked, true))
+            .ok_or(Refusal::Entry(EntryFault::Unchanged))?;
+        let number = last.map_or(0, |(number, _)| number).saturating_add(1);
+        let version = RevocationVersion {
+            before: entry.before.clone(),
+            after: entry.after.clone(),
+            issued: entry.issued.clone(),
+            revoked: entry.revoked.clone(),
+            receipt: self.receipt,
+        };
+        self.to.put_version(&entries, (number, false), &version);
+        self.to.put(&list, &bits);
+        Ok(())
+    }
+}
+
+impl RevocationEntry {
+    fn check(&self, places: u64) -> Result<(), Refusal> {
+        let ascending = |list: &[u32]| list.is_sorted_by(|a, b| a < b);
+        let inside = |place: &u32| u64::from(*place) < places;
+        let issued: BTreeSet<&u32> = self.issued.iter().collect();
+        let apart = !self.revoked.iter().any(|place| issued.contains(place));
+        if !ascending(&self.issued) || !ascending(&self.revoked) || !apart {
+            return Err(Refusal::Entry(EntryFault::Order));
+        }
+        if !self.issued.iter().chain(&self.revoked).all(inside) {
+            return Err(Refusal::Entry(EntryFault::Place));
+        }
+        match is_accumulator(&self.after) {
+            true => Ok(()),
+            false => Err(Refusal::Entry(EntryFault::Accumulator)),
+        }
+    }
+}
+
+/// A point of the curve, as AnonCreds writes it.
+fn is_accumulator(text: &str) -> bool {
+    let reader = StrDeserializer::<ValueError>::new(text);
+    text.len() <= MAX_ACCUMULATOR_BYTES && Accumulator::deserialize(reader).is_ok()
+}
+
+impl Machine {
+    /// What a registry revokes now, or revoked at a time; none before its first entry.
+    pub fn revoked(
+        &self,
+        state: &dyn StateRead,
+        (id, at): (&str, Option<UnixTime>),
+    ) -> Result<Option<RevocationState>, StateError> {
+        let Some(name) = self.registry_name(id) else {
+            return Ok(None);
+        };
+        let state = self.begun(state);
+        let entries = History::<RevocationVersion>::new(&state, Key::Entries(&name));
+        let wanted = match at {
+            Some(time) => entries.number_at(time)?,
+            None => Some(entries.count()?).filter(|count| *count > 0),
+        };
+        let Some(wanted) = wanted else {
+            return Ok(None);
+        };
+        let mut bits = read::<Bits>(&state, &Key::Revoked(&name))?
+            .ok_or_else(|| StateError("a registry has entries and no list".to_owned()))?;
+        // The list is of now: what came later is undone, from the last backwards.
+        for number in (wanted.saturating_add(1)..=entries.count()?).rev() {
+            let later = entries.version(number)?;
+            bits = bits
+                .with(&later.issued, true)
+                .and_then(|bits| bits.with(&later.revoked, false))
+                .ok_or_else(|| StateError("a registry's entries contradict its list".to_owned()))?;
+        }
+        let version = entries.version(wanted)?;
+        Ok(Some(RevocationState {
+            version: wanted,
+            accumulator: version.after,
+            revoked: bits.0,
+            receipt: version.receipt,
+        }))
+    }
+
+    /// The last `count` entries of a registry, oldest first.
+    pub fn revocation_entries(
+        &self,
+        state: &dyn StateRead,
+        id: &str,
+        count: usize,
+    ) -> Result<Vec<RevocationVersion>, StateError> {
+        match self.registry_name(id) {
+            Some(name) => History::new(&self.begun(state), Key::Entries(&name)).latest(count),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    fn registry_name(&self, id: &str) -> Option<ObjectName> {
+        ObjectName::parse(id, self.network().as_str()).filter(|name| name.kind() == REGISTRY)
+    }
+}
+
+/// A bit a place.
+struct Bits(Vec<u8>);
+
+impl Bits {
+    fn none(places: u64) -> Self {
+        let bytes = usize::try_from(places.div_ceil(8)).unwrap_or(0);
+        Self(vec![0; bytes])
+    }
+
+    /// With these places set; none where one is already, or is outside.
+    fn with(mut self, places: &[u32], set: bool) -> Option<Self> {
+        for place in places {
+            let byte = self.0.get_mut(usize::try_from(place >> 3).ok()?)?;
+            let bit = 0x80_u8 >> (place & 7);
+            if (*byte & bit != 0) == set {
+                return None;
+            }
+            *byte ^= bit;
+        }
+        Some(self)
+    }
+}
+
+impl Item for Bits {
+    fn write(&self, to: &mut Writer) {
+        to.bytes(&self.0);
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+        Ok(Self(from.bytes()?.to_vec()))
+    }
+}
+
+fn write_places(to: &mut Writer, places: &[u32]) {
+    to.array(places.len());
+    for place in places {
+        to.uint(u64::from(*place));
+    }
+}
+
+fn read_places(from: &mut Reader<'_>) -> Result<Vec<u32>, Malformed> {
+    let place = |from: &mut Reader<'_>| {
+        u32::try_from(from.uint()?).map_err(|_| Malformed("a place is a 32-bit number"))
+    };
+    (0..from.array()?).map(|_| place(from)).collect()
+}
+
+impl Item for RevocationEntry {
+    fn write(&self, to: &mut Writer) {
+        to.array(5).text(&self.registry);
+        write_optional(to, self.before.as_ref());
+        to.text(&self.after);
+        write_places(to, &self.issued);
+        write_places(to, &self.revoked);
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+        from.tuple(5)?;
+        Ok(Self {
+            registry: from.text()?.to_owned(),
+            before: optional(from)?,
+            after: from.text()?.to_owned(),
+            issued: read_places(from)?,
+            revoked: read_places(from)?,
+        })
+    }
+}
+
+impl Version for RevocationVersion {
+    fn receipt(&self) -> &Receipt {
+        &self.receipt
+    }
+}
+
+impl Item for RevocationVersion {
+    fn write(&self, to: &mut Writer) {
+        to.array(5).item(&self.receipt);
+        write_optional(to, self.before.as_ref());
+        to.text(&self.after);
+        write_places(to, &self.issued);
+        write_places(to, &self.revoked);
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+        from.tuple(5)?;
+        Ok(Self {
+            receipt: Receipt::read(from)?,
+            before: optional(from)?,
+            after: from.text()?.to_owned(),
+            issued: read_places(from)?,
+            revoked: read_places(from)?,
+        })
+    }
+}

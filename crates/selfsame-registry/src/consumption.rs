@@ -1,0 +1,157 @@
+//! Single use: the first who uses a credential's handle up, or revokes it, is the only one.
+
+use selfsame_crypto::hash::sha256_parts;
+use selfsame_did::Did;
+use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
+
+use crate::authority::{Act, Whose};
+use crate::delegation::{Action, is_type};
+use crate::encoding::{optional, write_optional};
+use crate::identifier::Identifier;
+use crate::judge::{Step, active};
+use crate::machine::Machine;
+use crate::refusal::{CheckError, DelegationFault, Refusal};
+use crate::state::{Key, Receipt, StateError, StateRead, read};
+
+const DOMAIN: &[u8] = b"selfsame/use/1";
+
+/// That a credential is used up, or revoked.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Consume {
+    /// Who issued the credential.
+    pub issuer: Identifier,
+    /// Its type, as the issuer wrote it into the credential.
+    pub kind: String,
+    /// The random handle inside it; revealed here for the first time.
+    pub handle: [u8; 32],
+    /// What becomes of it.
+    pub action: Action,
+    /// The name of the issuer's delegation; none where the issuer himself acts.
+    pub delegation: Option<String>,
+}
+
+/// What became of a credential.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Consumption {
+    /// What.
+    pub action: Action,
+    /// Its type.
+    pub kind: String,
+    /// Who did it.
+    pub by: Identifier,
+    /// By which delegation; none where the issuer himself did.
+    pub delegation: Option<String>,
+    /// When.
+    pub receipt: Receipt,
+}
+
+/// What a handle is registered under. The type is part of it: under another type than the
+/// credential has, nobody ever looks, so whoever states another one has done nothing.
+pub fn use_digest(kind: &str, handle: &[u8; 32]) -> [u8; 32] {
+    // A length in memory fits 64 bits.
+    let length = u64::try_from(kind.len()).unwrap_or(u64::MAX).to_be_bytes();
+    sha256_parts(&[DOMAIN, &length, kind.as_bytes(), handle])
+}
+
+impl Step<'_> {
+    pub(crate) fn consume(&mut self, consume: &Consume) -> Result<(), CheckError> {
+        self.active_author()?;
+        let whose = self.whose(consume.issuer);
+        self.authorise(Act::Consume, whose)?;
+        if !is_type(&consume.kind) {
+            return Err(Refusal::Delegation(DelegationFault::Malformed).into());
+        }
+        active(&self.to, consume.issuer)?;
+        self.is_the_issuer_or_his_delegate(consume, whose)?;
+        let digest = use_digest(&consume.kind, &consume.handle);
+        let key = Key::Use(consume.issuer, &digest);
+        if let Some(first) = read::<Consumption>(&self.to, &key)? {
+            let receipt = first.receipt;
+            return Err(Refusal::Used { receipt }.into());
+        }
+        let consumption = Consumption {
+            action: consume.action,
+            kind: consume.kind.clone(),
+            by: self.author,
+            delegation: consume.delegation.clone(),
+            receipt: self.receipt,
+        };
+        self.to.put(&key, &consumption);
+        Ok(())
+    }
+
+    fn is_the_issuer_or_his_delegate(
+        &self,
+        consume: &Consume,
+        whose: Whose,
+    ) -> Result<(), CheckError> {
+        let fault = match (whose, &consume.delegation) {
+            (Whose::Own, None) => return Ok(()),
+            (Whose::Own, Some(_)) => Some(DelegationFault::Needless),
+            (Whose::Other, None) => Some(DelegationFault::Unknown),
+            (Whose::Other, Some(name)) => {
+                let given = self.delegation_of(consume.issuer, name)?;
+                let deed = (consume.action, consume.kind.as_str());
+                given.fault(self.author, deed, self.at.time)
+            }
+        };
+        match fault {
+            None => Ok(()),
+            Some(fault) => Err(Refusal::Delegation(fault).into()),
+        }
+    }
+}
+
+impl Machine {
+    /// What became of an issuer's credential; none while nothing did.
+    pub fn consumption(
+        &self,
+        state: &dyn StateRead,
+        issuer: &Did,
+        digest: &[u8; 32],
+    ) -> Result<Option<Consumption>, StateError> {
+        match Identifier::of_did(issuer, self.network()) {
+            Some(issuer) => read(&self.begun(state), &Key::Use(issuer, digest)),
+            None => Ok(None),
+        }
+    }
+}
+
+impl Item for Consume {
+    fn write(&self, to: &mut Writer) {
+        to.array(5).item(&self.issuer).text(&self.kind);
+        to.bytes(&self.handle).item(&self.action);
+        write_optional(to, self.delegation.as_ref());
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+        from.tuple(5)?;
+        Ok(Self {
+            issuer: Identifier::read(from)?,
+            kind: from.text()?.to_owned(),
+            handle: from.array_of()?,
+            action: Action::read(from)?,
+            delegation: optional(from)?,
+        })
+    }
+}
+
+impl Item for Consumption {
+    fn write(&self, to: &mut Writer) {
+        to.array(5).item(&self.action).text(&self.kind);
+        to.item(&self.by);
+        write_optional(to, self.delegation.as_ref());
+        to.item(&self.receipt);
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+        from.tuple(5)?;
+        Ok(Self {
+            action: Action::read(from)?,
+            kind: from.text()?.to_owned(),
+            by: Identifier::read(from)?,
+            delegation: optional(from)?,
+            receipt: Receipt::read(from)?,
+        })
+    }
+}

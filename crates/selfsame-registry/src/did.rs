@@ -1,0 +1,93 @@
+//! DIDs: their creation, by their owner or by a member for him, their change and end.
+
+use selfsame_crypto::{KeyType, PublicKey};
+
+use crate::authority::{Act, Whose};
+use crate::content::Content;
+use crate::identifier::Identifier;
+use crate::judge::Step;
+use crate::refusal::{AuthorFault, CheckError, Refusal};
+use crate::state::{DidVersion, Key};
+
+/// The name of the only key of a DID that somebody else registered.
+const FIRST_KEY: &str = "key-1";
+
+impl Step<'_> {
+    /// The author begins; his signatures were judged by this content already.
+    pub(crate) fn create_did(&mut self, place: usize, content: &Content) -> Result<(), CheckError> {
+        if place > 0 {
+            return Err(Refusal::Author(AuthorFault::Exists).into());
+        }
+        self.authorise(Act::CreateDid, Whose::Own)?;
+        match content.keys.first() {
+            Some(key) if self.author.belongs_to(&key.public) => {}
+            _ => return Err(Refusal::Identifier.into()),
+        }
+        content.check(&self.at.rules).map_err(Refusal::Content)?;
+        self.count_creation()?;
+        self.put_did(self.author, (1, Some(content.clone())));
+        Ok(())
+    }
+
+    /// A member registers a key that need not sign, for its owner. Nothing but that key can be in
+    /// the DID, so that it is his alone.
+    pub(crate) fn register_did(
+        &mut self,
+        subject: Identifier,
+        key: &PublicKey,
+    ) -> Result<(), CheckError> {
+        self.active_author()?;
+        self.authorise(Act::CreateDid, Whose::Other)?;
+        if self.to.has(&Key::Did(subject))? {
+            return Err(Refusal::Author(AuthorFault::Exists).into());
+        }
+        let signs = matches!(key.key_type(), KeyType::Ed25519 | KeyType::P256);
+        if !signs || !subject.belongs_to(key) {
+            return Err(Refusal::Identifier.into());
+        }
+        self.count_creation()?;
+        let content = Content::of_key(FIRST_KEY, key.clone());
+        self.put_did(subject, (1, Some(content)));
+        Ok(())
+    }
+
+    pub(crate) fn update_did(&mut self, version: u64, content: &Content) -> Result<(), CheckError> {
+        self.follows(version)?;
+        self.authorise(Act::ChangeDid, Whose::Own)?;
+        content.check(&self.at.rules).map_err(Refusal::Content)?;
+        self.put_did(self.author, (version, Some(content.clone())));
+        Ok(())
+    }
+
+    pub(crate) fn deactivate_did(&mut self, version: u64) -> Result<(), CheckError> {
+        self.follows(version)?;
+        self.authorise(Act::ChangeDid, Whose::Own)?;
+        self.end_role()?;
+        self.put_did(self.author, (version, None));
+        Ok(())
+    }
+
+    fn count_creation(&mut self) -> Result<(), CheckError> {
+        let quota = (Key::CreationQuota, self.at.rules.creation_quota);
+        let used = self.at.uses(&self.to, quota, 1)?;
+        self.to.put(&Key::CreationQuota, &used);
+        Ok(())
+    }
+
+    fn follows(&self, version: u64) -> Result<(), CheckError> {
+        let (present, _) = self.active_author()?;
+        match present.checked_add(1) == Some(version) {
+            true => Ok(()),
+            false => Err(Refusal::Version { present }.into()),
+        }
+    }
+
+    fn put_did(&mut self, id: Identifier, (version, content): (u64, Option<Content>)) {
+        let ends = content.is_none();
+        let record = DidVersion {
+            content,
+            receipt: self.receipt,
+        };
+        self.to.put_version(&Key::Did(id), (version, ends), &record);
+    }
+}

@@ -1,0 +1,30 @@
+//! Small forms of deterministic CBOR that several records share.
+
+use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
+
+/// Writes what may be absent: an array of it, or an empty one.
+pub(crate) fn write_optional<T: Item>(to: &mut Writer, item: Option<&T>) {
+    to.array(usize::from(item.is_some()));
+    if let Some(item) = item {
+        to.item(item);
+    }
+}
+
+/// Reads what [`write_optional`] writes.
+pub(crate) fn optional<T: Item>(from: &mut Reader<'_>) -> Result<Option<T>, Malformed> {
+    match from.array()? {
+        0 => Ok(None),
+        1 => T::read(from).map(Some),
+        _ => Err(Malformed("what may be absent stands there at most once")),
+    }
+}
+
+/// What may be absent, as a record of its own: nothing is ever taken out of the state.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct Maybe<T>(pub(crate) Option<T>);
+
+impl<T> Default for Maybe<T> {
+    fn default() -> Self {
+        Self(None)
+    }
+}

@@ -1,0 +1,124 @@
+//! History: records that never change, numbered from 1, and which of them is the present one.
+
+use std::marker::PhantomData;
+
+use selfsame_crypto::time::UnixTime;
+
+use crate::state::{Key, Overlay, Receipt, StateError, StateRead, read};
+use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
+
+/// A record that stands under a number for ever.
+pub(crate) trait Version: Item {
+    /// The transaction that made it.
+    fn receipt(&self) -> &Receipt;
+}
+
+/// Which version is the present one.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) struct Present {
+    pub(crate) version: u64,
+    pub(crate) deactivated: bool,
+}
+
+/// The versions under one key.
+pub(crate) struct History<'a, T> {
+    state: &'a dyn StateRead,
+    key: Key<'a>,
+    records: PhantomData<T>,
+}
+
+impl<'a, T: Version> History<'a, T> {
+    pub(crate) fn new(state: &'a dyn StateRead, key: Key<'a>) -> Self {
+        Self {
+            state,
+            key,
+            records: PhantomData,
+        }
+    }
+
+    /// The number of the present version; none where there is no version.
+    pub(crate) fn present(&self) -> Result<Option<Present>, StateError> {
+        read(self.state, &self.key)
+    }
+
+    /// The number of the present version, 0 where there is none.
+    pub(crate) fn count(&self) -> Result<u64, StateError> {
+        Ok(self.present()?.unwrap_or_default().version)
+    }
+
+    /// The present version and its number.
+    pub(crate) fn last(&self) -> Result<Option<(u64, T)>, StateError> {
+        match self.present()? {
+            Some(present) => Ok(Some((present.version, self.version(present.version)?))),
+            None => Ok(None),
+        }
+    }
+
+    /// A version that has to be there.
+    pub(crate) fn version(&self, number: u64) -> Result<T, StateError> {
+        read(self.state, &Key::Version(&self.key, number))?
+            .ok_or_else(|| StateError(format!("version {number} of {} is missing", self.key)))
+    }
+
+    /// The number of the last version that is not later than `time`. Versions are never earlier
+    /// than the ones before them, so halving finds it.
+    pub(crate) fn number_at(&self, time: UnixTime) -> Result<Option<u64>, StateError> {
+        let (mut held, mut later) = (0_u64, self.count()?.saturating_add(1));
+        while held.saturating_add(1) < later {
+            let middle = u64::midpoint(held, later);
+            match self.version(middle)?.receipt().time <= time {
+                true => held = middle,
+                false => later = middle,
+            }
+        }
+        Ok((held > 0).then_some(held))
+    }
+
+    /// The last version that is not later than `time`.
+    pub(crate) fn at(&self, time: UnixTime) -> Result<Option<T>, StateError> {
+        match self.number_at(time)? {
+            Some(number) => self.version(number).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The last `count` versions, oldest first.
+    pub(crate) fn latest(&self, count: usize) -> Result<Vec<T>, StateError> {
+        let present = self.count()?;
+        let before = present.saturating_sub(u64::try_from(count).unwrap_or(u64::MAX));
+        (before.saturating_add(1)..=present)
+            .map(|number| self.version(number))
+            .collect()
+    }
+}
+
+impl Overlay<'_> {
+    /// Puts a further version under a key; `ends` if nothing can follow it.
+    pub(crate) fn put_version(
+        &mut self,
+        key: &Key<'_>,
+        (number, ends): (u64, bool),
+        item: &impl Version,
+    ) {
+        let present = Present {
+            version: number,
+            deactivated: ends,
+        };
+        self.put(key, &present);
+        self.put(&Key::Version(key, number), item);
+    }
+}
+
+impl Item for Present {
+    fn write(&self, to: &mut Writer) {
+        to.array(2).uint(self.version).bool(self.deactivated);
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+        from.tuple(2)?;
+        Ok(Self {
+            version: from.uint()?,
+            deactivated: from.bool()?,
+        })
+    }
+}

@@ -1,0 +1,258 @@
+//! What a transaction is judged by, whatever it asks: network, nonce, size, quotas, signatures. Each
+//! rule is one predicate. Checking a transaction and applying it ask the same ones.
+
+use selfsame_crypto::time::UnixTime;
+
+use crate::content::Content;
+use crate::history::{History, Present};
+use crate::identifier::Identifier;
+use crate::member::role_of;
+use crate::operation::Operation;
+use crate::refusal::{AuthorFault, CheckError, Refusal, SignatureFault};
+use crate::rules::Rules;
+use crate::state::{DidVersion, Key, Overlay, Receipt, StateError, StateRead, Used, Writes, read};
+use crate::transaction::{Signature, Transaction};
+
+/// What a transaction is judged against.
+#[derive(Clone, Copy)]
+pub(crate) struct Situation<'a> {
+    pub(crate) rules: Rules,
+    pub(crate) network: &'a str,
+    pub(crate) height: u64,
+    pub(crate) time: UnixTime,
+    /// The number the transaction gets in the log if it is accepted.
+    pub(crate) seq_no: u64,
+    /// Whether the author accepts the author agreement as it is in force.
+    pub(crate) agreement: Result<(), Refusal>,
+    pub(crate) state: &'a dyn StateRead,
+}
+
+/// What comes of a transaction that is not refused.
+pub(crate) enum Admission {
+    /// It was accepted before; nothing changes.
+    Known(Receipt),
+    /// It is accepted now.
+    New(Receipt, Writes),
+}
+
+/// One transaction on its way: the state as the operations before left it.
+pub(crate) struct Step<'a> {
+    pub(crate) at: Situation<'a>,
+    pub(crate) author: Identifier,
+    /// Whether a member vouches for the transaction.
+    pub(crate) endorsed: bool,
+    pub(crate) receipt: Receipt,
+    pub(crate) to: Overlay<'a>,
+}
+
+impl<'a> Situation<'a> {
+    pub(crate) fn judge(&self, tx: &Transaction) -> Result<Admission, CheckError> {
+        self.is_for_this_network(tx)?;
+        if let Some(receipt) = self.nonce_is_new_or_the_same(tx)? {
+            return Ok(Admission::Known(receipt));
+        }
+        self.has_an_allowed_size(tx)?;
+        let used = self.author_has_quota_left(tx)?;
+        self.is_signed_by_its_author(tx)?;
+        self.is_signed_by_its_endorser(tx)?;
+        let agreement = self.judge_acceptance(tx.body().agreement.as_ref())?;
+        let mut step = Step {
+            at: Situation { agreement, ..*self },
+            author: tx.body().author,
+            endorsed: tx.body().endorser.is_some(),
+            receipt: self.receipt(tx),
+            to: Overlay::new(self.state),
+        };
+        for (place, operation) in tx.body().operations.iter().enumerate() {
+            step.take(place, operation)?;
+        }
+        let Step {
+            receipt, mut to, ..
+        } = step;
+        to.put(&Key::Nonce(tx.body().author, tx.body().nonce), &receipt);
+        to.put(&Key::AuthorQuota(tx.body().author), &used);
+        Ok(Admission::New(receipt, to.writes))
+    }
+
+    fn receipt(&self, tx: &Transaction) -> Receipt {
+        Receipt {
+            seq_no: self.seq_no,
+            height: self.height,
+            time: self.time,
+            tx_hash: tx.hash(),
+        }
+    }
+
+    fn is_for_this_network(&self, tx: &Transaction) -> Result<(), Refusal> {
+        match tx.body().network == self.network {
+            true => Ok(()),
+            false => Err(Refusal::Network),
+        }
+    }
+
+    fn nonce_is_new_or_the_same(&self, tx: &Transaction) -> Result<Option<Receipt>, CheckError> {
+        let nonce = Key::Nonce(tx.body().author, tx.body().nonce);
+        match read::<Receipt>(self.state, &nonce)? {
+            Some(receipt) if receipt.tx_hash == tx.hash() => Ok(Some(receipt)),
+            Some(_) => Err(Refusal::NonceUsed.into()),
+            None => Ok(None),
+        }
+    }
+
+    fn has_an_allowed_size(&self, tx: &Transaction) -> Result<(), Refusal> {
+        match u64::try_from(tx.to_bytes().len()) {
+            Ok(length) if length <= self.rules.max_transaction_bytes => Ok(()),
+            _ => Err(Refusal::TooLarge),
+        }
+    }
+
+    /// Every operation counts. Gives what will be used.
+    fn author_has_quota_left(&self, tx: &Transaction) -> Result<Used, CheckError> {
+        let quota = (Key::AuthorQuota(tx.body().author), self.rules.author_quota);
+        let operations = u64::try_from(tx.body().operations.len()).unwrap_or(u64::MAX);
+        self.uses(self.state, quota, operations)
+    }
+
+    /// What is used of a quota after `count` more in the window this block is in.
+    pub(crate) fn uses(
+        &self,
+        state: &dyn StateRead,
+        (key, quota): (Key<'_>, u64),
+        count: u64,
+    ) -> Result<Used, CheckError> {
+        let length = self.rules.quota_window;
+        let window = self.time.0.checked_div(length).unwrap_or(0);
+        let before = match read::<Used>(state, &key)? {
+            Some(used) if used.window == window => used.count,
+            _ => 0,
+        };
+        let count = before.saturating_add(count);
+        if count <= quota {
+            return Ok(Used { window, count });
+        }
+        let into_window = self.time.0.checked_rem(length).unwrap_or(0);
+        let retry_after = length.saturating_sub(into_window);
+        Err(Refusal::Quota { retry_after }.into())
+    }
+
+    /// By the keys the author has now; where he begins with this transaction, by those he begins
+    /// with.
+    fn is_signed_by_its_author(&self, tx: &Transaction) -> Result<(), CheckError> {
+        let author = active(self.state, tx.body().author);
+        let first = match tx.body().operations.first() {
+            Some(Operation::CreateDid(content)) => Some(content),
+            _ => None,
+        };
+        match (author, first) {
+            (Err(CheckError::Refused(Refusal::Author(AuthorFault::Unknown))), Some(content)) => {
+                first_key_signs(tx, content)?;
+                Ok(is_signed(tx, tx.signatures(), content)?)
+            }
+            (Ok(_) | Err(CheckError::Refused(_)), Some(_)) => {
+                Err(Refusal::Author(AuthorFault::Exists).into())
+            }
+            (author, _) => Ok(is_signed(tx, tx.signatures(), &author?.1)?),
+        }
+    }
+
+    fn is_signed_by_its_endorser(&self, tx: &Transaction) -> Result<(), CheckError> {
+        let Some(endorser) = tx.body().endorser else {
+            return Ok(());
+        };
+        if role_of(self.state, endorser)?.is_none() {
+            return Err(Refusal::Endorser.into());
+        }
+        let (_, content) = active(self.state, endorser)?;
+        Ok(is_signed(tx, tx.endorsements(), &content)?)
+    }
+
+    /// The DID of an identifier in this network.
+    pub(crate) fn did(&self, id: Identifier) -> String {
+        format!("did:selfsame:{}:{id}", self.network)
+    }
+}
+
+impl Step<'_> {
+    fn take(&mut self, place: usize, operation: &Operation) -> Result<(), CheckError> {
+        match operation {
+            Operation::CreateDid(content) => self.create_did(place, content),
+            Operation::UpdateDid { version, content } => self.update_did(*version, content),
+            Operation::DeactivateDid { version } => self.deactivate_did(*version),
+            Operation::AnchorStatus {
+                list,
+                digest,
+                issued,
+            } => self.anchor_status(list, (*digest, *issued)),
+            Operation::RegisterDid { subject, key } => self.register_did(*subject, key),
+            Operation::SetRole { subject, role } => self.set_role(*subject, *role),
+            Operation::Schema { json } => self.publish_schema(json),
+            Operation::CredentialDefinition(definition) => self.publish_definition(definition),
+            Operation::RevocationRegistry { json } => self.publish_registry(json),
+            Operation::RevocationEntry(entry) => self.change_registry(entry),
+            Operation::Resource(resource) => self.publish_resource(resource),
+            Operation::Delegate(delegation) => self.delegate(delegation),
+            Operation::WithdrawDelegation { name } => self.withdraw_delegation(name),
+            Operation::Consume(consume) => self.consume(consume),
+            Operation::SetAgreement(agreement) => self.set_agreement(agreement.as_ref()),
+            Operation::ChangeValidators { add, remove } => self.change_validators(add, remove),
+            Operation::ChangeRules { from_height, rules } => self.change_rules(*from_height, rules),
+        }
+    }
+
+    /// The author's present version and content, after the operations before this one.
+    pub(crate) fn active_author(&self) -> Result<(u64, Content), CheckError> {
+        active(&self.to, self.author)
+    }
+}
+
+/// The present version and content of a DID that is not deactivated.
+pub(crate) fn active(state: &dyn StateRead, id: Identifier) -> Result<(u64, Content), CheckError> {
+    let history = History::<DidVersion>::new(state, Key::Did(id));
+    match history.present()? {
+        None => Err(Refusal::Author(AuthorFault::Unknown).into()),
+        Some(Present {
+            deactivated: true, ..
+        }) => Err(Refusal::Author(AuthorFault::Deactivated).into()),
+        Some(Present { version, .. }) => match history.version(version)?.content {
+            Some(content) => Ok((version, content)),
+            None => Err(StateError("an active DID has no content".to_owned()).into()),
+        },
+    }
+}
+
+/// Every signature is good and by a key with capabilityInvocation; there is at least one.
+fn is_signed(tx: &Transaction, signatures: &[Signature], content: &Content) -> Result<(), Refusal> {
+    let mut seen: Vec<&str> = Vec::new();
+    for signature in signatures {
+        if seen.contains(&signature.key.as_str()) {
+            return Err(Refusal::Signature(SignatureFault::Repeated));
+        }
+        seen.push(&signature.key);
+        let key = content
+            .invocation_key(&signature.key)
+            .ok_or(Refusal::Signature(SignatureFault::UnknownKey))?;
+        key.verify(
+            key.key_type().default_algorithm(),
+            tx.unsigned_bytes(),
+            &signature.bytes,
+        )
+        .map_err(|_| Refusal::Signature(SignatureFault::Bad))?;
+    }
+    match seen.is_empty() {
+        true => Err(Refusal::Signature(SignatureFault::UnknownKey)),
+        false => Ok(()),
+    }
+}
+
+/// Nobody registers the DID of a key that is not his.
+fn first_key_signs(tx: &Transaction, content: &Content) -> Result<(), Refusal> {
+    let first = content.keys.first().map(|key| key.id.as_str());
+    match tx
+        .signatures()
+        .iter()
+        .any(|signature| Some(signature.key.as_str()) == first)
+    {
+        true => Ok(()),
+        false => Err(Refusal::Signature(SignatureFault::FirstKeyMissing)),
+    }
+}

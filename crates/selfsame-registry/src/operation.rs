@@ -1,0 +1,194 @@
+//! Operations: the things a transaction can ask.
+
+use selfsame_crypto::PublicKey;
+use selfsame_crypto::time::UnixTime;
+use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
+use selfsame_proof::validators::Validator;
+
+use crate::agreement::Agreement;
+use crate::anoncreds::{Definition, RevocationEntry};
+use crate::authority::Role;
+use crate::consumption::Consume;
+use crate::content::Content;
+use crate::delegation::Delegation;
+use crate::encoding::{optional, write_optional};
+use crate::identifier::Identifier;
+use crate::resource::Resource;
+use crate::rules::Rules;
+
+/// What is asked.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Operation {
+    /// Registers the author, whose identifier belongs to the first key. The first operation of its
+    /// transaction.
+    CreateDid(Content),
+    /// Puts new content in place of the author's; the old stays readable.
+    UpdateDid {
+        /// The version this makes, one above the present one.
+        version: u64,
+        /// The new content.
+        content: Content,
+    },
+    /// Ends the author's DID for good, and takes his role.
+    DeactivateDid {
+        /// The version this makes, one above the present one.
+        version: u64,
+    },
+    /// Says which status list the author has issued under a URI.
+    AnchorStatus {
+        /// The list's URI.
+        list: String,
+        /// SHA-256 of the list as served.
+        digest: [u8; 32],
+        /// When the list was issued; later than the one anchored before.
+        issued: UnixTime,
+    },
+    /// Registers the DID of somebody else, with the key it belongs to and nothing more.
+    RegisterDid {
+        /// The identifier, which belongs to the key.
+        subject: Identifier,
+        /// The key, Ed25519 or P-256.
+        key: PublicKey,
+    },
+    /// Gives a registered DID a role, or takes the one it has.
+    SetRole {
+        /// Whose role.
+        subject: Identifier,
+        /// The role; none takes it.
+        role: Option<Role>,
+    },
+    /// Publishes an AnonCreds schema.
+    Schema {
+        /// Its JSON.
+        json: String,
+    },
+    /// Publishes an AnonCreds credential definition.
+    CredentialDefinition(Definition),
+    /// Publishes the definition of an AnonCreds revocation registry.
+    RevocationRegistry {
+        /// Its JSON.
+        json: String,
+    },
+    /// Changes what a revocation registry revokes.
+    RevocationEntry(RevocationEntry),
+    /// Publishes a resource of the author's DID.
+    Resource(Resource),
+    /// Lets somebody use up or revoke the author's credentials.
+    Delegate(Delegation),
+    /// Ends a delegation before its time.
+    WithdrawDelegation {
+        /// The delegation's name.
+        name: String,
+    },
+    /// Uses a credential up, or revokes it.
+    Consume(Consume),
+    /// Puts an author agreement in force, or puts the one in force out of it.
+    SetAgreement(Option<Agreement>),
+    /// Changes who validates from the next height on.
+    ChangeValidators {
+        /// Who is added.
+        add: Vec<Validator>,
+        /// Who is removed, by name.
+        remove: Vec<String>,
+    },
+    /// Changes the rules from a height on.
+    ChangeRules {
+        /// The first height they hold for, after that of the block.
+        from_height: u64,
+        /// The rules.
+        rules: Rules,
+    },
+}
+
+impl Item for Operation {
+    fn write(&self, to: &mut Writer) {
+        match self {
+            Self::CreateDid(content) => to.array(2).uint(1).item(content),
+            Self::UpdateDid { version, content } => {
+                to.array(3).uint(2).uint(*version).item(content)
+            }
+            Self::DeactivateDid { version } => to.array(2).uint(3).uint(*version),
+            Self::AnchorStatus {
+                list,
+                digest,
+                issued,
+            } => to.array(4).uint(4).text(list).bytes(digest).uint(issued.0),
+            Self::RegisterDid { subject, key } => to
+                .array(3)
+                .uint(5)
+                .item(subject)
+                .bytes(&key.to_multicodec()),
+            Self::SetRole { subject, role } => {
+                write_optional(to.array(3).uint(6).item(subject), role.as_ref());
+                to
+            }
+            Self::Schema { json } => to.array(2).uint(7).text(json),
+            Self::CredentialDefinition(definition) => to.array(2).uint(8).item(definition),
+            Self::RevocationRegistry { json } => to.array(2).uint(9).text(json),
+            Self::RevocationEntry(entry) => to.array(2).uint(10).item(entry),
+            Self::Resource(resource) => to.array(2).uint(11).item(resource),
+            Self::Delegate(delegation) => to.array(2).uint(12).item(delegation),
+            Self::WithdrawDelegation { name } => to.array(2).uint(13).text(name),
+            Self::Consume(consume) => to.array(2).uint(14).item(consume),
+            Self::SetAgreement(agreement) => {
+                write_optional(to.array(2).uint(15), agreement.as_ref());
+                to
+            }
+            Self::ChangeValidators { add, remove } => to.array(3).uint(16).items(add).items(remove),
+            Self::ChangeRules { from_height, rules } => {
+                to.array(3).uint(17).uint(*from_height).item(rules)
+            }
+        };
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+        Ok(match (from.array()?, from.uint()?) {
+            (2, 1) => Self::CreateDid(Content::read(from)?),
+            (3, 2) => Self::UpdateDid {
+                version: from.uint()?,
+                content: Content::read(from)?,
+            },
+            (2, 3) => Self::DeactivateDid {
+                version: from.uint()?,
+            },
+            (4, 4) => Self::AnchorStatus {
+                list: from.text()?.to_owned(),
+                digest: from.array_of()?,
+                issued: UnixTime(from.uint()?),
+            },
+            (3, 5) => Self::RegisterDid {
+                subject: Identifier::read(from)?,
+                key: PublicKey::from_multicodec(from.bytes()?)
+                    .map_err(|_| Malformed("a public key is none"))?,
+            },
+            (3, 6) => Self::SetRole {
+                subject: Identifier::read(from)?,
+                role: optional(from)?,
+            },
+            (2, 7) => Self::Schema {
+                json: from.text()?.to_owned(),
+            },
+            (2, 8) => Self::CredentialDefinition(Definition::read(from)?),
+            (2, 9) => Self::RevocationRegistry {
+                json: from.text()?.to_owned(),
+            },
+            (2, 10) => Self::RevocationEntry(RevocationEntry::read(from)?),
+            (2, 11) => Self::Resource(Resource::read(from)?),
+            (2, 12) => Self::Delegate(Delegation::read(from)?),
+            (2, 13) => Self::WithdrawDelegation {
+                name: from.text()?.to_owned(),
+            },
+            (2, 14) => Self::Consume(Consume::read(from)?),
+            (2, 15) => Self::SetAgreement(optional(from)?),
+            (3, 16) => Self::ChangeValidators {
+                add: from.items()?,
+                remove: from.items()?,
+            },
+            (3, 17) => Self::ChangeRules {
+                from_height: from.uint()?,
+                rules: Rules::read(from)?,
+            },
+            _ => return Err(Malformed("an unknown operation")),
+        })
+    }
+}

@@ -1,0 +1,323 @@
+//! DID-linked resources, with cheqd's meanings: immutable, addressed by a UUID in the collection of
+//! their DID; a further one of the same name and type is the next version.
+
+use std::fmt;
+
+use selfsame_crypto::encoding::hex_encode;
+use selfsame_crypto::hash::sha256;
+use selfsame_crypto::time::UnixTime;
+use selfsame_did::Did;
+use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
+
+use crate::authority::{Act, Whose};
+use crate::content::is_uri;
+use crate::encoding::{optional, write_optional};
+use crate::history::{History, Version};
+use crate::identifier::Identifier;
+use crate::judge::Step;
+use crate::machine::Machine;
+use crate::refusal::{CheckError, ObjectFault, Refusal};
+use crate::state::{Key, Receipt, StateError, StateRead, read};
+
+const MAX_NAME_BYTES: usize = 64;
+
+/// The UUID of a resource.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct ResourceId(pub [u8; 16]);
+
+/// A resource as its DID publishes it.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Resource {
+    /// Its UUID.
+    pub id: ResourceId,
+    /// Its name; with the type, what versions have in common.
+    pub name: String,
+    /// Its type, for example `StatusListDocument`.
+    pub kind: String,
+    /// A name for this version.
+    pub version: Option<String>,
+    /// Its media type.
+    pub media_type: String,
+    /// Where else it can be had.
+    pub also_known_as: Vec<String>,
+    /// What it is.
+    pub data: Data,
+}
+
+/// The bytes of a resource, or what they hash to where they are kept elsewhere.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Data {
+    /// The bytes.
+    Bytes(Vec<u8>),
+    /// Their SHA-256.
+    Digest([u8; 32]),
+}
+
+/// A resource as it stands in the registry.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct PublishedResource {
+    /// What was published.
+    pub resource: Resource,
+    /// Which version of its name and type it is, from 1.
+    pub number: u64,
+    /// The version before.
+    pub previous: Option<ResourceId>,
+    /// When.
+    pub receipt: Receipt,
+}
+
+/// A resource and its place among its versions.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct LinkedResource {
+    /// The resource.
+    pub published: PublishedResource,
+    /// The version after.
+    pub next: Option<ResourceId>,
+}
+
+/// That a resource is a version of a name and type.
+struct Link {
+    id: ResourceId,
+    receipt: Receipt,
+}
+
+impl Data {
+    /// SHA-256 of the bytes.
+    pub fn digest(&self) -> [u8; 32] {
+        match self {
+            Self::Bytes(bytes) => sha256(bytes),
+            Self::Digest(digest) => *digest,
+        }
+    }
+}
+
+impl Step<'_> {
+    pub(crate) fn publish_resource(&mut self, resource: &Resource) -> Result<(), CheckError> {
+        self.active_author()?;
+        self.authorise(Act::PublishResource, Whose::Own)?;
+        self.is_a_resource(resource)?;
+        let key = Key::Resource(self.author, resource.id);
+        if self.to.has(&key)? {
+            return Err(Refusal::Object(ObjectFault::Exists).into());
+        }
+        let versions = Key::ResourceName(self.author, &resource.name, &resource.kind);
+        let last = History::<Link>::new(&self.to, versions).last()?;
+        let number = last.as_ref().map_or(0, |(number, _)| *number);
+        let published = PublishedResource {
+            resource: resource.clone(),
+            number: number.saturating_add(1),
+            previous: last.map(|(_, link)| link.id),
+            receipt: self.receipt,
+        };
+        let link = Link {
+            id: resource.id,
+            receipt: self.receipt,
+        };
+        self.to
+            .put_version(&versions, (published.number, false), &link);
+        self.to.put(&key, &published);
+        Ok(())
+    }
+
+    fn is_a_resource(&self, resource: &Resource) -> Result<(), Refusal> {
+        let rules = &self.at.rules;
+        let over = |length: usize, limit| u64::try_from(length).is_ok_and(|length| length > limit);
+        if let Data::Bytes(bytes) = &resource.data
+            && over(bytes.len(), rules.max_resource_bytes)
+        {
+            return Err(Refusal::Object(ObjectFault::TooLarge));
+        }
+        if over(resource.also_known_as.len(), rules.max_also_known_as) {
+            return Err(Refusal::Object(ObjectFault::TooLarge));
+        }
+        let name = |name: &str| {
+            (1..=MAX_NAME_BYTES).contains(&name.len()) && !name.chars().any(char::is_control)
+        };
+        let named = name(&resource.name) && name(&resource.kind);
+        if !named || !resource.version.as_deref().is_none_or(name) {
+            return Err(Refusal::Object(ObjectFault::Name));
+        }
+        if !is_media_type(&resource.media_type) {
+            return Err(Refusal::Object(ObjectFault::MediaType));
+        }
+        let mut others = resource.also_known_as.iter();
+        others
+            .try_for_each(|uri| is_uri(uri, rules))
+            .map_err(Refusal::Content)
+    }
+}
+
+/// RFC 6838 §4.2: two restricted names and a slash.
+fn is_media_type(text: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$&-^_.+".contains(&byte);
+    let name = |part: &str| (1..=127).contains(&part.len()) && part.bytes().all(plain);
+    text.split_once('/')
+        .is_some_and(|(kind, subtype)| name(kind) && name(subtype))
+}
+
+impl Machine {
+    /// The resource of that UUID in a DID's collection.
+    pub fn resource(
+        &self,
+        state: &dyn StateRead,
+        did: &Did,
+        id: ResourceId,
+    ) -> Result<Option<LinkedResource>, StateError> {
+        let Some(owner) = Identifier::of_did(did, self.network()) else {
+            return Ok(None);
+        };
+        let state = self.begun(state);
+        let key = Key::Resource(owner, id);
+        let Some(published) = read::<PublishedResource>(&state, &key)? else {
+            return Ok(None);
+        };
+        let resource = &published.resource;
+        let versions = Key::ResourceName(owner, &resource.name, &resource.kind);
+        let versions = History::<Link>::new(&state, versions);
+        let next = match versions.count()? > published.number {
+            true => Some(versions.version(published.number.saturating_add(1))?.id),
+            false => None,
+        };
+        Ok(Some(LinkedResource { published, next }))
+    }
+
+    /// The resource that a name and a type stand for now, or stood for at a time.
+    pub fn resource_named(
+        &self,
+        state: &dyn StateRead,
+        (did, name, kind): (&Did, &str, &str),
+        at: Option<UnixTime>,
+    ) -> Result<Option<LinkedResource>, StateError> {
+        let Some(owner) = Identifier::of_did(did, self.network()) else {
+            return Ok(None);
+        };
+        let begun = self.begun(state);
+        let versions = History::<Link>::new(&begun, Key::ResourceName(owner, name, kind));
+        let link = match at {
+            Some(time) => versions.at(time)?,
+            None => versions.last()?.map(|(_, link)| link),
+        };
+        match link {
+            Some(link) => self.resource(state, did, link.id),
+            None => Ok(None),
+        }
+    }
+
+    /// The UUIDs of the last `count` versions of a name and type, oldest first.
+    pub fn resource_versions(
+        &self,
+        state: &dyn StateRead,
+        (did, name, kind): (&Did, &str, &str),
+        count: usize,
+    ) -> Result<Vec<ResourceId>, StateError> {
+        let Some(owner) = Identifier::of_did(did, self.network()) else {
+            return Ok(Vec::new());
+        };
+        let state = self.begun(state);
+        let versions = History::<Link>::new(&state, Key::ResourceName(owner, name, kind));
+        let links = versions.latest(count)?;
+        Ok(links.into_iter().map(|link| link.id).collect())
+    }
+}
+
+impl fmt::Display for ResourceId {
+    /// RFC 9562 §4.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, byte) in self.0.iter().enumerate() {
+            if matches!(at, 4 | 6 | 8 | 10) {
+                f.write_str("-")?;
+            }
+            f.write_str(&hex_encode(&[*byte]))?;
+        }
+        Ok(())
+    }
+}
+
+impl Item for ResourceId {
+    fn write(&self, to: &mut Writer) {
+        to.bytes(&self.0);
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+        from.array_of().map(Self)
+    }
+}
+
+impl Item for Resource {
+    fn write(&self, to: &mut Writer) {
+        to.array(7).item(&self.id).text(&self.name).text(&self.kind);
+        write_optional(to, self.version.as_ref());
+        to.text(&self.media_type)
+            .items(&self.also_known_as)
+            .item(&self.data);
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+        from.tuple(7)?;
+        Ok(Self {
+            id: ResourceId::read(from)?,
+            name: from.text()?.to_owned(),
+            kind: from.text()?.to_owned(),
+            version: optional(from)?,
+            media_type: from.text()?.to_owned(),
+            also_known_as: from.items()?,
+            data: Data::read(from)?,
+        })
+    }
+}
+
+impl Item for Data {
+    fn write(&self, to: &mut Writer) {
+        match self {
+            Self::Bytes(bytes) => to.array(2).uint(0).bytes(bytes),
+            Self::Digest(digest) => to.array(2).uint(1).bytes(digest),
+        };
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+        from.tuple(2)?;
+        match from.uint()? {
+            0 => Ok(Self::Bytes(from.bytes()?.to_vec())),
+            1 => from.array_of().map(Self::Digest),
+            _ => Err(Malformed("a resource is bytes or a digest")),
+        }
+    }
+}
+
+impl Item for PublishedResource {
+    fn write(&self, to: &mut Writer) {
+        to.array(4).item(&self.resource).uint(self.number);
+        write_optional(to, self.previous.as_ref());
+        to.item(&self.receipt);
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+        from.tuple(4)?;
+        Ok(Self {
+            resource: Resource::read(from)?,
+            number: from.uint()?,
+            previous: optional(from)?,
+            receipt: Receipt::read(from)?,
+        })
+    }
+}
+
+impl Version for Link {
+    fn receipt(&self) -> &Receipt {
+        &self.receipt
+    }
+}
+
+impl Item for Link {
+    fn write(&self, to: &mut Writer) {
+        to.array(2).item(&self.id).item(&self.receipt);
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+        from.tuple(2)?;
+        Ok(Self {
+            id: ResourceId::read(from)?,
+            receipt: Receipt::read(from)?,
+        })
+    }
+}
