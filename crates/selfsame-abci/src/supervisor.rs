@@ -1,7 +1,9 @@
 //! The engine's process: started, read, stopped, and never left behind.
 
+use std::collections::VecDeque;
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use selfsame_app::{Error, Result};
@@ -14,6 +16,9 @@ use crate::engine::Engine;
 const GRACE: Duration = Duration::from_secs(5);
 /// Longest line of the engine's that goes to the log.
 const LINE_MAX: usize = 2_000;
+
+/// So many of its last lines are remembered.
+const LAST_LINES: usize = 10;
 
 /// Stands between us and the engine, in a process group with it. A line on its input asks the engine to stop; the
 /// end of its input kills the group. So the engine dies with us, even where we are killed: the kernel closes the pipe.
@@ -34,7 +39,12 @@ pub(crate) struct Process {
     child: Child,
     /// While it is open, the engine may live.
     leash: ChildStdin,
+    said: LastWords,
 }
+
+/// The last lines the engine said.
+#[derive(Clone, Default)]
+struct LastWords(Arc<Mutex<VecDeque<String>>>);
 
 impl Process {
     /// Starts the engine with its folder, to speak with us over `socket`.
@@ -56,19 +66,25 @@ impl Process {
         let Some(leash) = child.stdin.take() else {
             return Err(Error::internal("the engine's keeper has no input"));
         };
+        let said = LastWords::default();
         if let Some(output) = child.stdout.take() {
-            tokio::spawn(log(output));
+            tokio::spawn(log(output, said.clone()));
         }
         if let Some(output) = child.stderr.take() {
-            tokio::spawn(log(output));
+            tokio::spawn(log(output, said.clone()));
         }
-        Ok(Self { child, leash })
+        Ok(Self { child, leash, said })
     }
 
     /// Until the engine has ended by itself.
     pub(crate) async fn ended(&mut self) -> String {
         match self.child.wait().await {
-            Ok(status) => format!("the engine ended: {}", describe(status)),
+            Ok(status) => {
+                for line in self.said.take() {
+                    tracing::warn!(target: "cometbft", "{line}");
+                }
+                format!("the engine ended: {}", describe(status))
+            }
             Err(error) => format!("the engine can't be waited for: {error}"),
         }
     }
@@ -93,12 +109,28 @@ impl Process {
     }
 }
 
-/// What the engine says goes to our log. It is set to speak of errors only.
-async fn log(output: impl AsyncRead + Unpin) {
+impl LastWords {
+    fn add(&self, line: String) {
+        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if lines.len() >= LAST_LINES {
+            lines.pop_front();
+        }
+        lines.push_back(line);
+    }
+
+    fn take(&self) -> VecDeque<String> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// What the engine says goes to our log, quietly: it calls a peer that is gone an error. Where it ends by itself, its
+/// last lines are said aloud.
+async fn log(output: impl AsyncRead + Unpin, said: LastWords) {
     let mut lines = BufReader::new(output).lines();
     while let Ok(Some(line)) = lines.next_line().await {
         let line: String = line.chars().take(LINE_MAX).collect();
-        tracing::warn!(target: "cometbft", "{line}");
+        tracing::debug!(target: "cometbft", "{line}");
+        said.add(line);
     }
 }
 

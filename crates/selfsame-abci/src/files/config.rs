@@ -8,6 +8,8 @@ use super::Member;
 const BLOCK_BYTES: u64 = 512 * 1024;
 /// Most bytes of evidence in a block; the engine does not start if it is more than a block.
 const EVIDENCE_BYTES: u64 = 64 * 1024;
+/// The longest transaction: half a block.
+const TRANSACTION_BYTES: u64 = 256 * 1024;
 /// Most transactions that wait, and their bytes.
 const MEMPOOL_TRANSACTIONS: usize = 3_000;
 const MEMPOOL_BYTES: usize = 16 * 1024 * 1024;
@@ -31,7 +33,6 @@ pub(super) fn consensus_params() -> Value {
 pub(super) fn text(member: &Member, peers: &[String]) -> String {
     let (rpc, p2p) = (member.addresses.rpc, member.addresses.p2p);
     let (name, peers) = (&member.name, peers.join(","));
-    let largest = selfsame_registry::MAX_TRANSACTION_BYTES;
     format!(
         r#"# Written with the network. The socket is named on the command line.
 moniker = "{name}"
@@ -57,7 +58,7 @@ recv_rate = 51200000
 recheck = true
 size = {MEMPOOL_TRANSACTIONS}
 max_txs_bytes = {MEMPOOL_BYTES}
-max_tx_bytes = {largest}
+max_tx_bytes = {TRANSACTION_BYTES}
 
 [consensus]
 # For a local network: a validator that is gone costs its turn this long.

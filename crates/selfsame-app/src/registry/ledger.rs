@@ -11,7 +11,7 @@ use selfsame_registry::{
     Applied, Genesis, Head, Machine, Receipt, StateError, StateRead, Transaction,
 };
 use selfsame_store::StoreError;
-use selfsame_store::ledger::{Block, Entry, LedgerStore, TreeChanges};
+use selfsame_store::ledger::{Block, Entry, KEPT_HEIGHTS, LedgerStore, TreeChanges};
 
 use super::known::Known;
 use super::{ENTRIES_MAX, describe};
@@ -27,6 +27,8 @@ pub struct Ledger {
     store: Arc<dyn LedgerStore>,
     machine: Arc<Machine>,
     known: Known,
+    /// Whether reads are proven under checkpoints that come later than their blocks.
+    lags: bool,
 }
 
 impl Ledger {
@@ -43,7 +45,15 @@ impl Ledger {
             store,
             machine,
             known: Known::default(),
+            lags: false,
         })
+    }
+
+    /// The same for a sequencer whose checkpoints are complete some blocks after their own: what a block overwrites
+    /// stays readable for as long as the tree it was in.
+    #[must_use]
+    pub fn lagging(self) -> Self {
+        Self { lags: true, ..self }
     }
 
     /// The machine.
@@ -94,10 +104,7 @@ impl Ledger {
                 .map(entry)
                 .collect(),
             writes: writes(applied),
-            tree: TreeChanges {
-                nodes: applied.tree.nodes.clone(),
-                stale: applied.tree.stale.clone(),
-            },
+            tree: self.tree(applied)?,
             head: applied.head.to_bytes(),
         };
         if block.height == 1 {
@@ -140,18 +147,57 @@ impl Ledger {
     /// `Internal` if the store fails or that version is forgotten.
     pub fn prove(&self, key: &[u8], tree: Root, note: &str) -> Result<Option<Bundle>> {
         let proof = tree::prove(self, tree, key).map_err(Error::internal)?;
-        let value = match proof {
+        let holds = |value: Option<&[u8]>| tree::verify(&tree.hash, key, value, &proof).is_ok();
+        let mut value = match proof {
             Proof::Present(_) => self.store.get(key)?,
             Proof::Absent { .. } => None,
         };
-        let holds = tree::verify(&tree.hash, key, value.as_deref(), &proof).is_ok();
-        Ok(holds.then(|| Bundle {
+        if !holds(value.as_deref()) && self.lags {
+            value = self.overwritten(key, tree.version, &holds)?;
+        }
+        Ok(holds(value.as_deref()).then(|| Bundle {
             note: note.to_owned(),
             key: key.to_owned(),
             value,
             proof,
             handovers: Vec::new(),
         }))
+    }
+
+    /// The object that stood under a key until a block after that version of the tree.
+    fn overwritten(
+        &self,
+        key: &[u8],
+        version: u64,
+        holds: &dyn Fn(Option<&[u8]>) -> bool,
+    ) -> Result<Option<Vec<u8>>> {
+        let later = version.saturating_add(1)..=self.head()?.height;
+        for height in later.take(usize::try_from(KEPT_HEIGHTS).unwrap_or(usize::MAX)) {
+            let value = self.store.node(&before(height, key))?;
+            if value.is_some() && holds(value.as_deref()) {
+                return Ok(value);
+            }
+        }
+        Ok(None)
+    }
+
+    /// The nodes a block adds and leaves behind, with the objects it overwrites where they may still be asked for.
+    fn tree(&self, applied: &Applied) -> Result<TreeChanges> {
+        let mut changes = TreeChanges {
+            nodes: applied.tree.nodes.clone(),
+            stale: applied.tree.stale.clone(),
+        };
+        if !self.lags {
+            return Ok(changes);
+        }
+        for key in applied.objects.keys() {
+            if let Some(value) = self.store.get(key)? {
+                let place = before(applied.head.height, key);
+                changes.nodes.push((place.clone(), value));
+                changes.stale.push(place);
+            }
+        }
+        Ok(changes)
     }
 
     /// Resolves a DID of this network.
@@ -257,6 +303,11 @@ fn writes(applied: &Applied) -> BTreeMap<Vec<u8>, Vec<u8>> {
     let subtrees = applied.subtrees.iter();
     writes.extend(subtrees.map(|kept| (subtree(kept.level, kept.index), kept.hash.to_vec())));
     writes
+}
+
+/// Where the object stands that a block of that height overwrote; no node of the tree has such a key.
+fn before(height: u64, key: &[u8]) -> Vec<u8> {
+    [format!("before/{height}/").as_bytes(), key].concat()
 }
 
 /// Where the root of a subtree of 256^`level` entries stands; no key of the machine's state begins like this.
