@@ -7,6 +7,7 @@ mod anoncreds;
 mod credential;
 mod did;
 mod mutate;
+mod registry;
 mod revocation;
 mod seeds;
 mod token;
@@ -15,6 +16,7 @@ pub use anoncreds::{anoncreds, presentation};
 pub use credential::{dcql, status_list};
 pub use did::{did_document, did_url};
 pub use mutate::Mutator;
+pub use registry::{genesis, transaction};
 pub use revocation::{revocation, tails_file};
 pub use token::{jwt, sd_jwt};
 
@@ -30,7 +32,7 @@ pub struct Target {
 }
 
 /// Every parser that has rules here.
-pub const TARGETS: [Target; 10] = [
+pub const TARGETS: [Target; 12] = [
     Target {
         name: "jwt",
         body: jwt,
@@ -80,6 +82,16 @@ pub const TARGETS: [Target; 10] = [
         name: "presentation",
         body: presentation,
         seeds: anoncreds::presentation_seeds,
+    },
+    Target {
+        name: "transaction",
+        body: transaction,
+        seeds: registry::transaction_seeds,
+    },
+    Target {
+        name: "genesis",
+        body: genesis,
+        seeds: registry::genesis_seeds,
     },
 ];
 
