@@ -19,7 +19,7 @@ use crate::member::{Count, Membership};
 use crate::refusal::{ApplyError, CheckError, Refusal};
 use crate::rules::{Rules, Schedule};
 use crate::state::{
-    Anchor, DidVersion, Key, Overlay, Receipt, StateError, StateRead, Writes, divide, read,
+    Anchor, DidVersion, Key, Overlay, Receipt, StateError, StateRead, Writes, divide, is_mark, read,
 };
 use crate::transaction::Transaction;
 
@@ -96,6 +96,11 @@ impl Machine {
     /// The DID of a registered subject.
     pub fn did(&self, id: Identifier) -> Option<Did> {
         Did::parse(&format!("did:selfsame:{}:{id}", self.network)).ok()
+    }
+
+    /// Whether a key of the state is that of a mark: a nonce or a quota.
+    pub fn is_mark(key: &[u8]) -> bool {
+        is_mark(key)
     }
 
     /// What the genesis puts into the state; the first block writes it.

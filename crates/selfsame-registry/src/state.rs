@@ -80,8 +80,7 @@ pub(crate) fn divide(writes: Writes) -> (Writes, Writes) {
     writes.into_iter().partition(|(key, _)| !is_mark(key))
 }
 
-/// Whether a key is that of a mark: a nonce or a quota.
-pub fn is_mark(key: &[u8]) -> bool {
+pub(crate) fn is_mark(key: &[u8]) -> bool {
     key.starts_with(b"nonce/") || key.starts_with(b"quota/")
 }
 

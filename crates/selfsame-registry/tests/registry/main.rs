@@ -9,6 +9,7 @@ mod determinism;
 mod encoding;
 mod governance;
 mod identities;
+mod invariants;
 mod limits;
 mod operation_vectors;
 mod resolution;

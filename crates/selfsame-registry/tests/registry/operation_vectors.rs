@@ -12,7 +12,8 @@ use selfsame_registry::anoncreds::{Definition, RevocationEntry, Succession};
 use selfsame_registry::network::{Acceptance, Agreement, Mode, Role};
 use selfsame_registry::resource::{Data, Resource, ResourceId};
 use selfsame_registry::single_use::{Action, Consume, Delegation, use_digest};
-use selfsame_registry::{Body, Content, Identifier, Operation, Rules, Unsigned};
+use selfsame_registry::transaction::Body;
+use selfsame_registry::{Content, Identifier, Operation, Rules, Unsigned};
 
 const VECTORS: &str = include_str!("../../vectors/operations.txt");
 

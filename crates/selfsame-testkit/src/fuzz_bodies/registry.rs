@@ -5,9 +5,10 @@ use selfsame_crypto::{KeyType, PublicKey, hash};
 use selfsame_proof::cbor::Item as _;
 use selfsame_proof::validators::{Validator, ValidatorSet};
 use selfsame_registry::network::{Member, Role};
+use selfsame_registry::transaction::Body;
 use selfsame_registry::{
-    Block, Body, Content, Genesis, Head, Identifier, Machine, Operation, Rules, Transaction,
-    Unsigned, Writes,
+    Block, Content, Genesis, Head, Identifier, Machine, Operation, Rules, Transaction, Unsigned,
+    Writes,
 };
 
 const VECTORS: &str = include_str!("../../../selfsame-registry/vectors/operations.txt");

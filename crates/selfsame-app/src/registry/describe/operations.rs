@@ -4,11 +4,12 @@ use selfsame_crypto::encoding::hex_encode;
 use selfsame_crypto::time::UnixTime;
 use selfsame_proof::validators::Validator;
 use selfsame_registry::anoncreds::{Definition, RevocationEntry};
+use selfsame_registry::content::Uses;
 use selfsame_registry::content::{Key, Service};
 use selfsame_registry::network::{Agreement, Role};
 use selfsame_registry::resource::{Data, Resource};
 use selfsame_registry::single_use::{Consume, Delegation, use_digest};
-use selfsame_registry::{Content, Identifier, Machine, Operation, Rules, Uses};
+use selfsame_registry::{Content, Identifier, Machine, Operation, Rules};
 use serde_json::{Map, Value, json};
 
 const USES: [(Uses, &str); 5] = [
