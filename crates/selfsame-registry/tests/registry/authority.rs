@@ -333,13 +333,11 @@ fn is_staged(cell: &Cell) -> bool {
     let own_role = matches!(
         cell.act,
         Act::AddTrustee | Act::AddSteward | Act::AddEndorser | Act::TakeRole
-    ) && cell.whose == Whose::Own;
-    // What a trustee adds is his to add whoever runs it.
-    let own_validator = matches!(cell.act, Act::AddValidator | Act::RemoveValidator)
-        && cell.role == Some(Role::Steward)
-        && cell.whose == Whose::Other;
+    ) && cell.whose == Whose::Own
+        && cell.role.is_some();
+    // What a steward adds is his own.
     let added = cell.act == Act::AddValidator && cell.whose == Whose::Other;
-    !(created || own_role || own_validator || added)
+    !(created || own_role || added)
 }
 
 #[test]

@@ -83,6 +83,14 @@ fn validators_no_network_can_have_are_refused() {
             "{answer:?}"
         );
     }
+    let outside = Validator {
+        consensus: None,
+        ..validator("two", 1)
+    };
+    assert_eq!(
+        world.act(&mut trustee, change(&[outside], &[])),
+        refused(GovernanceFault::Engine)
+    );
     assert_eq!(
         world.act(&mut trustee, change(&[], &["two"])),
         refused(GovernanceFault::UnknownValidator)
