@@ -7,7 +7,8 @@ use selfsame_crypto::{KeyType, PrivateKey};
 use selfsame_did::selfsame::Network;
 use selfsame_proof::read::TrustRoot;
 use selfsame_proof::validators::ValidatorSet;
-use selfsame_registry::{Body, Content, Genesis, Identifier, Operation, Unsigned};
+use selfsame_registry::transaction::Body;
+use selfsame_registry::{Content, Genesis, Identifier, Operation, Unsigned};
 
 use crate::Error;
 use crate::client::Client;
