@@ -63,4 +63,4 @@ pub use refusal::{ApplyError, CheckError, Refusal};
 pub use rules::Rules;
 pub use selfsame_proof::cbor::Malformed;
 pub use state::{Anchor, Receipt, StateError, StateRead, Writes, is_mark, never_changes};
-pub use transaction::{Body, Signature, Transaction, Unsigned};
+pub use transaction::{Body, MAX_TRANSACTION_BYTES, Signature, Transaction, Unsigned};

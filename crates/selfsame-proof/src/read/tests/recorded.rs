@@ -99,14 +99,17 @@ fn every_flipped_bit_of_the_recorded_reads_is_refused() {
         max_age: None,
         ..policy()
     };
-    let mut judged = 0;
+    let (mut judged, mut before): (_, Vec<u8>) = (0, vec![]);
     for (key, bytes) in bundles() {
         let question = Question {
             key: &key,
             policy: &policy,
             now: UnixTime(NOW),
         };
-        for bit in 0..bytes.len() * 8 {
+        // The second ends as the first one does: with the handovers.
+        let ends = bytes.iter().rev().zip(before.iter().rev());
+        let same = ends.take_while(|(a, b)| a == b).count();
+        for bit in 0..(bytes.len() - same) * 8 {
             let mut flipped = bytes.clone();
             flipped[bit / 8] ^= 1 << (bit % 8);
             let Ok(bundle) = Bundle::from_bytes(&flipped) else {
@@ -119,6 +122,7 @@ fn every_flipped_bit_of_the_recorded_reads_is_refused() {
             );
             judged += 1;
         }
+        before = bytes;
     }
     assert!(judged > 10_000, "{judged} of the flips were read at all");
 }
