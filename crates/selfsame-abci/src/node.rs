@@ -203,7 +203,7 @@ impl Node {
 
     /// The machine's own words about a transaction the engine did not let in.
     fn refusal(&self, transaction: &Transaction) -> Result<Receipt> {
-        use selfsame_registry::CheckError;
+        use selfsame_registry::refusal::CheckError;
         let head = self.ledger.head()?;
         let at = (&head, head.time);
         match self.ledger.machine().check(transaction, at, &self.ledger) {
