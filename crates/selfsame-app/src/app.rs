@@ -287,6 +287,7 @@ async fn registry(
         }
         (RegistryConfig::Remote { origin, token }, _) => Some(Arc::new(Remote::new(
             parts.net.clone(),
+            own.2,
             origin.clone(),
             token.clone(),
         ))),

@@ -2,12 +2,15 @@
 
 pub mod describe;
 pub mod embedded;
+mod known;
+pub mod ledger;
 pub mod remote;
 
 use async_trait::async_trait;
 use selfsame_did::selfsame::Network;
 use selfsame_did::{Did, Options, Resolution};
 use selfsame_proof::note::VerifierKey;
+use selfsame_proof::read::{Bundle, TrustRoot};
 use selfsame_registry::refusal::{AuthorFault, EntryFault, ObjectFault, SignatureFault};
 use selfsame_registry::{Genesis, Receipt, Refusal, Transaction};
 
@@ -32,6 +35,10 @@ pub trait Registry: Send + Sync {
 
     /// How far it has come, with the signed checkpoint.
     async fn status(&self) -> Result<RegistryStatus>;
+
+    /// What stands under a key of the state, with all that proves it to a reader who trusts the validators of that
+    /// height.
+    async fn read(&self, key: &[u8], trusted_height: u64) -> Result<Bundle>;
 
     /// The transactions from `first` (1 is the oldest), at most `count`, and never more than [`ENTRIES_MAX`].
     async fn entries(&self, first: u64, count: usize) -> Result<Vec<RegistryEntry>>;
@@ -103,6 +110,13 @@ pub fn log_origin(network: &Network) -> String {
     format!("selfsame/{network}")
 }
 
+/// What whoever has a network's genesis trusts: its first validators.
+#[must_use]
+pub fn trust_root(genesis: &Genesis) -> TrustRoot {
+    let origin = log_origin(&genesis.network());
+    TrustRoot::of_genesis(&origin, genesis.validators().clone())
+}
+
 /// The key that verifies the checkpoints of a network with one validator.
 ///
 /// # Errors
@@ -116,7 +130,8 @@ pub fn checkpoint_verifier(genesis: &Genesis) -> Result<VerifierKey> {
 }
 
 /// The machine's refusal in the terms of use cases.
-fn refused(refusal: &Refusal) -> Error {
+#[must_use]
+pub fn refused(refusal: &Refusal) -> Error {
     let kind = match refusal {
         Refusal::Quota { .. } | Refusal::BlockFull => ErrorKind::TooMany {
             retry_after: refusal.retry_after().unwrap_or(1),

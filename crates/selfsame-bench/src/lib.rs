@@ -6,6 +6,7 @@ pub mod client;
 pub mod machine;
 pub mod oid4vc;
 pub mod process;
+pub mod registry;
 pub mod report;
 pub mod statistics;
 

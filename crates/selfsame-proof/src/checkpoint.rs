@@ -295,6 +295,68 @@ mod tests {
         );
     }
 
+    fn standing() -> Standing {
+        Standing {
+            height: 30,
+            time: UnixTime(1_800_000_000),
+            size: 7,
+            log: [1; 32],
+            state: [2; 32],
+        }
+    }
+
+    #[test]
+    fn the_checkpoint_of_a_block_says_where_the_registry_stood() {
+        let checkpoint = Checkpoint::of_block(ORIGIN, &standing());
+        let (log, state) = (base64_encode(&[1; 32]), base64_encode(&[2; 32]));
+        assert_eq!(
+            checkpoint.text(),
+            format!("{ORIGIN}\n7\n{log}\nstate {state}\nheight 30\ntime 1800000000\n")
+        );
+        let read = Checkpoint::parse(&checkpoint.text()).unwrap();
+        assert_eq!(read.standing(), Ok(standing()));
+    }
+
+    #[test]
+    fn a_checkpoint_without_state_height_or_time_or_with_two_is_of_no_block() {
+        let good = Checkpoint::of_block(ORIGIN, &standing());
+        for line in 0..3 {
+            let mut without = good.clone();
+            let removed = without.extensions.remove(line);
+            let mut twice = good.clone();
+            twice.extensions.push(removed);
+            let mut malformed = good.clone();
+            malformed.extensions[line].push('x');
+            for bad in [without, twice, malformed] {
+                assert!(
+                    matches!(bad.standing(), Err(ProofError::Checkpoint(_))),
+                    "{bad:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn the_app_hash_is_that_of_log_and_state_and_not_of_the_block() {
+        let hash = standing().app_hash();
+        let mut bytes = b"selfsame/app/1".to_vec();
+        bytes.extend([0, 0, 0, 0, 0, 0, 0, 7]);
+        bytes.extend([1; 32]);
+        bytes.extend([2; 32]);
+        assert_eq!(hash, selfsame_crypto::hash::sha256(&bytes));
+        let later = Standing {
+            height: 31,
+            time: UnixTime(1_900_000_000),
+            ..standing()
+        };
+        assert_eq!(later.app_hash(), hash);
+        let other = Standing {
+            size: 8,
+            ..standing()
+        };
+        assert_ne!(other.app_hash(), hash);
+    }
+
     #[test]
     fn malformed_checkpoints_are_refused() {
         let good = checkpoint().text();

@@ -246,6 +246,7 @@ fn registry_reads() -> Vec<Route> {
     vec![
         get("/registry/genesis", protocol::registry::genesis),
         get("/registry/checkpoint", protocol::registry::checkpoint),
+        get("/registry/read", protocol::registry::read),
     ]
 }
 

@@ -7,6 +7,7 @@ mod anoncreds;
 mod credential;
 mod did;
 mod mutate;
+mod proof;
 mod registry;
 mod revocation;
 mod seeds;
@@ -16,6 +17,7 @@ pub use anoncreds::{anoncreds, presentation};
 pub use credential::{dcql, status_list};
 pub use did::{did_document, did_url};
 pub use mutate::Mutator;
+pub use proof::{checkpoint, read};
 pub use registry::{genesis, transaction};
 pub use revocation::{revocation, tails_file};
 pub use token::{jwt, sd_jwt};
@@ -32,7 +34,7 @@ pub struct Target {
 }
 
 /// Every parser that has rules here.
-pub const TARGETS: [Target; 12] = [
+pub const TARGETS: [Target; 14] = [
     Target {
         name: "jwt",
         body: jwt,
@@ -92,6 +94,16 @@ pub const TARGETS: [Target; 12] = [
         name: "genesis",
         body: genesis,
         seeds: registry::genesis_seeds,
+    },
+    Target {
+        name: "checkpoint",
+        body: checkpoint,
+        seeds: proof::checkpoint_seeds,
+    },
+    Target {
+        name: "read",
+        body: read,
+        seeds: proof::read_seeds,
     },
 ];
 

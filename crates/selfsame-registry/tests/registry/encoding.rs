@@ -243,10 +243,8 @@ fn a_head_is_read_as_written_and_signed_as_a_checkpoint() {
     note.sign(&vkey, signature).unwrap();
     let read = Checkpoint::open(&note.to_string(), origin, &[vkey]).unwrap();
     assert_eq!((read.size, read.root), (1, head.log.root()));
-    assert_eq!(
-        (read.app_hash(), read.time()),
-        (Some(head.app_hash()), Some(head.time))
-    );
+    assert_eq!(read.standing(), Ok(head.standing()));
+    assert_eq!(head.standing().app_hash(), head.app_hash());
 }
 
 proptest! {

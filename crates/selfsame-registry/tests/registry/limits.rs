@@ -181,7 +181,9 @@ fn a_block_before_its_head_is_not_applied() {
         transactions: &[],
     };
     assert_eq!(
-        world.machine.apply(&world.head, &block, &world.state),
+        world
+            .machine
+            .apply(&world.head, &block, (&world.state, &world.nodes)),
         Err(ApplyError::Time)
     );
 }
@@ -197,7 +199,9 @@ fn a_state_that_cannot_be_read_refuses_nothing_and_applies_nothing() {
         transactions: &[tx],
     };
     assert!(matches!(
-        world.machine.apply(&world.head, &block, &Broken),
+        world
+            .machine
+            .apply(&world.head, &block, (&Broken, &world.nodes)),
         Err(ApplyError::State(_))
     ));
 }

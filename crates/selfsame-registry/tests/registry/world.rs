@@ -19,6 +19,7 @@ pub struct World {
     pub machine: Machine,
     pub head: Head,
     pub state: Writes,
+    pub nodes: Writes,
     pub time: UnixTime,
 }
 
@@ -60,6 +61,7 @@ impl World {
             machine,
             head,
             state,
+            nodes: Writes::new(),
             time: START,
         }
     }
@@ -117,9 +119,16 @@ impl World {
             time: self.time,
             transactions,
         };
-        let applied = self.machine.apply(&self.head, &block, &self.state).unwrap();
+        let applied = self
+            .machine
+            .apply(&self.head, &block, (&self.state, &self.nodes))
+            .unwrap();
         self.state.extend(applied.objects.clone());
         self.state.extend(applied.marks.clone());
+        self.nodes.extend(applied.tree.nodes.clone());
+        for stale in &applied.tree.stale {
+            self.nodes.remove(stale);
+        }
         self.head = applied.head.clone();
         applied
     }

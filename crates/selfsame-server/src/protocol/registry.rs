@@ -3,9 +3,14 @@
 use axum::extract::State;
 use axum::response::IntoResponse as _;
 use http::header::CONTENT_TYPE;
+use selfsame_app::Error;
+use selfsame_crypto::encoding::base64url_decode;
+use selfsame_proof::tree::MAX_KEY_BYTES;
+use serde::Deserialize;
 
 use super::open_to_all;
 use crate::error::Answer;
+use crate::extract::Query;
 use crate::server::Server;
 
 /// The genesis, whose digest is the network's name.
@@ -13,6 +18,31 @@ pub async fn genesis(State(server): State<Server>) -> Answer {
     let genesis = server.registry()?.genesis().await?;
     Ok(open_to_all(
         ([(CONTENT_TYPE, "application/cbor")], genesis).into_response(),
+    ))
+}
+
+/// Which object.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Wanted {
+    /// Its key, base64url.
+    key: String,
+    /// The height whose validators the reader trusts.
+    #[serde(default)]
+    trusted_height: u64,
+}
+
+/// An object of the state with its proof: what a reader needs who trusts this registry's validators, not this node.
+pub async fn read(State(server): State<Server>, Query(wanted): Query<Wanted>) -> Answer {
+    let key = base64url_decode(&wanted.key)
+        .map_err(|_| Error::bad_request("the key must be base64url"))?;
+    if key.is_empty() || key.len() > MAX_KEY_BYTES {
+        return Err(Error::bad_request("a key has 1 to 1024 bytes").into());
+    }
+    let registry = server.registry()?;
+    let bundle = registry.read(&key, wanted.trusted_height).await?.to_bytes();
+    Ok(open_to_all(
+        ([(CONTENT_TYPE, "application/cbor")], bundle).into_response(),
     ))
 }
 

@@ -11,7 +11,7 @@ use crate::error::{Result, StoreError};
 pub(crate) struct Format {
     /// Tells our files from others.
     pub(crate) application: u32,
-    /// The newest layout this release knows.
+    /// The layout this release knows.
     pub(crate) version: u32,
     /// Lays out an empty file.
     pub(crate) schema: &'static str,
@@ -69,8 +69,8 @@ fn lay_out(writer: &mut Connection, path: &Path, format: &Format) -> Result<()> 
     if found != format.application && (found != 0 || version != 0 || tables != 0) {
         return Err(foreign());
     }
-    if version > format.version {
-        return Err(StoreError::NewerSchema {
+    if version != 0 && version != format.version {
+        return Err(StoreError::OtherLayout {
             found: version,
             known: format.version,
         });

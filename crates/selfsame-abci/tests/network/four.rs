@@ -1,0 +1,112 @@
+//! A network of four validators: it goes on with one lost, stands still with two lost, and loses nothing.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use selfsame_app::registry::log_origin;
+use selfsame_crypto::encoding::hex_encode;
+use selfsame_proof::note::SignedNote;
+use tokio::time::Instant;
+
+use crate::TURN;
+use crate::cluster::{Actor, Cluster, PATIENCE};
+
+/// What a client was told: its transactions and the numbers they have.
+#[derive(Default)]
+struct Acknowledged(BTreeMap<String, u64>);
+
+impl Acknowledged {
+    async fn write(&mut self, cluster: &Cluster, at: usize) -> Actor {
+        let actor = Actor::new(&cluster.genesis);
+        let transaction = actor.create();
+        let receipt = cluster.node(at).write(&transaction).await;
+        self.keep(&transaction.hash(), &receipt);
+        actor
+    }
+
+    fn keep(&mut self, hash: &[u8; 32], receipt: &str) {
+        let seq_no = receipt.split(' ').next().unwrap().parse().unwrap();
+        assert!(self.0.insert(hex_encode(hash), seq_no).is_none());
+    }
+
+    /// Each stands in every node's log under its number and nowhere else, and nothing else stands there.
+    async fn stands_once_in_every_log(&self, cluster: &Cluster, nodes: &[usize]) {
+        for n in nodes {
+            let log = cluster.log(*n).await;
+            assert_eq!(log.len(), self.0.len(), "node {n}");
+            let numbered = log.into_iter().zip(1_u64..).collect::<BTreeMap<_, _>>();
+            assert_eq!(numbered, self.0, "node {n}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_one_validator_takes_all_have_and_sign() {
+    let _turn = TURN.lock().await;
+    let cluster = Cluster::start(4).await;
+    let mut told = Acknowledged::default();
+    let actor = told.write(&cluster, 0).await;
+    let head = cluster.agree().await;
+    for node in cluster.alive() {
+        assert!(node.resolves(&actor.did).await);
+    }
+    for at in [1, 2, 3, 0, 1] {
+        told.write(&cluster, at).await;
+    }
+    assert_ne!(cluster.agree().await, head);
+    told.stands_once_in_every_log(&cluster, &[0, 1, 2, 3]).await;
+
+    let validators = cluster.open(0).validators().clone();
+    let origin = log_origin(&cluster.genesis.network());
+    let keys = validators.verifier_keys(&origin).unwrap();
+    for node in cluster.alive() {
+        let note = SignedNote::parse(&node.note().await.unwrap()).unwrap();
+        let signers = note.signers(&keys).unwrap();
+        assert!(signers.len() >= 3, "signed by {}", signers.len());
+    }
+    cluster.stop().await;
+}
+
+#[tokio::test]
+async fn with_one_lost_writes_go_on_and_with_two_they_wait_until_one_is_back() {
+    let _turn = TURN.lock().await;
+    let mut cluster = Cluster::start(4).await;
+    let mut told = Acknowledged::default();
+    let first = told.write(&cluster, 0).await;
+
+    cluster.kill(3).await;
+    let mut worst = Duration::ZERO;
+    for at in [0, 1, 2, 0, 1, 2, 0, 1] {
+        let begun = Instant::now();
+        told.write(&cluster, at).await;
+        worst = worst.max(begun.elapsed());
+    }
+    println!("with one of four lost, the slowest write took {worst:?}");
+    assert!(worst < PATIENCE);
+
+    cluster.kill(2).await;
+    let waiting = Actor::new(&cluster.genesis).create();
+    let refused = cluster.node(0).submit(&waiting).await.unwrap_err();
+    assert!(refused.starts_with("Unavailable"), "{refused}");
+    assert!(refused.contains("too few validators"), "{refused}");
+    for node in cluster.alive() {
+        assert!(node.resolves(&first.did).await);
+    }
+
+    cluster.restart(2).await;
+    let begun = Instant::now();
+    let receipt = cluster.node(0).write(&waiting).await;
+    println!(
+        "with three of four back, writes went on after {:?}",
+        begun.elapsed()
+    );
+    told.keep(&waiting.hash(), &receipt);
+
+    cluster.restart(3).await;
+    for at in [3, 2, 1, 0] {
+        told.write(&cluster, at).await;
+    }
+    cluster.agree().await;
+    told.stands_once_in_every_log(&cluster, &[0, 1, 2, 3]).await;
+    cluster.stop().await;
+}

@@ -1,0 +1,86 @@
+//! Who writes in the bench: a DID of its own, and transactions signed by its key.
+
+use selfsame_crypto::hash::sha256;
+use selfsame_crypto::time::UnixTime;
+use selfsame_crypto::{KeyType, PrivateKey};
+use selfsame_did::selfsame::Network;
+use selfsame_registry::transaction::Body;
+use selfsame_registry::{Content, Genesis, Identifier, Operation, Unsigned};
+
+use crate::Error;
+use crate::client::Client;
+
+/// The path transactions go to.
+pub const TRANSACTIONS: &str = "/registry/transactions";
+
+const KEY: &str = "key-1";
+
+/// A registered DID with its key.
+pub struct Author {
+    network: Network,
+    id: Identifier,
+    key: PrivateKey,
+    nonce: u64,
+    lists: u64,
+    issued: UnixTime,
+}
+
+impl Author {
+    /// Registers a new DID.
+    ///
+    /// # Errors
+    /// If the registry does not take it.
+    pub async fn register(client: &Client, token: &str) -> Result<Self, Error> {
+        let genesis = client.get_bytes("/registry/genesis").await?;
+        let genesis = Genesis::from_bytes(&genesis).map_err(unreadable)?;
+        let key = PrivateKey::generate(KeyType::Ed25519).map_err(unreadable)?;
+        let id = Identifier::of_key(key.public())
+            .ok_or_else(|| unreadable("a key has no identifier"))?;
+        let mut author = Self {
+            network: genesis.network(),
+            id,
+            key,
+            nonce: 0,
+            lists: 0,
+            issued: genesis.time(),
+        };
+        let content = Content::of_key(KEY, author.key.public().clone());
+        let created = author.transaction(vec![Operation::CreateDid(content)])?;
+        client.post_cbor(TRANSACTIONS, token, created).await?;
+        Ok(author)
+    }
+
+    /// A transaction that anchors so many status lists that were not anchored before.
+    ///
+    /// # Errors
+    /// None with a key that signs.
+    pub fn anchors(&mut self, count: u64) -> Result<Vec<u8>, Error> {
+        let operations = (self.lists..self.lists + count).map(|number| {
+            let list = format!("https://issuer.example/status/{number}");
+            Operation::AnchorStatus {
+                digest: sha256(list.as_bytes()),
+                issued: self.issued,
+                list,
+            }
+        });
+        let operations = operations.collect();
+        self.lists += count;
+        self.transaction(operations)
+    }
+
+    fn transaction(&mut self, operations: Vec<Operation>) -> Result<Vec<u8>, Error> {
+        self.nonce += 1;
+        let body = Body::new(&self.network, self.id, self.nonce, operations);
+        let unsigned = Unsigned::of(body);
+        let signature = self
+            .key
+            .sign(unsigned.signing_bytes())
+            .map_err(unreadable)?;
+        let signed = unsigned.signed(KEY, &signature).map_err(unreadable)?;
+        Ok(signed.to_bytes())
+    }
+}
+
+fn unreadable(error: impl std::fmt::Display) -> Error {
+    Error::Server(error.to_string())
+}
