@@ -153,17 +153,23 @@ proptest! {
         let transactions = transactions(&world, &mut actors, &deeds);
         let machine = Machine::new(world.machine.genesis().clone());
         let (mut head, mut state) = (world.head.clone(), world.state.clone());
+        let mut nodes = world.nodes.clone();
         let mut rest = &transactions[..];
         for size in sizes.iter().cycle() {
             let (block, later) = rest.split_at((*size).min(rest.len()));
             let applied = world.block(block);
             let same = selfsame_registry::Block { time: world.time, transactions: block };
-            let other = machine.apply(&head, &same, &state).unwrap();
+            let other = machine.apply(&head, &same, (&state, &nodes)).unwrap();
+            nodes.extend(other.tree.nodes.clone());
             prop_assert_eq!(&applied, &other);
             prop_assert_eq!(applied.head.app_hash(), other.head.app_hash());
             prop_assert!(applied.marks.keys().all(|key| Machine::is_mark(key)));
             prop_assert!(!applied.objects.keys().any(|key| Machine::is_mark(key)));
             head = other.head;
+            for (key, value) in &other.objects {
+                let before = state.get(key).filter(|_| Machine::never_changes(key));
+                prop_assert!(before.is_none_or(|before| before == value), "{:?}", key);
+            }
             state.extend(other.objects);
             state.extend(other.marks);
             prop_assert!(governed(&world, &actors));

@@ -36,7 +36,7 @@ pub fn transaction(data: &[u8]) -> bool {
         transactions: &[transaction],
     };
     let applied = machine
-        .apply(&head, &block, &state)
+        .apply(&head, &block, (&state, &state))
         .expect("a block after the genesis");
     let accepted = !applied.logged.is_empty();
     assert_eq!(checked.is_ok(), accepted, "checking and applying agree");
