@@ -62,6 +62,7 @@ impl App {
         mut config: Config,
         parts: Parts,
     ) -> Result<(Arc<Self>, Option<SecretString>)> {
+        config.resolver.check(&config.trust)?;
         let keys = Keys::new(parts.store.clone());
         let clock = Clock::default();
         let own = (parts.store.clone(), keys.clone(), clock.clone());

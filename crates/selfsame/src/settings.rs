@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use selfsame_app::config::{IssuerConfig, TrustConfig, VerifierConfig};
+use selfsame_app::config::{IssuerConfig, ResolverConfig, TrustConfig, VerifierConfig};
 use selfsame_crypto::SecretString;
 use serde::Deserialize;
 
@@ -21,6 +21,8 @@ pub struct Settings {
     pub verifier: VerifierConfig,
     /// `[trust]`.
     pub trust: TrustConfig,
+    /// `[resolver]`.
+    pub resolver: ResolverConfig,
 }
 
 impl Settings {

@@ -6,9 +6,7 @@ use axum::Router;
 use axum::body::Body;
 use http::header::{CONTENT_TYPE, COOKIE, HOST};
 use http::{HeaderMap, Method, Request, StatusCode};
-use selfsame_app::config::{
-    Config, IssuerConfig, RegistryConfig, Roles, TrustConfig, VerifierConfig,
-};
+use selfsame_app::config::{Config, IssuerConfig, RegistryConfig, ResolverConfig, Roles, TrustConfig, VerifierConfig};
 use selfsame_app::{App, Parts};
 use selfsame_crypto::seal::SealingKey;
 use selfsame_net::{Net, Settings as NetSettings};
@@ -108,7 +106,7 @@ pub async fn open(origin: &str) -> (Arc<App>, String) {
         registry: RegistryConfig::Embedded {
             name: "test".to_owned(),
         },
-        foreign_resolver: None,
+        resolver: ResolverConfig::default(),
     };
     let (app, token) = App::open(config, Parts { store, net, ledger })
         .await

@@ -30,7 +30,7 @@ pub fn did_url(data: &[u8]) -> bool {
             assert!(address.query().is_none() && address.fragment().is_none());
             let _ = web::read(&url.did, data);
         }
-        Ok(Plan::Registry { .. } | Plan::Foreign(_)) | Err(_) => {}
+        Ok(Plan::Registry { .. } | Plan::Cheqd(_) | Plan::Foreign(_)) | Err(_) => {}
     }
     true
 }
