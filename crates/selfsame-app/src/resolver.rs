@@ -7,15 +7,20 @@ use std::sync::Arc;
 use crate::config::{Config, ResolverConfig};
 use selfsame_credential::evidence::{Fetched, Unavailable};
 use selfsame_crypto::time::UnixTime;
-use selfsame_did::{Did, Options, Plan, Representation, Resolution, ResolutionError};
+use selfsame_did::cheqd::resource::Wanted;
+use selfsame_did::{Did, DidUrl, Options, Plan, Representation, Resolution, ResolutionError};
 use selfsame_net::{Cache, CacheSettings, Fresh, Net, NetError, Request};
 use url::Url;
 
 use crate::registry::Registry;
 use elsewhere::Elsewhere;
 
+pub use elsewhere::Linked;
+
 /// So many documents are kept.
 const CAPACITY: usize = 4096;
+/// So many resources are kept.
+const LINKED: usize = 64;
 
 /// The resolver of one instance.
 pub struct Resolver {
@@ -27,6 +32,7 @@ pub struct Resolver {
     /// Origins of our own that are served without TLS.
     plain: Vec<Url>,
     cache: Cache<String, Resolution>,
+    linked: Cache<String, Result<Linked, ResolutionError>>,
 }
 
 impl Resolver {
@@ -34,6 +40,11 @@ impl Resolver {
     #[must_use]
     pub fn new(net: Net, registry: Option<Arc<dyn Registry>>, config: &Config) -> Self {
         let origins = std::iter::once(&config.origin).chain(&config.trust.origins);
+        let kept = |capacity| CacheSettings {
+            capacity,
+            ttl: config.resolver.ttl,
+            negative_ttl: config.resolver.negative_ttl,
+        };
         Self {
             net,
             registry,
@@ -44,11 +55,8 @@ impl Resolver {
                 .filter(|origin| origin.scheme() == "http")
                 .cloned()
                 .collect(),
-            cache: Cache::new(CacheSettings {
-                capacity: CAPACITY,
-                ttl: config.resolver.ttl,
-                negative_ttl: config.resolver.negative_ttl,
-            }),
+            cache: Cache::new(kept(CAPACITY)),
+            linked: Cache::new(kept(LINKED)),
         }
     }
 
@@ -79,6 +87,32 @@ impl Resolver {
                     (Arc::new(failed), now)
                 }
             },
+        }
+    }
+
+    /// The DID-linked resource that a DID URL names, from the resolver of its method.
+    ///
+    /// # Errors
+    /// What of the URL is malformed or not supported, what its resolver says, `InternalError` if it says nothing.
+    pub async fn linked(
+        &self,
+        (url, wanted): (&DidUrl, &Wanted),
+        now: UnixTime,
+    ) -> Result<Linked, ResolutionError> {
+        let Some(elsewhere) = self.elsewhere(&url.did) else {
+            return Err(ResolutionError::MethodNotSupported);
+        };
+        let key = url.to_string();
+        let fetched = self.linked.get(&key, now, async {
+            let linked = elsewhere.linked(&self.net, (&url.did, wanted)).await?;
+            Ok(match linked {
+                Ok(_) => Fresh::new(linked),
+                Err(_) => Fresh::negative(linked),
+            })
+        });
+        match fetched.await {
+            Ok((linked, _)) => (*linked).clone(),
+            Err(_) => Err(ResolutionError::InternalError),
         }
     }
 

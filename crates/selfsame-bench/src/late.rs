@@ -1,6 +1,5 @@
 //! A stand-in for a service elsewhere: it answers on loopback what it is told to, as late as it is told to, or not.
 
-use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -91,36 +90,34 @@ async fn serve(listener: TcpListener, answer: Arc<Answers>) {
     }
 }
 
-fn exchange(
+async fn exchange(
     request: Request<Incoming>,
     answer: Arc<Answers>,
-) -> impl Future<Output = Result<Response<Full<Bytes>>, Broken>> {
-    async move {
-        let (head, body) = request.into_parts();
-        let body = Limited::new(body, MAX_REQUEST).collect().await;
-        let accept = head.headers.get(header::ACCEPT);
-        let asked = Asked {
-            method: head.method,
-            path: head.uri.path().to_owned(),
-            query: head.uri.query().map(str::to_owned),
-            accept: accept.and_then(|accept| accept.to_str().ok().map(str::to_owned)),
-            body: body.map_err(|_| Broken)?.to_bytes(),
-        };
-        let reply = answer(&asked);
-        tokio::time::sleep(reply.after).await;
-        if reply.status == 0 {
-            return Err(Broken);
-        }
-        let mut response = Response::builder()
-            .status(reply.status)
-            .header(header::CONTENT_TYPE, reply.content_type);
-        if let Some(location) = reply.location {
-            response = response.header(header::LOCATION, location);
-        }
-        response
-            .body(Full::new(Bytes::from(reply.body)))
-            .map_err(|_| Broken)
+) -> Result<Response<Full<Bytes>>, Broken> {
+    let (head, body) = request.into_parts();
+    let body = Limited::new(body, MAX_REQUEST).collect().await;
+    let accept = head.headers.get(header::ACCEPT);
+    let asked = Asked {
+        method: head.method,
+        path: head.uri.path().to_owned(),
+        query: head.uri.query().map(str::to_owned),
+        accept: accept.and_then(|accept| accept.to_str().ok().map(str::to_owned)),
+        body: body.map_err(|_| Broken)?.to_bytes(),
+    };
+    let reply = answer(&asked);
+    tokio::time::sleep(reply.after).await;
+    if reply.status == 0 {
+        return Err(Broken);
     }
+    let mut response = Response::builder()
+        .status(reply.status)
+        .header(header::CONTENT_TYPE, reply.content_type);
+    if let Some(location) = reply.location {
+        response = response.header(header::LOCATION, location);
+    }
+    response
+        .body(Full::new(Bytes::from(reply.body)))
+        .map_err(|_| Broken)
 }
 
 /// Ends a connection without an answer.

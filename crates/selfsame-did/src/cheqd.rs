@@ -1,6 +1,7 @@
 //! did:cheqd: identifiers of the cheqd network, and the bytes that their keys sign to change them.
 
 mod draft;
+pub mod resource;
 
 use std::fmt;
 use std::str::FromStr;

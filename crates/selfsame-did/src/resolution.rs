@@ -11,7 +11,7 @@ use crate::document::{Document, DocumentError, Representation};
 use crate::plan::Options;
 
 /// The limits of a result: its metadata may list some thousand linked resources, as cheqd's resolver does.
-const LIMITS: Limits = Limits {
+pub(crate) const LIMITS: Limits = Limits {
     max_bytes: 1 << 20,
     max_depth: 32,
     max_members: 40_000,

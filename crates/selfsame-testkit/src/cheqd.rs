@@ -29,7 +29,7 @@ pub enum Fault {
     WrongVersion,
     /// The resolver's answer is larger than a mebibyte.
     Oversized,
-    /// The resolver's answer repeats a member.
+    /// The resolver's answer repeats a member; a resource has a byte too many.
     Malformed,
     /// The resolver sends its callers there.
     Redirect(String),

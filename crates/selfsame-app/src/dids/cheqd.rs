@@ -144,7 +144,8 @@ impl Shared {
             None => None,
         };
         let Some(leased) = leased else {
-            return Err(under_way());
+            // An entry before it is not settled yet, or somebody else carries it out. The network tells both the same.
+            return self.attempt(tenant, id, None).await.map_err(kept);
         };
         let result = self.carry_out_cheqd(&leased).await;
         if let Err(error) = &result {

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use selfsame_did::{Did, Options, Resolution};
+use selfsame_crypto::hash::sha256;
+use selfsame_did::cheqd::resource::{self, Resource, Wanted};
+use selfsame_did::{Did, Options, Resolution, ResolutionError};
 use selfsame_net::{Limits, Net, NetError, Request, Response};
 use url::Url;
 
@@ -11,11 +13,24 @@ use crate::config::ResolverConfig;
 /// The largest answer that is read, in bytes: cheqd's blocks have at most 200 kB, to which the list of linked
 /// resources is added.
 const MAX_ANSWER: usize = 1 << 20;
+/// The largest DID-linked resource that is read, in bytes.
+const MAX_RESOURCE: usize = 256 * 1024;
 /// What cheqd's resolver calls the envelope; it does not know the newer name.
 const CHEQD_ACCEPT: &str = "application/ld+json;profile=\"https://w3id.org/did-resolution\"";
 /// Both names, the newer one first.
 const UNIVERSAL_ACCEPT: &str = "application/did-resolution, \
      application/ld+json;profile=\"https://w3id.org/did-resolution\";q=0.9";
+
+/// A DID-linked resource and its bytes, which have the checksum that its metadata states.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Linked {
+    /// What is known of it.
+    pub resource: Resource,
+    /// Its bytes.
+    pub content: Vec<u8>,
+    /// The resolver whose word was taken for both.
+    pub trusted_resolver: String,
+}
 
 /// A resolver at a configured address.
 pub(super) struct Elsewhere {
@@ -62,26 +77,83 @@ impl Elsewhere {
             .ok_or(NetError::BadCall(
                 "the resolver's address can't have a path",
             ))?;
-        let request = Request {
-            accept: Some(self.accept),
-            limits: Some(self.limits),
-            // The one that is trusted answers itself.
-            redirects: 0,
-        };
-        let response = match net.get(&url, &request).await {
-            Ok(response) => response,
-            Err(error) => {
-                tracing::warn!(%error, host = url.host_str(), "a resolver could not be asked");
-                return Err(error);
-            }
-        };
+        let response = self.get(net, &url, (self.accept, self.limits)).await?;
         if is_answer(&response) {
-            let origin = self.base.origin().ascii_serialization();
+            let origin = self.origin();
             return Ok(Resolution::told(&response.body, (did, options), &origin));
         }
         let status = response.status;
         tracing::warn!(status, host = url.host_str(), "a resolver gave no answer");
         Err(NetError::Malformed("an answer other than a result"))
+    }
+
+    /// A DID-linked resource: first what is said of it, then the bytes that must fit.
+    pub(super) async fn linked(
+        &self,
+        net: &Net,
+        (did, wanted): (&Did, &Wanted),
+    ) -> Result<Result<Linked, ResolutionError>, NetError> {
+        let bad_call = NetError::BadCall("the resolver's address can't have a path");
+        let plain = Options::default();
+        let url = match wanted {
+            Wanted::Id(id) => self.address(&[did.as_str(), "resources", id, "metadata"], &plain),
+            Wanted::Query(pairs) => self.address(&[did.as_str()], &plain).map(|mut url| {
+                url.query_pairs_mut()
+                    .extend_pairs(pairs)
+                    .append_pair("resourceMetadata", "true");
+                url
+            }),
+        };
+        let url = url.ok_or(bad_call.clone())?;
+        let said = self.get(net, &url, (self.accept, self.limits)).await?;
+        let resource = match resource::read(&said.body, wanted) {
+            Ok(resource) if said.is_success() => resource,
+            // The answer of a server that is no resolver says nothing of a resource.
+            Ok(_) => return Err(NetError::Malformed("an answer other than a result")),
+            Err(error) if said.is_success() || is_named(&said) => return Ok(Err(error)),
+            Err(_) => return Err(NetError::Malformed("an answer other than a result")),
+        };
+        let url = self.address(&[did.as_str(), "resources", &resource.id], &plain);
+        let limits = Limits {
+            max_body: MAX_RESOURCE,
+            ..self.limits
+        };
+        let content = self
+            .get(net, &url.ok_or(bad_call)?, ("*/*", limits))
+            .await?;
+        if !content.is_success() {
+            return Err(NetError::Malformed("an answer other than a resource"));
+        }
+        if sha256(&content.body) != resource.checksum {
+            tracing::warn!(did = %did, "a resource has another checksum than its metadata states");
+            return Ok(Err(ResolutionError::InvalidDidDocument));
+        }
+        Ok(Ok(Linked {
+            resource,
+            content: content.body.to_vec(),
+            trusted_resolver: self.origin(),
+        }))
+    }
+
+    async fn get(
+        &self,
+        net: &Net,
+        url: &Url,
+        (accept, limits): (&str, Limits),
+    ) -> Result<Response, NetError> {
+        let request = Request {
+            accept: Some(accept),
+            limits: Some(limits),
+            // The one that is trusted answers itself.
+            redirects: 0,
+        };
+        net.get(url, &request).await.inspect_err(|error| {
+            tracing::warn!(%error, host = url.host_str(), "a resolver could not be asked");
+        })
+    }
+
+    fn origin(&self) -> String {
+        self.base.origin().ascii_serialization()
     }
 
     /// The address of what `path` names below a Universal Resolver's HTTP face.
@@ -107,6 +179,14 @@ impl Elsewhere {
 /// wrong. The 404 of a server that knows no such address says nothing of a DID.
 fn is_answer(response: &Response) -> bool {
     response.is_success() || response.status == 410 || Resolution::is_failure(&response.body)
+}
+
+/// Whether a response is a resolver's own failure to dereference.
+fn is_named(response: &Response) -> bool {
+    let own =
+        selfsame_crypto::json::parse(&response.body, &selfsame_crypto::json::Limits::default());
+    own.is_ok_and(|own| own.pointer("/dereferencingMetadata/error").is_some())
+        || Resolution::is_failure(&response.body)
 }
 
 #[cfg(test)]

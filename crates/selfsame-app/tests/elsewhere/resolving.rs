@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use selfsame_bench::late::{Late, Reply};
-use selfsame_did::{Options, ResolutionError};
+use selfsame_did::cheqd::resource::wanted;
+use selfsame_did::{DidUrl, Options, ResolutionError};
 use selfsame_testkit::cheqd::Fault;
 use serde_json::json;
 
@@ -245,4 +246,41 @@ async fn did_cheqd_goes_to_its_own_resolver_before_any_universal_one() {
     let found = world.resolve(DID).await;
     assert_eq!(found.document_metadata.version_id.as_deref(), Some("own"));
     assert_eq!((cheqd.resolved(), world.cheqd.resolved()), (1, 0));
+}
+
+#[tokio::test]
+async fn a_linked_resource_is_found_by_path_and_by_name_and_must_have_its_checksum() {
+    let world = World::start().await;
+    let id = "9ba3922e-d5f5-4f53-b265-fc0d4e988c77";
+    let content = br#"{"content":"test data"}"#;
+    world.cheqd.ledger().write(DID, "v1", document(DID));
+    let kind = ("application/json", content.as_slice());
+    world.cheqd.ledger().write_resource(DID, id, kind);
+    let linked = async |rest: &str| {
+        let url = DidUrl::parse(&format!("{DID}{rest}")).unwrap();
+        let wanted = wanted(&url).unwrap().unwrap();
+        world.app.linked(&url, &wanted).await
+    };
+    let path = format!("/resources/{id}");
+    for rest in [path.as_str(), "?resourceName=Demo&resourceType=String"] {
+        let found = linked(rest).await.unwrap();
+        assert_eq!(
+            (found.content.as_slice(), found.resource.id.as_str()),
+            (content.as_slice(), id)
+        );
+        assert_eq!(found.resource.media_type, "application/json");
+        assert!(found.trusted_resolver.starts_with("http://127.0.0.1:"));
+    }
+    // What is remembered is not asked for again.
+    let asked = world.cheqd.resolved();
+    linked(&path).await.unwrap();
+    assert_eq!(world.cheqd.resolved(), asked);
+    let other = linked("/resources/e733ebb7-c8dd-41ed-9d42-33bceea70952").await;
+    assert_eq!(other, Err(ResolutionError::NotFound));
+    world.app.clock().advance(61);
+    world.cheqd.fault(Fault::Malformed);
+    assert_eq!(
+        linked(&path).await,
+        Err(ResolutionError::InvalidDidDocument)
+    );
 }

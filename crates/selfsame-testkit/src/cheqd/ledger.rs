@@ -149,6 +149,8 @@ impl Ledger {
                     "resourceURI": format!("{did}/resources/{id}"),
                     "resourceCollectionId": did.rsplit(':').next(),
                     "resourceId": id,
+                    "resourceName": "Demo",
+                    "resourceType": "String",
                     "mediaType": resource.media_type,
                     "checksum": hex_encode(&sha256(&resource.bytes)),
                 })

@@ -108,7 +108,10 @@ impl Did {
 }
 
 async fn resolve(did: &str, instance: &Instance) -> End {
-    let path = format!("/1.0/identifiers/{}", segment(did));
+    let path = match did.split_once('?') {
+        Some((did, query)) => format!("/1.0/identifiers/{}?{query}", segment(did)),
+        None => format!("/1.0/identifiers/{}", segment(did)),
+    };
     let (status, result): (u16, Value) = instance.anybody()?.get_any(&path).await?;
     output::either(instance.json, &result, |result| {
         serde_json::to_string_pretty(result)
