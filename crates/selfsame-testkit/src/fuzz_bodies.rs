@@ -13,7 +13,7 @@ mod token;
 
 pub use anoncreds::{anoncreds, presentation};
 pub use credential::{dcql, status_list};
-pub use did::{did_document, did_url};
+pub use did::{did_document, did_url, registrar_answer, resolver_answer};
 pub use mutate::Mutator;
 pub use revocation::{revocation, tails_file};
 pub use token::{jwt, sd_jwt};
@@ -30,7 +30,7 @@ pub struct Target {
 }
 
 /// Every parser that has rules here.
-pub const TARGETS: [Target; 10] = [
+pub const TARGETS: [Target; 12] = [
     Target {
         name: "jwt",
         body: jwt,
@@ -50,6 +50,16 @@ pub const TARGETS: [Target; 10] = [
         name: "did_document",
         body: did_document,
         seeds: seeds::did_document,
+    },
+    Target {
+        name: "resolver_answer",
+        body: resolver_answer,
+        seeds: did::resolver_seeds,
+    },
+    Target {
+        name: "registrar_answer",
+        body: registrar_answer,
+        seeds: did::registrar_seeds,
     },
     Target {
         name: "status_list",

@@ -4,3 +4,5 @@
 
 pub mod cheqd;
 pub mod fuzz_bodies;
+
+pub use selfsame_bench::late;

@@ -177,7 +177,10 @@ impl Shared {
     async fn attempt(&self, tenant: &TenantId, id: &str, entry: Option<OutboxId>) -> Result<()> {
         let Some(record) = self.store.read(tenant, KIND, id).await? else {
             // Somebody else has ended it.
-            return self.close(tenant, (KIND, id), (entry, true)).await;
+            return match entry {
+                Some(_) => self.close(tenant, (KIND, id), (entry, true)).await,
+                None => Ok(()),
+            };
         };
         let change: Change = decode(&record.value)?;
         let mut attempt = Attempt {

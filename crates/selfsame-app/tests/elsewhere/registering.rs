@@ -86,7 +86,8 @@ async fn a_change_whose_answer_is_lost_is_made_once() {
     assert_eq!(listed(&all), (1, "pending"));
     assert_eq!(versions(&world, &all[0].did), 1);
     // The registrar forgets, and the process dies: the network still tells.
-    world.cheqd.fault(Fault::ForgetsJobs);
+    world.cheqd.fault(Fault::None);
+    world.cheqd.ledger().forget_jobs();
     world.restart().await;
     let registered = world.cheqd.registered();
     world.app.start().await.unwrap();
@@ -182,4 +183,60 @@ async fn a_registrar_that_wants_to_be_waited_for_is() {
         (made.state.as_str(), versions(&world, &made.did)),
         ("active", 1)
     );
+}
+
+#[tokio::test]
+async fn signatures_that_were_lost_are_sent_again_in_a_new_job() {
+    let mut world = World::start().await;
+    world.cheqd.fault(Fault::LosesSignatures);
+    world.app.dids().create(&new()).await.unwrap_err();
+    world.cheqd.fault(Fault::None);
+    world.cheqd.ledger().forget_jobs();
+    world.restart().await;
+    world.app.start().await.unwrap();
+    world.settle().await;
+    let all = world.app.dids().list().await.unwrap();
+    assert_eq!(listed(&all), (1, "active"));
+    assert_eq!(versions(&world, &all[0].did), 1);
+}
+
+#[tokio::test]
+async fn a_refusal_counts_once_nothing_that_was_sent_before_can_still_be_made() {
+    let world = World::start().await;
+    let made = world.app.dids().create(&new()).await.unwrap();
+    world.cheqd.fault(Fault::LosesSignatures);
+    world.app.dids().rotate(&made.did).await.unwrap_err();
+    world.cheqd.fault(Fault::Refuses);
+    world.cheqd.ledger().forget_jobs();
+    // The next change finishes this one first; it is not known yet whether it was made.
+    let error = world.app.dids().rotate(&made.did).await.unwrap_err();
+    assert!(
+        matches!(error.kind, ErrorKind::Unavailable { .. }),
+        "{error:?}"
+    );
+    world.app.clock().advance(121);
+    let error = world.app.dids().rotate(&made.did).await.unwrap_err();
+    assert_eq!(error.kind, ErrorKind::BadRequest);
+    let all = world.app.dids().list().await.unwrap();
+    assert_eq!((listed(&all), &all[0].key), ((1, "active"), &made.key));
+    assert_eq!(versions(&world, &made.did), 1);
+}
+
+#[tokio::test]
+async fn while_nobody_tells_whether_a_change_was_made_it_is_not_sent_again() {
+    let world = World::start().await;
+    world.cheqd.fault(Fault::LosesAnswers);
+    world.app.dids().create(&new()).await.unwrap_err();
+    let did = world.app.dids().list().await.unwrap()[0].did.clone();
+    let registered = world.cheqd.registered();
+    world.cheqd.fault(Fault::Broken);
+    let error = world.app.dids().rotate(&did).await.unwrap_err();
+    assert!(
+        matches!(error.kind, ErrorKind::Unavailable { .. }),
+        "{error:?}"
+    );
+    assert_eq!(world.cheqd.registered(), registered);
+    world.cheqd.fault(Fault::None);
+    world.app.dids().rotate(&did).await.unwrap();
+    assert_eq!(versions(&world, &did), 2);
 }

@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use selfsame_bench::late::{Late, Reply};
 use selfsame_did::cheqd::resource::wanted;
 use selfsame_did::{DidUrl, Options, ResolutionError};
 use selfsame_testkit::cheqd::Fault;
+use selfsame_testkit::late::{Late, Reply};
 use serde_json::json;
 
 use crate::world::{DID, World, document};

@@ -40,24 +40,34 @@ pub struct Asked {
     pub version_time: Option<String>,
 }
 
-/// Resolves a DID.
+/// Resolves a DID, or dereferences what names a resource linked to one.
 pub async fn resolve(
     State(server): State<Server>,
     Path(did): Path<String>,
     (RawQuery(query), Query(asked)): (RawQuery, Query<Asked>),
     headers: HeaderMap,
 ) -> Answer {
+    match resource(&did, query.as_deref()) {
+        Ok(Some((url, wanted))) => dereference(&server, (&url, &wanted)).await,
+        Ok(None) => document(&server, (&did, &asked), &headers).await,
+        Err(error) => answer(&failed(error), ENVELOPE),
+    }
+}
+
+/// The resource that this asks for, if it asks for one. What is no DID URL is left to resolution, which says so.
+fn resource(did: &str, query: Option<&str>) -> Result<Option<(DidUrl, Wanted)>, ResolutionError> {
     let text = match query {
         Some(query) => format!("{did}?{query}"),
-        None => did.clone(),
+        None => did.to_owned(),
     };
-    if let Ok(url) = DidUrl::parse(&text) {
-        match wanted_resource(&url) {
-            Ok(None) => {}
-            Ok(Some(resource)) => return dereference(&server, (&url, &resource)).await,
-            Err(error) => return answer(&failed(error), ENVELOPE),
-        }
-    }
+    let Ok(url) = DidUrl::parse(&text) else {
+        return Ok(None);
+    };
+    let wanted = wanted_resource(&url)?;
+    Ok(wanted.map(|wanted| (url, wanted)))
+}
+
+async fn document(server: &Server, (did, asked): (&str, &Asked), headers: &HeaderMap) -> Answer {
     let accept = headers
         .get(ACCEPT)
         .and_then(|accept| accept.to_str().ok())
@@ -68,7 +78,7 @@ pub async fn resolve(
             ENVELOPE,
         );
     };
-    answer(resolution(&server, &did, &asked).await.as_ref(), form)
+    answer(resolution(server, did, asked).await.as_ref(), form)
 }
 
 /// A DID-linked resource, always in the envelope of dereferencing: what others publish is not served as a document of
