@@ -214,3 +214,26 @@ async fn until_told_to_go() {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_resolver_of_the_command_line_is_asked_for_all_methods_unless_the_file_lists_some() {
+        let url = || Some(Url::parse("https://resolver.example/").unwrap());
+        let all = resolver(ResolverConfig::default(), url());
+        assert!(all.asks_universal("ion") && !all.asks_universal("web"));
+        let listed = ResolverConfig {
+            universal_methods: vec!["ebsi".to_owned()],
+            ..ResolverConfig::default()
+        };
+        let some = resolver(listed, url());
+        assert!(some.asks_universal("ebsi") && !some.asks_universal("ion"));
+        assert!(
+            resolver(ResolverConfig::default(), None)
+                .universal
+                .is_none()
+        );
+    }
+}

@@ -11,8 +11,9 @@ use super::Attempt;
 use crate::error::{Error, ErrorKind, Result};
 use crate::shared::Shared;
 
-/// How long a registrar may take: it waits for a block of the network.
-const TIMEOUT: Duration = Duration::from_secs(60);
+/// How long a registrar may take, which waits for a block of the network: less than whoever asks us for the change
+/// waits, so that he hears what became of it.
+const TIMEOUT: Duration = Duration::from_secs(25);
 /// The largest answer that is read, in bytes.
 const MAX_ANSWER: usize = 256 * 1024;
 /// A registrar that wants to be waited for no longer than this is waited for at once, in milliseconds.
