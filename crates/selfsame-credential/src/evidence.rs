@@ -82,7 +82,10 @@ struct Genuine(Arc<Mutex<HashSet<[u8; 32]>>>);
 
 /// What was read of presented texts while this was gathered: a step that is run again does not read them again.
 #[derive(Clone, Default)]
-struct Read(Arc<Mutex<Vec<(Text, Arc<Subject>)>>>);
+struct Read(Arc<Mutex<Vec<Known>>>);
+
+/// A text, and what it says.
+type Known = (Text, Arc<Subject>);
 
 /// A text, its format, and whether it was read as a presentation.
 struct Text(String, Format, bool);
