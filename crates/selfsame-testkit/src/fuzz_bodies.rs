@@ -86,16 +86,6 @@ pub const TARGETS: [Target; 14] = [
         seeds: anoncreds::presentation_seeds,
     },
     Target {
-        name: "transaction",
-        body: transaction,
-        seeds: registry::transaction_seeds,
-    },
-    Target {
-        name: "genesis",
-        body: genesis,
-        seeds: registry::genesis_seeds,
-    },
-    Target {
         name: "checkpoint",
         body: checkpoint,
         seeds: proof::checkpoint_seeds,
@@ -104,6 +94,16 @@ pub const TARGETS: [Target; 14] = [
         name: "read",
         body: read,
         seeds: proof::read_seeds,
+    },
+    Target {
+        name: "transaction",
+        body: transaction,
+        seeds: registry::transaction_seeds,
+    },
+    Target {
+        name: "genesis",
+        body: genesis,
+        seeds: registry::genesis_seeds,
     },
 ];
 

@@ -192,7 +192,7 @@ impl Consensus {
         };
         let machine: &Machine = ledger.machine();
         machine
-            .apply(&head, &block, ledger)
+            .apply(&head, &block, (ledger, ledger))
             .map_err(|error| Halt(error.to_string()))
     }
 
