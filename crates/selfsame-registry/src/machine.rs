@@ -20,8 +20,7 @@ use crate::member::{Count, Membership};
 use crate::refusal::{ApplyError, CheckError, Refusal};
 use crate::rules::{Rules, Schedule};
 use crate::state::{
-    Anchor, DidVersion, Key, Overlay, Receipt, StateError, StateRead, Writes, divide, is_mark,
-    never_changes, read,
+    Anchor, DidVersion, Key, Overlay, Receipt, StateError, StateRead, Writes, divide, is_mark, read,
 };
 use crate::transaction::Transaction;
 
@@ -107,11 +106,6 @@ impl Machine {
     /// Whether a key of the state is that of a mark: a nonce or a quota.
     pub fn is_mark(key: &[u8]) -> bool {
         is_mark(key)
-    }
-
-    /// Whether what stands under a key of the state stays as it is for ever.
-    pub fn never_changes(key: &[u8]) -> bool {
-        never_changes(key)
     }
 
     /// What the genesis puts into the state; the first block writes it.
