@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dashu_int::{IBig, UBig, ops::BitTest as _};
+use dashu_int::{IBig, Sign, UBig, ops::BitTest as _};
 use zeroize::Zeroizing;
 
 use super::blinding::positive;
@@ -18,7 +18,7 @@ use super::processing::exponent;
 use super::proof_data::EqualityProof;
 use super::signing::{Values, check_values};
 use crate::Error;
-use crate::arithmetic::{Base, Element, Secret, SecretTerm};
+use crate::arithmetic::{Base, Element, Secret, SecretTerm, Signed};
 use crate::pairing::Scalar;
 use crate::random::Random;
 
@@ -135,13 +135,13 @@ impl Commitment {
         let v = exponent(&signature.v, bounds::V_PRIME_PRIME.saturating_add(1));
         let v_prime = v.sub(&e.mul(&self.blinding));
         let context = exponent(&signature.m_2, bounds::VALUE);
-        let respond = |secret: &Secret, mask: &Secret| revealed(&secret.mul_public(c).add(mask));
+        let respond = |secret: Signed, mask: &Secret| revealed(secret.mul_public(c).add(mask));
         let m = self.masks.iter().map(|(name, mask)| {
-            let response = match held.values.get(name) {
-                Some(value) => respond(&signed(value), mask),
-                None => respond(link_secret.secret(), mask),
+            let secret = match held.values.get(name) {
+                Some(value) => signed(value),
+                None => link_secret.secret().clone().into(),
             };
-            (name.clone(), response)
+            (name.clone(), respond(secret, mask))
         });
         let disclosed = held
             .values
@@ -151,10 +151,10 @@ impl Commitment {
             revealed_attrs: disclosed
                 .map(|(name, value)| (name.clone(), value.clone()))
                 .collect(),
-            e: respond(&e_prime, &self.e_mask),
-            v: respond(&v_prime, &self.v_mask),
+            e: respond(e_prime, &self.e_mask),
+            v: respond(v_prime, &self.v_mask),
             m: m.collect(),
-            m2: respond(&context, &self.context_mask),
+            m2: respond(context.into(), &self.context_mask),
             a_prime: self.a_prime,
         }
     }
@@ -176,16 +176,11 @@ fn check_stored(held: &Held<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// A value, perhaps below zero, as a secret. Its sign shows in the time that takes; its magnitude does not.
-fn signed(value: &IBig) -> Secret {
+/// A value, perhaps below zero, as a secret.
+fn signed(value: &IBig) -> Signed {
     let (sign, magnitude) = value.clone().into_parts();
     let magnitude = exponent(&magnitude, bounds::VALUE);
-    match sign {
-        dashu_int::Sign::Positive => magnitude,
-        dashu_int::Sign::Negative => {
-            Secret::from_public(&UBig::ZERO, bounds::VALUE).sub(&magnitude)
-        }
-    }
+    Signed::of(magnitude, sign == Sign::Negative)
 }
 
 /// A product of powers that a verifier computes.

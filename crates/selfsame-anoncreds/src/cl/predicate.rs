@@ -13,7 +13,7 @@ use super::key::KeyInUse;
 use super::proof_data::{Four, FourAndDelta, Predicate, PredicateProof, PredicateType};
 use super::squares::four_squares;
 use crate::Error;
-use crate::arithmetic::{Base, Element, Secret, SecretTerm};
+use crate::arithmetic::{Base, Element, Secret, SecretTerm, Signed};
 use crate::random::Random;
 
 impl Predicate {
@@ -133,9 +133,9 @@ impl Commitment {
 
     /// The proof for this challenge; `mj` is the attribute's response in the equality proof.
     pub(crate) fn respond(self, mj: UBig, c: &UBig) -> PredicateProof {
-        let respond = |secret: &Secret, mask: &Secret| revealed(&secret.mul_public(c).add(mask));
+        let respond = |secret: &Secret, mask: &Secret| revealed(secret.mul_public(c).add(mask));
         let roots = self.squares.iter();
-        let alpha = roots.fold(self.delta.blinding.clone(), |rest, square| {
+        let alpha = roots.fold(Signed::from(self.delta.blinding.clone()), |rest, square| {
             rest.sub(&square.root.mul(&square.blinding))
         });
         let squares = self.squares.each_ref();
@@ -148,7 +148,7 @@ impl Commitment {
                 delta: respond(&self.delta.blinding, &self.delta.mask),
             },
             mj,
-            alpha: respond(&alpha, &self.alpha_mask),
+            alpha: revealed(alpha.mul_public(c).add(&self.alpha_mask)),
             t: FourAndDelta {
                 squares: [next(), next(), next(), next()],
                 delta: next(),

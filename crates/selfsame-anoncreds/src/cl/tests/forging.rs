@@ -49,7 +49,7 @@ fn a_predicate_about_another_number_than_the_signed_one_is_refused() {
     let c_hash = prover::joint(&t_values, &c_list, &nonce);
     let link_secret = LinkSecret::from_decimal("4711").unwrap();
     let claimed = Secret::from_public(&99_u8.into(), 256);
-    let mj = definition::revealed(&claimed.mul_public(&c_hash).add(&mask));
+    let mj = definition::revealed(claimed.mul_public(&c_hash).add(&mask));
     let proof = Proof {
         proofs: vec![SubProof {
             primary_proof: PrimaryProof {
