@@ -113,6 +113,18 @@ impl Machine {
         &self.first
     }
 
+    /// Whether what stands under a key of the state never changes once it is there: a version of
+    /// something, a use, a schema, the definition of a revocation registry, a resource.
+    pub fn never_changes(key: &[u8]) -> bool {
+        let parts: Vec<&[u8]> = key.split(|byte| *byte == b'/').collect();
+        match parts.as_slice() {
+            [b"use", ..] | [b"resource", _, _] => true,
+            [b"anoncreds", _, b"SCHEMA" | b"REV_REG_DEF", _, _] => true,
+            [.., b"v", number] => !number.is_empty() && number.iter().all(u8::is_ascii_digit),
+            _ => false,
+        }
+    }
+
     /// Whether a transaction would be accepted in the next block, alone and at this time: None if
     /// so, its first receipt if it was accepted before.
     pub fn check(

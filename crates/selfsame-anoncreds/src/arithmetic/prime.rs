@@ -161,7 +161,10 @@ impl Divisors {
     fn rule_out(&self, place: &UBig) -> bool {
         self.0.iter().any(|group| {
             let residue = group.first + 2 * (place % group.product);
-            group.primes.iter().any(|prime| residue % prime == 0)
+            group
+                .primes
+                .iter()
+                .any(|prime| residue.is_multiple_of(*prime))
         })
     }
 }
