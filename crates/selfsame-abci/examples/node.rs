@@ -1,5 +1,5 @@
 //! A node as a process: its folder and the engine's program are its arguments, requests come line by line over its
-//! input (`ID submit HEX`, `ID resolve DID`, `ID head`, `ID note`, `ID log FIRST COUNT`), answers go out over its
+//! input (`ID submit HEX`, `ID resolve DID`, `ID head`, `ID note`, `ID read KEY`, `ID log FIRST COUNT`), answers go out over its
 //! output (`ID ok …`, `ID error KIND: REASON`). It stops when its input ends.
 #![allow(
     clippy::disallowed_macros,
@@ -92,6 +92,11 @@ async fn answer(node: &Node, request: &str) -> Result<String> {
             Some(noted) => hex_encode(noted.text.as_bytes()),
             None => String::new(),
         }),
+        ["read", key] => {
+            let key = hex_decode(key).map_err(|_| Error::bad_request("not hexadecimal"))?;
+            let bundle = node.read(&key, 0).await?;
+            Ok(hex_encode(&bundle.to_bytes()))
+        }
         ["log", first, count] => {
             let number = |text: &str| {
                 text.parse::<usize>()

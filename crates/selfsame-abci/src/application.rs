@@ -3,6 +3,7 @@
 mod answers;
 mod consensus;
 mod doubts;
+mod validators;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -12,7 +13,6 @@ use selfsame_app::registry::ledger::Ledger;
 use selfsame_app::registry::refused;
 use selfsame_app::{Error, Result};
 use selfsame_crypto::hash::sha256;
-use selfsame_proof::validators::ValidatorSet;
 use selfsame_registry::refusal::CheckError;
 use selfsame_registry::{Head, Transaction};
 use tendermint::abci::request::CheckTxKind;
@@ -25,6 +25,7 @@ use crate::waiting::Waiting;
 use answers::{Code, checked, not_checked};
 pub(crate) use consensus::Consensus;
 use doubts::Doubts;
+pub(crate) use validators::signers;
 
 /// The engine can't go on with this node: its reason, for the operator.
 #[derive(Debug)]
@@ -38,7 +39,6 @@ pub(crate) struct Application {
     notes: Arc<Notes>,
     signer: Signer,
     clock: Clock,
-    validators: ValidatorSet,
     /// The head the last block left; the store has it too, but every check asks for it.
     head: Mutex<Arc<Head>>,
     doubts: Doubts,
@@ -52,21 +52,21 @@ pub(crate) struct Parts {
     pub(crate) notes: Arc<Notes>,
     pub(crate) signer: Signer,
     pub(crate) clock: Clock,
-    pub(crate) validators: ValidatorSet,
 }
 
 impl Application {
     /// Goes on where the ledger stands.
     pub(crate) fn new(parts: Parts) -> Result<Self> {
         let head = parts.ledger.head()?;
-        parts.notes.begin(head.clone(), parts.validators.clone())?;
+        parts
+            .notes
+            .begin(head.clone(), signers(&parts.ledger, &head)?)?;
         Ok(Self {
             ledger: parts.ledger,
             waiting: parts.waiting,
             notes: parts.notes,
             signer: parts.signer,
             clock: parts.clock,
-            validators: parts.validators,
             head: Mutex::new(Arc::new(head)),
             doubts: Doubts::default(),
         })

@@ -22,9 +22,9 @@ use write::{folder, public, secret};
 
 const NODE: &str = "node.json";
 const GENESIS: &str = "genesis.cbor";
-const VALIDATORS: &str = "validators.cbor";
 const CHECKPOINT_KEY: &str = "checkpoint.key";
 const ENGINE: &str = "engine";
+const NOTE: &str = "checkpoint";
 const SOCKET: &str = "abci.sock";
 /// A Unix socket's path has 108 bytes with its end (unix(7)).
 const SOCKET_PATH_MAX: usize = 107;
@@ -61,7 +61,6 @@ pub struct Home {
     path: PathBuf,
     node: Node,
     genesis: Genesis,
-    validators: ValidatorSet,
 }
 
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -94,18 +93,13 @@ impl Network {
         let made: Vec<Made<'_>> = members.iter().map(Made::new).collect::<Result<_>>()?;
         let validators = made.iter().map(Made::validator).collect();
         let set = ValidatorSet::new(validators).map_err(malformed)?;
-        let first = made
-            .first()
-            .ok_or_else(|| Error::bad_request("a network needs a member"))?;
-        let genesis = Genesis::new(name, time, first.checkpoint.public().clone(), rules)
-            .map_err(malformed)?;
-        let engine_genesis = engine_genesis(&genesis, &set)?;
+        let genesis = Genesis::new(name, time, set, rules).map_err(malformed)?;
+        let engine_genesis = engine_genesis(&genesis)?;
         let mut homes = Vec::with_capacity(made.len());
         for one in &made {
             let home = at.join(&one.member.name);
             one.write(&home, &made)?;
             public(&home.join(GENESIS), &genesis.to_bytes())?;
-            public(&home.join(VALIDATORS), &set.to_bytes())?;
             let file = home.join(ENGINE).join("config").join("genesis.json");
             public(&file, engine_genesis.as_bytes())?;
             homes.push(home);
@@ -134,13 +128,10 @@ impl Home {
     pub fn open(path: &Path) -> Result<Self> {
         let node = serde_json::from_slice(&read(&path.join(NODE))?).map_err(Error::internal)?;
         let genesis = Genesis::from_bytes(&read(&path.join(GENESIS))?).map_err(malformed)?;
-        let validators =
-            ValidatorSet::from_bytes(&read(&path.join(VALIDATORS))?).map_err(malformed)?;
         Ok(Self {
             path: path.to_owned(),
             node,
             genesis,
-            validators,
         })
     }
 
@@ -154,12 +145,6 @@ impl Home {
     #[must_use]
     pub fn genesis(&self) -> &Genesis {
         &self.genesis
-    }
-
-    /// Who signs the network's checkpoints.
-    #[must_use]
-    pub fn validators(&self) -> &ValidatorSet {
-        &self.validators
     }
 
     /// The key this node signs checkpoints with, as it was made; a node moves it to where it keeps its keys.
@@ -180,6 +165,11 @@ impl Home {
     /// The engine's own folder.
     pub(crate) fn engine(&self) -> PathBuf {
         self.path.join(ENGINE)
+    }
+
+    /// Where the newest checkpoint is kept.
+    pub(crate) fn note(&self) -> PathBuf {
+        self.path.join(NOTE)
     }
 
     /// Where both halves meet.
@@ -266,8 +256,8 @@ pub(crate) fn app_state(genesis: &Genesis) -> String {
 }
 
 /// CometBFT's genesis.json: the network's name, its limits, its first validators.
-fn engine_genesis(genesis: &Genesis, set: &ValidatorSet) -> Result<String> {
-    let validators = set.validators().iter();
+fn engine_genesis(genesis: &Genesis) -> Result<String> {
+    let validators = genesis.validators().validators().iter();
     let validators: Vec<_> = validators
         .filter_map(|validator| {
             let key: &PublicKey = validator.consensus.as_ref()?;

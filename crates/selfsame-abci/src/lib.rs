@@ -8,6 +8,7 @@ mod engine;
 mod files;
 mod node;
 mod notes;
+mod pair;
 mod rpc;
 mod service;
 mod supervisor;

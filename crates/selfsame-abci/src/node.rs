@@ -13,19 +13,19 @@ use selfsame_app::{Error, ErrorKind, Result};
 use selfsame_crypto::KeyHandle;
 use selfsame_crypto::hash::sha256;
 use selfsame_did::{Did, Options, Resolution};
+use selfsame_proof::read::Bundle;
 use selfsame_registry::{Machine, Receipt, Transaction};
 use selfsame_store::TenantId;
 use selfsame_store::ledger::LedgerStore;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use crate::application::{Application, Parts};
+use crate::application::{Parts, signers};
 use crate::engine::Engine;
 use crate::files::Home;
 use crate::notes::{Noted, Notes};
+use crate::pair::Pair;
 use crate::rpc::{Rpc, Taken, unavailable};
-use crate::service::Socket;
-use crate::supervisor::Process;
 use crate::waiting::{Place, Waiting};
 
 /// So many transactions wait at most; who comes then is told when to come back.
@@ -34,10 +34,8 @@ const WAITING_MAX: usize = 8_192;
 const DEADLINE: Duration = Duration::from_secs(10);
 /// An engine that does not answer is asked again after this long.
 const AGAIN: Duration = Duration::from_millis(100);
-/// How long both halves rest before they are started again, at first and at most.
-const REST: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(10));
-/// A pair that ran this long was healthy: it is started again at once.
-const HEALTHY: Duration = Duration::from_secs(60);
+/// How long a read waits for the signatures under a block that was just stored.
+const SIGNING: Duration = Duration::from_millis(500);
 
 /// Who signs this node's checkpoints.
 #[derive(Clone)]
@@ -118,7 +116,8 @@ impl Node {
         let ledger = Ledger::open(setup.ledger, machine)?;
         let head = ledger.head()?;
         tracing::info!(network = %ledger.machine().network(), node = setup.home.name(), height = head.height, size = head.log.size(), "registry opened");
-        let notes = Notes::new(ledger.genesis(), head, setup.home.validators().clone())?;
+        let set = signers(&ledger, &head)?;
+        let notes = Notes::new(ledger.genesis(), head, set)?.kept_in(setup.home.note(), &ledger);
         let node = Self {
             rpc: Rpc::new(setup.home.rpc(), setup.waiting_max)?,
             waiting: Waiting::new(setup.waiting_max),
@@ -132,7 +131,7 @@ impl Node {
         let pair = Pair {
             socket: setup.home.socket()?,
             engine: setup.engine,
-            parts: node.parts(&setup.home, &setup.clock),
+            parts: node.parts(&setup.clock),
             home: setup.home,
         };
         // The first start is waited for, so that what can't work is said at once.
@@ -151,9 +150,9 @@ impl Node {
         }
     }
 
-    /// The newest checkpoint that enough validators have signed, as far as this node has seen since it was started.
+    /// The newest checkpoint that enough validators have signed, as far as this node has seen.
     #[must_use]
-    pub fn noted(&self) -> Option<Noted> {
+    pub fn noted(&self) -> Option<Arc<Noted>> {
         self.notes.newest()
     }
 
@@ -163,14 +162,13 @@ impl Node {
         &self.ledger
     }
 
-    fn parts(&self, home: &Home, clock: &Clock) -> Parts {
+    fn parts(&self, clock: &Clock) -> Parts {
         Parts {
             ledger: self.ledger.clone(),
             waiting: self.waiting.clone(),
             notes: self.notes.clone(),
             signer: self.signer.clone(),
             clock: clock.clone(),
-            validators: home.validators().clone(),
         }
     }
 
@@ -242,10 +240,7 @@ impl Registry for Node {
     }
 
     async fn status(&self) -> Result<RegistryStatus> {
-        let noted = self
-            .notes
-            .newest()
-            .ok_or_else(|| unavailable("this node has not seen a signed checkpoint yet"))?;
+        let noted = self.notes.newest().ok_or_else(unsigned)?;
         let verifier = self
             .notes
             .verifier(&self.signer.name)
@@ -254,9 +249,28 @@ impl Registry for Node {
             network: self.ledger.machine().network().to_string(),
             height: noted.head.height,
             transactions: noted.head.log.size(),
-            checkpoint: noted.text,
+            checkpoint: noted.text.clone(),
             verifier_key: verifier.to_string(),
         })
+    }
+
+    async fn read(&self, key: &[u8], _trusted_height: u64) -> Result<Bundle> {
+        let mut news = self.notes.subscribe();
+        // Who has just written wants to read it: the votes for the next block bring the signatures.
+        let up_to_date = async {
+            let (head, begun) = self.notes.last();
+            let signed = |noted: &Option<Arc<Noted>>| {
+                noted.as_ref().is_some_and(|noted| {
+                    noted.head.app_hash() == head.app_hash() || noted.head.height > head.height
+                })
+            };
+            let waited = tokio::time::timeout_at(begun + SIGNING, news.wait_for(signed));
+            drop(waited.await);
+        };
+        up_to_date.await;
+        let noted = self.noted().ok_or_else(unsigned)?;
+        let bundle = self.ledger.prove(key, noted.head.tree, &noted.text)?;
+        bundle.ok_or_else(unsigned)
     }
 
     async fn entries(&self, first: u64, count: usize) -> Result<Vec<RegistryEntry>> {
@@ -268,70 +282,10 @@ impl Registry for Node {
     }
 }
 
-/// Both halves, started and stopped together.
-struct Pair {
-    home: Home,
-    engine: Engine,
-    socket: std::path::PathBuf,
-    parts: Parts,
-}
-
-impl Pair {
-    fn listen(&self) -> Result<Socket> {
-        Socket::listen(&self.socket, Application::new(self.parts.clone())?)
-    }
-
-    async fn run(self, socket: Socket, mut stop: watch::Receiver<bool>) {
-        let mut rest = REST.0;
-        let mut listening: Result<Socket> = Ok(socket);
-        loop {
-            let began = tokio::time::Instant::now();
-            let ended = match listening {
-                Ok(socket) => self.once(socket, &mut stop).await,
-                Err(error) => Some(error.reason),
-            };
-            let Some(reason) = ended else {
-                return;
-            };
-            tracing::error!(%reason, "both halves of the node stopped and are started again");
-            if began.elapsed() > HEALTHY {
-                rest = REST.0;
-            }
-            tokio::select! {
-                () = tokio::time::sleep(rest) => {}
-                () = asked_to(&mut stop) => return,
-            }
-            rest = rest.saturating_mul(2).min(REST.1);
-            listening = self.listen();
-        }
-    }
-
-    /// Runs both until one ends, then ends the other. None if they were asked to stop.
-    async fn once(&self, mut socket: Socket, stop: &mut watch::Receiver<bool>) -> Option<String> {
-        let mut engine = match Process::start(&self.engine, &self.home.engine(), &self.socket) {
-            Ok(engine) => engine,
-            Err(error) => {
-                socket.stop().await;
-                return Some(error.reason);
-            }
-        };
-        let ended = tokio::select! {
-            halt = socket.halted() => {
-                engine.kill().await;
-                Some(halt.0)
-            }
-            ended = engine.ended() => Some(ended),
-            () = asked_to(stop) => {
-                engine.stop().await;
-                None
-            }
-        };
-        socket.stop().await;
-        ended
-    }
-}
-
-/// Until both halves are to stop, or nobody is left who could say so.
-async fn asked_to(stop: &mut watch::Receiver<bool>) {
-    drop(stop.wait_for(|stop| *stop).await);
+fn unsigned() -> Error {
+    let kind = ErrorKind::Unavailable { retry_after: 1 };
+    Error::new(
+        kind,
+        "not enough validators have signed the newest state yet",
+    )
 }

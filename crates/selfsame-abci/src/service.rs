@@ -50,7 +50,7 @@ impl Socket {
         let (halt, halted) = mpsc::channel(1);
         let (stop, stopped) = oneshot::channel::<()>();
         let (end, ended) = oneshot::channel();
-        let face = Face::new(application, halt.clone());
+        let face = Face::new(application, halt.clone())?;
         let at = path.to_owned();
         let serve = async move {
             let server = Server::builder()
@@ -125,13 +125,14 @@ struct Face {
 type Answer<T> = Pin<Box<dyn Future<Output = std::result::Result<T, BoxError>> + Send>>;
 
 impl Face {
-    fn new(application: Application, halt: mpsc::Sender<Halt>) -> Self {
+    fn new(application: Application, halt: mpsc::Sender<Halt>) -> Result<Self> {
         let application = Arc::new(application);
-        Self {
-            consensus: Arc::new(Mutex::new(Consensus::new(application.clone()))),
+        let consensus = Consensus::new(application.clone())?;
+        Ok(Self {
+            consensus: Arc::new(Mutex::new(consensus)),
             application,
             halt,
-        }
+        })
     }
 
     /// The answer; or none ever, since there is no wrong one the engine could go on with: it is stopped instead.

@@ -2,6 +2,7 @@
 
 mod comb;
 mod crt;
+mod eight;
 mod engine;
 #[cfg(target_arch = "x86_64")]
 mod ifma;

@@ -16,6 +16,7 @@ use selfsame_store::TenantId;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::at_hand::AtHand;
 use crate::error::Result;
 use crate::identity::Identity;
 use crate::issuer::lanes::Lanes;
@@ -41,6 +42,8 @@ pub struct Issuer {
     identity: Arc<Identity>,
     lists: Arc<Lists>,
     redeeming: Lanes,
+    offers_at_hand: AtHand<offers::OfferRecord>,
+    grants_at_hand: AtHand<protocol::GrantRecord>,
 }
 
 /// What a credential will say, from the offer to its issuance.
@@ -79,6 +82,8 @@ impl Issuer {
             identity,
             lists,
             redeeming: Lanes::new(),
+            offers_at_hand: AtHand::default(),
+            grants_at_hand: AtHand::default(),
         })
     }
 

@@ -52,6 +52,11 @@ pub(crate) enum Job {
         /// The transaction, base64url.
         transaction: String,
     },
+    /// A change in the cheqd network, by way of a registrar; the network takes each version once.
+    Cheqd {
+        /// The version's name.
+        change: String,
+    },
 }
 
 impl Job {
@@ -147,6 +152,9 @@ async fn dispatched(app: &App, leased: &Leased) -> Result<()> {
         Job::Submit { .. } => {
             app.shared.carry_out(leased).await?;
         }
+        Job::Cheqd { .. } => {
+            app.shared.carry_out_cheqd(leased).await?;
+        }
     }
     Ok(())
 }
@@ -199,7 +207,7 @@ impl Shared {
             Ok(Job::Present { flow, effect }) => {
                 answer::abandoned(self, batch, (&leased.tenant, &flow, &effect), error).await
             }
-            Ok(Job::Submit { .. }) | Err(_) => Ok(batch),
+            Ok(Job::Submit { .. } | Job::Cheqd { .. }) | Err(_) => Ok(batch),
         }
     }
 }
@@ -207,7 +215,7 @@ impl Shared {
 /// Whether trying again can't help.
 fn is_final(leased: &Leased, error: &Error) -> bool {
     match Job::read(leased) {
-        Ok(Job::Submit { .. }) => crate::registry::is_refusal(error),
+        Ok(Job::Submit { .. } | Job::Cheqd { .. }) => crate::registry::is_refusal(error),
         Ok(Job::Receive { .. } | Job::Present { .. }) => error.kind == ErrorKind::BadRequest,
         // Another version wrote it.
         Err(_) => false,

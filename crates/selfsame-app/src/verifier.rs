@@ -12,7 +12,7 @@ use selfsame_openid4vc::verifier::{Answered, Declined, State};
 use selfsame_store::{Record, TenantId};
 use serde::{Deserialize, Serialize};
 
-use crate::accounts::decode;
+use crate::at_hand::AtHand;
 use crate::error::{Error, Result};
 use crate::identity::Identity;
 use crate::shared::Shared;
@@ -32,6 +32,7 @@ pub(crate) fn tenant() -> TenantId {
 pub struct Verifier {
     shared: Arc<Shared>,
     identity: Arc<Identity>,
+    at_hand: AtHand<RequestRecord>,
 }
 
 /// A request as it is kept.
@@ -51,7 +52,11 @@ impl Verifier {
     /// The verifier with this identity.
     #[must_use]
     pub fn new(shared: Arc<Shared>, identity: Arc<Identity>) -> Self {
-        Self { shared, identity }
+        Self {
+            shared,
+            identity,
+            at_hand: AtHand::default(),
+        }
     }
 
     /// Its identity.
@@ -91,7 +96,7 @@ impl Verifier {
             .read(&tenant(), VERIFICATION, id)
             .await?
             .ok_or_else(|| Error::not_found("there is no such request"))?;
-        Ok((decode(&record.value)?, record))
+        Ok((self.at_hand.read(&record)?, record))
     }
 
     fn view(&self, id: &str, record: &RequestRecord) -> VerificationStatus {

@@ -15,7 +15,7 @@ mod token;
 
 pub use anoncreds::{anoncreds, presentation};
 pub use credential::{dcql, status_list};
-pub use did::{did_document, did_url};
+pub use did::{did_document, did_url, registrar_answer, resolver_answer};
 pub use mutate::Mutator;
 pub use proof::{checkpoint, read};
 pub use registry::{genesis, transaction};
@@ -34,7 +34,7 @@ pub struct Target {
 }
 
 /// Every parser that has rules here.
-pub const TARGETS: [Target; 14] = [
+pub const TARGETS: [Target; 16] = [
     Target {
         name: "jwt",
         body: jwt,
@@ -54,6 +54,16 @@ pub const TARGETS: [Target; 14] = [
         name: "did_document",
         body: did_document,
         seeds: seeds::did_document,
+    },
+    Target {
+        name: "resolver_answer",
+        body: resolver_answer,
+        seeds: did::resolver_seeds,
+    },
+    Target {
+        name: "registrar_answer",
+        body: registrar_answer,
+        seeds: did::registrar_seeds,
     },
     Target {
         name: "status_list",

@@ -1,17 +1,20 @@
 //! The engine's consensus connection: one request at a time, from the first block to the last.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use selfsame_app::Error;
 use selfsame_app::registry::refused;
 use selfsame_crypto::hash::sha256;
+use selfsame_proof::validators::ValidatorSet;
 use selfsame_registry::{Applied, Block, Machine, Receipt, Refusal, Transaction};
 use tendermint::abci::types::ExecTxResult;
 use tendermint::abci::{request, response};
 use tendermint::v0_38::abci::request::FinalizeBlock;
 
 use super::answers::{app_hash, executed, height, seconds};
+use super::validators::{changed, powers, updates};
 use super::{Application, Halt};
 use crate::files::app_state;
 use crate::notes::Address;
@@ -29,21 +32,28 @@ struct Decided {
     /// The digests of their bytes.
     digests: Vec<[u8; 32]>,
     applied: Applied,
+    /// The validators after it, where it changed them.
+    validators: Option<ValidatorSet>,
 }
 
 /// The consensus connection's part of the application.
 pub(crate) struct Consensus {
     application: Arc<Application>,
+    /// The validators in the state, who vote from the height after the next on.
+    validators: ValidatorSet,
     decided: Option<Decided>,
 }
 
 impl Consensus {
     /// The part that goes with an application.
-    pub(crate) fn new(application: Arc<Application>) -> Self {
-        Self {
+    pub(crate) fn new(application: Arc<Application>) -> selfsame_app::Result<Self> {
+        let ledger = &application.ledger;
+        let validators = ledger.machine().validators(ledger);
+        Ok(Self {
+            validators: validators.map_err(Error::internal)?,
             application,
             decided: None,
-        }
+        })
     }
 
     /// Begins the network: the engine's genesis must be made from ours.
@@ -76,19 +86,11 @@ impl Consensus {
     }
 
     fn has_our_validators(&self, request: &request::InitChain) -> Result<(), Halt> {
-        let validators = self.application.validators.validators().iter();
-        let mut ours: Vec<(Vec<u8>, u64)> = validators
-            .filter_map(|validator| {
-                let key = validator.consensus.as_ref()?;
-                Some((key.bytes().to_vec(), validator.power))
-            })
-            .collect();
         let theirs = request.validators.iter();
-        let mut theirs: Vec<(Vec<u8>, u64)> = theirs
+        let theirs: BTreeMap<Vec<u8>, u64> = theirs
             .map(|update| (update.pub_key.to_bytes(), update.power.value()))
             .collect();
-        ours.sort();
-        theirs.sort();
+        let ours = powers(&self.validators);
         if ours == theirs {
             return Ok(());
         }
@@ -157,28 +159,31 @@ impl Consensus {
             )));
         }
         // Two thirds of the validators accepted the proposal, so all can be read; if not, all skip the same.
-        let read: Vec<_> = request
-            .txs
-            .iter()
-            .map(|bytes| Transaction::from_bytes(bytes).ok())
-            .collect();
+        let read = request.txs.iter().map(|bytes| {
+            let transaction = Transaction::from_bytes(bytes).ok()?;
+            Some((transaction, sha256(bytes)))
+        });
+        let read: Vec<Option<_>> = read.collect();
         let readable: Vec<bool> = read.iter().map(Option::is_some).collect();
-        let digests = request.txs.iter().zip(&readable);
-        let digests = digests.filter_map(|(bytes, readable)| readable.then(|| sha256(bytes)));
-        let digests = digests.collect();
-        let transactions: Vec<Transaction> = read.into_iter().flatten().collect();
+        let (transactions, digests): (Vec<_>, Vec<_>) = read.into_iter().flatten().unzip();
         let applied = self.apply(&transactions, request.time)?;
         let tx_results = results(&readable, &applied);
         let app_hash = app_hash(&applied.head)?;
+        let validators = changed(&applied)?;
+        let validator_updates = match &validators {
+            Some(after) => updates(&self.validators, after)?,
+            None => Vec::new(),
+        };
         self.decided = Some(Decided {
             transactions,
             digests,
             applied,
+            validators,
         });
         Ok(response::FinalizeBlock {
             events: Vec::new(),
             tx_results,
-            validator_updates: Vec::new(),
+            validator_updates,
             consensus_param_updates: None,
             app_hash,
         })
@@ -207,8 +212,9 @@ impl Consensus {
             transactions,
             digests,
             applied,
+            validators,
         } = decided;
-        let application = &self.application;
+        let application = self.application.clone();
         let stored = application.ledger.append(&transactions, &applied).await;
         stored.map_err(|error| {
             Halt(format!(
@@ -216,10 +222,12 @@ impl Consensus {
                 applied.head.height, error.reason
             ))
         })?;
-        let noted = application
-            .notes
-            .begin(applied.head.clone(), application.validators.clone());
+        let signers = self.validators.clone();
+        let noted = application.notes.begin(applied.head.clone(), signers);
         noted.map_err(|error| Halt(error.reason))?;
+        if let Some(validators) = validators {
+            self.validators = validators;
+        }
         application.stands_at(applied.head);
         let logged = applied.logged.iter();
         application

@@ -45,7 +45,7 @@ fn every_node_begins_with_the_same_geneses_and_keys_of_its_own() {
         let app_state = &engine_genesis(home)["app_state"];
         assert_eq!(app_state.to_string(), app_state_of(&network));
         let key = home.checkpoint_key().unwrap();
-        let mut validators = home.validators().validators().iter();
+        let mut validators = home.genesis().validators().validators().iter();
         let own = validators.find(|one| one.name == home.name()).unwrap();
         assert_eq!(key.public(), &own.key);
 

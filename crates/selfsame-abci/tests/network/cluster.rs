@@ -8,11 +8,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use selfsame_abci::{Addresses, Home, Member, Network};
+use selfsame_abci::{Addresses, Member, Network};
+use selfsame_app::clock::Clock;
+use selfsame_app::registry::trust_root;
 use selfsame_crypto::encoding::{hex_decode, hex_encode};
-use selfsame_crypto::time::UnixTime;
 use selfsame_crypto::{KeyType, PrivateKey};
 use selfsame_did::Did;
+use selfsame_proof::read::{Bundle, Outcome, Policy, Question, judge};
 use selfsame_registry::{Content, Genesis, Identifier, Operation, Rules, Transaction, Unsigned};
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
@@ -42,7 +44,7 @@ impl Cluster {
                 addresses,
             })
             .collect();
-        let what = ("test", UnixTime(1_700_000_000), Rules::default());
+        let what = ("test", Clock::default().now(), Rules::default());
         let network = Network::create(folder.path(), what, &members).unwrap();
         let mut cluster = Self {
             folder,
@@ -85,10 +87,6 @@ impl Cluster {
 
     pub fn home(&self, n: usize) -> PathBuf {
         self.folder.path().join(&self.members[n].name)
-    }
-
-    pub fn open(&self, n: usize) -> Home {
-        Home::open(&self.home(n)).unwrap()
     }
 
     pub fn rpc(&self, n: usize) -> SocketAddr {
@@ -233,6 +231,29 @@ impl NodeProcess {
         }
     }
 
+    /// What the node answers for a key of the state, as a reader judges it who has the genesis alone.
+    pub async fn proves(&self, genesis: &Genesis, key: &[u8]) -> Option<Vec<u8>> {
+        let bundle = self
+            .ask(&format!("read {}", hex_encode(key)))
+            .await
+            .unwrap();
+        let bundle = Bundle::from_bytes(&hex_decode(&bundle).unwrap()).unwrap();
+        let policy = Policy {
+            max_age: Some(120),
+            skew: 5,
+            witnesses: Vec::new(),
+            witnesses_needed: 0,
+        };
+        let question = Question {
+            key,
+            policy: &policy,
+            now: Clock::default().now(),
+        };
+        let report = judge(&bundle, &question, &trust_root(genesis));
+        assert_eq!(report.outcome, Outcome::Verified, "{:?}", report.rules);
+        bundle.value
+    }
+
     pub async fn resolves(&self, did: &Did) -> bool {
         self.ask(&format!("resolve {did}")).await.unwrap() == "found"
     }
@@ -310,6 +331,11 @@ impl Actor {
             id,
             key,
         }
+    }
+
+    /// Where the state says which version of the DID is the present one.
+    pub fn state_key(&self) -> Vec<u8> {
+        format!("did/{}", self.id).into_bytes()
     }
 
     pub fn create(&self) -> Transaction {

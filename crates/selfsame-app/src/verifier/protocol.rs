@@ -44,8 +44,9 @@ impl Verifier {
                 .update(VERIFICATION, &record, encode(&kept)?)
                 .deferred();
             match self.shared.store.commit(batch).await {
+                Ok(committed) => self.at_hand.hold(&committed, kept),
                 // Another wallet fetched it at the same time; both may answer, and the first one counts.
-                Ok(_) | Err(StoreError::Conflict { .. }) => {}
+                Err(StoreError::Conflict { .. }) => {}
                 Err(other) => return Err(other.into()),
             }
             self.shared.events.tell(EventKind::Verification, id);
@@ -96,11 +97,11 @@ impl Verifier {
             .await?;
         kept.state = state;
         let batch = Batch::new(tenant()).update(VERIFICATION, &record, encode(&kept)?);
-        match self.shared.store.commit(batch).await {
-            Ok(_) => {}
+        let committed = match self.shared.store.commit(batch).await {
+            Ok(committed) => committed,
             Err(StoreError::Conflict { .. }) => return Ok(None),
             Err(other) => return Err(other.into()),
-        }
+        };
         if let State::Answered(answered) = &kept.state {
             tracing::info!(
                 request = id,
@@ -109,6 +110,7 @@ impl Verifier {
                 "judged"
             );
         }
+        self.at_hand.hold(&committed, kept);
         self.shared.events.tell(EventKind::Verification, id);
         let receipt = effects.into_iter().find_map(|effect| match effect {
             Effect::Receipt(receipt) => Some(receipt),

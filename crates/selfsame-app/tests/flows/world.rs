@@ -12,7 +12,8 @@ use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use selfsame_app::clock::Clock;
 use selfsame_app::config::{
-    Config, DidMethod, IssuerConfig, RegistryConfig, Roles, TrustConfig, VerifierConfig,
+    Config, DidMethod, IssuerConfig, RegistryConfig, ResolverConfig, Roles, TrustConfig,
+    VerifierConfig,
 };
 use selfsame_app::view::Paging;
 use selfsame_app::view::issuer::{NewOffer, Offer};
@@ -193,7 +194,7 @@ async fn site_app(origin: &Url, did_method: DidMethod, memory: &Arc<Slow>) -> Ar
         },
         trust: TrustConfig::default(),
         registry: RegistryConfig::None,
-        foreign_resolver: None,
+        resolver: ResolverConfig::default(),
     };
     open(config, origin, memory).await
 }
@@ -256,7 +257,7 @@ impl WalletHost {
                 ..TrustConfig::default()
             },
             registry: RegistryConfig::None,
-            foreign_resolver: None,
+            resolver: ResolverConfig::default(),
         };
         let app = open(config, &self.issuer, &self.memory).await;
         app.start().await.unwrap();
