@@ -20,7 +20,8 @@ use crate::member::{Count, Membership};
 use crate::refusal::{ApplyError, CheckError, Refusal};
 use crate::rules::{Rules, Schedule};
 use crate::state::{
-    Anchor, DidVersion, Key, Overlay, Receipt, StateError, StateRead, Writes, divide, is_mark, read,
+    Anchor, DidVersion, Key, Overlay, Receipt, StateError, StateRead, Writes, divide, is_mark,
+    never_changes, read,
 };
 use crate::transaction::Transaction;
 
@@ -108,21 +109,14 @@ impl Machine {
         is_mark(key)
     }
 
+    /// Whether what stands under a key of the state stays as it is for ever.
+    pub fn never_changes(key: &[u8]) -> bool {
+        never_changes(key)
+    }
+
     /// What the genesis puts into the state; the first block writes it.
     pub fn first_objects(&self) -> &Writes {
         &self.first
-    }
-
-    /// Whether what stands under a key of the state never changes once it is there: a version of
-    /// something, a use, a schema, the definition of a revocation registry, a resource.
-    pub fn never_changes(key: &[u8]) -> bool {
-        let parts: Vec<&[u8]> = key.split(|byte| *byte == b'/').collect();
-        match parts.as_slice() {
-            [b"use", ..] | [b"resource", _, _] => true,
-            [b"anoncreds", _, b"SCHEMA" | b"REV_REG_DEF", _, _] => true,
-            [.., b"v", number] => !number.is_empty() && number.iter().all(u8::is_ascii_digit),
-            _ => false,
-        }
     }
 
     /// Whether a transaction would be accepted in the next block, alone and at this time: None if

@@ -81,18 +81,27 @@ fn operation(deed: &Deed, (ids, contents): (&[Identifier], &[Content]), who: usi
             action,
             delegation: (ids[a] != ids[who]).then_some(name),
         }),
+        _ => governing(deed),
+    }
+}
+
+fn governing(deed: &Deed) -> Operation {
+    let (a, b) = (deed.a, deed.b);
+    match deed.kind {
         9 => Operation::ChangeValidators {
-            add: vec![validator(&format!("v{b}"), u64::from(deed.b))],
-            remove: if a > 3 {
-                vec![format!("v{}", a - 4)]
-            } else {
-                vec![]
+            add: vec![validator(&format!("v{b}"), u64::from(b))],
+            remove: match a {
+                4.. => vec![format!("v{}", a - 4)],
+                _ => vec![],
             },
         },
         10 => Operation::ChangeRules {
-            from_height: u64::from(deed.a) + 2,
+            from_height: u64::from(a) + 2,
             rules: Rules {
-                mode: if b > 1 { Mode::Endorsed } else { Mode::Open },
+                mode: match b {
+                    2.. => Mode::Endorsed,
+                    _ => Mode::Open,
+                },
                 ..Rules::default()
             },
         },
