@@ -34,11 +34,7 @@ fn operation(deed: &Deed, (ids, contents): (&[Identifier], &[Content]), who: usi
         Some(Role::Steward),
         Some(Role::Endorser),
     ][b];
-    let action = if b > 1 {
-        Action::Revoke
-    } else {
-        Action::Consume
-    };
+    let action = [Action::Consume, Action::Revoke][b / 2];
     let name = format!("d{b}");
     match deed.kind {
         0 => Operation::SetRole {
