@@ -113,7 +113,7 @@ impl Node {
     /// `BadRequest` if the folder can't be used, `Internal` if the ledger belongs to another network.
     pub async fn start(setup: Setup) -> Result<Self> {
         let machine = Arc::new(Machine::new(setup.home.genesis().clone()));
-        let ledger = Ledger::open(setup.ledger, machine)?;
+        let ledger = Ledger::open(setup.ledger, machine)?.lagging();
         let head = ledger.head()?;
         tracing::info!(network = %ledger.machine().network(), node = setup.home.name(), height = head.height, size = head.log.size(), "registry opened");
         let set = signers(&ledger, &head)?;
@@ -201,7 +201,7 @@ impl Node {
 
     /// The machine's own words about a transaction the engine did not let in.
     fn refusal(&self, transaction: &Transaction) -> Result<Receipt> {
-        use selfsame_registry::CheckError;
+        use selfsame_registry::refusal::CheckError;
         let head = self.ledger.head()?;
         let at = (&head, head.time);
         match self.ledger.machine().check(transaction, at, &self.ledger) {
@@ -254,7 +254,7 @@ impl Registry for Node {
         })
     }
 
-    async fn read(&self, key: &[u8], _trusted_height: u64) -> Result<Bundle> {
+    async fn read(&self, key: &[u8], trusted_height: u64) -> Result<Bundle> {
         let mut news = self.notes.subscribe();
         // Who has just written wants to read it: the votes for the next block bring the signatures.
         let up_to_date = async {
@@ -269,8 +269,14 @@ impl Registry for Node {
         };
         up_to_date.await;
         let noted = self.noted().ok_or_else(unsigned)?;
-        let bundle = self.ledger.prove(key, noted.head.tree, &noted.text)?;
-        bundle.ok_or_else(unsigned)
+        let proven = self.ledger.prove(key, noted.head.tree, &noted.text)?;
+        let handovers = self.ledger.handovers(trusted_height, noted.head.height)?;
+        proven
+            .map(|bundle| Bundle {
+                handovers,
+                ..bundle
+            })
+            .ok_or_else(unsigned)
     }
 
     async fn entries(&self, first: u64, count: usize) -> Result<Vec<RegistryEntry>> {

@@ -20,7 +20,7 @@ use crate::member::{Count, Membership};
 use crate::refusal::{ApplyError, CheckError, Refusal};
 use crate::rules::{Rules, Schedule};
 use crate::state::{
-    Anchor, DidVersion, Key, Overlay, Receipt, StateError, StateRead, Writes, divide, read,
+    Anchor, DidVersion, Key, Overlay, Receipt, StateError, StateRead, Writes, divide, is_mark, read,
 };
 use crate::transaction::Transaction;
 
@@ -103,9 +103,23 @@ impl Machine {
         Did::parse(&format!("did:selfsame:{}:{id}", self.network)).ok()
     }
 
+    /// Whether a key of the state is that of a mark: a nonce or a quota.
+    pub fn is_mark(key: &[u8]) -> bool {
+        is_mark(key)
+    }
+
     /// What the genesis puts into the state; the first block writes it.
     pub fn first_objects(&self) -> &Writes {
         &self.first
+    }
+
+    /// Whether what stands under a key of the state never changes once it is there: a version of
+    /// something, or a use.
+    pub fn never_changes(key: &[u8]) -> bool {
+        let mut parts = key.rsplit(|byte| *byte == b'/');
+        let number = parts.next().unwrap_or_default();
+        let is_number = !number.is_empty() && number.iter().all(u8::is_ascii_digit);
+        key.starts_with(b"use/") || (is_number && parts.next() == Some(b"v"))
     }
 
     /// Whether a transaction would be accepted in the next block, alone and at this time: None if

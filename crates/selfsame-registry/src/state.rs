@@ -80,19 +80,8 @@ pub(crate) fn divide(writes: Writes) -> (Writes, Writes) {
     writes.into_iter().partition(|(key, _)| !is_mark(key))
 }
 
-/// Whether a key is that of a mark: a nonce or a quota.
-pub fn is_mark(key: &[u8]) -> bool {
+pub(crate) fn is_mark(key: &[u8]) -> bool {
     key.starts_with(b"nonce/") || key.starts_with(b"quota/")
-}
-
-/// Whether what stands under a key never changes once it is there: a version of something, or a use.
-pub fn never_changes(key: &[u8]) -> bool {
-    if key.starts_with(b"use/") {
-        return true;
-    }
-    let mut parts = key.rsplit(|byte| *byte == b'/');
-    let number = parts.next().unwrap_or_default();
-    !number.is_empty() && number.iter().all(u8::is_ascii_digit) && parts.next() == Some(b"v")
 }
 
 /// The keys of the state. What comes from outside stands in them as a digest, or is checked to have

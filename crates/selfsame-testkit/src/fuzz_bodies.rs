@@ -8,6 +8,7 @@ mod credential;
 mod did;
 mod mutate;
 mod proof;
+mod registry;
 mod revocation;
 mod seeds;
 mod token;
@@ -17,6 +18,7 @@ pub use credential::{dcql, status_list};
 pub use did::{did_document, did_url};
 pub use mutate::Mutator;
 pub use proof::{checkpoint, read};
+pub use registry::{genesis, transaction};
 pub use revocation::{revocation, tails_file};
 pub use token::{jwt, sd_jwt};
 
@@ -32,7 +34,7 @@ pub struct Target {
 }
 
 /// Every parser that has rules here.
-pub const TARGETS: [Target; 12] = [
+pub const TARGETS: [Target; 14] = [
     Target {
         name: "jwt",
         body: jwt,
@@ -92,6 +94,16 @@ pub const TARGETS: [Target; 12] = [
         name: "read",
         body: read,
         seeds: proof::read_seeds,
+    },
+    Target {
+        name: "transaction",
+        body: transaction,
+        seeds: registry::transaction_seeds,
+    },
+    Target {
+        name: "genesis",
+        body: genesis,
+        seeds: registry::genesis_seeds,
     },
 ];
 

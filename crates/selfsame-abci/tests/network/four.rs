@@ -6,6 +6,7 @@ use std::time::Duration;
 use selfsame_app::registry::log_origin;
 use selfsame_crypto::encoding::hex_encode;
 use selfsame_proof::note::SignedNote;
+use selfsame_proof::validators::{STATE_KEY, ValidatorSet};
 use tokio::time::Instant;
 
 use crate::TURN;
@@ -128,5 +129,38 @@ async fn with_one_lost_writes_go_on_and_with_two_they_wait_until_one_is_back() {
     }
     cluster.agree().await;
     told.stands_once_in_every_log(&cluster, &[0, 1, 2, 3]).await;
+    cluster.stop().await;
+}
+
+#[tokio::test]
+async fn a_validator_is_removed_and_readers_are_handed_over_to_the_others() {
+    let _turn = TURN.lock().await;
+    let mut cluster = Cluster::start(4).await;
+    let genesis = cluster.genesis.clone();
+    let removed = cluster.trustee.remove_validator(1, "node-4");
+    cluster.node(1).write(&removed).await;
+    // The engine takes the change two blocks later; each of these makes at least one.
+    for at in [0, 1, 2] {
+        let actor = Actor::new(&genesis);
+        cluster.node(at).write(&actor.create()).await;
+    }
+    cluster.kill(3).await;
+    let actor = Actor::new(&genesis);
+    let begun = Instant::now();
+    cluster.node(0).write(&actor.create()).await;
+    assert!(begun.elapsed() < STALL);
+    for node in cluster.alive() {
+        let note = SignedNote::parse(&node.note().await.unwrap()).unwrap();
+        let origin = log_origin(&genesis.network());
+        let keys = genesis.validators().verifier_keys(&origin).unwrap();
+        let signers = note.signers(&keys).unwrap();
+        let gone = |name: &str| name.ends_with("/node-4");
+        assert!(!signers.iter().any(|signer| gone(signer.key.name())));
+        // The reader has the genesis alone, with the four.
+        let set = node.proves(&genesis, STATE_KEY).await.unwrap();
+        let set = ValidatorSet::from_bytes(&set).unwrap();
+        assert_eq!(set.validators().len(), 3);
+    }
+    cluster.agree().await;
     cluster.stop().await;
 }

@@ -2,8 +2,9 @@
 
 use selfsame_crypto::{KeyHandle, KeyType, PublicKey};
 use selfsame_did::{Did, Document, Relationship, VerificationMethod};
+use selfsame_registry::Content;
 use selfsame_registry::content::Key;
-use selfsame_registry::{Content, Uses};
+use selfsame_registry::content::Uses;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};

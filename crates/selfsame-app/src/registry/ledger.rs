@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use selfsame_did::{Did, Options, Resolution};
+use selfsame_proof::cbor::Item as _;
 use selfsame_proof::log::{Hash, LogRead, leaf_hash};
-use selfsame_proof::read::Bundle;
+use selfsame_proof::read::{Bundle, Handover, MAX_HANDOVERS};
 use selfsame_proof::tree::{self, NodeRead, Proof, ReadError, Root};
 use selfsame_registry::{
     Applied, Genesis, Head, Machine, Receipt, StateError, StateRead, Transaction,
 };
 use selfsame_store::StoreError;
-use selfsame_store::ledger::{Block, Entry, LedgerStore, TreeChanges};
+use selfsame_store::ledger::{Block, Entry, KEPT_HEIGHTS, LedgerStore, TreeChanges};
 
 use super::known::Known;
 use super::{ENTRIES_MAX, describe};
@@ -27,6 +28,8 @@ pub struct Ledger {
     store: Arc<dyn LedgerStore>,
     machine: Arc<Machine>,
     known: Known,
+    /// Whether reads are proven under checkpoints that come later than their blocks.
+    lags: bool,
 }
 
 impl Ledger {
@@ -43,7 +46,15 @@ impl Ledger {
             store,
             machine,
             known: Known::default(),
+            lags: false,
         })
+    }
+
+    /// The same for a sequencer whose checkpoints are complete some blocks after their own: what a block overwrites
+    /// stays readable for as long as the tree it was in.
+    #[must_use]
+    pub fn lagging(self) -> Self {
+        Self { lags: true, ..self }
     }
 
     /// The machine.
@@ -86,6 +97,19 @@ impl Ledger {
     /// # Errors
     /// `Internal` if the store fails or the block does not follow.
     pub async fn append(&self, transactions: &[Transaction], applied: &Applied) -> Result<()> {
+        self.append_and(transactions, applied, None).await
+    }
+
+    /// Stores a block durably, and with it what hands readers over to the validators that the block before it made.
+    ///
+    /// # Errors
+    /// As [`Ledger::append`].
+    pub async fn append_and(
+        &self,
+        transactions: &[Transaction],
+        applied: &Applied,
+        handover: Option<&Handover>,
+    ) -> Result<()> {
         let logged = applied.logged.iter();
         let mut block = Block {
             height: applied.head.height,
@@ -94,10 +118,7 @@ impl Ledger {
                 .map(entry)
                 .collect(),
             writes: writes(applied),
-            tree: TreeChanges {
-                nodes: applied.tree.nodes.clone(),
-                stale: applied.tree.stale.clone(),
-            },
+            tree: self.tree(applied)?,
             head: applied.head.to_bytes(),
         };
         if block.height == 1 {
@@ -105,12 +126,41 @@ impl Ledger {
                 .writes
                 .insert(OWNER.to_vec(), self.genesis().to_bytes());
         }
+        if let Some(handover) = handover {
+            let key = handover_key(block.height.saturating_sub(1));
+            block.writes.insert(key, handover.to_cbor());
+        }
         let changed = !block.writes.is_empty();
         let appended = self.store.append(block).await;
         if changed {
             self.known.forget();
         }
         appended.map(drop).map_err(Error::from)
+    }
+
+    /// The changes of validators that lead a reader who trusts those of height `from` to those who sign the checkpoint
+    /// of height `to`.
+    ///
+    /// # Errors
+    /// `Internal` if the store fails.
+    pub fn handovers(&self, from: u64, to: u64) -> Result<Vec<Handover>> {
+        let changes = self
+            .machine
+            .validator_changes(self, MAX_HANDOVERS)
+            .map_err(Error::internal)?;
+        let mut heights: Vec<u64> = changes
+            .iter()
+            .map(|change| change.receipt.height)
+            .filter(|height| *height > 0 && (from..to).contains(height))
+            .collect();
+        heights.dedup();
+        let mut handovers = Vec::with_capacity(heights.len());
+        for height in heights {
+            if let Some(bytes) = self.store.get(&handover_key(height))? {
+                handovers.push(Handover::from_cbor(&bytes).map_err(Error::internal)?);
+            }
+        }
+        Ok(handovers)
     }
 
     /// The receipt of a logged transaction.
@@ -140,18 +190,57 @@ impl Ledger {
     /// `Internal` if the store fails or that version is forgotten.
     pub fn prove(&self, key: &[u8], tree: Root, note: &str) -> Result<Option<Bundle>> {
         let proof = tree::prove(self, tree, key).map_err(Error::internal)?;
-        let value = match proof {
+        let holds = |value: Option<&[u8]>| tree::verify(&tree.hash, key, value, &proof).is_ok();
+        let mut value = match proof {
             Proof::Present(_) => self.store.get(key)?,
             Proof::Absent { .. } => None,
         };
-        let holds = tree::verify(&tree.hash, key, value.as_deref(), &proof).is_ok();
-        Ok(holds.then(|| Bundle {
+        if !holds(value.as_deref()) && self.lags {
+            value = self.overwritten(key, tree.version, &holds)?;
+        }
+        Ok(holds(value.as_deref()).then(|| Bundle {
             note: note.to_owned(),
             key: key.to_owned(),
             value,
             proof,
             handovers: Vec::new(),
         }))
+    }
+
+    /// The object that stood under a key until a block after that version of the tree.
+    fn overwritten(
+        &self,
+        key: &[u8],
+        version: u64,
+        holds: &dyn Fn(Option<&[u8]>) -> bool,
+    ) -> Result<Option<Vec<u8>>> {
+        let later = version.saturating_add(1)..=self.head()?.height;
+        for height in later.take(usize::try_from(KEPT_HEIGHTS).unwrap_or(usize::MAX)) {
+            let value = self.store.node(&before(height, key))?;
+            if value.is_some() && holds(value.as_deref()) {
+                return Ok(value);
+            }
+        }
+        Ok(None)
+    }
+
+    /// The nodes a block adds and leaves behind, with the objects it overwrites where they may still be asked for.
+    fn tree(&self, applied: &Applied) -> Result<TreeChanges> {
+        let mut changes = TreeChanges {
+            nodes: applied.tree.nodes.clone(),
+            stale: applied.tree.stale.clone(),
+        };
+        if !self.lags {
+            return Ok(changes);
+        }
+        for key in applied.objects.keys() {
+            if let Some(value) = self.store.get(key)? {
+                let place = before(applied.head.height, key);
+                changes.nodes.push((place.clone(), value));
+                changes.stale.push(place);
+            }
+        }
+        Ok(changes)
     }
 
     /// Resolves a DID of this network.
@@ -259,9 +348,19 @@ fn writes(applied: &Applied) -> BTreeMap<Vec<u8>, Vec<u8>> {
     writes
 }
 
+/// Where the object stands that a block of that height overwrote; no node of the tree has such a key.
+fn before(height: u64, key: &[u8]) -> Vec<u8> {
+    [format!("before/{height}/").as_bytes(), key].concat()
+}
+
 /// Where the root of a subtree of 256^`level` entries stands; no key of the machine's state begins like this.
 fn subtree(level: u8, index: u64) -> Vec<u8> {
     format!("log/{level}/{index}").into_bytes()
+}
+
+/// Where the handover made by a block is; no key of the machine's state begins like this.
+fn handover_key(height: u64) -> Vec<u8> {
+    format!("handover/{height}").into_bytes()
 }
 
 fn entry(transaction: &Transaction) -> Entry {

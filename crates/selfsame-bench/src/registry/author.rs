@@ -1,10 +1,14 @@
 //! Who writes in the bench: a DID of its own, and transactions signed by its key.
 
+use selfsame_crypto::encoding::hex_encode;
 use selfsame_crypto::hash::sha256;
 use selfsame_crypto::time::UnixTime;
 use selfsame_crypto::{KeyType, PrivateKey};
 use selfsame_did::selfsame::Network;
-use selfsame_registry::{Body, Content, Genesis, Identifier, Operation, Unsigned};
+use selfsame_proof::read::TrustRoot;
+use selfsame_proof::validators::ValidatorSet;
+use selfsame_registry::transaction::Body;
+use selfsame_registry::{Content, Genesis, Identifier, Operation, Unsigned};
 
 use crate::Error;
 use crate::client::Client;
@@ -17,6 +21,7 @@ const KEY: &str = "key-1";
 /// A registered DID with its key.
 pub struct Author {
     network: Network,
+    validators: ValidatorSet,
     id: Identifier,
     key: PrivateKey,
     nonce: u64,
@@ -37,6 +42,7 @@ impl Author {
             .ok_or_else(|| unreadable("a key has no identifier"))?;
         let mut author = Self {
             network: genesis.network(),
+            validators: genesis.validators().clone(),
             id,
             key,
             nonce: 0,
@@ -49,13 +55,25 @@ impl Author {
         Ok(author)
     }
 
+    /// What a reader trusts who has the genesis.
+    pub fn trust(&self) -> TrustRoot {
+        let origin = format!("selfsame/{}", self.network);
+        TrustRoot::of_genesis(&origin, self.validators.clone())
+    }
+
+    /// Where the state keeps the first version of a list that was anchored (docs/did-method.md, 4).
+    pub fn anchor_key(&self, number: u64) -> Vec<u8> {
+        let digest = hex_encode(&sha256(list(number).as_bytes()));
+        format!("status/{}/{digest}/v/1", self.id).into_bytes()
+    }
+
     /// A transaction that anchors so many status lists that were not anchored before.
     ///
     /// # Errors
     /// None with a key that signs.
     pub fn anchors(&mut self, count: u64) -> Result<Vec<u8>, Error> {
         let operations = (self.lists..self.lists + count).map(|number| {
-            let list = format!("https://issuer.example/status/{number}");
+            let list = list(number);
             Operation::AnchorStatus {
                 digest: sha256(list.as_bytes()),
                 issued: self.issued,
@@ -78,6 +96,10 @@ impl Author {
         let signed = unsigned.signed(KEY, &signature).map_err(unreadable)?;
         Ok(signed.to_bytes())
     }
+}
+
+fn list(number: u64) -> String {
+    format!("https://issuer.example/status/{number}")
 }
 
 fn unreadable(error: impl std::fmt::Display) -> Error {

@@ -60,7 +60,9 @@ pub async fn batches(bench: &mut Bench<'_>, stage: &mut Stage) -> Result<(), Err
         Figure::new("batched_ops_s", rates.median(), "operations/s")
             .spread(rates.deviation())
             .bar(Bar::AtLeast(8_000.0))
-            .note(format!("{BATCH} operations a transaction, {WRITERS} writers")),
+            .note(format!(
+                "{BATCH} operations a transaction, {WRITERS} writers"
+            )),
     );
     Ok(())
 }

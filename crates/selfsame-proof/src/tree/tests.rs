@@ -212,6 +212,35 @@ fn an_object_cannot_be_hidden_between_its_neighbours() {
 }
 
 #[test]
+fn no_two_objects_hide_another_however_they_are_chosen() {
+    for count in 1..10 {
+        let keys = &KEYS[KEYS.len() - count..];
+        let writes = keys.iter().map(|key| (&key[..], Some(&b"object"[..])));
+        let changes = update(&Store::new(), Root::EMPTY, 0, writes).unwrap();
+        let (nodes, root): (Store, _) = (changes.nodes.into_iter().collect(), changes.root);
+        let neighbour = |key: &Vec<u8>| match prove(&nodes, root, key).unwrap() {
+            Proof::Present(path) => Neighbour {
+                key: key.clone(),
+                value: sha256(b"object"),
+                path,
+            },
+            absent => panic!("{absent:?}"),
+        };
+        let sides: Vec<_> = keys.iter().map(neighbour).map(Some).chain([None]).collect();
+        for hidden in keys {
+            for (left, right) in sides.iter().flat_map(|a| sides.iter().map(move |b| (a, b))) {
+                let (left, right) = (left.clone(), right.clone());
+                let proof = Proof::Absent { left, right };
+                assert!(
+                    verify(&root.hash, hidden, None, &proof).is_err(),
+                    "{proof:?}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
 fn what_changes_nothing_leaves_the_tree_as_it_is() {
     let (nodes, root) = trees().swap_remove(0);
     let absent = KEYS.last().unwrap();

@@ -6,9 +6,8 @@ use selfsame_crypto::{KeyType, PrivateKey};
 use selfsame_proof::checkpoint::Checkpoint;
 use selfsame_proof::note::VerifierKey;
 use selfsame_registry::network::{Member, Role};
-use selfsame_registry::{
-    Genesis, Head, Malformed, Operation, Rules, Signature, Transaction, Unsigned,
-};
+use selfsame_registry::transaction::Signature;
+use selfsame_registry::{Genesis, Head, Malformed, Operation, Rules, Transaction, Unsigned};
 
 use crate::world::{Actor, START, World, validators};
 

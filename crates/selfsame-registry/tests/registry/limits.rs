@@ -2,10 +2,10 @@
 
 use selfsame_crypto::KeyType;
 use selfsame_crypto::time::UnixTime;
+use selfsame_registry::content::Uses;
 use selfsame_registry::content::{ContentFault, Key, Service};
-use selfsame_registry::{
-    ApplyError, Block, CheckError, Content, Refusal, Rules, Transaction, Uses,
-};
+use selfsame_registry::refusal::{ApplyError, CheckError};
+use selfsame_registry::{Block, Content, Refusal, Rules, Transaction};
 
 use crate::world::{Actor, Broken, START, World};
 

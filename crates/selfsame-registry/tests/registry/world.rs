@@ -6,9 +6,11 @@ use selfsame_did::Did;
 use selfsame_did::selfsame::Network;
 use selfsame_proof::validators::{Validator, ValidatorSet};
 use selfsame_registry::network::{Member, Mode, Role};
+use selfsame_registry::refusal::CheckError;
+use selfsame_registry::transaction::{Body, Signature};
 use selfsame_registry::{
-    Applied, Block, Body, CheckError, Content, Genesis, Head, Identifier, Machine, Operation,
-    Receipt, Refusal, Rules, Signature, StateError, StateRead, Transaction, Unsigned, Writes,
+    Applied, Block, Content, Genesis, Head, Identifier, Machine, Operation, Receipt, Refusal,
+    Rules, StateError, StateRead, Transaction, Unsigned, Writes,
 };
 
 pub const START: UnixTime = UnixTime(1_750_000_000);

@@ -9,7 +9,7 @@ use selfsame_crypto::time::UnixTime;
 use selfsame_did::{Did, Options, Resolution};
 use selfsame_proof::client::{Client, Found, Lasting};
 use selfsame_proof::read::{Bundle, Policy, Report};
-use selfsame_registry::{Genesis, Machine, StateError, StateRead, never_changes};
+use selfsame_registry::{Genesis, Machine, StateError, StateRead};
 
 use crate::clock::Clock;
 use crate::error::{Error, Result};
@@ -78,7 +78,7 @@ impl Known {
             };
             let trusted = self.client().trust().from_height;
             let bundle = registry.read(&key, trusted).await?;
-            match self.accept(&key, &bundle)? >= view.height || never_changes(&key) {
+            match self.accept(&key, &bundle)? >= view.height || Machine::never_changes(&key) {
                 true => drop(view.fetched.insert(key, bundle.value)),
                 false => tokio::time::sleep(PAUSE).await,
             }
@@ -88,7 +88,7 @@ impl Known {
 
     /// Judges an answer; its height.
     fn accept(&self, key: &[u8], bundle: &Bundle) -> Result<u64> {
-        let lasting = match never_changes(key) {
+        let lasting = match Machine::never_changes(key) {
             true => Lasting::Forever,
             false => Lasting::Within(MAX_AGE),
         };
@@ -135,7 +135,7 @@ impl<'a> View<'a> {
     }
 
     fn remembered(&self, key: &[u8]) -> Option<Found> {
-        if never_changes(key) {
+        if Machine::never_changes(key) {
             return self.known.client().get(key, Lasting::Forever, self.now);
         }
         let lasting = Lasting::Within(REUSED_FOR);
