@@ -35,7 +35,7 @@ const DEADLINE: Duration = Duration::from_secs(10);
 /// An engine that does not answer is asked again after this long.
 const AGAIN: Duration = Duration::from_millis(100);
 /// How long a read waits for the signatures under a block that was just stored.
-const SIGNING: Duration = Duration::from_millis(500);
+const SIGNING: Duration = Duration::from_secs(2);
 
 /// Who signs this node's checkpoints.
 #[derive(Clone)]

@@ -14,7 +14,7 @@ use selfsame_app::registry::trust_root;
 use selfsame_crypto::encoding::{hex_decode, hex_encode};
 use selfsame_crypto::{KeyType, PrivateKey};
 use selfsame_did::Did;
-use selfsame_proof::read::{Bundle, Outcome, Policy, Question, judge};
+use selfsame_proof::read::{Bundle, Outcome, Policy, Question, TrustRoot, judge};
 use selfsame_registry::{
     Content, Genesis, Identifier, Operation, Rules, Transaction, Unsigned, network,
 };
@@ -247,6 +247,11 @@ impl NodeProcess {
 
     /// What the node answers for a key of the state, as a reader judges it who has the genesis alone.
     pub async fn proves(&self, genesis: &Genesis, key: &[u8]) -> Option<Vec<u8>> {
+        self.reads(key, &trust_root(genesis)).await.0
+    }
+
+    /// The same for a reader with this trust; and the trust the answer leads to.
+    pub async fn reads(&self, key: &[u8], trust: &TrustRoot) -> (Option<Vec<u8>>, TrustRoot) {
         let bundle = self
             .ask(&format!("read {}", hex_encode(key)))
             .await
@@ -263,9 +268,9 @@ impl NodeProcess {
             policy: &policy,
             now: Clock::default().now(),
         };
-        let report = judge(&bundle, &question, &trust_root(genesis));
+        let report = judge(&bundle, &question, trust);
         assert_eq!(report.outcome, Outcome::Verified, "{:?}", report.rules);
-        bundle.value
+        (bundle.value, report.trust.unwrap())
     }
 
     pub async fn resolves(&self, did: &Did) -> bool {
