@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use selfsame_abci::{Addresses, Engine, Home, Member, Network, Node, Setup, Signer};
+use selfsame_abci::{Addresses, Beginning, Engine, Home, Member, Network, Node, Setup, Signer};
 use selfsame_app::clock::Clock;
 use selfsame_app::keys::Keys;
 use selfsame_app::registry::Registry;
@@ -100,8 +100,13 @@ async fn start(folder: &Path, engine: Engine) -> Result<Vec<Arc<Node>>> {
         members.push(Member { name, addresses });
     }
     drop(held);
-    let what = ("latency", Clock::default().now(), Rules::default());
-    let network = Network::create(folder, what, &members)?;
+    let beginning = Beginning {
+        name: "latency".to_owned(),
+        time: Clock::default().now(),
+        rules: Rules::default(),
+        authorities: Vec::new(),
+    };
+    let network = Network::create(folder, beginning, &members)?;
     let mut nodes = Vec::new();
     for path in network.homes() {
         nodes.push(Arc::new(node(path, engine.clone()).await?));

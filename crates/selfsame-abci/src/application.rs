@@ -142,3 +142,6 @@ impl Application {
         *self.head.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(head);
     }
 }
+
+#[cfg(test)]
+mod tests;

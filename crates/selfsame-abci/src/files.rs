@@ -12,6 +12,7 @@ use selfsame_crypto::encoding::{base64_encode, hex_encode};
 use selfsame_crypto::time::UnixTime;
 use selfsame_crypto::{KeyType, PrivateKey, PublicKey};
 use selfsame_proof::validators::{Validator, ValidatorSet};
+use selfsame_registry::network::Member as Authority;
 use selfsame_registry::{Genesis, Rules};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -47,6 +48,19 @@ pub struct Member {
     pub name: String,
     /// Where it listens.
     pub addresses: Addresses,
+}
+
+/// What a new network begins with, but for its validators.
+#[derive(Clone, Debug)]
+pub struct Beginning {
+    /// Its name, for people.
+    pub name: String,
+    /// When it begins.
+    pub time: UnixTime,
+    /// Its rules.
+    pub rules: Rules,
+    /// Who has a role from the start: trustees, who change the validators and the rules, and others.
+    pub authorities: Vec<Authority>,
 }
 
 /// A new network: every file its nodes need.
@@ -85,15 +99,21 @@ impl Network {
     /// # Errors
     /// `BadRequest` for names and rules that can't be, `Conflict` if a folder is there already, `Internal` if the
     /// disk fails.
-    pub fn create(
-        at: &Path,
-        (name, time, rules): (&str, UnixTime, Rules),
-        members: &[Member],
-    ) -> Result<Self> {
+    pub fn create(at: &Path, beginning: Beginning, members: &[Member]) -> Result<Self> {
         let made: Vec<Made<'_>> = members.iter().map(Made::new).collect::<Result<_>>()?;
         let validators = made.iter().map(Made::validator).collect();
         let set = ValidatorSet::new(validators).map_err(malformed)?;
-        let genesis = Genesis::new(name, time, set, rules).map_err(malformed)?;
+        let Beginning {
+            name,
+            time,
+            rules,
+            authorities,
+        } = beginning;
+        let genesis = Genesis::new(&name, time, set, rules).map_err(malformed)?;
+        let genesis = match authorities.as_slice() {
+            [] => genesis,
+            _ => genesis.with_members(authorities).map_err(malformed)?,
+        };
         let engine_genesis = engine_genesis(&genesis)?;
         let mut homes = Vec::with_capacity(made.len());
         for one in &made {

@@ -35,7 +35,7 @@ const DEADLINE: Duration = Duration::from_secs(10);
 /// An engine that does not answer is asked again after this long.
 const AGAIN: Duration = Duration::from_millis(100);
 /// How long a read waits for the signatures under a block that was just stored.
-const SIGNING: Duration = Duration::from_millis(500);
+const SIGNING: Duration = Duration::from_secs(2);
 
 /// Who signs this node's checkpoints.
 #[derive(Clone)]
@@ -113,7 +113,7 @@ impl Node {
     /// `BadRequest` if the folder can't be used, `Internal` if the ledger belongs to another network.
     pub async fn start(setup: Setup) -> Result<Self> {
         let machine = Arc::new(Machine::new(setup.home.genesis().clone()));
-        let ledger = Ledger::open(setup.ledger, machine)?;
+        let ledger = Ledger::open(setup.ledger, machine)?.lagging();
         let head = ledger.head()?;
         tracing::info!(network = %ledger.machine().network(), node = setup.home.name(), height = head.height, size = head.log.size(), "registry opened");
         let set = signers(&ledger, &head)?;
@@ -254,7 +254,7 @@ impl Registry for Node {
         })
     }
 
-    async fn read(&self, key: &[u8], _trusted_height: u64) -> Result<Bundle> {
+    async fn read(&self, key: &[u8], trusted_height: u64) -> Result<Bundle> {
         let mut news = self.notes.subscribe();
         // Who has just written wants to read it: the votes for the next block bring the signatures.
         let up_to_date = async {
@@ -269,8 +269,14 @@ impl Registry for Node {
         };
         up_to_date.await;
         let noted = self.noted().ok_or_else(unsigned)?;
-        let bundle = self.ledger.prove(key, noted.head.tree, &noted.text)?;
-        bundle.ok_or_else(unsigned)
+        let proven = self.ledger.prove(key, noted.head.tree, &noted.text)?;
+        let handovers = self.ledger.handovers(trusted_height, noted.head.height)?;
+        proven
+            .map(|bundle| Bundle {
+                handovers,
+                ..bundle
+            })
+            .ok_or_else(unsigned)
     }
 
     async fn entries(&self, first: u64, count: usize) -> Result<Vec<RegistryEntry>> {

@@ -7,7 +7,8 @@ use bytes::Bytes;
 use selfsame_app::Error;
 use selfsame_app::registry::refused;
 use selfsame_crypto::hash::sha256;
-use selfsame_proof::validators::ValidatorSet;
+use selfsame_proof::read::Handover;
+use selfsame_proof::validators::{STATE_KEY, ValidatorSet};
 use selfsame_registry::{Applied, Block, Machine, Receipt, Refusal, Transaction};
 use tendermint::abci::types::ExecTxResult;
 use tendermint::abci::{request, response};
@@ -41,6 +42,8 @@ pub(crate) struct Consensus {
     application: Arc<Application>,
     /// The validators in the state, who vote from the height after the next on.
     validators: ValidatorSet,
+    /// The last block that changed them.
+    changed_at: u64,
     decided: Option<Decided>,
 }
 
@@ -49,8 +52,11 @@ impl Consensus {
     pub(crate) fn new(application: Arc<Application>) -> selfsame_app::Result<Self> {
         let ledger = &application.ledger;
         let validators = ledger.machine().validators(ledger);
+        let changes = ledger.machine().validator_changes(ledger, 1);
+        let changes = changes.map_err(Error::internal)?;
         Ok(Self {
             validators: validators.map_err(Error::internal)?,
+            changed_at: changes.last().map_or(0, |change| change.receipt.height),
             application,
             decided: None,
         })
@@ -215,7 +221,11 @@ impl Consensus {
             validators,
         } = decided;
         let application = self.application.clone();
-        let stored = application.ledger.append(&transactions, &applied).await;
+        let handover = self.handover()?;
+        let stored = application
+            .ledger
+            .append_and(&transactions, &applied, handover.as_ref());
+        let stored = stored.await;
         stored.map_err(|error| {
             Halt(format!(
                 "block {} could not be stored: {}",
@@ -223,9 +233,13 @@ impl Consensus {
             ))
         })?;
         let signers = self.validators.clone();
+        let stored_at = applied.head.height;
         let noted = application.notes.begin(applied.head.clone(), signers);
         noted.map_err(|error| Halt(error.reason))?;
         if let Some(validators) = validators {
+            if validators != self.validators {
+                self.changed_at = stored_at;
+            }
             self.validators = validators;
         }
         application.stands_at(applied.head);
@@ -243,6 +257,28 @@ impl Consensus {
             data: Bytes::new(),
             retain_height: height(0)?,
         })
+    }
+
+    /// Where the last block changed the validators: its checkpoint, which those before have signed in the votes for
+    /// the next block, and the proof that it has the new ones.
+    fn handover(&self) -> Result<Option<Handover>, Halt> {
+        let application = &self.application;
+        let Some(noted) = application.notes.newest() else {
+            return Ok(None);
+        };
+        let height = application.head().height;
+        if height == 0 || self.changed_at != height || noted.head.height != height {
+            return Ok(None);
+        }
+        let proven = application
+            .ledger
+            .prove(STATE_KEY, noted.head.tree, &noted.text);
+        let proven = proven.map_err(|error| Halt(error.reason))?;
+        Ok(proven.map(|bundle| Handover {
+            note: bundle.note,
+            set: self.validators.clone(),
+            proof: bundle.proof,
+        }))
     }
 
     fn tell(&self, which: (&[u8; 32], &[u8; 32]), result: &Result<Receipt, Refusal>) {

@@ -19,8 +19,13 @@ fn members(count: u16) -> Vec<Member> {
 }
 
 fn create(at: &Path, count: u16) -> Result<Network> {
-    let what = ("test", UnixTime(1_700_000_000), Rules::default());
-    Network::create(at, what, &members(count))
+    let beginning = Beginning {
+        name: "test".to_owned(),
+        time: UnixTime(1_700_000_000),
+        rules: Rules::default(),
+        authorities: Vec::new(),
+    };
+    Network::create(at, beginning, &members(count))
 }
 
 fn json(path: &Path) -> Value {

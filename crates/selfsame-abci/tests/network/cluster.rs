@@ -8,14 +8,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use selfsame_abci::{Addresses, Member, Network};
+use selfsame_abci::{Addresses, Beginning, Member, Network};
 use selfsame_app::clock::Clock;
 use selfsame_app::registry::trust_root;
 use selfsame_crypto::encoding::{hex_decode, hex_encode};
 use selfsame_crypto::{KeyType, PrivateKey};
 use selfsame_did::Did;
-use selfsame_proof::read::{Bundle, Outcome, Policy, Question, judge};
-use selfsame_registry::{Content, Genesis, Identifier, Operation, Rules, Transaction, Unsigned};
+use selfsame_proof::read::{Bundle, Outcome, Policy, Question, TrustRoot, judge};
+use selfsame_registry::{
+    Content, Genesis, Identifier, Operation, Rules, Transaction, Unsigned, network,
+};
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStdin, Command};
@@ -29,6 +31,8 @@ pub struct Cluster {
     folder: TempDir,
     members: Vec<Member>,
     pub genesis: Genesis,
+    /// Who may change the validators.
+    pub trustee: Actor,
     nodes: Vec<Option<NodeProcess>>,
 }
 
@@ -44,11 +48,21 @@ impl Cluster {
                 addresses,
             })
             .collect();
-        let what = ("test", Clock::default().now(), Rules::default());
-        let network = Network::create(folder.path(), what, &members).unwrap();
+        let trustee = PrivateKey::generate(KeyType::Ed25519).unwrap();
+        let beginning = Beginning {
+            name: "test".to_owned(),
+            time: Clock::default().now(),
+            rules: Rules::default(),
+            authorities: vec![network::Member {
+                key: trustee.public().clone(),
+                role: network::Role::Trustee,
+            }],
+        };
+        let network = Network::create(folder.path(), beginning, &members).unwrap();
         let mut cluster = Self {
             folder,
             members,
+            trustee: Actor::of(network.genesis(), trustee),
             genesis: network.genesis().clone(),
             nodes: (0..count).map(|_| None).collect(),
         };
@@ -233,6 +247,11 @@ impl NodeProcess {
 
     /// What the node answers for a key of the state, as a reader judges it who has the genesis alone.
     pub async fn proves(&self, genesis: &Genesis, key: &[u8]) -> Option<Vec<u8>> {
+        self.reads(key, &trust_root(genesis)).await.0
+    }
+
+    /// The same for a reader with this trust; and the trust the answer leads to.
+    pub async fn reads(&self, key: &[u8], trust: &TrustRoot) -> (Option<Vec<u8>>, TrustRoot) {
         let bundle = self
             .ask(&format!("read {}", hex_encode(key)))
             .await
@@ -249,9 +268,9 @@ impl NodeProcess {
             policy: &policy,
             now: Clock::default().now(),
         };
-        let report = judge(&bundle, &question, &trust_root(genesis));
+        let report = judge(&bundle, &question, trust);
         assert_eq!(report.outcome, Outcome::Verified, "{:?}", report.rules);
-        bundle.value
+        (bundle.value, report.trust.unwrap())
     }
 
     pub async fn resolves(&self, did: &Did) -> bool {
@@ -322,7 +341,10 @@ pub struct Actor {
 
 impl Actor {
     pub fn new(genesis: &Genesis) -> Self {
-        let key = PrivateKey::generate(KeyType::Ed25519).unwrap();
+        Self::of(genesis, PrivateKey::generate(KeyType::Ed25519).unwrap())
+    }
+
+    fn of(genesis: &Genesis, key: PrivateKey) -> Self {
         let network = genesis.network();
         let id = Identifier::of_key(key.public()).unwrap();
         Self {
@@ -344,6 +366,14 @@ impl Actor {
 
     pub fn deactivate(&self, nonce: u64) -> Transaction {
         self.signed(nonce, Operation::DeactivateDid { version: 2 }, &self.key)
+    }
+
+    pub fn remove_validator(&self, nonce: u64, name: &str) -> Transaction {
+        let operation = Operation::ChangeValidators {
+            add: Vec::new(),
+            remove: vec![name.to_owned()],
+        };
+        self.signed(nonce, operation, &self.key)
     }
 
     pub fn signed_by_another(&self) -> Transaction {

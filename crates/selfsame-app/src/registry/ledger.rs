@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use selfsame_did::{Did, Options, Resolution};
+use selfsame_proof::cbor::Item as _;
 use selfsame_proof::log::{Hash, LogRead, leaf_hash};
-use selfsame_proof::read::Bundle;
+use selfsame_proof::read::{Bundle, Handover, MAX_HANDOVERS};
 use selfsame_proof::tree::{self, NodeRead, Proof, ReadError, Root};
 use selfsame_registry::{
     Applied, Genesis, Head, Machine, Receipt, StateError, StateRead, Transaction,
@@ -96,6 +97,19 @@ impl Ledger {
     /// # Errors
     /// `Internal` if the store fails or the block does not follow.
     pub async fn append(&self, transactions: &[Transaction], applied: &Applied) -> Result<()> {
+        self.append_and(transactions, applied, None).await
+    }
+
+    /// Stores a block durably, and with it what hands readers over to the validators that the block before it made.
+    ///
+    /// # Errors
+    /// As [`Ledger::append`].
+    pub async fn append_and(
+        &self,
+        transactions: &[Transaction],
+        applied: &Applied,
+        handover: Option<&Handover>,
+    ) -> Result<()> {
         let logged = applied.logged.iter();
         let mut block = Block {
             height: applied.head.height,
@@ -112,12 +126,41 @@ impl Ledger {
                 .writes
                 .insert(OWNER.to_vec(), self.genesis().to_bytes());
         }
+        if let Some(handover) = handover {
+            let key = handover_key(block.height.saturating_sub(1));
+            block.writes.insert(key, handover.to_cbor());
+        }
         let changed = !block.writes.is_empty();
         let appended = self.store.append(block).await;
         if changed {
             self.known.forget();
         }
         appended.map(drop).map_err(Error::from)
+    }
+
+    /// The changes of validators that lead a reader who trusts those of height `from` to those who sign the checkpoint
+    /// of height `to`.
+    ///
+    /// # Errors
+    /// `Internal` if the store fails.
+    pub fn handovers(&self, from: u64, to: u64) -> Result<Vec<Handover>> {
+        let changes = self
+            .machine
+            .validator_changes(self, MAX_HANDOVERS)
+            .map_err(Error::internal)?;
+        let mut heights: Vec<u64> = changes
+            .iter()
+            .map(|change| change.receipt.height)
+            .filter(|height| *height > 0 && (from..to).contains(height))
+            .collect();
+        heights.dedup();
+        let mut handovers = Vec::with_capacity(heights.len());
+        for height in heights {
+            if let Some(bytes) = self.store.get(&handover_key(height))? {
+                handovers.push(Handover::from_cbor(&bytes).map_err(Error::internal)?);
+            }
+        }
+        Ok(handovers)
     }
 
     /// The receipt of a logged transaction.
@@ -313,6 +356,11 @@ fn before(height: u64, key: &[u8]) -> Vec<u8> {
 /// Where the root of a subtree of 256^`level` entries stands; no key of the machine's state begins like this.
 fn subtree(level: u8, index: u64) -> Vec<u8> {
     format!("log/{level}/{index}").into_bytes()
+}
+
+/// Where the handover made by a block is; no key of the machine's state begins like this.
+fn handover_key(height: u64) -> Vec<u8> {
+    format!("handover/{height}").into_bytes()
 }
 
 fn entry(transaction: &Transaction) -> Entry {
