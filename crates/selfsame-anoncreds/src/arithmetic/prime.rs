@@ -21,10 +21,10 @@ use crate::random::Random;
 
 /// Rounds for a number that somebody else chose: each lets a composite pass with a chance of 1/4 at most.
 const ROUNDS: usize = 64;
-/// Rounds for a candidate of our own, after one to the base 2. Of random odd numbers of 600 bits that are composite
-/// far fewer than 2^-80 pass five rounds (Damgård, Landrock and Pomerance 1993). That is proven for numbers from the
-/// whole length, and e comes from a short range of it, so this stays at twice eight rounds, which is cheap: they
-/// run for the last candidate alone, eight at a time.
+/// Rounds for a candidate of our own, after one to the base 2. Of the random odd numbers of 600 bits that pass five
+/// rounds fewer than one in 2^80 is composite (Damgård, Landrock and Pomerance 1993). That is proven for numbers from
+/// the whole length, and e comes from a short range of it, so there are sixteen. They run for the last candidate
+/// alone, eight at a time, and cost little.
 const OWN_ROUNDS: usize = 16;
 /// Small primes are those below this.
 const SMALL: usize = 1 << 19;

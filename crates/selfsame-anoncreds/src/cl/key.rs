@@ -138,6 +138,12 @@ impl CredentialKey {
             .saturating_mul(number.saturating_add(number.div_ceil(4)))
     }
 
+    /// The memory of the tables that are built, in bytes.
+    pub fn table_bytes(&self) -> usize {
+        let tables = self.0.tables.get().into_iter().flatten();
+        tables.map(FixedBase::bytes).fold(0, usize::saturating_add)
+    }
+
     /// The correctness proof that was found good, if one was.
     pub(crate) fn proven(&self) -> &OnceLock<KeyCorrectnessProof> {
         &self.0.proven

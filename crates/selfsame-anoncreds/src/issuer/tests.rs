@@ -9,6 +9,8 @@ use crate::format::{AttributeValue, Holder, RevocationStatusList};
 use crate::holder::{Expected, NamedSecret, create_credential_request, process_credential};
 use crate::testing::{World, change, ctx, leaves, link_secret, sample};
 
+mod known;
+
 fn values() -> CredentialValues {
     CredentialValues::of([
         ("Name", "Bob"),
@@ -69,7 +71,8 @@ fn a_credential_is_issued_and_its_holder_accepts_it() {
             place,
         };
         let credential = world.issuer.create_credential(&issuance, &ctx(3)).unwrap();
-        let again = Credential::from_json(credential.to_json().unwrap().as_bytes()).unwrap();
+        let again =
+            Credential::from_json(credential.to_json().unwrap().as_bytes()).unwrap();
         assert_eq!(again, credential);
         assert_eq!(credential.rev_reg_id.is_some(), place.is_some());
         let mut expected = Expected {

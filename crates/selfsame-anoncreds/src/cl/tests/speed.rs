@@ -1,4 +1,9 @@
 //! How long each operation takes; run by hand: `cargo test -p selfsame-anoncreds -- --ignored speed --nocapture`.
+#![expect(
+    clippy::disallowed_macros,
+    clippy::too_many_lines,
+    reason = "figures for people, one operation after the other"
+)]
 
 use std::collections::BTreeMap;
 #[allow(clippy::disallowed_types, reason = "a measurement")]
