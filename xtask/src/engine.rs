@@ -34,7 +34,7 @@ pub fn prepare() -> Result<bool, String> {
         folder().display()
     );
     let package = format!("{MODULE}/cmd/cometbft@{VERSION}");
-    let mut command = Command::new("go");
+    let mut command = go();
     command
         .args(["install", &package])
         .env("GOBIN", folder())
@@ -84,7 +84,7 @@ fn is_ours(program: &Path) -> Result<bool, String> {
     if go_version().is_none() {
         install_go()?;
     }
-    let output = Command::new("go")
+    let output = go()
         .args(["version", "-m"])
         .arg(program)
         .output()
@@ -115,6 +115,16 @@ fn toolchain() -> Result<Option<String>, String> {
     }
 }
 
+/// Go from the path, or from where its own archive puts it.
+fn go() -> Command {
+    let archive = Path::new("/usr/local/go/bin/go");
+    let on_path = Command::new("go").arg("version").output().is_ok();
+    if !on_path && archive.exists() {
+        return Command::new(archive);
+    }
+    Command::new("go")
+}
+
 fn install_go() -> Result<(), String> {
     println!("    missing: Go (builds CometBFT)");
     machine::install(&["golang-go"])
@@ -122,7 +132,7 @@ fn install_go() -> Result<(), String> {
 
 /// What `go version` says, as numbers.
 fn go_version() -> Option<(u32, u32)> {
-    let output = Command::new("go").arg("version").output().ok()?;
+    let output = go().arg("version").output().ok()?;
     parse_version(&String::from_utf8_lossy(&output.stdout))
 }
 
