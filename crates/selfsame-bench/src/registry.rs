@@ -83,7 +83,7 @@ pub async fn run(
     };
     let mut stage = Stage::embedded(program, &scratch.join("embedded")).await?;
     writes::singles(&mut bench, &mut stage).await?;
-    writes::batches(&mut bench, &mut stage).await?;
+    writes::batches(&mut bench, &stage).await?;
     reads::measure(&mut bench, &stage).await?;
     Ok(Report {
         bench: NAME,

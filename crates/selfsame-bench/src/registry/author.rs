@@ -18,6 +18,9 @@ pub const TRANSACTIONS: &str = "/registry/transactions";
 
 const KEY: &str = "key-1";
 
+/// Operations after which somebody else goes on: a network lets an author write 100,000 in an hour.
+const TIRED_AFTER: u64 = 90_000;
+
 /// A registered DID with its key.
 pub struct Author {
     network: Network,
@@ -53,6 +56,11 @@ impl Author {
         let created = author.transaction(vec![Operation::CreateDid(content)])?;
         client.post_cbor(TRANSACTIONS, token, created).await?;
         Ok(author)
+    }
+
+    /// Whether the network's quota of an author is nearly used up.
+    pub fn is_tired(&self) -> bool {
+        self.lists >= TIRED_AFTER
     }
 
     /// What a reader trusts who has the genesis.

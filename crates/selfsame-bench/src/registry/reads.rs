@@ -14,7 +14,7 @@ use crate::report::{Bar, Figure};
 use crate::statistics::Sample;
 
 /// Different objects that are read.
-const OBJECTS: u64 = 512;
+const OBJECTS: u64 = 256;
 /// Connections that read at once.
 const READERS: u64 = 16;
 /// Seconds an object may be old when it is answered from memory.

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use tokio::task::JoinSet;
 
-use super::author::TRANSACTIONS;
+use super::author::{Author, TRANSACTIONS};
 use super::{Bench, Stage};
 use crate::Error;
 use crate::report::{Bar, Figure};
@@ -48,7 +48,7 @@ pub async fn singles(bench: &mut Bench<'_>, stage: &mut Stage) -> Result<(), Err
 }
 
 /// Operations a second where each transaction carries many.
-pub async fn batches(bench: &mut Bench<'_>, stage: &mut Stage) -> Result<(), Error> {
+pub async fn batches(bench: &mut Bench<'_>, stage: &Stage) -> Result<(), Error> {
     let runs = bench.plan.runs;
     bench.progress.begin("batched writes", runs as u64);
     let mut rates = Sample::default();
@@ -69,14 +69,18 @@ pub async fn batches(bench: &mut Bench<'_>, stage: &mut Stage) -> Result<(), Err
 
 /// Each writer has its own transaction under way and is handed the next when it is answered.
 #[expect(clippy::disallowed_methods, reason = "time is what is measured")]
-async fn batched(stage: &mut Stage, length: Duration) -> Result<f64, Error> {
+async fn batched(stage: &Stage, length: Duration) -> Result<f64, Error> {
+    let mut author = Author::register(&stage.client, &stage.server.operator).await?;
     let began = Instant::now();
     let mut writers = JoinSet::new();
     let mut operations = 0;
     loop {
         let over = began.elapsed() >= length;
         while !over && writers.len() < WRITERS {
-            let transaction = stage.author.anchors(BATCH)?;
+            if author.is_tired() {
+                author = Author::register(&stage.client, &stage.server.operator).await?;
+            }
+            let transaction = author.anchors(BATCH)?;
             let (client, token) = (stage.client.clone(), stage.server.operator.clone());
             writers.spawn(async move { client.post_cbor(TRANSACTIONS, &token, transaction).await });
         }
