@@ -45,6 +45,7 @@ pub struct Parts {
 /// One instance.
 pub struct App {
     pub(crate) shared: Arc<Shared>,
+    pub(crate) ledger: Option<Arc<dyn LedgerStore>>,
     operator: Operator,
     dids: Dids,
     issuer: Option<Arc<Issuer>>,
@@ -64,6 +65,7 @@ impl App {
         parts: Parts,
     ) -> Result<(Arc<Self>, Option<SecretString>)> {
         config.resolver.check(&config.trust)?;
+        crate::copies::begin(&parts.store).await?;
         let keys = Keys::new(parts.store.clone());
         let clock = Clock::default();
         let own = (parts.store.clone(), keys.clone(), clock.clone());
@@ -97,6 +99,7 @@ impl App {
                 .wallet
                 .then(|| Arc::new(Wallet::new(shared.clone()))),
             dids: Dids::new(shared.clone()),
+            ledger: parts.ledger,
             operator,
             ready_since: OnceLock::new(),
             stopping: watch::channel(false).0,

@@ -12,6 +12,7 @@ use selfsame_openid4vc::verifier::{Answered, Declined, State};
 use selfsame_store::{Record, TenantId};
 use serde::{Deserialize, Serialize};
 
+use crate::accounts::decode;
 use crate::at_hand::AtHand;
 use crate::error::{Error, Result};
 use crate::identity::Identity;
@@ -21,7 +22,7 @@ use crate::view::verifier::{
 };
 
 /// The kind of the records that hold requests.
-const VERIFICATION: &str = "verification";
+pub(crate) const VERIFICATION: &str = "verification";
 
 /// The organisation that asks.
 pub(crate) fn tenant() -> TenantId {
@@ -46,6 +47,15 @@ struct RequestRecord {
     max_status_age: Option<u64>,
     /// SHA-256 of the secret of the browser that asked, in the same-device flow.
     browser: Option<[u8; 32]>,
+}
+
+/// Whether a request can still be answered.
+///
+/// # Errors
+/// If the record is none of a request.
+pub(crate) fn is_open(record: &Record) -> Result<bool> {
+    let kept: RequestRecord = decode(&record.value)?;
+    Ok(matches!(kept.state, State::Created(_) | State::Fetched(_)))
 }
 
 impl Verifier {

@@ -1,6 +1,7 @@
 //! The front: seals what goes down, opens what comes up, and hashes what is looked for.
 
 mod allocate;
+mod copy;
 mod effects;
 mod sealing;
 

@@ -235,3 +235,101 @@ async fn a_ledger_is_the_same_after_reopening() {
     assert_eq!(ledger.get(b"key").unwrap(), Some(b"value".to_vec()));
     assert_eq!(ledger.entry(1).unwrap().unwrap().entry.bytes, [2]);
 }
+
+fn vault() -> Vault {
+    Vault::from_master(SealingKey::from_bytes([1; 32]))
+}
+
+async fn opened(file: &std::path::Path) -> Store {
+    let backend = Arc::new(Sqlite::open(file).unwrap());
+    Store::open(backend, vault()).await.unwrap()
+}
+
+#[tokio::test]
+async fn a_copy_made_while_others_write_holds_one_moment_and_knows_that_it_is_a_copy() {
+    let dir = TempDir::new().unwrap();
+    let store = opened(&dir.path().join("store.db")).await;
+    let put = |number: u64| {
+        let id = number.to_string();
+        Batch::new(tenant())
+            .put(Put::new("a", &id, vec![1]))
+            .put(Put::new("b", &id, vec![2]))
+    };
+    for number in 0..20 {
+        store.commit(put(number)).await.unwrap();
+    }
+    let writing = tokio::spawn({
+        let store = store.clone();
+        async move {
+            for number in 20..200 {
+                store.commit(put(number)).await.unwrap();
+            }
+        }
+    });
+    let file = dir.path().join("copy").join("store.db");
+    store.copy(&file).await.unwrap();
+    writing.await.unwrap();
+    assert_eq!(store.copied_at().await.unwrap(), None);
+
+    let names: Vec<_> = std::fs::read_dir(dir.path().join("copy"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
+    assert_eq!(names, ["store.db"]);
+    Sqlite::check(&file).unwrap();
+    let copy = opened(&file).await;
+    assert!(copy.copied_at().await.unwrap().is_some());
+    let page = selfsame_store::Page::first(500);
+    let ids = |records: Vec<selfsame_store::Record>| -> Vec<String> {
+        records.into_iter().map(|record| record.id).collect()
+    };
+    let a = ids(copy.list(&tenant(), "a", &page).await.unwrap());
+    let b = ids(copy.list(&tenant(), "b", &page).await.unwrap());
+    assert!(a.len() >= 20 && a == b, "{} and {}", a.len(), b.len());
+}
+
+#[tokio::test]
+async fn whoever_begins_with_a_copy_is_given_no_number_again() {
+    let dir = TempDir::new().unwrap();
+    let store = opened(&dir.path().join("store.db")).await;
+    store.allocate(&tenant(), "place", 3).await.unwrap();
+    let file = dir.path().join("copy.db");
+    store.copy(&file).await.unwrap();
+    let since = store.allocate(&tenant(), "place", 5_000).await.unwrap();
+
+    let copy = opened(&file).await;
+    copy.begin_with_copy(Batch::new(TenantId::instance()), 1 << 32)
+        .await
+        .unwrap();
+    assert_eq!(copy.copied_at().await.unwrap(), None);
+    let next = copy.allocate(&tenant(), "place", 1).await.unwrap();
+    assert!(
+        next.start >= since.end + (1 << 31),
+        "{next:?} after {since:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_copy_never_overwrites_and_a_damaged_one_is_found_out() {
+    let dir = TempDir::new().unwrap();
+    let store = opened(&dir.path().join("store.db")).await;
+    for number in 0..50 {
+        let put = Put::new("a", number.to_string(), vec![7; 2_000]);
+        store.commit(Batch::new(tenant()).put(put)).await.unwrap();
+    }
+    let file = dir.path().join("copy.db");
+    store.copy(&file).await.unwrap();
+    assert!(matches!(
+        store.copy(&file).await,
+        Err(StoreError::Storage(_))
+    ));
+    let mut bytes = std::fs::read(&file).unwrap();
+    let middle = bytes.len() / 2 / 4_096 * 4_096;
+    bytes[middle..middle + 64].fill(0xff);
+    std::fs::write(&file, bytes).unwrap();
+    assert!(Sqlite::check(&file).is_err());
+    assert!(matches!(
+        SqliteLedger::check(dir.path().join("store.db")),
+        Err(StoreError::Foreign(_))
+    ));
+}

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use selfsame_app::config::{
     Config, IssuerConfig, RegistryConfig, ResolverConfig, Roles, TrustConfig, VerifierConfig,
 };
+use selfsame_app::copies::{Copies, LEDGER_FILE, STORE_FILE};
 use selfsame_app::{App, Parts};
 use selfsame_crypto::SecretString;
 use selfsame_net::{Net, Settings};
@@ -19,7 +20,7 @@ use url::Url;
 
 use crate::client::Client;
 use crate::exit::Failure;
-use crate::master_key::{self, Custody};
+use crate::master_key::{self, Custody, SALT_FILE};
 
 /// Where and as what an instance starts.
 pub struct Launch {
@@ -123,6 +124,10 @@ impl Launch {
         let (stop, stopped) = oneshot::channel();
         let settings = selfsame_server::Settings {
             tls,
+            copies: Some(Copies {
+                folder: self.data.join("backups"),
+                with: vec![self.data.join(SALT_FILE)],
+            }),
             ..selfsame_server::Settings::default()
         };
         let served = tokio::spawn(selfsame_server::serve(
@@ -171,12 +176,12 @@ impl Launch {
                 .hint("another instance may have it open; or name another directory with --data")
         };
         let vault = Vault::from_master(master_key::load(&self.custody, &self.data)?);
-        let backend = Sqlite::open(self.data.join("store.sqlite")).map_err(unusable)?;
+        let backend = Sqlite::open(self.data.join(STORE_FILE)).map_err(unusable)?;
         let store = Store::open(Arc::new(backend), vault)
             .await
             .map_err(unusable)?;
         let ledger = if self.roles.registry {
-            let ledger = SqliteLedger::open(self.data.join("ledger.sqlite")).map_err(unusable)?;
+            let ledger = SqliteLedger::open(self.data.join(LEDGER_FILE)).map_err(unusable)?;
             Some(Arc::new(ledger) as Arc<dyn selfsame_store::ledger::LedgerStore>)
         } else {
             None

@@ -23,7 +23,7 @@ use crate::events::EventKind;
 use crate::gather::Freshness;
 use crate::view::issuer::Template;
 
-const GRANT: &str = "grant";
+pub(crate) const GRANT: &str = "grant";
 const NONCE: &str = "nonce";
 /// A step that lost a race is taken again on what won; more races than this are no accident.
 const RACES_MAX: usize = 4;

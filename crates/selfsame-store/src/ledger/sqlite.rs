@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
@@ -52,6 +52,7 @@ const HEAD: &str = "SELECT height, size, head FROM blocks ORDER BY height DESC L
 
 /// Keeps the ledger in one file, which one process has open at a time.
 pub struct SqliteLedger {
+    path: PathBuf,
     readers: Readers,
     writer: Arc<Mutex<Connection>>,
     meter: Arc<Meter>,
@@ -66,11 +67,17 @@ impl SqliteLedger {
         let (lock, writer) = file::open_writer(path, &FORMAT)?;
         let (readers, writer) = (Readers::open(path)?, Arc::new(Mutex::new(writer)));
         Ok(Self {
+            path: path.to_owned(),
             readers,
             writer,
             meter: Arc::default(),
             _lock: lock,
         })
+    }
+
+    /// Looks through a file that nobody writes for damage; a file of another kind or layout is refused.
+    pub fn check(path: impl AsRef<Path>) -> Result<()> {
+        file::check(path.as_ref(), &FORMAT)
     }
 
     fn one<T>(
@@ -147,6 +154,18 @@ impl LedgerStore for SqliteLedger {
         appending
             .await
             .map_err(|_| StoreError::Storage("an append was cut off".to_owned()))?
+    }
+
+    async fn copy(&self, to: &Path) -> Result<()> {
+        let (from, to) = (self.path.clone(), to.to_owned());
+        file::aside(move || {
+            file::copy(&from, &to)?;
+            let (lock, connection) = file::open_writer(&to, &FORMAT)?;
+            connection.pragma_update(None, "journal_mode", "DELETE")?;
+            drop((connection, lock));
+            Ok(std::fs::remove_file(file::lock_of(&to))?)
+        })
+        .await
     }
 
     fn meter(&self) -> &Meter {

@@ -109,6 +109,9 @@ impl<'a> Apply<'a> {
                 Write::Reserve(tenant, counter, count) => outcome
                     .reserved
                     .push(self.reserve(&tenant, &counter, count)?),
+                Write::Leap(by) => {
+                    self.run("UPDATE counters SET next = next + ?1", [sql(by)])?;
+                }
                 Write::Purge(before, limit) => outcome.purged += self.purge(before, limit)?,
             }
         }
