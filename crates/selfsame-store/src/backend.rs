@@ -158,6 +158,11 @@ pub struct Backlog {
 pub trait Backend: Send + Sync {
     /// The record there, unless absent or expired.
     async fn read(&self, place: &Place, now: UnixTime) -> Result<Option<SealedRecord>>;
+    /// The version of the record there, unless absent or expired.
+    async fn version(&self, place: &Place, now: UnixTime) -> Result<Option<u64>> {
+        let record = self.read(place, now).await?;
+        Ok(record.map(|record| record.version))
+    }
     /// Records of a tag key.
     async fn find(&self, tag: &[u8], window: Window, now: UnixTime) -> Result<Vec<SealedRecord>>;
     /// Records of a tenant's kind.

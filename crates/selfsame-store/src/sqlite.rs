@@ -187,6 +187,17 @@ impl Backend for Sqlite {
         })
     }
 
+    async fn version(&self, place: &Place, now: UnixTime) -> Result<Option<u64>> {
+        self.now(|connection| {
+            let values = params![place.tenant.as_str(), place.kind, place.id, sql(now.0)];
+            let version = connection
+                .prepare_cached(schema::VERSION)?
+                .query_row(values, |row| row.get::<_, i64>(0))
+                .optional()?;
+            Ok(version.map(i64::cast_unsigned))
+        })
+    }
+
     async fn find(&self, tag: &[u8], window: Window, now: UnixTime) -> Result<Vec<SealedRecord>> {
         let ((query, from), tag) = (directed(schema::FIND, window), tag.to_vec());
         let read = move |connection: &Connection| {

@@ -85,6 +85,12 @@ impl Store {
         open(&keys, tenant, kind, sealed).map(Some)
     }
 
+    /// The version of the record, unless absent or expired: for whoever has the record of that version already.
+    pub async fn version(&self, tenant: &TenantId, kind: &str, id: &str) -> Result<Option<u64>> {
+        let place = place(tenant, kind, id);
+        self.0.backend.version(&place, self.now()).await
+    }
+
     /// The records with the tag, in order of insertion.
     #[allow(
         clippy::too_many_arguments,

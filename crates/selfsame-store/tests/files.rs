@@ -60,7 +60,7 @@ fn files_of_another_release_are_refused() {
     }
     assert!(matches!(
         Sqlite::open(&store),
-        Err(StoreError::OtherLayout { found: 9, known: 1 })
+        Err(StoreError::OtherLayout { found: 9, known: 2 })
     ));
     assert!(matches!(
         SqliteLedger::open(&ledger),
