@@ -39,6 +39,7 @@ pub(crate) struct Application {
     notes: Arc<Notes>,
     signer: Signer,
     clock: Clock,
+    retained_blocks: u64,
     /// The head the last block left; the store has it too, but every check asks for it.
     head: Mutex<Arc<Head>>,
     doubts: Doubts,
@@ -52,6 +53,7 @@ pub(crate) struct Parts {
     pub(crate) notes: Arc<Notes>,
     pub(crate) signer: Signer,
     pub(crate) clock: Clock,
+    pub(crate) retained_blocks: u64,
 }
 
 impl Application {
@@ -67,6 +69,7 @@ impl Application {
             notes: parts.notes,
             signer: parts.signer,
             clock: parts.clock,
+            retained_blocks: parts.retained_blocks,
             head: Mutex::new(Arc::new(head)),
             doubts: Doubts::default(),
         })

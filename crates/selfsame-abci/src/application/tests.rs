@@ -49,6 +49,7 @@ impl World {
             notes: Arc::new(notes),
             signer,
             clock: Clock::default(),
+            retained_blocks: 30,
         };
         let application = Arc::new(Application::new(parts).unwrap());
         Self {
