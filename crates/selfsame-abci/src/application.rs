@@ -3,6 +3,8 @@
 mod answers;
 mod consensus;
 mod doubts;
+mod replay;
+mod snapshots;
 mod validators;
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,6 +27,7 @@ use crate::waiting::Waiting;
 use answers::{Code, checked, not_checked};
 pub(crate) use consensus::Consensus;
 use doubts::Doubts;
+use snapshots::Snapshots;
 pub(crate) use validators::signers;
 
 /// The engine can't go on with this node: its reason, for the operator.
@@ -43,6 +46,7 @@ pub(crate) struct Application {
     /// The head the last block left; the store has it too, but every check asks for it.
     head: Mutex<Arc<Head>>,
     doubts: Doubts,
+    snapshots: Snapshots,
 }
 
 /// What an application is made of.
@@ -72,6 +76,7 @@ impl Application {
             retained_blocks: parts.retained_blocks,
             head: Mutex::new(Arc::new(head)),
             doubts: Doubts::default(),
+            snapshots: Snapshots::default(),
         })
     }
 

@@ -27,7 +27,7 @@ const FRAME_BYTES: usize = 6;
 /// The engine's blocks are pruned once in so many.
 const PRUNING_STEP: u64 = 10;
 /// What a node that joins by a snapshot needs of the blocks after it, and some time to fetch them.
-const RETAINED_MIN: u64 = 20;
+const RETAINED_MIN: u64 = 50;
 /// The length of an Ed25519 signature, which is all that a vote extension is.
 const SIGNATURE_BYTES: usize = 64;
 
@@ -232,7 +232,7 @@ impl Consensus {
         let stored = stored.await;
         stored.map_err(|error| {
             Halt(format!(
-                "block {} could not be stored: {}",
+                "block {} could not be stored (is the disk full?): {}",
                 applied.head.height, error.reason
             ))
         })?;
@@ -247,6 +247,7 @@ impl Consensus {
             self.validators = validators;
         }
         application.stands_at(applied.head);
+        application.snapshots.after(application.notes.newest());
         let logged = applied.logged.iter();
         application
             .doubts

@@ -1,5 +1,8 @@
 //! What the engine asks, asked without an engine.
 
+mod snapshots;
+mod times;
+
 use std::path::Path;
 
 use selfsame_app::keys::Keys;
@@ -30,15 +33,25 @@ struct World {
     consensus: Consensus,
     genesis: Genesis,
     homes: Vec<Home>,
-    _folder: tempfile::TempDir,
+    folder: Arc<tempfile::TempDir>,
 }
 
 impl World {
     async fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let genesis = network(folder.path());
+        let folder = Arc::new(tempfile::tempdir().unwrap());
+        network(folder.path());
+        Self::of(folder, 0).await
+    }
+
+    /// Another node of the same network, which has no block yet.
+    async fn neighbour(&self, n: usize) -> Self {
+        Self::of(self.folder.clone(), n).await
+    }
+
+    async fn of(folder: Arc<tempfile::TempDir>, n: usize) -> Self {
         let homes = ["a", "b", "c"].map(|name| Home::open(&folder.path().join(name)).unwrap());
-        let signer = signer(&homes[0]).await;
+        let genesis = homes[0].genesis().clone();
+        let signer = signer(&homes[n]).await;
         let machine = Arc::new(Machine::new(genesis.clone()));
         let ledger = Ledger::open(Arc::new(MemoryLedger::new()), machine).unwrap();
         let head = ledger.head().unwrap();
@@ -57,7 +70,7 @@ impl World {
             application,
             genesis,
             homes: homes.into(),
-            _folder: folder,
+            folder,
         }
     }
 
@@ -80,6 +93,23 @@ impl World {
         let finalized = self.consensus.finalize(&decided(height, txs)).unwrap();
         self.consensus.commit().await.unwrap();
         finalized
+    }
+
+    /// Has the others sign the checkpoint of the last block, as in the votes for the next one.
+    fn complete(&self) {
+        let next = u32::try_from(self.stored().height).unwrap() + 1;
+        let own = self.homes[0].checkpoint_key().unwrap();
+        let (_, bytes) = self.application.notes.to_sign();
+        assert!(
+            self.application
+                .notes
+                .add_own("a", &own.sign(&bytes).unwrap())
+        );
+        for node in [1, 2] {
+            let vote = self.vote(next, node, node);
+            let verified = self.consensus.verify(&vote);
+            assert_eq!(verified, response::VerifyVoteExtension::Accept);
+        }
     }
 
     fn stored(&self) -> Head {

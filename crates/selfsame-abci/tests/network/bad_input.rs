@@ -11,13 +11,10 @@ use crate::TURN;
 use crate::cluster::{Actor, Cluster, until};
 use crate::told::Told;
 
-#[tokio::test]
-async fn what_is_not_right_is_refused_at_the_engines_own_door_with_its_reason() {
-    let _turn = TURN.lock().await;
-    let cluster = Cluster::start(1).await;
-    let (told, elsewhere) = (Told::default(), Cluster::create(1, &[]));
-    let known = told.write(&cluster, 0).await;
-    let head = cluster.agree().await;
+/// A transaction's bytes, with the code and its space that it is refused with.
+type Case = (&'static str, Vec<u8>, (u32, &'static str));
+
+fn cases(known: &Actor, cluster: &Cluster, elsewhere: &Cluster) -> Vec<Case> {
     let new = || Actor::new(&cluster.genesis);
     let good = new().create().to_bytes();
     let (mut flipped, mut longer) = (good.clone(), good.clone());
@@ -25,7 +22,7 @@ async fn what_is_not_right_is_refused_at_the_engines_own_door_with_its_reason() 
     flipped[good.len() - 2] ^= 1;
     longer.push(0);
     let of = |transaction: Transaction| transaction.to_bytes();
-    let cases = [
+    vec![
         ("nothing", Vec::new(), (1, "malformed")),
         ("noise", vec![0xa0; 40], (1, "malformed")),
         (
@@ -66,10 +63,19 @@ async fn what_is_not_right_is_refused_at_the_engines_own_door_with_its_reason() 
             of(Actor::new(&elsewhere.genesis).create()),
             (2, "wrong_network"),
         ),
-    ];
+    ]
+}
+
+#[tokio::test]
+async fn what_is_not_right_is_refused_at_the_engines_own_door_with_its_reason() {
+    let _turn = TURN.lock().await;
+    let cluster = Cluster::start(1).await;
+    let (told, elsewhere) = (Told::default(), Cluster::create(1, &[]));
+    let known = told.write(&cluster, 0).await;
+    let head = cluster.agree().await;
     let rpc = cluster.rpc(0);
     let mut wrong = Vec::new();
-    for (what, bytes, (code, space)) in cases {
+    for (what, bytes, (code, space)) in cases(&known, &cluster, &elsewhere) {
         let answer = hand_in(rpc, &bytes);
         let result = &answer["result"];
         let reason = result["log"].as_str().unwrap_or_default();
@@ -156,7 +162,7 @@ fn hand_in(rpc: SocketAddr, bytes: &[u8]) -> Value {
     clippy::disallowed_methods,
     reason = "a stranger who has got at the engine's door"
 )]
-fn call(rpc: SocketAddr, method: &str, parameters: Value) -> Value {
+pub fn call(rpc: SocketAddr, method: &str, parameters: Value) -> Value {
     let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": parameters });
     let body = body.to_string();
     let mut stream = TcpStream::connect(rpc).unwrap();

@@ -8,6 +8,7 @@ mod disks;
 mod flood;
 mod four;
 mod halves;
+mod joining;
 mod load;
 mod lost;
 mod one;
