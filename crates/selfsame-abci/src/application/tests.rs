@@ -11,6 +11,7 @@ use selfsame_crypto::seal::SealingKey;
 use selfsame_crypto::{KeyHandle, KeyType, PrivateKey};
 use selfsame_proof::checkpoint::Checkpoint;
 use selfsame_proof::note::SignedNote;
+use selfsame_registry::network as authority;
 use selfsame_registry::{Content, Genesis, Identifier, Machine, Operation, Rules, Unsigned};
 use selfsame_store::ledger::MemoryLedger;
 use selfsame_store::{Memory, Store, TenantId, Vault};
@@ -26,6 +27,8 @@ use crate::files::{Addresses, Beginning, Home, Member, Network, app_state};
 use crate::notes::address_of;
 
 const BEGAN: i64 = 1_700_000_000;
+/// Where a test's network has the key of who may change its validators.
+const TRUSTEE: &str = "trustee.key";
 
 /// A network of three, of which this node is the first.
 struct World {
@@ -105,11 +108,30 @@ impl World {
                 .notes
                 .add_own("a", &own.sign(&bytes).unwrap())
         );
+        // Who was removed is none of those who sign.
         for node in [1, 2] {
-            let vote = self.vote(next, node, node);
-            let verified = self.consensus.verify(&vote);
-            assert_eq!(verified, response::VerifyVoteExtension::Accept);
+            self.consensus.verify(&self.vote(next, node, node));
         }
+        let noted = self.application.notes.newest().unwrap();
+        assert_eq!(noted.head, self.stored());
+    }
+
+    /// The trustee removes the third validator.
+    fn removal(&self) -> Bytes {
+        let pkcs8 = std::fs::read(self.folder.path().join(TRUSTEE)).unwrap();
+        let key = PrivateKey::from_pkcs8(&pkcs8).unwrap();
+        let operation = Operation::ChangeValidators {
+            add: Vec::new(),
+            remove: vec!["c".to_owned()],
+        };
+        let id = Identifier::of_key(key.public()).unwrap();
+        let unsigned = Unsigned::new(&self.genesis.network(), id, 1, operation);
+        let signature = key.sign(unsigned.signing_bytes()).unwrap();
+        unsigned
+            .signed("key-1", &signature)
+            .unwrap()
+            .to_bytes()
+            .into()
     }
 
     fn stored(&self) -> Head {
@@ -141,11 +163,16 @@ fn network(at: &Path) -> Genesis {
         name: name.to_owned(),
         addresses,
     });
+    let trustee = PrivateKey::generate(KeyType::Ed25519).unwrap();
+    std::fs::write(at.join(TRUSTEE), trustee.to_pkcs8().unwrap().expose()).unwrap();
     let beginning = Beginning {
         name: "test".to_owned(),
         time: answers::seconds(time(0)),
         rules: Rules::default(),
-        authorities: Vec::new(),
+        authorities: vec![authority::Member {
+            key: trustee.public().clone(),
+            role: authority::Role::Trustee,
+        }],
     };
     let network = Network::create(at, beginning, &members).unwrap();
     network.genesis().clone()

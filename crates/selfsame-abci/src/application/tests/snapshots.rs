@@ -94,12 +94,15 @@ impl Parcel {
     }
 }
 
-/// A node with a ledger of twenty blocks, some of them empty.
+/// A node with a ledger of twenty blocks, some of them empty, the fifth with a change of the validators.
 async fn grown() -> World {
     let mut world = World::new().await;
     for height in 1..=20 {
         let count = [2, 1, 0][height as usize % 3];
-        let transactions = (0..count).map(|_| world.creation()).collect();
+        let mut transactions: Vec<_> = (0..count).map(|_| world.creation()).collect();
+        if height == 5 {
+            transactions.push(world.removal());
+        }
         world.block(height, transactions).await;
         world.complete();
     }
@@ -127,7 +130,10 @@ async fn a_node_that_begins_takes_the_whole_ledger_and_goes_on_with_it() {
     let info = joining.application.info().unwrap();
     assert_eq!(info.last_block_height, parcel.height);
     assert_eq!(info.last_block_app_hash.as_bytes(), parcel.app_hash);
-    // It proves what it has at once, and what it has it hands on.
+    // It proves what it has at once, also to readers who know the validators of the beginning.
+    let handovers = own.handovers(0, height).unwrap();
+    assert_eq!(handovers.len(), 1);
+    assert_eq!(handovers, theirs.handovers(0, height).unwrap());
     let noted = joining.application.notes.newest().unwrap();
     assert_eq!(
         (noted.head.height, noted.text.clone()),
@@ -249,6 +255,14 @@ fn lies(parcel: &Parcel, (foreign, extra): (&[u8], &[u8])) -> Vec<(&'static str,
         lie("a handover where none was", &|chunk| {
             chunk.blocks[1].handover = Some(parcel.manifest.note.clone());
         }),
+        (
+            "a handover that too few signed",
+            parcel.with(1, |chunk| {
+                let note = chunk.blocks[2].handover.as_mut().unwrap();
+                let last = note.trim_end().rfind('\n').unwrap();
+                note.truncate(last + 1);
+            }),
+        ),
         lie("another first height", &|chunk| chunk.first = 2),
     ]
 }
