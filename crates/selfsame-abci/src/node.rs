@@ -32,6 +32,8 @@ use crate::waiting::{Place, Waiting};
 const WAITING_MAX: usize = 8_192;
 /// How long a transaction waits for its block.
 const DEADLINE: Duration = Duration::from_secs(10);
+/// As many as evidence of a validator's double vote may be old.
+const RETAINED_BLOCKS: u64 = 100_000;
 /// An engine that does not answer is asked again after this long.
 const AGAIN: Duration = Duration::from_millis(100);
 /// How long a read waits for the signatures under a block that was just stored.
@@ -72,6 +74,8 @@ pub struct Setup {
     pub waiting_max: usize,
     /// How long each may wait.
     pub deadline: Duration,
+    /// So many of the newest blocks the engine keeps, for nodes that were away; the ledger keeps all transactions.
+    pub retained_blocks: u64,
 }
 
 impl Setup {
@@ -90,6 +94,7 @@ impl Setup {
             clock,
             waiting_max: WAITING_MAX,
             deadline: DEADLINE,
+            retained_blocks: RETAINED_BLOCKS,
         }
     }
 }
@@ -102,6 +107,8 @@ pub struct Node {
     rpc: Rpc,
     signer: Signer,
     deadline: Duration,
+    /// Why both halves do not run at this moment.
+    trouble: watch::Sender<Option<String>>,
     stop: watch::Sender<bool>,
     running: tokio::sync::Mutex<Option<JoinHandle<()>>>,
 }
@@ -124,6 +131,7 @@ impl Node {
             notes: Arc::new(notes),
             signer: setup.signer.clone(),
             deadline: setup.deadline,
+            trouble: watch::Sender::new(None),
             stop: watch::Sender::new(false),
             running: tokio::sync::Mutex::default(),
             ledger,
@@ -131,8 +139,9 @@ impl Node {
         let pair = Pair {
             socket: setup.home.socket()?,
             engine: setup.engine,
-            parts: node.parts(&setup.clock),
+            parts: node.parts(&setup.clock, setup.retained_blocks),
             home: setup.home,
+            trouble: node.trouble.clone(),
         };
         // The first start is waited for, so that what can't work is said at once.
         let socket = pair.listen()?;
@@ -162,13 +171,31 @@ impl Node {
         &self.ledger
     }
 
-    fn parts(&self, clock: &Clock) -> Parts {
+    /// Why this node does not take part at this moment, for its operator: the reason its halves ended with, until
+    /// they have run for some seconds again.
+    #[must_use]
+    pub fn trouble(&self) -> Option<String> {
+        self.trouble.borrow().clone()
+    }
+
+    /// What a sender is told whose transaction was not put into a block in time.
+    fn late(&self) -> Error {
+        if self.trouble().is_some() {
+            return unavailable("this node can't write at this moment; its operator sees why");
+        }
+        unavailable(
+            "the network has not put the transaction into a block in time; too few validators may be reachable",
+        )
+    }
+
+    fn parts(&self, clock: &Clock, retained_blocks: u64) -> Parts {
         Parts {
             ledger: self.ledger.clone(),
             waiting: self.waiting.clone(),
             notes: self.notes.clone(),
             signer: self.signer.clone(),
             clock: clock.clone(),
+            retained_blocks,
         }
     }
 
@@ -228,11 +255,7 @@ impl Registry for Node {
         }
         let waited =
             tokio::time::timeout(self.deadline, self.order(&mut place, transaction, &bytes));
-        waited.await.unwrap_or_else(|_| {
-            Err(unavailable(
-                "the network has not put the transaction into a block in time; too few validators may be reachable",
-            ))
-        })
+        waited.await.unwrap_or_else(|_| Err(self.late()))
     }
 
     async fn resolve(&self, did: &Did, options: &Options) -> Resolution {

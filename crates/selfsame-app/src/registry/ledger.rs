@@ -12,7 +12,7 @@ use selfsame_registry::{
     Applied, Genesis, Head, Machine, Receipt, StateError, StateRead, Transaction,
 };
 use selfsame_store::StoreError;
-use selfsame_store::ledger::{Block, Entry, KEPT_HEIGHTS, LedgerStore, TreeChanges};
+use selfsame_store::ledger::{Block, Entry, KEPT_HEIGHTS, LedgerStore, Placed, TreeChanges};
 
 use super::known::Known;
 use super::{ENTRIES_MAX, describe};
@@ -259,6 +259,16 @@ impl Ledger {
     /// `Internal` if the store fails.
     pub fn entries(&self, first: u64, count: usize) -> Result<Vec<RegistryEntry>> {
         self.described((first.max(1)..).take(count.min(ENTRIES_MAX)))
+    }
+
+    /// The transactions from number `first` as they were accepted, at most `count` and a thousand.
+    ///
+    /// # Errors
+    /// `Internal` if the store fails.
+    pub fn transactions(&self, first: u64, count: u64) -> Result<Vec<Placed>> {
+        let first = first.max(1);
+        let placed = self.store.entries(first..first.saturating_add(count))?;
+        Ok(placed)
     }
 
     /// The transactions that made a DID what it is, oldest first.
