@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use selfsame_app::config::{ResolverConfig, Roles};
+use selfsame_app::config::{RegistryNode, ResolverConfig, Roles};
 use selfsame_crypto::SecretString;
 use url::Url;
 
@@ -116,12 +116,15 @@ impl Up {
             .transpose()?
             .unwrap_or_default();
         let registry = match (self.registry, &self.registry_token_file) {
-            (Some(url), Some(token)) => Some((url, token_from(token)?)),
-            _ => None,
+            (Some(origin), Some(file)) => {
+                let token = token_from(file)?;
+                vec![RegistryNode { origin, token }]
+            }
+            _ => Vec::new(),
         };
         let mut launch = Launch::new(self.data, self.listen);
         launch.origin = self.origin;
-        launch.roles = roles(&self.role, registry.is_some());
+        launch.roles = roles(&self.role, !registry.is_empty());
         launch.issuer = file.issuer;
         launch.verifier = file.verifier;
         launch.trust = file.trust;
