@@ -312,7 +312,10 @@ impl Running {
 }
 
 /// Makes a directory that only its owner can look into.
-fn private_directory(path: &Path) -> Result<(), Failure> {
+///
+/// # Errors
+/// If it can't be made.
+pub fn private_directory(path: &Path) -> Result<(), Failure> {
     use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
     let wrong = |error: std::io::Error| {
         Failure::environment(format!("{}: {error}", path.display()))

@@ -10,18 +10,24 @@ use url::Url;
 
 use crate::client::token_from;
 use crate::cmd::demo;
+use crate::cmd::registry::EngineAt;
+use crate::cmd::registry::loopback::Loopback;
 use crate::exit::{Answer, End, Failure};
-use crate::instance::{Launch, Running};
+use crate::instance::{Launch, Running, private_directory};
 use crate::master_key::Custody;
 use crate::output;
 use crate::scenario::{self, Cast, Scenario};
 use crate::settings::Settings;
 use crate::tls::Source;
 
+/// A network on this machine serves at the ports from this one on, counted from the instance's own.
+const BESIDE: u16 = 10;
+
 /// Start an instance: issuer, wallet, verifier and registry, or some of them.
 #[derive(Args)]
 #[command(
     after_help = "Example: selfsame up --role issuer --data issuer-data --listen 127.0.0.1:7381
+         selfsame up --validators 4        the registry is a network of four nodes on this machine
 
 Environment: SELFSAME_PASSPHRASE makes the master key of a passphrase, in place of a file.
              SELFSAME_LOG says what is logged, such as `info` (default: warnings and refusals)."
@@ -39,6 +45,11 @@ pub struct Up {
     /// What to do; everything unless told. May be repeated or separated by commas.
     #[arg(long, value_enum, value_delimiter = ',')]
     role: Vec<Role>,
+    /// Run the registry as a network of so many validators on this machine.
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=100), conflicts_with = "registry")]
+    validators: Option<u16>,
+    #[command(flatten)]
+    engine: EngineAt,
     /// A registry in another process.
     #[arg(long, requires = "registry_token_file")]
     registry: Option<Url>,
@@ -55,9 +66,19 @@ pub struct Up {
     /// An issuer to trust, as DID or URL. May be repeated.
     #[arg(long)]
     trust_issuer: Vec<String>,
-    /// A file of settings, TOML: `[issuer]`, `[verifier]`, `[trust]`, `[resolver]`.
+    /// A file of settings, TOML: `[issuer]`, `[verifier]`, `[trust]`, `[resolver]`, `[registry]`.
     #[arg(long)]
     config: Option<PathBuf>,
+    #[command(flatten)]
+    sealing: Sealing,
+    /// Do not walk the first scenario.
+    #[arg(long)]
+    no_demo: bool,
+}
+
+/// Who keeps the master key, and which certificate is shown.
+#[derive(Args)]
+pub struct Sealing {
     /// The file with the master key.
     #[arg(long, conflicts_with = "passphrase")]
     master_key_file: Option<PathBuf>,
@@ -73,9 +94,28 @@ pub struct Up {
     /// Serve TLS with a certificate made for this purpose.
     #[arg(long, conflicts_with = "tls_certificate")]
     tls_self_made: bool,
-    /// Do not walk the first scenario.
-    #[arg(long)]
-    no_demo: bool,
+}
+
+impl Sealing {
+    /// Where the master key is.
+    pub fn custody(&self) -> Custody {
+        match (&self.master_key_file, &self.passphrase) {
+            (Some(file), _) => Custody::File(file.clone()),
+            (None, Some(passphrase)) => Custody::Passphrase(SecretString::from(passphrase.clone())),
+            (None, None) => Custody::BesideTheData,
+        }
+    }
+
+    /// TLS for the listener.
+    pub fn tls(&self) -> Option<Source> {
+        match (&self.tls_certificate, &self.tls_key) {
+            (Some(certificates), Some(key)) => Some(Source::Given {
+                certificates: certificates.clone(),
+                key: key.clone(),
+            }),
+            _ => self.tls_self_made.then_some(Source::SelfMade),
+        }
+    }
 }
 
 /// A role of an instance.
@@ -96,13 +136,42 @@ impl Up {
     pub async fn run(self) -> End {
         crate::log::start();
         let (no_demo, data) = (self.no_demo, self.data.clone());
-        let launch = self.launch()?;
+        let network = match self.validators {
+            Some(count) => Some(self.network(count).await?),
+            None => None,
+        };
+        let ended = self.serve(network.as_ref(), (no_demo, &data)).await;
+        if let Some(network) = network {
+            network.stop().await;
+        }
+        ended
+    }
+
+    /// The network that is this instance's registry.
+    async fn network(&self, count: u16) -> Result<Loopback, Failure> {
+        let engine = self.engine.find().await?;
+        private_directory(&self.data)?;
+        let port = self.listen.port().saturating_add(BESIDE);
+        Loopback::start(&self.data, (count, port), &engine).await
+    }
+
+    async fn serve(self, network: Option<&Loopback>, (no_demo, data): (bool, &Path)) -> End {
+        let mut launch = self.launch()?;
         let all = launch.roles == Roles::ALL;
+        if let Some(network) = network {
+            launch.roles.registry = false;
+            launch.registry.clone_from(&network.nodes);
+            launch.pin = Some(network.pin.clone());
+        }
         let running = launch.start().await?;
         if all && !no_demo {
             first_scenario(&running).await?;
         }
-        tell(&running, &data);
+        tell(&running, data);
+        if let Some(network) = network {
+            tell_of(network);
+        }
+        output::say("  Ctrl-C stops it.");
         until_told_to_go().await;
         running.stop().await;
         Ok(Answer::Yes)
@@ -120,7 +189,7 @@ impl Up {
                 let token = token_from(file)?;
                 vec![RegistryNode { origin, token }]
             }
-            _ => Vec::new(),
+            _ => file.registry.nodes()?,
         };
         let mut launch = Launch::new(self.data, self.listen);
         launch.origin = self.origin;
@@ -131,17 +200,10 @@ impl Up {
         launch.trust.origins.extend(self.trust_origin);
         launch.trust.issuers.extend(self.trust_issuer);
         launch.registry = registry;
+        launch.pin = file.registry.pin()?;
         launch.resolver = resolver(file.resolver, self.foreign_resolver);
-        launch.custody = match (self.master_key_file, self.passphrase) {
-            (Some(file), _) => Custody::File(file),
-            (None, Some(passphrase)) => Custody::Passphrase(SecretString::from(passphrase)),
-            (None, None) => Custody::BesideTheData,
-        };
-        launch.tls = match (self.tls_certificate, self.tls_key) {
-            (Some(certificates), Some(key)) => Some(Source::Given { certificates, key }),
-            _ if self.tls_self_made => Some(Source::SelfMade),
-            _ => None,
-        };
+        launch.custody = self.sealing.custody();
+        launch.tls = self.sealing.tls();
         Ok(launch)
     }
 }
@@ -200,10 +262,17 @@ fn tell(running: &Running, data: &Path) {
         output::say(&format!("  The operator's token is in {}.", file.display()));
     }
     output::say(&format!("  {}", running.custody));
-    output::say("  Ctrl-C stops it.");
 }
 
-async fn until_told_to_go() {
+fn tell_of(network: &Loopback) {
+    output::say("  The registry is a network of validators; kill any one of them, and it goes on:");
+    for node in &network.nodes {
+        output::say(&format!("    {}registry", node.origin));
+    }
+}
+
+/// Until Ctrl-C or SIGTERM.
+pub async fn until_told_to_go() {
     use tokio::signal::unix::{SignalKind, signal};
     match signal(SignalKind::terminate()) {
         Ok(mut terminate) => {
