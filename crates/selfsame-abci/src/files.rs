@@ -277,6 +277,24 @@ impl Home {
         self.node.begins_after
     }
 
+    /// The newest checkpoint that enough validators have signed, as the node has kept it.
+    ///
+    /// # Errors
+    /// `BadRequest` if it has kept none yet.
+    pub fn checkpoint(&self) -> Result<String> {
+        let note = String::from_utf8(read(&self.note())?);
+        note.map_err(|_| Error::bad_request("the checkpoint that was kept is none"))
+    }
+
+    /// Keeps a checkpoint that was signed before the network began, so that what its ledger holds then is proven, and
+    /// readers are handed over.
+    ///
+    /// # Errors
+    /// `Conflict` if the node has one already, `Internal` if the disk fails.
+    pub fn keep_checkpoint(&self, note: &str) -> Result<()> {
+        public(&self.note(), note.as_bytes())
+    }
+
     /// The folder.
     #[must_use]
     pub fn path(&self) -> &Path {

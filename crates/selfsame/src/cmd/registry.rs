@@ -1,11 +1,13 @@
 //! `selfsame registry`: makes networks of validators, runs their nodes, asks how they are.
 
+mod archive;
 mod files;
 mod init;
 mod node;
-mod status;
+mod validators;
 
 pub mod loopback;
+pub mod status;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -38,6 +40,14 @@ enum Verb {
     Node(Box<node::Node>),
     /// Say how the nodes of a network are, and what they prove.
     Status(status::Status),
+    /// Let a further node validate; its folder is made where it is not there.
+    AddValidator(Box<validators::Add>),
+    /// Let a node validate no longer.
+    RemoveValidator(Box<validators::Remove>),
+    /// Write all that a registry holds into one file.
+    Export(archive::Export),
+    /// Read such a file into an empty directory, and judge every transaction of it.
+    Import(archive::Import),
 }
 
 impl Registry {
@@ -47,6 +57,10 @@ impl Registry {
             Verb::Init(init) => init.run().await,
             Verb::Node(node) => node.run().await,
             Verb::Status(status) => status.run().await,
+            Verb::AddValidator(add) => add.run().await,
+            Verb::RemoveValidator(remove) => remove.run().await,
+            Verb::Export(export) => export.run().await,
+            Verb::Import(import) => import.run().await,
         }
     }
 }

@@ -4,14 +4,17 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use selfsame_app::config::{RegistryNode, ResolverConfig, Roles};
+use selfsame_app::config::{Pin, RegistryNode, ResolverConfig, Roles};
+use selfsame_app::registry::log_origin;
 use selfsame_crypto::SecretString;
+use selfsame_registry::Genesis;
 use url::Url;
 
 use crate::client::token_from;
 use crate::cmd::demo;
 use crate::cmd::registry::EngineAt;
 use crate::cmd::registry::loopback::Loopback;
+use crate::cmd::registry::status::Face;
 use crate::exit::{Answer, End, Failure};
 use crate::instance::{Launch, Running, private_directory};
 use crate::master_key::Custody;
@@ -70,21 +73,39 @@ pub struct Up {
     #[arg(long)]
     config: Option<PathBuf>,
     #[command(flatten)]
-    sealing: Sealing,
+    master_key: MasterKey,
+    #[command(flatten)]
+    certificate: Certificate,
     /// Do not walk the first scenario.
     #[arg(long)]
     no_demo: bool,
 }
 
-/// Who keeps the master key, and which certificate is shown.
+/// Who keeps the master key.
 #[derive(Args)]
-pub struct Sealing {
+pub struct MasterKey {
     /// The file with the master key.
     #[arg(long, conflicts_with = "passphrase")]
     master_key_file: Option<PathBuf>,
     /// The passphrase that the master key is made of; only by the environment.
     #[arg(long, env = "SELFSAME_PASSPHRASE", hide = true, hide_env_values = true)]
     passphrase: Option<String>,
+}
+
+impl MasterKey {
+    /// Where the master key is.
+    pub fn custody(&self) -> Custody {
+        match (&self.master_key_file, &self.passphrase) {
+            (Some(file), _) => Custody::File(file.clone()),
+            (None, Some(passphrase)) => Custody::Passphrase(SecretString::from(passphrase.clone())),
+            (None, None) => Custody::BesideTheData,
+        }
+    }
+}
+
+/// Which certificate is shown.
+#[derive(Args)]
+pub struct Certificate {
     /// The TLS certificate chain, PEM.
     #[arg(long, requires = "tls_key")]
     tls_certificate: Option<PathBuf>,
@@ -96,18 +117,9 @@ pub struct Sealing {
     tls_self_made: bool,
 }
 
-impl Sealing {
-    /// Where the master key is.
-    pub fn custody(&self) -> Custody {
-        match (&self.master_key_file, &self.passphrase) {
-            (Some(file), _) => Custody::File(file.clone()),
-            (None, Some(passphrase)) => Custody::Passphrase(SecretString::from(passphrase.clone())),
-            (None, None) => Custody::BesideTheData,
-        }
-    }
-
+impl Certificate {
     /// TLS for the listener.
-    pub fn tls(&self) -> Option<Source> {
+    pub fn source(&self) -> Option<Source> {
         match (&self.tls_certificate, &self.tls_key) {
             (Some(certificates), Some(key)) => Some(Source::Given {
                 certificates: certificates.clone(),
@@ -163,6 +175,7 @@ impl Up {
             launch.registry.clone_from(&network.nodes);
             launch.pin = Some(network.pin.clone());
         }
+        agree(&launch).await?;
         let running = launch.start().await?;
         if all && !no_demo {
             first_scenario(&running).await?;
@@ -202,10 +215,36 @@ impl Up {
         launch.registry = registry;
         launch.pin = file.registry.pin()?;
         launch.resolver = resolver(file.resolver, self.foreign_resolver);
-        launch.custody = self.sealing.custody();
-        launch.tls = self.sealing.tls();
+        launch.custody = self.master_key.custody();
+        launch.tls = self.certificate.source();
         Ok(launch)
     }
+}
+
+/// Whether the registry's nodes, as far as they answer, are of the network that is pinned.
+async fn agree(launch: &Launch) -> Result<(), Failure> {
+    let pinned = match &launch.pin {
+        Some(Pin::Trust(root)) => root.origin.clone(),
+        Some(Pin::Network(name)) => format!("selfsame/{name}"),
+        None => return Ok(()),
+    };
+    for node in &launch.registry {
+        let Ok(genesis) = Face::new(&node.origin)?.get("registry/genesis").await else {
+            continue;
+        };
+        let served = match Genesis::from_bytes(&genesis) {
+            Ok(genesis) => log_origin(&genesis.network()),
+            Err(malformed) => malformed.to_string(),
+        };
+        if served != pinned {
+            return Err(Failure::environment(format!(
+                "the registry at {} is refused: it is {served}, but [registry] pins {pinned}",
+                node.origin
+            ))
+            .hint("take the trust root that was made with this network, or the network that belongs to this trust root"));
+        }
+    }
+    Ok(())
 }
 
 fn resolver(mut settings: ResolverConfig, universal: Option<Url>) -> ResolverConfig {

@@ -8,11 +8,15 @@
     reason = "the support is shared with other tests, and each uses its part of it"
 )]
 
+#[path = "../e2e/rig.rs"]
+mod rig;
+
 #[path = "../support/http.rs"]
 mod http;
 #[path = "../support/instance.rs"]
 mod instance;
 
+mod carry;
 mod nodes;
 mod processes;
 mod up;

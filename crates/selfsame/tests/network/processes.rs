@@ -187,6 +187,25 @@ impl Network {
         self.nodes[node] = Some(Running::start(&mut command, &log));
     }
 
+    /// Starts a node whose folder was made later, and goes on with it as one of the others.
+    pub fn join(&mut self, node: usize) {
+        assert_eq!(self.nodes.len(), node);
+        let serve = std::fs::read(self.home(node).join("serve.json")).unwrap();
+        let serve: Value = serde_json::from_slice(&serve).unwrap();
+        let nodes = self.made["nodes"].as_array_mut().unwrap();
+        nodes.push(serve);
+        self.nodes.push(None);
+        self.start_node(node);
+        self.nodes[node].as_mut().unwrap().says("Ctrl-C");
+    }
+
+    /// Whether a validator signed the newest checkpoint.
+    pub fn signs(&self, name: &str) -> bool {
+        let shown = self.status();
+        let mut set = shown["validators"].as_array().unwrap().iter();
+        set.any(|one| one["name"] == name && one["signed"] == true)
+    }
+
     pub fn home(&self, node: usize) -> PathBuf {
         self.folder.join(format!("node-{}", node + 1))
     }

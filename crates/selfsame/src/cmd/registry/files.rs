@@ -78,18 +78,11 @@ pub fn token(home: &Path) -> Result<SecretString, Failure> {
 /// # Errors
 /// If the file is none.
 pub fn trustee(file: &Path) -> Result<PrivateKey, Failure> {
-    let bytes = selfsame_crypto::Secret::new(read(file)?);
+    let read = std::fs::read(file)
+        .map_err(|error| Failure::environment(format!("{}: {error}", file.display())))?;
+    let bytes = selfsame_crypto::Secret::new(read);
     PrivateKey::from_pkcs8(bytes.expose())
         .map_err(|_| Failure::environment(format!("{}: this is no key in PKCS#8", file.display())))
-}
-
-/// Reads a file.
-///
-/// # Errors
-/// If it can't be read.
-pub fn read(file: &Path) -> Result<Vec<u8>, Failure> {
-    std::fs::read(file)
-        .map_err(|error| Failure::environment(format!("{}: {error}", file.display())))
 }
 
 /// The nodes' folders below a network's, in the order of their numbers.

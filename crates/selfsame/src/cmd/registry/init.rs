@@ -5,19 +5,24 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use selfsame_abci::{Addresses, Beginning, Member, Network};
+use selfsame_abci::{Addresses, Beginning, Founding, Member, Network};
 use selfsame_app::clock::Clock;
 use selfsame_app::registry::trust_root;
 use selfsame_crypto::{KeyType, PrivateKey};
+use selfsame_proof::read::TrustRoot;
 use selfsame_registry::{Rules, network};
 use serde::Serialize;
 
+use super::archive;
 use super::files::{Serve, TRUST_ROOT, TRUSTEE};
+use crate::cmd::up::MasterKey;
 use crate::exit::{Answer, End, Failure};
-use crate::master_key::write_private;
+use crate::master_key::{Custody, write_private};
 use crate::output;
 
 const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+/// The log that a network which was carried over begins with, for nodes that join later.
+const CARRIED: &str = "carried.selfsame";
 /// CometBFT's own ports, for nodes on machines of their own.
 const P2P: u16 = 26_656;
 /// On one machine the engines' ports are so far above those of HTTP.
@@ -27,11 +32,17 @@ const BESIDE: u16 = 100;
 #[derive(Args)]
 #[command(
     after_help = "Example: selfsame registry init --validators 4 --name clinic network
+         selfsame registry init --from data network     carries over an instance's own registry
          selfsame registry init --host 10.0.0.1 --host 10.0.0.2 --host 10.0.0.3 --host 10.0.0.4 network"
 )]
 pub struct Init {
     #[command(flatten)]
     plan: Plan,
+    /// Carry over the registry of an instance, which must not run: the network begins where its log ends.
+    #[arg(long, value_name = "DATA")]
+    from: Option<PathBuf>,
+    #[command(flatten)]
+    master_key: MasterKey,
     /// Print one JSON object in place of lines for people.
     #[arg(long)]
     json: bool,
@@ -81,16 +92,38 @@ pub struct MadeNode {
 }
 
 /// Where a node listens.
-struct Place {
-    http: SocketAddr,
-    engine: Addresses,
+pub struct Place {
+    /// For readers and writers.
+    pub http: SocketAddr,
+    /// For the other engines.
+    pub engine: Addresses,
+}
+
+/// Where a further node listens.
+///
+/// # Errors
+/// If no ports are to be had.
+pub fn place(host: Option<IpAddr>, port: u16) -> Result<Place, Failure> {
+    let places = match host {
+        Some(host) => apart(&[host], port),
+        None => on_this_machine(port, 1)?,
+    };
+    let place = places.into_iter().next();
+    place.ok_or_else(|| Failure::ours("a node has a place"))
 }
 
 impl Init {
     /// Makes it and prints what to do with it.
     pub async fn run(self) -> End {
         let apart = !self.plan.hosts.is_empty();
-        let made = self.plan.create()?;
+        let made = match &self.from {
+            Some(data) => {
+                self.plan
+                    .carry_over(data, &self.master_key.custody())
+                    .await?
+            }
+            None => self.plan.create()?,
+        };
         output::either(self.json, &made, |made| lines(made, apart));
         Ok(Answer::Yes)
     }
@@ -103,14 +136,7 @@ impl Plan {
     /// If the folder is there already, can't be written, or the plan can't be.
     pub fn create(&self) -> Result<Made, Failure> {
         let places = self.places()?;
-        let members: Vec<Member> = places
-            .iter()
-            .zip(1..)
-            .map(|(place, number)| Member {
-                name: format!("node-{number}"),
-                addresses: place.engine,
-            })
-            .collect();
+        let members = Self::members(&places);
         let trustee = PrivateKey::generate(KeyType::Ed25519)
             .map_err(|error| Failure::ours(error.to_string()))?;
         let beginning = Beginning {
@@ -123,12 +149,38 @@ impl Plan {
             }],
         };
         let network = Network::create(&self.directory, beginning, &members)?;
-        let trustee_key = self.directory.join(TRUSTEE);
-        let secret = trustee
-            .to_pkcs8()
-            .map_err(|error| Failure::ours(error.to_string()))?;
-        write_private(&trustee_key, secret.expose())?;
-        finish(&self.directory, &network, (trustee_key, &places))
+        keep_trustee(&self.directory, &trustee)?;
+        let root = trust_root(network.genesis());
+        finish(&self.directory, &network, (&root, &places))
+    }
+
+    /// Makes the network out of an instance's registry: its last block hands it over to the new validators, and each
+    /// node begins with its whole log, so that nothing of it has another number.
+    ///
+    /// # Errors
+    /// As [`Plan::create`]; if the instance runs, has no registry, or its registry was carried over before.
+    pub async fn carry_over(&self, data: &Path, custody: &Custody) -> Result<Made, Failure> {
+        let places = self.places()?;
+        let founding = Founding::new(&self.directory, &Self::members(&places))?;
+        let validators = founding.validators()?;
+        let embedded = archive::embedded(data, custody).await?;
+        let trustee = embedded.trustee().await?;
+        founding.keep()?;
+        keep_trustee(&self.directory, &trustee)?;
+        embedded.hand_over(&validators).await?;
+        let file = self.directory.join(CARRIED);
+        let archived = archive::to_file(&embedded, &file).await?;
+        let network = founding.begin(embedded.own_genesis().clone(), archived.height)?;
+        for home in network.homes() {
+            archive::into(&file, home, None).await?;
+        }
+        // Readers who begin now need not trust the one validator there was before.
+        let root = TrustRoot {
+            set: validators,
+            from_height: archived.height.saturating_add(1),
+            ..trust_root(network.genesis())
+        };
+        finish(&self.directory, &network, (&root, &places))
     }
 
     fn places(&self) -> Result<Vec<Place>, Failure> {
@@ -143,35 +195,55 @@ impl Plan {
             ))
             .hint("name one --host for each validator, the same twice where two share a machine"));
         }
-        let mut seen: BTreeMap<IpAddr, u16> = BTreeMap::new();
-        let mut places = Vec::with_capacity(count);
-        for host in &self.hosts {
-            let before = seen.entry(*host).or_default();
-            let (http, p2p) = (
-                self.port.saturating_add(*before),
-                P2P.saturating_add(before.saturating_mul(2)),
-            );
-            places.push(Place {
-                http: SocketAddr::new(*host, http),
-                engine: Addresses {
-                    p2p: SocketAddr::new(*host, p2p),
-                    rpc: SocketAddr::new(LOOPBACK, p2p.saturating_add(1)),
-                },
-            });
-            *before = before.saturating_add(1);
-        }
-        Ok(places)
+        Ok(apart(&self.hosts, self.port))
     }
+
+    fn members(places: &[Place]) -> Vec<Member> {
+        let numbered = places.iter().zip(1..);
+        numbered
+            .map(|(place, number)| Member {
+                name: format!("node-{number}"),
+                addresses: place.engine,
+            })
+            .collect()
+    }
+}
+
+/// CometBFT's ports on each host; where several nodes are on one, the ports after them.
+fn apart(hosts: &[IpAddr], port: u16) -> Vec<Place> {
+    let mut seen: BTreeMap<IpAddr, u16> = BTreeMap::new();
+    let mut places = Vec::with_capacity(hosts.len());
+    for host in hosts {
+        let before = seen.entry(*host).or_default();
+        let http = port.saturating_add(*before);
+        let p2p = P2P.saturating_add(before.saturating_mul(2));
+        places.push(Place {
+            http: SocketAddr::new(*host, http),
+            engine: Addresses {
+                p2p: SocketAddr::new(*host, p2p),
+                rpc: SocketAddr::new(LOOPBACK, p2p.saturating_add(1)),
+            },
+        });
+        *before = before.saturating_add(1);
+    }
+    places
+}
+
+fn keep_trustee(directory: &Path, trustee: &PrivateKey) -> Result<(), Failure> {
+    let secret = trustee
+        .to_pkcs8()
+        .map_err(|error| Failure::ours(error.to_string()))?;
+    write_private(&directory.join(TRUSTEE), secret.expose())
 }
 
 /// Writes what is beside the nodes' own files.
 fn finish(
     directory: &Path,
     network: &Network,
-    (trustee_key, places): (PathBuf, &[Place]),
+    (root, places): (&TrustRoot, &[Place]),
 ) -> Result<Made, Failure> {
-    let root = directory.join(TRUST_ROOT);
-    write_private(&root, &trust_root(network.genesis()).to_bytes())?;
+    let trust_root = directory.join(TRUST_ROOT);
+    write_private(&trust_root, &root.to_bytes())?;
     let mut nodes = Vec::with_capacity(places.len());
     for (home, place) in network.homes().iter().zip(places) {
         Serve { listen: place.http }.write(home)?;
@@ -183,8 +255,8 @@ fn finish(
     }
     Ok(Made {
         network: network.genesis().network().to_string(),
-        trust_root: root,
-        trustee_key,
+        trust_root,
+        trustee_key: directory.join(TRUSTEE),
         nodes,
     })
 }
@@ -243,7 +315,10 @@ fn lines(made: &Made, apart: bool) -> Vec<String> {
         lines.push("Next, each in a terminal of its own:".to_owned());
     }
     lines.extend(made.nodes.iter().map(|node| {
-        let tls = if apart { " --tls-self-made" } else { "" };
+        let tls = match apart {
+            true => " --origin https://NAME:PORT/ --tls-certificate CHAIN.pem --tls-key KEY.pem",
+            false => "",
+        };
         format!("  selfsame registry node {}{tls}", node.home.display())
     }));
     lines

@@ -11,7 +11,7 @@ use url::Url;
 
 use super::EngineAt;
 use super::files::Serve;
-use crate::cmd::up::{Sealing, until_told_to_go};
+use crate::cmd::up::{Certificate, MasterKey, until_told_to_go};
 use crate::exit::{Answer, End, Failure};
 use crate::instance::{Launch, Validating};
 use crate::output;
@@ -30,7 +30,9 @@ pub struct Node {
     #[arg(long)]
     origin: Option<Url>,
     #[command(flatten)]
-    sealing: Sealing,
+    master_key: MasterKey,
+    #[command(flatten)]
+    certificate: Certificate,
     #[command(flatten)]
     engine: EngineAt,
     /// Stop when the input ends: with the process that started this one.
@@ -58,8 +60,8 @@ impl Node {
             registry: true,
         };
         launch.node = Some(Validating { home, engine });
-        launch.custody = self.sealing.custody();
-        launch.tls = self.sealing.tls();
+        launch.custody = self.master_key.custody();
+        launch.tls = self.certificate.source();
         let running = launch.start().await?;
         let (name, network) = said;
         output::say(&format!(

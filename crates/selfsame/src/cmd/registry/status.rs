@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use selfsame_app::clock::Clock;
 use selfsame_app::registry::trust_root;
+use selfsame_crypto::SecretString;
 use selfsame_crypto::encoding::base64url_encode;
-use selfsame_net::{Net, Request, Settings};
+use selfsame_net::{Authorization, Body, Call, Method, Net, Request, Settings};
 use selfsame_proof::read::{Bundle, Policy, Question, Report, TrustRoot, judge};
 use selfsame_proof::validators::{STATE_KEY, ValidatorSet};
-use selfsame_registry::Genesis;
+use selfsame_registry::{Genesis, Receipt};
 use serde::Serialize;
 use url::Url;
 
@@ -239,6 +240,35 @@ impl Face {
         let net = Net::new(settings).map_err(|error| Failure::environment(error.to_string()))?;
         let url = url.clone();
         Ok(Self { net, url })
+    }
+
+    /// Hands a signed transaction in.
+    ///
+    /// # Errors
+    /// What the registry refuses it for, or that it does not answer.
+    pub async fn write(&self, bytes: &[u8], token: SecretString) -> Result<Receipt, Failure> {
+        let url = self
+            .url
+            .join("registry/transactions")
+            .map_err(|error| Failure::ours(error.to_string()))?;
+        let call = Call {
+            method: Method::Post,
+            url: &url,
+            body: Body::Bytes {
+                content_type: "application/cbor".to_owned(),
+                bytes: bytes.to_vec(),
+            },
+            authorization: Authorization::Bearer(token),
+            request: Request::default(),
+        };
+        let response = self.net.call(call).await.map_err(|error| {
+            Failure::environment(format!("{} does not answer: {error}", self.url))
+        })?;
+        if !response.is_success() {
+            return Err(crate::client::refusal(response.status, &response.body));
+        }
+        serde_json::from_slice(&response.body)
+            .map_err(|error| Failure::ours(format!("the receipt is malformed: {error}")))
     }
 
     /// What it answers at a path.
