@@ -15,6 +15,6 @@ mod supervisor;
 mod waiting;
 
 pub use engine::Engine;
-pub use files::{Addresses, Beginning, Home, Member, Network};
+pub use files::{Addresses, Beginning, Founding, Home, Member, Network};
 pub use node::{Node, Setup, Signer};
 pub use notes::Noted;

@@ -115,6 +115,14 @@ impl Node {
         let machine = Arc::new(Machine::new(setup.home.genesis().clone()));
         let ledger = Ledger::open(setup.ledger, machine)?.lagging();
         let head = ledger.head()?;
+        if head.height < setup.home.begins_after() {
+            return Err(Error::bad_request(format!(
+                "the network begins after height {} of its log, but this node's ledger is at height {}",
+                setup.home.begins_after(),
+                head.height
+            ))
+            .with_hint("import the log that the network began with: `selfsame registry import`"));
+        }
         tracing::info!(network = %ledger.machine().network(), node = setup.home.name(), height = head.height, size = head.log.size(), "registry opened");
         let set = signers(&ledger, &head)?;
         let notes = Notes::new(ledger.genesis(), head, set)?.kept_in(setup.home.note(), &ledger);
@@ -131,7 +139,7 @@ impl Node {
         let pair = Pair {
             socket: setup.home.socket()?,
             engine: setup.engine,
-            parts: node.parts(&setup.clock),
+            parts: node.parts(&setup.clock, setup.home.begins_after()),
             home: setup.home,
         };
         // The first start is waited for, so that what can't work is said at once.
@@ -162,13 +170,14 @@ impl Node {
         &self.ledger
     }
 
-    fn parts(&self, clock: &Clock) -> Parts {
+    fn parts(&self, clock: &Clock, begins_after: u64) -> Parts {
         Parts {
             ledger: self.ledger.clone(),
             waiting: self.waiting.clone(),
             notes: self.notes.clone(),
             signer: self.signer.clone(),
             clock: clock.clone(),
+            begins_after,
         }
     }
 
@@ -241,10 +250,11 @@ impl Registry for Node {
 
     async fn status(&self) -> Result<RegistryStatus> {
         let noted = self.notes.newest().ok_or_else(unsigned)?;
-        let verifier = self
-            .notes
-            .verifier(&self.signer.name)
-            .ok_or_else(|| Error::internal("this node is no validator"))?;
+        // A node that does not validate, or not yet, names another who signed.
+        let mut names = std::iter::once(&self.signer.name).chain(&noted.signers);
+        let verifier = names
+            .find_map(|name| self.notes.verifier(name))
+            .ok_or_else(unsigned)?;
         Ok(RegistryStatus {
             network: self.ledger.machine().network().to_string(),
             height: noted.head.height,

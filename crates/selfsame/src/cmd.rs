@@ -6,6 +6,7 @@ mod demo;
 mod did;
 mod issue;
 mod present;
+mod registry;
 mod revoke;
 mod status;
 mod up;
@@ -50,6 +51,8 @@ enum Verb {
     Verify(verify::Verify),
     /// Revoke, suspend or reinstate a credential.
     Revoke(revoke::Revoke),
+    /// Make and run a registry of several validators.
+    Registry(registry::Registry),
     /// Say how a running instance is.
     Status(status::Status),
     /// Walk the steps of AnonCreds one by one, with messages in files or pipes.
@@ -70,6 +73,7 @@ impl Cli {
             Verb::Present(present) => present.run().await,
             Verb::Verify(verify) => verify.run().await,
             Verb::Revoke(revoke) => revoke.run().await,
+            Verb::Registry(registry) => registry.run().await,
             Verb::Status(status) => status.run().await,
             Verb::AnonCreds(step) => step.run(),
             Verb::Bench(bench) => bench.run().await,

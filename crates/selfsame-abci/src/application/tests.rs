@@ -49,6 +49,7 @@ impl World {
             notes: Arc::new(notes),
             signer,
             clock: Clock::default(),
+            begins_after: 0,
         };
         let application = Arc::new(Application::new(parts).unwrap());
         Self {

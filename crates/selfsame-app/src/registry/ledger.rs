@@ -63,6 +63,10 @@ impl Ledger {
         &self.machine
     }
 
+    pub(super) fn store(&self) -> &dyn LedgerStore {
+        &*self.store
+    }
+
     /// What the network began with.
     #[must_use]
     pub fn genesis(&self) -> &Genesis {
@@ -156,11 +160,16 @@ impl Ledger {
         heights.dedup();
         let mut handovers = Vec::with_capacity(heights.len());
         for height in heights {
-            if let Some(bytes) = self.store.get(&handover_key(height))? {
-                handovers.push(Handover::from_cbor(&bytes).map_err(Error::internal)?);
-            }
+            handovers.extend(self.handover(height)?);
         }
         Ok(handovers)
+    }
+
+    /// What hands readers over to the validators that the block of that height made, if it made any.
+    pub(super) fn handover(&self, height: u64) -> Result<Option<Handover>> {
+        let bytes = self.store.get(&handover_key(height))?;
+        let handover = bytes.map(|bytes| Handover::from_cbor(&bytes));
+        handover.transpose().map_err(Error::internal)
     }
 
     /// The receipt of a logged transaction.
