@@ -20,6 +20,7 @@ mod issuer_key;
 pub mod path;
 pub mod sd_jwt;
 pub mod signer;
+pub mod single_use;
 pub mod status;
 #[cfg(test)]
 mod testing;

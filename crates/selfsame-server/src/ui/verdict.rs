@@ -22,6 +22,7 @@ pub fn headline(outcome: &Outcome) -> &'static str {
     match outcome {
         Outcome::Valid => "Valid",
         Outcome::Revoked => "Revoked",
+        Outcome::Spent => "Spent",
         Outcome::Suspended => "Suspended",
         Outcome::Expired => "Expired",
         Outcome::NotYetValid => "Not yet valid",
@@ -38,6 +39,7 @@ pub fn explained(outcome: &Outcome) -> &'static str {
             "Genuine, current, and shown by its holder. Every rule that applies holds."
         }
         Outcome::Revoked => "Genuine, but its issuer has withdrawn it for good.",
+        Outcome::Spent => "Genuine, but for one use, and used already.",
         Outcome::Suspended => "Genuine, but its issuer has withdrawn it for now.",
         Outcome::Expired => "Genuine, but its time is over.",
         Outcome::NotYetValid => "Genuine, but its time has not come.",
