@@ -3,6 +3,7 @@
 pub mod describe;
 pub mod embedded;
 pub mod remote;
+pub(crate) mod uses;
 
 use async_trait::async_trait;
 use selfsame_did::selfsame::Network;
@@ -12,7 +13,7 @@ use selfsame_registry::refusal::{AuthorFault, EntryFault, ObjectFault, Signature
 use selfsame_registry::{Genesis, Receipt, Refusal, Transaction};
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::view::registry::{RegistryEntry, RegistryStatus};
+use crate::view::registry::{RegistryDelegation, RegistryEntry, RegistryStatus, RegistryUse};
 use crate::view::{Listing, Paging};
 
 /// So many entries are given at once.
@@ -38,6 +39,12 @@ pub trait Registry: Send + Sync {
 
     /// The transactions that made a DID what it is, oldest first.
     async fn history(&self, did: &Did) -> Result<Vec<RegistryEntry>>;
+
+    /// What became of an issuer's credential for one use; none while nothing did.
+    async fn used(&self, issuer: &Did, digest: &[u8; 32]) -> Result<Option<RegistryUse>>;
+
+    /// A delegation of an issuer, also once it has ended.
+    async fn delegation(&self, issuer: &Did, name: &str) -> Result<Option<RegistryDelegation>>;
 
     /// The network's name.
     async fn network(&self) -> Result<Network> {

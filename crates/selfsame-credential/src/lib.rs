@@ -35,4 +35,3 @@ pub use held::Held;
 pub use path::ClaimPath;
 pub use signer::Signer;
 pub use verdict::{Policy, Verdict};
-pub use verify::{needs, verify};

@@ -17,11 +17,11 @@ use selfsame_registry::{
 use selfsame_store::ledger::LedgerStore;
 use selfsame_store::{Batch, Expect, Put, Store, StoreError, TenantId};
 
-use super::{ENTRIES_MAX, Registry, checkpoint_verifier, describe, log_origin};
+use super::{ENTRIES_MAX, Registry, checkpoint_verifier, describe, log_origin, uses};
 use crate::clock::Clock;
 use crate::error::{Error, Result};
 use crate::keys::Keys;
-use crate::view::registry::{RegistryEntry, RegistryStatus};
+use crate::view::registry::{RegistryDelegation, RegistryEntry, RegistryStatus, RegistryUse};
 use known::Known;
 use sequencer::{Queue, Sequencer};
 
@@ -180,6 +180,14 @@ impl Registry for Embedded {
             return Err(Error::not_found("the registry knows no such DID"));
         }
         self.described(receipts.iter().map(|receipt| receipt.seq_no))
+    }
+
+    async fn used(&self, issuer: &Did, digest: &[u8; 32]) -> Result<Option<RegistryUse>> {
+        uses::used(&self.machine, &self.ledger, (issuer, digest))
+    }
+
+    async fn delegation(&self, issuer: &Did, name: &str) -> Result<Option<RegistryDelegation>> {
+        uses::delegation(&self.machine, &self.ledger, (issuer, name))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use selfsame_crypto::SecretString;
+use selfsame_crypto::encoding::base64url_encode;
 use selfsame_crypto::json::{self, Limits};
 use selfsame_did::{Did, Options, Resolution, ResolutionError};
 use selfsame_net::{Authorization, Body, Call, Method, Net, NetError, Request, Response};
@@ -15,7 +16,9 @@ use url::Url;
 
 use super::{ENTRIES_MAX, Registry, checkpoint_verifier, log_origin};
 use crate::error::{Error, ErrorKind, Result};
-use crate::view::registry::{RegistryEntry, RegistryStatus};
+use crate::view::registry::{
+    Found, RegistryDelegation, RegistryEntry, RegistryStatus, RegistryUse,
+};
 
 /// The code of a transaction that could not be read; the others are the machine's.
 const MALFORMED: &str = "malformed";
@@ -189,6 +192,19 @@ impl Registry for Remote {
         url.query_pairs_mut().append_pair("did", did.as_str());
         let entries: Entries = self.get_json(&url).await?;
         Ok(entries.items)
+    }
+
+    async fn used(&self, issuer: &Did, digest: &[u8; 32]) -> Result<Option<RegistryUse>> {
+        let digest = base64url_encode(digest);
+        let url = self.at(&["registry", "uses", issuer.as_str(), &digest])?;
+        let found: Found<RegistryUse> = self.get_json(&url).await?;
+        Ok(found.found)
+    }
+
+    async fn delegation(&self, issuer: &Did, name: &str) -> Result<Option<RegistryDelegation>> {
+        let url = self.at(&["registry", "delegations", issuer.as_str(), name])?;
+        let found: Found<RegistryDelegation> = self.get_json(&url).await?;
+        Ok(found.found)
     }
 }
 

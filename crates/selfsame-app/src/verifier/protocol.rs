@@ -95,12 +95,17 @@ impl Verifier {
             })
             .await?;
         kept.state = state;
+        let entry = self.spend_if_asked(id, &mut kept).await?;
         let batch = Batch::new(tenant()).update(VERIFICATION, &record, encode(&kept)?);
-        match self.shared.store.commit(batch).await {
-            Ok(_) => {}
+        let batch = match entry {
+            Some(entry) => batch.enqueue(entry),
+            None => batch,
+        };
+        let committed = match self.shared.store.commit(batch).await {
+            Ok(committed) => committed,
             Err(StoreError::Conflict { .. }) => return Ok(None),
             Err(other) => return Err(other.into()),
-        }
+        };
         if let State::Answered(answered) = &kept.state {
             tracing::info!(
                 request = id,
@@ -110,6 +115,7 @@ impl Verifier {
             );
         }
         self.shared.events.tell(EventKind::Verification, id);
+        self.carry_out_here(&committed).await;
         let receipt = effects.into_iter().find_map(|effect| match effect {
             Effect::Receipt(receipt) => Some(receipt),
             Effect::RequestObject(_) | Effect::Judged(_) => None,

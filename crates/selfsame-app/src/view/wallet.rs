@@ -61,10 +61,24 @@ pub struct Card {
     pub summary: CardSummary,
     /// Its claims with their labels.
     pub claims: Vec<ClaimLine>,
-    /// `valid`, `revoked`, `suspended`, `expired` or `unknown`, as of `status_as_of`.
+    /// `valid`, `spent`, `revoked`, `suspended`, `expired` or `unknown`, as of `status_as_of`.
     pub status: String,
     /// When the status was true, RFC 3339.
     pub status_as_of: Option<String>,
+    /// Who used a card for one use up, or revoked it in its issuer's name.
+    #[serde(default)]
+    pub used: Option<CardUse>,
+}
+
+/// What became of a card for one use.
+#[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
+pub struct CardUse {
+    /// The DID that did it.
+    pub by: String,
+    /// When, RFC 3339.
+    pub at: String,
+    /// The number of the transaction in the registry.
+    pub seq_no: u64,
 }
 
 /// One claim for people.
@@ -185,6 +199,9 @@ pub struct Choice {
     pub issuer: String,
     /// Exactly what the verifier would learn.
     pub claims: Vec<ClaimLine>,
+    /// Whether showing this gives the card's one use out of the person's hands.
+    #[serde(default)]
+    pub uses_up: bool,
 }
 
 /// Answering a verifier.

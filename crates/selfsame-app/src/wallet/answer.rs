@@ -8,6 +8,7 @@ use std::sync::Arc;
 use selfsame_credential::Held;
 use selfsame_credential::dcql::{self, CredentialQuery, Match, Meta, Selection};
 use selfsame_credential::evidence::Step;
+use selfsame_credential::single_use::HANDLE;
 use selfsame_net::{Authorization, Body, Call, Method, Request};
 use selfsame_openid4vc::holder::request::{self, Invocation, Received, Trust};
 use selfsame_openid4vc::holder::selection::{by_policy, candidate, explicit};
@@ -396,6 +397,7 @@ fn choice(fitting: &[Fitting], one: &Match<usize>) -> Option<Choice> {
         card: fit.card.id.clone(),
         title: fit.card.summary().display.title,
         issuer: fit.card.issuer.clone(),
+        uses_up: claims.iter().any(|claim| claim.path == [HANDLE]),
         claims,
     })
 }

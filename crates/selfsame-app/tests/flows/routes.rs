@@ -3,7 +3,10 @@
 use bytes::Bytes;
 use http_body_util::Full;
 use selfsame_app::issuer::lists::Face;
+use selfsame_app::view::registry::Found;
 use selfsame_app::{App, Error, ErrorKind, Result};
+use selfsame_crypto::encoding::base64url_decode;
+use selfsame_did::{Did, Options};
 use serde::Serialize;
 
 type Reply = http::Response<Full<Bytes>>;
@@ -34,6 +37,23 @@ async fn got(app: &App, path: &str) -> Result<Reply> {
             JSON,
             app.issuer()?.published().documents.server.to_vec(),
         )),
+        ["registry", "genesis"] => Ok(reply("application/cbor", app.registry()?.genesis().await?)),
+        ["registry", "uses", issuer, digest] => {
+            let digest = base64url_decode(digest).unwrap().try_into().unwrap();
+            let found = app.registry()?.used(&did(issuer), &digest).await?;
+            json(&Found { found })
+        }
+        ["registry", "delegations", issuer, name] => {
+            let found = app.registry()?.delegation(&did(issuer), name).await?;
+            json(&Found { found })
+        }
+        ["1.0", "identifiers", asked] => {
+            let resolution = app.resolve(&did(asked), &Options::default()).await;
+            Ok(reply(
+                "application/did-resolution",
+                serde_json::to_vec(&*resolution).unwrap(),
+            ))
+        }
         ["issuer", "did.json"] => json(&app.issuer()?.identity().document()?),
         ["dids", _, "did.json"] => json(
             &app.dids()
@@ -63,6 +83,7 @@ async fn got(app: &App, path: &str) -> Result<Reply> {
 async fn posted(app: &App, path: &str, (bearer, body): (&str, &[u8])) -> Result<Reply> {
     match path {
         "issuer/token" => json(&app.issuer()?.token(body).await?),
+        "registry/transactions" => json(&app.registry()?.submit_bytes(body).await?),
         "issuer/nonce" => json(&app.issuer()?.nonce()),
         "issuer/credential" => json(&app.issuer()?.credential(bearer, body).await?),
         other => {
@@ -71,6 +92,10 @@ async fn posted(app: &App, path: &str, (bearer, body): (&str, &[u8])) -> Result<
             json(&app.verifier()?.response(id, body).await?)
         }
     }
+}
+
+fn did(text: &str) -> Did {
+    Did::parse(text).unwrap()
 }
 
 fn json(value: &impl Serialize) -> Result<Reply> {
@@ -88,6 +113,8 @@ fn refused(error: &Error) -> Reply {
     let status = match error.kind {
         ErrorKind::Unauthenticated => 401,
         ErrorKind::NotFound => 404,
+        ErrorKind::Forbidden => 403,
+        ErrorKind::Conflict => 409,
         ErrorKind::Unavailable { .. } => 503,
         ErrorKind::Internal => 500,
         _ => 400,

@@ -1,0 +1,175 @@
+//! A clinic with a registry, and pharmacies that know the registry over HTTP.
+
+use std::sync::Arc;
+
+use selfsame_app::App;
+use selfsame_app::config::{
+    Config, DidMethod, IssuerConfig, RegistryConfig, Roles, TrustConfig, VerifierConfig,
+};
+use selfsame_app::view::issuer::{Delegation, NewDelegation, NewOffer};
+use selfsame_app::view::verifier::NewRequest;
+use selfsame_app::view::wallet::{AnswerRequest, Person};
+use selfsame_store::ledger::MemoryLedger;
+use tokio::net::TcpListener;
+use url::Url;
+
+use crate::backend::Slow;
+use crate::world::{Faults, accept, open_with, serve};
+
+const NOBODY: Roles = Roles {
+    issuer: false,
+    wallet: false,
+    verifier: false,
+    registry: false,
+};
+
+/// Somebody with an instance that others reach over HTTP.
+pub struct Member {
+    pub app: Arc<App>,
+    pub faults: Arc<Faults>,
+    pub origin: Url,
+    config: Config,
+    memory: Arc<Slow>,
+}
+
+impl Member {
+    /// Issues, keeps people's cards, and runs the registry.
+    pub async fn clinic() -> Self {
+        let roles = Roles {
+            issuer: true,
+            wallet: true,
+            registry: true,
+            ..NOBODY
+        };
+        let registry = RegistryConfig::Embedded {
+            name: "test".to_owned(),
+        };
+        Self::start(roles, registry, TrustConfig::default()).await
+    }
+
+    /// Checks what the clinic has issued.
+    pub async fn pharmacy(clinic: &Self) -> Self {
+        let roles = Roles {
+            verifier: true,
+            ..NOBODY
+        };
+        let registry = RegistryConfig::Remote {
+            origin: clinic.origin.clone(),
+            token: "unused".to_owned().into(),
+        };
+        let trust = TrustConfig {
+            issuers: vec![clinic.app.issuer().unwrap().identity().did().to_string()],
+            origins: vec![clinic.origin.clone()],
+            ..TrustConfig::default()
+        };
+        let pharmacy = Self::start(roles, registry, trust).await;
+        let verifier = pharmacy.app.verifier().unwrap();
+        assert_eq!(verifier.identity().did().method(), "selfsame");
+        pharmacy
+    }
+
+    async fn start(roles: Roles, registry: RegistryConfig, trust: TrustConfig) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let origin: Url = format!("http://localhost:{port}/").parse().unwrap();
+        let mut trust = trust;
+        // The wallet lives at the clinic and answers whatever loopback origin asks.
+        trust.origins.push(origin.clone());
+        let config = Config {
+            origin: origin.clone(),
+            roles,
+            issuer: IssuerConfig::default(),
+            verifier: VerifierConfig {
+                did_method: DidMethod::Selfsame,
+                ..VerifierConfig::default()
+            },
+            trust,
+            registry,
+            foreign_resolver: None,
+        };
+        let memory = Arc::<Slow>::default();
+        let app = opened(&config, &memory).await;
+        let faults = Arc::new(Faults::default());
+        serve(listener, app.clone(), faults.clone());
+        app.start().await.unwrap();
+        Self {
+            app,
+            faults,
+            origin,
+            config,
+            memory,
+        }
+    }
+
+    /// The same records opened by the process that comes after this one.
+    pub async fn reopened(&self) -> Arc<App> {
+        let app = opened(&self.config, &self.memory).await;
+        app.start().await.unwrap();
+        app
+    }
+
+    /// Lets a pharmacy do this to prescriptions.
+    pub async fn delegate(&self, to: &Self, action: &str) -> Delegation {
+        let new = NewDelegation {
+            to: to.did(),
+            action: action.to_owned(),
+            templates: vec!["prescription".to_owned()],
+            until: None,
+        };
+        self.app.issuer().unwrap().delegate(&new).await.unwrap()
+    }
+
+    pub fn did(&self) -> String {
+        let verifier = self.app.verifier().unwrap();
+        verifier.identity().did().to_string()
+    }
+
+    /// Gives a person a prescription.
+    pub async fn prescribe(&self, person: &Person) {
+        let new = NewOffer {
+            template: "prescription".to_owned(),
+            format: None,
+            claims: serde_json::Map::new(),
+            examples: true,
+            uses: None,
+            tx_code: false,
+            by_reference: false,
+            expires_in: None,
+            label: None,
+        };
+        let issuer = self.app.issuer().unwrap();
+        let offer = issuer.create_offer(&new).await.unwrap();
+        let wallet = self.app.wallet().unwrap();
+        wallet.accept_offer(person, &accept(&offer)).await.unwrap();
+    }
+
+    /// Asks for a prescription and gives the request's id and link.
+    pub async fn ask(&self, new: NewRequest) -> (String, String) {
+        let new = NewRequest {
+            template: Some("prescription".to_owned()),
+            max_status_age: Some(0),
+            ..new
+        };
+        let made = self.app.verifier().unwrap().create_request(&new).await;
+        let made = made.unwrap();
+        (made.id, made.uri)
+    }
+}
+
+async fn opened(config: &Config, memory: &Arc<Slow>) -> Arc<App> {
+    let ledger = config
+        .roles
+        .registry
+        .then(|| Arc::new(MemoryLedger::new()) as _);
+    let elsewhere = config.trust.origins.first().unwrap_or(&config.origin);
+    open_with(config.clone(), &elsewhere.clone(), memory, ledger).await
+}
+
+/// The answer of somebody who shows the newest card.
+pub fn newest(uri: &str) -> AnswerRequest {
+    AnswerRequest {
+        request: uri.to_owned(),
+        cards: Default::default(),
+        policy: Some("newest".to_owned()),
+    }
+}

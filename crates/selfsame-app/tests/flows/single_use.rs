@@ -1,0 +1,279 @@
+//! Prescriptions: used up once and by one, revoked in their issuer's name, and never in between for long.
+
+use std::sync::Arc;
+
+use selfsame_app::App;
+use selfsame_app::view::issuer::DelegationState;
+use selfsame_app::view::verifier::{NewRequest, RequestState, SpendingState, VerificationStatus};
+use selfsame_app::view::wallet::Person;
+use selfsame_credential::single_use::HANDLE;
+use selfsame_credential::verdict::Outcome;
+
+use crate::network::{Member, newest};
+use crate::world::{Fault, person};
+
+const TRANSACTIONS: &str = "/registry/transactions";
+
+/// A clinic, a pharmacy that may use prescriptions up, and a person with one.
+async fn scene() -> (Member, Member, Person) {
+    let clinic = Member::clinic().await;
+    let pharmacy = Member::pharmacy(&clinic).await;
+    clinic.delegate(&pharmacy, "consume").await;
+    let person = person(&clinic.app).await;
+    clinic.prescribe(&person).await;
+    (clinic, pharmacy, person)
+}
+
+fn spending() -> NewRequest {
+    NewRequest {
+        spend: true,
+        ..NewRequest::default()
+    }
+}
+
+fn showing_the_handle() -> NewRequest {
+    let claims = vec![vec!["identifier".to_owned()], vec![HANDLE.to_owned()]];
+    NewRequest {
+        claims: Some(claims),
+        ..NewRequest::default()
+    }
+}
+
+/// Asks, has the wallet answer, and gives what comes of it.
+async fn show(
+    (clinic, person): (&Member, &Person),
+    to: &Member,
+    new: NewRequest,
+) -> VerificationStatus {
+    let (id, uri) = to.ask(new).await;
+    let wallet = clinic.app.wallet().unwrap();
+    wallet.answer_request(person, &newest(&uri)).await.unwrap();
+    to.app.verifier().unwrap().wait(&id, 20).await.unwrap()
+}
+
+#[track_caller]
+fn outcome(status: &VerificationStatus) -> Outcome {
+    status.verdict.as_ref().expect("a verdict").outcome
+}
+
+#[track_caller]
+fn state(status: &VerificationStatus) -> SpendingState {
+    status.spending.as_ref().expect("a use was ordered").state
+}
+
+/// The detail of the rule on single use.
+fn seen(status: &VerificationStatus) -> String {
+    let verdict = status.verdict.as_ref().unwrap();
+    let rules = &verdict.credentials[0].rules;
+    let rule = rules.iter().find(|rule| rule.name == "single_use").unwrap();
+    rule.detail.clone()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_prescription_is_used_up_once_and_everybody_learns_by_whom() {
+    let (clinic, pharmacy, person) = scene().await;
+    let other = Member::pharmacy(&clinic).await;
+    let first = show((&clinic, &person), &pharmacy, spending()).await;
+    assert_eq!(outcome(&first), Outcome::Valid, "{first:#?}");
+    let done = first.spending.clone().unwrap();
+    assert_eq!((done.state, done.by), (SpendingState::Done, pharmacy.did()));
+    let transaction = done.seq_no.unwrap();
+    let entry = clinic.app.registry().unwrap().entry(transaction).await;
+    assert_eq!(entry.unwrap().author, pharmacy.did());
+
+    let again = show((&clinic, &person), &other, NewRequest::default()).await;
+    assert_eq!(outcome(&again), Outcome::Spent, "{again:#?}");
+    let detail = seen(&again);
+    let said = format!("spent by {}", pharmacy.did());
+    assert!(detail.starts_with(&said), "{detail}");
+    assert!(detail.ends_with(&format!("transaction {transaction}")));
+
+    let wallet = clinic.app.wallet().unwrap();
+    let cards = wallet.cards(&person, &Default::default()).await.unwrap();
+    let card = wallet.card(&person, &cards.items[0].id).await.unwrap();
+    let used = card.used.unwrap();
+    assert_eq!((card.status.as_str(), used.by), ("spent", pharmacy.did()));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_two_pharmacies_at_once_exactly_one_dispenses() {
+    let (clinic, pharmacy, person) = scene().await;
+    let other = Member::pharmacy(&clinic).await;
+    clinic.delegate(&other, "consume").await;
+    let (one, two) = tokio::join!(
+        show((&clinic, &person), &pharmacy, spending()),
+        show((&clinic, &person), &other, spending()),
+    );
+    let mut outcomes = [outcome(&one), outcome(&two)];
+    outcomes.sort_by_key(|outcome| outcome.as_str());
+    assert_eq!(
+        outcomes,
+        [Outcome::Spent, Outcome::Valid],
+        "{one:#?} {two:#?}"
+    );
+    for status in [&one, &two] {
+        let done = status.spending.as_ref().map(|spending| spending.state);
+        match outcome(status) {
+            Outcome::Valid => assert_eq!(done, Some(SpendingState::Done)),
+            _ => assert_ne!(done, Some(SpendingState::Done)),
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_many_counters_of_one_pharmacy_exactly_one_dispenses() {
+    let (clinic, pharmacy, person) = scene().await;
+    let shown = (0..6).map(|_| show((&clinic, &person), &pharmacy, spending()));
+    let all = futures_joined(shown).await;
+    let valid = all
+        .iter()
+        .filter(|status| outcome(status) == Outcome::Valid);
+    assert_eq!(valid.count(), 1, "{all:#?}");
+    assert!(
+        all.iter()
+            .all(|status| { matches!(outcome(status), Outcome::Valid | Outcome::Spent) })
+    );
+}
+
+async fn futures_joined<T>(all: impl Iterator<Item = impl Future<Output = T>>) -> Vec<T> {
+    let mut waiting: Vec<_> = all.map(Box::pin).collect();
+    let mut done: Vec<Option<T>> = waiting.iter().map(|_| None).collect();
+    std::future::poll_fn(|context| {
+        for (one, place) in waiting.iter_mut().zip(&mut done) {
+            if place.is_none()
+                && let std::task::Poll::Ready(value) = one.as_mut().poll(context)
+            {
+                *place = Some(value);
+            }
+        }
+        match done.iter().all(Option::is_some) {
+            true => std::task::Poll::Ready(()),
+            false => std::task::Poll::Pending,
+        }
+    })
+    .await;
+    done.into_iter().flatten().collect()
+}
+
+/// Until the use has an end.
+async fn ended(app: &Arc<App>, id: &str) -> VerificationStatus {
+    let status = app.verifier().unwrap().wait(id, 30).await.unwrap();
+    assert_ne!(status.state, RequestState::Spending, "{status:#?}");
+    status
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn while_the_registry_is_silent_nobody_may_rely_on_the_answer_and_the_outbox_goes_on() {
+    for fault in [Fault::Busy, Fault::CutBefore, Fault::CutAfter] {
+        let (clinic, pharmacy, person) = scene().await;
+        let (id, uri) = pharmacy.ask(spending()).await;
+        clinic.faults.add(TRANSACTIONS, fault);
+        let wallet = clinic.app.wallet().unwrap();
+        wallet.answer_request(&person, &newest(&uri)).await.unwrap();
+        let verifier = pharmacy.app.verifier().unwrap();
+        let status = verifier.request(&id).await.unwrap();
+        assert_eq!(status.state, RequestState::Spending, "{fault:?}");
+        assert!(status.verdict.is_none());
+        assert_eq!(state(&status), SpendingState::Pending);
+        pharmacy.app.clock().advance(15);
+        let status = ended(&pharmacy.app, &id).await;
+        assert_eq!(outcome(&status), Outcome::Valid, "{fault:?}: {status:#?}");
+        assert_eq!(state(&status), SpendingState::Done);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_process_that_dies_between_answer_and_registry_leaves_the_use_to_the_next() {
+    for fault in [Fault::HangBefore, Fault::HangAfter] {
+        let (clinic, pharmacy, person) = scene().await;
+        let (id, uri) = pharmacy.ask(spending()).await;
+        clinic.faults.add(TRANSACTIONS, fault);
+        let (clinic_app, holder) = (clinic.app.clone(), person.clone());
+        let answer = tokio::spawn(async move {
+            let wallet = clinic_app.wallet().unwrap();
+            let _ = wallet.answer_request(&holder, &newest(&uri)).await;
+        });
+        clinic.faults.is_met().await;
+        // The process hangs in its call to the registry, and is heard of no more.
+        pharmacy.app.stop().await;
+        let next = pharmacy.reopened().await;
+        let waiting = next.verifier().unwrap().request(&id).await.unwrap();
+        assert_eq!(waiting.state, RequestState::Spending, "{fault:?}");
+        next.clock().advance(60);
+        let status = ended(&next, &id).await;
+        assert_eq!(outcome(&status), Outcome::Valid, "{fault:?}: {status:#?}");
+        assert_eq!(state(&status), SpendingState::Done);
+        answer.abort();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_has_no_delegation_uses_nothing_up_and_is_told() {
+    let clinic = Member::clinic().await;
+    let pharmacy = Member::pharmacy(&clinic).await;
+    let person = person(&clinic.app).await;
+    clinic.prescribe(&person).await;
+    // To revoke is not to use up.
+    clinic.delegate(&pharmacy, "revoke").await;
+    let status = show((&clinic, &person), &pharmacy, spending()).await;
+    assert_eq!(outcome(&status), Outcome::Unverifiable);
+    assert_eq!(state(&status), SpendingState::Refused);
+    let reason = status.verdict.unwrap().reason.unwrap();
+    assert!(reason.contains("has not let"), "{reason}");
+    let seen = show((&clinic, &person), &pharmacy, NewRequest::default()).await;
+    assert_eq!(outcome(&seen), Outcome::Valid);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_pharmacy_revokes_in_the_issuers_name_what_it_was_let_and_nothing_else() {
+    let (clinic, pharmacy, person) = scene().await;
+    let shown = show((&clinic, &person), &pharmacy, showing_the_handle()).await;
+    assert_eq!(outcome(&shown), Outcome::Valid);
+    let verifier = pharmacy.app.verifier().unwrap();
+    verifier.revoke(&shown.id, None).await.unwrap_err();
+    let given = clinic.delegate(&pharmacy, "revoke").await;
+    assert_eq!(given.state, DelegationState::Active);
+    let revoked = verifier.revoke(&shown.id, None).await.unwrap();
+    assert_eq!(state(&revoked), SpendingState::Done);
+    verifier.revoke(&shown.id, None).await.unwrap_err();
+    let after = show((&clinic, &person), &pharmacy, NewRequest::default()).await;
+    assert_eq!(outcome(&after), Outcome::Revoked);
+    let said = format!("revoked by {}", pharmacy.did());
+    assert!(seen(&after).starts_with(&said));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_delegation_that_was_withdrawn_is_good_for_nothing_and_a_new_one_is() {
+    let (clinic, pharmacy, person) = scene().await;
+    let issuer = clinic.app.issuer().unwrap();
+    let first = issuer.delegations().await.unwrap().remove(0);
+    let ended = issuer.withdraw_delegation(&first.id).await.unwrap();
+    assert_eq!(ended.state, DelegationState::Withdrawn);
+    let refused = show((&clinic, &person), &pharmacy, spending()).await;
+    assert_eq!(state(&refused), SpendingState::Refused);
+    let second = clinic.delegate(&pharmacy, "consume").await;
+    assert_ne!(second.id, first.id);
+    let status = show((&clinic, &person), &pharmacy, spending()).await;
+    assert_eq!(outcome(&status), Outcome::Valid);
+    assert_eq!(state(&status), SpendingState::Done);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_wallet_says_that_showing_the_handle_uses_the_card_up_and_keeps_it_back_otherwise() {
+    let (clinic, pharmacy, person) = scene().await;
+    let wallet = clinic.app.wallet().unwrap();
+    for (new, uses_up) in [(spending(), true), (NewRequest::default(), false)] {
+        let (_, uri) = pharmacy.ask(new).await;
+        let preview = wallet.preview_request(&person, &uri).await.unwrap();
+        let choice = &preview.shares[0].choices[0];
+        assert_eq!(choice.uses_up, uses_up);
+        let named = choice
+            .claims
+            .iter()
+            .any(|claim| claim.label == "Its one use");
+        assert_eq!(named, uses_up);
+    }
+    let plain = show((&clinic, &person), &pharmacy, NewRequest::default()).await;
+    let claims = &plain.verdict.unwrap().credentials[0].claims;
+    assert!(claims.as_ref().unwrap().get(HANDLE).is_none());
+}
