@@ -6,6 +6,7 @@
 
 use std::process::ExitCode;
 
+mod engine;
 mod machine;
 mod oracle;
 mod source;
@@ -18,12 +19,14 @@ Development tasks of Selfsame.
 
 Usage: cargo xtask tidy [FOLDER]
        cargo xtask test [--only STEP]... [--skip STEP]... [-- CARGO TEST ARGUMENTS]
+       cargo xtask cometbft
        cargo xtask cross anoncreds [--count N]
        cargo xtask bench anoncreds [--quick] [--json] [--portable] [--only NAME]
 
 tidy   checks layers, sizes, module docs and documents; prints what to do;
        with a folder, only what is below it
 test   installs what the tests need and runs everything; --help lists its steps
+cometbft  builds the engine of registry networks into target/cometbft, with Go
 cross  lets our AnonCreds and the published library speak to each other; N random
        flows in place of a few
 bench  times both alternately; exit code 1 if a bar is not kept
@@ -38,6 +41,7 @@ fn main() -> ExitCode {
     let done = match task.as_str() {
         "tidy" if rest.len() <= 1 => tidy::run(rest.first().map_or("", String::as_str)),
         "test" => test::run(&rest),
+        "cometbft" => engine::command(&rest),
         "cross" => oracle::cross_command(&rest),
         "bench" => oracle::bench_command(&rest),
         "help" | "--help" | "-h" => {

@@ -3,7 +3,7 @@
 use std::{process::Command, time::Instant};
 
 use crate::{
-    machine, oracle, tidy,
+    engine, machine, oracle, tidy,
     workspace::{cargo, root},
 };
 
@@ -37,6 +37,11 @@ const STEPS: &[Step] = &[
         name: "machine",
         purpose: "a C compiler, Chromium and its driver",
         task: Task::Ours(prepare),
+    },
+    Step {
+        name: "engine",
+        purpose: "CometBFT, built with Go where it is missing",
+        task: Task::Ours(engine::prepare),
     },
     Step {
         name: "clippy",
@@ -153,6 +158,7 @@ fn perform(step: &Step, choice: &Choice) -> Result<bool, String> {
         .current_dir(root())
         .env("RUSTDOCFLAGS", "--deny warnings");
     oracle::name_to(&mut command);
+    engine::name_to(&mut command);
     let status = command
         .status()
         .map_err(|error| format!("cargo: {error}"))?;

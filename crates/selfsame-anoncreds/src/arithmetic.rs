@@ -2,6 +2,7 @@
 
 mod comb;
 mod crt;
+mod eight;
 mod engine;
 #[cfg(target_arch = "x86_64")]
 mod ifma;
@@ -22,7 +23,7 @@ pub(crate) use engine::{Path, products};
 pub use engine::{force_portable, uses_ifma};
 pub(crate) use modulus::{Base, Element, Modulus, SecretTerm, Term};
 pub(crate) use prime::{is_prime, prime_in_range, safe_prime};
-pub(crate) use secret::Secret;
+pub(crate) use secret::{Secret, Signed};
 
 #[cfg(test)]
 mod tests;

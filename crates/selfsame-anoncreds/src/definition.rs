@@ -1,9 +1,11 @@
 //! Credential definitions made ready for use: checked once, with what is computed once, and kept.
 
+use std::fmt;
+
 use crate::Error;
 use crate::cl::CredentialKey;
 use crate::cl::revocation::RevocationKey;
-use crate::format::{CredentialDefinition, Message, SchemaId};
+use crate::format::{CredentialDefinition, CredentialDefinitionId, Message, SchemaId};
 
 /// A credential definition whose key is checked, with the tables of its key. Whoever meets a definition again keeps
 /// this: clones share their tables, which grow with the second operation.
@@ -41,6 +43,12 @@ impl PreparedDefinition {
         self.revocation.as_ref()
     }
 
+    /// The memory of the keys and all their tables in bytes, at most: tables that are not built yet are counted too.
+    pub fn bytes(&self) -> usize {
+        let revocation = self.revocation.as_ref().map_or(0, RevocationKey::bytes);
+        self.key.bytes().saturating_add(revocation)
+    }
+
     /// Refuses another schema than the one the definition is for. A definition of the days of Indy names its schema
     /// by a number of its ledger, and is not asked.
     pub(crate) fn check_schema_id(&self, schema_id: &SchemaId) -> Result<(), Error> {
@@ -52,5 +60,164 @@ impl PreparedDefinition {
             what: "the schema",
             why: "the credential definition is for another",
         })
+    }
+}
+
+/// Prepared definitions for whoever meets them again, the newest first, within a bound of memory.
+///
+/// A definition is found by its identifier and its content together: another content under a known identifier is
+/// another definition, checked and prepared anew in the place of the one before.
+pub struct KeyCache {
+    most_bytes: usize,
+    known: Vec<(CredentialDefinitionId, PreparedDefinition)>,
+}
+
+impl KeyCache {
+    /// Room for ten definitions of five attributes and more, revocation included.
+    pub const MOST_BYTES: usize = 64_000_000;
+
+    /// An empty cache that holds keys and tables of so many bytes at most.
+    pub fn new(most_bytes: usize) -> Self {
+        Self {
+            most_bytes,
+            known: Vec::new(),
+        }
+    }
+
+    /// The definition made ready, by this call or an earlier one. What was not asked for longest makes room; a definition
+    /// that is larger than the whole cache is prepared and not kept.
+    ///
+    /// # Errors
+    /// As [`PreparedDefinition::new`].
+    pub fn definition(
+        &mut self,
+        id: &CredentialDefinitionId,
+        definition: &CredentialDefinition,
+    ) -> Result<PreparedDefinition, Error> {
+        let place = self.known.iter().position(|(known, _)| known == id);
+        let known = place.map(|place| self.known.remove(place));
+        let prepared = match known {
+            Some((_, known)) if known.definition == *definition => known,
+            _ => PreparedDefinition::new(definition.clone())?,
+        };
+        if prepared.bytes() <= self.most_bytes {
+            self.known.insert(0, (id.clone(), prepared.clone()));
+        }
+        while self.bytes() > self.most_bytes {
+            self.known.pop();
+        }
+        Ok(prepared)
+    }
+
+    /// How many definitions are kept.
+    pub fn len(&self) -> usize {
+        self.known.len()
+    }
+
+    /// Whether none is kept.
+    pub fn is_empty(&self) -> bool {
+        self.known.is_empty()
+    }
+
+    /// The memory of all that is kept in bytes, at most.
+    pub fn bytes(&self) -> usize {
+        let each = self.known.iter().map(|(_, definition)| definition.bytes());
+        each.fold(0, usize::saturating_add)
+    }
+}
+
+impl Default for KeyCache {
+    fn default() -> Self {
+        Self::new(Self::MOST_BYTES)
+    }
+}
+
+impl fmt::Debug for KeyCache {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KeyCache")
+            .field("definitions", &self.len())
+            .field("most_bytes", &self.most_bytes)
+            .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::sample;
+
+    fn id(number: u32) -> CredentialDefinitionId {
+        CredentialDefinitionId::new(format!("did:example:issuer/{number}")).unwrap()
+    }
+
+    /// Whether both are the same tables, not only equal ones.
+    fn shared(one: &PreparedDefinition, other: &PreparedDefinition) -> bool {
+        std::ptr::eq(one.key().public(), other.key().public())
+    }
+
+    #[test]
+    fn a_definition_that_is_met_again_is_not_prepared_again() {
+        let mut cache = KeyCache::default();
+        let definition: CredentialDefinition = sample("legacy/cred_def.json");
+        let first = cache.definition(&id(1), &definition).unwrap();
+        assert!(shared(
+            &first,
+            &cache.definition(&id(1), &definition).unwrap()
+        ));
+        assert!(!shared(
+            &first,
+            &cache.definition(&id(2), &definition).unwrap()
+        ));
+    }
+
+    #[test]
+    fn another_content_under_a_known_name_is_another_definition() {
+        let mut cache = KeyCache::default();
+        let [one, other] =
+            ["legacy/cred_def.json", "qualified/cred_def.json"].map(sample::<CredentialDefinition>);
+        cache.definition(&id(1), &one).unwrap();
+        let found = cache.definition(&id(1), &other).unwrap();
+        assert_eq!(*found.definition(), other);
+        assert_eq!(cache.bytes(), found.bytes());
+    }
+
+    #[test]
+    fn ten_definitions_in_use_have_room_and_the_bound_is_kept() {
+        let definition: CredentialDefinition = sample("legacy/cred_def.json");
+        let mut cache = KeyCache::default();
+        let first = cache.definition(&id(0), &definition).unwrap();
+        for number in 1..10 {
+            cache.definition(&id(number), &definition).unwrap();
+        }
+        assert!(shared(
+            &first,
+            &cache.definition(&id(0), &definition).unwrap()
+        ));
+        for number in 10..15 {
+            cache.definition(&id(number), &definition).unwrap();
+            assert!(cache.bytes() <= KeyCache::MOST_BYTES);
+        }
+        // Number 1 was not asked for longest, number 0 was asked for again.
+        assert!(shared(
+            &first,
+            &cache.definition(&id(0), &definition).unwrap()
+        ));
+        let before = cache.known.len();
+        assert!(cache.known.iter().all(|(known, _)| *known != id(1)));
+        assert!(before >= 10);
+        let mut none = KeyCache::new(first.bytes() - 1);
+        none.definition(&id(0), &definition).unwrap();
+        assert_eq!(none.bytes(), 0);
+    }
+
+    #[test]
+    fn what_is_counted_is_no_less_than_the_tables() {
+        let definition: CredentialDefinition = sample("legacy/cred_def.json");
+        let prepared = PreparedDefinition::new(definition).unwrap();
+        let before = prepared.bytes();
+        prepared.key().prepare();
+        assert_eq!(prepared.bytes(), before);
+        assert!(prepared.key().table_bytes() <= before);
+        assert!(2 * prepared.key().table_bytes() > before);
     }
 }

@@ -4,7 +4,8 @@ use std::sync::{Arc, OnceLock};
 
 use selfsame_crypto::SecretString;
 use selfsame_crypto::time::UnixTime;
-use selfsame_did::{Did, Options, Resolution};
+use selfsame_did::cheqd::resource::Wanted;
+use selfsame_did::{Did, DidUrl, Options, Resolution, ResolutionError};
 use selfsame_net::Net;
 use selfsame_store::Store;
 use selfsame_store::ledger::LedgerStore;
@@ -24,7 +25,7 @@ use crate::operator::Operator;
 use crate::registry::Registry;
 use crate::registry::embedded::{Embedded, Setup};
 use crate::registry::remote::Remote;
-use crate::resolver::Resolver;
+use crate::resolver::{Linked, Resolver};
 use crate::shared::Shared;
 use crate::verifier::Verifier;
 use crate::view::instance::InstanceStatus;
@@ -62,6 +63,7 @@ impl App {
         mut config: Config,
         parts: Parts,
     ) -> Result<(Arc<Self>, Option<SecretString>)> {
+        config.resolver.check(&config.trust)?;
         let keys = Keys::new(parts.store.clone());
         let clock = Clock::default();
         let own = (parts.store.clone(), keys.clone(), clock.clone());
@@ -182,6 +184,19 @@ impl App {
             .0
     }
 
+    /// The DID-linked resource that a DID URL names.
+    ///
+    /// # Errors
+    /// As [`Resolver::linked`].
+    pub async fn linked(
+        &self,
+        url: &DidUrl,
+        wanted: &Wanted,
+    ) -> std::result::Result<Linked, ResolutionError> {
+        let now = self.shared.clock.now();
+        self.shared.resolver.linked((url, wanted), now).await
+    }
+
     /// Its issuer.
     ///
     /// # Errors
@@ -287,6 +302,7 @@ async fn registry(
         }
         (RegistryConfig::Remote { origin, token }, _) => Some(Arc::new(Remote::new(
             parts.net.clone(),
+            own.2,
             origin.clone(),
             token.clone(),
         ))),

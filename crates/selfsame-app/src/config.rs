@@ -1,8 +1,11 @@
 //! What an instance is told at its start; parsed by the binary, judged here.
 
 use selfsame_crypto::SecretString;
+use selfsame_did::cheqd::Network;
 use serde::{Deserialize, Serialize};
 use url::Url;
+
+use crate::error::{Error, Result};
 
 /// The configuration of one instance.
 #[derive(Clone, Debug)]
@@ -19,8 +22,8 @@ pub struct Config {
     pub trust: TrustConfig,
     /// Where its registry is.
     pub registry: RegistryConfig,
-    /// Resolves the DID methods that this instance does not know: a Universal Resolver's base URL.
-    pub foreign_resolver: Option<Url>,
+    /// Who is asked for the DIDs that nobody here knows.
+    pub resolver: ResolverConfig,
 }
 
 /// What an instance does.
@@ -167,6 +170,122 @@ pub struct TrustConfig {
     pub origins: Vec<Url>,
 }
 
+/// Who is asked for the DIDs that nobody here knows. All of them are taken at their word: no proof comes with what they
+/// say, and each result names the one that said it.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ResolverConfig {
+    /// A Universal Resolver's base URL, to which `1.0/identifiers/` is appended.
+    pub universal: Option<Url>,
+    /// The methods it is asked for, such as `["ebsi", "ion"]`; `"*"` stands for every one that is not resolved here.
+    pub universal_methods: Vec<String>,
+    /// The base URL of a resolver of the cheqd network, which alone is asked for `did:cheqd` then.
+    pub cheqd: Option<Url>,
+    /// The base URL of a registrar that writes to the cheqd network, to which `1.0/create` is appended.
+    pub cheqd_registrar: Option<Url>,
+    /// The network of the DIDs that are made: `testnet` or `mainnet`.
+    pub cheqd_network: Network,
+    /// How long a document is used without asking again, in seconds; that of a `did:web` too.
+    pub ttl: u64,
+    /// How long it is remembered that there was no document, in seconds: less, since it may come.
+    pub negative_ttl: u64,
+    /// How long an answer may take, in seconds.
+    pub timeout: u64,
+}
+
+impl Default for ResolverConfig {
+    fn default() -> Self {
+        Self {
+            universal: None,
+            universal_methods: Vec::new(),
+            cheqd: None,
+            cheqd_registrar: None,
+            cheqd_network: Network::default(),
+            ttl: 60,
+            negative_ttl: 5,
+            timeout: 10,
+        }
+    }
+}
+
+impl ResolverConfig {
+    /// What stands for every foreign method.
+    pub const EVERY_METHOD: &str = "*";
+    /// The methods that are resolved here and never elsewhere.
+    const OWN: [&str; 4] = ["key", "jwk", "web", "selfsame"];
+    /// The longest time that may be set, in seconds: a day.
+    const LONGEST: u64 = 86_400;
+
+    /// The addresses that are called.
+    pub fn addresses(&self) -> impl Iterator<Item = &Url> {
+        let all = [&self.universal, &self.cheqd, &self.cheqd_registrar];
+        all.into_iter().flatten()
+    }
+
+    /// Whether the Universal Resolver is asked for DIDs of this method.
+    #[must_use]
+    pub fn asks_universal(&self, method: &str) -> bool {
+        let mut listed = self.universal_methods.iter();
+        !Self::OWN.contains(&method)
+            && listed.any(|listed| listed == method || listed == Self::EVERY_METHOD)
+    }
+
+    /// Judges the settings: whoever is taken at his word is reached by TLS, or on this machine, or at an origin that is
+    /// trusted by name.
+    ///
+    /// # Errors
+    /// `BadRequest`, with the setting and what to do.
+    pub fn check(&self, trust: &TrustConfig) -> Result<()> {
+        for url in self.addresses() {
+            let is_local = matches!(url.host_str(), Some("localhost" | "127.0.0.1" | "[::1]"));
+            let is_listed = trust
+                .origins
+                .iter()
+                .any(|origin| origin.origin() == url.origin());
+            let is_reached = match url.scheme() {
+                "https" => true,
+                "http" => is_local || is_listed,
+                _ => false,
+            };
+            if !is_reached || url.query().is_some() || url.fragment().is_some() {
+                return Err(
+                    refused(format!("{url} is no https address without query")).with_hint(
+                        "take https; plain http is for this machine and for [trust] origins",
+                    ),
+                );
+            }
+        }
+        let own = self
+            .universal_methods
+            .iter()
+            .find(|method| Self::OWN.contains(&method.as_str()));
+        if let Some(own) = own {
+            return Err(refused(format!(
+                "did:{own} is resolved here and nowhere else"
+            )));
+        }
+        if self.universal.is_some() && self.universal_methods.is_empty() {
+            return Err(
+                refused("a Universal Resolver without methods is never asked".to_owned())
+                    .with_hint("name them in universal_methods; \"*\" stands for all"),
+            );
+        }
+        if self.cheqd_registrar.is_some() && self.cheqd.is_none() && !self.asks_universal("cheqd") {
+            // Whether a change was made that lost its answer, only a resolver can tell.
+            return Err(refused("cheqd_registrar needs cheqd beside it".to_owned()));
+        }
+        let times = [self.ttl, self.negative_ttl, self.timeout];
+        if times.iter().any(|time| *time > Self::LONGEST) || self.timeout == 0 {
+            return Err(refused("a time is 0 or longer than a day".to_owned()));
+        }
+        Ok(())
+    }
+}
+
+fn refused(reason: String) -> Error {
+    Error::bad_request(format!("[resolver] {reason}"))
+}
+
 /// Where the registry is.
 #[derive(Clone, Debug)]
 pub enum RegistryConfig {
@@ -184,4 +303,94 @@ pub enum RegistryConfig {
     },
     /// Nowhere: `did:selfsame` is not resolved.
     None,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(universal: &str, methods: &[&str]) -> ResolverConfig {
+        ResolverConfig {
+            universal: Some(universal.parse().unwrap()),
+            universal_methods: methods.iter().map(|method| (*method).to_owned()).collect(),
+            ..ResolverConfig::default()
+        }
+    }
+
+    #[test]
+    fn only_listed_methods_are_asked_for_elsewhere_and_our_own_never() {
+        let some = with("https://resolver.example/", &["ion", "ebsi"]);
+        assert!(some.asks_universal("ion") && !some.asks_universal("cheqd"));
+        let all = with("https://resolver.example/", &["*"]);
+        assert!(all.asks_universal("ion") && all.asks_universal("cheqd"));
+        for own in ResolverConfig::OWN {
+            assert!(!all.asks_universal(own), "{own}");
+            assert!(
+                with("https://r.example/", &[own])
+                    .check(&TrustConfig::default())
+                    .is_err()
+            );
+        }
+        assert!(!ResolverConfig::default().asks_universal("ion"));
+    }
+
+    #[test]
+    fn whoever_is_taken_at_his_word_is_reached_by_tls_or_by_name() {
+        let trust = TrustConfig {
+            origins: vec!["http://resolver.internal:8080/".parse().unwrap()],
+            ..TrustConfig::default()
+        };
+        for url in [
+            "https://resolver.example/",
+            "https://resolver.example/some/base",
+            "http://localhost:8080/",
+            "http://127.0.0.1:8080/",
+            "http://[::1]:8080/",
+            "http://resolver.internal:8080/base",
+        ] {
+            assert!(with(url, &["*"]).check(&trust).is_ok(), "{url}");
+        }
+        for url in [
+            "http://resolver.example/",
+            "http://resolver.internal:8081/",
+            "ftp://localhost/",
+            "https://resolver.example/?a=b",
+        ] {
+            assert!(with(url, &["*"]).check(&trust).is_err(), "{url}");
+        }
+    }
+
+    #[test]
+    fn a_universal_resolver_that_is_asked_for_nothing_and_times_that_never_end_are_refused() {
+        let trust = TrustConfig::default();
+        assert!(
+            with("https://resolver.example/", &[])
+                .check(&trust)
+                .is_err()
+        );
+        for (ttl, timeout) in [(86_401, 10), (60, 0), (60, 86_401)] {
+            let config = ResolverConfig {
+                ttl,
+                timeout,
+                ..ResolverConfig::default()
+            };
+            assert!(config.check(&trust).is_err());
+        }
+        assert!(ResolverConfig::default().check(&trust).is_ok());
+    }
+
+    #[test]
+    fn a_registrar_goes_with_a_resolver() {
+        let registrar = ResolverConfig {
+            cheqd_registrar: Some("https://registrar.example/".parse().unwrap()),
+            ..ResolverConfig::default()
+        };
+        let check = |config: &ResolverConfig| config.check(&TrustConfig::default());
+        assert!(check(&registrar).is_err());
+        let with_resolver = ResolverConfig {
+            cheqd: Some("https://resolver.example/".parse().unwrap()),
+            ..registrar
+        };
+        assert!(check(&with_resolver).is_ok());
+    }
 }

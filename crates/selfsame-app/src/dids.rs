@@ -2,6 +2,7 @@
 //! method wants it.
 
 mod acting;
+mod cheqd;
 mod record;
 mod registration;
 
@@ -63,6 +64,9 @@ impl Dids {
     /// # Errors
     /// `BadRequest` for a method or kind of key that is not made here; the registry's, the store's.
     pub async fn create(&self, new: &NewDid) -> Result<InstanceDid> {
+        if new.method == cheqd::METHOD {
+            return self.create_cheqd(new).await;
+        }
         let method = method(&new.method)?;
         let kind = key_type(new.kind.as_deref().unwrap_or("P-256"))?;
         let (key, _, batch) =
@@ -272,6 +276,10 @@ impl Dids {
             after,
             operation,
         } = change;
+        if after.did.method() == cheqd::METHOD {
+            let then = self.change_cheqd(batch, before, after).await?;
+            return self.shown(&then).await;
+        }
         if after.did.method() != "selfsame" {
             let batch = batch.update(DID, &before.stored, encode(&after)?);
             self.shared.store.commit(batch).await?;
@@ -306,15 +314,18 @@ impl Dids {
         let did = Did::parse(did).map_err(|_| Error::bad_request("this is no DID"))?;
         let unknown = || Error::not_found("this DID is none of this instance's");
         let mut own = self.own(&did).await?.ok_or_else(unknown)?;
-        if !matches!(did.method(), "web" | "selfsame") {
+        if !matches!(did.method(), "web" | "selfsame" | cheqd::METHOD) {
             return Err(Error::bad_request(format!(
                 "a did:{} is its key; it can't be changed",
                 did.method()
             ))
-            .with_hint("make another DID; did:web and did:selfsame can be changed"));
+            .with_hint("make another DID; did:web, did:selfsame and did:cheqd can be changed"));
         }
         if let Some(registration) = &own.record.pending {
-            self.shared.resume(&self.tenant, registration).await?;
+            match did.method() {
+                cheqd::METHOD => self.shared.resume_cheqd(&self.tenant, registration).await?,
+                _ => self.shared.resume(&self.tenant, registration).await?,
+            }
             own = self.own(&did).await?.ok_or_else(unknown)?;
         }
         if own.record.deactivated {
@@ -339,7 +350,12 @@ impl Dids {
 
     async fn shown(&self, record: &DidRecord) -> Result<InstanceDid> {
         let document = match record.did.method() {
-            "web" if record.deactivated => Value::Null,
+            "web" | cheqd::METHOD if record.deactivated => Value::Null,
+            // What the instance has written itself it need not take on anybody's word.
+            cheqd::METHOD => {
+                let draft = record.draft()?;
+                draft.document().to_value(Representation::Did)
+            }
             "web" => record.document()?.to_value(Representation::Did),
             _ => {
                 let now = self.shared.clock.now();
@@ -423,7 +439,7 @@ fn method(name: &str) -> Result<DidMethod> {
         "web" => Ok(DidMethod::Web),
         "selfsame" => Ok(DidMethod::Selfsame),
         _ => Err(Error::bad_request("this DID method is not made here")
-            .with_hint("one of: key, jwk, web, selfsame")),
+            .with_hint("one of: key, jwk, web, selfsame, cheqd")),
     }
 }
 

@@ -209,24 +209,25 @@ impl Shared {
     /// What became of a credential for one use. Read of the registry each time: an answer of a moment ago would let
     /// a credential be used twice.
     pub(crate) async fn single_use(&self, issuer: &Did, digest: &[u8; 32]) -> Fetched<Option<Use>> {
-        let at = self.clock.now();
+        let now = self.clock.now();
         let Some(registry) = &self.registry else {
-            return unavailable("this instance knows no registry to look uses up in", at);
+            return unavailable("this instance knows no registry to look uses up in", now);
         };
         let network = selfsame_did::selfsame::parts(issuer).map(|(network, _)| network);
         let read = async {
             if network != Some(registry.network().await?) {
                 return Err(Error::upstream("the issuer is of another registry"));
             }
-            let used = registry.used(issuer, digest).await?;
-            used.map(|used| used.judged()).transpose()
-        };
-        match read.await {
-            Ok(used) => Fetched {
+            let (used, at) = registry.used(issuer, digest).await?;
+            let used = used.map(|used| used.judged()).transpose()?;
+            Ok(Fetched {
                 value: Ok(used),
                 at,
-            },
-            Err(error) => unavailable(&error.to_string(), at),
+            })
+        };
+        match read.await {
+            Ok(fetched) => fetched,
+            Err(error) => unavailable(&error.to_string(), now),
         }
     }
 

@@ -17,6 +17,7 @@ use selfsame_store::TenantId;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::at_hand::AtHand;
 use crate::error::Result;
 use crate::identity::Identity;
 use crate::issuer::lanes::Lanes;
@@ -42,6 +43,8 @@ pub struct Issuer {
     identity: Arc<Identity>,
     lists: Arc<Lists>,
     redeeming: Lanes,
+    offers_at_hand: AtHand<offers::OfferRecord>,
+    grants_at_hand: AtHand<protocol::GrantRecord>,
 }
 
 /// What a credential will say, from the offer to its issuance.
@@ -80,6 +83,8 @@ impl Issuer {
             identity,
             lists,
             redeeming: Lanes::new(),
+            offers_at_hand: AtHand::default(),
+            grants_at_hand: AtHand::default(),
         })
     }
 

@@ -6,6 +6,7 @@
 
 mod accounts;
 mod app;
+mod at_hand;
 mod certificate;
 pub mod clock;
 pub mod config;

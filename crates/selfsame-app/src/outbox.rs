@@ -60,6 +60,11 @@ pub(crate) enum Job {
         /// The transaction, base64url.
         transaction: String,
     },
+    /// A change in the cheqd network, by way of a registrar; the network takes each version once.
+    Cheqd {
+        /// The version's name.
+        change: String,
+    },
 }
 
 impl Job {
@@ -156,6 +161,9 @@ async fn dispatched(app: &App, leased: &Leased) -> Result<()> {
             app.shared.carry_out(leased).await?;
         }
         Job::Spend { .. } => app.verifier()?.carry_out(leased).await?,
+        Job::Cheqd { .. } => {
+            app.shared.carry_out_cheqd(leased).await?;
+        }
     }
     Ok(())
 }
@@ -212,7 +220,7 @@ impl Shared {
                 request,
                 transaction,
             }) => verifier::abandoned(self, batch, (&request, &transaction), error).await,
-            Ok(Job::Submit { .. }) | Err(_) => Ok(batch),
+            Ok(Job::Submit { .. } | Job::Cheqd { .. }) | Err(_) => Ok(batch),
         }
     }
 }
@@ -220,7 +228,7 @@ impl Shared {
 /// Whether trying again can't help.
 fn is_final(leased: &Leased, error: &Error) -> bool {
     match Job::read(leased) {
-        Ok(Job::Submit { .. }) => crate::registry::is_refusal(error),
+        Ok(Job::Submit { .. } | Job::Cheqd { .. }) => crate::registry::is_refusal(error),
         Ok(Job::Receive { .. } | Job::Present { .. }) => error.kind == ErrorKind::BadRequest,
         // A refusal is an answer; what fails is worth another try. Or another version wrote it.
         Ok(Job::Spend { .. }) | Err(_) => false,

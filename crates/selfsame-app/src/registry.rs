@@ -2,13 +2,17 @@
 
 pub mod describe;
 pub mod embedded;
+mod known;
+pub mod ledger;
 pub mod remote;
 pub(crate) mod uses;
 
 use async_trait::async_trait;
+use selfsame_crypto::time::UnixTime;
 use selfsame_did::selfsame::Network;
 use selfsame_did::{Did, Options, Resolution};
 use selfsame_proof::note::VerifierKey;
+use selfsame_proof::read::{Bundle, TrustRoot};
 use selfsame_registry::refusal::{AuthorFault, EntryFault, ObjectFault, SignatureFault};
 use selfsame_registry::{Genesis, Receipt, Refusal, Transaction};
 
@@ -34,14 +38,22 @@ pub trait Registry: Send + Sync {
     /// How far it has come, with the signed checkpoint.
     async fn status(&self) -> Result<RegistryStatus>;
 
+    /// What stands under a key of the state, with all that proves it to a reader who trusts the validators of that
+    /// height.
+    async fn read(&self, key: &[u8], trusted_height: u64) -> Result<Bundle>;
+
     /// The transactions from `first` (1 is the oldest), at most `count`, and never more than [`ENTRIES_MAX`].
     async fn entries(&self, first: u64, count: usize) -> Result<Vec<RegistryEntry>>;
 
     /// The transactions that made a DID what it is, oldest first.
     async fn history(&self, did: &Did) -> Result<Vec<RegistryEntry>>;
 
-    /// What became of an issuer's credential for one use; none while nothing did.
-    async fn used(&self, issuer: &Did, digest: &[u8; 32]) -> Result<Option<RegistryUse>>;
+    /// What became of an issuer's credential for one use, and as of when that holds; none while nothing did.
+    async fn used(
+        &self,
+        issuer: &Did,
+        digest: &[u8; 32],
+    ) -> Result<(Option<RegistryUse>, UnixTime)>;
 
     /// A delegation of an issuer, also once it has ended.
     async fn delegation(&self, issuer: &Did, name: &str) -> Result<Option<RegistryDelegation>>;
@@ -110,6 +122,13 @@ pub fn log_origin(network: &Network) -> String {
     format!("selfsame/{network}")
 }
 
+/// What whoever has a network's genesis trusts: its first validators.
+#[must_use]
+pub fn trust_root(genesis: &Genesis) -> TrustRoot {
+    let origin = log_origin(&genesis.network());
+    TrustRoot::of_genesis(&origin, genesis.validators().clone())
+}
+
 /// The key that verifies the checkpoints of a network with one validator.
 ///
 /// # Errors
@@ -123,7 +142,8 @@ pub fn checkpoint_verifier(genesis: &Genesis) -> Result<VerifierKey> {
 }
 
 /// The machine's refusal in the terms of use cases.
-fn refused(refusal: &Refusal) -> Error {
+#[must_use]
+pub fn refused(refusal: &Refusal) -> Error {
     let kind = match refusal {
         Refusal::Quota { .. } | Refusal::BlockFull => ErrorKind::TooMany {
             retry_after: refusal.retry_after().unwrap_or(1),

@@ -1,32 +1,38 @@
 //! Resolves DIDs of every method: locally, from the registry, over the web, or by a configured resolver; with a cache.
 
+mod elsewhere;
+
 use std::sync::Arc;
 
-use crate::config::Config;
+use crate::config::{Config, ResolverConfig};
 use selfsame_credential::evidence::{Fetched, Unavailable};
 use selfsame_crypto::time::UnixTime;
-use selfsame_did::{Did, Options, Plan, Representation, Resolution, ResolutionError};
+use selfsame_did::cheqd::resource::Wanted;
+use selfsame_did::{Did, DidUrl, Options, Plan, Representation, Resolution, ResolutionError};
 use selfsame_net::{Cache, CacheSettings, Fresh, Net, NetError, Request};
 use url::Url;
 
 use crate::registry::Registry;
+use elsewhere::Elsewhere;
 
-/// Documents are used for a minute without asking again; a failure is remembered for less, so that a dead host is
-/// not asked for each credential.
-const CACHE: CacheSettings = CacheSettings {
-    capacity: 4096,
-    ttl: 60,
-    negative_ttl: 5,
-};
+pub use elsewhere::Linked;
+
+/// So many documents are kept.
+const CAPACITY: usize = 4096;
+/// So many resources are kept.
+const LINKED: usize = 64;
 
 /// The resolver of one instance.
 pub struct Resolver {
     net: Net,
     registry: Option<Arc<dyn Registry>>,
-    foreign: Option<Url>,
+    cheqd: Option<Elsewhere>,
+    universal: Option<Elsewhere>,
+    config: ResolverConfig,
     /// Origins of our own that are served without TLS.
     plain: Vec<Url>,
     cache: Cache<String, Resolution>,
+    linked: Cache<String, Result<Linked, ResolutionError>>,
 }
 
 impl Resolver {
@@ -34,15 +40,23 @@ impl Resolver {
     #[must_use]
     pub fn new(net: Net, registry: Option<Arc<dyn Registry>>, config: &Config) -> Self {
         let origins = std::iter::once(&config.origin).chain(&config.trust.origins);
+        let kept = |capacity| CacheSettings {
+            capacity,
+            ttl: config.resolver.ttl,
+            negative_ttl: config.resolver.negative_ttl,
+        };
         Self {
             net,
             registry,
-            foreign: config.foreign_resolver.clone(),
+            cheqd: Elsewhere::cheqd(&config.resolver),
+            universal: Elsewhere::universal(&config.resolver),
+            config: config.resolver.clone(),
             plain: origins
                 .filter(|origin| origin.scheme() == "http")
                 .cloned()
                 .collect(),
-            cache: Cache::new(CACHE),
+            cache: Cache::new(kept(CAPACITY)),
+            linked: Cache::new(kept(LINKED)),
         }
     }
 
@@ -63,10 +77,42 @@ impl Resolver {
                 self.cached(did, options, now, self.ask_web(did, &url))
                     .await
             }
-            Ok(Plan::Foreign(did)) => {
-                self.cached(&did, options, now, self.ask_foreign(&did, options))
-                    .await
-            }
+            Ok(Plan::Cheqd(did) | Plan::Foreign(did)) => match self.elsewhere(&did) {
+                Some(elsewhere) => {
+                    let fetch = elsewhere.ask(&self.net, &did, options);
+                    self.cached(&did, options, now, fetch).await
+                }
+                None => {
+                    let failed = Resolution::failed(ResolutionError::MethodNotSupported);
+                    (Arc::new(failed), now)
+                }
+            },
+        }
+    }
+
+    /// The DID-linked resource that a DID URL names, from the resolver of its method.
+    ///
+    /// # Errors
+    /// What of the URL is malformed or not supported, what its resolver says, `InternalError` if it says nothing.
+    pub async fn linked(
+        &self,
+        (url, wanted): (&DidUrl, &Wanted),
+        now: UnixTime,
+    ) -> Result<Linked, ResolutionError> {
+        let Some(elsewhere) = self.elsewhere(&url.did) else {
+            return Err(ResolutionError::MethodNotSupported);
+        };
+        let key = url.to_string();
+        let fetched = self.linked.get(&key, now, async {
+            let linked = elsewhere.linked(&self.net, (&url.did, wanted)).await?;
+            Ok(match linked {
+                Ok(_) => Fresh::new(linked),
+                Err(_) => Fresh::negative(linked),
+            })
+        });
+        match fetched.await {
+            Ok((linked, _)) => (*linked).clone(),
+            Err(_) => Err(ResolutionError::InternalError),
         }
     }
 
@@ -100,6 +146,26 @@ impl Resolver {
 }
 
 impl Resolver {
+    /// Who is asked for a DID of a method that is not resolved here. What has a resolver of its own goes there and
+    /// nowhere else; the Universal Resolver is asked for the methods it is configured for.
+    fn elsewhere(&self, did: &Did) -> Option<&Elsewhere> {
+        match &self.cheqd {
+            Some(cheqd) if did.method() == "cheqd" => Some(cheqd),
+            _ => self
+                .universal
+                .as_ref()
+                .filter(|_| self.config.asks_universal(did.method())),
+        }
+    }
+
+    /// What is said now of a DID that is resolved elsewhere, whatever is remembered; an error if nothing is said.
+    pub(crate) async fn said_now(&self, did: &Did) -> Result<Resolution, NetError> {
+        let unasked = NetError::Setup("no resolver is configured for this method".to_owned());
+        let elsewhere = self.elsewhere(did).ok_or(unasked)?;
+        self.forget(did);
+        elsewhere.ask(&self.net, did, &Options::default()).await
+    }
+
     async fn ask_registry(&self, did: &Did, options: &Options) -> Resolution {
         match &self.registry {
             Some(registry) => registry.resolve(did, options).await,
@@ -145,22 +211,6 @@ impl Resolver {
         )
     }
 
-    async fn ask_foreign(&self, did: &Did, options: &Options) -> Result<Resolution, NetError> {
-        let Some(url) = self
-            .foreign
-            .as_ref()
-            .and_then(|base| identifiers_url(base, did, options))
-        else {
-            return Ok(Resolution::failed(ResolutionError::MethodNotSupported));
-        };
-        Ok(
-            match self.fetch(&url, "application/did-resolution").await? {
-                Some(body) => Resolution::parse(&body, did),
-                None => Resolution::failed(ResolutionError::NotFound),
-            },
-        )
-    }
-
     /// did:web knows only TLS; an instance on loopback without it still resolves its own.
     fn plain_if_own(&self, url: &Url) -> Url {
         let mut plain = url.clone();
@@ -188,10 +238,7 @@ impl Resolver {
             )
         };
         match self.net.get(url, &request).await {
-            // A resolver answers 410 with a result in its body.
-            Ok(response) if response.is_success() || response.status == 410 => {
-                Ok(Some(response.body.to_vec()))
-            }
+            Ok(response) if response.is_success() => Ok(Some(response.body.to_vec())),
             Ok(response) if response.status == 404 => Ok(None),
             Ok(response) => {
                 failed(&format!("status {}", response.status));
@@ -211,21 +258,4 @@ fn cached_at(did: &Did, options: &Options) -> String {
         "{did} {:?} {:?} {:?}",
         options.version_id, options.version_time, options.accept
     )
-}
-
-/// The address of a resolution at a Universal Resolver's HTTP face.
-fn identifiers_url(base: &Url, did: &Did, options: &Options) -> Option<Url> {
-    let mut url = base.clone();
-    url.path_segments_mut()
-        .ok()?
-        .pop_if_empty()
-        .extend(["1.0", "identifiers", did.as_str()]);
-    if let Some(version) = &options.version_id {
-        url.query_pairs_mut().append_pair("versionId", version);
-    }
-    if let Some(time) = options.version_time {
-        url.query_pairs_mut()
-            .append_pair("versionTime", &time.rfc3339());
-    }
-    Some(url)
 }

@@ -14,7 +14,7 @@ use selfsame_openid4vc::verifier::{Answered, Declined, State};
 use selfsame_store::{Record, TenantId};
 use serde::{Deserialize, Serialize};
 
-use crate::accounts::decode;
+use crate::at_hand::AtHand;
 use crate::dids::Dids;
 use crate::error::{Error, Result};
 use crate::identity::Identity;
@@ -39,6 +39,7 @@ pub struct Verifier {
     shared: Arc<Shared>,
     identity: Arc<Identity>,
     dids: Dids,
+    at_hand: AtHand<RequestRecord>,
 }
 
 /// A request as it is kept.
@@ -68,6 +69,7 @@ impl Verifier {
             dids: Dids::new(shared.clone()),
             shared,
             identity,
+            at_hand: AtHand::default(),
         }
     }
 
@@ -108,7 +110,7 @@ impl Verifier {
             .read(&tenant(), VERIFICATION, id)
             .await?
             .ok_or_else(|| Error::not_found("there is no such request"))?;
-        Ok((decode(&record.value)?, record))
+        Ok((self.at_hand.read(&record)?, record))
     }
 
     fn view(&self, id: &str, record: &RequestRecord) -> VerificationStatus {

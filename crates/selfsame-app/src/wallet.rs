@@ -14,6 +14,7 @@ use selfsame_openid4vc::Transport;
 use selfsame_openid4vc::wire::metadata::IssuerMetadata;
 
 use crate::accounts::Accounts;
+use crate::at_hand::AtHand;
 use crate::shared::Shared;
 
 /// The wallet of many people.
@@ -22,6 +23,7 @@ pub struct Wallet {
     accounts: Accounts,
     transport: Transport,
     issuers: Cache<String, KnownIssuer>,
+    flows_at_hand: AtHand<receive::flow::Flow>,
 }
 
 /// An issuer's documents, read and checked.
@@ -44,6 +46,7 @@ impl Wallet {
                 ttl: 300,
                 negative_ttl: 5,
             }),
+            flows_at_hand: AtHand::default(),
         }
     }
 

@@ -7,7 +7,8 @@ use rcgen::{
     BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, SanType, date_time_ymd,
 };
 use selfsame_app::config::{
-    Config, DidMethod, IdentifyBy, IssuerConfig, RegistryConfig, Roles, TrustConfig, VerifierConfig,
+    Config, DidMethod, IdentifyBy, IssuerConfig, RegistryConfig, ResolverConfig, Roles,
+    TrustConfig, VerifierConfig,
 };
 use selfsame_app::issuer::lists::Face;
 use selfsame_app::view::Paging;
@@ -103,7 +104,7 @@ fn config(origin: &str) -> Config {
         },
         trust: TrustConfig::default(),
         registry: RegistryConfig::None,
-        foreign_resolver: None,
+        resolver: ResolverConfig::default(),
     }
 }
 
@@ -362,14 +363,8 @@ async fn request_object(app: &App) -> (String, String) {
     let verifier = app.verifier().unwrap();
     let made = verifier
         .create_request(&NewRequest {
-            dcql_query: None,
             template: Some("immunization".to_owned()),
-            format: None,
-            claims: None,
-            client_id_prefix: None,
-            same_device: false,
-            purpose: None,
-            max_status_age: None,
+            ..NewRequest::default()
         })
         .await
         .unwrap();

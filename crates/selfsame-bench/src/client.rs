@@ -79,6 +79,23 @@ impl Client {
         self.send(Method::POST, path, token, Some(body)).await
     }
 
+    /// `POST path` with a body of deterministic CBOR.
+    ///
+    /// # Errors
+    /// As [`Self::get`].
+    pub async fn post_cbor(&self, path: &str, token: &str, body: Vec<u8>) -> Result<Value, Error> {
+        let body = Some(("application/cbor", body.into()));
+        read(path, &self.exchange(Method::POST, path, token, body).await?)
+    }
+
+    /// `GET path`, its bytes as they are.
+    ///
+    /// # Errors
+    /// As [`Self::get`].
+    pub async fn get_bytes(&self, path: &str) -> Result<Bytes, Error> {
+        self.exchange(Method::GET, path, "", None).await
+    }
+
     async fn send(
         &self,
         method: Method,
@@ -86,6 +103,17 @@ impl Client {
         token: &str,
         body: Option<&Value>,
     ) -> Result<Value, Error> {
+        let body = body.map(|body| ("application/json", Bytes::from(body.to_string())));
+        read(path, &self.exchange(method, path, token, body).await?)
+    }
+
+    async fn exchange(
+        &self,
+        method: Method,
+        path: &str,
+        token: &str,
+        body: Option<(&'static str, Bytes)>,
+    ) -> Result<Bytes, Error> {
         let failed = |why: String| Error::Call {
             what: format!("{method} {path}"),
             why,
@@ -98,9 +126,9 @@ impl Client {
             request = request.header(header::AUTHORIZATION, format!("Bearer {token}"));
         }
         let body = match body {
-            Some(body) => {
-                request = request.header(header::CONTENT_TYPE, "application/json");
-                Bytes::from(body.to_string())
+            Some((kind, body)) => {
+                request = request.header(header::CONTENT_TYPE, kind);
+                body
             }
             None => Bytes::new(),
         };
@@ -127,15 +155,22 @@ impl Client {
                     String::from_utf8_lossy(&body)
                 )));
             }
-            if body.is_empty() {
-                return Ok(Value::Null);
-            }
-            serde_json::from_slice(&body).map_err(|error| failed(error.to_string()))
+            Ok(body)
         };
         tokio::time::timeout(PATIENCE, answer)
             .await
             .map_err(|_| failed("no answer within 30 s".to_owned()))?
     }
+}
+
+fn read(path: &str, body: &[u8]) -> Result<Value, Error> {
+    if body.is_empty() {
+        return Ok(Value::Null);
+    }
+    serde_json::from_slice(body).map_err(|error| Error::Call {
+        what: path.to_owned(),
+        why: error.to_string(),
+    })
 }
 
 /// An error with all that stands behind it.

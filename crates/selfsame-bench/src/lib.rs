@@ -3,9 +3,11 @@
 
 pub mod chart;
 pub mod client;
+pub mod late;
 pub mod machine;
 pub mod oid4vc;
 pub mod process;
+pub mod registry;
 pub mod report;
 pub mod statistics;
 

@@ -1,6 +1,7 @@
 //! What a judgement or a pure step needs from outside, and what was gathered for it.
 
 use std::collections::{HashMap, HashSet};
+use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use selfsame_crypto::hash::{sha256, sha256_parts};
@@ -8,8 +9,10 @@ use selfsame_crypto::jws::Compact;
 use selfsame_crypto::{KeyHandle, PublicKey, time::UnixTime};
 use selfsame_did::{Did, Resolution};
 
+use crate::format::Format;
 use crate::single_use::Use;
 use crate::status;
+use crate::verify::{Presented, Subject};
 
 /// Something a pure step wants fetched or done; it may be repeated without harm.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
@@ -78,12 +81,41 @@ pub struct Evidence {
     uses: HashMap<(Did, [u8; 32]), Fetched<Option<Use>>>,
     signatures: HashMap<SignatureRequest, Vec<u8>>,
     genuine: Genuine,
+    read: Read,
 }
 
 /// The signatures that were found to hold while this was gathered, as digests of key and JWS: a step that is run again
 /// does not verify them again. Whether one holds is a function of the two, so what is remembered cannot become wrong.
 #[derive(Clone, Debug, Default)]
 struct Genuine(Arc<Mutex<HashSet<[u8; 32]>>>);
+
+/// What was read of presented texts while this was gathered: a step that is run again does not read them again.
+#[derive(Clone, Default)]
+struct Read(Arc<Mutex<Vec<Known>>>);
+
+/// A text, and what it says.
+type Known = (Text, Arc<Subject>);
+
+/// A text, its format, and whether it was read as a presentation.
+struct Text(String, Format, bool);
+
+/// Texts remembered at most; further ones are read each time.
+const READ_MAX: usize = 16;
+
+impl Text {
+    fn is(&self, presented: &Presented<'_>) -> bool {
+        self.1 == presented.format
+            && self.2 == presented.expected.is_some()
+            && self.0 == presented.raw
+    }
+}
+
+impl fmt::Debug for Read {
+    /// Claims are nobody's business who debugs.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Read")
+    }
+}
 
 /// Signatures remembered at most; further ones are verified each time.
 const GENUINE_MAX: usize = 256;
@@ -115,6 +147,23 @@ impl Evidence {
             }
         }
         holds
+    }
+
+    /// What was read of this text before.
+    pub(crate) fn subject(&self, presented: &Presented<'_>) -> Option<Arc<Subject>> {
+        let read = self.read.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = read.iter().find(|(text, _)| text.is(presented));
+        known.map(|(_, subject)| subject.clone())
+    }
+
+    /// Remembers what was read of a text.
+    pub(crate) fn remember(&self, presented: &Presented<'_>, subject: &Arc<Subject>) {
+        let mut read = self.read.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if read.len() < READ_MAX {
+            let (raw, is_presentation) = (presented.raw.to_owned(), presented.expected.is_some());
+            let text = Text(raw, presented.format, is_presentation);
+            read.push((text, subject.clone()));
+        }
     }
 
     /// The resolution of `did`, if it was asked for.
@@ -201,6 +250,40 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn a_text_that_was_read_is_known_again_as_what_it_was_read_as() {
+        let jwt = |payload: &str| {
+            let claims = json!({"vc": {"type": ["VerifiableCredential"]}, "sub": payload});
+            Unsigned::new(&json!({"alg": "ES256"}), &claims).finish(&[0; 64])
+        };
+        let (evidence, one, other) = (Evidence::default(), jwt("one"), jwt("other"));
+        let presented = |raw| Presented {
+            format: Format::JwtVcJson,
+            raw,
+            expected: None,
+        };
+        let needs =
+            |raw| crate::verify::needs(&presented(raw), &Default::default(), &evidence).is_ok();
+        assert!(evidence.subject(&presented(&one)).is_none());
+        assert!(needs(&one) && needs(&one) && needs(&other));
+        assert_eq!(evidence.read.0.lock().unwrap().len(), 2);
+        assert!(evidence.subject(&presented(&one)).is_some());
+        let binding = crate::verify::Binding {
+            audience: "a".to_owned(),
+            nonce: "n".to_owned(),
+        };
+        let as_presentation = Presented {
+            expected: Some(&binding),
+            ..presented(&one)
+        };
+        assert!(evidence.subject(&as_presentation).is_none());
+        let as_other_format = Presented {
+            format: Format::VcJwt,
+            ..presented(&one)
+        };
+        assert!(evidence.subject(&as_other_format).is_none());
+    }
 
     #[test]
     fn a_signature_that_held_once_holds_for_that_key_and_that_text_alone() {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::Value;
 
 /// The longest path that is read; deeper than any credential's nesting limit.
@@ -130,14 +130,57 @@ impl fmt::Display for ClaimPath {
 
 impl Serialize for ClaimPath {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.to_value().serialize(serializer)
+        serializer.collect_seq(&self.0)
     }
 }
 
 impl<'de> Deserialize<'de> for ClaimPath {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let value = Value::deserialize(deserializer)?;
-        Self::parse(&value).map_err(serde::de::Error::custom)
+        Self::new(Vec::deserialize(deserializer)?).map_err(de::Error::custom)
+    }
+}
+
+impl Serialize for Segment {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Name(name) => serializer.serialize_str(name),
+            Self::Index(index) => serializer.serialize_u64(*index as u64),
+            Self::All => serializer.serialize_unit(),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Segment {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(SegmentVisitor)
+    }
+}
+
+struct SegmentVisitor;
+
+impl de::Visitor<'_> for SegmentVisitor {
+    type Value = Segment;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string, a non-negative integer or null")
+    }
+
+    fn visit_str<E: de::Error>(self, name: &str) -> Result<Segment, E> {
+        Ok(Segment::Name(name.to_owned()))
+    }
+
+    fn visit_string<E: de::Error>(self, name: String) -> Result<Segment, E> {
+        Ok(Segment::Name(name))
+    }
+
+    fn visit_u64<E: de::Error>(self, index: u64) -> Result<Segment, E> {
+        usize::try_from(index)
+            .map(Segment::Index)
+            .map_err(|_| E::custom(PathError))
+    }
+
+    fn visit_unit<E: de::Error>(self) -> Result<Segment, E> {
+        Ok(Segment::All)
     }
 }
 
@@ -175,9 +218,14 @@ mod tests {
             json!({}),
         ] {
             assert_eq!(ClaimPath::parse(&bad), Err(PathError), "{bad}");
+            let text = bad.to_string();
+            assert!(serde_json::from_str::<ClaimPath>(&text).is_err(), "{bad}");
         }
         let good = json!(["a", 0, null]);
         assert_eq!(ClaimPath::parse(&good).unwrap().to_value(), good);
         assert_eq!(ClaimPath::parse(&good).unwrap().to_string(), "a[0][]");
+        let read: ClaimPath = serde_json::from_str(r#"["a",0,null]"#).unwrap();
+        assert_eq!(read, ClaimPath::parse(&good).unwrap());
+        assert_eq!(serde_json::to_string(&read).unwrap(), r#"["a",0,null]"#);
     }
 }

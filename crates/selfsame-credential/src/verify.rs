@@ -8,7 +8,7 @@ mod single_use;
 mod status;
 mod vc_jwt;
 
-use std::collections::HashSet;
+use std::{collections::HashSet, sync::Arc};
 
 use selfsame_crypto::time::UnixTime;
 use serde_json::Value;
@@ -62,12 +62,13 @@ enum Detail {
 /// Something presented, read once, so that rounds of gathering and the judgement do not read it again.
 #[derive(Debug)]
 pub struct Examination<'a> {
-    subject: Subject,
+    subject: Arc<Subject>,
     expected: Option<&'a Binding>,
 }
 
+/// What a text says.
 #[derive(Debug)]
-enum Subject {
+pub(crate) enum Subject {
     SdJwt {
         sd_jwt: Box<SdJwt>,
         processed: Result<Processed, ProcessError>,
@@ -90,7 +91,7 @@ pub fn needs(
     policy: &Policy,
     evidence: &Evidence,
 ) -> Result<Vec<Need>, Malformed> {
-    Ok(Examination::new(presented)?.needs(policy, evidence))
+    Ok(Examination::once(presented, evidence)?.needs(policy, evidence))
 }
 
 /// Judges. The processed claims come with the verdict if nothing was forged, altered or left unverified; whether
@@ -101,7 +102,7 @@ pub fn verify(
     evidence: &Evidence,
     now: UnixTime,
 ) -> (Verdict, Option<Value>) {
-    match Examination::new(presented) {
+    match Examination::once(presented, evidence) {
         Ok(examination) => examination.verify(policy, evidence, now),
         Err(malformed) => (malformed.verdict(), None),
     }
@@ -110,23 +111,20 @@ pub fn verify(
 impl<'a> Examination<'a> {
     /// Reads what was presented.
     pub fn new(presented: &Presented<'a>) -> Result<Self, Malformed> {
-        let raw = presented.raw;
-        let subject = match (Model::of(presented.format), presented.expected) {
-            (None, _) => {
-                let sd_jwt = SdJwt::parse(raw).map_err(sd_jwt::malformed)?;
-                let processed = sd_jwt.process();
-                Subject::SdJwt {
-                    sd_jwt: Box::new(sd_jwt),
-                    processed,
-                }
-            }
-            (Some(model), None) => {
-                let credential = VcJwt::parse(raw, model);
-                Subject::Credential(Box::new(credential.map_err(vc_jwt::malformed)?))
-            }
-            (Some(model), Some(_)) => {
-                let presentation = VpJwt::parse(raw, model);
-                Subject::Presentation(Box::new(presentation.map_err(vc_jwt::malformed)?))
+        Ok(Self {
+            subject: Arc::new(Subject::read(presented)?),
+            expected: presented.expected,
+        })
+    }
+
+    /// The same, but what was read with this evidence before is not read again.
+    fn once(presented: &Presented<'a>, evidence: &Evidence) -> Result<Self, Malformed> {
+        let subject = match evidence.subject(presented) {
+            Some(known) => known,
+            None => {
+                let subject = Arc::new(Subject::read(presented)?);
+                evidence.remember(presented, &subject);
+                subject
             }
         };
         Ok(Self {
@@ -137,7 +135,7 @@ impl<'a> Examination<'a> {
 
     /// What is still missing before [`Examination::verify`] can judge.
     pub fn needs(&self, policy: &Policy, evidence: &Evidence) -> Vec<Need> {
-        let needs = match &self.subject {
+        let needs = match self.subject.as_ref() {
             Subject::SdJwt { sd_jwt, .. } => sd_jwt::needs(sd_jwt, policy, evidence),
             Subject::Credential(credential) => vc_jwt::needs(credential, policy, evidence),
             Subject::Presentation(presentation) => {
@@ -165,7 +163,7 @@ impl<'a> Examination<'a> {
             evidence,
             now,
         };
-        match &self.subject {
+        match self.subject.as_ref() {
             Subject::SdJwt { sd_jwt, processed } => {
                 let mut list = Checklist::new(sd_jwt::LAWS);
                 let received = sd_jwt::Received {
@@ -191,6 +189,31 @@ impl<'a> Examination<'a> {
                 list.conclude(Some(presentation.credential().credential()))
             }
         }
+    }
+}
+
+impl Subject {
+    /// A function of the text, its format, and whether it is to be a presentation.
+    fn read(presented: &Presented<'_>) -> Result<Self, Malformed> {
+        let raw = presented.raw;
+        Ok(match (Model::of(presented.format), presented.expected) {
+            (None, _) => {
+                let sd_jwt = SdJwt::parse(raw).map_err(sd_jwt::malformed)?;
+                let processed = sd_jwt.process();
+                Self::SdJwt {
+                    sd_jwt: Box::new(sd_jwt),
+                    processed,
+                }
+            }
+            (Some(model), None) => {
+                let credential = VcJwt::parse(raw, model);
+                Self::Credential(Box::new(credential.map_err(vc_jwt::malformed)?))
+            }
+            (Some(model), Some(_)) => {
+                let presentation = VpJwt::parse(raw, model);
+                Self::Presentation(Box::new(presentation.map_err(vc_jwt::malformed)?))
+            }
+        })
     }
 }
 

@@ -1,7 +1,8 @@
 //! DID syntax, DID documents, resolution results and methods; a resolution *plan*, not a fetch.
 //!
 //! Owns: what a DID, a DID URL and a DID document may be; which key a document gives for which relationship;
-//! how `did:key`, `did:jwk`, `did:web` and `did:selfsame` identifiers are made and read.
+//! how `did:key`, `did:jwk`, `did:web`, `did:selfsame` and `did:cheqd` identifiers are made and read; what is said to
+//! a registrar of other methods.
 //!
 //! Does not own: fetching and caching (selfsame-net, selfsame-app), the state behind `did:selfsame`
 //! (selfsame-registry), HTTP status codes (selfsame-server).
@@ -16,12 +17,14 @@
     )
 )]
 
+pub mod cheqd;
 mod did;
 mod did_url;
 mod document;
 pub mod jwk;
 pub mod key;
 mod plan;
+pub mod registrar;
 mod resolution;
 pub mod selfsame;
 pub mod web;

@@ -36,7 +36,10 @@ pub enum Plan {
         /// What the caller wants.
         options: Options,
     },
-    /// Ask another resolver, if one is configured, and read its answer with [`Resolution::parse`].
+    /// Ask a resolver of the cheqd network, or another one that is configured for it, and read its answer with
+    /// [`Resolution::told`].
+    Cheqd(Did),
+    /// Ask another resolver, if one is configured, and read its answer with [`Resolution::told`].
     Foreign(Did),
 }
 
@@ -67,6 +70,10 @@ pub fn plan(did: &Did, options: &Options) -> Result<Plan, ResolutionError> {
                 did: did.clone(),
                 options: options.clone(),
             })
+        }
+        "cheqd" => {
+            crate::cheqd::parts(did).ok_or(ResolutionError::InvalidDid)?;
+            Ok(Plan::Cheqd(did.clone()))
         }
         _ => Ok(Plan::Foreign(did.clone())),
     }

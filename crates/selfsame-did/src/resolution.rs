@@ -8,6 +8,14 @@ use serde_json::{Value, json};
 
 use crate::did::Did;
 use crate::document::{Document, DocumentError, Representation};
+use crate::plan::Options;
+
+/// The limits of a result: its metadata may list some thousand linked resources, as cheqd's resolver does.
+pub(crate) const LIMITS: Limits = Limits {
+    max_bytes: 1 << 20,
+    max_depth: 32,
+    max_members: 40_000,
+};
 
 /// The result of resolving a DID, as the `application/did-resolution` envelope carries it.
 #[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
@@ -64,6 +72,10 @@ pub struct ResolutionMetadata {
     /// Why there is no document.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<ResolutionError>,
+    /// The resolver whose word was taken for all this without a proof; absent where the answer follows from the DID,
+    /// from its own host or from a registry. Never read from others: what they say of themselves counts for nothing.
+    #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
+    pub trusted_resolver: Option<String>,
 }
 
 /// Why a DID was not resolved (DID Resolution §10); written as an RFC 9457 object, read in the older one-word form too.
@@ -106,7 +118,7 @@ impl Resolution {
             document_metadata: DocumentMetadata::default(),
             metadata: ResolutionMetadata {
                 content_type: Some(representation.media_type().to_owned()),
-                error: None,
+                ..ResolutionMetadata::default()
             },
         }
     }
@@ -115,8 +127,8 @@ impl Resolution {
     pub fn failed(error: ResolutionError) -> Self {
         Self {
             metadata: ResolutionMetadata {
-                content_type: None,
                 error: Some(error),
+                ..ResolutionMetadata::default()
             },
             ..Self::default()
         }
@@ -135,7 +147,7 @@ impl Resolution {
 
     /// Reads what another resolver answered about `did`. A document alone is taken too.
     pub fn parse(bytes: &[u8], did: &Did) -> Self {
-        let Ok(value) = json::parse(bytes, &Limits::default()) else {
+        let Ok(value) = json::parse(bytes, &LIMITS) else {
             return Self::failed(ResolutionError::InvalidDidDocument);
         };
         let envelope = [
@@ -160,6 +172,26 @@ impl Resolution {
             Ok(resolution) if is_ours(&resolution) => resolution.checked(),
             _ => Self::failed(ResolutionError::InvalidDidDocument),
         }
+    }
+
+    /// Reads what a resolver at `origin` answered about `did` as these options ask, and marks it as taken on its word.
+    /// The versions must be those asked for, as far as the answer names its own.
+    pub fn told(bytes: &[u8], (did, options): (&Did, &Options), origin: &str) -> Self {
+        let mut told = Self::parse(bytes, did);
+        if told.metadata.error.is_none() && !told.document_metadata.fits(options) {
+            told = Self::failed(ResolutionError::InvalidDidDocument);
+        }
+        told.metadata.trusted_resolver = Some(origin.to_owned());
+        told
+    }
+
+    /// Whether these bytes are a result that says why there is no document.
+    pub fn is_failure(bytes: &[u8]) -> bool {
+        json::parse(bytes, &LIMITS).is_ok_and(|value| {
+            value
+                .pointer("/didResolutionMetadata/error")
+                .is_some_and(|error| !error.is_null() && error != "")
+        })
     }
 
     /// The document, or why there is none. A deactivated DID has none.
@@ -190,6 +222,25 @@ impl Resolution {
             }
             _ => self,
         }
+    }
+}
+
+impl DocumentMetadata {
+    /// Whether this can be the version that was asked for. What a resolver does not say is not held against it.
+    fn fits(&self, options: &Options) -> bool {
+        let is_named = match (&options.version_id, &self.version_id) {
+            (Some(asked), Some(named)) => asked == named,
+            _ => true,
+        };
+        let held_then = match (options.version_time, self.updated.or(self.created)) {
+            (Some(asked), Some(since)) => since <= asked,
+            _ => true,
+        };
+        let held_still = match (options.version_time, self.next_update) {
+            (Some(asked), Some(until)) => asked < until,
+            _ => true,
+        };
+        is_named && held_then && held_still
     }
 }
 

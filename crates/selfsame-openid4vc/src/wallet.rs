@@ -53,6 +53,9 @@ pub struct Redeeming {
     pub plan: Plan,
     /// Whether a transaction code went with it.
     pub with_tx_code: bool,
+    /// A nonce that is at hand already.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nonce: Option<String>,
 }
 
 /// A nonce is awaited.
@@ -159,6 +162,29 @@ pub struct ReceivedCredential {
     pub key: Option<KeyHandle>,
     /// The DID URL of that key, where the credential is bound to a DID.
     pub kid: Option<String>,
+}
+
+impl State {
+    /// Where a nonce for the first credential can be had before the code is redeemed. Nonces are bound to no token
+    /// (OpenID4VCI 1.0 §7), and with one at hand the token leads to the credential request in one step.
+    pub fn nonce_ahead(&self) -> Option<&Url> {
+        let Self::Redeeming(Redeeming { plan, .. }) = self else {
+            return None;
+        };
+        let is_bound = plan
+            .asks
+            .first()
+            .is_some_and(|ask| !ask.bindings.is_empty());
+        plan.nonce_endpoint.as_ref().filter(|_| is_bound)
+    }
+
+    /// Takes the answer of the nonce endpoint before the code is redeemed. One that is no good is left: then a nonce
+    /// is asked for when the token is there.
+    pub fn take_nonce(&mut self, answer: Answer<'_>) {
+        if let Self::Redeeming(redeeming) = self {
+            redeeming.nonce = nonce::read(answer).ok();
+        }
+    }
 }
 
 /// What comes in.

@@ -12,7 +12,6 @@ use crate::validators::ValidatorSet;
 /// Most extension lines.
 pub const MAX_EXTENSIONS: usize = 16;
 
-const APP_HASH: &str = "app-hash";
 const STATE: &str = "state";
 const HEIGHT: &str = "height";
 const TIME: &str = "time";
@@ -27,7 +26,7 @@ pub struct Checkpoint {
     pub size: u64,
     /// Its root.
     pub root: Hash,
-    /// Further lines; Selfsame writes `app-hash <base64>` and `time <unix>`.
+    /// Further lines; for those of a block see [`Checkpoint::of_block`].
     pub extensions: Vec<String>,
 }
 
@@ -119,29 +118,6 @@ impl Checkpoint {
             standing: checkpoint.standing()?,
             signers: validators.filter(|name| named(name)).cloned().collect(),
         })
-    }
-
-    /// The head of a registry's log, with what its state was then.
-    pub fn of_registry(
-        origin: &str,
-        (size, root): (u64, Hash),
-        app_hash: &Hash,
-        time: UnixTime,
-    ) -> Self {
-        Self {
-            origin: origin.to_owned(),
-            size,
-            root,
-            extensions: vec![
-                format!("{APP_HASH} {}", base64_encode(app_hash)),
-                format!("{TIME} {}", time.0),
-            ],
-        }
-    }
-
-    /// The digest of the state, where the checkpoint has one.
-    pub fn app_hash(&self) -> Option<Hash> {
-        hash(self.extension(APP_HASH)?)
     }
 
     /// The time of the last block, where the checkpoint has one.
@@ -248,7 +224,7 @@ mod tests {
     const ORIGIN: &str = "registry.example/main";
 
     fn checkpoint() -> Checkpoint {
-        Checkpoint::of_registry(ORIGIN, (7, [1; 32]), &[2; 32], UnixTime(1_700_000_000))
+        Checkpoint::of_block(ORIGIN, &standing())
     }
 
     #[test]
@@ -262,7 +238,8 @@ mod tests {
             ("example.com/behind-the-sofa", 20_852_163)
         );
         assert_eq!(read.text(), format!("{text}\n"));
-        assert_eq!((read.app_hash(), read.time()), (None, None));
+        assert_eq!(read.time(), None);
+        assert!(read.standing().is_err());
     }
 
     #[test]
@@ -278,8 +255,7 @@ mod tests {
         let keys = [key];
         let read = Checkpoint::open(&note, ORIGIN, &keys).unwrap();
         assert_eq!(read, checkpoint());
-        assert_eq!(read.app_hash(), Some([2; 32]));
-        assert_eq!(read.time(), Some(UnixTime(1_700_000_000)));
+        assert_eq!(read.time(), Some(UnixTime(1_800_000_000)));
         assert_eq!(
             Checkpoint::open(&note, "other.example", &keys),
             Err(ProofError::Checkpoint("it is of another log"))
@@ -293,6 +269,68 @@ mod tests {
             Checkpoint::open(&tampered, ORIGIN, &keys),
             Err(ProofError::BadSignature)
         );
+    }
+
+    fn standing() -> Standing {
+        Standing {
+            height: 30,
+            time: UnixTime(1_800_000_000),
+            size: 7,
+            log: [1; 32],
+            state: [2; 32],
+        }
+    }
+
+    #[test]
+    fn the_checkpoint_of_a_block_says_where_the_registry_stood() {
+        let checkpoint = Checkpoint::of_block(ORIGIN, &standing());
+        let (log, state) = (base64_encode(&[1; 32]), base64_encode(&[2; 32]));
+        assert_eq!(
+            checkpoint.text(),
+            format!("{ORIGIN}\n7\n{log}\nstate {state}\nheight 30\ntime 1800000000\n")
+        );
+        let read = Checkpoint::parse(&checkpoint.text()).unwrap();
+        assert_eq!(read.standing(), Ok(standing()));
+    }
+
+    #[test]
+    fn a_checkpoint_without_state_height_or_time_or_with_two_is_of_no_block() {
+        let good = Checkpoint::of_block(ORIGIN, &standing());
+        for line in 0..3 {
+            let mut without = good.clone();
+            let removed = without.extensions.remove(line);
+            let mut twice = good.clone();
+            twice.extensions.push(removed);
+            let mut malformed = good.clone();
+            malformed.extensions[line].push('x');
+            for bad in [without, twice, malformed] {
+                assert!(
+                    matches!(bad.standing(), Err(ProofError::Checkpoint(_))),
+                    "{bad:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn the_app_hash_is_that_of_log_and_state_and_not_of_the_block() {
+        let hash = standing().app_hash();
+        let mut bytes = b"selfsame/app/1".to_vec();
+        bytes.extend([0, 0, 0, 0, 0, 0, 0, 7]);
+        bytes.extend([1; 32]);
+        bytes.extend([2; 32]);
+        assert_eq!(hash, selfsame_crypto::hash::sha256(&bytes));
+        let later = Standing {
+            height: 31,
+            time: UnixTime(1_900_000_000),
+            ..standing()
+        };
+        assert_eq!(later.app_hash(), hash);
+        let other = Standing {
+            size: 8,
+            ..standing()
+        };
+        assert_ne!(other.app_hash(), hash);
     }
 
     #[test]

@@ -14,6 +14,7 @@
 
 pub mod cbor;
 pub mod checkpoint;
+pub mod client;
 pub mod log;
 pub mod note;
 pub mod read;
@@ -41,9 +42,12 @@ pub enum ProofError {
     /// The text is not a verifier key; whoever configured it must act.
     #[error("not a verifier key: {0}")]
     VerifierKey(&'static str),
-    /// No signature is by a trusted key.
-    #[error("no signature is by a trusted key")]
+    /// Too few of the trusted keys signed.
+    #[error("too few of the trusted keys signed")]
     Untrusted,
+    /// The validators signed a checkpoint of a height that others judge.
+    #[error("the checkpoint is of a height before the validators were named")]
+    Early,
     /// A signature that names a trusted key is not by that key.
     #[error("a signature that names a trusted key is not by that key")]
     BadSignature,

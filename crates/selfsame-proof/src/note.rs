@@ -241,7 +241,8 @@ impl VerifierKey {
             .split_first_chunk::<8>()
             .ok_or(ProofError::BadSignature)?;
         let time = UnixTime(u64::from_be_bytes(*time));
-        verified(&cosigned(text, time)?, signature)?;
+        let message = cosigned(text, time).map_err(|_| ProofError::BadSignature)?;
+        verified(&message, signature)?;
         Ok(Some(time))
     }
 }

@@ -11,7 +11,8 @@ mod tests;
 mod trust;
 
 pub use fork::{Relation, compare};
-pub use judge::{Outcome, Policy, Report, Rule, judge};
+pub(crate) use judge::judge_with;
+pub use judge::{Known, Outcome, Policy, Question, Report, Rule, judge};
 pub use trust::TrustRoot;
 
 /// Longest bundle that is read.

@@ -75,7 +75,7 @@ impl Step<'_> {
     }
 
     fn follows(&self, version: u64) -> Result<(), CheckError> {
-        let (present, _) = self.active_author()?;
+        let present = self.active_author()?;
         match present.checked_add(1) == Some(version) {
             true => Ok(()),
             false => Err(Refusal::Version { present }.into()),

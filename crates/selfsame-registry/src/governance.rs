@@ -53,6 +53,12 @@ impl Step<'_> {
         if after == set {
             return Err(Refusal::Governance(GovernanceFault::Unchanged).into());
         }
+        // A validator outside of the engine would weigh in the quorum of checkpoints and never sign.
+        let in_engine = |validator: &Validator| validator.consensus.is_some();
+        let engine = after.validators().iter().any(in_engine);
+        if engine && !after.validators().iter().all(in_engine) {
+            return Err(Refusal::Governance(GovernanceFault::Engine).into());
+        }
         let change = ValidatorChange {
             set: after,
             receipt: self.receipt,

@@ -1,17 +1,14 @@
 //! The head: all that has to be kept besides the state to go on with the next block.
 
-use selfsame_crypto::hash::{sha256, sha256_parts};
 use selfsame_crypto::time::UnixTime;
-use selfsame_proof::checkpoint::Checkpoint;
+use selfsame_proof::checkpoint::{Checkpoint, Standing};
 use selfsame_proof::log::Frontier;
+use selfsame_proof::tree::Root;
 
 use crate::genesis::Genesis;
-use crate::state::Writes;
 use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
 
 const DOMAIN: &str = "selfsame/head/1";
-const STATE_DOMAIN: &[u8] = b"selfsame/state/1";
-const APP_DOMAIN: &[u8] = b"selfsame/app/1";
 
 /// Where a registry stands after a block.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -22,30 +19,41 @@ pub struct Head {
     pub time: UnixTime,
     /// The log of all accepted transactions.
     pub log: Frontier,
-    /// The digest of all changes of the state, in their order.
-    pub state_digest: [u8; 32],
+    /// The tree over the state's objects.
+    pub tree: Root,
 }
 
 impl Head {
-    /// The head of a network without blocks.
+    /// The head of a network without blocks. What the genesis puts into the state comes with the
+    /// first block.
     pub fn of_genesis(genesis: &Genesis) -> Self {
         Self {
             height: 0,
             time: genesis.time(),
             log: Frontier::new(),
-            state_digest: sha256_parts(&[STATE_DOMAIN, &sha256(&genesis.to_bytes())]),
+            tree: Root::EMPTY,
+        }
+    }
+
+    /// What its checkpoint says.
+    pub fn standing(&self) -> Standing {
+        Standing {
+            height: self.height,
+            time: self.time,
+            size: self.log.size(),
+            log: self.log.root(),
+            state: self.tree.hash,
         }
     }
 
     /// The digest of log and state: two machines that agree on it agree on everything.
     pub fn app_hash(&self) -> [u8; 32] {
-        sha256_parts(&[APP_DOMAIN, &self.log.root(), &self.state_digest])
+        self.standing().app_hash()
     }
 
     /// The head as others see it, to be signed.
     pub fn checkpoint(&self, origin: &str) -> Checkpoint {
-        let log = (self.log.size(), self.log.root());
-        Checkpoint::of_registry(origin, log, &self.app_hash(), self.time)
+        Checkpoint::of_block(origin, &self.standing())
     }
 
     /// The head as it is kept.
@@ -57,38 +65,27 @@ impl Head {
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Malformed> {
         Self::from_cbor(bytes)
     }
-
-    /// The digest after further changes; unchanged where there are none.
-    pub(crate) fn digest_after(&self, writes: &Writes) -> [u8; 32] {
-        if writes.is_empty() {
-            return self.state_digest;
-        }
-        let mut changes = Vec::new();
-        for part in writes.iter().flat_map(|(key, value)| [key, value]) {
-            // A length in memory fits 64 bits.
-            let length = u64::try_from(part.len()).unwrap_or(u64::MAX);
-            changes.extend(length.to_be_bytes());
-            changes.extend(part);
-        }
-        sha256_parts(&[STATE_DOMAIN, &self.state_digest, &changes])
-    }
 }
 
 impl Item for Head {
     fn write(&self, to: &mut Writer) {
-        to.array(5).text(DOMAIN).uint(self.height).uint(self.time.0);
-        to.bytes(&self.log.to_bytes()).bytes(&self.state_digest);
+        to.array(6).text(DOMAIN).uint(self.height).uint(self.time.0);
+        to.bytes(&self.log.to_bytes());
+        to.uint(self.tree.version).bytes(&self.tree.hash);
     }
 
     fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
-        from.tuple(5)?;
+        from.tuple(6)?;
         from.domain(DOMAIN)?;
         Ok(Self {
             height: from.uint()?,
             time: UnixTime(from.uint()?),
             log: Frontier::from_bytes(from.bytes()?)
                 .map_err(|_| Malformed("a log frontier is none"))?,
-            state_digest: from.array_of()?,
+            tree: Root {
+                version: from.uint()?,
+                hash: from.array_of()?,
+            },
         })
     }
 }

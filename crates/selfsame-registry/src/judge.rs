@@ -4,7 +4,7 @@
 use selfsame_crypto::time::UnixTime;
 
 use crate::content::Content;
-use crate::history::{History, Present};
+use crate::history::History;
 use crate::identifier::Identifier;
 use crate::member::role_of;
 use crate::operation::Operation;
@@ -138,7 +138,7 @@ impl<'a> Situation<'a> {
     /// By the keys the author has now; where he begins with this transaction, by those he begins
     /// with.
     fn is_signed_by_its_author(&self, tx: &Transaction) -> Result<(), CheckError> {
-        let author = active(self.state, tx.body().author);
+        let author = content_of(self.state, tx.body().author);
         let first = match tx.body().operations.first() {
             Some(Operation::CreateDid(content)) => Some(content),
             _ => None,
@@ -151,7 +151,7 @@ impl<'a> Situation<'a> {
             (Ok(_) | Err(CheckError::Refused(_)), Some(_)) => {
                 Err(Refusal::Author(AuthorFault::Exists).into())
             }
-            (author, _) => Ok(is_signed(tx, tx.signatures(), &author?.1)?),
+            (author, _) => Ok(is_signed(tx, tx.signatures(), &author?)?),
         }
     }
 
@@ -162,7 +162,7 @@ impl<'a> Situation<'a> {
         if role_of(self.state, endorser)?.is_none() {
             return Err(Refusal::Endorser.into());
         }
-        let (_, content) = active(self.state, endorser)?;
+        let content = content_of(self.state, endorser)?;
         Ok(is_signed(tx, tx.endorsements(), &content)?)
     }
 
@@ -199,24 +199,30 @@ impl Step<'_> {
         }
     }
 
-    /// The author's present version and content, after the operations before this one.
-    pub(crate) fn active_author(&self) -> Result<(u64, Content), CheckError> {
+    /// The author's present version, after the operations before this one.
+    pub(crate) fn active_author(&self) -> Result<u64, CheckError> {
         active(&self.to, self.author)
     }
 }
 
-/// The present version and content of a DID that is not deactivated.
-pub(crate) fn active(state: &dyn StateRead, id: Identifier) -> Result<(u64, Content), CheckError> {
-    let history = History::<DidVersion>::new(state, Key::Did(id));
-    match history.present()? {
+/// The present version of a DID that is not deactivated.
+pub(crate) fn active(state: &dyn StateRead, id: Identifier) -> Result<u64, CheckError> {
+    match History::<DidVersion>::new(state, Key::Did(id)).present()? {
         None => Err(Refusal::Author(AuthorFault::Unknown).into()),
-        Some(Present {
-            deactivated: true, ..
-        }) => Err(Refusal::Author(AuthorFault::Deactivated).into()),
-        Some(Present { version, .. }) => match history.version(version)?.content {
-            Some(content) => Ok((version, content)),
-            None => Err(StateError("an active DID has no content".to_owned()).into()),
-        },
+        Some(present) if present.deactivated => {
+            Err(Refusal::Author(AuthorFault::Deactivated).into())
+        }
+        Some(present) => Ok(present.version),
+    }
+}
+
+/// The present content of a DID that is not deactivated.
+fn content_of(state: &dyn StateRead, id: Identifier) -> Result<Content, CheckError> {
+    let version = active(state, id)?;
+    let history = History::<DidVersion>::new(state, Key::Did(id));
+    match history.version(version)?.content {
+        Some(content) => Ok(content),
+        None => Err(StateError("an active DID has no content".to_owned()).into()),
     }
 }
 

@@ -35,7 +35,7 @@ pub mod resource;
 mod rules;
 mod state;
 mod status;
-mod transaction;
+pub mod transaction;
 
 /// Who may write, who validates, and by which rules.
 pub mod network {
@@ -53,14 +53,14 @@ pub mod single_use {
     pub use crate::delegation::{Action, Delegation, GivenDelegation};
 }
 
-pub use content::{Content, Uses};
+pub use content::Content;
 pub use genesis::Genesis;
 pub use head::Head;
 pub use identifier::Identifier;
 pub use machine::{Applied, Block, Machine};
 pub use operation::Operation;
-pub use refusal::{ApplyError, CheckError, Refusal};
+pub use refusal::Refusal;
 pub use rules::Rules;
 pub use selfsame_proof::cbor::Malformed;
-pub use state::{Anchor, Receipt, StateError, StateRead, Writes, is_mark};
-pub use transaction::{Body, Signature, Transaction, Unsigned};
+pub use state::{Anchor, Receipt, StateError, StateRead, Writes};
+pub use transaction::{Transaction, Unsigned};

@@ -5,7 +5,8 @@ use selfsame_crypto::hash::sha256;
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::Did;
 use selfsame_did::selfsame::Network;
-use selfsame_proof::log::leaf_hash;
+use selfsame_proof::log::{Kept, leaf_hash};
+use selfsame_proof::tree::{self, NodeRead};
 
 use crate::authority::Role;
 use crate::content::Content;
@@ -19,7 +20,8 @@ use crate::member::{Count, Membership};
 use crate::refusal::{ApplyError, CheckError, Refusal};
 use crate::rules::{Rules, Schedule};
 use crate::state::{
-    Anchor, DidVersion, Key, Overlay, Receipt, StateError, StateRead, Writes, divide, read,
+    Anchor, DidVersion, Key, Overlay, Receipt, StateError, StateRead, Writes, divide, is_mark,
+    never_changes, read,
 };
 use crate::transaction::Transaction;
 
@@ -69,6 +71,10 @@ pub struct Applied {
     pub objects: Writes,
     /// What changes in its marks, nonces and quotas, which follow from the log alone.
     pub marks: Writes,
+    /// What changes in the tree over the objects.
+    pub tree: tree::Changes,
+    /// Roots of the log's subtrees of 256, 256², … entries that this block completes, for proofs.
+    pub subtrees: Vec<Kept>,
 }
 
 impl Machine {
@@ -98,6 +104,16 @@ impl Machine {
         Did::parse(&format!("did:selfsame:{}:{id}", self.network)).ok()
     }
 
+    /// Whether a key of the state is that of a mark: a nonce or a quota.
+    pub fn is_mark(key: &[u8]) -> bool {
+        is_mark(key)
+    }
+
+    /// Whether what stands under a key of the state stays as it is for ever.
+    pub fn never_changes(key: &[u8]) -> bool {
+        never_changes(key)
+    }
+
     /// What the genesis puts into the state; the first block writes it.
     pub fn first_objects(&self) -> &Writes {
         &self.first
@@ -119,12 +135,13 @@ impl Machine {
         }
     }
 
-    /// Applies the block after `head` to `state`, which stays as it is.
+    /// Applies the block after `head` to `state`, over whose objects stands the tree of `nodes`;
+    /// both stay as they are.
     pub fn apply(
         &self,
         head: &Head,
         block: &Block<'_>,
-        state: &dyn StateRead,
+        (state, nodes): (&dyn StateRead, &dyn NodeRead),
     ) -> Result<Applied, ApplyError> {
         if block.time < head.time {
             return Err(ApplyError::Time);
@@ -136,7 +153,7 @@ impl Machine {
         if head.height == 0 {
             overlay.writes.clone_from(&self.first);
         }
-        let mut log = head.log.clone();
+        let (mut log, mut subtrees) = (head.log.clone(), Vec::new());
         let (mut results, mut logged) = (Vec::with_capacity(block.transactions.len()), Vec::new());
         for (index, tx) in block.transactions.iter().enumerate() {
             let bytes = tx.to_bytes();
@@ -151,7 +168,11 @@ impl Machine {
                 Ok(Admission::Known(receipt)) => Ok(receipt),
                 Ok(Admission::New(..)) if !room.takes(bytes.len()) => Err(Refusal::BlockFull),
                 Ok(Admission::New(receipt, writes)) => {
-                    log.append(leaf_hash(&bytes));
+                    log.append_and(leaf_hash(&bytes), |kept| {
+                        if kept.level > 0 {
+                            subtrees.push(kept);
+                        }
+                    });
                     overlay.writes.extend(writes);
                     logged.push(index);
                     Ok(receipt)
@@ -160,17 +181,22 @@ impl Machine {
             results.push(result);
         }
         let (objects, marks) = divide(overlay.writes);
+        let puts = objects.iter().map(|(k, v)| (&**k, Some(&**v)));
+        let tree = tree::update(nodes, head.tree, start.height, puts)
+            .map_err(|error| StateError(error.to_string()))?;
         Ok(Applied {
             head: Head {
                 height: start.height,
                 time: block.time,
-                state_digest: head.digest_after(&objects),
+                tree: tree.root,
                 log,
             },
             results,
             logged,
             objects,
             marks,
+            tree,
+            subtrees,
         })
     }
 

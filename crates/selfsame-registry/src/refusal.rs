@@ -159,6 +159,9 @@ pub enum GovernanceFault {
     /// A steward's validator is no mightier than the others.
     #[error("a steward's validator has no more power than any other")]
     Power,
+    /// Some validators take part in a consensus engine, and others do not.
+    #[error("either all validators have a key in a consensus engine or none has")]
+    Engine,
     /// The validators would be none a network can have.
     #[error("{0}")]
     Validators(&'static str),

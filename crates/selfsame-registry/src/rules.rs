@@ -75,7 +75,7 @@ impl Default for Rules {
             max_scope: 16,
             max_delegation: 2 * 366 * 86_400,
             quota_window: 3_600,
-            author_quota: 20_000,
+            author_quota: 100_000,
             creation_quota: 200_000,
             max_clock_skew: 300,
         }

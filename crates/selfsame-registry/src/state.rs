@@ -80,9 +80,20 @@ pub(crate) fn divide(writes: Writes) -> (Writes, Writes) {
     writes.into_iter().partition(|(key, _)| !is_mark(key))
 }
 
-/// Whether a key is that of a mark: a nonce or a quota.
-pub fn is_mark(key: &[u8]) -> bool {
+pub(crate) fn is_mark(key: &[u8]) -> bool {
     key.starts_with(b"nonce/") || key.starts_with(b"quota/")
+}
+
+/// Whether what stands under a key never changes once it is there: a version, a use, a schema, the
+/// definition of a revocation registry, a resource.
+pub(crate) fn never_changes(key: &[u8]) -> bool {
+    let parts: Vec<&[u8]> = key.split(|byte| *byte == b'/').collect();
+    match parts.as_slice() {
+        [b"use", ..] | [b"resource", _, _] => true,
+        [b"anoncreds", _, b"SCHEMA" | b"REV_REG_DEF", _, _] => true,
+        [.., b"v", number] => !number.is_empty() && number.iter().all(u8::is_ascii_digit),
+        _ => false,
+    }
 }
 
 /// The keys of the state. What comes from outside stands in them as a digest, or is checked to have

@@ -258,11 +258,7 @@ fn registry_reads() -> Vec<Route> {
     vec![
         get("/registry/genesis", protocol::registry::genesis),
         get("/registry/checkpoint", protocol::registry::checkpoint),
-        get("/registry/uses/{issuer}/{digest}", protocol::registry::used),
-        get(
-            "/registry/delegations/{issuer}/{name}",
-            protocol::registry::delegation,
-        ),
+        get("/registry/read", protocol::registry::read),
     ]
 }
 

@@ -3,5 +3,6 @@
 mod doors;
 mod instance;
 mod pages;
+mod resolving;
 mod sockets;
 mod surface;

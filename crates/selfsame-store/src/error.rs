@@ -36,12 +36,12 @@ pub enum StoreError {
     /// A stored value is not what the store wrote; the operator must restore from a backup.
     #[error("a stored {0} was altered or damaged")]
     Tampered(&'static str),
-    /// The data were written by a newer release; the operator must use that one.
-    #[error("schema version {found} is newer than {known}, the newest this release knows")]
-    NewerSchema {
-        /// The version found.
+    /// The data were written by another release; the operator must use that one.
+    #[error("the data have layout {found}, and this release reads layout {known} only")]
+    OtherLayout {
+        /// The layout found.
         found: u32,
-        /// The newest version known.
+        /// The layout known.
         known: u32,
     },
     /// Another process has the data open.

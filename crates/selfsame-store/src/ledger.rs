@@ -17,6 +17,10 @@ pub use sqlite::SqliteLedger;
 /// The most entries given at once.
 pub const MAX_ENTRIES: u64 = 1_000;
 
+/// So many heights a node outlives the tree it was in: the checkpoint of a height is complete some blocks later, and
+/// until then reads are proven under the one before.
+pub const KEPT_HEIGHTS: u64 = 16;
+
 /// The last block.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct Head {
@@ -57,8 +61,19 @@ pub struct Block {
     pub entries: Vec<Entry>,
     /// What changes in the state.
     pub writes: BTreeMap<Vec<u8>, Vec<u8>>,
+    /// What changes in the tree over the state.
+    pub tree: TreeChanges,
     /// What the sequencer keeps of the block.
     pub head: Vec<u8>,
+}
+
+/// What a block changes in the tree over the state.
+#[derive(Clone, Debug, Default)]
+pub struct TreeChanges {
+    /// New nodes by their keys; a node never changes.
+    pub nodes: Vec<(Vec<u8>, Vec<u8>)>,
+    /// Keys of nodes the newest tree no longer has. They stay readable for [`KEPT_HEIGHTS`] more heights.
+    pub stale: Vec<Vec<u8>>,
 }
 
 /// Keeps a ledger. Reads are point reads and answer at once; they see every append that was answered before.
@@ -66,6 +81,8 @@ pub struct Block {
 pub trait LedgerStore: Send + Sync {
     /// A value of the state.
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>>;
+    /// A node of the tree over the state, of the newest tree or of one of the [`KEPT_HEIGHTS`] before it.
+    fn node(&self, key: &[u8]) -> Result<Option<Vec<u8>>>;
     /// The last block.
     fn head(&self) -> Result<Option<Head>>;
     /// What the sequencer kept of the block of that height.

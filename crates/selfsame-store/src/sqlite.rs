@@ -53,6 +53,29 @@ impl Sqlite {
     }
 }
 
+impl Sqlite {
+    /// Reads at once: with the writer's own connection while it rests, for that one need not look at the log again
+    /// for what others wrote since its last read; else with one of the readers'.
+    fn now<T>(&self, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+        match self.writer.resting() {
+            Some(resting) => read(resting.connection()),
+            None => self.readers.now(read),
+        }
+    }
+
+    /// Reads so many rows: at once if they are few, else in the blocking pool.
+    async fn rows<T, R>(&self, rows: usize, read: R) -> Result<T>
+    where
+        T: Send + 'static,
+        R: FnOnce(&Connection) -> Result<T> + Send + 'static,
+    {
+        if rows <= readers::SHORT {
+            return self.now(read);
+        }
+        self.readers.long(read).await
+    }
+}
+
 /// SQL's integers are signed. No time or number of ours comes near the end of them; a hostile one is cut there.
 pub(crate) fn sql(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
@@ -134,7 +157,7 @@ fn directed(queries: [&'static str; 2], window: Window) -> (&'static str, i64) {
 #[async_trait]
 impl Backend for Sqlite {
     async fn read(&self, place: &Place, now: UnixTime) -> Result<Option<SealedRecord>> {
-        self.readers.now(|connection| {
+        self.now(|connection| {
             let values = params![place.tenant.as_str(), place.kind, place.id, sql(now.0)];
             Ok(connection
                 .prepare_cached(schema::READ)?
@@ -153,7 +176,7 @@ impl Backend for Sqlite {
                 record,
             )
         };
-        self.readers.rows(window.limit, read).await
+        self.rows(window.limit, read).await
     }
 
     async fn list(
@@ -177,7 +200,7 @@ impl Backend for Sqlite {
             ];
             all(connection, query, values, record)
         };
-        self.readers.rows(window.limit, read).await
+        self.rows(window.limit, read).await
     }
 
     async fn commit(&self, batch: SealedBatch) -> Result<Outcome> {
@@ -185,7 +208,7 @@ impl Backend for Sqlite {
     }
 
     async fn route(&self, key: &[u8; 32], now: UnixTime) -> Result<Option<TenantId>> {
-        self.readers.now(|connection| {
+        self.now(|connection| {
             let mut statement = connection.prepare_cached(schema::ROUTE)?;
             Ok(statement
                 .query_row(params![key, sql(now.0)], |row| tenant(row, 0))
@@ -196,15 +219,14 @@ impl Backend for Sqlite {
     async fn due(&self, now: UnixTime, limit: usize) -> Result<Vec<OutboxId>> {
         let values = [sql(now.0), sql(limit as u64)];
         let id: Map<OutboxId> = |row| Ok(OutboxId(row.get::<_, i64>(0)?.cast_unsigned()));
-        self.readers
-            .rows(limit, move |connection| {
-                all(connection, schema::DUE, values, id)
-            })
-            .await
+        self.rows(limit, move |connection| {
+            all(connection, schema::DUE, values, id)
+        })
+        .await
     }
 
     async fn entry(&self, id: OutboxId, now: UnixTime) -> Result<Option<SealedEntry>> {
-        self.readers.now(|connection| {
+        self.now(|connection| {
             let mut statement = connection.prepare_cached(schema::ENTRY)?;
             Ok(statement
                 .query_row([id.0 as i64, sql(now.0)], entry)
@@ -215,11 +237,10 @@ impl Backend for Sqlite {
     async fn dead_letters(&self, window: Window) -> Result<Vec<SealedLetter>> {
         let (query, from) = directed(schema::LETTERS, window);
         let values = [from, sql(window.limit as u64)];
-        self.readers
-            .rows(window.limit, move |connection| {
-                all(connection, query, values, letter)
-            })
-            .await
+        self.rows(window.limit, move |connection| {
+            all(connection, query, values, letter)
+        })
+        .await
     }
 
     async fn backlog(&self) -> Result<Backlog> {
@@ -233,7 +254,7 @@ impl Backend for Sqlite {
                 dead: dead.cast_unsigned(),
             })
         };
-        self.readers.rows(usize::MAX, count).await
+        self.rows(usize::MAX, count).await
     }
 
     fn meter(&self) -> &Meter {

@@ -45,7 +45,7 @@ async fn only_the_owner_can_read_the_files() {
 }
 
 #[test]
-fn files_of_a_newer_release_are_refused() {
+fn files_of_another_release_are_refused() {
     let dir = TempDir::new().unwrap();
     let (store, ledger) = (dir.path().join("store.db"), dir.path().join("ledger.db"));
     drop((
@@ -55,16 +55,16 @@ fn files_of_a_newer_release_are_refused() {
     for path in [&store, &ledger] {
         Connection::open(path)
             .unwrap()
-            .pragma_update(None, "user_version", 2)
+            .pragma_update(None, "user_version", 9)
             .unwrap();
     }
     assert!(matches!(
         Sqlite::open(&store),
-        Err(StoreError::NewerSchema { found: 2, known: 1 })
+        Err(StoreError::OtherLayout { found: 9, known: 1 })
     ));
     assert!(matches!(
         SqliteLedger::open(&ledger),
-        Err(StoreError::NewerSchema { found: 2, known: 1 })
+        Err(StoreError::OtherLayout { found: 9, known: 2 })
     ));
 }
 
@@ -224,6 +224,7 @@ async fn a_ledger_is_the_same_after_reopening() {
             height: 1,
             entries,
             writes,
+            tree: selfsame_store::ledger::TreeChanges::default(),
             head: b"head".to_vec(),
         })
         .await

@@ -7,14 +7,18 @@ mod anoncreds;
 mod credential;
 mod did;
 mod mutate;
+mod proof;
+mod registry;
 mod revocation;
 mod seeds;
 mod token;
 
 pub use anoncreds::{anoncreds, presentation};
 pub use credential::{dcql, status_list};
-pub use did::{did_document, did_url};
+pub use did::{did_document, did_url, registrar_answer, resolver_answer};
 pub use mutate::Mutator;
+pub use proof::{checkpoint, read};
+pub use registry::{genesis, transaction};
 pub use revocation::{revocation, tails_file};
 pub use token::{jwt, sd_jwt};
 
@@ -30,7 +34,7 @@ pub struct Target {
 }
 
 /// Every parser that has rules here.
-pub const TARGETS: [Target; 10] = [
+pub const TARGETS: [Target; 16] = [
     Target {
         name: "jwt",
         body: jwt,
@@ -50,6 +54,16 @@ pub const TARGETS: [Target; 10] = [
         name: "did_document",
         body: did_document,
         seeds: seeds::did_document,
+    },
+    Target {
+        name: "resolver_answer",
+        body: resolver_answer,
+        seeds: did::resolver_seeds,
+    },
+    Target {
+        name: "registrar_answer",
+        body: registrar_answer,
+        seeds: did::registrar_seeds,
     },
     Target {
         name: "status_list",
@@ -80,6 +94,26 @@ pub const TARGETS: [Target; 10] = [
         name: "presentation",
         body: presentation,
         seeds: anoncreds::presentation_seeds,
+    },
+    Target {
+        name: "checkpoint",
+        body: checkpoint,
+        seeds: proof::checkpoint_seeds,
+    },
+    Target {
+        name: "read",
+        body: read,
+        seeds: proof::read_seeds,
+    },
+    Target {
+        name: "transaction",
+        body: transaction,
+        seeds: registry::transaction_seeds,
+    },
+    Target {
+        name: "genesis",
+        body: genesis,
+        seeds: registry::genesis_seeds,
     },
 ];
 

@@ -1,4 +1,8 @@
-//! Owns: what the tests of several crates share: the rules of every parser of outside bytes, and inputs for them.
+//! Owns: what the tests of several crates share: the rules of every parser of outside bytes, and inputs for them;
+//! stand-ins for services of others.
 //! Does not own: the vectors and the tests of single crates; nothing here ships.
 
+pub mod cheqd;
 pub mod fuzz_bodies;
+
+pub use selfsame_bench::late;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use selfsame_app::config::{
-    Config, IssuerConfig, RegistryConfig, Roles, TrustConfig, VerifierConfig,
+    Config, IssuerConfig, RegistryConfig, ResolverConfig, Roles, TrustConfig, VerifierConfig,
 };
 use selfsame_app::{App, Parts};
 use selfsame_crypto::SecretString;
@@ -39,8 +39,8 @@ pub struct Launch {
     pub trust: TrustConfig,
     /// A registry in another process, with its operator's token.
     pub registry: Option<(Url, SecretString)>,
-    /// A Universal Resolver for foreign methods.
-    pub foreign_resolver: Option<Url>,
+    /// Who is asked for DIDs that nobody here knows.
+    pub resolver: ResolverConfig,
     /// Where its master key is.
     pub custody: Custody,
     /// TLS for its listener.
@@ -78,7 +78,7 @@ impl Launch {
             verifier: VerifierConfig::default(),
             trust: TrustConfig::default(),
             registry: None,
-            foreign_resolver: None,
+            resolver: ResolverConfig::default(),
             tls: None,
             temporary: None,
         }
@@ -184,7 +184,7 @@ impl Launch {
         let mut own_origins = vec![origin.origin()];
         own_origins.extend(self.trust.origins.iter().map(Url::origin));
         own_origins.extend(self.registry.iter().map(|(url, _)| url.origin()));
-        own_origins.extend(self.foreign_resolver.iter().map(Url::origin));
+        own_origins.extend(self.resolver.addresses().map(Url::origin));
         let extra_roots = tls.map(|tls| tls.certificates.clone()).unwrap_or_default();
         let hosts = [("localhost".to_owned(), vec![IpAddr::from([127, 0, 0, 1])])].into();
         let net = Net::new(Settings {
@@ -215,7 +215,7 @@ impl Launch {
             verifier: self.verifier.clone(),
             trust: self.trust.clone(),
             registry,
-            foreign_resolver: self.foreign_resolver.clone(),
+            resolver: self.resolver.clone(),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use selfsame_app::config::{IssuerConfig, TrustConfig, VerifierConfig};
+use selfsame_app::config::{IssuerConfig, ResolverConfig, TrustConfig, VerifierConfig};
 use selfsame_crypto::SecretString;
 use serde::Deserialize;
 
@@ -21,6 +21,8 @@ pub struct Settings {
     pub verifier: VerifierConfig,
     /// `[trust]`.
     pub trust: TrustConfig,
+    /// `[resolver]`.
+    pub resolver: ResolverConfig,
 }
 
 impl Settings {
@@ -103,6 +105,35 @@ mod tests {
             settings.trust.certificates[1],
             "-----BEGIN CERTIFICATE-----\nin place"
         );
+    }
+
+    #[test]
+    fn the_settings_of_the_documentation_are_read_and_are_the_defaults_but_for_addresses() {
+        let text = include_str!("../../../docs/resolution.md");
+        let block = text.split("```toml").nth(1).unwrap();
+        let (_directory, settings) = settings(block.split("```").next().unwrap());
+        let read = settings.ok().unwrap().resolver;
+        assert_eq!(read.addresses().count(), 3);
+        assert_eq!(read.universal_methods, ["ebsi", "ion"]);
+        let default = ResolverConfig::default();
+        assert_eq!(read.cheqd_network, default.cheqd_network);
+        assert_eq!(
+            (read.ttl, read.negative_ttl, read.timeout),
+            (default.ttl, default.negative_ttl, default.timeout)
+        );
+        assert!(read.check(&TrustConfig::default()).is_ok());
+    }
+
+    #[test]
+    fn a_setting_that_is_unknown_is_an_error() {
+        for text in [
+            "[resolver]\nmethods = [\"ion\"]\n",
+            "[resolver]\ncheqd_network = \"devnet\"\n",
+            "[resolver]\ncheqd = \"resolver.cheqd.net\"\n",
+        ] {
+            let (_directory, settings) = settings(text);
+            assert!(settings.is_err(), "{text}");
+        }
     }
 
     #[test]

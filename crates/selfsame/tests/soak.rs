@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use selfsame_app::clock::Clock;
 use selfsame_app::config::{
-    Config, IssuerConfig, RegistryConfig, Roles, TrustConfig, VerifierConfig,
+    Config, IssuerConfig, RegistryConfig, ResolverConfig, Roles, TrustConfig, VerifierConfig,
 };
 use selfsame_app::view::issuer::NewOffer;
 use selfsame_app::view::verifier::{NewRequest, RequestState};
@@ -51,7 +51,7 @@ async fn instance() -> (Arc<App>, Store) {
         registry: RegistryConfig::Embedded {
             name: "test".to_owned(),
         },
-        foreign_resolver: None,
+        resolver: ResolverConfig::default(),
     };
     let parts = Parts {
         store: store.clone(),

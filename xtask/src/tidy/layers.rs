@@ -49,6 +49,7 @@ const PLACES: &[Place] = &[
         not: &["selfsame-store", "selfsame-net"],
         ..place("selfsame-server", 4)
     },
+    place("selfsame-abci", 4),
     Place {
         not: &["selfsame-store", "selfsame-net", "selfsame-app"],
         ..place("selfsame-bench", 4)
@@ -111,7 +112,9 @@ const HOMES: &[(&str, &[&str])] = &[
     ("rustls-native-certs", &["selfsame-net"]),
     ("rustls-webpki", &["selfsame-crypto"]),
     ("syn", &["xtask"]),
+    ("tendermint", &["selfsame-abci"]),
     ("tokio-rustls", &["selfsame-net", "selfsame-server"]),
+    ("tower-abci", &["selfsame-abci"]),
     ("tower-http", &["selfsame-server"]),
     ("tracing-subscriber", &["selfsame"]),
     ("utoipa", &["selfsame-app", "selfsame-server"]),

@@ -35,6 +35,9 @@ struct Factor {
     value: Limbs,
     bits: usize,
     engine: Engine,
+    /// (p - 1)/2, which is odd, and the engine of its residues.
+    half: Limbs,
+    halves: Engine,
 }
 
 impl PrivateModulus {
@@ -50,6 +53,9 @@ impl PrivateModulus {
                 "factors",
                 "they are not two odd numbers of one length",
             ));
+        }
+        if !p.bit(1) || !q.bit(1) {
+            return Err(malformed("factors", "one of them is not a safe prime"));
         }
         let modulus = Modulus::on(path, &(p * q))?;
         let (p, q) = (Factor::new(path, p), Factor::new(path, q));
@@ -109,12 +115,12 @@ impl PrivateModulus {
         Ok(root)
     }
 
-    /// base^exponent, in constant time in the exponent, which must not be negative.
+    /// base^exponent, in constant time in the exponent and the factors. The base is coprime to n.
     pub(crate) fn power(&self, base: &Element, exponent: &Secret) -> Element {
-        self.modulus.secret_power(&[SecretTerm {
-            base: Base::Variable(base),
-            exponent,
-        }])
+        let number = Zeroizing::new(self.modulus.engine().leave(base.lanes()));
+        let modulo_p = self.p.power_of(&number, exponent);
+        let modulo_q = self.q.power_of(&number, exponent);
+        self.join(&modulo_p, &modulo_q)
     }
 
     /// The residue modulo n of two residues modulo p and q (Garner): x_q + q·((x_p - x_q)/q mod p).
@@ -138,11 +144,34 @@ impl PrivateModulus {
 impl Factor {
     fn new(path: Path, value: &UBig) -> Self {
         let engine = Engine::secret(path, value);
-        Self {
+        let mut half = value >> 1;
+        let factor = Self {
             value: Zeroizing::new(limbs::from_integer(value, engine.limb_count())),
             bits: value.bit_len(),
+            half: Zeroizing::new(limbs::from_integer(&half, engine.limb_count())),
+            halves: Engine::secret(path, &half),
             engine,
-        }
+        };
+        half.zeroize();
+        factor
+    }
+
+    /// The limbs of number^exponent mod p, for a number below n that p does not divide.
+    fn power_of(&self, number: &[u64], exponent: &Secret) -> Limbs {
+        let residue = Zeroizing::new(self.engine.reduce(number));
+        let power = self.power(&residue, &self.reduced(exponent));
+        Zeroizing::new(self.engine.leave(&power))
+    }
+
+    /// The exponent mod p-1: of the numbers that are right modulo (p-1)/2 the one that is right modulo 2.
+    fn reduced(&self, exponent: &Secret) -> Secret {
+        let residue = Zeroizing::new(self.halves.reduce(exponent.limbs()));
+        let mut reduced = Zeroizing::new(self.halves.leave(&residue));
+        reduced.resize(self.value.len(), 0);
+        let lowest = |limbs: &[u64]| limbs.first().copied().unwrap_or(0);
+        let wrong = (lowest(&reduced) ^ lowest(exponent.limbs())) & 1;
+        limbs::add_masked(&mut reduced, &self.half, limbs::mask(wrong));
+        Secret::from_limbs(&reduced, self.bits)
     }
 
     /// The limbs of number^(1/e mod p-1) mod p, for a number below n.
@@ -201,6 +230,7 @@ impl Factor {
 impl Drop for Factor {
     fn drop(&mut self) {
         self.engine.zeroize();
+        self.halves.zeroize();
     }
 }
 
@@ -262,6 +292,15 @@ mod tests {
                 let limbs = limbs::from_integer(&number, (2 * bits).div_ceil(64));
                 let residue = factor.engine.leave(&factor.engine.reduce(&limbs));
                 assert_eq!(limbs::to_integer(&residue), &number % &p);
+                for exponent in [
+                    number.clone(),
+                    &p - UBig::ONE,
+                    UBig::ZERO,
+                    (&p >> 1) + UBig::ONE,
+                ] {
+                    let reduced = factor.reduced(&Secret::from_public(&exponent, 2 * bits));
+                    assert_eq!(reduced.reveal(), IBig::from(exponent % (&p - UBig::ONE)));
+                }
                 let start = UBig::ONE << length;
                 let e = prime_in_range(&start, &(&start + &start), &mut random);
                 assert!(

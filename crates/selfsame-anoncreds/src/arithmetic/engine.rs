@@ -83,6 +83,20 @@ pub(crate) fn products() -> u64 {
     PRODUCTS.get()
 }
 
+/// Eight independent products by the path for AVX-512 IFMA, which the caller has found: a lane holds one digit of all.
+pub(super) fn eight_products(
+    modulus: &[Lane],
+    negated_inverse: &Lane,
+    acc: &mut [Lane],
+    x: Option<&[Lane]>,
+) {
+    PRODUCTS.set(PRODUCTS.get().wrapping_add(8));
+    #[cfg(target_arch = "x86_64")]
+    ifma::eight(modulus, negated_inverse, acc, x);
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (modulus, negated_inverse, acc, x);
+}
+
 impl Path {
     /// The quickest path of this processor, unless the portable one is forced.
     pub(crate) fn best() -> Self {

@@ -73,6 +73,55 @@ pub(super) fn scan(lanes: usize, table: &[Lane], picks: &[u64; PICKS], out: &mut
     unsafe { by_lanes!(lanes, scan_sized, table, picks, out) }
 }
 
+/// Eight products, each modulo a number of its own: a lane holds one digit of all eight.
+pub(super) fn eight(n: &[Lane], inverse: &Lane, acc: &mut [Lane], x: Option<&[Lane]>) {
+    // SAFETY: whoever has eight moduli side by side has asked `is_available` before.
+    unsafe {
+        match n.len() {
+            12 => eight_sized::<12>(n, inverse, acc, x),
+            20 => eight_sized::<20>(n, inverse, acc, x),
+            digits => unreachable!("eight numbers have 12 or 20 digits, not {digits}"),
+        }
+    }
+}
+
+#[target_feature(enable = "avx512f,avx512ifma")]
+fn eight_sized<const D: usize>(n: &[Lane], inverse: &Lane, acc: &mut [Lane], x: Option<&[Lane]>) {
+    let (n, a) = (load::<D>(n), load::<D>(acc));
+    let x = match x {
+        Some(x) => load::<D>(x),
+        None => a,
+    };
+    let [inverse] = load::<1>(std::slice::from_ref(inverse));
+    let zero = _mm512_setzero_si512();
+    let mut t = [zero; D];
+    // As in `step`, a digit gains less than 4·2^52 in each of at most 20 rows.
+    for digit in x {
+        for j in 0..D {
+            t[j] = _mm512_madd52lo_epu64(t[j], a[j], digit);
+        }
+        let quotient = _mm512_madd52lo_epu64(zero, t[0], inverse);
+        for j in 0..D {
+            t[j] = _mm512_madd52lo_epu64(t[j], n[j], quotient);
+        }
+        let carry = _mm512_srli_epi64::<52>(t[0]);
+        for j in 0..D {
+            let above = if j + 1 < D { t[j + 1] } else { zero };
+            let brought = _mm512_madd52hi_epu64(above, a[j], digit);
+            t[j] = _mm512_madd52hi_epu64(brought, n[j], quotient);
+        }
+        t[0] = _mm512_add_epi64(t[0], carry);
+    }
+    let digit = _mm512_set1_epi64(DIGIT);
+    let mut carry = zero;
+    for j in 0..D {
+        let sum = _mm512_add_epi64(t[j], carry);
+        carry = _mm512_srli_epi64::<52>(sum);
+        t[j] = _mm512_and_si512(sum, digit);
+    }
+    store(acc, t);
+}
+
 #[target_feature(enable = "avx512f,avx512ifma")]
 fn product_sized<const V: usize>(n: &[Lane], inverse: u64, acc: &mut [Lane], x: Option<&[Lane]>) {
     let (n, a) = (load::<V>(n), load::<V>(acc));

@@ -24,8 +24,9 @@ pub(super) struct Limbs<'a> {
 
 /// `acc` becomes acc·x/R mod n, or acc²/R mod n without an `x`.
 pub(super) fn product(n: &Limbs<'_>, acc: &mut [Lane], x: Option<&[Lane]>) {
-    // The lengths that AnonCreds uses get loops of a known length: 1,025, 2,050 and 3,072 bits.
+    // The lengths that AnonCreds uses get loops of a known length: 597 (the prime e), 1,025, 2,050 and 3,072 bits.
     match n.count {
+        10 => sized::<10>(n, acc, x),
         17 => sized::<17>(n, acc, x),
         33 => sized::<33>(n, acc, x),
         49 => sized::<49>(n, acc, x),

@@ -14,7 +14,7 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use super::limbs;
 
-/// A secret integer of a declared width: below 2^bits in magnitude, possibly negative.
+/// A secret integer of a declared width, not negative and below 2^bits: what a secret exponent may be.
 ///
 /// The width is public and says how long every operation takes; the value never does. Inside it is a little-endian
 /// two's complement number with at least one bit more than the width.
@@ -23,6 +23,10 @@ pub(crate) struct Secret {
     limbs: Vec<u64>,
     bits: usize,
 }
+
+/// A secret integer that may be negative, below 2^bits in magnitude. It is no exponent.
+#[derive(Clone, Debug)]
+pub(crate) struct Signed(Secret);
 
 impl Secret {
     /// A number that is not secret, or no longer, as one `bits` wide; a longer number widens it.
@@ -74,11 +78,11 @@ impl Secret {
     }
 
     /// The difference, one bit wider than the wider of the two.
-    pub(crate) fn sub(&self, other: &Self) -> Self {
+    pub(crate) fn sub(&self, other: &Self) -> Signed {
         let mut difference = self.widened(self.bits.max(other.bits).saturating_add(1));
         let other = other.widened(difference.bits);
         limbs::subtract_masked(&mut difference.limbs, &other.limbs, u64::MAX);
-        difference
+        Signed(difference)
     }
 
     /// The product, as wide as both together.
@@ -139,6 +143,41 @@ impl Secret {
     }
 }
 
+impl Signed {
+    /// The number, or its negation.
+    pub(crate) fn of(magnitude: Secret, negative: bool) -> Self {
+        let mut number = magnitude;
+        limbs::negate_masked(&mut number.limbs, limbs::mask(u64::from(negative)));
+        Self(number)
+    }
+
+    /// As of secrets.
+    pub(crate) fn add(&self, other: &Secret) -> Self {
+        Self(self.0.add(other))
+    }
+
+    /// As of secrets.
+    pub(crate) fn sub(&self, other: &Secret) -> Self {
+        self.0.sub(other)
+    }
+
+    /// As of secrets.
+    pub(crate) fn mul_public(&self, factor: &UBig) -> Self {
+        Self(self.0.mul_public(factor))
+    }
+
+    /// As of secrets.
+    pub(crate) fn reveal(&self) -> IBig {
+        self.0.reveal()
+    }
+}
+
+impl From<Secret> for Signed {
+    fn from(secret: Secret) -> Self {
+        Self(secret)
+    }
+}
+
 impl fmt::Debug for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Secret({} bits)", self.bits)
@@ -160,12 +199,12 @@ mod tests {
         (prop::collection::vec(any::<u8>(), 0..90), any::<bool>())
     }
 
-    /// The secret and its value; negative ones are made by subtraction from zero.
+    /// The digits and their value; negative ones are made by subtraction from zero.
     fn both((bytes, negative): &(Vec<u8>, bool)) -> (Secret, IBig) {
         let secret = Secret::from_be_bytes(bytes, 8 * bytes.len());
         let value = IBig::from(UBig::from_be_bytes(bytes));
         if *negative {
-            (Secret::from_public(&UBig::ZERO, 0).sub(&secret), -value)
+            (Secret::from_public(&UBig::ZERO, 0).sub(&secret).0, -value)
         } else {
             (secret, value)
         }
@@ -193,8 +232,25 @@ mod tests {
         );
         for (a, b) in [(&zero, &ones), (&ones, &ones), (&zero, &zero)] {
             assert_eq!(a.add(b).bits(), 601);
-            assert_eq!(a.sub(b).bits(), 601);
+            assert_eq!(a.sub(b).0.bits(), 601);
             assert_eq!(a.mul(b).bits(), 1200);
+        }
+    }
+
+    #[test]
+    fn a_number_below_zero_is_no_exponent_and_is_revealed_with_its_sign() {
+        let seven = Secret::from_public(&UBig::from(7_u8), 20);
+        for (negative, seven_signed) in [(true, -7), (false, 7)] {
+            let signed = Signed::of(seven.clone(), negative);
+            assert_eq!(signed.reveal(), IBig::from(seven_signed));
+            assert_eq!(
+                signed.mul_public(&UBig::from(3_u8)).reveal(),
+                IBig::from(3 * seven_signed)
+            );
+            assert_eq!(
+                signed.add(&seven).sub(&seven).reveal(),
+                IBig::from(seven_signed)
+            );
         }
     }
 

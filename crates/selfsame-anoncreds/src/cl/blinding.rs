@@ -67,7 +67,7 @@ pub(crate) fn blind(
     let m_mask = random.secret(bounds::REQUEST_MASK);
     let u = blinded(&v_prime, link_secret.secret());
     let c = challenge::over([&u, &blinded(&v_mask, &m_mask), &nonce.0]);
-    let respond = |secret: &Secret, mask: &Secret| revealed(&secret.mul_public(&c).add(mask));
+    let respond = |secret: &Secret, mask: &Secret| revealed(secret.mul_public(&c).add(mask));
     let m_cap = respond(link_secret.secret(), &m_mask);
     let (ur, vr_prime) = revocation.unzip();
     Ok(Blinded {
@@ -84,7 +84,7 @@ pub(crate) fn blind(
             committed_attributes: BTreeMap::new(),
         },
         factors: BlindingFactors {
-            v_prime: revealed(&v_prime),
+            v_prime: revealed(v_prime),
             vr_prime,
         },
     })

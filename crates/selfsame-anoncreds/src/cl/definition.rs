@@ -12,7 +12,7 @@ use super::decimal::MAX_ATTRIBUTES;
 use super::key_data::{KeyCorrectnessProof, LINK_SECRET, PrimaryPrivateKey, PrimaryPublicKey};
 use super::{bounds, challenge};
 use crate::Error;
-use crate::arithmetic::{Element, PrivateModulus, Secret, safe_prime};
+use crate::arithmetic::{Element, PrivateModulus, Secret, Signed, safe_prime};
 use crate::random::Random;
 
 /// Bits of each safe prime: as the published library draws them, so that n has 2,050 or 2,049.
@@ -175,7 +175,7 @@ impl Group {
         let c = challenge::over(bases.chain(&commitments));
         let mut responses = secrets()
             .zip(&masks)
-            .map(|(secret, mask)| revealed(&secret.mul_public(&c).add(mask)));
+            .map(|(secret, mask)| revealed(secret.mul_public(&c).add(mask)));
         let xz_cap = responses.next().unwrap_or_default();
         let names = exponents.iter().map(|(name, _)| name.clone());
         KeyCorrectnessProof {
@@ -187,8 +187,8 @@ impl Group {
 }
 
 /// A response of a proof: never negative but by a chance below 2^-79, and then the proof does not hold.
-pub(crate) fn revealed(response: &Secret) -> UBig {
-    response.reveal().into_parts().1
+pub(crate) fn revealed(response: impl Into<Signed>) -> UBig {
+    response.into().reveal().into_parts().1
 }
 
 /// Whether a quadratic residue generates all others: 1 modulo neither factor.

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use dashu_int::{IBig, UBig, ops::BitTest as _};
+use dashu_int::{IBig, Sign, UBig, ops::BitTest as _};
 use zeroize::Zeroizing;
 
 use super::blinding::positive;
@@ -18,7 +18,7 @@ use super::processing::exponent;
 use super::proof_data::EqualityProof;
 use super::signing::{Values, check_values};
 use crate::Error;
-use crate::arithmetic::{Base, Element, Secret, SecretTerm, Term};
+use crate::arithmetic::{Base, Element, Secret, SecretTerm, Signed};
 use crate::pairing::Scalar;
 use crate::random::Random;
 
@@ -64,7 +64,7 @@ pub(crate) struct Commitment {
 
 impl Commitment {
     /// Blinds A and commits to masks: A' = A·S^r and T = A'^ẽ · S^ṽ · Rctxt^m̃₂ · ∏ R^m̃. The link secret's mask is that
-    /// of all credentials in the presentation. Secret exponents: r and all masks.
+    /// of all credentials in the presentation. Secret exponents: r, r·ẽ and all masks.
     pub(crate) fn new(
         held: &Held<'_>,
         revealed: &BTreeSet<String>,
@@ -81,33 +81,25 @@ impl Commitment {
         for name in held.values.keys().filter(|name| !revealed.contains(*name)) {
             masks.insert(name.clone(), random.secret(bounds::VALUE_MASK));
         }
-        let s = |exponent| SecretTerm {
-            base: key.s(),
-            exponent,
-        };
         let a = modulus.element(&held.signature.a)?;
-        let a_prime = modulus.product(&a, &modulus.secret_power(&[s(&blinding)]));
+        // A'^ẽ · S^ṽ is A^ẽ · S^(ṽ + r·ẽ), which need not wait for A'.
+        let of_s = v_mask.add(&blinding.mul(&e_mask));
+        let term = |base, exponent| SecretTerm { base, exponent };
         let mut terms = vec![
-            s(&v_mask),
-            SecretTerm {
-                base: Base::Variable(&a_prime),
-                exponent: &e_mask,
-            },
-            SecretTerm {
-                base: key.rctxt(),
-                exponent: &context_mask.number,
-            },
+            term(key.s(), &of_s),
+            term(Base::Variable(&a), &e_mask),
+            term(key.rctxt(), &context_mask.number),
         ];
         for (name, mask) in &masks {
-            terms.push(SecretTerm {
-                base: key.r(name)?,
-                exponent: mask,
-            });
+            terms.push(term(key.r(name)?, mask));
         }
-        let t = modulus.integer(&modulus.secret_power(&terms));
+        let powers = modulus.secret_powers(&[&[term(key.s(), &blinding)], &terms]);
+        let [factor, t] = powers.as_slice() else {
+            return Err(Error::Proof("a power is missing"));
+        };
         Ok(Self {
-            t,
-            a_prime: modulus.integer(&a_prime),
+            t: modulus.integer(t),
+            a_prime: modulus.integer(&modulus.product(&a, factor)),
             blinding,
             e_mask,
             v_mask,
@@ -143,13 +135,13 @@ impl Commitment {
         let v = exponent(&signature.v, bounds::V_PRIME_PRIME.saturating_add(1));
         let v_prime = v.sub(&e.mul(&self.blinding));
         let context = exponent(&signature.m_2, bounds::VALUE);
-        let respond = |secret: &Secret, mask: &Secret| revealed(&secret.mul_public(c).add(mask));
+        let respond = |secret: Signed, mask: &Secret| revealed(secret.mul_public(c).add(mask));
         let m = self.masks.iter().map(|(name, mask)| {
-            let response = match held.values.get(name) {
-                Some(value) => respond(&signed(value), mask),
-                None => respond(link_secret.secret(), mask),
+            let secret = match held.values.get(name) {
+                Some(value) => signed(value),
+                None => link_secret.secret().clone().into(),
             };
-            (name.clone(), response)
+            (name.clone(), respond(secret, mask))
         });
         let disclosed = held
             .values
@@ -159,10 +151,10 @@ impl Commitment {
             revealed_attrs: disclosed
                 .map(|(name, value)| (name.clone(), value.clone()))
                 .collect(),
-            e: respond(&e_prime, &self.e_mask),
-            v: respond(&v_prime, &self.v_mask),
+            e: respond(e_prime, &self.e_mask),
+            v: respond(v_prime, &self.v_mask),
             m: m.collect(),
-            m2: respond(&context, &self.context_mask),
+            m2: respond(context.into(), &self.context_mask),
             a_prime: self.a_prime,
         }
     }
@@ -184,48 +176,38 @@ fn check_stored(held: &Held<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// A value, perhaps below zero, as a secret. Its sign shows in the time that takes; its magnitude does not.
-fn signed(value: &IBig) -> Secret {
+/// A value, perhaps below zero, as a secret.
+fn signed(value: &IBig) -> Signed {
     let (sign, magnitude) = value.clone().into_parts();
     let magnitude = exponent(&magnitude, bounds::VALUE);
-    match sign {
-        dashu_int::Sign::Positive => magnitude,
-        dashu_int::Sign::Negative => {
-            Secret::from_public(&UBig::ZERO, bounds::VALUE).sub(&magnitude)
-        }
-    }
+    Signed::of(magnitude, sign == Sign::Negative)
 }
+
+/// A product of powers that a verifier computes.
+pub(crate) type Product<'a> = Vec<(Base<'a>, IBig)>;
 
 /// T as the responses make it: A'^(ê + c·2^596) · S^v̂ · Rctxt^m̂₂ · Z^-c · ∏ R^m̂ · ∏ R^(c·m) over the attributes that
 /// are not and that are revealed. The inverse of Z is at hand, so there is no division.
-pub(crate) fn t_value(
-    key: KeyInUse<'_>,
+pub(crate) fn t_value<'a>(
+    key: KeyInUse<'a>,
     proof: &EqualityProof,
-    a_prime: &Element,
+    a_prime: &'a Element,
     c: &UBig,
-) -> Result<UBig, Error> {
+) -> Result<Product<'a>, Error> {
     let challenge = positive(c);
-    let e = shifted_sum(&proof.e, c);
-    let [v, m2] = [&proof.v, &proof.m2].map(positive);
-    let hidden = proof.m.iter().map(|(name, m)| (name, positive(m)));
-    let disclosed = proof.revealed_attrs.iter();
-    let attributes: Vec<(&String, IBig)> = hidden
-        .chain(disclosed.map(|(name, value)| (name, product(value, &challenge))))
-        .collect();
-    let mut terms = vec![
-        (Base::Variable(a_prime), &e),
-        (key.s(), &v),
-        (key.rctxt(), &m2),
-        (key.z_inverse(), &challenge),
+    let mut factors = vec![
+        (Base::Variable(a_prime), shifted_sum(&proof.e, c)),
+        (key.s(), positive(&proof.v)),
+        (key.rctxt(), positive(&proof.m2)),
     ];
-    for (name, exponent) in &attributes {
-        terms.push((key.r(name)?, exponent));
+    for (name, m) in &proof.m {
+        factors.push((key.r(name)?, positive(m)));
     }
-    let terms: Vec<Term<'_>> = terms
-        .into_iter()
-        .map(|(base, exponent)| Term { base, exponent })
-        .collect();
-    Ok(key.modulus().integer(&key.modulus().power(&terms)?))
+    for (name, value) in &proof.revealed_attrs {
+        factors.push((key.r(name)?, product(value, &challenge)));
+    }
+    factors.push((key.z_inverse(), challenge));
+    Ok(factors)
 }
 
 /// ê + c·2^596.

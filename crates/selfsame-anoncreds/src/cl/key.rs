@@ -27,15 +27,16 @@ struct Inner {
     z_inverse: Generator,
     rctxt: Generator,
     r: BTreeMap<String, Generator>,
+    tables: OnceLock<Vec<FixedBase>>,
     used: AtomicBool,
     proven: OnceLock<KeyCorrectnessProof>,
 }
 
-/// A base of the key and, once it is worth it, its table.
+/// A base of the key, and where its table will be.
 struct Generator {
     element: Element,
     exponent_bits: usize,
-    table: OnceLock<FixedBase>,
+    place: usize,
 }
 
 /// A key in one operation.
@@ -67,16 +68,24 @@ impl CredentialKey {
         let [s_inverse, z_inverse, ..] = inverses.as_slice() else {
             return Err(broken);
         };
-        let r = public.r.keys().cloned().zip(r.iter().map(attribute));
+        let mut places = 0_usize..;
+        let mut generator = |element: &Element, exponent_bits| Generator {
+            element: element.clone(),
+            exponent_bits,
+            place: places.next().unwrap_or(usize::MAX),
+        };
         Ok(Self(Arc::new(Inner {
             public: public.clone(),
             modulus,
-            s: Generator::new(s, bounds::V_RESPONSE),
-            s_inverse: Generator::new(s_inverse, bounds::BLINDING_RESPONSE),
-            z: Generator::new(z, bounds::VALUE_RESPONSE.saturating_add(bounds::ROOT)),
-            z_inverse: Generator::new(z_inverse, bounds::CHALLENGE),
-            rctxt: Generator::new(rctxt, bounds::CONTEXT_RESPONSE),
-            r: r.collect(),
+            s: generator(s, bounds::V_RESPONSE),
+            s_inverse: generator(s_inverse, bounds::BLINDING_MASK),
+            z: generator(z, bounds::ROOT_RESPONSE.saturating_add(bounds::ROOT + 3)),
+            z_inverse: generator(z_inverse, bounds::CHALLENGE),
+            rctxt: generator(rctxt, bounds::CONTEXT_RESPONSE),
+            r: (public.r.keys().cloned())
+                .zip(r.iter().map(|r| generator(r, bounds::VALUE_RESPONSE)))
+                .collect(),
+            tables: OnceLock::new(),
             used: AtomicBool::new(false),
             proven: OnceLock::new(),
         })))
@@ -116,20 +125,23 @@ impl CredentialKey {
     /// Builds all tables now instead of at the second operation.
     pub fn prepare(&self) {
         self.0.used.store(true, Ordering::Relaxed);
-        let key = self.in_use();
-        for generator in self.0.generators() {
-            key.base(generator);
-        }
+        self.0.tables();
     }
 
-    /// The memory of key and tables in bytes.
+    /// The memory of key and tables in bytes, at most: tables that are not built yet are counted too.
     pub fn bytes(&self) -> usize {
-        let numbers = self.0.modulus.bits().div_ceil(4);
-        self.0
-            .generators()
-            .map(|generator| generator.table.get().map_or(0, FixedBase::bytes))
-            .map(|table| table.saturating_add(numbers))
-            .fold(numbers, usize::saturating_add)
+        let number = self.0.modulus.bits().div_ceil(8);
+        let bits = self.0.generators().map(|generator| generator.exponent_bits);
+        // A table has 256 rows for each 216 bits or fewer; numbers of the key stand in it up to four times.
+        let rows = bits.map(|bits| bits.saturating_mul(256).div_ceil(208).saturating_add(260));
+        rows.fold(0, usize::saturating_add)
+            .saturating_mul(number.saturating_add(number.div_ceil(4)))
+    }
+
+    /// The memory of the tables that are built, in bytes.
+    pub fn table_bytes(&self) -> usize {
+        let tables = self.0.tables.get().into_iter().flatten();
+        tables.map(FixedBase::bytes).fold(0, usize::saturating_add)
     }
 
     /// The correctness proof that was found good, if one was.
@@ -139,6 +151,7 @@ impl CredentialKey {
 }
 
 impl Inner {
+    /// All bases in the order of their places.
     fn generators(&self) -> impl Iterator<Item = &Generator> {
         [
             &self.s,
@@ -150,20 +163,16 @@ impl Inner {
         .into_iter()
         .chain(self.r.values())
     }
-}
 
-impl Generator {
-    fn new(element: &Element, exponent_bits: usize) -> Self {
-        Self {
-            element: element.clone(),
-            exponent_bits,
-            table: OnceLock::new(),
-        }
+    fn tables(&self) -> &[FixedBase] {
+        self.tables.get_or_init(|| {
+            let bases: Vec<(&Element, usize)> = self
+                .generators()
+                .map(|generator| (&generator.element, generator.exponent_bits))
+                .collect();
+            FixedBase::new_all(&self.modulus, &bases)
+        })
     }
-}
-
-fn attribute(element: &Element) -> Generator {
-    Generator::new(element, bounds::VALUE_RESPONSE)
 }
 
 impl<'a> KeyInUse<'a> {
@@ -211,21 +220,18 @@ impl<'a> KeyInUse<'a> {
     }
 
     fn base(self, generator: &'a Generator) -> Base<'a> {
-        if let Some(table) = generator.table.get() {
-            return Base::Fixed(table);
-        }
-        if !self.with_tables {
-            return Base::Variable(&generator.element);
-        }
-        Base::Fixed(generator.table.get_or_init(|| {
-            FixedBase::new(
-                &self.key.modulus,
-                &generator.element,
-                generator.exponent_bits,
-            )
-        }))
+        let tables = if self.with_tables {
+            self.key.tables()
+        } else {
+            self.key.tables.get().map_or(NONE, Vec::as_slice)
+        };
+        tables
+            .get(generator.place)
+            .map_or(Base::Variable(&generator.element), Base::Fixed)
     }
 }
+
+const NONE: &[FixedBase] = &[];
 
 impl fmt::Debug for CredentialKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -3,16 +3,17 @@
 //! (AnonCreds v1.0, "Generate the Presentation" and "Verify Validity Proofs".) Every T is Z^u · S^r, so that all values
 //! are powers of Z and S alone, with exponents that the holder adds up itself.
 
-use dashu_int::{IBig, UBig};
+use dashu_int::{IBig, Sign, UBig};
 
 use super::blinding::positive;
 use super::bounds;
 use super::definition::revealed;
+use super::equality::Product;
 use super::key::KeyInUse;
 use super::proof_data::{Four, FourAndDelta, Predicate, PredicateProof, PredicateType};
 use super::squares::four_squares;
 use crate::Error;
-use crate::arithmetic::{Base, Element, Secret, SecretTerm, Term};
+use crate::arithmetic::{Base, Element, Secret, SecretTerm, Signed};
 use crate::random::Random;
 
 impl Predicate {
@@ -47,24 +48,19 @@ impl Predicate {
 pub(crate) struct Commitment {
     predicate: Predicate,
     squares: [Square; 4],
-    delta: Blinded,
+    delta: Square,
     alpha_mask: Secret,
-    q: UBig,
+    c_values: Vec<UBig>,
+    t_values: Vec<UBig>,
 }
 
-/// One root u_i of a square, committed to in T_i = Z^u_i · S^r_i.
+/// One root u_i of a square, committed to in T_i = Z^u_i · S^r_i, and its mask in Z^ũ_i · S^r̃_i. Or Δ itself, the
+/// mask of which is its attribute's.
 struct Square {
     root: Secret,
     root_mask: Secret,
-    blinded: Blinded,
-}
-
-/// A commitment T with the exponent of S in it, and the commitment to their masks.
-struct Blinded {
     blinding: Secret,
     mask: Secret,
-    t: UBig,
-    t_mask: UBig,
 }
 
 impl Commitment {
@@ -81,58 +77,81 @@ impl Commitment {
             why: "the predicate does not hold",
         };
         let difference = predicate.difference(value).ok_or_else(unsatisfied)?;
-        let squares = four_squares(difference).map(|root| Square::new(key, root, random));
-        let committed = secret_word(difference, 32);
-        let base = if predicate.is_less() {
+        let squares = four_squares(difference).map(|root| Square::new(root, random));
+        let delta = Square {
+            root: secret_word(difference, 32),
+            root_mask: value_mask.clone(),
+            blinding: random.secret(bounds::V_PRIME),
+            mask: random.secret(bounds::BLINDING_MASK),
+        };
+        let alpha_mask = random.secret(bounds::ALPHA_MASK);
+        let q = q_mask(&squares, &alpha_mask);
+        let s_of_delta = if predicate.is_less() {
             key.s_inverse()
         } else {
             key.s()
         };
-        let delta = Blinded::new(key, (&committed, value_mask), base, random);
-        let alpha_mask = random.secret(bounds::ALPHA_MASK);
-        let q = q_mask(key, &squares, &alpha_mask);
+        let mut exponents: Vec<(&Secret, Base<'_>, &Secret)> = Vec::with_capacity(11);
+        for square in &squares {
+            exponents.push((&square.root, key.s(), &square.blinding));
+            exponents.push((&square.root_mask, key.s(), &square.mask));
+        }
+        exponents.push((&delta.root, key.s(), &delta.blinding));
+        exponents.push((&delta.root_mask, s_of_delta, &delta.mask));
+        exponents.push((&q.0, key.s(), &q.1));
+        let mut powers = powers(key, &exponents).into_iter();
+        let mut c_values = Vec::with_capacity(5);
+        let mut t_values = Vec::with_capacity(6);
+        while let Some(power) = powers.next() {
+            let last = powers.len() == 0;
+            if last {
+                t_values.push(power);
+            } else {
+                c_values.push(power);
+                t_values.extend(powers.next());
+            }
+        }
         Ok(Self {
             predicate: predicate.clone(),
             squares,
             delta,
             alpha_mask,
-            q,
+            c_values,
+            t_values,
         })
     }
 
     /// T₀, T₁, T₂, T₃, T_Δ.
-    pub(crate) fn c_values(&self) -> impl Iterator<Item = &UBig> {
-        let squares = self.squares.iter().map(|square| &square.blinded.t);
-        squares.chain([&self.delta.t])
+    pub(crate) fn c_values(&self) -> &[UBig] {
+        &self.c_values
     }
 
     /// The commitments to the masks, in the same order, and Q.
-    pub(crate) fn t_values(&self) -> impl Iterator<Item = &UBig> {
-        let squares = self.squares.iter().map(|square| &square.blinded.t_mask);
-        squares.chain([&self.delta.t_mask, &self.q])
+    pub(crate) fn t_values(&self) -> &[UBig] {
+        &self.t_values
     }
 
     /// The proof for this challenge; `mj` is the attribute's response in the equality proof.
     pub(crate) fn respond(self, mj: UBig, c: &UBig) -> PredicateProof {
-        let respond = |secret: &Secret, mask: &Secret| revealed(&secret.mul_public(c).add(mask));
-        let alpha = self
-            .squares
-            .iter()
-            .fold(self.delta.blinding.clone(), |rest, square| {
-                rest.sub(&square.root.mul(&square.blinded.blinding))
-            });
-        let each = |of: &dyn Fn(&Square) -> UBig| self.squares.each_ref().map(of);
+        let respond = |secret: &Secret, mask: &Secret| revealed(secret.mul_public(c).add(mask));
+        let roots = self.squares.iter();
+        let alpha = roots.fold(Signed::from(self.delta.blinding.clone()), |rest, square| {
+            rest.sub(&square.root.mul(&square.blinding))
+        });
+        let squares = self.squares.each_ref();
+        let mut t = self.c_values.into_iter();
+        let mut next = || t.next().unwrap_or_default();
         PredicateProof {
-            u: Four(each(&|square| respond(&square.root, &square.root_mask))),
+            u: Four(squares.map(|square| respond(&square.root, &square.root_mask))),
             r: FourAndDelta {
-                squares: each(&|square| respond(&square.blinded.blinding, &square.blinded.mask)),
+                squares: squares.map(|square| respond(&square.blinding, &square.mask)),
                 delta: respond(&self.delta.blinding, &self.delta.mask),
             },
             mj,
-            alpha: respond(&alpha, &self.alpha_mask),
+            alpha: revealed(alpha.mul_public(c).add(&self.alpha_mask)),
             t: FourAndDelta {
-                squares: each(&|square| square.blinded.t.clone()),
-                delta: self.delta.t.clone(),
+                squares: [next(), next(), next(), next()],
+                delta: next(),
             },
             predicate: self.predicate,
         }
@@ -140,121 +159,102 @@ impl Commitment {
 }
 
 impl Square {
-    fn new(key: KeyInUse<'_>, root: u32, random: &mut Random) -> Self {
-        let root = secret_word(root, bounds::ROOT);
-        let root_mask = random.secret(bounds::ROOT_MASK);
-        let blinded = Blinded::new(key, (&root, &root_mask), key.s(), random);
+    fn new(root: u32, random: &mut Random) -> Self {
         Self {
-            root,
-            root_mask,
-            blinded,
+            root: secret_word(root, bounds::ROOT),
+            root_mask: random.secret(bounds::ROOT_MASK),
+            blinding: random.secret(bounds::V_PRIME),
+            mask: random.secret(bounds::BLINDING_MASK),
         }
     }
 }
 
-impl Blinded {
-    /// T = Z^number · S^r and Z^mask · s^r̃, where `s` is S or its inverse.
-    fn new(
-        key: KeyInUse<'_>,
-        (number, number_mask): (&Secret, &Secret),
-        s: Base<'_>,
-        random: &mut Random,
-    ) -> Self {
-        let blinding = random.secret(bounds::V_PRIME);
-        let mask = random.secret(bounds::BLINDING_MASK);
-        Self {
-            t: power(key, number, (key.s(), &blinding)),
-            t_mask: power(key, number_mask, (s, &mask)),
-            blinding,
-            mask,
-        }
-    }
-}
-
-/// ∏ T_i^ũ_i · S^α̃ = Z^(∑ u_i·ũ_i) · S^(α̃ + ∑ r_i·ũ_i).
-fn q_mask(key: KeyInUse<'_>, squares: &[Square; 4], alpha_mask: &Secret) -> UBig {
+/// The exponents of Z and S in ∏ T_i^ũ_i · S^α̃: ∑ u_i·ũ_i and α̃ + ∑ r_i·ũ_i.
+fn q_mask(squares: &[Square; 4], alpha_mask: &Secret) -> (Secret, Secret) {
     let zero = Secret::from_public(&UBig::ZERO, 1);
-    let (of_z, of_s) = squares
+    squares
         .iter()
         .fold((zero, alpha_mask.clone()), |(of_z, of_s), square| {
             let mask = &square.root_mask;
             (
                 of_z.add(&square.root.mul(mask)),
-                of_s.add(&square.blinded.blinding.mul(mask)),
+                of_s.add(&square.blinding.mul(mask)),
             )
-        });
-    power(key, &of_z, (key.s(), &of_s))
+        })
 }
 
-/// Z^z · base^exponent.
-fn power(key: KeyInUse<'_>, z: &Secret, (base, exponent): (Base<'_>, &Secret)) -> UBig {
-    let terms = [
-        SecretTerm {
-            base: key.z(),
-            exponent: z,
-        },
-        SecretTerm { base, exponent },
-    ];
-    key.modulus().integer(&key.modulus().secret_power(&terms))
+/// Z^a · base^b for each triple.
+fn powers(key: KeyInUse<'_>, exponents: &[(&Secret, Base<'_>, &Secret)]) -> Vec<UBig> {
+    let terms: Vec<[SecretTerm<'_>; 2]> = exponents
+        .iter()
+        .map(|(of_z, base, of_base)| {
+            [
+                SecretTerm {
+                    base: key.z(),
+                    exponent: of_z,
+                },
+                SecretTerm {
+                    base: *base,
+                    exponent: of_base,
+                },
+            ]
+        })
+        .collect();
+    let groups: Vec<&[SecretTerm<'_>]> = terms.iter().map(<[_; 2]>::as_slice).collect();
+    let powers = key.modulus().secret_powers(&groups);
+    powers
+        .iter()
+        .map(|power| key.modulus().integer(power))
+        .collect()
 }
 
 fn secret_word(word: u32, bits: usize) -> Secret {
     Secret::from_public(&UBig::from(word), bits)
 }
 
-/// The five blinded values of a proof and their inverses.
-pub(crate) struct Values<'a> {
-    pub(crate) t: &'a [Element],
-    pub(crate) inverse: &'a [Element],
-}
-
-/// The six T values as the responses make them.
-pub(crate) fn t_values(
-    key: KeyInUse<'_>,
+/// The six T values as the responses make them, from T₀, T₁, T₂, T₃, T_Δ:
+/// T_i^-c · Z^û_i · S^r̂_i, then T_Δ^∓c · Z^(m̂_j - c·Δ') · S^±r̂_Δ, then T_Δ^-c · ∏ T_i^û_i · S^α̂.
+pub(crate) fn t_values<'a>(
+    key: KeyInUse<'a>,
     proof: &PredicateProof,
-    values: &Values<'_>,
+    blinded: &'a [Element],
     c: &UBig,
-) -> Result<Vec<UBig>, Error> {
-    let modulus = key.modulus();
-    let c = positive(c);
-    let [.., delta] = values.t else {
+) -> Result<Vec<Product<'a>>, Error> {
+    let [squares @ .., delta] = blinded else {
         return Err(Error::Proof("a predicate lacks its values"));
     };
-    let [of_squares @ .., of_delta] = values.inverse else {
-        return Err(Error::Proof("a predicate lacks its values"));
-    };
+    let (plus, minus) = (positive(c), negative(c));
     let mut t_values = Vec::with_capacity(6);
     let responses = proof.u.0.iter().zip(&proof.r.squares);
-    for (inverse, (u, r)) in of_squares.iter().zip(responses) {
-        let [u, r] = [u, r].map(positive);
-        let terms = [(Base::Variable(inverse), &c), (key.z(), &u), (key.s(), &r)];
-        t_values.push(public_power(key, terms)?);
+    for (t, (u, r)) in squares.iter().zip(responses) {
+        t_values.push(vec![
+            (Base::Variable(t), minus.clone()),
+            (key.z(), positive(u)),
+            (key.s(), positive(r)),
+        ]);
     }
-    // T_Δ^-c stands in both values that are left, but in one of them upside down if the difference counts downwards.
-    let of_delta = public_power(key, [(Base::Variable(of_delta), &c)])?;
-    let bound = exponent_of_z(proof, &c);
-    let z = if bound < IBig::ZERO {
-        key.z_inverse()
+    let (of_delta, of_s) = if proof.predicate.is_less() {
+        (plus.clone(), negative(&proof.r.delta))
     } else {
-        key.z()
+        (minus.clone(), positive(&proof.r.delta))
     };
-    let (bound, r) = (magnitude(bound), positive(&proof.r.delta));
-    t_values.push(if proof.predicate.is_less() {
-        let terms = [
-            (Base::Variable(delta), &c),
-            (z, &bound),
-            (key.s_inverse(), &r),
-        ];
-        public_power(key, terms)?
-    } else {
-        modulus.product(&of_delta, &public_power(key, [(z, &bound), (key.s(), &r)])?)
-    });
-    let alpha = positive(&proof.alpha);
-    let u = proof.u.0.each_ref().map(positive);
-    let mut terms = vec![(key.s(), &alpha)];
-    terms.extend(values.t.iter().map(Base::Variable).zip(&u));
-    t_values.push(modulus.product(&of_delta, &public_power(key, terms)?));
-    Ok(t_values.iter().map(|t| modulus.integer(t)).collect())
+    t_values.push(vec![
+        (Base::Variable(delta), of_delta),
+        (key.z(), exponent_of_z(proof, &plus)),
+        (key.s(), of_s),
+    ]);
+    let mut q = vec![
+        (Base::Variable(delta), minus),
+        (key.s(), positive(&proof.alpha)),
+    ];
+    q.extend(
+        squares
+            .iter()
+            .map(Base::Variable)
+            .zip(proof.u.0.each_ref().map(positive)),
+    );
+    t_values.push(q);
+    Ok(t_values)
 }
 
 /// m̂_j - c·Δ'.
@@ -266,19 +266,8 @@ fn exponent_of_z(proof: &PredicateProof, c: &IBig) -> IBig {
     positive(&proof.mj) - c * IBig::from(proof.predicate.bound())
 }
 
-fn magnitude(number: IBig) -> IBig {
-    IBig::from(number.into_parts().1)
-}
-
-fn public_power<'a>(
-    key: KeyInUse<'_>,
-    terms: impl IntoIterator<Item = (Base<'a>, &'a IBig)>,
-) -> Result<Element, Error> {
-    let terms: Vec<Term<'_>> = terms
-        .into_iter()
-        .map(|(base, exponent)| Term { base, exponent })
-        .collect();
-    key.modulus().power(&terms)
+fn negative(number: &UBig) -> IBig {
+    IBig::from_parts(Sign::Negative, number.clone())
 }
 
 #[cfg(test)]

@@ -69,7 +69,7 @@ pub(crate) fn process(
     }
     check_proof(used, received, (&a, &q))?;
     let mut kept = PrimaryCredentialSignature::clone(signature);
-    kept.v = revealed(&v);
+    kept.v = revealed(v);
     Ok(kept)
 }
 

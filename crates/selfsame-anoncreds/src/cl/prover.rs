@@ -91,9 +91,9 @@ impl<'a> ProofBuilder<'a> {
         self.c_values.push(challenge::bytes(equality.a_prime()));
         for (_, predicate) in &predicates {
             self.t_values
-                .extend(predicate.t_values().map(challenge::bytes));
+                .extend(predicate.t_values().iter().map(challenge::bytes));
             self.c_values
-                .extend(predicate.c_values().map(challenge::bytes));
+                .extend(predicate.c_values().iter().map(challenge::bytes));
         }
         self.pending.push(Pending {
             held,

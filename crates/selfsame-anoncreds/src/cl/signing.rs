@@ -133,6 +133,6 @@ fn prove(
     let mask = Secret::from_public(&number, key.order().bit_len());
     let commitment = modulus.integer(&key.power(q, &mask));
     let c = challenge::over([&modulus.integer(q), &signature.a, &commitment, &nonce.0]);
-    let se = key.response(&revealed(&mask), &c, &signature.e, random)?;
+    let se = key.response(&revealed(mask), &c, &signature.e, random)?;
     Ok(SignatureCorrectnessProof { se, c })
 }

@@ -4,6 +4,7 @@ mod crossing;
 mod forging;
 mod parties;
 mod presenting;
+mod speed;
 
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;

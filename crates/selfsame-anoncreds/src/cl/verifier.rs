@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use dashu_int::UBig;
+use dashu_int::{UBig, ops::Gcd as _};
 
+use super::equality::Product;
 use super::key::CredentialKey;
 use super::key_data::LINK_SECRET;
 use super::messages::Nonce;
@@ -12,7 +13,7 @@ use super::prover::{SubProofRequest, joint};
 use super::revocation::Registry;
 use super::{bounds, challenge, equality, predicate};
 use crate::Error;
-use crate::arithmetic::Element;
+use crate::arithmetic::{Element, Modulus, Term};
 use crate::pairing::Scalar;
 
 /// What a verifier expects of one sub-proof.
@@ -58,22 +59,45 @@ fn primary_t_values(key: &CredentialKey, part: &SubProof, c: &UBig) -> Result<Ve
         .map(|number| used.modulus().element(number))
         .collect::<Result<Vec<Element>, Error>>()
         .map_err(|_| Error::Proof("a blinded value is out of range"))?;
-    let inverses = used
-        .modulus()
-        .inverse_all(&elements)
-        .map_err(|_| Error::Proof("a blinded value is not coprime to the modulus"))?;
-    let ([a_prime, of_predicates @ ..], [_, inverses @ ..]) =
-        (elements.as_slice(), inverses.as_slice())
-    else {
+    let [a_prime, of_predicates @ ..] = elements.as_slice() else {
         return Err(Error::Proof("it has no A'"));
     };
-    let mut t_values = vec![equality::t_value(used, &primary.eq_proof, a_prime, c)?];
-    let chunks = of_predicates.chunks(5).zip(inverses.chunks(5));
-    for (proof, (t, inverse)) in primary.predicate_proofs.iter().zip(chunks) {
-        let values = predicate::Values { t, inverse };
-        t_values.extend(predicate::t_values(used, proof, &values, c)?);
+    check_coprime(used.modulus(), &elements)?;
+    let mut products = vec![equality::t_value(used, &primary.eq_proof, a_prime, c)?];
+    for (proof, t) in primary.predicate_proofs.iter().zip(of_predicates.chunks(5)) {
+        products.extend(predicate::t_values(used, proof, t, c)?);
     }
-    Ok(t_values)
+    powers(used.modulus(), &products)
+}
+
+/// Computes all products together.
+fn powers(modulus: &Modulus, products: &[Product<'_>]) -> Result<Vec<UBig>, Error> {
+    let terms: Vec<Vec<Term<'_>>> = products
+        .iter()
+        .map(|factors| {
+            let terms = factors.iter().map(|(base, exponent)| Term {
+                base: *base,
+                exponent,
+            });
+            terms.collect()
+        })
+        .collect();
+    let groups: Vec<&[Term<'_>]> = terms.iter().map(Vec::as_slice).collect();
+    let powers = modulus.powers(&groups)?;
+    Ok(powers.iter().map(|power| modulus.integer(power)).collect())
+}
+
+/// No blinded value has a factor in common with the modulus: seen from their product.
+fn check_coprime(modulus: &Modulus, elements: &[Element]) -> Result<(), Error> {
+    let product = elements.iter().fold(modulus.one(), |product, element| {
+        modulus.product(&product, element)
+    });
+    if !modulus.integer(&product).gcd(modulus.value()).is_one() {
+        return Err(Error::Proof(
+            "a blinded value is not coprime to the modulus",
+        ));
+    }
+    Ok(())
 }
 
 /// A', and for each predicate T₀, T₁, T₂, T₃, T_Δ.

@@ -9,6 +9,8 @@ use crate::format::{AttributeValue, Holder, RevocationStatusList};
 use crate::holder::{Expected, NamedSecret, create_credential_request, process_credential};
 use crate::testing::{World, change, ctx, leaves, link_secret, sample};
 
+mod known;
+
 fn values() -> CredentialValues {
     CredentialValues::of([
         ("Name", "Bob"),

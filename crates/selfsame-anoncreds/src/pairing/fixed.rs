@@ -1,6 +1,9 @@
 //! Owns tables of the multiples of fixed points, so that a multiple takes additions alone, and of the powers of fixed
 //! elements of GT.
 
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU8, Ordering};
+
 use subtle::{Choice, ConditionallySelectable, ConstantTimeEq};
 use zeroize::Zeroizing;
 
@@ -15,40 +18,91 @@ use super::gt::Gt;
 use super::montgomery::Limbs;
 use super::scalar::Scalar;
 
-/// A point of G1 and its multiples: 52 kB.
-#[derive(Clone)]
-pub(crate) struct FixedG1(Table<Fp>);
+/// A point of G1 that is multiplied again and again: by a table of 52 kB once that is worth it.
+pub(crate) struct FixedG1 {
+    point: G1,
+    multiples: Multiples<Fp>,
+}
 
-/// A point of G2 and its multiples: 104 kB.
-#[derive(Clone)]
-pub(crate) struct FixedG2(Table<Fp2>);
+/// A point of G2 that is multiplied again and again: by a table of 104 kB once that is worth it.
+pub(crate) struct FixedG2 {
+    point: G2,
+    multiples: Multiples<Fp2>,
+}
 
 impl FixedG1 {
-    /// Computes the multiples; takes about as long as five multiplications without them.
+    /// Computes nothing yet.
     pub(crate) fn new(point: &G1) -> Self {
-        Self(Table::new(&point.0))
+        Self {
+            point: *point,
+            multiples: Multiples::default(),
+        }
     }
 
     /// The multiple by a secret scalar, in constant time.
     pub(crate) fn mul(&self, scalar: &Scalar) -> G1 {
-        G1(self.0.mul_secret(scalar))
+        match self.multiples.table(&self.point.0) {
+            Some(table) => G1(table.mul_secret(scalar)),
+            None => self.point.mul(scalar),
+        }
     }
 
     /// The multiple by a public scalar.
     pub(crate) fn mul_public(&self, scalar: &Scalar) -> G1 {
-        G1(self.0.mul_public(scalar))
+        match self.multiples.table(&self.point.0) {
+            Some(table) => G1(table.mul_public(scalar)),
+            None => self.point.mul_public(scalar),
+        }
     }
 }
 
 impl FixedG2 {
-    /// Computes the multiples; takes about as long as five multiplications without them.
+    /// Computes nothing yet.
     pub(crate) fn new(point: &G2) -> Self {
-        Self(Table::new(&point.0))
+        Self {
+            point: *point,
+            multiples: Multiples::default(),
+        }
     }
 
     /// The multiple by a secret scalar, in constant time.
     pub(crate) fn mul(&self, scalar: &Scalar) -> G2 {
-        G2(self.0.mul_secret(scalar))
+        match self.multiples.table(&self.point.0) {
+            Some(table) => G2(table.mul_secret(scalar)),
+            None => self.point.mul(scalar),
+        }
+    }
+}
+
+/// A table that is there from the third multiplication on. To make it takes as long as five multiplications without
+/// it, so whoever meets a key once, and multiplies each of its points once or twice, is quicker without.
+struct Multiples<F> {
+    without: AtomicU8,
+    table: OnceLock<Table<F>>,
+}
+
+const MOST_WITHOUT: u8 = 2;
+
+impl<F> Default for Multiples<F> {
+    fn default() -> Self {
+        Self {
+            without: AtomicU8::new(0),
+            table: OnceLock::new(),
+        }
+    }
+}
+
+impl<F: Coordinate> Multiples<F> {
+    /// Counts a multiplication. Whether there is a table depends on how many there were, never on a scalar.
+    fn table(&self, point: &Point<F>) -> Option<&Table<F>> {
+        if self.table.get().is_none() {
+            let once_more = |without: u8| without.checked_add(1).filter(|n| *n <= MOST_WITHOUT);
+            let relaxed = Ordering::Relaxed;
+            if (self.without.fetch_update(relaxed, relaxed, once_more)).is_ok() {
+                return None;
+            }
+        }
+        Some(self.table.get_or_init(|| Table::new(point)))
     }
 }
 
@@ -214,6 +268,16 @@ mod tests {
             assert_eq!(fixed1.mul(&scalar), g1.mul(&scalar));
             assert_eq!(fixed1.mul_public(&scalar), g1.mul(&scalar));
             assert_eq!(fixed2.mul(&scalar), g2.mul(&scalar));
+        }
+    }
+
+    #[test]
+    fn a_table_is_made_for_the_third_multiple() {
+        let (g, three) = (G1::generator(), Scalar::from(3));
+        let fixed = FixedG1::new(&g);
+        for has_table in [false, false, true, true] {
+            assert_eq!(fixed.mul(&three), g.add(&g).add(&g));
+            assert_eq!(fixed.multiples.table.get().is_some(), has_table);
         }
     }
 

@@ -47,6 +47,11 @@ const GENERATOR: Point<Fp2> = Point::affine(
     ),
 );
 
+const NOT_ON_CURVE: Error = Error::Malformed {
+    what: wire::G2,
+    why: "it is not on the curve",
+};
+
 impl G2 {
     /// Bytes of a point where it is hashed, and in a tails file.
     pub(crate) const BYTES: usize = 128;
@@ -105,14 +110,17 @@ impl G2 {
         Self(Point::sum_public(&terms))
     }
 
-    /// The sum of tails, as they lie in a tails file: each is checked to be a point of the twist, their sum to be in
-    /// G2, which is all that a witness depends on and far cheaper.
+    /// The sum of tails, as they lie in a tails file. The sum is checked to be a point of the twist and in G2, which is
+    /// all that a witness depends on, and far cheaper than to check each tail.
     pub(crate) fn sum_of_encoded<'a>(
         tails: impl IntoIterator<Item = &'a [u8; 128]>,
     ) -> Result<Self, Error> {
-        let points = tails.into_iter().map(Self::read_affine);
-        let points = points.collect::<Result<Vec<_>, Error>>()?;
-        Self(affine::sum(points)).in_group()
+        let points = tails.into_iter().map(Self::read_coordinates);
+        let sum = affine::sum(points.collect::<Result<Vec<_>, Error>>()?);
+        if !sum.is_on_curve() {
+            return Err(NOT_ON_CURVE);
+        }
+        Self(sum).in_group()
     }
 
     /// x and y, real part first, big-endian, as in a tails file; infinity has x = 0, y = 1.
@@ -128,11 +136,15 @@ impl G2 {
 
     /// Reads those bytes: coordinates below p, on the twist, of order n. The point at infinity is refused.
     pub(crate) fn from_bytes(bytes: &[u8; Self::BYTES]) -> Result<Self, Error> {
-        let (x, y) = Self::read_affine(bytes)?;
+        let (x, y) = Self::read_coordinates(bytes)?;
+        if y.square() != x.square().mul(&x).add(&TWIST_B) {
+            return Err(NOT_ON_CURVE);
+        }
         Self(Point::affine(x, y)).in_group()
     }
 
-    fn read_affine(bytes: &[u8; Self::BYTES]) -> Result<(Fp2, Fp2), Error> {
+    /// x and y of a point that may lie anywhere.
+    fn read_coordinates(bytes: &[u8; Self::BYTES]) -> Result<(Fp2, Fp2), Error> {
         let mut numbers = [Fp::ZERO; 4];
         for (number, chunk) in numbers.iter_mut().zip(bytes.as_chunks::<32>().0) {
             *number = Fp::from_be_bytes(chunk).ok_or(wire::refuse(
@@ -141,11 +153,7 @@ impl G2 {
             ))?;
         }
         let [x0, x1, y0, y1] = numbers;
-        let (x, y) = (Fp2::of(x0, x1), Fp2::of(y0, y1));
-        if y.square() != x.square().mul(&x).add(&TWIST_B) {
-            return Err(wire::refuse(wire::G2, "it is not on the curve"));
-        }
-        Ok((x, y))
+        Ok((Fp2::of(x0, x1), Fp2::of(y0, y1)))
     }
 
     /// The text of published data: six numbers in Montgomery form, of which ours has z = 1, or 0 for infinity.
@@ -175,7 +183,7 @@ impl G2 {
             z: Fp2::of(z0, z1),
         };
         if !point.is_on_curve() {
-            return Err(wire::refuse(wire::G2, "it is not on the curve"));
+            return Err(NOT_ON_CURVE);
         }
         Self(point).in_group()
     }

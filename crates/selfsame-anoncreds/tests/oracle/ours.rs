@@ -8,7 +8,7 @@ use std::rc::Rc;
 use selfsame_anoncreds::Error;
 use selfsame_anoncreds::cl::revocation::{Issuance as FirstList, TailsFile};
 use selfsame_anoncreds::cl::{KeyCorrectnessProof, LinkSecret};
-use selfsame_anoncreds::definition::PreparedDefinition;
+use selfsame_anoncreds::definition::{KeyCache, PreparedDefinition};
 use selfsame_anoncreds::format::{
     Credential, CredentialDefinitionId, CredentialOffer, CredentialRequest,
     CredentialRequestMetadata, CredentialValues, Holder, IssuerId, Message, Presentation,
@@ -49,11 +49,17 @@ impl Ours {
         Self::default()
     }
 
-    /// The memory of the tables kept.
+    /// The memory of ten definitions in one cache, all tables built: those known here, under ten names by turns.
     #[allow(dead_code, reason = "the bench asks, the tests do not")]
-    pub fn table_bytes(&self) -> usize {
-        let definitions = self.definitions.all();
-        definitions.map(|definition| definition.key().bytes()).sum()
+    pub fn bytes_of_ten(&self) -> Result<usize, Error> {
+        let mut cache = KeyCache::default();
+        let known: Vec<_> = self.definitions.all().collect();
+        for (number, known) in (0..10).zip(known.iter().cycle()) {
+            let id = CredentialDefinitionId::new(format!("did:example:issuer/cred-def/{number}"))?;
+            cache.definition(&id, known.definition())?.key().prepare();
+        }
+        assert_eq!(cache.len(), 10, "the cache has room for all ten");
+        Ok(cache.bytes())
     }
 
     fn definition(&mut self, text: &Value) -> Result<Rc<PreparedDefinition>, String> {

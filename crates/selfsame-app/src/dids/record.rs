@@ -1,9 +1,11 @@
 //! What an instance keeps of a DID of its own, and what others see of it.
 
 use selfsame_crypto::{KeyHandle, KeyType, PublicKey};
+use selfsame_did::cheqd::Draft;
 use selfsame_did::{Did, Document, Relationship, VerificationMethod};
+use selfsame_registry::Content;
 use selfsame_registry::content::Key;
-use selfsame_registry::{Content, Uses};
+use selfsame_registry::content::Uses;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
@@ -99,6 +101,17 @@ impl DidRecord {
             keys,
             ..Content::default()
         })
+    }
+
+    /// The document that is written to the cheqd network.
+    pub(super) fn draft(&self) -> Result<Draft> {
+        let mut draft = Draft::new(self.did.clone());
+        for (key, is_current) in self.keys_newest_first() {
+            draft
+                .add(&key.fragment, &key.public()?, is_current)
+                .map_err(Error::internal)?;
+        }
+        Ok(draft)
     }
 
     /// The document that is hosted for a `did:web`.

@@ -41,6 +41,12 @@ pub(super) struct Intent<'a> {
     pub(super) then: Option<DidRecord>,
 }
 
+/// What a DID's record becomes once what is under way has been accepted: a part of every record of that.
+#[derive(Deserialize)]
+struct Outcome {
+    then: Option<DidRecord>,
+}
+
 /// A registration under way; gone once it is accepted or refused.
 #[derive(Deserialize, Serialize)]
 struct Registration {
@@ -157,25 +163,25 @@ impl Shared {
         let id = registration_id(transaction);
         match self.own_registry()?.submit(transaction).await {
             Ok(receipt) => {
-                self.close(tenant, &id, (entry, true)).await?;
+                self.close(tenant, (KIND, &id), (entry, true)).await?;
                 self.events
                     .tell(EventKind::Anchored, receipt.seq_no.to_string());
                 Ok(receipt)
             }
             Err(error) if is_refusal(&error) => {
                 tracing::warn!(%error, code = error.code, "the registry refused a transaction");
-                self.close(tenant, &id, (None, false)).await?;
+                self.close(tenant, (KIND, &id), (None, false)).await?;
                 Err(error)
             }
             Err(error) => Err(error),
         }
     }
 
-    /// Ends a registration, settles its entry, and makes the DID's record what it becomes.
-    async fn close(
+    /// Ends what is under way under this kind and id, settles its entry, and makes the DID's record what it becomes.
+    pub(super) async fn close(
         &self,
         tenant: &TenantId,
-        id: &str,
+        (kind, id): (&'static str, &str),
         (mut entry, accepted): (Option<OutboxId>, bool),
     ) -> Result<()> {
         for _ in 0..TRIES_MAX {
@@ -183,12 +189,12 @@ impl Shared {
             if let Some(entry) = entry {
                 batch = batch.settle(entry);
             }
-            if let Some(record) = self.store.read(tenant, KIND, id).await? {
+            if let Some(record) = self.store.read(tenant, kind, id).await? {
                 batch = batch
-                    .expect(KIND, id, Expect::Version(record.version))
-                    .delete(KIND, id);
-                let registration: Registration = decode(&record.value)?;
-                if let Some(then) = registration.then {
+                    .expect(kind, id, Expect::Version(record.version))
+                    .delete(kind, id);
+                let outcome: Outcome = decode(&record.value)?;
+                if let Some(then) = outcome.then {
                     batch = match accepted {
                         true => put(batch, &then)?,
                         false => self.undo(batch, tenant, (&then, id)).await?,
@@ -255,10 +261,10 @@ fn read(transaction: &str) -> Result<Transaction> {
 }
 
 /// What failed for a while is not lost, and the operator should know.
-fn kept(error: Error) -> Error {
-    if is_refusal(&error) {
+pub(super) fn kept(error: Error) -> Error {
+    if is_refusal(&error) || error.hint.is_some() {
         error
     } else {
-        error.with_hint("the transaction is kept and will be sent again")
+        error.with_hint("it is kept and will be sent again")
     }
 }

@@ -87,16 +87,13 @@ impl Issuer {
         let put = Put::new(OFFER, &id, encode(&record)?)
             .tag(Tag::hashed("code", code))
             .expires(record.expires.plus(KEPT_AFTER));
-        self.shared
-            .store
-            .commit(
-                Batch::new(tenant())
-                    .expect(OFFER, &id, Expect::Absent)
-                    .put(put),
-            )
-            .await?;
+        let batch = Batch::new(tenant())
+            .expect(OFFER, &id, Expect::Absent)
+            .put(put);
+        let committed = self.shared.store.commit(batch).await?;
         self.shared.events.tell(EventKind::Offered, &id);
         let mut offer = self.view(&id, &record)?;
+        self.offers_at_hand.hold(&committed, record);
         offer.tx_code = made.tx_code.map(|code| code.expose().to_owned());
         Ok(offer)
     }

@@ -17,7 +17,7 @@ use super::lists::Place;
 use super::offers::{OFFER, OfferRecord};
 use super::signing::{Signatory, signatory};
 use super::{Issuer, Subject, metadata, tenant};
-use crate::accounts::{decode, encode};
+use crate::accounts::encode;
 use crate::error::{Error, ErrorKind, Result};
 use crate::events::EventKind;
 use crate::gather::Freshness;
@@ -29,7 +29,7 @@ const NONCE: &str = "nonce";
 const RACES_MAX: usize = 4;
 
 #[derive(Deserialize, Serialize)]
-struct GrantRecord {
+pub(super) struct GrantRecord {
     state: State,
     subject: Subject,
 }
@@ -61,7 +61,7 @@ impl Issuer {
             .find(&tenant(), OFFER, &tag, &Page::first(1))
             .await?;
         let record = found.first().ok_or_else(spent)?;
-        let mut offer: OfferRecord = decode(&record.value)?;
+        let mut offer: OfferRecord = self.offers_at_hand.read(record)?;
         let input = Input {
             settings: &self.settings,
             event: Event::Token(request),
@@ -73,7 +73,7 @@ impl Issuer {
         };
         offer.state = state;
         let mut batch = Batch::new(tenant()).update(OFFER, record, encode(&offer)?);
-        let mut answer = None;
+        let (mut answer, mut made) = (None, None);
         for effect in effects {
             match effect {
                 Effect::Grant(granted) => {
@@ -84,13 +84,17 @@ impl Issuer {
                         subject: offer.subject.clone(),
                     };
                     batch = batch.put(Put::new(GRANT, id, encode(&grant)?).expires(expires));
+                    made = Some(grant);
                 }
                 Effect::AnswerToken(response) => answer = Some(Ok(*response)),
                 Effect::Refuse(error) => answer = Some(Err(Error::from(error))),
                 other => return Err(unexpected(&other).into()),
             }
         }
-        self.shared.store.commit(batch).await?;
+        let committed = self.shared.store.commit(batch).await?;
+        if let Some(grant) = made {
+            self.grants_at_hand.hold(&committed, grant);
+        }
         answer
             .unwrap_or_else(|| Err(Error::internal("a token request was not answered")))
             .map_err(Lost::For)
@@ -134,7 +138,7 @@ impl Issuer {
             .read(&tenant(), GRANT, &id)
             .await?
             .ok_or_else(invalid_token)?;
-        let mut grant: GrantRecord = decode(&record.value)?;
+        let mut grant = self.grants_at_hand.read(&record)?;
         let template = crate::templates::find(&grant.subject.template)?;
         let format: Format = grant.subject.format.parse().map_err(Error::internal)?;
         // Places are taken once, however often the step is run again, and none to give an answer a second time.

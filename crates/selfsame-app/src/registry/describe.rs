@@ -4,7 +4,8 @@ mod operations;
 
 use selfsame_crypto::encoding::hex_encode;
 use selfsame_crypto::time::UnixTime;
-use selfsame_registry::{Machine, Signature, Transaction};
+use selfsame_registry::transaction::Signature;
+use selfsame_registry::{Machine, Transaction};
 use selfsame_store::ledger::Placed;
 use serde_json::{Value, json};
 

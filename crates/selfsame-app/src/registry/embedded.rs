@@ -1,37 +1,40 @@
 //! The embedded registry: one process orders the transactions, and signs where the log stands.
 
-mod known;
 mod sequencer;
+mod times;
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
+use selfsame_crypto::time::UnixTime;
 use selfsame_crypto::{KeyHandle, KeyType};
 use selfsame_did::{Did, Options, Resolution};
+use selfsame_proof::checkpoint::{Checkpoint, Standing};
 use selfsame_proof::note::VerifierKey;
+use selfsame_proof::read::Bundle;
 use selfsame_proof::validators::{Validator, ValidatorSet};
-use selfsame_registry::{
-    Genesis, Head, Machine, Receipt, Rules, StateError, StateRead, Transaction,
-};
+use selfsame_registry::{Genesis, Head, Machine, Receipt, Rules, Transaction};
 use selfsame_store::ledger::LedgerStore;
 use selfsame_store::{Batch, Expect, Put, Store, StoreError, TenantId};
 
-use super::{ENTRIES_MAX, Registry, checkpoint_verifier, describe, log_origin, uses};
+use super::ledger::Ledger;
+use super::{Registry, checkpoint_verifier, log_origin};
 use crate::clock::Clock;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::keys::Keys;
 use crate::view::registry::{RegistryDelegation, RegistryEntry, RegistryStatus, RegistryUse};
-use known::Known;
 use sequencer::{Queue, Sequencer};
+use times::Times;
 
 const GENESIS: &str = "genesis";
 /// The only validator of an embedded registry.
 const VALIDATOR: &str = "embedded";
-/// Where the ledger says whose it is; no key of the machine's state begins like this.
-const OWNER: &[u8] = b"genesis";
 /// So many transactions wait at most; who comes then is told when to come back.
 const WAITING_MAX: usize = 8_192;
+/// A read that meets a change is made again; blocks follow each other more slowly than reads.
+const READS_MAX: usize = 8;
+/// Seconds after which the newest checkpoint is signed again.
+const SIGNED_EVERY: u64 = 2;
 
 /// What an embedded registry is made of.
 pub struct Setup {
@@ -74,10 +77,9 @@ impl Setup {
 /// A registry in this process. Once the last of it is dropped, the block under way is finished and nothing follows.
 pub struct Embedded {
     ledger: Ledger,
-    machine: Arc<Machine>,
     queue: Queue,
     signer: Signer,
-    known: Known,
+    clock: Clock,
 }
 
 impl Embedded {
@@ -86,59 +88,47 @@ impl Embedded {
     /// # Errors
     /// `BadRequest` for a name no network can have, `Internal` if ledger and store do not belong together, the store's.
     pub async fn open(setup: Setup) -> Result<Self> {
-        let ledger = Ledger(setup.ledger.clone());
-        let (genesis, key) = genesis(&setup, &ledger).await?;
+        let (genesis, key) = genesis(&setup).await?;
+        let times = Times::new(setup.clock.clone());
         let signer = Signer {
             keys: setup.keys,
             tenant: tenant()?,
             key,
             verifier: checkpoint_verifier(&genesis)?,
+            origin: log_origin(&genesis.network()),
             last: Mutex::default(),
+            times: times.clone(),
         };
-        let head = ledger.head(&genesis)?;
-        let machine = Arc::new(Machine::new(genesis));
-        tracing::info!(network = %machine.network(), height = head.height, size = head.log.size(), "registry opened");
-        let known = Known::default();
-        let queue = Sequencer::start(
-            (ledger.clone(), known.clone()),
-            machine.clone(),
-            head,
-            (setup.clock, setup.waiting_max),
-        );
+        let ledger = Ledger::open(setup.ledger, Arc::new(Machine::new(genesis)))?;
+        let head = ledger.head()?;
+        tracing::info!(network = %ledger.machine().network(), height = head.height, size = head.log.size(), "registry opened");
+        let queue = Sequencer::start(ledger.clone(), head, (times, setup.waiting_max));
         Ok(Self {
             ledger,
-            machine,
             queue,
             signer,
-            known,
+            clock: setup.clock,
         })
     }
+}
 
-    fn described(&self, seq_nos: impl IntoIterator<Item = u64>) -> Result<Vec<RegistryEntry>> {
-        let mut times = BTreeMap::new();
-        let mut entries = Vec::new();
-        for seq_no in seq_nos {
-            let Some(placed) = self.ledger.0.entry(seq_no)? else {
-                break;
-            };
-            let time = match times.get(&placed.height) {
-                Some(time) => *time,
-                None => {
-                    let time = self.ledger.block(placed.height)?.time;
-                    times.insert(placed.height, time);
-                    time
-                }
-            };
-            entries.push(describe::entry(&self.machine, &placed, time)?);
+impl Embedded {
+    /// The head with its signed checkpoint.
+    async fn newest(&self) -> Result<(Head, String)> {
+        for _ in 0..READS_MAX {
+            let head = self.ledger.head()?;
+            if let Some(note) = self.signer.checkpoint(&head).await? {
+                return Ok((head, note));
+            }
         }
-        Ok(entries)
+        Err(hurried())
     }
 }
 
 #[async_trait]
 impl Registry for Embedded {
     async fn genesis(&self) -> Result<Vec<u8>> {
-        Ok(self.machine.genesis().to_bytes())
+        Ok(self.ledger.genesis().to_bytes())
     }
 
     async fn submit(&self, transaction: &Transaction) -> Result<Receipt> {
@@ -146,101 +136,82 @@ impl Registry for Embedded {
     }
 
     async fn resolve(&self, did: &Did, options: &Options) -> Resolution {
-        if *options != Options::default() {
-            return self.machine.resolve(&self.ledger, did, options);
-        }
-        self.known
-            .or_read(did, || self.machine.resolve(&self.ledger, did, options))
+        self.ledger.resolve(did, options)
     }
 
     async fn status(&self) -> Result<RegistryStatus> {
-        let head = self.ledger.head(self.machine.genesis())?;
+        let (head, checkpoint) = self.newest().await?;
         Ok(RegistryStatus {
-            network: self.machine.network().to_string(),
+            network: self.ledger.machine().network().to_string(),
             height: head.height,
             transactions: head.log.size(),
-            checkpoint: self
-                .signer
-                .checkpoint(&head, &log_origin(self.machine.network()))
-                .await?,
+            checkpoint,
             verifier_key: self.signer.verifier.to_string(),
         })
     }
 
+    async fn read(&self, key: &[u8], _trusted_height: u64) -> Result<Bundle> {
+        for _ in 0..READS_MAX {
+            let (head, note) = self.newest().await?;
+            if let Some(bundle) = self.ledger.prove(key, head.tree, &note)? {
+                return Ok(bundle);
+            }
+        }
+        Err(hurried())
+    }
+
     async fn entries(&self, first: u64, count: usize) -> Result<Vec<RegistryEntry>> {
-        self.described((first.max(1)..).take(count.min(ENTRIES_MAX)))
+        self.ledger.entries(first, count)
     }
 
     async fn history(&self, did: &Did) -> Result<Vec<RegistryEntry>> {
-        let receipts = self
-            .machine
-            .history(&self.ledger, did, ENTRIES_MAX)
-            .map_err(Error::internal)?;
-        if receipts.is_empty() {
-            return Err(Error::not_found("the registry knows no such DID"));
-        }
-        self.described(receipts.iter().map(|receipt| receipt.seq_no))
+        self.ledger.history(did)
     }
 
-    async fn used(&self, issuer: &Did, digest: &[u8; 32]) -> Result<Option<RegistryUse>> {
-        uses::used(&self.machine, &self.ledger, (issuer, digest))
+    async fn used(
+        &self,
+        issuer: &Did,
+        digest: &[u8; 32],
+    ) -> Result<(Option<RegistryUse>, UnixTime)> {
+        let now = self.clock.now();
+        Ok((self.ledger.used(issuer, digest)?, now))
     }
 
     async fn delegation(&self, issuer: &Did, name: &str) -> Result<Option<RegistryDelegation>> {
-        uses::delegation(&self.machine, &self.ledger, (issuer, name))
+        self.ledger.delegation(issuer, name)
     }
 }
 
-/// The ledger as the machine reads it.
-#[derive(Clone)]
-struct Ledger(Arc<dyn LedgerStore>);
-
-impl Ledger {
-    fn head(&self, genesis: &Genesis) -> Result<Head> {
-        match self.0.head()? {
-            Some(head) => Head::from_bytes(&head.bytes).map_err(Error::internal),
-            None => Ok(Head::of_genesis(genesis)),
-        }
-    }
-
-    fn block(&self, height: u64) -> Result<Head> {
-        let bytes = self
-            .0
-            .block(height)?
-            .ok_or_else(|| Error::internal("a block of the ledger is missing"))?;
-        Head::from_bytes(&bytes).map_err(Error::internal)
-    }
-}
-
-impl StateRead for Ledger {
-    fn get(&self, key: &[u8]) -> std::result::Result<Option<Vec<u8>>, StateError> {
-        self.0
-            .get(key)
-            .map_err(|error| StateError(error.to_string()))
-    }
-}
-
-/// Signs checkpoints. A head is signed when somebody asks for it, once: only what is durable is ever signed, and
-/// the same head always gives the same note.
+/// Signs checkpoints, when somebody asks for one: only what is durable is ever signed. A head that stays the newest is
+/// signed again every other second, so that a reader sees how fresh it is.
 struct Signer {
     keys: Keys,
     tenant: TenantId,
     key: KeyHandle,
     verifier: VerifierKey,
-    last: Mutex<Option<(u64, String)>>,
+    origin: String,
+    last: Mutex<Option<(Standing, String)>>,
+    times: Times,
 }
 
 impl Signer {
-    async fn checkpoint(&self, head: &Head, origin: &str) -> Result<String> {
-        let signed = self
-            .last
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
-        if let Some((_, note)) = signed.filter(|(height, _)| *height == head.height) {
-            return Ok(note);
+    /// The note of a head; none if a later one was signed before.
+    async fn checkpoint(&self, head: &Head) -> Result<Option<String>> {
+        let Some(time) = self.times.of_checkpoint((head.height, head.time)) else {
+            return Ok(None);
+        };
+        let standing = Standing {
+            time,
+            ..head.standing()
+        };
+        if let Some((of, note)) = &*self.last()
+            && of.height == standing.height
+            && standing.time.seconds_since(of.time) < SIGNED_EVERY
+        {
+            return Ok(Some(note.clone()));
         }
-        let mut note = head.checkpoint(origin).to_note().map_err(Error::internal)?;
+        let checkpoint = Checkpoint::of_block(&self.origin, &standing);
+        let mut note = checkpoint.to_note().map_err(Error::internal)?;
         let signature = self
             .keys
             .sign(&self.tenant, &self.key, note.signing_bytes())
@@ -248,30 +219,37 @@ impl Signer {
         note.sign(&self.verifier, signature)
             .map_err(Error::internal)?;
         let note = note.to_string();
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner) =
-            Some((head.height, note.clone()));
-        Ok(note)
+        let mut last = self.last();
+        // A slower one must not put an older checkpoint in the place of a newer.
+        let newer = |of: &Standing| (of.height, of.time) > (standing.height, standing.time);
+        if !last.as_ref().is_some_and(|(of, _)| newer(of)) {
+            *last = Some((standing, note.clone()));
+        }
+        Ok(Some(note))
     }
+
+    fn last(&self) -> MutexGuard<'_, Option<(Standing, String)>> {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn hurried() -> Error {
+    let kind = ErrorKind::Unavailable { retry_after: 1 };
+    Error::new(kind, "the registry changes faster than it can be read")
 }
 
 /// The genesis in the store, or a new one with its key: both are kept in one commit, so that neither is without the
 /// other.
-async fn genesis(setup: &Setup, ledger: &Ledger) -> Result<(Genesis, KeyHandle)> {
+async fn genesis(setup: &Setup) -> Result<(Genesis, KeyHandle)> {
     let tenant = tenant()?;
     if let Some(record) = setup.store.read(&tenant, GENESIS, "own").await? {
         let genesis = Genesis::from_bytes(&record.value).map_err(Error::internal)?;
-        let owner = ledger.0.get(OWNER)?;
-        if ledger.0.head()?.is_some() && owner.as_deref() != Some(record.value.as_slice()) {
-            return Err(Error::internal(
-                "the ledger belongs to another network than this store",
-            ));
-        }
         let validator = genesis.validators().validators().first();
         let validator = validator.ok_or_else(|| Error::internal("a network without validators"))?;
         let key = KeyHandle::of(&validator.key);
         return Ok((genesis, key));
     }
-    if ledger.0.head()?.is_some() {
+    if setup.ledger.head()?.is_some() {
         return Err(Error::internal(
             "there is a ledger, but the store has no key for its checkpoints",
         ));

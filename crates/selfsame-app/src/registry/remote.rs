@@ -1,12 +1,16 @@
-//! A registry in another Selfsame process, over HTTP.
+//! A registry in another Selfsame process, over HTTP. What it says is verified, not believed.
+
+mod known;
 
 use async_trait::async_trait;
 use selfsame_crypto::SecretString;
 use selfsame_crypto::encoding::base64url_encode;
 use selfsame_crypto::json::{self, Limits};
+use selfsame_crypto::time::UnixTime;
 use selfsame_did::{Did, Options, Resolution, ResolutionError};
 use selfsame_net::{Authorization, Body, Call, Method, Net, NetError, Request, Response};
 use selfsame_proof::checkpoint::Checkpoint;
+use selfsame_proof::read::Bundle;
 use selfsame_registry::refusal::CODES;
 use selfsame_registry::{Genesis, Receipt, Transaction};
 use serde::Deserialize;
@@ -14,11 +18,11 @@ use serde::de::DeserializeOwned;
 use tokio::sync::OnceCell;
 use url::Url;
 
-use super::{ENTRIES_MAX, Registry, checkpoint_verifier, log_origin};
+use super::{ENTRIES_MAX, Registry, checkpoint_verifier, log_origin, uses};
+use crate::clock::Clock;
 use crate::error::{Error, ErrorKind, Result};
-use crate::view::registry::{
-    Found, RegistryDelegation, RegistryEntry, RegistryStatus, RegistryUse,
-};
+use crate::view::registry::{RegistryDelegation, RegistryEntry, RegistryStatus, RegistryUse};
+use known::Known;
 
 /// The code of a transaction that could not be read; the others are the machine's.
 const MALFORMED: &str = "malformed";
@@ -28,31 +32,35 @@ pub struct Remote {
     net: Net,
     origin: Url,
     token: SecretString,
-    genesis: OnceCell<Genesis>,
+    clock: Clock,
+    known: OnceCell<Known>,
 }
 
 impl Remote {
     /// The registry at `origin`, written to with its operator's token.
     #[must_use]
-    pub fn new(net: Net, origin: Url, token: SecretString) -> Self {
+    pub fn new(net: Net, clock: Clock, origin: Url, token: SecretString) -> Self {
         Self {
             net,
             origin,
             token,
-            genesis: OnceCell::new(),
+            clock,
+            known: OnceCell::new(),
         }
     }
 
-    /// The genesis, fetched once: it never changes, and another one would be another network.
-    async fn known_genesis(&self) -> Result<&Genesis> {
-        self.genesis
+    /// The genesis and what was verified since, fetched once: it never changes, and another one would be another
+    /// network.
+    async fn known(&self) -> Result<&Known> {
+        self.known
             .get_or_try_init(|| async {
                 let response = self
                     .get(&self.at(&["registry", "genesis"])?, "application/cbor")
                     .await?;
                 let response = success(response)?;
-                Genesis::from_bytes(&response.body)
-                    .map_err(|_| Error::upstream("the registry's genesis is malformed"))
+                let genesis = Genesis::from_bytes(&response.body)
+                    .map_err(|_| Error::upstream("the registry's genesis is malformed"))?;
+                Known::new(genesis, self.clock.clone())
             })
             .await
     }
@@ -99,33 +107,12 @@ impl Remote {
         };
         self.net.call(call).await.map_err(unreached)
     }
-
-    async fn identifiers(&self, did: &Did, options: &Options) -> Result<Resolution> {
-        let mut url = self.at(&["1.0", "identifiers", did.as_str()])?;
-        if let Some(version) = &options.version_id {
-            url.query_pairs_mut().append_pair("versionId", version);
-        }
-        if let Some(time) = options.version_time {
-            url.query_pairs_mut()
-                .append_pair("versionTime", &time.rfc3339());
-        }
-        let response = self.get(&url, "application/did-resolution").await?;
-        // Failures of resolving are results, with the status of their kind; what has no result has failed before it.
-        let has_result = response
-            .media_type()
-            .is_some_and(|media| media.starts_with("application/did-resolution"));
-        if has_result {
-            Ok(Resolution::parse(&response.body, did))
-        } else {
-            Err(refusal(&response))
-        }
-    }
 }
 
 #[async_trait]
 impl Registry for Remote {
     async fn genesis(&self) -> Result<Vec<u8>> {
-        Ok(self.known_genesis().await?.to_bytes())
+        Ok(self.known().await?.genesis().to_bytes())
     }
 
     async fn submit(&self, transaction: &Transaction) -> Result<Receipt> {
@@ -143,24 +130,36 @@ impl Registry for Remote {
                 "the registry's receipt is for another transaction",
             ));
         }
+        self.known().await?.written_at(receipt.height);
         Ok(receipt)
     }
 
     async fn resolve(&self, did: &Did, options: &Options) -> Resolution {
-        match self.identifiers(did, options).await {
-            Ok(resolution) => resolution,
-            Err(error) => {
-                tracing::warn!(%error, "the registry gave no resolution");
-                Resolution::failed(ResolutionError::InternalError)
-            }
-        }
+        let resolved = match self.known().await {
+            Ok(known) => known.resolve(self, did, options).await,
+            Err(error) => Err(error),
+        };
+        resolved.unwrap_or_else(|error| {
+            tracing::warn!(%error, "the registry gave no resolution");
+            Resolution::failed(ResolutionError::InternalError)
+        })
+    }
+
+    async fn read(&self, key: &[u8], trusted_height: u64) -> Result<Bundle> {
+        let mut url = self.at(&["registry", "read"])?;
+        url.query_pairs_mut()
+            .append_pair("key", &base64url_encode(key))
+            .append_pair("trusted_height", &trusted_height.to_string());
+        let response = success(self.get(&url, "application/cbor").await?)?;
+        Bundle::from_bytes(&response.body)
+            .map_err(|_| Error::upstream("the registry's read is malformed"))
     }
 
     async fn status(&self) -> Result<RegistryStatus> {
         let status: RegistryStatus = self
             .get_json(&self.at(&["api", "registry", "status"])?)
             .await?;
-        let genesis = self.known_genesis().await?;
+        let genesis = self.known().await?.genesis();
         let verifier = checkpoint_verifier(genesis)?;
         let checkpoint = Checkpoint::open(
             &status.checkpoint,
@@ -194,17 +193,25 @@ impl Registry for Remote {
         Ok(entries.items)
     }
 
-    async fn used(&self, issuer: &Did, digest: &[u8; 32]) -> Result<Option<RegistryUse>> {
-        let digest = base64url_encode(digest);
-        let url = self.at(&["registry", "uses", issuer.as_str(), &digest])?;
-        let found: Found<RegistryUse> = self.get_json(&url).await?;
-        Ok(found.found)
+    async fn used(
+        &self,
+        issuer: &Did,
+        digest: &[u8; 32],
+    ) -> Result<(Option<RegistryUse>, UnixTime)> {
+        let known = self.known().await?;
+        let read = known.read_now(self, |machine, state| {
+            uses::used(machine, state, (issuer, digest))
+        });
+        let (used, as_of) = read.await?;
+        Ok((used?, as_of))
     }
 
     async fn delegation(&self, issuer: &Did, name: &str) -> Result<Option<RegistryDelegation>> {
-        let url = self.at(&["registry", "delegations", issuer.as_str(), name])?;
-        let found: Found<RegistryDelegation> = self.get_json(&url).await?;
-        Ok(found.found)
+        let known = self.known().await?;
+        let read = known.read_now(self, |machine, state| {
+            uses::delegation(machine, state, (issuer, name))
+        });
+        read.await?.0
     }
 }
 

@@ -83,10 +83,9 @@ impl Verifier {
         };
         let put =
             Put::new(VERIFICATION, &id, encode(&record)?).expires(ctx.now().plus(KEPT_SECONDS));
-        self.shared
-            .store
-            .commit(Batch::new(tenant()).put(put))
-            .await?;
+        let batch = Batch::new(tenant()).put(put);
+        let committed = self.shared.store.commit(batch).await?;
+        self.at_hand.hold(&committed, record);
         self.shared.events.tell(EventKind::Verification, &id);
         Ok(VerificationRequest {
             id,

@@ -44,8 +44,9 @@ impl Verifier {
                 .update(VERIFICATION, &record, encode(&kept)?)
                 .deferred();
             match self.shared.store.commit(batch).await {
+                Ok(committed) => self.at_hand.hold(&committed, kept),
                 // Another wallet fetched it at the same time; both may answer, and the first one counts.
-                Ok(_) | Err(StoreError::Conflict { .. }) => {}
+                Err(StoreError::Conflict { .. }) => {}
                 Err(other) => return Err(other.into()),
             }
             self.shared.events.tell(EventKind::Verification, id);
@@ -114,6 +115,7 @@ impl Verifier {
                 "judged"
             );
         }
+        self.at_hand.hold(&committed, kept);
         self.shared.events.tell(EventKind::Verification, id);
         self.carry_out_here(&committed).await;
         let receipt = effects.into_iter().find_map(|effect| match effect {

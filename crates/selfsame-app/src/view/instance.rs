@@ -51,9 +51,9 @@ pub struct InstanceDid {
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct NewDid {
-    /// `key`, `jwk`, `web` or `selfsame`.
+    /// `key`, `jwk`, `web`, `selfsame` or `cheqd`.
     pub method: String,
-    /// `P-256` (also if absent) or `Ed25519`.
+    /// `P-256` (also if absent) or `Ed25519`; for `cheqd` only the latter, also if absent.
     #[serde(default)]
     pub kind: Option<String>,
 }

@@ -74,10 +74,3 @@ pub struct RegistryDelegation {
     /// The number of the transaction that withdrew it.
     pub withdrawn: Option<u64>,
 }
-
-/// An answer that may be "no such thing", which is an answer like any other.
-#[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
-pub struct Found<T> {
-    /// What was found; `null` if there is nothing.
-    pub found: Option<T>,
-}

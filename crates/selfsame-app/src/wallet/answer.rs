@@ -33,8 +33,8 @@ const ASKED: &str = "asked";
 const ASKED_SECONDS: u64 = 15 * 60;
 /// So many cards of one kind are looked at, the newest first.
 const CARDS_MAX: usize = 24;
-/// A policy that takes the newest looks at so many first: nearly always they do.
-const CARDS_NEWEST: usize = 2;
+/// A policy that takes the newest looks at so many first: nearly always that does.
+const CARDS_NEWEST: usize = 1;
 
 /// A card that may answer, with its credential read.
 struct Fitting {

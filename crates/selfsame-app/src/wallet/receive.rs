@@ -92,11 +92,13 @@ impl Wallet {
             .filter_map(|id| Some((id.clone(), Look::of(known.issuer.configuration(id)?))))
             .collect();
         let id = self.shared.clock.ctx().token("flow/id");
-        let put = Flow::new(offer.credential_issuer, state, looks).put(&id, &self.shared.clock)?;
+        let flow = Flow::new(offer.credential_issuer, state, looks);
+        let put = flow.put(&id, &self.shared.clock)?;
         let batch = self.shared.enqueued(batch.put(put), &id, effects)?;
         // Nothing is lost with this commit that is not lost without it: until the code is redeemed the offer is
         // good, and what a power failure takes after that no record made before it brings back.
         let committed = self.shared.store.commit(batch.deferred()).await?;
+        self.flows_at_hand.hold(&committed, flow);
         let first = committed.outbox.first().copied();
         match self.finish(first).await? {
             End::Kept(cards) => Ok(cards),

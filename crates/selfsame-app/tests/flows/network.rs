@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use selfsame_app::App;
 use selfsame_app::config::{
-    Config, DidMethod, IssuerConfig, RegistryConfig, Roles, TrustConfig, VerifierConfig,
+    Config, DidMethod, IssuerConfig, RegistryConfig, ResolverConfig, Roles, TrustConfig,
+    VerifierConfig,
 };
 use selfsame_app::view::issuer::{Delegation, NewDelegation, NewOffer};
 use selfsame_app::view::verifier::NewRequest;
@@ -32,23 +33,51 @@ pub struct Member {
     memory: Arc<Slow>,
 }
 
-impl Member {
-    /// Issues, keeps people's cards, and runs the registry.
-    pub async fn clinic() -> Self {
-        let roles = Roles {
-            issuer: true,
-            wallet: true,
-            registry: true,
-            ..NOBODY
-        };
-        let registry = RegistryConfig::Embedded {
-            name: "test".to_owned(),
-        };
-        Self::start(roles, registry, TrustConfig::default()).await
-    }
+/// Where somebody is going to listen; bound before anybody opens, so that all can name each other's origins.
+struct Place {
+    listener: TcpListener,
+    origin: Url,
+}
 
-    /// Checks what the clinic has issued.
-    pub async fn pharmacy(clinic: &Self) -> Self {
+impl Place {
+    async fn bind() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let origin = format!("http://localhost:{port}/").parse().unwrap();
+        Self { listener, origin }
+    }
+}
+
+/// A clinic that issues, keeps people's cards and runs the registry, and so many pharmacies that check.
+pub async fn clinic_and_pharmacies<const N: usize>() -> (Member, [Member; N]) {
+    let place = Place::bind().await;
+    let mut places = Vec::new();
+    for _ in 0..N {
+        places.push(Place::bind().await);
+    }
+    let roles = Roles {
+        issuer: true,
+        wallet: true,
+        registry: true,
+        ..NOBODY
+    };
+    let registry = RegistryConfig::Embedded {
+        name: "test".to_owned(),
+    };
+    let trust = TrustConfig {
+        origins: places.iter().map(|place| place.origin.clone()).collect(),
+        ..TrustConfig::default()
+    };
+    let clinic = Member::start(place, roles, (registry, trust)).await;
+    let mut pharmacies = Vec::new();
+    for place in places {
+        pharmacies.push(Member::pharmacy(place, &clinic).await);
+    }
+    (clinic, pharmacies.try_into().ok().unwrap())
+}
+
+impl Member {
+    async fn pharmacy(place: Place, clinic: &Self) -> Self {
         let roles = Roles {
             verifier: true,
             ..NOBODY
@@ -62,19 +91,15 @@ impl Member {
             origins: vec![clinic.origin.clone()],
             ..TrustConfig::default()
         };
-        let pharmacy = Self::start(roles, registry, trust).await;
+        let pharmacy = Self::start(place, roles, (registry, trust)).await;
         let verifier = pharmacy.app.verifier().unwrap();
         assert_eq!(verifier.identity().did().method(), "selfsame");
         pharmacy
     }
 
-    async fn start(roles: Roles, registry: RegistryConfig, trust: TrustConfig) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let port = listener.local_addr().unwrap().port();
-        let origin: Url = format!("http://localhost:{port}/").parse().unwrap();
-        let mut trust = trust;
-        // The wallet lives at the clinic and answers whatever loopback origin asks.
-        trust.origins.push(origin.clone());
+    async fn start(place: Place, roles: Roles, known: (RegistryConfig, TrustConfig)) -> Self {
+        let (registry, trust) = known;
+        let Place { listener, origin } = place;
         let config = Config {
             origin: origin.clone(),
             roles,
@@ -85,7 +110,7 @@ impl Member {
             },
             trust,
             registry,
-            foreign_resolver: None,
+            resolver: ResolverConfig::default(),
         };
         let memory = Arc::<Slow>::default();
         let app = opened(&config, &memory).await;
@@ -161,8 +186,7 @@ async fn opened(config: &Config, memory: &Arc<Slow>) -> Arc<App> {
         .roles
         .registry
         .then(|| Arc::new(MemoryLedger::new()) as _);
-    let elsewhere = config.trust.origins.first().unwrap_or(&config.origin);
-    open_with(config.clone(), &elsewhere.clone(), memory, ledger).await
+    open_with(config.clone(), &config.trust.origins, memory, ledger).await
 }
 
 /// The answer of somebody who shows the newest card.

@@ -1,9 +1,10 @@
 //! The protocols' endpoints over an instance, as thin as can be.
 
+use std::collections::HashMap;
+
 use bytes::Bytes;
 use http_body_util::Full;
 use selfsame_app::issuer::lists::Face;
-use selfsame_app::view::registry::Found;
 use selfsame_app::{App, Error, ErrorKind, Result};
 use selfsame_crypto::encoding::base64url_decode;
 use selfsame_did::{Did, Options};
@@ -20,13 +21,13 @@ pub async fn answer(
 ) -> Reply {
     let path = head.uri.path().trim_start_matches('/');
     let answered = match head.method {
-        http::Method::GET => got(app, path).await,
+        http::Method::GET => got(app, path, head.uri.query().unwrap_or_default()).await,
         _ => posted(app, path, (bearer.unwrap_or_default(), body)).await,
     };
     answered.unwrap_or_else(|error| refused(&error))
 }
 
-async fn got(app: &App, path: &str) -> Result<Reply> {
+async fn got(app: &App, path: &str, query: &str) -> Result<Reply> {
     let segments: Vec<&str> = path.split('/').collect();
     match segments.as_slice() {
         [".well-known", "openid-credential-issuer", "issuer"] => Ok(reply(
@@ -38,14 +39,13 @@ async fn got(app: &App, path: &str) -> Result<Reply> {
             app.issuer()?.published().documents.server.to_vec(),
         )),
         ["registry", "genesis"] => Ok(reply("application/cbor", app.registry()?.genesis().await?)),
-        ["registry", "uses", issuer, digest] => {
-            let digest = base64url_decode(digest).unwrap().try_into().unwrap();
-            let found = app.registry()?.used(&did(issuer), &digest).await?;
-            json(&Found { found })
-        }
-        ["registry", "delegations", issuer, name] => {
-            let found = app.registry()?.delegation(&did(issuer), name).await?;
-            json(&Found { found })
+        ["registry", "read"] => {
+            let asked = url::form_urlencoded::parse(query.as_bytes());
+            let asked: HashMap<_, _> = asked.collect();
+            let key = base64url_decode(&asked["key"]).unwrap();
+            let trusted = asked["trusted_height"].parse().unwrap();
+            let bundle = app.registry()?.read(&key, trusted).await?;
+            Ok(reply("application/cbor", bundle.to_bytes()))
         }
         ["1.0", "identifiers", asked] => {
             let resolution = app.resolve(&did(asked), &Options::default()).await;

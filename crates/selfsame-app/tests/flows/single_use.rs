@@ -9,19 +9,24 @@ use selfsame_app::view::wallet::Person;
 use selfsame_credential::single_use::HANDLE;
 use selfsame_credential::verdict::Outcome;
 
-use crate::network::{Member, newest};
+use crate::network::{Member, clinic_and_pharmacies, newest};
 use crate::world::{Fault, person};
 
 const TRANSACTIONS: &str = "/registry/transactions";
 
 /// A clinic, a pharmacy that may use prescriptions up, and a person with one.
 async fn scene() -> (Member, Member, Person) {
-    let clinic = Member::clinic().await;
-    let pharmacy = Member::pharmacy(&clinic).await;
-    clinic.delegate(&pharmacy, "consume").await;
+    let (clinic, [pharmacy, _], person) = scene_of_two().await;
+    (clinic, pharmacy, person)
+}
+
+/// The same with a second pharmacy, which may do nothing yet.
+async fn scene_of_two() -> (Member, [Member; 2], Person) {
+    let (clinic, pharmacies) = clinic_and_pharmacies().await;
+    clinic.delegate(&pharmacies[0], "consume").await;
     let person = person(&clinic.app).await;
     clinic.prescribe(&person).await;
-    (clinic, pharmacy, person)
+    (clinic, pharmacies, person)
 }
 
 fn spending() -> NewRequest {
@@ -70,10 +75,8 @@ fn seen(status: &VerificationStatus) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "unfinished: the wallet in the test does not accept the pharmacies' plain http origins yet"]
 async fn a_prescription_is_used_up_once_and_everybody_learns_by_whom() {
-    let (clinic, pharmacy, person) = scene().await;
-    let other = Member::pharmacy(&clinic).await;
+    let (clinic, [pharmacy, other], person) = scene_of_two().await;
     let first = show((&clinic, &person), &pharmacy, spending()).await;
     assert_eq!(outcome(&first), Outcome::Valid, "{first:#?}");
     let done = first.spending.clone().unwrap();
@@ -97,10 +100,8 @@ async fn a_prescription_is_used_up_once_and_everybody_learns_by_whom() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "unfinished: the wallet in the test does not accept the pharmacies' plain http origins yet"]
 async fn of_two_pharmacies_at_once_exactly_one_dispenses() {
-    let (clinic, pharmacy, person) = scene().await;
-    let other = Member::pharmacy(&clinic).await;
+    let (clinic, [pharmacy, other], person) = scene_of_two().await;
     clinic.delegate(&other, "consume").await;
     let (one, two) = tokio::join!(
         show((&clinic, &person), &pharmacy, spending()),
@@ -123,7 +124,6 @@ async fn of_two_pharmacies_at_once_exactly_one_dispenses() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "unfinished: the wallet in the test does not accept the pharmacies' plain http origins yet"]
 async fn of_many_counters_of_one_pharmacy_exactly_one_dispenses() {
     let (clinic, pharmacy, person) = scene().await;
     let shown = (0..6).map(|_| show((&clinic, &person), &pharmacy, spending()));
@@ -166,7 +166,6 @@ async fn ended(app: &Arc<App>, id: &str) -> VerificationStatus {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "unfinished: the wallet in the test does not accept the pharmacies' plain http origins yet"]
 async fn while_the_registry_is_silent_nobody_may_rely_on_the_answer_and_the_outbox_goes_on() {
     for fault in [Fault::Busy, Fault::CutBefore, Fault::CutAfter] {
         let (clinic, pharmacy, person) = scene().await;
@@ -187,7 +186,6 @@ async fn while_the_registry_is_silent_nobody_may_rely_on_the_answer_and_the_outb
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "unfinished: the wallet in the test does not accept the pharmacies' plain http origins yet"]
 async fn a_process_that_dies_between_answer_and_registry_leaves_the_use_to_the_next() {
     for fault in [Fault::HangBefore, Fault::HangAfter] {
         let (clinic, pharmacy, person) = scene().await;
@@ -213,10 +211,8 @@ async fn a_process_that_dies_between_answer_and_registry_leaves_the_use_to_the_n
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "unfinished: the wallet in the test does not accept the pharmacies' plain http origins yet"]
 async fn who_has_no_delegation_uses_nothing_up_and_is_told() {
-    let clinic = Member::clinic().await;
-    let pharmacy = Member::pharmacy(&clinic).await;
+    let (clinic, [pharmacy]) = clinic_and_pharmacies().await;
     let person = person(&clinic.app).await;
     clinic.prescribe(&person).await;
     // To revoke is not to use up.
@@ -231,7 +227,6 @@ async fn who_has_no_delegation_uses_nothing_up_and_is_told() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "unfinished: the wallet in the test does not accept the pharmacies' plain http origins yet"]
 async fn a_pharmacy_revokes_in_the_issuers_name_what_it_was_let_and_nothing_else() {
     let (clinic, pharmacy, person) = scene().await;
     let shown = show((&clinic, &person), &pharmacy, showing_the_handle()).await;
@@ -250,7 +245,6 @@ async fn a_pharmacy_revokes_in_the_issuers_name_what_it_was_let_and_nothing_else
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "unfinished: the wallet in the test does not accept the pharmacies' plain http origins yet"]
 async fn a_delegation_that_was_withdrawn_is_good_for_nothing_and_a_new_one_is() {
     let (clinic, pharmacy, person) = scene().await;
     let issuer = clinic.app.issuer().unwrap();
@@ -267,7 +261,6 @@ async fn a_delegation_that_was_withdrawn_is_good_for_nothing_and_a_new_one_is() 
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "unfinished: the wallet in the test does not accept the pharmacies' plain http origins yet"]
 async fn the_wallet_says_that_showing_the_handle_uses_the_card_up_and_keeps_it_back_otherwise() {
     let (clinic, pharmacy, person) = scene().await;
     let wallet = clinic.app.wallet().unwrap();

@@ -12,7 +12,8 @@ use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use selfsame_app::clock::Clock;
 use selfsame_app::config::{
-    Config, DidMethod, IssuerConfig, RegistryConfig, Roles, TrustConfig, VerifierConfig,
+    Config, DidMethod, IssuerConfig, RegistryConfig, ResolverConfig, Roles, TrustConfig,
+    VerifierConfig,
 };
 use selfsame_app::view::Paging;
 use selfsame_app::view::issuer::{NewOffer, Offer};
@@ -194,20 +195,20 @@ async fn site_app(origin: &Url, did_method: DidMethod, memory: &Arc<Slow>) -> Ar
         },
         trust: TrustConfig::default(),
         registry: RegistryConfig::None,
-        foreign_resolver: None,
+        resolver: ResolverConfig::default(),
     };
     open(config, origin, memory).await
 }
 
 /// An instance whose records expire by its own clock.
 async fn open(config: Config, reach: &Url, memory: &Arc<Slow>) -> Arc<App> {
-    open_with(config, reach, memory, None).await
+    open_with(config, std::slice::from_ref(reach), memory, None).await
 }
 
 /// The same, with the ledger of a registry of its own.
 pub async fn open_with(
     config: Config,
-    reach: &Url,
+    reach: &[Url],
     memory: &Arc<Slow>,
     ledger: Option<Arc<dyn LedgerStore>>,
 ) -> Arc<App> {
@@ -223,7 +224,11 @@ pub async fn open_with(
         .await
         .unwrap();
     let settings = Settings {
-        own_origins: vec![config.origin.origin(), reach.origin()],
+        own_origins: reach
+            .iter()
+            .chain([&config.origin])
+            .map(Url::origin)
+            .collect(),
         native_roots: false,
         ..Settings::default()
     };
@@ -267,7 +272,7 @@ impl WalletHost {
                 ..TrustConfig::default()
             },
             registry: RegistryConfig::None,
-            foreign_resolver: None,
+            resolver: ResolverConfig::default(),
         };
         let app = open(config, &self.issuer, &self.memory).await;
         app.start().await.unwrap();

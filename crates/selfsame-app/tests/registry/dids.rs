@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use selfsame_app::config::{
-    Config, IssuerConfig, RegistryConfig, Roles, TrustConfig, VerifierConfig,
+    Config, IssuerConfig, RegistryConfig, ResolverConfig, Roles, TrustConfig, VerifierConfig,
 };
 use selfsame_app::view::instance::{InstanceDid, NewDid};
 use selfsame_app::{App, ErrorKind, Parts};
@@ -23,7 +23,7 @@ async fn app(world: &World, roles: Roles) -> Arc<App> {
         registry: RegistryConfig::Embedded {
             name: "test".to_owned(),
         },
-        foreign_resolver: None,
+        resolver: ResolverConfig::default(),
     };
     let parts = Parts {
         store: world.store.clone(),

@@ -176,6 +176,10 @@ impl LedgerStore for Valve {
         self.below.get(key)
     }
 
+    fn node(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        self.below.node(key)
+    }
+
     fn head(&self) -> Result<Option<Head>> {
         self.below.head()
     }

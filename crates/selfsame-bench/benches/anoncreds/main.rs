@@ -156,12 +156,14 @@ fn spread(sample: &selfsame_bench::statistics::Sample) -> f64 {
     sample.quantile(0.75) - sample.quantile(0.25)
 }
 
-/// The memory of ten definitions' tables, from those of the two that were in use here.
+/// The memory of ten definitions in one cache, each with the tables of its key.
 fn tables(ours: &Ours) -> Figure {
-    let megabytes = ours.table_bytes() as f64 / 1e6;
-    Figure::new("tables_mb_10", megabytes * 5.0, "MB")
+    let bytes = ours
+        .bytes_of_ten()
+        .expect("definitions that were used can be used");
+    Figure::new("tables_mb_10", bytes as f64 / 1e6, "MB")
         .bar(Bar::AtMost(64.0))
-        .note("five times what the two definitions of this run hold")
+        .note("five attributes each, every other one revocable; at most, as the cache counts")
 }
 
 /// What non-revocation adds to a predicate's presentation and verification, by subtraction round by round.

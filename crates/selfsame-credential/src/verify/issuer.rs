@@ -1,6 +1,7 @@
 //! Rules on who issued: the key, its certificate chain, the signature, whether the issuer is trusted.
 
 use selfsame_crypto::{PublicKey, jws};
+use selfsame_did::Did;
 
 use super::{
     Court,
@@ -88,7 +89,7 @@ pub(super) fn signature(
             return None;
         }
     };
-    list.passes(&ISSUER_KEY, source(claimed));
+    list.passes(&ISSUER_KEY, source(claimed, court));
     match signed.leaf() {
         None => list.skips(
             &CERTIFICATE_CHAIN,
@@ -129,11 +130,23 @@ pub(super) fn locate(
     }
 }
 
-fn source(claimed: &Claimed<'_>) -> &'static str {
-    match claimed.id {
-        _ if claimed.header.x5c.is_some() => "from the certificate in the header",
-        Some(id) if id.starts_with("did:") => "from the issuer's DID document",
-        _ => "from the issuer's metadata",
+/// Where the key comes from, and on whose word: a document that was not proven is as good as who told it.
+fn source(claimed: &Claimed<'_>, court: &Court<'_>) -> String {
+    let Some(id) = claimed.id.filter(|_| claimed.header.x5c.is_none()) else {
+        return "from the certificate in the header".to_owned();
+    };
+    if !id.starts_with("did:") {
+        return "from the issuer's metadata".to_owned();
+    }
+    let told = Did::parse(id).ok().and_then(|did| {
+        let resolution = court.evidence.did(&did)?.value.as_ref().ok()?;
+        resolution.metadata.trusted_resolver.as_deref()
+    });
+    match told {
+        Some(resolver) => {
+            format!("from the issuer's DID document, as {resolver} says without a proof")
+        }
+        None => "from the issuer's DID document".to_owned(),
     }
 }
 

@@ -19,8 +19,10 @@ fn methods_that_carry_their_key_are_done_and_the_others_say_what_to_ask() {
     assert_eq!(url.as_str(), "https://example.com/.well-known/did.json");
     let did = "did:selfsame:mfrggzdfmztwq2lk:4WJwSKNzJ3wiVcpBQKVkbe";
     assert!(matches!(planned(did, &options), Ok(Plan::Registry { .. })));
+    let did = "did:cheqd:mainnet:c1685ca0-1f5b-439c-8eb8-5c0e85ab7cd0";
+    assert!(matches!(planned(did, &options), Ok(Plan::Cheqd(_))));
     assert!(matches!(
-        planned("did:cheqd:mainnet:1", &options),
+        planned("did:example:1", &options),
         Ok(Plan::Foreign(_))
     ));
 }
@@ -33,6 +35,8 @@ fn identifiers_that_their_method_does_not_have_are_invalid() {
         "did:jwk:e30",
         "did:web:127.0.0.1",
         "did:selfsame:x:y",
+        "did:cheqd:mainnet:1",
+        "did:cheqd:nowhere:c1685ca0-1f5b-439c-8eb8-5c0e85ab7cd0",
     ] {
         assert_eq!(
             planned(did, &Options::default()),

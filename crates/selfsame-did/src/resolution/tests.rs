@@ -108,6 +108,79 @@ fn what_another_resolver_says_of_another_did_or_in_another_form_is_not_taken() {
     assert_eq!(bare.document().unwrap().id, did());
 }
 
+/// What a resolver says of `did:example:123`, with this metadata of the document.
+fn told(metadata: Value, options: &Options) -> Resolution {
+    let answer = json!({
+        "didDocument": {"id": "did:example:123"},
+        "didDocumentMetadata": metadata,
+        "didResolutionMetadata": {"trustedResolver": "https://nobody.example"},
+    });
+    Resolution::told(
+        answer.to_string().as_bytes(),
+        (&did(), options),
+        "https://resolver.example",
+    )
+}
+
+#[test]
+fn what_was_taken_on_a_resolvers_word_says_so_and_names_it() {
+    let found = told(json!({}), &Options::default());
+    assert!(found.document().is_ok());
+    assert_eq!(
+        serde_json::to_value(&found).unwrap()["didResolutionMetadata"],
+        json!({"trustedResolver": "https://resolver.example"})
+    );
+    // What a resolver says of that itself is not read.
+    let text = serde_json::to_vec(&found).unwrap();
+    assert_eq!(
+        Resolution::parse(&text, &did()).metadata.trusted_resolver,
+        None
+    );
+    let malformed = Resolution::told(b"{", (&did(), &Options::default()), "https://r.example");
+    assert_eq!(
+        malformed.document().err(),
+        Some(ResolutionError::InvalidDidDocument)
+    );
+    assert!(malformed.metadata.trusted_resolver.is_some());
+}
+
+#[test]
+fn another_version_than_the_one_asked_for_is_not_taken() {
+    let named = Options {
+        version_id: Some("2".to_owned()),
+        ..Options::default()
+    };
+    assert!(told(json!({"versionId": "2"}), &named).document().is_ok());
+    assert!(told(json!({}), &named).document().is_ok());
+    assert!(told(json!({"versionId": "1"}), &named).document().is_err());
+    let then = Options {
+        version_time: Some(UnixTime(1000)),
+        ..Options::default()
+    };
+    let at = |seconds: u64| UnixTime(seconds).rfc3339();
+    assert!(told(json!({"created": at(1000)}), &then).document().is_ok());
+    let later = json!({"created": at(1), "updated": at(1001)});
+    assert!(told(later, &then).document().is_err());
+    let over = json!({"updated": at(1), "nextUpdate": at(1000)});
+    assert!(told(over, &then).document().is_err());
+}
+
+#[test]
+fn only_a_result_with_an_error_is_a_failure_of_the_resolvers_own() {
+    assert!(Resolution::is_failure(
+        br#"{"didDocument":null,"didResolutionMetadata":{"error":"notFound"}}"#
+    ));
+    for text in [
+        "",
+        "not found",
+        "{}",
+        r#"{"error":"notFound"}"#,
+        r#"{"didResolutionMetadata":{"error":""}}"#,
+    ] {
+        assert!(!Resolution::is_failure(text.as_bytes()), "{text}");
+    }
+}
+
 proptest! {
     #[test]
     fn reading_never_panics(bytes in prop::collection::vec(any::<u8>(), 0..200)) {

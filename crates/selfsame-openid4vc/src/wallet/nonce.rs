@@ -3,7 +3,7 @@
 use selfsame_credential::evidence::{Evidence, Step};
 use selfsame_crypto::{ctx::Ctx, json};
 
-use super::{Answer, Next, Proving, proof};
+use super::{Answer, Next, Progress, Proving, proof};
 use crate::{
     error::Error,
     wire::{limits, nonce::NonceResponse},
@@ -17,6 +17,21 @@ pub(super) fn fetched(
     answer: Answer<'_>,
     gathered: (&Evidence, &Ctx),
 ) -> Result<Step<Next>, Error> {
+    proven(proving.progress.clone(), &read(answer)?, gathered)
+}
+
+/// Asks for the next credential with this nonce.
+pub(super) fn proven(
+    mut progress: Progress,
+    nonce: &str,
+    gathered: (&Evidence, &Ctx),
+) -> Result<Step<Next>, Error> {
+    progress.nonces = progress.nonces.saturating_add(1);
+    proof::request(progress, Some(nonce), gathered)
+}
+
+/// The nonce in the endpoint's answer.
+pub(super) fn read(answer: Answer<'_>) -> Result<String, Error> {
     let bad = |reason| {
         Error::counterpart(
             reason,
@@ -31,7 +46,5 @@ pub(super) fn fetched(
     if response.c_nonce.is_empty() || response.c_nonce.len() > MAX_NONCE {
         return Err(bad("the issuer's nonce is empty or too long"));
     }
-    let mut progress = proving.progress.clone();
-    progress.nonces = progress.nonces.saturating_add(1);
-    proof::request(progress, Some(&response.c_nonce), gathered)
+    Ok(response.c_nonce)
 }

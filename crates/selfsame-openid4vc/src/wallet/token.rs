@@ -10,7 +10,7 @@ use selfsame_oauth::{
 };
 
 use super::{
-    Answer, Ask, Binding, Effect, Next, Plan, Progress, Redeeming, State, ask, failed, proof,
+    Answer, Ask, Binding, Effect, Next, Plan, Progress, Redeeming, State, ask, failed, nonce, proof,
 };
 use crate::{
     error::Error,
@@ -76,6 +76,7 @@ pub fn begin(accept: &Accept<'_>) -> Result<Next, Error> {
     let redeeming = Redeeming {
         plan,
         with_tx_code: accept.tx_code.is_some(),
+        nonce: None,
     };
     let effect = Effect::RedeemToken {
         url,
@@ -158,7 +159,10 @@ pub(super) fn redeemed(
         nonces: 0,
         credentials: Vec::new(),
     };
-    ask(progress, gathered)
+    match &redeeming.nonce {
+        Some(nonce) => nonce::proven(progress, nonce, gathered),
+        None => ask(progress, gathered),
+    }
 }
 
 // §6.2, §8.2: identifiers that the token response names must be used.

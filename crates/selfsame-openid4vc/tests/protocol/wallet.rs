@@ -388,6 +388,52 @@ fn a_nonce_that_is_refused_is_replaced_by_a_new_one() {
 }
 
 #[test]
+fn with_a_nonce_at_hand_the_token_leads_to_the_request_at_once() {
+    let issuer = Issuer::new();
+    let holder = Party::new(KeyType::P256);
+    let mut wallet = Wallet::accepts(&issuer, &issuer.offer(SD_JWT).offer, &holder);
+    let url = wallet.state.nonce_ahead().map(url::Url::as_str);
+    assert_eq!(url, Some("https://issuer.example/tenant/nonce"));
+    let ahead = json!({"c_nonce": "ahead"}).to_string();
+    wallet.state.take_nonce(answer(200, ahead.as_bytes()));
+    wallet.token(200, &token());
+    let proof = wallet.body()["proofs"]["jwt"][0].clone();
+    let jwt = selfsame_crypto::jws::Compact::parse(proof.as_str().unwrap()).unwrap();
+    assert_eq!(jwt.claims().unwrap()["nonce"], "ahead");
+    // It counts like any other.
+    for _ in 0..2 {
+        wallet.credential(400, &error("invalid_nonce"));
+        wallet.nonce("another");
+    }
+    wallet.credential(400, &error("invalid_nonce"));
+    assert_eq!(wallet.failed().code.as_deref(), Some("invalid_nonce"));
+}
+
+#[test]
+fn a_nonce_ahead_that_is_no_good_is_asked_for_again_after_the_token() {
+    let issuer = Issuer::new();
+    let holder = Party::new(KeyType::P256);
+    for (status, body) in [
+        (500, json!({"c_nonce": "n"})),
+        (200, json!({"c_nonce": ""})),
+    ] {
+        let mut wallet = Wallet::accepts(&issuer, &issuer.offer(SD_JWT).offer, &holder);
+        let body = body.to_string();
+        wallet.state.take_nonce(answer(status, body.as_bytes()));
+        wallet.token(200, &token());
+        assert!(matches!(&wallet.effects[..], [Effect::FetchNonce { .. }]));
+    }
+}
+
+#[test]
+fn no_nonce_is_wanted_ahead_for_a_credential_without_holder() {
+    let issuer = Issuer::new();
+    let holder = Party::new(KeyType::P256);
+    let wallet = Wallet::accepts(&issuer, &issuer.offer(TICKET).offer, &holder);
+    assert_eq!(wallet.state.nonce_ahead(), None);
+}
+
+#[test]
 fn an_issuer_that_refuses_all_its_nonces_is_given_up() {
     let issuer = Issuer::new();
     let holder = Party::new(KeyType::P256);

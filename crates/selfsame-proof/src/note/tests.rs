@@ -179,3 +179,54 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_witness_signs_the_time_with_the_text() {
+    let private = PrivateKey::generate(KeyType::Ed25519).unwrap();
+    let key = VerifierKey::witness("witness.example/w1", private.public()).unwrap();
+    assert_eq!(key.to_string().parse(), Ok(key.clone()));
+    let time = UnixTime(1_679_315_147);
+    let mut note = SignedNote::new("log.example\n7\n".to_owned()).unwrap();
+    let message = cosigned(note.text(), time).unwrap();
+    // C2SP tlog-cosignature, Ed25519 signed message.
+    assert_eq!(
+        message,
+        b"cosignature/v1\ntime 1679315147\nlog.example\n7\n"
+    );
+    let signature = private.sign(&message).unwrap();
+    let stamped = |time: u64| [&time.to_be_bytes()[..], &signature].concat();
+    for bad in [
+        stamped(time.0 + 1),
+        stamped(u64::MAX),
+        signature.clone(),
+        vec![0; 7],
+    ] {
+        assert_eq!(note.sign(&key, bad), Err(ProofError::BadSignature));
+    }
+    assert!(cosigned(note.text(), UnixTime(1 << 63)).is_err());
+    note.sign(&key, stamped(time.0)).unwrap();
+    let keys = [key];
+    let read = SignedNote::parse(&note.to_string()).unwrap();
+    let signer = Signer {
+        key: &keys[0],
+        time: Some(time),
+    };
+    assert_eq!(read.signers(&keys), Ok(vec![signer]));
+    // The same key does not stand for a log's, nor the other way round.
+    let log = VerifierKey::new("witness.example/w1", private.public()).unwrap();
+    assert_eq!(read.signers(&[log]), Ok(vec![]));
+}
+
+#[test]
+fn a_cosignature_of_the_specification_is_read() {
+    let note = include_str!("../../vectors/cosignature-example.txt");
+    let note = note.split_once("----\n").unwrap().1;
+    let read = SignedNote::parse(note).unwrap();
+    let witness = &read.signatures[1];
+    assert_eq!(
+        (witness.name.as_str(), witness.bytes.len()),
+        ("witness.example.com/w1", 72)
+    );
+    let time = u64::from_be_bytes(witness.bytes[..8].try_into().unwrap());
+    assert_eq!(time, 1_679_315_147);
+}

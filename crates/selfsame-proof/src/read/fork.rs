@@ -39,10 +39,11 @@ pub fn compare(a: &Standing, b: &Standing, proof: &[Hash]) -> Relation {
 /// Whether no one history has both, `old` having the shorter log, or one as long at a lower height.
 pub(super) fn contradict(old: &Standing, new: &Standing) -> bool {
     let grown = old.size < new.size;
-    // A block has one checkpoint; the log never shrinks and time never goes back.
-    old.height == new.height && old != new
-        || old.height > new.height
-        || old.time > new.time
+    // The log never shrinks and time never goes back. A checkpoint may be signed anew at a later time where
+    // nothing has happened, so one height alone says nothing about the time.
+    old.height > new.height
+        || old.height == new.height && grown
+        || old.height < new.height && old.time > new.time
         // The state follows from the log.
         || !grown && (old.log, old.state) != (new.log, new.state)
 }

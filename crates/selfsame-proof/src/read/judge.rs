@@ -9,6 +9,17 @@ use crate::checkpoint::{Agreed, Standing};
 use crate::note::{SignedNote, VerifierKey};
 use crate::tree;
 
+/// What a reader asks for, and when.
+#[derive(Clone, Copy, Debug)]
+pub struct Question<'a> {
+    /// The key of the object: the answer must be of no other.
+    pub key: &'a [u8],
+    /// What is asked of the answer beyond its being genuine.
+    pub policy: &'a Policy,
+    /// The reader's clock.
+    pub now: UnixTime,
+}
+
 /// What a reader asks of a read beyond its being genuine.
 #[derive(Clone, Debug)]
 pub struct Policy {
@@ -72,11 +83,30 @@ const VALUE: &str = "docs/registry.md, The state; ICS-023";
 const TIMES: &str = "docs/registry.md, As of when";
 const WITNESS: &str = "C2SP tlog-cosignature, Format";
 
+/// A checkpoint whose signatures held, so that they need not be verified for each read under it.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Known {
+    /// The note, signatures and all.
+    pub note: String,
+    /// What it says.
+    pub agreed: Agreed,
+}
+
 /// Judges a read by what the reader trusts and asks for.
-pub fn judge(bundle: &Bundle, trust: &TrustRoot, policy: &Policy, now: UnixTime) -> Report {
+pub fn judge(bundle: &Bundle, question: &Question<'_>, trust: &TrustRoot) -> Report {
+    judge_with((bundle, None), question, trust)
+}
+
+/// The same, where the checkpoint may be one that `trust` was judged by before.
+pub(crate) fn judge_with(
+    (bundle, known): (&Bundle, Option<&Known>),
+    question: &Question<'_>,
+    trust: &TrustRoot,
+) -> Report {
     let mut judge = Judge {
-        policy,
-        now,
+        policy: question.policy,
+        now: question.now,
+        known: known.filter(|known| known.note == bundle.note && bundle.handovers.is_empty()),
         report: Report {
             outcome: Outcome::Verified,
             rules: Vec::new(),
@@ -86,6 +116,14 @@ pub fn judge(bundle: &Bundle, trust: &TrustRoot, policy: &Policy, now: UnixTime)
             trust: None,
         },
     };
+    let asked = match bundle.key == question.key {
+        true => Ok("the answer is of the key asked for".to_owned()),
+        false => Err(Broken(
+            Outcome::Forged,
+            "the answer is of another key".to_owned(),
+        )),
+    };
+    judge.rule("key", VALUE, asked);
     judge.all(bundle, trust);
     judge.report
 }
@@ -93,6 +131,7 @@ pub fn judge(bundle: &Bundle, trust: &TrustRoot, policy: &Policy, now: UnixTime)
 struct Judge<'a> {
     policy: &'a Policy,
     now: UnixTime,
+    known: Option<&'a Known>,
     report: Report,
 }
 
@@ -132,6 +171,11 @@ impl Judge<'_> {
     fn handovers(&mut self, bundle: &Bundle, trust: &TrustRoot) -> Option<TrustRoot> {
         let mut trust = trust.clone();
         for handover in &bundle.handovers {
+            // So that one bundle serves readers of every trust root on its way.
+            if trust.is_past(handover) {
+                self.skipped("handover", HANDOVER, "what it leads to is known");
+                continue;
+            }
             let next = trust.after(handover);
             let judged = broken(next.as_ref().map_err(Clone::clone).map(|next| {
                 let (from, count) = (next.from_height, next.set.validators().len());
@@ -159,7 +203,13 @@ impl Judge<'_> {
             )),
         };
         self.rule("network", NETWORK, network);
-        let agreed = note.and_then(|note| trust.agreed(&note).map(|agreed| (note, agreed)));
+        let agreed = note.and_then(|note| {
+            let agreed = match self.known {
+                Some(known) => known.agreed.clone(),
+                None => trust.agreed(&note)?,
+            };
+            Ok((note, agreed))
+        });
         let judged = broken(agreed.as_ref().map_err(Clone::clone).map(|(_, agreed)| {
             let (signed, all) = (agreed.signers.len(), trust.set.validators().len());
             format!("{signed} of {all} validators signed, with more than two thirds of the power")
@@ -262,7 +312,7 @@ impl Report {
 fn broken<T>(result: Result<T, ProofError>) -> Result<T, Broken> {
     result.map_err(|error| {
         let outcome = match error {
-            ProofError::Untrusted => Outcome::Untrusted,
+            ProofError::Untrusted | ProofError::Early => Outcome::Untrusted,
             _ => Outcome::Forged,
         };
         Broken(outcome, error.to_string())

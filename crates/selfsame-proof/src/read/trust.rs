@@ -55,9 +55,18 @@ impl TrustRoot {
     pub fn agreed(&self, note: &SignedNote) -> Result<Agreed, ProofError> {
         let agreed = Checkpoint::agreed(note, &self.origin, &self.set)?;
         match agreed.standing.height < self.from_height {
-            true => Err(ProofError::Untrusted),
+            true => Err(ProofError::Early),
             false => Ok(agreed),
         }
+    }
+
+    /// Whether a change of validators, if it is genuine, came before those that are trusted, so that
+    /// there is nothing to learn from it.
+    pub fn is_past(&self, handover: &Handover) -> bool {
+        let note = SignedNote::parse(&handover.note);
+        let checkpoint = note.and_then(|note| Checkpoint::parse(note.text()));
+        let standing = checkpoint.and_then(|checkpoint| checkpoint.standing());
+        standing.is_ok_and(|standing| standing.height < self.from_height)
     }
 
     /// The trust root as it is kept.

@@ -100,7 +100,7 @@ impl Step<'_> {
         let old = self.named(&before.definition, DEFINITION)?;
         let published: PublishedDefinition =
             read(&self.to, &Key::Object(&old))?.ok_or(Refusal::Object(ObjectFault::Unknown))?;
-        let definition: CredentialDefinition = self.read_published(&published.definition.json)?;
+        let definition: CredentialDefinition = Self::read_again(&published.definition.json)?;
         if old.owner() != self.author
             || definition.schema_id.as_str() != schema
             || published.succeeded_by.is_some()

@@ -53,7 +53,7 @@ impl Step<'_> {
         let name = self.named(id, DEFINITION)?;
         let published: PublishedDefinition =
             read(&self.to, &Key::Object(&name))?.ok_or(Refusal::Object(ObjectFault::Unknown))?;
-        let definition: CredentialDefinition = self.read_published(&published.definition.json)?;
+        let definition: CredentialDefinition = Self::read_again(&published.definition.json)?;
         match name.owner() == self.author && definition.value.revocation.is_some() {
             true => Ok(()),
             false => Err(Refusal::Object(ObjectFault::NotRevocable).into()),

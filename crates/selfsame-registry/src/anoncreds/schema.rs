@@ -42,7 +42,7 @@ impl Step<'_> {
         let name = self.named(id, SCHEMA)?;
         let published: PublishedSchema =
             read(&self.to, &Key::Object(&name))?.ok_or(Refusal::Object(ObjectFault::Unknown))?;
-        self.read_published(&published.json)
+        Self::read_again(&published.json)
     }
 }
 

@@ -152,10 +152,10 @@ proptest! {
             transactions.iter().zip(&first).filter(|(_, r)| r.is_ok()).map(|(tx, _)| tx.clone()).collect();
         let receipts: Vec<_> = first.into_iter().filter(Result::is_ok).collect();
         let (state, log) = (world.state.clone(), world.head.log.clone());
-        let digest = world.head.state_digest;
+        let digest = world.head.tree.hash;
         prop_assert_eq!(run(&mut world, &accepted, &[5]), receipts);
         prop_assert_eq!((&world.state, &world.head.log), (&state, &log));
-        prop_assert_eq!(world.head.state_digest, digest);
+        prop_assert_eq!(world.head.tree.hash, digest);
     }
 }
 
@@ -193,5 +193,5 @@ fn the_digest_depends_on_all_that_went_before_not_on_the_last_block_alone() {
         (last.objects, last.marks),
         (other_last.objects, other_last.marks)
     );
-    assert_ne!(last.head.state_digest, other_last.head.state_digest);
+    assert_ne!(last.head.tree.hash, other_last.head.tree.hash);
 }

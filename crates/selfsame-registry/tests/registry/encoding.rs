@@ -6,9 +6,8 @@ use selfsame_crypto::{KeyType, PrivateKey};
 use selfsame_proof::checkpoint::Checkpoint;
 use selfsame_proof::note::VerifierKey;
 use selfsame_registry::network::{Member, Role};
-use selfsame_registry::{
-    Genesis, Head, Malformed, Operation, Rules, Signature, Transaction, Unsigned,
-};
+use selfsame_registry::transaction::Signature;
+use selfsame_registry::{Genesis, Head, Malformed, Operation, Rules, Transaction, Unsigned};
 
 use crate::world::{Actor, START, World, validators};
 
@@ -244,10 +243,8 @@ fn a_head_is_read_as_written_and_signed_as_a_checkpoint() {
     note.sign(&vkey, signature).unwrap();
     let read = Checkpoint::open(&note.to_string(), origin, &[vkey]).unwrap();
     assert_eq!((read.size, read.root), (1, head.log.root()));
-    assert_eq!(
-        (read.app_hash(), read.time()),
-        (Some(head.app_hash()), Some(head.time))
-    );
+    assert_eq!(read.standing(), Ok(head.standing()));
+    assert_eq!(head.standing().app_hash(), head.app_hash());
 }
 
 proptest! {

@@ -1,11 +1,11 @@
 //! Creating, updating and deactivating DIDs, and every way to be refused.
 
 use selfsame_crypto::{KeyType, PrivateKey, PublicKey};
+use selfsame_registry::content::Uses;
 use selfsame_registry::content::{ContentFault, Key, Service};
 use selfsame_registry::refusal::{AuthorFault, SignatureFault};
-use selfsame_registry::{
-    Content, Identifier, Operation, Refusal, Signature, Transaction, Unsigned, Uses,
-};
+use selfsame_registry::transaction::Signature;
+use selfsame_registry::{Content, Identifier, Operation, Refusal, Transaction, Unsigned};
 
 use crate::world::{Actor, World};
 

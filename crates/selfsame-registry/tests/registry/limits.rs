@@ -2,10 +2,14 @@
 
 use selfsame_crypto::KeyType;
 use selfsame_crypto::time::UnixTime;
+use selfsame_registry::content::Uses;
 use selfsame_registry::content::{ContentFault, Key, Service};
-use selfsame_registry::{
-    ApplyError, Block, CheckError, Content, Refusal, Rules, Transaction, Uses,
+use selfsame_registry::network::Act;
+use selfsame_registry::refusal::{
+    AgreementFault, ApplyError, AuthorFault, CODES, CheckError, DelegationFault, EntryFault,
+    GovernanceFault, ObjectFault, SignatureFault,
 };
+use selfsame_registry::{Block, Content, Operation, Refusal, Rules, Transaction};
 
 use crate::world::{Actor, Broken, START, World};
 
@@ -181,7 +185,9 @@ fn a_block_before_its_head_is_not_applied() {
         transactions: &[],
     };
     assert_eq!(
-        world.machine.apply(&world.head, &block, &world.state),
+        world
+            .machine
+            .apply(&world.head, &block, (&world.state, &world.nodes)),
         Err(ApplyError::Time)
     );
 }
@@ -197,7 +203,9 @@ fn a_state_that_cannot_be_read_refuses_nothing_and_applies_nothing() {
         transactions: &[tx],
     };
     assert!(matches!(
-        world.machine.apply(&world.head, &block, &Broken),
+        world
+            .machine
+            .apply(&world.head, &block, (&Broken, &world.nodes)),
         Err(ApplyError::State(_))
     ));
 }
@@ -214,6 +222,80 @@ fn a_corrupt_record_is_noticed() {
         .machine
         .check(&update, (&world.head, world.time), &world.state);
     assert!(matches!(checked, Err(CheckError::State(_))));
+}
+
+#[test]
+fn a_transaction_larger_than_the_network_allows_is_refused() {
+    let rules = Rules {
+        max_transaction_bytes: 4_096,
+        ..Rules::default()
+    };
+    let mut world = World::with_rules(rules);
+    let mut actor = world.registered(KeyType::Ed25519);
+    let anchors = |count: usize| -> Vec<Operation> {
+        let anchor = |n| Operation::AnchorStatus {
+            list: format!("a:{n}"),
+            digest: [0; 32],
+            issued: START,
+        };
+        (0..count).map(anchor).collect()
+    };
+    assert_eq!(world.act(&mut actor, anchors(100)), Err(Refusal::TooLarge));
+    assert!(world.act(&mut actor, anchors(50)).is_ok());
+}
+
+#[test]
+fn every_code_belongs_to_a_refusal_and_every_refusal_has_one() {
+    let receipt = selfsame_registry::Receipt {
+        seq_no: 7,
+        height: 3,
+        time: START,
+        tx_hash: [1; 32],
+    };
+    let all = [
+        Refusal::Network,
+        Refusal::Identifier,
+        Refusal::Author(AuthorFault::Exists),
+        Refusal::Author(AuthorFault::Unknown),
+        Refusal::Author(AuthorFault::Deactivated),
+        Refusal::Version { present: 1 },
+        Refusal::Signature(SignatureFault::Bad),
+        Refusal::NonceUsed,
+        Refusal::Content(ContentFault::Uri),
+        Refusal::NotAllowed {
+            act: Act::CreateDid,
+        },
+        Refusal::Endorser,
+        Refusal::Agreement(AgreementFault::Missing),
+        Refusal::Governance(GovernanceFault::Height),
+        Refusal::Object(ObjectFault::Exists),
+        Refusal::Object(ObjectFault::Unknown),
+        Refusal::Object(ObjectFault::Key),
+        Refusal::Entry(EntryFault::Before),
+        Refusal::Entry(EntryFault::Place),
+        Refusal::Delegation(DelegationFault::Scope),
+        Refusal::Used { receipt },
+        Refusal::NotNewer,
+        Refusal::Future,
+        Refusal::TooLarge,
+        Refusal::Quota { retry_after: 1 },
+        Refusal::BlockFull,
+    ];
+    let codes: Vec<&str> = all.iter().map(Refusal::code).collect();
+    assert_eq!(codes, CODES);
+    assert!(all.iter().all(|refusal| !refusal.to_string().is_empty()));
+}
+
+#[test]
+fn the_refusal_of_a_second_use_names_nothing_but_the_first() {
+    let receipt = selfsame_registry::Receipt {
+        seq_no: 7,
+        height: 3,
+        time: START,
+        tx_hash: [1; 32],
+    };
+    let refusal = Refusal::Used { receipt };
+    assert_eq!(refusal.to_string(), "it was used before, by transaction 7");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use selfsame_crypto::time::UnixTime;
 use selfsame_did::{
     Did, DidUrl, Options, Relationship, Representation, Resolution, ResolutionError,
 };
-use selfsame_registry::Uses;
+use selfsame_registry::content::Uses;
 use selfsame_registry::content::{Key, Service};
 
 use crate::world::{Actor, Broken, START, World};

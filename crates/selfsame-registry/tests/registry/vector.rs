@@ -74,7 +74,7 @@ fn example() -> Vec<(&'static str, String)> {
             state(&world.state),
         ),
         ("Log root", lines(&world.head.log.root())),
-        ("State digest", lines(&world.head.state_digest)),
+        ("State root", lines(&world.head.tree.hash)),
         ("App hash", lines(&world.head.app_hash())),
     ]
 }

@@ -6,9 +6,11 @@ use selfsame_did::Did;
 use selfsame_did::selfsame::Network;
 use selfsame_proof::validators::{Validator, ValidatorSet};
 use selfsame_registry::network::{Member, Mode, Role};
+use selfsame_registry::refusal::CheckError;
+use selfsame_registry::transaction::{Body, Signature};
 use selfsame_registry::{
-    Applied, Block, Body, CheckError, Content, Genesis, Head, Identifier, Machine, Operation,
-    Receipt, Refusal, Rules, Signature, StateError, StateRead, Transaction, Unsigned, Writes,
+    Applied, Block, Content, Genesis, Head, Identifier, Machine, Operation, Receipt, Refusal,
+    Rules, StateError, StateRead, Transaction, Unsigned, Writes,
 };
 
 pub const START: UnixTime = UnixTime(1_750_000_000);
@@ -17,6 +19,7 @@ pub struct World {
     pub machine: Machine,
     pub head: Head,
     pub state: Writes,
+    pub nodes: Writes,
     pub time: UnixTime,
 }
 
@@ -58,6 +61,7 @@ impl World {
             machine,
             head,
             state,
+            nodes: Writes::new(),
             time: START,
         }
     }
@@ -115,9 +119,16 @@ impl World {
             time: self.time,
             transactions,
         };
-        let applied = self.machine.apply(&self.head, &block, &self.state).unwrap();
+        let applied = self
+            .machine
+            .apply(&self.head, &block, (&self.state, &self.nodes))
+            .unwrap();
         self.state.extend(applied.objects.clone());
         self.state.extend(applied.marks.clone());
+        self.nodes.extend(applied.tree.nodes.clone());
+        for stale in &applied.tree.stale {
+            self.nodes.remove(stale);
+        }
         self.head = applied.head.clone();
         applied
     }

@@ -2,13 +2,18 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Path, State};
+use axum::extract::{Path, RawQuery, State};
 use axum::response::IntoResponse as _;
 use http::header::{ACCEPT, CONTENT_TYPE, VARY};
 use http::{HeaderMap, StatusCode};
+use selfsame_app::resolver::Linked;
+use selfsame_crypto::encoding::base64_encode;
+use selfsame_crypto::json::{self, Limits};
 use selfsame_crypto::time::UnixTime;
-use selfsame_did::{Did, Options, Resolution, ResolutionError};
+use selfsame_did::cheqd::resource::{Wanted, wanted as wanted_resource};
+use selfsame_did::{Did, DidUrl, Options, Resolution, ResolutionError};
 use serde::Deserialize;
+use serde_json::{Value, json};
 
 use super::open_to_all;
 use crate::error::Answer;
@@ -16,6 +21,7 @@ use crate::extract::Query;
 use crate::server::Server;
 
 const ENVELOPE: &str = "application/did-resolution";
+const DEREFERENCING: &str = "application/did-url-dereferencing";
 /// The envelope's older name, by the profile of its media type.
 const ENVELOPE_PROFILE: &str = "https://w3id.org/did-resolution";
 const DOCUMENTS: [&str; 3] = [
@@ -34,13 +40,34 @@ pub struct Asked {
     pub version_time: Option<String>,
 }
 
-/// Resolves a DID.
+/// Resolves a DID, or dereferences what names a resource linked to one.
 pub async fn resolve(
     State(server): State<Server>,
     Path(did): Path<String>,
-    Query(asked): Query<Asked>,
+    (RawQuery(query), Query(asked)): (RawQuery, Query<Asked>),
     headers: HeaderMap,
 ) -> Answer {
+    match resource(&did, query.as_deref()) {
+        Ok(Some((url, wanted))) => dereference(&server, (&url, &wanted)).await,
+        Ok(None) => document(&server, (&did, &asked), &headers).await,
+        Err(error) => answer(&failed(error), ENVELOPE),
+    }
+}
+
+/// The resource that this asks for, if it asks for one. What is no DID URL is left to resolution, which says so.
+fn resource(did: &str, query: Option<&str>) -> Result<Option<(DidUrl, Wanted)>, ResolutionError> {
+    let text = match query {
+        Some(query) => format!("{did}?{query}"),
+        None => did.to_owned(),
+    };
+    let Ok(url) = DidUrl::parse(&text) else {
+        return Ok(None);
+    };
+    let wanted = wanted_resource(&url)?;
+    Ok(wanted.map(|wanted| (url, wanted)))
+}
+
+async fn document(server: &Server, (did, asked): (&str, &Asked), headers: &HeaderMap) -> Answer {
     let accept = headers
         .get(ACCEPT)
         .and_then(|accept| accept.to_str().ok())
@@ -51,7 +78,46 @@ pub async fn resolve(
             ENVELOPE,
         );
     };
-    answer(resolution(&server, &did, &asked).await.as_ref(), form)
+    answer(resolution(server, did, asked).await.as_ref(), form)
+}
+
+/// A DID-linked resource, always in the envelope of dereferencing: what others publish is not served as a document of
+/// this origin.
+async fn dereference(server: &Server, (url, wanted): (&DidUrl, &Wanted)) -> Answer {
+    let linked = server.app().linked(url, wanted).await;
+    let (status, body) = match linked {
+        Ok(linked) => (StatusCode::OK, content(&linked)),
+        Err(error) => {
+            let metadata = json!({ "error": error });
+            let body = json!({
+                "dereferencingMetadata": metadata,
+                "contentStream": null,
+                "contentMetadata": {},
+            });
+            (error_status(error), body)
+        }
+    };
+    let form = [(CONTENT_TYPE, DEREFERENCING)];
+    Ok(open_to_all(
+        (status, form, body.to_string()).into_response(),
+    ))
+}
+
+/// JSON as it is, other text as text, all else in base64.
+fn content(linked: &Linked) -> Value {
+    let bytes = &linked.content;
+    let stream = json::parse(bytes, &Limits::default())
+        .ok()
+        .or_else(|| std::str::from_utf8(bytes).ok().map(Value::from))
+        .unwrap_or_else(|| Value::from(base64_encode(bytes)));
+    json!({
+        "dereferencingMetadata": {
+            "contentType": linked.resource.media_type,
+            "trustedResolver": linked.trusted_resolver,
+        },
+        "contentStream": stream,
+        "contentMetadata": linked.resource.metadata,
+    })
 }
 
 /// The resolution of what somebody typed or sent.
@@ -99,17 +165,21 @@ fn status(resolution: &Resolution) -> StatusCode {
     match resolution.metadata.error {
         None if resolution.document_metadata.deactivated => StatusCode::GONE,
         None => StatusCode::OK,
-        Some(
-            ResolutionError::InvalidDid
-            | ResolutionError::InvalidDidUrl
-            | ResolutionError::InvalidOptions,
-        ) => StatusCode::BAD_REQUEST,
-        Some(ResolutionError::NotFound) => StatusCode::NOT_FOUND,
-        Some(ResolutionError::RepresentationNotSupported) => StatusCode::NOT_ACCEPTABLE,
-        Some(ResolutionError::MethodNotSupported | ResolutionError::FeatureNotSupported) => {
+        Some(error) => error_status(error),
+    }
+}
+
+fn error_status(error: ResolutionError) -> StatusCode {
+    match error {
+        ResolutionError::InvalidDid
+        | ResolutionError::InvalidDidUrl
+        | ResolutionError::InvalidOptions => StatusCode::BAD_REQUEST,
+        ResolutionError::NotFound => StatusCode::NOT_FOUND,
+        ResolutionError::RepresentationNotSupported => StatusCode::NOT_ACCEPTABLE,
+        ResolutionError::MethodNotSupported | ResolutionError::FeatureNotSupported => {
             StatusCode::NOT_IMPLEMENTED
         }
-        Some(ResolutionError::InvalidDidDocument | ResolutionError::InternalError) => {
+        ResolutionError::InvalidDidDocument | ResolutionError::InternalError => {
             StatusCode::INTERNAL_SERVER_ERROR
         }
     }

@@ -7,7 +7,7 @@ use axum::body::Body;
 use http::header::{CONTENT_TYPE, COOKIE, HOST};
 use http::{HeaderMap, Method, Request, StatusCode};
 use selfsame_app::config::{
-    Config, IssuerConfig, RegistryConfig, Roles, TrustConfig, VerifierConfig,
+    Config, IssuerConfig, RegistryConfig, ResolverConfig, Roles, TrustConfig, VerifierConfig,
 };
 use selfsame_app::{App, Parts};
 use selfsame_crypto::seal::SealingKey;
@@ -45,7 +45,15 @@ impl Instance {
     }
 
     pub async fn with(limits: Limits) -> Self {
-        let (app, token) = open(ORIGIN).await;
+        Self::of(open(ORIGIN).await, limits)
+    }
+
+    /// One that asks others for DIDs.
+    pub async fn resolving(resolver: ResolverConfig) -> Self {
+        Self::of(open_with(ORIGIN, resolver).await, Limits::default())
+    }
+
+    fn of((app, token): (Arc<App>, String), limits: Limits) -> Self {
         let server = Server::new(app, limits).unwrap();
         Self {
             router: router::build(&server),
@@ -95,9 +103,17 @@ impl Instance {
 
 /// A whole instance in memory: every role, an embedded registry, no network but its own.
 pub async fn open(origin: &str) -> (Arc<App>, String) {
+    open_with(origin, ResolverConfig::default()).await
+}
+
+async fn open_with(origin: &str, resolver: ResolverConfig) -> (Arc<App>, String) {
     let vault = Vault::from_master(SealingKey::from_bytes([7; 32]));
     let store = Store::open(Arc::new(Memory::new()), vault).await.unwrap();
-    let net = Net::new(NetSettings::default()).unwrap();
+    let net = Net::new(NetSettings {
+        own_origins: resolver.addresses().map(|url| url.origin()).collect(),
+        ..NetSettings::default()
+    })
+    .unwrap();
     let ledger = Some(Arc::new(MemoryLedger::new()) as Arc<dyn LedgerStore>);
     let config = Config {
         origin: format!("{origin}/").parse().unwrap(),
@@ -108,7 +124,7 @@ pub async fn open(origin: &str) -> (Arc<App>, String) {
         registry: RegistryConfig::Embedded {
             name: "test".to_owned(),
         },
-        foreign_resolver: None,
+        resolver,
     };
     let (app, token) = App::open(config, Parts { store, net, ledger })
         .await

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use super::{Block, Entry, Head, LedgerStore, MAX_ENTRIES, Placed};
+use super::{Block, Entry, Head, KEPT_HEIGHTS, LedgerStore, MAX_ENTRIES, Placed, TreeChanges};
 use crate::error::{Result, StoreError};
 use crate::meter::Meter;
 
@@ -21,6 +21,8 @@ pub struct MemoryLedger {
 #[derive(Debug, Default)]
 struct State {
     values: BTreeMap<Vec<u8>, Vec<u8>>,
+    nodes: HashMap<Vec<u8>, Vec<u8>>,
+    stale: BTreeMap<u64, Vec<Vec<u8>>>,
     blocks: Vec<Vec<u8>>,
     entries: Vec<(u64, Entry)>,
     hashes: HashMap<[u8; 32], u64>,
@@ -57,12 +59,30 @@ impl State {
             entry: entry.clone(),
         })
     }
+
+    fn change_tree(&mut self, height: u64, changes: TreeChanges) {
+        self.nodes.extend(changes.nodes);
+        self.stale.insert(height, changes.stale);
+        let kept = self
+            .stale
+            .split_off(&(height + 1).saturating_sub(KEPT_HEIGHTS));
+        for key in std::mem::replace(&mut self.stale, kept)
+            .into_values()
+            .flatten()
+        {
+            self.nodes.remove(&key);
+        }
+    }
 }
 
 #[async_trait]
 impl LedgerStore for MemoryLedger {
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
         Ok(self.state().values.get(key).cloned())
+    }
+
+    fn node(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        Ok(self.state().nodes.get(key).cloned())
     }
 
     fn head(&self) -> Result<Option<Head>> {
@@ -111,6 +131,7 @@ impl LedgerStore for MemoryLedger {
             state.entries.push((block.height, entry));
         }
         state.values.extend(block.writes);
+        state.change_tree(block.height, block.tree);
         state.blocks.push(block.head.clone());
         self.meter.record(Duration::ZERO);
         Ok(Head {

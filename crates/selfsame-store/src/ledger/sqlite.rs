@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 
-use super::{Block, Entry, Head, LedgerStore, MAX_ENTRIES, Placed};
+use super::{Block, Entry, Head, KEPT_HEIGHTS, LedgerStore, MAX_ENTRIES, Placed, TreeChanges};
 use crate::error::{Result, StoreError};
 use crate::meter::{Meter, timed};
 use crate::sqlite::file::{self, Format};
@@ -17,7 +17,7 @@ use crate::sqlite::sql;
 
 const FORMAT: Format = Format {
     application: 0x5353_6c67,
-    version: 1,
+    version: 2,
     schema: SCHEMA,
 };
 
@@ -36,6 +36,15 @@ CREATE TABLE entries (
 CREATE TABLE state (
     key BLOB PRIMARY KEY,
     value BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE nodes (
+    key BLOB PRIMARY KEY,
+    node BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TABLE stale (
+    height INTEGER NOT NULL,
+    key BLOB NOT NULL,
+    PRIMARY KEY (height, key)
 ) STRICT, WITHOUT ROWID;
 ";
 
@@ -83,6 +92,12 @@ impl SqliteLedger {
 impl LedgerStore for SqliteLedger {
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
         self.one("SELECT value FROM state WHERE key = ?1", [key], |row| {
+            row.get(0)
+        })
+    }
+
+    fn node(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        self.one("SELECT node FROM nodes WHERE key = ?1", [key], |row| {
             row.get(0)
         })
     }
@@ -187,6 +202,7 @@ fn append(writer: &mut Connection, meter: &Meter, block: Block) -> Result<Head> 
     for (key, value) in &block.writes {
         transaction.prepare_cached(upsert)?.execute([key, value])?;
     }
+    change_tree(&transaction, block.height, &block.tree)?;
     let size = size + block.entries.len() as u64;
     let insert = "INSERT INTO blocks (height, size, head) VALUES (?1, ?2, ?3)";
     transaction.prepare_cached(insert)?.execute(params![
@@ -202,6 +218,24 @@ fn append(writer: &mut Connection, meter: &Meter, block: Block) -> Result<Head> 
         size,
         bytes: block.head,
     })
+}
+
+fn change_tree(transaction: &Transaction<'_>, height: u64, changes: &TreeChanges) -> Result<()> {
+    let mut add = transaction.prepare_cached("INSERT INTO nodes (key, node) VALUES (?1, ?2)")?;
+    for (key, node) in &changes.nodes {
+        add.execute([key, node])?;
+    }
+    let mut mark = transaction.prepare_cached("INSERT INTO stale (height, key) VALUES (?1, ?2)")?;
+    for key in &changes.stale {
+        mark.execute(params![sql(height), key])?;
+    }
+    let last = sql(height.saturating_sub(KEPT_HEIGHTS));
+    let drop = "DELETE FROM nodes WHERE key IN (SELECT key FROM stale WHERE height <= ?1)";
+    transaction.prepare_cached(drop)?.execute([last])?;
+    transaction
+        .prepare_cached("DELETE FROM stale WHERE height <= ?1")?
+        .execute([last])?;
+    Ok(())
 }
 
 fn insert(transaction: &Transaction<'_>, seq: u64, height: u64, entry: &Entry) -> Result<()> {

@@ -3,6 +3,7 @@
 use std::fs::{DirBuilder, File, OpenOptions, Permissions, TryLockError};
 use std::path::{Path, PathBuf};
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::error::{Result, StoreError};
@@ -11,7 +12,7 @@ use crate::error::{Result, StoreError};
 pub(crate) struct Format {
     /// Tells our files from others.
     pub(crate) application: u32,
-    /// The newest layout this release knows.
+    /// The layout this release knows.
     pub(crate) version: u32,
     /// Lays out an empty file.
     pub(crate) schema: &'static str,
@@ -49,7 +50,9 @@ pub(crate) fn open_reader(path: &Path) -> Result<Connection> {
     Ok(reader)
 }
 
-fn set_up(connection: &Connection) -> Result<()> {
+pub(crate) fn set_up(connection: &Connection) -> Result<()> {
+    // A plan does not depend on the values bound to it: else SQLite parses some statements anew for each of them.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     connection.busy_timeout(std::time::Duration::from_secs(5))?;
     connection.pragma_update(None, "temp_store", "MEMORY")?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS_CACHED);
@@ -69,8 +72,8 @@ fn lay_out(writer: &mut Connection, path: &Path, format: &Format) -> Result<()> 
     if found != format.application && (found != 0 || version != 0 || tables != 0) {
         return Err(foreign());
     }
-    if version > format.version {
-        return Err(StoreError::NewerSchema {
+    if version != 0 && version != format.version {
+        return Err(StoreError::OtherLayout {
             found: version,
             known: format.version,
         });

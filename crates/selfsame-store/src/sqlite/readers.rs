@@ -12,7 +12,7 @@ use super::file;
 use crate::error::{Result, StoreError};
 
 /// Rows up to which a read counts as short.
-const SHORT: usize = 50;
+pub(super) const SHORT: usize = 50;
 /// Long reads at a time. Each takes a connection; there are that many more than threads that read at once.
 const LONG_AT_ONCE: usize = 2;
 const DEADLINE: Duration = Duration::from_secs(10);
@@ -55,15 +55,12 @@ impl Readers {
         }
     }
 
-    /// Reads so many rows at once if they are few, else in the blocking pool.
-    pub(crate) async fn rows<T, R>(&self, rows: usize, read: R) -> Result<T>
+    /// Reads in the blocking pool.
+    pub(crate) async fn long<T, R>(&self, read: R) -> Result<T>
     where
         T: Send + 'static,
         R: FnOnce(&Connection) -> Result<T> + Send + 'static,
     {
-        if rows <= SHORT {
-            return self.now(read);
-        }
         let turn = tokio::time::timeout(DEADLINE, self.0.long.clone().acquire_owned()).await;
         let turn = turn
             .map_err(|_| StoreError::Busy)?

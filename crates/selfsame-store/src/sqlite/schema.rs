@@ -106,6 +106,7 @@ mod tests {
 
     fn plan(query: &str) -> String {
         let connection = Connection::open_in_memory().unwrap();
+        crate::sqlite::file::set_up(&connection).unwrap();
         connection.execute_batch(SCHEMA).unwrap();
         let mut statement = connection
             .prepare(&format!("EXPLAIN QUERY PLAN {query}"))

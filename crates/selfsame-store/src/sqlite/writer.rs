@@ -5,8 +5,8 @@
 //! batches come together, all go by the queue, so that nobody but the writer waits for the disk.
 
 use std::path::Path;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -60,6 +60,7 @@ impl Writer {
             }),
             meter,
             crowded: AtomicU32::new(0),
+            read: AtomicBool::new(false),
         });
         let at = desk.clone();
         let thread = std::thread::Builder::new()
@@ -70,6 +71,11 @@ impl Writer {
             queue: Some(queue),
             thread: Some(thread),
         })
+    }
+
+    /// The writer's connection for a short read, if nobody writes or waits to.
+    pub(super) fn resting(&self) -> Option<Resting<'_>> {
+        self.desk.resting(self.queue.as_ref()?)
     }
 
     pub(super) async fn commit(&self, batch: SealedBatch) -> Result<Outcome> {
@@ -123,6 +129,27 @@ struct Desk {
     meter: Arc<Meter>,
     /// Above zero while batches come together.
     crowded: AtomicU32,
+    /// Whether somebody reads at the desk, which takes microseconds.
+    read: AtomicBool,
+}
+
+/// The writer's connection between two transactions, for who holds this. It has what was written last at hand, where
+/// other connections first drop what they know and read it again.
+pub(super) struct Resting<'a> {
+    book: MutexGuard<'a, Book>,
+    read: &'a AtomicBool,
+}
+
+impl Resting<'_> {
+    pub(super) fn connection(&self) -> &Connection {
+        &self.book.connection
+    }
+}
+
+impl Drop for Resting<'_> {
+    fn drop(&mut self) {
+        self.read.store(false, Ordering::Release);
+    }
 }
 
 impl Desk {
@@ -137,7 +164,7 @@ impl Desk {
         if slow || self.crowded.load(Ordering::Relaxed) > 0 || waiting() {
             return Err(batch);
         }
-        let Ok(mut book) = self.book.try_lock() else {
+        let Some(mut book) = self.free() else {
             self.crowded.store(ALONE_AFTER, Ordering::Relaxed);
             return Err(batch);
         };
@@ -151,6 +178,31 @@ impl Desk {
             self.crowded.store(ALONE_AFTER, Ordering::Relaxed);
         }
         Ok(outcome.unwrap_or_else(|| Err(stopped())))
+    }
+
+    /// The book, if nobody writes in it. Who reads in it is soon done.
+    fn free(&self) -> Option<MutexGuard<'_, Book>> {
+        match self.book.try_lock() {
+            Ok(book) => Some(book),
+            Err(TryLockError::WouldBlock) if self.read.load(Ordering::Acquire) => Some(self.book()),
+            Err(_) => None,
+        }
+    }
+
+    fn resting(&self, queue: &mpsc::Sender<Job>) -> Option<Resting<'_>> {
+        let waiting = queue.capacity() < queue.max_capacity();
+        if waiting || self.crowded.load(Ordering::Relaxed) > 0 {
+            return None;
+        }
+        let book = self.book.try_lock().ok()?;
+        if !book.connection.is_autocommit() {
+            return None;
+        }
+        self.read.store(true, Ordering::Release);
+        Some(Resting {
+            book,
+            read: &self.read,
+        })
     }
 
     /// The thread: one transaction for all that is queued, again and again.

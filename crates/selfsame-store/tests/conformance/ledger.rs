@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use selfsame_store::StoreError;
-use selfsame_store::ledger::{Block, Entry, Head, LedgerStore};
+use selfsame_store::ledger::{Block, Entry, Head, KEPT_HEIGHTS, LedgerStore, TreeChanges};
 
 use crate::ground::Ground;
 
@@ -23,6 +23,7 @@ fn block(height: u64, entries: &[u8], writes: &[(&str, &str)]) -> Block {
         height,
         entries,
         writes,
+        tree: TreeChanges::default(),
         head: format!("head {height}").into_bytes(),
     }
 }
@@ -121,4 +122,28 @@ pub async fn entries_are_found_by_number_and_hash(ground: Ground) {
         (numbers(2..9), numbers(0..2), numbers(4..9)),
         (vec![2, 3], vec![1], vec![])
     );
+}
+
+pub async fn nodes_of_the_tree_outlive_it_for_a_while(ground: Ground) {
+    let ledger = ground.ledger();
+    let mut first = block(1, &[], &[]);
+    first.tree.nodes = vec![
+        (b"old".to_vec(), b"1".to_vec()),
+        (b"kept".to_vec(), b"2".to_vec()),
+    ];
+    ledger.append(first).await.unwrap();
+    let mut second = block(2, &[], &[]);
+    second.tree.nodes = vec![(b"new".to_vec(), b"3".to_vec())];
+    second.tree.stale = vec![b"old".to_vec()];
+    ledger.append(second).await.unwrap();
+    let has = |key: &str| ledger.node(key.as_bytes()).unwrap().is_some();
+    for height in 3..2 + KEPT_HEIGHTS {
+        ledger.append(block(height, &[], &[])).await.unwrap();
+    }
+    assert!(has("old") && has("kept") && has("new"));
+    ledger
+        .append(block(2 + KEPT_HEIGHTS, &[], &[]))
+        .await
+        .unwrap();
+    assert!(!has("old") && has("kept") && has("new"));
 }

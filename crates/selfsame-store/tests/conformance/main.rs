@@ -70,5 +70,6 @@ checks! {
     ledger:
         blocks_are_appended_in_order,
         an_entry_is_never_taken_twice,
+        nodes_of_the_tree_outlive_it_for_a_while,
         entries_are_found_by_number_and_hash;
 }

@@ -1,9 +1,17 @@
-//! Rules for DIDs and DID documents.
+//! Rules for DIDs, DID documents, and what resolvers and registrars of others answer.
 
 use std::str;
 
 use selfsame_crypto::json::{self, Limits};
-use selfsame_did::{Did, DidUrl, Document, Options, Plan, Relationship, Representation, plan, web};
+use selfsame_did::cheqd::resource::{self, Wanted};
+use selfsame_did::registrar::{Answer, Operation, Request};
+use selfsame_did::{
+    Did, DidUrl, Document, Options, Plan, Relationship, Representation, Resolution, plan, web,
+};
+use serde_json::{Map, json};
+
+const CHEQD: &str = "did:cheqd:testnet:c1685ca0-1f5b-439c-8eb8-5c0e85ab7cd0";
+const RESOURCE: &str = "9ba3922e-d5f5-4f53-b265-fc0d4e988c77";
 
 /// A DID URL: read back to the same text; its DID can be planned for, and did:web stays at its address.
 pub fn did_url(data: &[u8]) -> bool {
@@ -30,7 +38,7 @@ pub fn did_url(data: &[u8]) -> bool {
             assert!(address.query().is_none() && address.fragment().is_none());
             let _ = web::read(&url.did, data);
         }
-        Ok(Plan::Registry { .. } | Plan::Foreign(_)) | Err(_) => {}
+        Ok(Plan::Registry { .. } | Plan::Cheqd(_) | Plan::Foreign(_)) | Err(_) => {}
     }
     true
 }
@@ -75,4 +83,109 @@ pub fn did_document(data: &[u8]) -> bool {
         }
     }
     true
+}
+
+/// A DID URL, a zero byte, and a resolver's answer: a result is about the DID asked for and names who said it; a
+/// resource is the one asked for.
+pub fn resolver_answer(data: &[u8]) -> bool {
+    let mut parts = data.splitn(2, |byte| *byte == 0);
+    let (Some(url), Some(answer)) = (parts.next(), parts.next()) else {
+        return false;
+    };
+    let url = str::from_utf8(url)
+        .ok()
+        .and_then(|url| DidUrl::parse(url).ok());
+    let Some(url) = url else {
+        return false;
+    };
+    let origin = "https://resolver.example";
+    let told = Resolution::told(answer, (&url.did, &Options::default()), origin);
+    assert_eq!(told.metadata.trusted_resolver.as_deref(), Some(origin));
+    if let Ok(document) = told.document() {
+        assert_eq!(document.id, url.did, "the document is the DID's own");
+    }
+    let Ok(Some(wanted)) = resource::wanted(&url) else {
+        return told.document().is_ok();
+    };
+    match resource::read(answer, &wanted) {
+        Ok(found) => {
+            if let Wanted::Id(id) = wanted {
+                assert_eq!(found.id, id, "the resource is the one asked for");
+            }
+            true
+        }
+        Err(_) => false,
+    }
+}
+
+/// A registrar's answer: what it wants signed is bounded and is answered by name, its reasons are lines.
+pub fn registrar_answer(data: &[u8]) -> bool {
+    let did = Did::parse(CHEQD).expect("it is a DID");
+    match Answer::parse(data, &did) {
+        Ok(Answer::Sign { job, requests }) => {
+            assert!((1..=32).contains(&requests.len()));
+            let count = requests.len();
+            let request = Request {
+                operation: Operation::Deactivate,
+                did: &did,
+                document: None,
+                options: Map::new(),
+                job: Some(&job),
+                signatures: requests.into_iter().map(|asked| (asked, vec![7])).collect(),
+            };
+            let given = &request.to_value()["secret"]["signingResponse"];
+            assert_eq!(given.as_object().map(Map::len), Some(count));
+            true
+        }
+        Ok(Answer::Failed { reason }) => {
+            assert!(reason.len() <= 300 && !reason.contains(char::is_control));
+            true
+        }
+        Ok(Answer::Finished | Answer::Wait { .. }) => true,
+        Err(_) => false,
+    }
+}
+
+/// Answers of a resolver.
+pub(super) fn resolver_seeds() -> Vec<Vec<u8>> {
+    let linked = json!({
+        "resourceId": RESOURCE, "resourceName": "Demo", "resourceType": "String",
+        "mediaType": "application/json", "nextVersionId": null,
+        "checksum": "e1dbc03b50bdb995961dc8843df6539b79d03bf49787ed6462189ee97d27eaf3",
+    });
+    let result = json!({
+        "didResolutionMetadata": {"contentType": "application/did", "retrieved": "2023-03-22T11:44:52Z"},
+        "didDocument": {"@context": ["https://www.w3.org/ns/did/v1"], "id": CHEQD, "controller": [CHEQD]},
+        "didDocumentMetadata": {
+            "created": "2023-01-25T11:58:10Z", "versionId": "e5615fc2-6f13-42b1-989c-49576a574cef",
+            "linkedResourceMetadata": [linked],
+        },
+    });
+    let alone =
+        json!({"dereferencingMetadata": {}, "contentStream": null, "contentMetadata": linked});
+    let by_name = format!("{CHEQD}?resourceName=Demo&resourceType=String");
+    [
+        (CHEQD.to_owned(), &result),
+        (by_name, &result),
+        (format!("{CHEQD}/resources/{RESOURCE}"), &alone),
+    ]
+    .into_iter()
+    .map(|(url, answer)| format!("{url}\0{answer}").into_bytes())
+    .collect()
+}
+
+/// Answers of a registrar.
+pub(super) fn registrar_seeds() -> Vec<Vec<u8>> {
+    let request =
+        json!({"kid": format!("{CHEQD}#key-1"), "alg": "EdDSA", "serializedPayload": "AQI="});
+    [
+        json!({"jobId": "1", "didState": {"did": CHEQD, "state": "finished", "secret": {}}}),
+        json!({"jobId": "1", "didState": {"state": "wait", "waitTime": 3_600_000}}),
+        json!({"jobId": "1", "didState": {"did": CHEQD, "state": "action", "action": "signPayload",
+            "signingRequest": {"signingRequest0": request, "signingRequest1": request}}}),
+        json!({"jobId": null, "didState": {"did": "", "state": "failed", "reason": "Invalid payload"}}),
+    ]
+    .iter()
+    .map(|answer| answer.to_string().into_bytes())
+    .collect()
 }

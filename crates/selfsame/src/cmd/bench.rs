@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use indicatif::{ProgressBar, ProgressStyle};
-use selfsame_bench::oid4vc::{self, Plan};
+use selfsame_bench::chart::{self, Chart};
 use selfsame_bench::process::Program;
-use selfsame_bench::{Error, Progress, chart};
+use selfsame_bench::report::Report;
+use selfsame_bench::{Error, Progress, oid4vc, registry};
 
 use crate::exit::{Answer, End, Failure};
 use crate::output;
@@ -27,6 +28,9 @@ enum What {
     /// Issuance and verification over OpenID4VC, beside the figures of the walt.id study.
     #[command(after_help = "Example: selfsame bench oid4vc --quick --out report")]
     Oid4vc(Settings),
+    /// Writes to the registry and reads from it that prove themselves.
+    #[command(after_help = "Example: selfsame bench registry --quick --json")]
+    Registry(Settings),
 }
 
 #[derive(Args)]
@@ -45,28 +49,43 @@ struct Settings {
 impl Bench {
     /// Measures and prints.
     pub async fn run(self) -> End {
-        let What::Oid4vc(settings) = self.what;
         let program = Program {
             executable: std::env::current_exe()?,
             arguments: Vec::new(),
         };
         let scratch = tempfile::tempdir()?;
-        let plan = if settings.quick {
-            Plan::QUICK
-        } else {
-            Plan::FULL
-        };
         let bars = Bars::default();
-        let findings = oid4vc::run(&program, plan, scratch.path(), &bars).await;
+        let (settings, measured) = match &self.what {
+            What::Oid4vc(settings) => {
+                let plan = settings.either(oid4vc::Plan::QUICK, oid4vc::Plan::FULL);
+                let found = oid4vc::run(&program, plan, scratch.path(), &bars).await;
+                (settings, found.map(|found| (found.report, found.charts)))
+            }
+            What::Registry(settings) => {
+                let plan = settings.either(registry::Plan::QUICK, registry::Plan::FULL);
+                let report = registry::run(&program, plan, scratch.path(), &bars).await;
+                (settings, report.map(|report| (report, Vec::new())))
+            }
+        };
         bars.clear();
-        let findings = findings?;
-        if let Some(directory) = &settings.out {
+        let (report, charts) = measured?;
+        settings.tell(&report, &charts)
+    }
+}
+
+impl Settings {
+    fn either<T>(&self, quick: T, full: T) -> T {
+        if self.quick { quick } else { full }
+    }
+
+    fn tell(&self, report: &Report, charts: &[Chart]) -> End {
+        if let Some(directory) = &self.out {
             std::fs::create_dir_all(directory)?;
-            let page = chart::page(&findings.report, &findings.charts);
-            std::fs::write(directory.join("oid4vc.html"), page)?;
+            let page = chart::page(report, charts);
+            std::fs::write(directory.join(format!("{}.html", report.bench)), page)?;
         }
-        output::either(settings.json, &findings.report, |report| report.table());
-        Ok(if findings.report.holds() {
+        output::either(self.json, report, |report| report.table());
+        Ok(if report.holds() {
             Answer::Yes
         } else {
             Answer::No

@@ -22,12 +22,12 @@ enum Verb {
     /// Make a DID whose key stays in the instance's key store.
     #[command(after_help = "Example: selfsame did new --method web --kind Ed25519")]
     New {
-        /// `key`, `jwk`, `web` or `selfsame`.
+        /// `key`, `jwk`, `web`, `selfsame` or `cheqd`.
         #[arg(long, default_value = "selfsame")]
         method: String,
-        /// `P-256` or `Ed25519`.
-        #[arg(long, default_value = "P-256")]
-        kind: String,
+        /// `P-256` or `Ed25519`; P-256 unless told, but for did:cheqd, which knows Ed25519 only.
+        #[arg(long)]
+        kind: Option<String>,
         #[command(flatten)]
         instance: Instance,
     },
@@ -78,10 +78,7 @@ impl Did {
                 kind,
                 instance,
             } => {
-                let new = NewDid {
-                    method,
-                    kind: Some(kind),
-                };
+                let new = NewDid { method, kind };
                 let did: InstanceDid = instance.operator()?.post("/api/dids", &new).await?;
                 output::either(instance.json, &did, one);
             }
@@ -111,7 +108,10 @@ impl Did {
 }
 
 async fn resolve(did: &str, instance: &Instance) -> End {
-    let path = format!("/1.0/identifiers/{}", segment(did));
+    let path = match did.split_once('?') {
+        Some((did, query)) => format!("/1.0/identifiers/{}?{query}", segment(did)),
+        None => format!("/1.0/identifiers/{}", segment(did)),
+    };
     let (status, result): (u16, Value) = instance.anybody()?.get_any(&path).await?;
     output::either(instance.json, &result, |result| {
         serde_json::to_string_pretty(result)

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use selfsame_app::config::Roles;
+use selfsame_app::config::{ResolverConfig, Roles};
 use selfsame_crypto::SecretString;
 use url::Url;
 
@@ -45,7 +45,8 @@ pub struct Up {
     /// The file that holds that registry's operator token.
     #[arg(long)]
     registry_token_file: Option<PathBuf>,
-    /// A Universal Resolver for the DID methods that are not known here.
+    /// A Universal Resolver for the DID methods that are not known here; for all of them, unless the file of settings
+    /// lists some.
     #[arg(long)]
     foreign_resolver: Option<Url>,
     /// An exact origin that may be private or plain http: a sister process. May be repeated.
@@ -54,7 +55,7 @@ pub struct Up {
     /// An issuer to trust, as DID or URL. May be repeated.
     #[arg(long)]
     trust_issuer: Vec<String>,
-    /// A file of settings, TOML: `[issuer]`, `[verifier]`, `[trust]`.
+    /// A file of settings, TOML: `[issuer]`, `[verifier]`, `[trust]`, `[resolver]`.
     #[arg(long)]
     config: Option<PathBuf>,
     /// The file with the master key.
@@ -127,7 +128,7 @@ impl Up {
         launch.trust.origins.extend(self.trust_origin);
         launch.trust.issuers.extend(self.trust_issuer);
         launch.registry = registry;
-        launch.foreign_resolver = self.foreign_resolver;
+        launch.resolver = resolver(file.resolver, self.foreign_resolver);
         launch.custody = match (self.master_key_file, self.passphrase) {
             (Some(file), _) => Custody::File(file),
             (None, Some(passphrase)) => Custody::Passphrase(SecretString::from(passphrase)),
@@ -140,6 +141,18 @@ impl Up {
         };
         Ok(launch)
     }
+}
+
+fn resolver(mut settings: ResolverConfig, universal: Option<Url>) -> ResolverConfig {
+    if let Some(universal) = universal {
+        settings.universal = Some(universal);
+        if settings.universal_methods.is_empty() {
+            settings
+                .universal_methods
+                .push(ResolverConfig::EVERY_METHOD.to_owned());
+        }
+    }
+    settings
 }
 
 fn roles(named: &[Role], registry_elsewhere: bool) -> Roles {
@@ -199,5 +212,28 @@ async fn until_told_to_go() {
         Err(_) => {
             let _ = tokio::signal::ctrl_c().await;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_resolver_of_the_command_line_is_asked_for_all_methods_unless_the_file_lists_some() {
+        let url = || Some(Url::parse("https://resolver.example/").unwrap());
+        let all = resolver(ResolverConfig::default(), url());
+        assert!(all.asks_universal("ion") && !all.asks_universal("web"));
+        let listed = ResolverConfig {
+            universal_methods: vec!["ebsi".to_owned()],
+            ..ResolverConfig::default()
+        };
+        let some = resolver(listed, url());
+        assert!(some.asks_universal("ebsi") && !some.asks_universal("ion"));
+        assert!(
+            resolver(ResolverConfig::default(), None)
+                .universal
+                .is_none()
+        );
     }
 }

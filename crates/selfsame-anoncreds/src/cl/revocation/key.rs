@@ -63,10 +63,13 @@ pub struct RevocationKey(Arc<PreparedKey>);
 struct PreparedKey {
     public: CredentialRevocationPublicKey,
     lines: OnceLock<Lines>,
-    multiples: OnceLock<Multiples>,
-    multiples_of_g_dash: OnceLock<FixedG2>,
+    multiples: Multiples,
+    multiples_of_g_dash: FixedG2,
     powers: OnceLock<Powers>,
 }
+
+/// Seven tables of 52 kB and two of 104 kB, two of 6 kB, and four points' lines of 14 kB.
+const MOST_BYTES: usize = 700_000;
 
 /// The key's points of G2, ready for pairings.
 pub(crate) struct Lines {
@@ -76,7 +79,7 @@ pub(crate) struct Lines {
     pub(crate) y: Prepared,
 }
 
-/// The multiples of the key's points.
+/// The key's points that are multiplied; each has its table when it is worth it.
 pub(crate) struct Multiples {
     pub(crate) g: FixedG1,
     pub(crate) h: FixedG1,
@@ -100,12 +103,26 @@ impl RevocationKey {
     /// Prepares nothing yet.
     pub fn new(public: CredentialRevocationPublicKey) -> Self {
         Self(Arc::new(PreparedKey {
+            multiples: Multiples {
+                g: FixedG1::new(&public.g),
+                h: FixedG1::new(&public.h),
+                h0: FixedG1::new(&public.h0),
+                h1: FixedG1::new(&public.h1),
+                h2: FixedG1::new(&public.h2),
+                htilde: FixedG1::new(&public.htilde),
+                pk: FixedG1::new(&public.pk),
+                h_cap: FixedG2::new(&public.h_cap),
+            },
+            multiples_of_g_dash: FixedG2::new(&public.g_dash),
             public,
             lines: OnceLock::new(),
-            multiples: OnceLock::new(),
-            multiples_of_g_dash: OnceLock::new(),
             powers: OnceLock::new(),
         }))
+    }
+
+    /// The memory of the key with all its tables in bytes, at most.
+    pub fn bytes(&self) -> usize {
+        MOST_BYTES
     }
 
     /// The key itself.
@@ -124,17 +141,7 @@ impl RevocationKey {
     }
 
     pub(crate) fn multiples(&self) -> &Multiples {
-        let public = &self.0.public;
-        self.0.multiples.get_or_init(|| Multiples {
-            g: FixedG1::new(&public.g),
-            h: FixedG1::new(&public.h),
-            h0: FixedG1::new(&public.h0),
-            h1: FixedG1::new(&public.h1),
-            h2: FixedG1::new(&public.h2),
-            htilde: FixedG1::new(&public.htilde),
-            pk: FixedG1::new(&public.pk),
-            h_cap: FixedG2::new(&public.h_cap),
-        })
+        &self.0.multiples
     }
 
     pub(crate) fn powers(&self) -> &Powers {
@@ -147,8 +154,7 @@ impl RevocationKey {
     }
 
     pub(crate) fn multiples_of_g_dash(&self) -> &FixedG2 {
-        let of_g_dash = &self.0.multiples_of_g_dash;
-        of_g_dash.get_or_init(|| FixedG2::new(&self.0.public.g_dash))
+        &self.0.multiples_of_g_dash
     }
 }
 

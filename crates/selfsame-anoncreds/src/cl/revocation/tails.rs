@@ -27,8 +27,8 @@ pub fn tails_length(capacity: u32) -> Result<u64, Error> {
 
 /// Where a holder reads points of a tails file; who implements it has the bytes, in memory or in a file.
 ///
-/// The file's hash must have been compared before ([`TailsFile::checked`], [`TailsHash`]): a point that is read is
-/// checked to lie on the curve, and what is built from the points is checked against the accumulator, nothing else.
+/// The file's hash must have been compared before ([`TailsFile::checked`], [`TailsHash`]). What is built from the points
+/// is checked to be in the group and to fit the accumulator, which only the right witness does; nothing else is.
 pub trait Tails {
     /// The 128 bytes at point `index`, counted from 0: bytes `2 + 128·index ..` of the file.
     ///

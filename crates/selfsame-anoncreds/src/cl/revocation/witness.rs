@@ -68,12 +68,11 @@ impl Witness {
         if context.index != last && list.is_revoked(context.index)? {
             return Err(Error::Registry("the credential is revoked"));
         }
-        let without_last = tails.sum(list.active())?;
-        let with_last = Self::new(without_last.add(&tails.sum([last])?));
+        let with_last = Self::new(tails.sum(list.active().chain([last]))?);
         if with_last.check(context).is_ok() {
             return Ok(with_last);
         }
-        let without_last = Self::new(without_last);
+        let without_last = Self::new(with_last.omega().sub(&tails.sum([last])?));
         without_last.check(context)?;
         Ok(without_last)
     }

@@ -43,13 +43,13 @@ fn a_predicate_about_another_number_than_the_signed_one_is_refused() {
         predicate::Commitment::new(key.in_use(), &asked, (&claimed, &mask), &mut random).unwrap();
     let bytes = challenge::bytes;
     let mut t_values = vec![bytes(equality.t())];
-    t_values.extend(lie.t_values().map(bytes));
+    t_values.extend(lie.t_values().iter().map(bytes));
     let mut c_list = vec![bytes(equality.a_prime())];
-    c_list.extend(lie.c_values().map(bytes));
+    c_list.extend(lie.c_values().iter().map(bytes));
     let c_hash = prover::joint(&t_values, &c_list, &nonce);
     let link_secret = LinkSecret::from_decimal("4711").unwrap();
     let claimed = Secret::from_public(&99_u8.into(), 256);
-    let mj = definition::revealed(&claimed.mul_public(&c_hash).add(&mask));
+    let mj = definition::revealed(claimed.mul_public(&c_hash).add(&mask));
     let proof = Proof {
         proofs: vec![SubProof {
             primary_proof: PrimaryProof {

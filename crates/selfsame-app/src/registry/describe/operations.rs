@@ -4,11 +4,12 @@ use selfsame_crypto::encoding::hex_encode;
 use selfsame_crypto::time::UnixTime;
 use selfsame_proof::validators::Validator;
 use selfsame_registry::anoncreds::{Definition, RevocationEntry};
+use selfsame_registry::content::Uses;
 use selfsame_registry::content::{Key, Service};
 use selfsame_registry::network::{Agreement, Role};
 use selfsame_registry::resource::{Data, Resource};
 use selfsame_registry::single_use::{Consume, Delegation, use_digest};
-use selfsame_registry::{Content, Identifier, Machine, Operation, Rules, Uses};
+use selfsame_registry::{Content, Identifier, Machine, Operation, Rules};
 use serde_json::{Map, Value, json};
 
 const USES: [(Uses, &str); 5] = [
@@ -69,6 +70,7 @@ impl Describer<'_> {
 
     fn named(&self, operation: &Operation) -> Named {
         let own = self.author.to_owned();
+        let network = || self.machine.network().to_string();
         match operation {
             Operation::CreateDid(content) => ("create_did", own, document(1, content)),
             Operation::UpdateDid { version, content } => {
@@ -81,86 +83,46 @@ impl Describer<'_> {
                 list,
                 digest,
                 issued,
-            } => {
-                let content = json!({ "digest": hex_encode(digest), "issued": issued.rfc3339() });
-                ("anchor_status", list.clone(), content)
-            }
+            } => ("anchor_status", list.clone(), anchored(digest, *issued)),
             Operation::RegisterDid { subject, key } => {
                 let content = json!({ "public_key": key.to_multikey() });
                 ("register_did", self.did(*subject), content)
             }
             Operation::SetRole { subject, role } => {
-                let role = json!({ "role": role.map(Role::name) });
-                ("set_role", self.did(*subject), role)
+                let content = json!({ "role": role.map(Role::name) });
+                ("set_role", self.did(*subject), content)
             }
-            Operation::Resource(resource) => (
-                "resource",
-                format!("{own}/resources/{}", resource.id),
-                described_resource(resource),
-            ),
-            Operation::Delegate(_)
-            | Operation::WithdrawDelegation { .. }
-            | Operation::Consume(_) => self.of_single_use(operation),
-            Operation::Schema { .. }
-            | Operation::CredentialDefinition(_)
-            | Operation::RevocationRegistry { .. }
-            | Operation::RevocationEntry(_) => self.of_anoncreds(operation),
-            Operation::SetAgreement(_)
-            | Operation::ChangeValidators { .. }
-            | Operation::ChangeRules { .. } => self.of_governance(operation),
-        }
-    }
-
-    fn of_single_use(&self, operation: &Operation) -> Named {
-        let own = self.author.to_owned();
-        match operation {
-            Operation::Delegate(delegation) => ("delegate", own, self.delegation(delegation)),
-            Operation::Consume(consume) => (
-                consume.action.name(),
-                self.did(consume.issuer),
-                used(consume),
-            ),
-            Operation::WithdrawDelegation { name } => {
-                ("withdraw_delegation", own, json!({ "name": name }))
-            }
-            _ => ("other", own, Value::Null),
-        }
-    }
-
-    fn of_anoncreds(&self, operation: &Operation) -> Named {
-        let own = self.author.to_owned();
-        match operation {
             Operation::Schema { json } => ("schema", own, published(json)),
-            Operation::CredentialDefinition(definition) => (
-                "credential_definition",
-                own,
-                described_definition(definition),
-            ),
+            Operation::CredentialDefinition(new) => ("credential_definition", own, definition(new)),
             Operation::RevocationRegistry { json } => ("revocation_registry", own, published(json)),
             Operation::RevocationEntry(entry) => {
                 ("revocation_entry", entry.registry.clone(), revoked(entry))
             }
-            _ => ("other", own, Value::Null),
-        }
-    }
-
-    fn of_governance(&self, operation: &Operation) -> Named {
-        let network = self.machine.network().to_string();
-        match operation {
-            Operation::SetAgreement(agreement) => {
-                let content = json!({ "agreement": agreement.as_ref().map(described_agreement) });
-                ("set_agreement", network, content)
+            Operation::Resource(new) => {
+                let subject = format!("{own}/resources/{}", new.id);
+                ("resource", subject, resource(new))
+            }
+            Operation::Delegate(given) => ("delegate", own, self.delegation(given)),
+            Operation::WithdrawDelegation { name } => {
+                ("withdraw_delegation", own, json!({ "name": name }))
+            }
+            Operation::Consume(consume) => {
+                let kind = consume.action.name();
+                (kind, self.did(consume.issuer), used(consume))
+            }
+            Operation::SetAgreement(set) => {
+                let content = json!({ "agreement": set.as_ref().map(agreement) });
+                ("set_agreement", network(), content)
             }
             Operation::ChangeValidators { add, remove } => {
                 let add: Vec<Value> = add.iter().map(validator).collect();
                 let content = json!({ "add": add, "remove": remove });
-                ("change_validators", network, content)
+                ("change_validators", network(), content)
             }
             Operation::ChangeRules { from_height, rules } => {
                 let content = json!({ "from_height": from_height, "rules": limits(rules) });
-                ("change_rules", network, content)
+                ("change_rules", network(), content)
             }
-            _ => ("other", network, Value::Null),
         }
     }
 
@@ -210,12 +172,16 @@ fn service(service: &Service) -> Value {
     json!({ "id": service.id, "type": service.kind, "endpoint": service.endpoint })
 }
 
+fn anchored(digest: &[u8; 32], issued: UnixTime) -> Value {
+    json!({ "digest": hex_encode(digest), "issued": issued.rfc3339() })
+}
+
 /// What was published, as JSON in JSON; what was accepted is well-formed.
 fn published(json: &str) -> Value {
     json!({ "value": serde_json::from_str::<Value>(json).unwrap_or(Value::Null) })
 }
 
-fn described_definition(definition: &Definition) -> Value {
+fn definition(definition: &Definition) -> Value {
     let mut content = published(&definition.json);
     if let Some(before) = &definition.successor_of {
         content["successor_of"] = json!(before.definition);
@@ -236,7 +202,7 @@ fn revoked(entry: &RevocationEntry) -> Value {
     })
 }
 
-fn described_resource(resource: &Resource) -> Value {
+fn resource(resource: &Resource) -> Value {
     let bytes = match &resource.data {
         Data::Bytes(bytes) => Some(bytes.len()),
         Data::Digest(_) => None,
@@ -260,7 +226,7 @@ fn used(consume: &Consume) -> Value {
     })
 }
 
-fn described_agreement(agreement: &Agreement) -> Value {
+fn agreement(agreement: &Agreement) -> Value {
     json!({
         "version": agreement.version,
         "digest": hex_encode(&agreement.digest),
@@ -289,4 +255,85 @@ fn limits(rules: &Rules) -> Value {
 pub(super) fn day(day: u64) -> String {
     let time = UnixTime(day.saturating_mul(86_400)).rfc3339();
     time.chars().take(10).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use selfsame_crypto::encoding::hex_decode;
+    use selfsame_crypto::{KeyType, PrivateKey};
+    use selfsame_proof::cbor::Item as _;
+    use selfsame_proof::validators::ValidatorSet;
+    use selfsame_registry::Genesis;
+
+    use super::*;
+
+    const VECTORS: &str = include_str!("../../../../selfsame-registry/vectors/operations.txt");
+
+    fn machine() -> Machine {
+        let key = PrivateKey::generate(KeyType::Ed25519).unwrap();
+        let validator = Validator {
+            name: "one".to_owned(),
+            key: key.public().clone(),
+            power: 1,
+            consensus: None,
+        };
+        let validators = ValidatorSet::new(vec![validator]).unwrap();
+        let genesis = Genesis::new("test", UnixTime(0), validators, Rules::default());
+        Machine::new(genesis.unwrap())
+    }
+
+    fn operations() -> Vec<Operation> {
+        let lines = VECTORS.split_once("----\n").unwrap().1.lines();
+        let bytes = lines.map(|line| hex_decode(line.split_once(": ").unwrap().1).unwrap());
+        bytes
+            .filter_map(|bytes| Operation::from_cbor(&bytes).ok())
+            .collect()
+    }
+
+    #[test]
+    fn every_operation_has_a_name_a_subject_and_something_to_say() {
+        let machine = machine();
+        let describer = Describer {
+            machine: &machine,
+            author: "did:example:author",
+        };
+        let operations = operations();
+        let mut kinds = BTreeSet::new();
+        for operation in &operations {
+            let described = describer.all(std::slice::from_ref(operation));
+            assert!(!described.subject.is_empty(), "{operation:?}");
+            assert!(!described.content.is_empty(), "{operation:?}");
+            kinds.insert(described.kind);
+        }
+        // Using up and revoking are one operation with two names.
+        assert_eq!(kinds.len(), 18, "{kinds:?}");
+        let batch = describer.all(&operations);
+        assert_eq!(batch.kind, "batch");
+        let each = batch.content["operations"].as_array().unwrap();
+        assert_eq!(each.len(), operations.len());
+        assert!(
+            each.iter()
+                .all(|one| kinds.contains(one["kind"].as_str().unwrap()))
+        );
+    }
+
+    #[test]
+    fn the_handle_of_a_used_credential_is_not_shown_but_what_it_is_kept_under() {
+        let machine = machine();
+        let describer = Describer {
+            machine: &machine,
+            author: "did:example:author",
+        };
+        for operation in operations() {
+            if let Operation::Consume(consume) = &operation {
+                let described = describer.all(std::slice::from_ref(&operation));
+                let text = Value::Object(described.content).to_string();
+                assert!(!text.contains(&hex_encode(&consume.handle)));
+                let digest = use_digest(&consume.kind, &consume.handle);
+                assert!(text.contains(&hex_encode(&digest)));
+            }
+        }
+    }
 }

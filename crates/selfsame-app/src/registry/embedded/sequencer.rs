@@ -1,14 +1,10 @@
 //! The sequencer: whatever waits becomes the next block, and the block is durable before anybody is answered.
 
-use std::sync::Arc;
-
-use selfsame_registry::{Applied, Block, Head, Machine, Receipt, Refusal, Transaction};
-use selfsame_store::ledger::{self, Entry};
+use selfsame_registry::{Applied, Block, Head, Receipt, Refusal, Transaction};
 use tokio::sync::{mpsc, oneshot};
 
-use super::known::Known;
-use super::{Ledger, OWNER};
-use crate::clock::Clock;
+use super::Ledger;
+use super::times::Times;
 use crate::error::{Error, ErrorKind, Result};
 use crate::registry::refused;
 
@@ -47,28 +43,19 @@ impl Queue {
 /// The one that makes blocks.
 pub(super) struct Sequencer {
     ledger: Ledger,
-    known: Known,
-    machine: Arc<Machine>,
     head: Head,
-    clock: Clock,
+    times: Times,
     queue: mpsc::Receiver<Waiting>,
 }
 
 impl Sequencer {
     /// Starts a sequencer that goes on from `head` and stops when the queue is dropped.
-    pub(super) fn start(
-        (ledger, known): (Ledger, Known),
-        machine: Arc<Machine>,
-        head: Head,
-        (clock, waiting_max): (Clock, usize),
-    ) -> Queue {
+    pub(super) fn start(ledger: Ledger, head: Head, (times, waiting_max): (Times, usize)) -> Queue {
         let (sender, queue) = mpsc::channel(waiting_max.max(1));
         let sequencer = Self {
             ledger,
-            known,
-            machine,
             head,
-            clock,
+            times,
             queue,
         };
         tokio::spawn(sequencer.run());
@@ -130,16 +117,24 @@ impl Sequencer {
 
     /// Judges the transactions and stores what is accepted of them.
     async fn make(&mut self, transactions: Vec<Transaction>) -> (Vec<Transaction>, Result<Made>) {
-        let (ledger, machine, head) =
-            (self.ledger.clone(), self.machine.clone(), self.head.clone());
-        let time = self.clock.now().max(head.time);
+        let made = self.judge_and_store(transactions).await;
+        self.times.end_block();
+        made
+    }
+
+    async fn judge_and_store(
+        &mut self,
+        transactions: Vec<Transaction>,
+    ) -> (Vec<Transaction>, Result<Made>) {
+        let (ledger, head) = (self.ledger.clone(), self.head.clone());
+        let time = self.times.begin_block(head.time);
         // Signatures take their time and the ledger's reads wait for the disk: not on a thread that serves.
         let judging = tokio::task::spawn_blocking(move || {
             let block = Block {
                 time,
                 transactions: &transactions,
             };
-            let applied = machine.apply(&head, &block, &ledger);
+            let applied = ledger.machine().apply(&head, &block, (&ledger, &ledger));
             (transactions, applied)
         });
         let (transactions, applied) = match judging.await {
@@ -159,38 +154,15 @@ impl Sequencer {
         if applied.logged.is_empty() {
             return Ok(());
         }
-        let mut block = ledger::Block {
-            height: applied.head.height,
-            entries: applied
-                .logged
-                .iter()
-                .filter_map(|index| transactions.get(*index))
-                .map(entry)
-                .collect(),
-            writes: applied
-                .objects
-                .iter()
-                .chain(&applied.marks)
-                .map(|(k, v)| (k.clone(), v.clone()))
-                .collect(),
-            head: applied.head.to_bytes(),
-        };
-        if block.height == 1 {
-            block
-                .writes
-                .insert(OWNER.to_vec(), self.machine.genesis().to_bytes());
-        }
-        let appended = self.ledger.0.append(block).await;
-        self.known.forget();
-        match appended {
-            Ok(_) => {
+        match self.ledger.append(transactions, applied).await {
+            Ok(()) => {
                 self.head = applied.head.clone();
                 Ok(())
             }
             Err(error) => {
                 tracing::error!(%error, height = applied.head.height, "a block could not be stored");
                 // It may have been stored all the same; what is in the ledger is what holds.
-                if let Ok(head) = self.ledger.head(self.machine.genesis()) {
+                if let Ok(head) = self.ledger.head() {
                     self.head = head;
                 }
                 Err(unavailable())
@@ -204,13 +176,6 @@ struct Made {
     results: Vec<std::result::Result<Receipt, Refusal>>,
     /// Whether anything was written.
     grew: bool,
-}
-
-fn entry(transaction: &Transaction) -> Entry {
-    Entry {
-        hash: transaction.hash(),
-        bytes: transaction.to_bytes(),
-    }
 }
 
 fn unavailable() -> Error {

@@ -34,7 +34,7 @@ const JUDGEMENTS_MAX: u32 = 8;
 
 /// What is on its way into a wallet.
 #[derive(Deserialize, Serialize)]
-pub(super) struct Flow {
+pub(in crate::wallet) struct Flow {
     issuer: String,
     state: State,
     /// How to show each configuration's cards.
@@ -164,10 +164,13 @@ impl Wallet {
             self.shared.store.commit(batch).await?;
             return Ok(Done::End(End::Waiting));
         };
-        let mut flow: Flow = decode(&record.value)?;
+        let mut flow = self.flows_at_hand.read(&record)?;
         let called = match flow.arrived.take() {
             Some(arrived) => Called::Answered(arrived),
-            None => self.called(&effect, leased.attempts).await,
+            None => match self.nonce_ahead(&mut flow.state, leased.attempts).await {
+                Some(later) => later,
+                None => self.called(&effect, leased.attempts).await,
+            },
         };
         match called {
             Called::Later(seconds) => {
@@ -232,7 +235,7 @@ impl Wallet {
             .any(|effect| matches!(effect, Effect::RequestCredential { .. }));
         let batch = Batch::new(tenant.clone()).settle(leased.id);
         let batch = self.shared.enqueued(batch, id, further)?;
-        let (batch, end) = match ended(&state, kept.failure()) {
+        let (batch, flow, end) = match ended(&state, kept.failure()) {
             Ended::Not => {
                 let flow = Flow { state, ..flow };
                 // The token alone is worth no flush of its own: it goes to the disk with the request that spends it.
@@ -242,15 +245,18 @@ impl Wallet {
                 } else {
                     batch.deferred()
                 };
-                (batch, None)
+                (batch, Some(flow), None)
             }
             Ended::With(failure) => {
                 let batch = batch.delete(FLOW, id);
                 let (batch, end) = concluded(batch, (&flow.issuer, kept.cards), (failure, &ctx))?;
-                (batch, Some(end))
+                (batch, None, Some(end))
             }
         };
         let committed = self.shared.commit_in_hand(batch).await?;
+        if let Some(flow) = flow {
+            self.flows_at_hand.hold(&committed, flow);
+        }
         if let Some(End::Kept(cards)) = &end {
             for card in cards {
                 self.shared.events.tell(EventKind::Received, &card.id);
@@ -287,6 +293,21 @@ impl Wallet {
             }
         }
         Ok(kept)
+    }
+
+    /// Fetches the nonce that the first credential is asked for with before the code is spent, which may be repeated:
+    /// so the token is made durable together with the request that spends it. The call that is to wait, if it must.
+    async fn nonce_ahead(&self, state: &mut State, attempts: u32) -> Option<Called> {
+        let url = state.nonce_ahead()?.clone();
+        match self.called(&Effect::FetchNonce { url }, attempts).await {
+            Called::Answered(arrived) => {
+                state.take_nonce(arrived.answer());
+                None
+            }
+            Called::Later(seconds) => Some(Called::Later(seconds)),
+            // It is asked for again when it is needed.
+            Called::Failed(_) => None,
+        }
     }
 
     async fn called(&self, effect: &Effect, attempts: u32) -> Called {

@@ -411,6 +411,41 @@ fn dids_that_must_be_fetched_are_needed_and_their_absence_leaves_the_verdict_ope
 }
 
 #[test]
+fn a_document_that_was_taken_on_a_resolvers_word_is_named_so_in_the_verdict() {
+    let did = Did::parse("did:cheqd:testnet:c1685ca0-1f5b-439c-8eb8-5c0e85ab7cd0").unwrap();
+    for format in MODELS {
+        let scene = Scene::with(format, |issue| {
+            issue.issuer = did.as_str().to_owned();
+            issue.signer.kid = Some("#k1".to_owned());
+        });
+        let mut document = Document::new(did.clone());
+        let id = did.with_fragment("k1").unwrap();
+        let method = VerificationMethod::json_web_key(id, scene.issuer.key.public());
+        document.add(method, &[Relationship::AssertionMethod]);
+        let proven = Resolution::found(document, Representation::default());
+        let mut told = proven.clone();
+        told.metadata.trusted_resolver = Some("https://resolver.example".to_owned());
+        for (resolution, is_told) in [(proven, false), (told, true)] {
+            let mut evidence = Evidence::default();
+            evidence.insert_did(did.clone(), fetched(resolution));
+            let presented = Presented {
+                format,
+                raw: &scene.credential,
+                expected: None,
+            };
+            let verdict = verify(&presented, &policy(), &evidence, NOW);
+            assert_valid(&verdict);
+            let mut rules = verdict.0.rules.iter();
+            let rule = rules.find(|rule| rule.name == "issuer_key").unwrap();
+            let says = rule
+                .detail
+                .contains("https://resolver.example says without a proof");
+            assert_eq!(says, is_told, "{}", rule.detail);
+        }
+    }
+}
+
+#[test]
 fn a_fetched_did_document_must_be_the_issuers_own_and_list_the_key_for_assertions() {
     let did = Did::parse("did:web:issuer.example").unwrap();
     for format in MODELS {

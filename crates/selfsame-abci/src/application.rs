@@ -1,0 +1,147 @@
+//! What the engine asks of the machine, in the engine's types: thin, and no decision of its own beyond limits.
+
+mod answers;
+mod consensus;
+mod doubts;
+mod validators;
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
+use selfsame_app::clock::Clock;
+use selfsame_app::registry::ledger::Ledger;
+use selfsame_app::registry::refused;
+use selfsame_app::{Error, Result};
+use selfsame_crypto::hash::sha256;
+use selfsame_registry::refusal::CheckError;
+use selfsame_registry::{Head, Transaction};
+use tendermint::abci::request::CheckTxKind;
+use tendermint::abci::response;
+use tendermint::v0_38::abci::request;
+
+use crate::node::Signer;
+use crate::notes::Notes;
+use crate::waiting::Waiting;
+use answers::{Code, checked, not_checked};
+pub(crate) use consensus::Consensus;
+use doubts::Doubts;
+pub(crate) use validators::signers;
+
+/// The engine can't go on with this node: its reason, for the operator.
+#[derive(Debug)]
+pub(crate) struct Halt(pub(crate) String);
+
+/// What all connections of the engine share.
+pub(crate) struct Application {
+    ledger: Ledger,
+    /// Those who wait for this node's answer.
+    waiting: Waiting,
+    notes: Arc<Notes>,
+    signer: Signer,
+    clock: Clock,
+    /// The head the last block left; the store has it too, but every check asks for it.
+    head: Mutex<Arc<Head>>,
+    doubts: Doubts,
+}
+
+/// What an application is made of.
+#[derive(Clone)]
+pub(crate) struct Parts {
+    pub(crate) ledger: Ledger,
+    pub(crate) waiting: Waiting,
+    pub(crate) notes: Arc<Notes>,
+    pub(crate) signer: Signer,
+    pub(crate) clock: Clock,
+}
+
+impl Application {
+    /// Goes on where the ledger stands.
+    pub(crate) fn new(parts: Parts) -> Result<Self> {
+        let head = parts.ledger.head()?;
+        parts
+            .notes
+            .begin(head.clone(), signers(&parts.ledger, &head)?)?;
+        Ok(Self {
+            ledger: parts.ledger,
+            waiting: parts.waiting,
+            notes: parts.notes,
+            signer: parts.signer,
+            clock: parts.clock,
+            head: Mutex::new(Arc::new(head)),
+            doubts: Doubts::default(),
+        })
+    }
+
+    /// Where this node stands: the engine brings the blocks after it.
+    pub(crate) fn info(&self) -> std::result::Result<response::Info, Halt> {
+        let head = self.head();
+        Ok(response::Info {
+            data: self.ledger.machine().network().to_string(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            app_version: 0,
+            last_block_height: answers::height(head.height)?,
+            last_block_app_hash: answers::app_hash(&head)?,
+        })
+    }
+
+    /// Whether a transaction may wait for a block. One that waits already is judged again only where the last block
+    /// may have changed the answer.
+    pub(crate) fn check(&self, request: &request::CheckTx) -> response::CheckTx {
+        let transaction = match Transaction::from_bytes(&request.tx) {
+            Ok(transaction) => transaction,
+            Err(malformed) => {
+                return not_checked(Code::Malformed, "malformed", malformed.to_string());
+            }
+        };
+        let waits_already = request.kind == CheckTxKind::Recheck;
+        if waits_already && !self.doubts.about(&transaction) {
+            return checked();
+        }
+        self.judge(&transaction, &request.tx)
+    }
+
+    /// What the machine says of a transaction now; who waits for it with these bytes is told a refusal.
+    fn judge(&self, transaction: &Transaction, bytes: &Bytes) -> response::CheckTx {
+        let at = (&*self.head(), self.clock.now());
+        let checked_now = self.ledger.machine().check(transaction, at, &self.ledger);
+        match checked_now {
+            Ok(None) => {
+                self.doubts.settle(transaction);
+                checked()
+            }
+            Ok(Some(receipt)) => {
+                self.waiting.logged(&receipt);
+                not_checked(Code::Known, "known", "it is in the log already".to_owned())
+            }
+            Err(CheckError::Refused(refusal)) => {
+                self.refuse(transaction, bytes, &refused(&refusal));
+                not_checked(Code::Refused, refusal.code(), refusal.to_string())
+            }
+            Err(CheckError::State(error)) => {
+                self.refuse(transaction, bytes, &Error::internal(&error));
+                not_checked(Code::Failed, "state", error.to_string())
+            }
+        }
+    }
+
+    fn refuse(&self, transaction: &Transaction, bytes: &Bytes, error: &Error) {
+        if !self.waiting.is_empty() {
+            self.waiting
+                .refused((&transaction.hash(), &sha256(bytes)), error);
+        }
+    }
+
+    fn head(&self) -> Arc<Head> {
+        self.head
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    fn stands_at(&self, head: Head) {
+        *self.head.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(head);
+    }
+}
+
+#[cfg(test)]
+mod tests;

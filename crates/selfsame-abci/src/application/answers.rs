@@ -1,0 +1,85 @@
+//! Answers in the engine's types.
+
+use std::num::NonZeroU32;
+
+use bytes::Bytes;
+use selfsame_crypto::time::UnixTime;
+use selfsame_registry::{Head, Receipt, Refusal};
+use tendermint::abci::response::CheckTx;
+use tendermint::abci::types::ExecTxResult;
+use tendermint::{AppHash, block};
+
+use super::Halt;
+
+/// Why a transaction does not count, for the engine: all validators answer alike, so it is in the block's header.
+#[derive(Clone, Copy)]
+pub(super) enum Code {
+    /// No transaction of ours.
+    Malformed = 1,
+    /// The machine refuses it; the code space says why.
+    Refused = 2,
+    /// It is in the log already.
+    Known = 3,
+    /// This node could not judge it.
+    Failed = 4,
+}
+
+impl From<Code> for tendermint::abci::Code {
+    fn from(code: Code) -> Self {
+        NonZeroU32::new(code as u32).map_or(Self::Ok, Self::Err)
+    }
+}
+
+/// A transaction that may wait.
+pub(super) fn checked() -> CheckTx {
+    CheckTx::default()
+}
+
+/// A transaction that may not.
+pub(super) fn not_checked(code: Code, name: &str, reason: String) -> CheckTx {
+    CheckTx {
+        code: code.into(),
+        codespace: name.to_owned(),
+        log: reason,
+        ..CheckTx::default()
+    }
+}
+
+/// A transaction's result: the number in the log, eight bytes, or why it has none.
+pub(super) fn executed(result: Option<&Result<Receipt, Refusal>>) -> ExecTxResult {
+    let (code, name, reason) = match result {
+        Some(Ok(receipt)) => {
+            return ExecTxResult {
+                data: Bytes::copy_from_slice(&receipt.seq_no.to_be_bytes()),
+                ..ExecTxResult::default()
+            };
+        }
+        Some(Err(refusal)) => (Code::Refused, refusal.code(), refusal.to_string()),
+        None => (
+            Code::Malformed,
+            "malformed",
+            "no transaction of this registry".to_owned(),
+        ),
+    };
+    ExecTxResult {
+        code: code.into(),
+        codespace: name.to_owned(),
+        log: reason,
+        ..ExecTxResult::default()
+    }
+}
+
+/// A height in the engine's type.
+pub(super) fn height(height: u64) -> Result<block::Height, Halt> {
+    block::Height::try_from(height).map_err(|error| Halt(format!("height {height}: {error}")))
+}
+
+/// The digest validators agree on.
+pub(super) fn app_hash(head: &Head) -> Result<AppHash, Halt> {
+    AppHash::try_from(head.app_hash().to_vec()).map_err(|error| Halt(error.to_string()))
+}
+
+/// A header's time in whole seconds.
+pub(super) fn seconds(time: tendermint::Time) -> UnixTime {
+    UnixTime(u64::try_from(time.unix_timestamp()).unwrap_or(0))
+}

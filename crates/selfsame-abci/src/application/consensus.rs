@@ -1,0 +1,344 @@
+//! The engine's consensus connection: one request at a time, from the first block to the last.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use selfsame_app::Error;
+use selfsame_app::registry::refused;
+use selfsame_crypto::hash::sha256;
+use selfsame_proof::read::Handover;
+use selfsame_proof::validators::{STATE_KEY, ValidatorSet};
+use selfsame_registry::{Applied, Block, Machine, Receipt, Refusal, Transaction};
+use tendermint::abci::types::ExecTxResult;
+use tendermint::abci::{request, response};
+use tendermint::v0_38::abci::request::FinalizeBlock;
+
+use super::answers::{app_hash, executed, height, seconds};
+use super::validators::{changed, powers, updates};
+use super::{Application, Halt};
+use crate::files::app_state;
+use crate::notes::Address;
+
+/// So many transactions are proposed at most: more would make the other validators wait for their judging.
+const PROPOSED_MAX: usize = 1_024;
+/// What a transaction costs in a block beside its bytes: a tag and a length.
+const FRAME_BYTES: usize = 6;
+/// The length of an Ed25519 signature, which is all that a vote extension is.
+const SIGNATURE_BYTES: usize = 64;
+
+/// A decided block that is not stored yet.
+struct Decided {
+    transactions: Vec<Transaction>,
+    /// The digests of their bytes.
+    digests: Vec<[u8; 32]>,
+    applied: Applied,
+    /// The validators after it, where it changed them.
+    validators: Option<ValidatorSet>,
+}
+
+/// The consensus connection's part of the application.
+pub(crate) struct Consensus {
+    application: Arc<Application>,
+    /// The validators in the state, who vote from the height after the next on.
+    validators: ValidatorSet,
+    /// The last block that changed them.
+    changed_at: u64,
+    decided: Option<Decided>,
+}
+
+impl Consensus {
+    /// The part that goes with an application.
+    pub(crate) fn new(application: Arc<Application>) -> selfsame_app::Result<Self> {
+        let ledger = &application.ledger;
+        let validators = ledger.machine().validators(ledger);
+        let changes = ledger.machine().validator_changes(ledger, 1);
+        let changes = changes.map_err(Error::internal)?;
+        Ok(Self {
+            validators: validators.map_err(Error::internal)?,
+            changed_at: changes.last().map_or(0, |change| change.receipt.height),
+            application,
+            decided: None,
+        })
+    }
+
+    /// Begins the network: the engine's genesis must be made from ours.
+    pub(crate) fn init(&self, request: &request::InitChain) -> Result<response::InitChain, Halt> {
+        let genesis = self.application.ledger.genesis();
+        if request.app_state_bytes != app_state(genesis).into_bytes() {
+            return Err(Halt(
+                "the engine's genesis carries another registry's genesis than this node".to_owned(),
+            ));
+        }
+        let head = self.application.head();
+        if head.height != 0 {
+            return Err(Halt(format!(
+                "the engine begins, but the ledger is at height {}; its data folder was lost",
+                head.height
+            )));
+        }
+        let extended = request.consensus_params.abci.vote_extensions_enable_height;
+        if extended.map(|height| height.value()) != Some(1) {
+            return Err(Halt(
+                "the engine's genesis does not ask for vote extensions from height 1".to_owned(),
+            ));
+        }
+        self.has_our_validators(request)?;
+        Ok(response::InitChain {
+            consensus_params: None,
+            validators: Vec::new(),
+            app_hash: app_hash(&head)?,
+        })
+    }
+
+    fn has_our_validators(&self, request: &request::InitChain) -> Result<(), Halt> {
+        let theirs = request.validators.iter();
+        let theirs: BTreeMap<Vec<u8>, u64> = theirs
+            .map(|update| (update.pub_key.to_bytes(), update.power.value()))
+            .collect();
+        let ours = powers(&self.validators);
+        if ours == theirs {
+            return Ok(());
+        }
+        Err(Halt(
+            "the engine's genesis names other validators than the registry's".to_owned(),
+        ))
+    }
+
+    /// Chooses from what waits: what fits, and what the machine would accept in this order at this time.
+    pub(crate) fn prepare(&self, request: request::PrepareProposal) -> Vec<Bytes> {
+        let mut room = usize::try_from(request.max_tx_bytes).unwrap_or(0);
+        let mut chosen = Vec::new();
+        for bytes in request.txs.into_iter().take(PROPOSED_MAX) {
+            let Some(left) = room.checked_sub(bytes.len().saturating_add(FRAME_BYTES)) else {
+                break;
+            };
+            if let Ok(transaction) = Transaction::from_bytes(&bytes) {
+                room = left;
+                chosen.push((bytes, transaction));
+            }
+        }
+        let (bytes, transactions): (Vec<Bytes>, Vec<Transaction>) = chosen.into_iter().unzip();
+        let applied = match self.apply(&transactions, request.time) {
+            Ok(applied) => applied,
+            Err(halt) => {
+                tracing::error!(reason = halt.0, "no block can be proposed");
+                return Vec::new();
+            }
+        };
+        let mut proposed = vec![false; bytes.len()];
+        for index in &applied.logged {
+            if let Some(proposed) = proposed.get_mut(*index) {
+                *proposed = true;
+            }
+        }
+        let all = bytes.into_iter().zip(&transactions).zip(proposed);
+        all.filter_map(|((bytes, transaction), proposed)| {
+            if !proposed {
+                self.application.doubts.left_out(transaction);
+            }
+            proposed.then_some(bytes)
+        })
+        .collect()
+    }
+
+    /// Accepts a proposal of transactions that can be read; whether they count, the machine says when it is decided.
+    pub(crate) fn process(&self, request: &request::ProcessProposal) -> response::ProcessProposal {
+        let readable = |bytes: &Bytes| Transaction::from_bytes(bytes).is_ok();
+        if request.txs.iter().all(readable) {
+            return response::ProcessProposal::Accept;
+        }
+        tracing::warn!(height = %request.height, proposer = %request.proposer_address, "a proposal holds what is no transaction; it is rejected");
+        response::ProcessProposal::Reject
+    }
+
+    /// Applies a decided block. Nothing is stored before the engine asks for that.
+    pub(crate) fn finalize(
+        &mut self,
+        request: &FinalizeBlock,
+    ) -> Result<response::FinalizeBlock, Halt> {
+        let next = self.application.head().height.saturating_add(1);
+        if request.height.value() != next {
+            return Err(Halt(format!(
+                "the engine decided height {}, but height {next} follows in the ledger",
+                request.height
+            )));
+        }
+        // Two thirds of the validators accepted the proposal, so all can be read; if not, all skip the same.
+        let read = request.txs.iter().map(|bytes| {
+            let transaction = Transaction::from_bytes(bytes).ok()?;
+            Some((transaction, sha256(bytes)))
+        });
+        let read: Vec<Option<_>> = read.collect();
+        let readable: Vec<bool> = read.iter().map(Option::is_some).collect();
+        let (transactions, digests): (Vec<_>, Vec<_>) = read.into_iter().flatten().unzip();
+        let applied = self.apply(&transactions, request.time)?;
+        let tx_results = results(&readable, &applied);
+        let app_hash = app_hash(&applied.head)?;
+        let validators = changed(&applied)?;
+        let validator_updates = match &validators {
+            Some(after) => updates(&self.validators, after)?,
+            None => Vec::new(),
+        };
+        self.decided = Some(Decided {
+            transactions,
+            digests,
+            applied,
+            validators,
+        });
+        Ok(response::FinalizeBlock {
+            events: Vec::new(),
+            tx_results,
+            validator_updates,
+            consensus_param_updates: None,
+            app_hash,
+        })
+    }
+
+    fn apply(&self, transactions: &[Transaction], time: tendermint::Time) -> Result<Applied, Halt> {
+        let (ledger, head) = (&self.application.ledger, self.application.head());
+        let block = Block {
+            time: seconds(time).max(head.time),
+            transactions,
+        };
+        let machine: &Machine = ledger.machine();
+        machine
+            .apply(&head, &block, (ledger, ledger))
+            .map_err(|error| Halt(error.to_string()))
+    }
+
+    /// Stores the decided block, then tells those who wait for what is in it.
+    pub(crate) async fn commit(&mut self) -> Result<response::Commit, Halt> {
+        let Some(decided) = self.decided.take() else {
+            return Err(Halt(
+                "the engine wants a block stored that it has not decided".to_owned(),
+            ));
+        };
+        let Decided {
+            transactions,
+            digests,
+            applied,
+            validators,
+        } = decided;
+        let application = self.application.clone();
+        let handover = self.handover()?;
+        let stored = application
+            .ledger
+            .append_and(&transactions, &applied, handover.as_ref());
+        let stored = stored.await;
+        stored.map_err(|error| {
+            Halt(format!(
+                "block {} could not be stored: {}",
+                applied.head.height, error.reason
+            ))
+        })?;
+        let signers = self.validators.clone();
+        let stored_at = applied.head.height;
+        let noted = application.notes.begin(applied.head.clone(), signers);
+        noted.map_err(|error| Halt(error.reason))?;
+        if let Some(validators) = validators {
+            if validators != self.validators {
+                self.changed_at = stored_at;
+            }
+            self.validators = validators;
+        }
+        application.stands_at(applied.head);
+        let logged = applied.logged.iter();
+        application
+            .doubts
+            .after(logged.filter_map(|index| transactions.get(*index)));
+        for ((transaction, digest), result) in
+            transactions.iter().zip(&digests).zip(&applied.results)
+        {
+            self.tell((&transaction.hash(), digest), result);
+        }
+        // Every block is kept: a node that joins late has no other way to them yet.
+        Ok(response::Commit {
+            data: Bytes::new(),
+            retain_height: height(0)?,
+        })
+    }
+
+    /// Where the last block changed the validators: its checkpoint, which those before have signed in the votes for
+    /// the next block, and the proof that it has the new ones.
+    fn handover(&self) -> Result<Option<Handover>, Halt> {
+        let application = &self.application;
+        let Some(noted) = application.notes.newest() else {
+            return Ok(None);
+        };
+        let height = application.head().height;
+        if height == 0 || self.changed_at != height || noted.head.height != height {
+            return Ok(None);
+        }
+        let proven = application
+            .ledger
+            .prove(STATE_KEY, noted.head.tree, &noted.text);
+        let proven = proven.map_err(|error| Halt(error.reason))?;
+        Ok(proven.map(|bundle| Handover {
+            note: bundle.note,
+            set: self.validators.clone(),
+            proof: bundle.proof,
+        }))
+    }
+
+    fn tell(&self, which: (&[u8; 32], &[u8; 32]), result: &Result<Receipt, Refusal>) {
+        match result {
+            Ok(receipt) => self.application.waiting.logged(receipt),
+            Err(refusal) => self.application.waiting.refused(which, &refused(refusal)),
+        }
+    }
+
+    /// Signs the checkpoint of the block before the one that is voted for.
+    pub(crate) async fn extend(
+        &self,
+        request: &request::ExtendVote,
+    ) -> Result<response::ExtendVote, Halt> {
+        let (before, bytes) = self.application.notes.to_sign();
+        if request.height.value() != before.saturating_add(1) {
+            return Err(Halt(format!(
+                "the engine votes for height {}, but the ledger is at {before}",
+                request.height
+            )));
+        }
+        let signer = &self.application.signer;
+        let signature = signer.sign(&bytes).await;
+        let signature = signature.map_err(|Error { reason, .. }| Halt(reason))?;
+        if !self.application.notes.add_own(&signer.name, &signature) {
+            return Err(Halt(format!(
+                "this node's key is not the checkpoint key of validator {}",
+                signer.name
+            )));
+        }
+        Ok(response::ExtendVote {
+            vote_extension: signature.into(),
+        })
+    }
+
+    /// Takes a peer's signature under the same checkpoint; a vote with a wrong one does not count.
+    pub(crate) fn verify(
+        &self,
+        request: &request::VerifyVoteExtension,
+    ) -> response::VerifyVoteExtension {
+        let notes = &self.application.notes;
+        let (before, _) = notes.to_sign();
+        let signature = &request.vote_extension;
+        let address: Option<Address> = request.validator_address.as_bytes().try_into().ok();
+        let good = request.height.value() == before.saturating_add(1)
+            && signature.len() == SIGNATURE_BYTES
+            && address.is_some_and(|address| notes.add(&address, signature));
+        if good {
+            return response::VerifyVoteExtension::Accept;
+        }
+        tracing::warn!(height = %request.height, validator = %request.validator_address, "a vote does not carry its validator's signature under the checkpoint");
+        response::VerifyVoteExtension::Reject
+    }
+}
+
+/// One result for each transaction of the block, in its order.
+fn results(readable: &[bool], applied: &Applied) -> Vec<ExecTxResult> {
+    let mut judged = applied.results.iter();
+    readable
+        .iter()
+        .map(|readable| executed(if *readable { judged.next() } else { None }))
+        .collect()
+}

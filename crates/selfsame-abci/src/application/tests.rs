@@ -1,0 +1,371 @@
+//! What the engine asks, asked without an engine.
+
+use std::path::Path;
+
+use selfsame_app::keys::Keys;
+use selfsame_app::registry::log_origin;
+use selfsame_crypto::seal::SealingKey;
+use selfsame_crypto::{KeyHandle, KeyType, PrivateKey};
+use selfsame_proof::checkpoint::Checkpoint;
+use selfsame_proof::note::SignedNote;
+use selfsame_registry::{Content, Genesis, Identifier, Machine, Operation, Rules, Unsigned};
+use selfsame_store::ledger::MemoryLedger;
+use selfsame_store::{Memory, Store, TenantId, Vault};
+use tendermint::abci::request::{
+    ExtendVote, FinalizeBlock, InitChain, PrepareProposal, ProcessProposal, VerifyVoteExtension,
+};
+use tendermint::abci::response;
+use tendermint::abci::types::CommitInfo;
+use tendermint::{Hash, Time, account, block};
+
+use super::*;
+use crate::files::{Addresses, Beginning, Home, Member, Network, app_state};
+use crate::notes::address_of;
+
+const BEGAN: i64 = 1_700_000_000;
+
+/// A network of three, of which this node is the first.
+struct World {
+    application: Arc<Application>,
+    consensus: Consensus,
+    genesis: Genesis,
+    homes: Vec<Home>,
+    _folder: tempfile::TempDir,
+}
+
+impl World {
+    async fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let genesis = network(folder.path());
+        let homes = ["a", "b", "c"].map(|name| Home::open(&folder.path().join(name)).unwrap());
+        let signer = signer(&homes[0]).await;
+        let machine = Arc::new(Machine::new(genesis.clone()));
+        let ledger = Ledger::open(Arc::new(MemoryLedger::new()), machine).unwrap();
+        let head = ledger.head().unwrap();
+        let notes = Notes::new(&genesis, head, genesis.validators().clone()).unwrap();
+        let parts = Parts {
+            ledger,
+            waiting: Waiting::new(8),
+            notes: Arc::new(notes),
+            signer,
+            clock: Clock::default(),
+        };
+        let application = Arc::new(Application::new(parts).unwrap());
+        Self {
+            consensus: Consensus::new(application.clone()).unwrap(),
+            application,
+            genesis,
+            homes: homes.into(),
+            _folder: folder,
+        }
+    }
+
+    fn creation(&self) -> Bytes {
+        let key = PrivateKey::generate(KeyType::Ed25519).unwrap();
+        self.signed(&key, &key)
+    }
+
+    fn signed(&self, of: &PrivateKey, by: &PrivateKey) -> Bytes {
+        let id = Identifier::of_key(of.public()).unwrap();
+        let content = Content::of_key("key-1", of.public().clone());
+        let network = self.genesis.network();
+        let unsigned = Unsigned::new(&network, id, 0, Operation::CreateDid(content));
+        let signature = by.sign(unsigned.signing_bytes()).unwrap();
+        let signed = unsigned.signed("key-1", &signature).unwrap();
+        signed.to_bytes().into()
+    }
+
+    async fn block(&mut self, height: u32, txs: Vec<Bytes>) -> response::FinalizeBlock {
+        let finalized = self.consensus.finalize(&decided(height, txs)).unwrap();
+        self.consensus.commit().await.unwrap();
+        finalized
+    }
+
+    fn stored(&self) -> Head {
+        self.application.ledger.head().unwrap()
+    }
+
+    /// A vote of another validator, signed by the key of that node.
+    fn vote(&self, height: u32, node: usize, key_of: usize) -> VerifyVoteExtension {
+        let validator = &self.genesis.validators().validators()[node];
+        let origin = log_origin(&self.genesis.network());
+        let checkpoint: Checkpoint = self.stored().checkpoint(&origin);
+        let text = checkpoint.to_note().unwrap();
+        let key = self.homes[key_of].checkpoint_key().unwrap();
+        VerifyVoteExtension {
+            hash: Hash::None,
+            validator_address: account::Id::new(address_of(validator.consensus.as_ref().unwrap())),
+            height: block::Height::from(height),
+            vote_extension: key.sign(text.signing_bytes()).unwrap().into(),
+        }
+    }
+}
+
+fn network(at: &Path) -> Genesis {
+    let addresses = Addresses {
+        p2p: ([127, 0, 0, 1], 1).into(),
+        rpc: ([127, 0, 0, 1], 2).into(),
+    };
+    let members = ["a", "b", "c"].map(|name| Member {
+        name: name.to_owned(),
+        addresses,
+    });
+    let beginning = Beginning {
+        name: "test".to_owned(),
+        time: answers::seconds(time(0)),
+        rules: Rules::default(),
+        authorities: Vec::new(),
+    };
+    let network = Network::create(at, beginning, &members).unwrap();
+    network.genesis().clone()
+}
+
+async fn signer(home: &Home) -> Signer {
+    let vault = Vault::from_master(SealingKey::from_bytes([7; 32]));
+    let store = Store::open(Arc::new(Memory::new()), vault).await.unwrap();
+    let (keys, tenant) = (Keys::new(store), TenantId::parse("registry").unwrap());
+    let key = home.checkpoint_key().unwrap();
+    let handle = KeyHandle::of(key.public());
+    keys.import(&tenant, key).await.unwrap();
+    Signer {
+        name: home.name().to_owned(),
+        keys,
+        tenant,
+        key: handle,
+    }
+}
+
+fn time(after: i64) -> Time {
+    Time::from_unix_timestamp(BEGAN + after, 0).unwrap()
+}
+
+fn decided(height: u32, txs: Vec<Bytes>) -> FinalizeBlock {
+    FinalizeBlock {
+        txs,
+        decided_last_commit: CommitInfo {
+            round: 0_u16.into(),
+            votes: Vec::new(),
+        },
+        misbehavior: Vec::new(),
+        hash: Hash::None,
+        height: height.into(),
+        time: time(i64::from(height)),
+        next_validators_hash: Hash::None,
+        proposer_address: account::Id::new([0; 20]),
+    }
+}
+
+fn proposed(txs: Vec<Bytes>) -> ProcessProposal {
+    let block = decided(1, txs);
+    ProcessProposal {
+        txs: block.txs,
+        proposed_last_commit: None,
+        misbehavior: Vec::new(),
+        hash: Hash::None,
+        height: block.height,
+        time: block.time,
+        next_validators_hash: Hash::None,
+        proposer_address: block.proposer_address,
+    }
+}
+
+fn waiting(txs: Vec<Bytes>, max_tx_bytes: usize) -> PrepareProposal {
+    let block = decided(1, txs);
+    PrepareProposal {
+        max_tx_bytes: i64::try_from(max_tx_bytes).unwrap(),
+        txs: block.txs,
+        local_last_commit: None,
+        misbehavior: Vec::new(),
+        height: block.height,
+        time: block.time,
+        next_validators_hash: Hash::None,
+        proposer_address: block.proposer_address,
+    }
+}
+
+fn beginning(world: &World, app_state: String) -> InitChain {
+    let file = world.homes[0].engine().join("config/genesis.json");
+    let file: serde_json::Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
+    let mut params = file["consensus_params"].clone();
+    // The engine's file and the protocol's types write the same numbers differently.
+    params["abci"]["vote_extensions_enable_height"] = serde_json::json!("1");
+    let validators = world.genesis.validators();
+    let nobody = selfsame_proof::validators::ValidatorSet::new(vec![
+        selfsame_proof::validators::Validator {
+            consensus: None,
+            ..validators.validators()[0].clone()
+        },
+    ]);
+    InitChain {
+        time: time(0),
+        chain_id: "test".to_owned(),
+        consensus_params: serde_json::from_value(params).unwrap(),
+        validators: validators::updates(&nobody.unwrap(), validators).unwrap(),
+        app_state_bytes: app_state.into(),
+        initial_height: 1_u32.into(),
+    }
+}
+
+#[tokio::test]
+async fn a_network_begins_with_our_genesis_and_our_validators_only() {
+    let world = World::new().await;
+    let good = beginning(&world, app_state(&world.genesis));
+    assert!(world.consensus.init(&good).is_ok());
+    let other = World::new().await;
+    let foreign = beginning(&world, app_state(&other.genesis));
+    assert!(
+        world
+            .consensus
+            .init(&foreign)
+            .unwrap_err()
+            .0
+            .contains("another registry's genesis")
+    );
+    let mut fewer = good;
+    fewer.validators.pop();
+    assert!(
+        world
+            .consensus
+            .init(&fewer)
+            .unwrap_err()
+            .0
+            .contains("other validators")
+    );
+}
+
+#[tokio::test]
+async fn a_decided_block_is_stored_when_the_engine_asks_for_it_and_not_before() {
+    let mut world = World::new().await;
+    let block = decided(1, vec![world.creation(), world.creation()]);
+    let finalized = world.consensus.finalize(&block).unwrap();
+    assert_eq!(world.stored().height, 0);
+    // Asked again, as after a crash, it says the same.
+    assert_eq!(world.consensus.finalize(&block).unwrap(), finalized);
+    world.consensus.commit().await.unwrap();
+    let head = world.stored();
+    assert_eq!((head.height, head.log.size()), (1, 2));
+    assert_eq!(finalized.app_hash.as_bytes(), head.app_hash());
+    assert!(world.consensus.commit().await.is_err());
+    assert!(world.consensus.finalize(&decided(3, Vec::new())).is_err());
+}
+
+#[tokio::test]
+async fn an_empty_block_leaves_what_the_validators_agree_on_as_it_was() {
+    let mut world = World::new().await;
+    let creation = world.creation();
+    let before = world.block(1, vec![creation]).await.app_hash;
+    assert_eq!(world.block(2, Vec::new()).await.app_hash, before);
+    assert_eq!(world.stored().height, 2);
+}
+
+#[tokio::test]
+async fn what_is_refused_in_a_block_has_a_code_and_is_not_in_the_log() {
+    let mut world = World::new().await;
+    let (key, other) = (
+        PrivateKey::generate(KeyType::Ed25519).unwrap(),
+        PrivateKey::generate(KeyType::Ed25519).unwrap(),
+    );
+    let txs = vec![
+        world.signed(&key, &other),
+        Bytes::from_static(b"garbage"),
+        world.signed(&key, &key),
+    ];
+    let results = world.block(1, txs).await.tx_results;
+    let codes: Vec<u32> = results.iter().map(|result| result.code.value()).collect();
+    assert_eq!(codes, [2, 1, 0]);
+    assert_eq!(results[0].codespace, "bad_signature");
+    assert_eq!(
+        results[2].data,
+        Bytes::copy_from_slice(&1_u64.to_be_bytes())
+    );
+    assert_eq!(world.stored().log.size(), 1);
+}
+
+#[tokio::test]
+async fn a_proposal_holds_what_fits_and_what_the_machine_would_accept() {
+    let world = World::new().await;
+    let (key, other) = (
+        PrivateKey::generate(KeyType::Ed25519).unwrap(),
+        PrivateKey::generate(KeyType::Ed25519).unwrap(),
+    );
+    let (good, forged) = (world.signed(&key, &key), world.signed(&key, &other));
+    let txs = vec![
+        forged,
+        Bytes::from_static(b"garbage"),
+        good.clone(),
+        good.clone(),
+    ];
+    let room = 1 << 20;
+    assert_eq!(
+        world.consensus.prepare(waiting(txs, room)),
+        std::slice::from_ref(&good)
+    );
+    let second = world.creation();
+    let both = vec![good.clone(), second];
+    assert_eq!(
+        world.consensus.prepare(waiting(both, good.len() + 10)),
+        [good]
+    );
+}
+
+#[tokio::test]
+async fn a_proposal_with_what_is_no_transaction_is_rejected() {
+    let world = World::new().await;
+    let good = world.creation();
+    let process = |txs| world.consensus.process(&proposed(txs));
+    assert_eq!(
+        process(vec![good.clone()]),
+        response::ProcessProposal::Accept
+    );
+    let oversized = Bytes::from(vec![0x82; 1 << 20]);
+    for bad in [Bytes::from_static(b"garbage"), Bytes::new(), oversized] {
+        let answer = process(vec![good.clone(), bad]);
+        assert_eq!(answer, response::ProcessProposal::Reject);
+    }
+}
+
+#[tokio::test]
+async fn votes_complete_the_checkpoint_of_the_block_before_and_a_wrong_signature_does_not_count() {
+    let mut world = World::new().await;
+    let creation = world.creation();
+    world.block(1, vec![creation]).await;
+    let block = decided(2, Vec::new());
+    let own = ExtendVote {
+        hash: Hash::None,
+        height: block.height,
+        time: block.time,
+        txs: Vec::new(),
+        proposed_last_commit: None,
+        misbehavior: Vec::new(),
+        next_validators_hash: Hash::None,
+        proposer_address: block.proposer_address,
+    };
+    assert_eq!(
+        world
+            .consensus
+            .extend(&own)
+            .await
+            .unwrap()
+            .vote_extension
+            .len(),
+        64
+    );
+    let verify = |vote: &VerifyVoteExtension| {
+        world.consensus.verify(vote) == response::VerifyVoteExtension::Accept
+    };
+    assert!(verify(&world.vote(2, 1, 1)));
+    assert!(!verify(&world.vote(2, 2, 1)), "signed by another's key");
+    assert!(!verify(&world.vote(3, 2, 2)), "of another height");
+    assert!(
+        world.application.notes.newest().is_none(),
+        "two of three are not enough"
+    );
+    assert!(verify(&world.vote(2, 2, 2)));
+    assert!(verify(&world.vote(2, 2, 2)), "the same vote again");
+    let noted = world.application.notes.newest().unwrap();
+    assert_eq!((noted.head.height, noted.signers.len()), (1, 3));
+    let note = SignedNote::parse(&noted.text).unwrap();
+    let origin = log_origin(&world.genesis.network());
+    let agreed = Checkpoint::agreed(&note, &origin, world.genesis.validators()).unwrap();
+    assert_eq!(agreed.standing, world.stored().standing());
+}

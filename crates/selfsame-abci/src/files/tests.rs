@@ -1,0 +1,109 @@
+//! What a new network's folders hold.
+
+use std::os::unix::fs::PermissionsExt as _;
+
+use selfsame_crypto::encoding::base64_decode;
+use serde_json::Value;
+
+use super::*;
+
+fn members(count: u16) -> Vec<Member> {
+    let member = |n: u16| Member {
+        name: format!("node-{n}"),
+        addresses: Addresses {
+            p2p: SocketAddr::from(([127, 0, 0, 1], 26_000 + 2 * n)),
+            rpc: SocketAddr::from(([127, 0, 0, 1], 26_001 + 2 * n)),
+        },
+    };
+    (1..=count).map(member).collect()
+}
+
+fn create(at: &Path, count: u16) -> Result<Network> {
+    let beginning = Beginning {
+        name: "test".to_owned(),
+        time: UnixTime(1_700_000_000),
+        rules: Rules::default(),
+        authorities: Vec::new(),
+    };
+    Network::create(at, beginning, &members(count))
+}
+
+fn json(path: &Path) -> Value {
+    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+}
+
+#[test]
+fn every_node_begins_with_the_same_geneses_and_keys_of_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let network = create(folder.path(), 4).unwrap();
+    let homes: Vec<Home> = network
+        .homes()
+        .iter()
+        .map(|path| Home::open(path).unwrap())
+        .collect();
+    let engine_genesis = |home: &Home| json(&home.engine().join("config/genesis.json"));
+    let first = engine_genesis(&homes[0]);
+    assert_eq!(first["validators"].as_array().unwrap().len(), 4);
+    for home in &homes {
+        assert_eq!(home.genesis(), network.genesis());
+        assert_eq!(engine_genesis(home), first);
+        let app_state = &engine_genesis(home)["app_state"];
+        assert_eq!(app_state.to_string(), app_state_of(&network));
+        let key = home.checkpoint_key().unwrap();
+        let mut validators = home.genesis().validators().validators().iter();
+        let own = validators.find(|one| one.name == home.name()).unwrap();
+        assert_eq!(key.public(), &own.key);
+
+        let validator = json(&home.engine().join("config/priv_validator_key.json"));
+        let consensus = own.consensus.as_ref().unwrap();
+        assert_eq!(
+            base64_decode(validator["pub_key"]["value"].as_str().unwrap()).unwrap(),
+            consensus.bytes()
+        );
+        let private = base64_decode(validator["priv_key"]["value"].as_str().unwrap()).unwrap();
+        assert_eq!((private.len(), &private[32..]), (64, consensus.bytes()));
+    }
+}
+
+fn app_state_of(network: &Network) -> String {
+    app_state(network.genesis())
+}
+
+#[test]
+fn secrets_are_readable_by_their_owner_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let network = create(folder.path(), 1).unwrap();
+    let home = &network.homes()[0];
+    let mode = |path: &str| {
+        let metadata = std::fs::metadata(home.join(path)).unwrap();
+        metadata.permissions().mode() & 0o777
+    };
+    assert_eq!(mode(""), 0o700);
+    for secret in [
+        "checkpoint.key",
+        "engine/config/priv_validator_key.json",
+        "engine/config/node_key.json",
+    ] {
+        assert_eq!(mode(secret), 0o600, "{secret}");
+    }
+}
+
+#[test]
+fn a_network_is_never_written_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let network = create(folder.path(), 1).unwrap();
+    let before = std::fs::read(network.homes()[0].join("checkpoint.key")).unwrap();
+    let again = create(folder.path(), 1).err().unwrap();
+    assert_eq!(again.kind, selfsame_app::ErrorKind::Conflict);
+    let after = std::fs::read(network.homes()[0].join("checkpoint.key")).unwrap();
+    assert_eq!(before, after);
+}
+
+#[test]
+fn a_folder_too_deep_for_a_socket_is_refused_with_a_hint() {
+    let folder = tempfile::tempdir().unwrap();
+    let deep = folder.path().join("a".repeat(100));
+    let network = create(&deep, 1).unwrap();
+    let refused = Home::open(&network.homes()[0]).unwrap().socket();
+    assert!(refused.unwrap_err().hint.is_some());
+}

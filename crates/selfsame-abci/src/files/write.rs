@@ -1,0 +1,45 @@
+//! Files and folders that are made once and never written over.
+
+use std::fs::{DirBuilder, OpenOptions};
+use std::io::{ErrorKind as Io, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::Path;
+
+use selfsame_app::{Error, ErrorKind, Result};
+
+/// A folder for this user alone; the ones above it are made where they are missing.
+pub(super) fn folder(path: &Path) -> Result<()> {
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
+    made.map_err(|error| failed(path, &error))
+}
+
+/// A file that everybody may read.
+pub(super) fn public(path: &Path, bytes: &[u8]) -> Result<()> {
+    write(path, bytes, 0o644)
+}
+
+/// A file for this user alone.
+pub(super) fn secret(path: &Path, bytes: &[u8]) -> Result<()> {
+    write(path, bytes, 0o600)
+}
+
+fn write(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
+    let mut options = OpenOptions::new();
+    let opened = options.write(true).create_new(true).mode(mode).open(path);
+    let written = opened.and_then(|mut file| {
+        file.write_all(bytes)?;
+        file.sync_all()
+    });
+    written.map_err(|error| failed(path, &error))
+}
+
+fn failed(path: &Path, error: &std::io::Error) -> Error {
+    match error.kind() {
+        Io::AlreadyExists => Error::new(
+            ErrorKind::Conflict,
+            format!("{} is there already", path.display()),
+        )
+        .with_hint("a network is made once; choose another folder"),
+        _ => Error::internal(format!("{}: {error}", path.display())),
+    }
+}

@@ -1,0 +1,20 @@
+//! The registry on CometBFT: the same machine, its transactions ordered by a network of validators.
+//!
+//! Owns: what the engine asks over its socket (ABCI 2.0), the engine's files and process, the validators'
+//! signatures under checkpoints. Does not own: the rules, the ledger's storage, consensus itself.
+
+mod application;
+mod engine;
+mod files;
+mod node;
+mod notes;
+mod pair;
+mod rpc;
+mod service;
+mod supervisor;
+mod waiting;
+
+pub use engine::Engine;
+pub use files::{Addresses, Beginning, Home, Member, Network};
+pub use node::{Node, Setup, Signer};
+pub use notes::Noted;

@@ -1,0 +1,314 @@
+//! A node: its half of the registry and its engine, kept running together.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use selfsame_app::clock::Clock;
+use selfsame_app::keys::Keys;
+use selfsame_app::registry::Registry;
+use selfsame_app::registry::ledger::Ledger;
+use selfsame_app::view::registry::{
+    RegistryDelegation, RegistryEntry, RegistryStatus, RegistryUse,
+};
+use selfsame_app::{Error, ErrorKind, Result};
+use selfsame_crypto::KeyHandle;
+use selfsame_crypto::hash::sha256;
+use selfsame_crypto::time::UnixTime;
+use selfsame_did::{Did, Options, Resolution};
+use selfsame_proof::read::Bundle;
+use selfsame_registry::{Machine, Receipt, Transaction};
+use selfsame_store::TenantId;
+use selfsame_store::ledger::LedgerStore;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use crate::application::{Parts, signers};
+use crate::engine::Engine;
+use crate::files::Home;
+use crate::notes::{Noted, Notes};
+use crate::pair::Pair;
+use crate::rpc::{Rpc, Taken, unavailable};
+use crate::waiting::{Place, Waiting};
+
+/// So many transactions wait at most; who comes then is told when to come back.
+const WAITING_MAX: usize = 8_192;
+/// How long a transaction waits for its block.
+const DEADLINE: Duration = Duration::from_secs(10);
+/// An engine that does not answer is asked again after this long.
+const AGAIN: Duration = Duration::from_millis(100);
+/// How long a read waits for the signatures under a block that was just stored.
+const SIGNING: Duration = Duration::from_secs(2);
+
+/// Who signs this node's checkpoints.
+#[derive(Clone)]
+pub struct Signer {
+    /// The validator's name.
+    pub name: String,
+    /// The key store.
+    pub keys: Keys,
+    /// Whose the key is.
+    pub tenant: TenantId,
+    /// The key.
+    pub key: KeyHandle,
+}
+
+impl Signer {
+    pub(crate) async fn sign(&self, bytes: &[u8]) -> Result<Vec<u8>> {
+        self.keys.sign(&self.tenant, &self.key, bytes).await
+    }
+}
+
+/// What a node is made of.
+pub struct Setup {
+    /// Its folder.
+    pub home: Home,
+    /// The engine's program.
+    pub engine: Engine,
+    /// The log and the state.
+    pub ledger: Arc<dyn LedgerStore>,
+    /// The key of its checkpoints.
+    pub signer: Signer,
+    /// The time transactions are checked at; blocks have the network's.
+    pub clock: Clock,
+    /// So many transactions may wait.
+    pub waiting_max: usize,
+    /// How long each may wait.
+    pub deadline: Duration,
+}
+
+impl Setup {
+    /// A node with the limits it has unless told otherwise.
+    #[must_use]
+    pub fn new(
+        (home, engine): (Home, Engine),
+        ledger: Arc<dyn LedgerStore>,
+        (signer, clock): (Signer, Clock),
+    ) -> Self {
+        Self {
+            home,
+            engine,
+            ledger,
+            signer,
+            clock,
+            waiting_max: WAITING_MAX,
+            deadline: DEADLINE,
+        }
+    }
+}
+
+/// A running node. [`Node::stop`] stops it and waits for that; dropped, it stops by itself.
+pub struct Node {
+    ledger: Ledger,
+    waiting: Waiting,
+    notes: Arc<Notes>,
+    rpc: Rpc,
+    signer: Signer,
+    deadline: Duration,
+    stop: watch::Sender<bool>,
+    running: tokio::sync::Mutex<Option<JoinHandle<()>>>,
+}
+
+impl Node {
+    /// Starts both halves. Reads work from the start, writes as soon as the engine has found enough of the others.
+    ///
+    /// # Errors
+    /// `BadRequest` if the folder can't be used, `Internal` if the ledger belongs to another network.
+    pub async fn start(setup: Setup) -> Result<Self> {
+        let machine = Arc::new(Machine::new(setup.home.genesis().clone()));
+        let ledger = Ledger::open(setup.ledger, machine)?.lagging();
+        let head = ledger.head()?;
+        tracing::info!(network = %ledger.machine().network(), node = setup.home.name(), height = head.height, size = head.log.size(), "registry opened");
+        let set = signers(&ledger, &head)?;
+        let notes = Notes::new(ledger.genesis(), head, set)?.kept_in(setup.home.note(), &ledger);
+        let node = Self {
+            rpc: Rpc::new(setup.home.rpc(), setup.waiting_max)?,
+            waiting: Waiting::new(setup.waiting_max),
+            notes: Arc::new(notes),
+            signer: setup.signer.clone(),
+            deadline: setup.deadline,
+            stop: watch::Sender::new(false),
+            running: tokio::sync::Mutex::default(),
+            ledger,
+        };
+        let pair = Pair {
+            socket: setup.home.socket()?,
+            engine: setup.engine,
+            parts: node.parts(&setup.clock),
+            home: setup.home,
+        };
+        // The first start is waited for, so that what can't work is said at once.
+        let socket = pair.listen()?;
+        let running = tokio::spawn(pair.run(socket, node.stop.subscribe()));
+        *node.running.lock().await = Some(running);
+        Ok(node)
+    }
+
+    /// Stops both halves; what was decided is stored before.
+    pub async fn stop(&self) {
+        self.stop.send_replace(true);
+        if let Some(running) = self.running.lock().await.take() {
+            // It ends by itself or has ended.
+            let _ = running.await;
+        }
+    }
+
+    /// The newest checkpoint that enough validators have signed, as far as this node has seen.
+    #[must_use]
+    pub fn noted(&self) -> Option<Arc<Noted>> {
+        self.notes.newest()
+    }
+
+    /// The ledger, for reads that come with proofs.
+    #[must_use]
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    fn parts(&self, clock: &Clock) -> Parts {
+        Parts {
+            ledger: self.ledger.clone(),
+            waiting: self.waiting.clone(),
+            notes: self.notes.clone(),
+            signer: self.signer.clone(),
+            clock: clock.clone(),
+        }
+    }
+
+    /// Hands a transaction in, again while the engine does not answer, and waits for its block.
+    async fn order(
+        &self,
+        place: &mut Place,
+        transaction: &Transaction,
+        bytes: &[u8],
+    ) -> Result<Receipt> {
+        let taken = loop {
+            match self.rpc.broadcast(bytes).await {
+                Err(error) if matches!(error.kind, ErrorKind::Unavailable { .. }) => {
+                    tokio::time::sleep(AGAIN).await;
+                }
+                taken => break taken?,
+            }
+        };
+        match taken {
+            Taken::Waits => place
+                .answer()
+                .await
+                .unwrap_or_else(|| Err(unavailable("the registry was stopped"))),
+            // The check that did not let it in has left its reason, but for a copy that was signed differently.
+            Taken::NotLetIn => place
+                .answered()
+                .unwrap_or_else(|| self.refusal(transaction)),
+        }
+    }
+
+    /// The machine's own words about a transaction the engine did not let in.
+    fn refusal(&self, transaction: &Transaction) -> Result<Receipt> {
+        use selfsame_registry::refusal::CheckError;
+        let head = self.ledger.head()?;
+        let at = (&head, head.time);
+        match self.ledger.machine().check(transaction, at, &self.ledger) {
+            Ok(Some(receipt)) => Ok(receipt),
+            Ok(None) => Err(unavailable("the registry did not take the transaction")),
+            Err(CheckError::Refused(refusal)) => Err(selfsame_app::registry::refused(&refusal)),
+            Err(CheckError::State(error)) => Err(Error::internal(error)),
+        }
+    }
+}
+
+#[async_trait]
+impl Registry for Node {
+    async fn genesis(&self) -> Result<Vec<u8>> {
+        Ok(self.ledger.genesis().to_bytes())
+    }
+
+    async fn submit(&self, transaction: &Transaction) -> Result<Receipt> {
+        let (bytes, hash) = (transaction.to_bytes(), transaction.hash());
+        // The place is taken before the ledger is looked into, so that no block can slip between.
+        let mut place = self.waiting.enter(hash, sha256(&bytes))?;
+        if let Some(receipt) = self.ledger.receipt(&hash)? {
+            return Ok(receipt);
+        }
+        let waited =
+            tokio::time::timeout(self.deadline, self.order(&mut place, transaction, &bytes));
+        waited.await.unwrap_or_else(|_| {
+            Err(unavailable(
+                "the network has not put the transaction into a block in time; too few validators may be reachable",
+            ))
+        })
+    }
+
+    async fn resolve(&self, did: &Did, options: &Options) -> Resolution {
+        self.ledger.resolve(did, options)
+    }
+
+    async fn status(&self) -> Result<RegistryStatus> {
+        let noted = self.notes.newest().ok_or_else(unsigned)?;
+        let verifier = self
+            .notes
+            .verifier(&self.signer.name)
+            .ok_or_else(|| Error::internal("this node is no validator"))?;
+        Ok(RegistryStatus {
+            network: self.ledger.machine().network().to_string(),
+            height: noted.head.height,
+            transactions: noted.head.log.size(),
+            checkpoint: noted.text.clone(),
+            verifier_key: verifier.to_string(),
+        })
+    }
+
+    async fn read(&self, key: &[u8], trusted_height: u64) -> Result<Bundle> {
+        let mut news = self.notes.subscribe();
+        // Who has just written wants to read it: the votes for the next block bring the signatures.
+        let up_to_date = async {
+            let (head, begun) = self.notes.last();
+            let signed = |noted: &Option<Arc<Noted>>| {
+                noted.as_ref().is_some_and(|noted| {
+                    noted.head.app_hash() == head.app_hash() || noted.head.height > head.height
+                })
+            };
+            let waited = tokio::time::timeout_at(begun + SIGNING, news.wait_for(signed));
+            drop(waited.await);
+        };
+        up_to_date.await;
+        let noted = self.noted().ok_or_else(unsigned)?;
+        let proven = self.ledger.prove(key, noted.head.tree, &noted.text)?;
+        let handovers = self.ledger.handovers(trusted_height, noted.head.height)?;
+        proven
+            .map(|bundle| Bundle {
+                handovers,
+                ..bundle
+            })
+            .ok_or_else(unsigned)
+    }
+
+    async fn entries(&self, first: u64, count: usize) -> Result<Vec<RegistryEntry>> {
+        self.ledger.entries(first, count)
+    }
+
+    async fn history(&self, did: &Did) -> Result<Vec<RegistryEntry>> {
+        self.ledger.history(did)
+    }
+
+    async fn used(
+        &self,
+        issuer: &Did,
+        digest: &[u8; 32],
+    ) -> Result<(Option<RegistryUse>, UnixTime)> {
+        // The others may be further than this node.
+        let as_of = self.ledger.head()?.time;
+        Ok((self.ledger.used(issuer, digest)?, as_of))
+    }
+
+    async fn delegation(&self, issuer: &Did, name: &str) -> Result<Option<RegistryDelegation>> {
+        self.ledger.delegation(issuer, name)
+    }
+}
+
+fn unsigned() -> Error {
+    let kind = ErrorKind::Unavailable { retry_after: 1 };
+    Error::new(
+        kind,
+        "not enough validators have signed the newest state yet",
+    )
+}

@@ -1,0 +1,88 @@
+//! Both halves of a node, started and stopped together.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use selfsame_app::Result;
+use tokio::sync::watch;
+
+use crate::application::{Application, Parts};
+use crate::engine::Engine;
+use crate::files::Home;
+use crate::service::Socket;
+use crate::supervisor::Process;
+
+/// How long both rest before they are started again, at first and at most.
+const REST: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(10));
+/// A pair that ran this long was healthy: it is started again at once.
+const HEALTHY: Duration = Duration::from_secs(60);
+
+/// What both are started from.
+pub(crate) struct Pair {
+    pub(crate) home: Home,
+    pub(crate) engine: Engine,
+    pub(crate) socket: PathBuf,
+    pub(crate) parts: Parts,
+}
+
+impl Pair {
+    /// Our half alone, at its socket.
+    pub(crate) fn listen(&self) -> Result<Socket> {
+        Socket::listen(&self.socket, Application::new(self.parts.clone())?)
+    }
+
+    /// Runs both until they are asked to stop.
+    pub(crate) async fn run(self, socket: Socket, mut stop: watch::Receiver<bool>) {
+        let mut rest = REST.0;
+        let mut listening: Result<Socket> = Ok(socket);
+        loop {
+            let began = tokio::time::Instant::now();
+            let ended = match listening {
+                Ok(socket) => self.once(socket, &mut stop).await,
+                Err(error) => Some(error.reason),
+            };
+            let Some(reason) = ended else {
+                return;
+            };
+            tracing::error!(%reason, "both halves of the node stopped and are started again");
+            if began.elapsed() > HEALTHY {
+                rest = REST.0;
+            }
+            tokio::select! {
+                () = tokio::time::sleep(rest) => {}
+                () = asked_to(&mut stop) => return,
+            }
+            rest = rest.saturating_mul(2).min(REST.1);
+            listening = self.listen();
+        }
+    }
+
+    /// Runs both until one ends, then ends the other. None if they were asked to stop.
+    async fn once(&self, mut socket: Socket, stop: &mut watch::Receiver<bool>) -> Option<String> {
+        let mut engine = match Process::start(&self.engine, &self.home.engine(), &self.socket) {
+            Ok(engine) => engine,
+            Err(error) => {
+                socket.stop().await;
+                return Some(error.reason);
+            }
+        };
+        let ended = tokio::select! {
+            halt = socket.halted() => {
+                engine.kill().await;
+                Some(halt.0)
+            }
+            ended = engine.ended() => Some(ended),
+            () = asked_to(stop) => {
+                engine.stop().await;
+                None
+            }
+        };
+        socket.stop().await;
+        ended
+    }
+}
+
+/// Until both halves are to stop, or nobody is left who could say so.
+async fn asked_to(stop: &mut watch::Receiver<bool>) {
+    drop(stop.wait_for(|stop| *stop).await);
+}

@@ -1,0 +1,187 @@
+//! This node's own engine, asked over its RPC: the one way in for transactions.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use selfsame_app::{Error, ErrorKind, Result};
+use selfsame_crypto::encoding::base64_encode;
+use selfsame_crypto::json::{self, Limits};
+use selfsame_net::{Authorization, Body, Call, Method, Net, NetError, Request, Settings};
+use serde::Deserialize;
+use serde_json::json;
+use url::Url;
+
+/// Calls under way at once; the engine allows 900 connections.
+const IN_FLIGHT: usize = 256;
+const TIMEOUT: Duration = Duration::from_secs(5);
+const MAX_BODY: usize = 256 * 1024;
+
+/// The engine's RPC.
+pub(crate) struct Rpc {
+    net: Net,
+    url: Url,
+}
+
+/// How the engine took a transaction.
+#[derive(Debug, Eq, PartialEq)]
+pub(crate) enum Taken {
+    /// It waits for a block.
+    Waits,
+    /// The application's check did not let it in.
+    NotLetIn,
+}
+
+#[derive(Deserialize)]
+struct Answer {
+    result: Option<Checked>,
+    error: Option<Failure>,
+}
+
+#[derive(Deserialize)]
+struct Checked {
+    code: u32,
+}
+
+#[derive(Deserialize)]
+struct Failure {
+    #[serde(default)]
+    message: String,
+    #[serde(default)]
+    data: String,
+}
+
+impl Rpc {
+    /// The RPC at this address of this machine, for so many who wait.
+    pub(crate) fn new(address: SocketAddr, waiting_max: usize) -> Result<Self> {
+        let url = Url::parse(&format!("http://{address}/")).map_err(Error::internal)?;
+        let settings = Settings {
+            own_origins: vec![url.origin()],
+            native_roots: false,
+            limits: selfsame_net::Limits {
+                max_body: MAX_BODY,
+                total_timeout: TIMEOUT,
+            },
+            max_redirects: 0,
+            max_in_flight: IN_FLIGHT,
+            max_waiting: waiting_max,
+            max_idle: IN_FLIGHT,
+            ..Settings::default()
+        };
+        let net = Net::new(settings).map_err(Error::internal)?;
+        Ok(Self { net, url })
+    }
+
+    /// Hands a transaction in; answers as soon as the application has checked it.
+    pub(crate) async fn broadcast(&self, transaction: &[u8]) -> Result<Taken> {
+        let body = json!({
+            "jsonrpc": "2.0",
+            "id": 1,
+            "method": "broadcast_tx_sync",
+            "params": { "tx": base64_encode(transaction) },
+        });
+        let call = Call {
+            method: Method::Post,
+            url: &self.url,
+            body: Body::Json(body.to_string().into_bytes()),
+            authorization: Authorization::None,
+            request: Request::default(),
+        };
+        let response = self
+            .net
+            .call(call)
+            .await
+            .map_err(|error| unreached(&error))?;
+        let answer: Answer = json::parse_as(
+            &response.body,
+            &Limits {
+                max_bytes: MAX_BODY,
+                ..Limits::default()
+            },
+        )
+        .map_err(|_| Error::upstream("the engine's answer is malformed"))?;
+        taken(&answer)
+    }
+}
+
+fn taken(answer: &Answer) -> Result<Taken> {
+    match answer {
+        Answer {
+            result: Some(checked),
+            ..
+        } if checked.code == 0 => Ok(Taken::Waits),
+        Answer {
+            result: Some(_), ..
+        } => Ok(Taken::NotLetIn),
+        Answer {
+            error: Some(failure),
+            ..
+        } => failed(failure),
+        _ => Err(Error::upstream("the engine's answer is malformed")),
+    }
+}
+
+/// The engine has no codes for these, only sentences.
+fn failed(failure: &Failure) -> Result<Taken> {
+    if failure.data.contains("tx already exists in cache") {
+        return Ok(Taken::Waits);
+    }
+    if failure.data.contains("mempool is full") {
+        let kind = ErrorKind::TooMany { retry_after: 1 };
+        return Err(Error::new(
+            kind,
+            "too many transactions wait for the registry",
+        ));
+    }
+    tracing::warn!(message = %failure.message, data = %failure.data, "the engine did not take a transaction");
+    Err(unavailable("the registry can't write at this moment"))
+}
+
+fn unreached(error: &NetError) -> Error {
+    if let NetError::Busy { retry_after } = error {
+        let kind = ErrorKind::TooMany {
+            retry_after: *retry_after,
+        };
+        return Error::new(kind, "too many transactions wait for the registry");
+    }
+    tracing::debug!(%error, "the engine can't be reached");
+    unavailable("the registry's engine does not run at this moment")
+}
+
+/// A write that may have happened or not; the same transaction again is safe.
+pub(crate) fn unavailable(reason: &str) -> Error {
+    Error::new(ErrorKind::Unavailable { retry_after: 2 }, reason)
+        .with_hint("send the same transaction again; if it was written, its receipt is the answer")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(body: &str) -> Result<Taken> {
+        taken(&serde_json::from_str(body).unwrap())
+    }
+
+    #[test]
+    fn the_engines_answers_are_understood() {
+        let good = r#"{"jsonrpc":"2.0","id":1,"result":{"code":0,"data":"","log":"","codespace":"","hash":"00"}}"#;
+        assert_eq!(read(good), Ok(Taken::Waits));
+        assert_eq!(read(r#"{"result":{"code":2}}"#), Ok(Taken::NotLetIn));
+        let known = r#"{"error":{"code":-32603,"message":"Internal error","data":"tx already exists in cache"}}"#;
+        assert_eq!(read(known), Ok(Taken::Waits));
+    }
+
+    #[test]
+    fn a_full_mempool_says_when_to_come_back() {
+        let full = r#"{"error":{"code":-32603,"message":"Internal error","data":"mempool is full: number of txs 3000 (max: 3000)"}}"#;
+        assert_eq!(
+            read(full).unwrap_err().kind,
+            ErrorKind::TooMany { retry_after: 1 }
+        );
+        let other = read(r#"{"error":{"code":-32603,"message":"Internal error","data":"EOF"}}"#);
+        assert!(matches!(
+            other.unwrap_err().kind,
+            ErrorKind::Unavailable { .. }
+        ));
+        assert_eq!(read("{}").unwrap_err().kind, ErrorKind::Upstream);
+    }
+}

@@ -1,0 +1,273 @@
+//! The engine's socket: four connections, each with its part of the application, on threads of their own.
+
+use std::future::Future;
+use std::path::{Path, PathBuf};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use selfsame_app::{Error, Result};
+use tendermint::abci::response::{
+    ApplySnapshotChunk, Echo, ListSnapshots, LoadSnapshotChunk, OfferSnapshot, PrepareProposal,
+    Query,
+};
+use tendermint::v0_38::abci::{
+    ConsensusRequest, ConsensusResponse, InfoRequest, InfoResponse, MempoolRequest,
+    MempoolResponse, SnapshotRequest, SnapshotResponse,
+};
+use tokio::sync::{Mutex, mpsc, oneshot};
+use tower::Service;
+use tower_abci::BoxError;
+use tower_abci::v038::Server;
+
+use crate::application::{Application, Consensus, Halt};
+
+/// Two: a block is judged on one while the other answers for the mempool.
+const THREADS: usize = 2;
+/// A block that is being stored is stored to the end before the socket is given up.
+const LAST_WORDS: Duration = Duration::from_secs(20);
+
+/// What the engine speaks to; stopped when dropped, after the block under way.
+pub(crate) struct Socket {
+    path: PathBuf,
+    stop: Option<oneshot::Sender<()>>,
+    /// Has a message when this half can't go on.
+    halted: mpsc::Receiver<Halt>,
+    ended: Option<oneshot::Receiver<()>>,
+}
+
+impl Socket {
+    /// Listens at `path`, in a folder that is nobody else's.
+    pub(crate) fn listen(path: &Path, application: Application) -> Result<Self> {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(THREADS)
+            .thread_name("abci")
+            .enable_all()
+            .build()
+            .map_err(Error::internal)?;
+        remove_stale(path)?;
+        let (halt, halted) = mpsc::channel(1);
+        let (stop, stopped) = oneshot::channel::<()>();
+        let (end, ended) = oneshot::channel();
+        let face = Face::new(application, halt.clone())?;
+        let at = path.to_owned();
+        let serve = async move {
+            let server = Server::builder()
+                .consensus(face.clone())
+                .mempool(face.clone())
+                .info(face.clone())
+                .snapshot(face)
+                .finish();
+            let Some(server) = server else {
+                return;
+            };
+            tokio::select! {
+                _ = stopped => {}
+                ended = server.listen_unix(at) => {
+                    let reason = ended.err().map(|error| error.to_string()).unwrap_or_default();
+                    let _ = halt.try_send(Halt(format!("the socket can't be listened at: {reason}")));
+                }
+            }
+        };
+        let run = move || {
+            runtime.block_on(serve);
+            runtime.shutdown_timeout(LAST_WORDS);
+            let _ = end.send(());
+        };
+        std::thread::Builder::new()
+            .name("abci".to_owned())
+            .spawn(run)
+            .map_err(Error::internal)?;
+        Ok(Self {
+            path: path.to_owned(),
+            stop: Some(stop),
+            halted,
+            ended: Some(ended),
+        })
+    }
+
+    /// Until this half can't go on; why.
+    pub(crate) async fn halted(&mut self) -> Halt {
+        match self.halted.recv().await {
+            Some(halt) => halt,
+            None => Halt("the socket was given up".to_owned()),
+        }
+    }
+
+    /// Stops, once the block under way is stored.
+    pub(crate) async fn stop(mut self) {
+        drop(self.stop.take());
+        if let Some(ended) = self.ended.take() {
+            // The thread says so or is gone; both will do.
+            let _ = ended.await;
+        }
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+fn remove_stale(path: &Path) -> Result<()> {
+    match std::fs::remove_file(path) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(Error::internal(format!("{}: {error}", path.display()))),
+    }
+}
+
+/// The application as each connection sees it.
+#[derive(Clone)]
+struct Face {
+    application: Arc<Application>,
+    consensus: Arc<Mutex<Consensus>>,
+    halt: mpsc::Sender<Halt>,
+}
+
+type Answer<T> = Pin<Box<dyn Future<Output = std::result::Result<T, BoxError>> + Send>>;
+
+impl Face {
+    fn new(application: Application, halt: mpsc::Sender<Halt>) -> Result<Self> {
+        let application = Arc::new(application);
+        let consensus = Consensus::new(application.clone())?;
+        Ok(Self {
+            consensus: Arc::new(Mutex::new(consensus)),
+            application,
+            halt,
+        })
+    }
+
+    /// The answer; or none ever, since there is no wrong one the engine could go on with: it is stopped instead.
+    async fn answer<T>(
+        self,
+        answer: std::result::Result<T, Halt>,
+    ) -> std::result::Result<T, BoxError> {
+        match answer {
+            Ok(answer) => Ok(answer),
+            Err(halt) => {
+                // One reason is enough.
+                let _ = self.halt.try_send(halt);
+                std::future::pending().await
+            }
+        }
+    }
+
+    async fn consensus(
+        &self,
+        request: ConsensusRequest,
+    ) -> std::result::Result<ConsensusResponse, Halt> {
+        let mut consensus = self.consensus.lock().await;
+        Ok(match request {
+            ConsensusRequest::InitChain(request) => {
+                ConsensusResponse::InitChain(consensus.init(&request)?)
+            }
+            ConsensusRequest::PrepareProposal(request) => {
+                let txs = consensus.prepare(request);
+                ConsensusResponse::PrepareProposal(PrepareProposal { txs })
+            }
+            ConsensusRequest::ProcessProposal(request) => {
+                ConsensusResponse::ProcessProposal(consensus.process(&request))
+            }
+            ConsensusRequest::ExtendVote(request) => {
+                ConsensusResponse::ExtendVote(consensus.extend(&request).await?)
+            }
+            ConsensusRequest::VerifyVoteExtension(request) => {
+                ConsensusResponse::VerifyVoteExtension(consensus.verify(&request))
+            }
+            ConsensusRequest::FinalizeBlock(request) => {
+                ConsensusResponse::FinalizeBlock(consensus.finalize(&request)?)
+            }
+            ConsensusRequest::Commit => ConsensusResponse::Commit(consensus.commit().await?),
+        })
+    }
+
+    fn info(&self, request: InfoRequest) -> std::result::Result<InfoResponse, Halt> {
+        Ok(match request {
+            InfoRequest::Info(_) => InfoResponse::Info(self.application.info()?),
+            InfoRequest::Echo(request) => InfoResponse::Echo(Echo {
+                message: request.message,
+            }),
+            // Reads have an interface of their own, where proofs come with them.
+            InfoRequest::Query(_) => InfoResponse::Query(Query::default()),
+        })
+    }
+}
+
+fn ready<E>() -> Poll<std::result::Result<(), E>> {
+    Poll::Ready(Ok(()))
+}
+
+impl Service<ConsensusRequest> for Face {
+    type Response = ConsensusResponse;
+    type Error = BoxError;
+    type Future = Answer<ConsensusResponse>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<std::result::Result<(), BoxError>> {
+        ready()
+    }
+
+    fn call(&mut self, request: ConsensusRequest) -> Self::Future {
+        let face = self.clone();
+        Box::pin(async move {
+            let answer = face.consensus(request).await;
+            face.answer(answer).await
+        })
+    }
+}
+
+impl Service<MempoolRequest> for Face {
+    type Response = MempoolResponse;
+    type Error = BoxError;
+    type Future = Answer<MempoolResponse>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<std::result::Result<(), BoxError>> {
+        ready()
+    }
+
+    fn call(&mut self, MempoolRequest::CheckTx(request): MempoolRequest) -> Self::Future {
+        let application = self.application.clone();
+        Box::pin(async move { Ok(MempoolResponse::CheckTx(application.check(&request))) })
+    }
+}
+
+impl Service<InfoRequest> for Face {
+    type Response = InfoResponse;
+    type Error = BoxError;
+    type Future = Answer<InfoResponse>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<std::result::Result<(), BoxError>> {
+        ready()
+    }
+
+    fn call(&mut self, request: InfoRequest) -> Self::Future {
+        let answer = self.info(request);
+        Box::pin(self.clone().answer(answer))
+    }
+}
+
+impl Service<SnapshotRequest> for Face {
+    type Response = SnapshotResponse;
+    type Error = BoxError;
+    type Future = Answer<SnapshotResponse>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<std::result::Result<(), BoxError>> {
+        ready()
+    }
+
+    fn call(&mut self, request: SnapshotRequest) -> Self::Future {
+        // No snapshots are made or taken: a new node is brought up by the blocks.
+        let answer = match request {
+            SnapshotRequest::ListSnapshots => {
+                SnapshotResponse::ListSnapshots(ListSnapshots::default())
+            }
+            SnapshotRequest::OfferSnapshot(_) => {
+                SnapshotResponse::OfferSnapshot(OfferSnapshot::Abort)
+            }
+            SnapshotRequest::LoadSnapshotChunk(_) => {
+                SnapshotResponse::LoadSnapshotChunk(LoadSnapshotChunk::default())
+            }
+            SnapshotRequest::ApplySnapshotChunk(_) => {
+                SnapshotResponse::ApplySnapshotChunk(ApplySnapshotChunk::default())
+            }
+        };
+        Box::pin(std::future::ready(Ok(answer)))
+    }
+}

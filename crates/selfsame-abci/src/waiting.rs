@@ -1,0 +1,194 @@
+//! Those who wait for a transaction to be in a stored block.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use selfsame_app::{Error, ErrorKind, Result};
+use selfsame_registry::Receipt;
+use tokio::sync::oneshot;
+
+/// A transaction's identity: the digest of what its author asks, whoever signed it how.
+pub(crate) type Hash = [u8; 32];
+/// The digest of a transaction's bytes, signatures included.
+pub(crate) type Digest = [u8; 32];
+
+struct Waiter {
+    digest: Digest,
+    answer: oneshot::Sender<Result<Receipt>>,
+}
+
+/// Who waits, by transaction; clones are the same.
+#[derive(Clone)]
+pub(crate) struct Waiting {
+    most: usize,
+    places: Arc<Mutex<Places>>,
+}
+
+#[derive(Default)]
+struct Places {
+    by_hash: HashMap<Hash, Vec<Waiter>>,
+    taken: usize,
+}
+
+/// A place to wait at, given up when dropped.
+pub(crate) struct Place {
+    hash: Hash,
+    answer: oneshot::Receiver<Result<Receipt>>,
+    waiting: Waiting,
+}
+
+impl Waiting {
+    /// Places for so many.
+    pub(crate) fn new(most: usize) -> Self {
+        Self {
+            most: most.max(1),
+            places: Arc::default(),
+        }
+    }
+
+    /// Takes a place for the transaction with this hash, sent as the bytes with this digest.
+    pub(crate) fn enter(&self, hash: Hash, digest: Digest) -> Result<Place> {
+        let mut places = self.places();
+        if places.taken >= self.most {
+            let kind = ErrorKind::TooMany { retry_after: 1 };
+            return Err(Error::new(
+                kind,
+                "too many transactions wait for the registry",
+            ));
+        }
+        let (sender, answer) = oneshot::channel();
+        places.taken += 1;
+        places.by_hash.entry(hash).or_default().push(Waiter {
+            digest,
+            answer: sender,
+        });
+        Ok(Place {
+            hash,
+            answer,
+            waiting: self.clone(),
+        })
+    }
+
+    /// Whether nobody waits for anything.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.places().by_hash.is_empty()
+    }
+
+    /// Tells all who wait for this transaction that it is in the log.
+    pub(crate) fn logged(&self, receipt: &Receipt) {
+        for waiter in self.places().take(&receipt.tx_hash, |_| true) {
+            // Who went away needs no answer.
+            let _ = waiter.answer.send(Ok(*receipt));
+        }
+    }
+
+    /// Tells those who sent these very bytes that they are refused. The same request with another signature is no
+    /// matter of theirs: anybody can send a copy that is signed wrongly.
+    pub(crate) fn refused(&self, (hash, digest): (&Hash, &Digest), error: &Error) {
+        for waiter in self.places().take(hash, |waiter| waiter.digest == *digest) {
+            let _ = waiter.answer.send(Err(error.clone()));
+        }
+    }
+
+    fn places(&self) -> MutexGuard<'_, Places> {
+        self.places.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Places {
+    /// Takes out those waiters of a transaction that are meant.
+    fn take(&mut self, hash: &Hash, meant: impl Fn(&Waiter) -> bool) -> Vec<Waiter> {
+        let Some(waiters) = self.by_hash.get_mut(hash) else {
+            return Vec::new();
+        };
+        let (taken, left): (Vec<_>, Vec<_>) = std::mem::take(waiters).into_iter().partition(meant);
+        if left.is_empty() {
+            self.by_hash.remove(hash);
+        } else {
+            *waiters = left;
+        }
+        self.taken = self.taken.saturating_sub(taken.len());
+        taken
+    }
+}
+
+impl Place {
+    /// Waits for the answer; none if it can't come any more.
+    pub(crate) async fn answer(&mut self) -> Option<Result<Receipt>> {
+        (&mut self.answer).await.ok()
+    }
+
+    /// The answer, if it has come already.
+    pub(crate) fn answered(&mut self) -> Option<Result<Receipt>> {
+        self.answer.try_recv().ok()
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.answer.close();
+        let mut places = self.waiting.places();
+        drop(places.take(&self.hash, |waiter| waiter.answer.is_closed()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use selfsame_crypto::time::UnixTime;
+
+    use super::*;
+
+    const HASH: Hash = [7; 32];
+    const SENT: Digest = [1; 32];
+    const FORGED: Digest = [2; 32];
+
+    fn receipt() -> Receipt {
+        Receipt {
+            seq_no: 1,
+            height: 1,
+            time: UnixTime(1),
+            tx_hash: HASH,
+        }
+    }
+
+    #[tokio::test]
+    async fn all_who_wait_for_a_transaction_are_told_and_their_places_are_free_again() {
+        let waiting = Waiting::new(2);
+        let enter = || waiting.enter(HASH, SENT);
+        let (mut one, mut other) = (enter().unwrap(), enter().unwrap());
+        assert!(enter().is_err());
+        assert!(!waiting.is_empty() && one.answered().is_none());
+        waiting.logged(&receipt());
+        assert_eq!(one.answer().await, Some(Ok(receipt())));
+        assert_eq!(other.answered(), Some(Ok(receipt())));
+        assert!(waiting.is_empty());
+        drop((one, other));
+        let _again = (enter().unwrap(), enter().unwrap());
+        assert!(enter().is_err());
+    }
+
+    #[tokio::test]
+    async fn a_copy_that_is_signed_wrongly_refuses_nobody_else() {
+        let waiting = Waiting::new(4);
+        let mut good = waiting.enter(HASH, SENT).unwrap();
+        let mut forged = waiting.enter(HASH, FORGED).unwrap();
+        waiting.refused((&HASH, &FORGED), &Error::bad_request("no"));
+        assert!(forged.answered().unwrap().is_err());
+        assert!(good.answered().is_none());
+        waiting.logged(&receipt());
+        assert_eq!(good.answered(), Some(Ok(receipt())));
+    }
+
+    #[tokio::test]
+    async fn who_goes_away_leaves_his_place_to_others() {
+        let waiting = Waiting::new(2);
+        let stays = waiting.enter(HASH, SENT).unwrap();
+        for _ in 0..10 {
+            drop(waiting.enter(HASH, SENT).unwrap());
+        }
+        assert!(!waiting.is_empty());
+        drop(stays);
+        assert!(waiting.is_empty());
+        assert_eq!(waiting.places().taken, 0);
+    }
+}

@@ -1,0 +1,102 @@
+//! Records as they were written last, for whoever reads them next.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use selfsame_store::{Committed, Record};
+use serde::de::DeserializeOwned;
+
+use crate::accounts::decode;
+use crate::error::Result;
+
+/// Records held at most; the oldest goes first.
+const HELD_MAX: usize = 64;
+
+/// The requests of one flow follow each other at once, and each reads what the one before has written: it takes it
+/// from here instead of reading it from JSON again. A version is given once, so what has the version of the record
+/// that was read is that record.
+pub(crate) struct AtHand<T>(Mutex<VecDeque<(u64, T)>>);
+
+impl<T> Default for AtHand<T> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<T: DeserializeOwned> AtHand<T> {
+    /// Holds the last record that a commit wrote.
+    pub fn hold(&self, committed: &Committed, written: T) {
+        let Some(version) = committed.versions.last() else {
+            return;
+        };
+        let mut held = self.held();
+        if held.len() >= HELD_MAX {
+            held.pop_front();
+        }
+        held.push_back((*version, written));
+    }
+
+    /// What the record holds; whoever reads it has it to himself.
+    ///
+    /// # Errors
+    /// `Internal` for what another version of this program wrote.
+    pub fn read(&self, record: &Record) -> Result<T> {
+        match self.take(record.version) {
+            Some(held) => Ok(held),
+            None => decode(&record.value),
+        }
+    }
+
+    fn take(&self, version: u64) -> Option<T> {
+        let mut held = self.held();
+        let place = held.iter().position(|(known, _)| *known == version)?;
+        held.remove(place).map(|(_, held)| held)
+    }
+
+    fn held(&self) -> MutexGuard<'_, VecDeque<(u64, T)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(version: u64, value: &str) -> Record {
+        Record {
+            id: "id".to_owned(),
+            value: value.as_bytes().to_vec(),
+            version,
+            expires: None,
+            seq: 1,
+        }
+    }
+
+    fn committed(version: u64) -> Committed {
+        Committed {
+            outbox: Vec::new(),
+            versions: vec![0, version],
+        }
+    }
+
+    #[test]
+    fn what_was_written_is_taken_once_and_by_its_version_alone() {
+        let at_hand = AtHand::<String>::default();
+        at_hand.hold(&committed(7), "held".to_owned());
+        assert_eq!(at_hand.read(&record(8, "\"other\"")).unwrap(), "other");
+        assert_eq!(at_hand.read(&record(7, "\"kept\"")).unwrap(), "held");
+        assert_eq!(at_hand.read(&record(7, "\"kept\"")).unwrap(), "kept");
+        assert!(at_hand.read(&record(9, "{")).is_err());
+    }
+
+    #[test]
+    fn no_more_is_held_than_the_bound_and_the_newest_of_it() {
+        let at_hand = AtHand::<u64>::default();
+        for version in 1..=3 * HELD_MAX as u64 {
+            at_hand.hold(&committed(version), version);
+        }
+        assert_eq!(at_hand.held().len(), HELD_MAX);
+        assert_eq!(at_hand.take(1), None);
+        assert_eq!(at_hand.take(3 * HELD_MAX as u64), Some(3 * HELD_MAX as u64));
+    }
+}

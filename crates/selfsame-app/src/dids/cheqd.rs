@@ -1,0 +1,360 @@
+//! DIDs in the cheqd network, written by a registrar that has none of their keys: each change is kept before it leaves,
+//! signed only as it was meant, and made once.
+//!
+//! The version's name is drawn here and stands in the signed bytes. The network takes each name once, so whatever is
+//! lost on the way, sending the same again can't make the change twice, and the name tells whether it was made.
+
+mod registrar;
+
+use selfsame_crypto::time::UnixTime;
+use selfsame_crypto::{KeyHandle, KeyType};
+use selfsame_did::ResolutionError;
+use selfsame_did::cheqd::{self, deactivation_bytes};
+use selfsame_did::registrar::{Answer, Operation, SigningRequest};
+use selfsame_store::{Batch, Expect, Leased, OutboxId, Put, StoreError, TenantId};
+use serde::{Deserialize, Serialize};
+
+use super::record::{DidKey, DidRecord};
+use super::registration::{DID, did_id, kept, put};
+use super::{Dids, Own, key_type};
+use crate::accounts::{decode, encode};
+use crate::error::{Error, ErrorKind, Result};
+use crate::outbox::Job;
+use crate::shared::Shared;
+use crate::view::instance::{InstanceDid, NewDid};
+use registrar::{Said, refused};
+
+/// The method's name.
+pub(super) const METHOD: &str = "cheqd";
+/// The kind of the records of changes under way.
+const KIND: &str = "cheqd_change";
+/// So many calls make one attempt.
+const CALLS_MAX: usize = 8;
+/// What has reached the network is in a block after so long, or never, in seconds.
+const SETTLED_AFTER: u64 = 120;
+
+/// A change under way; gone once it is made or refused. Its id is the version's name.
+#[derive(Deserialize, Serialize)]
+struct Change {
+    /// The registrar's job, once there is one.
+    job: Option<String>,
+    /// When signatures last left: from then on the change may have been made.
+    sent: Option<UnixTime>,
+    /// What the DID's record becomes.
+    then: DidRecord,
+}
+
+/// A change as it is carried out.
+struct Attempt<'a> {
+    tenant: &'a TenantId,
+    /// The version's name.
+    id: &'a str,
+    change: Change,
+    /// The version of the change's record in the store.
+    stored: u64,
+    /// When signatures left in an earlier attempt, whose outcome is not known.
+    sent_before: Option<UnixTime>,
+    /// Whether the job is one of an earlier attempt, which the registrar may have forgotten.
+    is_resumed: bool,
+}
+
+impl Dids {
+    /// Makes a DID in the cheqd network; it is there before this answers.
+    pub(super) async fn create_cheqd(&self, new: &NewDid) -> Result<InstanceDid> {
+        let shared = &self.shared;
+        shared.registrar()?;
+        if key_type(new.kind.as_deref().unwrap_or("Ed25519"))? != KeyType::Ed25519 {
+            return Err(Error::bad_request(
+                "a did:cheqd has keys of the kind Ed25519",
+            ));
+        }
+        let batch = Batch::new(self.tenant.clone());
+        let (key, _, batch) = shared.keys.create(&self.tenant, KeyType::Ed25519, batch)?;
+        let random = shared.clock.ctx().random::<16>("did");
+        let did = cheqd::create(shared.config.resolver.cheqd_network, random);
+        let record = DidRecord::new(did, key.public());
+        let batch = batch.expect(DID, &did_id(&record.did), Expect::Absent);
+        let id = shared.new_version();
+        let waiting = DidRecord {
+            pending: Some(id.clone()),
+            ..record.clone()
+        };
+        let then = DidRecord {
+            version: 1,
+            ..record
+        };
+        let batch = put(batch, &waiting)?;
+        shared.make(batch, &self.tenant, (&id, &then)).await?;
+        self.shown(&then).await
+    }
+
+    /// Changes a DID in the cheqd network, and gives its record as it is then.
+    pub(super) async fn change_cheqd(
+        &self,
+        batch: Batch,
+        before: &Own,
+        after: DidRecord,
+    ) -> Result<DidRecord> {
+        self.shared.registrar()?;
+        let id = self.shared.new_version();
+        let waiting = DidRecord {
+            pending: Some(id.clone()),
+            ..before.record.clone()
+        };
+        let then = DidRecord {
+            version: after.version.saturating_add(1),
+            ..after
+        };
+        let batch = batch.update(DID, &before.stored, encode(&waiting)?);
+        self.shared.make(batch, &self.tenant, (&id, &then)).await?;
+        Ok(then)
+    }
+}
+
+impl Shared {
+    fn new_version(&self) -> String {
+        cheqd::uuid(self.clock.ctx().random::<16>("version"))
+    }
+
+    /// Keeps the change and its effect in one commit with `batch`, and carries it out. An error that is no refusal
+    /// leaves it to the outbox.
+    async fn make(
+        &self,
+        batch: Batch,
+        tenant: &TenantId,
+        (id, then): (&str, &DidRecord),
+    ) -> Result<()> {
+        let change = Change {
+            job: None,
+            sent: None,
+            then: then.clone(),
+        };
+        let job = Job::Cheqd {
+            change: id.to_owned(),
+        };
+        let entry = job.own_entry("registrar", then.did.as_str(), self.clock.now())?;
+        let batch = batch
+            .for_tenant(tenant.clone())
+            .expect(KIND, id, Expect::Absent)
+            .put(Put::new(KIND, id, encode(&change)?))
+            .enqueue(entry);
+        let committed = self.store.commit(batch).await?;
+        let leased = match committed.outbox.last() {
+            Some(entry) => self.store.lease_early(*entry).await?,
+            None => None,
+        };
+        let Some(leased) = leased else {
+            // An entry before it is not settled yet, or somebody else carries it out. The network tells both the same.
+            return self.attempt(tenant, id, None).await.map_err(kept);
+        };
+        let result = self.carry_out_cheqd(&leased).await;
+        if let Err(error) = &result {
+            self.put_off(&leased, error).await;
+        }
+        result.map_err(kept)
+    }
+
+    /// Carries out an entry of the outbox that holds a change, and settles it. After a refusal the entry is the caller's
+    /// to bury, after any other error to try again.
+    ///
+    /// # Errors
+    /// The registrar's, the store's.
+    pub(crate) async fn carry_out_cheqd(&self, leased: &Leased) -> Result<()> {
+        let Job::Cheqd { change } = Job::read(leased)? else {
+            return Err(Error::internal(
+                "an entry of another kind was taken for a change",
+            ));
+        };
+        self.attempt(&leased.tenant, &change, Some(leased.id)).await
+    }
+
+    /// Finishes the change that a DID's record waits for.
+    pub(super) async fn resume_cheqd(&self, tenant: &TenantId, change: &str) -> Result<()> {
+        self.attempt(tenant, change, None).await.map_err(kept)
+    }
+
+    /// Carries a change out, and ends it with its entry if it is made or refused.
+    async fn attempt(&self, tenant: &TenantId, id: &str, entry: Option<OutboxId>) -> Result<()> {
+        let Some(record) = self.store.read(tenant, KIND, id).await? else {
+            // Somebody else has ended it.
+            return match entry {
+                Some(_) => self.close(tenant, (KIND, id), (entry, true)).await,
+                None => Ok(()),
+            };
+        };
+        let change: Change = decode(&record.value)?;
+        let mut attempt = Attempt {
+            tenant,
+            id,
+            stored: record.version,
+            sent_before: change.sent,
+            is_resumed: change.job.is_some(),
+            change,
+        };
+        let did = attempt.change.then.did.clone();
+        let outcome = self.carry_out_attempt(&mut attempt).await;
+        match &outcome {
+            Ok(()) => self.close(tenant, (KIND, id), (entry, true)).await?,
+            Err(error) if crate::registry::is_refusal(error) => {
+                tracing::warn!(%error, did = %did, "a change in the cheqd network was refused");
+                self.close(tenant, (KIND, id), (None, false)).await?;
+            }
+            Err(_) => return outcome,
+        }
+        self.resolver.forget(&did);
+        outcome
+    }
+
+    /// One attempt. A refusal means that the change has not been made and can't be made any more.
+    async fn carry_out_attempt(&self, attempt: &mut Attempt<'_>) -> Result<()> {
+        if attempt.sent_before.is_some() && self.is_made(attempt).await? {
+            return Ok(());
+        }
+        let mut signatures = Vec::new();
+        for _ in 0..CALLS_MAX {
+            let given = std::mem::take(&mut signatures);
+            match self.ask_registrar(attempt, given).await? {
+                Said::Answer(Answer::Finished) => return Ok(()),
+                Said::Answer(Answer::Wait { job, milliseconds }) => {
+                    self.note(attempt, job, false).await?;
+                    registrar::pause(milliseconds).await?;
+                }
+                Said::Answer(Answer::Sign { job, requests }) => {
+                    for request in requests {
+                        let signature = self.sign_as_meant(attempt, &request).await?;
+                        signatures.push((request, signature));
+                    }
+                    // Kept before they leave: a crash from here on leaves a change that may have been made.
+                    self.note(attempt, job, true).await?;
+                }
+                Said::Answer(Answer::Failed { .. }) if attempt.is_resumed => {
+                    // The job was forgotten, or it failed; the answer does not tell which. A new one will.
+                    attempt.is_resumed = false;
+                    attempt.change.job = None;
+                }
+                Said::Answer(Answer::Failed { reason }) => {
+                    return self.judge_failure(attempt, &reason).await;
+                }
+                Said::Nonsense(error) => return Err(error),
+            }
+        }
+        Err(Error::upstream("the registrar asks in circles"))
+    }
+
+    /// Whether the network has the version of this name.
+    async fn is_made(&self, attempt: &Attempt<'_>) -> Result<bool> {
+        let then = &attempt.change.then;
+        let unknown = |error: &dyn std::fmt::Display| {
+            tracing::warn!(%error, "the cheqd network could not be asked");
+            Error::new(
+                ErrorKind::Unavailable { retry_after: 5 },
+                "whether the cheqd network has this change can't be found out at this moment",
+            )
+        };
+        let said = self.resolver.said_now(&then.did).await;
+        let resolution = said.map_err(|error| unknown(&error))?;
+        match resolution.metadata.error {
+            None => Ok(resolution.document_metadata.version_id.as_deref() == Some(attempt.id)),
+            Some(ResolutionError::NotFound) => Ok(false),
+            Some(error) => Err(unknown(&error)),
+        }
+    }
+
+    /// A failure is a refusal once nothing that was sent before can still be made.
+    async fn judge_failure(&self, attempt: &Attempt<'_>, reason: &str) -> Result<()> {
+        if attempt.change.sent.is_some() && self.is_made(attempt).await? {
+            return Ok(());
+        }
+        match attempt.sent_before {
+            Some(sent) if self.clock.now().seconds_since(sent) < SETTLED_AFTER => Err(Error::new(
+                ErrorKind::Unavailable { retry_after: 5 },
+                "an earlier attempt may still reach the cheqd network",
+            )),
+            _ => Err(refused(reason)),
+        }
+    }
+
+    /// The signature that is asked for, if the bytes say what was meant and the key is one that must sign for it.
+    async fn sign_as_meant(
+        &self,
+        attempt: &Attempt<'_>,
+        request: &SigningRequest,
+    ) -> Result<Vec<u8>> {
+        let key = attempt.change.signer(request)?;
+        if request.payload != attempt.change.payload(attempt.id)? {
+            tracing::error!(did = %attempt.change.then.did, "the registrar asks for a signature under something else");
+            return Err(Error::upstream(
+                "the registrar asks for a signature under something else than was meant; nothing was signed",
+            )
+            .with_hint("do not trust this registrar; [resolver] cheqd_registrar names another one"));
+        }
+        self.keys.sign(attempt.tenant, key, &request.payload).await
+    }
+
+    /// Keeps how far a change has come.
+    async fn note(&self, attempt: &mut Attempt<'_>, job: String, will_send: bool) -> Result<()> {
+        let is_known = attempt.change.job.as_deref() == Some(&job);
+        attempt.is_resumed = false;
+        attempt.change.job = Some(job);
+        if will_send {
+            attempt.change.sent = Some(self.clock.now());
+        } else if is_known {
+            return Ok(());
+        }
+        let batch = Batch::new(attempt.tenant.clone())
+            .expect(KIND, attempt.id, Expect::Version(attempt.stored))
+            .put(Put::new(KIND, attempt.id, encode(&attempt.change)?));
+        match self.store.commit(batch).await {
+            Ok(_) => {
+                attempt.stored = attempt.stored.saturating_add(1);
+                Ok(())
+            }
+            // Another attempt is under way, or has ended it.
+            Err(StoreError::Conflict { .. }) => Err(under_way()),
+            Err(other) => Err(other.into()),
+        }
+    }
+}
+
+impl Change {
+    fn operation(&self) -> Operation {
+        match (self.then.deactivated, self.then.version) {
+            (true, _) => Operation::Deactivate,
+            (false, 1) => Operation::Create,
+            (false, _) => Operation::Update,
+        }
+    }
+
+    /// What the keys sign for the version of this name.
+    fn payload(&self, version: &str) -> Result<Vec<u8>> {
+        Ok(match self.operation() {
+            Operation::Deactivate => deactivation_bytes(&self.then.did, version),
+            Operation::Create | Operation::Update => self.then.draft()?.signing_bytes(version),
+        })
+    }
+
+    /// The key that a request names, which must be the current one, or for an update the one before it.
+    fn signer(&self, request: &SigningRequest) -> Result<&KeyHandle> {
+        let many = match self.operation() {
+            Operation::Update => 2,
+            Operation::Create | Operation::Deactivate => 1,
+        };
+        let named = |key: &&DidKey| {
+            let is_bare = request.kid.path.is_empty() && request.kid.query.is_none();
+            request.kid.did == self.then.did
+                && is_bare
+                && request.kid.fragment.as_deref() == Some(&key.fragment)
+        };
+        let key = self.then.keys.iter().rev().take(many).find(named);
+        key.map(|key| &key.handle).ok_or_else(|| {
+            Error::upstream("the registrar asks for a signature by another key; nothing was signed")
+        })
+    }
+}
+
+fn under_way() -> Error {
+    Error::new(
+        ErrorKind::Unavailable { retry_after: 5 },
+        "this change is under way",
+    )
+}

@@ -1,0 +1,387 @@
+//! The ledger as every sequencer reads and writes it: what the machine reads, what was decided, and its past for people.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use selfsame_did::{Did, Options, Resolution};
+use selfsame_proof::cbor::Item as _;
+use selfsame_proof::log::{Hash, LogRead, leaf_hash};
+use selfsame_proof::read::{Bundle, Handover, MAX_HANDOVERS};
+use selfsame_proof::tree::{self, NodeRead, Proof, ReadError, Root};
+use selfsame_registry::{
+    Applied, Genesis, Head, Machine, Receipt, StateError, StateRead, Transaction,
+};
+use selfsame_store::StoreError;
+use selfsame_store::ledger::{Block, Entry, KEPT_HEIGHTS, LedgerStore, TreeChanges};
+
+use super::known::Known;
+use super::{ENTRIES_MAX, describe, uses};
+use crate::error::{Error, Result};
+use crate::view::registry::{RegistryDelegation, RegistryEntry, RegistryUse};
+
+/// Where the ledger says whose it is; no key of the machine's state begins like this.
+const OWNER: &[u8] = b"genesis";
+
+/// A network's ledger in this process. Clones are the same ledger.
+#[derive(Clone)]
+pub struct Ledger {
+    store: Arc<dyn LedgerStore>,
+    machine: Arc<Machine>,
+    known: Known,
+    /// Whether reads are proven under checkpoints that come later than their blocks.
+    lags: bool,
+}
+
+impl Ledger {
+    /// The ledger of a machine's network.
+    ///
+    /// # Errors
+    /// `Internal` if what is stored belongs to another network.
+    pub fn open(store: Arc<dyn LedgerStore>, machine: Arc<Machine>) -> Result<Self> {
+        let owner = store.get(OWNER)?;
+        if store.head()?.is_some() && owner != Some(machine.genesis().to_bytes()) {
+            return Err(Error::internal("the ledger belongs to another network"));
+        }
+        Ok(Self {
+            store,
+            machine,
+            known: Known::default(),
+            lags: false,
+        })
+    }
+
+    /// The same for a sequencer whose checkpoints are complete some blocks after their own: what a block overwrites
+    /// stays readable for as long as the tree it was in.
+    #[must_use]
+    pub fn lagging(self) -> Self {
+        Self { lags: true, ..self }
+    }
+
+    /// The machine.
+    #[must_use]
+    pub fn machine(&self) -> &Arc<Machine> {
+        &self.machine
+    }
+
+    /// What the network began with.
+    #[must_use]
+    pub fn genesis(&self) -> &Genesis {
+        self.machine.genesis()
+    }
+
+    /// Where it stands.
+    ///
+    /// # Errors
+    /// `Internal` if the store fails.
+    pub fn head(&self) -> Result<Head> {
+        match self.store.head()? {
+            Some(head) => Head::from_bytes(&head.bytes).map_err(Error::internal),
+            None => Ok(Head::of_genesis(self.genesis())),
+        }
+    }
+
+    /// Where it stood after the block of that height.
+    ///
+    /// # Errors
+    /// `Internal` if there is no such block or the store fails.
+    pub fn block(&self, height: u64) -> Result<Head> {
+        let bytes = self
+            .store
+            .block(height)?
+            .ok_or_else(|| Error::internal("a block of the ledger is missing"))?;
+        Head::from_bytes(&bytes).map_err(Error::internal)
+    }
+
+    /// Stores a block durably. After an error it may have been stored all the same; the head tells.
+    ///
+    /// # Errors
+    /// `Internal` if the store fails or the block does not follow.
+    pub async fn append(&self, transactions: &[Transaction], applied: &Applied) -> Result<()> {
+        self.append_and(transactions, applied, None).await
+    }
+
+    /// Stores a block durably, and with it what hands readers over to the validators that the block before it made.
+    ///
+    /// # Errors
+    /// As [`Ledger::append`].
+    pub async fn append_and(
+        &self,
+        transactions: &[Transaction],
+        applied: &Applied,
+        handover: Option<&Handover>,
+    ) -> Result<()> {
+        let logged = applied.logged.iter();
+        let mut block = Block {
+            height: applied.head.height,
+            entries: logged
+                .filter_map(|index| transactions.get(*index))
+                .map(entry)
+                .collect(),
+            writes: writes(applied),
+            tree: self.tree(applied)?,
+            head: applied.head.to_bytes(),
+        };
+        if block.height == 1 {
+            block
+                .writes
+                .insert(OWNER.to_vec(), self.genesis().to_bytes());
+        }
+        if let Some(handover) = handover {
+            let key = handover_key(block.height.saturating_sub(1));
+            block.writes.insert(key, handover.to_cbor());
+        }
+        let changed = !block.writes.is_empty();
+        let appended = self.store.append(block).await;
+        if changed {
+            self.known.forget();
+        }
+        appended.map(drop).map_err(Error::from)
+    }
+
+    /// The changes of validators that lead a reader who trusts those of height `from` to those who sign the checkpoint
+    /// of height `to`.
+    ///
+    /// # Errors
+    /// `Internal` if the store fails.
+    pub fn handovers(&self, from: u64, to: u64) -> Result<Vec<Handover>> {
+        let changes = self
+            .machine
+            .validator_changes(self, MAX_HANDOVERS)
+            .map_err(Error::internal)?;
+        let mut heights: Vec<u64> = changes
+            .iter()
+            .map(|change| change.receipt.height)
+            .filter(|height| *height > 0 && (from..to).contains(height))
+            .collect();
+        heights.dedup();
+        let mut handovers = Vec::with_capacity(heights.len());
+        for height in heights {
+            if let Some(bytes) = self.store.get(&handover_key(height))? {
+                handovers.push(Handover::from_cbor(&bytes).map_err(Error::internal)?);
+            }
+        }
+        Ok(handovers)
+    }
+
+    /// The receipt of a logged transaction.
+    ///
+    /// # Errors
+    /// `Internal` if the store fails.
+    pub fn receipt(&self, hash: &[u8; 32]) -> Result<Option<Receipt>> {
+        let Some(seq_no) = self.store.by_hash(hash)? else {
+            return Ok(None);
+        };
+        let placed = self
+            .store
+            .entry(seq_no)?
+            .ok_or_else(|| Error::internal("an entry of the ledger is missing"))?;
+        Ok(Some(Receipt {
+            seq_no,
+            height: placed.height,
+            time: self.block(placed.height)?.time,
+            tx_hash: *hash,
+        }))
+    }
+
+    /// What stands under a key of the state in that version of its tree, with its proof and the checkpoint that is
+    /// given for it; none if the object has changed since then.
+    ///
+    /// # Errors
+    /// `Internal` if the store fails or that version is forgotten.
+    pub fn prove(&self, key: &[u8], tree: Root, note: &str) -> Result<Option<Bundle>> {
+        let proof = tree::prove(self, tree, key).map_err(Error::internal)?;
+        let holds = |value: Option<&[u8]>| tree::verify(&tree.hash, key, value, &proof).is_ok();
+        let mut value = match proof {
+            Proof::Present(_) => self.store.get(key)?,
+            Proof::Absent { .. } => None,
+        };
+        if !holds(value.as_deref()) && self.lags {
+            value = self.overwritten(key, tree.version, &holds)?;
+        }
+        Ok(holds(value.as_deref()).then(|| Bundle {
+            note: note.to_owned(),
+            key: key.to_owned(),
+            value,
+            proof,
+            handovers: Vec::new(),
+        }))
+    }
+
+    /// The object that stood under a key until a block after that version of the tree.
+    fn overwritten(
+        &self,
+        key: &[u8],
+        version: u64,
+        holds: &dyn Fn(Option<&[u8]>) -> bool,
+    ) -> Result<Option<Vec<u8>>> {
+        let later = version.saturating_add(1)..=self.head()?.height;
+        for height in later.take(usize::try_from(KEPT_HEIGHTS).unwrap_or(usize::MAX)) {
+            let value = self.store.node(&before(height, key))?;
+            if value.is_some() && holds(value.as_deref()) {
+                return Ok(value);
+            }
+        }
+        Ok(None)
+    }
+
+    /// The nodes a block adds and leaves behind, with the objects it overwrites where they may still be asked for.
+    fn tree(&self, applied: &Applied) -> Result<TreeChanges> {
+        let mut changes = TreeChanges {
+            nodes: applied.tree.nodes.clone(),
+            stale: applied.tree.stale.clone(),
+        };
+        if !self.lags {
+            return Ok(changes);
+        }
+        for key in applied.objects.keys() {
+            if let Some(value) = self.store.get(key)? {
+                let place = before(applied.head.height, key);
+                changes.nodes.push((place.clone(), value));
+                changes.stale.push(place);
+            }
+        }
+        Ok(changes)
+    }
+
+    /// Resolves a DID of this network.
+    #[must_use]
+    pub fn resolve(&self, did: &Did, options: &Options) -> Resolution {
+        if *options != Options::default() {
+            return self.machine.resolve(self, did, options);
+        }
+        self.known
+            .or_read(did, || self.machine.resolve(self, did, options))
+    }
+
+    /// The transactions from `first`, at most `count` and [`ENTRIES_MAX`].
+    ///
+    /// # Errors
+    /// `Internal` if the store fails.
+    pub fn entries(&self, first: u64, count: usize) -> Result<Vec<RegistryEntry>> {
+        self.described((first.max(1)..).take(count.min(ENTRIES_MAX)))
+    }
+
+    /// The transactions that made a DID what it is, oldest first.
+    ///
+    /// # Errors
+    /// `NotFound` for an unknown DID, `Internal` if the store fails.
+    pub fn history(&self, did: &Did) -> Result<Vec<RegistryEntry>> {
+        let receipts = self
+            .machine
+            .history(self, did, ENTRIES_MAX)
+            .map_err(Error::internal)?;
+        if receipts.is_empty() {
+            return Err(Error::not_found("the registry knows no such DID"));
+        }
+        self.described(receipts.iter().map(|receipt| receipt.seq_no))
+    }
+
+    /// What became of an issuer's credential for one use; none while nothing did.
+    ///
+    /// # Errors
+    /// `Internal` if the store fails.
+    pub fn used(&self, issuer: &Did, digest: &[u8; 32]) -> Result<Option<RegistryUse>> {
+        uses::used(&self.machine, self, (issuer, digest))
+    }
+
+    /// A delegation of an issuer, also once it has ended.
+    ///
+    /// # Errors
+    /// `Internal` if the store fails.
+    pub fn delegation(&self, issuer: &Did, name: &str) -> Result<Option<RegistryDelegation>> {
+        uses::delegation(&self.machine, self, (issuer, name))
+    }
+
+    fn described(&self, seq_nos: impl IntoIterator<Item = u64>) -> Result<Vec<RegistryEntry>> {
+        let mut times = BTreeMap::new();
+        let mut entries = Vec::new();
+        for seq_no in seq_nos {
+            let Some(placed) = self.store.entry(seq_no)? else {
+                break;
+            };
+            let time = match times.get(&placed.height) {
+                Some(time) => *time,
+                None => {
+                    let time = self.block(placed.height)?.time;
+                    times.insert(placed.height, time);
+                    time
+                }
+            };
+            entries.push(describe::entry(&self.machine, &placed, time)?);
+        }
+        Ok(entries)
+    }
+}
+
+impl StateRead for Ledger {
+    fn get(&self, key: &[u8]) -> std::result::Result<Option<Vec<u8>>, StateError> {
+        self.store
+            .get(key)
+            .map_err(|error| StateError(error.to_string()))
+    }
+}
+
+impl NodeRead for Ledger {
+    fn node(&self, key: &[u8]) -> std::result::Result<Option<Vec<u8>>, ReadError> {
+        self.store
+            .node(key)
+            .map_err(|error| ReadError(error.to_string()))
+    }
+}
+
+impl LogRead for Ledger {
+    fn hashes(
+        &self,
+        level: u8,
+        first: u64,
+        count: u64,
+    ) -> std::result::Result<Vec<Hash>, ReadError> {
+        let failed = |error: StoreError| ReadError(error.to_string());
+        let after = first.saturating_add(count);
+        if level == 0 {
+            let seqs = first.saturating_add(1)..after.saturating_add(1);
+            let entries = self.store.entries(seqs).map_err(failed)?;
+            return Ok(entries
+                .iter()
+                .map(|placed| leaf_hash(&placed.entry.bytes))
+                .collect());
+        }
+        (first..after)
+            .map_while(|index| {
+                let found = self.store.get(&subtree(level, index)).map_err(failed);
+                found.map(|hash| hash?.try_into().ok()).transpose()
+            })
+            .collect()
+    }
+}
+
+/// All that a block writes under keys: the state, and what proofs of the log need.
+fn writes(applied: &Applied) -> BTreeMap<Vec<u8>, Vec<u8>> {
+    let mut writes = applied.objects.clone();
+    writes.extend(applied.marks.iter().map(|(k, v)| (k.clone(), v.clone())));
+    let subtrees = applied.subtrees.iter();
+    writes.extend(subtrees.map(|kept| (subtree(kept.level, kept.index), kept.hash.to_vec())));
+    writes
+}
+
+/// Where the object stands that a block of that height overwrote; no node of the tree has such a key.
+fn before(height: u64, key: &[u8]) -> Vec<u8> {
+    [format!("before/{height}/").as_bytes(), key].concat()
+}
+
+/// Where the root of a subtree of 256^`level` entries stands; no key of the machine's state begins like this.
+fn subtree(level: u8, index: u64) -> Vec<u8> {
+    format!("log/{level}/{index}").into_bytes()
+}
+
+/// Where the handover made by a block is; no key of the machine's state begins like this.
+fn handover_key(height: u64) -> Vec<u8> {
+    format!("handover/{height}").into_bytes()
+}
+
+fn entry(transaction: &Transaction) -> Entry {
+    Entry {
+        hash: transaction.hash(),
+        bytes: transaction.to_bytes(),
+    }
+}

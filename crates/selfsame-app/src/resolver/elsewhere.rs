@@ -1,0 +1,232 @@
+//! Resolvers elsewhere, which are taken at their word: how they are asked, and what of their answers is accepted.
+
+use std::time::Duration;
+
+use selfsame_crypto::hash::sha256;
+use selfsame_did::cheqd::resource::{self, Resource, Wanted};
+use selfsame_did::{Did, Options, Resolution, ResolutionError};
+use selfsame_net::{Limits, Net, NetError, Request, Response};
+use url::Url;
+
+use crate::config::ResolverConfig;
+
+/// The largest answer that is read, in bytes: cheqd's blocks have at most 200 kB, to which the list of linked
+/// resources is added.
+const MAX_ANSWER: usize = 1 << 20;
+/// The largest DID-linked resource that is read, in bytes.
+const MAX_RESOURCE: usize = 256 * 1024;
+/// What cheqd's resolver calls the envelope; it does not know the newer name.
+const CHEQD_ACCEPT: &str = "application/ld+json;profile=\"https://w3id.org/did-resolution\"";
+/// Both names, the newer one first.
+const UNIVERSAL_ACCEPT: &str = "application/did-resolution, \
+     application/ld+json;profile=\"https://w3id.org/did-resolution\";q=0.9";
+
+/// A DID-linked resource and its bytes, which have the checksum that its metadata states.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Linked {
+    /// What is known of it.
+    pub resource: Resource,
+    /// Its bytes.
+    pub content: Vec<u8>,
+    /// The resolver whose word was taken for both.
+    pub trusted_resolver: String,
+}
+
+/// A resolver at a configured address.
+pub(super) struct Elsewhere {
+    base: Url,
+    accept: &'static str,
+    limits: Limits,
+}
+
+impl Elsewhere {
+    /// The resolver of the cheqd network, if one is configured.
+    pub(super) fn cheqd(config: &ResolverConfig) -> Option<Self> {
+        Some(Self::new(config.cheqd.as_ref()?, CHEQD_ACCEPT, config))
+    }
+
+    /// The Universal Resolver, if one is configured.
+    pub(super) fn universal(config: &ResolverConfig) -> Option<Self> {
+        Some(Self::new(
+            config.universal.as_ref()?,
+            UNIVERSAL_ACCEPT,
+            config,
+        ))
+    }
+
+    fn new(base: &Url, accept: &'static str, config: &ResolverConfig) -> Self {
+        Self {
+            base: base.clone(),
+            accept,
+            limits: Limits {
+                max_body: MAX_ANSWER,
+                total_timeout: Duration::from_secs(config.timeout),
+            },
+        }
+    }
+
+    /// What it says of a DID. An error is that it could not be asked, or gave no answer that can be one.
+    pub(super) async fn ask(
+        &self,
+        net: &Net,
+        did: &Did,
+        options: &Options,
+    ) -> Result<Resolution, NetError> {
+        let url = self
+            .address(&[did.as_str()], options)
+            .ok_or(NetError::BadCall(
+                "the resolver's address can't have a path",
+            ))?;
+        let response = self.get(net, &url, (self.accept, self.limits)).await?;
+        if is_answer(&response) {
+            let origin = self.origin();
+            return Ok(Resolution::told(&response.body, (did, options), &origin));
+        }
+        let status = response.status;
+        tracing::warn!(status, host = url.host_str(), "a resolver gave no answer");
+        Err(NetError::Malformed("an answer other than a result"))
+    }
+
+    /// A DID-linked resource: first what is said of it, then the bytes that must fit.
+    pub(super) async fn linked(
+        &self,
+        net: &Net,
+        (did, wanted): (&Did, &Wanted),
+    ) -> Result<Result<Linked, ResolutionError>, NetError> {
+        let bad_call = NetError::BadCall("the resolver's address can't have a path");
+        let plain = Options::default();
+        let url = match wanted {
+            Wanted::Id(id) => self.address(&[did.as_str(), "resources", id, "metadata"], &plain),
+            Wanted::Query(pairs) => self.address(&[did.as_str()], &plain).map(|mut url| {
+                url.query_pairs_mut()
+                    .extend_pairs(pairs)
+                    .append_pair("resourceMetadata", "true");
+                url
+            }),
+        };
+        let url = url.ok_or(bad_call.clone())?;
+        let said = self.get(net, &url, (self.accept, self.limits)).await?;
+        let resource = match resource::read(&said.body, wanted) {
+            Ok(resource) if said.is_success() => resource,
+            // The answer of a server that is no resolver says nothing of a resource.
+            Ok(_) => return Err(NetError::Malformed("an answer other than a result")),
+            Err(error) if said.is_success() || is_named(&said) => return Ok(Err(error)),
+            Err(_) => return Err(NetError::Malformed("an answer other than a result")),
+        };
+        let url = self.address(&[did.as_str(), "resources", &resource.id], &plain);
+        let limits = Limits {
+            max_body: MAX_RESOURCE,
+            ..self.limits
+        };
+        let content = self
+            .get(net, &url.ok_or(bad_call)?, ("*/*", limits))
+            .await?;
+        if !content.is_success() {
+            return Err(NetError::Malformed("an answer other than a resource"));
+        }
+        if sha256(&content.body) != resource.checksum {
+            tracing::warn!(did = %did, "a resource has another checksum than its metadata states");
+            return Ok(Err(ResolutionError::InvalidDidDocument));
+        }
+        Ok(Ok(Linked {
+            resource,
+            content: content.body.to_vec(),
+            trusted_resolver: self.origin(),
+        }))
+    }
+
+    async fn get(
+        &self,
+        net: &Net,
+        url: &Url,
+        (accept, limits): (&str, Limits),
+    ) -> Result<Response, NetError> {
+        let request = Request {
+            accept: Some(accept),
+            limits: Some(limits),
+            // The one that is trusted answers itself.
+            redirects: 0,
+        };
+        net.get(url, &request).await.inspect_err(|error| {
+            tracing::warn!(%error, host = url.host_str(), "a resolver could not be asked");
+        })
+    }
+
+    fn origin(&self) -> String {
+        self.base.origin().ascii_serialization()
+    }
+
+    /// The address of what `path` names below a Universal Resolver's HTTP face.
+    fn address(&self, path: &[&str], options: &Options) -> Option<Url> {
+        let mut url = self.base.clone();
+        url.path_segments_mut()
+            .ok()?
+            .pop_if_empty()
+            .extend(["1.0", "identifiers"])
+            .extend(path);
+        if let Some(version) = &options.version_id {
+            url.query_pairs_mut().append_pair("versionId", version);
+        }
+        if let Some(time) = options.version_time {
+            url.query_pairs_mut()
+                .append_pair("versionTime", &time.rfc3339());
+        }
+        Some(url)
+    }
+}
+
+/// Whether a response is a resolver's own: a success, the deactivation of a DID (410), or a result that says what went
+/// wrong. The 404 of a server that knows no such address says nothing of a DID.
+fn is_answer(response: &Response) -> bool {
+    response.is_success() || response.status == 410 || Resolution::is_failure(&response.body)
+}
+
+/// Whether a response is a resolver's own failure to dereference.
+fn is_named(response: &Response) -> bool {
+    let own =
+        selfsame_crypto::json::parse(&response.body, &selfsame_crypto::json::Limits::default());
+    own.is_ok_and(|own| own.pointer("/dereferencingMetadata/error").is_some())
+        || Resolution::is_failure(&response.body)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn address(base: &str, options: &Options) -> String {
+        let config = ResolverConfig {
+            cheqd: Some(base.parse().unwrap()),
+            ..ResolverConfig::default()
+        };
+        let did = "did:cheqd:testnet:c1685ca0-1f5b-439c-8eb8-5c0e85ab7cd0";
+        let elsewhere = Elsewhere::cheqd(&config).unwrap();
+        elsewhere.address(&[did], options).unwrap().to_string()
+    }
+
+    #[test]
+    fn the_address_is_below_the_base_and_carries_the_version() {
+        let did = "did:cheqd:testnet:c1685ca0-1f5b-439c-8eb8-5c0e85ab7cd0";
+        for base in ["https://resolver.example", "https://resolver.example/"] {
+            assert_eq!(
+                address(base, &Options::default()),
+                format!("https://resolver.example/1.0/identifiers/{did}")
+            );
+        }
+        let at = Options {
+            version_id: Some("a&b".to_owned()),
+            ..Options::default()
+        };
+        assert_eq!(
+            address("https://example.org/cheqd/", &at),
+            format!("https://example.org/cheqd/1.0/identifiers/{did}?versionId=a%26b")
+        );
+        let then = Options {
+            version_time: Some(selfsame_crypto::time::UnixTime(0)),
+            ..Options::default()
+        };
+        assert!(
+            address("https://example.org", &then)
+                .ends_with("?versionTime=1970-01-01T00%3A00%3A00Z")
+        );
+    }
+}

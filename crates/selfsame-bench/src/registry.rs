@@ -1,0 +1,108 @@
+//! `registry`: writes to the registry and verified reads from it, on servers of their own.
+
+mod author;
+mod reads;
+mod writes;
+
+use std::path::Path;
+use std::time::Duration;
+
+use crate::client::Client;
+use crate::machine::Machine;
+use crate::process::{Program, Server};
+use crate::report::{Figure, Report};
+use crate::{Error, Progress};
+use author::Author;
+
+/// The bench's name.
+pub const NAME: &str = "registry";
+
+/// How much is measured.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan {
+    /// Whether this is the short run.
+    pub quick: bool,
+    /// Single writes, one after the other, in each run.
+    pub singles: usize,
+    /// Runs, whose median and deviation are the figure and its spread.
+    pub runs: usize,
+    /// How long many write or read at once, in each run.
+    pub load_for: Duration,
+    /// How long proofs are checked in this process, in each run.
+    pub checks_for: Duration,
+}
+
+impl Plan {
+    /// The figures that are quoted.
+    pub const FULL: Self = Self {
+        quick: false,
+        singles: 2_000,
+        runs: 5,
+        load_for: Duration::from_secs(10),
+        checks_for: Duration::from_secs(3),
+    };
+
+    /// The same figures within a minute.
+    pub const QUICK: Self = Self {
+        quick: true,
+        singles: 200,
+        runs: 2,
+        load_for: Duration::from_secs(2),
+        checks_for: Duration::from_millis(500),
+    };
+}
+
+/// What the experiments share.
+struct Bench<'a> {
+    plan: Plan,
+    progress: &'a dyn Progress,
+    figures: Vec<Figure>,
+}
+
+/// A registry with somebody who may write to it.
+struct Stage {
+    server: Server,
+    client: Client,
+    author: Author,
+}
+
+/// Runs the whole bench with servers in directories below `scratch`.
+///
+/// # Errors
+/// If a server can't be started, or a call fails that is not meant to.
+pub async fn run(
+    program: &Program,
+    plan: Plan,
+    scratch: &Path,
+    progress: &dyn Progress,
+) -> Result<Report, Error> {
+    let mut bench = Bench {
+        plan,
+        progress,
+        figures: Vec::new(),
+    };
+    let mut stage = Stage::embedded(program, &scratch.join("embedded")).await?;
+    writes::singles(&mut bench, &mut stage).await?;
+    writes::batches(&mut bench, &stage).await?;
+    reads::measure(&mut bench, &stage).await?;
+    Ok(Report {
+        bench: NAME,
+        machine: Machine::this(),
+        quick: plan.quick,
+        figures: bench.figures,
+    })
+}
+
+impl Stage {
+    async fn embedded(program: &Program, data: &Path) -> Result<Self, Error> {
+        let role = ["--role", "registry"].map(str::to_owned);
+        let server = program.start_with(data, "", &role).await?;
+        let client = Client::new(&server.base);
+        let author = Author::register(&client, &server.operator).await?;
+        Ok(Self {
+            server,
+            client,
+            author,
+        })
+    }
+}

@@ -1,0 +1,159 @@
+//! DID-linked resources of the cheqd network: which one a DID URL names, and what its metadata says of it.
+
+use selfsame_crypto::encoding::hex_decode;
+use serde_json::Value;
+
+use super::{is_uuid, parts};
+use crate::did_url::DidUrl;
+use crate::resolution::{LIMITS, ResolutionError};
+
+/// The parameters that choose a resource, with the member of its metadata that each is compared with; `None` where the
+/// resolver alone judges.
+const PARAMETERS: [(&str, Option<&str>); 7] = [
+    ("resourceId", Some("resourceId")),
+    ("resourceName", Some("resourceName")),
+    ("resourceType", Some("resourceType")),
+    ("resourceVersion", Some("resourceVersion")),
+    ("resourceCollectionId", Some("resourceCollectionId")),
+    ("checksum", Some("checksum")),
+    ("resourceVersionTime", None),
+];
+
+/// The resource that a DID URL names.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Wanted {
+    /// By its identifier, in the path.
+    Id(String),
+    /// By parameters of the query, decoded.
+    Query(Vec<(String, String)>),
+}
+
+/// What is known of a resource.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Resource {
+    /// Its identifier, a UUID.
+    pub id: String,
+    /// Its media type.
+    pub media_type: String,
+    /// The SHA-256 of its bytes.
+    pub checksum: [u8; 32],
+    /// All that the resolver says of it.
+    pub metadata: Value,
+}
+
+/// The resource that `url` names; `None` if it names none.
+///
+/// # Errors
+/// `InvalidDid` or `InvalidDidUrl` for what looks like one and is malformed.
+pub fn wanted(url: &DidUrl) -> Result<Option<Wanted>, ResolutionError> {
+    let query = url.query.as_deref().unwrap_or_default();
+    let pairs: Vec<(String, String)> = url::form_urlencoded::parse(query.as_bytes())
+        .into_owned()
+        .collect();
+    let is_parameter = |name: &str| PARAMETERS.iter().any(|(known, _)| *known == name);
+    let by_query = pairs.iter().any(|(name, _)| is_parameter(name));
+    if url.path.is_empty() && !(by_query && url.did.method() == "cheqd") {
+        return Ok(None);
+    }
+    parts(&url.did).ok_or(ResolutionError::InvalidDid)?;
+    let invalid = Err(ResolutionError::InvalidDidUrl);
+    if url.fragment.is_some() {
+        return invalid;
+    }
+    match url.path.strip_prefix("/resources/") {
+        Some(id) if is_uuid(id) && url.query.is_none() => Ok(Some(Wanted::Id(id.to_owned()))),
+        None if url.path.is_empty() => {
+            let mut names: Vec<&String> = pairs.iter().map(|(name, _)| name).collect();
+            names.sort_unstable();
+            let is_once = names.windows(2).all(|two| two.first() != two.last());
+            let is_known = names.iter().all(|name| is_parameter(name));
+            match is_once && is_known {
+                true => Ok(Some(Wanted::Query(pairs))),
+                false => invalid,
+            }
+        }
+        _ => invalid,
+    }
+}
+
+/// Reads the metadata of the one resource that was wanted, from an answer that lists it alone or among others.
+///
+/// # Errors
+/// `NotFound` if it is not there, `InvalidDidUrl` if it is not the only one, `InvalidDidDocument` for an answer that is
+/// malformed, the resolver's own error.
+pub fn read(bytes: &[u8], wanted: &Wanted) -> Result<Resource, ResolutionError> {
+    let malformed = ResolutionError::InvalidDidDocument;
+    let value = selfsame_crypto::json::parse(bytes, &LIMITS).map_err(|_| malformed)?;
+    for metadata in ["dereferencingMetadata", "didResolutionMetadata"] {
+        let error = value
+            .get(metadata)
+            .and_then(|metadata| metadata.get("error"));
+        if let Some(error) = error.filter(|error| !error.is_null() && *error != "") {
+            let error = serde_json::from_value(error.clone());
+            return Err(error.unwrap_or(ResolutionError::InternalError));
+        }
+    }
+    let mut found: Vec<Resource> = candidates(&value)
+        .into_iter()
+        .filter_map(resource)
+        .filter(|resource| resource.is(wanted))
+        .collect();
+    if found.len() > 1 {
+        // Versions of one resource have its name and type; the last has none after it.
+        found.retain(|resource| {
+            let next = resource.metadata.get("nextVersionId");
+            next.is_none_or(|next| next.is_null() || *next == "")
+        });
+    }
+    match (found.pop(), found.is_empty()) {
+        (Some(only), true) => Ok(only),
+        (Some(_), false) => Err(ResolutionError::InvalidDidUrl),
+        (None, _) => Err(ResolutionError::NotFound),
+    }
+}
+
+/// The places where versions of cheqd's resolver have the metadata of resources.
+fn candidates(value: &Value) -> Vec<&Value> {
+    let listed = [
+        "/didDocumentMetadata/linkedResourceMetadata",
+        "/contentMetadata/linkedResourceMetadata",
+        "/contentStream/linkedResourceMetadata",
+    ];
+    let lists = listed
+        .into_iter()
+        .filter_map(|path| value.pointer(path)?.as_array());
+    let alone = value.get("contentMetadata").into_iter();
+    lists.flatten().chain(alone).collect()
+}
+
+fn resource(metadata: &Value) -> Option<Resource> {
+    let text = |name: &str| metadata.get(name).and_then(Value::as_str);
+    Some(Resource {
+        id: text("resourceId").filter(|id| is_uuid(id))?.to_owned(),
+        media_type: text("mediaType")?.to_owned(),
+        checksum: hex_decode(text("checksum")?).ok()?.try_into().ok()?,
+        metadata: metadata.clone(),
+    })
+}
+
+impl Resource {
+    fn is(&self, wanted: &Wanted) -> bool {
+        let asked = match wanted {
+            Wanted::Id(id) => return self.id == *id,
+            Wanted::Query(asked) => asked,
+        };
+        asked.iter().all(|(name, value)| {
+            let member = PARAMETERS.iter().find(|(known, _)| known == name);
+            match member {
+                Some((_, Some(member))) => {
+                    self.metadata.get(member).and_then(Value::as_str) == Some(value)
+                }
+                Some((_, None)) => true,
+                None => false,
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

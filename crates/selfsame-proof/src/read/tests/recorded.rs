@@ -1,0 +1,128 @@
+//! Two reads as they were recorded, through two changes of validators: they verify offline, and with
+//! any bit flipped they do not.
+
+use std::fmt::Write as _;
+
+use selfsame_crypto::encoding::{base64_decode, base64_encode};
+
+use super::*;
+
+const RECORDED: &str = include_str!("../../../vectors/read-two-handovers.txt");
+const FILE: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/vectors/read-two-handovers.txt"
+);
+
+/// What fixed keys give, in lines.
+fn record() -> String {
+    let world = World::new();
+    let mut text = "# Reads of a registry whose validators changed at heights 10 and 20 (docs/registry.md).\n\
+        # `trust` is the trust root pinned with the genesis; `present` and `absent` are read bundles\n\
+        # that verify from it at the time `now`; base64. Each checkpoint has the least signatures that\n\
+        # are enough, so that no bit of a bundle can change.\n\
+        # Source: this project; keys are Ed25519 with SHA-256 of the signer's name as seed. Written by\n\
+        # `cargo test -p selfsame-proof record_the_reads -- --ignored`.\n"
+        .to_owned();
+    writeln!(text, "now {NOW}").unwrap();
+    writeln!(text, "trust {}", base64_encode(&world.genesis().to_bytes())).unwrap();
+    for (name, bundle) in [("present", world.present()), ("absent", world.absent())] {
+        let key = base64_encode(&bundle.key);
+        writeln!(text, "{name} {key} {}", base64_encode(&bundle.to_bytes())).unwrap();
+    }
+    text
+}
+
+/// The words of the line that begins with a name.
+fn line(name: &str) -> Vec<&str> {
+    let mut lines = RECORDED
+        .lines()
+        .map(|line| line.split(' ').collect::<Vec<_>>());
+    lines.find(|words| words[0] == name).unwrap()
+}
+
+fn trust() -> TrustRoot {
+    TrustRoot::from_bytes(&base64_decode(line("trust")[1]).unwrap()).unwrap()
+}
+
+fn bundles() -> Vec<(Vec<u8>, Vec<u8>)> {
+    let bundle = |name| {
+        let words = line(name);
+        (
+            base64_decode(words[1]).unwrap(),
+            base64_decode(words[2]).unwrap(),
+        )
+    };
+    vec![bundle("present"), bundle("absent")]
+}
+
+#[test]
+#[ignore = "writes the vector"]
+fn record_the_reads() {
+    std::fs::write(FILE, record()).unwrap();
+}
+
+#[test]
+fn the_recorded_reads_are_what_fixed_keys_give() {
+    assert_eq!(RECORDED, record());
+}
+
+#[test]
+fn the_recorded_reads_verify_offline() {
+    let now = UnixTime(line("now")[1].parse().unwrap());
+    let values = bundles().into_iter().map(|(key, bytes)| {
+        let bundle = Bundle::from_bytes(&bytes).unwrap();
+        let question = Question {
+            key: &key,
+            policy: &policy(),
+            now,
+        };
+        let report = judge(&bundle, &question, &trust());
+        assert!(report.is_verified(), "{report:?}");
+        assert_eq!(
+            report
+                .rules
+                .iter()
+                .filter(|rule| rule.name == "handover")
+                .count(),
+            2
+        );
+        bundle.value
+    });
+    assert_eq!(values.collect::<Vec<_>>(), [Some(OBJECT.to_vec()), None]);
+}
+
+#[test]
+fn every_flipped_bit_of_the_recorded_reads_is_refused() {
+    let trust = trust();
+    // Not even time is of help to who flips a bit.
+    let policy = Policy {
+        max_age: None,
+        ..policy()
+    };
+    let (mut judged, mut before): (_, Vec<u8>) = (0, vec![]);
+    for (key, bytes) in bundles() {
+        let question = Question {
+            key: &key,
+            policy: &policy,
+            now: UnixTime(NOW),
+        };
+        // The second ends as the first one does: with the handovers.
+        let ends = bytes.iter().rev().zip(before.iter().rev());
+        let same = ends.take_while(|(a, b)| a == b).count();
+        for bit in 0..(bytes.len() - same) * 8 {
+            let mut flipped = bytes.clone();
+            flipped[bit / 8] ^= 1 << (bit % 8);
+            let Ok(bundle) = Bundle::from_bytes(&flipped) else {
+                continue;
+            };
+            let report = judge(&bundle, &question, &trust);
+            assert!(
+                report.outcome >= Outcome::Untrusted,
+                "bit {bit}: {report:?}"
+            );
+            judged += 1;
+        }
+        before = bytes;
+    }
+    assert!(judged > 10_000, "{judged} of the flips were read at all");
+}

@@ -1,0 +1,267 @@
+//! Validators and rules.
+
+use selfsame_crypto::KeyType;
+use selfsame_proof::validators::{STATE_KEY, Validator, ValidatorSet};
+use selfsame_registry::network::{Act, Mode};
+use selfsame_registry::refusal::GovernanceFault;
+use selfsame_registry::{Operation, Refusal, Rules, StateRead};
+
+use crate::world::{Actor, Answer, World, validator};
+
+fn change(add: &[Validator], remove: &[&str]) -> Vec<Operation> {
+    vec![Operation::ChangeValidators {
+        add: add.to_vec(),
+        remove: remove.iter().map(|name| (*name).to_owned()).collect(),
+    }]
+}
+
+fn refused(fault: GovernanceFault) -> Answer {
+    Err(Refusal::Governance(fault))
+}
+
+fn names(world: &World) -> Vec<String> {
+    let set = world.machine.validators(&world.state).unwrap();
+    let names = set.validators().iter();
+    names.map(|validator| validator.name.clone()).collect()
+}
+
+#[test]
+fn a_trustee_adds_replaces_and_removes_validators_and_the_state_holds_the_set() {
+    let (mut world, [mut trustee, ..]) = World::governed(Mode::Endorsed);
+    assert_eq!(names(&world), ["one"]);
+    let first = world.time;
+    world.time = world.time.plus(10);
+    let new = [validator("two", 5), validator("three", 1)];
+    world.act(&mut trustee, change(&new, &[])).unwrap();
+    assert_eq!(names(&world), ["one", "three", "two"]);
+    let replacement = validator("two", 7);
+    world.time = world.time.plus(10);
+    let replace = change(std::slice::from_ref(&replacement), &["two", "one"]);
+    world.act(&mut trustee, replace).unwrap();
+    assert_eq!(names(&world), ["three", "two"]);
+    // Clients prove exactly this object.
+    let bytes = StateRead::get(&world.state, STATE_KEY).unwrap().unwrap();
+    let set = ValidatorSet::from_bytes(&bytes).unwrap();
+    assert!(set.validators().contains(&replacement));
+    let changes = world.machine.validator_changes(&world.state, 9).unwrap();
+    assert_eq!(changes.len(), 3);
+    assert_eq!(changes[2].set, set);
+    for (seconds, count) in [(0, 1), (9, 1), (10, 3), (20, 2)] {
+        let at = first.plus(seconds);
+        let then = world.machine.validators_at(&world.state, at).unwrap();
+        assert_eq!(then.unwrap().set.validators().len(), count);
+    }
+}
+
+#[test]
+fn validators_no_network_can_have_are_refused() {
+    let (mut world, [mut trustee, ..]) = World::governed(Mode::Open);
+    let one = world.machine.validators(&world.state).unwrap();
+    let same_key = Validator {
+        name: "two".to_owned(),
+        ..one.validators()[0].clone()
+    };
+    for operations in [
+        change(&[], &["one"]),
+        change(&[validator("one", 1)], &[]),
+        change(&[validator("a/b", 1)], &[]),
+        change(&[validator("two", 0)], &[]),
+        change(&[same_key], &[]),
+        change(
+            &(0..100)
+                .map(|n| validator(&n.to_string(), 1))
+                .collect::<Vec<_>>(),
+            &[],
+        ),
+    ] {
+        let answer = world.act(&mut trustee, operations);
+        assert!(
+            matches!(
+                answer,
+                Err(Refusal::Governance(GovernanceFault::Validators(_)))
+            ),
+            "{answer:?}"
+        );
+    }
+    let outside = Validator {
+        consensus: None,
+        ..validator("two", 1)
+    };
+    assert_eq!(
+        world.act(&mut trustee, change(&[outside], &[])),
+        refused(GovernanceFault::Engine)
+    );
+    assert_eq!(
+        world.act(&mut trustee, change(&[], &["two"])),
+        refused(GovernanceFault::UnknownValidator)
+    );
+    assert_eq!(
+        world.act(&mut trustee, change(&[], &[])),
+        refused(GovernanceFault::Unchanged)
+    );
+    assert_eq!(names(&world), ["one"]);
+}
+
+#[test]
+fn a_steward_runs_one_validator_no_mightier_than_the_others() {
+    let (mut world, [mut trustee, mut steward, _]) = World::governed(Mode::Open);
+    let own = validator("own", 1);
+    assert_eq!(
+        world.act(&mut steward, change(&[validator("own", 2)], &[])),
+        refused(GovernanceFault::Power)
+    );
+    world
+        .act(&mut steward, change(std::slice::from_ref(&own), &[]))
+        .unwrap();
+    let owner = world.machine.validator_owner(&world.state, "own");
+    assert_eq!(owner, Ok(Some(steward.id)));
+    assert_eq!(
+        world.act(&mut steward, change(&[validator("second", 1)], &[])),
+        refused(GovernanceFault::OneEach)
+    );
+    // Not the others', also not in their place.
+    for operations in [
+        change(&[], &["one"]),
+        change(&[validator("one", 1)], &["one"]),
+    ] {
+        assert_eq!(
+            world.act(&mut steward, operations),
+            Err(Refusal::NotAllowed {
+                act: Act::RemoveValidator
+            })
+        );
+    }
+    // His own he replaces, for example its keys, and takes away.
+    world
+        .act(&mut steward, change(&[validator("own", 1)], &["own"]))
+        .unwrap();
+    world.act(&mut steward, change(&[], &["own"])).unwrap();
+    assert_eq!(names(&world), ["one"]);
+    world.act(&mut steward, change(&[own], &[])).unwrap();
+    // And a trustee takes it from him; then he may add another.
+    world.act(&mut trustee, change(&[], &["own"])).unwrap();
+    assert!(
+        world
+            .act(&mut steward, change(&[validator("again", 1)], &[]))
+            .is_ok()
+    );
+}
+
+#[test]
+fn a_steward_cannot_replace_everybody_by_removing_first() {
+    let (mut world, [_, mut steward, _]) = World::governed(Mode::Open);
+    world
+        .act(&mut steward, change(&[validator("own", 1)], &[]))
+        .unwrap();
+    let answer = world.act(&mut steward, change(&[validator("own", 9)], &["own"]));
+    assert_eq!(answer, refused(GovernanceFault::Power));
+}
+
+fn strict() -> Rules {
+    Rules {
+        max_also_known_as: 0,
+        ..Rules::default()
+    }
+}
+
+fn change_rules(from_height: u64, rules: Rules) -> Vec<Operation> {
+    vec![Operation::ChangeRules { from_height, rules }]
+}
+
+/// Whether a DID with another name is refused in the next block.
+fn is_strict(world: &mut World) -> bool {
+    let mut actor = Actor::new(KeyType::Ed25519);
+    let mut content = actor.content();
+    content.also_known_as = vec!["a:b".to_owned()];
+    let create = vec![Operation::CreateDid(content)];
+    world.act(&mut actor, create).is_err()
+}
+
+#[test]
+fn rules_change_at_the_height_the_transaction_says() {
+    let (mut world, [mut trustee, ..]) = World::governed(Mode::Open);
+    world.act(&mut trustee, change_rules(4, strict())).unwrap();
+    assert_eq!(world.head.height, 1);
+    for (height, wanted) in [(2, false), (3, false), (4, true), (5, true)] {
+        assert_eq!(is_strict(&mut world), wanted, "{height}");
+        assert_eq!(world.head.height, height);
+    }
+    let rules = |height| world.machine.rules(&world.state, height).unwrap();
+    assert_eq!(rules(3), Rules::default());
+    assert_eq!(rules(4), strict());
+}
+
+#[test]
+fn rules_change_in_the_future_only_and_a_later_change_takes_the_place_of_one_that_waits() {
+    let (mut world, [mut trustee, ..]) = World::governed(Mode::Open);
+    for before in [0, 1, 2] {
+        // The block this comes into has the height after the head's.
+        let from = world.head.height + 1 - before.min(world.head.height + 1);
+        assert_eq!(
+            world.act(&mut trustee, change_rules(from, strict())),
+            refused(GovernanceFault::Height)
+        );
+    }
+    world.act(&mut trustee, change_rules(10, strict())).unwrap();
+    world
+        .act(&mut trustee, change_rules(9, Rules::default()))
+        .unwrap();
+    let schedule = world.machine.schedule(&world.state).unwrap();
+    let heights: Vec<u64> = schedule.iter().map(|(from, _)| *from).collect();
+    assert_eq!(heights, [1, 9]);
+    let brick = Rules {
+        author_quota: 0,
+        ..Rules::default()
+    };
+    // What could never be undone cannot even be written.
+    let network = world.network().clone();
+    let body = trustee.body(&network, change_rules(20, brick));
+    let unsigned = selfsame_registry::Unsigned::of(body);
+    assert!(unsigned.signed("key-1", &[0; 64]).is_err());
+}
+
+#[test]
+fn so_many_changes_of_the_rules_wait_and_no_more() {
+    let (mut world, [mut trustee, ..]) = World::governed(Mode::Open);
+    for n in 0..15 {
+        world
+            .act(&mut trustee, change_rules(100 + n, strict()))
+            .unwrap();
+    }
+    assert_eq!(
+        world.act(&mut trustee, change_rules(200, strict())),
+        refused(GovernanceFault::TooManyChanges)
+    );
+}
+
+#[test]
+fn a_network_may_become_endorsed() {
+    let (mut world, [mut trustee, ..]) = World::governed(Mode::Open);
+    let endorsed = Rules {
+        mode: Mode::Endorsed,
+        ..Rules::default()
+    };
+    world.act(&mut trustee, change_rules(2, endorsed)).unwrap();
+    let mut actor = Actor::new(KeyType::Ed25519);
+    let create = vec![Operation::CreateDid(actor.content())];
+    assert_eq!(
+        world.act(&mut actor, create),
+        Err(Refusal::NotAllowed {
+            act: Act::CreateDid
+        })
+    );
+}
+
+#[test]
+fn what_the_genesis_says_holds_before_the_first_block_and_is_written_by_it() {
+    let (mut world, [trustee, ..]) = World::governed(Mode::Open);
+    world.state.clear();
+    let did = world.did(&trustee);
+    let role = world.machine.role(&world.state, &did).unwrap();
+    assert!(role.is_some());
+    assert!(world.machine.present(&world.state, &did).unwrap().is_some());
+    let applied = world.block(&[]);
+    assert_eq!(&applied.objects, world.machine.first_objects());
+    assert!(applied.marks.is_empty());
+    assert!(world.block(&[]).objects.is_empty());
+}

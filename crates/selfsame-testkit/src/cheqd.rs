@@ -1,0 +1,208 @@
+//! A stand-in for a cheqd network with its resolver and registrar, that can be told to misbehave.
+
+mod ledger;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use selfsame_bench::late::{Asked, Late, Reply};
+use serde_json::{Value, json};
+use url::Url;
+
+pub use ledger::{Ledger, Version};
+
+/// The media type of the resolver's envelope.
+const ENVELOPE: &str = "application/ld+json;profile=\"https://w3id.org/did-resolution\"";
+
+/// How the stand-in misbehaves.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Fault {
+    /// It does not.
+    #[default]
+    None,
+    /// Every answer comes so much later.
+    Late(Duration),
+    /// The resolver gives the document of another DID.
+    WrongId,
+    /// The resolver gives another version than it is asked for.
+    WrongVersion,
+    /// The resolver's answer is larger than a mebibyte.
+    Oversized,
+    /// The resolver's answer repeats a member; a resource has a byte too many.
+    Malformed,
+    /// The resolver sends its callers there.
+    Redirect(String),
+    /// There is no resolver at this address: a 404 in HTML.
+    Elsewhere,
+    /// The resolver fails.
+    Broken,
+    /// The registrar does what it is asked, and its answer is lost.
+    LosesAnswers,
+    /// The registrar's connection breaks before it does anything.
+    LosesRequests,
+    /// The registrar's connection breaks where signatures come, before it does anything.
+    LosesSignatures,
+    /// The registrar asks for a signature under a document with a key of its own.
+    AddsItsKey,
+    /// The registrar asks for a signature by a key that is somebody else's.
+    NamesOtherKey,
+    /// The registrar gives up, with the network's reason.
+    Refuses,
+    /// The registrar says so often that it is not ready, once it has the signatures.
+    Waits(u64),
+}
+
+struct Shared {
+    ledger: Mutex<Ledger>,
+    fault: Mutex<Fault>,
+    delay: Mutex<Duration>,
+    resolved: AtomicU64,
+    registered: AtomicU64,
+}
+
+/// The running stand-in; it ends with this.
+pub struct Cheqd {
+    late: Late,
+    shared: Arc<Shared>,
+}
+
+impl Cheqd {
+    /// Starts it.
+    ///
+    /// # Panics
+    /// If there is no free port.
+    pub async fn start() -> Self {
+        let shared = Arc::new(Shared {
+            ledger: Mutex::default(),
+            fault: Mutex::default(),
+            delay: Mutex::default(),
+            resolved: AtomicU64::new(0),
+            registered: AtomicU64::new(0),
+        });
+        let served = shared.clone();
+        let late = Late::start(move |asked| served.answer(asked))
+            .await
+            .expect("loopback has a free port");
+        Self { late, shared }
+    }
+
+    /// The base URL of its resolver and its registrar.
+    ///
+    /// # Panics
+    /// Never: it is a URL.
+    pub fn address(&self) -> Url {
+        self.late.address().parse().expect("it is a URL")
+    }
+
+    /// Misbehaves from now on, or no more.
+    pub fn fault(&self, fault: Fault) {
+        *lock(&self.shared.fault) = fault;
+    }
+
+    /// Answers so late from now on, as a resolver behind a network does.
+    pub fn delay(&self, delay: Duration) {
+        *lock(&self.shared.delay) = delay;
+    }
+
+    /// What is written in the network.
+    pub fn ledger(&self) -> MutexGuard<'_, Ledger> {
+        lock(&self.shared.ledger)
+    }
+
+    /// How often the resolver was asked.
+    pub fn resolved(&self) -> u64 {
+        self.shared.resolved.load(Ordering::SeqCst)
+    }
+
+    /// How often the registrar was asked.
+    pub fn registered(&self) -> u64 {
+        self.shared.registered.load(Ordering::SeqCst)
+    }
+}
+
+impl Shared {
+    fn answer(&self, asked: &Asked) -> Reply {
+        let fault = lock(&self.fault).clone();
+        let mut reply = match asked.path.strip_prefix("/1.0/identifiers/") {
+            Some(path) => {
+                self.resolved.fetch_add(1, Ordering::SeqCst);
+                self.resolve(path, asked, &fault)
+            }
+            None => {
+                self.registered.fetch_add(1, Ordering::SeqCst);
+                self.register(asked, &fault)
+            }
+        };
+        reply.after = match fault {
+            Fault::Late(more) => more,
+            _ => *lock(&self.delay),
+        };
+        reply
+    }
+
+    fn resolve(&self, path: &str, asked: &Asked, fault: &Fault) -> Reply {
+        let ledger = lock(&self.ledger);
+        if let Some((did, resource)) = path.split_once("/resources/") {
+            return match resource.strip_suffix("/metadata") {
+                Some(id) => ledger.resource_metadata(did, id),
+                None => ledger.resource(did, resource, fault == &Fault::Malformed),
+            };
+        }
+        match fault {
+            Fault::Redirect(to) => Reply {
+                location: Some(to.clone()),
+                ..plain(302, "text/plain", "")
+            },
+            Fault::Elsewhere => plain(404, "text/html", "<h1>Not Found</h1>"),
+            Fault::Broken => plain(500, "text/plain", "Internal Server Error"),
+            Fault::Oversized => plain(200, ENVELOPE, &" ".repeat((1 << 20) + 1)),
+            Fault::Malformed => plain(200, ENVELOPE, r#"{"didDocument":{},"didDocument":{}}"#),
+            _ => {
+                let other = (fault == &Fault::WrongVersion).then_some("another");
+                let (status, mut result) = ledger.resolve(path, asked.query.as_deref(), other);
+                if fault == &Fault::WrongId && status == 200 {
+                    result["didDocument"]["id"] = json!(format!("{path}0"));
+                }
+                answered(status, ENVELOPE, &result)
+            }
+        }
+    }
+
+    fn register(&self, asked: &Asked, fault: &Fault) -> Reply {
+        if fault == &Fault::LosesRequests {
+            return Reply::default();
+        }
+        let Ok(body) = serde_json::from_slice::<Value>(&asked.body) else {
+            return plain(400, "text/plain", "no JSON");
+        };
+        let is_signed = body["secret"]["signingResponse"].is_object();
+        if fault == &Fault::LosesSignatures && is_signed {
+            return Reply::default();
+        }
+        let operation = asked.path.strip_prefix("/1.0/").unwrap_or_default();
+        let (status, answer) = lock(&self.ledger).register(operation, &body, fault);
+        let is_done = answer["didState"]["state"] == "finished";
+        if fault == &Fault::LosesAnswers && is_done {
+            return Reply::default();
+        }
+        answered(status, "application/json", &answer)
+    }
+}
+
+fn answered(status: u16, content_type: &'static str, value: &Value) -> Reply {
+    plain(status, content_type, &value.to_string())
+}
+
+fn plain(status: u16, content_type: &'static str, body: &str) -> Reply {
+    Reply {
+        status,
+        content_type,
+        body: body.as_bytes().to_vec(),
+        ..Reply::default()
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,186 @@
+//! CometBFT, which the registry's networks run on: one release, built with the Go toolchain, under `target/`.
+//!
+//! 0.38.26 is the newest release of the line that is maintained longest and that other networks run on. It has all
+//! that is used here (ABCI 2.0 with vote extensions), is as fast as 0.40.0, and needs only Go 1.22.
+
+use std::{
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use crate::{machine, workspace::root};
+
+/// The variable that tells tests where the engine is.
+const VARIABLE: &str = "SELFSAME_COMETBFT";
+const MODULE: &str = "github.com/cometbft/cometbft";
+const VERSION: &str = "v0.38.26";
+/// The hash of the module's files as the Go checksum database has it; the binary carries it.
+const HASH: &str = "h1:MIPYgOSvyyiN1jo3SZljKy4ZXqs896aQnj3pQFfUmaE=";
+/// The oldest Go that builds it, as its go.mod says.
+const GO: (u32, u32) = (1, 22);
+/// From this Go on, a toolchain fetches the one a module asks for.
+const GO_FETCHES: (u32, u32) = (1, 21);
+
+/// Sees to it that the engine is there, and builds it if not.
+pub fn prepare() -> Result<bool, String> {
+    let program = program();
+    if is_ours(&program)? {
+        println!("    CometBFT {VERSION} is {}", program.display());
+        return Ok(true);
+    }
+    let toolchain = toolchain()?;
+    println!(
+        "    building CometBFT {VERSION} into {} (some minutes)",
+        folder().display()
+    );
+    let package = format!("{MODULE}/cmd/cometbft@{VERSION}");
+    let mut command = go();
+    command
+        .args(["install", &package])
+        .env("GOBIN", folder())
+        .env("GOFLAGS", "")
+        .stdin(Stdio::null());
+    if let Some(toolchain) = toolchain {
+        command.env("GOTOOLCHAIN", toolchain);
+    }
+    match command.status() {
+        Ok(status) if status.success() => {}
+        Ok(_) => {
+            return Err(format!(
+                "`go install {package}` failed\nhint: run it by hand to see why; it needs the network once"
+            ));
+        }
+        Err(error) => return Err(format!("go: {error}")),
+    }
+    if is_ours(&program)? {
+        return Ok(true);
+    }
+    Err(format!(
+        "what was built is not CometBFT {VERSION} with the module hash {HASH}\nhint: remove {} and try again",
+        folder().display()
+    ))
+}
+
+/// `cargo xtask cometbft`.
+pub fn command(arguments: &[String]) -> Result<bool, String> {
+    match arguments {
+        [] => prepare(),
+        _ => Err("usage: cargo xtask cometbft".to_owned()),
+    }
+}
+
+/// Names the engine to a command's children, if it is there.
+pub fn name_to(command: &mut Command) {
+    if program().exists() {
+        command.env(VARIABLE, program());
+    }
+}
+
+/// Whether the file was built from the module that is pinned; its toolchain has written that into it.
+fn is_ours(program: &Path) -> Result<bool, String> {
+    if !program.exists() {
+        return Ok(false);
+    }
+    if go_version().is_none() {
+        install_go()?;
+    }
+    let output = go()
+        .args(["version", "-m"])
+        .arg(program)
+        .output()
+        .map_err(|error| format!("go: {error}"))?;
+    Ok(is_pinned(&String::from_utf8_lossy(&output.stdout)))
+}
+
+/// Whether `go version -m` names the pinned module with its hash, and nothing in its place.
+fn is_pinned(said: &str) -> bool {
+    let mut lines = said.lines().map(|line| line.split_whitespace().collect());
+    let main = |words: &Vec<&str>| words.first() == Some(&"mod");
+    lines.find(main) == Some(vec!["mod", MODULE, VERSION, HASH]) && !said.contains("\t=>\t")
+}
+
+/// Installs Go where it is missing; says which toolchain is to be asked for where the one there is too old.
+fn toolchain() -> Result<Option<String>, String> {
+    if go_version().is_none() {
+        install_go()?;
+    }
+    let there = go_version().ok_or("Go was installed, but `go version` says nothing")?;
+    match there {
+        enough if enough >= GO => Ok(None),
+        fetches if fetches >= GO_FETCHES => Ok(Some("auto".to_owned())),
+        (major, minor) => Err(format!(
+            "Go {major}.{minor} is too old to build CometBFT {VERSION}, which needs {}.{}, and to fetch a newer one by itself\nhint: on Debian 12, apt-get install -t bookworm-backports golang-go; elsewhere the system's newer release or Go's own archive, first on PATH",
+            GO.0, GO.1
+        )),
+    }
+}
+
+/// Go from the path, or from where its own archive puts it.
+fn go() -> Command {
+    let archive = Path::new("/usr/local/go/bin/go");
+    let on_path = Command::new("go").arg("version").output().is_ok();
+    if !on_path && archive.exists() {
+        return Command::new(archive);
+    }
+    Command::new("go")
+}
+
+fn install_go() -> Result<(), String> {
+    println!("    missing: Go (builds CometBFT)");
+    machine::install(&["golang-go"])
+}
+
+/// What `go version` says, as numbers.
+fn go_version() -> Option<(u32, u32)> {
+    let output = go().arg("version").output().ok()?;
+    parse_version(&String::from_utf8_lossy(&output.stdout))
+}
+
+/// `go version go1.22.5 linux/amd64`.
+fn parse_version(said: &str) -> Option<(u32, u32)> {
+    let version = said.split_whitespace().nth(2)?.strip_prefix("go")?;
+    let mut parts = version.split(['.', 'r', 'b', '-']);
+    Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
+}
+
+fn folder() -> PathBuf {
+    root().join("target").join("cometbft")
+}
+
+fn program() -> PathBuf {
+    folder().join("cometbft")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn go_says_its_version() {
+        assert_eq!(
+            parse_version("go version go1.22.5 linux/amd64"),
+            Some((1, 22))
+        );
+        assert_eq!(
+            parse_version("go version go1.26rc1 linux/amd64"),
+            Some((1, 26))
+        );
+        assert_eq!(parse_version("no such command"), None);
+    }
+
+    #[test]
+    fn only_the_pinned_module_is_taken() {
+        let said = |version: &str, hash: &str, more: &str| {
+            format!(
+                "cometbft: go1.22.5\n\tpath\t{MODULE}/cmd/cometbft\n\tmod\t{MODULE}\t{version}\t{hash}\n{more}"
+            )
+        };
+        assert!(is_pinned(&said(VERSION, HASH, "")));
+        assert!(!is_pinned(&said("v0.38.25", HASH, "")));
+        assert!(!is_pinned(&said(VERSION, "h1:other=", "")));
+        assert!(!is_pinned(&said(VERSION, "", "")));
+        let replaced = "\t=>\texample.org/other\tv1.0.0\th1:other=\n";
+        assert!(!is_pinned(&said(VERSION, HASH, replaced)));
+        assert!(!is_pinned(""));
+    }
+}
