@@ -1,5 +1,8 @@
 //! Single use and delegations as use cases read them of a registry, and how this stack names its delegations.
 
+use std::collections::{HashMap, HashSet};
+use std::time::Duration;
+
 use selfsame_credential::single_use::{Action as Became, Use};
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::{Did, selfsame};
@@ -8,10 +11,17 @@ use selfsame_registry::{Machine, StateRead};
 
 use super::Registry;
 use crate::error::{Error, Result};
+use crate::shared::Shared;
+use crate::view::CredentialUse;
 use crate::view::registry::{RegistryDelegation, RegistryUse};
 
 /// So many delegations of one action to one delegate are given and looked for.
 pub(crate) const DELEGATIONS_MAX: u32 = 64;
+/// So long a page waits for a registry elsewhere.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// An issuer, and what a handle is registered under.
+pub(crate) type Place = (Did, [u8; 32]);
 
 /// What a machine's state says became of an issuer's credential.
 pub(super) fn used(
@@ -63,6 +73,36 @@ fn shown(machine: &Machine, given: &GivenDelegation) -> Result<RegistryDelegatio
         seq_no: given.receipt.seq_no,
         withdrawn: given.withdrawn.map(|receipt| receipt.seq_no),
     })
+}
+
+impl Shared {
+    /// What became of these, as far as the registry says so in a moment: for people to look at, not to judge by.
+    pub(crate) async fn uses_seen(&self, places: HashSet<Place>) -> HashMap<Place, CredentialUse> {
+        let mut seen = HashMap::new();
+        let look = async {
+            for place in places {
+                match self.single_use(&place.0, &place.1).await.value {
+                    Ok(Some(used)) => drop(seen.insert(place, CredentialUse::of(&used))),
+                    Ok(None) => {}
+                    // What one read has not brought the next will not bring either.
+                    Err(_) => break,
+                }
+            }
+        };
+        drop(tokio::time::timeout(PATIENCE, look).await);
+        seen
+    }
+}
+
+impl CredentialUse {
+    pub(crate) fn of(used: &Use) -> Self {
+        Self {
+            action: used.action.as_str().to_owned(),
+            by: used.by.to_string(),
+            at: used.at.rfc3339(),
+            seq_no: used.seq_no,
+        }
+    }
 }
 
 impl RegistryUse {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::Labels;
+use super::{CredentialUse, Labels};
 
 /// A kind of credential this issuer can issue.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
@@ -267,6 +267,10 @@ pub struct IssuedCredential {
     pub status_index: u64,
     /// The issuer's note.
     pub label: Option<String>,
+    /// Who has used a credential for one use up, or revoked it in the issuer's name; none as long as the registry has
+    /// not said so.
+    #[serde(default)]
+    pub used: Option<CredentialUse>,
 }
 
 /// What an issuer says of a credential after its issuance.

@@ -24,7 +24,10 @@ use super::cards::{CARD, CardRecord};
 use crate::accounts::{decode, encode};
 use crate::error::{Error, ErrorKind, Result};
 use crate::gather::Freshness;
-use crate::view::wallet::{AnswerRequest, Answered, Asker, Choice, Person, RequestPreview, Share};
+use crate::view::wallet::{
+    AnswerRequest, Answered, Asker, Choice, OneUse, Person, RequestPreview, Share,
+};
+use delivery::Shown;
 
 pub(crate) use delivery::abandoned;
 
@@ -155,13 +158,21 @@ impl Wallet {
                 holder::step(&state, Input::Present(&choices), evidence, &ctx)
             })
             .await?;
-        let cards = shown.iter().map(|choice| choice.title.clone()).collect();
-        let claims = shown
-            .into_iter()
-            .flat_map(|choice| choice.claims)
-            .map(|claim| claim.label)
-            .collect();
-        self.sent(person, &asked, next, (cards, claims)).await
+        let given = shown.iter().filter(|choice| choice.uses_up);
+        let given = given.filter_map(|choice| {
+            let mut held = fitting.iter().filter(|fit| fit.card.id == choice.card);
+            super::cards::single_use(&held.next()?.held).map(OneUse::of)
+        });
+        let shown = Shown {
+            one_use: given.collect(),
+            cards: shown.iter().map(|choice| choice.title.clone()).collect(),
+            claims: shown
+                .into_iter()
+                .flat_map(|choice| choice.claims)
+                .map(|claim| claim.label)
+                .collect(),
+        };
+        self.sent(person, &asked, next, shown).await
     }
 
     /// Tells a verifier that it gets nothing; not whether the person would not or could not.
@@ -180,8 +191,7 @@ impl Wallet {
             Step::Done(next) => next,
             Step::Needs(_) => return Err(Error::internal("declining needs nothing")),
         };
-        self.sent(person, &asked, next, (Vec::new(), Vec::new()))
-            .await
+        self.sent(person, &asked, next, Shown::default()).await
     }
 
     /// The request: one looked at before, or fetched and authenticated now.

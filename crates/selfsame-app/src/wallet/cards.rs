@@ -21,8 +21,9 @@ use crate::accounts::{decode, encode};
 use crate::error::{Error, Result};
 use crate::gather::Freshness;
 use crate::issuer::{listing, page};
-use crate::view::wallet::{Card, CardSummary, CardUse, ClaimLine, Display, Person};
-use crate::view::{Listing, Paging};
+use crate::registry::uses;
+use crate::view::wallet::{Card, CardSummary, ClaimLine, Display, Person};
+use crate::view::{CredentialUse, Listing, Paging};
 
 /// The kind of the records that hold cards.
 pub(super) const CARD: &str = "card";
@@ -359,11 +360,7 @@ impl Wallet {
             Ok(None) => {}
             Ok(Some(used)) => {
                 card.status = used.action.as_str().to_owned();
-                card.used = Some(CardUse {
-                    by: used.by.to_string(),
-                    at: used.at.rfc3339(),
-                    seq_no: used.seq_no,
-                });
+                card.used = Some(CredentialUse::of(&used));
             }
             Err(_) => card.status = "unknown".to_owned(),
         }
@@ -393,7 +390,7 @@ impl Wallet {
 }
 
 /// The issuer of a credential for one use, and what its handle is registered under.
-pub(super) fn single_use(held: &Held) -> Option<(Did, [u8; 32])> {
+pub(super) fn single_use(held: &Held) -> Option<uses::Place> {
     held.sd_jwt()?;
     let reference = Reference::in_payload(held.claims()).ok().flatten()?;
     let issuer = Did::parse(held.issuer()?).ok()?;

@@ -135,13 +135,18 @@ impl Member {
 
     /// Lets a pharmacy do this to prescriptions.
     pub async fn delegate(&self, to: &Self, action: &str) -> Delegation {
-        let new = NewDelegation {
-            to: to.did(),
+        let issuer = self.app.issuer().unwrap();
+        issuer.delegate(&to.wants(action)).await.unwrap()
+    }
+
+    /// To be let do this to prescriptions.
+    pub fn wants(&self, action: &str) -> NewDelegation {
+        NewDelegation {
+            to: self.did(),
             action: action.to_owned(),
             templates: vec!["prescription".to_owned()],
             until: None,
-        };
-        self.app.issuer().unwrap().delegate(&new).await.unwrap()
+        }
     }
 
     pub fn did(&self) -> String {

@@ -119,7 +119,10 @@ fn refused(error: &Error) -> Reply {
         ErrorKind::Internal => 500,
         _ => 400,
     };
-    let body = serde_json::json!({"error": error.code.unwrap_or("invalid_request")});
+    let body = serde_json::json!({
+        "error": error.code.unwrap_or("invalid_request"),
+        "error_description": error.reason,
+    });
     let mut reply = reply(JSON, body.to_string().into_bytes());
     *reply.status_mut() = http::StatusCode::from_u16(status).unwrap();
     reply

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use selfsame_app::App;
-use selfsame_app::view::issuer::DelegationState;
+use selfsame_app::view::Paging;
+use selfsame_app::view::issuer::{DelegationState, NewDelegation};
 use selfsame_app::view::verifier::{NewRequest, RequestState, SpendingState, VerificationStatus};
 use selfsame_app::view::wallet::Person;
 use selfsame_credential::single_use::HANDLE;
@@ -96,7 +97,17 @@ async fn a_prescription_is_used_up_once_and_everybody_learns_by_whom() {
     let cards = wallet.cards(&person, &Default::default()).await.unwrap();
     let card = wallet.card(&person, &cards.items[0].id).await.unwrap();
     let used = card.used.unwrap();
-    assert_eq!((card.status.as_str(), used.by), ("spent", pharmacy.did()));
+    assert_eq!(card.status, "spent");
+    assert_eq!((&used.by, used.seq_no), (&pharmacy.did(), transaction));
+
+    let history = wallet.history(&person, &Paging::default()).await.unwrap();
+    let told: Vec<_> = history.items.iter().map(|entry| &entry.used).collect();
+    assert_eq!(told, [&vec![], &vec![used.clone()], &vec![]]);
+    let issuer = clinic.app.issuer().unwrap();
+    let issued = issuer.issued(None, &Paging::default()).await.unwrap();
+    assert_eq!(issued.items[0].used, Some(used.clone()));
+    let issued = issuer.issued_credential(&issued.items[0].id).await.unwrap();
+    assert_eq!(issued.used, Some(used));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -242,6 +253,76 @@ async fn a_pharmacy_revokes_in_the_issuers_name_what_it_was_let_and_nothing_else
     assert_eq!(outcome(&after), Outcome::Revoked);
     let said = format!("revoked by {}", pharmacy.did());
     assert!(seen(&after).starts_with(&said));
+    let issuer = clinic.app.issuer().unwrap();
+    let issued = issuer.issued(None, &Paging::default()).await.unwrap();
+    let used = issued.items[0].used.as_ref().unwrap();
+    assert_eq!(used.action, "revoked");
+    assert_eq!(Some(used.seq_no), revoked.spending.unwrap().seq_no);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_delegation_does_not_name_cannot_be_done_under_it() {
+    let (clinic, [pharmacy]) = clinic_and_pharmacies().await;
+    let issuer = clinic.app.issuer().unwrap();
+    for (templates, reason) in [
+        (["clinical-notes"], "no handle"),
+        (["unheard-of"], "template"),
+    ] {
+        let new = NewDelegation {
+            templates: templates.map(str::to_owned).to_vec(),
+            ..pharmacy.wants("consume")
+        };
+        let refused = issuer.delegate(&new).await.unwrap_err();
+        assert!(refused.reason.contains(reason), "{refused}");
+    }
+    // Another type than the prescription's, of whatever issuer it may be: the registry knows no templates.
+    let id = clinic.delegate(&pharmacy, "consume").await.id;
+    let registry = pharmacy.app.registry().unwrap();
+    let given = registry.delegation(issuer.identity().did(), &id).await;
+    let given = given.unwrap().unwrap();
+    let now = clinic.app.clock().now();
+    assert!(given.covers(&given.scope[0], now));
+    assert!(!given.covers("https://other.example/types/prescription", now));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_delegation_ends_with_its_time() {
+    let (clinic, [pharmacy]) = clinic_and_pharmacies().await;
+    let issuer = clinic.app.issuer().unwrap();
+    let until = clinic.app.clock().now().plus(3600);
+    let new = NewDelegation {
+        until: Some(until.rfc3339()),
+        ..pharmacy.wants("consume")
+    };
+    issuer.delegate(&new).await.unwrap();
+    let person = person(&clinic.app).await;
+    clinic.prescribe(&person).await;
+    for member in [&clinic, &pharmacy] {
+        member.app.clock().advance(3600);
+    }
+    let status = show((&clinic, &person), &pharmacy, spending()).await;
+    assert_eq!(state(&status), SpendingState::Refused, "{status:#?}");
+    assert_eq!(outcome(&status), Outcome::Unverifiable);
+    let ended = issuer.delegations().await.unwrap().remove(0);
+    assert_eq!(ended.state, DelegationState::Expired);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_registry_has_the_last_word_on_a_delegation_that_ends_under_way() {
+    let (clinic, pharmacy, person) = scene().await;
+    let issuer = clinic.app.issuer().unwrap();
+    let (id, uri) = pharmacy.ask(spending()).await;
+    clinic.faults.add(TRANSACTIONS, Fault::CutBefore);
+    let wallet = clinic.app.wallet().unwrap();
+    wallet.answer_request(&person, &newest(&uri)).await.unwrap();
+    let given = issuer.delegations().await.unwrap().remove(0);
+    issuer.withdraw_delegation(&given.id).await.unwrap();
+    pharmacy.app.clock().advance(15);
+    let status = ended(&pharmacy.app, &id).await;
+    assert_eq!(state(&status), SpendingState::Refused, "{status:#?}");
+    assert_eq!(outcome(&status), Outcome::Unverifiable);
+    let reason = status.verdict.unwrap().reason.unwrap();
+    assert!(reason.contains("withdrawn"), "{reason}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -6,7 +6,7 @@ use askama::Template;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse as _, Redirect};
 use selfsame_app::templates;
-use selfsame_app::view::Paging;
+use selfsame_app::view::{CredentialUse, Paging};
 use selfsame_app::view::issuer::{
     CredentialStatus, Delegation, DelegationState, IssuedCredential, NewDelegation, NewOffer,
     Offer, Template as Kind,
@@ -70,6 +70,7 @@ struct Row {
     issued: String,
     expires: String,
     status: &'static str,
+    used: Option<CredentialUse>,
 }
 
 /// What can be made of a credential's status.
@@ -105,11 +106,13 @@ impl Row {
             label: one.label,
             issued: one.issued,
             expires: one.expires,
-            status: match one.status {
-                CredentialStatus::Valid => "valid",
-                CredentialStatus::Revoked => "revoked",
-                CredentialStatus::Suspended => "suspended",
+            status: match (one.status, &one.used) {
+                (CredentialStatus::Valid, Some(used)) if used.action == "spent" => "spent",
+                (CredentialStatus::Valid, Some(_)) | (CredentialStatus::Revoked, _) => "revoked",
+                (CredentialStatus::Valid, None) => "valid",
+                (CredentialStatus::Suspended, _) => "suspended",
             },
+            used: one.used,
         }
     }
 

@@ -45,7 +45,7 @@ impl Demo {
         let as_json = self.json;
         let mut tell = |step: &scenario::StepTime| {
             if !as_json {
-                output::say(&format!("  {:<18} {:>8.2} ms", step.name, step.ms));
+                output::say(&format!("  {:<22} {:>8.2} ms", step.name, step.ms));
             }
         };
         if !as_json {
