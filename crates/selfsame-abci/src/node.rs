@@ -8,10 +8,13 @@ use selfsame_app::clock::Clock;
 use selfsame_app::keys::Keys;
 use selfsame_app::registry::Registry;
 use selfsame_app::registry::ledger::Ledger;
-use selfsame_app::view::registry::{RegistryEntry, RegistryStatus};
+use selfsame_app::view::registry::{
+    RegistryDelegation, RegistryEntry, RegistryStatus, RegistryUse,
+};
 use selfsame_app::{Error, ErrorKind, Result};
 use selfsame_crypto::KeyHandle;
 use selfsame_crypto::hash::sha256;
+use selfsame_crypto::time::UnixTime;
 use selfsame_did::{Did, Options, Resolution};
 use selfsame_proof::read::Bundle;
 use selfsame_registry::{Machine, Receipt, Transaction};
@@ -295,6 +298,20 @@ impl Registry for Node {
 
     async fn history(&self, did: &Did) -> Result<Vec<RegistryEntry>> {
         self.ledger.history(did)
+    }
+
+    async fn used(
+        &self,
+        issuer: &Did,
+        digest: &[u8; 32],
+    ) -> Result<(Option<RegistryUse>, UnixTime)> {
+        // The others may be further than this node.
+        let as_of = self.ledger.head()?.time;
+        Ok((self.ledger.used(issuer, digest)?, as_of))
+    }
+
+    async fn delegation(&self, issuer: &Did, name: &str) -> Result<Option<RegistryDelegation>> {
+        self.ledger.delegation(issuer, name)
     }
 }
 
