@@ -1,6 +1,7 @@
 //! The issuer: what it offers, issues and withdraws.
 
 mod anchors;
+mod delegations;
 mod lanes;
 pub mod lists;
 mod metadata;

@@ -3,24 +3,30 @@
 mod ask;
 mod judge;
 mod protocol;
+mod spending;
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use selfsame_credential::verdict::{Policy, Trust};
 use selfsame_crypto::time::UnixTime;
+use selfsame_did::Did;
 use selfsame_openid4vc::verifier::{Answered, Declined, State};
 use selfsame_store::{Record, TenantId};
 use serde::{Deserialize, Serialize};
 
 use crate::accounts::decode;
 use crate::at_hand::AtHand;
+use crate::dids::Dids;
 use crate::error::{Error, Result};
 use crate::identity::Identity;
 use crate::shared::Shared;
 use crate::view::verifier::{
     CredentialVerdict, PresentationVerdict, RequestState, VerificationStatus,
 };
+
+use spending::Spending;
+pub(crate) use spending::abandoned;
 
 /// The kind of the records that hold requests.
 pub(crate) const VERIFICATION: &str = "verification";
@@ -37,6 +43,7 @@ pub(crate) fn tenant() -> TenantId {
 pub struct Verifier {
     shared: Arc<Shared>,
     identity: Arc<Identity>,
+    dids: Dids,
     at_hand: AtHand<RequestRecord>,
     /// Which requests wallets have fetched lately. It is for people who watch, and worth no write: an answer proves
     /// by its nonce that its request was fetched.
@@ -54,6 +61,12 @@ struct RequestRecord {
     max_status_age: Option<u64>,
     /// SHA-256 of the secret of the browser that asked, in the same-device flow.
     browser: Option<[u8; 32]>,
+    /// Who is to use up what is shown, where the request says so.
+    #[serde(default)]
+    spender: Option<Did>,
+    /// What was ordered of the registry, and what came of it.
+    #[serde(default)]
+    spending: Option<Spending>,
 }
 
 /// Whether a request can still be answered.
@@ -70,6 +83,7 @@ impl Verifier {
     #[must_use]
     pub fn new(shared: Arc<Shared>, identity: Arc<Identity>) -> Self {
         Self {
+            dids: Dids::new(shared.clone()),
             shared,
             identity,
             at_hand: AtHand::default(),
@@ -140,6 +154,9 @@ impl Verifier {
             State::Created(_) | State::Fetched(_) if over => (RequestState::Expired, None, None),
             State::Created(_) if !self.is_fetched(id) => (RequestState::Created, None, None),
             State::Created(_) | State::Fetched(_) => (RequestState::Fetched, None, None),
+            State::Answered(_) if record.spending.as_ref().is_some_and(Spending::holds_back) => {
+                (RequestState::Spending, None, None)
+            }
             State::Answered(answered) => (RequestState::Answered, Some(verdict(answered)), None),
             State::Declined(Declined { error, .. }) => {
                 (RequestState::Declined, None, Some(error.clone()))
@@ -154,6 +171,7 @@ impl Verifier {
             created: record.created.rfc3339(),
             verdict,
             error,
+            spending: record.spending.as_ref().map(Spending::view),
         }
     }
 }

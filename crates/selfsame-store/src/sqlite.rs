@@ -1,7 +1,7 @@
 //! The embedded back end: SQLite with a write-ahead log, one writer, and readers beside it.
 
 mod apply;
-mod checkpoint;
+pub(crate) mod checkpoint;
 pub(crate) mod file;
 pub(crate) mod readers;
 mod schema;

@@ -1,12 +1,14 @@
 //! The data files: who may read them, and which of them are refused.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rusqlite::Connection;
+use selfsame_crypto::hash::sha256;
 use selfsame_crypto::seal::SealingKey;
 use selfsame_crypto::time::UnixTime;
 use selfsame_store::backend::{Backend, Place, SealedBatch, SealedEntry, Write};
-use selfsame_store::ledger::{Block, Entry, LedgerStore, SqliteLedger};
+use selfsame_store::ledger::{Block, Entry, KEPT_HEIGHTS, LedgerStore, SqliteLedger, TreeChanges};
 use selfsame_store::{Batch, OutboxId, Put, Sqlite, Store, StoreError, TenantId, Vault};
 use tempfile::TempDir;
 
@@ -64,7 +66,7 @@ fn files_of_another_release_are_refused() {
     ));
     assert!(matches!(
         SqliteLedger::open(&ledger),
-        Err(StoreError::OtherLayout { found: 9, known: 2 })
+        Err(StoreError::OtherLayout { found: 9, known: 3 })
     ));
 }
 
@@ -224,7 +226,7 @@ async fn a_ledger_is_the_same_after_reopening() {
             height: 1,
             entries,
             writes,
-            tree: selfsame_store::ledger::TreeChanges::default(),
+            tree: TreeChanges::default(),
             head: b"head".to_vec(),
         })
         .await
@@ -332,4 +334,40 @@ async fn a_copy_never_overwrites_and_a_damaged_one_is_found_out() {
         SqliteLedger::check(dir.path().join("store.db")),
         Err(StoreError::Foreign(_))
     ));
+}
+
+#[tokio::test]
+async fn a_ledger_that_is_never_at_rest_forgets_nodes_too_even_if_it_was_closed_meanwhile() {
+    const NODES: u32 = 500;
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("ledger.db");
+    let node = |height: u64, number: u32| format!("{height:04}/{number}").into_bytes();
+    let block = |height: u64| Block {
+        height,
+        entries: vec![Entry {
+            hash: sha256(&height.to_be_bytes()),
+            bytes: vec![1],
+        }],
+        writes: BTreeMap::new(),
+        tree: TreeChanges {
+            nodes: (0..NODES).map(|n| (node(height, n), vec![7])).collect(),
+            stale: (0..NODES).map(|n| node(height - 1, n)).collect(),
+        },
+        head: Vec::new(),
+    };
+    let mut ledger = SqliteLedger::open(&path).unwrap();
+    for height in 1..=60 {
+        ledger.append(block(height)).await.unwrap();
+        if height % 10 == 0 {
+            drop(ledger);
+            ledger = SqliteLedger::open(&path).unwrap();
+        }
+        // What is kept is kept, and the rest does not grow without bound.
+        let first_kept = height.saturating_sub(KEPT_HEIGHTS).max(1);
+        for kept in first_kept..=height {
+            assert!(ledger.node(&node(kept, 0)).unwrap().is_some(), "{kept}");
+        }
+        let last_gone = height.saturating_sub(2 * KEPT_HEIGHTS);
+        assert!(ledger.node(&node(last_gone, 0)).unwrap().is_none());
+    }
 }

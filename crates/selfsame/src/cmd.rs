@@ -7,6 +7,7 @@ mod demo;
 mod did;
 mod issue;
 mod present;
+mod registry;
 mod restore;
 mod revoke;
 mod status;
@@ -52,6 +53,8 @@ enum Verb {
     Verify(verify::Verify),
     /// Revoke, suspend or reinstate a credential.
     Revoke(revoke::Revoke),
+    /// Make and run a registry of several validators.
+    Registry(registry::Registry),
     /// Say how a running instance is.
     Status(status::Status),
     /// Copy all that a running instance keeps.
@@ -76,6 +79,7 @@ impl Cli {
             Verb::Present(present) => present.run().await,
             Verb::Verify(verify) => verify.run().await,
             Verb::Revoke(revoke) => revoke.run().await,
+            Verb::Registry(registry) => registry.run().await,
             Verb::Status(status) => status.run().await,
             Verb::Backup(backup) => backup.run().await,
             Verb::Restore(restore) => restore.run(),

@@ -1,7 +1,7 @@
 //! The endpoints that wallets speak to: token, nonce, credential (OpenID4VCI 1.0 §6 to §8).
 
 use selfsame_credential::evidence::Step;
-use selfsame_credential::{ClaimPath, Format};
+use selfsame_credential::{ClaimPath, Format, single_use};
 use selfsame_crypto::{SecretString, encoding};
 use selfsame_oauth::{Code, TokenRequest, TokenResponse};
 use selfsame_openid4vc::error::CredentialCode;
@@ -240,17 +240,28 @@ impl Issuer {
         places: &[Place],
     ) -> Result<credential::Content> {
         let Signatory { issuer, signer } = signatory(&self.shared, &self.identity, format);
-        let disclosable: Vec<ClaimPath> = template
+        let mut disclosable: Vec<ClaimPath> = template
             .claims
             .iter()
             .map(metadata::disclosable)
             .collect::<Result<Vec<_>>>()?
             .concat();
-        let now = self.shared.clock.now();
+        let ctx = self.shared.clock.ctx();
+        let now = ctx.now();
+        let mut claims = subject.claims.clone();
+        // The handle must be hidden until it is used, and the registry found by the issuer's name.
+        if template.single_use && format == Format::SdJwtVc && issuer.starts_with("did:selfsame:") {
+            let kind = metadata::vct(&self.shared.config, template);
+            // All copies of a batch are the same thing for one use, so they have one handle.
+            let handle = ctx.random::<32>("single_use/handle");
+            let own = single_use::claims(&kind, &handle);
+            claims.extend(own.map(|(name, value)| (name.to_owned(), value)));
+            disclosable.push(ClaimPath::of_names([single_use::HANDLE]).map_err(Error::internal)?);
+        }
         Ok(credential::Content {
             issuer,
             signer,
-            claims: subject.claims.clone(),
+            claims,
             disclosable,
             decoys: 2,
             contexts: match format {

@@ -6,7 +6,7 @@ use selfsame_credential::verify::{Examination, Presented};
 use selfsame_openid4vc::verifier::{self, Input, State};
 use selfsame_store::Batch;
 
-use super::{VERIFICATION, Verifier, tenant};
+use super::{Spending, VERIFICATION, Verifier, tenant};
 use crate::accounts::encode;
 use crate::error::{Error, ErrorKind, Result};
 use crate::events::EventKind;
@@ -24,6 +24,12 @@ impl Verifier {
             return Err(Error::new(
                 ErrorKind::Conflict,
                 "there is no answer to judge yet",
+            ));
+        }
+        if kept.spending.as_ref().is_some_and(Spending::is_pending) {
+            return Err(Error::new(
+                ErrorKind::Conflict,
+                "the registry has not answered yet",
             ));
         }
         let policy = self.policy(0);

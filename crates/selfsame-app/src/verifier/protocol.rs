@@ -87,8 +87,13 @@ impl Verifier {
             })
             .await?;
         kept.state = state;
+        let entry = self.spend_if_asked(id, &mut kept).await?;
         let batch =
             Batch::new(tenant()).update_version(VERIFICATION, (id, version), encode(&kept)?);
+        let batch = match entry {
+            Some(entry) => batch.enqueue(entry),
+            None => batch,
+        };
         let committed = match self.shared.store.commit(batch).await {
             Ok(committed) => committed,
             Err(StoreError::Conflict { .. }) => return Ok(None),
@@ -104,6 +109,7 @@ impl Verifier {
         }
         self.at_hand.hold(&committed, kept);
         self.shared.events.tell(EventKind::Verification, id);
+        self.carry_out_here(&committed).await;
         let receipt = effects.into_iter().find_map(|effect| match effect {
             Effect::Receipt(receipt) => Some(receipt),
             Effect::RequestObject(_) | Effect::Judged(_) => None,

@@ -40,7 +40,9 @@ pub struct ProblemDetails {
     paths(
         issuer::templates, issuer::create_offer, issuer::offers, issuer::offer, issuer::credentials,
         issuer::credential, issuer::set_status,
-        verifier::create, verifier::list, verifier::one, verifier::events, verifier::recheck, verifier::verify,
+        issuer::delegate, issuer::delegations, issuer::withdraw_delegation,
+        verifier::create, verifier::list, verifier::one, verifier::events, verifier::recheck, verifier::revoke,
+        verifier::verify,
         wallet::register, wallet::sign_in, wallet::sign_out, wallet::preview_offer, wallet::accept_offer,
         wallet::preview_request, wallet::answer_request, wallet::decline_request, wallet::cards, wallet::card,
         wallet::delete_card, wallet::history, wallet::keys, wallet::create_key, wallet::dids, wallet::create_did,

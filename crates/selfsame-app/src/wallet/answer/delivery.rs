@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::events::EventKind;
 use crate::outbox::Job;
 use crate::shared::Shared;
-use crate::view::wallet::{Answered, Person};
+use crate::view::wallet::{Answered, OneUse, Person};
 use crate::wallet::Wallet;
 use crate::wallet::history::{Entry, origin_of};
 
@@ -29,6 +29,24 @@ pub(in crate::wallet) struct Flow {
     party: String,
     cards: Vec<String>,
     claims: Vec<String>,
+    #[serde(default)]
+    one_use: Vec<OneUse>,
+}
+
+/// What a person shows, as the history will tell it.
+#[derive(Default)]
+pub(super) struct Shown {
+    pub cards: Vec<String>,
+    pub claims: Vec<String>,
+    /// The cards whose one use is given away with it.
+    pub one_use: Vec<OneUse>,
+}
+
+impl Flow {
+    fn entry(&self, what: &str) -> Entry {
+        Entry::new(what, &self.party, self.cards.clone(), self.claims.clone())
+            .giving(self.one_use.clone())
+    }
 }
 
 impl Wallet {
@@ -38,15 +56,16 @@ impl Wallet {
         person: &Person,
         asked: &Asked,
         (state, effects): holder::Next,
-        (cards, claims): (Vec<String>, Vec<String>),
+        shown: Shown,
     ) -> Result<Answered> {
         let ctx = self.shared.clock.ctx();
         let id = ctx.token("flow/id");
         let flow = Flow {
             state,
             party: asked.request.client_id.clone(),
-            cards,
-            claims,
+            cards: shown.cards,
+            claims: shown.claims,
+            one_use: shown.one_use,
         };
         let mut batch = Batch::new(person.tenant.clone())
             .put(Put::new(FLOW, &id, encode(&flow)?).expires(ctx.now().plus(FLOW_SECONDS)));
@@ -131,15 +150,14 @@ impl Wallet {
             Step::Done((state, _)) => state,
             Step::Needs(_) => return Err(Error::internal("the end of an answer needs nothing")),
         };
-        let entry = |what| Entry::new(what, &flow.party, flow.cards.clone(), flow.claims.clone());
         let (entry, delivered, redirect_uri) = match next {
             State::Done(done) => {
                 let what = if done.presented { "shared" } else { "declined" };
-                (entry(what), true, done.redirect_uri)
+                (flow.entry(what), true, done.redirect_uri)
             }
             State::Failed(failed) => {
                 tracing::warn!(reason = %failed.reason, "an answer was not taken");
-                (entry("failed").because(failed.reason), false, None)
+                (flow.entry("failed").because(failed.reason), false, None)
             }
             State::Asked(_) | State::Answering(_) | State::Declining(_) => {
                 return Err(Error::internal(
@@ -191,8 +209,7 @@ pub(crate) async fn abandoned(
         return outlived(batch, effect, shared);
     };
     let flow: Flow = decode(&record.value)?;
-    let entry = Entry::new("failed", &flow.party, flow.cards, flow.claims);
-    let entry = entry.because(error.reason.clone());
+    let entry = flow.entry("failed").because(error.reason.clone());
     Ok(batch.delete(FLOW, id).put(entry.put(&shared.clock.ctx())?))
 }
 
