@@ -158,21 +158,7 @@ impl Wallet {
                 holder::step(&state, Input::Present(&choices), evidence, &ctx)
             })
             .await?;
-        let given = shown.iter().filter(|choice| choice.uses_up);
-        let given = given.filter_map(|choice| {
-            let mut held = fitting.iter().filter(|fit| fit.card.id == choice.card);
-            super::cards::single_use(&held.next()?.held).map(OneUse::of)
-        });
-        let shown = Shown {
-            one_use: given.collect(),
-            cards: shown.iter().map(|choice| choice.title.clone()).collect(),
-            claims: shown
-                .into_iter()
-                .flat_map(|choice| choice.claims)
-                .map(|claim| claim.label)
-                .collect(),
-        };
-        self.sent(person, &asked, next, shown).await
+        self.sent(person, &asked, next, told(&fitting, shown)).await
     }
 
     /// Tells a verifier that it gets nothing; not whether the person would not or could not.
@@ -420,6 +406,24 @@ fn types_of(query: &CredentialQuery) -> Vec<String> {
             .filter_map(|types| types.last().cloned())
             .collect(),
         _ => Vec::new(),
+    }
+}
+
+/// What the history says of an answer.
+fn told(fitting: &[Fitting], shown: Vec<Choice>) -> Shown {
+    let given = shown.iter().filter(|choice| choice.uses_up);
+    let given = given.filter_map(|choice| {
+        let mut held = fitting.iter().filter(|fit| fit.card.id == choice.card);
+        super::cards::single_use(&held.next()?.held).map(OneUse::of)
+    });
+    Shown {
+        one_use: given.collect(),
+        cards: shown.iter().map(|choice| choice.title.clone()).collect(),
+        claims: shown
+            .into_iter()
+            .flat_map(|choice| choice.claims)
+            .map(|claim| claim.label)
+            .collect(),
     }
 }
 
