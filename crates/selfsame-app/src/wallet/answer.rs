@@ -145,10 +145,7 @@ impl Wallet {
                 })
             })
             .collect();
-        let shown = matches
-            .iter()
-            .filter_map(|(_, one)| choice(&fitting, one))
-            .collect::<Vec<_>>();
+        let shown = shown(&fitting, &matches);
         let ctx = self.shared.clock.ctx();
         let state = State::Asked(asked.clone());
         let freshness = Freshness { max_status_age: 0 };
@@ -158,20 +155,6 @@ impl Wallet {
                 holder::step(&state, Input::Present(&choices), evidence, &ctx)
             })
             .await?;
-        let given = shown.iter().filter(|choice| choice.uses_up);
-        let given = given.filter_map(|choice| {
-            let mut held = fitting.iter().filter(|fit| fit.card.id == choice.card);
-            super::cards::single_use(&held.next()?.held).map(OneUse::of)
-        });
-        let shown = Shown {
-            one_use: given.collect(),
-            cards: shown.iter().map(|choice| choice.title.clone()).collect(),
-            claims: shown
-                .into_iter()
-                .flat_map(|choice| choice.claims)
-                .map(|claim| claim.label)
-                .collect(),
-        };
         self.sent(person, &asked, next, shown).await
     }
 
@@ -390,6 +373,24 @@ fn chosen<'s>(
         picked.push((query.as_str(), number));
     }
     Ok(explicit(selection, &picked)?)
+}
+
+/// What the history will tell of cards that are shown.
+fn shown(fitting: &[Fitting], matches: &[(&str, &Match<usize>)]) -> Shown {
+    let mut shown = Shown::default();
+    for (_, one) in matches {
+        let (Some(fit), Some(choice)) = (fitting.get(one.id), choice(fitting, one)) else {
+            continue;
+        };
+        if choice.uses_up {
+            let place = super::cards::single_use(&fit.held);
+            shown.one_use.extend(place.map(OneUse::of));
+        }
+        shown.cards.push(choice.title);
+        let labels = choice.claims.into_iter().map(|claim| claim.label);
+        shown.claims.extend(labels);
+    }
+    shown
 }
 
 /// A card as it would be shown: with what its issuer always shows, and of the rest what was asked.
