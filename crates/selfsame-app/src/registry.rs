@@ -1,5 +1,6 @@
 //! The registry as use cases see it: one interface, embedded in this process or at another address.
 
+pub mod archive;
 pub mod describe;
 pub mod embedded;
 mod known;

@@ -5,7 +5,8 @@ mod judge;
 mod protocol;
 mod spending;
 
-use std::sync::Arc;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use selfsame_credential::verdict::{Policy, Trust};
 use selfsame_crypto::time::UnixTime;
@@ -14,6 +15,7 @@ use selfsame_openid4vc::verifier::{Answered, Declined, State};
 use selfsame_store::{Record, TenantId};
 use serde::{Deserialize, Serialize};
 
+use crate::accounts::decode;
 use crate::at_hand::AtHand;
 use crate::dids::Dids;
 use crate::error::{Error, Result};
@@ -27,7 +29,10 @@ use spending::Spending;
 pub(crate) use spending::abandoned;
 
 /// The kind of the records that hold requests.
-const VERIFICATION: &str = "verification";
+pub(crate) const VERIFICATION: &str = "verification";
+
+/// So many requests that were fetched are remembered.
+const FETCHED_MAX: usize = 256;
 
 /// The organisation that asks.
 pub(crate) fn tenant() -> TenantId {
@@ -40,6 +45,9 @@ pub struct Verifier {
     identity: Arc<Identity>,
     dids: Dids,
     at_hand: AtHand<RequestRecord>,
+    /// Which requests wallets have fetched lately. It is for people who watch, and worth no write: an answer proves
+    /// by its nonce that its request was fetched.
+    fetched: Mutex<VecDeque<String>>,
 }
 
 /// A request as it is kept.
@@ -61,6 +69,15 @@ struct RequestRecord {
     spending: Option<Spending>,
 }
 
+/// Whether a request can still be answered.
+///
+/// # Errors
+/// If the record is none of a request.
+pub(crate) fn is_open(record: &Record) -> Result<bool> {
+    let kept: RequestRecord = decode(&record.value)?;
+    Ok(matches!(kept.state, State::Created(_) | State::Fetched(_)))
+}
+
 impl Verifier {
     /// The verifier with this identity.
     #[must_use]
@@ -70,7 +87,26 @@ impl Verifier {
             shared,
             identity,
             at_hand: AtHand::default(),
+            fetched: Mutex::default(),
         }
+    }
+
+    fn is_fetched(&self, id: &str) -> bool {
+        let fetched = self.fetched.lock().unwrap_or_else(PoisonError::into_inner);
+        fetched.iter().any(|known| known == id)
+    }
+
+    /// Remembers that a wallet has the request; whether that is news.
+    fn was_fetched(&self, id: &str) -> bool {
+        let mut fetched = self.fetched.lock().unwrap_or_else(PoisonError::into_inner);
+        if fetched.iter().any(|known| known == id) {
+            return false;
+        }
+        if fetched.len() >= FETCHED_MAX {
+            fetched.pop_front();
+        }
+        fetched.push_back(id.to_owned());
+        true
     }
 
     /// Its identity.
@@ -103,22 +139,21 @@ impl Verifier {
             .map_or(configured, |asked| asked.min(configured))
     }
 
-    async fn record(&self, id: &str) -> Result<(RequestRecord, Record)> {
-        let record = self
-            .shared
-            .store
-            .read(&tenant(), VERIFICATION, id)
+    /// The request as it is kept, with its version.
+    async fn record(&self, id: &str) -> Result<(RequestRecord, u64)> {
+        let place = (&tenant(), VERIFICATION, id);
+        self.at_hand
+            .find(&self.shared.store, place)
             .await?
-            .ok_or_else(|| Error::not_found("there is no such request"))?;
-        Ok((self.at_hand.read(&record)?, record))
+            .ok_or_else(|| Error::not_found("there is no such request"))
     }
 
     fn view(&self, id: &str, record: &RequestRecord) -> VerificationStatus {
         let over = self.shared.clock.now() >= record.state.asked().expires;
         let (state, verdict, error) = match &record.state {
             State::Created(_) | State::Fetched(_) if over => (RequestState::Expired, None, None),
-            State::Created(_) => (RequestState::Created, None, None),
-            State::Fetched(_) => (RequestState::Fetched, None, None),
+            State::Created(_) if !self.is_fetched(id) => (RequestState::Created, None, None),
+            State::Created(_) | State::Fetched(_) => (RequestState::Fetched, None, None),
             State::Answered(_) if record.spending.as_ref().is_some_and(Spending::holds_back) => {
                 (RequestState::Spending, None, None)
             }

@@ -114,6 +114,7 @@ fn operator_pages() -> Vec<Route> {
 fn instance_api() -> Vec<Route> {
     vec![
         get("/api/status", api::instance::status),
+        post("/api/copies", api::instance::copy),
         post("/api/dids", api::dids::create),
         get("/api/dids", api::dids::list),
         put("/api/dids/{did}", api::dids::rotate),

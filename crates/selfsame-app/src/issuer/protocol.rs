@@ -23,7 +23,7 @@ use crate::events::EventKind;
 use crate::gather::Freshness;
 use crate::view::issuer::Template;
 
-const GRANT: &str = "grant";
+pub(crate) const GRANT: &str = "grant";
 const NONCE: &str = "nonce";
 /// A step that lost a race is taken again on what won; more races than this are no accident.
 const RACES_MAX: usize = 4;
@@ -132,13 +132,11 @@ impl Issuer {
         let id = encoding::base64url_encode(&token::token_hash(&SecretString::from(
             access_token.to_owned(),
         )));
-        let record = self
-            .shared
-            .store
-            .read(&tenant(), GRANT, &id)
+        let (mut grant, version) = self
+            .grants_at_hand
+            .find(&self.shared.store, (&tenant(), GRANT, &id))
             .await?
             .ok_or_else(invalid_token)?;
-        let mut grant = self.grants_at_hand.read(&record)?;
         let template = crate::templates::find(&grant.subject.template)?;
         let format: Format = grant.subject.format.parse().map_err(Error::internal)?;
         // Places are taken once, however often the step is run again, and none to give an answer a second time.
@@ -167,7 +165,7 @@ impl Issuer {
             })
             .await?;
         grant.state = state;
-        let batch = Batch::new(tenant()).update(GRANT, &record, encode(&grant)?);
+        let batch = Batch::new(tenant()).update_version(GRANT, (&id, version), encode(&grant)?);
         let outcome = self.outcome(effects, (&grant.subject, &content, places), batch)?;
         if outcome.issued.is_empty() {
             // The answer that was given before.

@@ -12,7 +12,7 @@ use selfsame_registry::{
     Applied, Genesis, Head, Machine, Receipt, StateError, StateRead, Transaction,
 };
 use selfsame_store::StoreError;
-use selfsame_store::ledger::{Block, Entry, KEPT_HEIGHTS, LedgerStore, TreeChanges};
+use selfsame_store::ledger::{Block, Entry, KEPT_HEIGHTS, LedgerStore, Placed, TreeChanges};
 
 use super::known::Known;
 use super::{ENTRIES_MAX, describe, uses};
@@ -61,6 +61,10 @@ impl Ledger {
     #[must_use]
     pub fn machine(&self) -> &Arc<Machine> {
         &self.machine
+    }
+
+    pub(super) fn store(&self) -> &dyn LedgerStore {
+        &*self.store
     }
 
     /// What the network began with.
@@ -156,11 +160,16 @@ impl Ledger {
         heights.dedup();
         let mut handovers = Vec::with_capacity(heights.len());
         for height in heights {
-            if let Some(bytes) = self.store.get(&handover_key(height))? {
-                handovers.push(Handover::from_cbor(&bytes).map_err(Error::internal)?);
-            }
+            handovers.extend(self.handover(height)?);
         }
         Ok(handovers)
+    }
+
+    /// What hands readers over to the validators that the block of that height made, if it made any.
+    pub(super) fn handover(&self, height: u64) -> Result<Option<Handover>> {
+        let bytes = self.store.get(&handover_key(height))?;
+        let handover = bytes.map(|bytes| Handover::from_cbor(&bytes));
+        handover.transpose().map_err(Error::internal)
     }
 
     /// The receipt of a logged transaction.
@@ -259,6 +268,16 @@ impl Ledger {
     /// `Internal` if the store fails.
     pub fn entries(&self, first: u64, count: usize) -> Result<Vec<RegistryEntry>> {
         self.described((first.max(1)..).take(count.min(ENTRIES_MAX)))
+    }
+
+    /// The transactions from number `first` as they were accepted, at most `count` and a thousand.
+    ///
+    /// # Errors
+    /// `Internal` if the store fails.
+    pub fn transactions(&self, first: u64, count: u64) -> Result<Vec<Placed>> {
+        let first = first.max(1);
+        let placed = self.store.entries(first..first.saturating_add(count))?;
+        Ok(placed)
     }
 
     /// The transactions that made a DID what it is, oldest first.

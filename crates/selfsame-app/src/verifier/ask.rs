@@ -100,8 +100,10 @@ impl Verifier {
     /// # Errors
     /// `NotFound`.
     pub async fn request(&self, id: &str) -> Result<VerificationStatus> {
-        let (record, _) = self.record(id).await?;
-        Ok(self.view(id, &record))
+        let (record, version) = self.record(id).await?;
+        let status = self.view(id, &record);
+        self.at_hand.keep(version, record);
+        Ok(status)
     }
 
     /// The requests, newest first.

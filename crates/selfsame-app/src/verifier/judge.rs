@@ -19,7 +19,7 @@ impl Verifier {
     /// # Errors
     /// `NotFound`; `Conflict` if there is no answer yet.
     pub async fn recheck(&self, id: &str) -> Result<VerificationStatus> {
-        let (mut kept, record) = self.record(id).await?;
+        let (mut kept, version) = self.record(id).await?;
         if !matches!(kept.state, State::Answered(_)) {
             return Err(Error::new(
                 ErrorKind::Conflict,
@@ -42,7 +42,8 @@ impl Verifier {
             })
             .await?;
         kept.state = state;
-        let batch = Batch::new(tenant()).update(VERIFICATION, &record, encode(&kept)?);
+        let batch =
+            Batch::new(tenant()).update_version(VERIFICATION, (id, version), encode(&kept)?);
         self.shared.store.commit(batch).await?;
         self.shared.events.tell(EventKind::Verification, id);
         Ok(self.view(id, &kept))

@@ -198,7 +198,7 @@ impl Verifier {
     /// # Errors
     /// `Conflict` if there is no answer or it was acted on; `Forbidden` without a delegation.
     pub async fn revoke(&self, id: &str, by: Option<&str>) -> Result<VerificationStatus> {
-        let (mut kept, record) = self.record(id).await?;
+        let (mut kept, version) = self.record(id).await?;
         let State::Answered(answered) = &kept.state else {
             let reason = "there is no answer, so nothing to revoke";
             return Err(Error::new(ErrorKind::Conflict, reason));
@@ -215,7 +215,7 @@ impl Verifier {
         let (spending, entry) = self.order(id, answered, (Action::Revoke, &by)).await?;
         kept.spending = Some(spending);
         let batch = Batch::new(tenant())
-            .update(VERIFICATION, &record, encode(&kept)?)
+            .update_version(VERIFICATION, (id, version), encode(&kept)?)
             .enqueue(entry);
         let committed = self.shared.store.commit(batch).await?;
         self.carry_out_here(&committed).await;

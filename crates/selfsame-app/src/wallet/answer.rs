@@ -1,6 +1,6 @@
 //! Answering a verifier: who asks, what would leave the wallet, the person's decision, the delivery (OpenID4VP 1.0).
 
-mod delivery;
+pub(super) mod delivery;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

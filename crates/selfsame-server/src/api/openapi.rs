@@ -50,7 +50,7 @@ pub struct ProblemDetails {
         registry::status,
         registry::entries,
         registry::history,
-        instance::status,
+        instance::status, instance::copy,
     ),
     components(schemas(ProblemDetails)),
     modifiers(&Common),

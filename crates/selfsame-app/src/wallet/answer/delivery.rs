@@ -5,7 +5,7 @@ use std::sync::Arc;
 use selfsame_credential::evidence::Step;
 use selfsame_net::{Authorization, Body, NetError, Response};
 use selfsame_openid4vc::holder::{self, Asked, Effect, Input, State};
-use selfsame_store::{Batch, Leased, Put, Record, TenantId};
+use selfsame_store::{Batch, Leased, Put, TenantId};
 use serde::{Deserialize, Serialize};
 
 use crate::accounts::{decode, encode};
@@ -24,7 +24,7 @@ const DELIVERIES_MAX: u32 = 5;
 
 /// An answer on its way.
 #[derive(Deserialize, Serialize)]
-struct Flow {
+pub(in crate::wallet) struct Flow {
     state: State,
     party: String,
     cards: Vec<String>,
@@ -77,6 +77,7 @@ impl Wallet {
             batch = batch.enqueue(job.own_entry("verifier", &id, ctx.now())?);
         }
         let committed = self.shared.store.commit(batch).await?;
+        self.answers_at_hand.hold(&committed, flow);
         let first = committed
             .outbox
             .first()
@@ -106,13 +107,13 @@ impl Wallet {
             return Err(Error::internal("another kind of effect came to the wallet"));
         };
         let tenant = &leased.tenant;
-        let Some(record) = self.shared.store.read(tenant, FLOW, &id).await? else {
+        let place = (tenant, FLOW, id.as_str());
+        let Some((flow, _)) = self.answers_at_hand.find(&self.shared.store, place).await? else {
             let batch = Batch::new(tenant.clone()).settle(leased.id);
             let batch = outlived(batch, &effect, &self.shared)?;
             self.shared.store.commit(batch).await?;
             return Ok(None);
         };
-        let flow: Flow = decode(&record.value)?;
         let Effect::PostResponse { url, form } = effect;
         let posted = self
             .shared
@@ -124,15 +125,13 @@ impl Wallet {
             self.shared.commit_in_hand(batch).await?;
             return Ok(None);
         }
-        self.delivered(leased, (&record, flow), posted)
-            .await
-            .map(Some)
+        self.delivered(leased, (&id, flow), posted).await.map(Some)
     }
 
     async fn delivered(
         &self,
         leased: &Leased,
-        (record, flow): (&Record, Flow),
+        (id, flow): (&str, Flow),
         posted: std::result::Result<Response, NetError>,
     ) -> Result<Answered> {
         let ctx = self.shared.clock.ctx();
@@ -172,7 +171,7 @@ impl Wallet {
         // Should a power failure take this, the answer is delivered once more, and the verifier says that it has it.
         let batch = Batch::new(leased.tenant.clone())
             .settle(leased.id)
-            .delete(FLOW, &record.id)
+            .delete(FLOW, id)
             .put(entry)
             .deferred();
         self.shared.commit_in_hand(batch).await?;
