@@ -301,7 +301,7 @@ fn done(status: &VerificationStatus) -> Result<(), Failure> {
     let spending = status.spending.as_ref();
     match spending.map(|spending| (spending.state, &spending.reason)) {
         Some((SpendingState::Done, _)) => Ok(()),
-        Some((_, Some(reason))) => Err(Failure::ours(&format!("the pharmacy could not: {reason}"))),
+        Some((_, Some(reason))) => Err(Failure::ours(format!("the pharmacy could not: {reason}"))),
         _ => Err(Failure::ours("the registry did not answer in time")),
     }
 }

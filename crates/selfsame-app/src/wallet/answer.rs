@@ -145,10 +145,7 @@ impl Wallet {
                 })
             })
             .collect();
-        let shown = matches
-            .iter()
-            .filter_map(|(_, one)| choice(&fitting, one))
-            .collect::<Vec<_>>();
+        let shown = shown(&fitting, &matches);
         let ctx = self.shared.clock.ctx();
         let state = State::Asked(asked.clone());
         let freshness = Freshness { max_status_age: 0 };
@@ -158,7 +155,7 @@ impl Wallet {
                 holder::step(&state, Input::Present(&choices), evidence, &ctx)
             })
             .await?;
-        self.sent(person, &asked, next, told(&fitting, shown)).await
+        self.sent(person, &asked, next, shown).await
     }
 
     /// Tells a verifier that it gets nothing; not whether the person would not or could not.
@@ -378,6 +375,24 @@ fn chosen<'s>(
     Ok(explicit(selection, &picked)?)
 }
 
+/// What the history will tell of cards that are shown.
+fn shown(fitting: &[Fitting], matches: &[(&str, &Match<usize>)]) -> Shown {
+    let mut shown = Shown::default();
+    for (_, one) in matches {
+        let (Some(fit), Some(choice)) = (fitting.get(one.id), choice(fitting, one)) else {
+            continue;
+        };
+        if choice.uses_up {
+            let place = super::cards::single_use(&fit.held);
+            shown.one_use.extend(place.map(OneUse::of));
+        }
+        shown.cards.push(choice.title);
+        let labels = choice.claims.into_iter().map(|claim| claim.label);
+        shown.claims.extend(labels);
+    }
+    shown
+}
+
 /// A card as it would be shown: with what its issuer always shows, and of the rest what was asked.
 fn choice(fitting: &[Fitting], one: &Match<usize>) -> Option<Choice> {
     let fit = fitting.get(one.id)?;
@@ -406,24 +421,6 @@ fn types_of(query: &CredentialQuery) -> Vec<String> {
             .filter_map(|types| types.last().cloned())
             .collect(),
         _ => Vec::new(),
-    }
-}
-
-/// What the history says of an answer.
-fn told(fitting: &[Fitting], shown: Vec<Choice>) -> Shown {
-    let given = shown.iter().filter(|choice| choice.uses_up);
-    let given = given.filter_map(|choice| {
-        let mut held = fitting.iter().filter(|fit| fit.card.id == choice.card);
-        super::cards::single_use(&held.next()?.held).map(OneUse::of)
-    });
-    Shown {
-        one_use: given.collect(),
-        cards: shown.iter().map(|choice| choice.title.clone()).collect(),
-        claims: shown
-            .into_iter()
-            .flat_map(|choice| choice.claims)
-            .map(|claim| claim.label)
-            .collect(),
     }
 }
 

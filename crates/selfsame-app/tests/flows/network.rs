@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use selfsame_app::App;
 use selfsame_app::config::{
-    Config, DidMethod, IssuerConfig, RegistryConfig, RegistryNode, ResolverConfig, Roles, TrustConfig,
-    VerifierConfig,
+    Config, DidMethod, IssuerConfig, RegistryConfig, RegistryNode, ResolverConfig, Roles,
+    TrustConfig, VerifierConfig,
 };
 use selfsame_app::view::issuer::{Delegation, NewDelegation, NewOffer};
 use selfsame_app::view::verifier::NewRequest;

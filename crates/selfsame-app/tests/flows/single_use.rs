@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use selfsame_app::App;
 use selfsame_app::view::Paging;
 use selfsame_app::view::issuer::{DelegationState, NewDelegation};
 use selfsame_app::view::verifier::{NewRequest, RequestState, SpendingState, VerificationStatus};
 use selfsame_app::view::wallet::Person;
+use selfsame_app::{App, ErrorKind};
 use selfsame_credential::single_use::HANDLE;
 use selfsame_credential::verdict::Outcome;
 
@@ -359,4 +359,24 @@ async fn the_wallet_says_that_showing_the_handle_uses_the_card_up_and_keeps_it_b
     let plain = show((&clinic, &person), &pharmacy, NewRequest::default()).await;
     let claims = &plain.verdict.unwrap().credentials[0].claims;
     assert!(claims.as_ref().unwrap().get(HANDLE).is_none());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_registry_elsewhere_says_of_a_use_or_a_delegation_must_be_proven() {
+    let (clinic, [pharmacy]) = clinic_and_pharmacies().await;
+    let name = clinic.delegate(&pharmacy, "consume").await.id;
+    let issuer = clinic.app.issuer().unwrap().identity().did().clone();
+    let registry = pharmacy.app.registry().unwrap();
+    for percent in [10, 50, 90] {
+        clinic.faults.add("/registry/read", Fault::Alter(percent));
+        let refused = registry.used(&issuer, &[7; 32]).await.unwrap_err();
+        assert_eq!(refused.kind, ErrorKind::Upstream, "{percent}: {refused}");
+        clinic.faults.add("/registry/read", Fault::Alter(percent));
+        let refused = registry.delegation(&issuer, &name).await.unwrap_err();
+        assert_eq!(refused.kind, ErrorKind::Upstream, "{percent}: {refused}");
+    }
+    let (unused, as_of) = registry.used(&issuer, &[7; 32]).await.unwrap();
+    assert_eq!(unused, None);
+    assert!(pharmacy.app.clock().now().seconds_since(as_of) <= 30);
+    assert!(registry.delegation(&issuer, &name).await.unwrap().is_some());
 }

@@ -48,6 +48,8 @@ pub enum Fault {
     HangAfter,
     /// Answers with something that its issuer did not sign.
     Forge,
+    /// Answers with one bit turned, this part of the way through.
+    Alter(usize),
 }
 
 /// The faults to come, by path, and the bodies that met them.
@@ -421,9 +423,19 @@ async fn answered(
             never.map_err(|never| match never {})
         }
         (Some(Fault::Forge), Some(reply)) => Ok(forged(reply).await),
+        (Some(Fault::Alter(percent)), Some(reply)) => Ok(altered(reply, percent).await),
         (_, Some(reply)) => Ok(reply),
         (_, None) => Err("nothing to answer"),
     }
+}
+
+/// Turns one bit.
+async fn altered(reply: Reply, percent: usize) -> Reply {
+    let (head, body) = reply.into_parts();
+    let mut body = body.collect().await.unwrap().to_bytes().to_vec();
+    let at = body.len() * percent / 100;
+    body[at] ^= 1;
+    http::Response::from_parts(head, Full::from(body))
 }
 
 /// Alters the signature of each credential.

@@ -61,6 +61,8 @@ struct NewPage {
     frame: Frame,
     template: &'static Kind,
     claims: Vec<Choice>,
+    handle: &'static str,
+    spender: String,
 }
 
 /// A claim that can be asked.
@@ -145,7 +147,7 @@ pub async fn page(
 }
 
 /// The claims of one template, to choose from.
-pub async fn new(frame: Frame, Path(id): Path<String>) -> Answer {
+pub async fn new(State(server): State<Server>, frame: Frame, Path(id): Path<String>) -> Answer {
     let template = templates::find(&id)?;
     let claims = template.claims.iter().map(|claim| Choice {
         name: claim.path.join("/"),
@@ -157,6 +159,8 @@ pub async fn new(frame: Frame, Path(id): Path<String>) -> Answer {
         frame: frame.titled(&template.request.title),
         template,
         claims,
+        handle: HANDLE,
+        spender: server.verifier()?.identity().did().to_string(),
     })
 }
 
