@@ -16,7 +16,7 @@ pub use message::Message;
 pub use record::{ContentType, Header, MAX_CIPHERTEXT, MAX_PLAINTEXT};
 pub use ssi::{DidMessage, Mode, SsiParameters};
 
-pub(crate) use message::MESSAGE_HASH;
+pub(crate) use message::{HEADER as MESSAGE_HEADER, MESSAGE_HASH};
 pub(crate) use record::HEADER as RECORD_HEADER;
 
 use reader::Reader;

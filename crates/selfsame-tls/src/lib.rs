@@ -16,21 +16,32 @@
         clippy::arithmetic_side_effects
     )
 )]
-#![allow(dead_code, reason = "the machines that use the layers below come next")]
 
 mod alert;
+mod client;
 pub mod codec;
+mod config;
+mod connection;
+mod core;
 mod error;
+mod handshake;
+pub mod identity;
 mod named;
 pub mod profile;
 mod provider;
 mod record_layer;
 mod schedule;
+mod server;
 #[cfg(test)]
 mod testing;
+#[cfg(test)]
+mod tests;
 mod transcript;
 
+pub use crate::core::{Limits, Slots};
 pub use alert::{Alert, Refusal};
+pub use config::{ClientAuth, ClientConfig, Config, ServerConfig};
+pub use connection::Connection;
 pub use error::{ConfigError, Error};
 pub use named::{Group, Scheme, Suite};
 pub use provider::SigningKey;

@@ -18,6 +18,7 @@ use crate::codec::{ContentType, MAX_CIPHERTEXT};
 use crate::named::{Group, Suite};
 
 pub use signing::SigningKey;
+pub(crate) use verifying::{SCHEMES, algorithm, certificate_algorithms};
 
 const FAILED: Refusal = Refusal::internal("the cryptographic library failed");
 

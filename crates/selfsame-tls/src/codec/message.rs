@@ -11,14 +11,14 @@ use crate::profile::Profile;
 
 /// The bytes of a message's header: its type and its length.
 pub(crate) const HEADER: usize = 4;
-pub(crate) const KIND_CLIENT_HELLO: u8 = 1;
+const CLIENT_HELLO: u8 = 1;
 const SERVER_HELLO: u8 = 2;
 const NEW_SESSION_TICKET: u8 = 4;
 const ENCRYPTED_EXTENSIONS: u8 = 8;
 const CERTIFICATE: u8 = 11;
 const CERTIFICATE_REQUEST: u8 = 13;
 const CERTIFICATE_VERIFY: u8 = 15;
-pub(crate) const KIND_FINISHED: u8 = 20;
+const FINISHED: u8 = 20;
 const KEY_UPDATE: u8 = 24;
 /// The message that stands for the first hello after a HelloRetryRequest (§4.4.1); never sent.
 pub(crate) const MESSAGE_HASH: u8 = 254;
@@ -62,7 +62,7 @@ impl Message {
         let body = reader.vector24()?;
         reader.finish()?;
         match kind {
-            KIND_CLIENT_HELLO => ClientHello::parse(body, profile).map(Self::ClientHello),
+            CLIENT_HELLO => ClientHello::parse(body, profile).map(Self::ClientHello),
             SERVER_HELLO => ServerHello::parse(body, profile).map(Self::ServerHello),
             NEW_SESSION_TICKET => Ticket::parse(body, profile).map(Self::NewSessionTicket),
             ENCRYPTED_EXTENSIONS => {
@@ -73,7 +73,7 @@ impl Message {
                 CertificateRequest::parse(body, profile).map(Self::CertificateRequest)
             }
             CERTIFICATE_VERIFY => Proof::parse(body).map(Self::CertificateVerify),
-            KIND_FINISHED => Ok(Self::Finished(body.to_vec())),
+            FINISHED => Ok(Self::Finished(body.to_vec())),
             KEY_UPDATE => key_update(body).map(Self::KeyUpdate),
             kind if kind == profile.ssi_request => {
                 let mut reader = Reader::new(body);
@@ -100,14 +100,14 @@ impl Message {
     /// Its handshake type.
     pub fn kind(&self, profile: &Profile) -> u8 {
         match self {
-            Self::ClientHello(_) => KIND_CLIENT_HELLO,
+            Self::ClientHello(_) => CLIENT_HELLO,
             Self::ServerHello(_) => SERVER_HELLO,
             Self::NewSessionTicket(_) => NEW_SESSION_TICKET,
             Self::EncryptedExtensions(_) => ENCRYPTED_EXTENSIONS,
             Self::Certificate(_) => CERTIFICATE,
             Self::CertificateRequest(_) => CERTIFICATE_REQUEST,
             Self::CertificateVerify(_) => CERTIFICATE_VERIFY,
-            Self::Finished(_) => KIND_FINISHED,
+            Self::Finished(_) => FINISHED,
             Self::KeyUpdate(_) => KEY_UPDATE,
             Self::SsiRequest(_) => profile.ssi_request,
             Self::Vc(_) => profile.vc,
