@@ -1,7 +1,8 @@
-//! Whole connections: between our own ends, and with rustls.
+//! Whole connections: between our own ends, with rustls, with OpenSSL.
 
 mod attacks;
 mod cells;
+mod openssl;
 mod own;
 mod puppet;
 mod rustls;
