@@ -271,10 +271,11 @@ impl Connection {
 
     fn take(&mut self, record: Record) -> Result<(), Error> {
         match record.content {
-            ContentType::ChangeCipherSpec if !self.is_open() => Ok(self.core.receive_ccs()?),
-            ContentType::ChangeCipherSpec => {
-                Err(Refusal::unexpected("a change_cipher_spec after the handshake").into())
-            }
+            ContentType::ChangeCipherSpec => match &self.machine {
+                Machine::Server(state) if state.has_no_hello() => Err(OUT_OF_PLACE.into()),
+                Machine::Client(_) | Machine::Server(_) => Ok(self.core.receive_ccs()?),
+                Machine::Open(_) | Machine::Failed(_) => Err(OUT_OF_PLACE.into()),
+            },
             ContentType::Alert => self.take_alert(&record.bytes),
             ContentType::ApplicationData => self.take_data(&record.bytes).map_err(Error::from),
             ContentType::Handshake => {
@@ -378,6 +379,8 @@ impl Connection {
     }
 }
 
+const OUT_OF_PLACE: Refusal =
+    Refusal::unexpected("a change_cipher_spec before the first hello or after the handshake");
 const IN_BETWEEN: Error = Error::Misused("a step of the handshake failed");
 
 impl Machine {

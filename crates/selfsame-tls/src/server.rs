@@ -59,6 +59,10 @@ impl State {
         }
     }
 
+    pub(crate) fn has_no_hello(&self) -> bool {
+        matches!(self, Self::ClientHello(state) if state.is_first())
+    }
+
     pub(crate) fn is_suspended(&self) -> bool {
         matches!(self, Self::Evidence(_))
     }

@@ -159,6 +159,12 @@ impl Claim {
         if !certificate.context.is_empty() {
             return Err(Refusal::illegal("a request context in a handshake"));
         }
+        // Nothing is asked for that could be answered here (RFC 8446 §4.4.2).
+        let mut entries = certificate.entries.iter();
+        if entries.any(|entry| !entry.extensions.0.is_empty()) {
+            let reason = "an extension that was not offered";
+            return Err(Refusal::new(Alert::UnsupportedExtension, reason));
+        }
         let leaf = policy.judge(&certificate.entries, from, core.now)?;
         let entries = certificate.entries.into_iter();
         let chain = entries.map(|entry| entry.data).collect();

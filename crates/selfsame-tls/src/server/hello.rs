@@ -40,6 +40,11 @@ impl AwaitClientHello {
         }
     }
 
+    /// Whether no hello has come yet.
+    pub(super) fn is_first(&self) -> bool {
+        self.retried.is_none()
+    }
+
     pub(super) fn receive(self, core: &mut Core, message: Message, raw: &[u8]) -> Step {
         let Message::ClientHello(hello) = message else {
             return Err(UNEXPECTED);
