@@ -16,6 +16,8 @@
     )
 )]
 
+mod twist;
+
 use std::arch::x86_64::{
     __m512i, _mm512_add_epi64, _mm512_alignr_epi64, _mm512_and_si512, _mm512_broadcastq_epi64,
     _mm512_castsi512_si128, _mm512_cmpeq_epi64_mask, _mm512_cmpgt_epu64_mask, _mm512_load_si512,
@@ -25,6 +27,7 @@ use std::arch::x86_64::{
 };
 
 use super::engine::{Lane, PICKS};
+use super::points::{Affine, Field, Sums};
 
 const DIGIT: i64 = (1 << 52) - 1;
 
@@ -83,6 +86,18 @@ pub(super) fn eight(n: &[Lane], inverse: &Lane, acc: &mut [Lane], x: Option<&[La
             digits => unreachable!("eight numbers have 12 or 20 digits, not {digits}"),
         }
     }
+}
+
+/// Adds a point to each of eight sums, for every eight points.
+pub(super) fn add_points(field: &Field, sums: &mut Sums, points: &[Affine]) {
+    // SAFETY: whoever has eight sums side by side has asked `is_available` before.
+    unsafe { twist::add(field, sums, points) }
+}
+
+/// Makes plain numbers of the sums' coordinates.
+pub(super) fn leave_points(field: &Field, sums: &mut Sums) {
+    // SAFETY: whoever has eight sums side by side has asked `is_available` before.
+    unsafe { twist::leave(field, sums) }
 }
 
 #[target_feature(enable = "avx512f,avx512ifma")]
