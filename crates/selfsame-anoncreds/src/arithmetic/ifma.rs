@@ -1,4 +1,9 @@
 //! Montgomery products on 52-bit digits, eight at once: the one module that speaks to the processor.
+//!
+//! Squares have no code of their own. One was written that leaves out the products of two digits that come twice, lane by
+//! lane, a fifth of all: it gave the same results, and took 1.027 ± 0.002 times as long alone and 1.027 ± 0.004 times as long
+//! two at once (AMD EPYC of family 26, 2,050 bits, both in turn in one run, 4,001 rounds; distance of the quartiles). What
+//! limits a product is how one quotient waits for the one before: two products at once take 269 ns, one alone 222 ns.
 #![expect(
     unsafe_code,
     reason = "vector loads, stores and the call into code for one kind of processor have no safe form"

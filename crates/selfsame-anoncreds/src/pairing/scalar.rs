@@ -28,6 +28,7 @@ pub(crate) struct Scalar(Residue<GroupOrder>);
 
 impl Scalar {
     /// Bytes of a scalar.
+    #[cfg(test)]
     pub(crate) const BYTES: usize = 32;
 
     pub(crate) fn zero() -> Self {
