@@ -91,6 +91,13 @@ fn a_validator_is_added_and_another_removed_and_the_network_goes_on() {
         let set = shown["validators"].as_array().unwrap();
         set.len() == 4 && set.iter().all(|one| one["name"] != "node-1")
     });
+    // Readers who move on with the network need not trust the first any more.
+    let root = network.folder.join("trust-root");
+    let before = std::fs::read(&root).unwrap();
+    let mut advance = selfsame();
+    advance.args(["registry", "status", "--advance", "--trust-root"]);
+    ends_with(0, advance.arg(&root).arg(network.home(2)));
+    assert_ne!(std::fs::read(&root).unwrap(), before);
     // With the fifth, three of four are left when the first two have gone.
     network.nodes[0].take().unwrap().kill();
     network.nodes[1].take().unwrap().kill();
