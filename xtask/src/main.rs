@@ -7,6 +7,7 @@
 use std::process::ExitCode;
 
 mod engine;
+mod faults;
 mod machine;
 mod oracle;
 mod source;
@@ -20,6 +21,7 @@ Development tasks of Selfsame.
 Usage: cargo xtask tidy [FOLDER]
        cargo xtask test [--only STEP]... [--skip STEP]... [-- CARGO TEST ARGUMENTS]
        cargo xtask cometbft
+       cargo xtask faults [--times N]
        cargo xtask cross anoncreds [--count N]
        cargo xtask bench anoncreds [--quick] [--json] [--portable] [--only NAME]
 
@@ -27,6 +29,7 @@ tidy   checks layers, sizes, module docs and documents; prints what to do;
        with a folder, only what is below it
 test   installs what the tests need and runs everything; --help lists its steps
 cometbft  builds the engine of registry networks into target/cometbft, with Go
+faults runs what may happen to a registry network with real processes, N times in a row
 cross  lets our AnonCreds and the published library speak to each other; N random
        flows in place of a few
 bench  times both alternately; exit code 1 if a bar is not kept
@@ -42,6 +45,7 @@ fn main() -> ExitCode {
         "tidy" if rest.len() <= 1 => tidy::run(rest.first().map_or("", String::as_str)),
         "test" => test::run(&rest),
         "cometbft" => engine::command(&rest),
+        "faults" => faults::command(&rest),
         "cross" => oracle::cross_command(&rest),
         "bench" => oracle::bench_command(&rest),
         "help" | "--help" | "-h" => {

@@ -1,16 +1,21 @@
-//! A node as a process: its folder and the engine's program are its arguments, requests come line by line over its
-//! input (`ID submit HEX`, `ID resolve DID`, `ID head`, `ID note`, `ID read KEY`, `ID log FIRST COUNT`), answers go out over its
-//! output (`ID ok …`, `ID error KIND: REASON`). It stops when its input ends.
+//! A node as a process: its folder and the engine's program are its arguments, then limits (`deadline=SECONDS`,
+//! `waiting=COUNT`, `retained=BLOCKS`). Requests come line by line over its input (`ID submit HEX`, `ID resolve DID`,
+//! `ID head`, `ID note`, `ID read KEY`, `ID log FIRST COUNT`, `ID trouble`, `ID slow MILLISECONDS`, `ID clock SECONDS`),
+//! answers go out over its output (`ID ok …`, `ID error KIND: REASON`). It stops when its input ends.
 #![allow(
     clippy::disallowed_macros,
     clippy::print_stdout,
     reason = "this program speaks over its output"
 )]
 
+use std::ops::Range;
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
+use async_trait::async_trait;
 use selfsame_abci::{Engine, Home, Node, Setup, Signer};
 use selfsame_app::clock::Clock;
 use selfsame_app::keys::Keys;
@@ -20,9 +25,11 @@ use selfsame_crypto::KeyHandle;
 use selfsame_crypto::encoding::{hex_decode, hex_encode};
 use selfsame_crypto::seal::{SealingKey, random_seed};
 use selfsame_did::{Did, Options};
-use selfsame_store::ledger::SqliteLedger;
-use selfsame_store::{Memory, Store, TenantId, Vault};
+use selfsame_store::ledger::{Block, Head, LedgerStore, Placed, SqliteLedger};
+use selfsame_store::{Memory, Meter, Store, StoreError, TenantId, Vault};
 use tokio::io::{AsyncBufReadExt, BufReader};
+
+type StoreResult<T> = std::result::Result<T, StoreError>;
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -31,11 +38,11 @@ async fn main() -> ExitCode {
         .with_writer(std::io::stderr)
         .init();
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [home, engine] = arguments.as_slice() else {
-        eprintln!("usage: node FOLDER COMETBFT");
+    let [home, engine, limits @ ..] = arguments.as_slice() else {
+        eprintln!("usage: node FOLDER COMETBFT [LIMIT=NUMBER]...");
         return ExitCode::from(2);
     };
-    match run(Path::new(home), Path::new(engine)).await {
+    match run((Path::new(home), Path::new(engine)), limits).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {}", error.reason);
@@ -44,29 +51,56 @@ async fn main() -> ExitCode {
     }
 }
 
-async fn run(path: &Path, engine: &Path) -> Result<()> {
+/// A node, and what tests may do to it.
+struct Subject {
+    node: Node,
+    disk: Arc<SlowDisk>,
+    clock: Clock,
+}
+
+async fn run((path, engine): (&Path, &Path), limits: &[String]) -> Result<()> {
     let home = Home::open(path)?;
-    let ledger = Arc::new(SqliteLedger::open(path.join("ledger.db"))?);
+    let disk = Arc::new(SlowDisk {
+        ledger: SqliteLedger::open(path.join("ledger.db"))?,
+        milliseconds: AtomicU64::new(0),
+    });
+    let clock = Clock::default();
     let made_from = (home.clone(), Engine::at(engine).await?);
-    let signed_by = (signer(&home).await?, Clock::default());
-    let node = Arc::new(Node::start(Setup::new(made_from, ledger, signed_by)).await?);
+    let signed_by = (signer(&home).await?, clock.clone());
+    let mut setup = Setup::new(made_from, disk.clone(), signed_by);
+    for limit in limits {
+        let (name, number) = limit.split_once('=').unwrap_or((limit, ""));
+        match name {
+            "deadline" => setup.deadline = Duration::from_secs(number_of(number)?),
+            "waiting" => setup.waiting_max = number_of(number)?,
+            "retained" => setup.retained_blocks = number_of(number)?,
+            _ => return Err(Error::bad_request(format!("no such limit: {name}"))),
+        }
+    }
+    let node = Node::start(setup).await?;
+    let subject = Arc::new(Subject { node, disk, clock });
     println!("0 ok ready");
     let mut lines = BufReader::new(tokio::io::stdin()).lines();
     while let Ok(Some(line)) = lines.next_line().await {
-        let node = node.clone();
+        let subject = subject.clone();
         tokio::spawn(async move {
             let (id, request) = line.split_once(' ').unwrap_or((&line, ""));
-            match answer(&node, request).await {
+            match answer(&subject, request).await {
                 Ok(answer) => println!("{id} ok {answer}"),
                 Err(error) => println!("{id} error {:?}: {}", error.kind, error.reason),
             }
         });
     }
-    node.stop().await;
+    subject.node.stop().await;
     Ok(())
 }
 
-async fn answer(node: &Node, request: &str) -> Result<String> {
+fn number_of<T: std::str::FromStr>(text: &str) -> Result<T> {
+    text.parse().map_err(|_| Error::bad_request("no number"))
+}
+
+async fn answer(subject: &Subject, request: &str) -> Result<String> {
+    let node = &subject.node;
     match request.split(' ').collect::<Vec<_>>().as_slice() {
         ["submit", hex] => {
             let bytes = hex_decode(hex).map_err(|_| Error::bad_request("not hexadecimal"))?;
@@ -98,14 +132,24 @@ async fn answer(node: &Node, request: &str) -> Result<String> {
             Ok(hex_encode(&bundle.to_bytes()))
         }
         ["log", first, count] => {
-            let number = |text: &str| {
-                text.parse::<usize>()
-                    .map_err(|_| Error::bad_request("no number"))
-            };
-            let first = u64::try_from(number(first)?).map_err(Error::internal)?;
-            let entries = node.entries(first, number(count)?).await?;
-            let hashes: Vec<String> = entries.into_iter().map(|entry| entry.hash).collect();
-            Ok(hashes.join(" "))
+            let entries = node
+                .ledger()
+                .transactions(number_of(first)?, number_of(count)?)?;
+            let bytes = entries.iter().map(|placed| hex_encode(&placed.entry.bytes));
+            Ok(bytes.collect::<Vec<_>>().join(" "))
+        }
+        ["trouble"] => Ok(node.trouble().unwrap_or_default()),
+        ["slow", milliseconds] => {
+            let slow = &subject.disk.milliseconds;
+            slow.store(number_of(milliseconds)?, Ordering::Relaxed);
+            Ok(String::new())
+        }
+        ["clock", seconds] => {
+            match number_of::<i64>(seconds)? {
+                seconds @ 0.. => subject.clock.advance(seconds.unsigned_abs()),
+                seconds => subject.clock.set_back(seconds.unsigned_abs()),
+            }
+            Ok(subject.clock.now().0.to_string())
         }
         _ => Err(Error::bad_request("no such request")),
     }
@@ -125,4 +169,51 @@ async fn signer(home: &Home) -> Result<Signer> {
         tenant,
         key: handle,
     })
+}
+
+/// A ledger on a disk that can be made slow.
+struct SlowDisk {
+    ledger: SqliteLedger,
+    milliseconds: AtomicU64,
+}
+
+#[async_trait]
+impl LedgerStore for SlowDisk {
+    fn get(&self, key: &[u8]) -> StoreResult<Option<Vec<u8>>> {
+        self.ledger.get(key)
+    }
+
+    fn node(&self, key: &[u8]) -> StoreResult<Option<Vec<u8>>> {
+        self.ledger.node(key)
+    }
+
+    fn head(&self) -> StoreResult<Option<Head>> {
+        self.ledger.head()
+    }
+
+    fn block(&self, height: u64) -> StoreResult<Option<Vec<u8>>> {
+        self.ledger.block(height)
+    }
+
+    fn entry(&self, seq: u64) -> StoreResult<Option<Placed>> {
+        self.ledger.entry(seq)
+    }
+
+    fn entries(&self, seqs: Range<u64>) -> StoreResult<Vec<Placed>> {
+        self.ledger.entries(seqs)
+    }
+
+    fn by_hash(&self, hash: &[u8; 32]) -> StoreResult<Option<u64>> {
+        self.ledger.by_hash(hash)
+    }
+
+    async fn append(&self, block: Block) -> StoreResult<Head> {
+        let slow = self.milliseconds.load(Ordering::Relaxed);
+        tokio::time::sleep(Duration::from_millis(slow)).await;
+        self.ledger.append(block).await
+    }
+
+    fn meter(&self) -> &Meter {
+        self.ledger.meter()
+    }
 }

@@ -3,6 +3,8 @@
 mod answers;
 mod consensus;
 mod doubts;
+mod replay;
+mod snapshots;
 mod validators;
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,6 +27,7 @@ use crate::waiting::Waiting;
 use answers::{Code, checked, not_checked};
 pub(crate) use consensus::Consensus;
 use doubts::Doubts;
+use snapshots::Snapshots;
 pub(crate) use validators::signers;
 
 /// The engine can't go on with this node: its reason, for the operator.
@@ -39,11 +42,13 @@ pub(crate) struct Application {
     notes: Arc<Notes>,
     signer: Signer,
     clock: Clock,
+    retained_blocks: u64,
     /// The height the ledger had before the network's first block.
     begins_after: u64,
     /// The head the last block left; the store has it too, but every check asks for it.
     head: Mutex<Arc<Head>>,
     doubts: Doubts,
+    snapshots: Snapshots,
 }
 
 /// What an application is made of.
@@ -54,6 +59,7 @@ pub(crate) struct Parts {
     pub(crate) notes: Arc<Notes>,
     pub(crate) signer: Signer,
     pub(crate) clock: Clock,
+    pub(crate) retained_blocks: u64,
     /// The height the ledger had before the network's first block.
     pub(crate) begins_after: u64,
 }
@@ -71,9 +77,11 @@ impl Application {
             notes: parts.notes,
             signer: parts.signer,
             clock: parts.clock,
+            retained_blocks: parts.retained_blocks,
             begins_after: parts.begins_after,
             head: Mutex::new(Arc::new(head)),
             doubts: Doubts::default(),
+            snapshots: Snapshots::default(),
         })
     }
 

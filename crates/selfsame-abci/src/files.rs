@@ -71,6 +71,17 @@ pub struct Network {
     homes: Vec<PathBuf>,
 }
 
+/// From whom a new node takes the ledger, and what it trusts.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct StateSync {
+    /// The RPC of the engines that headers are fetched from and compared: at least two.
+    pub servers: Vec<SocketAddr>,
+    /// The height of a block the operator trusts.
+    pub height: u64,
+    /// The hash of its header.
+    pub hash: [u8; 32],
+}
+
 /// The folder of one node.
 #[derive(Clone, Debug)]
 pub struct Home {
@@ -229,6 +240,23 @@ impl Home {
     #[must_use]
     pub fn genesis(&self) -> &Genesis {
         &self.genesis
+    }
+
+    /// Has the engine begin with a snapshot of another node's ledger, where it has no block yet. With the first start
+    /// that finds one, it is followed by blocks as ever.
+    ///
+    /// # Errors
+    /// `BadRequest` for fewer than two servers, `Internal` if the disk fails.
+    pub fn sync_from(&self, from: &StateSync) -> Result<()> {
+        if from.servers.len() < 2 {
+            return Err(Error::bad_request(
+                "the headers of a snapshot are fetched from two nodes at least",
+            ));
+        }
+        let file = self.engine().join("config").join("config.toml");
+        let text = std::fs::read_to_string(&file).map_err(Error::internal)?;
+        let text = config::with_state_sync(&text, from);
+        std::fs::write(&file, text).map_err(Error::internal)
     }
 
     /// The key this node signs checkpoints with, as it was made; a node moves it to where it keeps its keys.

@@ -11,10 +11,11 @@ mod notes;
 mod pair;
 mod rpc;
 mod service;
+mod snapshot;
 mod supervisor;
 mod waiting;
 
 pub use engine::Engine;
-pub use files::{Addresses, Beginning, Founding, Home, Member, Network};
+pub use files::{Addresses, Beginning, Founding, Home, Member, Network, StateSync};
 pub use node::{Node, Setup, Signer};
 pub use notes::Noted;

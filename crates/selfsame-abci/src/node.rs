@@ -8,10 +8,13 @@ use selfsame_app::clock::Clock;
 use selfsame_app::keys::Keys;
 use selfsame_app::registry::Registry;
 use selfsame_app::registry::ledger::Ledger;
-use selfsame_app::view::registry::{RegistryEntry, RegistryStatus};
+use selfsame_app::view::registry::{
+    RegistryDelegation, RegistryEntry, RegistryStatus, RegistryUse,
+};
 use selfsame_app::{Error, ErrorKind, Result};
 use selfsame_crypto::KeyHandle;
 use selfsame_crypto::hash::sha256;
+use selfsame_crypto::time::UnixTime;
 use selfsame_did::{Did, Options, Resolution};
 use selfsame_proof::read::Bundle;
 use selfsame_registry::{Machine, Receipt, Transaction};
@@ -32,6 +35,8 @@ use crate::waiting::{Place, Waiting};
 const WAITING_MAX: usize = 8_192;
 /// How long a transaction waits for its block.
 const DEADLINE: Duration = Duration::from_secs(10);
+/// As many as evidence of a validator's double vote may be old.
+const RETAINED_BLOCKS: u64 = 100_000;
 /// An engine that does not answer is asked again after this long.
 const AGAIN: Duration = Duration::from_millis(100);
 /// How long a read waits for the signatures under a block that was just stored.
@@ -72,6 +77,8 @@ pub struct Setup {
     pub waiting_max: usize,
     /// How long each may wait.
     pub deadline: Duration,
+    /// So many of the newest blocks the engine keeps, for nodes that were away; the ledger keeps all transactions.
+    pub retained_blocks: u64,
 }
 
 impl Setup {
@@ -90,6 +97,7 @@ impl Setup {
             clock,
             waiting_max: WAITING_MAX,
             deadline: DEADLINE,
+            retained_blocks: RETAINED_BLOCKS,
         }
     }
 }
@@ -102,6 +110,8 @@ pub struct Node {
     rpc: Rpc,
     signer: Signer,
     deadline: Duration,
+    /// Why both halves do not run at this moment.
+    trouble: watch::Sender<Option<String>>,
     stop: watch::Sender<bool>,
     running: tokio::sync::Mutex<Option<JoinHandle<()>>>,
 }
@@ -113,7 +123,7 @@ impl Node {
     /// `BadRequest` if the folder can't be used, `Internal` if the ledger belongs to another network.
     pub async fn start(setup: Setup) -> Result<Self> {
         let machine = Arc::new(Machine::new(setup.home.genesis().clone()));
-        let ledger = Ledger::open(setup.ledger, machine)?.lagging();
+        let ledger = Ledger::open(setup.ledger.clone(), machine)?.lagging();
         let head = ledger.head()?;
         if head.height < setup.home.begins_after() {
             return Err(Error::bad_request(format!(
@@ -132,15 +142,17 @@ impl Node {
             notes: Arc::new(notes),
             signer: setup.signer.clone(),
             deadline: setup.deadline,
+            trouble: watch::Sender::new(None),
             stop: watch::Sender::new(false),
             running: tokio::sync::Mutex::default(),
             ledger,
         };
         let pair = Pair {
             socket: setup.home.socket()?,
+            parts: node.parts(&setup),
             engine: setup.engine,
-            parts: node.parts(&setup.clock, setup.home.begins_after()),
             home: setup.home,
+            trouble: node.trouble.clone(),
         };
         // The first start is waited for, so that what can't work is said at once.
         let socket = pair.listen()?;
@@ -170,14 +182,32 @@ impl Node {
         &self.ledger
     }
 
-    fn parts(&self, clock: &Clock, begins_after: u64) -> Parts {
+    /// Why this node does not take part at this moment, for its operator: the reason its halves ended with, until
+    /// they have run for some seconds again.
+    #[must_use]
+    pub fn trouble(&self) -> Option<String> {
+        self.trouble.borrow().clone()
+    }
+
+    /// What a sender is told whose transaction was not put into a block in time.
+    fn late(&self) -> Error {
+        if self.trouble().is_some() {
+            return unavailable("this node can't write at this moment; its operator sees why");
+        }
+        unavailable(
+            "the network has not put the transaction into a block in time; too few validators may be reachable",
+        )
+    }
+
+    fn parts(&self, setup: &Setup) -> Parts {
         Parts {
             ledger: self.ledger.clone(),
             waiting: self.waiting.clone(),
             notes: self.notes.clone(),
             signer: self.signer.clone(),
-            clock: clock.clone(),
-            begins_after,
+            clock: setup.clock.clone(),
+            retained_blocks: setup.retained_blocks,
+            begins_after: setup.home.begins_after(),
         }
     }
 
@@ -237,11 +267,7 @@ impl Registry for Node {
         }
         let waited =
             tokio::time::timeout(self.deadline, self.order(&mut place, transaction, &bytes));
-        waited.await.unwrap_or_else(|_| {
-            Err(unavailable(
-                "the network has not put the transaction into a block in time; too few validators may be reachable",
-            ))
-        })
+        waited.await.unwrap_or_else(|_| Err(self.late()))
     }
 
     async fn resolve(&self, did: &Did, options: &Options) -> Resolution {
@@ -295,6 +321,20 @@ impl Registry for Node {
 
     async fn history(&self, did: &Did) -> Result<Vec<RegistryEntry>> {
         self.ledger.history(did)
+    }
+
+    async fn used(
+        &self,
+        issuer: &Did,
+        digest: &[u8; 32],
+    ) -> Result<(Option<RegistryUse>, UnixTime)> {
+        // The others may be further than this node.
+        let as_of = self.ledger.head()?.time;
+        Ok((self.ledger.used(issuer, digest)?, as_of))
+    }
+
+    async fn delegation(&self, issuer: &Did, name: &str) -> Result<Option<RegistryDelegation>> {
+        self.ledger.delegation(issuer, name)
     }
 }
 

@@ -77,6 +77,14 @@ impl Notes {
         }
     }
 
+    /// Takes a note that came with the block it is of.
+    pub(crate) fn take(&self, text: String, ledger: &Ledger) {
+        if let Some(noted) = self.open(text, ledger) {
+            self.keep(&noted.text);
+            self.newest.send_replace(Some(Arc::new(noted)));
+        }
+    }
+
     /// A note read back, if it is signed by enough and of a block of the ledger.
     fn open(&self, text: String, ledger: &Ledger) -> Option<Noted> {
         let note = SignedNote::parse(&text).ok()?;
@@ -152,14 +160,18 @@ impl Notes {
         if added == Added::New
             && let Some(noted) = state.complete()
         {
-            if let Some(file) = &self.file
-                && let Err(error) = replace(file, &noted.text)
-            {
-                tracing::warn!(%error, "the newest checkpoint can't be kept");
-            }
+            self.keep(&noted.text);
             self.newest.send_replace(Some(Arc::new(noted)));
         }
         added != Added::Bad
+    }
+
+    fn keep(&self, text: &str) {
+        if let Some(file) = &self.file
+            && let Err(error) = replace(file, text)
+        {
+            tracing::warn!(%error, "the newest checkpoint can't be kept");
+        }
     }
 
     /// The key of a validator of the present set, as notes name it.

@@ -16,6 +16,8 @@ use crate::supervisor::Process;
 const REST: (Duration, Duration) = (Duration::from_millis(200), Duration::from_secs(10));
 /// A pair that ran this long was healthy: it is started again at once.
 const HEALTHY: Duration = Duration::from_secs(60);
+/// A pair that ran this long has got over what it ended with.
+const STEADY: Duration = Duration::from_secs(3);
 
 /// What both are started from.
 pub(crate) struct Pair {
@@ -23,6 +25,8 @@ pub(crate) struct Pair {
     pub(crate) engine: Engine,
     pub(crate) socket: PathBuf,
     pub(crate) parts: Parts,
+    /// Where the operator is told why they do not run.
+    pub(crate) trouble: watch::Sender<Option<String>>,
 }
 
 impl Pair {
@@ -45,6 +49,7 @@ impl Pair {
                 return;
             };
             tracing::error!(%reason, "both halves of the node stopped and are started again");
+            self.trouble.send_replace(Some(reason));
             if began.elapsed() > HEALTHY {
                 rest = REST.0;
             }
@@ -66,7 +71,13 @@ impl Pair {
                 return Some(error.reason);
             }
         };
+        let steady = async {
+            tokio::time::sleep(STEADY).await;
+            self.trouble.send_replace(None);
+            std::future::pending::<()>().await;
+        };
         let ended = tokio::select! {
+            () = steady => None,
             halt = socket.halted() => {
                 engine.kill().await;
                 Some(halt.0)

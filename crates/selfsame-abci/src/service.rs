@@ -8,10 +8,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use selfsame_app::{Error, Result};
-use tendermint::abci::response::{
-    ApplySnapshotChunk, Echo, ListSnapshots, LoadSnapshotChunk, OfferSnapshot, PrepareProposal,
-    Query,
-};
+use tendermint::abci::response::{Echo, PrepareProposal, Query};
 use tendermint::v0_38::abci::{
     ConsensusRequest, ConsensusResponse, InfoRequest, InfoResponse, MempoolRequest,
     MempoolResponse, SnapshotRequest, SnapshotResponse,
@@ -179,6 +176,34 @@ impl Face {
         })
     }
 
+    async fn snapshot(
+        &self,
+        request: SnapshotRequest,
+    ) -> std::result::Result<SnapshotResponse, Halt> {
+        let application = &self.application;
+        Ok(match request {
+            SnapshotRequest::ListSnapshots => {
+                SnapshotResponse::ListSnapshots(application.snapshots()?)
+            }
+            SnapshotRequest::OfferSnapshot(request) => {
+                SnapshotResponse::OfferSnapshot(application.offered(&request).await?)
+            }
+            SnapshotRequest::LoadSnapshotChunk(request) => {
+                SnapshotResponse::LoadSnapshotChunk(application.chunk(&request))
+            }
+            SnapshotRequest::ApplySnapshotChunk(request) => {
+                let (answer, done) = application.take(&request).await?;
+                if done {
+                    // Consensus goes on from there.
+                    let consensus = Consensus::new(application.clone());
+                    let consensus = consensus.map_err(|error| Halt(error.reason))?;
+                    *self.consensus.lock().await = consensus;
+                }
+                SnapshotResponse::ApplySnapshotChunk(answer)
+            }
+        })
+    }
+
     fn info(&self, request: InfoRequest) -> std::result::Result<InfoResponse, Halt> {
         Ok(match request {
             InfoRequest::Info(_) => InfoResponse::Info(self.application.info()?),
@@ -253,21 +278,10 @@ impl Service<SnapshotRequest> for Face {
     }
 
     fn call(&mut self, request: SnapshotRequest) -> Self::Future {
-        // No snapshots are made or taken: a new node is brought up by the blocks.
-        let answer = match request {
-            SnapshotRequest::ListSnapshots => {
-                SnapshotResponse::ListSnapshots(ListSnapshots::default())
-            }
-            SnapshotRequest::OfferSnapshot(_) => {
-                SnapshotResponse::OfferSnapshot(OfferSnapshot::Abort)
-            }
-            SnapshotRequest::LoadSnapshotChunk(_) => {
-                SnapshotResponse::LoadSnapshotChunk(LoadSnapshotChunk::default())
-            }
-            SnapshotRequest::ApplySnapshotChunk(_) => {
-                SnapshotResponse::ApplySnapshotChunk(ApplySnapshotChunk::default())
-            }
-        };
-        Box::pin(std::future::ready(Ok(answer)))
+        let face = self.clone();
+        Box::pin(async move {
+            let answer = face.snapshot(request).await;
+            face.answer(answer).await
+        })
     }
 }

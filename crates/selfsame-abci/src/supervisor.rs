@@ -9,11 +9,14 @@ use std::time::Duration;
 use selfsame_app::{Error, Result};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStdin, Command};
+use tokio::task::JoinHandle;
 
 use crate::engine::Engine;
 
 /// How long the engine may take to stop when asked to.
 const GRACE: Duration = Duration::from_secs(5);
+/// How long the last of its lines may take to be read.
+const LAST_WORDS: Duration = Duration::from_millis(500);
 /// Longest line of the engine's that goes to the log.
 const LINE_MAX: usize = 2_000;
 
@@ -40,6 +43,7 @@ pub(crate) struct Process {
     /// While it is open, the engine may live.
     leash: ChildStdin,
     said: LastWords,
+    readers: Vec<JoinHandle<()>>,
 }
 
 /// The last lines the engine said.
@@ -67,23 +71,36 @@ impl Process {
             return Err(Error::internal("the engine's keeper has no input"));
         };
         let said = LastWords::default();
+        let mut readers = Vec::new();
         if let Some(output) = child.stdout.take() {
-            tokio::spawn(log(output, said.clone()));
+            readers.push(tokio::spawn(log(output, said.clone())));
         }
         if let Some(output) = child.stderr.take() {
-            tokio::spawn(log(output, said.clone()));
+            readers.push(tokio::spawn(log(output, said.clone())));
         }
-        Ok(Self { child, leash, said })
+        Ok(Self {
+            child,
+            leash,
+            said,
+            readers,
+        })
     }
 
     /// Until the engine has ended by itself.
     pub(crate) async fn ended(&mut self) -> String {
         match self.child.wait().await {
             Ok(status) => {
-                for line in self.said.take() {
+                for reader in &mut self.readers {
+                    // What it said last is read, unless somebody else holds its output open.
+                    let _ = tokio::time::timeout(LAST_WORDS, reader).await;
+                }
+                let lines = self.said.take();
+                for line in &lines {
                     tracing::warn!(target: "cometbft", "{line}");
                 }
-                format!("the engine ended: {}", describe(status))
+                let cause = lines.iter().find(|line| is_cause(line));
+                let cause = cause.map_or_else(String::new, |line| format!(": {line}"));
+                format!("the engine ended: {}{cause}", describe(status))
             }
             Err(error) => format!("the engine can't be waited for: {error}"),
         }
@@ -132,6 +149,13 @@ async fn log(output: impl AsyncRead + Unpin, said: LastWords) {
         tracing::debug!(target: "cometbft", "{line}");
         said.add(line);
     }
+}
+
+/// Whether the engine says here what made it end.
+fn is_cause(line: &str) -> bool {
+    ["ERROR:", "panic:", "fatal error:"]
+        .iter()
+        .any(|word| line.starts_with(word))
 }
 
 fn describe(status: ExitStatus) -> String {

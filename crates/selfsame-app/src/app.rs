@@ -45,6 +45,7 @@ pub struct Parts {
 /// One instance.
 pub struct App {
     pub(crate) shared: Arc<Shared>,
+    pub(crate) ledger: Option<Arc<dyn LedgerStore>>,
     operator: Operator,
     dids: Dids,
     issuer: Option<Arc<Issuer>>,
@@ -60,6 +61,7 @@ impl App {
     /// # Errors
     /// What of the configuration cannot work, and the store's.
     pub async fn open(config: Config, parts: Parts) -> Result<(Arc<Self>, Option<SecretString>)> {
+        crate::copies::begin(&parts.store).await?;
         let own = Own::new(&parts);
         let registry = registry(&config, &parts, &own).await?;
         Self::open_with(config, parts, (own, registry)).await
@@ -74,6 +76,7 @@ impl App {
         config: Config,
         parts: Parts,
     ) -> Result<(Arc<Self>, Option<SecretString>)> {
+        crate::copies::begin(&parts.store).await?;
         let own = Own::new(&parts);
         Self::open_with(config, parts, (own, Some(registry))).await
     }
@@ -113,6 +116,7 @@ impl App {
                 .wallet
                 .then(|| Arc::new(Wallet::new(shared.clone()))),
             dids: Dids::new(shared.clone()),
+            ledger: parts.ledger,
             operator,
             ready_since: OnceLock::new(),
             stopping: watch::channel(false).0,

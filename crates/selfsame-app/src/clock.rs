@@ -1,15 +1,15 @@
 //! The one place that reads the time and draws seeds; steps get both through `Ctx`.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, Ordering};
 
 use selfsame_crypto::ctx::Ctx;
 use selfsame_crypto::time::UnixTime;
 
-/// The instance's clock; tests move it on. Clones are the same clock.
+/// The instance's clock; tests move it. Clones are the same clock.
 #[derive(Clone, Debug, Default)]
 pub struct Clock {
-    ahead: Arc<AtomicU64>,
+    ahead: Arc<AtomicI64>,
 }
 
 impl Clock {
@@ -19,12 +19,19 @@ impl Clock {
         let real = std::time::SystemTime::now()
             .duration_since(std::time::UNIX_EPOCH)
             .map_or(0, |elapsed| elapsed.as_secs());
-        UnixTime(real).plus(self.ahead.load(Ordering::Relaxed))
+        UnixTime(real.saturating_add_signed(self.ahead.load(Ordering::Relaxed)))
     }
 
     /// Moves this clock on, so that tests need not wait.
     pub fn advance(&self, seconds: u64) {
-        self.ahead.fetch_add(seconds, Ordering::Relaxed);
+        self.ahead
+            .fetch_add(seconds.cast_signed(), Ordering::Relaxed);
+    }
+
+    /// Sets this clock back, as a machine's may be.
+    pub fn set_back(&self, seconds: u64) {
+        self.ahead
+            .fetch_sub(seconds.cast_signed(), Ordering::Relaxed);
     }
 
     /// Time and randomness for one run of a step.

@@ -10,6 +10,7 @@ use selfsame_app::config::{
     Config, IssuerConfig, Pin, RegistryConfig, RegistryNode, ResolverConfig, Roles, TrustConfig,
     VerifierConfig,
 };
+use selfsame_app::copies::{Copies, LEDGER_FILE, STORE_FILE};
 use selfsame_app::keys::Keys;
 use selfsame_app::{App, Parts};
 use selfsame_crypto::{KeyHandle, SecretString};
@@ -23,10 +24,7 @@ use url::Url;
 
 use crate::client::Client;
 use crate::exit::Failure;
-use crate::master_key::{self, Custody};
-
-/// The ledger's file in a directory of data.
-pub const LEDGER: &str = "ledger.sqlite";
+use crate::master_key::{self, Custody, SALT_FILE};
 
 /// Where and as what an instance starts.
 pub struct Launch {
@@ -152,6 +150,10 @@ impl Launch {
         let (stop, stopped) = oneshot::channel();
         let settings = selfsame_server::Settings {
             tls,
+            copies: Some(Copies {
+                folder: self.data.join("backups"),
+                with: vec![self.data.join(SALT_FILE)],
+            }),
             ..selfsame_server::Settings::default()
         };
         let served = tokio::spawn(selfsame_server::serve(
@@ -270,8 +272,7 @@ impl Validating {
 /// If another process has them open, or they can't be read with this key.
 pub async fn store(data: &Path, custody: &Custody) -> Result<Store, Failure> {
     let vault = Vault::from_master(master_key::load(custody, data)?);
-    let backend =
-        Sqlite::open(data.join("store.sqlite")).map_err(|error| unusable(data, &error))?;
+    let backend = Sqlite::open(data.join(STORE_FILE)).map_err(|error| unusable(data, &error))?;
     let store = Store::open(Arc::new(backend), vault).await;
     store.map_err(|error| unusable(data, &error))
 }
@@ -281,7 +282,8 @@ pub async fn store(data: &Path, custody: &Custody) -> Result<Store, Failure> {
 /// # Errors
 /// If another process has it open, or it can't be read.
 pub fn ledger(data: &Path) -> Result<Arc<dyn LedgerStore>, Failure> {
-    let ledger = SqliteLedger::open(data.join(LEDGER)).map_err(|error| unusable(data, &error))?;
+    let ledger =
+        SqliteLedger::open(data.join(LEDGER_FILE)).map_err(|error| unusable(data, &error))?;
     Ok(Arc::new(ledger))
 }
 

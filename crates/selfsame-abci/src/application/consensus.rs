@@ -25,6 +25,10 @@ use crate::notes::Address;
 const PROPOSED_MAX: usize = 1_024;
 /// What a transaction costs in a block beside its bytes: a tag and a length.
 const FRAME_BYTES: usize = 6;
+/// The engine's blocks are pruned once in so many.
+const PRUNING_STEP: u64 = 10;
+/// What a node that joins by a snapshot needs of the blocks after it, and some time to fetch them.
+const RETAINED_MIN: u64 = 50;
 /// The length of an Ed25519 signature, which is all that a vote extension is.
 const SIGNATURE_BYTES: usize = 64;
 
@@ -236,7 +240,7 @@ impl Consensus {
         let stored = stored.await;
         stored.map_err(|error| {
             Halt(format!(
-                "block {} could not be stored: {}",
+                "block {} could not be stored (is the disk full?): {}",
                 applied.head.height, error.reason
             ))
         })?;
@@ -251,6 +255,7 @@ impl Consensus {
             self.validators = validators;
         }
         application.stands_at(applied.head);
+        application.snapshots.after(application.notes.newest());
         let logged = applied.logged.iter();
         application
             .doubts
@@ -260,11 +265,20 @@ impl Consensus {
         {
             self.tell((&transaction.hash(), digest), result);
         }
-        // Every block is kept: a node that joins late has no other way to them yet.
         Ok(response::Commit {
             data: Bytes::new(),
-            retain_height: height(0)?,
+            retain_height: height(self.retain_height(stored_at))?,
         })
+    }
+
+    /// The first block the engine keeps, 0 for no change. It is moved on in steps, so that not every block costs a
+    /// pruning. A node that was away for longer is brought up by a snapshot of the ledger.
+    fn retain_height(&self, stored_at: u64) -> u64 {
+        let retained = self.application.retained_blocks.max(RETAINED_MIN);
+        match stored_at.checked_sub(retained) {
+            Some(first) if stored_at.is_multiple_of(PRUNING_STEP) => first,
+            _ => 0,
+        }
     }
 
     /// Where the last block changed the validators: its checkpoint, which those before have signed in the votes for

@@ -1,5 +1,8 @@
 //! What the engine asks, asked without an engine.
 
+mod snapshots;
+mod times;
+
 use std::path::Path;
 
 use selfsame_app::keys::Keys;
@@ -8,6 +11,7 @@ use selfsame_crypto::seal::SealingKey;
 use selfsame_crypto::{KeyHandle, KeyType, PrivateKey};
 use selfsame_proof::checkpoint::Checkpoint;
 use selfsame_proof::note::SignedNote;
+use selfsame_registry::network as authority;
 use selfsame_registry::{Content, Genesis, Identifier, Machine, Operation, Rules, Unsigned};
 use selfsame_store::ledger::MemoryLedger;
 use selfsame_store::{Memory, Store, TenantId, Vault};
@@ -23,6 +27,8 @@ use crate::files::{Addresses, Beginning, Home, Member, Network, app_state};
 use crate::notes::address_of;
 
 const BEGAN: i64 = 1_700_000_000;
+/// Where a test's network has the key of who may change its validators.
+const TRUSTEE: &str = "trustee.key";
 
 /// A network of three, of which this node is the first.
 struct World {
@@ -30,15 +36,25 @@ struct World {
     consensus: Consensus,
     genesis: Genesis,
     homes: Vec<Home>,
-    _folder: tempfile::TempDir,
+    folder: Arc<tempfile::TempDir>,
 }
 
 impl World {
     async fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let genesis = network(folder.path());
+        let folder = Arc::new(tempfile::tempdir().unwrap());
+        network(folder.path());
+        Self::of(folder, 0).await
+    }
+
+    /// Another node of the same network, which has no block yet.
+    async fn neighbour(&self, n: usize) -> Self {
+        Self::of(self.folder.clone(), n).await
+    }
+
+    async fn of(folder: Arc<tempfile::TempDir>, n: usize) -> Self {
         let homes = ["a", "b", "c"].map(|name| Home::open(&folder.path().join(name)).unwrap());
-        let signer = signer(&homes[0]).await;
+        let genesis = homes[0].genesis().clone();
+        let signer = signer(&homes[n]).await;
         let machine = Arc::new(Machine::new(genesis.clone()));
         let ledger = Ledger::open(Arc::new(MemoryLedger::new()), machine).unwrap();
         let head = ledger.head().unwrap();
@@ -49,6 +65,7 @@ impl World {
             notes: Arc::new(notes),
             signer,
             clock: Clock::default(),
+            retained_blocks: 30,
             begins_after: 0,
         };
         let application = Arc::new(Application::new(parts).unwrap());
@@ -57,7 +74,7 @@ impl World {
             application,
             genesis,
             homes: homes.into(),
-            _folder: folder,
+            folder,
         }
     }
 
@@ -80,6 +97,42 @@ impl World {
         let finalized = self.consensus.finalize(&decided(height, txs)).unwrap();
         self.consensus.commit().await.unwrap();
         finalized
+    }
+
+    /// Has the others sign the checkpoint of the last block, as in the votes for the next one.
+    fn complete(&self) {
+        let next = u32::try_from(self.stored().height).unwrap() + 1;
+        let own = self.homes[0].checkpoint_key().unwrap();
+        let (_, bytes) = self.application.notes.to_sign();
+        assert!(
+            self.application
+                .notes
+                .add_own("a", &own.sign(&bytes).unwrap())
+        );
+        // Who was removed is none of those who sign.
+        for node in [1, 2] {
+            self.consensus.verify(&self.vote(next, node, node));
+        }
+        let noted = self.application.notes.newest().unwrap();
+        assert_eq!(noted.head, self.stored());
+    }
+
+    /// The trustee removes the third validator.
+    fn removal(&self) -> Bytes {
+        let pkcs8 = std::fs::read(self.folder.path().join(TRUSTEE)).unwrap();
+        let key = PrivateKey::from_pkcs8(&pkcs8).unwrap();
+        let operation = Operation::ChangeValidators {
+            add: Vec::new(),
+            remove: vec!["c".to_owned()],
+        };
+        let id = Identifier::of_key(key.public()).unwrap();
+        let unsigned = Unsigned::new(&self.genesis.network(), id, 1, operation);
+        let signature = key.sign(unsigned.signing_bytes()).unwrap();
+        unsigned
+            .signed("key-1", &signature)
+            .unwrap()
+            .to_bytes()
+            .into()
     }
 
     fn stored(&self) -> Head {
@@ -111,11 +164,16 @@ fn network(at: &Path) -> Genesis {
         name: name.to_owned(),
         addresses,
     });
+    let trustee = PrivateKey::generate(KeyType::Ed25519).unwrap();
+    std::fs::write(at.join(TRUSTEE), trustee.to_pkcs8().unwrap().expose()).unwrap();
     let beginning = Beginning {
         name: "test".to_owned(),
         time: answers::seconds(time(0)),
         rules: Rules::default(),
-        authorities: Vec::new(),
+        authorities: vec![authority::Member {
+            key: trustee.public().clone(),
+            role: authority::Role::Trustee,
+        }],
     };
     let network = Network::create(at, beginning, &members).unwrap();
     network.genesis().clone()

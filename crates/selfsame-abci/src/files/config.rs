@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::Member;
+use selfsame_crypto::encoding::hex_encode;
+
+use super::{Member, StateSync};
 
 /// Most bytes of a block: more could not be handed round within the time a proposal has.
 const BLOCK_BYTES: u64 = 512 * 1024;
@@ -14,6 +16,8 @@ const TRANSACTION_BYTES: u64 = 256 * 1024;
 const MEMPOOL_TRANSACTIONS: usize = 3_000;
 const MEMPOOL_BYTES: usize = 16 * 1024 * 1024;
 
+/// Where the section begins that is written for a node that joins late.
+const STATE_SYNC: &str = "[statesync]";
 /// The first height whose votes carry signatures under a checkpoint. That of a ledger which was carried over is signed
 /// already, by the validators before, so the first votes carry none.
 pub(crate) fn extended_from(begins_after: u64) -> u64 {
@@ -90,6 +94,30 @@ discard_abci_responses = true
 [tx_index]
 # The ledger has the transactions.
 indexer = "null"
+"#
+    )
+}
+
+/// A config.toml with state sync: the last section.
+pub(super) fn with_state_sync(text: &str, from: &StateSync) -> String {
+    let before = text.split(STATE_SYNC).next().unwrap_or(text).trim_end();
+    let servers: Vec<String> = from
+        .servers
+        .iter()
+        .map(|at| format!("http://{at}"))
+        .collect();
+    let (servers, height, hash) = (servers.join(","), from.height, hex_encode(&from.hash));
+    format!(
+        r#"{before}
+
+{STATE_SYNC}
+# Used by an engine without blocks alone: it begins with a snapshot of the ledger.
+enable = true
+rpc_servers = "{servers}"
+trust_height = {height}
+trust_hash = "{hash}"
+trust_period = "168h0m0s"
+discovery_time = "5s"
 "#
     )
 }

@@ -1,8 +1,21 @@
-//! Networks of validators with the real engine, on loopback.
+//! Networks of validators with the real engine, on loopback, and what may happen to them.
 
+mod actor;
+mod bad_input;
+mod clocks;
 mod cluster;
+mod disks;
+mod flood;
 mod four;
+mod halves;
+mod joining;
+mod load;
+mod lost;
 mod one;
+mod partition;
+mod process;
+mod told;
+mod wires;
 
 /// Networks take turns: each wants the whole machine.
 static TURN: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());

@@ -7,6 +7,7 @@ mod times;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
+use selfsame_crypto::time::UnixTime;
 use selfsame_crypto::{KeyHandle, KeyType};
 use selfsame_did::{Did, Options, Resolution};
 use selfsame_proof::checkpoint::{Checkpoint, Standing};
@@ -23,7 +24,7 @@ use super::{Registry, checkpoint_verifier, log_origin};
 use crate::clock::Clock;
 use crate::error::{Error, ErrorKind, Result};
 use crate::keys::Keys;
-use crate::view::registry::{RegistryEntry, RegistryStatus};
+use crate::view::registry::{RegistryDelegation, RegistryEntry, RegistryStatus, RegistryUse};
 use sequencer::{Queue, Sequencer};
 use times::Times;
 
@@ -80,6 +81,7 @@ pub struct Embedded {
     ledger: Ledger,
     queue: Queue,
     signer: Signer,
+    clock: Clock,
 }
 
 impl Embedded {
@@ -108,6 +110,7 @@ impl Embedded {
             ledger,
             queue,
             signer,
+            clock: setup.clock,
         })
     }
 }
@@ -166,6 +169,19 @@ impl Registry for Embedded {
 
     async fn history(&self, did: &Did) -> Result<Vec<RegistryEntry>> {
         self.ledger.history(did)
+    }
+
+    async fn used(
+        &self,
+        issuer: &Did,
+        digest: &[u8; 32],
+    ) -> Result<(Option<RegistryUse>, UnixTime)> {
+        let now = self.clock.now();
+        Ok((self.ledger.used(issuer, digest)?, now))
+    }
+
+    async fn delegation(&self, issuer: &Did, name: &str) -> Result<Option<RegistryDelegation>> {
+        self.ledger.delegation(issuer, name)
     }
 }
 

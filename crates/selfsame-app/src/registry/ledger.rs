@@ -12,12 +12,12 @@ use selfsame_registry::{
     Applied, Genesis, Head, Machine, Receipt, StateError, StateRead, Transaction,
 };
 use selfsame_store::StoreError;
-use selfsame_store::ledger::{Block, Entry, KEPT_HEIGHTS, LedgerStore, TreeChanges};
+use selfsame_store::ledger::{Block, Entry, KEPT_HEIGHTS, LedgerStore, Placed, TreeChanges};
 
 use super::known::Known;
-use super::{ENTRIES_MAX, describe};
+use super::{ENTRIES_MAX, describe, uses};
 use crate::error::{Error, Result};
-use crate::view::registry::RegistryEntry;
+use crate::view::registry::{RegistryDelegation, RegistryEntry, RegistryUse};
 
 /// Where the ledger says whose it is; no key of the machine's state begins like this.
 const OWNER: &[u8] = b"genesis";
@@ -270,6 +270,16 @@ impl Ledger {
         self.described((first.max(1)..).take(count.min(ENTRIES_MAX)))
     }
 
+    /// The transactions from number `first` as they were accepted, at most `count` and a thousand.
+    ///
+    /// # Errors
+    /// `Internal` if the store fails.
+    pub fn transactions(&self, first: u64, count: u64) -> Result<Vec<Placed>> {
+        let first = first.max(1);
+        let placed = self.store.entries(first..first.saturating_add(count))?;
+        Ok(placed)
+    }
+
     /// The transactions that made a DID what it is, oldest first.
     ///
     /// # Errors
@@ -283,6 +293,22 @@ impl Ledger {
             return Err(Error::not_found("the registry knows no such DID"));
         }
         self.described(receipts.iter().map(|receipt| receipt.seq_no))
+    }
+
+    /// What became of an issuer's credential for one use; none while nothing did.
+    ///
+    /// # Errors
+    /// `Internal` if the store fails.
+    pub fn used(&self, issuer: &Did, digest: &[u8; 32]) -> Result<Option<RegistryUse>> {
+        uses::used(&self.machine, self, (issuer, digest))
+    }
+
+    /// A delegation of an issuer, also once it has ended.
+    ///
+    /// # Errors
+    /// `Internal` if the store fails.
+    pub fn delegation(&self, issuer: &Did, name: &str) -> Result<Option<RegistryDelegation>> {
+        uses::delegation(&self.machine, self, (issuer, name))
     }
 
     fn described(&self, seq_nos: impl IntoIterator<Item = u64>) -> Result<Vec<RegistryEntry>> {

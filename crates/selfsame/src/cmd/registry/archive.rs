@@ -8,6 +8,7 @@ use std::sync::Arc;
 use clap::Args;
 use selfsame_abci::Home;
 use selfsame_app::clock::Clock;
+use selfsame_app::copies::LEDGER_FILE;
 use selfsame_app::keys::Keys;
 use selfsame_app::registry::archive::{self, Archived};
 use selfsame_app::registry::embedded::{self, Embedded};
@@ -19,7 +20,7 @@ use serde::Serialize;
 
 use crate::cmd::up::MasterKey;
 use crate::exit::{Answer, End, Failure};
-use crate::instance::{self, LEDGER, private_directory};
+use crate::instance::{self, private_directory};
 use crate::master_key::Custody;
 use crate::output;
 use crate::settings::trust_root;
@@ -128,7 +129,7 @@ fn of_node(home: &Path, file: &Path) -> Result<Archived, Failure> {
 /// # Errors
 /// If there is none, or it runs.
 pub async fn embedded(data: &Path, custody: &Custody) -> Result<Embedded, Failure> {
-    if !data.join(LEDGER).exists() {
+    if !data.join(LEDGER_FILE).exists() {
         return Err(Failure::environment(format!(
             "{}: there is no registry",
             data.display()
@@ -158,7 +159,7 @@ pub async fn to_file(embedded: &Embedded, file: &Path) -> Result<Archived, Failu
 pub async fn into(file: &Path, data: &Path, origin: Option<&str>) -> Result<Archived, Failure> {
     let wrong =
         |path: &Path, why: String| Failure::environment(format!("{}: {why}", path.display()));
-    let (finished, unfinished) = (data.join(LEDGER), data.join(UNFINISHED));
+    let (finished, unfinished) = (data.join(LEDGER_FILE), data.join(UNFINISHED));
     if finished.exists() {
         return Err(wrong(&finished, "there is a ledger already".to_owned())
             .hint("an import begins with an empty directory"));
@@ -166,7 +167,7 @@ pub async fn into(file: &Path, data: &Path, origin: Option<&str>) -> Result<Arch
     let opened = File::open(file).map_err(|error| wrong(file, error.to_string()))?;
     private_directory(data)?;
     private_directory(&unfinished)?;
-    let at = unfinished.join(LEDGER);
+    let at = unfinished.join(LEDGER_FILE);
     if at.exists() {
         std::fs::remove_file(&at)?;
     }

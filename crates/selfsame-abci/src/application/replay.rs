@@ -1,0 +1,100 @@
+//! Blocks applied anew, one after the other, from what a snapshot says of them.
+
+use selfsame_app::Error;
+use selfsame_app::registry::ledger::Ledger;
+use selfsame_app::registry::log_origin;
+use selfsame_proof::checkpoint::{Checkpoint, Standing};
+use selfsame_proof::note::SignedNote;
+use selfsame_proof::read::Handover;
+use selfsame_proof::validators::STATE_KEY;
+use selfsame_registry::{Block, Head, Transaction};
+
+use super::{Halt, signers};
+use crate::snapshot::Stored;
+
+/// Why a snapshot is not taken.
+#[derive(Debug)]
+pub(super) struct Refused(pub(super) String);
+
+/// A ledger that is brought up block by block.
+pub(super) struct Replay {
+    pub(super) ledger: Ledger,
+    pub(super) head: Head,
+}
+
+impl Replay {
+    /// Goes on where the ledger stands.
+    pub(super) fn new(ledger: Ledger) -> Result<Self, Halt> {
+        let head = ledger.head().map_err(|error| Halt(error.reason))?;
+        Ok(Self { ledger, head })
+    }
+
+    /// Applies a block. All its transactions must be accepted, since all were.
+    pub(super) async fn add(&mut self, stored: &Stored) -> Result<(), Refused> {
+        let read = |bytes: &Vec<u8>| Transaction::from_bytes(bytes);
+        let transactions: Result<Vec<_>, _> = stored.transactions.iter().map(read).collect();
+        let transactions = transactions.map_err(|malformed| Refused(malformed.to_string()))?;
+        let block = Block {
+            time: stored.time,
+            transactions: &transactions,
+        };
+        let machine = self.ledger.machine();
+        let applied = machine
+            .apply(&self.head, &block, (&self.ledger, &self.ledger))
+            .map_err(|error| Refused(error.to_string()))?;
+        if applied.logged.len() != transactions.len() {
+            return Err(Refused("a transaction of it does not hold".to_owned()));
+        }
+        let handover = match &stored.handover {
+            Some(note) => Some(self.handover(note)?),
+            None => None,
+        };
+        let appended = self
+            .ledger
+            .append_and(&transactions, &applied, handover.as_ref());
+        appended.await.map_err(refused)?;
+        self.head = applied.head;
+        Ok(())
+    }
+
+    /// What hands readers over to the validators that the last block made.
+    fn handover(&self, note: &str) -> Result<Handover, Refused> {
+        self.signed(note)?;
+        let machine = self.ledger.machine();
+        let set = machine.validators(&self.ledger);
+        let proven = self.ledger.prove(STATE_KEY, self.head.tree, note);
+        let none = || Refused("the validators can't be proven".to_owned());
+        Ok(Handover {
+            note: note.to_owned(),
+            set: set.map_err(|error| Refused(error.to_string()))?,
+            proof: proven.map_err(refused)?.ok_or_else(none)?.proof,
+        })
+    }
+
+    /// Whether it stands there, and enough of those who were to sign did.
+    pub(super) fn is_at(&self, standing: &Standing, note: &str) -> Result<(), Refused> {
+        if self.head.standing() != *standing {
+            return Err(Refused(
+                "its blocks lead to another state than its checkpoint".to_owned(),
+            ));
+        }
+        self.signed(note)
+    }
+
+    /// Whether the note is the complete checkpoint of the last block.
+    fn signed(&self, note: &str) -> Result<(), Refused> {
+        let origin = log_origin(&self.ledger.genesis().network());
+        let set = signers(&self.ledger, &self.head).map_err(refused)?;
+        let agreed = SignedNote::parse(note)
+            .and_then(|note| Checkpoint::agreed(&note, &origin, &set))
+            .map_err(|error| Refused(error.to_string()))?;
+        if agreed.standing == self.head.standing() {
+            return Ok(());
+        }
+        Err(Refused("a checkpoint is of another state".to_owned()))
+    }
+}
+
+fn refused(error: Error) -> Refused {
+    Refused(error.reason)
+}

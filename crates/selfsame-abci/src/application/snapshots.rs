@@ -1,0 +1,281 @@
+//! The engine's snapshot connection: our ledger for others, and others' for a node that begins.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bytes::Bytes;
+use selfsame_app::registry::ledger::Ledger;
+use selfsame_crypto::hash::sha256;
+use selfsame_proof::cbor::Item as _;
+use selfsame_proof::checkpoint::Standing;
+use selfsame_store::ledger::MemoryLedger;
+use tendermint::abci::request::{ApplySnapshotChunk, LoadSnapshotChunk, OfferSnapshot};
+use tendermint::abci::response;
+use tendermint::abci::response::ApplySnapshotChunkResult as Applied;
+use tendermint::abci::types::Snapshot;
+
+use super::replay::{Refused, Replay};
+use super::{Application, Halt, answers, signers};
+use crate::notes::Noted;
+use crate::snapshot::{CHUNK_MAX, Chunk, Cuts, FORMAT, Manifest, handovers, stored};
+
+/// A snapshot is of a block so many after the one before at least.
+const STEP: u64 = 10;
+/// The blocks after a snapshot's that who takes it needs to verify it by the engine's headers.
+const HEADERS: u64 = 2;
+/// So many are remembered: the last may be too new to be offered.
+const REMEMBERED: usize = 2;
+
+/// Snapshots that are offered, and the one that is taken.
+#[derive(Default)]
+pub(super) struct Snapshots {
+    /// Blocks with complete checkpoints, oldest first.
+    noted: Mutex<VecDeque<Arc<Noted>>>,
+    cuts: Mutex<Cuts>,
+    taken: tokio::sync::Mutex<Option<Taken>>,
+}
+
+/// A snapshot that is being taken: beside the ledger, until all of it holds.
+struct Taken {
+    manifest: Manifest,
+    standing: Standing,
+    next: usize,
+    replay: Replay,
+}
+
+impl Snapshots {
+    /// A block was stored; this is the newest complete checkpoint.
+    pub(super) fn after(&self, newest: Option<Arc<Noted>>) {
+        let Some(newest) = newest.filter(|noted| noted.head.height > 0) else {
+            return;
+        };
+        let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = noted.back().map_or(0, |noted| noted.head.height);
+        if newest.head.height >= last.saturating_add(STEP) {
+            noted.push_back(newest);
+        }
+        if noted.len() > REMEMBERED {
+            noted.pop_front();
+        }
+    }
+
+    /// The newest that can be verified by the headers of the blocks after it.
+    fn newest(&self, height: u64) -> Option<Arc<Noted>> {
+        let noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
+        let old_enough = |noted: &&Arc<Noted>| noted.head.height.saturating_add(HEADERS) <= height;
+        noted.iter().rev().find(old_enough).cloned()
+    }
+
+    #[cfg(test)]
+    pub(super) fn cut_into(&self, cuts: Cuts) {
+        *self.cuts() = cuts;
+    }
+
+    fn cuts(&self) -> MutexGuard<'_, Cuts> {
+        self.cuts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Application {
+    /// What this node has for others.
+    pub(crate) fn snapshots(&self) -> Result<response::ListSnapshots, Halt> {
+        let Some(noted) = self.snapshots.newest(self.head().height) else {
+            return Ok(response::ListSnapshots::default());
+        };
+        let hashes = self
+            .snapshots
+            .cuts()
+            .hashes(&self.ledger, noted.head.height);
+        let manifest = Manifest {
+            note: noted.text.clone(),
+            chunks: hashes.map_err(|error| Halt(error.reason))?,
+        };
+        let metadata = manifest.to_cbor();
+        Ok(response::ListSnapshots {
+            snapshots: vec![Snapshot {
+                height: answers::height(noted.head.height)?,
+                format: FORMAT,
+                chunks: u32::try_from(manifest.chunks.len()).unwrap_or(0),
+                hash: sha256(&metadata).to_vec().into(),
+                metadata: metadata.into(),
+            }],
+        })
+    }
+
+    /// A chunk of it; empty where there is none.
+    pub(crate) fn chunk(&self, request: &LoadSnapshotChunk) -> response::LoadSnapshotChunk {
+        let to = request.height.value();
+        if request.format != FORMAT || to > self.head().height {
+            return response::LoadSnapshotChunk::default();
+        }
+        let index = usize::try_from(request.chunk).unwrap_or(usize::MAX);
+        let found = self.snapshots.cuts().chunk(&self.ledger, index, to);
+        let bytes = found.unwrap_or_else(|error| {
+            tracing::error!(reason = error.reason, "a chunk of a snapshot can't be read");
+            None
+        });
+        response::LoadSnapshotChunk {
+            chunk: Bytes::from(bytes.unwrap_or_default()),
+        }
+    }
+
+    /// Another node's snapshot, and the app hash the engine has verified by its headers.
+    pub(crate) async fn offered(
+        &self,
+        request: &OfferSnapshot,
+    ) -> Result<response::OfferSnapshot, Halt> {
+        let snapshot = &request.snapshot;
+        if snapshot.format != FORMAT {
+            return Ok(response::OfferSnapshot::RejectFormat);
+        }
+        let manifest = match described(request) {
+            Ok(manifest) => manifest,
+            Err(Refused(reason)) => {
+                tracing::warn!(height = %snapshot.height, reason, "a snapshot is refused");
+                return Ok(response::OfferSnapshot::Reject);
+            }
+        };
+        tracing::info!(height = %snapshot.height, chunks = snapshot.chunks, "a snapshot is taken");
+        let (manifest, standing) = manifest;
+        let staged = Ledger::open(Arc::new(MemoryLedger::new()), self.ledger.machine().clone());
+        let replay = Replay::new(staged.map_err(|error| Halt(error.reason))?)?;
+        *self.snapshots.taken.lock().await = Some(Taken {
+            manifest,
+            standing,
+            next: 0,
+            replay,
+        });
+        Ok(response::OfferSnapshot::Accept)
+    }
+
+    /// Takes the next chunk; with the last one the ledger stands where the snapshot does, and true is said.
+    pub(crate) async fn take(
+        &self,
+        request: &ApplySnapshotChunk,
+    ) -> Result<(response::ApplySnapshotChunk, bool), Halt> {
+        let mut taken = self.snapshots.taken.lock().await;
+        let Some(taking) = taken.as_mut() else {
+            return Ok((answer(Applied::Abort, None), false));
+        };
+        let is_last = match taking.add(request).await {
+            Ok(is_last) => is_last,
+            Err(Refused(reason)) => {
+                tracing::warn!(
+                    chunk = request.index,
+                    sender = request.sender,
+                    reason,
+                    "a snapshot is refused"
+                );
+                *taken = None;
+                let sender = Some(request.sender.clone());
+                return Ok((answer(Applied::RejectSnapshot, sender), false));
+            }
+        };
+        if !is_last {
+            return Ok((answer(Applied::Accept, None), false));
+        }
+        if let Some(done) = taken.take() {
+            self.put(done).await?;
+        }
+        Ok((answer(Applied::Accept, None), true))
+    }
+
+    /// Puts what was taken and holds into the ledger, whose own blocks, if it has any, must be the same.
+    async fn put(&self, taken: Taken) -> Result<(), Halt> {
+        let failed = |error: selfsame_app::Error| Halt(error.reason);
+        let (staged, own) = (taken.replay.ledger, self.ledger.clone());
+        let own_head = own.head().map_err(failed)?;
+        let same = match own_head.height {
+            0 => true,
+            height if height > taken.standing.height => false,
+            height => staged.block(height).map_err(failed)? == own_head,
+        };
+        if !same {
+            return Err(Halt(format!(
+                "the ledger has another block {} than the network, or one the snapshot has not; move it away",
+                own_head.height
+            )));
+        }
+        let handovers = handovers(&staged).map_err(failed)?;
+        let mut replay = Replay::new(own)?;
+        for height in own_head.height.saturating_add(1)..=taken.standing.height {
+            let block = stored(&staged, &handovers, height).map_err(failed)?;
+            let put = replay.add(&block).await;
+            put.map_err(|Refused(reason)| Halt(format!("block {height}: {reason}")))?;
+        }
+        let (ledger, head) = (replay.ledger, replay.head);
+        let set = signers(&ledger, &head).map_err(failed)?;
+        self.notes.begin(head.clone(), set).map_err(failed)?;
+        self.notes.take(taken.manifest.note, &ledger);
+        tracing::info!(
+            height = head.height,
+            size = head.log.size(),
+            "the ledger was taken from a snapshot"
+        );
+        self.stands_at(head);
+        Ok(())
+    }
+}
+
+impl Taken {
+    /// Takes a chunk; whether it was the last, and all holds.
+    async fn add(&mut self, request: &ApplySnapshotChunk) -> Result<bool, Refused> {
+        let index = usize::try_from(request.index).unwrap_or(usize::MAX);
+        let hash = self.manifest.chunks.get(index);
+        if index != self.next || request.chunk.len() > CHUNK_MAX {
+            return Err(Refused("a chunk is out of its turn or too long".to_owned()));
+        }
+        if hash != Some(&sha256(&request.chunk)) {
+            return Err(Refused("a chunk is not the one it should be".to_owned()));
+        }
+        let chunk = Chunk::from_cbor(&request.chunk);
+        let chunk = chunk.map_err(|malformed| Refused(malformed.to_string()))?;
+        if chunk.first != self.replay.head.height.saturating_add(1) {
+            return Err(Refused(
+                "a chunk does not follow on the one before".to_owned(),
+            ));
+        }
+        for block in &chunk.blocks {
+            self.replay.add(block).await?;
+            let (head, whole) = (&self.replay.head, &self.standing);
+            if head.height > whole.height || head.log.size() > whole.size {
+                return Err(Refused("it goes on behind its end".to_owned()));
+            }
+        }
+        self.next = index.saturating_add(1);
+        if self.next < self.manifest.chunks.len() {
+            return Ok(false);
+        }
+        self.replay.is_at(&self.standing, &self.manifest.note)?;
+        Ok(true)
+    }
+}
+
+/// What an offer describes, if it is of the state the engine knows.
+fn described(request: &OfferSnapshot) -> Result<(Manifest, Standing), Refused> {
+    let (snapshot, refused) = (&request.snapshot, |reason: &str| Refused(reason.to_owned()));
+    if snapshot.hash.as_ref() != sha256(&snapshot.metadata) {
+        return Err(refused("its description is not the one it should be"));
+    }
+    let manifest = Manifest::from_cbor(&snapshot.metadata);
+    let manifest = manifest.map_err(|malformed| Refused(malformed.to_string()))?;
+    if manifest.chunks.is_empty() || u32::try_from(manifest.chunks.len()) != Ok(snapshot.chunks) {
+        return Err(refused("its chunks are not counted right"));
+    }
+    let standing = manifest.standing();
+    let standing = standing.ok_or_else(|| refused("its checkpoint is none"))?;
+    if standing.height != snapshot.height.value()
+        || standing.app_hash().as_slice() != request.app_hash.as_bytes()
+    {
+        return Err(refused("its checkpoint is of another state"));
+    }
+    Ok((manifest, standing))
+}
+
+fn answer(result: Applied, refused: Option<String>) -> response::ApplySnapshotChunk {
+    response::ApplySnapshotChunk {
+        result,
+        refetch_chunks: Vec::new(),
+        reject_senders: refused.into_iter().collect(),
+    }
+}

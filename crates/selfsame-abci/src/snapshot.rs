@@ -1,0 +1,270 @@
+//! The ledger in chunks, for a node that joins late: the manifest, the chunks' bytes, and where the ledger is cut.
+//!
+//! A snapshot holds every block with its transactions, and nothing that follows from them: who takes it applies them
+//! anew. So nothing in it has to be believed but the blocks' times, which the state then shows.
+
+use std::collections::BTreeMap;
+
+use selfsame_app::registry::ledger::Ledger;
+use selfsame_app::{Error, Result};
+use selfsame_crypto::hash::sha256;
+use selfsame_crypto::time::UnixTime;
+use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
+use selfsame_proof::checkpoint::{Checkpoint, Standing};
+use selfsame_proof::note::SignedNote;
+
+/// The format's number, for the engine.
+pub(crate) const FORMAT: u32 = 1;
+/// Most bytes of a chunk that is read. The engine passes on 16 MB.
+pub(crate) const CHUNK_MAX: usize = 4 * 1024 * 1024;
+/// A chunk is full with so many bytes of transactions; a block has half a MiB at most.
+const CHUNK_BYTES: usize = 1024 * 1024;
+/// A chunk is full with so many blocks.
+const CHUNK_BLOCKS: usize = 8_192;
+/// Most chunks: their hashes are a quarter of what the engine passes on as a snapshot's description.
+const CHUNKS_MAX: usize = 32_768;
+/// So many transactions are read from the ledger at once.
+const PAGE: u64 = 500;
+
+const MANIFEST: &str = "selfsame/snapshot/1";
+const CHUNK: &str = "selfsame/blocks/1";
+
+/// What a snapshot is of, and its chunks.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct Manifest {
+    /// The complete checkpoint of its last block.
+    pub(crate) note: String,
+    /// SHA-256 of each chunk.
+    pub(crate) chunks: Vec<[u8; 32]>,
+}
+
+/// Blocks one after the other.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct Chunk {
+    /// The height of the first.
+    pub(crate) first: u64,
+    pub(crate) blocks: Vec<Stored>,
+}
+
+/// What a block's effect follows from.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct Stored {
+    pub(crate) time: UnixTime,
+    /// The complete checkpoint of the block before, where that one changed the validators.
+    pub(crate) handover: Option<String>,
+    /// The transactions that entered the log.
+    pub(crate) transactions: Vec<Vec<u8>>,
+}
+
+/// A ledger as it is cut. Chunks that are full stay as they are while the ledger grows.
+pub(crate) struct Cuts {
+    full: Vec<Full>,
+    /// A chunk is full with so many bytes or blocks.
+    most: (usize, usize),
+}
+
+struct Full {
+    first: u64,
+    next: u64,
+    hash: [u8; 32],
+}
+
+impl Default for Cuts {
+    fn default() -> Self {
+        Self::with((CHUNK_BYTES, CHUNK_BLOCKS))
+    }
+}
+
+impl Manifest {
+    /// What its checkpoint says; nobody has verified the signatures yet.
+    pub(crate) fn standing(&self) -> Option<Standing> {
+        let note = SignedNote::parse(&self.note).ok()?;
+        let text = std::str::from_utf8(note.signing_bytes()).ok()?;
+        Checkpoint::parse(text).ok()?.standing().ok()
+    }
+}
+
+impl Cuts {
+    /// Chunks of so many bytes or blocks.
+    pub(crate) fn with(most: (usize, usize)) -> Self {
+        Self {
+            full: Vec::new(),
+            most,
+        }
+    }
+
+    /// The hashes of all chunks up to a height, which is never lower than the one before.
+    pub(crate) fn hashes(&mut self, ledger: &Ledger, to: u64) -> Result<Vec<[u8; 32]>> {
+        let handovers = handovers(ledger)?;
+        let mut first = self.full.last().map_or(1, |full| full.next);
+        let mut hashes: Vec<[u8; 32]> = self.full.iter().map(|full| full.hash).collect();
+        while first <= to {
+            let (chunk, is_full) = self.cut(ledger, &handovers, (first, to))?;
+            let (hash, next) = (sha256(&chunk.to_cbor()), next(&chunk));
+            if is_full {
+                self.full.push(Full { first, next, hash });
+            }
+            hashes.push(hash);
+            first = next;
+            if hashes.len() > CHUNKS_MAX {
+                return Err(Error::internal("the ledger is too large for a snapshot"));
+            }
+        }
+        Ok(hashes)
+    }
+
+    /// A chunk of the snapshot up to a height; none if it has no such chunk.
+    pub(crate) fn chunk(&self, ledger: &Ledger, index: usize, to: u64) -> Result<Option<Vec<u8>>> {
+        let first = match (self.full.get(index), index.checked_sub(1)) {
+            (Some(full), _) => full.first,
+            (None, None) => 1,
+            (None, Some(before)) => match self.full.get(before) {
+                Some(full) => full.next,
+                None => return Ok(None),
+            },
+        };
+        if first > to {
+            return Ok(None);
+        }
+        let (chunk, _) = self.cut(ledger, &handovers(ledger)?, (first, to))?;
+        Ok(Some(chunk.to_cbor()))
+    }
+
+    /// The blocks from one height to another, as many as a chunk holds, and whether it is full.
+    fn cut(
+        &self,
+        ledger: &Ledger,
+        handovers: &BTreeMap<u64, String>,
+        (first, to): (u64, u64),
+    ) -> Result<(Chunk, bool)> {
+        let mut chunk = Chunk {
+            first,
+            blocks: Vec::new(),
+        };
+        let mut bytes = 0_usize;
+        for height in first..=to {
+            let stored = stored(ledger, handovers, height)?;
+            let lengths = stored.transactions.iter().map(Vec::len);
+            bytes = bytes.saturating_add(lengths.sum());
+            chunk.blocks.push(stored);
+            if bytes >= self.most.0 || chunk.blocks.len() >= self.most.1 {
+                return Ok((chunk, true));
+            }
+        }
+        Ok((chunk, false))
+    }
+}
+
+/// The checkpoints of blocks that changed the validators, by their heights.
+pub(crate) fn handovers(ledger: &Ledger) -> Result<BTreeMap<u64, String>> {
+    let handovers = ledger.handovers(0, u64::MAX)?.into_iter();
+    let height = |note: &String| {
+        let manifest = Manifest {
+            note: note.clone(),
+            chunks: Vec::new(),
+        };
+        manifest.standing().map(|standing| standing.height)
+    };
+    Ok(handovers
+        .filter_map(|handover| Some((height(&handover.note)?, handover.note)))
+        .collect())
+}
+
+/// The block of a height, as a snapshot holds it.
+pub(crate) fn stored(
+    ledger: &Ledger,
+    handovers: &BTreeMap<u64, String>,
+    height: u64,
+) -> Result<Stored> {
+    let before = match height.saturating_sub(1) {
+        0 => 0,
+        before => ledger.block(before)?.log.size(),
+    };
+    let head = ledger.block(height)?;
+    let (mut next, end) = (before.saturating_add(1), head.log.size().saturating_add(1));
+    let mut transactions = Vec::new();
+    while next < end {
+        let page = ledger.transactions(next, PAGE.min(end.saturating_sub(next)))?;
+        if page.is_empty() {
+            return Err(Error::internal("a transaction of the ledger is missing"));
+        }
+        next = next.saturating_add(page.len() as u64);
+        transactions.extend(page.into_iter().map(|placed| placed.entry.bytes));
+    }
+    Ok(Stored {
+        time: head.time,
+        handover: handovers.get(&height.saturating_sub(1)).cloned(),
+        transactions,
+    })
+}
+
+fn next(chunk: &Chunk) -> u64 {
+    chunk.first.saturating_add(chunk.blocks.len() as u64)
+}
+
+impl Item for Manifest {
+    fn write(&self, to: &mut Writer) {
+        to.array(3).text(MANIFEST).text(&self.note);
+        to.array(self.chunks.len());
+        for hash in &self.chunks {
+            to.bytes(hash);
+        }
+    }
+
+    fn read(from: &mut Reader<'_>) -> std::result::Result<Self, Malformed> {
+        from.tuple(3)?;
+        from.domain(MANIFEST)?;
+        let note = from.text()?.to_owned();
+        let count = from.array()?;
+        if count > CHUNKS_MAX {
+            return Err(Malformed("a snapshot has too many chunks"));
+        }
+        let chunks = (0..count).map(|_| from.array_of());
+        Ok(Self {
+            note,
+            chunks: chunks.collect::<std::result::Result<_, _>>()?,
+        })
+    }
+}
+
+impl Item for Chunk {
+    fn write(&self, to: &mut Writer) {
+        to.array(3).text(CHUNK).uint(self.first).items(&self.blocks);
+    }
+
+    fn read(from: &mut Reader<'_>) -> std::result::Result<Self, Malformed> {
+        from.tuple(3)?;
+        from.domain(CHUNK)?;
+        Ok(Self {
+            first: from.uint()?,
+            blocks: from.items()?,
+        })
+    }
+}
+
+impl Item for Stored {
+    fn write(&self, to: &mut Writer) {
+        to.array(3).uint(self.time.0);
+        to.option(self.handover.as_deref().map(str::as_bytes));
+        to.array(self.transactions.len());
+        for bytes in &self.transactions {
+            to.bytes(bytes);
+        }
+    }
+
+    fn read(from: &mut Reader<'_>) -> std::result::Result<Self, Malformed> {
+        from.tuple(3)?;
+        let time = UnixTime(from.uint()?);
+        let handover = from.option()?.map(|bytes| {
+            let text = String::from_utf8(bytes.to_vec());
+            text.map_err(|_| Malformed("a note is no text"))
+        });
+        let count = from.array()?;
+        let transactions = (0..count).map(|_| Ok(from.bytes()?.to_vec()));
+        Ok(Self {
+            time,
+            handover: handover.transpose()?,
+            transactions: transactions.collect::<std::result::Result<_, _>>()?,
+        })
+    }
+}

@@ -1,0 +1,90 @@
+//! Somebody with a DID, who signs.
+
+use selfsame_crypto::{KeyType, PrivateKey};
+use selfsame_did::Did;
+use selfsame_registry::{Content, Genesis, Identifier, Operation, Transaction, Unsigned};
+
+use crate::cluster::{Cluster, until};
+
+/// Somebody with a DID.
+pub struct Actor {
+    pub did: Did,
+    network: selfsame_did::selfsame::Network,
+    id: Identifier,
+    key: PrivateKey,
+}
+
+impl Actor {
+    pub fn new(genesis: &Genesis) -> Self {
+        Self::of(genesis, PrivateKey::generate(KeyType::Ed25519).unwrap())
+    }
+
+    pub fn of(genesis: &Genesis, key: PrivateKey) -> Self {
+        let network = genesis.network();
+        let id = Identifier::of_key(key.public()).unwrap();
+        Self {
+            did: selfsame_did::selfsame::create(&network, key.public()),
+            network,
+            id,
+            key,
+        }
+    }
+
+    /// Where the state says which version of the DID is the present one.
+    pub fn state_key(&self) -> Vec<u8> {
+        format!("did/{}", self.id).into_bytes()
+    }
+
+    /// Until every node proves that it is there: enough validators have signed a state with it.
+    pub async fn is_proven_on_all(&self, cluster: &Cluster) {
+        let key = self.state_key();
+        for node in cluster.alive() {
+            let proven = async || node.proves(&cluster.genesis, &key).await.is_some();
+            until("it is proven", proven).await;
+        }
+    }
+
+    pub fn create(&self) -> Transaction {
+        self.signed(0, self.creation(), &self.key)
+    }
+
+    pub fn deactivate(&self, nonce: u64) -> Transaction {
+        self.signed(nonce, Operation::DeactivateDid { version: 2 }, &self.key)
+    }
+
+    pub fn remove_validator(&self, nonce: u64, name: &str) -> Transaction {
+        let operation = Operation::ChangeValidators {
+            add: Vec::new(),
+            remove: vec![name.to_owned()],
+        };
+        self.signed(nonce, operation, &self.key)
+    }
+
+    /// What would be allowed with a signature, without one.
+    pub fn unsigned(&self) -> Vec<u8> {
+        let unsigned = Unsigned::new(&self.network, self.id, 0, self.creation());
+        unsigned.signing_bytes().to_vec()
+    }
+
+    /// A creation with this many bytes of a service's address in it.
+    pub fn create_with(&self, bytes: usize) -> Transaction {
+        let mut content = Content::of_key("key-1", self.key.public().clone());
+        content.also_known_as = vec![format!("https://example.org/{}", "a".repeat(bytes))];
+        self.signed(0, Operation::CreateDid(content), &self.key)
+    }
+
+    pub fn signed_by_another(&self) -> Transaction {
+        let another = PrivateKey::generate(KeyType::Ed25519).unwrap();
+        self.signed(7, Operation::DeactivateDid { version: 2 }, &another)
+    }
+
+    fn creation(&self) -> Operation {
+        Operation::CreateDid(Content::of_key("key-1", self.key.public().clone()))
+    }
+
+    fn signed(&self, nonce: u64, operation: Operation, key: &PrivateKey) -> Transaction {
+        let unsigned = Unsigned::new(&self.network, self.id, nonce, operation);
+        let signature = key.sign(unsigned.signing_bytes()).unwrap();
+        unsigned.signed("key-1", &signature).unwrap()
+    }
+}

@@ -1,0 +1,91 @@
+//! Faults: a node's disk is slow, or full.
+
+use std::process::Command;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::TURN;
+use crate::cluster::{Cluster, engines, until};
+use crate::load::Load;
+use crate::told::Told;
+
+/// A write waits for a slow disk only where too few others are quicker.
+const UNHURT: Duration = Duration::from_millis(1_500);
+
+#[tokio::test]
+async fn fault_a_slow_disk_holds_up_its_own_node_and_slow_disks_everywhere_hold_up_but_lose_nothing()
+ {
+    let _turn = TURN.lock().await;
+    let cluster = Cluster::start(4).await;
+    let told = Arc::new(Told::begin(&cluster).await);
+    cluster.node(3).ask("slow 400").await.unwrap();
+    let load = Load::start(&cluster, (6, &[0, 1, 2]), &told);
+    load.writes(120).await;
+    let figures = load.stop().await;
+    figures.print("one disk takes 400 ms longer");
+    assert_eq!(figures.failed, Vec::<String>::new());
+    assert!(figures.p99 <= UNHURT, "{figures}");
+
+    for n in 0..4 {
+        cluster.node(n).ask("slow 100").await.unwrap();
+    }
+    let load = Load::start(&cluster, (6, &[0, 1, 2]), &told);
+    load.writes(20).await;
+    let figures = load.stop().await;
+    figures.print("all disks take 100 ms longer");
+    assert_eq!(figures.failed, Vec::<String>::new());
+    for n in 0..4 {
+        cluster.node(n).ask("slow 0").await.unwrap();
+    }
+    told.is_true_on_all(&cluster).await;
+    cluster.stop().await;
+}
+
+#[tokio::test]
+async fn fault_a_node_whose_disk_is_full_stops_and_says_why_and_goes_on_once_there_is_room() {
+    let _turn = TURN.lock().await;
+    let cluster = Cluster::limited(4, &["deadline=2"]).await;
+    let told = Arc::new(Told::begin(&cluster).await);
+    let load = Load::start(&cluster, (6, &[0, 1, 2]), &told);
+    load.writes(40).await;
+    let full = cluster.node(3);
+    room(full.id, "0:");
+    let stopped = async || !full.ask("trouble").await.unwrap().is_empty();
+    until("the node stops", stopped).await;
+    // The others do not need it.
+    load.writes(60).await;
+    // The operator is told by either half.
+    assert!(full.said("could not be stored (is the disk full?)"));
+    let trouble = async || full.ask("trouble").await.unwrap();
+    until("the engine says why", async || {
+        trouble().await.contains("file too large")
+    })
+    .await;
+    let trouble = trouble().await;
+    let refused = crate::cluster::Actor::new(&cluster.genesis).create();
+    let refused = full.submit(&refused).await.unwrap_err();
+    assert!(refused.contains("its operator sees why"), "{refused}");
+
+    room(full.id, "unlimited:");
+    for engine in engines(&cluster.home(3)) {
+        room(engine.parse().unwrap(), "unlimited:");
+    }
+    let over = async || full.ask("trouble").await.unwrap().is_empty();
+    until("its trouble is over", over).await;
+    let figures = load.stop().await;
+    figures.print(&format!("one disk full ({trouble})"));
+    assert_eq!(figures.failed, Vec::<String>::new());
+    told.write(&cluster, 3).await;
+    told.is_true_on_all(&cluster).await;
+    cluster.stop().await;
+}
+
+/// Bounds how long files may become that a process writes: what is beyond fails as on a full disk. The engine it
+/// starts inherits it.
+fn room(process: u32, bytes: &str) {
+    let status = Command::new("prlimit")
+        .args(["--pid", &process.to_string()])
+        .arg(format!("--fsize={bytes}"))
+        .status();
+    assert!(status.unwrap().success());
+}

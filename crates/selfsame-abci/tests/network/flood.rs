@@ -1,0 +1,68 @@
+//! Back-pressure: more is asked of a node than it takes.
+
+use std::sync::Arc;
+
+use crate::TURN;
+use crate::cluster::{Actor, Cluster};
+use crate::load::Load;
+use crate::told::Told;
+
+/// So many may wait at a node of this test, and so many come.
+const WAITING: usize = 64;
+const FLOOD: usize = 1_500;
+
+#[tokio::test]
+async fn fault_a_flood_is_turned_away_with_a_time_to_come_back_and_the_rate_is_as_before_after_it()
+{
+    let _turn = TURN.lock().await;
+    let cluster = Cluster::limited(4, &[&format!("waiting={WAITING}")]).await;
+    let told = Arc::new(Told::begin(&cluster).await);
+    let measure = async |what: &str| {
+        let load = Load::start(&cluster, (16, &[0, 1, 2, 3]), &told);
+        load.writes(200).await;
+        let figures = load.stop().await;
+        figures.print(what);
+        assert_eq!(figures.failed, Vec::<String>::new());
+        figures.rate()
+    };
+    measure("before the flood, cold").await;
+    let before = measure("before the flood").await;
+
+    let transactions: Vec<_> = (0..FLOOD)
+        .map(|_| Actor::new(&cluster.genesis).create())
+        .collect();
+    let node = cluster.node(0);
+    let senders: Vec<_> = transactions
+        .into_iter()
+        .map(|transaction| {
+            let node = node.clone();
+            tokio::spawn(async move { (node.submit(&transaction).await, transaction) })
+        })
+        .collect();
+    let (mut taken, mut turned_away) = (0, 0);
+    for sender in senders {
+        match sender.await.unwrap() {
+            (Ok(receipt), transaction) => {
+                told.keep(&transaction, &receipt);
+                taken += 1;
+            }
+            // The edge makes it a 429 with a `Retry-After`.
+            (Err(reason), _) => {
+                let told_when = reason.starts_with("TooMany { retry_after: 1 }");
+                assert!(told_when, "{reason}");
+                turned_away += 1;
+            }
+        }
+    }
+    assert!(
+        taken >= WAITING && turned_away > 0,
+        "{taken} taken, {turned_away} turned away"
+    );
+    let after = measure("after the flood").await;
+    assert!(
+        after >= before * 0.6,
+        "{after:.0}/s after, {before:.0}/s before"
+    );
+    told.is_true_on_all(&cluster).await;
+    cluster.stop().await;
+}
