@@ -80,7 +80,7 @@ pub fn export(ledger: &Ledger, checkpoint: &str, to: &mut dyn Write) -> Result<A
             transactions: transactions(ledger, before, size)?,
             handover: match height {
                 1 => None,
-                _ => ledger.handover(height.saturating_sub(1))?,
+                _ => ledger.handover(height.saturating_sub(1))?.map(Box::new),
             },
         })?;
         before = size;
@@ -161,7 +161,7 @@ pub async fn import(from: &mut (dyn Read + Send), store: Arc<dyn LedgerStore>) -
 async fn append(
     ledger: &Ledger,
     (height, time): (u64, UnixTime),
-    (transactions, handover): (Vec<Vec<u8>>, Option<Handover>),
+    (transactions, handover): (Vec<Vec<u8>>, Option<Box<Handover>>),
 ) -> Result<()> {
     let head = ledger.head()?;
     if height != head.height.saturating_add(1) {
@@ -193,7 +193,7 @@ async fn append(
         )));
     }
     ledger
-        .append_and(&transactions, &applied, handover.as_ref())
+        .append_and(&transactions, &applied, handover.as_deref())
         .await
 }
 
@@ -256,7 +256,7 @@ enum Frame {
         time: UnixTime,
         transactions: Vec<Vec<u8>>,
         /// To the validators that the block before made.
-        handover: Option<Handover>,
+        handover: Option<Box<Handover>>,
     },
     End(String),
 }
@@ -278,7 +278,10 @@ impl Item for Frame {
                 for transaction in transactions {
                     to.bytes(transaction);
                 }
-                to.items(handover.as_slice());
+                to.array(usize::from(handover.is_some()));
+                if let Some(handover) = handover {
+                    to.item(&**handover);
+                }
             }
             Self::End(checkpoint) => {
                 to.array(2).text(END).text(checkpoint);
@@ -298,7 +301,7 @@ impl Item for Frame {
                 let transactions = (0..from.array()?).map(|_| from.bytes().map(<[u8]>::to_vec));
                 let transactions = transactions.collect::<std::result::Result<_, _>>()?;
                 let mut handovers: Vec<Handover> = from.items()?;
-                let handover = handovers.pop();
+                let handover = handovers.pop().map(Box::new);
                 match handovers.is_empty() {
                     true => Ok(Self::Block {
                         height,

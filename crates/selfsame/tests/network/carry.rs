@@ -6,7 +6,7 @@ use url::Url;
 use crate::http::Api;
 use crate::instance::{Instance, free_port};
 use crate::processes::{self, Network, ends_with, selfsame, until, walks};
-use crate::rig::get;
+use crate::rig::{get, post, text};
 use crate::turn;
 
 /// The numbers and hashes of a registry.
@@ -60,6 +60,21 @@ fn what_is_exported_is_imported_to_the_same_app_hash_and_an_altered_export_is_re
     assert!(!folder.path().join("refused/ledger.sqlite").exists());
 }
 
+/// A fifth node begins where the network began, and catches up with the others.
+fn joins(network: &mut Network) {
+    let (fifth, of) = (network.home(4), network.home(0));
+    let mut added = selfsame();
+    added.args(["registry", "add-validator"]).arg(&fifth);
+    added.arg("--of").arg(&of).arg("--node").arg(network.url(0));
+    added.arg("--key").arg(network.folder.join("trustee.key"));
+    ends_with(0, added.arg("--token-file").arg(of.join("operator-token")));
+    let mut import = selfsame();
+    import.args(["registry", "import"]);
+    import.arg(network.folder.join("carried.selfsame"));
+    ends_with(0, import.arg(&fifth));
+    network.join(4);
+}
+
 #[test]
 fn an_instances_own_registry_goes_on_in_a_network_number_by_number() {
     let _turn = turn();
@@ -97,11 +112,19 @@ fn an_instances_own_registry_goes_on_in_a_network_number_by_number() {
         status["did"]
     );
     walks(instance.origin.as_str(), &instance.token_file());
+    let new = json!({"method": "selfsame"});
+    let did = text(&post(&instance.operator(), "/api/dids", &new), "did");
+    assert!(
+        did.contains(network.made["network"].as_str().unwrap()),
+        "{did}"
+    );
     let token = std::fs::read_to_string(network.home(0).join("operator-token")).unwrap();
     let after = entries(&Api::new(&Url::parse(&network.url(0)).unwrap(), &token));
     assert_eq!(after[..before.len()], before);
     assert!(after.len() > before.len() + 1, "the network writes on");
     drop(instance);
+
+    joins(&mut network);
 
     // A node's log can be exported too, with the change of validators in it.
     until("all have the same", || {
@@ -126,5 +149,9 @@ fn an_instances_own_registry_goes_on_in_a_network_number_by_number() {
         .arg(&file)
         .arg(folder.path().join("restored"));
     assert_eq!(processes::json(&mut import), written);
-    assert_eq!(written["transactions"], after.len());
+    assert_eq!(
+        written["transactions"],
+        after.len() + 1,
+        "one added a validator"
+    );
 }

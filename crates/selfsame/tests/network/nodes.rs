@@ -21,15 +21,16 @@ fn an_instance_elsewhere_walks_the_scenario_while_a_node_is_killed_and_comes_bac
     instance.ready();
     walks(instance.origin.as_str(), &instance.token_file());
 
-    network.nodes[3].take().unwrap().kill();
+    // The first is the one that is asked first.
+    network.nodes[0].take().unwrap().kill();
     for _ in 0..3 {
         walks(instance.origin.as_str(), &instance.token_file());
     }
     let shown = network.status();
-    assert_eq!(shown["nodes"][3]["verified"], false, "{shown}");
-    assert_eq!(shown["nodes"][0]["verified"], true, "{shown}");
+    assert_eq!(shown["nodes"][0]["verified"], false, "{shown}");
+    assert_eq!(shown["nodes"][1]["verified"], true, "{shown}");
 
-    network.start_node(3);
+    network.start_node(0);
     until("the node that was gone has what the others have", || {
         let shown = network.status();
         let heights: Vec<_> = shown["nodes"]
@@ -91,6 +92,13 @@ fn a_validator_is_added_and_another_removed_and_the_network_goes_on() {
         let set = shown["validators"].as_array().unwrap();
         set.len() == 4 && set.iter().all(|one| one["name"] != "node-1")
     });
+    // Readers who move on with the network need not trust the first any more.
+    let root = network.folder.join("trust-root");
+    let before = std::fs::read(&root).unwrap();
+    let mut advance = selfsame();
+    advance.args(["registry", "status", "--advance", "--trust-root"]);
+    ends_with(0, advance.arg(&root).arg(network.home(2)));
+    assert_ne!(std::fs::read(&root).unwrap(), before);
     // With the fifth, three of four are left when the first two have gone.
     network.nodes[0].take().unwrap().kill();
     network.nodes[1].take().unwrap().kill();

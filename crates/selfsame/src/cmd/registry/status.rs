@@ -17,6 +17,7 @@ use url::Url;
 
 use super::files::Serve;
 use crate::exit::{Answer, End, Failure};
+use crate::master_key::write_private;
 use crate::output;
 use crate::settings::trust_root as pinned;
 
@@ -28,6 +29,7 @@ const SKEW: u64 = 60;
 #[command(
     after_help = "Example: selfsame registry status network/node-1 network/node-2
          selfsame registry status https://registry.example/ --trust-root network/trust-root --json
+         selfsame registry status https://registry.example/ --trust-root network/trust-root --advance
 Exit code 1 if no node proves anything."
 )]
 pub struct Status {
@@ -37,6 +39,9 @@ pub struct Status {
     /// The trust root to judge by; unless told, the genesis of the first node that answers is believed.
     #[arg(long, value_name = "FILE")]
     trust_root: Option<PathBuf>,
+    /// Move the trust root in that file on to what the answers prove: the present validators, the newest checkpoint.
+    #[arg(long, requires = "trust_root")]
+    advance: bool,
     /// Print one JSON object in place of lines for people.
     #[arg(long)]
     json: bool,
@@ -89,19 +94,22 @@ impl Status {
     /// Asks and prints.
     pub async fn run(self) -> End {
         let mut root = self.trust_root.as_deref().map(pinned).transpose()?;
-        let mut shown = Shown::default();
+        let (mut shown, mut newest) = (Shown::default(), None);
         for node in &self.nodes {
             let asked = match url(node) {
                 Ok(url) => ask(&url, &mut root).await,
                 Err(failure) => Err(failure),
             };
             shown.nodes.push(match asked {
-                Ok(standing) => ShownNode {
-                    node: node.clone(),
-                    verified: true,
-                    problem: None,
-                    standing: Some(standing),
-                },
+                Ok((standing, trust)) => {
+                    newest = later(newest, trust);
+                    ShownNode {
+                        node: node.clone(),
+                        verified: true,
+                        problem: None,
+                        standing: Some(standing),
+                    }
+                }
                 Err(failure) => ShownNode {
                     node: node.clone(),
                     verified: false,
@@ -109,6 +117,9 @@ impl Status {
                     standing: None,
                 },
             });
+        }
+        if let (true, Some(file), Some(trust)) = (self.advance, &self.trust_root, newest) {
+            replace(file, &trust.to_bytes())?;
         }
         shown.network = root.map(|root| network_of(&root).to_owned());
         shown.compare();
@@ -152,7 +163,10 @@ fn url(node: &str) -> Result<Url, Failure> {
 }
 
 /// Reads the validators from a node, with all that proves them.
-async fn ask(url: &Url, root: &mut Option<TrustRoot>) -> Result<Standing, Failure> {
+async fn ask(
+    url: &Url,
+    root: &mut Option<TrustRoot>,
+) -> Result<(Standing, Option<TrustRoot>), Failure> {
     let face = Face::new(url)?;
     let genesis = face.get("registry/genesis").await?;
     let genesis = Genesis::from_bytes(&genesis)
@@ -191,7 +205,8 @@ async fn ask(url: &Url, root: &mut Option<TrustRoot>) -> Result<Standing, Failur
     };
     let set = ValidatorSet::from_bytes(set)
         .map_err(|malformed| Failure::no(format!("its validators: {malformed}")))?;
-    Ok(Standing {
+    let trust = report.trust.clone();
+    let standing = Standing {
         height: as_of.height,
         transactions: as_of.size,
         time: as_of.time.rfc3339(),
@@ -203,7 +218,24 @@ async fn ask(url: &Url, root: &mut Option<TrustRoot>) -> Result<Standing, Failur
             .iter()
             .map(|validator| (validator.name.clone(), validator.power))
             .collect(),
-    })
+    };
+    Ok((standing, trust))
+}
+
+/// The one that knows the later validators, or the later checkpoint of the same.
+fn later(one: Option<TrustRoot>, other: Option<TrustRoot>) -> Option<TrustRoot> {
+    let age = |root: &TrustRoot| (root.from_height, root.seen.map(|seen| seen.height));
+    one.into_iter().chain(other).max_by_key(age)
+}
+
+/// Puts a file in the place of another, whole or not at all.
+fn replace(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    let new = file.with_extension("new");
+    if new.exists() {
+        std::fs::remove_file(&new)?;
+    }
+    write_private(&new, bytes)?;
+    Ok(std::fs::rename(new, file)?)
 }
 
 fn network_of(root: &TrustRoot) -> &str {
