@@ -43,6 +43,8 @@ pub(crate) struct Application {
     signer: Signer,
     clock: Clock,
     retained_blocks: u64,
+    /// The height the ledger had before the network's first block.
+    begins_after: u64,
     /// The head the last block left; the store has it too, but every check asks for it.
     head: Mutex<Arc<Head>>,
     doubts: Doubts,
@@ -58,6 +60,8 @@ pub(crate) struct Parts {
     pub(crate) signer: Signer,
     pub(crate) clock: Clock,
     pub(crate) retained_blocks: u64,
+    /// The height the ledger had before the network's first block.
+    pub(crate) begins_after: u64,
 }
 
 impl Application {
@@ -74,20 +78,26 @@ impl Application {
             signer: parts.signer,
             clock: parts.clock,
             retained_blocks: parts.retained_blocks,
+            begins_after: parts.begins_after,
             head: Mutex::new(Arc::new(head)),
             doubts: Doubts::default(),
             snapshots: Snapshots::default(),
         })
     }
 
-    /// Where this node stands: the engine brings the blocks after it.
+    /// Where this node stands: the engine brings the blocks after it. A ledger that was carried over stands, for the
+    /// engine, at the network's beginning.
     pub(crate) fn info(&self) -> std::result::Result<response::Info, Halt> {
         let head = self.head();
+        let height = match head.height == self.begins_after {
+            true => 0,
+            false => head.height,
+        };
         Ok(response::Info {
             data: self.ledger.machine().network().to_string(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             app_version: 0,
-            last_block_height: answers::height(head.height)?,
+            last_block_height: answers::height(height)?,
             last_block_app_hash: answers::app_hash(&head)?,
         })
     }

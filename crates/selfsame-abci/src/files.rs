@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::notes::address_of;
+pub(crate) use config::extended_from;
 use keys::{private_key, public_key};
 use write::{folder, public, secret};
 
@@ -25,6 +26,7 @@ const NODE: &str = "node.json";
 const GENESIS: &str = "genesis.cbor";
 const CHECKPOINT_KEY: &str = "checkpoint.key";
 const ENGINE: &str = "engine";
+const VALIDATOR_KEY: &str = "priv_validator_key.json";
 const NOTE: &str = "checkpoint";
 const SOCKET: &str = "abci.sock";
 /// A Unix socket's path has 108 bytes with its end (unix(7)).
@@ -93,15 +95,87 @@ pub struct Home {
 struct Node {
     name: String,
     rpc: SocketAddr,
+    /// How the engines find each other, this one included: `<id>@<address>`.
+    #[serde(default)]
+    peers: Vec<String>,
+    /// The height the ledger has before the network's first block: 0, unless it was carried over.
+    #[serde(default)]
+    begins_after: u64,
 }
 
 /// A member with its keys.
-struct Made<'a> {
-    member: &'a Member,
+struct Made {
+    member: Member,
     checkpoint: PrivateKey,
     consensus: PrivateKey,
     /// Who it is among the engines.
     transport: PrivateKey,
+}
+
+/// A network that is being made: its nodes have their keys, and nothing to begin with yet.
+pub struct Founding {
+    at: PathBuf,
+    made: Vec<Made>,
+}
+
+impl Founding {
+    /// Makes the members' keys. Nothing is written yet.
+    ///
+    /// # Errors
+    /// `BadRequest` for names that can't be.
+    pub fn new(at: &Path, members: &[Member]) -> Result<Self> {
+        let founding = Self {
+            at: at.to_owned(),
+            made: members.iter().map(Made::new).collect::<Result<_>>()?,
+        };
+        founding.validators().map(|_| founding)
+    }
+
+    /// Writes the keys, into a folder for each member below the network's.
+    ///
+    /// # Errors
+    /// `Conflict` if a folder is there already, `Internal` if the disk fails.
+    pub fn keep(&self) -> Result<()> {
+        let peers = self.peers();
+        let mut made = self.made.iter();
+        made.try_for_each(|one| one.write(&self.home(one), &peers))
+    }
+
+    /// The members as validators: all weigh the same.
+    ///
+    /// # Errors
+    /// `BadRequest` for names that can't be.
+    pub fn validators(&self) -> Result<ValidatorSet> {
+        let validators = self.made.iter().map(Made::validator).collect();
+        ValidatorSet::new(validators).map_err(malformed)
+    }
+
+    /// Gives every node, once it has its keys, what the network begins with: a genesis, and after which height of its
+    /// log; 0 for a new one.
+    ///
+    /// # Errors
+    /// `Conflict` if they have it already, `Internal` if the disk fails.
+    pub fn begin(self, genesis: Genesis, begins_after: u64) -> Result<Network> {
+        let engine_genesis = engine_genesis(&genesis, &self.validators()?, begins_after)?;
+        let peers = self.peers();
+        let mut homes = Vec::with_capacity(self.made.len());
+        for one in &self.made {
+            let home = self.home(one);
+            public(&home.join(GENESIS), &genesis.to_bytes())?;
+            public(&engine_file(&home), engine_genesis.as_bytes())?;
+            one.node(&peers, begins_after).write(&home)?;
+            homes.push(home);
+        }
+        Ok(Network { genesis, homes })
+    }
+
+    fn peers(&self) -> Vec<String> {
+        self.made.iter().map(Made::peer).collect()
+    }
+
+    fn home(&self, made: &Made) -> PathBuf {
+        self.at.join(&made.member.name)
+    }
 }
 
 impl Network {
@@ -111,31 +185,21 @@ impl Network {
     /// `BadRequest` for names and rules that can't be, `Conflict` if a folder is there already, `Internal` if the
     /// disk fails.
     pub fn create(at: &Path, beginning: Beginning, members: &[Member]) -> Result<Self> {
-        let made: Vec<Made<'_>> = members.iter().map(Made::new).collect::<Result<_>>()?;
-        let validators = made.iter().map(Made::validator).collect();
-        let set = ValidatorSet::new(validators).map_err(malformed)?;
         let Beginning {
             name,
             time,
             rules,
             authorities,
         } = beginning;
-        let genesis = Genesis::new(&name, time, set, rules).map_err(malformed)?;
+        let founding = Founding::new(at, members)?;
+        let genesis =
+            Genesis::new(&name, time, founding.validators()?, rules).map_err(malformed)?;
         let genesis = match authorities.as_slice() {
             [] => genesis,
             _ => genesis.with_members(authorities).map_err(malformed)?,
         };
-        let engine_genesis = engine_genesis(&genesis)?;
-        let mut homes = Vec::with_capacity(made.len());
-        for one in &made {
-            let home = at.join(&one.member.name);
-            one.write(&home, &made)?;
-            public(&home.join(GENESIS), &genesis.to_bytes())?;
-            let file = home.join(ENGINE).join("config").join("genesis.json");
-            public(&file, engine_genesis.as_bytes())?;
-            homes.push(home);
-        }
-        Ok(Self { genesis, homes })
+        founding.keep()?;
+        founding.begin(genesis, 0)
     }
 
     /// What the network begins with.
@@ -205,6 +269,66 @@ impl Home {
             .map_err(|_| Error::bad_request(format!("{CHECKPOINT_KEY} holds no key")))
     }
 
+    /// Makes the folder of a further node of this node's network, with keys of its own; it validates once a
+    /// transaction says so.
+    ///
+    /// # Errors
+    /// `Conflict` if the folder is there already, `Internal` if the disk fails.
+    pub fn join(&self, at: &Path, member: &Member) -> Result<Self> {
+        let made = Made::new(member)?;
+        let mut peers = self.node.peers.clone();
+        peers.push(made.peer());
+        made.write(at, &peers)?;
+        public(&at.join(GENESIS), &self.genesis.to_bytes())?;
+        public(&engine_file(at), &read(&engine_file(&self.path))?)?;
+        made.node(&peers, self.node.begins_after).write(at)?;
+        Self::open(at)
+    }
+
+    /// This node as a validator of that power.
+    ///
+    /// # Errors
+    /// `BadRequest` if a key's file is not there or holds none.
+    pub fn validator(&self) -> Result<Validator> {
+        let file = self.engine().join("config").join(VALIDATOR_KEY);
+        Ok(Validator {
+            name: self.node.name.clone(),
+            key: self.checkpoint_key()?.public().clone(),
+            power: POWER,
+            consensus: Some(keys::validator_of(&read(&file)?)?),
+        })
+    }
+
+    /// The height its ledger has before the network's first block: 0, unless the network was carried over.
+    #[must_use]
+    pub fn begins_after(&self) -> u64 {
+        self.node.begins_after
+    }
+
+    /// The newest checkpoint that enough validators have signed, as the node has kept it.
+    ///
+    /// # Errors
+    /// `BadRequest` if it has kept none yet.
+    pub fn checkpoint(&self) -> Result<String> {
+        let note = String::from_utf8(read(&self.note())?);
+        note.map_err(|_| Error::bad_request("the checkpoint that was kept is none"))
+    }
+
+    /// Keeps a checkpoint that was signed before the network began, so that what its ledger holds then is proven, and
+    /// readers are handed over.
+    ///
+    /// # Errors
+    /// `Conflict` if the node has one already, `Internal` if the disk fails.
+    pub fn keep_checkpoint(&self, note: &str) -> Result<()> {
+        public(&self.note(), note.as_bytes())
+    }
+
+    /// The folder.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Where the engine's RPC listens.
     pub(crate) fn rpc(&self) -> SocketAddr {
         self.node.rpc
@@ -238,11 +362,18 @@ impl Home {
     }
 }
 
-impl<'a> Made<'a> {
-    fn new(member: &'a Member) -> Result<Self> {
+impl Node {
+    fn write(&self, home: &Path) -> Result<()> {
+        let bytes = serde_json::to_vec_pretty(self).map_err(Error::internal)?;
+        public(&home.join(NODE), &bytes)
+    }
+}
+
+impl Made {
+    fn new(member: &Member) -> Result<Self> {
         let key = || PrivateKey::generate(KeyType::Ed25519).map_err(Error::internal);
         Ok(Self {
-            member,
+            member: member.clone(),
             checkpoint: key()?,
             consensus: key()?,
             transport: key()?,
@@ -258,13 +389,22 @@ impl<'a> Made<'a> {
         }
     }
 
+    fn node(&self, peers: &[String], begins_after: u64) -> Node {
+        Node {
+            name: self.member.name.clone(),
+            rpc: self.member.addresses.rpc,
+            peers: peers.to_vec(),
+            begins_after,
+        }
+    }
+
     /// How the others' engines find this one.
     fn peer(&self) -> String {
         let id = hex_encode(&address_of(self.transport.public()));
         format!("{id}@{}", self.member.addresses.p2p)
     }
 
-    fn write(&self, home: &Path, all: &[Self]) -> Result<()> {
+    fn write(&self, home: &Path, peers: &[String]) -> Result<()> {
         let (config, data) = (
             home.join(ENGINE).join("config"),
             home.join(ENGINE).join("data"),
@@ -272,24 +412,15 @@ impl<'a> Made<'a> {
         for path in [home, &home.join(ENGINE), &config, &data] {
             folder(path)?;
         }
-        let node = Node {
-            name: self.member.name.clone(),
-            rpc: self.member.addresses.rpc,
-        };
-        let node = serde_json::to_vec_pretty(&node).map_err(Error::internal)?;
-        public(&home.join(NODE), &node)?;
         let key = self.checkpoint.to_pkcs8().map_err(Error::internal)?;
         secret(&home.join(CHECKPOINT_KEY), key.expose())?;
 
-        let others = all.iter().filter(|other| other.member != self.member);
-        let peers: Vec<String> = others.map(Self::peer).collect();
-        let text = config::text(self.member, &peers);
+        let own = self.peer();
+        let others: Vec<String> = peers.iter().filter(|peer| **peer != own).cloned().collect();
+        let text = config::text(&self.member, &others);
         public(&config.join("config.toml"), text.as_bytes())?;
         let validator = keys::validator_file(&self.consensus)?;
-        secret(
-            &config.join("priv_validator_key.json"),
-            validator.expose().as_bytes(),
-        )?;
+        secret(&config.join(VALIDATOR_KEY), validator.expose().as_bytes())?;
         let transport = private_key(&self.transport)?;
         let transport = format!("{{\"priv_key\":{}}}", transport.expose());
         secret(&config.join("node_key.json"), transport.as_bytes())?;
@@ -304,8 +435,12 @@ pub(crate) fn app_state(genesis: &Genesis) -> String {
 }
 
 /// CometBFT's genesis.json: the network's name, its limits, its first validators.
-fn engine_genesis(genesis: &Genesis) -> Result<String> {
-    let validators = genesis.validators().validators().iter();
+fn engine_genesis(
+    genesis: &Genesis,
+    validators: &ValidatorSet,
+    begins_after: u64,
+) -> Result<String> {
+    let validators = validators.validators().iter();
     let validators: Vec<_> = validators
         .filter_map(|validator| {
             let key: &PublicKey = validator.consensus.as_ref()?;
@@ -320,13 +455,18 @@ fn engine_genesis(genesis: &Genesis) -> Result<String> {
     let genesis = json!({
         "genesis_time": genesis.time().rfc3339(),
         "chain_id": format!("selfsame-{}", genesis.network()),
-        "initial_height": "1",
-        "consensus_params": config::consensus_params(),
+        "initial_height": begins_after.saturating_add(1).to_string(),
+        "consensus_params": config::consensus_params(begins_after),
         "validators": validators,
         "app_hash": "",
         "app_state": base64_encode(&genesis.to_bytes()),
     });
     serde_json::to_string_pretty(&genesis).map_err(Error::internal)
+}
+
+/// The engine's own genesis.
+fn engine_file(home: &Path) -> PathBuf {
+    home.join(ENGINE).join("config").join("genesis.json")
 }
 
 fn read(path: &Path) -> Result<Vec<u8>> {

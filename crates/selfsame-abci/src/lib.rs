@@ -16,6 +16,6 @@ mod supervisor;
 mod waiting;
 
 pub use engine::Engine;
-pub use files::{Addresses, Beginning, Home, Member, Network, StateSync};
+pub use files::{Addresses, Beginning, Founding, Home, Member, Network, StateSync};
 pub use node::{Node, Setup, Signer};
 pub use notes::Noted;

@@ -8,10 +8,13 @@ use selfsame_app::clock::Clock;
 use selfsame_app::keys::Keys;
 use selfsame_app::registry::Registry;
 use selfsame_app::registry::ledger::Ledger;
-use selfsame_app::view::registry::{RegistryEntry, RegistryStatus};
+use selfsame_app::view::registry::{
+    RegistryDelegation, RegistryEntry, RegistryStatus, RegistryUse,
+};
 use selfsame_app::{Error, ErrorKind, Result};
 use selfsame_crypto::KeyHandle;
 use selfsame_crypto::hash::sha256;
+use selfsame_crypto::time::UnixTime;
 use selfsame_did::{Did, Options, Resolution};
 use selfsame_proof::read::Bundle;
 use selfsame_registry::{Machine, Receipt, Transaction};
@@ -120,8 +123,16 @@ impl Node {
     /// `BadRequest` if the folder can't be used, `Internal` if the ledger belongs to another network.
     pub async fn start(setup: Setup) -> Result<Self> {
         let machine = Arc::new(Machine::new(setup.home.genesis().clone()));
-        let ledger = Ledger::open(setup.ledger, machine)?.lagging();
+        let ledger = Ledger::open(setup.ledger.clone(), machine)?.lagging();
         let head = ledger.head()?;
+        if head.height < setup.home.begins_after() {
+            return Err(Error::bad_request(format!(
+                "the network begins after height {} of its log, but this node's ledger is at height {}",
+                setup.home.begins_after(),
+                head.height
+            ))
+            .with_hint("import the log that the network began with: `selfsame registry import`"));
+        }
         tracing::info!(network = %ledger.machine().network(), node = setup.home.name(), height = head.height, size = head.log.size(), "registry opened");
         let set = signers(&ledger, &head)?;
         let notes = Notes::new(ledger.genesis(), head, set)?.kept_in(setup.home.note(), &ledger);
@@ -138,8 +149,8 @@ impl Node {
         };
         let pair = Pair {
             socket: setup.home.socket()?,
+            parts: node.parts(&setup),
             engine: setup.engine,
-            parts: node.parts(&setup.clock, setup.retained_blocks),
             home: setup.home,
             trouble: node.trouble.clone(),
         };
@@ -188,14 +199,15 @@ impl Node {
         )
     }
 
-    fn parts(&self, clock: &Clock, retained_blocks: u64) -> Parts {
+    fn parts(&self, setup: &Setup) -> Parts {
         Parts {
             ledger: self.ledger.clone(),
             waiting: self.waiting.clone(),
             notes: self.notes.clone(),
             signer: self.signer.clone(),
-            clock: clock.clone(),
-            retained_blocks,
+            clock: setup.clock.clone(),
+            retained_blocks: setup.retained_blocks,
+            begins_after: setup.home.begins_after(),
         }
     }
 
@@ -264,10 +276,11 @@ impl Registry for Node {
 
     async fn status(&self) -> Result<RegistryStatus> {
         let noted = self.notes.newest().ok_or_else(unsigned)?;
-        let verifier = self
-            .notes
-            .verifier(&self.signer.name)
-            .ok_or_else(|| Error::internal("this node is no validator"))?;
+        // A node that does not validate, or not yet, names another who signed.
+        let mut names = std::iter::once(&self.signer.name).chain(&noted.signers);
+        let verifier = names
+            .find_map(|name| self.notes.verifier(name))
+            .ok_or_else(unsigned)?;
         Ok(RegistryStatus {
             network: self.ledger.machine().network().to_string(),
             height: noted.head.height,
@@ -308,6 +321,20 @@ impl Registry for Node {
 
     async fn history(&self, did: &Did) -> Result<Vec<RegistryEntry>> {
         self.ledger.history(did)
+    }
+
+    async fn used(
+        &self,
+        issuer: &Did,
+        digest: &[u8; 32],
+    ) -> Result<(Option<RegistryUse>, UnixTime)> {
+        // The others may be further than this node.
+        let as_of = self.ledger.head()?.time;
+        Ok((self.ledger.used(issuer, digest)?, as_of))
+    }
+
+    async fn delegation(&self, issuer: &Did, name: &str) -> Result<Option<RegistryDelegation>> {
+        self.ledger.delegation(issuer, name)
     }
 }
 

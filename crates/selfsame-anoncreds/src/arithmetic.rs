@@ -8,6 +8,7 @@ mod engine;
 mod ifma;
 mod limbs;
 mod modulus;
+mod points;
 mod portable;
 mod power;
 mod prime;
@@ -19,10 +20,12 @@ mod trace;
 
 pub(crate) use comb::FixedBase;
 pub(crate) use crt::PrivateModulus;
+#[cfg(test)]
 pub(crate) use engine::{Path, products};
 pub use engine::{force_portable, uses_ifma};
 pub(crate) use modulus::{Base, Element, Modulus, SecretTerm, Term};
-pub(crate) use prime::{is_prime, prime_in_range, safe_prime};
+pub(crate) use points::{EightSums, Field};
+pub(crate) use prime::{is_prime, prime_in_range, safe_prime, safe_prime_from};
 pub(crate) use secret::{Secret, Signed};
 
 #[cfg(test)]

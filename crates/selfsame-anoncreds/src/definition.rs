@@ -1,6 +1,7 @@
 //! Credential definitions made ready for use: checked once, with what is computed once, and kept.
 
 use std::fmt;
+use std::sync::Arc;
 
 use crate::Error;
 use crate::cl::CredentialKey;
@@ -11,7 +12,7 @@ use crate::format::{CredentialDefinition, CredentialDefinitionId, Message, Schem
 /// this: clones share their tables, which grow with the second operation.
 #[derive(Clone, Debug)]
 pub struct PreparedDefinition {
-    definition: CredentialDefinition,
+    definition: Arc<CredentialDefinition>,
     key: CredentialKey,
     revocation: Option<RevocationKey>,
 }
@@ -24,7 +25,7 @@ impl PreparedDefinition {
         Ok(Self {
             key: CredentialKey::new(&definition.value.primary)?,
             revocation: revocation.map(RevocationKey::new),
-            definition,
+            definition: Arc::new(definition),
         })
     }
 
@@ -41,6 +42,14 @@ impl PreparedDefinition {
     /// The key for revocation, if its credentials can be revoked.
     pub fn revocation(&self) -> Option<&RevocationKey> {
         self.revocation.as_ref()
+    }
+
+    /// Builds all tables now, instead of when the definition is met again: for who has time ahead of the work.
+    pub fn prepare(&self) {
+        self.key.prepare();
+        if let Some(key) = &self.revocation {
+            key.prepare();
+        }
     }
 
     /// The memory of the keys and all their tables in bytes, at most: tables that are not built yet are counted too.
@@ -97,7 +106,7 @@ impl KeyCache {
         let place = self.known.iter().position(|(known, _)| known == id);
         let known = place.map(|place| self.known.remove(place));
         let prepared = match known {
-            Some((_, known)) if known.definition == *definition => known,
+            Some((_, known)) if *known.definition == *definition => known,
             _ => PreparedDefinition::new(definition.clone())?,
         };
         if prepared.bytes() <= self.most_bytes {

@@ -31,7 +31,7 @@ pub use encoding::{AttributeValue, encode_attribute, encode_missing, normalise_a
 pub use identifier::{CredentialDefinitionId, IssuerId, RevocationRegistryId, SchemaId};
 pub use interval::{Interval, Overrides};
 pub use issuance::{CredentialOffer, CredentialRequest, CredentialRequestMetadata, Holder};
-pub use message::Message;
+pub use message::{Message, Text};
 pub use nonce::Nonce;
 pub use presentation::Presentation;
 pub use query::Query;

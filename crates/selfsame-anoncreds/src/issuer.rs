@@ -51,6 +51,13 @@ pub fn find_safe_primes(ctx: &Ctx) -> SafePrimes {
     SafePrimes::search(&mut seed::random(ctx, "safe primes", &[]))
 }
 
+/// The first safe prime 2h + 1 for the odd numbers h from `half` on, both big-endian: one attempt of
+/// [`find_safe_primes`] from a start that is told, so that searches can be compared. Not for keys: the start tells the prime.
+/// There may be none within the attempt.
+pub fn first_safe_prime(half: &[u8]) -> Option<Vec<u8>> {
+    cl::first_safe_prime(half)
+}
+
 /// What a new credential definition is to be.
 #[derive(Clone, Copy, Debug)]
 pub struct NewDefinition<'a> {
@@ -169,7 +176,14 @@ impl Issuer {
         definition: CredentialDefinition,
         private: &CredentialDefinitionPrivate,
     ) -> Result<Self, Error> {
-        let prepared = PreparedDefinition::new(definition)?;
+        Self::of(PreparedDefinition::new(definition)?, private)
+    }
+
+    /// As [`Issuer::new`], of a definition that is ready for use, with whose other users the tables are shared.
+    pub fn of(
+        prepared: PreparedDefinition,
+        private: &CredentialDefinitionPrivate,
+    ) -> Result<Self, Error> {
         let key = IssuerKey::new(prepared.key(), &private.value.p_key)?;
         let revocation = private.value.r_key.clone();
         if revocation.is_some() != prepared.revocation().is_some() {

@@ -15,24 +15,16 @@
     )
 )]
 
-#[allow(dead_code, unused_imports, reason = "the CL mathematics is its caller")]
 mod arithmetic;
 pub mod batch;
-#[allow(
-    dead_code,
-    unused_imports,
-    reason = "the operations on messages are its callers"
-)]
 pub mod cl;
 pub mod definition;
 mod error;
 pub mod format;
 pub mod holder;
 pub mod issuer;
-#[allow(dead_code, reason = "the operations on messages are its callers")]
 mod pairing;
 pub mod question;
-#[allow(dead_code, reason = "the CL mathematics is its caller")]
 mod random;
 mod seed;
 pub mod verdict;

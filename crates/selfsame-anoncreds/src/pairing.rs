@@ -24,6 +24,7 @@ mod montgomery;
 mod scalar;
 mod split;
 mod sum;
+mod tails;
 mod wire;
 
 use crate::Error;
@@ -34,6 +35,7 @@ pub(crate) use g1::G1;
 pub(crate) use g2::G2;
 pub(crate) use gt::Gt;
 pub(crate) use scalar::Scalar;
+pub(crate) use tails::TailSum;
 
 /// A point of G2 where published data may have the point at infinity: the accumulator of a registry that holds
 /// nobody, and a witness when there is nobody else.

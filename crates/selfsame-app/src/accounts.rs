@@ -13,7 +13,7 @@ use crate::shared::Shared;
 use crate::view::wallet::{NewSession, Person};
 
 const ACCOUNT: &str = "account";
-const SESSION: &str = "session";
+pub(crate) const SESSION: &str = "session";
 const SESSION_SECONDS: u64 = 12 * 3600;
 const SESSIONS_CACHED_MAX: usize = 8192;
 

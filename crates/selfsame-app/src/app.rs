@@ -13,7 +13,7 @@ use tokio::sync::watch;
 
 use crate::certificate::Certificates;
 use crate::clock::Clock;
-use crate::config::{Config, RegistryConfig};
+use crate::config::{Config, RegistryConfig, RegistryNode};
 use crate::dids::Dids;
 use crate::error::{Error, ErrorKind, Result};
 use crate::events::Events;
@@ -45,6 +45,7 @@ pub struct Parts {
 /// One instance.
 pub struct App {
     pub(crate) shared: Arc<Shared>,
+    pub(crate) ledger: Option<Arc<dyn LedgerStore>>,
     operator: Operator,
     dids: Dids,
     issuer: Option<Arc<Issuer>>,
@@ -59,15 +60,33 @@ impl App {
     ///
     /// # Errors
     /// What of the configuration cannot work, and the store's.
-    pub async fn open(
-        mut config: Config,
+    pub async fn open(config: Config, parts: Parts) -> Result<(Arc<Self>, Option<SecretString>)> {
+        crate::copies::begin(&parts.store).await?;
+        let own = Own::new(&parts);
+        let registry = registry(&config, &parts, &own).await?;
+        Self::open_with(config, parts, (own, registry)).await
+    }
+
+    /// The same where the registry runs in this process in a way that is not this crate's, such as a node of a network.
+    ///
+    /// # Errors
+    /// As [`App::open`].
+    pub async fn open_on(
+        registry: Arc<dyn Registry>,
+        config: Config,
         parts: Parts,
     ) -> Result<(Arc<Self>, Option<SecretString>)> {
+        crate::copies::begin(&parts.store).await?;
+        let own = Own::new(&parts);
+        Self::open_with(config, parts, (own, Some(registry))).await
+    }
+
+    async fn open_with(
+        mut config: Config,
+        parts: Parts,
+        (Own { keys, clock }, registry): (Own, Option<Arc<dyn Registry>>),
+    ) -> Result<(Arc<Self>, Option<SecretString>)> {
         config.resolver.check(&config.trust)?;
-        let keys = Keys::new(parts.store.clone());
-        let clock = Clock::default();
-        let own = (parts.store.clone(), keys.clone(), clock.clone());
-        let registry = registry(&config, &parts, own).await?;
         let certificates = Certificates::open(&mut config, &keys).await?;
         certificates.report(clock.now());
         let shared = Arc::new(Shared {
@@ -97,6 +116,7 @@ impl App {
                 .wallet
                 .then(|| Arc::new(Wallet::new(shared.clone()))),
             dids: Dids::new(shared.clone()),
+            ledger: parts.ledger,
             operator,
             ready_since: OnceLock::new(),
             stopping: watch::channel(false).0,
@@ -287,25 +307,39 @@ impl App {
     }
 }
 
-async fn registry(
-    config: &Config,
-    parts: &Parts,
-    own: (Store, Keys, Clock),
-) -> Result<Option<Arc<dyn Registry>>> {
+/// What an instance has but once, and its registry uses too.
+struct Own {
+    keys: Keys,
+    clock: Clock,
+}
+
+impl Own {
+    fn new(parts: &Parts) -> Self {
+        Self {
+            keys: Keys::new(parts.store.clone()),
+            clock: Clock::default(),
+        }
+    }
+}
+
+async fn registry(config: &Config, parts: &Parts, own: &Own) -> Result<Option<Arc<dyn Registry>>> {
     Ok(match (&config.registry, &parts.ledger) {
         (RegistryConfig::Embedded { name }, Some(ledger)) => {
+            let own = (parts.store.clone(), own.keys.clone(), own.clock.clone());
             let embedded = Embedded::open(Setup::new(name, ledger.clone(), own)).await?;
             Some(Arc::new(embedded))
         }
         (RegistryConfig::Embedded { .. }, None) => {
             return Err(Error::internal("an embedded registry without ledger"));
         }
-        (RegistryConfig::Remote { origin, token }, _) => Some(Arc::new(Remote::new(
-            parts.net.clone(),
-            own.2,
-            origin.clone(),
-            token.clone(),
-        ))),
+        (RegistryConfig::Remote { nodes, .. }, _) => {
+            let RegistryNode { origin, token } = nodes
+                .first()
+                .cloned()
+                .ok_or_else(|| Error::bad_request("[registry] names no node"))?;
+            let (net, clock) = (parts.net.clone(), own.clock.clone());
+            Some(Arc::new(Remote::new(net, clock, origin, token)))
+        }
         (RegistryConfig::None, _) => None,
     })
 }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use selfsame_store::{Committed, Record};
+use selfsame_store::{Committed, Record, Store, TenantId};
 use serde::de::DeserializeOwned;
 
 use crate::accounts::decode;
@@ -26,14 +26,39 @@ impl<T> Default for AtHand<T> {
 impl<T: DeserializeOwned> AtHand<T> {
     /// Holds the last record that a commit wrote.
     pub fn hold(&self, committed: &Committed, written: T) {
-        let Some(version) = committed.versions.last() else {
-            return;
-        };
+        if let Some(version) = committed.versions.last() {
+            self.keep(*version, written);
+        }
+    }
+
+    /// Holds what the record of this version says.
+    pub fn keep(&self, version: u64, record: T) {
         let mut held = self.held();
         if held.len() >= HELD_MAX {
             held.pop_front();
         }
-        held.push_back((*version, written));
+        held.push_back((version, record));
+    }
+
+    /// The record there with its version, unless absent or expired; what is at hand is not read again. Whoever asks
+    /// has it to himself.
+    ///
+    /// # Errors
+    /// The store's, and as [`Self::read`].
+    pub async fn find(
+        &self,
+        store: &Store,
+        (tenant, kind, id): (&TenantId, &str, &str),
+    ) -> Result<Option<(T, u64)>> {
+        if let Some(version) = store.version(tenant, kind, id).await?
+            && let Some(held) = self.take(version)
+        {
+            return Ok(Some((held, version)));
+        }
+        let Some(record) = store.read(tenant, kind, id).await? else {
+            return Ok(None);
+        };
+        Ok(Some((decode(&record.value)?, record.version)))
     }
 
     /// What the record holds; whoever reads it has it to himself.

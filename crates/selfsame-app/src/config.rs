@@ -2,6 +2,7 @@
 
 use selfsame_crypto::SecretString;
 use selfsame_did::cheqd::Network;
+use selfsame_proof::read::TrustRoot;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
@@ -294,15 +295,33 @@ pub enum RegistryConfig {
         /// The network's name for people; its name in DIDs is made of its genesis.
         name: String,
     },
-    /// In another process.
+    /// In other processes.
     Remote {
-        /// Its origin.
-        origin: Url,
-        /// Its operator's token, for writes.
-        token: SecretString,
+        /// Its nodes, the one to ask first first.
+        nodes: Vec<RegistryNode>,
+        /// Which network it must be; whichever the nodes name, where there is none.
+        pin: Option<Pin>,
     },
     /// Nowhere: `did:selfsame` is not resolved.
     None,
+}
+
+/// A node of a registry in another process.
+#[derive(Clone, Debug)]
+pub struct RegistryNode {
+    /// Its origin.
+    pub origin: Url,
+    /// Its operator's token, for writes.
+    pub token: SecretString,
+}
+
+/// What is known of a network before one of its nodes is asked.
+#[derive(Clone, Debug)]
+pub enum Pin {
+    /// Its name: the digest of its genesis, as it stands in its DIDs.
+    Network(String),
+    /// Its name in the origin, and its validators from a height on.
+    Trust(TrustRoot),
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The DIDs of the instance itself: made, rotated and deactivated by its operator, anchored or hosted where their
 //! method wants it.
 
+mod acting;
 mod cheqd;
 mod record;
 mod registration;

@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use selfsame_credential::evidence::{Evidence, Fetched, Need, Step, Unavailable};
+use selfsame_credential::single_use::Use;
 use selfsame_credential::status;
 use selfsame_crypto::time::UnixTime;
+use selfsame_did::Did;
 use selfsame_net::{Cache, CacheSettings, Fresh, NetError, Request, Response};
 use selfsame_store::TenantId;
 use url::Url;
@@ -125,6 +127,10 @@ impl Shared {
                     let fetched = self.status_list(&uri, freshness).await;
                     evidence.insert_status_list(uri, fetched);
                 }
+                Need::Use { issuer, digest } => {
+                    let fetched = self.single_use(&issuer, &digest).await;
+                    evidence.insert_single_use((issuer, digest), fetched);
+                }
                 Need::Signature(request) => {
                     let signature = self.keys.sign(tenant, &request.key, &request.bytes).await?;
                     evidence.insert_signature(request, signature);
@@ -198,6 +204,31 @@ impl Shared {
             }
         }
         unavailable("the status list stays too old", now)
+    }
+
+    /// What became of a credential for one use. Read of the registry each time: an answer of a moment ago would let
+    /// a credential be used twice.
+    pub(crate) async fn single_use(&self, issuer: &Did, digest: &[u8; 32]) -> Fetched<Option<Use>> {
+        let now = self.clock.now();
+        let Some(registry) = &self.registry else {
+            return unavailable("this instance knows no registry to look uses up in", now);
+        };
+        let network = selfsame_did::selfsame::parts(issuer).map(|(network, _)| network);
+        let read = async {
+            if network != Some(registry.network().await?) {
+                return Err(Error::upstream("the issuer is of another registry"));
+            }
+            let (used, at) = registry.used(issuer, digest).await?;
+            let used = used.map(|used| used.judged()).transpose()?;
+            Ok(Fetched {
+                value: Ok(used),
+                at,
+            })
+        };
+        match read.await {
+            Ok(fetched) => fetched,
+            Err(error) => unavailable(&error.to_string(), now),
+        }
     }
 
     async fn fetched_document(

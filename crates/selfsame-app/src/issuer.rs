@@ -1,6 +1,7 @@
 //! The issuer: what it offers, issues and withdraws.
 
 mod anchors;
+mod delegations;
 mod lanes;
 pub mod lists;
 mod metadata;
@@ -27,7 +28,8 @@ use crate::view::issuer::Template;
 pub(crate) use anchors::anchors;
 pub use metadata::Published;
 pub(crate) use metadata::{claim_path, identifier, vct};
-pub(crate) use offers::{listing, page};
+pub(crate) use offers::{OFFER, listing, page};
+pub(crate) use protocol::GRANT;
 
 /// The organisation that issues.
 pub(crate) fn tenant() -> TenantId {

@@ -10,6 +10,7 @@ mod at_hand;
 mod certificate;
 pub mod clock;
 pub mod config;
+pub mod copies;
 pub mod dids;
 pub mod error;
 pub mod events;

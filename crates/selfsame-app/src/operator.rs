@@ -8,8 +8,8 @@ use selfsame_store::{Batch, Expect, Put, StoreError, TenantId};
 use crate::error::{Error, ErrorKind, Result};
 use crate::shared::Shared;
 
-const TOKEN: &str = "operator_token";
-const SESSION: &str = "operator_session";
+pub(crate) const TOKEN: &str = "operator_token";
+pub(crate) const SESSION: &str = "operator_session";
 const SESSION_SECONDS: u64 = 12 * 3600;
 
 /// Who may issue, revoke, ask and write.

@@ -14,6 +14,7 @@ use crate::accounts::{decode, encode};
 use crate::app::App;
 use crate::error::{Error, ErrorKind, Result};
 use crate::shared::Shared;
+use crate::verifier;
 use crate::wallet::receive::flow::Done;
 use crate::wallet::{answer, receive};
 
@@ -49,6 +50,13 @@ pub(crate) enum Job {
     },
     /// A transaction for the registry; the same one again gets its first receipt.
     Submit {
+        /// The transaction, base64url.
+        transaction: String,
+    },
+    /// A transaction that uses up, or revokes, what a verifier was shown.
+    Spend {
+        /// The verifier's request.
+        request: String,
         /// The transaction, base64url.
         transaction: String,
     },
@@ -152,6 +160,7 @@ async fn dispatched(app: &App, leased: &Leased) -> Result<()> {
         Job::Submit { .. } => {
             app.shared.carry_out(leased).await?;
         }
+        Job::Spend { .. } => app.verifier()?.carry_out(leased).await?,
         Job::Cheqd { .. } => {
             app.shared.carry_out_cheqd(leased).await?;
         }
@@ -207,6 +216,10 @@ impl Shared {
             Ok(Job::Present { flow, effect }) => {
                 answer::abandoned(self, batch, (&leased.tenant, &flow, &effect), error).await
             }
+            Ok(Job::Spend {
+                request,
+                transaction,
+            }) => verifier::abandoned(self, batch, (&request, &transaction), error).await,
             Ok(Job::Submit { .. } | Job::Cheqd { .. }) | Err(_) => Ok(batch),
         }
     }
@@ -217,7 +230,7 @@ fn is_final(leased: &Leased, error: &Error) -> bool {
     match Job::read(leased) {
         Ok(Job::Submit { .. } | Job::Cheqd { .. }) => crate::registry::is_refusal(error),
         Ok(Job::Receive { .. } | Job::Present { .. }) => error.kind == ErrorKind::BadRequest,
-        // Another version wrote it.
-        Err(_) => false,
+        // A refusal is an answer; what fails is worth another try. Or another version wrote it.
+        Ok(Job::Spend { .. }) | Err(_) => false,
     }
 }

@@ -1,12 +1,15 @@
 //! The registry as use cases see it: one interface, embedded in this process or at another address.
 
+pub mod archive;
 pub mod describe;
 pub mod embedded;
 mod known;
 pub mod ledger;
 pub mod remote;
+pub(crate) mod uses;
 
 use async_trait::async_trait;
+use selfsame_crypto::time::UnixTime;
 use selfsame_did::selfsame::Network;
 use selfsame_did::{Did, Options, Resolution};
 use selfsame_proof::note::VerifierKey;
@@ -15,7 +18,7 @@ use selfsame_registry::refusal::{AuthorFault, EntryFault, ObjectFault, Signature
 use selfsame_registry::{Genesis, Receipt, Refusal, Transaction};
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::view::registry::{RegistryEntry, RegistryStatus};
+use crate::view::registry::{RegistryDelegation, RegistryEntry, RegistryStatus, RegistryUse};
 use crate::view::{Listing, Paging};
 
 /// So many entries are given at once.
@@ -45,6 +48,16 @@ pub trait Registry: Send + Sync {
 
     /// The transactions that made a DID what it is, oldest first.
     async fn history(&self, did: &Did) -> Result<Vec<RegistryEntry>>;
+
+    /// What became of an issuer's credential for one use, and as of when that holds; none while nothing did.
+    async fn used(
+        &self,
+        issuer: &Did,
+        digest: &[u8; 32],
+    ) -> Result<(Option<RegistryUse>, UnixTime)>;
+
+    /// A delegation of an issuer, also once it has ended.
+    async fn delegation(&self, issuer: &Did, name: &str) -> Result<Option<RegistryDelegation>>;
 
     /// The network's name.
     async fn network(&self) -> Result<Network> {

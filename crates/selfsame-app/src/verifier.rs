@@ -3,16 +3,21 @@
 mod ask;
 mod judge;
 mod protocol;
+mod spending;
 
-use std::sync::Arc;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use selfsame_credential::verdict::{Policy, Trust};
 use selfsame_crypto::time::UnixTime;
+use selfsame_did::Did;
 use selfsame_openid4vc::verifier::{Answered, Declined, State};
 use selfsame_store::{Record, TenantId};
 use serde::{Deserialize, Serialize};
 
+use crate::accounts::decode;
 use crate::at_hand::AtHand;
+use crate::dids::Dids;
 use crate::error::{Error, Result};
 use crate::identity::Identity;
 use crate::shared::Shared;
@@ -20,8 +25,14 @@ use crate::view::verifier::{
     CredentialVerdict, PresentationVerdict, RequestState, VerificationStatus,
 };
 
+use spending::Spending;
+pub(crate) use spending::abandoned;
+
 /// The kind of the records that hold requests.
-const VERIFICATION: &str = "verification";
+pub(crate) const VERIFICATION: &str = "verification";
+
+/// So many requests that were fetched are remembered.
+const FETCHED_MAX: usize = 256;
 
 /// The organisation that asks.
 pub(crate) fn tenant() -> TenantId {
@@ -32,7 +43,11 @@ pub(crate) fn tenant() -> TenantId {
 pub struct Verifier {
     shared: Arc<Shared>,
     identity: Arc<Identity>,
+    dids: Dids,
     at_hand: AtHand<RequestRecord>,
+    /// Which requests wallets have fetched lately. It is for people who watch, and worth no write: an answer proves
+    /// by its nonce that its request was fetched.
+    fetched: Mutex<VecDeque<String>>,
 }
 
 /// A request as it is kept.
@@ -46,6 +61,21 @@ struct RequestRecord {
     max_status_age: Option<u64>,
     /// SHA-256 of the secret of the browser that asked, in the same-device flow.
     browser: Option<[u8; 32]>,
+    /// Who is to use up what is shown, where the request says so.
+    #[serde(default)]
+    spender: Option<Did>,
+    /// What was ordered of the registry, and what came of it.
+    #[serde(default)]
+    spending: Option<Spending>,
+}
+
+/// Whether a request can still be answered.
+///
+/// # Errors
+/// If the record is none of a request.
+pub(crate) fn is_open(record: &Record) -> Result<bool> {
+    let kept: RequestRecord = decode(&record.value)?;
+    Ok(matches!(kept.state, State::Created(_) | State::Fetched(_)))
 }
 
 impl Verifier {
@@ -53,10 +83,30 @@ impl Verifier {
     #[must_use]
     pub fn new(shared: Arc<Shared>, identity: Arc<Identity>) -> Self {
         Self {
+            dids: Dids::new(shared.clone()),
             shared,
             identity,
             at_hand: AtHand::default(),
+            fetched: Mutex::default(),
         }
+    }
+
+    fn is_fetched(&self, id: &str) -> bool {
+        let fetched = self.fetched.lock().unwrap_or_else(PoisonError::into_inner);
+        fetched.iter().any(|known| known == id)
+    }
+
+    /// Remembers that a wallet has the request; whether that is news.
+    fn was_fetched(&self, id: &str) -> bool {
+        let mut fetched = self.fetched.lock().unwrap_or_else(PoisonError::into_inner);
+        if fetched.iter().any(|known| known == id) {
+            return false;
+        }
+        if fetched.len() >= FETCHED_MAX {
+            fetched.pop_front();
+        }
+        fetched.push_back(id.to_owned());
+        true
     }
 
     /// Its identity.
@@ -89,22 +139,24 @@ impl Verifier {
             .map_or(configured, |asked| asked.min(configured))
     }
 
-    async fn record(&self, id: &str) -> Result<(RequestRecord, Record)> {
-        let record = self
-            .shared
-            .store
-            .read(&tenant(), VERIFICATION, id)
+    /// The request as it is kept, with its version.
+    async fn record(&self, id: &str) -> Result<(RequestRecord, u64)> {
+        let place = (&tenant(), VERIFICATION, id);
+        self.at_hand
+            .find(&self.shared.store, place)
             .await?
-            .ok_or_else(|| Error::not_found("there is no such request"))?;
-        Ok((self.at_hand.read(&record)?, record))
+            .ok_or_else(|| Error::not_found("there is no such request"))
     }
 
     fn view(&self, id: &str, record: &RequestRecord) -> VerificationStatus {
         let over = self.shared.clock.now() >= record.state.asked().expires;
         let (state, verdict, error) = match &record.state {
             State::Created(_) | State::Fetched(_) if over => (RequestState::Expired, None, None),
-            State::Created(_) => (RequestState::Created, None, None),
-            State::Fetched(_) => (RequestState::Fetched, None, None),
+            State::Created(_) if !self.is_fetched(id) => (RequestState::Created, None, None),
+            State::Created(_) | State::Fetched(_) => (RequestState::Fetched, None, None),
+            State::Answered(_) if record.spending.as_ref().is_some_and(Spending::holds_back) => {
+                (RequestState::Spending, None, None)
+            }
             State::Answered(answered) => (RequestState::Answered, Some(verdict(answered)), None),
             State::Declined(Declined { error, .. }) => {
                 (RequestState::Declined, None, Some(error.clone()))
@@ -119,6 +171,7 @@ impl Verifier {
             created: record.created.rfc3339(),
             verdict,
             error,
+            spending: record.spending.as_ref().map(Spending::view),
         }
     }
 }

@@ -35,5 +35,18 @@ pub struct Listing<T> {
     pub next: Option<String>,
 }
 
+/// What became of a credential for one use.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+pub struct CredentialUse {
+    /// `spent` or `revoked`.
+    pub action: String,
+    /// The DID that did it.
+    pub by: String,
+    /// When, RFC 3339.
+    pub at: String,
+    /// The number of the transaction in the registry.
+    pub seq_no: u64,
+}
+
 /// A text for people in one language; templates carry English and may carry more.
 pub type Labels = std::collections::BTreeMap<String, String>;

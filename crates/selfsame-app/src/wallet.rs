@@ -24,6 +24,7 @@ pub struct Wallet {
     transport: Transport,
     issuers: Cache<String, KnownIssuer>,
     flows_at_hand: AtHand<receive::flow::Flow>,
+    answers_at_hand: AtHand<answer::delivery::Flow>,
 }
 
 /// An issuer's documents, read and checked.
@@ -47,6 +48,7 @@ impl Wallet {
                 negative_ttl: 5,
             }),
             flows_at_hand: AtHand::default(),
+            answers_at_hand: AtHand::default(),
         }
     }
 

@@ -363,14 +363,8 @@ async fn request_object(app: &App) -> (String, String) {
     let verifier = app.verifier().unwrap();
     let made = verifier
         .create_request(&NewRequest {
-            dcql_query: None,
             template: Some("immunization".to_owned()),
-            format: None,
-            claims: None,
-            client_id_prefix: None,
-            same_device: false,
-            purpose: None,
-            max_status_age: None,
+            ..NewRequest::default()
         })
         .await
         .unwrap();

@@ -10,6 +10,7 @@ use selfsame_crypto::{KeyHandle, PublicKey, time::UnixTime};
 use selfsame_did::{Did, Resolution};
 
 use crate::format::Format;
+use crate::single_use::Use;
 use crate::status;
 use crate::verify::{Presented, Subject};
 
@@ -24,6 +25,13 @@ pub enum Need {
     JwkSet(String),
     /// The status list at a URI.
     StatusList(String),
+    /// What became of a credential for one use.
+    Use {
+        /// Its issuer.
+        issuer: Did,
+        /// What its handle is registered under.
+        digest: [u8; 32],
+    },
     /// A signature by one of our own keys.
     Signature(SignatureRequest),
 }
@@ -70,6 +78,7 @@ pub struct Evidence {
     issuer_metadata: HashMap<String, Fetched<Vec<u8>>>,
     jwk_sets: HashMap<String, Fetched<Vec<u8>>>,
     status_lists: HashMap<String, Fetched<Arc<status::List>>>,
+    uses: HashMap<(Did, [u8; 32]), Fetched<Option<Use>>>,
     signatures: HashMap<SignatureRequest, Vec<u8>>,
     genuine: Genuine,
     read: Read,
@@ -177,6 +186,11 @@ impl Evidence {
         self.status_lists.get(uri)
     }
 
+    /// What became of the credential for one use with this digest, if it was asked for.
+    pub fn single_use(&self, issuer: &Did, digest: &[u8; 32]) -> Option<&Fetched<Option<Use>>> {
+        self.uses.get(&(issuer.clone(), *digest))
+    }
+
     /// The signature that answers `request`, if it was made.
     pub fn signature(&self, request: &SignatureRequest) -> Option<&[u8]> {
         self.signatures.get(request).map(Vec::as_slice)
@@ -189,6 +203,7 @@ impl Evidence {
             Need::IssuerMetadata(iss) => self.issuer_metadata.contains_key(iss),
             Need::JwkSet(uri) => self.jwk_sets.contains_key(uri),
             Need::StatusList(uri) => self.status_lists.contains_key(uri),
+            Need::Use { issuer, digest } => self.single_use(issuer, digest).is_some(),
             Need::Signature(request) => self.signatures.contains_key(request),
         }
     }
@@ -211,6 +226,15 @@ impl Evidence {
     /// Adds the status list fetched from `uri`.
     pub fn insert_status_list(&mut self, uri: String, list: Fetched<Arc<status::List>>) {
         self.status_lists.insert(uri, list);
+    }
+
+    /// Adds what became of a credential for one use; none while nothing did.
+    pub fn insert_single_use(
+        &mut self,
+        (issuer, digest): (Did, [u8; 32]),
+        used: Fetched<Option<Use>>,
+    ) {
+        self.uses.insert((issuer, digest), used);
     }
 
     /// Adds a signature.

@@ -20,6 +20,7 @@ mod issuer_key;
 pub mod path;
 pub mod sd_jwt;
 pub mod signer;
+pub mod single_use;
 pub mod status;
 #[cfg(test)]
 mod testing;
@@ -34,4 +35,3 @@ pub use held::Held;
 pub use path::ClaimPath;
 pub use signer::Signer;
 pub use verdict::{Policy, Verdict};
-pub use verify::{needs, verify};

@@ -10,7 +10,7 @@ pub struct Verdict {
     pub outcome: Outcome,
     /// Every rule, in the order it was judged.
     pub rules: Vec<Rule>,
-    /// When the oldest status evidence was fetched; none where no status was looked at.
+    /// When the oldest status evidence was fetched, or the registry read; none where neither was looked at.
     pub as_of: Option<UnixTime>,
 }
 
@@ -22,6 +22,8 @@ pub enum Outcome {
     Valid,
     /// Genuine, but revoked by its issuer.
     Revoked,
+    /// Genuine, but for one use, and used.
+    Spent,
     /// Genuine, but suspended by its issuer.
     Suspended,
     /// Genuine, but its time is over.
@@ -42,6 +44,7 @@ impl Outcome {
         match self {
             Self::Valid => "valid",
             Self::Revoked => "revoked",
+            Self::Spent => "spent",
             Self::Suspended => "suspended",
             Self::Expired => "expired",
             Self::NotYetValid => "not_yet_valid",

@@ -4,6 +4,7 @@ mod checklist;
 mod holder;
 mod issuer;
 mod sd_jwt;
+mod single_use;
 mod status;
 mod vc_jwt;
 

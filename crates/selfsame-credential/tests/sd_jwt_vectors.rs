@@ -3,11 +3,10 @@
 use std::{collections::BTreeSet, fs, path::PathBuf};
 
 use selfsame_credential::{
-    ClaimPath, Evidence, Fetched, Format, Need, Policy, needs,
+    ClaimPath, Evidence, Fetched, Format, Need, Policy,
     sd_jwt::{DigestAlgorithm, SdJwt},
     verdict::{Outcome, Trust},
-    verify,
-    verify::{Binding, Presented},
+    verify::{Binding, Presented, needs, verify},
 };
 use selfsame_crypto::{Jwk, PublicKey, jws, time::UnixTime};
 use serde_json::{Value, json};

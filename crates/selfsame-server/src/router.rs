@@ -97,6 +97,11 @@ fn issuer_pages() -> Vec<Route> {
         post("/issuer/new", ui::issuer::create),
         get("/issuer/view/{offer}", ui::issuer::offer),
         post("/issuer/issued/{credential}/status", ui::issuer::set_status),
+        post("/issuer/delegations", ui::issuer::delegate),
+        post(
+            "/issuer/delegations/{id}/withdraw",
+            ui::issuer::withdraw_delegation,
+        ),
     ]
 }
 
@@ -109,6 +114,7 @@ fn operator_pages() -> Vec<Route> {
 fn instance_api() -> Vec<Route> {
     vec![
         get("/api/status", api::instance::status),
+        post("/api/copies", api::instance::copy),
         post("/api/dids", api::dids::create),
         get("/api/dids", api::dids::list),
         put("/api/dids/{did}", api::dids::rotate),
@@ -137,6 +143,12 @@ fn issuer_api() -> Vec<Route> {
         put(
             "/api/issuer/credentials/{id}/status",
             api::issuer::set_status,
+        ),
+        post("/api/issuer/delegations", api::issuer::delegate),
+        get("/api/issuer/delegations", api::issuer::delegations),
+        delete(
+            "/api/issuer/delegations/{id}",
+            api::issuer::withdraw_delegation,
         ),
     ]
 }
@@ -181,6 +193,7 @@ fn verifier_api() -> Vec<Route> {
             "/api/verifier/requests/{id}/recheck",
             api::verifier::recheck,
         ),
+        post("/api/verifier/requests/{id}/revoke", api::verifier::revoke),
         post("/api/verifier/verify", api::verifier::verify),
     ]
 }
@@ -269,6 +282,7 @@ fn verifier_pages() -> Vec<Route> {
         get("/verifier/view/{id}", ui::verifier::request),
         get("/verifier/view/{id}/result", ui::verifier::result),
         post("/verifier/view/{id}/recheck", ui::verifier::recheck),
+        post("/verifier/view/{id}/revoke", ui::verifier::revoke),
     ]
 }
 

@@ -5,6 +5,7 @@ use std::io;
 use std::sync::Arc;
 
 use selfsame_app::App;
+use selfsame_app::copies::Copies;
 use selfsame_app::issuer::Issuer;
 use selfsame_app::registry::Registry;
 use selfsame_app::verifier::Verifier;
@@ -28,6 +29,7 @@ struct Inner {
     app: Arc<App>,
     origin: Origin,
     limits: Limits,
+    copies: Option<Copies>,
     cookies: Names,
     figures: Figures,
     tallies: Tallies,
@@ -44,8 +46,12 @@ pub async fn serve(
     settings: Settings,
     stop: impl Future<Output = ()>,
 ) -> io::Result<()> {
-    let Settings { tls, limits } = settings;
-    let server = Server::new(app, limits).map_err(io::Error::other)?;
+    let Settings {
+        tls,
+        limits,
+        copies,
+    } = settings;
+    let server = Server::new(app, limits, copies).map_err(io::Error::other)?;
     if server.origin().secure() != tls.is_some() {
         return Err(io::Error::other(
             "a certificate belongs to an https origin, and only to one",
@@ -73,13 +79,18 @@ pub async fn serve(
 
 impl Server {
     /// A server for this application.
-    pub(crate) fn new(app: Arc<App>, limits: Limits) -> Result<Self, OriginError> {
+    pub(crate) fn new(
+        app: Arc<App>,
+        limits: Limits,
+        copies: Option<Copies>,
+    ) -> Result<Self, OriginError> {
         let origin = Origin::of(&app.config().origin)?;
         Ok(Self(Arc::new(Inner {
             app,
             cookies: Names::of(&origin),
             origin,
             limits,
+            copies,
             figures: Figures::install(),
             tallies: Tallies::default(),
             stopping: watch::Sender::new(false),
@@ -116,6 +127,11 @@ impl Server {
 
     pub(crate) fn limits(&self) -> &Limits {
         &self.0.limits
+    }
+
+    /// Where copies of the instance are put.
+    pub(crate) fn copies(&self) -> Option<&Copies> {
+        self.0.copies.as_ref()
     }
 
     pub(crate) fn cookies(&self) -> &Names {

@@ -3,6 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
+use selfsame_app::copies::Copies;
 use url::{Host, Url};
 
 use crate::serve::tls::Tls;
@@ -14,6 +15,8 @@ pub struct Settings {
     pub tls: Option<Tls>,
     /// Everything that is bounded.
     pub limits: Limits,
+    /// Where copies of the instance are put, if the operator may ask for them.
+    pub copies: Option<Copies>,
 }
 
 /// The scheme, host and port under which everybody addresses this server.

@@ -1,12 +1,13 @@
 //! The seam below the front: what a back end keeps, already sealed and hashed.
 
 use std::ops::Range;
+use std::path::Path;
 
 use async_trait::async_trait;
 use selfsame_crypto::time::UnixTime;
 
 use crate::batch::Expect;
-use crate::error::Result;
+use crate::error::{Result, StoreError};
 use crate::meter::Meter;
 use crate::outbox::OutboxId;
 pub use crate::record::Window;
@@ -115,6 +116,8 @@ pub enum Write {
     Unroute([u8; 32], TenantId),
     /// Raises a counter by so much.
     Reserve(TenantId, String, u64),
+    /// Raises every counter by so much.
+    Leap(u64),
     /// Removes what has expired, and dead letters older than that time, so many at most of each.
     Purge(UnixTime, usize),
 }
@@ -155,6 +158,11 @@ pub struct Backlog {
 pub trait Backend: Send + Sync {
     /// The record there, unless absent or expired.
     async fn read(&self, place: &Place, now: UnixTime) -> Result<Option<SealedRecord>>;
+    /// The version of the record there, unless absent or expired.
+    async fn version(&self, place: &Place, now: UnixTime) -> Result<Option<u64>> {
+        let record = self.read(place, now).await?;
+        Ok(record.map(|record| record.version))
+    }
     /// Records of a tag key.
     async fn find(&self, tag: &[u8], window: Window, now: UnixTime) -> Result<Vec<SealedRecord>>;
     /// Records of a tenant's kind.
@@ -176,6 +184,10 @@ pub trait Backend: Send + Sync {
     async fn dead_letters(&self, window: Window) -> Result<Vec<SealedLetter>>;
     /// How much waits.
     async fn backlog(&self) -> Result<Backlog>;
+    /// Writes all that is kept, as of one moment, into a new file, and there, `mark` on top of it.
+    async fn copy(&self, _to: &Path, _mark: SealedBatch) -> Result<()> {
+        Err(StoreError::Malformed("copy: nothing is kept in a file"))
+    }
     /// What commits have cost.
     fn meter(&self) -> &Meter;
 }

@@ -106,11 +106,17 @@ impl Batch {
     /// Expects the record as it was read and gives it a new value; its tags and expiry stay.
     #[must_use]
     pub fn update(self, kind: &str, read: &Record, value: Vec<u8>) -> Self {
-        let (kind, id) = (kind.to_owned(), read.id.clone());
+        self.update_version(kind, (&read.id, read.version), value)
+    }
+
+    /// The same of a record that is known by its version.
+    #[must_use]
+    pub fn update_version(self, kind: &str, (id, version): (&str, u64), value: Vec<u8>) -> Self {
+        let (kind, id) = (kind.to_owned(), id.to_owned());
         self.step(Step::Update {
             kind,
             id,
-            version: read.version,
+            version,
             value,
         })
     }

@@ -5,10 +5,11 @@ mod sqlite;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::path::Path;
 
 use async_trait::async_trait;
 
-use crate::error::Result;
+use crate::error::{Result, StoreError};
 use crate::meter::Meter;
 
 pub use memory::MemoryLedger;
@@ -96,6 +97,10 @@ pub trait LedgerStore: Send + Sync {
     /// Appends a block in one durable transaction. A conflict if the height does not follow or an entry is there
     /// already; then nothing is written.
     async fn append(&self, block: Block) -> Result<Head>;
+    /// Writes all of it, as of one moment, into a new file.
+    async fn copy(&self, _to: &Path) -> Result<()> {
+        Err(StoreError::Malformed("copy: nothing is kept in a file"))
+    }
     /// What appends have cost.
     fn meter(&self) -> &Meter;
 }

@@ -1,14 +1,14 @@
 //! The embedded back end: SQLite with a write-ahead log, one writer, and readers beside it.
 
 mod apply;
-mod checkpoint;
+pub(crate) mod checkpoint;
 pub(crate) mod file;
 pub(crate) mod readers;
 mod schema;
 mod writer;
 
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -29,6 +29,7 @@ use writer::Writer;
 
 /// Keeps everything in one file, which one process has open at a time.
 pub struct Sqlite {
+    path: PathBuf,
     writer: Writer,
     readers: Readers,
     meter: Arc<Meter>,
@@ -45,12 +46,32 @@ impl Sqlite {
         let readers = Readers::open(path)?;
         let writer = Writer::start(path, connection, meter.clone())?;
         Ok(Self {
+            path: path.to_owned(),
             writer,
             readers,
             meter,
             _lock: lock,
         })
     }
+
+    /// Looks through a file that nobody writes for damage; a file of another kind or layout is refused.
+    pub fn check(path: impl AsRef<Path>) -> Result<()> {
+        file::check(path.as_ref(), &schema::FORMAT)
+    }
+}
+
+/// What is copied from here to there, with something written on top of it.
+fn copy(from: &Path, to: &Path, mark: SealedBatch) -> Result<()> {
+    file::copy(from, to)?;
+    let (lock, mut connection) = file::open_writer(to, &schema::FORMAT)?;
+    let mut last = apply::Last::read(&connection)?;
+    let transaction = connection.transaction()?;
+    apply::Apply::new(&transaction, &mut last, mark.now).write(mark.writes)?;
+    transaction.commit()?;
+    // One file, without a log beside it.
+    connection.pragma_update(None, "journal_mode", "DELETE")?;
+    drop((connection, lock));
+    Ok(std::fs::remove_file(file::lock_of(to))?)
 }
 
 impl Sqlite {
@@ -166,6 +187,17 @@ impl Backend for Sqlite {
         })
     }
 
+    async fn version(&self, place: &Place, now: UnixTime) -> Result<Option<u64>> {
+        self.now(|connection| {
+            let values = params![place.tenant.as_str(), place.kind, place.id, sql(now.0)];
+            let version = connection
+                .prepare_cached(schema::VERSION)?
+                .query_row(values, |row| row.get::<_, i64>(0))
+                .optional()?;
+            Ok(version.map(i64::cast_unsigned))
+        })
+    }
+
     async fn find(&self, tag: &[u8], window: Window, now: UnixTime) -> Result<Vec<SealedRecord>> {
         let ((query, from), tag) = (directed(schema::FIND, window), tag.to_vec());
         let read = move |connection: &Connection| {
@@ -255,6 +287,11 @@ impl Backend for Sqlite {
             })
         };
         self.rows(usize::MAX, count).await
+    }
+
+    async fn copy(&self, to: &Path, mark: SealedBatch) -> Result<()> {
+        let (from, to) = (self.path.clone(), to.to_owned());
+        file::aside(move || copy(&from, &to, mark)).await
     }
 
     fn meter(&self) -> &Meter {

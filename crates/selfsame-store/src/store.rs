@@ -1,6 +1,7 @@
 //! The front: seals what goes down, opens what comes up, and hashes what is looked for.
 
 mod allocate;
+mod copy;
 mod effects;
 mod sealing;
 
@@ -82,6 +83,12 @@ impl Store {
             return Ok(None);
         };
         open(&keys, tenant, kind, sealed).map(Some)
+    }
+
+    /// The version of the record, unless absent or expired: for whoever has the record of that version already.
+    pub async fn version(&self, tenant: &TenantId, kind: &str, id: &str) -> Result<Option<u64>> {
+        let place = place(tenant, kind, id);
+        self.0.backend.version(&place, self.now()).await
     }
 
     /// The records with the tag, in order of insertion.

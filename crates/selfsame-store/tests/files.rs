@@ -1,12 +1,14 @@
 //! The data files: who may read them, and which of them are refused.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rusqlite::Connection;
+use selfsame_crypto::hash::sha256;
 use selfsame_crypto::seal::SealingKey;
 use selfsame_crypto::time::UnixTime;
 use selfsame_store::backend::{Backend, Place, SealedBatch, SealedEntry, Write};
-use selfsame_store::ledger::{Block, Entry, LedgerStore, SqliteLedger};
+use selfsame_store::ledger::{Block, Entry, KEPT_HEIGHTS, LedgerStore, SqliteLedger, TreeChanges};
 use selfsame_store::{Batch, OutboxId, Put, Sqlite, Store, StoreError, TenantId, Vault};
 use tempfile::TempDir;
 
@@ -60,11 +62,11 @@ fn files_of_another_release_are_refused() {
     }
     assert!(matches!(
         Sqlite::open(&store),
-        Err(StoreError::OtherLayout { found: 9, known: 1 })
+        Err(StoreError::OtherLayout { found: 9, known: 2 })
     ));
     assert!(matches!(
         SqliteLedger::open(&ledger),
-        Err(StoreError::OtherLayout { found: 9, known: 2 })
+        Err(StoreError::OtherLayout { found: 9, known: 3 })
     ));
 }
 
@@ -224,7 +226,7 @@ async fn a_ledger_is_the_same_after_reopening() {
             height: 1,
             entries,
             writes,
-            tree: selfsame_store::ledger::TreeChanges::default(),
+            tree: TreeChanges::default(),
             head: b"head".to_vec(),
         })
         .await
@@ -234,4 +236,138 @@ async fn a_ledger_is_the_same_after_reopening() {
     assert_eq!(ledger.head().unwrap(), Some(head));
     assert_eq!(ledger.get(b"key").unwrap(), Some(b"value".to_vec()));
     assert_eq!(ledger.entry(1).unwrap().unwrap().entry.bytes, [2]);
+}
+
+fn vault() -> Vault {
+    Vault::from_master(SealingKey::from_bytes([1; 32]))
+}
+
+async fn opened(file: &std::path::Path) -> Store {
+    let backend = Arc::new(Sqlite::open(file).unwrap());
+    Store::open(backend, vault()).await.unwrap()
+}
+
+#[tokio::test]
+async fn a_copy_made_while_others_write_holds_one_moment_and_knows_that_it_is_a_copy() {
+    let dir = TempDir::new().unwrap();
+    let store = opened(&dir.path().join("store.db")).await;
+    let put = |number: u64| {
+        let id = number.to_string();
+        Batch::new(tenant())
+            .put(Put::new("a", &id, vec![1]))
+            .put(Put::new("b", &id, vec![2]))
+    };
+    for number in 0..20 {
+        store.commit(put(number)).await.unwrap();
+    }
+    let writing = tokio::spawn({
+        let store = store.clone();
+        async move {
+            for number in 20..200 {
+                store.commit(put(number)).await.unwrap();
+            }
+        }
+    });
+    let file = dir.path().join("copy").join("store.db");
+    store.copy(&file).await.unwrap();
+    writing.await.unwrap();
+    assert_eq!(store.copied_at().await.unwrap(), None);
+
+    let names: Vec<_> = std::fs::read_dir(dir.path().join("copy"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
+    assert_eq!(names, ["store.db"]);
+    Sqlite::check(&file).unwrap();
+    let copy = opened(&file).await;
+    assert!(copy.copied_at().await.unwrap().is_some());
+    let page = selfsame_store::Page::first(500);
+    let ids = |records: Vec<selfsame_store::Record>| -> Vec<String> {
+        records.into_iter().map(|record| record.id).collect()
+    };
+    let a = ids(copy.list(&tenant(), "a", &page).await.unwrap());
+    let b = ids(copy.list(&tenant(), "b", &page).await.unwrap());
+    assert!(a.len() >= 20 && a == b, "{} and {}", a.len(), b.len());
+}
+
+#[tokio::test]
+async fn whoever_begins_with_a_copy_is_given_no_number_again() {
+    let dir = TempDir::new().unwrap();
+    let store = opened(&dir.path().join("store.db")).await;
+    store.allocate(&tenant(), "place", 3).await.unwrap();
+    let file = dir.path().join("copy.db");
+    store.copy(&file).await.unwrap();
+    let since = store.allocate(&tenant(), "place", 5_000).await.unwrap();
+
+    let copy = opened(&file).await;
+    copy.begin_with_copy(Batch::new(TenantId::instance()), 1 << 32)
+        .await
+        .unwrap();
+    assert_eq!(copy.copied_at().await.unwrap(), None);
+    let next = copy.allocate(&tenant(), "place", 1).await.unwrap();
+    assert!(
+        next.start >= since.end + (1 << 31),
+        "{next:?} after {since:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_copy_never_overwrites_and_a_damaged_one_is_found_out() {
+    let dir = TempDir::new().unwrap();
+    let store = opened(&dir.path().join("store.db")).await;
+    for number in 0..50 {
+        let put = Put::new("a", number.to_string(), vec![7; 2_000]);
+        store.commit(Batch::new(tenant()).put(put)).await.unwrap();
+    }
+    let file = dir.path().join("copy.db");
+    store.copy(&file).await.unwrap();
+    assert!(matches!(
+        store.copy(&file).await,
+        Err(StoreError::Storage(_))
+    ));
+    let mut bytes = std::fs::read(&file).unwrap();
+    let middle = bytes.len() / 2 / 4_096 * 4_096;
+    bytes[middle..middle + 64].fill(0xff);
+    std::fs::write(&file, bytes).unwrap();
+    assert!(Sqlite::check(&file).is_err());
+    assert!(matches!(
+        SqliteLedger::check(dir.path().join("store.db")),
+        Err(StoreError::Foreign(_))
+    ));
+}
+
+#[tokio::test]
+async fn a_ledger_that_is_never_at_rest_forgets_nodes_too_even_if_it_was_closed_meanwhile() {
+    const NODES: u32 = 500;
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("ledger.db");
+    let node = |height: u64, number: u32| format!("{height:04}/{number}").into_bytes();
+    let block = |height: u64| Block {
+        height,
+        entries: vec![Entry {
+            hash: sha256(&height.to_be_bytes()),
+            bytes: vec![1],
+        }],
+        writes: BTreeMap::new(),
+        tree: TreeChanges {
+            nodes: (0..NODES).map(|n| (node(height, n), vec![7])).collect(),
+            stale: (0..NODES).map(|n| node(height - 1, n)).collect(),
+        },
+        head: Vec::new(),
+    };
+    let mut ledger = SqliteLedger::open(&path).unwrap();
+    for height in 1..=60 {
+        ledger.append(block(height)).await.unwrap();
+        if height % 10 == 0 {
+            drop(ledger);
+            ledger = SqliteLedger::open(&path).unwrap();
+        }
+        // What is kept is kept, and the rest does not grow without bound.
+        let first_kept = height.saturating_sub(KEPT_HEIGHTS).max(1);
+        for kept in first_kept..=height {
+            assert!(ledger.node(&node(kept, 0)).unwrap().is_some(), "{kept}");
+        }
+        let last_gone = height.saturating_sub(2 * KEPT_HEIGHTS);
+        assert!(ledger.node(&node(last_gone, 0)).unwrap().is_none());
+    }
 }

@@ -146,7 +146,8 @@ fn read<T: DeserializeOwned>(path: &str, body: &[u8]) -> Result<T, Failure> {
     })
 }
 
-fn refusal(status: u16, body: &[u8]) -> Failure {
+/// What an instance says of a request it does not serve.
+pub fn refusal(status: u16, body: &[u8]) -> Failure {
     let problem = serde_json::from_slice::<Problem>(body).ok();
     let said = problem
         .as_ref()

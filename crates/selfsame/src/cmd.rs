@@ -1,11 +1,14 @@
 //! The verbs of the command line, one file each.
 
 mod anoncreds;
+mod backup;
 mod bench;
 mod demo;
 mod did;
 mod issue;
 mod present;
+mod registry;
+mod restore;
 mod revoke;
 mod status;
 mod up;
@@ -50,8 +53,14 @@ enum Verb {
     Verify(verify::Verify),
     /// Revoke, suspend or reinstate a credential.
     Revoke(revoke::Revoke),
+    /// Make and run a registry of several validators.
+    Registry(registry::Registry),
     /// Say how a running instance is.
     Status(status::Status),
+    /// Copy all that a running instance keeps.
+    Backup(backup::Backup),
+    /// Make a data directory of a copy.
+    Restore(restore::Restore),
     /// Walk the steps of AnonCreds one by one, with messages in files or pipes.
     #[command(name = "anoncreds")]
     AnonCreds(anoncreds::AnonCreds),
@@ -70,7 +79,10 @@ impl Cli {
             Verb::Present(present) => present.run().await,
             Verb::Verify(verify) => verify.run().await,
             Verb::Revoke(revoke) => revoke.run().await,
+            Verb::Registry(registry) => registry.run().await,
             Verb::Status(status) => status.run().await,
+            Verb::Backup(backup) => backup.run().await,
+            Verb::Restore(restore) => restore.run(),
             Verb::AnonCreds(step) => step.run(),
             Verb::Bench(bench) => bench.run().await,
         }

@@ -4,14 +4,19 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use selfsame_abci::{Engine, Home, Node, Setup, Signer};
+use selfsame_app::clock::Clock;
 use selfsame_app::config::{
-    Config, IssuerConfig, RegistryConfig, ResolverConfig, Roles, TrustConfig, VerifierConfig,
+    Config, IssuerConfig, Pin, RegistryConfig, RegistryNode, ResolverConfig, Roles, TrustConfig,
+    VerifierConfig,
 };
+use selfsame_app::copies::{Copies, LEDGER_FILE, STORE_FILE};
+use selfsame_app::keys::Keys;
 use selfsame_app::{App, Parts};
-use selfsame_crypto::SecretString;
+use selfsame_crypto::{KeyHandle, SecretString};
 use selfsame_net::{Net, Settings};
-use selfsame_store::ledger::SqliteLedger;
-use selfsame_store::{Sqlite, Store, Vault};
+use selfsame_store::ledger::{LedgerStore, SqliteLedger};
+use selfsame_store::{Sqlite, Store, TenantId, Vault};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -19,7 +24,7 @@ use url::Url;
 
 use crate::client::Client;
 use crate::exit::Failure;
-use crate::master_key::{self, Custody};
+use crate::master_key::{self, Custody, SALT_FILE};
 
 /// Where and as what an instance starts.
 pub struct Launch {
@@ -37,8 +42,12 @@ pub struct Launch {
     pub verifier: VerifierConfig,
     /// Whom it trusts.
     pub trust: TrustConfig,
-    /// A registry in another process, with its operator's token.
-    pub registry: Option<(Url, SecretString)>,
+    /// The nodes of a registry in other processes; none if it is not elsewhere.
+    pub registry: Vec<RegistryNode>,
+    /// Which network those must be of.
+    pub pin: Option<Pin>,
+    /// A node of a network, run as this instance's registry; its folder is the directory of data.
+    pub node: Option<Validating>,
     /// Who is asked for DIDs that nobody here knows.
     pub resolver: ResolverConfig,
     /// Where its master key is.
@@ -47,6 +56,14 @@ pub struct Launch {
     pub tls: Option<crate::tls::Source>,
     /// A directory that goes when the instance does.
     pub temporary: Option<tempfile::TempDir>,
+}
+
+/// A node of a network of validators.
+pub struct Validating {
+    /// Its folder.
+    pub home: Home,
+    /// The engine's program.
+    pub engine: Engine,
 }
 
 /// An instance that serves.
@@ -62,6 +79,7 @@ pub struct Running {
     stop: Option<oneshot::Sender<()>>,
     served: JoinHandle<std::io::Result<()>>,
     app: Arc<App>,
+    node: Option<Arc<Node>>,
     _temporary: Option<tempfile::TempDir>,
 }
 
@@ -77,7 +95,9 @@ impl Launch {
             issuer: IssuerConfig::default(),
             verifier: VerifierConfig::default(),
             trust: TrustConfig::default(),
-            registry: None,
+            registry: Vec::new(),
+            pin: None,
+            node: None,
             resolver: ResolverConfig::default(),
             tls: None,
             temporary: None,
@@ -117,12 +137,23 @@ impl Launch {
         let parts = self.parts(&origin, tls.as_ref()).await?;
         let custody = self.custody.words();
         let config = self.config(origin.clone());
-        let (app, new_token) = App::open(config, parts).await?;
+        let node = match &self.node {
+            Some(validating) => Some(validating.start(&self.data, &parts.store).await?),
+            None => None,
+        };
+        let (app, new_token) = match &node {
+            Some(node) => App::open_on(node.clone(), config, parts).await?,
+            None => App::open(config, parts).await?,
+        };
         let first_start = new_token.is_some();
         let operator_token = kept_token(&self.data.join("operator-token"), new_token)?;
         let (stop, stopped) = oneshot::channel();
         let settings = selfsame_server::Settings {
             tls,
+            copies: Some(Copies {
+                folder: self.data.join("backups"),
+                with: vec![self.data.join(SALT_FILE)],
+            }),
             ..selfsame_server::Settings::default()
         };
         let served = tokio::spawn(selfsame_server::serve(
@@ -142,6 +173,7 @@ impl Launch {
             stop: Some(stop),
             served,
             app,
+            node,
             _temporary: self.temporary,
         })
     }
@@ -166,24 +198,15 @@ impl Launch {
         origin: &Url,
         tls: Option<&selfsame_server::Tls>,
     ) -> Result<Parts, Failure> {
-        let unusable = |error: selfsame_store::StoreError| {
-            Failure::environment(format!("{}: {error}", self.data.display()))
-                .hint("another instance may have it open; or name another directory with --data")
-        };
-        let vault = Vault::from_master(master_key::load(&self.custody, &self.data)?);
-        let backend = Sqlite::open(self.data.join("store.sqlite")).map_err(unusable)?;
-        let store = Store::open(Arc::new(backend), vault)
-            .await
-            .map_err(unusable)?;
-        let ledger = if self.roles.registry {
-            let ledger = SqliteLedger::open(self.data.join("ledger.sqlite")).map_err(unusable)?;
-            Some(Arc::new(ledger) as Arc<dyn selfsame_store::ledger::LedgerStore>)
+        let store = store(&self.data, &self.custody).await?;
+        let ledger = if self.roles.registry && self.node.is_none() {
+            Some(ledger(&self.data)?)
         } else {
             None
         };
         let mut own_origins = vec![origin.origin()];
         own_origins.extend(self.trust.origins.iter().map(Url::origin));
-        own_origins.extend(self.registry.iter().map(|(url, _)| url.origin()));
+        own_origins.extend(self.registry.iter().map(|node| node.origin.origin()));
         own_origins.extend(self.resolver.addresses().map(Url::origin));
         let extra_roots = tls.map(|tls| tls.certificates.clone()).unwrap_or_default();
         let hosts = [("localhost".to_owned(), vec![IpAddr::from([127, 0, 0, 1])])].into();
@@ -198,15 +221,17 @@ impl Launch {
     }
 
     fn config(&self, origin: Url) -> Config {
-        let registry = match &self.registry {
-            Some((origin, token)) => RegistryConfig::Remote {
-                origin: origin.clone(),
-                token: token.clone(),
-            },
-            None if self.roles.registry => RegistryConfig::Embedded {
+        let registry = if !self.registry.is_empty() {
+            RegistryConfig::Remote {
+                nodes: self.registry.clone(),
+                pin: self.pin.clone(),
+            }
+        } else if self.roles.registry && self.node.is_none() {
+            RegistryConfig::Embedded {
                 name: "loopback".to_owned(),
-            },
-            None => RegistryConfig::None,
+            }
+        } else {
+            RegistryConfig::None
         };
         Config {
             origin,
@@ -218,6 +243,53 @@ impl Launch {
             resolver: self.resolver.clone(),
         }
     }
+}
+
+impl Validating {
+    /// Starts both halves, with the checkpoint's key in the instance's store.
+    async fn start(&self, data: &Path, store: &Store) -> Result<Arc<Node>, Failure> {
+        let keys = Keys::new(store.clone());
+        let tenant =
+            TenantId::parse("registry").map_err(|error| Failure::ours(error.to_string()))?;
+        let key = self.home.checkpoint_key()?;
+        let handle = KeyHandle::of(key.public());
+        keys.import(&tenant, key).await?;
+        let signer = Signer {
+            name: self.home.name().to_owned(),
+            keys,
+            tenant,
+            key: handle,
+        };
+        let made_from = (self.home.clone(), self.engine.clone());
+        let setup = Setup::new(made_from, ledger(data)?, (signer, Clock::default()));
+        Ok(Arc::new(Node::start(setup).await?))
+    }
+}
+
+/// The records in a directory of data.
+///
+/// # Errors
+/// If another process has them open, or they can't be read with this key.
+pub async fn store(data: &Path, custody: &Custody) -> Result<Store, Failure> {
+    let vault = Vault::from_master(master_key::load(custody, data)?);
+    let backend = Sqlite::open(data.join(STORE_FILE)).map_err(|error| unusable(data, &error))?;
+    let store = Store::open(Arc::new(backend), vault).await;
+    store.map_err(|error| unusable(data, &error))
+}
+
+/// The ledger in a directory of data.
+///
+/// # Errors
+/// If another process has it open, or it can't be read.
+pub fn ledger(data: &Path) -> Result<Arc<dyn LedgerStore>, Failure> {
+    let ledger =
+        SqliteLedger::open(data.join(LEDGER_FILE)).map_err(|error| unusable(data, &error))?;
+    Ok(Arc::new(ledger))
+}
+
+fn unusable(data: &Path, error: &selfsame_store::StoreError) -> Failure {
+    Failure::environment(format!("{}: {error}", data.display()))
+        .hint("another instance may have it open; or name another directory with --data")
 }
 
 impl Running {
@@ -235,11 +307,17 @@ impl Running {
             crate::output::complain(&format!("selfsame: {error}"));
         }
         self.app.stop().await;
+        if let Some(node) = self.node {
+            node.stop().await;
+        }
     }
 }
 
 /// Makes a directory that only its owner can look into.
-fn private_directory(path: &Path) -> Result<(), Failure> {
+///
+/// # Errors
+/// If it can't be made.
+pub fn private_directory(path: &Path) -> Result<(), Failure> {
     use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
     let wrong = |error: std::io::Error| {
         Failure::environment(format!("{}: {error}", path.display()))

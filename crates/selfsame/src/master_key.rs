@@ -4,11 +4,15 @@ use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use selfsame_app::copies::STORE_FILE;
 use selfsame_crypto::SecretString;
 use selfsame_crypto::seal::{SealingKey, random_seed};
 use selfsame_crypto::{encoding, password};
 
 use crate::exit::Failure;
+
+/// What a passphrase is stretched with, in the data directory. No secret, but the data are lost without it.
+pub const SALT_FILE: &str = "passphrase-salt";
 
 /// Who keeps the master key.
 pub enum Custody {
@@ -42,13 +46,20 @@ pub fn load(custody: &Custody, data: &Path) -> Result<SealingKey, Failure> {
         Custody::BesideTheData => {
             let file = data.join("master-key");
             if !file.exists() {
+                if data.join(STORE_FILE).exists() {
+                    return Err(Failure::environment(format!(
+                        "{}: the master key of these data is missing",
+                        file.display()
+                    ))
+                    .hint("put it back there, or say where it is: --master-key-file, or SELFSAME_PASSPHRASE"));
+                }
                 write_private(&file, encoding::hex_encode(&random_seed()).as_bytes())?;
             }
             from_file(&file)
         }
         Custody::File(file) => from_file(file),
         Custody::Passphrase(passphrase) => {
-            let file = data.join("passphrase-salt");
+            let file = data.join(SALT_FILE);
             if !file.exists() {
                 let seed = random_seed();
                 let salt: &[u8] = seed

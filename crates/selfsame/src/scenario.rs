@@ -1,9 +1,11 @@
-//! The two healthcare scenarios, walked over the public API: issue, accept, present, verify, revoke, refuse.
+//! The two healthcare scenarios, walked over the public API: issue, accept, present, verify, revoke, refuse; a
+//! prescription is used up, and another one revoked by the pharmacy.
 
 use std::time::{Duration, Instant};
 
+use selfsame_app::view::instance::InstanceDid;
 use selfsame_app::view::issuer::{IssuedCredential, Offer};
-use selfsame_app::view::verifier::VerificationStatus;
+use selfsame_app::view::verifier::{SpendingState, VerificationStatus};
 use selfsame_credential::verdict::Outcome;
 use selfsame_crypto::SecretString;
 use serde::{Deserialize, Serialize};
@@ -17,7 +19,7 @@ use crate::exit::Failure;
 pub enum Scenario {
     /// A clinic attests a vaccination; a border control checks it; the clinic withdraws it.
     Immunization,
-    /// A doctor prescribes; a pharmacy checks; the doctor withdraws it.
+    /// A doctor prescribes; a pharmacy dispenses once, and revokes another prescription in the doctor's name.
     Prescription,
 }
 
@@ -50,7 +52,10 @@ pub struct Story {
     pub steps: Vec<StepTime>,
     /// The verdict on the presentation.
     pub verdict: Outcome,
-    /// The verdict on the same credential after its revocation.
+    /// The verdict on the same credential once it was used up; none where the scenario uses nothing up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after_spending: Option<Outcome>,
+    /// The verdict on a credential after its revocation.
     pub after_revocation: Outcome,
     /// The first verdict in full, for people.
     #[serde(skip)]
@@ -97,52 +102,122 @@ pub async fn play(
     cast: &Cast,
     tell: &mut dyn FnMut(&StepTime),
 ) -> Result<Story, Failure> {
-    let name = scenario.name();
     let mut walk = Walk {
         cast,
         steps: Vec::new(),
         tell,
     };
     let wallet = walk.step("register_holder", register(&cast.wallet)).await?;
-    let offer: Offer = walk
-        .step(
-            "create_offer",
-            cast.issuer.post(
-                "/api/issuer/offers",
-                &json!({"template": name, "examples": true}),
-            ),
-        )
-        .await?;
-    let _: Value = walk
-        .step(
-            "accept_offer",
-            wallet.post("/api/wallet/offers/accept", &json!({"offer": offer.uri})),
-        )
-        .await?;
-    let first = walk.present("present", "verify", name, &wallet).await?;
-    let issued = issued_from(&cast.issuer, &offer.id).await?;
-    let path = format!("/api/issuer/credentials/{}/status", issued.id);
-    let _: Value = walk
-        .step(
-            "revoke",
-            cast.issuer.put(&path, &json!({"status": "revoked"})),
-        )
-        .await?;
-    walk.step("publish_status", until_published(&cast.issuer, &issued.id))
-        .await?;
-    let second = walk
-        .present("present_again", "refuse", name, &wallet)
-        .await?;
+    let end = match scenario {
+        Scenario::Immunization => walk.immunization(&wallet).await?,
+        Scenario::Prescription => walk.prescription(&wallet).await?,
+    };
     Ok(Story {
-        scenario: name,
-        verdict: outcome(&first)?,
-        after_revocation: outcome(&second)?,
+        scenario: scenario.name(),
+        verdict: outcome(&end.first)?,
+        after_spending: end.spent.as_ref().map(outcome).transpose()?,
+        after_revocation: outcome(&end.revoked)?,
         steps: walk.steps,
-        first,
+        first: end.first,
     })
 }
 
+/// What the presentations of a scenario came to.
+struct Ends {
+    first: VerificationStatus,
+    spent: Option<VerificationStatus>,
+    revoked: VerificationStatus,
+}
+
 impl Walk<'_> {
+    async fn immunization(&mut self, wallet: &Client) -> Result<Ends, Failure> {
+        let issuer = &self.cast.issuer;
+        let ask = json!({"template": "immunization", "max_status_age": 0});
+        let offer = self.issue(["create_offer", "accept_offer"], "immunization", wallet);
+        let offer = offer.await?;
+        let first = self.present(["present", "verify"], &ask, wallet).await?;
+        let issued = issued_from(issuer, &offer.id).await?;
+        let path = format!("/api/issuer/credentials/{}/status", issued.id);
+        let revoked = json!({"status": "revoked"});
+        let revoke = issuer.put(&path, &revoked);
+        let _: Value = self.step("revoke", revoke).await?;
+        self.step("publish_status", until_published(issuer, &issued.id))
+            .await?;
+        let names = ["present_again", "refuse"];
+        let revoked = self.present(names, &ask, wallet).await?;
+        Ok(Ends {
+            first,
+            spent: None,
+            revoked,
+        })
+    }
+
+    /// The doctor lets the pharmacy use up and revoke; it dispenses one prescription and revokes another.
+    async fn prescription(&mut self, wallet: &Client) -> Result<Ends, Failure> {
+        let name = "prescription";
+        let (issuer, verifier) = (&self.cast.issuer, &self.cast.verifier);
+        let new = json!({"method": "selfsame"});
+        let make = verifier.post("/api/dids", &new);
+        let pharmacy: InstanceDid = self.step("create_pharmacy_did", make).await?;
+        for (step, action) in [
+            ("delegate_use", "consume"),
+            ("delegate_revocation", "revoke"),
+        ] {
+            let new = json!({"to": pharmacy.did, "action": action, "templates": [name]});
+            let delegate = issuer.post("/api/issuer/delegations", &new);
+            let _: Value = self.step(step, delegate).await?;
+        }
+        let plain = json!({"template": name, "max_status_age": 0});
+        let dispense = json!({"template": name, "spend": true, "spender": pharmacy.did});
+        self.issue(["create_offer", "accept_offer"], name, wallet)
+            .await?;
+        let first = self
+            .present(["present", "verify_and_spend"], &dispense, wallet)
+            .await?;
+        done(&first)?;
+        let spent = self
+            .present(["present_again", "refuse_spent"], &plain, wallet)
+            .await?;
+        self.issue(["create_second_offer", "accept_second_offer"], name, wallet)
+            .await?;
+        let look = json!({
+            "template": name,
+            "claims": [["identifier"], ["medication", "name"], ["single_use_handle"]],
+        });
+        let shown = self
+            .present(["present_second", "verify_second"], &look, wallet)
+            .await?;
+        let path = format!(
+            "/api/verifier/requests/{}/revoke?by={}",
+            shown.id, pharmacy.did
+        );
+        let nothing = json!({});
+        let revoke = verifier.post(&path, &nothing);
+        done(&self.step("revoke_by_delegation", revoke).await?)?;
+        let names = ["present_second_again", "refuse_revoked"];
+        let revoked = self.present(names, &plain, wallet).await?;
+        Ok(Ends {
+            first,
+            spent: Some(spent),
+            revoked,
+        })
+    }
+
+    async fn issue(
+        &mut self,
+        [create, accept]: [&'static str; 2],
+        template: &str,
+        wallet: &Client,
+    ) -> Result<Offer, Failure> {
+        let new = json!({"template": template, "examples": true});
+        let offering = self.cast.issuer.post("/api/issuer/offers", &new);
+        let offer: Offer = self.step(create, offering).await?;
+        let taken = json!({"offer": offer.uri});
+        let accepting = wallet.post("/api/wallet/offers/accept", &taken);
+        let _: Value = self.step(accept, accepting).await?;
+        Ok(offer)
+    }
+
     async fn step<T>(
         &mut self,
         name: &'static str,
@@ -165,25 +240,18 @@ impl Walk<'_> {
 
     async fn present(
         &mut self,
-        present: &'static str,
-        verify: &'static str,
-        template: &str,
+        [present, verify]: [&'static str; 2],
+        ask: &Value,
         wallet: &Client,
     ) -> Result<VerificationStatus, Failure> {
-        let request: Made = self
-            .cast
-            .verifier
-            .post(
-                "/api/verifier/requests",
-                &json!({"template": template, "max_status_age": 0}),
-            )
-            .await?;
+        let verifier = &self.cast.verifier;
+        let request: Made = verifier.post("/api/verifier/requests", ask).await?;
         let answer = json!({"request": request.uri, "policy": "newest"});
         let _: Value = self
             .step(present, wallet.post("/api/wallet/requests/answer", &answer))
             .await?;
         let path = format!("/api/verifier/requests/{}?wait=20", request.id);
-        self.step(verify, self.cast.verifier.get(&path)).await
+        self.step(verify, verifier.get(&path)).await
     }
 }
 
@@ -226,6 +294,16 @@ async fn issued_from(issuer: &Client, offer: &str) -> Result<IssuedCredential, F
         .into_iter()
         .next()
         .ok_or_else(|| Failure::ours("the issuer does not list the credential it has issued"))
+}
+
+/// The registry has taken what the pharmacy did.
+fn done(status: &VerificationStatus) -> Result<(), Failure> {
+    let spending = status.spending.as_ref();
+    match spending.map(|spending| (spending.state, &spending.reason)) {
+        Some((SpendingState::Done, _)) => Ok(()),
+        Some((_, Some(reason))) => Err(Failure::ours(format!("the pharmacy could not: {reason}"))),
+        _ => Err(Failure::ours("the registry did not answer in time")),
+    }
 }
 
 fn outcome(status: &VerificationStatus) -> Result<Outcome, Failure> {

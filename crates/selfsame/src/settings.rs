@@ -2,10 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use selfsame_app::config::{IssuerConfig, ResolverConfig, TrustConfig, VerifierConfig};
+use selfsame_app::config::{
+    IssuerConfig, Pin, RegistryNode, ResolverConfig, TrustConfig, VerifierConfig,
+};
 use selfsame_crypto::SecretString;
+use selfsame_proof::read::TrustRoot;
 use serde::Deserialize;
+use url::Url;
 
+use crate::client::token_from;
 use crate::exit::Failure;
 
 /// What begins a text in PEM, where a setting holds that in place of a path.
@@ -23,6 +28,80 @@ pub struct Settings {
     pub trust: TrustConfig,
     /// `[resolver]`.
     pub resolver: ResolverConfig,
+    /// `[registry]`.
+    pub registry: RegistrySettings,
+}
+
+/// A registry elsewhere.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RegistrySettings {
+    /// Its nodes: the first that answers is asked.
+    nodes: Vec<NodeSettings>,
+    /// The network it must be of: its name, as it stands in its DIDs.
+    network: Option<String>,
+    /// The path to the trust root by which it is judged; better than the name alone, where validators have changed.
+    trust_root: Option<PathBuf>,
+}
+
+/// A node of a registry elsewhere.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NodeSettings {
+    /// Its base URL.
+    url: Url,
+    /// The path to the token of its operator.
+    token_file: PathBuf,
+}
+
+impl RegistrySettings {
+    /// The nodes with their tokens.
+    ///
+    /// # Errors
+    /// If a token can't be read.
+    pub fn nodes(&self) -> Result<Vec<RegistryNode>, Failure> {
+        let nodes = self.nodes.iter().map(|node| {
+            Ok(RegistryNode {
+                origin: node.url.clone(),
+                token: token_from(&node.token_file)?,
+            })
+        });
+        nodes.collect()
+    }
+
+    /// What is pinned.
+    ///
+    /// # Errors
+    /// If the trust root can't be read, or both are given and contradict each other.
+    pub fn pin(&self) -> Result<Option<Pin>, Failure> {
+        let Some(file) = &self.trust_root else {
+            return Ok(self.network.clone().map(Pin::Network));
+        };
+        let root = trust_root(file)?;
+        match &self.network {
+            Some(name) if root.origin != format!("selfsame/{name}") => {
+                Err(Failure::environment(format!(
+                    "{}: this trust root is of {}, but [registry] network is {name}",
+                    file.display(),
+                    root.origin
+                )))
+            }
+            _ => Ok(Some(Pin::Trust(root))),
+        }
+    }
+}
+
+/// Reads a trust root.
+///
+/// # Errors
+/// If the file is none.
+pub fn trust_root(file: &Path) -> Result<TrustRoot, Failure> {
+    let wrong = |why: String| {
+        Failure::environment(format!("{}: {why}", file.display()))
+            .hint("`selfsame registry init` writes the trust root of a network")
+    };
+    let bytes = std::fs::read(file).map_err(|error| wrong(error.to_string()))?;
+    TrustRoot::from_bytes(&bytes).map_err(|malformed| wrong(malformed.to_string()))
 }
 
 impl Settings {
@@ -43,6 +122,13 @@ impl Settings {
             if let Some(file) = file(directory, certificate) {
                 *certificate = self::text(&file)?;
             }
+        }
+        let nodes = settings.registry.nodes.iter_mut();
+        for file in nodes
+            .map(|node| &mut node.token_file)
+            .chain(&mut settings.registry.trust_root)
+        {
+            *file = directory.join(&*file);
         }
         let keys = settings.issuer.certificate_key.iter_mut();
         for key in keys.chain(&mut settings.verifier.certificate_key) {
@@ -122,6 +208,41 @@ mod tests {
             (default.ttl, default.negative_ttl, default.timeout)
         );
         assert!(read.check(&TrustConfig::default()).is_ok());
+    }
+
+    #[test]
+    fn a_registry_elsewhere_has_nodes_with_tokens_and_one_network() {
+        use selfsame_crypto::{KeyType, PrivateKey};
+        use selfsame_proof::validators::{Validator, ValidatorSet};
+
+        let nodes = "[[registry.nodes]]\nurl = \"https://a.example/\"\ntoken_file = \"token\"\n";
+        let (directory, settings) = settings(nodes);
+        let registry = settings.ok().unwrap().registry;
+        assert!(registry.nodes().is_err());
+        std::fs::write(directory.path().join("token"), "secret\n").unwrap();
+        let read = registry.nodes().unwrap();
+        assert_eq!(read[0].token.expose(), "secret");
+        assert!(registry.pin().unwrap().is_none());
+
+        let set = ValidatorSet::new(vec![Validator {
+            name: "a".to_owned(),
+            key: PrivateKey::generate(KeyType::Ed25519)
+                .unwrap()
+                .public()
+                .clone(),
+            power: 1,
+            consensus: None,
+        }]);
+        let root = TrustRoot::of_genesis("selfsame/here", set.unwrap());
+        let pinned = |network: &str| RegistrySettings {
+            network: Some(network.to_owned()),
+            trust_root: Some(directory.path().join("root")),
+            ..RegistrySettings::default()
+        };
+        assert!(pinned("here").pin().is_err());
+        std::fs::write(directory.path().join("root"), root.to_bytes()).unwrap();
+        assert!(matches!(pinned("here").pin(), Ok(Some(Pin::Trust(read))) if read == root));
+        assert!(pinned("there").pin().is_err());
     }
 
     #[test]

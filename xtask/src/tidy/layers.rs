@@ -39,6 +39,7 @@ const PLACES: &[Place] = &[
         ..place("selfsame-openid4vc", 2)
     },
     place("selfsame-registry", 2),
+    place("selfsame-tls", 2),
     place("selfsame-store", 3),
     place("selfsame-net", 3),
     Place {
@@ -74,6 +75,7 @@ const PURE_MAY_USE: &[&str] = &[
     "data-encoding",
     "flate2",
     "minicbor",
+    "rustls",
     "rustls-pki-types",
     "rustls-webpki",
     "serde",
@@ -110,7 +112,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("proptest", &["selfsame-testkit"]),
     ("rusqlite", &["selfsame-store"]),
     ("rustls-native-certs", &["selfsame-net"]),
-    ("rustls-webpki", &["selfsame-crypto"]),
+    ("rustls-webpki", &["selfsame-crypto", "selfsame-tls"]),
     ("syn", &["xtask"]),
     ("tendermint", &["selfsame-abci"]),
     ("tokio-rustls", &["selfsame-net", "selfsame-server"]),

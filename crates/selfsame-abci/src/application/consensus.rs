@@ -17,7 +17,7 @@ use tendermint::v0_38::abci::request::FinalizeBlock;
 use super::answers::{app_hash, executed, height, seconds};
 use super::validators::{changed, powers, updates};
 use super::{Application, Halt};
-use crate::files::app_state;
+use crate::files::{app_state, extended_from};
 use crate::notes::Address;
 
 /// So many transactions are proposed at most: more would make the other validators wait for their judging.
@@ -74,18 +74,19 @@ impl Consensus {
                 "the engine's genesis carries another registry's genesis than this node".to_owned(),
             ));
         }
-        let head = self.application.head();
-        if head.height != 0 {
+        let (head, begins_after) = (self.application.head(), self.application.begins_after);
+        if head.height != begins_after {
             return Err(Halt(format!(
-                "the engine begins, but the ledger is at height {}; its data folder was lost",
+                "the engine begins after height {begins_after}, but the ledger is at height {}; its data folder was lost",
                 head.height
             )));
         }
+        let first = extended_from(begins_after);
         let extended = request.consensus_params.abci.vote_extensions_enable_height;
-        if extended.map(|height| height.value()) != Some(1) {
-            return Err(Halt(
-                "the engine's genesis does not ask for vote extensions from height 1".to_owned(),
-            ));
+        if extended.map(|height| height.value()) != Some(first) {
+            return Err(Halt(format!(
+                "the engine's genesis does not ask for vote extensions from height {first}"
+            )));
         }
         self.has_our_validators(request)?;
         Ok(response::InitChain {

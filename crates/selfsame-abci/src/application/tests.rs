@@ -66,6 +66,7 @@ impl World {
             signer,
             clock: Clock::default(),
             retained_blocks: 30,
+            begins_after: 0,
         };
         let application = Arc::new(Application::new(parts).unwrap());
         Self {

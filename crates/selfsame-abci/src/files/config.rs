@@ -18,9 +18,17 @@ const MEMPOOL_BYTES: usize = 16 * 1024 * 1024;
 
 /// Where the section begins that is written for a node that joins late.
 const STATE_SYNC: &str = "[statesync]";
+/// The first height whose votes carry signatures under a checkpoint. That of a ledger which was carried over is signed
+/// already, by the validators before, so the first votes carry none.
+pub(crate) fn extended_from(begins_after: u64) -> u64 {
+    match begins_after {
+        0 => 1,
+        _ => begins_after.saturating_add(2),
+    }
+}
 
 /// The limits all validators share, as CometBFT's genesis has them.
-pub(super) fn consensus_params() -> Value {
+pub(super) fn consensus_params(begins_after: u64) -> Value {
     json!({
         "block": { "max_bytes": BLOCK_BYTES.to_string(), "max_gas": "-1" },
         "evidence": {
@@ -30,7 +38,7 @@ pub(super) fn consensus_params() -> Value {
         },
         "validator": { "pub_key_types": ["ed25519"] },
         "version": { "app": "0" },
-        "abci": { "vote_extensions_enable_height": "1" },
+        "abci": { "vote_extensions_enable_height": extended_from(begins_after).to_string() },
     })
 }
 

@@ -1,8 +1,8 @@
 //! Keys in the engine's JSON.
 
 use selfsame_app::{Error, Result};
-use selfsame_crypto::encoding::{base64_encode, hex_encode};
-use selfsame_crypto::{PrivateKey, PublicKey, SecretString};
+use selfsame_crypto::encoding::{base64_decode, base64_encode, hex_encode};
+use selfsame_crypto::{KeyType, PrivateKey, PublicKey, SecretString};
 use serde_json::{Value, json};
 
 use crate::notes::address_of;
@@ -30,6 +30,15 @@ pub(super) fn private_key(key: &PrivateKey) -> Result<SecretString> {
         r#"{{"type":"tendermint/PrivKeyEd25519","value":"{}"}}"#,
         value.expose()
     )))
+}
+
+/// The public key in the file of a validator's key.
+pub(super) fn validator_of(file: &[u8]) -> Result<PublicKey> {
+    let wrong = || Error::bad_request("the engine's file holds no validator's key");
+    let file: Value = serde_json::from_slice(file).map_err(|_| wrong())?;
+    let key = file.pointer("/pub_key/value").and_then(Value::as_str);
+    let bytes = base64_decode(key.ok_or_else(wrong)?).map_err(|_| wrong())?;
+    PublicKey::from_raw(KeyType::Ed25519, &bytes).map_err(|_| wrong())
 }
 
 /// The file of a validator's key.

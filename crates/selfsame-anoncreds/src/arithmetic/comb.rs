@@ -32,6 +32,7 @@ struct Comb {
 
 impl FixedBase {
     /// Prepares a base for exponents of up to `exponent_bits` bits; longer ones work and are slower.
+    #[cfg(test)]
     pub(crate) fn new(modulus: &Modulus, base: &Element, exponent_bits: usize) -> Self {
         let engine = modulus.engine();
         let shape = Shape::new(exponent_bits);

@@ -79,6 +79,7 @@ pub fn uses_ifma() -> bool {
 }
 
 /// How many Montgomery products this thread has computed so far.
+#[cfg(test)]
 pub(crate) fn products() -> u64 {
     PRODUCTS.get()
 }

@@ -1,4 +1,9 @@
 //! Montgomery products on 52-bit digits, eight at once: the one module that speaks to the processor.
+//!
+//! Squares have no code of their own. One was written that leaves out the products of two digits that come twice, lane by
+//! lane, a fifth of all: it gave the same results, and took 1.027 ± 0.002 times as long alone and 1.027 ± 0.004 times as long
+//! two at once (AMD EPYC of family 26, 2,050 bits, both in turn in one run, 4,001 rounds; distance of the quartiles). What
+//! limits a product is how one quotient waits for the one before: two products at once take 269 ns, one alone 222 ns.
 #![expect(
     unsafe_code,
     reason = "vector loads, stores and the call into code for one kind of processor have no safe form"
@@ -16,6 +21,8 @@
     )
 )]
 
+mod twist;
+
 use std::arch::x86_64::{
     __m512i, _mm512_add_epi64, _mm512_alignr_epi64, _mm512_and_si512, _mm512_broadcastq_epi64,
     _mm512_castsi512_si128, _mm512_cmpeq_epi64_mask, _mm512_cmpgt_epu64_mask, _mm512_load_si512,
@@ -25,6 +32,7 @@ use std::arch::x86_64::{
 };
 
 use super::engine::{Lane, PICKS};
+use super::points::{Affine, Field, Sums};
 
 const DIGIT: i64 = (1 << 52) - 1;
 
@@ -83,6 +91,18 @@ pub(super) fn eight(n: &[Lane], inverse: &Lane, acc: &mut [Lane], x: Option<&[La
             digits => unreachable!("eight numbers have 12 or 20 digits, not {digits}"),
         }
     }
+}
+
+/// Adds a point to each of eight sums, for every eight points.
+pub(super) fn add_points(field: &Field, sums: &mut Sums, points: &[Affine]) {
+    // SAFETY: whoever has eight sums side by side has asked `is_available` before.
+    unsafe { twist::add(field, sums, points) }
+}
+
+/// Makes plain numbers of the sums' coordinates.
+pub(super) fn leave_points(field: &Field, sums: &mut Sums) {
+    // SAFETY: whoever has eight sums side by side has asked `is_available` before.
+    unsafe { twist::leave(field, sums) }
 }
 
 #[target_feature(enable = "avx512f,avx512ifma")]

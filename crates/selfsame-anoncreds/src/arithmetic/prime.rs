@@ -59,7 +59,7 @@ pub(crate) fn safe_prime(bits: usize, random: &mut Random) -> UBig {
 }
 
 /// The first safe prime 2h + 1 for an h from the odd number `start` on, of its length and within one sieve.
-fn safe_prime_from(start: &UBig) -> Option<UBig> {
+pub(crate) fn safe_prime_from(start: &UBig) -> Option<UBig> {
     let length = start.bit_len();
     let mut halves = survivors(start).take_while(|half| half.bit_len() == length);
     loop {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use dashu_int::{IBig, Sign, UBig};
 
 use super::definition::revealed;
-use super::key::CredentialKey;
+use super::key::{CredentialKey, KeyInUse};
 use super::key_data::LINK_SECRET;
 use super::link_secret::LinkSecret;
 use super::messages::{
@@ -95,13 +95,12 @@ pub(crate) fn blind(
 /// # Errors
 /// [`Error::Malformed`] for numbers out of range and parts that are missing or too many, [`Error::Proof`].
 pub(crate) fn check(
-    key: &CredentialKey,
+    used: KeyInUse<'_>,
     secrets: &BlindedCredentialSecrets,
     proof: &BlindedSecretsCorrectnessProof,
     nonce: &Nonce,
 ) -> Result<(), Error> {
     let response = check_shape(secrets, proof)?;
-    let used = key.in_use();
     let modulus = used.modulus();
     let u = modulus
         .element(&secrets.u)

@@ -12,10 +12,6 @@ pub(crate) const MODULUS_LONGEST: usize = 4_160;
 pub(crate) const VALUE: usize = 256;
 /// A challenge: SHA-256.
 pub(crate) const CHALLENGE: usize = 256;
-/// A nonce that we make. Others' may be longer.
-pub(crate) const NONCE: usize = 80;
-/// The longest nonce that is read.
-pub(crate) const NONCE_LONGEST: usize = 256;
 /// e is a prime from 2^596 up to 2^596 + 2^119.
 pub(crate) const E_START: usize = 596;
 /// See [`E_START`].

@@ -1,6 +1,6 @@
 //! Making the keys of a credential definition.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use dashu_int::{
     UBig,
@@ -8,11 +8,11 @@ use dashu_int::{
 };
 use zeroize::Zeroize as _;
 
+use super::challenge;
 use super::decimal::MAX_ATTRIBUTES;
 use super::key_data::{KeyCorrectnessProof, LINK_SECRET, PrimaryPrivateKey, PrimaryPublicKey};
-use super::{bounds, challenge};
 use crate::Error;
-use crate::arithmetic::{Element, PrivateModulus, Secret, Signed, safe_prime};
+use crate::arithmetic::{Element, PrivateModulus, Secret, Signed, safe_prime, safe_prime_from};
 use crate::random::Random;
 
 /// Bits of each safe prime: as the published library draws them, so that n has 2,050 or 2,049.
@@ -55,6 +55,13 @@ impl SafePrimes {
             q: doubled(&private.q),
         }
     }
+}
+
+/// The first safe prime from a half of it on, within one sieve; big-endian.
+pub(crate) fn first_safe_prime(half: &[u8]) -> Option<Vec<u8>> {
+    let mut start = UBig::from_be_bytes(half);
+    start.set_bit(0);
+    safe_prime_from(&start).map(|prime| prime.to_be_bytes().into())
 }
 
 #[cfg(test)]

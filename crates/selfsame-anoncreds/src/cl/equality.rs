@@ -66,13 +66,12 @@ impl Commitment {
     /// Blinds A and commits to masks: A' = A·S^r and T = A'^ẽ · S^ṽ · Rctxt^m̃₂ · ∏ R^m̃. The link secret's mask is that
     /// of all credentials in the presentation. Secret exponents: r, r·ẽ and all masks.
     pub(crate) fn new(
-        held: &Held<'_>,
+        (held, key): (&Held<'_>, KeyInUse<'_>),
         revealed: &BTreeSet<String>,
         (link_mask, context_mask): (&Secret, &ContextMask),
         random: &mut Random,
     ) -> Result<Self, Error> {
         check_stored(held)?;
-        let key = held.key.in_use();
         let modulus = key.modulus();
         let blinding = random.secret(bounds::V_PRIME);
         let e_mask = random.secret(bounds::E_MASK);

@@ -27,16 +27,18 @@ struct Inner {
     z_inverse: Generator,
     rctxt: Generator,
     r: BTreeMap<String, Generator>,
-    tables: OnceLock<Vec<FixedBase>>,
+    /// Whether the tables of S and Z were built, and whether all were.
+    of_predicates: OnceLock<()>,
+    all: OnceLock<()>,
     used: AtomicBool,
     proven: OnceLock<KeyCorrectnessProof>,
 }
 
-/// A base of the key, and where its table will be.
+/// A base of the key, and its table once there is one.
 struct Generator {
     element: Element,
     exponent_bits: usize,
-    place: usize,
+    table: OnceLock<FixedBase>,
 }
 
 /// A key in one operation.
@@ -68,11 +70,10 @@ impl CredentialKey {
         let [s_inverse, z_inverse, ..] = inverses.as_slice() else {
             return Err(broken);
         };
-        let mut places = 0_usize..;
-        let mut generator = |element: &Element, exponent_bits| Generator {
+        let generator = |element: &Element, exponent_bits| Generator {
             element: element.clone(),
             exponent_bits,
-            place: places.next().unwrap_or(usize::MAX),
+            table: OnceLock::new(),
         };
         Ok(Self(Arc::new(Inner {
             public: public.clone(),
@@ -85,7 +86,8 @@ impl CredentialKey {
             r: (public.r.keys().cloned())
                 .zip(r.iter().map(|r| generator(r, bounds::VALUE_RESPONSE)))
                 .collect(),
-            tables: OnceLock::new(),
+            of_predicates: OnceLock::new(),
+            all: OnceLock::new(),
             used: AtomicBool::new(false),
             proven: OnceLock::new(),
         })))
@@ -114,7 +116,7 @@ impl CredentialKey {
         }
     }
 
-    /// The key without counting as a use.
+    /// The key without counting as a use, with tables if they will be built anyway.
     pub(crate) fn untouched(&self) -> KeyInUse<'_> {
         KeyInUse {
             key: &self.0,
@@ -125,7 +127,7 @@ impl CredentialKey {
     /// Builds all tables now instead of at the second operation.
     pub fn prepare(&self) {
         self.0.used.store(true, Ordering::Relaxed);
-        self.0.tables();
+        self.0.build_all();
     }
 
     /// The memory of key and tables in bytes, at most: tables that are not built yet are counted too.
@@ -140,7 +142,7 @@ impl CredentialKey {
 
     /// The memory of the tables that are built, in bytes.
     pub fn table_bytes(&self) -> usize {
-        let tables = self.0.tables.get().into_iter().flatten();
+        let tables = self.0.generators().filter_map(|base| base.table.get());
         tables.map(FixedBase::bytes).fold(0, usize::saturating_add)
     }
 
@@ -164,18 +166,34 @@ impl Inner {
         .chain(self.r.values())
     }
 
-    fn tables(&self) -> &[FixedBase] {
-        self.tables.get_or_init(|| {
-            let bases: Vec<(&Element, usize)> = self
-                .generators()
-                .map(|generator| (&generator.element, generator.exponent_bits))
-                .collect();
-            FixedBase::new_all(&self.modulus, &bases)
-        })
+    fn build_all(&self) {
+        self.all.get_or_init(|| self.build(self.generators()));
+    }
+
+    /// Builds the tables of those that have none. Who finds one set meanwhile by another thread drops an equal one.
+    fn build<'a>(&self, generators: impl Iterator<Item = &'a Generator>) {
+        let without = generators.filter(|generator| generator.table.get().is_none());
+        let (generators, bases): (Vec<&Generator>, Vec<(&Element, usize)>) = without
+            .map(|generator| (generator, (&generator.element, generator.exponent_bits)))
+            .unzip();
+        let tables = FixedBase::new_all(&self.modulus, &bases);
+        for (generator, table) in generators.into_iter().zip(tables) {
+            let _ = generator.table.set(table);
+        }
     }
 }
 
 impl<'a> KeyInUse<'a> {
+    /// Builds the tables of S and Z even if the key is met once only: a predicate has eleven powers of S, and six of them
+    /// for who verifies it.
+    pub(crate) fn expect_predicates(self) {
+        let inner = self.key;
+        if !self.with_tables {
+            let both = [&inner.s, &inner.z].into_iter();
+            inner.of_predicates.get_or_init(|| inner.build(both));
+        }
+    }
+
     pub(crate) fn modulus(self) -> &'a Modulus {
         &self.key.modulus
     }
@@ -220,18 +238,13 @@ impl<'a> KeyInUse<'a> {
     }
 
     fn base(self, generator: &'a Generator) -> Base<'a> {
-        let tables = if self.with_tables {
-            self.key.tables()
-        } else {
-            self.key.tables.get().map_or(NONE, Vec::as_slice)
-        };
-        tables
-            .get(generator.place)
-            .map_or(Base::Variable(&generator.element), Base::Fixed)
+        if self.with_tables {
+            self.key.build_all();
+        }
+        let table = generator.table.get();
+        table.map_or(Base::Variable(&generator.element), Base::Fixed)
     }
 }
-
-const NONE: &[FixedBase] = &[];
 
 impl fmt::Debug for CredentialKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

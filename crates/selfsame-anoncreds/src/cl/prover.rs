@@ -72,14 +72,17 @@ impl<'a> ProofBuilder<'a> {
         let non_revocation = holding
             .map(|holding| revocation::Commitment::new(holding, &context_mask.scalar, random));
         let masks = (&self.link_mask, &context_mask);
-        let equality = equality::Commitment::new(&held, &request.revealed, masks, random)?;
+        let key = held.key.in_use();
+        if !request.predicates.is_empty() {
+            key.expect_predicates();
+        }
+        let equality = equality::Commitment::new((&held, key), &request.revealed, masks, random)?;
         let mut predicates = Vec::with_capacity(request.predicates.len());
         for predicate in &request.predicates {
             let name = &predicate.attr_name;
             let (Some(value), Some(mask)) = (held.values.get(name), equality.mask(name)) else {
                 return Err(UNKNOWN);
             };
-            let key = held.key.untouched();
             let commitment = predicate::Commitment::new(key, predicate, (value, mask), random)?;
             predicates.push((name.clone(), commitment));
         }

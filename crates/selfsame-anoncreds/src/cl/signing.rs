@@ -7,6 +7,7 @@ use dashu_int::{IBig, UBig, ops::BitTest as _};
 use super::blinding::{self, positive};
 use super::definition::revealed;
 use super::issuer_key::IssuerKey;
+use super::key::KeyInUse;
 use super::key_data::LINK_SECRET;
 use super::messages::{
     BlindedCredentialSecrets, BlindedSecretsCorrectnessProof, Nonce, PrimaryCredentialSignature,
@@ -49,20 +50,17 @@ pub(crate) fn sign(
 ) -> Result<(PrimaryCredentialSignature, SignatureCorrectnessProof), Error> {
     check_values(key.key().attributes(), request.values)?;
     bounds::at_most(request.context, bounds::VALUE, CONTEXT)?;
-    blinding::check(
-        key.key(),
-        request.secrets,
-        request.proof,
-        request.offer_nonce,
-    )?;
+    // One use of the key, not two: the second would build all tables for an issuer that issues once.
+    let used = key.key().in_use();
+    blinding::check(used, request.secrets, request.proof, request.offer_nonce)?;
     let mut v = random.integer(bounds::V_PRIME_PRIME);
     v.set_bit(bounds::V_PRIME_PRIME.saturating_sub(1));
     let start = bounds::power_of_two(bounds::E_START);
     let mut end = start.clone();
     end.set_bit(bounds::E_RANGE);
     let e = prime_in_range(&start, &end, random);
-    let q = quotient(key, request, &v)?;
-    let modulus = key.key().modulus();
+    let q = quotient(used, request, &v)?;
+    let modulus = used.modulus();
     let a = key.root(&q, &e)?;
     let signature = PrimaryCredentialSignature {
         m_2: request.context.clone(),
@@ -95,8 +93,7 @@ pub(crate) fn check_values<'a>(
 }
 
 /// Q = Z / (U · S^v · Rctxt^m₂ · ∏ R^m).
-fn quotient(key: &IssuerKey, request: &SigningRequest<'_>, v: &UBig) -> Result<Element, Error> {
-    let used = key.key().in_use();
+fn quotient(used: KeyInUse<'_>, request: &SigningRequest<'_>, v: &UBig) -> Result<Element, Error> {
     let modulus = used.modulus();
     let (v, context) = (positive(v), positive(request.context));
     let mut terms = vec![

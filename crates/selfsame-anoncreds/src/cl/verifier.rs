@@ -55,6 +55,9 @@ pub(crate) fn verify(expected: &[Expected<'_>], proof: &Proof, nonce: &Nonce) ->
 fn primary_t_values(key: &CredentialKey, part: &SubProof, c: &UBig) -> Result<Vec<UBig>, Error> {
     let used = key.in_use();
     let primary = &part.primary_proof;
+    if !primary.predicate_proofs.is_empty() {
+        used.expect_predicates();
+    }
     let elements = blinded(part)
         .map(|number| used.modulus().element(number))
         .collect::<Result<Vec<Element>, Error>>()

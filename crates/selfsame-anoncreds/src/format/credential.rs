@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use dashu_int::IBig;
+use selfsame_crypto::SecretString;
 use selfsame_crypto::json::Limits;
 use serde::{Deserialize, Serialize};
 
@@ -37,9 +38,9 @@ pub struct Credential {
 }
 
 impl Message for Credential {
+    type Text = SecretString;
     const WHAT: &'static str = "the credential";
     const LIMITS: Limits = LARGE;
-    const SECRET: bool = true;
 
     fn validate(&self) -> Result<(), Error> {
         self.values.validate()?;

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use selfsame_crypto::SecretString;
 use serde::{Deserialize, Serialize};
 
 use super::identifier::{IssuerId, SchemaId};
@@ -76,6 +77,7 @@ impl TryFrom<Written> for CredentialDefinition {
 }
 
 impl Message for CredentialDefinition {
+    type Text = String;
     const WHAT: &'static str = "the credential definition";
 
     fn validate(&self) -> Result<(), Error> {
@@ -127,8 +129,8 @@ pub struct CredentialPrivateKeys {
 }
 
 impl Message for CredentialDefinitionPrivate {
+    type Text = SecretString;
     const WHAT: &'static str = "the private part of the credential definition";
-    const SECRET: bool = true;
 
     fn validate(&self) -> Result<(), Error> {
         Ok(())
@@ -148,6 +150,7 @@ impl fmt::Debug for CredentialPrivateKeys {
 }
 
 impl Message for KeyCorrectnessProof {
+    type Text = String;
     const WHAT: &'static str = "the key correctness proof";
 
     fn validate(&self) -> Result<(), Error> {

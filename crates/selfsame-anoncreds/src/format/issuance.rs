@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use selfsame_crypto::SecretString;
 use serde::{Deserialize, Serialize};
 
 use super::identifier::{CredentialDefinitionId, SchemaId, is_legacy_did, is_uri};
@@ -30,6 +31,7 @@ pub struct CredentialOffer {
 }
 
 impl Message for CredentialOffer {
+    type Text = String;
     const WHAT: &'static str = "the credential offer";
 
     fn validate(&self) -> Result<(), Error> {
@@ -71,6 +73,7 @@ impl CredentialRequest {
 }
 
 impl Message for CredentialRequest {
+    type Text = String;
     const WHAT: &'static str = "the credential request";
 
     fn validate(&self) -> Result<(), Error> {
@@ -129,8 +132,8 @@ pub struct CredentialRequestMetadata {
 }
 
 impl Message for CredentialRequestMetadata {
+    type Text = SecretString;
     const WHAT: &'static str = "the credential request's metadata";
-    const SECRET: bool = true;
 
     fn validate(&self) -> Result<(), Error> {
         check_text(&self.link_secret_name, "the link secret's name")

@@ -1,21 +1,22 @@
 //! What all messages share: strict reading within limits, validation, writing.
 
+use selfsame_crypto::SecretString;
 use selfsame_crypto::json::{self, JsonError, Limits};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use zeroize::Zeroize;
+use zeroize::{Zeroize, Zeroizing};
 
 use crate::Error;
 
 /// A message with the JSON of the published implementations.
 pub trait Message: Serialize + DeserializeOwned {
+    /// What it is written as: [`SecretString`] if it is secret, and then its text is wiped once it is read, too.
+    type Text: Text;
     /// What it is called in errors.
     const WHAT: &'static str;
     /// How much JSON is read for it.
     const LIMITS: Limits = SMALL;
-    /// Whether its text is wiped once it is read.
-    const SECRET: bool = false;
 
     /// What the data model asks of it beyond the types of its members.
     fn validate(&self) -> Result<(), Error>;
@@ -25,7 +26,7 @@ pub trait Message: Serialize + DeserializeOwned {
     fn from_json(bytes: &[u8]) -> Result<Self, Error> {
         let mut value = json::parse(bytes, &Self::LIMITS).map_err(Self::refused)?;
         let message = Self::deserialize(&value);
-        if Self::SECRET {
+        if Self::Text::SECRET {
             wipe(&mut value);
         }
         let message = message.map_err(|error| Error::Malformed {
@@ -37,11 +38,15 @@ pub trait Message: Serialize + DeserializeOwned {
     }
 
     /// Writes it as today's published implementation does; maps are in the order of their keys.
-    fn to_json(&self) -> Result<String, Error> {
-        serde_json::to_string(self).map_err(|_| Error::Malformed {
+    fn to_json(&self) -> Result<Self::Text, Error> {
+        let unwritten = || Error::Malformed {
             what: Self::WHAT,
             why: "it cannot be written as JSON",
-        })
+        };
+        let mut written = Written::default();
+        serde_json::to_writer(&mut written, self).map_err(|_| unwritten())?;
+        let text = String::from_utf8(std::mem::take(&mut *written.0)).map_err(|_| unwritten())?;
+        Ok(text.into())
     }
 
     /// The error for JSON that was not read.
@@ -69,6 +74,52 @@ pub trait Message: Serialize + DeserializeOwned {
             what: Self::WHAT,
             why,
         }
+    }
+}
+
+/// The JSON of a message.
+pub trait Text: From<String> {
+    /// Whether it is wiped when it is dropped.
+    const SECRET: bool;
+
+    /// The JSON itself.
+    fn as_json(&self) -> &str;
+}
+
+impl Text for String {
+    const SECRET: bool = false;
+
+    fn as_json(&self) -> &str {
+        self
+    }
+}
+
+impl Text for SecretString {
+    const SECRET: bool = true;
+
+    fn as_json(&self) -> &str {
+        self.expose()
+    }
+}
+
+/// What is written so far. It is copied as it grows, and every copy is wiped.
+#[derive(Default)]
+struct Written(Zeroizing<Vec<u8>>);
+
+impl std::io::Write for Written {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let length = self.0.len().saturating_add(bytes.len());
+        if length > self.0.capacity() {
+            let mut longer = Zeroizing::new(Vec::with_capacity(length.saturating_mul(2).max(4096)));
+            longer.extend_from_slice(&self.0);
+            self.0 = longer;
+        }
+        self.0.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
     }
 }
 

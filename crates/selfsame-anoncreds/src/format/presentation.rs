@@ -21,6 +21,7 @@ pub struct Presentation {
 }
 
 impl Message for Presentation {
+    type Text = String;
     const WHAT: &'static str = "the presentation";
     const LIMITS: Limits = LARGE;
 

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use selfsame_crypto::SecretString;
 use selfsame_crypto::json::Limits;
 use serde::{Deserialize, Serialize};
 
@@ -90,6 +91,7 @@ impl TryFrom<Written> for RevocationRegistryDefinition {
 }
 
 impl Message for RevocationRegistryDefinition {
+    type Text = String;
     const WHAT: &'static str = "the revocation registry's definition";
 
     fn validate(&self) -> Result<(), Error> {
@@ -119,8 +121,8 @@ pub struct RevocationRegistryPrivate {
 }
 
 impl Message for RevocationRegistryPrivate {
+    type Text = SecretString;
     const WHAT: &'static str = "the private part of the revocation registry";
-    const SECRET: bool = true;
 
     fn validate(&self) -> Result<(), Error> {
         Ok(())
@@ -153,6 +155,7 @@ pub struct RevocationStatusList {
 }
 
 impl Message for RevocationStatusList {
+    type Text = String;
     const WHAT: &'static str = "the revocation status list";
     const LIMITS: Limits = Limits {
         max_bytes: 4 * 1024 * 1024,
@@ -187,6 +190,7 @@ pub struct RevocationState {
 }
 
 impl Message for RevocationState {
+    type Text = SecretString;
     const WHAT: &'static str = "the revocation state";
 
     fn validate(&self) -> Result<(), Error> {
@@ -235,6 +239,7 @@ fn check_ledger_version(ver: &str, what: &'static str) -> Result<(), Error> {
 }
 
 impl Message for LegacyRegistry {
+    type Text = String;
     const WHAT: &'static str = "the ledger's registry entry";
 
     fn validate(&self) -> Result<(), Error> {
@@ -243,6 +248,7 @@ impl Message for LegacyRegistry {
 }
 
 impl Message for LegacyDelta {
+    type Text = String;
     const WHAT: &'static str = "the ledger's registry delta";
     const LIMITS: Limits = Limits {
         max_bytes: 16 * 1024 * 1024,

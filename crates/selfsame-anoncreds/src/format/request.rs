@@ -165,6 +165,7 @@ impl RequestedAttribute {
 }
 
 impl Message for PresentationRequest {
+    type Text = String;
     const WHAT: &'static str = "the presentation request";
     const LIMITS: Limits = SMALL;
 

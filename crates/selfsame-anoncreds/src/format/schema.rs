@@ -63,6 +63,7 @@ impl Schema {
 }
 
 impl Message for Schema {
+    type Text = String;
     const WHAT: &'static str = "the schema";
 
     fn validate(&self) -> Result<(), Error> {

@@ -73,15 +73,13 @@ pub fn create_presentation(
 fn random(request: &PresentationRequest, used: &[&Chosen<'_>], ctx: &Ctx) -> Result<Random, Error> {
     let mut about = Zeroizing::new(request.to_json()?.into_bytes());
     for chosen in used {
-        let credential = Zeroizing::new(chosen.credential.to_json()?);
-        about.extend_from_slice(credential.as_bytes());
+        about.extend_from_slice(chosen.credential.to_json()?.expose().as_bytes());
         for (referent, shown) in &chosen.attributes {
             about.extend(format!("{referent:?} {shown} ").into_bytes());
         }
         about.extend(format!("{:?}", chosen.predicates).into_bytes());
         if let Some(state) = chosen.state {
-            let state = Zeroizing::new(state.to_json()?);
-            about.extend_from_slice(state.as_bytes());
+            about.extend_from_slice(state.to_json()?.expose().as_bytes());
         }
     }
     Ok(seed::random(ctx, "presentation", &[about.as_slice()]))

@@ -71,7 +71,8 @@ fn a_credential_is_issued_and_its_holder_accepts_it() {
             place,
         };
         let credential = world.issuer.create_credential(&issuance, &ctx(3)).unwrap();
-        let again = Credential::from_json(credential.to_json().unwrap().as_bytes()).unwrap();
+        let again =
+            Credential::from_json(credential.to_json().unwrap().expose().as_bytes()).unwrap();
         assert_eq!(again, credential);
         assert_eq!(credential.rev_reg_id.is_some(), place.is_some());
         let mut expected = Expected {

@@ -16,6 +16,7 @@ thread_local! {
 }
 
 /// The counts since the thread began.
+#[cfg(test)]
 pub(crate) fn counts() -> Counts {
     COUNTS.get()
 }

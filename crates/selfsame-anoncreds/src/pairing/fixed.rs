@@ -47,6 +47,11 @@ impl FixedG1 {
         }
     }
 
+    /// Builds the table now.
+    pub(crate) fn prepare(&self) {
+        self.multiples.build(&self.point.0);
+    }
+
     /// The multiple by a public scalar.
     pub(crate) fn mul_public(&self, scalar: &Scalar) -> G1 {
         match self.multiples.table(&self.point.0) {
@@ -63,6 +68,11 @@ impl FixedG2 {
             point: *point,
             multiples: Multiples::default(),
         }
+    }
+
+    /// Builds the table now.
+    pub(crate) fn prepare(&self) {
+        self.multiples.build(&self.point.0);
     }
 
     /// The multiple by a secret scalar, in constant time.
@@ -102,7 +112,11 @@ impl<F: Coordinate> Multiples<F> {
                 return None;
             }
         }
-        Some(self.table.get_or_init(|| Table::new(point)))
+        Some(self.build(point))
+    }
+
+    fn build(&self, point: &Point<F>) -> &Table<F> {
+        self.table.get_or_init(|| Table::new(point))
     }
 }
 

@@ -21,6 +21,7 @@ impl G1 {
     }
 
     /// The point at infinity.
+    #[cfg(test)]
     pub(crate) fn identity() -> Self {
         Self(Point::IDENTITY)
     }
@@ -48,25 +49,7 @@ impl G1 {
 
     /// The multiple by a public scalar.
     pub(crate) fn mul_public(&self, scalar: &Scalar) -> Self {
-        Self::sum_public(&[(*self, scalar)])
-    }
-
-    /// The sum of multiples by secret scalars, in constant time; far cheaper than one by one.
-    pub(crate) fn sum(terms: &[(Self, &Scalar)]) -> Self {
-        let terms: Vec<_> = terms
-            .iter()
-            .map(|(point, scalar)| (point.0, *scalar))
-            .collect();
-        Self(Point::sum(&terms))
-    }
-
-    /// The sum of multiples by public scalars, thousands of them if need be.
-    pub(crate) fn sum_public(terms: &[(Self, &Scalar)]) -> Self {
-        let terms: Vec<_> = terms
-            .iter()
-            .map(|(point, scalar)| (point.0, *scalar))
-            .collect();
-        Self(Point::sum_public(&terms))
+        self.mul(scalar)
     }
 
     /// The same points with z = 1, from one inversion: each is then paired and written without one of its own.

@@ -1,20 +1,18 @@
 //! Owns G2: the points of order n of the twist over F_p². The twist has other points too, so whatever comes from
 //! outside is checked.
 
+use super::Error;
 use super::ate::{MINUS_U, frobenius};
-use super::fp::Fp;
+use super::fp::{FieldOrder, Fp};
 use super::fp2::Fp2;
 use super::group::Point;
+use super::montgomery::{Limbs, Prime, limbs_from_be_bytes, subtract};
 use super::scalar::Scalar;
 use super::wire;
-use super::{Error, affine};
 
 /// A point of G2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct G2(pub(super) Point<Fp2>);
-
-/// The b of the twist: 2/ξ = 1 - i.
-const TWIST_B: Fp2 = Fp2::of(Fp::ONE, Fp::ONE.neg());
 
 const GENERATOR: Point<Fp2> = Point::affine(
     Fp2::new(
@@ -47,7 +45,7 @@ const GENERATOR: Point<Fp2> = Point::affine(
     ),
 );
 
-const NOT_ON_CURVE: Error = Error::Malformed {
+pub(super) const NOT_ON_CURVE: Error = Error::Malformed {
     what: wire::G2,
     why: "it is not on the curve",
 };
@@ -78,6 +76,7 @@ impl G2 {
         Self(self.0.add(&other.0.neg()))
     }
 
+    #[cfg(test)]
     pub(crate) fn neg(&self) -> Self {
         Self(self.0.neg())
     }
@@ -85,42 +84,6 @@ impl G2 {
     /// The multiple by a secret scalar, in constant time.
     pub(crate) fn mul(&self, scalar: &Scalar) -> Self {
         Self(self.0.mul(scalar))
-    }
-
-    /// The multiple by a public scalar.
-    pub(crate) fn mul_public(&self, scalar: &Scalar) -> Self {
-        Self::sum_public(&[(*self, scalar)])
-    }
-
-    /// The sum of multiples by secret scalars, in constant time; far cheaper than one by one.
-    pub(crate) fn sum(terms: &[(Self, &Scalar)]) -> Self {
-        let terms: Vec<_> = terms
-            .iter()
-            .map(|(point, scalar)| (point.0, *scalar))
-            .collect();
-        Self(Point::sum(&terms))
-    }
-
-    /// The sum of multiples by public scalars, thousands of them if need be.
-    pub(crate) fn sum_public(terms: &[(Self, &Scalar)]) -> Self {
-        let terms: Vec<_> = terms
-            .iter()
-            .map(|(point, scalar)| (point.0, *scalar))
-            .collect();
-        Self(Point::sum_public(&terms))
-    }
-
-    /// The sum of tails, as they lie in a tails file. The sum is checked to be a point of the twist and in G2, which is
-    /// all that a witness depends on, and far cheaper than to check each tail.
-    pub(crate) fn sum_of_encoded<'a>(
-        tails: impl IntoIterator<Item = &'a [u8; 128]>,
-    ) -> Result<Self, Error> {
-        let points = tails.into_iter().map(Self::read_coordinates);
-        let sum = affine::sum(points.collect::<Result<Vec<_>, Error>>()?);
-        if !sum.is_on_curve() {
-            return Err(NOT_ON_CURVE);
-        }
-        Self(sum).in_group()
     }
 
     /// x and y, real part first, big-endian, as in a tails file; infinity has x = 0, y = 1.
@@ -132,28 +95,6 @@ impl G2 {
             chunk.copy_from_slice(&number.to_be_bytes());
         }
         bytes
-    }
-
-    /// Reads those bytes: coordinates below p, on the twist, of order n. The point at infinity is refused.
-    pub(crate) fn from_bytes(bytes: &[u8; Self::BYTES]) -> Result<Self, Error> {
-        let (x, y) = Self::read_coordinates(bytes)?;
-        if y.square() != x.square().mul(&x).add(&TWIST_B) {
-            return Err(NOT_ON_CURVE);
-        }
-        Self(Point::affine(x, y)).in_group()
-    }
-
-    /// x and y of a point that may lie anywhere.
-    fn read_coordinates(bytes: &[u8; Self::BYTES]) -> Result<(Fp2, Fp2), Error> {
-        let mut numbers = [Fp::ZERO; 4];
-        for (number, chunk) in numbers.iter_mut().zip(bytes.as_chunks::<32>().0) {
-            *number = Fp::from_be_bytes(chunk).ok_or(wire::refuse(
-                wire::G2,
-                "a coordinate is not below the modulus",
-            ))?;
-        }
-        let [x0, x1, y0, y1] = numbers;
-        Ok((Fp2::of(x0, x1), Fp2::of(y0, y1)))
     }
 
     /// The text of published data: six numbers in Montgomery form, of which ours has z = 1, or 0 for infinity.
@@ -190,7 +131,10 @@ impl G2 {
 
     /// (u + 1)P + ψ(uP) + ψ²(uP) = ψ³(2uP) for the p-th power ψ (Dai, Lin, Zhao and Zhou, 2022; the kernel of the
     /// difference has no part in the cofactor of this twist).
-    fn in_group(self) -> Result<Self, Error> {
+    pub(super) fn in_group(self) -> Result<Self, Error> {
+        if self.is_identity() {
+            return Ok(self);
+        }
         let minus_u = self.0.times_minus_u();
         let first = minus_u.frobenius();
         let second = first.frobenius();
@@ -204,6 +148,27 @@ impl G2 {
     }
 }
 
+/// Both parts of x and of y of a point that may lie anywhere, as its bytes have them; each below p.
+pub(super) fn read_numbers(bytes: &[u8; G2::BYTES]) -> Result<[Limbs; 4], Error> {
+    let mut numbers = [Limbs::default(); 4];
+    for (number, chunk) in numbers.iter_mut().zip(bytes.as_chunks().0) {
+        *number = limbs_from_be_bytes(chunk);
+        let is_below = subtract(number, &FieldOrder::P).1;
+        if !is_below {
+            return Err(wire::refuse(
+                wire::G2,
+                "a coordinate is not below the modulus",
+            ));
+        }
+    }
+    Ok(numbers)
+}
+
+/// x and y of those numbers.
+pub(super) fn coordinates(&[x0, x1, y0, y1]: &[Limbs; 4]) -> [Fp2; 2] {
+    [Fp2::new(x0, x1), Fp2::new(y0, y1)]
+}
+
 impl Point<Fp2> {
     /// The p-th power of a point of the curve, seen from the twist.
     pub(super) fn frobenius(&self) -> Self {
@@ -213,13 +178,8 @@ impl Point<Fp2> {
     }
 
     fn times_minus_u(&self) -> Self {
-        let mut multiple = *self;
-        for i in (0..62).rev() {
-            multiple = multiple.double();
-            if MINUS_U >> i & 1 == 1 {
-                multiple = multiple.add(self);
-            }
-        }
-        multiple
+        const { assert!(MINUS_U == ((1 << 7) + 1) * (1 << 55) + 1) };
+        let multiple = self.doubled(7).add(self);
+        multiple.doubled(55).add(self)
     }
 }

@@ -230,6 +230,29 @@ impl<F: Coordinate> Point<F> {
         }
     }
 
+    /// 2^count times the point, which is not infinity: in Jacobian coordinates, where to double is cheapest (Lange 2009).
+    /// On a curve of odd order no multiple on the way is infinity either.
+    pub(super) fn doubled(&self, count: u32) -> Self {
+        let (mut x, mut y) = (self.x.mul(&self.z), self.y.mul(&self.z.square()));
+        let mut z = self.z;
+        for _ in 0..count {
+            let xx = x.square();
+            let yy = y.square();
+            let yyyy = yy.square();
+            let xyy2 = x.add(&yy).square().sub(&xx).sub(&yyyy).double();
+            let slope = xx.double().add(&xx);
+            z = y.mul(&z).double();
+            x = slope.square().sub(&xyy2.double());
+            y = slope.mul(&xyy2.sub(&x));
+            y = y.sub(&yyyy.double().double().double());
+        }
+        Self {
+            x: x.mul(&z),
+            y,
+            z: z.square().mul(&z),
+        }
+    }
+
     pub(super) fn neg(&self) -> Self {
         Self {
             y: self.y.neg(),

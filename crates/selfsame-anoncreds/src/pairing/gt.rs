@@ -19,6 +19,7 @@ impl Gt {
     /// Bytes of an element where it is hashed.
     pub(crate) const BYTES: usize = 512;
 
+    #[cfg(test)]
     pub(crate) fn one() -> Self {
         Self(Fp12::ONE)
     }
@@ -31,6 +32,7 @@ impl Gt {
         Self(self.0.mul(&other.0))
     }
 
+    #[cfg(test)]
     pub(crate) fn inverse(&self) -> Self {
         Self(self.0.conjugate())
     }

@@ -63,6 +63,7 @@ impl<M: Prime> Residue<M> {
     }
 
     /// The residue of big-endian bytes; none if the number is not below P.
+    #[cfg(test)]
     pub(super) fn from_be_bytes(bytes: &[u8; 32]) -> Option<Self> {
         let number = limbs_from_be_bytes(bytes);
         let canonical = subtract(&number, &M::P).1;
@@ -374,7 +375,7 @@ const fn negative_inverse(p: u64) -> u64 {
     inverse.wrapping_neg()
 }
 
-const fn power_of_two(exponent: u32, p: &Limbs) -> Limbs {
+pub(super) const fn power_of_two(exponent: u32, p: &Limbs) -> Limbs {
     let mut power = [1, 0, 0, 0];
     let mut step = 0;
     while step < exponent {

@@ -28,6 +28,7 @@ pub(crate) struct Scalar(Residue<GroupOrder>);
 
 impl Scalar {
     /// Bytes of a scalar.
+    #[cfg(test)]
     pub(crate) const BYTES: usize = 32;
 
     pub(crate) fn zero() -> Self {
@@ -39,6 +40,7 @@ impl Scalar {
     }
 
     /// The order of the groups.
+    #[cfg(test)]
     pub(crate) fn order() -> UBig {
         let mut bytes = Vec::with_capacity(Self::BYTES);
         for limb in GroupOrder::P {
@@ -70,11 +72,6 @@ impl Scalar {
         Self(sum)
     }
 
-    /// The scalar of 32 big-endian bytes; none if the number is not below the order.
-    pub(crate) fn from_be_bytes(bytes: &[u8; 32]) -> Option<Self> {
-        Residue::from_be_bytes(bytes).map(Self)
-    }
-
     /// 32 big-endian bytes.
     pub(crate) fn to_be_bytes(&self) -> [u8; 32] {
         self.0.to_be_bytes()
@@ -86,6 +83,7 @@ impl Scalar {
     }
 
     /// The integer, where it becomes public; variable time.
+    #[cfg(test)]
     pub(crate) fn reveal(&self) -> UBig {
         UBig::from_be_bytes(&self.to_be_bytes())
     }

@@ -1,13 +1,8 @@
-//! Owns sums of multiples: Straus' method over split scalars in constant time, Pippenger's buckets for many public ones.
+//! Owns sums of multiples: Straus' method over split scalars, in constant time.
 
 use super::group::{Coordinate, Point, look_up};
 use super::scalar::Scalar;
 use super::split::{DIGIT_BITS, MULTIPLES};
-
-/// From how many terms on buckets are cheaper.
-const MANY: usize = 64;
-/// Bits of a scalar that choose a bucket.
-const BUCKET_BITS: usize = 8;
 
 /// A point's multiples and the digits of its scalar.
 struct Term<F: Coordinate> {
@@ -60,36 +55,6 @@ impl<F: Coordinate> Point<F> {
             let highest = parts.next().unwrap_or(Self::IDENTITY);
             let digit = parts.fold(highest, |sum, part| F::endomorphism(&sum).add(&part));
             sum = sum.add(&digit);
-        }
-        sum
-    }
-
-    /// Σ scalar·point; variable time.
-    pub(super) fn sum_public(terms: &[(Self, &Scalar)]) -> Self {
-        if terms.len() < MANY {
-            return Self::sum(terms);
-        }
-        let numbers: Vec<_> = terms
-            .iter()
-            .map(|(_, scalar)| scalar.to_be_bytes())
-            .collect();
-        let mut sum = Self::IDENTITY;
-        for place in 0..Scalar::BYTES {
-            sum = (0..BUCKET_BITS).fold(sum, |sum, _| sum.double());
-            let mut buckets = [Self::IDENTITY; (1 << BUCKET_BITS) - 1];
-            for ((point, _), number) in terms.iter().zip(&numbers) {
-                let byte = number.get(place).copied().unwrap_or(0);
-                let index = usize::from(byte).checked_sub(1);
-                if let Some(bucket) = index.and_then(|index| buckets.get_mut(index)) {
-                    *bucket = bucket.add(point);
-                }
-            }
-            // Bucket i is counted i times: once in each partial sum from above.
-            let mut partial = Self::IDENTITY;
-            for bucket in buckets.iter().rev() {
-                partial = partial.add(bucket);
-                sum = sum.add(&partial);
-            }
         }
         sum
     }

@@ -38,12 +38,6 @@ impl<T: Clone> Kept<T> {
         Ok(thing)
     }
 
-    /// Keeps a thing for this text, in place of another one.
-    pub fn put(&mut self, text: &str, thing: T) {
-        self.0.retain(|known| known.0 != text);
-        self.keep((text, ""), thing);
-    }
-
     fn keep(&mut self, (one, two): (&str, &str), thing: T) {
         if self.0.len() == MOST {
             self.0.remove(0);

@@ -10,11 +10,11 @@ use selfsame_anoncreds::cl::revocation::{Issuance as FirstList, TailsFile};
 use selfsame_anoncreds::cl::{KeyCorrectnessProof, LinkSecret};
 use selfsame_anoncreds::definition::{KeyCache, PreparedDefinition};
 use selfsame_anoncreds::format::{
-    Credential, CredentialDefinitionId, CredentialOffer, CredentialRequest,
+    Credential, CredentialDefinition, CredentialDefinitionId, CredentialOffer, CredentialRequest,
     CredentialRequestMetadata, CredentialValues, Holder, IssuerId, Message, Presentation,
     PresentationRequest, RevocationRegistryDefinition, RevocationRegistryId,
     RevocationRegistryPrivate, RevocationState, RevocationStatusList, Schema, SchemaId,
-    SelfAttested, encode_attribute,
+    SelfAttested, Text as _, encode_attribute,
 };
 use selfsame_anoncreds::holder::{
     Chosen, Expected, NamedSecret, Revocable, create_credential_request, create_link_secret,
@@ -22,7 +22,7 @@ use selfsame_anoncreds::holder::{
 };
 use selfsame_anoncreds::issuer::{
     Issuance, Issuer, ListUpdate, NewDefinition, NewRegistry, Place, Registry,
-    create_credential_definition, create_offer, create_schema, find_safe_primes,
+    create_credential_definition, create_offer, create_schema, find_safe_primes, first_safe_prime,
 };
 use selfsame_anoncreds::verifier::{Evidence, Policy, generate_nonce, verify_presentation};
 use serde_json::{Value, json};
@@ -34,7 +34,8 @@ use crate::party::Party;
 /// Ours, which keeps what a caller would keep: definitions, issuers, schemas, registries, tails.
 #[derive(Default)]
 pub struct Ours {
-    definitions: Kept<Rc<PreparedDefinition>>,
+    definitions: Kept<Rc<CredentialDefinition>>,
+    keys: KeyCache,
     issuers: Kept<Rc<Issuer>>,
     schemas: Kept<Rc<Schema>>,
     registries: Kept<Rc<RevocationRegistryDefinition>>,
@@ -49,39 +50,43 @@ impl Ours {
         Self::default()
     }
 
-    /// The memory of ten definitions in one cache, all tables built: those known here, under ten names by turns.
+    /// Ten definitions in one cache, all tables built: those known here, under ten names by turns.
     #[allow(dead_code, reason = "the bench asks, the tests do not")]
-    pub fn bytes_of_ten(&self) -> Result<usize, Error> {
+    pub fn ten_definitions(&self) -> Result<KeyCache, Error> {
         let mut cache = KeyCache::default();
         let known: Vec<_> = self.definitions.all().collect();
         for (number, known) in (0..10).zip(known.iter().cycle()) {
             let id = CredentialDefinitionId::new(format!("did:example:issuer/cred-def/{number}"))?;
-            cache.definition(&id, known.definition())?.key().prepare();
+            cache.definition(&id, known)?.prepare();
         }
         assert_eq!(cache.len(), 10, "the cache has room for all ten");
-        Ok(cache.bytes())
+        Ok(cache)
     }
 
-    fn definition(&mut self, text: &Value) -> Result<Rc<PreparedDefinition>, String> {
-        self.definitions.get(read(text)?, |text| {
-            let definition = Message::from_json(text.as_bytes())?;
-            Ok(Rc::new(PreparedDefinition::new(definition)?))
-        })
+    fn definition(
+        &mut self,
+        id: &CredentialDefinitionId,
+        text: &Value,
+    ) -> Result<PreparedDefinition, String> {
+        let definition = self.definitions.get(read(text)?, |text| {
+            Ok(Rc::new(Message::from_json(text.as_bytes())?))
+        })?;
+        self.keys.definition(id, &definition).map_err(self::text)
     }
 
-    fn issuer(&mut self, arguments: &Value) -> Result<Rc<Issuer>, String> {
+    /// Whoever issues and verifies has one set of tables for both.
+    fn issuer(
+        &mut self,
+        id: &CredentialDefinitionId,
+        arguments: &Value,
+    ) -> Result<Rc<Issuer>, String> {
+        let prepared = self.definition(id, &arguments["cred_def"])?;
         let cred_def = read(&arguments["cred_def"])?;
         let private = read(&arguments["cred_def_private"])?;
-        let definitions = &mut self.definitions;
-        self.issuers
-            .get_both((cred_def, private), |cred_def, private| {
-                let definition = Message::from_json(cred_def.as_bytes())?;
-                let private = Message::from_json(private.as_bytes())?;
-                let issuer = Issuer::new(definition, &private)?;
-                // Whoever issues and verifies has one set of tables for both.
-                definitions.put(cred_def, Rc::new(issuer.prepared().clone()));
-                Ok(Rc::new(issuer))
-            })
+        self.issuers.get_both((cred_def, private), |_, private| {
+            let private = Message::from_json(private.as_bytes())?;
+            Ok(Rc::new(Issuer::of(prepared, &private)?))
+        })
     }
 
     fn schema_of(&mut self, text: &Value) -> Result<Rc<Schema>, String> {
@@ -162,22 +167,23 @@ impl Ours {
             (None, Some(did)) => Holder::Did(did),
             _ => return Err("either entropy or a DID".to_owned()),
         };
-        let definition = self.definition(&a["cred_def"])?;
+        let offer: CredentialOffer = message(&a["offer"])?;
+        let definition = self.definition(&offer.cred_def_id, &a["cred_def"])?;
         let secret = link_secret(a)?;
         let named = NamedSecret {
             secret: &secret,
             name: read(&a["link_secret_id"])?,
         };
-        let offer: CredentialOffer = message(&a["offer"])?;
         let made = create_credential_request(holder, named, (&definition, &offer), &ctx());
         let (request, metadata) = made.map_err(text)?;
         Ok(json!([write(&request)?, write(&metadata)?]))
     }
 
     fn registry(&mut self, a: &Value) -> Answer {
-        let issuer = self.issuer(a)?;
+        let cred_def_id = CredentialDefinitionId::new(read(&a["cred_def_id"])?).map_err(text)?;
+        let issuer = self.issuer(&cred_def_id, a)?;
         let new = NewRegistry {
-            cred_def_id: &CredentialDefinitionId::new(read(&a["cred_def_id"])?).map_err(text)?,
+            cred_def_id: &cred_def_id,
             tag: read(&a["tag"])?,
             size: place(&a["size"])?,
             tails_location: "not yet known",
@@ -199,8 +205,8 @@ impl Ours {
     }
 
     fn status_list(&mut self, a: &Value) -> Answer {
-        let issuer = self.issuer(a)?;
         let definition = self.registry_of(&a["registry"])?;
+        let issuer = self.issuer(&definition.cred_def_id, a)?;
         let private: RevocationRegistryPrivate = message(&a["registry_private"])?;
         let registry = Registry {
             definition: &definition,
@@ -220,8 +226,8 @@ impl Ours {
     }
 
     fn update_status_list(&mut self, a: &Value) -> Answer {
-        let issuer = self.issuer(a)?;
         let definition = self.registry_of(&a["registry"])?;
+        let issuer = self.issuer(&definition.cred_def_id, a)?;
         let private: RevocationRegistryPrivate = message(&a["registry_private"])?;
         let registry = Registry {
             definition: &definition,
@@ -241,8 +247,8 @@ impl Ours {
     }
 
     fn issue(&mut self, a: &Value) -> Answer {
-        let issuer = self.issuer(a)?;
         let offer: CredentialOffer = message(&a["offer"])?;
+        let issuer = self.issuer(&offer.cred_def_id, a)?;
         let request: CredentialRequest = message(&a["request"])?;
         let raw = a["values"].as_object().ok_or("values are missing")?;
         let values = CredentialValues::of(
@@ -283,7 +289,7 @@ impl Ours {
         let expected = Expected {
             metadata: &metadata,
             link_secret: &link_secret(a)?,
-            definition: &*self.definition(&a["cred_def"])?,
+            definition: &self.definition(&credential.cred_def_id, &a["cred_def"])?,
             registry: registry.as_deref(),
         };
         write(&process_credential(&credential, &expected).map_err(text)?)
@@ -291,7 +297,7 @@ impl Ours {
 
     fn state(&mut self, a: &Value) -> Answer {
         let credential: Credential = message(&a["credential"])?;
-        let definition = self.definition(&a["cred_def"])?;
+        let definition = self.definition(&credential.cred_def_id, &a["cred_def"])?;
         let registry = self.registry_of(&a["registry"])?;
         let tails = self.tails(read(&a["tails"])?, &registry)?;
         let of = Revocable {
@@ -315,7 +321,8 @@ impl Ours {
             let credential: Credential = message(&choice["credential"])?;
             let state: Option<RevocationState> = some(&choice["state"]).map(message).transpose()?;
             let text = &a["cred_defs"][credential.cred_def_id.as_str()];
-            cards.push((credential, state, self.definition(text)?, choice));
+            let definition = self.definition(&credential.cred_def_id, text)?;
+            cards.push((credential, state, definition, choice));
         }
         let chosen: Vec<Chosen<'_>> = cards
             .iter()
@@ -354,10 +361,9 @@ impl Ours {
             );
         }
         for (id, text) in a["cred_defs"].as_object().into_iter().flatten() {
-            definitions.insert(
-                CredentialDefinitionId::new(id).map_err(self::text)?,
-                self.definition(text)?,
-            );
+            let id = CredentialDefinitionId::new(id).map_err(self::text)?;
+            let definition = self.definition(&id, text)?;
+            definitions.insert(id, definition);
         }
         for (id, text) in a["registries"].as_object().into_iter().flatten() {
             registries.insert(
@@ -376,7 +382,7 @@ impl Ours {
                 .collect(),
             definitions: definitions
                 .iter()
-                .map(|(id, definition)| (id.clone(), &**definition))
+                .map(|(id, definition)| (id.clone(), definition))
                 .collect(),
             registries: registries
                 .iter()
@@ -389,6 +395,21 @@ impl Ours {
             None => Ok(json!(true)),
             Some(rule) => Err(format!("{}: {}", rule.name, rule.detail)),
         }
+    }
+
+    fn safe_prime_from(&mut self, a: &Value) -> Answer {
+        let digits = read(&a["start"])?;
+        let whole = format!("{}{digits}", if digits.len() % 2 == 1 { "0" } else { "" });
+        let byte = |pair: &[u8]| {
+            let pair = std::str::from_utf8(pair).ok()?;
+            u8::from_str_radix(pair, 16).ok()
+        };
+        let start: Option<Vec<u8>> = whole.as_bytes().chunks(2).map(byte).collect();
+        let found = first_safe_prime(&start.ok_or("it is not hexadecimal")?);
+        Ok(found.map_or(Value::Null, |prime| {
+            let digits: String = prime.iter().map(|byte| format!("{byte:02x}")).collect();
+            json!(digits.trim_start_matches('0'))
+        }))
     }
 
     fn encode(&mut self, a: &Value) -> Answer {
@@ -424,6 +445,7 @@ impl Party for Ours {
             "state" => self.state(arguments),
             "present" => self.present(arguments),
             "verify" => self.verify(arguments),
+            "safe_prime_from" => self.safe_prime_from(arguments),
             "encode" => self.encode(arguments),
             _ => panic!("there is no call {call}"),
         }
@@ -456,7 +478,8 @@ fn message<M: Message>(json: &Value) -> Result<M, String> {
 }
 
 fn write<M: Message>(message: &M) -> Answer {
-    message.to_json().map(Value::String).map_err(text)
+    let written = message.to_json().map_err(text)?;
+    Ok(Value::String(written.as_json().to_owned()))
 }
 
 fn link_secret(a: &Value) -> Result<LinkSecret, String> {

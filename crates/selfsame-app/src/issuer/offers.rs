@@ -15,7 +15,7 @@ use crate::view::issuer::{NewOffer, Offer};
 use crate::view::{Listing, Paging};
 
 /// The kind of the records that hold offers.
-pub(super) const OFFER: &str = "offer";
+pub(crate) const OFFER: &str = "offer";
 const USES_MAX: u32 = 100_000;
 const LIFETIME_MAX: u64 = 90 * 24 * 3600;
 /// An offer stays in the list for so long after its end.

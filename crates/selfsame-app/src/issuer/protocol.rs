@@ -1,7 +1,7 @@
 //! The endpoints that wallets speak to: token, nonce, credential (OpenID4VCI 1.0 §6 to §8).
 
 use selfsame_credential::evidence::Step;
-use selfsame_credential::{ClaimPath, Format};
+use selfsame_credential::{ClaimPath, Format, single_use};
 use selfsame_crypto::{SecretString, encoding};
 use selfsame_oauth::{Code, TokenRequest, TokenResponse};
 use selfsame_openid4vc::error::CredentialCode;
@@ -23,7 +23,7 @@ use crate::events::EventKind;
 use crate::gather::Freshness;
 use crate::view::issuer::Template;
 
-const GRANT: &str = "grant";
+pub(crate) const GRANT: &str = "grant";
 const NONCE: &str = "nonce";
 /// A step that lost a race is taken again on what won; more races than this are no accident.
 const RACES_MAX: usize = 4;
@@ -132,13 +132,11 @@ impl Issuer {
         let id = encoding::base64url_encode(&token::token_hash(&SecretString::from(
             access_token.to_owned(),
         )));
-        let record = self
-            .shared
-            .store
-            .read(&tenant(), GRANT, &id)
+        let (mut grant, version) = self
+            .grants_at_hand
+            .find(&self.shared.store, (&tenant(), GRANT, &id))
             .await?
             .ok_or_else(invalid_token)?;
-        let mut grant = self.grants_at_hand.read(&record)?;
         let template = crate::templates::find(&grant.subject.template)?;
         let format: Format = grant.subject.format.parse().map_err(Error::internal)?;
         // Places are taken once, however often the step is run again, and none to give an answer a second time.
@@ -167,7 +165,7 @@ impl Issuer {
             })
             .await?;
         grant.state = state;
-        let batch = Batch::new(tenant()).update(GRANT, &record, encode(&grant)?);
+        let batch = Batch::new(tenant()).update_version(GRANT, (&id, version), encode(&grant)?);
         let outcome = self.outcome(effects, (&grant.subject, &content, places), batch)?;
         if outcome.issued.is_empty() {
             // The answer that was given before.
@@ -242,17 +240,28 @@ impl Issuer {
         places: &[Place],
     ) -> Result<credential::Content> {
         let Signatory { issuer, signer } = signatory(&self.shared, &self.identity, format);
-        let disclosable: Vec<ClaimPath> = template
+        let mut disclosable: Vec<ClaimPath> = template
             .claims
             .iter()
             .map(metadata::disclosable)
             .collect::<Result<Vec<_>>>()?
             .concat();
-        let now = self.shared.clock.now();
+        let ctx = self.shared.clock.ctx();
+        let now = ctx.now();
+        let mut claims = subject.claims.clone();
+        // The handle must be hidden until it is used, and the registry found by the issuer's name.
+        if template.single_use && format == Format::SdJwtVc && issuer.starts_with("did:selfsame:") {
+            let kind = metadata::vct(&self.shared.config, template);
+            // All copies of a batch are the same thing for one use, so they have one handle.
+            let handle = ctx.random::<32>("single_use/handle");
+            let own = single_use::claims(&kind, &handle);
+            claims.extend(own.map(|(name, value)| (name.to_owned(), value)));
+            disclosable.push(ClaimPath::of_names([single_use::HANDLE]).map_err(Error::internal)?);
+        }
         Ok(credential::Content {
             issuer,
             signer,
-            claims: subject.claims.clone(),
+            claims,
             disclosable,
             decoys: 2,
             contexts: match format {

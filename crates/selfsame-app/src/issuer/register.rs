@@ -1,9 +1,11 @@
 //! The register of what was issued, and its withdrawal.
 
+use selfsame_credential::single_use::{self, Reference};
 use selfsame_crypto::time::UnixTime;
 use selfsame_openid4vc::issuer::credential;
 use selfsame_store::{Batch, Put, StoreError, Tag};
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
 
 use super::lists::Place;
 use super::offers::{listing, page};
@@ -30,6 +32,9 @@ pub(super) struct IssuedRecord {
     expires: UnixTime,
     pub place: Place,
     pub status: CredentialStatus,
+    /// What the handle of a credential for one use is registered under. The handle itself is the holder's.
+    #[serde(default)]
+    use_digest: Option<[u8; 32]>,
 }
 
 impl IssuedRecord {
@@ -61,6 +66,7 @@ impl Issuer {
             expires: content.expires.unwrap_or(now),
             place: place.clone(),
             status: CredentialStatus::Valid,
+            use_digest: use_digest(&content.claims),
         };
         let id = selfsame_crypto::encoding::base64url_encode(&ctx.random::<16>("issued/id"));
         let put = Put::new(ISSUED, id, encode(&record)?);
@@ -90,9 +96,27 @@ impl Issuer {
                     .await?
             }
         };
-        listing(&records, paging, |record| {
-            Ok(self.issued_view(&record.id, &decode(&record.value)?))
+        let mut listed = listing(&records, paging, |record| {
+            let issued: IssuedRecord = decode(&record.value)?;
+            Ok((self.issued_view(&record.id, &issued), issued.use_digest))
+        })?;
+        self.look_up_uses(&mut listed.items).await;
+        Ok(Listing {
+            items: listed.items.into_iter().map(|(shown, _)| shown).collect(),
+            next: listed.next,
         })
+    }
+
+    /// Puts in who has used what up, as far as the registry says so.
+    async fn look_up_uses(&self, shown: &mut [(IssuedCredential, Option<[u8; 32]>)]) {
+        let issuer = self.identity.did();
+        let digests = shown.iter().filter_map(|(_, digest)| *digest);
+        let places = digests.map(|digest| (issuer.clone(), digest));
+        let seen = self.shared.uses_seen(places.collect()).await;
+        for (shown, digest) in shown {
+            let place = digest.map(|digest| (issuer.clone(), digest));
+            shown.used = place.and_then(|place| seen.get(&place).cloned());
+        }
     }
 
     /// One issued credential.
@@ -108,7 +132,10 @@ impl Issuer {
             .ok_or_else(unknown)?;
         let issued: IssuedRecord = decode(&record.value)?;
         self.lists.is_published(issued.place.list).await?;
-        Ok(self.issued_view(id, &issued))
+        let mut shown = [(self.issued_view(id, &issued), issued.use_digest)];
+        self.look_up_uses(&mut shown).await;
+        let [(shown, _)] = shown;
+        Ok(shown)
     }
 
     /// Withdraws a credential, for good or for now, or takes a suspension back. Done when it is durable; the
@@ -169,8 +196,16 @@ impl Issuer {
             status_list: self.lists.uri(record.place.list, super::lists::Face::Token),
             status_index: record.place.index,
             label: record.label.clone(),
+            used: None,
         }
     }
+}
+
+fn use_digest(claims: &Map<String, Value>) -> Option<[u8; 32]> {
+    let claim = claims.get(single_use::CLAIM)?;
+    let payload = json!({ single_use::CLAIM: claim });
+    let reference = Reference::in_payload(&payload).ok().flatten()?;
+    Some(reference.digest)
 }
 
 fn unknown() -> Error {

@@ -1,17 +1,20 @@
 //! The embedded registry: one process orders the transactions, and signs where the log stands.
 
+mod handing_over;
 mod sequencer;
 mod times;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
+use selfsame_crypto::time::UnixTime;
 use selfsame_crypto::{KeyHandle, KeyType};
 use selfsame_did::{Did, Options, Resolution};
 use selfsame_proof::checkpoint::{Checkpoint, Standing};
 use selfsame_proof::note::VerifierKey;
 use selfsame_proof::read::Bundle;
 use selfsame_proof::validators::{Validator, ValidatorSet};
+use selfsame_registry::network::{Member, Role};
 use selfsame_registry::{Genesis, Head, Machine, Receipt, Rules, Transaction};
 use selfsame_store::ledger::LedgerStore;
 use selfsame_store::{Batch, Expect, Put, Store, StoreError, TenantId};
@@ -21,7 +24,7 @@ use super::{Registry, checkpoint_verifier, log_origin};
 use crate::clock::Clock;
 use crate::error::{Error, ErrorKind, Result};
 use crate::keys::Keys;
-use crate::view::registry::{RegistryEntry, RegistryStatus};
+use crate::view::registry::{RegistryDelegation, RegistryEntry, RegistryStatus, RegistryUse};
 use sequencer::{Queue, Sequencer};
 use times::Times;
 
@@ -78,6 +81,7 @@ pub struct Embedded {
     ledger: Ledger,
     queue: Queue,
     signer: Signer,
+    clock: Clock,
 }
 
 impl Embedded {
@@ -98,6 +102,7 @@ impl Embedded {
             times: times.clone(),
         };
         let ledger = Ledger::open(setup.ledger, Arc::new(Machine::new(genesis)))?;
+        handing_over::is_still_here(&ledger, &signer.key)?;
         let head = ledger.head()?;
         tracing::info!(network = %ledger.machine().network(), height = head.height, size = head.log.size(), "registry opened");
         let queue = Sequencer::start(ledger.clone(), head, (times, setup.waiting_max));
@@ -105,6 +110,7 @@ impl Embedded {
             ledger,
             queue,
             signer,
+            clock: setup.clock,
         })
     }
 }
@@ -163,6 +169,19 @@ impl Registry for Embedded {
 
     async fn history(&self, did: &Did) -> Result<Vec<RegistryEntry>> {
         self.ledger.history(did)
+    }
+
+    async fn used(
+        &self,
+        issuer: &Did,
+        digest: &[u8; 32],
+    ) -> Result<(Option<RegistryUse>, UnixTime)> {
+        let now = self.clock.now();
+        Ok((self.ledger.used(issuer, digest)?, now))
+    }
+
+    async fn delegation(&self, issuer: &Did, name: &str) -> Result<Option<RegistryDelegation>> {
+        self.ledger.delegation(issuer, name)
     }
 }
 
@@ -247,7 +266,14 @@ async fn genesis(setup: &Setup) -> Result<(Genesis, KeyHandle)> {
         consensus: None,
     }])
     .map_err(Error::internal)?;
+    // The operator governs the network: his key is kept beside the checkpoints', and is another.
+    let (trustee, _, batch) = setup.keys.create(&tenant, KeyType::Ed25519, batch)?;
+    let trustee = Member {
+        key: trustee.public().clone(),
+        role: Role::Trustee,
+    };
     let genesis = Genesis::new(&setup.name, setup.clock.now(), validators, setup.rules)
+        .and_then(|genesis| genesis.with_members(vec![trustee]))
         .map_err(|malformed| Error::bad_request(format!("[registry] name: {malformed}")))?;
     let batch = batch.put(Put::new(GENESIS, "own", genesis.to_bytes()));
     match setup.store.commit(batch).await {
@@ -259,7 +285,7 @@ async fn genesis(setup: &Setup) -> Result<(Genesis, KeyHandle)> {
     }
 }
 
-/// Whose the checkpoint's key is.
-fn tenant() -> Result<TenantId> {
+/// Whose the keys of checkpoints and of the trustee are.
+pub(crate) fn tenant() -> Result<TenantId> {
     TenantId::parse("registry").map_err(Error::internal)
 }

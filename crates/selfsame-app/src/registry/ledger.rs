@@ -15,9 +15,9 @@ use selfsame_store::StoreError;
 use selfsame_store::ledger::{Block, Entry, KEPT_HEIGHTS, LedgerStore, Placed, TreeChanges};
 
 use super::known::Known;
-use super::{ENTRIES_MAX, describe};
+use super::{ENTRIES_MAX, describe, uses};
 use crate::error::{Error, Result};
-use crate::view::registry::RegistryEntry;
+use crate::view::registry::{RegistryDelegation, RegistryEntry, RegistryUse};
 
 /// Where the ledger says whose it is; no key of the machine's state begins like this.
 const OWNER: &[u8] = b"genesis";
@@ -61,6 +61,10 @@ impl Ledger {
     #[must_use]
     pub fn machine(&self) -> &Arc<Machine> {
         &self.machine
+    }
+
+    pub(super) fn store(&self) -> &dyn LedgerStore {
+        &*self.store
     }
 
     /// What the network began with.
@@ -156,11 +160,16 @@ impl Ledger {
         heights.dedup();
         let mut handovers = Vec::with_capacity(heights.len());
         for height in heights {
-            if let Some(bytes) = self.store.get(&handover_key(height))? {
-                handovers.push(Handover::from_cbor(&bytes).map_err(Error::internal)?);
-            }
+            handovers.extend(self.handover(height)?);
         }
         Ok(handovers)
+    }
+
+    /// What hands readers over to the validators that the block of that height made, if it made any.
+    pub(super) fn handover(&self, height: u64) -> Result<Option<Handover>> {
+        let bytes = self.store.get(&handover_key(height))?;
+        let handover = bytes.map(|bytes| Handover::from_cbor(&bytes));
+        handover.transpose().map_err(Error::internal)
     }
 
     /// The receipt of a logged transaction.
@@ -284,6 +293,22 @@ impl Ledger {
             return Err(Error::not_found("the registry knows no such DID"));
         }
         self.described(receipts.iter().map(|receipt| receipt.seq_no))
+    }
+
+    /// What became of an issuer's credential for one use; none while nothing did.
+    ///
+    /// # Errors
+    /// `Internal` if the store fails.
+    pub fn used(&self, issuer: &Did, digest: &[u8; 32]) -> Result<Option<RegistryUse>> {
+        uses::used(&self.machine, self, (issuer, digest))
+    }
+
+    /// A delegation of an issuer, also once it has ended.
+    ///
+    /// # Errors
+    /// `Internal` if the store fails.
+    pub fn delegation(&self, issuer: &Did, name: &str) -> Result<Option<RegistryDelegation>> {
+        uses::delegation(&self.machine, self, (issuer, name))
     }
 
     fn described(&self, seq_nos: impl IntoIterator<Item = u64>) -> Result<Vec<RegistryEntry>> {

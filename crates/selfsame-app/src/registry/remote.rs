@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use selfsame_crypto::SecretString;
 use selfsame_crypto::encoding::base64url_encode;
 use selfsame_crypto::json::{self, Limits};
+use selfsame_crypto::time::UnixTime;
 use selfsame_did::{Did, Options, Resolution, ResolutionError};
 use selfsame_net::{Authorization, Body, Call, Method, Net, NetError, Request, Response};
 use selfsame_proof::checkpoint::Checkpoint;
@@ -17,10 +18,10 @@ use serde::de::DeserializeOwned;
 use tokio::sync::OnceCell;
 use url::Url;
 
-use super::{ENTRIES_MAX, Registry, checkpoint_verifier, log_origin};
+use super::{ENTRIES_MAX, Registry, checkpoint_verifier, log_origin, uses};
 use crate::clock::Clock;
 use crate::error::{Error, ErrorKind, Result};
-use crate::view::registry::{RegistryEntry, RegistryStatus};
+use crate::view::registry::{RegistryDelegation, RegistryEntry, RegistryStatus, RegistryUse};
 use known::Known;
 
 /// The code of a transaction that could not be read; the others are the machine's.
@@ -190,6 +191,27 @@ impl Registry for Remote {
         url.query_pairs_mut().append_pair("did", did.as_str());
         let entries: Entries = self.get_json(&url).await?;
         Ok(entries.items)
+    }
+
+    async fn used(
+        &self,
+        issuer: &Did,
+        digest: &[u8; 32],
+    ) -> Result<(Option<RegistryUse>, UnixTime)> {
+        let known = self.known().await?;
+        let read = known.read_now(self, |machine, state| {
+            uses::used(machine, state, (issuer, digest))
+        });
+        let (used, as_of) = read.await?;
+        Ok((used?, as_of))
+    }
+
+    async fn delegation(&self, issuer: &Did, name: &str) -> Result<Option<RegistryDelegation>> {
+        let known = self.known().await?;
+        let read = known.read_now(self, |machine, state| {
+            uses::delegation(machine, state, (issuer, name))
+        });
+        read.await?.0
     }
 }
 

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use selfsame_credential::Format;
 use selfsame_credential::dcql::Query;
+use selfsame_credential::single_use::HANDLE;
 use selfsame_crypto::{encoding, hash};
 use selfsame_openid4vc::verifier::State;
 use selfsame_openid4vc::verifier::request::{self, NewRequest as Draft};
@@ -17,7 +18,8 @@ use crate::accounts::{decode, encode};
 use crate::error::{Error, Result};
 use crate::events::{Event, EventKind};
 use crate::issuer::{listing, page};
-use crate::view::verifier::{NewRequest, RequestState, VerificationRequest, VerificationStatus};
+use crate::view::issuer::Template;
+use crate::view::verifier::{NewRequest, VerificationRequest, VerificationStatus};
 use crate::view::{Listing, Paging};
 
 /// A verdict can be read for so long.
@@ -30,6 +32,7 @@ impl Verifier {
     /// `BadRequest` if it asks for what cannot be asked.
     pub async fn create_request(&self, new: &NewRequest) -> Result<VerificationRequest> {
         let (query, title) = self.query(new)?;
+        let spender = self.spender_of(new, &query).await?;
         let ctx = self.shared.clock.ctx();
         let id = encoding::base64url_encode(&ctx.random::<16>("request/id"));
         let url = |path: String| {
@@ -75,6 +78,8 @@ impl Verifier {
             browser: browser
                 .as_ref()
                 .map(|secret| hash::sha256(secret.as_bytes())),
+            spender,
+            spending: None,
         };
         let put =
             Put::new(VERIFICATION, &id, encode(&record)?).expires(ctx.now().plus(KEPT_SECONDS));
@@ -95,8 +100,10 @@ impl Verifier {
     /// # Errors
     /// `NotFound`.
     pub async fn request(&self, id: &str) -> Result<VerificationStatus> {
-        let (record, _) = self.record(id).await?;
-        Ok(self.view(id, &record))
+        let (record, version) = self.record(id).await?;
+        let status = self.view(id, &record);
+        self.at_hand.keep(version, record);
+        Ok(status)
     }
 
     /// The requests, newest first.
@@ -124,7 +131,7 @@ impl Verifier {
         tokio::pin!(patience);
         loop {
             let status = self.request(id).await?;
-            if !matches!(status.state, RequestState::Created | RequestState::Fetched) {
+            if status.state.is_over() {
                 return Ok(status);
             }
             loop {
@@ -173,7 +180,7 @@ impl Verifier {
                 let claims = new.claims.as_ref().unwrap_or(&template.request.claims);
                 if let Some(unknown) = claims
                     .iter()
-                    .find(|path| !template.claims.iter().any(|field| field.path == **path))
+                    .find(|path| !may_be_asked(template, format, path))
                 {
                     return Err(Error::bad_request(format!(
                         "`{}` is no claim of `{}`",
@@ -181,7 +188,16 @@ impl Verifier {
                         template.id
                     )));
                 }
-                let query = self.template_query(template, format, claims)?;
+                let mut claims = claims.clone();
+                let handle = vec![HANDLE.to_owned()];
+                if new.spend && !claims.contains(&handle) {
+                    if !may_be_asked(template, format, &handle) {
+                        return Err(Error::bad_request("what is asked for has no single use")
+                            .with_hint("an SD-JWT VC of a template with `single_use` has"));
+                    }
+                    claims.push(handle);
+                }
+                let query = self.template_query(template, format, &claims)?;
                 let title = new
                     .purpose
                     .clone()
@@ -194,7 +210,7 @@ impl Verifier {
 
     fn template_query(
         &self,
-        template: &crate::view::issuer::Template,
+        template: &Template,
         format: Format,
         claims: &[Vec<String>],
     ) -> Result<Value> {
@@ -242,6 +258,12 @@ impl Verifier {
             ),
         }
     }
+}
+
+/// Whether a credential of this template has such a claim.
+fn may_be_asked(template: &Template, format: Format, path: &[String]) -> bool {
+    let has_handle = template.single_use && format == Format::SdJwtVc;
+    template.claims.iter().any(|field| field.path == path) || (has_handle && path == [HANDLE])
 }
 
 /// What this verifier can check.

@@ -6,7 +6,7 @@ use selfsame_credential::verify::{Examination, Presented};
 use selfsame_openid4vc::verifier::{self, Input, State};
 use selfsame_store::Batch;
 
-use super::{VERIFICATION, Verifier, tenant};
+use super::{Spending, VERIFICATION, Verifier, tenant};
 use crate::accounts::encode;
 use crate::error::{Error, ErrorKind, Result};
 use crate::events::EventKind;
@@ -19,11 +19,17 @@ impl Verifier {
     /// # Errors
     /// `NotFound`; `Conflict` if there is no answer yet.
     pub async fn recheck(&self, id: &str) -> Result<VerificationStatus> {
-        let (mut kept, record) = self.record(id).await?;
+        let (mut kept, version) = self.record(id).await?;
         if !matches!(kept.state, State::Answered(_)) {
             return Err(Error::new(
                 ErrorKind::Conflict,
                 "there is no answer to judge yet",
+            ));
+        }
+        if kept.spending.as_ref().is_some_and(Spending::is_pending) {
+            return Err(Error::new(
+                ErrorKind::Conflict,
+                "the registry has not answered yet",
             ));
         }
         let policy = self.policy(0);
@@ -36,7 +42,8 @@ impl Verifier {
             })
             .await?;
         kept.state = state;
-        let batch = Batch::new(tenant()).update(VERIFICATION, &record, encode(&kept)?);
+        let batch =
+            Batch::new(tenant()).update_version(VERIFICATION, (id, version), encode(&kept)?);
         self.shared.store.commit(batch).await?;
         self.shared.events.tell(EventKind::Verification, id);
         Ok(self.view(id, &kept))

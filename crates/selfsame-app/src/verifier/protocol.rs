@@ -22,7 +22,7 @@ impl Verifier {
     /// # Errors
     /// `NotFound`, or `Gone` once it is answered or its time is over.
     pub async fn request_object(&self, id: &str, posted: Option<&[u8]>) -> Result<String> {
-        let (mut kept, record) = self.record(id).await?;
+        let (kept, version) = self.record(id).await?;
         let wallet_nonce = posted.map(request::wallet_nonce).transpose()?.flatten();
         let signer = self.signer(&kept.state);
         let input = Input::Fetch {
@@ -31,24 +31,15 @@ impl Verifier {
         };
         let ctx = self.shared.clock.ctx();
         let freshness = Freshness { max_status_age: 0 };
-        let (state, effects) = self
+        let (_, effects) = self
             .shared
             .run(&tenant(), freshness, |evidence| {
                 verifier::step(&kept.state, input, evidence, &ctx)
             })
             .await?;
-        let first = matches!(kept.state, State::Created(_));
-        kept.state = state;
-        if first {
-            let batch = Batch::new(tenant())
-                .update(VERIFICATION, &record, encode(&kept)?)
-                .deferred();
-            match self.shared.store.commit(batch).await {
-                Ok(committed) => self.at_hand.hold(&committed, kept),
-                // Another wallet fetched it at the same time; both may answer, and the first one counts.
-                Err(StoreError::Conflict { .. }) => {}
-                Err(other) => return Err(other.into()),
-            }
+        // Every wallet that has the link may fetch it, and the first answer counts.
+        self.at_hand.keep(version, kept);
+        if self.was_fetched(id) {
             self.shared.events.tell(EventKind::Verification, id);
         }
         effects
@@ -80,7 +71,7 @@ impl Verifier {
     /// Judges a response and keeps it; nothing if the request has changed meanwhile: whether it can still be answered
     /// is seen when it is read again.
     async fn take(&self, id: &str, response: &AuthorizationResponse) -> Result<Option<Receipt>> {
-        let (mut kept, record) = self.record(id).await?;
+        let (mut kept, version) = self.record(id).await?;
         let max_status_age = self.max_status_age(&kept);
         let policy = self.policy(max_status_age);
         let input = Input::Response {
@@ -96,7 +87,13 @@ impl Verifier {
             })
             .await?;
         kept.state = state;
-        let batch = Batch::new(tenant()).update(VERIFICATION, &record, encode(&kept)?);
+        let entry = self.spend_if_asked(id, &mut kept).await?;
+        let batch =
+            Batch::new(tenant()).update_version(VERIFICATION, (id, version), encode(&kept)?);
+        let batch = match entry {
+            Some(entry) => batch.enqueue(entry),
+            None => batch,
+        };
         let committed = match self.shared.store.commit(batch).await {
             Ok(committed) => committed,
             Err(StoreError::Conflict { .. }) => return Ok(None),
@@ -112,6 +109,7 @@ impl Verifier {
         }
         self.at_hand.hold(&committed, kept);
         self.shared.events.tell(EventKind::Verification, id);
+        self.carry_out_here(&committed).await;
         let receipt = effects.into_iter().find_map(|effect| match effect {
             Effect::Receipt(receipt) => Some(receipt),
             Effect::RequestObject(_) | Effect::Judged(_) => None,

@@ -33,6 +33,13 @@ pub struct InstanceStatus {
     pub outbox_dead: u64,
 }
 
+/// A copy of the instance that was made.
+#[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
+pub struct CopyMade {
+    /// The directory that holds it, on the instance's machine.
+    pub directory: String,
+}
+
 /// A DID of the instance itself.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct InstanceDid {

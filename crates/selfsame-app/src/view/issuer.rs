@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use super::Labels;
+use super::{CredentialUse, Labels};
 
 /// A kind of credential this issuer can issue.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
@@ -19,6 +19,9 @@ pub struct Template {
     pub vct: String,
     /// Its W3C types, the general one first.
     pub types: Vec<String>,
+    /// Whether a credential can be used once. Holds for SD-JWT VCs of an issuer with a `did:selfsame`.
+    #[serde(default)]
+    pub single_use: bool,
     /// How many days a credential is valid.
     pub validity_days: u64,
     /// The card's colour, as CSS.
@@ -29,6 +32,67 @@ pub struct Template {
     pub claims: Vec<ClaimField>,
     /// What a verifier typically asks of it.
     pub request: TypicalRequest,
+}
+
+/// Letting somebody use up or revoke credentials in the issuer's place.
+#[derive(Clone, Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewDelegation {
+    /// Who may: a `did:selfsame` of the issuer's network.
+    pub to: String,
+    /// `consume` or `revoke`.
+    pub action: String,
+    /// The templates whose credentials it is for.
+    pub templates: Vec<String>,
+    /// Until when, RFC 3339; 90 days from now unless told.
+    #[serde(default)]
+    pub until: Option<String>,
+}
+
+/// A delegation.
+#[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
+pub struct Delegation {
+    /// Its name in the registry, among this issuer's.
+    pub id: String,
+    /// Who may.
+    pub to: String,
+    /// `consume` or `revoke`.
+    pub action: String,
+    /// The templates whose credentials it is for.
+    pub templates: Vec<String>,
+    /// Until when, RFC 3339.
+    pub until: String,
+    /// Where it stands.
+    pub state: DelegationState,
+    /// The transaction that gave it; none while it is pending.
+    pub seq_no: Option<u64>,
+}
+
+/// Where a delegation stands.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DelegationState {
+    /// The registry does not have it yet; it will be sent again.
+    Pending,
+    /// It holds.
+    Active,
+    /// Its time is over.
+    Expired,
+    /// The issuer has ended it.
+    Withdrawn,
+}
+
+impl DelegationState {
+    /// Its name on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Active => "active",
+            Self::Expired => "expired",
+            Self::Withdrawn => "withdrawn",
+        }
+    }
 }
 
 /// One claim of a template.
@@ -203,6 +267,10 @@ pub struct IssuedCredential {
     pub status_index: u64,
     /// The issuer's note.
     pub label: Option<String>,
+    /// Who has used a credential for one use up, or revoked it in the issuer's name; none as long as the registry has
+    /// not said so.
+    #[serde(default)]
+    pub used: Option<CredentialUse>,
 }
 
 /// What an issuer says of a credential after its issuance.

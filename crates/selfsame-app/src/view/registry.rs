@@ -30,7 +30,7 @@ pub struct RegistryEntry {
     pub time: String,
     /// Its hash, hexadecimal.
     pub hash: String,
-    /// `create_did`, `update_did`, `deactivate_did` or `anchor_status`.
+    /// Such as `create_did`, `update_did`, `deactivate_did`, `anchor_status`, `delegate`, `consume` or `revoke`.
     pub kind: String,
     /// Who signed it.
     pub author: String,
@@ -39,4 +39,38 @@ pub struct RegistryEntry {
     /// The transaction in readable form.
     #[schema(value_type = Object)]
     pub content: Value,
+}
+
+/// What became of a credential for one use.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+pub struct RegistryUse {
+    /// `consume` or `revoke`.
+    pub action: String,
+    /// The DID that did it.
+    pub by: String,
+    /// When, RFC 3339.
+    pub at: String,
+    /// The number of the transaction.
+    pub seq_no: u64,
+    /// The issuer's delegation it was done under; none where the issuer himself did it.
+    pub delegation: Option<String>,
+}
+
+/// A delegation as the registry has it.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+pub struct RegistryDelegation {
+    /// Its name among the issuer's.
+    pub name: String,
+    /// The DID that may.
+    pub to: String,
+    /// The types of the credentials it is for.
+    pub scope: Vec<String>,
+    /// `consume` or `revoke`.
+    pub action: String,
+    /// Until when, RFC 3339, exclusively.
+    pub until: String,
+    /// The number of the transaction that gave it.
+    pub seq_no: u64,
+    /// The number of the transaction that withdrew it.
+    pub withdrawn: Option<u64>,
 }

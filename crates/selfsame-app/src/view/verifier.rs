@@ -35,6 +35,14 @@ pub struct NewRequest {
     /// issuer each time.
     #[serde(default)]
     pub max_status_age: Option<u64>,
+    /// Whether a credential for one use is used up once it was judged valid; nobody can use it again. With `template`
+    /// its handle is asked for; a `dcql_query` must ask for `single_use_handle` of one credential.
+    #[serde(default)]
+    pub spend: bool,
+    /// Who uses it up: a `did:selfsame` of this instance; the verifier's own unless told. If it is not the issuer's,
+    /// the issuer must have delegated to it.
+    #[serde(default)]
+    pub spender: Option<String>,
 }
 
 /// A request that was made.
@@ -58,6 +66,8 @@ pub enum RequestState {
     Created,
     /// A wallet has fetched it.
     Fetched,
+    /// What was shown is being used up; only then is there a verdict.
+    Spending,
     /// It was answered; there is a verdict.
     Answered,
     /// The person declined, or the wallet could not.
@@ -83,13 +93,65 @@ pub struct VerificationStatus {
     pub verdict: Option<PresentationVerdict>,
     /// The wallet's error code, if it declined.
     pub error: Option<String>,
+    /// What became of using it up, or of revoking it.
+    #[serde(default)]
+    pub spending: Option<SpendingStatus>,
+}
+
+/// Using up what was shown, or revoking it in its issuer's name.
+#[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
+pub struct SpendingStatus {
+    /// `consume` or `revoke`.
+    pub action: String,
+    /// How far it has come.
+    pub state: SpendingState,
+    /// The DID that does it.
+    pub by: String,
+    /// When the registry took it, RFC 3339.
+    pub at: Option<String>,
+    /// The number of its transaction.
+    pub seq_no: Option<u64>,
+    /// Why it was refused.
+    pub reason: Option<String>,
+}
+
+/// How far a use or a revocation has come.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SpendingState {
+    /// The registry has not answered yet; it will be asked again.
+    Pending,
+    /// It is done.
+    Done,
+    /// It will never be done: somebody was first, or may not.
+    Refused,
+}
+
+impl SpendingState {
+    /// Its name on the wire.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Done => "done",
+            Self::Refused => "refused",
+        }
+    }
+}
+
+impl RequestState {
+    /// Whether nothing more is to come by itself.
+    #[must_use]
+    pub const fn is_over(self) -> bool {
+        !matches!(self, Self::Created | Self::Fetched | Self::Spending)
+    }
 }
 
 /// The verdict on a whole response.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct PresentationVerdict {
-    /// `valid`, or the worst of the parts: `revoked`, `suspended`, `expired`, `not_yet_valid`, `untrusted`,
-    /// `unverifiable`, `invalid`.
+    /// `valid`, or the worst of the parts: `revoked`, `spent`, `suspended`, `expired`, `not_yet_valid`,
+    /// `untrusted`, `unverifiable`, `invalid`.
     #[schema(value_type = String)]
     pub outcome: Outcome,
     /// Why, where it is not that every rule holds.

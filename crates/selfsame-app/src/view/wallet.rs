@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
+use super::CredentialUse;
+
 /// A new session of a person.
 #[derive(Clone, Deserialize, Serialize, ToSchema)]
 pub struct NewSession {
@@ -61,10 +63,13 @@ pub struct Card {
     pub summary: CardSummary,
     /// Its claims with their labels.
     pub claims: Vec<ClaimLine>,
-    /// `valid`, `revoked`, `suspended`, `expired` or `unknown`, as of `status_as_of`.
+    /// `valid`, `spent`, `revoked`, `suspended`, `expired` or `unknown`, as of `status_as_of`.
     pub status: String,
     /// When the status was true, RFC 3339.
     pub status_as_of: Option<String>,
+    /// Who used a card for one use up, or revoked it in its issuer's name.
+    #[serde(default)]
+    pub used: Option<CredentialUse>,
 }
 
 /// One claim for people.
@@ -185,6 +190,9 @@ pub struct Choice {
     pub issuer: String,
     /// Exactly what the verifier would learn.
     pub claims: Vec<ClaimLine>,
+    /// Whether showing this gives the card's one use out of the person's hands.
+    #[serde(default)]
+    pub uses_up: bool,
 }
 
 /// Answering a verifier.
@@ -230,6 +238,21 @@ pub struct HistoryEntry {
     /// Why it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// The cards for one use whose use was given out of the person's hands.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub one_use: Vec<OneUse>,
+    /// What the registry says became of them; read each time the history is.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub used: Vec<CredentialUse>,
+}
+
+/// Where the registry has a card for one use.
+#[derive(Clone, Debug, Deserialize, Eq, Hash, PartialEq, Serialize, ToSchema)]
+pub struct OneUse {
+    /// Its issuer.
+    pub issuer: String,
+    /// What its handle is registered under, base64url.
+    pub digest: String,
 }
 
 /// A key of a person.

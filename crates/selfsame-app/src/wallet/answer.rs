@@ -1,6 +1,6 @@
 //! Answering a verifier: who asks, what would leave the wallet, the person's decision, the delivery (OpenID4VP 1.0).
 
-mod delivery;
+pub(super) mod delivery;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,6 +8,7 @@ use std::sync::Arc;
 use selfsame_credential::Held;
 use selfsame_credential::dcql::{self, CredentialQuery, Match, Meta, Selection};
 use selfsame_credential::evidence::Step;
+use selfsame_credential::single_use::HANDLE;
 use selfsame_net::{Authorization, Body, Call, Method, Request};
 use selfsame_openid4vc::holder::request::{self, Invocation, Received, Trust};
 use selfsame_openid4vc::holder::selection::{by_policy, candidate, explicit};
@@ -23,7 +24,10 @@ use super::cards::{CARD, CardRecord};
 use crate::accounts::{decode, encode};
 use crate::error::{Error, ErrorKind, Result};
 use crate::gather::Freshness;
-use crate::view::wallet::{AnswerRequest, Answered, Asker, Choice, Person, RequestPreview, Share};
+use crate::view::wallet::{
+    AnswerRequest, Answered, Asker, Choice, OneUse, Person, RequestPreview, Share,
+};
+use delivery::Shown;
 
 pub(crate) use delivery::abandoned;
 
@@ -141,10 +145,7 @@ impl Wallet {
                 })
             })
             .collect();
-        let shown = matches
-            .iter()
-            .filter_map(|(_, one)| choice(&fitting, one))
-            .collect::<Vec<_>>();
+        let shown = shown(&fitting, &matches);
         let ctx = self.shared.clock.ctx();
         let state = State::Asked(asked.clone());
         let freshness = Freshness { max_status_age: 0 };
@@ -154,13 +155,7 @@ impl Wallet {
                 holder::step(&state, Input::Present(&choices), evidence, &ctx)
             })
             .await?;
-        let cards = shown.iter().map(|choice| choice.title.clone()).collect();
-        let claims = shown
-            .into_iter()
-            .flat_map(|choice| choice.claims)
-            .map(|claim| claim.label)
-            .collect();
-        self.sent(person, &asked, next, (cards, claims)).await
+        self.sent(person, &asked, next, shown).await
     }
 
     /// Tells a verifier that it gets nothing; not whether the person would not or could not.
@@ -179,8 +174,7 @@ impl Wallet {
             Step::Done(next) => next,
             Step::Needs(_) => return Err(Error::internal("declining needs nothing")),
         };
-        self.sent(person, &asked, next, (Vec::new(), Vec::new()))
-            .await
+        self.sent(person, &asked, next, Shown::default()).await
     }
 
     /// The request: one looked at before, or fetched and authenticated now.
@@ -381,6 +375,24 @@ fn chosen<'s>(
     Ok(explicit(selection, &picked)?)
 }
 
+/// What the history will tell of cards that are shown.
+fn shown(fitting: &[Fitting], matches: &[(&str, &Match<usize>)]) -> Shown {
+    let mut shown = Shown::default();
+    for (_, one) in matches {
+        let (Some(fit), Some(choice)) = (fitting.get(one.id), choice(fitting, one)) else {
+            continue;
+        };
+        if choice.uses_up {
+            let place = super::cards::single_use(&fit.held);
+            shown.one_use.extend(place.map(OneUse::of));
+        }
+        shown.cards.push(choice.title);
+        let labels = choice.claims.into_iter().map(|claim| claim.label);
+        shown.claims.extend(labels);
+    }
+    shown
+}
+
 /// A card as it would be shown: with what its issuer always shows, and of the rest what was asked.
 fn choice(fitting: &[Fitting], one: &Match<usize>) -> Option<Choice> {
     let fit = fitting.get(one.id)?;
@@ -396,6 +408,7 @@ fn choice(fitting: &[Fitting], one: &Match<usize>) -> Option<Choice> {
         card: fit.card.id.clone(),
         title: fit.card.summary().display.title,
         issuer: fit.card.issuer.clone(),
+        uses_up: claims.iter().any(|claim| claim.path == [HANDLE]),
         claims,
     })
 }

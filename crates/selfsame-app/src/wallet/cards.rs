@@ -2,12 +2,14 @@
 
 use selfsame_credential::evidence::Fetched;
 use selfsame_credential::path::Segment;
+use selfsame_credential::single_use::{self, HANDLE, Reference};
 use selfsame_credential::status;
 use selfsame_credential::{ClaimPath, Format, Held};
 use selfsame_crypto::KeyHandle;
 use selfsame_crypto::ctx::Ctx;
 use selfsame_crypto::encoding;
 use selfsame_crypto::time::UnixTime;
+use selfsame_did::Did;
 use selfsame_openid4vc::wallet::ReceivedCredential;
 use selfsame_openid4vc::wire::metadata::Configuration;
 use selfsame_store::{Batch, Put, Record, Tag};
@@ -19,8 +21,9 @@ use crate::accounts::{decode, encode};
 use crate::error::{Error, Result};
 use crate::gather::Freshness;
 use crate::issuer::{listing, page};
+use crate::registry::uses;
 use crate::view::wallet::{Card, CardSummary, ClaimLine, Display, Person};
-use crate::view::{Listing, Paging};
+use crate::view::{CredentialUse, Listing, Paging};
 
 /// The kind of the records that hold cards.
 pub(super) const CARD: &str = "card";
@@ -97,6 +100,9 @@ impl Look {
 
     /// The name of the claim at this path.
     pub fn label(&self, path: &ClaimPath) -> String {
+        if is_handle(path) {
+            return "Its one use".to_owned();
+        }
         self.labels
             .iter()
             .find(|(known, _)| known == path)
@@ -187,7 +193,10 @@ impl CardRecord {
         ClaimLine {
             path: path.to_value().as_array().cloned().unwrap_or_default(),
             label: self.look.label(path),
-            value: as_text(value),
+            value: match is_handle(path) {
+                true => "whoever is shown this can use the card up".to_owned(),
+                false => as_text(value),
+            },
         }
     }
 
@@ -247,7 +256,16 @@ impl CardRecord {
     fn is_technical(&self, trail: &[Segment]) -> bool {
         match (self.format, trail) {
             (Format::SdJwtVc, [Segment::Name(name)]) => {
-                let technical = ["iss", "iat", "nbf", "exp", "vct", "cnf", "status"];
+                let technical = [
+                    "iss",
+                    "iat",
+                    "nbf",
+                    "exp",
+                    "vct",
+                    "cnf",
+                    "status",
+                    single_use::CLAIM,
+                ];
                 technical.contains(&name.as_str())
             }
             (Format::JwtVcJson | Format::VcJwt, [_, Segment::Name(name)]) => name == "id",
@@ -291,12 +309,15 @@ impl Wallet {
         let card = self.card_record(person, id).await?;
         let held = card.held()?;
         let (status, as_of) = self.status_of(&held).await;
-        Ok(Card {
+        let mut shown = Card {
             summary: card.summary(),
             claims: card.all_lines(&held),
             status,
             status_as_of: as_of.map(UnixTime::rfc3339),
-        })
+            used: None,
+        };
+        self.look_up_use(&held, &mut shown).await;
+        Ok(shown)
     }
 
     /// Removes a card for good, and the key that was made for it.
@@ -328,6 +349,23 @@ impl Wallet {
         )
     }
 
+    /// What the registry says of a card for one use, where the issuer's lists say nothing against it.
+    async fn look_up_use(&self, held: &Held, card: &mut Card) {
+        let Some((issuer, digest)) = single_use(held).filter(|_| card.status == "valid") else {
+            return;
+        };
+        let Fetched { value, at } = self.shared.single_use(&issuer, &digest).await;
+        card.status_as_of = Some(at.rfc3339());
+        match value {
+            Ok(None) => {}
+            Ok(Some(used)) => {
+                card.status = used.action.as_str().to_owned();
+                card.used = Some(CredentialUse::of(&used));
+            }
+            Err(_) => card.status = "unknown".to_owned(),
+        }
+    }
+
     /// What the issuer's lists say, without judging who signed them: for the person's own eyes.
     async fn status_of(&self, held: &Held) -> (String, Option<UnixTime>) {
         let now = self.shared.clock.now();
@@ -349,6 +387,18 @@ impl Wallet {
         }
         ("valid".to_owned(), seen)
     }
+}
+
+/// The issuer of a credential for one use, and what its handle is registered under.
+pub(super) fn single_use(held: &Held) -> Option<uses::Place> {
+    held.sd_jwt()?;
+    let reference = Reference::in_payload(held.claims()).ok().flatten()?;
+    let issuer = Did::parse(held.issuer()?).ok()?;
+    Some((issuer, reference.digest))
+}
+
+fn is_handle(path: &ClaimPath) -> bool {
+    matches!(path.segments(), [Segment::Name(name)] if name == HANDLE)
 }
 
 fn as_text(value: &Value) -> String {

@@ -2,6 +2,7 @@
 
 use selfsame_crypto::ctx::Ctx;
 use selfsame_crypto::encoding;
+use selfsame_did::Did;
 use selfsame_store::Put;
 use url::Url;
 
@@ -9,7 +10,8 @@ use super::Wallet;
 use crate::accounts::{decode, encode};
 use crate::error::{Error, Result};
 use crate::issuer::{listing, page};
-use crate::view::wallet::{HistoryEntry, Person};
+use crate::registry::uses;
+use crate::view::wallet::{HistoryEntry, OneUse, Person};
 use crate::view::{Listing, Paging};
 
 pub(super) const HISTORY: &str = "history";
@@ -27,7 +29,15 @@ impl Entry {
             cards,
             claims,
             reason: None,
+            one_use: Vec::new(),
+            used: Vec::new(),
         })
+    }
+
+    /// What could be done with what was shown.
+    pub fn giving(mut self, one_use: Vec<OneUse>) -> Self {
+        self.0.one_use = one_use;
+        self
     }
 
     /// What did not work out, and why.
@@ -56,8 +66,22 @@ pub(super) fn origin_of(url: &Url) -> String {
     url.origin().ascii_serialization()
 }
 
+impl OneUse {
+    pub(super) fn of((issuer, digest): uses::Place) -> Self {
+        Self {
+            issuer: issuer.to_string(),
+            digest: encoding::base64url_encode(&digest),
+        }
+    }
+
+    fn place(&self) -> Option<uses::Place> {
+        let digest = encoding::base64url_decode(&self.digest).ok()?;
+        Some((Did::parse(&self.issuer).ok()?, digest.try_into().ok()?))
+    }
+}
+
 impl Wallet {
-    /// A person's history, newest first.
+    /// A person's history, newest first, with what has become of what was given out of his hands.
     ///
     /// # Errors
     /// The store's.
@@ -67,6 +91,18 @@ impl Wallet {
             .store
             .list(&person.tenant, HISTORY, &page(paging))
             .await?;
-        listing(&records, paging, |record| decode(&record.value))
+        let mut listed = listing(&records, paging, |record| {
+            decode::<HistoryEntry>(&record.value)
+        })?;
+        let given = listed.items.iter().flat_map(|entry| &entry.one_use);
+        let places = given.filter_map(OneUse::place).collect();
+        let seen = self.shared.uses_seen(places).await;
+        for entry in &mut listed.items {
+            let places = entry.one_use.iter().filter_map(OneUse::place);
+            entry.used = places
+                .filter_map(|place| seen.get(&place).cloned())
+                .collect();
+        }
+        Ok(listed)
     }
 }

@@ -3,7 +3,9 @@
 mod accounts;
 mod backend;
 mod issuing;
+mod network;
 mod receiving;
 mod routes;
+mod single_use;
 mod verifying;
 mod world;

@@ -1,9 +1,13 @@
 //! The protocols' endpoints over an instance, as thin as can be.
 
+use std::collections::HashMap;
+
 use bytes::Bytes;
 use http_body_util::Full;
 use selfsame_app::issuer::lists::Face;
 use selfsame_app::{App, Error, ErrorKind, Result};
+use selfsame_crypto::encoding::base64url_decode;
+use selfsame_did::{Did, Options};
 use serde::Serialize;
 
 type Reply = http::Response<Full<Bytes>>;
@@ -17,13 +21,13 @@ pub async fn answer(
 ) -> Reply {
     let path = head.uri.path().trim_start_matches('/');
     let answered = match head.method {
-        http::Method::GET => got(app, path).await,
+        http::Method::GET => got(app, path, head.uri.query().unwrap_or_default()).await,
         _ => posted(app, path, (bearer.unwrap_or_default(), body)).await,
     };
     answered.unwrap_or_else(|error| refused(&error))
 }
 
-async fn got(app: &App, path: &str) -> Result<Reply> {
+async fn got(app: &App, path: &str, query: &str) -> Result<Reply> {
     let segments: Vec<&str> = path.split('/').collect();
     match segments.as_slice() {
         [".well-known", "openid-credential-issuer", "issuer"] => Ok(reply(
@@ -34,6 +38,22 @@ async fn got(app: &App, path: &str) -> Result<Reply> {
             JSON,
             app.issuer()?.published().documents.server.to_vec(),
         )),
+        ["registry", "genesis"] => Ok(reply("application/cbor", app.registry()?.genesis().await?)),
+        ["registry", "read"] => {
+            let asked = url::form_urlencoded::parse(query.as_bytes());
+            let asked: HashMap<_, _> = asked.collect();
+            let key = base64url_decode(&asked["key"]).unwrap();
+            let trusted = asked["trusted_height"].parse().unwrap();
+            let bundle = app.registry()?.read(&key, trusted).await?;
+            Ok(reply("application/cbor", bundle.to_bytes()))
+        }
+        ["1.0", "identifiers", asked] => {
+            let resolution = app.resolve(&did(asked), &Options::default()).await;
+            Ok(reply(
+                "application/did-resolution",
+                serde_json::to_vec(&*resolution).unwrap(),
+            ))
+        }
         ["issuer", "did.json"] => json(&app.issuer()?.identity().document()?),
         ["dids", _, "did.json"] => json(
             &app.dids()
@@ -63,6 +83,7 @@ async fn got(app: &App, path: &str) -> Result<Reply> {
 async fn posted(app: &App, path: &str, (bearer, body): (&str, &[u8])) -> Result<Reply> {
     match path {
         "issuer/token" => json(&app.issuer()?.token(body).await?),
+        "registry/transactions" => json(&app.registry()?.submit_bytes(body).await?),
         "issuer/nonce" => json(&app.issuer()?.nonce()),
         "issuer/credential" => json(&app.issuer()?.credential(bearer, body).await?),
         other => {
@@ -71,6 +92,10 @@ async fn posted(app: &App, path: &str, (bearer, body): (&str, &[u8])) -> Result<
             json(&app.verifier()?.response(id, body).await?)
         }
     }
+}
+
+fn did(text: &str) -> Did {
+    Did::parse(text).unwrap()
 }
 
 fn json(value: &impl Serialize) -> Result<Reply> {
@@ -88,11 +113,16 @@ fn refused(error: &Error) -> Reply {
     let status = match error.kind {
         ErrorKind::Unauthenticated => 401,
         ErrorKind::NotFound => 404,
+        ErrorKind::Forbidden => 403,
+        ErrorKind::Conflict => 409,
         ErrorKind::Unavailable { .. } => 503,
         ErrorKind::Internal => 500,
         _ => 400,
     };
-    let body = serde_json::json!({"error": error.code.unwrap_or("invalid_request")});
+    let body = serde_json::json!({
+        "error": error.code.unwrap_or("invalid_request"),
+        "error_description": error.reason,
+    });
     let mut reply = reply(JSON, body.to_string().into_bytes());
     *reply.status_mut() = http::StatusCode::from_u16(status).unwrap();
     reply

@@ -22,6 +22,7 @@ use selfsame_app::{App, Parts};
 use selfsame_crypto::SecretString;
 use selfsame_crypto::seal::SealingKey;
 use selfsame_net::{Net, Settings};
+use selfsame_store::ledger::LedgerStore;
 use selfsame_store::{Page, Store, Vault};
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
@@ -47,6 +48,8 @@ pub enum Fault {
     HangAfter,
     /// Answers with something that its issuer did not sign.
     Forge,
+    /// Answers with one bit turned, this part of the way through.
+    Alter(usize),
 }
 
 /// The faults to come, by path, and the bodies that met them.
@@ -201,6 +204,16 @@ async fn site_app(origin: &Url, did_method: DidMethod, memory: &Arc<Slow>) -> Ar
 
 /// An instance whose records expire by its own clock.
 async fn open(config: Config, reach: &Url, memory: &Arc<Slow>) -> Arc<App> {
+    open_with(config, std::slice::from_ref(reach), memory, None).await
+}
+
+/// The same, with the ledger of a registry of its own.
+pub async fn open_with(
+    config: Config,
+    reach: &[Url],
+    memory: &Arc<Slow>,
+    ledger: Option<Arc<dyn LedgerStore>>,
+) -> Arc<App> {
     let clock = Arc::new(OnceLock::<Clock>::new());
     let ticking = clock.clone();
     let now = move || {
@@ -213,14 +226,18 @@ async fn open(config: Config, reach: &Url, memory: &Arc<Slow>) -> Arc<App> {
         .await
         .unwrap();
     let settings = Settings {
-        own_origins: vec![config.origin.origin(), reach.origin()],
+        own_origins: reach
+            .iter()
+            .chain([&config.origin])
+            .map(Url::origin)
+            .collect(),
         native_roots: false,
         ..Settings::default()
     };
     let parts = Parts {
         store,
         net: Net::new(settings).unwrap(),
-        ledger: None,
+        ledger,
     };
     let (app, _) = App::open(config, parts).await.unwrap();
     clock.set(app.clock().clone()).unwrap();
@@ -346,7 +363,7 @@ pub async fn outcome(app: &App, person: &Person) -> (Vec<CardSummary>, Vec<Histo
     panic!("nothing came of it, and nobody says so");
 }
 
-fn serve(listener: TcpListener, app: Arc<App>, faults: Arc<Faults>) -> JoinHandle<()> {
+pub fn serve(listener: TcpListener, app: Arc<App>, faults: Arc<Faults>) -> JoinHandle<()> {
     tokio::spawn(async move {
         // Connections end with the task that holds them.
         let mut connections = tokio::task::JoinSet::new();
@@ -406,9 +423,19 @@ async fn answered(
             never.map_err(|never| match never {})
         }
         (Some(Fault::Forge), Some(reply)) => Ok(forged(reply).await),
+        (Some(Fault::Alter(percent)), Some(reply)) => Ok(altered(reply, percent).await),
         (_, Some(reply)) => Ok(reply),
         (_, None) => Err("nothing to answer"),
     }
+}
+
+/// Turns one bit.
+async fn altered(reply: Reply, percent: usize) -> Reply {
+    let (head, body) = reply.into_parts();
+    let mut body = body.collect().await.unwrap().to_bytes().to_vec();
+    let at = body.len() * percent / 100;
+    body[at] ^= 1;
+    http::Response::from_parts(head, Full::from(body))
 }
 
 /// Alters the signature of each credential.

@@ -33,6 +33,8 @@ pub(super) enum Failure {
     /// Genuine, from nobody who is trusted.
     Untrusted,
     Revoked,
+    /// Genuine, for one use, and used.
+    Spent,
     Suspended,
     Expired,
     NotYetValid,
@@ -47,6 +49,7 @@ impl Failure {
             Self::Unverifiable | Self::StatusUnknown => Outcome::Unverifiable,
             Self::Untrusted => Outcome::Untrusted,
             Self::Revoked => Outcome::Revoked,
+            Self::Spent => Outcome::Spent,
             Self::Suspended => Outcome::Suspended,
             Self::Expired => Outcome::Expired,
             Self::NotYetValid => Outcome::NotYetValid,

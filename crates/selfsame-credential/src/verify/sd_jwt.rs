@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{
     Binding, Court, Malformed,
     checklist::{Checklist, Failure, Law},
-    holder, issuer, status,
+    holder, issuer, single_use, status,
 };
 use crate::{
     evidence::{Evidence, Need},
@@ -79,6 +79,8 @@ pub(super) const LAWS: &[&Law] = &[
     &status::LIST_SIGNATURE,
     &status::LIST_FRESH,
     &status::STATUS,
+    &single_use::REFERENCE,
+    &single_use::SINGLE_USE,
 ];
 
 pub(super) fn malformed(error: SdJwtError) -> Malformed {
@@ -96,7 +98,8 @@ pub(super) fn malformed(error: SdJwtError) -> Malformed {
 pub(super) fn needs(sd_jwt: &SdJwt, policy: &Policy, evidence: &Evidence) -> Vec<Need> {
     let references = references(sd_jwt).unwrap_or_default();
     let signed = (sd_jwt.jwt(), claimed(sd_jwt, policy));
-    status::needs(signed, &references, policy, evidence)
+    let further = single_use::need(sd_jwt, evidence);
+    status::needs(signed, (&references, further), policy, evidence)
 }
 
 fn references(sd_jwt: &SdJwt) -> Result<Vec<Reference>, StatusError> {
@@ -162,6 +165,7 @@ pub(super) fn judge(received: Received<'_>, court: &Court<'_>, list: &mut Checkl
     );
     if let Some(identity) = &identity {
         status::judge(references(sd_jwt), &claimed, identity, (court, list));
+        single_use::judge((sd_jwt, processed), identity, court, list);
     }
 }
 

@@ -41,11 +41,12 @@ pub(super) const STATUS: Law = Law::new(
     Failure::Revoked,
 );
 
-/// What is missing to find the issuer's key, and then to judge the status. Lists are asked for once the credential
+/// What is missing to find the issuer's key, and then to judge the status. Lists, and what is `further` wanted about
+/// the credential, are asked for once the credential
 /// is known to be genuine and its issuer trusted: whoever forges one has no say in what is fetched.
 pub(super) fn needs(
     (jwt, claimed): (&jws::Compact, Claimed<'_>),
-    references: &[Reference],
+    (references, further): (&[Reference], Option<Need>),
     policy: &Policy,
     evidence: &Evidence,
 ) -> Vec<Need> {
@@ -56,7 +57,7 @@ pub(super) fn needs(
         Finding::Missing(need) => return vec![need],
         Finding::Unavailable(_) | Finding::Refused(_) => return Vec::new(),
     };
-    let mut needs = Vec::new();
+    let mut needs: Vec<Need> = further.into_iter().collect();
     for reference in references {
         match evidence.status_list(&reference.uri) {
             None => needs.push(Need::StatusList(reference.uri.clone())),

@@ -1,6 +1,7 @@
 //! Verdicts, rule by rule: what is genuine passes, and each way of being wrong fails the rule made for it.
 
 mod sd_jwt;
+mod single_use;
 mod status;
 mod vc_jwt;
 

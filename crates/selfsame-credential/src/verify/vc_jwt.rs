@@ -127,7 +127,7 @@ pub(super) fn malformed(error: VcJwtError) -> Malformed {
 pub(super) fn needs(credential: &VcJwt, policy: &Policy, evidence: &Evidence) -> Vec<Need> {
     let references = credential.statuses().unwrap_or_default();
     let signed = (credential.jwt(), claimed(credential));
-    status::needs(signed, &references, policy, evidence)
+    status::needs(signed, (&references, None), policy, evidence)
 }
 
 fn claimed(credential: &VcJwt) -> Claimed<'_> {

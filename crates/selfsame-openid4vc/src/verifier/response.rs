@@ -371,9 +371,10 @@ const fn gravity(outcome: Outcome) -> u8 {
         Outcome::NotYetValid => 1,
         Outcome::Expired => 2,
         Outcome::Suspended => 3,
-        Outcome::Revoked => 4,
-        Outcome::Untrusted => 5,
-        Outcome::Unverifiable => 6,
-        Outcome::Invalid => 7,
+        Outcome::Spent => 4,
+        Outcome::Revoked => 5,
+        Outcome::Untrusted => 6,
+        Outcome::Unverifiable => 7,
+        Outcome::Invalid => 8,
     }
 }

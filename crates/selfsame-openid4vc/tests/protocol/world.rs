@@ -159,7 +159,7 @@ impl<'a> Driver<'a> {
                 self.evidence
                     .insert_signature(request.clone(), signature.unwrap());
             }
-            Need::IssuerMetadata(_) | Need::JwkSet(_) | Need::StatusList(_) => {
+            Need::IssuerMetadata(_) | Need::JwkSet(_) | Need::StatusList(_) | Need::Use { .. } => {
                 panic!("not needed in these tests")
             }
         }

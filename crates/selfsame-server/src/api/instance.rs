@@ -1,7 +1,8 @@
-//! `/api/status`: how this instance is.
+//! `/api/status` and `/api/copies`: how this instance is, and copies of it.
 
 use axum::extract::State;
-use selfsame_app::view::instance::InstanceStatus;
+use selfsame_app::view::instance::{CopyMade, InstanceStatus};
+use selfsame_app::{Error, ErrorKind};
 
 use super::json;
 use crate::error::Answer;
@@ -11,4 +12,16 @@ use crate::server::Server;
 #[utoipa::path(get, path = "/api/status", tag = "instance", responses((status = 200, body = InstanceStatus)))]
 pub async fn status(State(server): State<Server>) -> Answer {
     json(&server.app().status().await?)
+}
+
+/// Makes a copy of all that this instance keeps, while it runs. The master key is not part of it.
+#[utoipa::path(post, path = "/api/copies", tag = "instance", responses((status = 200, body = CopyMade)))]
+pub async fn copy(State(server): State<Server>) -> Answer {
+    let copies = server
+        .copies()
+        .ok_or_else(|| Error::new(ErrorKind::NotFound, "this instance has no place for copies"))?;
+    let directory = server.app().copy(copies).await?;
+    json(&CopyMade {
+        directory: directory.display().to_string(),
+    })
 }

@@ -1,7 +1,9 @@
 //! `/api/issuer`: templates, offers, issued credentials.
 
 use axum::extract::{Path, State};
-use selfsame_app::view::issuer::{CredentialStatus, IssuedCredential, NewOffer, Offer, Template};
+use selfsame_app::view::issuer::{
+    CredentialStatus, Delegation, IssuedCredential, NewDelegation, NewOffer, Offer, Template,
+};
 use selfsame_app::view::{Listing, Paging};
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
@@ -87,4 +89,23 @@ pub async fn set_status(
     Json(new): Json<NewStatus>,
 ) -> Answer {
     json(&server.issuer()?.set_status(&id, new.status).await?)
+}
+
+/// Lets somebody use up or revoke credentials in the issuer's place.
+#[utoipa::path(post, path = "/api/issuer/delegations", tag = "issuer", request_body = NewDelegation, responses((status = 201, body = Delegation)))]
+pub async fn delegate(State(server): State<Server>, Json(new): Json<NewDelegation>) -> Answer {
+    created(&server.issuer()?.delegate(&new).await?)
+}
+
+/// The delegations, newest first, also those that have ended.
+#[utoipa::path(get, path = "/api/issuer/delegations", tag = "issuer", responses((status = 200, body = Items<Delegation>)))]
+pub async fn delegations(State(server): State<Server>) -> Answer {
+    let items = server.issuer()?.delegations().await?;
+    json(&Items { items })
+}
+
+/// Withdraws a delegation; what was done under it stays done.
+#[utoipa::path(delete, path = "/api/issuer/delegations/{id}", tag = "issuer", params(("id" = String, Path)), responses((status = 200, body = Delegation)))]
+pub async fn withdraw_delegation(State(server): State<Server>, Path(id): Path<String>) -> Answer {
+    json(&server.issuer()?.withdraw_delegation(&id).await?)
 }

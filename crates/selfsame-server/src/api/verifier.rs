@@ -31,6 +31,15 @@ pub struct Wait {
     wait: u64,
 }
 
+/// As whom to act.
+#[derive(Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub struct As {
+    /// A `did:selfsame` of this instance; the request's spender, or the verifier's own, unless told.
+    by: Option<String>,
+}
+
 /// A credential to judge by itself.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -95,6 +104,16 @@ pub async fn recheck(State(server): State<Server>, Path(id): Path<String>) -> An
     json(&server.verifier()?.recheck(&id).await?)
 }
 
+/// Revokes what was shown in its issuer's name, by the handle that was shown and the issuer's delegation.
+#[utoipa::path(post, path = "/api/verifier/requests/{id}/revoke", tag = "verifier", params(("id" = String, Path), As), responses((status = 200, body = VerificationStatus)))]
+pub async fn revoke(
+    State(server): State<Server>,
+    Path(id): Path<String>,
+    Query(As { by }): Query<As>,
+) -> Answer {
+    json(&server.verifier()?.revoke(&id, by.as_deref()).await?)
+}
+
 /// Judges a credential by itself, without its holder.
 #[utoipa::path(post, path = "/api/verifier/verify", tag = "verifier", request_body = Bare, responses((status = 200, body = CredentialVerdict)))]
 pub async fn verify(State(server): State<Server>, Json(bare): Json<Bare>) -> Answer {
@@ -129,7 +148,7 @@ fn states(
 
 /// Waits until the request's state is another; `None` when it is over or nothing more can be learnt.
 async fn next_state(server: &Server, watch: &mut Watch) -> Option<RequestState> {
-    watch.over |= !matches!(watch.last, RequestState::Created | RequestState::Fetched);
+    watch.over |= watch.last.is_over();
     while !watch.over {
         match watch.told.recv().await {
             Ok(event) if event.id != watch.id => continue,

@@ -54,7 +54,7 @@ impl Instance {
     }
 
     fn of((app, token): (Arc<App>, String), limits: Limits) -> Self {
-        let server = Server::new(app, limits).unwrap();
+        let server = Server::new(app, limits, None).unwrap();
         Self {
             router: router::build(&server),
             token,

@@ -6,10 +6,11 @@ use askama::Template;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse as _, Redirect};
 use selfsame_app::templates;
-use selfsame_app::view::Paging;
 use selfsame_app::view::issuer::{
-    CredentialStatus, IssuedCredential, NewOffer, Offer, Template as Kind,
+    CredentialStatus, Delegation, DelegationState, IssuedCredential, NewDelegation, NewOffer,
+    Offer, Template as Kind,
 };
+use selfsame_app::view::{CredentialUse, Paging};
 
 use super::{Frame, qr};
 use crate::error::{Answer, Problem};
@@ -27,6 +28,8 @@ struct Page {
     issued: Vec<Row>,
     next: Option<String>,
     offers: Vec<Made>,
+    delegations: Vec<Delegation>,
+    single_use: Vec<&'static Kind>,
 }
 
 /// A line of the list of offers.
@@ -67,6 +70,7 @@ struct Row {
     issued: String,
     expires: String,
     status: &'static str,
+    used: Option<CredentialUse>,
 }
 
 /// What can be made of a credential's status.
@@ -102,11 +106,13 @@ impl Row {
             label: one.label,
             issued: one.issued,
             expires: one.expires,
-            status: match one.status {
-                CredentialStatus::Valid => "valid",
-                CredentialStatus::Revoked => "revoked",
-                CredentialStatus::Suspended => "suspended",
+            status: match (one.status, &one.used) {
+                (CredentialStatus::Valid, Some(used)) if used.action == "spent" => "spent",
+                (CredentialStatus::Valid, Some(_)) | (CredentialStatus::Revoked, _) => "revoked",
+                (CredentialStatus::Valid, None) => "valid",
+                (CredentialStatus::Suspended, _) => "suspended",
             },
+            used: one.used,
         }
     }
 
@@ -157,6 +163,11 @@ pub async fn page(
         issued: issued.items.into_iter().map(Row::of).collect(),
         next: issued.next,
         offers: offers.into_iter().map(Made::of).collect(),
+        delegations: issuer.delegations().await?,
+        single_use: templates::all()
+            .iter()
+            .filter(|one| one.single_use)
+            .collect(),
     })
 }
 
@@ -201,6 +212,26 @@ pub async fn offer(State(server): State<Server>, frame: Frame, Path(id): Path<St
     let offer = server.issuer()?.offer(&id).await?;
     let title = &templates::find(&offer.template)?.title;
     show(frame, title, offer)
+}
+
+/// Lets somebody use up or revoke credentials in the issuer's place.
+pub async fn delegate(State(server): State<Server>, form: Form) -> Answer {
+    // A day of the calendar: the delegation holds until it is over.
+    let until = form.one("until").map(|day| format!("{day}T23:59:59Z"));
+    let new = NewDelegation {
+        to: form.needed("to")?.trim().to_owned(),
+        action: form.needed("action")?.to_owned(),
+        templates: vec![form.needed("template")?.to_owned()],
+        until,
+    };
+    server.issuer()?.delegate(&new).await?;
+    Ok(Redirect::to("/issuer#delegations").into_response())
+}
+
+/// Withdraws a delegation.
+pub async fn withdraw_delegation(State(server): State<Server>, Path(id): Path<String>) -> Answer {
+    server.issuer()?.withdraw_delegation(&id).await?;
+    Ok(Redirect::to("/issuer#delegations").into_response())
 }
 
 /// Suspends, reinstates or revokes.

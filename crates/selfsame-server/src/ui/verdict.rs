@@ -2,8 +2,9 @@
 
 use selfsame_app::templates;
 use selfsame_app::view::issuer::Template;
-use selfsame_app::view::verifier::{CredentialVerdict, RuleLine};
+use selfsame_app::view::verifier::{CredentialVerdict, RuleLine, SpendingState, SpendingStatus};
 use selfsame_app::view::wallet::ClaimLine;
+use selfsame_credential::single_use;
 use selfsame_credential::verdict::Outcome;
 use serde_json::{Map, Value};
 
@@ -22,6 +23,7 @@ pub fn headline(outcome: &Outcome) -> &'static str {
     match outcome {
         Outcome::Valid => "Valid",
         Outcome::Revoked => "Revoked",
+        Outcome::Spent => "Spent",
         Outcome::Suspended => "Suspended",
         Outcome::Expired => "Expired",
         Outcome::NotYetValid => "Not yet valid",
@@ -38,6 +40,7 @@ pub fn explained(outcome: &Outcome) -> &'static str {
             "Genuine, current, and shown by its holder. Every rule that applies holds."
         }
         Outcome::Revoked => "Genuine, but its issuer has withdrawn it for good.",
+        Outcome::Spent => "Genuine, but for one use, and used already.",
         Outcome::Suspended => "Genuine, but its issuer has withdrawn it for now.",
         Outcome::Expired => "Genuine, but its time is over.",
         Outcome::NotYetValid => "Genuine, but its time has not come.",
@@ -46,6 +49,17 @@ pub fn explained(outcome: &Outcome) -> &'static str {
             "Something needed for the check was not to be had. It may be worth another try."
         }
         Outcome::Invalid => "Forged, altered, or shown in a wrong way. Do not rely on it.",
+    }
+}
+
+/// What became of using it up, or of revoking it.
+pub fn use_headline(spending: &SpendingStatus) -> &'static str {
+    match (spending.state, spending.action.as_str()) {
+        (SpendingState::Pending, _) => "The registry has not answered yet",
+        (SpendingState::Done, "revoke") => "Revoked in its issuer’s name",
+        (SpendingState::Done, _) => "Used up",
+        (SpendingState::Refused, "revoke") => "Not revoked",
+        (SpendingState::Refused, _) => "Not used up",
     }
 }
 
@@ -102,8 +116,20 @@ pub fn count(rules: &[RuleLine]) -> String {
 /// The claims of a presentation as lines; technical members left out. Claims of our own templates stand under their
 /// labels and in their order.
 pub fn shown(verdict: &CredentialVerdict) -> Option<Vec<ClaimLine>> {
-    const TECHNICAL: [&str; 11] = [
-        "iss", "iat", "nbf", "exp", "vct", "cnf", "status", "sub", "jti", "_sd_alg", "id",
+    const TECHNICAL: [&str; 13] = [
+        "iss",
+        "iat",
+        "nbf",
+        "exp",
+        "vct",
+        "cnf",
+        "status",
+        "sub",
+        "jti",
+        "_sd_alg",
+        "id",
+        single_use::CLAIM,
+        single_use::HANDLE,
     ];
     let Some(Value::Object(all)) = &verdict.claims else {
         return None;

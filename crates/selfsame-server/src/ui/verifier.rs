@@ -8,7 +8,8 @@ use http::header::SET_COOKIE;
 use selfsame_app::templates;
 use selfsame_app::view::Paging;
 use selfsame_app::view::issuer::Template as Kind;
-use selfsame_app::view::verifier::{NewRequest, RequestState, VerificationStatus};
+use selfsame_app::view::verifier::{NewRequest, RequestState, SpendingState, VerificationStatus};
+use selfsame_credential::single_use::HANDLE;
 use serde::Deserialize;
 
 use super::{Frame, qr};
@@ -40,6 +41,7 @@ impl Line {
             (_, Some(verdict)) => verdict.outcome.as_str(),
             (RequestState::Created, None) => "waiting",
             (RequestState::Fetched, None) => "being_decided",
+            (RequestState::Spending, None) => "being_used_up",
             (RequestState::Answered, None) => "answered",
             (RequestState::Declined, None) => "declined",
             (RequestState::Expired, None) => "expired",
@@ -59,6 +61,8 @@ struct NewPage {
     frame: Frame,
     template: &'static Kind,
     claims: Vec<Choice>,
+    handle: &'static str,
+    spender: String,
 }
 
 /// A claim that can be asked.
@@ -92,15 +96,31 @@ pub struct Came {
 struct View {
     request: VerificationStatus,
     fetched: bool,
+    spending: bool,
     over: bool,
     qr: String,
     wallet_href: String,
 }
 
 impl View {
+    /// Whether the handle was shown and nothing was done by it: then it can be revoked in its issuer's name.
+    fn revocable(&self) -> bool {
+        let verdict = self.request.verdict.as_ref();
+        let mut shown = verdict.iter().flat_map(|verdict| &verdict.credentials);
+        let acted = self.request.spending.as_ref();
+        acted.is_none_or(|acted| acted.state == SpendingState::Refused)
+            && verdict.is_some_and(|verdict| super::verdict::holds(&verdict.outcome))
+            && shown.any(|one| {
+                one.claims
+                    .as_ref()
+                    .is_some_and(|all| all.get(HANDLE).is_some())
+            })
+    }
+
     fn of(request: VerificationStatus) -> Self {
         Self {
             fetched: request.state == RequestState::Fetched,
+            spending: request.state == RequestState::Spending,
             over: request.state == RequestState::Expired,
             qr: qr::svg(&request.uri),
             wallet_href: super::wallet::link("/wallet/request", &request.uri),
@@ -127,7 +147,7 @@ pub async fn page(
 }
 
 /// The claims of one template, to choose from.
-pub async fn new(frame: Frame, Path(id): Path<String>) -> Answer {
+pub async fn new(State(server): State<Server>, frame: Frame, Path(id): Path<String>) -> Answer {
     let template = templates::find(&id)?;
     let claims = template.claims.iter().map(|claim| Choice {
         name: claim.path.join("/"),
@@ -139,27 +159,14 @@ pub async fn new(frame: Frame, Path(id): Path<String>) -> Answer {
         frame: frame.titled(&template.request.title),
         template,
         claims,
+        handle: HANDLE,
+        spender: server.verifier()?.identity().did().to_string(),
     })
 }
 
 /// Makes the request; a same-device one binds its answer to this browser.
 pub async fn create(State(server): State<Server>, form: Form) -> Answer {
-    let claims = form
-        .all("claim")
-        .iter()
-        .map(|name| name.split('/').map(str::to_owned).collect())
-        .collect();
-    let new = NewRequest {
-        template: Some(form.needed("template")?.to_owned()),
-        format: form.one("format").map(str::to_owned),
-        claims: Some(claims),
-        client_id_prefix: form.one("client_id_prefix").map(str::to_owned),
-        same_device: form.checked("same_device"),
-        purpose: form.one("purpose").map(str::to_owned),
-        max_status_age: seconds(&form)?,
-        ..NewRequest::default()
-    };
-    let made = server.verifier()?.create_request(&new).await?;
+    let made = server.verifier()?.create_request(&wanted(&form)?).await?;
     let mut response = Redirect::to(&format!("/verifier/view/{}", made.id)).into_response();
     if let Some(binding) = made.browser_binding.as_deref()
         && let Some(cookie) = Jar::lax(server.cookies().binding()).value(binding, server.origin())
@@ -167,6 +174,26 @@ pub async fn create(State(server): State<Server>, form: Form) -> Answer {
         response.headers_mut().append(SET_COOKIE, cookie);
     }
     Ok(response)
+}
+
+/// The request that the form describes.
+fn wanted(form: &Form) -> Answer<NewRequest> {
+    let claims = form
+        .all("claim")
+        .iter()
+        .map(|name| name.split('/').map(str::to_owned).collect())
+        .collect();
+    Ok(NewRequest {
+        template: Some(form.needed("template")?.to_owned()),
+        format: form.one("format").map(str::to_owned),
+        claims: Some(claims),
+        client_id_prefix: form.one("client_id_prefix").map(str::to_owned),
+        same_device: form.checked("same_device"),
+        purpose: form.one("purpose").map(str::to_owned),
+        max_status_age: seconds(form)?,
+        spend: form.checked("spend"),
+        ..NewRequest::default()
+    })
 }
 
 /// How old the status may be; an empty choice leaves it to what is configured.
@@ -213,5 +240,11 @@ pub async fn result(State(server): State<Server>, frame: Frame, Path(id): Path<S
 /// Judges a presentation once more, with its status as it is now.
 pub async fn recheck(State(server): State<Server>, Path(id): Path<String>) -> Answer {
     server.verifier()?.recheck(&id).await?;
+    Ok(Redirect::to(&format!("/verifier/view/{id}")).into_response())
+}
+
+/// Revokes what was shown in its issuer's name.
+pub async fn revoke(State(server): State<Server>, Path(id): Path<String>) -> Answer {
+    server.verifier()?.revoke(&id, None).await?;
     Ok(Redirect::to(&format!("/verifier/view/{id}")).into_response())
 }

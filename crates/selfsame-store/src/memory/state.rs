@@ -148,6 +148,7 @@ impl State {
                 outcome.reserved.push(*next..*next + count);
                 *next += count;
             }
+            Write::Leap(by) => self.counters.values_mut().for_each(|next| *next += by),
             Write::Purge(before, limit) => outcome.purged += self.purge(now, before, limit),
         }
     }

@@ -109,6 +109,9 @@ impl<'a> Apply<'a> {
                 Write::Reserve(tenant, counter, count) => outcome
                     .reserved
                     .push(self.reserve(&tenant, &counter, count)?),
+                Write::Leap(by) => {
+                    self.run("UPDATE counters SET next = next + ?1", [sql(by)])?;
+                }
                 Write::Purge(before, limit) => outcome.purged += self.purge(before, limit)?,
             }
         }
@@ -290,7 +293,7 @@ impl<'a> Apply<'a> {
         let routes =
             "DELETE FROM routes WHERE key IN (SELECT key FROM routes WHERE expires <= ?1 LIMIT ?2)";
         let letters =
-            "DELETE FROM outbox WHERE seq IN (SELECT seq FROM outbox WHERE buried < ?1 LIMIT ?2)";
+            "DELETE FROM outbox WHERE id IN (SELECT id FROM outbox WHERE buried < ?1 LIMIT ?2)";
         let routes = self.run(routes, [self.now, limit])?;
         let letters = self.run(letters, [sql(before.0), limit])?;
         Ok((expired.len() + routes + letters) as u64)

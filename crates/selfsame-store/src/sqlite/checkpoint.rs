@@ -11,21 +11,26 @@ use rusqlite::{Connection, OpenFlags};
 
 use crate::error::Result;
 
-/// Pages written between two checkpoints, roughly: 8 MiB.
-const EVERY: usize = 2_048;
-/// Pages in the log past which the writer stands back until it is empty: 64 MiB.
-const LOG_PAGES: i64 = 16_384;
+/// How long the log may become.
+#[derive(Clone, Copy)]
+pub(crate) struct Limits {
+    /// Pages written between two checkpoints, roughly.
+    pub(crate) every: usize,
+    /// Pages in the log past which the writer stands back until it is empty.
+    pub(crate) log: usize,
+}
 
 /// The thread that makes checkpoints, as the writer sees it.
-pub(super) struct Checkpoints {
+pub(crate) struct Checkpoints {
     due: Option<SyncSender<()>>,
     behind: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
+    limits: Limits,
     pages: usize,
 }
 
 impl Checkpoints {
-    pub(super) fn start(path: &Path) -> Result<Self> {
+    pub(crate) fn start(path: &Path, limits: Limits) -> Result<Self> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags)?;
         connection.pragma_update(None, "cache_size", -256)?;
@@ -34,22 +39,23 @@ impl Checkpoints {
         let seen = behind.clone();
         let thread = std::thread::Builder::new()
             .name("store-checkpoint".to_owned())
-            .spawn(move || run(&connection, &asked, &seen))?;
+            .spawn(move || run((&connection, limits), &asked, &seen))?;
         Ok(Self {
             due: Some(due),
             behind,
             thread: Some(thread),
+            limits,
             pages: 0,
         })
     }
 
     /// Whether the writer must stand back at the next call of [`Self::after_commit`], which may take long.
-    pub(super) fn are_behind(&self) -> bool {
+    pub(crate) fn are_behind(&self) -> bool {
         self.behind.load(Ordering::Relaxed)
     }
 
     /// Called by the writer between two transactions; says roughly how many pages were written.
-    pub(super) fn after_commit(&mut self, writer: &Connection, pages: usize) {
+    pub(crate) fn after_commit(&mut self, writer: &Connection, pages: usize) {
         self.pages += pages;
         if self.are_behind() {
             // Readers hold the log for microseconds; if one holds it longer, the next commit tries again.
@@ -60,15 +66,23 @@ impl Checkpoints {
                 self.behind.store(false, Ordering::Relaxed);
                 self.pages = 0;
             }
-        } else if self.pages >= EVERY
+        } else if self.pages >= self.limits.every
             && let Some(due) = &self.due
         {
             // Full: one is asked for already. If it does not come, the writer makes it itself.
             if due.try_send(()).is_ok() {
                 self.pages = 0;
-            } else if self.pages >= LOG_PAGES as usize {
+            } else if self.pages >= self.limits.log {
                 self.behind.store(true, Ordering::Relaxed);
             }
+        }
+    }
+
+    /// Called when there is nothing else to do: what is in the log goes to the file, so that the log can begin anew.
+    pub(crate) fn at_rest(&mut self) {
+        let asked = |due: &SyncSender<()>| due.try_send(()).is_ok();
+        if self.pages > 0 && self.due.as_ref().is_some_and(asked) {
+            self.pages = 0;
         }
     }
 }
@@ -82,10 +96,11 @@ impl Drop for Checkpoints {
     }
 }
 
-fn run(connection: &Connection, asked: &Receiver<()>, behind: &AtomicBool) {
+fn run((connection, limits): (&Connection, Limits), asked: &Receiver<()>, behind: &AtomicBool) {
+    let most = i64::try_from(limits.log).unwrap_or(i64::MAX);
     while asked.recv().is_ok() {
         match checkpoint(connection, "PASSIVE") {
-            Ok((_, pages)) if pages > LOG_PAGES => behind.store(true, Ordering::Relaxed),
+            Ok((_, pages)) if pages > most => behind.store(true, Ordering::Relaxed),
             Ok(_) => {}
             Err(error) => tracing::warn!(%error, "a checkpoint failed; the next will try again"),
         }

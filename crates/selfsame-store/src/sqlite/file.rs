@@ -50,6 +50,44 @@ pub(crate) fn open_reader(path: &Path) -> Result<Connection> {
     Ok(reader)
 }
 
+/// Writes the file's content, as of one moment, to a new file, whatever is written meanwhile.
+pub(crate) fn copy(from: &Path, to: &Path) -> Result<()> {
+    if let Some(parent) = to.parent() {
+        private_directory(parent)?;
+    }
+    if to.exists() {
+        return Err(StoreError::Storage(format!("{} exists", to.display())));
+    }
+    // Made by us, empty, so that only its owner can ever read it.
+    let file = private_file(to)?;
+    let name = to.to_str().ok_or(StoreError::Malformed("path"))?;
+    open_reader(from)?.execute("VACUUM INTO ?1", [name])?;
+    Ok(file.sync_all()?)
+}
+
+/// Looks through the whole file for damage.
+pub(crate) fn check(path: &Path, format: &Format) -> Result<()> {
+    let connection = open_reader(path)?;
+    let number =
+        |pragma: &str| connection.pragma_query_value(None, pragma, |row| row.get::<_, u32>(0));
+    let application = number("application_id").map_err(|_| StoreError::Foreign(path.to_owned()))?;
+    if application != format.application {
+        return Err(StoreError::Foreign(path.to_owned()));
+    }
+    let found = number("user_version")?;
+    if found != format.version {
+        return Err(StoreError::OtherLayout {
+            found,
+            known: format.version,
+        });
+    }
+    let said: String = connection.pragma_query_value(None, "integrity_check", |row| row.get(0))?;
+    if said != "ok" {
+        return Err(StoreError::Tampered("file"));
+    }
+    Ok(())
+}
+
 pub(crate) fn set_up(connection: &Connection) -> Result<()> {
     // A plan does not depend on the values bound to it: else SQLite parses some statements anew for each of them.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
@@ -88,10 +126,22 @@ fn lay_out(writer: &mut Connection, path: &Path, format: &Format) -> Result<()> 
     Ok(())
 }
 
-fn lock(path: &Path) -> Result<File> {
+/// Runs what may take long where nobody waits.
+pub(crate) async fn aside(run: impl FnOnce() -> Result<()> + Send + 'static) -> Result<()> {
+    tokio::task::spawn_blocking(run)
+        .await
+        .map_err(|_| StoreError::Storage("a copy was cut off".to_owned()))?
+}
+
+/// The file that is locked while this one is open.
+pub(crate) fn lock_of(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".lock");
-    let lock = private_file(&PathBuf::from(name))?;
+    PathBuf::from(name)
+}
+
+fn lock(path: &Path) -> Result<File> {
+    let lock = private_file(&lock_of(path))?;
     match lock.try_lock() {
         Ok(()) => Ok(lock),
         Err(TryLockError::WouldBlock) => Err(StoreError::InUse(path.to_owned())),

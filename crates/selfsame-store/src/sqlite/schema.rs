@@ -4,7 +4,7 @@ use super::file::Format;
 
 pub(super) const FORMAT: Format = Format {
     application: 0x5353_7374,
-    version: 1,
+    version: 2,
     schema: SCHEMA,
 };
 
@@ -41,8 +41,8 @@ CREATE TABLE counters (
     PRIMARY KEY (tenant, counter)
 ) STRICT, WITHOUT ROWID;
 CREATE TABLE outbox (
-    seq INTEGER PRIMARY KEY,
-    id INTEGER NOT NULL UNIQUE,
+    id INTEGER PRIMARY KEY,
+    seq INTEGER NOT NULL,
     tenant TEXT NOT NULL,
     lane BLOB NOT NULL,
     head INTEGER NOT NULL,
@@ -55,10 +55,13 @@ CREATE TABLE outbox (
 ) STRICT;
 CREATE INDEX outbox_due ON outbox (not_before) WHERE head = 1;
 CREATE INDEX outbox_lanes ON outbox (lane, seq) WHERE buried IS NULL;
-CREATE INDEX outbox_dead ON outbox (buried) WHERE buried IS NOT NULL;
+CREATE INDEX outbox_dead ON outbox (seq, buried) WHERE buried IS NOT NULL;
 ";
 
 pub(super) const READ: &str = "SELECT id, seq, version, expires, value FROM records
+    WHERE tenant = ?1 AND kind = ?2 AND id = ?3 AND (expires IS NULL OR expires > ?4)";
+
+pub(super) const VERSION: &str = "SELECT version FROM records
     WHERE tenant = ?1 AND kind = ?2 AND id = ?3 AND (expires IS NULL OR expires > ?4)";
 
 pub(super) const FIND: [&str; 2] = [

@@ -15,7 +15,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
 use super::apply::{Apply, Last};
-use super::checkpoint::Checkpoints;
+use super::checkpoint::{Checkpoints, Limits};
 use crate::backend::{Outcome, SealedBatch, Write};
 use crate::error::{Result, StoreError};
 use crate::meter::{Meter, timed};
@@ -29,6 +29,12 @@ const DEADLINE: Duration = Duration::from_secs(15);
 const ALONE_AFTER: u32 = 8;
 /// A disk that takes longer is never waited for where requests are served.
 const QUICK: Duration = Duration::from_millis(1);
+
+/// 8 MiB and 64 MiB.
+const LOG: Limits = Limits {
+    every: 2_048,
+    log: 16_384,
+};
 
 /// The desk, and the queue to the thread that waits at it.
 pub(super) struct Writer {
@@ -48,7 +54,7 @@ impl Writer {
         connection.pragma_update(None, "wal_autocheckpoint", 0)?;
         let (queue, jobs) = mpsc::channel(QUEUE);
         let last = Last::read(&connection)?;
-        let checkpoints = Checkpoints::start(path)?;
+        let checkpoints = Checkpoints::start(path, LOG)?;
         let desk = Arc::new(Desk {
             book: Mutex::new(Book {
                 connection,

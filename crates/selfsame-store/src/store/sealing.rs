@@ -175,7 +175,11 @@ fn each_once(writes: &[Write]) -> Result<()> {
                 entries.push(id)
             }
             Write::Route(key, ..) | Write::Unroute(key, _) => routes.push(key),
-            Write::Expect(..) | Write::Enqueue(_) | Write::Reserve(..) | Write::Purge(..) => {}
+            Write::Expect(..)
+            | Write::Enqueue(_)
+            | Write::Reserve(..)
+            | Write::Leap(_)
+            | Write::Purge(..) => {}
         }
     }
     if repeats(places) || repeats(entries) || repeats(routes) {

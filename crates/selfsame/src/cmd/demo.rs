@@ -45,7 +45,7 @@ impl Demo {
         let as_json = self.json;
         let mut tell = |step: &scenario::StepTime| {
             if !as_json {
-                output::say(&format!("  {:<18} {:>8.2} ms", step.name, step.ms));
+                output::say(&format!("  {:<22} {:>8.2} ms", step.name, step.ms));
             }
         };
         if !as_json {
@@ -103,16 +103,23 @@ pub fn tell_people(story: &Story) {
             output::say(&line);
         }
     }
+    let spent = story
+        .after_spending
+        .map(|outcome| format!(" · after spending: {}", outcome.as_str()));
     output::say(&format!(
-        "presented: {} · after revocation: {}",
+        "presented: {}{} · after revocation: {}",
         story.verdict.as_str(),
+        spent.unwrap_or_default(),
         story.after_revocation.as_str()
     ));
 }
 
 /// Yes if the story ended as it should.
 pub fn answer(story: &Story) -> Answer {
-    if story.verdict == Outcome::Valid && story.after_revocation == Outcome::Revoked {
+    let spent = story
+        .after_spending
+        .is_none_or(|outcome| outcome == Outcome::Spent);
+    if story.verdict == Outcome::Valid && spent && story.after_revocation == Outcome::Revoked {
         Answer::Yes
     } else {
         Answer::No

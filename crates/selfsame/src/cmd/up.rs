@@ -4,24 +4,33 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use selfsame_app::config::{ResolverConfig, Roles};
+use selfsame_app::config::{Pin, RegistryNode, ResolverConfig, Roles};
+use selfsame_app::registry::log_origin;
 use selfsame_crypto::SecretString;
+use selfsame_registry::Genesis;
 use url::Url;
 
 use crate::client::token_from;
 use crate::cmd::demo;
+use crate::cmd::registry::EngineAt;
+use crate::cmd::registry::loopback::Loopback;
+use crate::cmd::registry::status::Face;
 use crate::exit::{Answer, End, Failure};
-use crate::instance::{Launch, Running};
+use crate::instance::{Launch, Running, private_directory};
 use crate::master_key::Custody;
 use crate::output;
 use crate::scenario::{self, Cast, Scenario};
 use crate::settings::Settings;
 use crate::tls::Source;
 
+/// A network on this machine serves at the ports from this one on, counted from the instance's own.
+const BESIDE: u16 = 10;
+
 /// Start an instance: issuer, wallet, verifier and registry, or some of them.
 #[derive(Args)]
 #[command(
     after_help = "Example: selfsame up --role issuer --data issuer-data --listen 127.0.0.1:7381
+         selfsame up --validators 4        the registry is a network of four nodes on this machine
 
 Environment: SELFSAME_PASSPHRASE makes the master key of a passphrase, in place of a file.
              SELFSAME_LOG says what is logged, such as `info` (default: warnings and refusals)."
@@ -39,6 +48,11 @@ pub struct Up {
     /// What to do; everything unless told. May be repeated or separated by commas.
     #[arg(long, value_enum, value_delimiter = ',')]
     role: Vec<Role>,
+    /// Run the registry as a network of so many validators on this machine.
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=100), conflicts_with = "registry")]
+    validators: Option<u16>,
+    #[command(flatten)]
+    engine: EngineAt,
     /// A registry in another process.
     #[arg(long, requires = "registry_token_file")]
     registry: Option<Url>,
@@ -55,15 +69,43 @@ pub struct Up {
     /// An issuer to trust, as DID or URL. May be repeated.
     #[arg(long)]
     trust_issuer: Vec<String>,
-    /// A file of settings, TOML: `[issuer]`, `[verifier]`, `[trust]`, `[resolver]`.
+    /// A file of settings, TOML: `[issuer]`, `[verifier]`, `[trust]`, `[resolver]`, `[registry]`.
     #[arg(long)]
     config: Option<PathBuf>,
+    #[command(flatten)]
+    master_key: MasterKey,
+    #[command(flatten)]
+    certificate: Certificate,
+    /// Do not walk the first scenario.
+    #[arg(long)]
+    no_demo: bool,
+}
+
+/// Who keeps the master key.
+#[derive(Args)]
+pub struct MasterKey {
     /// The file with the master key.
     #[arg(long, conflicts_with = "passphrase")]
     master_key_file: Option<PathBuf>,
     /// The passphrase that the master key is made of; only by the environment.
     #[arg(long, env = "SELFSAME_PASSPHRASE", hide = true, hide_env_values = true)]
     passphrase: Option<String>,
+}
+
+impl MasterKey {
+    /// Where the master key is.
+    pub fn custody(&self) -> Custody {
+        match (&self.master_key_file, &self.passphrase) {
+            (Some(file), _) => Custody::File(file.clone()),
+            (None, Some(passphrase)) => Custody::Passphrase(SecretString::from(passphrase.clone())),
+            (None, None) => Custody::BesideTheData,
+        }
+    }
+}
+
+/// Which certificate is shown.
+#[derive(Args)]
+pub struct Certificate {
     /// The TLS certificate chain, PEM.
     #[arg(long, requires = "tls_key")]
     tls_certificate: Option<PathBuf>,
@@ -73,9 +115,19 @@ pub struct Up {
     /// Serve TLS with a certificate made for this purpose.
     #[arg(long, conflicts_with = "tls_certificate")]
     tls_self_made: bool,
-    /// Do not walk the first scenario.
-    #[arg(long)]
-    no_demo: bool,
+}
+
+impl Certificate {
+    /// TLS for the listener.
+    pub fn source(&self) -> Option<Source> {
+        match (&self.tls_certificate, &self.tls_key) {
+            (Some(certificates), Some(key)) => Some(Source::Given {
+                certificates: certificates.clone(),
+                key: key.clone(),
+            }),
+            _ => self.tls_self_made.then_some(Source::SelfMade),
+        }
+    }
 }
 
 /// A role of an instance.
@@ -96,13 +148,43 @@ impl Up {
     pub async fn run(self) -> End {
         crate::log::start();
         let (no_demo, data) = (self.no_demo, self.data.clone());
-        let launch = self.launch()?;
+        let network = match self.validators {
+            Some(count) => Some(self.network(count).await?),
+            None => None,
+        };
+        let ended = self.serve(network.as_ref(), (no_demo, &data)).await;
+        if let Some(network) = network {
+            network.stop().await;
+        }
+        ended
+    }
+
+    /// The network that is this instance's registry.
+    async fn network(&self, count: u16) -> Result<Loopback, Failure> {
+        let engine = self.engine.find().await?;
+        private_directory(&self.data)?;
+        let port = self.listen.port().saturating_add(BESIDE);
+        Loopback::start(&self.data, (count, port), &engine).await
+    }
+
+    async fn serve(self, network: Option<&Loopback>, (no_demo, data): (bool, &Path)) -> End {
+        let mut launch = self.launch()?;
         let all = launch.roles == Roles::ALL;
+        if let Some(network) = network {
+            launch.roles.registry = false;
+            launch.registry.clone_from(&network.nodes);
+            launch.pin = Some(network.pin.clone());
+        }
+        agree(&launch).await?;
         let running = launch.start().await?;
         if all && !no_demo {
             first_scenario(&running).await?;
         }
-        tell(&running, &data);
+        tell(&running, data);
+        if let Some(network) = network {
+            tell_of(network);
+        }
+        output::say("  Ctrl-C stops it.");
         until_told_to_go().await;
         running.stop().await;
         Ok(Answer::Yes)
@@ -116,31 +198,53 @@ impl Up {
             .transpose()?
             .unwrap_or_default();
         let registry = match (self.registry, &self.registry_token_file) {
-            (Some(url), Some(token)) => Some((url, token_from(token)?)),
-            _ => None,
+            (Some(origin), Some(file)) => {
+                let token = token_from(file)?;
+                vec![RegistryNode { origin, token }]
+            }
+            _ => file.registry.nodes()?,
         };
         let mut launch = Launch::new(self.data, self.listen);
         launch.origin = self.origin;
-        launch.roles = roles(&self.role, registry.is_some());
+        launch.roles = roles(&self.role, !registry.is_empty());
         launch.issuer = file.issuer;
         launch.verifier = file.verifier;
         launch.trust = file.trust;
         launch.trust.origins.extend(self.trust_origin);
         launch.trust.issuers.extend(self.trust_issuer);
         launch.registry = registry;
+        launch.pin = file.registry.pin()?;
         launch.resolver = resolver(file.resolver, self.foreign_resolver);
-        launch.custody = match (self.master_key_file, self.passphrase) {
-            (Some(file), _) => Custody::File(file),
-            (None, Some(passphrase)) => Custody::Passphrase(SecretString::from(passphrase)),
-            (None, None) => Custody::BesideTheData,
-        };
-        launch.tls = match (self.tls_certificate, self.tls_key) {
-            (Some(certificates), Some(key)) => Some(Source::Given { certificates, key }),
-            _ if self.tls_self_made => Some(Source::SelfMade),
-            _ => None,
-        };
+        launch.custody = self.master_key.custody();
+        launch.tls = self.certificate.source();
         Ok(launch)
     }
+}
+
+/// Whether the registry's nodes, as far as they answer, are of the network that is pinned.
+async fn agree(launch: &Launch) -> Result<(), Failure> {
+    let pinned = match &launch.pin {
+        Some(Pin::Trust(root)) => root.origin.clone(),
+        Some(Pin::Network(name)) => format!("selfsame/{name}"),
+        None => return Ok(()),
+    };
+    for node in &launch.registry {
+        let Ok(genesis) = Face::new(&node.origin)?.get("registry/genesis").await else {
+            continue;
+        };
+        let served = match Genesis::from_bytes(&genesis) {
+            Ok(genesis) => log_origin(&genesis.network()),
+            Err(malformed) => malformed.to_string(),
+        };
+        if served != pinned {
+            return Err(Failure::environment(format!(
+                "the registry at {} is refused: it is {served}, but [registry] pins {pinned}",
+                node.origin
+            ))
+            .hint("take the trust root that was made with this network, or the network that belongs to this trust root"));
+        }
+    }
+    Ok(())
 }
 
 fn resolver(mut settings: ResolverConfig, universal: Option<Url>) -> ResolverConfig {
@@ -197,10 +301,17 @@ fn tell(running: &Running, data: &Path) {
         output::say(&format!("  The operator's token is in {}.", file.display()));
     }
     output::say(&format!("  {}", running.custody));
-    output::say("  Ctrl-C stops it.");
 }
 
-async fn until_told_to_go() {
+fn tell_of(network: &Loopback) {
+    output::say("  The registry is a network of validators; kill any one of them, and it goes on:");
+    for node in &network.nodes {
+        output::say(&format!("    {}registry", node.origin));
+    }
+}
+
+/// Until Ctrl-C or SIGTERM.
+pub async fn until_told_to_go() {
     use tokio::signal::unix::{SignalKind, signal};
     match signal(SignalKind::terminate()) {
         Ok(mut terminate) => {

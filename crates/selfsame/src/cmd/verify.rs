@@ -4,9 +4,7 @@ use std::io::Read;
 use std::path::PathBuf;
 
 use clap::Args;
-use selfsame_app::view::verifier::{
-    CredentialVerdict, RequestState, VerificationRequest, VerificationStatus,
-};
+use selfsame_app::view::verifier::{CredentialVerdict, VerificationRequest, VerificationStatus};
 use selfsame_credential::verdict::Outcome;
 use serde_json::json;
 
@@ -83,7 +81,7 @@ impl Verify {
             let path = format!("/api/verifier/requests/{}?wait={turn}", request.id);
             let status: VerificationStatus = operator.get(&path).await?;
             left = left.saturating_sub(turn);
-            let waiting = matches!(status.state, RequestState::Created | RequestState::Fetched);
+            let waiting = !status.state.is_over();
             if waiting && left > 0 {
                 continue;
             }

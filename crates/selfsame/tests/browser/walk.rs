@@ -44,6 +44,32 @@ impl<'a> Desk<'a> {
         browser.value("#link").await
     }
 
+    /// Asks for a prescription, with one of the form's boxes ticked or none.
+    async fn ask_for_prescription(&self, ticked: Option<&str>) -> String {
+        let Self(instance, browser) = self;
+        browser
+            .open(&instance.page("verifier/new/prescription"))
+            .await;
+        if let Some(label) = ticked {
+            browser.tick(label).await;
+        }
+        browser.press("Ask").await;
+        browser.expect("Presentation request").await;
+        browser.value("#link").await
+    }
+
+    /// Lets somebody do this to prescriptions in the issuer's place.
+    async fn delegate(&self, to: &str, what: &str) {
+        let Self(instance, browser) = self;
+        browser.open(&instance.page("issuer")).await;
+        browser.press("Delegate to somebody").await;
+        browser.set("#to", to).await;
+        browser.choose("May", what).await;
+        browser.press("Delegate").await;
+        browser.expect(&format!("{what} prescription")).await;
+        browser.attribute(".badge.is-active", "class").await;
+    }
+
     /// The outcome, which the page shows by itself when it is there.
     pub async fn outcome(&self) -> Option<String> {
         self.1.attribute("[data-outcome]", "data-outcome").await
@@ -159,6 +185,84 @@ async fn the_whole_way_needs_no_mouse() {
         &Browser::start(Scheme::Light).await.by_keyboard(),
     )
     .await;
+}
+
+#[tokio::test]
+#[ignore = "needs Chromium: `cargo xtask test` runs it"]
+async fn a_prescription_is_used_up_another_revoked_by_its_pharmacy_and_all_pages_say_by_whom() {
+    let instance = Instance::start().await;
+    let (at_desk, at_hand) =
+        tokio::join!(Browser::start(Scheme::Light), Browser::start(Scheme::Dark));
+    at_hand.resize(390, 844).await;
+    let desk = Desk::open(&instance, &at_desk).await;
+    at_desk
+        .open(&instance.page("verifier/new/prescription"))
+        .await;
+    let script = "return document.querySelector('#spender').textContent";
+    let pharmacy = at_desk.evaluate(script).await;
+    let pharmacy = pharmacy.as_str().expect("a DID").to_owned();
+    assert!(pharmacy.starts_with("did:selfsame:"), "{pharmacy}");
+    desk.delegate(&pharmacy, "use up").await;
+    desk.delegate(&pharmacy, "revoke").await;
+
+    let first = desk.offer("Drug prescription").await;
+    let phone = Phone::open(&instance, &at_hand).await;
+    phone.accept(&first, "Drug prescription").await;
+    let use_it = "Use it up: once it is found valid, nobody can use it again";
+    let consent = phone
+        .share(&desk.ask_for_prescription(Some(use_it)).await)
+        .await;
+    assert!(
+        consent.contains("Showing this uses the card up"),
+        "{consent}"
+    );
+    assert_eq!(desk.outcome().await.as_deref(), Some("valid"));
+    let used = at_desk.attribute("[data-spending]", "data-spending").await;
+    assert_eq!(used.as_deref(), Some("done"));
+    at_desk.expect("Used up").await;
+    at_desk.expect(&pharmacy).await;
+
+    let consent = phone.share(&desk.ask_for_prescription(None).await).await;
+    assert!(!consent.contains("uses the card up"), "{consent}");
+    assert_eq!(desk.outcome().await.as_deref(), Some("spent"));
+    at_desk.expect(&format!("spent by {pharmacy}")).await;
+
+    at_hand.open(&instance.page("wallet/history")).await;
+    at_hand.expect("Used up").await;
+    at_hand.expect(&pharmacy).await;
+    at_hand.open(&instance.page("wallet")).await;
+    at_hand.press_about("Drug prescription").await;
+    at_hand.attribute(".badge.is-spent", "class").await;
+    at_hand.expect(&pharmacy).await;
+    at_hand.press("Remove this card").await;
+    at_hand.press("Remove").await;
+    at_hand.expect("No cards yet.").await;
+
+    let second = desk.offer("Drug prescription").await;
+    phone.accept(&second, "Drug prescription").await;
+    let handle = "Ask for its handle, to revoke it in its issuer’s name later";
+    phone
+        .share(&desk.ask_for_prescription(Some(handle)).await)
+        .await;
+    assert_eq!(desk.outcome().await.as_deref(), Some("valid"));
+    at_desk.press("Revoke it in its issuer’s name").await;
+    at_desk.expect("Revoked in its issuer’s name").await;
+    phone.share(&desk.ask_for_prescription(None).await).await;
+    assert_eq!(desk.outcome().await.as_deref(), Some("revoked"));
+
+    at_desk.open(&instance.page("issuer")).await;
+    for (action, badge) in [
+        ("spent", ".badge.is-spent"),
+        ("revoked", ".badge.is-revoked"),
+    ] {
+        at_desk.attribute(badge, "class").await;
+        let seen = format!("[data-used={action}]");
+        at_desk.attribute(&seen, "class").await;
+    }
+    at_desk.expect(&format!("by {pharmacy}")).await;
+    at_desk.picture("issuer-uses", (1200, 800)).await;
+    at_desk.expect_no_errors().await;
+    at_hand.expect_no_errors().await;
 }
 
 #[tokio::test]

@@ -41,7 +41,7 @@ fn json_of(world: &World, arguments: &[&str]) -> (i32, Value) {
 
 #[test]
 fn every_verb_has_help_with_an_example() {
-    let verbs: [&[&str]; 27] = [
+    let verbs: [&[&str]; 29] = [
         &[],
         &["up"],
         &["demo"],
@@ -56,6 +56,8 @@ fn every_verb_has_help_with_an_example() {
         &["verify"],
         &["revoke"],
         &["status"],
+        &["backup"],
+        &["restore"],
         &["anoncreds"],
         &["anoncreds", "schema"],
         &["anoncreds", "cred-def"],

@@ -20,6 +20,7 @@ mod instance;
 
 mod bad_input;
 mod cli;
+mod copies;
 mod did;
 mod doors;
 mod foreign;

@@ -13,10 +13,21 @@ fn assert_story(scenario: &str, (code, printed, complaints): (i32, String, Strin
     assert_eq!(code, 0, "{printed}{complaints}");
     assert_eq!(printed.trim().lines().count(), 1, "one object: {printed}");
     let story: Value = serde_json::from_str(&printed).unwrap();
-    assert_eq!(
-        members(&story),
-        ["after_revocation", "scenario", "steps", "verdict"]
-    );
+    let mut promised = vec!["after_revocation", "scenario", "steps", "verdict"];
+    if scenario == "prescription" {
+        promised.insert(1, "after_spending");
+        assert_eq!(story["after_spending"], "spent");
+        let names: Vec<&str> = story["steps"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|step| step["name"].as_str().unwrap())
+            .collect();
+        for name in ["verify_and_spend", "refuse_spent", "revoke_by_delegation"] {
+            assert!(names.contains(&name), "{names:?}");
+        }
+    }
+    assert_eq!(members(&story), promised);
     assert_eq!(story["scenario"], scenario);
     assert_eq!(story["verdict"], "valid");
     assert_eq!(story["after_revocation"], "revoked");

@@ -125,6 +125,26 @@ impl RevocationKey {
         MOST_BYTES
     }
 
+    /// Builds all tables now instead of when they are first worth it.
+    pub fn prepare(&self) {
+        self.powers();
+        let Multiples {
+            g,
+            h,
+            h0,
+            h1,
+            h2,
+            htilde,
+            pk,
+            h_cap,
+        } = self.multiples();
+        for point in [g, h, h0, h1, h2, htilde, pk] {
+            point.prepare();
+        }
+        h_cap.prepare();
+        self.multiples_of_g_dash().prepare();
+    }
+
     /// The key itself.
     pub fn public(&self) -> &CredentialRevocationPublicKey {
         &self.0.public

@@ -9,7 +9,7 @@ use super::list::{Changes, RevocationList, check_index};
 use super::registry::Accumulator;
 use super::tails::{Tails, tail_index};
 use crate::error::Error;
-use crate::pairing::{G1, G2, G2OrIdentity, pair_product};
+use crate::pairing::{G1, G2, G2OrIdentity, TailSum, pair_product};
 
 /// ω, the product of the tails L + 1 - j + i over all credentials j that are not revoked, other than i itself. It shows
 /// which credential is meant to whoever has the tails, so it is kept as secret as the credential.
@@ -135,24 +135,17 @@ struct OwnTails<'a, T> {
 impl<T: Tails> OwnTails<'_, T> {
     /// The sum over other credentials; the credential's own index is left out.
     fn sum(&self, others: impl IntoIterator<Item = u32>) -> Result<G2, Error> {
-        let mut others = others.into_iter().filter(|other| *other != self.own);
-        let mut sum = G2::identity();
-        loop {
-            let some: Vec<_> = others
-                .by_ref()
-                .take(AT_ONCE)
-                .map(|other| self.tails.tail(tail_index(self.own, other, self.capacity)?))
-                .collect::<Result<_, Error>>()?;
-            if some.is_empty() {
-                return Ok(sum);
-            }
-            sum = sum.add(&G2::sum_of_encoded(&some)?);
+        let mut sum = TailSum::new();
+        for other in others.into_iter().filter(|other| *other != self.own) {
+            sum.add(
+                &self
+                    .tails
+                    .tail(tail_index(self.own, other, self.capacity)?)?,
+            )?;
         }
+        sum.finish()
     }
 }
-
-/// Tails read before they are added: 128 kB.
-const AT_ONCE: usize = 1024;
 
 impl fmt::Debug for Witness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

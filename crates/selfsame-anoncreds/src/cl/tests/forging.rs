@@ -37,7 +37,9 @@ fn a_predicate_about_another_number_than_the_signed_one_is_refused() {
     let (link_mask, mask) = (random.secret(592), random.secret(592));
     let context = equality::ContextMask::new(&mut random);
     let masks = (&link_mask, &context);
-    let equality = equality::Commitment::new(&held, &BTreeSet::new(), masks, &mut random).unwrap();
+    let equality =
+        equality::Commitment::new((&held, key.in_use()), &BTreeSet::new(), masks, &mut random)
+            .unwrap();
     let claimed = IBig::from(99);
     let lie =
         predicate::Commitment::new(key.in_use(), &asked, (&claimed, &mask), &mut random).unwrap();

@@ -224,7 +224,7 @@ fn decode(data: &[u8]) {
     fn one<T: Message + PartialEq>(data: &[u8]) {
         if let Ok(message) = T::from_json(data) {
             let again = message.to_json().unwrap();
-            assert!(T::from_json(again.as_bytes()).unwrap() == message);
+            assert!(T::from_json(again.as_json().as_bytes()).unwrap() == message);
         }
     }
     one::<Schema>(data);

@@ -8,6 +8,7 @@ use super::super::fp::Fp;
 use super::super::fp2::Fp2;
 use super::super::fp6::Fp6;
 use super::super::fp12::Fp12;
+use super::super::group::Point;
 use super::super::{G1, G2, Gt, Prepared, Scalar, pair, pair_prepared, pair_product};
 use super::{config, g1, g2, scalar};
 
@@ -131,7 +132,6 @@ proptest! {
     fn multiples_in_g2_are_linear(p in g2(), a in scalar(), b in scalar()) {
         prop_assert_eq!(p.mul(&a).add(&p.mul(&b)), p.mul(&a.add(&b)));
         prop_assert_eq!(p.mul(&a).mul(&b), p.mul(&a.mul(&b)));
-        prop_assert_eq!(p.mul(&a), p.mul_public(&a));
         prop_assert_eq!(p.sub(&p), G2::identity());
         prop_assert!(p.mul(&a).0.is_on_curve());
     }
@@ -143,11 +143,11 @@ proptest! {
         let g1: Vec<_> = terms.iter().map(|(p, a)| (G1::generator().mul(p), a)).collect();
         let g2: Vec<_> = terms.iter().map(|(p, a)| (G2::generator().mul(p), a)).collect();
         let sum = g1.iter().fold(G1::identity(), |sum, (p, a)| sum.add(&p.mul(a)));
-        prop_assert_eq!(G1::sum_public(&g1), sum);
-        prop_assert_eq!(G1::sum(&g1), sum);
+        let terms: Vec<_> = g1.iter().map(|(p, a)| (p.0, *a)).collect();
+        prop_assert_eq!(Point::sum(&terms), sum.0);
         let sum = g2.iter().fold(G2::identity(), |sum, (p, a)| sum.add(&p.mul(a)));
-        prop_assert_eq!(G2::sum_public(&g2), sum);
-        prop_assert_eq!(G2::sum(&g2), sum);
+        let terms: Vec<_> = g2.iter().map(|(p, a)| (p.0, *a)).collect();
+        prop_assert_eq!(Point::sum(&terms), sum.0);
     }
 
     #[test]
@@ -213,23 +213,4 @@ fn a_product_of_many_pairings_takes_one_final_power() {
     let after = counts();
     assert_eq!(after.miller_loops - before.miller_loops, 4);
     assert_eq!(after.final_powers - before.final_powers, 1);
-}
-
-#[test]
-fn a_sum_of_a_thousand_multiples_is_the_multiple_of_the_sum() {
-    let one = Scalar::one();
-    let mut factor = Scalar::from(7);
-    let mut expected = Scalar::zero();
-    let mut terms = Vec::new();
-    let mut point = G1::generator();
-    let mut place = one.clone();
-    for _ in 0..1_000 {
-        factor = factor.mul(&factor).add(&one);
-        terms.push((point, factor.clone()));
-        expected = expected.add(&place.mul(&factor));
-        point = point.add(&G1::generator());
-        place = place.add(&one);
-    }
-    let terms: Vec<_> = terms.iter().map(|(p, a)| (*p, a)).collect();
-    assert_eq!(G1::sum_public(&terms), G1::generator().mul(&expected));
 }

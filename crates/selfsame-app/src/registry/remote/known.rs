@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::{Did, Options, Resolution};
+use selfsame_proof::checkpoint::Standing;
 use selfsame_proof::client::{Client, Found, Lasting};
 use selfsame_proof::read::{Bundle, Policy, Report};
 use selfsame_registry::{Genesis, Machine, StateError, StateRead};
@@ -20,7 +21,7 @@ const ROUNDS_MAX: usize = 16;
 /// Seconds that the checkpoint of an answer may be old: a network at rest signs one at each of its heartbeats.
 const MAX_AGE: u64 = 120;
 /// Seconds for which a thing that may change is not asked for again.
-const REUSED_FOR: u64 = 5;
+const REUSED_FOR: Option<u64> = Some(5);
 /// How long a node may need until it can prove what it has acknowledged.
 const PAUSE: Duration = Duration::from_millis(50);
 /// Seconds by which clocks may differ.
@@ -70,15 +71,43 @@ impl Known {
         did: &Did,
         options: &Options,
     ) -> Result<Resolution> {
-        let mut view = View::new(self);
+        let read = |machine: &Machine, state: &dyn StateRead| machine.resolve(state, did, options);
+        let (resolution, _) = self
+            .read(registry, View::new(self, REUSED_FOR), read)
+            .await?;
+        Ok(resolution)
+    }
+
+    /// What the state says now, and as of when: what may change is asked for again, however lately it was.
+    pub(super) async fn read_now<T>(
+        &self,
+        registry: &dyn Registry,
+        read: impl Fn(&Machine, &dyn StateRead) -> T,
+    ) -> Result<(T, UnixTime)> {
+        self.read(registry, View::new(self, None), read).await
+    }
+
+    /// Runs `read` on what is verified until nothing is missing.
+    async fn read<T>(
+        &self,
+        registry: &dyn Registry,
+        mut view: View<'_>,
+        read: impl Fn(&Machine, &dyn StateRead) -> T,
+    ) -> Result<(T, UnixTime)> {
         for _ in 0..ROUNDS_MAX {
-            let resolution = self.machine.resolve(&view, did, options);
+            let result = read(&self.machine, &view);
             let Some(key) = view.missing() else {
-                return Ok(resolution);
+                return Ok((result, view.as_of));
             };
             let trusted = self.client().trust().from_height;
             let bundle = registry.read(&key, trusted).await?;
-            match self.accept(&key, &bundle)? >= view.height || Machine::never_changes(&key) {
+            let as_of = self.accept(&key, &bundle)?;
+            // What is not there may come, whatever its name.
+            let lasts = Machine::never_changes(&key) && bundle.value.is_some();
+            if !lasts {
+                view.as_of = view.as_of.min(as_of.time);
+            }
+            match lasts || as_of.height >= view.height {
                 true => drop(view.fetched.insert(key, bundle.value)),
                 false => tokio::time::sleep(PAUSE).await,
             }
@@ -86,8 +115,8 @@ impl Known {
         Err(Error::upstream("the registry's answers lead in circles"))
     }
 
-    /// Judges an answer; its height.
-    fn accept(&self, key: &[u8], bundle: &Bundle) -> Result<u64> {
+    /// Judges an answer; as of when it holds.
+    fn accept(&self, key: &[u8], bundle: &Bundle) -> Result<Standing> {
         let lasting = match Machine::never_changes(key) {
             true => Lasting::Forever,
             false => Lasting::Within(MAX_AGE),
@@ -95,7 +124,7 @@ impl Known {
         let now = self.clock.now();
         let report = self.client().accept(key, bundle, (lasting, now));
         match (report.is_verified(), report.as_of) {
-            (true, Some(as_of)) => Ok(as_of.height),
+            (true, Some(as_of)) => Ok(as_of),
             _ => Err(refused(&report)),
         }
     }
@@ -109,6 +138,10 @@ impl Known {
 struct View<'a> {
     known: &'a Known,
     now: UnixTime,
+    /// The oldest of what was fetched and may have changed since.
+    as_of: UnixTime,
+    /// So many seconds what may change is not asked for again; not even one where it is to be read now.
+    reused: Option<u64>,
     /// What may change holds at this height at least.
     height: u64,
     fetched: HashMap<Vec<u8>, Option<Vec<u8>>>,
@@ -116,10 +149,13 @@ struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    fn new(known: &'a Known) -> Self {
+    fn new(known: &'a Known, reused: Option<u64>) -> Self {
+        let now = known.clock.now();
         Self {
             known,
-            now: known.clock.now(),
+            now,
+            as_of: now,
+            reused,
             height: known.written.load(Ordering::SeqCst),
             fetched: HashMap::new(),
             missing: Mutex::default(),
@@ -138,7 +174,7 @@ impl<'a> View<'a> {
         if Machine::never_changes(key) {
             return self.known.client().get(key, Lasting::Forever, self.now);
         }
-        let lasting = Lasting::Within(REUSED_FOR);
+        let lasting = Lasting::Within(self.reused?);
         let found = self.known.client().get(key, lasting, self.now);
         found.filter(|found| found.as_of.height >= self.height)
     }

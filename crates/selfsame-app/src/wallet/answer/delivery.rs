@@ -5,7 +5,7 @@ use std::sync::Arc;
 use selfsame_credential::evidence::Step;
 use selfsame_net::{Authorization, Body, NetError, Response};
 use selfsame_openid4vc::holder::{self, Asked, Effect, Input, State};
-use selfsame_store::{Batch, Leased, Put, Record, TenantId};
+use selfsame_store::{Batch, Leased, Put, TenantId};
 use serde::{Deserialize, Serialize};
 
 use crate::accounts::{decode, encode};
@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::events::EventKind;
 use crate::outbox::Job;
 use crate::shared::Shared;
-use crate::view::wallet::{Answered, Person};
+use crate::view::wallet::{Answered, OneUse, Person};
 use crate::wallet::Wallet;
 use crate::wallet::history::{Entry, origin_of};
 
@@ -24,11 +24,29 @@ const DELIVERIES_MAX: u32 = 5;
 
 /// An answer on its way.
 #[derive(Deserialize, Serialize)]
-struct Flow {
+pub(in crate::wallet) struct Flow {
     state: State,
     party: String,
     cards: Vec<String>,
     claims: Vec<String>,
+    #[serde(default)]
+    one_use: Vec<OneUse>,
+}
+
+/// What a person shows, as the history will tell it.
+#[derive(Default)]
+pub(super) struct Shown {
+    pub cards: Vec<String>,
+    pub claims: Vec<String>,
+    /// The cards whose one use is given away with it.
+    pub one_use: Vec<OneUse>,
+}
+
+impl Flow {
+    fn entry(&self, what: &str) -> Entry {
+        Entry::new(what, &self.party, self.cards.clone(), self.claims.clone())
+            .giving(self.one_use.clone())
+    }
 }
 
 impl Wallet {
@@ -38,15 +56,16 @@ impl Wallet {
         person: &Person,
         asked: &Asked,
         (state, effects): holder::Next,
-        (cards, claims): (Vec<String>, Vec<String>),
+        shown: Shown,
     ) -> Result<Answered> {
         let ctx = self.shared.clock.ctx();
         let id = ctx.token("flow/id");
         let flow = Flow {
             state,
             party: asked.request.client_id.clone(),
-            cards,
-            claims,
+            cards: shown.cards,
+            claims: shown.claims,
+            one_use: shown.one_use,
         };
         let mut batch = Batch::new(person.tenant.clone())
             .put(Put::new(FLOW, &id, encode(&flow)?).expires(ctx.now().plus(FLOW_SECONDS)));
@@ -58,6 +77,7 @@ impl Wallet {
             batch = batch.enqueue(job.own_entry("verifier", &id, ctx.now())?);
         }
         let committed = self.shared.store.commit(batch).await?;
+        self.answers_at_hand.hold(&committed, flow);
         let first = committed
             .outbox
             .first()
@@ -87,13 +107,13 @@ impl Wallet {
             return Err(Error::internal("another kind of effect came to the wallet"));
         };
         let tenant = &leased.tenant;
-        let Some(record) = self.shared.store.read(tenant, FLOW, &id).await? else {
+        let place = (tenant, FLOW, id.as_str());
+        let Some((flow, _)) = self.answers_at_hand.find(&self.shared.store, place).await? else {
             let batch = Batch::new(tenant.clone()).settle(leased.id);
             let batch = outlived(batch, &effect, &self.shared)?;
             self.shared.store.commit(batch).await?;
             return Ok(None);
         };
-        let flow: Flow = decode(&record.value)?;
         let Effect::PostResponse { url, form } = effect;
         let posted = self
             .shared
@@ -105,15 +125,13 @@ impl Wallet {
             self.shared.commit_in_hand(batch).await?;
             return Ok(None);
         }
-        self.delivered(leased, (&record, flow), posted)
-            .await
-            .map(Some)
+        self.delivered(leased, (&id, flow), posted).await.map(Some)
     }
 
     async fn delivered(
         &self,
         leased: &Leased,
-        (record, flow): (&Record, Flow),
+        (id, flow): (&str, Flow),
         posted: std::result::Result<Response, NetError>,
     ) -> Result<Answered> {
         let ctx = self.shared.clock.ctx();
@@ -132,15 +150,14 @@ impl Wallet {
             Step::Done((state, _)) => state,
             Step::Needs(_) => return Err(Error::internal("the end of an answer needs nothing")),
         };
-        let entry = |what| Entry::new(what, &flow.party, flow.cards.clone(), flow.claims.clone());
         let (entry, delivered, redirect_uri) = match next {
             State::Done(done) => {
                 let what = if done.presented { "shared" } else { "declined" };
-                (entry(what), true, done.redirect_uri)
+                (flow.entry(what), true, done.redirect_uri)
             }
             State::Failed(failed) => {
                 tracing::warn!(reason = %failed.reason, "an answer was not taken");
-                (entry("failed").because(failed.reason), false, None)
+                (flow.entry("failed").because(failed.reason), false, None)
             }
             State::Asked(_) | State::Answering(_) | State::Declining(_) => {
                 return Err(Error::internal(
@@ -154,7 +171,7 @@ impl Wallet {
         // Should a power failure take this, the answer is delivered once more, and the verifier says that it has it.
         let batch = Batch::new(leased.tenant.clone())
             .settle(leased.id)
-            .delete(FLOW, &record.id)
+            .delete(FLOW, id)
             .put(entry)
             .deferred();
         self.shared.commit_in_hand(batch).await?;
@@ -192,8 +209,7 @@ pub(crate) async fn abandoned(
         return outlived(batch, effect, shared);
     };
     let flow: Flow = decode(&record.value)?;
-    let entry = Entry::new("failed", &flow.party, flow.cards, flow.claims);
-    let entry = entry.because(error.reason.clone());
+    let entry = flow.entry("failed").because(error.reason.clone());
     Ok(batch.delete(FLOW, id).put(entry.put(&shared.clock.ctx())?))
 }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use selfsame_crypto::ctx::Ctx;
 use selfsame_net::{Authorization, Body, NetError, Response};
 use selfsame_openid4vc::wallet::{self, Answer, Effect, Input, ReceivedCredential, State};
-use selfsame_store::{Batch, Leased, OutboxId, Put, Record, TenantId};
+use selfsame_store::{Batch, Leased, OutboxId, Put, TenantId};
 use serde::{Deserialize, Serialize};
 
 use super::judge::Judgement;
@@ -158,13 +158,15 @@ impl Wallet {
             return Err(Error::internal("another kind of effect came to the wallet"));
         };
         let tenant = &leased.tenant;
-        let Some(record) = self.shared.store.read(tenant, FLOW, &id).await? else {
+        let place = (tenant, FLOW, id.as_str());
+        let Some((mut flow, version)) = self.flows_at_hand.find(&self.shared.store, place).await?
+        else {
             let batch = Batch::new(tenant.clone()).settle(leased.id);
             let batch = outlived(batch, &effect, &self.shared.clock.ctx())?;
             self.shared.store.commit(batch).await?;
             return Ok(Done::End(End::Waiting));
         };
-        let mut flow = self.flows_at_hand.read(&record)?;
+        let at = (id.as_str(), version);
         let called = match flow.arrived.take() {
             Some(arrived) => Called::Answered(arrived),
             None => match self.nonce_ahead(&mut flow.state, leased.attempts).await {
@@ -181,7 +183,7 @@ impl Wallet {
             Called::Failed(error) => {
                 let reason = error.to_string();
                 let input = Input::Unreachable(&reason);
-                self.taken(leased, (&record, flow), (&input, None)).await
+                self.taken(leased, (at, flow), (&input, None)).await
             }
             Called::Answered(arrived) => {
                 let answer = arrived.answer();
@@ -195,7 +197,7 @@ impl Wallet {
                         ));
                     }
                 };
-                self.taken(leased, (&record, flow), (&input, Some(&arrived)))
+                self.taken(leased, (at, flow), (&input, Some(&arrived)))
                     .await
             }
         }
@@ -205,10 +207,10 @@ impl Wallet {
     async fn taken(
         &self,
         leased: &Leased,
-        (record, flow): (&Record, Flow),
+        ((id, version), flow): ((&str, u64), Flow),
         (input, arrived): (&Input<'_>, Option<&Arrived>),
     ) -> Result<Done> {
-        let (tenant, id) = (&leased.tenant, record.id.as_str());
+        let tenant = &leased.tenant;
         let ctx = self.shared.clock.ctx();
         let freshness = Freshness { max_status_age: 0 };
         let step = self.shared.run(tenant, freshness, |evidence| {
@@ -226,7 +228,7 @@ impl Wallet {
                 ..flow
             };
             let batch = self.shared.later(leased, 1 << leased.attempts);
-            let batch = batch.update(FLOW, record, encode(&flow)?);
+            let batch = batch.update_version(FLOW, (id, version), encode(&flow)?);
             self.shared.commit_in_hand(batch).await?;
             return Ok(Done::End(End::Waiting));
         }
@@ -239,7 +241,7 @@ impl Wallet {
             Ended::Not => {
                 let flow = Flow { state, ..flow };
                 // The token alone is worth no flush of its own: it goes to the disk with the request that spends it.
-                let batch = batch.update(FLOW, record, encode(&flow)?);
+                let batch = batch.update_version(FLOW, (id, version), encode(&flow)?);
                 let batch = if asks_for_credential {
                     batch
                 } else {

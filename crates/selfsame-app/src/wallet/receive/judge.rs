@@ -4,6 +4,7 @@ use selfsame_credential::Held;
 use selfsame_credential::evidence::{Evidence, Fetched, Step, Unavailable};
 use selfsame_credential::verdict::{Outcome, Policy, Trust, Verdict};
 use selfsame_credential::verify::{Examination, Presented};
+use selfsame_crypto::time::UnixTime;
 use selfsame_openid4vc::wallet::ReceivedCredential;
 use selfsame_store::TenantId;
 
@@ -76,16 +77,24 @@ impl Wallet {
     fn without_status(&self, held: &Held) -> Evidence {
         let mut evidence = Evidence::default();
         for reference in held.statuses() {
-            let unavailable = Unavailable {
-                reason: "not looked at when a credential comes".to_owned(),
-            };
-            let fetched = Fetched {
-                value: Err(unavailable),
-                at: self.shared.clock.now(),
-            };
+            let fetched = unavailable(self.shared.clock.now());
             evidence.insert_status_list(reference.uri.clone(), fetched);
         }
+        if let Some((issuer, digest)) = super::super::cards::single_use(held) {
+            let fetched = unavailable(self.shared.clock.now());
+            evidence.insert_single_use((issuer, digest), fetched);
+        }
         evidence
+    }
+}
+
+fn unavailable<T>(at: UnixTime) -> Fetched<T> {
+    let unavailable = Unavailable {
+        reason: "not looked at when a credential comes".to_owned(),
+    };
+    Fetched {
+        value: Err(unavailable),
+        at,
     }
 }
 

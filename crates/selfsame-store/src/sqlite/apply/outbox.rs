@@ -83,7 +83,7 @@ impl Apply<'_> {
 
     fn promote(&self, lane: &[u8]) -> Result<()> {
         let update = "UPDATE outbox SET head = 1
-            WHERE seq = (SELECT min(seq) FROM outbox WHERE lane = ?1 AND buried IS NULL) AND head = 0";
+            WHERE id = (SELECT id FROM outbox WHERE lane = ?1 AND buried IS NULL ORDER BY seq LIMIT 1) AND head = 0";
         self.run(update, [lane]).map(drop)
     }
 }

@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use selfsame_anoncreds::Error;
-use selfsame_anoncreds::format::Message;
+use selfsame_anoncreds::format::{Message, Text as _};
 use selfsame_crypto::ctx::Ctx;
 
 use crate::exit::Failure;
@@ -38,18 +38,18 @@ pub fn text(file: &Path) -> Result<String, Failure> {
 
 /// Prints a message.
 pub fn print<M: Message>(message: &M) -> Result<(), Failure> {
-    output::say(&message.to_json()?);
+    output::say(message.to_json()?.as_json());
     Ok(())
 }
 
 /// Writes a message that only its owner may read into a new file.
 pub fn keep<M: Message>(file: &Path, message: &M) -> Result<(), Failure> {
-    master_key::write_private(file, message.to_json()?.as_bytes())
+    master_key::write_private(file, message.to_json()?.as_json().as_bytes())
 }
 
 /// Writes a message that anybody may read.
 pub fn put<M: Message>(file: &Path, message: &M) -> Result<(), Failure> {
-    std::fs::write(file, message.to_json()?)
+    std::fs::write(file, message.to_json()?.as_json())
         .map_err(|error| Failure::environment(format!("{}: {error}", file.display())))
 }
 

@@ -1,0 +1,171 @@
+//! Owns sums of tails: thousands of points of G2, as they lie in a tails file, eight at once where the processor can.
+//!
+//! Not each tail is checked to be a point of the twist and in G2, but their sum is, which is far cheaper. That is enough for
+//! what the sum is for, whoever wrote the file: `Witness::check` accepts a sum ω only if e(g_i, accumulator) = z·e(g, ω), and
+//! since ω is in G2 and the pairing has no kernel there, this has one solution. So a witness that is accepted is the right
+//! one, no matter from which tails it came, and tells nothing about them. A file with bad points can only make the check
+//! fail, for all holders or for some; so can a file of good points that are not the right ones, which no check of points
+//! would find, and whose author, the issuer, can refuse or revoke anyway. Points off the curve do no other harm: additions
+//! have no case that fails, no secret is multiplied with them, and what is added depends on public lists and on the
+//! holder's own index alone.
+
+use super::Error;
+use super::affine;
+use super::fp::FieldOrder;
+use super::fp2::Fp2;
+use super::g2::{G2, NOT_ON_CURVE, coordinates, read_numbers};
+use super::group::Point;
+use super::montgomery::{Limbs, Prime, power_of_two};
+use crate::arithmetic::{EightSums, Field};
+
+/// A sum of tails.
+pub(crate) struct TailSum {
+    sum: Point<Fp2>,
+    eight: Option<EightSums>,
+    waiting: Vec<[Limbs; 4]>,
+}
+
+/// Tails that are read before they are added: 64 kB without the eight sums, which want fewer.
+const AT_ONCE: usize = 512;
+const AT_ONCE_BY_EIGHT: usize = 128;
+
+static FIELD: Field = Field::new(
+    FieldOrder::P,
+    [
+        power_of_two(260, &FieldOrder::P),
+        power_of_two(520, &FieldOrder::P),
+    ],
+    FieldOrder::NEGATIVE_INVERSE,
+);
+
+impl TailSum {
+    /// Nothing added yet.
+    pub(crate) fn new() -> Self {
+        Self::with(EightSums::new(&FIELD))
+    }
+
+    fn with(eight: Option<EightSums>) -> Self {
+        let room = if eight.is_some() {
+            AT_ONCE_BY_EIGHT
+        } else {
+            AT_ONCE
+        };
+        Self {
+            sum: Point::IDENTITY,
+            eight,
+            waiting: Vec::with_capacity(room),
+        }
+    }
+
+    /// Adds a tail, as it lies in a tails file.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] for a coordinate that is not below p.
+    pub(crate) fn add(&mut self, tail: &[u8; G2::BYTES]) -> Result<(), Error> {
+        if self.waiting.len() == self.waiting.capacity() {
+            self.flush();
+        }
+        self.waiting.push(read_numbers(tail)?);
+        Ok(())
+    }
+
+    /// The sum.
+    ///
+    /// # Errors
+    /// [`Error::Malformed`] if it is not in G2: then some tail is not.
+    pub(crate) fn finish(mut self) -> Result<G2, Error> {
+        self.flush();
+        if let Some(eight) = self.eight {
+            for [x0, x1, y0, y1, z0, z1] in eight.finish() {
+                self.sum = self.sum.add(&Point {
+                    x: Fp2::new(x0, x1),
+                    y: Fp2::new(y0, y1),
+                    z: Fp2::new(z0, z1),
+                });
+            }
+        }
+        if !self.sum.is_on_curve() {
+            return Err(NOT_ON_CURVE);
+        }
+        G2(self.sum).in_group()
+    }
+
+    fn flush(&mut self) {
+        let rest = match &mut self.eight {
+            Some(eight) => eight.add(&self.waiting),
+            None => &self.waiting,
+        };
+        let points = rest.iter().map(coordinates).map(|[x, y]| (x, y));
+        self.sum = self.sum.add(&affine::sum(points.collect()));
+        self.waiting.clear();
+    }
+}
+
+/// The sum of these tails.
+#[cfg(test)]
+pub(super) fn sum_of<'a>(
+    tails: impl IntoIterator<Item = &'a [u8; G2::BYTES]>,
+) -> Result<G2, Error> {
+    let mut sum = TailSum::new();
+    tails.into_iter().try_for_each(|tail| sum.add(tail))?;
+    sum.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Scalar;
+    use super::*;
+
+    fn sum(eight: bool, points: &[G2]) -> Result<G2, Error> {
+        let mut sum = TailSum::with(eight.then(|| EightSums::new(&FIELD)).flatten());
+        points
+            .iter()
+            .try_for_each(|point| sum.add(&point.to_bytes()))?;
+        sum.finish()
+    }
+
+    #[test]
+    fn sums_of_any_length_are_those_of_one_addition_after_the_other() {
+        let g = G2::generator();
+        let points: Vec<G2> = (1..1200_u64)
+            .map(|number| g.mul(&Scalar::from(number.wrapping_mul(0x9E37_79B9_7F4A_7C15))))
+            .collect();
+        for length in [0, 1, 7, 8, 9, 16, 127, 128, 129, 511, 513, 1199] {
+            let points = &points[..length];
+            let expected = points
+                .iter()
+                .fold(G2::identity(), |sum, point| sum.add(point));
+            assert_eq!(sum(false, points), Ok(expected));
+            assert_eq!(sum(true, points), Ok(expected));
+        }
+    }
+
+    #[test]
+    fn equal_and_opposite_points_in_one_sum_are_added_rightly() {
+        let g = G2::generator();
+        let three = g.add(&g).add(&g);
+        // The points 1, 9, 17 … meet in one of eight sums.
+        for second in [g, g.neg(), three, three.neg()] {
+            let points: Vec<G2> = [[g; 8], [second; 8], [g.neg(); 8]].concat();
+            let expected = points
+                .iter()
+                .fold(G2::identity(), |sum, point| sum.add(point));
+            assert_eq!(sum(false, &points), Ok(expected));
+            assert_eq!(sum(true, &points), Ok(expected));
+        }
+    }
+
+    #[test]
+    fn points_off_the_curve_or_out_of_range_are_refused_in_the_sum() {
+        let mut bytes = G2::generator().to_bytes();
+        bytes[127] ^= 1;
+        for eight in [false, true] {
+            for count in [1, 8, 64] {
+                let mut sum = TailSum::with(eight.then(|| EightSums::new(&FIELD)).flatten());
+                (0..count).for_each(|_| sum.add(&bytes).unwrap());
+                assert!(sum.finish().is_err());
+            }
+        }
+        assert!(TailSum::new().add(&[0xFF; 128]).is_err());
+    }
+}

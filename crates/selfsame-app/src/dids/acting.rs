@@ -1,0 +1,76 @@
+//! Acting in the registry in the name of one of this instance's DIDs.
+
+use selfsame_did::Did;
+use selfsame_registry::{Operation, Receipt, Transaction};
+use selfsame_store::Batch;
+
+use super::registration::Intent;
+use super::{Dids, author_of};
+use crate::error::{Error, Result};
+use crate::identity::Identity;
+
+impl Dids {
+    /// A signed transaction by one of this instance's DIDs: the identity's, or one that its operator made.
+    ///
+    /// # Errors
+    /// `BadRequest` for a DID that is not of this instance, or not of the registry.
+    pub(crate) async fn signed_as(
+        &self,
+        (did, identity): (&Did, &Identity),
+        operation: Operation,
+    ) -> Result<Transaction> {
+        let nonce = self.nonce();
+        if did == identity.did() {
+            let author = author_of(identity);
+            return self.shared.transaction(&author, nonce, operation).await;
+        }
+        let own = self.changeable(did.as_str()).await?;
+        let author = self.author(&own.record)?;
+        self.shared.transaction(&author, nonce, operation).await
+    }
+
+    /// Whether the instance can write to the registry as this DID.
+    ///
+    /// # Errors
+    /// `BadRequest` if it can't, with what to do; the store's.
+    pub(crate) async fn may_act_as(&self, did: &Did, identity: &Identity) -> Result<()> {
+        if did.method() != "selfsame" {
+            return Err(
+                Error::bad_request(format!("{did} can't write to the registry")).with_hint(
+                    "make a DID with `selfsame did create --method selfsame` and name it",
+                ),
+            );
+        }
+        if did != identity.did() {
+            self.changeable(did.as_str()).await?;
+        }
+        Ok(())
+    }
+
+    /// Writes an operation of an identity together with `batch`, and waits for the receipt.
+    ///
+    /// # Errors
+    /// The registry's refusal, which undoes nothing of `batch`; otherwise it is kept and will be sent again.
+    pub(crate) async fn write_as(
+        &self,
+        identity: &Identity,
+        operation: Operation,
+        batch: Batch,
+    ) -> Result<Receipt> {
+        let transaction = self
+            .shared
+            .transaction(&author_of(identity), self.nonce(), operation)
+            .await?;
+        let intent = Intent {
+            tenant: identity.tenant(),
+            did: identity.did(),
+            transaction: &transaction,
+            then: None,
+        };
+        self.shared.register(batch, intent).await
+    }
+
+    fn nonce(&self) -> u64 {
+        u64::from_be_bytes(self.shared.clock.ctx().random::<8>("nonce"))
+    }
+}

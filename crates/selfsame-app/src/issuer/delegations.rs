@@ -1,0 +1,200 @@
+//! Delegations: whom this issuer lets use up or revoke its credentials in its place.
+
+use selfsame_crypto::time::UnixTime;
+use selfsame_did::Did;
+use selfsame_registry::Operation;
+use selfsame_registry::single_use::{Action, Delegation as Given};
+use selfsame_store::{Batch, Expect, MAX_PAGE, Page, Put};
+use serde::{Deserialize, Serialize};
+
+use super::{Issuer, metadata, tenant};
+use crate::accounts::{decode, encode};
+use crate::dids::Dids;
+use crate::error::{Error, ErrorKind, Result};
+use crate::registry::is_refusal;
+use crate::registry::uses::{DELEGATIONS_MAX, delegation_name};
+use crate::view::issuer::{Delegation, DelegationState, NewDelegation};
+
+/// The kind of the records of delegations, by their names.
+const DELEGATION: &str = "delegation";
+const DEFAULT_DAYS: u64 = 90;
+
+/// A delegation as it is kept; what has become of it the registry says.
+#[derive(Deserialize, Serialize)]
+struct DelegationRecord {
+    to: Did,
+    action: String,
+    templates: Vec<String>,
+    until: UnixTime,
+}
+
+impl Issuer {
+    /// Lets somebody use up, or revoke, credentials of these templates until then. Done when the registry has it.
+    ///
+    /// # Errors
+    /// `BadRequest` for what cannot be delegated; the registry's.
+    pub async fn delegate(&self, new: &NewDelegation) -> Result<Delegation> {
+        let record = self.wanted(new)?;
+        let action = action(&record.action)?;
+        let (name, identifier) = self.free_name(&record, action).await?;
+        let kinds = new.templates.iter().map(|id| {
+            let template = crate::templates::find(id)?;
+            Ok(metadata::vct(&self.shared.config, template))
+        });
+        let given = Given {
+            name: name.clone(),
+            to: identifier,
+            scope: kinds.collect::<Result<_>>()?,
+            action,
+            until: record.until,
+        };
+        let batch = Batch::new(tenant())
+            .expect(DELEGATION, &name, Expect::Absent)
+            .put(Put::new(DELEGATION, &name, encode(&record)?));
+        let operation = Operation::Delegate(given);
+        let written = self.dids().write_as(&self.identity, operation, batch).await;
+        match written {
+            Ok(receipt) => {
+                tracing::info!(name, seq_no = receipt.seq_no, "delegated");
+            }
+            Err(error) if is_refusal(&error) => {
+                let undone = Batch::new(tenant()).delete(DELEGATION, &name);
+                self.shared.store.commit(undone).await?;
+                return Err(error);
+            }
+            // It is kept, and shown as pending.
+            Err(error) => tracing::warn!(name, %error, "not delegated yet"),
+        }
+        self.delegation_view(&name, &record).await
+    }
+
+    /// The newest delegations, also those that have ended.
+    ///
+    /// # Errors
+    /// The store's, the registry's.
+    pub async fn delegations(&self) -> Result<Vec<Delegation>> {
+        let mut shown = Vec::new();
+        let page = Page::newest(MAX_PAGE);
+        for record in self.shared.store.list(&tenant(), DELEGATION, &page).await? {
+            let kept: DelegationRecord = decode(&record.value)?;
+            shown.push(self.delegation_view(&record.id, &kept).await?);
+        }
+        Ok(shown)
+    }
+
+    /// Ends a delegation before its time. What was done under it stays done.
+    ///
+    /// # Errors
+    /// `NotFound`; the registry's.
+    pub async fn withdraw_delegation(&self, name: &str) -> Result<Delegation> {
+        let record = self.shared.store.read(&tenant(), DELEGATION, name).await?;
+        let record = record.ok_or_else(|| Error::not_found("there is no such delegation"))?;
+        let kept: DelegationRecord = decode(&record.value)?;
+        let operation = Operation::WithdrawDelegation {
+            name: name.to_owned(),
+        };
+        self.dids()
+            .write_as(&self.identity, operation, Batch::new(tenant()))
+            .await?;
+        tracing::info!(name, "delegation withdrawn");
+        self.delegation_view(name, &kept).await
+    }
+
+    fn dids(&self) -> Dids {
+        Dids::new(self.shared.clone())
+    }
+
+    /// What is to be delegated, checked as far as it can be here; the registry has the last word.
+    fn wanted(&self, new: &NewDelegation) -> Result<DelegationRecord> {
+        if self.identity.did().method() != "selfsame" {
+            return Err(
+                Error::bad_request("only an issuer with a did:selfsame can delegate")
+                    .with_hint("the registry that holds delegations is found by the issuer's DID"),
+            );
+        }
+        if new.templates.is_empty() {
+            return Err(Error::bad_request("name the templates it is for"));
+        }
+        for id in &new.templates {
+            if !crate::templates::find(id)?.single_use {
+                let reason = format!("credentials of `{id}` have no handle to act by");
+                return Err(Error::bad_request(reason));
+            }
+        }
+        let to = Did::parse(&new.to)
+            .ok()
+            .filter(|to| to.method() == "selfsame")
+            .ok_or_else(|| Error::bad_request("`to` must be a did:selfsame"))?;
+        let until = match &new.until {
+            None => {
+                let days = DEFAULT_DAYS.saturating_mul(24 * 3600);
+                self.shared.clock.now().plus(days)
+            }
+            Some(until) => UnixTime::parse_rfc3339(until)
+                .ok_or_else(|| Error::bad_request("`until` must be a time as of RFC 3339"))?,
+        };
+        action(&new.action)?;
+        Ok(DelegationRecord {
+            to,
+            action: new.action.clone(),
+            templates: new.templates.clone(),
+            until,
+        })
+    }
+
+    /// The next name among the delegations of this action to this delegate.
+    async fn free_name(
+        &self,
+        record: &DelegationRecord,
+        action: Action,
+    ) -> Result<(String, selfsame_registry::Identifier)> {
+        let foreign = || Error::bad_request("`to` must be a did:selfsame of the issuer's network");
+        let (network, _) =
+            selfsame_did::selfsame::parts(self.identity.did()).ok_or_else(foreign)?;
+        let identifier = selfsame_registry::Identifier::of_did(&record.to, &network);
+        let identifier = identifier.ok_or_else(foreign)?;
+        for number in 1..=DELEGATIONS_MAX {
+            let name = delegation_name(&record.to, action, number).ok_or_else(foreign)?;
+            let taken = self.shared.store.read(&tenant(), DELEGATION, &name).await?;
+            if taken.is_none() {
+                return Ok((name, identifier));
+            }
+        }
+        Err(Error::new(
+            ErrorKind::Conflict,
+            "this delegate has had as many delegations as he can have",
+        )
+        .with_hint("let him act as another DID"))
+    }
+
+    async fn delegation_view(&self, name: &str, record: &DelegationRecord) -> Result<Delegation> {
+        let registry = self.shared.registry.as_ref();
+        let registry = registry.ok_or_else(|| Error::internal("delegations without a registry"))?;
+        let given = registry.delegation(self.identity.did(), name).await?;
+        let now = self.shared.clock.now();
+        let state = match &given {
+            None => DelegationState::Pending,
+            Some(given) if given.withdrawn.is_some() => DelegationState::Withdrawn,
+            Some(_) if now >= record.until => DelegationState::Expired,
+            Some(_) => DelegationState::Active,
+        };
+        Ok(Delegation {
+            id: name.to_owned(),
+            to: record.to.to_string(),
+            action: record.action.clone(),
+            templates: record.templates.clone(),
+            until: record.until.rfc3339(),
+            state,
+            seq_no: given.map(|given| given.seq_no),
+        })
+    }
+}
+
+fn action(name: &str) -> Result<Action> {
+    [Action::Consume, Action::Revoke]
+        .into_iter()
+        .find(|action| action.name() == name)
+        .ok_or_else(|| {
+            Error::bad_request("this can't be delegated").with_hint("one of: consume, revoke")
+        })
+}

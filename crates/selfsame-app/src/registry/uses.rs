@@ -1,0 +1,177 @@
+//! Single use and delegations as use cases read them of a registry, and how this stack names its delegations.
+
+use std::collections::{HashMap, HashSet};
+use std::time::Duration;
+
+use selfsame_credential::single_use::{Action as Became, Use};
+use selfsame_crypto::time::UnixTime;
+use selfsame_did::{Did, selfsame};
+use selfsame_registry::single_use::{Action, GivenDelegation};
+use selfsame_registry::{Machine, StateRead};
+
+use super::Registry;
+use crate::error::{Error, Result};
+use crate::shared::Shared;
+use crate::view::CredentialUse;
+use crate::view::registry::{RegistryDelegation, RegistryUse};
+
+/// So many delegations of one action to one delegate are given and looked for.
+pub(crate) const DELEGATIONS_MAX: u32 = 64;
+/// So long a page waits for a registry elsewhere.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// An issuer, and what a handle is registered under.
+pub(crate) type Place = (Did, [u8; 32]);
+
+/// What a machine's state says became of an issuer's credential.
+pub(super) fn used(
+    machine: &Machine,
+    state: &dyn StateRead,
+    (issuer, digest): (&Did, &[u8; 32]),
+) -> Result<Option<RegistryUse>> {
+    let found = machine
+        .consumption(state, issuer, digest)
+        .map_err(Error::internal)?;
+    let Some(found) = found else {
+        return Ok(None);
+    };
+    let by = machine
+        .did(found.by)
+        .ok_or_else(|| Error::internal("an identifier makes no DID"))?;
+    Ok(Some(RegistryUse {
+        action: found.action.name().to_owned(),
+        by: by.to_string(),
+        at: found.receipt.time.rfc3339(),
+        seq_no: found.receipt.seq_no,
+        delegation: found.delegation,
+    }))
+}
+
+/// A delegation as a machine's state has it.
+pub(super) fn delegation(
+    machine: &Machine,
+    state: &dyn StateRead,
+    (issuer, name): (&Did, &str),
+) -> Result<Option<RegistryDelegation>> {
+    let given = machine
+        .delegation(state, issuer, name)
+        .map_err(Error::internal)?;
+    given.map(|given| shown(machine, &given)).transpose()
+}
+
+fn shown(machine: &Machine, given: &GivenDelegation) -> Result<RegistryDelegation> {
+    let delegation = &given.delegation;
+    let to = machine
+        .did(delegation.to)
+        .ok_or_else(|| Error::internal("an identifier makes no DID"))?;
+    Ok(RegistryDelegation {
+        name: delegation.name.clone(),
+        to: to.to_string(),
+        scope: delegation.scope.clone(),
+        action: delegation.action.name().to_owned(),
+        until: delegation.until.rfc3339(),
+        seq_no: given.receipt.seq_no,
+        withdrawn: given.withdrawn.map(|receipt| receipt.seq_no),
+    })
+}
+
+impl Shared {
+    /// What became of these, as far as the registry says so in a moment: for people to look at, not to judge by.
+    pub(crate) async fn uses_seen(&self, places: HashSet<Place>) -> HashMap<Place, CredentialUse> {
+        let mut seen = HashMap::new();
+        let look = async {
+            for place in places {
+                match self.single_use(&place.0, &place.1).await.value {
+                    Ok(Some(used)) => drop(seen.insert(place, CredentialUse::of(&used))),
+                    Ok(None) => {}
+                    // What one read has not brought the next will not bring either.
+                    Err(_) => break,
+                }
+            }
+        };
+        drop(tokio::time::timeout(PATIENCE, look).await);
+        seen
+    }
+}
+
+impl CredentialUse {
+    pub(crate) fn of(used: &Use) -> Self {
+        Self {
+            action: used.action.as_str().to_owned(),
+            by: used.by.to_string(),
+            at: used.at.rfc3339(),
+            seq_no: used.seq_no,
+        }
+    }
+}
+
+impl RegistryUse {
+    /// The use in the terms of a judgement.
+    ///
+    /// # Errors
+    /// `Upstream` if another process wrote what cannot be read.
+    pub fn judged(&self) -> Result<Use> {
+        let unread = || Error::upstream("the registry's answer about a use can't be read");
+        Ok(Use {
+            action: match self.action.as_str() {
+                "consume" => Became::Spent,
+                "revoke" => Became::Revoked,
+                _ => return Err(unread()),
+            },
+            by: Did::parse(&self.by).map_err(|_| unread())?,
+            at: UnixTime::parse_rfc3339(&self.at).ok_or_else(unread)?,
+            seq_no: self.seq_no,
+        })
+    }
+}
+
+impl RegistryDelegation {
+    /// Whether the delegate may do this to a credential of this type now.
+    #[must_use]
+    pub fn covers(&self, kind: &str, now: UnixTime) -> bool {
+        self.withdrawn.is_none()
+            && UnixTime::parse_rfc3339(&self.until).is_some_and(|until| now < until)
+            && self.scope.iter().any(|covered| covered == kind)
+    }
+}
+
+/// The name of the `number`th delegation of this action to this delegate. Names follow from what is delegated, so that
+/// a delegate finds what was given to him with reads of single keys, each of which can be proven.
+pub(crate) fn delegation_name(to: &Did, action: Action, number: u32) -> Option<String> {
+    let (_, id) = selfsame::parts(to)?;
+    Some(format!("{}-{id}-{number}", action.name()))
+}
+
+/// The name of the newest of the issuer's delegations that lets `by` do this to a credential of this type now.
+pub(crate) async fn newest_delegation(
+    registry: &dyn Registry,
+    issuer: &Did,
+    by: &Did,
+    (action, kind, now): (Action, &str, UnixTime),
+) -> Result<Option<String>> {
+    let mut newest = None;
+    for number in 1..=DELEGATIONS_MAX {
+        let Some(name) = delegation_name(by, action, number) else {
+            break;
+        };
+        match registry.delegation(issuer, &name).await? {
+            None => break,
+            Some(given) if given.covers(kind, now) => newest = Some(name),
+            Some(_) => {}
+        }
+    }
+    Ok(newest)
+}
+
+#[cfg(test)]
+mod tests {
+    use selfsame_credential::single_use::digest;
+    use selfsame_registry::single_use::use_digest;
+
+    #[test]
+    fn credentials_and_machine_compute_the_same_digest() {
+        for kind in ["v", "urn:selfsame:credential:prescription"] {
+            assert_eq!(digest(kind, &[3; 32]), use_digest(kind, &[3; 32]));
+        }
+    }
+}

@@ -1,0 +1,425 @@
+//! Using up what was shown, or revoking it in its issuer's name: ordered with the answer, carried out once, in the end
+//! done or refused.
+
+use selfsame_credential::dcql::Query;
+use selfsame_credential::single_use::{HANDLE, Reference};
+use selfsame_credential::verdict::Outcome;
+use selfsame_crypto::encoding::{base64url_decode, base64url_encode};
+use selfsame_crypto::time::UnixTime;
+use selfsame_did::{Did, selfsame};
+use selfsame_openid4vc::verifier::{self, Answered, Input, State};
+use selfsame_registry::single_use::{Action, Consume};
+use selfsame_registry::{Identifier, Operation, Transaction};
+use selfsame_store::{Batch, Committed, Leased, NewOutbox, OutboxId, StoreError};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{RequestRecord, VERIFICATION, Verifier, tenant};
+use crate::accounts::{decode, encode};
+use crate::error::{Error, ErrorKind, Result};
+use crate::events::EventKind;
+use crate::gather::Freshness;
+use crate::outbox::Job;
+use crate::registry::is_refusal;
+use crate::registry::uses::newest_delegation;
+use crate::shared::Shared;
+use crate::view::verifier::{NewRequest, SpendingState, SpendingStatus, VerificationStatus};
+
+/// A request that changes so often under one's hands is fought over.
+const TRIES_MAX: usize = 4;
+
+/// What was ordered of the registry for a request, and what came of it.
+#[derive(Clone, Deserialize, Serialize)]
+pub(super) struct Spending {
+    action: String,
+    by: Did,
+    progress: Progress,
+}
+
+#[derive(Clone, Deserialize, Serialize)]
+enum Progress {
+    /// The transaction is kept and will be sent until the registry answers.
+    Pending { transaction: String },
+    /// The registry has it.
+    Done { at: UnixTime, seq_no: u64 },
+    /// It will never be done.
+    Refused { reason: String },
+}
+
+/// A handle that a holder has shown.
+struct Shown {
+    issuer: Did,
+    kind: String,
+    handle: [u8; 32],
+}
+
+impl Spending {
+    /// Whether the person who asked must still wait before he can rely on the answer.
+    pub(super) fn holds_back(&self) -> bool {
+        self.action == Action::Consume.name() && self.is_pending()
+    }
+
+    pub(super) fn is_pending(&self) -> bool {
+        matches!(self.progress, Progress::Pending { .. })
+    }
+
+    pub(super) fn view(&self) -> SpendingStatus {
+        let (state, at, seq_no, reason) = match &self.progress {
+            Progress::Pending { .. } => (SpendingState::Pending, None, None, None),
+            Progress::Done { at, seq_no } => (SpendingState::Done, Some(*at), Some(*seq_no), None),
+            Progress::Refused { reason } => (SpendingState::Refused, None, None, Some(reason)),
+        };
+        SpendingStatus {
+            action: self.action.clone(),
+            state,
+            by: self.by.to_string(),
+            at: at.map(UnixTime::rfc3339),
+            seq_no,
+            reason: reason.cloned(),
+        }
+    }
+}
+
+impl Verifier {
+    /// Who is to use up what a new request asks for, if anybody is.
+    pub(super) async fn spender_of(&self, new: &NewRequest, query: &Query) -> Result<Option<Did>> {
+        match (new.spend, new.spender.as_deref()) {
+            (true, named) => {
+                asks_for_one_handle(query)?;
+                Ok(Some(self.spender(named).await?))
+            }
+            (false, None) => Ok(None),
+            (false, Some(_)) => Err(Error::bad_request("`spender` goes with `spend`")),
+        }
+    }
+
+    /// Who is to use up what a request asks for: a DID of this instance that the registry knows.
+    async fn spender(&self, named: Option<&str>) -> Result<Did> {
+        let did = match named {
+            None => self.identity.did().clone(),
+            Some(named) => {
+                Did::parse(named).map_err(|_| Error::bad_request("`spender` is no DID"))?
+            }
+        };
+        self.dids.may_act_as(&did, &self.identity).await?;
+        Ok(did)
+    }
+
+    /// What a valid answer sets off where the request says so.
+    ///
+    /// # Errors
+    /// The registry's, if it can't be asked now.
+    pub(super) async fn spend_if_asked(
+        &self,
+        id: &str,
+        kept: &mut RequestRecord,
+    ) -> Result<Option<NewOutbox>> {
+        let (Some(by), State::Answered(answered)) = (kept.spender.clone(), &kept.state) else {
+            return Ok(None);
+        };
+        if answered.judged.outcome != Outcome::Valid {
+            return Ok(None);
+        }
+        match self.order(id, answered, (Action::Consume, &by)).await {
+            Ok((spending, entry)) => {
+                kept.spending = Some(spending);
+                Ok(Some(entry))
+            }
+            Err(error) if is_refusal(&error) => {
+                kept.spending = Some(Spending {
+                    action: Action::Consume.name().to_owned(),
+                    by,
+                    progress: Progress::Refused {
+                        reason: error.reason.clone(),
+                    },
+                });
+                not_used_up(&mut kept.state, &error.reason);
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Carries out at once what was enqueued; whatever fails is left to the outbox.
+    pub(super) async fn carry_out_here(&self, committed: &Committed) {
+        let Some(entry) = committed.outbox.first() else {
+            return;
+        };
+        match self.shared.store.lease_early(*entry).await {
+            Ok(Some(leased)) => {
+                if let Err(error) = self.carry_out(&leased).await {
+                    self.shared.put_off(&leased, &error).await;
+                }
+            }
+            // Somebody else carries it out.
+            Ok(None) => {}
+            Err(error) => tracing::warn!(%error, "a use is left to the outbox"),
+        }
+    }
+
+    /// Sends the transaction of an entry of the outbox, and settles the entry with the registry's answer.
+    ///
+    /// # Errors
+    /// The registry's, if it gave no answer; the store's.
+    pub(crate) async fn carry_out(&self, leased: &Leased) -> Result<()> {
+        let Job::Spend {
+            request,
+            transaction,
+        } = Job::read(leased)?
+        else {
+            return Err(Error::internal(
+                "an entry of another kind was taken for a use",
+            ));
+        };
+        let bytes = base64url_decode(&transaction).map_err(Error::internal)?;
+        let signed = Transaction::from_bytes(&bytes).map_err(Error::internal)?;
+        let progress = match self.registry()?.submit(&signed).await {
+            Ok(receipt) => {
+                self.shared
+                    .events
+                    .tell(EventKind::Anchored, receipt.seq_no.to_string());
+                Progress::Done {
+                    at: receipt.time,
+                    seq_no: receipt.seq_no,
+                }
+            }
+            Err(error) if is_refusal(&error) => Progress::Refused {
+                reason: error.reason,
+            },
+            Err(error) => return Err(error),
+        };
+        self.close((leased.id, &request), &transaction, &progress)
+            .await
+    }
+
+    /// Revokes a credential whose handle was shown, by its issuer's delegation; as `by`, or else as whoever was to
+    /// use it up.
+    ///
+    /// # Errors
+    /// `Conflict` if there is no answer or it was acted on; `Forbidden` without a delegation.
+    pub async fn revoke(&self, id: &str, by: Option<&str>) -> Result<VerificationStatus> {
+        let (mut kept, version) = self.record(id).await?;
+        let State::Answered(answered) = &kept.state else {
+            let reason = "there is no answer, so nothing to revoke";
+            return Err(Error::new(ErrorKind::Conflict, reason));
+        };
+        let acted = kept.spending.as_ref();
+        if acted.is_some_and(|spending| !matches!(spending.progress, Progress::Refused { .. })) {
+            let reason = "what was shown has been used up or revoked already";
+            return Err(Error::new(ErrorKind::Conflict, reason));
+        }
+        let by = match (by, &kept.spender) {
+            (None, Some(spender)) => spender.clone(),
+            (named, _) => self.spender(named).await?,
+        };
+        let (spending, entry) = self.order(id, answered, (Action::Revoke, &by)).await?;
+        kept.spending = Some(spending);
+        let batch = Batch::new(tenant())
+            .update_version(VERIFICATION, (id, version), encode(&kept)?)
+            .enqueue(entry);
+        let committed = self.shared.store.commit(batch).await?;
+        self.carry_out_here(&committed).await;
+        self.request(id).await
+    }
+
+    /// The signed transaction, as an effect.
+    async fn order(
+        &self,
+        id: &str,
+        answered: &Answered,
+        (action, by): (Action, &Did),
+    ) -> Result<(Spending, NewOutbox)> {
+        let shown = shown(answered)
+            .ok_or_else(|| Error::bad_request("the handle of a credential was not shown"))?;
+        let unknown = || Error::bad_request("the credential's issuer is of no registry");
+        let (network, _) = selfsame::parts(&shown.issuer).ok_or_else(unknown)?;
+        let issuer = Identifier::of_did(&shown.issuer, &network).ok_or_else(unknown)?;
+        let delegation = match shown.issuer == *by {
+            true => None,
+            false => Some(self.delegation(&shown, (action, by)).await?),
+        };
+        let operation = Operation::Consume(Consume {
+            issuer,
+            kind: shown.kind,
+            handle: shown.handle,
+            action,
+            delegation,
+        });
+        let signed = self.dids.signed_as((by, &self.identity), operation).await?;
+        let transaction = base64url_encode(&signed.to_bytes());
+        let entry = Job::Spend {
+            request: id.to_owned(),
+            transaction: transaction.clone(),
+        }
+        .own_entry("registry", id, self.shared.clock.now())?;
+        let spending = Spending {
+            action: action.name().to_owned(),
+            by: by.clone(),
+            progress: Progress::Pending { transaction },
+        };
+        Ok((spending, entry))
+    }
+
+    async fn delegation(&self, shown: &Shown, (action, by): (Action, &Did)) -> Result<String> {
+        let what = (action, shown.kind.as_str(), self.shared.clock.now());
+        let registry = self.registry()?;
+        let newest = newest_delegation(registry, &shown.issuer, by, what).await?;
+        newest.ok_or_else(|| {
+            let doing = action.name();
+            let reason = format!("the issuer has not let {by} {doing} credentials of this type");
+            Error::new(ErrorKind::Forbidden, reason)
+                .with_hint("its operator can, with POST /api/issuer/delegations")
+        })
+    }
+
+    fn registry(&self) -> Result<&dyn crate::registry::Registry> {
+        let registry = self.shared.registry.as_deref();
+        registry.ok_or_else(|| Error::bad_request("this instance knows no registry"))
+    }
+
+    /// Puts down the registry's answer and settles the entry, in one commit.
+    async fn close(
+        &self,
+        (entry, id): (OutboxId, &str),
+        transaction: &str,
+        progress: &Progress,
+    ) -> Result<()> {
+        for _ in 0..TRIES_MAX {
+            let mut batch = Batch::new(tenant()).settle(entry);
+            // A request that has expired meanwhile leaves nothing to put down.
+            if let Some(record) = self.shared.store.read(&tenant(), VERIFICATION, id).await? {
+                let mut kept: RequestRecord = decode(&record.value)?;
+                if kept.ends(transaction, progress) {
+                    self.rejudge(&mut kept).await?;
+                }
+                batch = batch.update(VERIFICATION, &record, encode(&kept)?);
+            }
+            match self.shared.store.commit(batch).await {
+                Ok(_) => {
+                    self.shared.events.tell(EventKind::Verification, id);
+                    return Ok(());
+                }
+                // Settled by somebody else, who sent the same transaction and put down the same answer.
+                Err(StoreError::Conflict { kind, .. }) if kind == "outbox" => return Ok(()),
+                Err(StoreError::Conflict { .. }) => {}
+                Err(other) => return Err(other.into()),
+            }
+        }
+        Err(Error::new(
+            ErrorKind::Conflict,
+            "this has changed meanwhile",
+        ))
+    }
+
+    /// Judges an answer again that could not be used up: nearly always because somebody was first, which the verdict
+    /// then says with name and time. In no case is it valid any more.
+    async fn rejudge(&self, kept: &mut RequestRecord) -> Result<()> {
+        let Some(reason) = kept.refused_use() else {
+            return Ok(());
+        };
+        let policy = self.policy(0);
+        let input = Input::Recheck { policy: &policy };
+        let ctx = self.shared.clock.ctx();
+        let (state, _) = self
+            .shared
+            .run(&tenant(), Freshness { max_status_age: 0 }, |evidence| {
+                verifier::step(&kept.state, input, evidence, &ctx)
+            })
+            .await?;
+        kept.state = state;
+        not_used_up(&mut kept.state, &reason);
+        Ok(())
+    }
+}
+
+impl RequestRecord {
+    /// Puts down what came of this transaction; whether that is a use that was refused.
+    fn ends(&mut self, transaction: &str, progress: &Progress) -> bool {
+        let Some(spending) = &mut self.spending else {
+            return false;
+        };
+        match &spending.progress {
+            Progress::Pending { transaction: known } if known == transaction => {
+                spending.progress = progress.clone();
+                self.refused_use().is_some()
+            }
+            _ => false,
+        }
+    }
+
+    fn refused_use(&self) -> Option<String> {
+        let spending = self.spending.as_ref()?;
+        match &spending.progress {
+            Progress::Refused { reason } if spending.action == Action::Consume.name() => {
+                Some(reason.clone())
+            }
+            _ => None,
+        }
+    }
+}
+
+/// What a request becomes whose transaction is given up: nobody knows whether the registry took it.
+pub(crate) async fn abandoned(
+    shared: &Shared,
+    batch: Batch,
+    (id, transaction): (&str, &str),
+    error: &Error,
+) -> Result<Batch> {
+    let Some(record) = shared.store.read(&tenant(), VERIFICATION, id).await? else {
+        return Ok(batch);
+    };
+    let mut kept: RequestRecord = decode(&record.value)?;
+    let reason = format!("given up: {}", error.reason);
+    let progress = Progress::Refused { reason };
+    if kept.ends(transaction, &progress)
+        && let Some(reason) = kept.refused_use()
+    {
+        not_used_up(&mut kept.state, &reason);
+    }
+    Ok(batch.update(VERIFICATION, &record, encode(&kept)?))
+}
+
+/// A query by which exactly one credential can be used up: its handle is asked for in every way it may be shown.
+fn asks_for_one_handle(query: &Query) -> Result<()> {
+    let handle =
+        |path: &selfsame_credential::ClaimPath| path.to_value() == Value::from(vec![HANDLE]);
+    let mut asking = query.credentials().iter().filter(|credential| {
+        let combinations = credential.combinations();
+        let has = |claims: &Vec<_>| {
+            let mut claims = claims.iter();
+            claims.any(|claim: &&selfsame_credential::dcql::ClaimQuery| handle(&claim.path))
+        };
+        combinations.iter().all(has) && !credential.multiple
+    });
+    match (asking.next(), asking.next()) {
+        (Some(_), None) => Ok(()),
+        _ => Err(Error::bad_request(format!(
+            "to use a credential up, ask for `{HANDLE}` of exactly one"
+        ))),
+    }
+}
+
+/// The handle in a genuine credential of the answer.
+fn shown(answered: &Answered) -> Option<Shown> {
+    let credentials = answered.judged.credentials.iter();
+    let mut claims = credentials.filter_map(|credential| credential.claims.as_ref());
+    claims.find_map(|claims| {
+        let reference = Reference::in_payload(claims).ok().flatten()?;
+        let handle = reference.handle(claims).ok().flatten()?;
+        Some(Shown {
+            issuer: Did::parse(claims.get("iss")?.as_str()?).ok()?,
+            kind: claims.get("vct")?.as_str()?.to_owned(),
+            handle,
+        })
+    })
+}
+
+/// A verdict that was good but for the use: nobody may rely on it.
+fn not_used_up(state: &mut State, reason: &str) {
+    if let State::Answered(answered) = state
+        && answered.judged.outcome == Outcome::Valid
+    {
+        answered.judged.outcome = Outcome::Unverifiable;
+        answered.judged.reason = Some(format!("genuine, but it could not be used up: {reason}"));
+    }
+}

@@ -1,0 +1,207 @@
+//! A clinic with a registry, and pharmacies that know the registry over HTTP.
+
+use std::sync::Arc;
+
+use selfsame_app::App;
+use selfsame_app::config::{
+    Config, DidMethod, IssuerConfig, RegistryConfig, RegistryNode, ResolverConfig, Roles,
+    TrustConfig, VerifierConfig,
+};
+use selfsame_app::view::issuer::{Delegation, NewDelegation, NewOffer};
+use selfsame_app::view::verifier::NewRequest;
+use selfsame_app::view::wallet::{AnswerRequest, Person};
+use selfsame_store::ledger::MemoryLedger;
+use tokio::net::TcpListener;
+use url::Url;
+
+use crate::backend::Slow;
+use crate::world::{Faults, accept, open_with, serve};
+
+const NOBODY: Roles = Roles {
+    issuer: false,
+    wallet: false,
+    verifier: false,
+    registry: false,
+};
+
+/// Somebody with an instance that others reach over HTTP.
+pub struct Member {
+    pub app: Arc<App>,
+    pub faults: Arc<Faults>,
+    pub origin: Url,
+    config: Config,
+    memory: Arc<Slow>,
+}
+
+/// Where somebody is going to listen; bound before anybody opens, so that all can name each other's origins.
+struct Place {
+    listener: TcpListener,
+    origin: Url,
+}
+
+impl Place {
+    async fn bind() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let origin = format!("http://localhost:{port}/").parse().unwrap();
+        Self { listener, origin }
+    }
+}
+
+/// A clinic that issues, keeps people's cards and runs the registry, and so many pharmacies that check.
+pub async fn clinic_and_pharmacies<const N: usize>() -> (Member, [Member; N]) {
+    let place = Place::bind().await;
+    let mut places = Vec::new();
+    for _ in 0..N {
+        places.push(Place::bind().await);
+    }
+    let roles = Roles {
+        issuer: true,
+        wallet: true,
+        registry: true,
+        ..NOBODY
+    };
+    let registry = RegistryConfig::Embedded {
+        name: "test".to_owned(),
+    };
+    let trust = TrustConfig {
+        origins: places.iter().map(|place| place.origin.clone()).collect(),
+        ..TrustConfig::default()
+    };
+    let clinic = Member::start(place, roles, (registry, trust)).await;
+    let mut pharmacies = Vec::new();
+    for place in places {
+        pharmacies.push(Member::pharmacy(place, &clinic).await);
+    }
+    (clinic, pharmacies.try_into().ok().unwrap())
+}
+
+impl Member {
+    async fn pharmacy(place: Place, clinic: &Self) -> Self {
+        let roles = Roles {
+            verifier: true,
+            ..NOBODY
+        };
+        let registry = RegistryConfig::Remote {
+            nodes: vec![RegistryNode {
+                origin: clinic.origin.clone(),
+                token: "unused".to_owned().into(),
+            }],
+            pin: None,
+        };
+        let trust = TrustConfig {
+            issuers: vec![clinic.app.issuer().unwrap().identity().did().to_string()],
+            origins: vec![clinic.origin.clone()],
+            ..TrustConfig::default()
+        };
+        let pharmacy = Self::start(place, roles, (registry, trust)).await;
+        let verifier = pharmacy.app.verifier().unwrap();
+        assert_eq!(verifier.identity().did().method(), "selfsame");
+        pharmacy
+    }
+
+    async fn start(place: Place, roles: Roles, known: (RegistryConfig, TrustConfig)) -> Self {
+        let (registry, trust) = known;
+        let Place { listener, origin } = place;
+        let config = Config {
+            origin: origin.clone(),
+            roles,
+            issuer: IssuerConfig::default(),
+            verifier: VerifierConfig {
+                did_method: DidMethod::Selfsame,
+                ..VerifierConfig::default()
+            },
+            trust,
+            registry,
+            resolver: ResolverConfig::default(),
+        };
+        let memory = Arc::<Slow>::default();
+        let app = opened(&config, &memory).await;
+        let faults = Arc::new(Faults::default());
+        serve(listener, app.clone(), faults.clone());
+        app.start().await.unwrap();
+        Self {
+            app,
+            faults,
+            origin,
+            config,
+            memory,
+        }
+    }
+
+    /// The same records opened by the process that comes after this one.
+    pub async fn reopened(&self) -> Arc<App> {
+        let app = opened(&self.config, &self.memory).await;
+        app.start().await.unwrap();
+        app
+    }
+
+    /// Lets a pharmacy do this to prescriptions.
+    pub async fn delegate(&self, to: &Self, action: &str) -> Delegation {
+        let issuer = self.app.issuer().unwrap();
+        issuer.delegate(&to.wants(action)).await.unwrap()
+    }
+
+    /// To be let do this to prescriptions.
+    pub fn wants(&self, action: &str) -> NewDelegation {
+        NewDelegation {
+            to: self.did(),
+            action: action.to_owned(),
+            templates: vec!["prescription".to_owned()],
+            until: None,
+        }
+    }
+
+    pub fn did(&self) -> String {
+        let verifier = self.app.verifier().unwrap();
+        verifier.identity().did().to_string()
+    }
+
+    /// Gives a person a prescription.
+    pub async fn prescribe(&self, person: &Person) {
+        let new = NewOffer {
+            template: "prescription".to_owned(),
+            format: None,
+            claims: serde_json::Map::new(),
+            examples: true,
+            uses: None,
+            tx_code: false,
+            by_reference: false,
+            expires_in: None,
+            label: None,
+        };
+        let issuer = self.app.issuer().unwrap();
+        let offer = issuer.create_offer(&new).await.unwrap();
+        let wallet = self.app.wallet().unwrap();
+        wallet.accept_offer(person, &accept(&offer)).await.unwrap();
+    }
+
+    /// Asks for a prescription and gives the request's id and link.
+    pub async fn ask(&self, new: NewRequest) -> (String, String) {
+        let new = NewRequest {
+            template: Some("prescription".to_owned()),
+            max_status_age: Some(0),
+            ..new
+        };
+        let made = self.app.verifier().unwrap().create_request(&new).await;
+        let made = made.unwrap();
+        (made.id, made.uri)
+    }
+}
+
+async fn opened(config: &Config, memory: &Arc<Slow>) -> Arc<App> {
+    let ledger = config
+        .roles
+        .registry
+        .then(|| Arc::new(MemoryLedger::new()) as _);
+    open_with(config.clone(), &config.trust.origins, memory, ledger).await
+}
+
+/// The answer of somebody who shows the newest card.
+pub fn newest(uri: &str) -> AnswerRequest {
+    AnswerRequest {
+        request: uri.to_owned(),
+        cards: Default::default(),
+        policy: Some("newest".to_owned()),
+    }
+}

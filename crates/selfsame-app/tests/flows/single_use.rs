@@ -1,0 +1,382 @@
+//! Prescriptions: used up once and by one, revoked in their issuer's name, and never in between for long.
+
+use std::sync::Arc;
+
+use selfsame_app::view::Paging;
+use selfsame_app::view::issuer::{DelegationState, NewDelegation};
+use selfsame_app::view::verifier::{NewRequest, RequestState, SpendingState, VerificationStatus};
+use selfsame_app::view::wallet::Person;
+use selfsame_app::{App, ErrorKind};
+use selfsame_credential::single_use::HANDLE;
+use selfsame_credential::verdict::Outcome;
+
+use crate::network::{Member, clinic_and_pharmacies, newest};
+use crate::world::{Fault, person};
+
+const TRANSACTIONS: &str = "/registry/transactions";
+
+/// A clinic, a pharmacy that may use prescriptions up, and a person with one.
+async fn scene() -> (Member, Member, Person) {
+    let (clinic, [pharmacy, _], person) = scene_of_two().await;
+    (clinic, pharmacy, person)
+}
+
+/// The same with a second pharmacy, which may do nothing yet.
+async fn scene_of_two() -> (Member, [Member; 2], Person) {
+    let (clinic, pharmacies) = clinic_and_pharmacies().await;
+    clinic.delegate(&pharmacies[0], "consume").await;
+    let person = person(&clinic.app).await;
+    clinic.prescribe(&person).await;
+    (clinic, pharmacies, person)
+}
+
+fn spending() -> NewRequest {
+    NewRequest {
+        spend: true,
+        ..NewRequest::default()
+    }
+}
+
+fn showing_the_handle() -> NewRequest {
+    let claims = vec![vec!["identifier".to_owned()], vec![HANDLE.to_owned()]];
+    NewRequest {
+        claims: Some(claims),
+        ..NewRequest::default()
+    }
+}
+
+/// Asks, has the wallet answer, and gives what comes of it.
+async fn show(
+    (clinic, person): (&Member, &Person),
+    to: &Member,
+    new: NewRequest,
+) -> VerificationStatus {
+    let (id, uri) = to.ask(new).await;
+    let wallet = clinic.app.wallet().unwrap();
+    wallet.answer_request(person, &newest(&uri)).await.unwrap();
+    to.app.verifier().unwrap().wait(&id, 20).await.unwrap()
+}
+
+#[track_caller]
+fn outcome(status: &VerificationStatus) -> Outcome {
+    status.verdict.as_ref().expect("a verdict").outcome
+}
+
+#[track_caller]
+fn state(status: &VerificationStatus) -> SpendingState {
+    status.spending.as_ref().expect("a use was ordered").state
+}
+
+/// The detail of the rule on single use.
+fn seen(status: &VerificationStatus) -> String {
+    let verdict = status.verdict.as_ref().unwrap();
+    let rules = &verdict.credentials[0].rules;
+    let rule = rules.iter().find(|rule| rule.name == "single_use").unwrap();
+    rule.detail.clone()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_prescription_is_used_up_once_and_everybody_learns_by_whom() {
+    let (clinic, [pharmacy, other], person) = scene_of_two().await;
+    let first = show((&clinic, &person), &pharmacy, spending()).await;
+    assert_eq!(outcome(&first), Outcome::Valid, "{first:#?}");
+    let done = first.spending.clone().unwrap();
+    assert_eq!((done.state, done.by), (SpendingState::Done, pharmacy.did()));
+    let transaction = done.seq_no.unwrap();
+    let entry = clinic.app.registry().unwrap().entry(transaction).await;
+    assert_eq!(entry.unwrap().author, pharmacy.did());
+
+    let again = show((&clinic, &person), &other, NewRequest::default()).await;
+    assert_eq!(outcome(&again), Outcome::Spent, "{again:#?}");
+    let detail = seen(&again);
+    let said = format!("spent by {}", pharmacy.did());
+    assert!(detail.starts_with(&said), "{detail}");
+    assert!(detail.ends_with(&format!("transaction {transaction}")));
+
+    let wallet = clinic.app.wallet().unwrap();
+    let cards = wallet.cards(&person, &Default::default()).await.unwrap();
+    let card = wallet.card(&person, &cards.items[0].id).await.unwrap();
+    let used = card.used.unwrap();
+    assert_eq!(card.status, "spent");
+    assert_eq!((&used.by, used.seq_no), (&pharmacy.did(), transaction));
+
+    let history = wallet.history(&person, &Paging::default()).await.unwrap();
+    let told: Vec<_> = history.items.iter().map(|entry| &entry.used).collect();
+    assert_eq!(told, [&vec![], &vec![used.clone()], &vec![]]);
+    let issuer = clinic.app.issuer().unwrap();
+    let issued = issuer.issued(None, &Paging::default()).await.unwrap();
+    assert_eq!(issued.items[0].used, Some(used.clone()));
+    let issued = issuer.issued_credential(&issued.items[0].id).await.unwrap();
+    assert_eq!(issued.used, Some(used));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_two_pharmacies_at_once_exactly_one_dispenses() {
+    let (clinic, [pharmacy, other], person) = scene_of_two().await;
+    clinic.delegate(&other, "consume").await;
+    let (one, two) = tokio::join!(
+        show((&clinic, &person), &pharmacy, spending()),
+        show((&clinic, &person), &other, spending()),
+    );
+    let mut outcomes = [outcome(&one), outcome(&two)];
+    outcomes.sort_by_key(|outcome| outcome.as_str());
+    assert_eq!(
+        outcomes,
+        [Outcome::Spent, Outcome::Valid],
+        "{one:#?} {two:#?}"
+    );
+    for status in [&one, &two] {
+        let done = status.spending.as_ref().map(|spending| spending.state);
+        match outcome(status) {
+            Outcome::Valid => assert_eq!(done, Some(SpendingState::Done)),
+            _ => assert_ne!(done, Some(SpendingState::Done)),
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_many_counters_of_one_pharmacy_exactly_one_dispenses() {
+    let (clinic, pharmacy, person) = scene().await;
+    let shown = (0..6).map(|_| show((&clinic, &person), &pharmacy, spending()));
+    let all = futures_joined(shown).await;
+    let valid = all
+        .iter()
+        .filter(|status| outcome(status) == Outcome::Valid);
+    assert_eq!(valid.count(), 1, "{all:#?}");
+    assert!(
+        all.iter()
+            .all(|status| { matches!(outcome(status), Outcome::Valid | Outcome::Spent) })
+    );
+}
+
+async fn futures_joined<T>(all: impl Iterator<Item = impl Future<Output = T>>) -> Vec<T> {
+    let mut waiting: Vec<_> = all.map(Box::pin).collect();
+    let mut done: Vec<Option<T>> = waiting.iter().map(|_| None).collect();
+    std::future::poll_fn(|context| {
+        for (one, place) in waiting.iter_mut().zip(&mut done) {
+            if place.is_none()
+                && let std::task::Poll::Ready(value) = one.as_mut().poll(context)
+            {
+                *place = Some(value);
+            }
+        }
+        match done.iter().all(Option::is_some) {
+            true => std::task::Poll::Ready(()),
+            false => std::task::Poll::Pending,
+        }
+    })
+    .await;
+    done.into_iter().flatten().collect()
+}
+
+/// Until the use has an end.
+async fn ended(app: &Arc<App>, id: &str) -> VerificationStatus {
+    let status = app.verifier().unwrap().wait(id, 30).await.unwrap();
+    assert_ne!(status.state, RequestState::Spending, "{status:#?}");
+    status
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn while_the_registry_is_silent_nobody_may_rely_on_the_answer_and_the_outbox_goes_on() {
+    for fault in [Fault::Busy, Fault::CutBefore, Fault::CutAfter] {
+        let (clinic, pharmacy, person) = scene().await;
+        let (id, uri) = pharmacy.ask(spending()).await;
+        clinic.faults.add(TRANSACTIONS, fault);
+        let wallet = clinic.app.wallet().unwrap();
+        wallet.answer_request(&person, &newest(&uri)).await.unwrap();
+        let verifier = pharmacy.app.verifier().unwrap();
+        let status = verifier.request(&id).await.unwrap();
+        assert_eq!(status.state, RequestState::Spending, "{fault:?}");
+        assert!(status.verdict.is_none());
+        assert_eq!(state(&status), SpendingState::Pending);
+        pharmacy.app.clock().advance(15);
+        let status = ended(&pharmacy.app, &id).await;
+        assert_eq!(outcome(&status), Outcome::Valid, "{fault:?}: {status:#?}");
+        assert_eq!(state(&status), SpendingState::Done);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_process_that_dies_between_answer_and_registry_leaves_the_use_to_the_next() {
+    for fault in [Fault::HangBefore, Fault::HangAfter] {
+        let (clinic, pharmacy, person) = scene().await;
+        let (id, uri) = pharmacy.ask(spending()).await;
+        clinic.faults.add(TRANSACTIONS, fault);
+        let (clinic_app, holder) = (clinic.app.clone(), person.clone());
+        let answer = tokio::spawn(async move {
+            let wallet = clinic_app.wallet().unwrap();
+            let _ = wallet.answer_request(&holder, &newest(&uri)).await;
+        });
+        clinic.faults.is_met().await;
+        // The process hangs in its call to the registry, and is heard of no more.
+        pharmacy.app.stop().await;
+        let next = pharmacy.reopened().await;
+        let waiting = next.verifier().unwrap().request(&id).await.unwrap();
+        assert_eq!(waiting.state, RequestState::Spending, "{fault:?}");
+        next.clock().advance(60);
+        let status = ended(&next, &id).await;
+        assert_eq!(outcome(&status), Outcome::Valid, "{fault:?}: {status:#?}");
+        assert_eq!(state(&status), SpendingState::Done);
+        answer.abort();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_has_no_delegation_uses_nothing_up_and_is_told() {
+    let (clinic, [pharmacy]) = clinic_and_pharmacies().await;
+    let person = person(&clinic.app).await;
+    clinic.prescribe(&person).await;
+    // To revoke is not to use up.
+    clinic.delegate(&pharmacy, "revoke").await;
+    let status = show((&clinic, &person), &pharmacy, spending()).await;
+    assert_eq!(outcome(&status), Outcome::Unverifiable);
+    assert_eq!(state(&status), SpendingState::Refused);
+    let reason = status.verdict.unwrap().reason.unwrap();
+    assert!(reason.contains("has not let"), "{reason}");
+    let seen = show((&clinic, &person), &pharmacy, NewRequest::default()).await;
+    assert_eq!(outcome(&seen), Outcome::Valid);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_pharmacy_revokes_in_the_issuers_name_what_it_was_let_and_nothing_else() {
+    let (clinic, pharmacy, person) = scene().await;
+    let shown = show((&clinic, &person), &pharmacy, showing_the_handle()).await;
+    assert_eq!(outcome(&shown), Outcome::Valid);
+    let verifier = pharmacy.app.verifier().unwrap();
+    verifier.revoke(&shown.id, None).await.unwrap_err();
+    let given = clinic.delegate(&pharmacy, "revoke").await;
+    assert_eq!(given.state, DelegationState::Active);
+    let revoked = verifier.revoke(&shown.id, None).await.unwrap();
+    assert_eq!(state(&revoked), SpendingState::Done);
+    verifier.revoke(&shown.id, None).await.unwrap_err();
+    let after = show((&clinic, &person), &pharmacy, NewRequest::default()).await;
+    assert_eq!(outcome(&after), Outcome::Revoked);
+    let said = format!("revoked by {}", pharmacy.did());
+    assert!(seen(&after).starts_with(&said));
+    let issuer = clinic.app.issuer().unwrap();
+    let issued = issuer.issued(None, &Paging::default()).await.unwrap();
+    let used = issued.items[0].used.as_ref().unwrap();
+    assert_eq!(used.action, "revoked");
+    assert_eq!(Some(used.seq_no), revoked.spending.unwrap().seq_no);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_delegation_does_not_name_cannot_be_done_under_it() {
+    let (clinic, [pharmacy]) = clinic_and_pharmacies().await;
+    let issuer = clinic.app.issuer().unwrap();
+    for (templates, reason) in [
+        (["clinical-notes"], "no handle"),
+        (["unheard-of"], "template"),
+    ] {
+        let new = NewDelegation {
+            templates: templates.map(str::to_owned).to_vec(),
+            ..pharmacy.wants("consume")
+        };
+        let refused = issuer.delegate(&new).await.unwrap_err();
+        assert!(refused.reason.contains(reason), "{refused}");
+    }
+    // Another type than the prescription's, of whatever issuer it may be: the registry knows no templates.
+    let id = clinic.delegate(&pharmacy, "consume").await.id;
+    let registry = pharmacy.app.registry().unwrap();
+    let given = registry.delegation(issuer.identity().did(), &id).await;
+    let given = given.unwrap().unwrap();
+    let now = clinic.app.clock().now();
+    assert!(given.covers(&given.scope[0], now));
+    assert!(!given.covers("https://other.example/types/prescription", now));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_delegation_ends_with_its_time() {
+    let (clinic, [pharmacy]) = clinic_and_pharmacies().await;
+    let issuer = clinic.app.issuer().unwrap();
+    let until = clinic.app.clock().now().plus(3600);
+    let new = NewDelegation {
+        until: Some(until.rfc3339()),
+        ..pharmacy.wants("consume")
+    };
+    issuer.delegate(&new).await.unwrap();
+    let person = person(&clinic.app).await;
+    clinic.prescribe(&person).await;
+    for member in [&clinic, &pharmacy] {
+        member.app.clock().advance(3600);
+    }
+    let status = show((&clinic, &person), &pharmacy, spending()).await;
+    assert_eq!(state(&status), SpendingState::Refused, "{status:#?}");
+    assert_eq!(outcome(&status), Outcome::Unverifiable);
+    let ended = issuer.delegations().await.unwrap().remove(0);
+    assert_eq!(ended.state, DelegationState::Expired);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_registry_has_the_last_word_on_a_delegation_that_ends_under_way() {
+    let (clinic, pharmacy, person) = scene().await;
+    let issuer = clinic.app.issuer().unwrap();
+    let (id, uri) = pharmacy.ask(spending()).await;
+    clinic.faults.add(TRANSACTIONS, Fault::CutBefore);
+    let wallet = clinic.app.wallet().unwrap();
+    wallet.answer_request(&person, &newest(&uri)).await.unwrap();
+    let given = issuer.delegations().await.unwrap().remove(0);
+    issuer.withdraw_delegation(&given.id).await.unwrap();
+    pharmacy.app.clock().advance(15);
+    let status = ended(&pharmacy.app, &id).await;
+    assert_eq!(state(&status), SpendingState::Refused, "{status:#?}");
+    assert_eq!(outcome(&status), Outcome::Unverifiable);
+    let reason = status.verdict.unwrap().reason.unwrap();
+    assert!(reason.contains("withdrawn"), "{reason}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_delegation_that_was_withdrawn_is_good_for_nothing_and_a_new_one_is() {
+    let (clinic, pharmacy, person) = scene().await;
+    let issuer = clinic.app.issuer().unwrap();
+    let first = issuer.delegations().await.unwrap().remove(0);
+    let ended = issuer.withdraw_delegation(&first.id).await.unwrap();
+    assert_eq!(ended.state, DelegationState::Withdrawn);
+    let refused = show((&clinic, &person), &pharmacy, spending()).await;
+    assert_eq!(state(&refused), SpendingState::Refused);
+    let second = clinic.delegate(&pharmacy, "consume").await;
+    assert_ne!(second.id, first.id);
+    let status = show((&clinic, &person), &pharmacy, spending()).await;
+    assert_eq!(outcome(&status), Outcome::Valid);
+    assert_eq!(state(&status), SpendingState::Done);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_wallet_says_that_showing_the_handle_uses_the_card_up_and_keeps_it_back_otherwise() {
+    let (clinic, pharmacy, person) = scene().await;
+    let wallet = clinic.app.wallet().unwrap();
+    for (new, uses_up) in [(spending(), true), (NewRequest::default(), false)] {
+        let (_, uri) = pharmacy.ask(new).await;
+        let preview = wallet.preview_request(&person, &uri).await.unwrap();
+        let choice = &preview.shares[0].choices[0];
+        assert_eq!(choice.uses_up, uses_up);
+        let named = choice
+            .claims
+            .iter()
+            .any(|claim| claim.label == "Its one use");
+        assert_eq!(named, uses_up);
+    }
+    let plain = show((&clinic, &person), &pharmacy, NewRequest::default()).await;
+    let claims = &plain.verdict.unwrap().credentials[0].claims;
+    assert!(claims.as_ref().unwrap().get(HANDLE).is_none());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_registry_elsewhere_says_of_a_use_or_a_delegation_must_be_proven() {
+    let (clinic, [pharmacy]) = clinic_and_pharmacies().await;
+    let name = clinic.delegate(&pharmacy, "consume").await.id;
+    let issuer = clinic.app.issuer().unwrap().identity().did().clone();
+    let registry = pharmacy.app.registry().unwrap();
+    for percent in [10, 50, 90] {
+        clinic.faults.add("/registry/read", Fault::Alter(percent));
+        let refused = registry.used(&issuer, &[7; 32]).await.unwrap_err();
+        assert_eq!(refused.kind, ErrorKind::Upstream, "{percent}: {refused}");
+        clinic.faults.add("/registry/read", Fault::Alter(percent));
+        let refused = registry.delegation(&issuer, &name).await.unwrap_err();
+        assert_eq!(refused.kind, ErrorKind::Upstream, "{percent}: {refused}");
+    }
+    let (unused, as_of) = registry.used(&issuer, &[7; 32]).await.unwrap();
+    assert_eq!(unused, None);
+    assert!(pharmacy.app.clock().now().seconds_since(as_of) <= 30);
+    assert!(registry.delegation(&issuer, &name).await.unwrap().is_some());
+}

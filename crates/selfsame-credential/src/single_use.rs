@@ -1,0 +1,182 @@
+//! Credentials for one use: the digest that stands in them, the handle that uses them up, what became of them.
+
+use selfsame_crypto::{
+    encoding::{base64url_decode, base64url_encode},
+    hash::{ct_eq, sha256_parts},
+    time::UnixTime,
+};
+use selfsame_did::Did;
+use serde_json::{Value, json};
+
+/// The claim that says a credential is for one use: an object with the one member `digest`. It stands in the clear.
+pub const CLAIM: &str = "single_use";
+/// The selectively disclosable claim with the handle. Who has shown it has given the credential out of his hands.
+pub const HANDLE: &str = "single_use_handle";
+
+const DIGEST: &str = "digest";
+/// The domain of digests, which the registry's machine computes alike.
+const DOMAIN: &[u8] = b"selfsame/use/1";
+
+/// What in a credential leads to its use.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub struct Reference {
+    /// What its handle is registered under.
+    pub digest: [u8; 32],
+}
+
+/// What became of a credential for one use.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Use {
+    /// What.
+    pub action: Action,
+    /// Who did it.
+    pub by: Did,
+    /// When the registry took it.
+    pub at: UnixTime,
+    /// The number of its transaction in the registry.
+    pub seq_no: u64,
+}
+
+/// What can become of a credential by its handle.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum Action {
+    /// It was used up.
+    Spent,
+    /// It was revoked, by its issuer or in his name.
+    Revoked,
+}
+
+/// Why a credential's single use cannot be read.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+pub enum SingleUseError {
+    /// The claim is not as specified.
+    #[error("single_use is not as specified")]
+    Malformed,
+    /// The claim was selectively disclosed, so that it could have been kept back.
+    #[error("single_use must stand in the clear")]
+    Hidden,
+    /// The handle is none, or belongs to another credential.
+    #[error("the handle is not that of this credential")]
+    Handle,
+}
+
+/// What a handle is registered under. The type is part of it, so that a delegation for one type cannot be used on
+/// credentials of another.
+#[must_use]
+pub fn digest(kind: &str, handle: &[u8; 32]) -> [u8; 32] {
+    // A length in memory fits 64 bits.
+    let length = u64::try_from(kind.len()).unwrap_or(u64::MAX).to_be_bytes();
+    sha256_parts(&[DOMAIN, &length, kind.as_bytes(), handle])
+}
+
+/// The claims of a credential of this type with this handle, by name: [`CLAIM`] and [`HANDLE`].
+#[must_use]
+pub fn claims(kind: &str, handle: &[u8; 32]) -> [(&'static str, Value); 2] {
+    let digest = base64url_encode(&digest(kind, handle));
+    [
+        (CLAIM, json!({ DIGEST: digest })),
+        (HANDLE, Value::from(base64url_encode(handle))),
+    ]
+}
+
+impl Reference {
+    /// The reference in a payload as it was signed; none if the credential may be used as often as one likes.
+    pub fn in_payload(payload: &Value) -> Result<Option<Self>, SingleUseError> {
+        let Some(claim) = payload.get(CLAIM) else {
+            return Ok(None);
+        };
+        let members = claim.as_object().ok_or(SingleUseError::Malformed)?;
+        if members.len() != 1 {
+            return Err(SingleUseError::Malformed);
+        }
+        let digest = members.get(DIGEST).and_then(bytes);
+        let digest = digest.ok_or(SingleUseError::Malformed)?;
+        Ok(Some(Self { digest }))
+    }
+
+    /// The handle among disclosed claims; none if it was kept back.
+    pub fn handle(&self, claims: &Value) -> Result<Option<[u8; 32]>, SingleUseError> {
+        let Some(claim) = claims.get(HANDLE) else {
+            return Ok(None);
+        };
+        let handle = bytes(claim).ok_or(SingleUseError::Handle)?;
+        let kind = claims.get("vct").and_then(Value::as_str);
+        let known = digest(kind.unwrap_or_default(), &handle);
+        if ct_eq(&known, &self.digest) {
+            Ok(Some(handle))
+        } else {
+            Err(SingleUseError::Handle)
+        }
+    }
+}
+
+impl Action {
+    /// The action in a sentence such as "spent by …".
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Spent => "spent",
+            Self::Revoked => "revoked",
+        }
+    }
+}
+
+fn bytes(value: &Value) -> Option<[u8; 32]> {
+    let bytes = base64url_decode(value.as_str()?).ok()?;
+    bytes.try_into().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const KIND: &str = "https://issuer.example/types/prescription";
+
+    proptest! {
+        #[test]
+        fn what_is_issued_is_read_again(handle: [u8; 32]) {
+            let mut payload = json!({ "vct": KIND });
+            for (name, value) in claims(KIND, &handle) {
+                payload[name] = value;
+            }
+            let reference = Reference::in_payload(&payload).unwrap().unwrap();
+            prop_assert_eq!(reference.digest, digest(KIND, &handle));
+            prop_assert_eq!(reference.handle(&payload), Ok(Some(handle)));
+            payload["vct"] = json!("another type");
+            prop_assert_eq!(reference.handle(&payload), Err(SingleUseError::Handle));
+        }
+    }
+
+    #[test]
+    fn the_digest_is_the_registrys() {
+        // SHA-256 of the domain, the type's length in eight bytes, the type, and the handle.
+        let parts = [
+            b"selfsame/use/1".as_slice(),
+            &[0, 0, 0, 0, 0, 0, 0, 1],
+            b"v",
+            &[7; 32],
+        ];
+        let expected = selfsame_crypto::hash::sha256(&parts.concat());
+        assert_eq!(digest("v", &[7; 32]), expected);
+    }
+
+    #[test]
+    fn a_claim_that_is_not_as_specified_is_refused() {
+        let good = base64url_encode(&[1; 32]);
+        for claim in [
+            json!(true),
+            json!({}),
+            json!({ "digest": 1 }),
+            json!({ "digest": "" }),
+            json!({ "digest": base64url_encode(&[1; 31]) }),
+            json!({ "digest": format!("{good}=") }),
+            json!({ "digest": good, "more": 1 }),
+        ] {
+            let read = Reference::in_payload(&json!({ CLAIM: claim }));
+            assert_eq!(read, Err(SingleUseError::Malformed), "{claim}");
+        }
+        assert_eq!(Reference::in_payload(&json!({})), Ok(None));
+    }
+}

@@ -1,0 +1,122 @@
+//! Rules on credentials for one use: what leads to their use, and whether they are used up.
+
+use selfsame_did::Did;
+use serde_json::Value;
+
+use super::{
+    Court,
+    checklist::{Checklist, Failure, Law},
+};
+use crate::{
+    evidence::{Evidence, Fetched, Need},
+    issuer_key::Identity,
+    sd_jwt::{ProcessError, Processed, SdJwt},
+    single_use::{Action, CLAIM, Reference, SingleUseError, Use},
+};
+
+pub(super) const REFERENCE: Law = Law::new(
+    "single_use_reference",
+    "Selfsame single use, The credential",
+    Failure::Invalid,
+);
+pub(super) const SINGLE_USE: Law = Law::new(
+    "single_use",
+    "Selfsame single use, Whether it is used",
+    Failure::Spent,
+);
+
+/// The issuers whose registry follows from their name.
+const METHOD: &str = "selfsame";
+
+/// What is to be read of the registry, unless it was.
+pub(super) fn need(sd_jwt: &SdJwt, evidence: &Evidence) -> Option<Need> {
+    let reference = Reference::in_payload(sd_jwt.payload()).ok().flatten()?;
+    let issuer = issuer(sd_jwt.payload())?;
+    match evidence.single_use(&issuer, &reference.digest) {
+        Some(_) => None,
+        None => Some(Need::Use {
+            issuer,
+            digest: reference.digest,
+        }),
+    }
+}
+
+/// Judges whether a credential that is signed by `identity` may be used still.
+pub(super) fn judge(
+    (sd_jwt, processed): (&SdJwt, &Result<Processed, ProcessError>),
+    identity: &Identity<'_>,
+    court: &Court<'_>,
+    list: &mut Checklist,
+) {
+    let claims = processed.as_ref().ok().map(|processed| &processed.claims);
+    let reference = match reference(sd_jwt.payload(), claims) {
+        Ok(Some(reference)) => reference,
+        Ok(None) => return list.skips(&REFERENCE, "the credential is not for one use"),
+        Err(error) => return list.fails(&REFERENCE, error.to_string()),
+    };
+    let Some(issuer) = issuer(sd_jwt.payload()) else {
+        let detail = "no registry can be found for this issuer";
+        return list.fails_as(&REFERENCE, Failure::StatusUnknown, detail);
+    };
+    list.passes(&REFERENCE, "");
+    match court.evidence.single_use(&issuer, &reference.digest) {
+        Some(fetched) => judge_use(fetched, court, list),
+        None if !identity.is_trusted(court.policy) => {
+            list.skips(&SINGLE_USE, "not read, since the issuer is not trusted");
+        }
+        None => unknown(list, "the registry has not been read"),
+    }
+}
+
+/// The reference, which nobody can have kept back, and a handle that belongs to it where there is one.
+fn reference(payload: &Value, claims: Option<&Value>) -> Result<Option<Reference>, SingleUseError> {
+    let reference = Reference::in_payload(payload)?;
+    let Some(claims) = claims else {
+        return Ok(reference);
+    };
+    match &reference {
+        Some(reference) => drop(reference.handle(claims)?),
+        None if claims.get(CLAIM).is_some() => return Err(SingleUseError::Hidden),
+        None => {}
+    }
+    Ok(reference)
+}
+
+fn issuer(payload: &Value) -> Option<Did> {
+    let did = Did::parse(payload.get("iss")?.as_str()?).ok()?;
+    (did.method() == METHOD).then_some(did)
+}
+
+fn judge_use(fetched: &Fetched<Option<Use>>, court: &Court<'_>, list: &mut Checklist) {
+    list.status_seen(fetched.at);
+    let age = court.now.seconds_since(fetched.at);
+    let allowed = court.policy.max_status_age;
+    let fresh = allowed.is_none_or(|limit| age <= limit.saturating_add(court.policy.leeway));
+    match &fetched.value {
+        Err(unavailable) => unknown(list, &unavailable.reason),
+        Ok(Some(used)) => {
+            // What was used stays so, however long ago that was read.
+            let detail = format!(
+                "{} by {} at {}, transaction {}",
+                used.action.as_str(),
+                used.by,
+                used.at.rfc3339(),
+                used.seq_no
+            );
+            let failure = match used.action {
+                Action::Spent => Failure::Spent,
+                Action::Revoked => Failure::Revoked,
+            };
+            list.fails_as(&SINGLE_USE, failure, detail);
+        }
+        Ok(None) if !fresh => unknown(list, "the registry was read too long ago"),
+        Ok(None) => list.passes(
+            &SINGLE_USE,
+            format!("not used, as of {}", fetched.at.rfc3339()),
+        ),
+    }
+}
+
+fn unknown(list: &mut Checklist, detail: &str) {
+    list.fails_as(&SINGLE_USE, Failure::StatusUnknown, detail);
+}

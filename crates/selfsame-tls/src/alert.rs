@@ -1,0 +1,144 @@
+//! Alerts (RFC 8446 §6), and a refusal: the alert that is owed to a peer, with its reason.
+
+use std::fmt;
+
+macro_rules! alerts {
+    ($($(#[$doc:meta])* $name:ident = $code:literal, $text:literal;)*) => {
+        /// What an alert says (RFC 8446 §6.2).
+        #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+        pub enum Alert {
+            $($(#[$doc])* $name,)*
+            /// A description this code has no name for.
+            Other(u8),
+        }
+
+        impl Alert {
+            /// The description's number on the wire.
+            pub const fn code(self) -> u8 {
+                match self {
+                    $(Self::$name => $code,)*
+                    Self::Other(code) => code,
+                }
+            }
+
+            /// The description with this number.
+            pub const fn from_code(code: u8) -> Self {
+                match code {
+                    $($code => Self::$name,)*
+                    other => Self::Other(other),
+                }
+            }
+
+            /// The description's name in the specification.
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$name => $text,)*
+                    Self::Other(_) => "unknown alert",
+                }
+            }
+        }
+    };
+}
+
+alerts! {
+    /// The peer sends no more.
+    CloseNotify = 0, "close_notify";
+    /// A message that does not belong here.
+    UnexpectedMessage = 10, "unexpected_message";
+    /// A record that does not open.
+    BadRecordMac = 20, "bad_record_mac";
+    /// A record that is too long.
+    RecordOverflow = 22, "record_overflow";
+    /// Nothing both sides can use.
+    HandshakeFailure = 40, "handshake_failure";
+    /// A certificate or credential that is broken.
+    BadCertificate = 42, "bad_certificate";
+    /// A certificate or credential of a kind not supported.
+    UnsupportedCertificate = 43, "unsupported_certificate";
+    /// A certificate, credential or DID that was withdrawn.
+    CertificateRevoked = 44, "certificate_revoked";
+    /// A certificate or credential out of its time.
+    CertificateExpired = 45, "certificate_expired";
+    /// A certificate or credential that is refused for another reason.
+    CertificateUnknown = 46, "certificate_unknown";
+    /// A value that is wrong or does not fit others.
+    IllegalParameter = 47, "illegal_parameter";
+    /// No trust anchor, or an issuer who is not trusted.
+    UnknownCa = 48, "unknown_ca";
+    /// Genuine, but not allowed.
+    AccessDenied = 49, "access_denied";
+    /// A message that cannot be read.
+    DecodeError = 50, "decode_error";
+    /// A signature or Finished that does not hold.
+    DecryptError = 51, "decrypt_error";
+    /// A version that is not spoken.
+    ProtocolVersion = 70, "protocol_version";
+    /// Less security than is asked for.
+    InsufficientSecurity = 71, "insufficient_security";
+    /// A fault that is not the peer's.
+    InternalError = 80, "internal_error";
+    /// The user gave up.
+    UserCanceled = 90, "user_canceled";
+    /// An extension that has to be there is not.
+    MissingExtension = 109, "missing_extension";
+    /// An extension that was not offered.
+    UnsupportedExtension = 110, "unsupported_extension";
+    /// No server of that name.
+    UnrecognizedName = 112, "unrecognized_name";
+    /// The server wants an identity and got none.
+    CertificateRequired = 116, "certificate_required";
+    /// No application protocol in common.
+    NoApplicationProtocol = 120, "no_application_protocol";
+}
+
+impl fmt::Display for Alert {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.as_str(), self.code())
+    }
+}
+
+/// Why a peer is refused: the alert it gets, and the reason for our own log. Holds nothing a peer sent.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+#[error("{alert}: {reason}")]
+pub struct Refusal {
+    /// What the peer is told.
+    pub alert: Alert,
+    /// What we know.
+    pub reason: &'static str,
+}
+
+impl Refusal {
+    /// A refusal with this alert.
+    pub const fn new(alert: Alert, reason: &'static str) -> Self {
+        Self { alert, reason }
+    }
+
+    pub(crate) const fn decode(reason: &'static str) -> Self {
+        Self::new(Alert::DecodeError, reason)
+    }
+
+    pub(crate) const fn illegal(reason: &'static str) -> Self {
+        Self::new(Alert::IllegalParameter, reason)
+    }
+
+    pub(crate) const fn unexpected(reason: &'static str) -> Self {
+        Self::new(Alert::UnexpectedMessage, reason)
+    }
+
+    pub(crate) const fn internal(reason: &'static str) -> Self {
+        Self::new(Alert::InternalError, reason)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_number_reads_back() {
+        for code in 0..=u8::MAX {
+            assert_eq!(Alert::from_code(code).code(), code);
+        }
+        assert_eq!(Alert::DecryptError.to_string(), "decrypt_error (51)");
+    }
+}

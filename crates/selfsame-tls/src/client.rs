@@ -1,0 +1,266 @@
+//! The client: states, and which message each awaits (RFC 8446 §A.1, docs/tls.md).
+
+mod finish;
+mod hello;
+
+use std::sync::Arc;
+
+use crate::alert::{Alert, Refusal};
+use crate::codec::{CertificateRequest, Extensions, Message, Mode, SsiParameters};
+use crate::config::ClientConfig;
+use crate::core::Core;
+use crate::handshake::{Next, Progress, verify_finished};
+use crate::identity::{Claim, Side, Standing, to_sign};
+use crate::named::Scheme;
+
+use hello::AwaitServerHello;
+
+/// What the client awaits.
+#[derive(Debug)]
+pub(crate) enum State {
+    /// ServerHello or HelloRetryRequest.
+    ServerHello(Box<AwaitServerHello>),
+    /// EncryptedExtensions.
+    EncryptedExtensions(Box<AwaitEncryptedExtensions>),
+    /// A request, or the server's identity.
+    Identity(Box<AwaitIdentity>),
+    /// CertificateVerify or DIDVerify.
+    Proof(Box<AwaitProof>),
+    /// Finished.
+    Finished(Box<AwaitFinished>),
+    /// Evidence about the server; nothing of ours was sent since the hello.
+    Evidence(Box<AwaitEvidence>),
+}
+
+pub(crate) type Step = Result<Next<State>, Refusal>;
+
+/// Sends the hello.
+pub(crate) fn start(
+    core: &mut Core,
+    config: &Arc<ClientConfig>,
+    ctx: &selfsame_crypto::ctx::Ctx,
+) -> Result<State, Refusal> {
+    AwaitServerHello::start(core, config, ctx).map(|state| State::ServerHello(Box::new(state)))
+}
+
+impl State {
+    /// Takes the next message; `raw` are its bytes.
+    pub(crate) fn receive(self, core: &mut Core, message: Message, raw: &[u8]) -> Step {
+        match self {
+            Self::ServerHello(state) => state.receive(core, message, raw),
+            Self::EncryptedExtensions(state) => state.receive(message, raw),
+            Self::Identity(state) => state.receive(core, message, raw),
+            Self::Proof(state) => state.receive(message, raw),
+            Self::Finished(state) => state.receive(core, message, raw),
+            Self::Evidence(_) => Err(UNEXPECTED),
+        }
+    }
+
+    /// Looks whether evidence has come.
+    pub(crate) fn resume(self, core: &mut Core) -> Step {
+        match self {
+            Self::Evidence(state) => state.resume(core),
+            other => Ok(Next::State(other)),
+        }
+    }
+
+    pub(crate) fn is_suspended(&self) -> bool {
+        matches!(self, Self::Evidence(_))
+    }
+}
+
+const UNEXPECTED: Refusal = Refusal::unexpected("a message the client does not await here");
+
+/// What the server wants of us.
+#[derive(Debug)]
+pub(crate) enum Request {
+    Certificate(Vec<Scheme>),
+    Ssi { mode: Mode, schemes: Vec<Scheme> },
+}
+
+#[derive(Debug)]
+pub(crate) struct AwaitEncryptedExtensions {
+    config: Arc<ClientConfig>,
+    progress: Progress,
+}
+
+impl AwaitEncryptedExtensions {
+    fn receive(mut self, message: Message, raw: &[u8]) -> Step {
+        let Message::EncryptedExtensions(extensions) = message else {
+            return Err(UNEXPECTED);
+        };
+        self.progress.protocol = hello::check_encrypted(&extensions, &self.config)?;
+        self.progress.transcript.add(raw);
+        Ok(Next::State(State::Identity(Box::new(AwaitIdentity {
+            config: self.config,
+            progress: self.progress,
+            request: None,
+        }))))
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct AwaitIdentity {
+    config: Arc<ClientConfig>,
+    progress: Progress,
+    request: Option<Request>,
+}
+
+impl AwaitIdentity {
+    fn receive(mut self, core: &mut Core, message: Message, raw: &[u8]) -> Step {
+        match (message, &self.request) {
+            (Message::CertificateRequest(request), None) => {
+                self.request = Some(certificate_request(&request)?);
+            }
+            (Message::SsiRequest(extensions), None) => {
+                let offered = self.config.ssi.as_ref();
+                let offered =
+                    offered.ok_or(Refusal::unexpected("an SSIRequest nobody asked for"))?;
+                self.request = Some(ssi_request(&extensions, offered)?);
+            }
+            (message @ (Message::Certificate(_) | Message::Vc(_) | Message::Did(_)), _) => {
+                let mode = self.config.ssi.as_ref().map(|ssi| ssi.mode);
+                let from = (message, Side::Server);
+                let claim = Claim::judge(core, &self.config.server, mode, from)?;
+                self.progress.transcript.add(raw);
+                return Ok(Next::State(State::Proof(Box::new(AwaitProof {
+                    config: self.config,
+                    progress: self.progress,
+                    request: self.request,
+                    claim,
+                }))));
+            }
+            _ => return Err(UNEXPECTED),
+        }
+        self.progress.transcript.add(raw);
+        Ok(Next::State(State::Identity(Box::new(self))))
+    }
+}
+
+/// Reads a CertificateRequest (RFC 8446 §4.3.2).
+fn certificate_request(request: &CertificateRequest) -> Result<Request, Refusal> {
+    if !request.context.is_empty() {
+        return Err(Refusal::illegal("a request context in a handshake"));
+    }
+    Ok(Request::Certificate(schemes(&request.extensions)?))
+}
+
+/// Reads an SSIRequest: the same mode, and methods of those we resolve (paper §IV-B).
+fn ssi_request(extensions: &Extensions, offered: &SsiParameters) -> Result<Request, Refusal> {
+    let wanted = extensions.ssi().ok_or(Refusal::new(
+        Alert::MissingExtension,
+        "an SSIRequest without ssi_parameters",
+    ))?;
+    let schemes = schemes(extensions)?;
+    let fits = match offered.mode {
+        Mode::Certificate => wanted.mode != Mode::Certificate,
+        Mode::Did | Mode::Vc => {
+            let mut methods = wanted.methods.iter();
+            wanted.mode == offered.mode && methods.all(|method| offered.methods.contains(method))
+        }
+    };
+    match fits {
+        true => Ok(Request::Ssi {
+            mode: wanted.mode,
+            schemes,
+        }),
+        false => Err(Refusal::illegal(
+            "an SSIRequest of another mode or for methods not offered",
+        )),
+    }
+}
+
+fn schemes(extensions: &Extensions) -> Result<Vec<Scheme>, Refusal> {
+    let schemes = extensions.schemes().map(<[Scheme]>::to_vec);
+    schemes.ok_or(Refusal::new(
+        Alert::MissingExtension,
+        "a request without signature_algorithms",
+    ))
+}
+
+#[derive(Debug)]
+pub(crate) struct AwaitProof {
+    config: Arc<ClientConfig>,
+    progress: Progress,
+    request: Option<Request>,
+    claim: Claim,
+}
+
+impl AwaitProof {
+    fn receive(mut self, message: Message, raw: &[u8]) -> Step {
+        let mode = self.claim.mode();
+        let proof = match (message, mode) {
+            (Message::CertificateVerify(proof), Mode::Certificate) => proof,
+            (Message::DidVerify(proof), Mode::Did | Mode::Vc) => proof,
+            _ => return Err(UNEXPECTED),
+        };
+        let transcript = self.progress.transcript.hash();
+        let profile = self.config.common.profile;
+        let signed = to_sign(mode, profile, Side::Server, transcript.as_ref());
+        let standing = self.claim.prove(proof, signed)?;
+        self.progress.transcript.add(raw);
+        Ok(Next::State(State::Finished(Box::new(AwaitFinished {
+            config: self.config,
+            progress: self.progress,
+            request: self.request,
+            standing,
+        }))))
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct AwaitFinished {
+    config: Arc<ClientConfig>,
+    progress: Progress,
+    request: Option<Request>,
+    standing: Standing,
+}
+
+impl AwaitFinished {
+    fn receive(mut self, core: &mut Core, message: Message, raw: &[u8]) -> Step {
+        let Message::Finished(mac) = message else {
+            return Err(UNEXPECTED);
+        };
+        let progress = &mut self.progress;
+        verify_finished(&progress.schedule.server, &progress.transcript, &mac)?;
+        progress.transcript.add(raw);
+        let transcript = progress.transcript.hash();
+        let application = progress.schedule.application(transcript.as_ref())?;
+        core.set_read(application.server.clone())?;
+        let state = AwaitEvidence {
+            config: self.config,
+            progress: self.progress,
+            request: self.request,
+            standing: self.standing,
+            application,
+        };
+        state.resume(core)
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct AwaitEvidence {
+    config: Arc<ClientConfig>,
+    progress: Progress,
+    request: Option<Request>,
+    standing: Standing,
+    application: crate::schedule::Application,
+}
+
+impl AwaitEvidence {
+    fn resume(mut self, core: &mut Core) -> Step {
+        let policy = self.config.server.identities.as_ref();
+        self.standing = match self.standing {
+            Standing::Waiting(waiting) => waiting.settle(core, policy)?,
+            proved @ Standing::Proved(_) => proved,
+        };
+        match self.standing {
+            Standing::Waiting(_) => Ok(Next::State(State::Evidence(Box::new(self)))),
+            Standing::Proved(peer) => {
+                let (config, request) = (&self.config, self.request.as_ref());
+                let flight = finish::Flight { config, request };
+                flight.send(core, self.progress, (self.application, peer))
+            }
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! The client's last flight: its identity if it was asked for, and Finished.
+
+use std::sync::Arc;
+
+use super::{Request, Step};
+use crate::alert::{Alert, Refusal};
+use crate::codec::Mode;
+use crate::config::ClientConfig;
+use crate::core::Core;
+use crate::handshake::{Done, Next, Progress, send_certificate, send_finished, send_ssi};
+use crate::identity::{Peer, Side};
+use crate::schedule::Application;
+
+/// What the flight depends on.
+pub(super) struct Flight<'a> {
+    pub(super) config: &'a Arc<ClientConfig>,
+    pub(super) request: Option<&'a Request>,
+}
+
+impl Flight<'_> {
+    /// Sends it. From here on the keys are those of the application.
+    pub(super) fn send(
+        self,
+        core: &mut Core,
+        mut progress: Progress,
+        (application, peer): (Application, Peer),
+    ) -> Step {
+        let own = &self.config.common.identities;
+        match self.request {
+            None => {}
+            Some(Request::Certificate(schemes)) => {
+                // A client that has no certificate says so with an empty one (RFC 8446 §4.4.2).
+                let fitting = own
+                    .certificate
+                    .as_ref()
+                    .and_then(|own| own.key.choose(schemes).map(|scheme| (own, scheme)));
+                send_certificate(core, &mut progress, fitting, Side::Client)?;
+            }
+            Some(Request::Ssi { mode, schemes }) => {
+                let own = own
+                    .ssi
+                    .as_ref()
+                    .filter(|own| *mode == Mode::Did || own.vc.is_some());
+                let fitting =
+                    own.and_then(|own| own.key.choose(schemes).map(|scheme| (own, scheme)));
+                // The paper has no way to decline.
+                let fitting = fitting.ok_or(Refusal::new(
+                    Alert::HandshakeFailure,
+                    "no identity of ours that the server asks for",
+                ))?;
+                send_ssi(core, &mut progress, fitting, (*mode, Side::Client))?;
+            }
+        }
+        let traffic = progress.schedule.client.clone();
+        send_finished(core, &mut progress, &traffic)?;
+        core.set_write(application.client)?;
+        Ok(Next::Done(Box::new(Done {
+            exporter: application.exporter,
+            peer,
+            protocol: progress.protocol,
+            cipher: progress.cipher,
+            group: progress.group,
+        })))
+    }
+}

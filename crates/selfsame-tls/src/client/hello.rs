@@ -1,0 +1,271 @@
+//! The client's hello, and what the server may answer to it (RFC 8446 §4.1, §4.2.8, §4.3.1).
+
+use std::sync::Arc;
+
+use selfsame_crypto::ctx::Ctx;
+
+use super::{AwaitEncryptedExtensions, State, Step, UNEXPECTED};
+use crate::alert::{Alert, Refusal};
+use crate::codec::{
+    ClientHello, ContentType, Extension, Extensions, KeyShare, Message, ServerHello,
+};
+use crate::config::ClientConfig;
+use crate::core::Core;
+use crate::handshake::{Next, Progress, TLS_1_3};
+use crate::named::Group;
+use crate::provider::{Cipher, KeyExchange, SCHEMES};
+use crate::schedule::Handshake;
+use crate::transcript::{Transcript, Unhashed};
+
+#[derive(Debug)]
+pub(crate) struct AwaitServerHello {
+    config: Arc<ClientConfig>,
+    hello: ClientHello,
+    exchange: KeyExchange,
+    sent: Sent,
+}
+
+/// The transcript so far.
+#[derive(Debug)]
+enum Sent {
+    Once(Unhashed),
+    /// After a HelloRetryRequest, with the suite it named.
+    Again(Transcript, Cipher),
+}
+
+impl AwaitServerHello {
+    pub(super) fn start(
+        core: &mut Core,
+        config: &Arc<ClientConfig>,
+        ctx: &Ctx,
+    ) -> Result<Self, Refusal> {
+        let common = &config.common;
+        let group = common.groups.first();
+        let exchange = KeyExchange::start(*group.ok_or(Refusal::internal("no group"))?)?;
+        let extensions = extensions(config, &exchange);
+        let random = ctx.random("tls client random");
+        let mut hello = ClientHello::new(random, common.suites.clone(), extensions);
+        // A session id makes middleboxes believe in a resumption of TLS 1.2 (appendix D.4).
+        hello.session_id = ctx.random::<32>("tls session id").to_vec();
+        let raw = Message::ClientHello(hello.clone()).write(core.profile)?;
+        core.records
+            .send_plain(ContentType::Handshake, 0x0301, &raw)?;
+        let mut sent = Unhashed::default();
+        sent.add(&raw);
+        Ok(Self {
+            config: Arc::clone(config),
+            hello,
+            exchange,
+            sent: Sent::Once(sent),
+        })
+    }
+
+    pub(super) fn receive(self, core: &mut Core, message: Message, raw: &[u8]) -> Step {
+        let Message::ServerHello(answer) = message else {
+            return Err(UNEXPECTED);
+        };
+        let cipher = self.check(&answer)?;
+        match (answer.is_retry(), self.sent) {
+            (true, Sent::Again(..)) => Err(Refusal::unexpected("a second HelloRetryRequest")),
+            (true, Sent::Once(sent)) => {
+                let mut transcript = sent.start(cipher);
+                transcript.retry();
+                transcript.add(raw);
+                let again = Again {
+                    config: self.config,
+                    hello: self.hello,
+                    offered: self.exchange.group(),
+                    transcript,
+                };
+                again.send(core, &answer, cipher)
+            }
+            (false, sent) => {
+                let mut transcript = match sent {
+                    Sent::Once(sent) => sent.start(cipher),
+                    Sent::Again(transcript, before) if before.suite() == cipher.suite() => {
+                        transcript
+                    }
+                    Sent::Again(..) => {
+                        return Err(Refusal::illegal("another suite than in HelloRetryRequest"));
+                    }
+                };
+                transcript.add(raw);
+                let share = share_of(&answer, self.exchange.group())?;
+                let group = self.exchange.group();
+                let shared = self.exchange.complete(&share.key)?;
+                let hash = transcript.hash();
+                let schedule = Handshake::new(cipher, shared.bytes(), hash.as_ref())?;
+                core.set_read(schedule.server.clone())?;
+                core.send_ccs()?;
+                core.set_write(schedule.client.clone())?;
+                let progress = Progress::new(cipher, group, transcript, schedule);
+                Ok(Next::State(State::EncryptedExtensions(Box::new(
+                    AwaitEncryptedExtensions {
+                        config: self.config,
+                        progress,
+                    },
+                ))))
+            }
+        }
+    }
+
+    /// What ServerHello and HelloRetryRequest have in common (§4.1.3, §4.1.4).
+    fn check(&self, answer: &ServerHello) -> Result<Cipher, Refusal> {
+        let version = answer.extensions.find(|extension| match extension {
+            Extension::Version(version) => Some(*version),
+            _ => None,
+        });
+        match version {
+            Some(TLS_1_3) if answer.has_legacy_version() => {}
+            None => {
+                let reason = "the server speaks an older version";
+                return Err(Refusal::new(Alert::ProtocolVersion, reason));
+            }
+            Some(_) => return Err(Refusal::illegal("a version that was not offered")),
+        }
+        if answer.session_id != self.hello.session_id {
+            return Err(Refusal::illegal("another session id than the client's"));
+        }
+        let is_known = |extension: &Extension| {
+            matches!(extension, Extension::Version(_) | Extension::KeyShare(_))
+                || answer.is_retry()
+                    && matches!(extension, Extension::RetryGroup(_) | Extension::Cookie(_))
+        };
+        if !answer.extensions.0.iter().all(is_known) {
+            let reason = "an extension that was not offered";
+            return Err(Refusal::new(Alert::UnsupportedExtension, reason));
+        }
+        let cipher = match self.hello.suites.contains(&answer.suite) {
+            true => Cipher::new(answer.suite),
+            false => None,
+        };
+        cipher.ok_or(Refusal::illegal("a cipher suite that was not offered"))
+    }
+}
+
+/// What is kept over a HelloRetryRequest.
+struct Again {
+    config: Arc<ClientConfig>,
+    hello: ClientHello,
+    offered: Group,
+    transcript: Transcript,
+}
+
+impl Again {
+    /// Sends the hello again, with the share and the cookie that were asked for and unchanged else (§4.1.2).
+    fn send(mut self, core: &mut Core, retry: &ServerHello, cipher: Cipher) -> Step {
+        let group = retry.extensions.find(|extension| match extension {
+            Extension::RetryGroup(group) => Some(*group),
+            _ => None,
+        });
+        let cookie = retry.extensions.find(|extension| match extension {
+            Extension::Cookie(cookie) => Some(cookie.clone()),
+            _ => None,
+        });
+        let group = match (group, &cookie) {
+            (None, None) => {
+                return Err(Refusal::illegal("a HelloRetryRequest that changes nothing"));
+            }
+            (None, Some(_)) => self.offered,
+            (Some(group), _)
+                if group == self.offered || !self.config.common.groups.contains(&group) =>
+            {
+                return Err(Refusal::illegal(
+                    "a HelloRetryRequest for a group it may not ask for",
+                ));
+            }
+            (Some(group), _) => group,
+        };
+        let exchange = KeyExchange::start(group)?;
+        for extension in &mut self.hello.extensions.0 {
+            if let Extension::KeyShares(shares) = extension {
+                *shares = vec![share(&exchange)];
+            }
+        }
+        if let Some(cookie) = cookie {
+            self.hello.extensions.0.push(Extension::Cookie(cookie));
+        }
+        if !core.is_between_messages() {
+            return Err(Refusal::unexpected("a message follows HelloRetryRequest"));
+        }
+        core.send_ccs()?;
+        let raw = core.queue(&Message::ClientHello(self.hello.clone()))?;
+        core.flush()?;
+        self.transcript.add(&raw);
+        Ok(Next::State(State::ServerHello(Box::new(
+            AwaitServerHello {
+                config: self.config,
+                hello: self.hello,
+                exchange,
+                sent: Sent::Again(self.transcript, cipher),
+            },
+        ))))
+    }
+}
+
+fn share_of(answer: &ServerHello, group: Group) -> Result<&KeyShare, Refusal> {
+    let share = answer.extensions.find(|extension| match extension {
+        Extension::KeyShare(share) => Some(share),
+        _ => None,
+    });
+    let missing = Refusal::new(Alert::MissingExtension, "a ServerHello without a key share");
+    match share.ok_or(missing)? {
+        share if share.group == group => Ok(share),
+        _ => Err(Refusal::illegal("a key share of another group")),
+    }
+}
+
+fn share(exchange: &KeyExchange) -> KeyShare {
+    KeyShare {
+        group: exchange.group(),
+        key: exchange.share().to_vec(),
+    }
+}
+
+fn extensions(config: &ClientConfig, exchange: &KeyExchange) -> Extensions {
+    let common = &config.common;
+    let mut extensions = Vec::new();
+    if let Some(name) = config.server_name() {
+        extensions.push(Extension::ServerName(Some(name.to_owned())));
+    }
+    extensions.push(Extension::Versions(vec![TLS_1_3]));
+    extensions.push(Extension::Groups(common.groups.clone()));
+    extensions.push(Extension::Schemes(SCHEMES.to_vec()));
+    extensions.push(Extension::KeyShares(vec![share(exchange)]));
+    if !common.protocols.is_empty() {
+        extensions.push(Extension::Protocols(common.protocols.clone()));
+    }
+    if let Some(ssi) = &config.ssi {
+        extensions.push(Extension::Ssi(ssi.clone()));
+    }
+    Extensions(extensions)
+}
+
+/// Only what was asked for may be answered (§4.2); gives the application protocol.
+pub(super) fn check_encrypted(
+    extensions: &Extensions,
+    config: &ClientConfig,
+) -> Result<Option<Vec<u8>>, Refusal> {
+    let mut protocol = None;
+    for extension in &extensions.0 {
+        match extension {
+            Extension::ServerName(None) if config.server_name().is_some() => {}
+            Extension::Groups(_) => {}
+            Extension::Protocols(names) if !config.common.protocols.is_empty() => {
+                protocol = match names.as_slice() {
+                    [name] if config.common.protocols.contains(name) => Some(name.clone()),
+                    _ => {
+                        return Err(Refusal::illegal(
+                            "an application protocol that was not offered",
+                        ));
+                    }
+                };
+            }
+            _ => {
+                let reason = "an extension that was not offered";
+                return Err(Refusal::new(Alert::UnsupportedExtension, reason));
+            }
+        }
+    }
+    Ok(protocol)
+}

@@ -1,0 +1,26 @@
+//! The wire format of TLS 1.3 (RFC 8446 §4, §5) and of the identity messages: strict, total, without state.
+
+mod certificate;
+mod extension;
+mod hello;
+mod message;
+mod reader;
+mod record;
+mod ssi;
+mod writer;
+
+pub use certificate::{Certificate, CertificateEntry, CertificateRequest, Proof, Ticket};
+pub use extension::{Extension, Extensions, KeyShare, Place};
+pub use hello::{ClientHello, ServerHello};
+pub use message::Message;
+pub use record::{ContentType, Header, MAX_CIPHERTEXT, MAX_PLAINTEXT};
+pub use ssi::{DidMessage, Mode, SsiParameters};
+
+pub(crate) use message::{HEADER as MESSAGE_HEADER, MESSAGE_HASH};
+pub(crate) use record::HEADER as RECORD_HEADER;
+
+use reader::Reader;
+use writer::Writer;
+
+#[cfg(test)]
+mod tests;

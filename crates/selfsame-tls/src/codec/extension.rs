@@ -1,0 +1,350 @@
+//! Extensions (RFC 8446 §4.2): those that are understood, the others as bytes, and where each may stand.
+
+use super::reader::{Reader, list, some};
+use super::ssi::SsiParameters;
+use super::writer::Writer;
+use crate::alert::{Alert, Refusal};
+use crate::named::{Group, Scheme};
+use crate::profile::Profile;
+
+/// The most extensions in one message.
+const MAX_EXTENSIONS: usize = 64;
+
+const SERVER_NAME: u16 = 0;
+const SUPPORTED_GROUPS: u16 = 10;
+const SIGNATURE_ALGORITHMS: u16 = 13;
+const ALPN: u16 = 16;
+const PRE_SHARED_KEY: u16 = 41;
+const EARLY_DATA: u16 = 42;
+const SUPPORTED_VERSIONS: u16 = 43;
+const COOKIE: u16 = 44;
+const PSK_MODES: u16 = 45;
+const SIGNATURE_ALGORITHMS_CERT: u16 = 50;
+const KEY_SHARE: u16 = 51;
+
+/// The message an extension stands in.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Place {
+    /// ClientHello.
+    ClientHello,
+    /// ServerHello.
+    ServerHello,
+    /// HelloRetryRequest.
+    HelloRetryRequest,
+    /// EncryptedExtensions.
+    EncryptedExtensions,
+    /// CertificateRequest.
+    CertificateRequest,
+    /// An entry of Certificate.
+    Certificate,
+    /// NewSessionTicket.
+    NewSessionTicket,
+    /// SSIRequest.
+    SsiRequest,
+}
+
+/// One extension.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Extension {
+    /// The host the client wants; without a name a server's nod (RFC 6066 §3).
+    ServerName(Option<String>),
+    /// The groups a peer can use, the best first.
+    Groups(Vec<Group>),
+    /// The schemes a peer can verify, the best first.
+    Schemes(Vec<Scheme>),
+    /// The schemes a peer can verify in certificates.
+    CertificateSchemes(Vec<Scheme>),
+    /// Application protocols (RFC 7301).
+    Protocols(Vec<Vec<u8>>),
+    /// The versions a client speaks.
+    Versions(Vec<u16>),
+    /// The version a server chose.
+    Version(u16),
+    /// A client's key shares.
+    KeyShares(Vec<KeyShare>),
+    /// A server's key share.
+    KeyShare(KeyShare),
+    /// The group a server wants a share of.
+    RetryGroup(Group),
+    /// What a server wants back.
+    Cookie(Vec<u8>),
+    /// How a client resumes.
+    PskModes(Vec<u8>),
+    /// How identities are proved.
+    Ssi(SsiParameters),
+    /// One that is only carried along.
+    Other {
+        /// Its number.
+        number: u16,
+        /// Its content.
+        body: Vec<u8>,
+    },
+}
+
+/// A public key for one group.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct KeyShare {
+    /// The group.
+    pub group: Group,
+    /// The public key, or what answers it.
+    pub key: Vec<u8>,
+}
+
+impl Extension {
+    /// Its number on the wire.
+    pub fn number(&self, profile: &Profile) -> u16 {
+        match self {
+            Self::ServerName(_) => SERVER_NAME,
+            Self::Groups(_) => SUPPORTED_GROUPS,
+            Self::Schemes(_) => SIGNATURE_ALGORITHMS,
+            Self::CertificateSchemes(_) => SIGNATURE_ALGORITHMS_CERT,
+            Self::Protocols(_) => ALPN,
+            Self::Versions(_) | Self::Version(_) => SUPPORTED_VERSIONS,
+            Self::KeyShares(_) | Self::KeyShare(_) | Self::RetryGroup(_) => KEY_SHARE,
+            Self::Cookie(_) => COOKIE,
+            Self::PskModes(_) => PSK_MODES,
+            Self::Ssi(_) => profile.ssi_parameters,
+            Self::Other { number, .. } => *number,
+        }
+    }
+
+    fn parse(number: u16, body: &[u8], place: Place, profile: &Profile) -> Result<Self, Refusal> {
+        if number == profile.ssi_parameters {
+            return SsiParameters::parse(body).map(Self::Ssi);
+        }
+        let mut reader = Reader::new(body);
+        let extension = match (number, place) {
+            (SERVER_NAME, Place::ClientHello) => Self::ServerName(Some(host_name(&mut reader)?)),
+            (SERVER_NAME, _) => Self::ServerName(None),
+            (SUPPORTED_GROUPS, _) => Self::Groups(numbers(reader.vector16()?, Group)?),
+            (SIGNATURE_ALGORITHMS, _) => Self::Schemes(numbers(reader.vector16()?, Scheme)?),
+            (SIGNATURE_ALGORITHMS_CERT, _) => {
+                Self::CertificateSchemes(numbers(reader.vector16()?, Scheme)?)
+            }
+            (ALPN, _) => {
+                let name = |name: &mut Reader<'_>| some(name.vector8()?.to_vec());
+                Self::Protocols(some(list(reader.vector16()?, name)?)?)
+            }
+            (SUPPORTED_VERSIONS, Place::ClientHello) => {
+                Self::Versions(numbers(reader.vector8()?, |version| version)?)
+            }
+            (SUPPORTED_VERSIONS, _) => Self::Version(reader.u16()?),
+            // A client may ask with an empty list to be told the group (§4.2.8).
+            (KEY_SHARE, Place::ClientHello) => {
+                Self::KeyShares(list(reader.vector16()?, KeyShare::read)?)
+            }
+            (KEY_SHARE, Place::HelloRetryRequest) => Self::RetryGroup(Group(reader.u16()?)),
+            (KEY_SHARE, _) => Self::KeyShare(KeyShare::read(&mut reader)?),
+            (COOKIE, _) => Self::Cookie(some(reader.vector16()?.to_vec())?),
+            (PSK_MODES, _) => Self::PskModes(some(reader.vector8()?.to_vec())?),
+            _ => {
+                let body = body.to_vec();
+                return Ok(Self::Other { number, body });
+            }
+        };
+        reader.finish()?;
+        Ok(extension)
+    }
+
+    fn write(&self, writer: &mut Writer) {
+        match self {
+            Self::ServerName(None) => {}
+            Self::ServerName(Some(name)) => writer.vector16(|writer| {
+                writer.u8(0);
+                writer.vector16(|writer| writer.raw(name.as_bytes()));
+            }),
+            Self::Groups(groups) => {
+                writer.vector16(|writer| groups.iter().for_each(|group| writer.u16(group.0)));
+            }
+            Self::Schemes(schemes) | Self::CertificateSchemes(schemes) => {
+                writer.vector16(|writer| schemes.iter().for_each(|scheme| writer.u16(scheme.0)));
+            }
+            Self::Protocols(names) => writer.vector16(|writer| {
+                for name in names {
+                    writer.vector8(|writer| writer.raw(name));
+                }
+            }),
+            Self::Versions(versions) => {
+                writer.vector8(|writer| versions.iter().for_each(|version| writer.u16(*version)));
+            }
+            Self::Version(version) => writer.u16(*version),
+            Self::KeyShares(shares) => {
+                writer.vector16(|writer| shares.iter().for_each(|share| share.write(writer)));
+            }
+            Self::KeyShare(share) => share.write(writer),
+            Self::RetryGroup(group) => writer.u16(group.0),
+            Self::Cookie(cookie) => writer.vector16(|writer| writer.raw(cookie)),
+            Self::PskModes(modes) => writer.vector8(|writer| writer.raw(modes)),
+            Self::Ssi(parameters) => parameters.write(writer),
+            Self::Other { body, .. } => writer.raw(body),
+        }
+    }
+}
+
+impl KeyShare {
+    fn read(reader: &mut Reader<'_>) -> Result<Self, Refusal> {
+        let group = Group(reader.u16()?);
+        let key = some(reader.vector16()?.to_vec())?;
+        Ok(Self { group, key })
+    }
+
+    fn write(&self, writer: &mut Writer) {
+        writer.u16(self.group.0);
+        writer.vector16(|writer| writer.raw(&self.key));
+    }
+}
+
+/// The extensions of a message, in their order, none twice.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Extensions(pub Vec<Extension>);
+
+impl Extensions {
+    pub(super) fn read(
+        reader: &mut Reader<'_>,
+        place: Place,
+        profile: &Profile,
+    ) -> Result<Self, Refusal> {
+        let mut body = Reader::new(reader.vector16()?);
+        let mut seen = Vec::new();
+        let mut extensions = Vec::new();
+        while !body.is_empty() {
+            let number = body.u16()?;
+            let content = body.vector16()?;
+            if seen.contains(&number) {
+                return Err(Refusal::illegal("an extension stands twice"));
+            }
+            if seen.len() >= MAX_EXTENSIONS {
+                return Err(Refusal::decode("too many extensions"));
+            }
+            // Binders are over all that stands before them (§4.2.11).
+            if place == Place::ClientHello && seen.last() == Some(&PRE_SHARED_KEY) {
+                return Err(Refusal::illegal("pre_shared_key is not the last extension"));
+            }
+            seen.push(number);
+            check_place(number, place, profile)?;
+            extensions.push(Extension::parse(number, content, place, profile)?);
+        }
+        Ok(Self(extensions))
+    }
+
+    pub(super) fn write(&self, writer: &mut Writer, profile: &Profile) {
+        writer.vector16(|writer| {
+            for extension in &self.0 {
+                writer.u16(extension.number(profile));
+                writer.vector16(|writer| extension.write(writer));
+            }
+        });
+    }
+
+    /// What `pick` takes of the first extension it takes anything of.
+    pub fn find<'a, T>(&'a self, pick: impl FnMut(&'a Extension) -> Option<T>) -> Option<T> {
+        self.0.iter().find_map(pick)
+    }
+
+    /// The groups a peer can use; empty if it does not say.
+    pub fn groups(&self) -> &[Group] {
+        let found = self.find(|extension| match extension {
+            Extension::Groups(groups) => Some(groups.as_slice()),
+            _ => None,
+        });
+        found.unwrap_or_default()
+    }
+
+    /// The schemes a peer can verify.
+    pub fn schemes(&self) -> Option<&[Scheme]> {
+        self.find(|extension| match extension {
+            Extension::Schemes(schemes) => Some(schemes.as_slice()),
+            _ => None,
+        })
+    }
+
+    /// A client's key shares.
+    pub fn key_shares(&self) -> Option<&[KeyShare]> {
+        self.find(|extension| match extension {
+            Extension::KeyShares(shares) => Some(shares.as_slice()),
+            _ => None,
+        })
+    }
+
+    /// The application protocols; empty if none are named.
+    pub fn protocols(&self) -> &[Vec<u8>] {
+        let found = self.find(|extension| match extension {
+            Extension::Protocols(names) => Some(names.as_slice()),
+            _ => None,
+        });
+        found.unwrap_or_default()
+    }
+
+    /// `ssi_parameters`.
+    pub fn ssi(&self) -> Option<&SsiParameters> {
+        self.find(|extension| match extension {
+            Extension::Ssi(parameters) => Some(parameters),
+            _ => None,
+        })
+    }
+
+    /// Whether an extension of this number is there.
+    pub(crate) fn has(&self, number: u16, profile: &Profile) -> bool {
+        let mut all = self.0.iter();
+        all.any(|extension| extension.number(profile) == number)
+    }
+
+    /// Whether a client sends data before the handshake is done.
+    pub(crate) fn has_early_data(&self, profile: &Profile) -> bool {
+        self.has(EARLY_DATA, profile)
+    }
+}
+
+/// Where an extension that is known may stand (the table of RFC 8446 §4.2).
+fn check_place(number: u16, place: Place, profile: &Profile) -> Result<(), Refusal> {
+    use Place::{Certificate, CertificateRequest, ClientHello, EncryptedExtensions};
+    use Place::{HelloRetryRequest, NewSessionTicket, ServerHello, SsiRequest};
+    if number == profile.ssi_parameters {
+        return match place {
+            ClientHello | SsiRequest => Ok(()),
+            _ => Err(Refusal::new(
+                Alert::UnsupportedExtension,
+                "ssi_parameters in a message it does not belong to",
+            )),
+        };
+    }
+    let places: &[Place] = match number {
+        SERVER_NAME | SUPPORTED_GROUPS | ALPN | 1 | 14 | 15 | 19 | 20 => {
+            &[ClientHello, EncryptedExtensions]
+        }
+        SIGNATURE_ALGORITHMS => &[ClientHello, CertificateRequest, SsiRequest],
+        SIGNATURE_ALGORITHMS_CERT | 47 => &[ClientHello, CertificateRequest],
+        5 | 18 => &[ClientHello, CertificateRequest, Certificate],
+        PSK_MODES | 21 | 49 => &[ClientHello],
+        PRE_SHARED_KEY => &[ClientHello, ServerHello],
+        EARLY_DATA => &[ClientHello, EncryptedExtensions, NewSessionTicket],
+        SUPPORTED_VERSIONS | KEY_SHARE => &[ClientHello, ServerHello, HelloRetryRequest],
+        COOKIE => &[ClientHello, HelloRetryRequest],
+        48 => &[CertificateRequest],
+        _ => return Ok(()),
+    };
+    match places.contains(&place) {
+        true => Ok(()),
+        false => Err(Refusal::illegal(
+            "an extension in a message it does not belong to",
+        )),
+    }
+}
+
+fn host_name(reader: &mut Reader<'_>) -> Result<String, Refusal> {
+    let mut names = Reader::new(reader.vector16()?);
+    if names.u8()? != 0 {
+        return Err(Refusal::decode("a server name that is not a host's"));
+    }
+    let name = names.vector16()?;
+    names.finish()?;
+    let is_host = |byte: &u8| byte.is_ascii_graphic();
+    if name.is_empty() || name.len() > 255 || !name.iter().all(is_host) {
+        return Err(Refusal::illegal("a server name that is no host name"));
+    }
+    String::from_utf8(name.to_vec()).map_err(|_| Refusal::illegal("a server name is not ASCII"))
+}
+
+fn numbers<T>(bytes: &[u8], name: impl Fn(u16) -> T) -> Result<Vec<T>, Refusal> {
+    some(list(bytes, |number| number.u16().map(&name))?)
+}

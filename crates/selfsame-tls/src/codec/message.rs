@@ -1,0 +1,154 @@
+//! Handshake messages (RFC 8446 §4): one type for all, with their numbers.
+
+use super::certificate::{Certificate, CertificateRequest, Proof, Ticket};
+use super::extension::{Extensions, Place};
+use super::hello::{ClientHello, ServerHello};
+use super::reader::Reader;
+use super::ssi::{self, DidMessage};
+use super::writer::Writer;
+use crate::alert::Refusal;
+use crate::profile::Profile;
+
+/// The bytes of a message's header: its type and its length.
+pub(crate) const HEADER: usize = 4;
+const CLIENT_HELLO: u8 = 1;
+const SERVER_HELLO: u8 = 2;
+const NEW_SESSION_TICKET: u8 = 4;
+const ENCRYPTED_EXTENSIONS: u8 = 8;
+const CERTIFICATE: u8 = 11;
+const CERTIFICATE_REQUEST: u8 = 13;
+const CERTIFICATE_VERIFY: u8 = 15;
+const FINISHED: u8 = 20;
+const KEY_UPDATE: u8 = 24;
+/// The message that stands for the first hello after a HelloRetryRequest (§4.4.1); never sent.
+pub(crate) const MESSAGE_HASH: u8 = 254;
+
+/// A handshake message.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Message {
+    /// ClientHello.
+    ClientHello(ClientHello),
+    /// ServerHello or HelloRetryRequest.
+    ServerHello(ServerHello),
+    /// NewSessionTicket.
+    NewSessionTicket(Ticket),
+    /// EncryptedExtensions.
+    EncryptedExtensions(Extensions),
+    /// Certificate.
+    Certificate(Certificate),
+    /// CertificateRequest.
+    CertificateRequest(CertificateRequest),
+    /// CertificateVerify.
+    CertificateVerify(Proof),
+    /// Finished: the MAC over the handshake.
+    Finished(Vec<u8>),
+    /// KeyUpdate, and whether the peer shall answer with one.
+    KeyUpdate(bool),
+    /// SSIRequest: the server's wish for a DID or credential of the client.
+    SsiRequest(Extensions),
+    /// VC: a credential's bytes.
+    Vc(Vec<u8>),
+    /// DID.
+    Did(DidMessage),
+    /// DIDVerify.
+    DidVerify(Proof),
+}
+
+impl Message {
+    /// Reads one message, header included, and nothing after it.
+    pub fn parse(bytes: &[u8], profile: &Profile) -> Result<Self, Refusal> {
+        let mut reader = Reader::new(bytes);
+        let kind = reader.u8()?;
+        let body = reader.vector24()?;
+        reader.finish()?;
+        match kind {
+            CLIENT_HELLO => ClientHello::parse(body, profile).map(Self::ClientHello),
+            SERVER_HELLO => ServerHello::parse(body, profile).map(Self::ServerHello),
+            NEW_SESSION_TICKET => Ticket::parse(body, profile).map(Self::NewSessionTicket),
+            ENCRYPTED_EXTENSIONS => {
+                extensions(body, Place::EncryptedExtensions, profile).map(Self::EncryptedExtensions)
+            }
+            CERTIFICATE => Certificate::parse(body, profile).map(Self::Certificate),
+            CERTIFICATE_REQUEST => {
+                CertificateRequest::parse(body, profile).map(Self::CertificateRequest)
+            }
+            CERTIFICATE_VERIFY => Proof::parse(body).map(Self::CertificateVerify),
+            FINISHED => Ok(Self::Finished(body.to_vec())),
+            KEY_UPDATE => key_update(body).map(Self::KeyUpdate),
+            kind if kind == profile.ssi_request => {
+                let mut reader = Reader::new(body);
+                ssi::context(&mut reader, profile)?;
+                extensions(reader.rest(), Place::SsiRequest, profile).map(Self::SsiRequest)
+            }
+            kind if kind == profile.vc => ssi::parse_vc(body, profile).map(Self::Vc),
+            kind if kind == profile.did => DidMessage::parse(body, profile).map(Self::Did),
+            kind if kind == profile.did_verify => Proof::parse(body).map(Self::DidVerify),
+            _ => Err(Refusal::unexpected(
+                "a handshake message of an unknown type",
+            )),
+        }
+    }
+
+    /// Writes the message with its header.
+    pub fn write(&self, profile: &Profile) -> Result<Vec<u8>, Refusal> {
+        let mut writer = Writer::default();
+        writer.u8(self.kind(profile));
+        writer.vector24(|writer| self.write_body(writer, profile));
+        writer.finish()
+    }
+
+    /// Its handshake type.
+    pub fn kind(&self, profile: &Profile) -> u8 {
+        match self {
+            Self::ClientHello(_) => CLIENT_HELLO,
+            Self::ServerHello(_) => SERVER_HELLO,
+            Self::NewSessionTicket(_) => NEW_SESSION_TICKET,
+            Self::EncryptedExtensions(_) => ENCRYPTED_EXTENSIONS,
+            Self::Certificate(_) => CERTIFICATE,
+            Self::CertificateRequest(_) => CERTIFICATE_REQUEST,
+            Self::CertificateVerify(_) => CERTIFICATE_VERIFY,
+            Self::Finished(_) => FINISHED,
+            Self::KeyUpdate(_) => KEY_UPDATE,
+            Self::SsiRequest(_) => profile.ssi_request,
+            Self::Vc(_) => profile.vc,
+            Self::Did(_) => profile.did,
+            Self::DidVerify(_) => profile.did_verify,
+        }
+    }
+
+    fn write_body(&self, writer: &mut Writer, profile: &Profile) {
+        match self {
+            Self::ClientHello(hello) => hello.write(writer, profile),
+            Self::ServerHello(hello) => hello.write(writer, profile),
+            Self::NewSessionTicket(ticket) => ticket.write(writer, profile),
+            Self::EncryptedExtensions(extensions) => extensions.write(writer, profile),
+            Self::Certificate(certificate) => certificate.write(writer, profile),
+            Self::CertificateRequest(request) => request.write(writer, profile),
+            Self::CertificateVerify(proof) | Self::DidVerify(proof) => proof.write(writer),
+            Self::Finished(mac) => writer.raw(mac),
+            Self::KeyUpdate(is_requested) => writer.u8(u8::from(*is_requested)),
+            Self::SsiRequest(extensions) => {
+                ssi::write_context(writer, profile);
+                extensions.write(writer, profile);
+            }
+            Self::Vc(vc) => ssi::write_vc(vc, writer, profile),
+            Self::Did(did) => did.write(writer, profile),
+        }
+    }
+}
+
+fn extensions(body: &[u8], place: Place, profile: &Profile) -> Result<Extensions, Refusal> {
+    let mut reader = Reader::new(body);
+    let extensions = Extensions::read(&mut reader, place, profile)?;
+    reader.finish()?;
+    Ok(extensions)
+}
+
+fn key_update(body: &[u8]) -> Result<bool, Refusal> {
+    match body {
+        [0] => Ok(false),
+        [1] => Ok(true),
+        [_] => Err(Refusal::illegal("a KeyUpdate that asks neither yes nor no")),
+        _ => Err(Refusal::decode("a KeyUpdate of another length than one")),
+    }
+}

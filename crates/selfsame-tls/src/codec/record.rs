@@ -1,0 +1,95 @@
+//! Record headers (RFC 8446 §5.1).
+
+use super::{Reader, Writer};
+use crate::alert::{Alert, Refusal};
+
+/// The most bytes of plaintext in a record (RFC 8446 §5.1).
+pub const MAX_PLAINTEXT: usize = 1 << 14;
+/// The most bytes of ciphertext in a record (RFC 8446 §5.2).
+pub const MAX_CIPHERTEXT: usize = MAX_PLAINTEXT + 256;
+/// The bytes of a header.
+pub(crate) const HEADER: usize = 5;
+
+/// What a record carries.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum ContentType {
+    /// A compatibility message without meaning.
+    ChangeCipherSpec,
+    /// An alert.
+    Alert,
+    /// Pieces of handshake messages.
+    Handshake,
+    /// Data of the application, or any protected record.
+    ApplicationData,
+}
+
+impl ContentType {
+    /// The number on the wire.
+    pub const fn code(self) -> u8 {
+        match self {
+            Self::ChangeCipherSpec => 20,
+            Self::Alert => 21,
+            Self::Handshake => 22,
+            Self::ApplicationData => 23,
+        }
+    }
+
+    /// The type with this number.
+    pub const fn from_code(code: u8) -> Option<Self> {
+        match code {
+            20 => Some(Self::ChangeCipherSpec),
+            21 => Some(Self::Alert),
+            22 => Some(Self::Handshake),
+            23 => Some(Self::ApplicationData),
+            _ => None,
+        }
+    }
+}
+
+/// The five bytes before a record's content.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Header {
+    /// What the record carries, seen from outside.
+    pub content: ContentType,
+    /// `legacy_record_version`, which says nothing.
+    pub version: u16,
+    /// The bytes that follow.
+    pub length: usize,
+}
+
+impl Header {
+    /// Reads a header. A length no record may have is refused before its bytes are waited for.
+    pub fn parse(bytes: [u8; HEADER]) -> Result<Self, Refusal> {
+        let mut reader = Reader::new(&bytes);
+        let content = ContentType::from_code(reader.u8()?)
+            .ok_or(Refusal::unexpected("a record of an unknown type"))?;
+        let version = reader.u16()?;
+        // TLS is spoken in records whose version begins with 3, whatever that version means (§5.1, appendix D).
+        if version >> 8 != 3 {
+            return Err(Refusal::new(Alert::ProtocolVersion, "not a record of TLS"));
+        }
+        let length = usize::from(reader.u16()?);
+        let most = match content {
+            ContentType::ApplicationData => MAX_CIPHERTEXT,
+            _ => MAX_PLAINTEXT,
+        };
+        if length > most {
+            return Err(Refusal::new(Alert::RecordOverflow, "a record is too long"));
+        }
+        Ok(Self {
+            content,
+            version,
+            length,
+        })
+    }
+
+    /// Writes a header.
+    pub fn write(&self) -> Result<Vec<u8>, Refusal> {
+        let mut writer = Writer::default();
+        writer.u8(self.content.code());
+        writer.u16(self.version);
+        let length = u16::try_from(self.length);
+        writer.u16(length.map_err(|_| Refusal::internal("a record is too long to be sent"))?);
+        writer.finish()
+    }
+}

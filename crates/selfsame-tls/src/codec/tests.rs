@@ -1,0 +1,281 @@
+//! What is written reads back, what is read writes back, and nothing panics.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::alert::Alert;
+use crate::named::{Group, Scheme, Suite};
+use crate::profile::{LINKS, PAPER, Profile};
+use crate::testing::{Vectors, rfc8448};
+
+fn both() -> [&'static Profile; 2] {
+    [&PAPER, &LINKS]
+}
+
+fn alert(bytes: &[u8]) -> Alert {
+    Message::parse(bytes, &PAPER).unwrap_err().alert
+}
+
+#[test]
+fn the_messages_of_rfc_8448_are_read_and_written_back() {
+    let vectors = rfc8448();
+    let mut messages = 0;
+    for name in vectors.names().filter(|name| {
+        name.ends_with("_hello") || name.ends_with("_finished") || name.starts_with("certificate")
+    }) {
+        let bytes = vectors.get(name);
+        let message = Message::parse(bytes, &PAPER).unwrap();
+        assert_eq!(message.write(&PAPER).unwrap(), bytes, "{name}");
+        messages += 1;
+    }
+    assert_eq!(messages, 6);
+    let Message::ClientHello(hello) = Message::parse(vectors.get("client_hello"), &PAPER).unwrap()
+    else {
+        panic!("not a hello")
+    };
+    assert_eq!(
+        hello.extensions.key_shares().unwrap()[0].group,
+        Group::X25519
+    );
+    assert_eq!(hello.suites[0], Suite::AES_128_GCM_SHA256);
+    assert!(
+        hello
+            .extensions
+            .schemes()
+            .unwrap()
+            .contains(&Scheme::RSA_PSS_SHA256)
+    );
+}
+
+#[test]
+fn the_identity_messages_have_their_bytes_in_each_profile() {
+    let vectors = Vectors::parse(include_str!(
+        "../../../../vectors/tls/identity-messages.txt"
+    ));
+    for profile in both() {
+        for (name, message) in identity_messages() {
+            let expected = vectors.get(&format!("{}_{name}", profile.name));
+            assert_eq!(
+                message.write(profile).unwrap(),
+                expected,
+                "{} {name}",
+                profile.name
+            );
+            assert_eq!(Message::parse(expected, profile).unwrap(), message);
+        }
+    }
+}
+
+fn identity_messages() -> [(&'static str, Message); 4] {
+    let parameters = SsiParameters {
+        mode: Mode::Vc,
+        methods: vec![1, 3],
+    };
+    let schemes = vec![Scheme::ED25519, Scheme::ECDSA_P256_SHA256];
+    let request = Extensions(vec![
+        Extension::Ssi(parameters),
+        Extension::Schemes(schemes),
+    ]);
+    let did = DidMessage {
+        method: 1,
+        did: b"did:ott:00ff".to_vec(),
+    };
+    let proof = Proof {
+        scheme: Scheme::ED25519,
+        signature: vec![0xab; 64],
+    };
+    [
+        ("ssi_request", Message::SsiRequest(request)),
+        ("vc", Message::Vc(b"{}".to_vec())),
+        ("did", Message::Did(did)),
+        ("did_verify", Message::DidVerify(proof)),
+    ]
+}
+
+#[test]
+fn broken_messages_get_their_alerts() {
+    assert_eq!(alert(&[]), Alert::DecodeError);
+    assert_eq!(alert(&[20, 0, 0, 2, 0]), Alert::DecodeError);
+    assert_eq!(alert(&[20, 0, 0, 0, 0]), Alert::DecodeError);
+    assert_eq!(alert(&[99, 0, 0, 0]), Alert::UnexpectedMessage);
+    assert_eq!(alert(&[24, 0, 0, 1, 2]), Alert::IllegalParameter);
+    assert_eq!(alert(&[24, 0, 0, 2, 0, 0]), Alert::DecodeError);
+    // EncryptedExtensions with the same unknown extension twice, with a key share, with ssi_parameters.
+    assert_eq!(
+        alert(&hex("08 00000a 0008 eeee0000 eeee0000")),
+        Alert::IllegalParameter
+    );
+    assert_eq!(
+        alert(&hex("08 000008 0006 0033 0002 001d")),
+        Alert::IllegalParameter
+    );
+    assert_eq!(
+        alert(&hex("08 000009 0007 ff3c 0003 020100")),
+        Alert::UnsupportedExtension
+    );
+}
+
+#[test]
+fn ssi_parameters_have_methods_exactly_with_a_mode() {
+    let request = |body: &str| {
+        let body = hex(body);
+        let length = u8::try_from(body.len()).unwrap();
+        let head = [226, 0, 0, length + 6, 0, length + 4, 0xff, 0x3c, 0, length];
+        Message::parse(&[&head[..], &body].concat(), &PAPER)
+            .map(|_| ())
+            .map_err(|error| error.alert)
+    };
+    assert_eq!(request("02 01 00"), Ok(()));
+    assert_eq!(request("01 02 0001"), Ok(()));
+    assert_eq!(request("00 00"), Ok(()));
+    assert_eq!(request("00 01 00"), Err(Alert::IllegalParameter));
+    assert_eq!(request("01 00"), Err(Alert::DecodeError));
+    assert_eq!(request("03 01 00"), Err(Alert::IllegalParameter));
+    assert_eq!(request("02 02 00"), Err(Alert::DecodeError));
+    assert_eq!(request("02 01 00 00"), Err(Alert::DecodeError));
+}
+
+#[test]
+fn a_request_context_in_a_handshake_is_refused() {
+    let with_context = [31, 0, 0, 4, 1, 7, 0, 0];
+    let refused = Message::parse(&with_context, &LINKS).unwrap_err();
+    assert_eq!(refused.alert, Alert::IllegalParameter);
+}
+
+#[test]
+fn what_is_too_long_for_its_length_is_not_written() {
+    let vc = Message::Vc(vec![0; 65_536]);
+    assert_eq!(vc.write(&PAPER).unwrap_err().alert, Alert::InternalError);
+    assert!(Message::Vc(vec![0; 65_535]).write(&PAPER).is_ok());
+}
+
+fn hex(text: &str) -> Vec<u8> {
+    selfsame_crypto::encoding::hex_decode(&text.replace(' ', "")).unwrap()
+}
+
+fn bytes(range: std::ops::Range<usize>) -> impl Strategy<Value = Vec<u8>> {
+    prop::collection::vec(any::<u8>(), range)
+}
+
+fn share() -> impl Strategy<Value = KeyShare> {
+    (any::<u16>(), bytes(1..40)).prop_map(|(group, key)| KeyShare {
+        group: Group(group),
+        key,
+    })
+}
+
+fn hello_extension() -> impl Strategy<Value = Extension> {
+    let numbers = || prop::collection::vec(any::<u16>(), 1..6);
+    prop_oneof![
+        "[a-z0-9.-]{1,40}".prop_map(|name| Extension::ServerName(Some(name))),
+        numbers().prop_map(|all| Extension::Groups(all.into_iter().map(Group).collect())),
+        numbers().prop_map(|all| Extension::Schemes(all.into_iter().map(Scheme).collect())),
+        numbers().prop_map(Extension::Versions),
+        prop::collection::vec(bytes(1..9), 1..4).prop_map(Extension::Protocols),
+        prop::collection::vec(share(), 0..3).prop_map(Extension::KeyShares),
+        bytes(1..60).prop_map(Extension::Cookie),
+        bytes(1..4).prop_map(Extension::PskModes),
+        bytes(1..4).prop_map(|methods| Extension::Ssi(SsiParameters {
+            mode: Mode::Did,
+            methods
+        })),
+        (1000_u16..2000, bytes(0..20)).prop_map(|(number, body)| Extension::Other { number, body }),
+    ]
+}
+
+fn hello() -> impl Strategy<Value = Message> {
+    let extensions = prop::collection::vec(hello_extension(), 0..8).prop_map(|mut all| {
+        let mut seen = Vec::new();
+        all.retain(|extension| {
+            let number = extension.number(&PAPER);
+            let is_new = !seen.contains(&number);
+            seen.push(number);
+            is_new
+        });
+        Extensions(all)
+    });
+    let suites = prop::collection::vec(any::<u16>().prop_map(Suite), 1..5);
+    (any::<[u8; 32]>(), bytes(0..33), suites, extensions).prop_map(
+        |(random, session_id, suites, extensions)| {
+            let hello = ClientHello::new(random, suites, extensions);
+            Message::ClientHello(ClientHello {
+                session_id,
+                ..hello
+            })
+        },
+    )
+}
+
+fn message() -> impl Strategy<Value = Message> {
+    let entry = bytes(1..80).prop_map(|data| CertificateEntry {
+        data,
+        extensions: Extensions::default(),
+    });
+    let certificate = (bytes(0..9), prop::collection::vec(entry, 0..4));
+    let ticket = (any::<u32>(), any::<u32>(), bytes(0..9), bytes(1..90));
+    let proof = || {
+        (any::<u16>(), bytes(0..90)).prop_map(|(scheme, signature)| Proof {
+            scheme: Scheme(scheme),
+            signature,
+        })
+    };
+    prop_oneof![
+        hello(),
+        certificate
+            .prop_map(|(context, entries)| Message::Certificate(Certificate { context, entries })),
+        ticket.prop_map(|(lifetime, age_add, nonce, ticket)| {
+            Message::NewSessionTicket(Ticket {
+                lifetime,
+                age_add,
+                nonce,
+                ticket,
+                extensions: Extensions::default(),
+            })
+        }),
+        proof().prop_map(Message::CertificateVerify),
+        proof().prop_map(Message::DidVerify),
+        bytes(0..64).prop_map(Message::Finished),
+        any::<bool>().prop_map(Message::KeyUpdate),
+        bytes(0..300).prop_map(Message::Vc),
+        (any::<u8>(), bytes(0..90))
+            .prop_map(|(method, did)| Message::Did(DidMessage { method, did })),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn what_is_written_reads_back(message in message()) {
+        for profile in both() {
+            let bytes = message.write(profile).unwrap();
+            prop_assert_eq!(Message::parse(&bytes, profile).unwrap(), message.clone());
+        }
+    }
+
+    #[test]
+    fn a_message_cut_off_anywhere_is_refused(message in message(), cut in any::<prop::sample::Index>()) {
+        let bytes = message.write(&PAPER).unwrap();
+        let cut = &bytes[..cut.index(bytes.len())];
+        prop_assert!(Message::parse(cut, &PAPER).is_err());
+    }
+
+    #[test]
+    fn arbitrary_bytes_do_not_panic_and_have_one_form(kind in any::<u8>(), body in bytes(0..200)) {
+        let length = u8::try_from(body.len()).unwrap();
+        let bytes = [&[kind, 0, 0, length], &body[..]].concat();
+        for profile in both() {
+            if let Ok(message) = Message::parse(&bytes, profile) {
+                prop_assert_eq!(message.write(profile).unwrap(), bytes.clone());
+            }
+        }
+    }
+
+    #[test]
+    fn a_changed_hello_has_one_form(hello in hello(), at in any::<prop::sample::Index>(), to in any::<u8>()) {
+        let mut bytes = hello.write(&PAPER).unwrap();
+        let at = at.index(bytes.len());
+        bytes[at] = to;
+        if let Ok(message) = Message::parse(&bytes, &PAPER) {
+            prop_assert_eq!(message.write(&PAPER).unwrap(), bytes);
+        }
+    }
+}

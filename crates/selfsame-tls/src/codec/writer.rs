@@ -1,0 +1,64 @@
+//! Writes numbers and vectors of the presentation language; a vector too long for its length is remembered.
+
+use crate::alert::Refusal;
+
+/// What was written so far.
+#[derive(Default)]
+pub(crate) struct Writer {
+    bytes: Vec<u8>,
+    is_overlong: bool,
+}
+
+impl Writer {
+    pub(crate) fn u8(&mut self, value: u8) {
+        self.bytes.push(value);
+    }
+
+    pub(crate) fn u16(&mut self, value: u16) {
+        self.bytes.extend_from_slice(&value.to_be_bytes());
+    }
+
+    pub(crate) fn u32(&mut self, value: u32) {
+        self.bytes.extend_from_slice(&value.to_be_bytes());
+    }
+
+    pub(crate) fn raw(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    pub(crate) fn vector8(&mut self, body: impl FnOnce(&mut Self)) {
+        self.vector::<1>(body);
+    }
+
+    pub(crate) fn vector16(&mut self, body: impl FnOnce(&mut Self)) {
+        self.vector::<2>(body);
+    }
+
+    pub(crate) fn vector24(&mut self, body: impl FnOnce(&mut Self)) {
+        self.vector::<3>(body);
+    }
+
+    /// The bytes, unless a vector was too long to write.
+    pub(crate) fn finish(self) -> Result<Vec<u8>, Refusal> {
+        match self.is_overlong {
+            true => Err(Refusal::internal("a field is too long to be sent")),
+            false => Ok(self.bytes),
+        }
+    }
+
+    /// A vector whose length takes `N` bytes: first the place for it, then the body, then the length.
+    fn vector<const N: usize>(&mut self, body: impl FnOnce(&mut Self)) {
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(&[0; N]);
+        body(self);
+        let length = self.bytes.len().saturating_sub(start).saturating_sub(N);
+        let wide = u64::try_from(length).unwrap_or(u64::MAX).to_be_bytes();
+        let split = wide.len().saturating_sub(N);
+        let (high, low) = wide.split_at_checked(split).unwrap_or((&wide, &[]));
+        self.is_overlong |= high.iter().any(|byte| *byte != 0);
+        let place = self.bytes.get_mut(start..).unwrap_or_default();
+        for (to, from) in place.iter_mut().zip(low) {
+            *to = *from;
+        }
+    }
+}

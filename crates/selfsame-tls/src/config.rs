@@ -1,0 +1,146 @@
+//! What client and server are set up with. Checked once, so that a handshake cannot fail for it.
+
+use crate::codec::{Mode, SsiParameters};
+use crate::core::Limits;
+use crate::error::ConfigError;
+use crate::identity::{CertificatePolicy, Identities, PeerPolicy};
+use crate::named::{Group, Suite};
+use crate::profile::{PAPER, Profile};
+use crate::provider::{Cipher, has_group};
+
+/// What both sides have in common.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// The wire numbers of the identity messages.
+    pub profile: &'static Profile,
+    /// The cipher suites, the best first.
+    pub suites: Vec<Suite>,
+    /// The key exchange groups, the best first; a client sends a share of the first.
+    pub groups: Vec<Group>,
+    /// Application protocols (ALPN), the best first; none for no such choice.
+    pub protocols: Vec<Vec<u8>>,
+    /// Who we are.
+    pub identities: Identities,
+    /// How much a peer may send, and how long it may wait.
+    pub limits: Limits,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            profile: &PAPER,
+            suites: vec![
+                Suite::AES_128_GCM_SHA256,
+                Suite::AES_256_GCM_SHA384,
+                Suite::CHACHA20_POLY1305_SHA256,
+            ],
+            groups: vec![Group::X25519, Group::SECP256R1, Group::X25519_MLKEM768],
+            protocols: Vec::new(),
+            identities: Identities::default(),
+            limits: Limits::default(),
+        }
+    }
+}
+
+impl Config {
+    fn check(&self) -> Result<(), ConfigError> {
+        let has_suites = self
+            .suites
+            .iter()
+            .all(|suite| Cipher::new(*suite).is_some());
+        let has_groups = self.groups.iter().all(|group| has_group(*group));
+        if !has_suites || !has_groups || self.suites.is_empty() || self.groups.is_empty() {
+            return Err(ConfigError::Nothing);
+        }
+        match &self.identities.ssi {
+            Some(ssi) if self.profile.method_code(ssi.did.method()).is_none() => {
+                Err(ConfigError::Method)
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A client that wants one server.
+#[derive(Clone, Debug)]
+pub struct ClientConfig {
+    pub(crate) common: Config,
+    pub(crate) server: PeerPolicy,
+    pub(crate) ssi: Option<SsiParameters>,
+}
+
+impl ClientConfig {
+    /// A client for the server that `server` expects.
+    pub fn new(common: Config, server: PeerPolicy) -> Result<Self, ConfigError> {
+        common.check()?;
+        server.check(common.profile, true)?;
+        let ssi = match (&server.identities, &common.identities.ssi) {
+            (Some(policy), _) => Some(SsiParameters {
+                mode: policy.mode,
+                methods: policy.codes(common.profile)?,
+            }),
+            // Only a certificate is accepted, but a DID or credential of our own can be asked for (paper, figure 2b).
+            (None, Some(_)) => Some(SsiParameters {
+                mode: Mode::Certificate,
+                methods: Vec::new(),
+            }),
+            (None, None) => None,
+        };
+        Ok(Self {
+            common,
+            server,
+            ssi,
+        })
+    }
+
+    pub(crate) fn server_name(&self) -> Option<&str> {
+        let certificates = self.server.certificates.as_ref();
+        certificates.and_then(CertificatePolicy::dns_name)
+    }
+}
+
+/// A server.
+#[derive(Clone, Debug)]
+pub struct ServerConfig {
+    pub(crate) common: Config,
+    pub(crate) clients: ClientAuth,
+}
+
+/// Whether clients are asked who they are.
+#[derive(Clone, Debug)]
+pub enum ClientAuth {
+    /// They are not.
+    None,
+    /// They are, but those without a certificate are let in as nobody.
+    Optional(PeerPolicy),
+    /// They are, and must answer.
+    Required(PeerPolicy),
+}
+
+impl ClientAuth {
+    pub(crate) fn policy(&self) -> Option<&PeerPolicy> {
+        match self {
+            Self::None => None,
+            Self::Optional(policy) | Self::Required(policy) => Some(policy),
+        }
+    }
+
+    pub(crate) fn is_required(&self) -> bool {
+        matches!(self, Self::Required(_))
+    }
+}
+
+impl ServerConfig {
+    /// A server with an identity of its own.
+    pub fn new(common: Config, clients: ClientAuth) -> Result<Self, ConfigError> {
+        common.check()?;
+        let own = &common.identities;
+        if own.certificate.is_none() && own.ssi.is_none() {
+            return Err(ConfigError::Policy);
+        }
+        if let Some(policy) = clients.policy() {
+            policy.check(common.profile, false)?;
+        }
+        Ok(Self { common, clients })
+    }
+}

@@ -1,0 +1,400 @@
+//! A connection: bytes in, bytes out, a handshake by client or server, then data, key updates and the end.
+
+use std::sync::Arc;
+
+use selfsame_credential::{Evidence, Fetched, Need, Unavailable};
+use selfsame_crypto::ctx::Ctx;
+
+use crate::alert::{Alert, Refusal};
+use crate::codec::{ContentType, Message};
+use crate::config::{ClientConfig, ServerConfig};
+use crate::core::Core;
+use crate::error::Error;
+use crate::handshake::{Done, Next};
+use crate::identity::Peer;
+use crate::named::{Group, Suite};
+use crate::record_layer::Record;
+use crate::{client, server};
+
+/// KeyUpdates, and records without content, that may follow each other without data.
+const MAX_IDLE_RECORDS: u32 = 32;
+
+/// One end of a connection. It is done with `receive` for what comes and `take_outgoing` for what is to be sent, in any
+/// pieces; nothing here waits. An error is for good: its alert is still to be sent.
+#[derive(Debug)]
+pub struct Connection {
+    core: Core,
+    machine: Machine,
+    incoming: Vec<u8>,
+    has_peer_closed: bool,
+    has_closed: bool,
+    idle_records: u32,
+}
+
+#[derive(Debug)]
+enum Machine {
+    Client(client::State),
+    Server(server::State),
+    Open(Box<Done>),
+    Failed(Error),
+}
+
+impl Connection {
+    /// A client, whose hello is at once there to be sent. `ctx` must be of this connection alone.
+    pub fn client(config: &Arc<ClientConfig>, ctx: &Ctx) -> Result<Self, Error> {
+        let common = &config.common;
+        let mut core = Core::new(common.profile, common.limits.clone(), ctx.now());
+        core.is_client = true;
+        let state = client::start(&mut core, config, ctx)?;
+        Ok(Self::new(core, Machine::Client(state)))
+    }
+
+    /// A server. `ctx` must be of this connection alone.
+    pub fn server(config: &Arc<ServerConfig>, ctx: &Ctx) -> Self {
+        let common = &config.common;
+        let core = Core::new(common.profile, common.limits.clone(), ctx.now());
+        Self::new(core, Machine::Server(server::start(config, ctx)))
+    }
+
+    fn new(core: Core, machine: Machine) -> Self {
+        Self {
+            core,
+            machine,
+            incoming: Vec::new(),
+            has_peer_closed: false,
+            has_closed: false,
+            idle_records: 0,
+        }
+    }
+
+    /// Takes bytes from the peer, in any pieces.
+    pub fn receive(&mut self, bytes: &[u8], ctx: &Ctx) -> Result<(), Error> {
+        self.failed()?;
+        self.core.now = ctx.now();
+        // What follows close_notify is ignored (RFC 8446 §6.1).
+        if !self.has_peer_closed {
+            self.core.records.push(bytes);
+        }
+        self.run()
+    }
+
+    /// Says that the peer's stream has ended. Without its close_notify something may be missing.
+    pub fn receive_end(&mut self) -> Result<(), Error> {
+        self.failed()?;
+        match self.has_peer_closed {
+            true => Ok(()),
+            false => {
+                self.machine = Machine::Failed(Error::Truncated);
+                Err(Error::Truncated)
+            }
+        }
+    }
+
+    /// What is to be sent to the peer, after an error too.
+    pub fn take_outgoing(&mut self) -> Vec<u8> {
+        self.core.records.take_outgoing()
+    }
+
+    /// The data that has come.
+    pub fn take_incoming(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.incoming)
+    }
+
+    /// What the handshake waits for, or will.
+    pub fn needs(&self) -> &[Need] {
+        self.core.needs()
+    }
+
+    /// Gives what was gathered. What is not an answer to a need is not looked at.
+    pub fn provide(&mut self, evidence: &Evidence, ctx: &Ctx) -> Result<(), Error> {
+        self.failed()?;
+        self.core.now = ctx.now();
+        for need in self.core.needs().to_vec() {
+            if let Need::Did(did) = need
+                && let Some(found) = evidence.did(&did)
+            {
+                self.core.evidence.insert_did(did, found.clone());
+            }
+        }
+        self.run()
+    }
+
+    /// Gives up waiting for evidence if it took longer than the limit.
+    pub fn check_patience(&mut self, ctx: &Ctx) -> Result<(), Error> {
+        self.failed()?;
+        self.core.now = ctx.now();
+        if !self.core.is_out_of_patience() {
+            return Ok(());
+        }
+        for need in self.core.needs().to_vec() {
+            if let Need::Did(did) = need {
+                let reason = "the time to resolve it is over".to_owned();
+                let nothing = Fetched {
+                    value: Err(Unavailable { reason }),
+                    at: ctx.now(),
+                };
+                self.core.evidence.insert_did(did, nothing);
+            }
+        }
+        self.run()
+    }
+
+    /// Sends data, once the handshake is done.
+    pub fn send(&mut self, data: &[u8]) -> Result<(), Error> {
+        self.open()?;
+        if self.has_closed {
+            return Err(Error::Misused("nothing can be sent after the end"));
+        }
+        if self.core.records.is_worn() {
+            self.update_keys(false)?;
+        }
+        let sent = self.core.records.send(ContentType::ApplicationData, data);
+        sent.map_err(|refusal| self.fail(refusal))
+    }
+
+    /// Takes new keys for what we send; asks the peer for the same if `of_both`.
+    pub fn update_keys(&mut self, of_both: bool) -> Result<(), Error> {
+        self.open()?;
+        if self.has_closed {
+            return Err(Error::Misused("nothing can be sent after the end"));
+        }
+        let updated = self.send_key_update(of_both);
+        updated.map_err(|refusal| self.fail(refusal))
+    }
+
+    /// Says that we send no more. What the peer still sends can be received.
+    pub fn close(&mut self) -> Result<(), Error> {
+        self.failed()?;
+        if std::mem::replace(&mut self.has_closed, true) {
+            return Ok(());
+        }
+        let sent = self.core.send_alert(Alert::CloseNotify);
+        sent.map_err(|refusal| self.fail(refusal))
+    }
+
+    /// Key material for others, from this connection alone (RFC 8446 §7.5).
+    pub fn export(&self, label: &str, context: &[u8], output: &mut [u8]) -> Result<(), Error> {
+        let done = self.open()?;
+        let exported = done.exporter.export(label, context, output);
+        exported.map_err(|_| Error::Misused("the label or the key material is too long"))
+    }
+
+    /// Whether the handshake is done and the peer accepted.
+    pub fn is_open(&self) -> bool {
+        matches!(self.machine, Machine::Open(_))
+    }
+
+    /// Whether the peer has said that it sends no more.
+    pub fn has_peer_closed(&self) -> bool {
+        self.has_peer_closed
+    }
+
+    /// Who the peer is, once the handshake is done.
+    pub fn peer(&self) -> Option<&Peer> {
+        self.open().ok().map(|done| &done.peer)
+    }
+
+    /// The application protocol, if one was chosen.
+    pub fn protocol(&self) -> Option<&[u8]> {
+        self.open().ok()?.protocol.as_deref()
+    }
+
+    /// The cipher suite and the group, once the handshake is done.
+    pub fn parameters(&self) -> Option<(Suite, Group)> {
+        let done = self.open().ok()?;
+        Some((done.cipher.suite(), done.group))
+    }
+
+    fn open(&self) -> Result<&Done, Error> {
+        match &self.machine {
+            Machine::Open(done) => Ok(done),
+            Machine::Failed(error) => Err(*error),
+            Machine::Client(_) | Machine::Server(_) => {
+                Err(Error::Misused("the handshake is not done yet"))
+            }
+        }
+    }
+
+    fn failed(&self) -> Result<(), Error> {
+        match &self.machine {
+            Machine::Failed(error) => Err(*error),
+            _ => Ok(()),
+        }
+    }
+
+    fn fail(&mut self, refusal: Refusal) -> Error {
+        // If even the alert cannot be sent, the stream just ends.
+        let _ = self.core.send_alert(refusal.alert);
+        self.end(Error::Refused(refusal))
+    }
+
+    fn end(&mut self, error: Error) -> Error {
+        self.core.settle();
+        self.incoming.clear();
+        self.machine = Machine::Failed(error);
+        error
+    }
+
+    /// Resumes what waits, then reads all records that are there.
+    fn run(&mut self) -> Result<(), Error> {
+        self.resume().map_err(|refusal| self.fail(refusal))?;
+        let mut cursor = self.core.records.cursor();
+        while !self.is_suspended() && !self.has_peer_closed {
+            let next = self.core.records.next(&mut cursor);
+            let Some(record) = next.map_err(|refusal| self.fail(refusal))? else {
+                break;
+            };
+            if let Err(error) = self.take(record) {
+                return Err(match error {
+                    Error::Refused(refusal) => self.fail(refusal),
+                    other => self.end(other),
+                });
+            }
+        }
+        self.core.records.forget(cursor);
+        let is_full = self.core.records.waiting() > self.core.limits.waiting;
+        if self.is_suspended() && is_full {
+            return Err(self.fail(Refusal::unexpected(
+                "too much data before the handshake is done",
+            )));
+        }
+        Ok(())
+    }
+
+    fn is_suspended(&self) -> bool {
+        match &self.machine {
+            Machine::Client(state) => state.is_suspended(),
+            Machine::Server(state) => state.is_suspended(),
+            Machine::Open(_) | Machine::Failed(_) => false,
+        }
+    }
+
+    fn take(&mut self, record: Record) -> Result<(), Error> {
+        match record.content {
+            ContentType::ChangeCipherSpec => match &self.machine {
+                Machine::Server(state) if state.has_no_hello() => Err(OUT_OF_PLACE.into()),
+                Machine::Client(_) | Machine::Server(_) => Ok(self.core.receive_ccs()?),
+                Machine::Open(_) | Machine::Failed(_) => Err(OUT_OF_PLACE.into()),
+            },
+            ContentType::Alert => self.take_alert(&record.bytes),
+            ContentType::ApplicationData => self.take_data(&record.bytes).map_err(Error::from),
+            ContentType::Handshake => {
+                self.core.join(&record.bytes);
+                while let Some(raw) = self.core.next_message()? {
+                    let message = Message::parse(&raw, self.core.profile)?;
+                    self.take_message(message, &raw)?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn take_alert(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        self.core.check_between_messages()?;
+        let [_, code] = bytes else {
+            return Err(Refusal::decode("an alert of another length than two").into());
+        };
+        match Alert::from_code(*code) {
+            Alert::CloseNotify if self.is_open() => {
+                self.has_peer_closed = true;
+                Ok(())
+            }
+            // The peer will say close_notify next (§6.1).
+            Alert::UserCanceled => self.count_idle().map_err(Error::from),
+            alert => Err(Error::Alerted(alert)),
+        }
+    }
+
+    fn take_data(&mut self, bytes: &[u8]) -> Result<(), Refusal> {
+        if !self.is_open() {
+            return Err(Refusal::unexpected("data before the handshake is done"));
+        }
+        self.core.check_between_messages()?;
+        if bytes.is_empty() {
+            return self.count_idle();
+        }
+        self.idle_records = 0;
+        self.incoming.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn count_idle(&mut self) -> Result<(), Refusal> {
+        self.idle_records = self.idle_records.saturating_add(1);
+        match self.idle_records > MAX_IDLE_RECORDS {
+            true => Err(Refusal::unexpected("too many records that carry nothing")),
+            false => Ok(()),
+        }
+    }
+
+    fn take_message(&mut self, message: Message, raw: &[u8]) -> Result<(), Refusal> {
+        let core = &mut self.core;
+        // A step that fails leaves no state behind.
+        let machine = std::mem::replace(&mut self.machine, Machine::Failed(IN_BETWEEN));
+        self.machine = match machine {
+            Machine::Client(state) => Machine::of_client(state.receive(core, message, raw)?),
+            Machine::Server(state) => Machine::of_server(state.receive(core, message, raw)?),
+            Machine::Open(done) => {
+                self.machine = Machine::Open(done);
+                return self.take_late(&message);
+            }
+            failed @ Machine::Failed(_) => failed,
+        };
+        Ok(())
+    }
+
+    fn resume(&mut self) -> Result<(), Refusal> {
+        let core = &mut self.core;
+        let machine = std::mem::replace(&mut self.machine, Machine::Failed(IN_BETWEEN));
+        self.machine = match machine {
+            Machine::Client(state) => Machine::of_client(state.resume(core)?),
+            Machine::Server(state) => Machine::of_server(state.resume(core)?),
+            other => other,
+        };
+        Ok(())
+    }
+
+    /// Messages after the handshake (§4.6). Tickets are not used yet.
+    fn take_late(&mut self, message: &Message) -> Result<(), Refusal> {
+        match message {
+            Message::KeyUpdate(is_requested) => {
+                self.count_idle()?;
+                self.core.check_between_messages()?;
+                self.core.records.update_read()?;
+                match *is_requested && !self.has_closed {
+                    true => self.send_key_update(false),
+                    false => Ok(()),
+                }
+            }
+            Message::NewSessionTicket(_) if self.core.is_client => self.count_idle(),
+            _ => Err(Refusal::unexpected(
+                "a handshake message after the handshake",
+            )),
+        }
+    }
+
+    fn send_key_update(&mut self, of_both: bool) -> Result<(), Refusal> {
+        self.core.queue(&Message::KeyUpdate(of_both))?;
+        self.core.flush()?;
+        self.core.records.update_write()
+    }
+}
+
+const OUT_OF_PLACE: Refusal =
+    Refusal::unexpected("a change_cipher_spec before the first hello or after the handshake");
+const IN_BETWEEN: Error = Error::Misused("a step of the handshake failed");
+
+impl Machine {
+    fn of_client(next: Next<client::State>) -> Self {
+        match next {
+            Next::State(state) => Self::Client(state),
+            Next::Done(done) => Self::Open(done),
+        }
+    }
+
+    fn of_server(next: Next<server::State>) -> Self {
+        match next {
+            Next::State(state) => Self::Server(state),
+            Next::Done(done) => Self::Open(done),
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! What both machines stand on: records, handshake messages joined and queued, needs and evidence.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use selfsame_credential::{Evidence, Need};
+use selfsame_crypto::time::UnixTime;
+
+use crate::alert::{Alert, Refusal};
+use crate::codec::{ContentType, MESSAGE_HEADER, Message};
+use crate::profile::Profile;
+use crate::record_layer::RecordLayer;
+use crate::schedule::Traffic;
+
+/// How much a peer may send, and how long it may wait for evidence.
+#[derive(Clone, Debug)]
+pub struct Limits {
+    /// Bytes of one handshake message.
+    pub message: usize,
+    /// Bytes that are kept while a handshake waits for evidence.
+    pub waiting: usize,
+    /// Seconds a handshake waits for evidence.
+    pub patience: u64,
+    /// Handshakes that may wait at the same time; clones share them.
+    pub suspended: Slots,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            message: 64 * 1024,
+            waiting: 32 * 1024,
+            patience: 10,
+            suspended: Slots::new(1024),
+        }
+    }
+}
+
+/// A number of places that connections share.
+#[derive(Clone, Debug)]
+pub struct Slots {
+    taken: Arc<AtomicUsize>,
+    most: usize,
+}
+
+impl Slots {
+    /// As many as `most` places.
+    pub fn new(most: usize) -> Self {
+        Self {
+            taken: Arc::default(),
+            most,
+        }
+    }
+
+    /// Places that are taken.
+    pub fn taken(&self) -> usize {
+        self.taken.load(Ordering::Relaxed)
+    }
+
+    fn take(&self) -> Option<Slot> {
+        let more = |taken: usize| taken.checked_add(1).filter(|taken| *taken <= self.most);
+        let taken = self
+            .taken
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
+        taken.ok().map(|_| Slot(Arc::clone(&self.taken)))
+    }
+}
+
+/// A place that is given back when dropped.
+#[derive(Debug)]
+struct Slot(Arc<AtomicUsize>);
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// What was asked for, since when.
+#[derive(Debug)]
+struct Asked {
+    needs: Vec<Need>,
+    since: UnixTime,
+    _slot: Slot,
+}
+
+/// A connection but for its state.
+#[derive(Debug)]
+pub(crate) struct Core {
+    pub(crate) profile: &'static Profile,
+    pub(crate) limits: Limits,
+    pub(crate) records: RecordLayer,
+    pub(crate) evidence: Evidence,
+    pub(crate) now: UnixTime,
+    pub(crate) is_client: bool,
+    asked: Option<Asked>,
+    joined: Vec<u8>,
+    flight: Vec<u8>,
+    has_seen_ccs: bool,
+    has_sent_ccs: bool,
+}
+
+impl Core {
+    pub(crate) fn new(profile: &'static Profile, limits: Limits, now: UnixTime) -> Self {
+        Self {
+            profile,
+            limits,
+            records: RecordLayer::default(),
+            evidence: Evidence::default(),
+            now,
+            is_client: false,
+            asked: None,
+            joined: Vec::new(),
+            flight: Vec::new(),
+            has_seen_ccs: false,
+            has_sent_ccs: false,
+        }
+    }
+
+    /// Adds a handshake record's content to the message that is being received.
+    pub(crate) fn join(&mut self, bytes: &[u8]) {
+        self.joined.extend_from_slice(bytes);
+    }
+
+    /// The next handshake message as bytes, if it is there as a whole. One that claims too much is not waited for.
+    pub(crate) fn next_message(&mut self) -> Result<Option<Vec<u8>>, Refusal> {
+        let Some([_, high, middle, low]) = self.joined.first_chunk::<MESSAGE_HEADER>() else {
+            return Ok(None);
+        };
+        let length = u32::from_be_bytes([0, *high, *middle, *low]);
+        let length = usize::try_from(length).unwrap_or(usize::MAX);
+        if length > self.limits.message {
+            return Err(Refusal::decode(
+                "a handshake message is longer than the limit",
+            ));
+        }
+        let whole = length.saturating_add(MESSAGE_HEADER);
+        if self.joined.len() < whole {
+            return Ok(None);
+        }
+        Ok(Some(self.joined.drain(..whole).collect()))
+    }
+
+    pub(crate) fn is_between_messages(&self) -> bool {
+        self.joined.is_empty()
+    }
+
+    /// Records of other kinds may not stand between the pieces of a message (RFC 8446 §5.1).
+    pub(crate) fn check_between_messages(&self) -> Result<(), Refusal> {
+        match self.is_between_messages() {
+            true => Ok(()),
+            false => Err(Refusal::unexpected(
+                "another record within a handshake message",
+            )),
+        }
+    }
+
+    /// The record for middleboxes, which may come once before the peer's Finished (appendix D.4).
+    pub(crate) fn receive_ccs(&mut self) -> Result<(), Refusal> {
+        self.check_between_messages()?;
+        if std::mem::replace(&mut self.has_seen_ccs, true) {
+            return Err(Refusal::unexpected("a second change_cipher_spec"));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn send_ccs(&mut self) -> Result<(), Refusal> {
+        self.flush()?;
+        if std::mem::replace(&mut self.has_sent_ccs, true) {
+            return Ok(());
+        }
+        self.records
+            .send_plain(ContentType::ChangeCipherSpec, 0x0303, &[1])
+    }
+
+    /// Puts a message into the flight; gives its bytes for the transcript.
+    pub(crate) fn queue(&mut self, message: &Message) -> Result<Vec<u8>, Refusal> {
+        let bytes = message.write(self.profile)?;
+        self.flight.extend_from_slice(&bytes);
+        Ok(bytes)
+    }
+
+    /// Sends the flight, in as few records as it needs.
+    pub(crate) fn flush(&mut self) -> Result<(), Refusal> {
+        let flight = std::mem::take(&mut self.flight);
+        self.records.send(ContentType::Handshake, &flight)
+    }
+
+    /// Tells the peer why it is refused; what was not sent yet is not sent.
+    pub(crate) fn send_alert(&mut self, alert: Alert) -> Result<(), Refusal> {
+        self.flight.clear();
+        let level = match alert {
+            Alert::CloseNotify | Alert::UserCanceled => 1,
+            _ => 2,
+        };
+        self.records
+            .send(ContentType::Alert, &[level, alert.code()])
+    }
+
+    /// New keys for what the peer sends; no message may lie across the change (§5.1).
+    pub(crate) fn set_read(&mut self, traffic: Traffic) -> Result<(), Refusal> {
+        self.check_between_messages()?;
+        self.records.set_read(traffic);
+        Ok(())
+    }
+
+    /// New keys for what we send, after what is queued.
+    pub(crate) fn set_write(&mut self, traffic: Traffic) -> Result<(), Refusal> {
+        self.flush()?;
+        self.records.set_write(traffic);
+        Ok(())
+    }
+
+    /// Asks the driver for evidence, if there is a place to wait in.
+    pub(crate) fn ask(&mut self, need: Need) -> Result<(), Refusal> {
+        let slot = self.limits.suspended.take();
+        let slot = slot.ok_or(Refusal::internal("too many handshakes wait for evidence"))?;
+        self.asked = Some(Asked {
+            needs: vec![need],
+            since: self.now,
+            _slot: slot,
+        });
+        Ok(())
+    }
+
+    pub(crate) fn needs(&self) -> &[Need] {
+        self.asked.as_ref().map_or(&[], |asked| &asked.needs)
+    }
+
+    /// Nothing is asked for any more.
+    pub(crate) fn settle(&mut self) {
+        self.asked = None;
+    }
+
+    pub(crate) fn is_out_of_patience(&self) -> bool {
+        self.asked
+            .as_ref()
+            .is_some_and(|asked| self.now.seconds_since(asked.since) >= self.limits.patience)
+    }
+}

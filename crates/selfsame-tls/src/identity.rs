@@ -1,0 +1,15 @@
+//! Who a peer is: what it claims, what it must prove, and who is let in.
+
+mod certificate;
+mod claim;
+mod own;
+mod policy;
+mod vc;
+
+pub use certificate::CertificatePolicy;
+pub use claim::{Peer, PeerKind};
+pub use own::{CertificateIdentity, Identities, SsiIdentity};
+pub use policy::{Expected, IdentityPolicy, PeerPolicy, TrustedIssuer};
+pub use vc::PaperVc;
+
+pub(crate) use claim::{Claim, Side, Standing, to_sign};

@@ -1,0 +1,371 @@
+//! What a peer claims to be, and its proof: a signature over the handshake by the key of certificate or DID.
+
+use rustls_pki_types::{CertificateDer, SubjectPublicKeyInfoDer};
+use selfsame_credential::verdict::{Outcome, Rule};
+use selfsame_credential::{Fetched, Need, Verdict};
+use selfsame_crypto::PublicKey;
+use selfsame_did::{Did, Document, Options, Plan, Relationship, Resolution, ResolutionError, plan};
+use webpki::RawPublicKeyEntity;
+
+use super::certificate::{self, CertificatePolicy};
+use super::policy::{IdentityPolicy, PeerPolicy};
+use super::vc::PaperVc;
+use crate::alert::{Alert, Refusal};
+use crate::codec::{Certificate, DidMessage, Message, Mode, Proof};
+use crate::core::Core;
+use crate::profile::Profile;
+use crate::provider::algorithm;
+
+/// The most keys of a document that are tried.
+const MAX_KEYS: usize = 8;
+
+/// One of both ends.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Side {
+    Client,
+    Server,
+}
+
+/// Who the peer has proved to be.
+#[derive(Clone, Debug)]
+pub struct Peer {
+    /// How, and as whom.
+    pub kind: PeerKind,
+    /// Each rule that was looked at.
+    pub verdict: Verdict,
+}
+
+/// How a peer proved who it is.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum PeerKind {
+    /// Not at all: a client that was not asked, or had nothing to show.
+    Anonymous,
+    /// By a chain of certificates (DER), its own first.
+    Certificate(Vec<Vec<u8>>),
+    /// By a DID.
+    Did(Did),
+    /// By a credential about a DID.
+    Credential {
+        /// The DID.
+        subject: Did,
+        /// Who vouches for it.
+        issuer: Did,
+        /// The credential.
+        vc: Vec<u8>,
+    },
+}
+
+/// What a peer claims, accepted but for its proof.
+#[derive(Debug)]
+pub(crate) struct Claim {
+    peer: Peer,
+    key: Key,
+}
+
+#[derive(Debug)]
+enum Key {
+    Certificate(CertificateDer<'static>),
+    Resolved(Box<Resolution>),
+    Unresolved(Did),
+}
+
+/// Where the authentication of a peer stands.
+#[derive(Debug)]
+pub(crate) enum Standing {
+    /// It is who it says.
+    Proved(Peer),
+    /// Its key is not known yet.
+    Waiting(Waiting),
+}
+
+#[derive(Debug)]
+pub(crate) struct Waiting {
+    peer: Peer,
+    did: Did,
+    proof: Proof,
+    message: Vec<u8>,
+}
+
+impl Peer {
+    pub(crate) fn anonymous() -> Self {
+        Self::new(PeerKind::Anonymous)
+    }
+
+    fn new(kind: PeerKind) -> Self {
+        let verdict = Verdict {
+            outcome: Outcome::Valid,
+            rules: Vec::new(),
+            as_of: None,
+        };
+        Self { kind, verdict }
+    }
+
+    fn rule(&mut self, name: &'static str, detail: &str, paragraph: &'static str) {
+        self.verdict.rules.push(Rule {
+            name,
+            passed: Some(true),
+            detail: detail.to_owned(),
+            paragraph,
+        });
+    }
+}
+
+/// What a proof is signed over (RFC 8446 §4.4.3).
+pub(crate) fn to_sign(mode: Mode, profile: &Profile, side: Side, transcript: &[u8]) -> Vec<u8> {
+    let context = match (mode, side) {
+        (Mode::Certificate, Side::Server) => "TLS 1.3, server CertificateVerify",
+        (Mode::Certificate, Side::Client) => "TLS 1.3, client CertificateVerify",
+        (Mode::Did | Mode::Vc, Side::Server) => profile.server_context,
+        (Mode::Did | Mode::Vc, Side::Client) => profile.client_context,
+    };
+    [&[b' '; 64], context.as_bytes(), &[0], transcript].concat()
+}
+
+impl Claim {
+    /// Judges a certificate, credential or DID as far as it can be without its proof. `mode` is what was asked for
+    /// beside certificates.
+    pub(crate) fn judge(
+        core: &mut Core,
+        policy: &PeerPolicy,
+        mode: Option<Mode>,
+        (message, from): (Message, Side),
+    ) -> Result<Self, Refusal> {
+        match (message, &policy.certificates, &policy.identities) {
+            (Message::Certificate(certificate), Some(policy), _) => {
+                Self::certificate(core, policy, certificate, from)
+            }
+            (Message::Certificate(_), None, _) => Err(Refusal::new(
+                Alert::InsufficientSecurity,
+                "a certificate where a DID or credential is required",
+            )),
+            (Message::Vc(bytes), _, Some(policy)) if mode == Some(Mode::Vc) => {
+                Self::credential(core, policy, bytes)
+            }
+            (Message::Did(did), _, Some(policy)) if mode == Some(Mode::Did) => {
+                Self::did(core, policy, &did)
+            }
+            _ => Err(Refusal::unexpected(
+                "an identity of a kind that was not asked for",
+            )),
+        }
+    }
+
+    fn certificate(
+        core: &Core,
+        policy: &CertificatePolicy,
+        certificate: Certificate,
+        from: Side,
+    ) -> Result<Self, Refusal> {
+        if !certificate.context.is_empty() {
+            return Err(Refusal::illegal("a request context in a handshake"));
+        }
+        // Nothing is asked for that could be answered here (RFC 8446 §4.4.2).
+        let mut entries = certificate.entries.iter();
+        if entries.any(|entry| !entry.extensions.0.is_empty()) {
+            let reason = "an extension that was not offered";
+            return Err(Refusal::new(Alert::UnsupportedExtension, reason));
+        }
+        let leaf = policy.judge(&certificate.entries, from, core.now)?;
+        let entries = certificate.entries.into_iter();
+        let chain = entries.map(|entry| entry.data).collect();
+        let mut peer = Peer::new(PeerKind::Certificate(chain));
+        peer.rule("chain", "leads to a trust anchor", "RFC 5280 §6");
+        let key = Key::Certificate(leaf);
+        Ok(Self { peer, key })
+    }
+
+    fn credential(
+        core: &mut Core,
+        policy: &IdentityPolicy,
+        bytes: Vec<u8>,
+    ) -> Result<Self, Refusal> {
+        if bytes.len() > policy.max_vc {
+            return Err(BAD_CREDENTIAL);
+        }
+        let vc = PaperVc::parse(&bytes)?;
+        vc.judge(policy, core.now)?;
+        let subject = did_of(vc.subject(), policy)?;
+        if !policy.expects(&subject) {
+            return Err(NOT_EXPECTED);
+        }
+        let issuer = Did::parse(vc.issuer()).map_err(|_| BAD_CREDENTIAL)?;
+        let mut peer = Peer::new(PeerKind::Credential {
+            subject: subject.clone(),
+            issuer,
+            vc: bytes,
+        });
+        peer.rule(
+            "credential",
+            "is of a trusted issuer, signed, in its time",
+            "paper §III-B",
+        );
+        peer.rule("expected_peer", "its subject is expected", "docs/tls.md");
+        Self::resolve(core, peer, subject)
+    }
+
+    fn did(
+        core: &mut Core,
+        policy: &IdentityPolicy,
+        message: &DidMessage,
+    ) -> Result<Self, Refusal> {
+        let text = std::str::from_utf8(&message.did)
+            .map_err(|_| Refusal::illegal("a DID that is not text"))?;
+        let did = did_of(text, policy)?;
+        if core.profile.method_code(did.method()) != Some(message.method) {
+            return Err(Refusal::illegal(
+                "a DID of another method than its code says",
+            ));
+        }
+        if !policy.expects(&did) {
+            return Err(NOT_EXPECTED);
+        }
+        let mut peer = Peer::new(PeerKind::Did(did.clone()));
+        peer.rule("expected_peer", "the DID is trusted", "paper §V");
+        Self::resolve(core, peer, did)
+    }
+
+    /// Some DIDs hold all there is to know; for others the driver is asked, so that it can begin now.
+    fn resolve(core: &mut Core, peer: Peer, did: Did) -> Result<Self, Refusal> {
+        let key = match plan(&did, &Options::default()) {
+            Ok(Plan::Done(resolution)) => Key::Resolved(resolution),
+            Ok(_) => {
+                if core.evidence.did(&did).is_none() {
+                    core.ask(Need::Did(did.clone()))?;
+                }
+                Key::Unresolved(did)
+            }
+            Err(_) => return Err(UNRESOLVED),
+        };
+        Ok(Self { peer, key })
+    }
+
+    /// Whether DIDVerify has to follow, and not CertificateVerify.
+    pub(crate) fn mode(&self) -> Mode {
+        match self.peer.kind {
+            PeerKind::Did(_) => Mode::Did,
+            PeerKind::Credential { .. } => Mode::Vc,
+            PeerKind::Certificate(_) | PeerKind::Anonymous => Mode::Certificate,
+        }
+    }
+
+    /// Takes the proof; verifies it if the key is known.
+    pub(crate) fn prove(self, proof: Proof, message: Vec<u8>) -> Result<Standing, Refusal> {
+        if algorithm(proof.scheme).is_none() {
+            return Err(Refusal::illegal("a signature scheme that was not offered"));
+        }
+        let Self { mut peer, key } = self;
+        match key {
+            Key::Certificate(leaf) => {
+                certificate::verify(&leaf, &proof, &message)?;
+                peer.rule("proof", "CertificateVerify holds", "RFC 8446 §4.4.3");
+            }
+            Key::Resolved(resolution) => {
+                let document = resolution.document().map_err(|_| UNRESOLVED)?;
+                verify(document, &proof, &message)?;
+                peer.rule("proof", "DIDVerify holds", "paper §IV-B");
+            }
+            Key::Unresolved(did) => {
+                return Ok(Standing::Waiting(Waiting {
+                    peer,
+                    did,
+                    proof,
+                    message,
+                }));
+            }
+        }
+        Ok(Standing::Proved(peer))
+    }
+}
+
+impl Waiting {
+    /// Judges the proof with what was resolved, if it was.
+    pub(crate) fn settle(
+        mut self,
+        core: &mut Core,
+        policy: Option<&IdentityPolicy>,
+    ) -> Result<Standing, Refusal> {
+        let Some(fetched) = core.evidence.did(&self.did).cloned() else {
+            return Ok(Standing::Waiting(self));
+        };
+        core.settle();
+        let policy = policy.ok_or(NOT_EXPECTED)?;
+        let document = self.document(&fetched, policy, core)?;
+        verify(document, &self.proof, &self.message)?;
+        self.peer.verdict.as_of = Some(fetched.at);
+        self.peer
+            .rule("resolution", "is fresh and of this DID", "DID Core §7.1");
+        self.peer.rule("proof", "DIDVerify holds", "paper §IV-B");
+        Ok(Standing::Proved(self.peer))
+    }
+
+    fn document<'a>(
+        &self,
+        fetched: &'a Fetched<Resolution>,
+        policy: &IdentityPolicy,
+        core: &Core,
+    ) -> Result<&'a Document, Refusal> {
+        let resolution = fetched.value.as_ref().map_err(|_| UNRESOLVED)?;
+        if core.now.seconds_since(fetched.at) > policy.max_age {
+            return Err(Refusal::new(
+                Alert::CertificateUnknown,
+                "what is known of the DID is too old",
+            ));
+        }
+        if resolution.document_metadata.deactivated {
+            return Err(Refusal::new(
+                Alert::CertificateRevoked,
+                "the DID is deactivated",
+            ));
+        }
+        match resolution.document_of(&self.did) {
+            Ok(document) => Ok(document),
+            Err(ResolutionError::InvalidDidDocument) => Err(Refusal::new(
+                Alert::BadCertificate,
+                "the document is of another DID",
+            )),
+            Err(_) => Err(UNRESOLVED),
+        }
+    }
+}
+
+const BAD_CREDENTIAL: Refusal = Refusal::new(Alert::BadCertificate, "a credential is malformed");
+const NOT_EXPECTED: Refusal = Refusal::new(Alert::AccessDenied, "not the peer that is expected");
+const UNRESOLVED: Refusal = Refusal::new(Alert::CertificateUnknown, "the DID was not resolved");
+
+/// A DID of a method that we said we resolve.
+fn did_of(text: &str, policy: &IdentityPolicy) -> Result<Did, Refusal> {
+    let did = Did::parse(text).map_err(|_| Refusal::illegal("a DID that is malformed"))?;
+    match policy.methods.iter().any(|method| method == did.method()) {
+        true => Ok(did),
+        false => Err(Refusal::new(
+            Alert::UnsupportedCertificate,
+            "a DID of a method that was not offered",
+        )),
+    }
+}
+
+/// Whether a key for authentication made the proof.
+fn verify(document: &Document, proof: &Proof, message: &[u8]) -> Result<(), Refusal> {
+    let keys = document.keys(Relationship::Authentication).take(MAX_KEYS);
+    let mut keys = keys.map(|(_, key)| key);
+    match keys.any(|key| is_signed(&key, proof, message)) {
+        true => Ok(()),
+        false => Err(Refusal::new(Alert::DecryptError, "DIDVerify does not hold")),
+    }
+}
+
+/// Whether this key made the proof; a scheme that does not fit the key's kind never holds.
+pub(super) fn is_signed(key: &PublicKey, proof: &Proof, message: &[u8]) -> bool {
+    let Ok(spki) = key.to_spki() else {
+        return false;
+    };
+    let spki = SubjectPublicKeyInfoDer::from(spki);
+    let Some(algorithm) = algorithm(proof.scheme) else {
+        return false;
+    };
+    let key = RawPublicKeyEntity::try_from(&spki);
+    key.is_ok_and(|key| {
+        key.verify_signature(algorithm, message, &proof.signature)
+            .is_ok()
+    })
+}

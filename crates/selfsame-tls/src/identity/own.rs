@@ -1,0 +1,57 @@
+//! Who we are: the certificate chain, and the DID with its credential, each with the key that proves it.
+
+use rustls_pki_types::CertificateDer;
+use selfsame_did::Did;
+use webpki::EndEntityCert;
+
+use crate::codec::{CertificateEntry, Extensions};
+use crate::error::ConfigError;
+use crate::provider::SigningKey;
+
+/// What we can show; with neither, a client shows nothing.
+#[derive(Clone, Debug, Default)]
+pub struct Identities {
+    /// A certificate chain.
+    pub certificate: Option<CertificateIdentity>,
+    /// A DID, perhaps with a credential.
+    pub ssi: Option<SsiIdentity>,
+}
+
+/// A certificate chain and its key.
+#[derive(Clone, Debug)]
+pub struct CertificateIdentity {
+    pub(crate) chain: Vec<CertificateEntry>,
+    pub(crate) key: SigningKey,
+}
+
+impl CertificateIdentity {
+    /// A chain in DER, our own certificate first, which must be for `key`.
+    pub fn new(chain: &[Vec<u8>], key: SigningKey) -> Result<Self, ConfigError> {
+        let leaf = chain.first().ok_or(ConfigError::Certificate)?;
+        let leaf = CertificateDer::from(leaf.as_slice());
+        let certificate = EndEntityCert::try_from(&leaf).map_err(|_| ConfigError::Certificate)?;
+        let certified = certificate.subject_public_key_info();
+        if key.spki().as_deref() != Some(certified.as_ref()) {
+            return Err(ConfigError::KeyMismatch);
+        }
+        let entry = |data: &Vec<u8>| CertificateEntry {
+            data: data.clone(),
+            extensions: Extensions::default(),
+        };
+        Ok(Self {
+            chain: chain.iter().map(entry).collect(),
+            key,
+        })
+    }
+}
+
+/// A DID and its key, with the credential that says who it is.
+#[derive(Clone, Debug)]
+pub struct SsiIdentity {
+    /// The DID.
+    pub did: Did,
+    /// A key of the DID document's `authentication`.
+    pub key: SigningKey,
+    /// The credential; without one there is authentication by the DID alone.
+    pub vc: Option<Vec<u8>>,
+}

@@ -1,0 +1,47 @@
+//! TLS 1.3 (RFC 8446) with X.509, DIDs and verifiable credentials: both machines, without input, output and clock.
+//!
+//! Owns: the wire format of TLS 1.3 and of the identity messages, the key schedule, record protection, the client's and
+//! the server's states, and what an identity must be to be let in.
+//!
+//! Does not own: sockets (adaptors stand above), resolution of DIDs (a `Need` that the driver answers with evidence),
+//! cryptographic primitives (rustls' provider, named in `provider` alone). The library draws the key shares'
+//! randomness and that of signatures itself; all other comes in through `Ctx`.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
+
+mod alert;
+mod client;
+pub mod codec;
+mod config;
+mod connection;
+mod core;
+mod error;
+mod handshake;
+pub mod identity;
+mod named;
+pub mod profile;
+mod provider;
+mod record_layer;
+mod schedule;
+mod server;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
+mod transcript;
+
+pub use crate::core::{Limits, Slots};
+pub use alert::{Alert, Refusal};
+pub use config::{ClientAuth, ClientConfig, Config, ServerConfig};
+pub use connection::Connection;
+pub use error::{ConfigError, Error};
+pub use named::{Group, Scheme, Suite};
+pub use provider::SigningKey;

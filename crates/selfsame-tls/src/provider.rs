@@ -1,0 +1,234 @@
+//! The only module that names rustls: suites, groups, key derivation and record protection of its aws-lc provider.
+
+mod signing;
+mod verifying;
+
+use std::fmt;
+
+use rustls::crypto::aws_lc_rs::{cipher_suite, kx_group};
+use rustls::crypto::cipher::{
+    InboundOpaqueMessage, MessageDecrypter, MessageEncrypter, OutboundChunks, OutboundPlainMessage,
+};
+use rustls::crypto::tls13::{HkdfExpander, OkmBlock};
+use rustls::crypto::{ActiveKeyExchange, SharedSecret, SupportedKxGroup, hash};
+use rustls::{ContentType as RustlsType, Error as RustlsError, ProtocolVersion, Tls13CipherSuite};
+
+use crate::alert::{Alert, Refusal};
+use crate::codec::{ContentType, MAX_CIPHERTEXT};
+use crate::named::{Group, Suite};
+
+pub use signing::SigningKey;
+pub(crate) use verifying::{SCHEMES, algorithm, certificate_algorithms};
+
+const FAILED: Refusal = Refusal::internal("the cryptographic library failed");
+
+/// A cipher suite that is there to be used.
+#[derive(Clone, Copy)]
+pub(crate) struct Cipher(&'static Tls13CipherSuite);
+
+impl fmt::Debug for Cipher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.suite(), f)
+    }
+}
+
+impl Cipher {
+    pub(crate) fn new(suite: Suite) -> Option<Self> {
+        let supported = match suite {
+            Suite::AES_128_GCM_SHA256 => &cipher_suite::TLS13_AES_128_GCM_SHA256,
+            Suite::AES_256_GCM_SHA384 => &cipher_suite::TLS13_AES_256_GCM_SHA384,
+            Suite::CHACHA20_POLY1305_SHA256 => &cipher_suite::TLS13_CHACHA20_POLY1305_SHA256,
+            _ => return None,
+        };
+        supported.tls13().map(Self)
+    }
+
+    pub(crate) fn suite(self) -> Suite {
+        Suite(u16::from(self.0.common.suite))
+    }
+
+    /// Records one key may protect (RFC 8446 §5.5).
+    pub(crate) fn limit(self) -> u64 {
+        self.0.common.confidentiality_limit
+    }
+
+    pub(crate) fn hash(self, data: &[u8]) -> hash::Output {
+        self.0.common.hash_provider.hash(data)
+    }
+
+    pub(crate) fn hash_len(self) -> usize {
+        self.0.common.hash_provider.output_len()
+    }
+
+    pub(crate) fn start_hash(self) -> Box<dyn hash::Context> {
+        self.0.common.hash_provider.start()
+    }
+
+    /// HKDF-Extract with `salt`; of zeros where there is no secret.
+    pub(crate) fn extract(self, salt: Option<&OkmBlock>, secret: Option<&[u8]>) -> Expander {
+        let salt = salt.map(AsRef::as_ref);
+        Expander(match secret {
+            Some(secret) => self.0.hkdf_provider.extract_from_secret(salt, secret),
+            None => self.0.hkdf_provider.extract_from_zero_ikm(salt),
+        })
+    }
+
+    pub(crate) fn expander(self, secret: &OkmBlock) -> Expander {
+        Expander(self.0.hkdf_provider.expander_for_okm(secret))
+    }
+
+    pub(crate) fn mac(self, key: &OkmBlock, message: &[u8]) -> Vec<u8> {
+        self.0
+            .hkdf_provider
+            .hmac_sign(key, message)
+            .as_ref()
+            .to_vec()
+    }
+
+    pub(crate) fn sealer(self, secret: &OkmBlock) -> Sealer {
+        // rustls lets outsiders make keys of 32 bytes alone; only this hidden function makes those of AES-128.
+        let expander = self.expander(secret).0;
+        let key = rustls::internal::derive_traffic_key(expander.as_ref(), self.0.aead_alg);
+        let iv = rustls::internal::derive_traffic_iv(expander.as_ref());
+        Sealer(self.0.aead_alg.encrypter(key, iv))
+    }
+
+    pub(crate) fn opener(self, secret: &OkmBlock) -> Opener {
+        let expander = self.expander(secret).0;
+        let key = rustls::internal::derive_traffic_key(expander.as_ref(), self.0.aead_alg);
+        let iv = rustls::internal::derive_traffic_iv(expander.as_ref());
+        Opener(self.0.aead_alg.decrypter(key, iv))
+    }
+}
+
+pub(crate) use rustls::crypto::hash::{Context as HashContext, Output as HashOutput};
+/// A secret of the key schedule, as long as the hash; wiped when dropped.
+pub(crate) use rustls::crypto::tls13::OkmBlock as Block;
+
+/// What a secret is expanded from.
+pub(crate) struct Expander(Box<dyn HkdfExpander>);
+
+impl Expander {
+    pub(crate) fn block(&self, info: &[&[u8]]) -> OkmBlock {
+        self.0.expand_block(info)
+    }
+
+    pub(crate) fn fill(&self, info: &[&[u8]], output: &mut [u8]) -> Result<(), Refusal> {
+        let filled = self.0.expand_slice(info, output);
+        filled.map_err(|_| Refusal::internal("more key material is asked for than there is"))
+    }
+}
+
+/// Protects records.
+pub(crate) struct Sealer(Box<dyn MessageEncrypter>);
+
+impl Sealer {
+    /// A whole record, header included.
+    pub(crate) fn seal(
+        &mut self,
+        content: ContentType,
+        bytes: &[u8],
+        sequence: u64,
+    ) -> Result<Vec<u8>, Refusal> {
+        let plain = OutboundPlainMessage {
+            typ: RustlsType::from(content.code()),
+            version: ProtocolVersion::TLSv1_3,
+            payload: OutboundChunks::Single(bytes),
+        };
+        let sealed = self.0.encrypt(plain, sequence).map_err(|_| FAILED)?;
+        Ok(sealed.encode())
+    }
+}
+
+/// Opens protected records.
+pub(crate) struct Opener(Box<dyn MessageDecrypter>);
+
+impl Opener {
+    /// What the record's ciphertext held, without its padding.
+    pub(crate) fn open(
+        &mut self,
+        ciphertext: &mut [u8],
+        sequence: u64,
+    ) -> Result<(ContentType, Vec<u8>), Refusal> {
+        if ciphertext.len() > MAX_CIPHERTEXT {
+            return Err(Refusal::new(Alert::RecordOverflow, "a record is too long"));
+        }
+        let (outer, version) = (RustlsType::ApplicationData, ProtocolVersion::TLSv1_2);
+        let sealed = InboundOpaqueMessage::new(outer, version, ciphertext);
+        let plain = self
+            .0
+            .decrypt(sealed, sequence)
+            .map_err(|error| match error {
+                RustlsError::DecryptError => {
+                    Refusal::new(Alert::BadRecordMac, "a record does not open")
+                }
+                RustlsError::PeerSentOversizedRecord => {
+                    Refusal::new(Alert::RecordOverflow, "a record is too long")
+                }
+                _ => Refusal::unexpected("a protected record is malformed"),
+            })?;
+        let content = ContentType::from_code(u8::from(plain.typ))
+            .ok_or(Refusal::unexpected("a protected record of an unknown type"))?;
+        Ok((content, plain.payload.to_vec()))
+    }
+}
+
+/// A key exchange that waits for the peer's share.
+pub(crate) struct KeyExchange(Box<dyn ActiveKeyExchange>);
+
+impl fmt::Debug for KeyExchange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("KeyExchange")
+    }
+}
+
+/// What both sides share; wiped when dropped.
+pub(crate) struct Shared(SharedSecret);
+
+impl Shared {
+    pub(crate) fn bytes(&self) -> &[u8] {
+        self.0.secret_bytes()
+    }
+}
+
+fn group(named: Group) -> Option<&'static dyn SupportedKxGroup> {
+    match named {
+        Group::X25519 => Some(kx_group::X25519),
+        Group::SECP256R1 => Some(kx_group::SECP256R1),
+        Group::X25519_MLKEM768 => Some(kx_group::X25519MLKEM768),
+        _ => None,
+    }
+}
+
+pub(crate) fn has_group(named: Group) -> bool {
+    group(named).is_some()
+}
+
+impl KeyExchange {
+    /// Begins an exchange with a fresh key of the library's own randomness.
+    pub(crate) fn start(named: Group) -> Result<Self, Refusal> {
+        let group = group(named).ok_or(FAILED)?;
+        group.start().map(Self).map_err(|_| FAILED)
+    }
+
+    pub(crate) fn group(&self) -> Group {
+        Group(u16::from(self.0.group()))
+    }
+
+    pub(crate) fn share(&self) -> &[u8] {
+        self.0.pub_key()
+    }
+
+    pub(crate) fn complete(self, peer: &[u8]) -> Result<Shared, Refusal> {
+        self.0.complete(peer).map(Shared).map_err(|_| BAD_SHARE)
+    }
+
+    /// Answers a peer's share: our share, and the secret.
+    pub(crate) fn answer(named: Group, peer: &[u8]) -> Result<(Vec<u8>, Shared), Refusal> {
+        let group = group(named).ok_or(FAILED)?;
+        let done = group.start_and_complete(peer).map_err(|_| BAD_SHARE)?;
+        Ok((done.pub_key, Shared(done.secret)))
+    }
+}
+
+const BAD_SHARE: Refusal = Refusal::illegal("a key share that is no public key of its group");

@@ -1,0 +1,36 @@
+//! The signatures of others: which schemes are verified, and how.
+
+use rustls_pki_types::SignatureVerificationAlgorithm;
+use webpki::aws_lc_rs as algorithms;
+
+use crate::named::Scheme;
+
+type Algorithm = &'static dyn SignatureVerificationAlgorithm;
+
+/// The schemes of TLS 1.3 that are made and verified, the best first. No SHA-1, no PKCS #1 v1.5 (RFC 8446 §4.2.3).
+pub(crate) const SCHEMES: &[Scheme] = &[
+    Scheme::ED25519,
+    Scheme::ECDSA_P256_SHA256,
+    Scheme::ECDSA_P384_SHA384,
+    Scheme::RSA_PSS_SHA256,
+    Scheme::RSA_PSS_SHA384,
+    Scheme::RSA_PSS_SHA512,
+];
+
+/// How a handshake signature of this scheme is verified.
+pub(crate) fn algorithm(scheme: Scheme) -> Option<Algorithm> {
+    match scheme {
+        Scheme::ED25519 => Some(algorithms::ED25519),
+        Scheme::ECDSA_P256_SHA256 => Some(algorithms::ECDSA_P256_SHA256),
+        Scheme::ECDSA_P384_SHA384 => Some(algorithms::ECDSA_P384_SHA384),
+        Scheme::RSA_PSS_SHA256 => Some(algorithms::RSA_PSS_2048_8192_SHA256_LEGACY_KEY),
+        Scheme::RSA_PSS_SHA384 => Some(algorithms::RSA_PSS_2048_8192_SHA384_LEGACY_KEY),
+        Scheme::RSA_PSS_SHA512 => Some(algorithms::RSA_PSS_2048_8192_SHA512_LEGACY_KEY),
+        _ => None,
+    }
+}
+
+/// How signatures in certificates are verified; PKCS #1 v1.5 is still common there.
+pub(crate) fn certificate_algorithms() -> &'static [Algorithm] {
+    webpki::ALL_VERIFICATION_ALGS
+}

@@ -1,0 +1,218 @@
+//! The record layer (RFC 8446 §5): bytes to records and back, protected as soon as there are keys.
+
+use std::fmt;
+
+use crate::alert::Refusal;
+use crate::codec::{ContentType, Header, MAX_PLAINTEXT, RECORD_HEADER};
+use crate::provider::{Opener, Sealer};
+use crate::schedule::Traffic;
+
+/// One record's content.
+#[derive(Debug)]
+pub(crate) struct Record {
+    pub(crate) content: ContentType,
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// Both directions of a connection.
+#[derive(Default)]
+pub(crate) struct RecordLayer {
+    incoming: Vec<u8>,
+    outgoing: Vec<u8>,
+    read: Option<Keyed<Opener>>,
+    write: Option<Keyed<Sealer>>,
+}
+
+impl fmt::Debug for RecordLayer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("RecordLayer")
+    }
+}
+
+struct Keyed<T> {
+    key: T,
+    traffic: Traffic,
+    sequence: u64,
+}
+
+impl<T> Keyed<T> {
+    /// The number of the next record; a key never protects so many that it would wrap (§5.3).
+    fn next(&mut self) -> Result<u64, Refusal> {
+        let now = self.sequence;
+        let next = now.checked_add(1);
+        self.sequence = next.ok_or(Refusal::internal("a key has protected too many records"))?;
+        Ok(now)
+    }
+}
+
+/// Splits what is buffered into records, then forgets what was read.
+pub(crate) struct Cursor {
+    read: usize,
+}
+
+impl RecordLayer {
+    /// Takes bytes from the peer.
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
+        self.incoming.extend_from_slice(bytes);
+    }
+
+    /// Bytes that wait to be read.
+    pub(crate) fn waiting(&self) -> usize {
+        self.incoming.len()
+    }
+
+    pub(crate) fn cursor(&self) -> Cursor {
+        Cursor { read: 0 }
+    }
+
+    /// Forgets what the cursor has passed.
+    pub(crate) fn forget(&mut self, cursor: Cursor) {
+        self.incoming.drain(..cursor.read.min(self.incoming.len()));
+    }
+
+    /// The next record, if it is there as a whole.
+    pub(crate) fn next(&mut self, cursor: &mut Cursor) -> Result<Option<Record>, Refusal> {
+        let rest = self.incoming.get_mut(cursor.read..).unwrap_or_default();
+        let Some((header, rest)) = rest.split_first_chunk_mut::<RECORD_HEADER>() else {
+            return Ok(None);
+        };
+        let header = Header::parse(*header)?;
+        let Some(bytes) = rest.get_mut(..header.length) else {
+            return Ok(None);
+        };
+        cursor.read = cursor
+            .read
+            .saturating_add(RECORD_HEADER)
+            .saturating_add(header.length);
+        let record = match (&mut self.read, header.content) {
+            (Some(read), ContentType::ApplicationData) => {
+                let sequence = read.next()?;
+                let (content, bytes) = read.key.open(bytes, sequence)?;
+                Record { content, bytes }
+            }
+            (_, ContentType::ChangeCipherSpec) => {
+                return compatible(bytes).map(Some);
+            }
+            (Some(_), _) => {
+                return Err(Refusal::unexpected(
+                    "a record without protection after keys were set",
+                ));
+            }
+            (None, ContentType::ApplicationData) => {
+                return Err(Refusal::unexpected(
+                    "a protected record before keys were set",
+                ));
+            }
+            (None, content) => Record {
+                content,
+                bytes: bytes.to_vec(),
+            },
+        };
+        check(record).map(Some)
+    }
+
+    /// Sends content in as many records as it needs.
+    pub(crate) fn send(&mut self, content: ContentType, bytes: &[u8]) -> Result<(), Refusal> {
+        for part in bytes.chunks(MAX_PLAINTEXT) {
+            match &mut self.write {
+                Some(write) => {
+                    let sequence = write.next()?;
+                    let record = write.key.seal(content, part, sequence)?;
+                    self.outgoing.extend_from_slice(&record);
+                }
+                None => self.send_plain(content, 0x0303, part)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends one record without protection.
+    pub(crate) fn send_plain(
+        &mut self,
+        content: ContentType,
+        version: u16,
+        bytes: &[u8],
+    ) -> Result<(), Refusal> {
+        let header = Header {
+            content,
+            version,
+            length: bytes.len(),
+        };
+        self.outgoing.extend_from_slice(&header.write()?);
+        self.outgoing.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    /// What is to be sent to the peer.
+    pub(crate) fn take_outgoing(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.outgoing)
+    }
+
+    pub(crate) fn set_read(&mut self, traffic: Traffic) {
+        self.read = Some(Keyed {
+            key: traffic.opener(),
+            traffic,
+            sequence: 0,
+        });
+    }
+
+    pub(crate) fn set_write(&mut self, traffic: Traffic) {
+        self.write = Some(Keyed {
+            key: traffic.sealer(),
+            traffic,
+            sequence: 0,
+        });
+    }
+
+    /// New keys for what the peer sends (§7.2).
+    pub(crate) fn update_read(&mut self) -> Result<(), Refusal> {
+        if let Some(read) = &self.read {
+            let next = read.traffic.next()?;
+            self.set_read(next);
+        }
+        Ok(())
+    }
+
+    /// New keys for what we send.
+    pub(crate) fn update_write(&mut self) -> Result<(), Refusal> {
+        if let Some(write) = &self.write {
+            let next = write.traffic.next()?;
+            self.set_write(next);
+        }
+        Ok(())
+    }
+
+    /// Whether the key we send with is used up but for a few records (§5.5).
+    pub(crate) fn is_worn(&self) -> bool {
+        self.write.as_ref().is_some_and(|write| {
+            write.sequence >= write.traffic.cipher().limit().saturating_sub(1024)
+        })
+    }
+}
+
+/// Empty pieces are allowed of data alone (§5.1).
+fn check(record: Record) -> Result<Record, Refusal> {
+    match record.content {
+        ContentType::ChangeCipherSpec => Err(Refusal::unexpected("a protected change_cipher_spec")),
+        ContentType::Alert | ContentType::Handshake if record.bytes.is_empty() => {
+            Err(Refusal::unexpected("an empty record"))
+        }
+        _ => Ok(record),
+    }
+}
+
+/// The message that means nothing, for middleboxes (appendix D.4).
+fn compatible(bytes: &[u8]) -> Result<Record, Refusal> {
+    match bytes {
+        [1] => Ok(Record {
+            content: ContentType::ChangeCipherSpec,
+            bytes: vec![1],
+        }),
+        _ => Err(Refusal::unexpected(
+            "a change_cipher_spec with another content than 1",
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,196 @@
+//! The key schedule (RFC 8446 §7.1): from the shared secret to the keys of each direction, Finished and exporters.
+
+use std::fmt;
+
+use crate::alert::Refusal;
+use crate::provider::{Block, Cipher, Expander, Opener, Sealer};
+
+/// A traffic secret of one direction.
+#[derive(Clone)]
+pub(crate) struct Traffic {
+    cipher: Cipher,
+    secret: Block,
+}
+
+impl fmt::Debug for Traffic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Traffic(secret)")
+    }
+}
+
+impl Traffic {
+    pub(crate) fn sealer(&self) -> Sealer {
+        self.cipher.sealer(&self.secret)
+    }
+
+    pub(crate) fn opener(&self) -> Opener {
+        self.cipher.opener(&self.secret)
+    }
+
+    pub(crate) fn cipher(&self) -> Cipher {
+        self.cipher
+    }
+
+    /// `verify_data` of a Finished over this transcript hash (§4.4.4).
+    pub(crate) fn finished(&self, transcript: &[u8]) -> Result<Vec<u8>, Refusal> {
+        let expander = self.cipher.expander(&self.secret);
+        let key = expand_block(self.cipher, &expander, "finished", &[])?;
+        Ok(self.cipher.mac(&key, transcript))
+    }
+
+    /// The secret after a KeyUpdate (§7.2).
+    pub(crate) fn next(&self) -> Result<Self, Refusal> {
+        let expander = self.cipher.expander(&self.secret);
+        Ok(Self {
+            cipher: self.cipher,
+            secret: expand_block(self.cipher, &expander, "traffic upd", &[])?,
+        })
+    }
+
+    #[cfg(test)]
+    pub(crate) fn secret(&self) -> &[u8] {
+        self.secret.as_ref()
+    }
+}
+
+/// The secrets that protect the handshake, and what the master secret comes from.
+pub(crate) struct Handshake {
+    pub(crate) client: Traffic,
+    pub(crate) server: Traffic,
+    cipher: Cipher,
+    current: Expander,
+}
+
+impl fmt::Debug for Handshake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Handshake(secret)")
+    }
+}
+
+impl Handshake {
+    /// From the key exchange's secret and the transcript hash up to ServerHello; without a pre-shared key.
+    pub(crate) fn new(cipher: Cipher, shared: &[u8], transcript: &[u8]) -> Result<Self, Refusal> {
+        let early = cipher.extract(None, None);
+        let derived = derive_empty(cipher, &early, "derived")?;
+        let current = cipher.extract(Some(&derived), Some(shared));
+        let traffic = |label| {
+            let secret = expand_block(cipher, &current, label, transcript)?;
+            Ok(Traffic { cipher, secret })
+        };
+        Ok(Self {
+            client: traffic("c hs traffic")?,
+            server: traffic("s hs traffic")?,
+            cipher,
+            current,
+        })
+    }
+
+    /// From the transcript hash up to the server's Finished.
+    pub(crate) fn application(&self, transcript: &[u8]) -> Result<Application, Refusal> {
+        let cipher = self.cipher;
+        let derived = derive_empty(cipher, &self.current, "derived")?;
+        let master = cipher.extract(Some(&derived), None);
+        let secret = |label| expand_block(cipher, &master, label, transcript);
+        let traffic = |label| secret(label).map(|secret| Traffic { cipher, secret });
+        Ok(Application {
+            client: traffic("c ap traffic")?,
+            server: traffic("s ap traffic")?,
+            exporter: Exporter {
+                cipher,
+                secret: secret("exp master")?,
+            },
+        })
+    }
+}
+
+/// The secrets that protect the application's data.
+#[derive(Debug)]
+pub(crate) struct Application {
+    pub(crate) client: Traffic,
+    pub(crate) server: Traffic,
+    pub(crate) exporter: Exporter,
+}
+
+/// What key material for others comes from (§7.5).
+pub(crate) struct Exporter {
+    cipher: Cipher,
+    secret: Block,
+}
+
+impl fmt::Debug for Exporter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Exporter(secret)")
+    }
+}
+
+impl Exporter {
+    pub(crate) fn export(
+        &self,
+        label: &str,
+        context: &[u8],
+        output: &mut [u8],
+    ) -> Result<(), Refusal> {
+        let expander = self.cipher.expander(&self.secret);
+        let secret = derive_empty(self.cipher, &expander, label)?;
+        let context = self.cipher.hash(context);
+        let length = output.len();
+        let info = Info::new("exporter", context.as_ref(), length)?;
+        self.cipher.expander(&secret).fill(&info.parts(), output)
+    }
+}
+
+/// Derive-Secret with no messages.
+fn derive_empty(cipher: Cipher, expander: &Expander, label: &str) -> Result<Block, Refusal> {
+    expand_block(cipher, expander, label, cipher.hash(&[]).as_ref())
+}
+
+/// HKDF-Expand-Label of one block.
+fn expand_block(
+    cipher: Cipher,
+    expander: &Expander,
+    label: &str,
+    context: &[u8],
+) -> Result<Block, Refusal> {
+    let info = Info::new(label, context, cipher.hash_len())?;
+    Ok(expander.block(&info.parts()))
+}
+
+/// HkdfLabel (§7.1).
+struct Info<'a> {
+    length: [u8; 2],
+    label_length: [u8; 1],
+    label: &'a [u8],
+    context_length: [u8; 1],
+    context: &'a [u8],
+}
+
+const PREFIX: &[u8] = b"tls13 ";
+
+impl<'a> Info<'a> {
+    fn new(label: &'a str, context: &'a [u8], length: usize) -> Result<Self, Refusal> {
+        let overlong =
+            |_| Refusal::internal("a label or an output of the key schedule is too long");
+        let label_length = PREFIX.len().saturating_add(label.len());
+        Ok(Self {
+            length: u16::try_from(length).map_err(overlong)?.to_be_bytes(),
+            label_length: [u8::try_from(label_length).map_err(overlong)?],
+            label: label.as_bytes(),
+            context_length: [u8::try_from(context.len()).map_err(overlong)?],
+            context,
+        })
+    }
+
+    fn parts(&self) -> [&[u8]; 6] {
+        [
+            &self.length,
+            &self.label_length,
+            PREFIX,
+            self.label,
+            &self.context_length,
+            self.context,
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests;

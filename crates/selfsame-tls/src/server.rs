@@ -1,0 +1,200 @@
+//! The server: states, and which message each awaits (RFC 8446 §A.2, docs/tls.md).
+
+mod flight;
+mod hello;
+
+use std::sync::Arc;
+
+use selfsame_crypto::ctx::Ctx;
+
+use crate::alert::{Alert, Refusal};
+use crate::codec::{Certificate, Message, Mode};
+use crate::config::ServerConfig;
+use crate::core::Core;
+use crate::handshake::{Done, Next, Progress, verify_finished};
+use crate::identity::{Claim, Peer, Side, Standing, to_sign};
+use crate::schedule::Application;
+
+use hello::AwaitClientHello;
+
+/// What the server awaits.
+#[derive(Debug)]
+pub(crate) enum State {
+    /// ClientHello, or the second one.
+    ClientHello(Box<AwaitClientHello>),
+    /// The client's identity, of the kind that was asked for.
+    Identity(Box<AwaitIdentity>),
+    /// CertificateVerify or DIDVerify.
+    Proof(Box<AwaitProof>),
+    /// Finished.
+    Finished(Box<AwaitFinished>),
+    /// Evidence about the client.
+    Evidence(Box<AwaitEvidence>),
+}
+
+pub(crate) type Step = Result<Next<State>, Refusal>;
+
+/// Waits for a client.
+pub(crate) fn start(config: &Arc<ServerConfig>, ctx: &Ctx) -> State {
+    State::ClientHello(Box::new(AwaitClientHello::start(config, ctx)))
+}
+
+impl State {
+    /// Takes the next message; `raw` are its bytes.
+    pub(crate) fn receive(self, core: &mut Core, message: Message, raw: &[u8]) -> Step {
+        match self {
+            Self::ClientHello(state) => state.receive(core, message, raw),
+            Self::Identity(state) => state.receive(core, message, raw),
+            Self::Proof(state) => state.receive(message, raw),
+            Self::Finished(state) => state.receive(core, message, raw),
+            Self::Evidence(_) => Err(UNEXPECTED),
+        }
+    }
+
+    /// Looks whether evidence has come.
+    pub(crate) fn resume(self, core: &mut Core) -> Step {
+        match self {
+            Self::Evidence(state) => state.resume(core),
+            other => Ok(Next::State(other)),
+        }
+    }
+
+    pub(crate) fn has_no_hello(&self) -> bool {
+        matches!(self, Self::ClientHello(state) if state.is_first())
+    }
+
+    pub(crate) fn is_suspended(&self) -> bool {
+        matches!(self, Self::Evidence(_))
+    }
+}
+
+const UNEXPECTED: Refusal = Refusal::unexpected("a message the server does not await here");
+
+/// A handshake after the server's flight.
+#[derive(Debug)]
+pub(crate) struct Sent {
+    config: Arc<ServerConfig>,
+    progress: Progress,
+    application: Application,
+}
+
+#[derive(Debug)]
+pub(crate) struct AwaitIdentity {
+    sent: Sent,
+    /// The mode that was asked for; [`Mode::Certificate`] for CertificateRequest.
+    mode: Mode,
+}
+
+impl AwaitIdentity {
+    fn receive(mut self, core: &mut Core, message: Message, raw: &[u8]) -> Step {
+        let policy = self.sent.config.clients.policy().ok_or(UNEXPECTED)?;
+        let fits = match (&message, self.mode) {
+            (Message::Certificate(_), mode) => mode == Mode::Certificate,
+            (Message::Vc(_), mode) => mode == Mode::Vc,
+            (Message::Did(_), mode) => mode == Mode::Did,
+            _ => false,
+        };
+        if !fits {
+            return Err(UNEXPECTED);
+        }
+        let is_nobody = |message: &Message| match message {
+            Message::Certificate(certificate) => *certificate == Certificate::default(),
+            _ => false,
+        };
+        if is_nobody(&message) {
+            return self.let_in_nobody(raw);
+        }
+        let from = (message, Side::Client);
+        let claim = Claim::judge(core, policy, Some(self.mode), from)?;
+        self.sent.progress.transcript.add(raw);
+        let sent = self.sent;
+        Ok(Next::State(State::Proof(Box::new(AwaitProof {
+            sent,
+            claim,
+        }))))
+    }
+
+    /// A client without a certificate has nothing to prove (RFC 8446 §4.4.2.4).
+    fn let_in_nobody(mut self, raw: &[u8]) -> Step {
+        if self.sent.config.clients.is_required() {
+            let reason = "the client has no certificate";
+            return Err(Refusal::new(Alert::CertificateRequired, reason));
+        }
+        self.sent.progress.transcript.add(raw);
+        let standing = Standing::Proved(Peer::anonymous());
+        let sent = self.sent;
+        let state = AwaitFinished { sent, standing };
+        Ok(Next::State(State::Finished(Box::new(state))))
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct AwaitProof {
+    sent: Sent,
+    claim: Claim,
+}
+
+impl AwaitProof {
+    fn receive(mut self, message: Message, raw: &[u8]) -> Step {
+        let mode = self.claim.mode();
+        let proof = match (message, mode) {
+            (Message::CertificateVerify(proof), Mode::Certificate) => proof,
+            (Message::DidVerify(proof), Mode::Did | Mode::Vc) => proof,
+            _ => return Err(UNEXPECTED),
+        };
+        let transcript = self.sent.progress.transcript.hash();
+        let profile = self.sent.config.common.profile;
+        let signed = to_sign(mode, profile, Side::Client, transcript.as_ref());
+        let standing = self.claim.prove(proof, signed)?;
+        self.sent.progress.transcript.add(raw);
+        let sent = self.sent;
+        let state = AwaitFinished { sent, standing };
+        Ok(Next::State(State::Finished(Box::new(state))))
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct AwaitFinished {
+    sent: Sent,
+    standing: Standing,
+}
+
+impl AwaitFinished {
+    fn receive(self, core: &mut Core, message: Message, _raw: &[u8]) -> Step {
+        let Message::Finished(mac) = message else {
+            return Err(UNEXPECTED);
+        };
+        let progress = &self.sent.progress;
+        verify_finished(&progress.schedule.client, &progress.transcript, &mac)?;
+        core.set_read(self.sent.application.client.clone())?;
+        let Self { sent, standing } = self;
+        AwaitEvidence { sent, standing }.resume(core)
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct AwaitEvidence {
+    sent: Sent,
+    standing: Standing,
+}
+
+impl AwaitEvidence {
+    fn resume(mut self, core: &mut Core) -> Step {
+        let clients = self.sent.config.clients.policy();
+        let policy = clients.and_then(|clients| clients.identities.as_ref());
+        self.standing = match self.standing {
+            Standing::Waiting(waiting) => waiting.settle(core, policy)?,
+            proved @ Standing::Proved(_) => proved,
+        };
+        match self.standing {
+            Standing::Waiting(_) => Ok(Next::State(State::Evidence(Box::new(self)))),
+            Standing::Proved(peer) => Ok(Next::Done(Box::new(Done {
+                exporter: self.sent.application.exporter,
+                peer,
+                protocol: self.sent.progress.protocol,
+                cipher: self.sent.progress.cipher,
+                group: self.sent.progress.group,
+            }))),
+        }
+    }
+}

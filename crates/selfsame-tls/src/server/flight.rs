@@ -1,0 +1,190 @@
+//! The server's flight: which identity it shows, what it asks of the client, and Finished.
+
+use std::sync::Arc;
+
+use super::{AwaitFinished, AwaitIdentity, Sent, State, Step};
+use crate::alert::{Alert, Refusal};
+use crate::codec::{
+    CertificateRequest, ClientHello, Extension, Extensions, Message, Mode, SsiParameters,
+};
+use crate::config::ServerConfig;
+use crate::core::Core;
+use crate::handshake::{Next, Progress, send_certificate, send_finished, send_ssi};
+use crate::identity::{CertificateIdentity, Peer, Side, SsiIdentity, Standing};
+use crate::named::Scheme;
+use crate::provider::SCHEMES;
+
+/// What the client offers beside keys.
+pub(super) struct Offer<'a> {
+    schemes: &'a [Scheme],
+    protocols: &'a [Vec<u8>],
+    ssi: Option<&'a SsiParameters>,
+}
+
+impl<'a> Offer<'a> {
+    pub(super) fn new(hello: &'a ClientHello) -> Result<Self, Refusal> {
+        let missing = Refusal::new(Alert::MissingExtension, "no signature algorithms");
+        Ok(Self {
+            schemes: hello.extensions.schemes().ok_or(missing)?,
+            protocols: hello.extensions.protocols(),
+            ssi: hello.extensions.ssi(),
+        })
+    }
+}
+
+/// The identity that is shown.
+enum Shown<'a> {
+    Ssi(&'a SsiIdentity, Scheme, Mode),
+    Certificate(&'a CertificateIdentity, Scheme),
+}
+
+pub(super) struct Flight {
+    config: Arc<ServerConfig>,
+    progress: Progress,
+}
+
+impl Flight {
+    pub(super) fn new(config: Arc<ServerConfig>, progress: Progress) -> Self {
+        Self { config, progress }
+    }
+
+    pub(super) fn send(mut self, core: &mut Core, offer: &Offer<'_>) -> Step {
+        let config = Arc::clone(&self.config);
+        let shown = shown(&config, core, offer)?;
+        let request = request(&config, core, offer)?;
+        self.progress.protocol = protocol(&config, offer)?;
+        let chosen = self.progress.protocol.iter();
+        let extensions = chosen.map(|name| Extension::Protocols(vec![name.clone()]));
+        let extensions = Extensions(extensions.collect());
+        self.progress
+            .queue(core, &Message::EncryptedExtensions(extensions))?;
+        let mode = match &request {
+            None => None,
+            Some((mode, message)) => {
+                self.progress.queue(core, message)?;
+                Some(*mode)
+            }
+        };
+        match shown {
+            Shown::Ssi(own, scheme, mode) => {
+                let as_server = (mode, Side::Server);
+                send_ssi(core, &mut self.progress, (own, scheme), as_server)?;
+            }
+            Shown::Certificate(own, scheme) => {
+                let own = Some((own, scheme));
+                send_certificate(core, &mut self.progress, own, Side::Server)?;
+            }
+        }
+        let traffic = self.progress.schedule.server.clone();
+        send_finished(core, &mut self.progress, &traffic)?;
+        let transcript = self.progress.transcript.hash();
+        let application = self.progress.schedule.application(transcript.as_ref())?;
+        core.set_write(application.server.clone())?;
+        let sent = Sent {
+            config: self.config,
+            progress: self.progress,
+            application,
+        };
+        Ok(Next::State(match mode {
+            Some(mode) => State::Identity(Box::new(AwaitIdentity { sent, mode })),
+            None => State::Finished(Box::new(AwaitFinished {
+                sent,
+                standing: Standing::Proved(Peer::anonymous()),
+            })),
+        }))
+    }
+}
+
+/// Our DID or credential if the client asks for it and can resolve and verify it; else our certificate (paper §III).
+fn shown<'a>(
+    config: &'a ServerConfig,
+    core: &Core,
+    offer: &Offer<'_>,
+) -> Result<Shown<'a>, Refusal> {
+    let own = &config.common.identities;
+    if let (Some(asked), Some(ssi)) = (offer.ssi, &own.ssi) {
+        let has_it = match asked.mode {
+            Mode::Certificate => false,
+            Mode::Did => true,
+            Mode::Vc => ssi.vc.is_some(),
+        };
+        let code = core.profile.method_code(ssi.did.method());
+        let is_resolved = code.is_some_and(|code| asked.methods.contains(&code));
+        if let (true, Some(scheme)) = (has_it && is_resolved, ssi.key.choose(offer.schemes)) {
+            return Ok(Shown::Ssi(ssi, scheme, asked.mode));
+        }
+    }
+    let certificate = own.certificate.as_ref();
+    let certificate =
+        certificate.and_then(|own| own.key.choose(offer.schemes).map(|scheme| (own, scheme)));
+    let (certificate, scheme) = certificate.ok_or(Refusal::new(
+        Alert::HandshakeFailure,
+        "no identity of ours that the client accepts",
+    ))?;
+    Ok(Shown::Certificate(certificate, scheme))
+}
+
+/// What is asked of the client: a DID or credential if it can be, else a certificate, never both.
+fn request(
+    config: &ServerConfig,
+    core: &Core,
+    offer: &Offer<'_>,
+) -> Result<Option<(Mode, Message)>, Refusal> {
+    let Some(policy) = config.clients.policy() else {
+        return Ok(None);
+    };
+    if let (Some(asked), Some(identities)) = (offer.ssi, &policy.identities) {
+        let failed = |_| Refusal::internal("a DID method has no code");
+        let ours = identities.codes(core.profile).map_err(failed)?;
+        let methods: Vec<u8> = match asked.mode {
+            Mode::Certificate => ours,
+            mode if mode == identities.mode => {
+                let common = ours.into_iter().filter(|code| asked.methods.contains(code));
+                common.collect()
+            }
+            Mode::Did | Mode::Vc => Vec::new(),
+        };
+        if !methods.is_empty() {
+            let mode = identities.mode;
+            let parameters = SsiParameters { mode, methods };
+            let extensions = vec![
+                Extension::Ssi(parameters),
+                Extension::Schemes(SCHEMES.to_vec()),
+            ];
+            return Ok(Some((mode, Message::SsiRequest(Extensions(extensions)))));
+        }
+    }
+    if policy.certificates.is_some() {
+        let request = CertificateRequest {
+            context: Vec::new(),
+            extensions: Extensions(vec![Extension::Schemes(SCHEMES.to_vec())]),
+        };
+        return Ok(Some((
+            Mode::Certificate,
+            Message::CertificateRequest(request),
+        )));
+    }
+    match config.clients.is_required() {
+        false => Ok(None),
+        true => Err(Refusal::new(
+            Alert::HandshakeFailure,
+            "the client cannot be asked for an identity we accept",
+        )),
+    }
+}
+
+/// The first of our application protocols that the client has (RFC 7301 §3.2).
+fn protocol(config: &ServerConfig, offer: &Offer<'_>) -> Result<Option<Vec<u8>>, Refusal> {
+    let ours = &config.common.protocols;
+    if ours.is_empty() || offer.protocols.is_empty() {
+        return Ok(None);
+    }
+    let chosen = ours.iter().find(|name| offer.protocols.contains(name));
+    match chosen {
+        Some(name) => Ok(Some(name.clone())),
+        None => Err(Refusal::new(
+            Alert::NoApplicationProtocol,
+            "no application protocol in common",
+        )),
+    }
+}

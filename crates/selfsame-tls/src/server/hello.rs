@@ -1,0 +1,217 @@
+//! What the server makes of a hello: suite, group, perhaps a HelloRetryRequest (RFC 8446 §4.1, §4.2.8).
+
+use std::sync::Arc;
+
+use selfsame_crypto::ctx::Ctx;
+
+use super::flight::{Flight, Offer};
+use super::{State, Step, UNEXPECTED};
+use crate::alert::{Alert, Refusal};
+use crate::codec::{ClientHello, Extension, Extensions, KeyShare, Message, ServerHello};
+use crate::config::ServerConfig;
+use crate::core::Core;
+use crate::handshake::{Next, Progress, TLS_1_3};
+use crate::named::Group;
+use crate::provider::{Cipher, KeyExchange};
+use crate::schedule::Handshake;
+use crate::transcript::{Transcript, Unhashed};
+
+#[derive(Debug)]
+pub(crate) struct AwaitClientHello {
+    config: Arc<ServerConfig>,
+    random: [u8; 32],
+    retried: Option<Retried>,
+}
+
+/// What was asked for by a HelloRetryRequest.
+#[derive(Debug)]
+struct Retried {
+    hello: ClientHello,
+    transcript: Transcript,
+    group: Group,
+}
+
+impl AwaitClientHello {
+    pub(super) fn start(config: &Arc<ServerConfig>, ctx: &Ctx) -> Self {
+        Self {
+            config: Arc::clone(config),
+            random: ctx.random("tls server random"),
+            retried: None,
+        }
+    }
+
+    /// Whether no hello has come yet.
+    pub(super) fn is_first(&self) -> bool {
+        self.retried.is_none()
+    }
+
+    pub(super) fn receive(self, core: &mut Core, message: Message, raw: &[u8]) -> Step {
+        let Message::ClientHello(hello) = message else {
+            return Err(UNEXPECTED);
+        };
+        check(&hello, core)?;
+        let cipher = self.cipher(&hello)?;
+        let shares = shares(&hello)?;
+        let (mut transcript, group) = match self.retried {
+            None => {
+                let Some(group) = self.group_with_share(&hello, shares) else {
+                    return self.retry(core, hello, (cipher, raw));
+                };
+                let mut transcript = Unhashed::default();
+                transcript.add(raw);
+                (transcript.start(cipher), group)
+            }
+            Some(before) => {
+                check_again(&before, &hello, shares)?;
+                let mut transcript = before.transcript;
+                transcript.add(raw);
+                (transcript, before.group)
+            }
+        };
+        let mut shares = shares.iter();
+        let share = shares.find(|share| share.group == group);
+        let share = share.ok_or(Refusal::illegal("no key share of the group asked for"))?;
+        let (key, shared) = KeyExchange::answer(group, &share.key)?;
+        let extensions = Extensions(vec![
+            Extension::Version(TLS_1_3),
+            Extension::KeyShare(KeyShare { group, key }),
+        ]);
+        let mut answer = ServerHello::new(Some(self.random), cipher.suite(), extensions);
+        answer.session_id.clone_from(&hello.session_id);
+        transcript.add(&core.queue(&Message::ServerHello(answer))?);
+        core.flush()?;
+        if !hello.session_id.is_empty() {
+            core.send_ccs()?;
+        }
+        let hash = transcript.hash();
+        let schedule = Handshake::new(cipher, shared.bytes(), hash.as_ref())?;
+        core.set_read(schedule.client.clone())?;
+        core.set_write(schedule.server.clone())?;
+        let progress = Progress::new(cipher, group, transcript, schedule);
+        let offer = Offer::new(&hello)?;
+        Flight::new(self.config, progress).send(core, &offer)
+    }
+
+    /// The first of our suites that the client has.
+    fn cipher(&self, hello: &ClientHello) -> Result<Cipher, Refusal> {
+        let mut ours = self.config.common.suites.iter();
+        let chosen = ours.find(|suite| hello.suites.contains(suite));
+        let cipher = chosen.and_then(|suite| Cipher::new(*suite));
+        cipher.ok_or(Refusal::new(
+            Alert::HandshakeFailure,
+            "no cipher suite in common",
+        ))
+    }
+
+    /// The first of our groups that the client has sent a share of.
+    fn group_with_share(&self, hello: &ClientHello, shares: &[KeyShare]) -> Option<Group> {
+        let mut ours = self.config.common.groups.iter().copied();
+        ours.find(|ours| {
+            hello.extensions.groups().contains(ours)
+                && shares.iter().any(|share| share.group == *ours)
+        })
+    }
+
+    /// Asks for a share of the first of our groups that the client has.
+    fn retry(self, core: &mut Core, hello: ClientHello, (cipher, raw): (Cipher, &[u8])) -> Step {
+        let mut ours = self.config.common.groups.iter().copied();
+        let group = ours.find(|group| hello.extensions.groups().contains(group));
+        let group = group.ok_or(Refusal::new(Alert::HandshakeFailure, "no group in common"))?;
+        let extensions = Extensions(vec![
+            Extension::Version(TLS_1_3),
+            Extension::RetryGroup(group),
+        ]);
+        let mut retry = ServerHello::new(None, cipher.suite(), extensions);
+        retry.session_id.clone_from(&hello.session_id);
+        let mut transcript = Unhashed::default();
+        transcript.add(raw);
+        let mut transcript = transcript.start(cipher);
+        transcript.retry();
+        transcript.add(&core.queue(&Message::ServerHello(retry))?);
+        core.flush()?;
+        if !hello.session_id.is_empty() {
+            core.send_ccs()?;
+        }
+        core.check_between_messages()?;
+        Ok(Next::State(State::ClientHello(Box::new(Self {
+            retried: Some(Retried {
+                hello,
+                transcript,
+                group,
+            }),
+            ..self
+        }))))
+    }
+}
+
+/// What a hello of TLS 1.3 has to have (§4.1.2, §9.2).
+fn check(hello: &ClientHello, core: &Core) -> Result<(), Refusal> {
+    let versions = hello.extensions.find(|extension| match extension {
+        Extension::Versions(versions) => Some(versions),
+        _ => None,
+    });
+    if !versions.is_some_and(|versions| versions.contains(&TLS_1_3)) {
+        let reason = "the client does not speak TLS 1.3";
+        return Err(Refusal::new(Alert::ProtocolVersion, reason));
+    }
+    if hello.legacy_version != 0x0303 || hello.compression != [0] {
+        return Err(Refusal::illegal(
+            "a hello of TLS 1.3 with another legacy field",
+        ));
+    }
+    if hello.extensions.has_early_data(core.profile) {
+        // No ticket of ours allows it, so nobody who knows us sends it.
+        return Err(Refusal::illegal(
+            "early data without a ticket that allows it",
+        ));
+    }
+    if hello.extensions.schemes().is_none() || hello.extensions.groups().is_empty() {
+        let reason = "a hello without groups or signature algorithms";
+        return Err(Refusal::new(Alert::MissingExtension, reason));
+    }
+    Ok(())
+}
+
+/// The client's shares: each of a group it names, none twice (§4.2.8).
+fn shares(hello: &ClientHello) -> Result<&[KeyShare], Refusal> {
+    let shares = hello.extensions.key_shares().ok_or(Refusal::new(
+        Alert::MissingExtension,
+        "a hello without key shares",
+    ))?;
+    let mut seen: Vec<Group> = Vec::new();
+    for share in shares {
+        if seen.contains(&share.group) || !hello.extensions.groups().contains(&share.group) {
+            return Err(Refusal::illegal(
+                "a key share twice or of a group not named",
+            ));
+        }
+        seen.push(share.group);
+    }
+    Ok(shares)
+}
+
+/// The second hello is the first but for what was asked for (§4.1.2).
+fn check_again(before: &Retried, hello: &ClientHello, shares: &[KeyShare]) -> Result<(), Refusal> {
+    let may_change = |extension: &&Extension| {
+        !matches!(extension, Extension::KeyShares(_) | Extension::Cookie(_))
+            // pre_shared_key and padding (§4.1.2).
+            && !matches!(extension, Extension::Other { number: 41 | 21, .. })
+    };
+    let fixed = |hello: &ClientHello| {
+        let extensions = hello.extensions.0.iter().filter(may_change).cloned();
+        let extensions = Extensions(extensions.collect());
+        ClientHello {
+            extensions,
+            ..hello.clone()
+        }
+    };
+    let [share] = shares else {
+        return Err(Refusal::illegal("not the one key share that was asked for"));
+    };
+    match share.group == before.group && fixed(&before.hello) == fixed(hello) {
+        true => Ok(()),
+        false => Err(Refusal::illegal(
+            "a second hello that is not like the first",
+        )),
+    }
+}

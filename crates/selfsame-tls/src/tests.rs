@@ -1,0 +1,9 @@
+//! Whole connections: between our own ends, with rustls, with OpenSSL.
+
+mod attacks;
+mod cells;
+mod openssl;
+mod own;
+mod puppet;
+mod rustls;
+mod ssi;

@@ -1,0 +1,226 @@
+//! A peer that does whatever a test wants: it agrees keys as it should, and sends any message after that.
+
+use selfsame_crypto::time::UnixTime;
+
+use crate::codec::{
+    ClientHello, ContentType, Extension, Extensions, KeyShare, Message, Mode, Proof, ServerHello,
+};
+use crate::core::{Core, Limits};
+use crate::handshake::{Progress, TLS_1_3};
+use crate::identity::{Side, to_sign};
+use crate::profile::PAPER;
+use crate::provider::{Cipher, KeyExchange, SCHEMES};
+use crate::schedule::{Application, Handshake};
+use crate::testing::{NOW, ctx};
+use crate::transcript::Unhashed;
+use crate::{Connection, Error, Group, Scheme, SigningKey, Suite};
+
+/// One end that is played.
+pub(super) struct Puppet {
+    core: Core,
+    pub(super) progress: Progress,
+    side: Side,
+    application: Option<Application>,
+}
+
+/// Reads all handshake messages in plain records.
+pub(super) fn plain(bytes: &[u8]) -> Vec<(Message, Vec<u8>)> {
+    let mut core = core();
+    core.records.push(bytes);
+    messages(&mut core)
+}
+
+fn messages(core: &mut Core) -> Vec<(Message, Vec<u8>)> {
+    let mut messages = Vec::new();
+    let mut cursor = core.records.cursor();
+    while let Some(record) = core.records.next(&mut cursor).unwrap() {
+        match record.content {
+            ContentType::ChangeCipherSpec => continue,
+            ContentType::Handshake => core.join(&record.bytes),
+            other => panic!("a record of type {other:?} in a handshake"),
+        }
+        while let Some(raw) = core.next_message().unwrap() {
+            messages.push((Message::parse(&raw, &PAPER).unwrap(), raw));
+        }
+    }
+    core.records.forget(cursor);
+    messages
+}
+
+fn core() -> Core {
+    Core::new(&PAPER, Limits::default(), UnixTime(NOW.0))
+}
+
+impl Puppet {
+    /// A server that has answered the client's hello.
+    pub(super) fn server(client: &mut Connection) -> Self {
+        Self::server_with(client, |_| {}).0
+    }
+
+    /// The same, with a changed ServerHello.
+    pub(super) fn server_with(
+        client: &mut Connection,
+        change: impl FnOnce(&mut ServerHello),
+    ) -> (Self, Option<Error>) {
+        let mut hellos = plain(&client.take_outgoing());
+        let (hello, raw) = hellos.pop().unwrap();
+        let Message::ClientHello(hello) = hello else {
+            panic!("not a hello")
+        };
+        let share = &hello.extensions.key_shares().unwrap()[0];
+        let (key, shared) = KeyExchange::answer(share.group, &share.key).unwrap();
+        let group = share.group;
+        let extensions = Extensions(vec![
+            Extension::Version(TLS_1_3),
+            Extension::KeyShare(KeyShare { group, key }),
+        ]);
+        let mut answer = ServerHello::new(Some([7; 32]), Suite::AES_128_GCM_SHA256, extensions);
+        answer.session_id = hello.session_id;
+        change(&mut answer);
+        let mut core = core();
+        let mut transcript = Unhashed::default();
+        transcript.add(&raw);
+        transcript.add(&core.queue(&Message::ServerHello(answer)).unwrap());
+        core.flush().unwrap();
+        let cipher = Cipher::new(Suite::AES_128_GCM_SHA256).unwrap();
+        let transcript = transcript.start(cipher);
+        let schedule = Handshake::new(cipher, shared.bytes(), transcript.hash().as_ref()).unwrap();
+        let failed = client.receive(&core.records.take_outgoing(), &ctx()).err();
+        core.records.set_write(schedule.server.clone());
+        core.records.set_read(schedule.client.clone());
+        let puppet = Self {
+            core,
+            progress: Progress::new(cipher, group, transcript, schedule),
+            side: Side::Server,
+            application: None,
+        };
+        (puppet, failed)
+    }
+
+    /// A client that has sent this hello's extensions beside those it needs, and has read the server's flight.
+    pub(super) fn client(
+        server: &mut Connection,
+        more: Vec<Extension>,
+    ) -> Result<(Self, Vec<Message>), Error> {
+        let exchange = KeyExchange::start(Group::X25519).unwrap();
+        let share = KeyShare {
+            group: Group::X25519,
+            key: exchange.share().to_vec(),
+        };
+        let mut extensions = vec![
+            Extension::Versions(vec![TLS_1_3]),
+            Extension::Groups(vec![Group::X25519]),
+            Extension::Schemes(SCHEMES.to_vec()),
+            Extension::KeyShares(vec![share]),
+        ];
+        extensions.extend(more);
+        let suites = vec![Suite::AES_128_GCM_SHA256];
+        let hello = ClientHello::new([9; 32], suites, Extensions(extensions));
+        let mut core = core();
+        let mut transcript = Unhashed::default();
+        transcript.add(&core.queue(&Message::ClientHello(hello)).unwrap());
+        core.flush().unwrap();
+        server.receive(&core.records.take_outgoing(), &ctx())?;
+
+        let bytes = server.take_outgoing();
+        let first = 5 + usize::from(u16::from_be_bytes([bytes[3], bytes[4]]));
+        let (answer, raw) = plain(&bytes[..first]).pop().unwrap();
+        let Message::ServerHello(answer) = answer else {
+            panic!("not a ServerHello")
+        };
+        transcript.add(&raw);
+        let cipher = Cipher::new(answer.suite).unwrap();
+        let mut transcript = transcript.start(cipher);
+        let share = answer.extensions.find(|extension| match extension {
+            Extension::KeyShare(share) => Some(share.key.clone()),
+            _ => None,
+        });
+        let shared = exchange.complete(&share.unwrap()).unwrap();
+        let schedule = Handshake::new(cipher, shared.bytes(), transcript.hash().as_ref()).unwrap();
+        core.records.set_read(schedule.server.clone());
+        core.records.set_write(schedule.client.clone());
+        core.records.push(&bytes[first..]);
+        let flight = messages(&mut core);
+        flight.iter().for_each(|(_, raw)| transcript.add(raw));
+        let application = schedule.application(transcript.hash().as_ref()).unwrap();
+        let puppet = Self {
+            core,
+            progress: Progress::new(cipher, Group::X25519, transcript, schedule),
+            side: Side::Client,
+            application: Some(application),
+        };
+        Ok((
+            puppet,
+            flight.into_iter().map(|(message, _)| message).collect(),
+        ))
+    }
+
+    /// Sends a message; what the other end makes of it.
+    pub(super) fn send(&mut self, to: &mut Connection, message: &Message) -> Result<(), Error> {
+        self.progress.queue(&mut self.core, message).unwrap();
+        self.core.flush().unwrap();
+        to.receive(&self.core.records.take_outgoing(), &ctx())
+    }
+
+    /// Sends bytes as handshake records.
+    pub(super) fn send_raw(&mut self, to: &mut Connection, raw: &[u8]) -> Result<(), Error> {
+        self.progress.transcript.add(raw);
+        self.core.records.send(ContentType::Handshake, raw).unwrap();
+        to.receive(&self.core.records.take_outgoing(), &ctx())
+    }
+
+    pub(super) fn send_empty_extensions(&mut self, to: &mut Connection) -> Result<(), Error> {
+        self.send(to, &Message::EncryptedExtensions(Extensions::default()))
+    }
+
+    /// A proof over the handshake so far, as the played end makes it.
+    pub(super) fn proof(&self, key: &SigningKey, mode: Mode) -> Proof {
+        self.proof_as(key, (mode, self.side))
+    }
+
+    pub(super) fn proof_as(&self, key: &SigningKey, (mode, side): (Mode, Side)) -> Proof {
+        let scheme = key.choose(SCHEMES).unwrap();
+        self.proof_with(key, scheme, (mode, side))
+    }
+
+    pub(super) fn proof_with(
+        &self,
+        key: &SigningKey,
+        scheme: Scheme,
+        (mode, side): (Mode, Side),
+    ) -> Proof {
+        let transcript = self.progress.transcript.hash();
+        let message = to_sign(mode, &PAPER, side, transcript.as_ref());
+        let signature = key.sign(scheme, &message).unwrap();
+        Proof { scheme, signature }
+    }
+
+    /// A Finished that holds.
+    pub(super) fn finished(&self) -> Message {
+        let traffic = match self.side {
+            Side::Client => &self.progress.schedule.client,
+            Side::Server => &self.progress.schedule.server,
+        };
+        let transcript = self.progress.transcript.hash();
+        Message::Finished(traffic.finished(transcript.as_ref()).unwrap())
+    }
+
+    /// Takes the application's keys, after its own Finished.
+    pub(super) fn open(&mut self) {
+        let transcript = self.progress.transcript.hash();
+        let application = self.application.take();
+        let derived = || self.progress.schedule.application(transcript.as_ref());
+        let application = application.unwrap_or_else(|| derived().unwrap());
+        self.core.records.set_write(match self.side {
+            Side::Client => application.client,
+            Side::Server => application.server,
+        });
+    }
+
+    /// Sends data.
+    pub(super) fn send_data(&mut self, to: &mut Connection, data: &[u8]) -> Result<(), Error> {
+        let content = ContentType::ApplicationData;
+        self.core.records.send(content, data).unwrap();
+        to.receive(&self.core.records.take_outgoing(), &ctx())
+    }
+}

@@ -1,0 +1,356 @@
+//! With rustls at the other end, in memory, in both directions.
+
+use std::io::{Read, Write};
+use std::sync::Arc;
+
+use ::rustls as peer;
+use peer::crypto::{CryptoProvider, SupportedKxGroup, aws_lc_rs};
+use peer::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName};
+use peer::{RootCertStore, SupportedCipherSuite};
+
+use crate::identity::PeerKind;
+use crate::testing::{Authority, Leaf, NAME, client, ctx, server};
+use crate::{Alert, ClientAuth, Config, Connection, Error, Group, Suite};
+
+const SUITES: [(Suite, SupportedCipherSuite); 3] = [
+    (
+        Suite::AES_128_GCM_SHA256,
+        aws_lc_rs::cipher_suite::TLS13_AES_128_GCM_SHA256,
+    ),
+    (
+        Suite::AES_256_GCM_SHA384,
+        aws_lc_rs::cipher_suite::TLS13_AES_256_GCM_SHA384,
+    ),
+    (
+        Suite::CHACHA20_POLY1305_SHA256,
+        aws_lc_rs::cipher_suite::TLS13_CHACHA20_POLY1305_SHA256,
+    ),
+];
+
+const GROUPS: [(Group, &dyn SupportedKxGroup); 3] = [
+    (Group::X25519, aws_lc_rs::kx_group::X25519),
+    (Group::SECP256R1, aws_lc_rs::kx_group::SECP256R1),
+    (Group::X25519_MLKEM768, aws_lc_rs::kx_group::X25519MLKEM768),
+];
+
+fn provider(
+    suites: &[SupportedCipherSuite],
+    groups: &[&'static dyn SupportedKxGroup],
+) -> Arc<CryptoProvider> {
+    Arc::new(CryptoProvider {
+        cipher_suites: suites.to_vec(),
+        kx_groups: groups.to_vec(),
+        ..aws_lc_rs::default_provider()
+    })
+}
+
+fn all() -> Arc<CryptoProvider> {
+    provider(
+        &SUITES.map(|(_, suite)| suite),
+        &GROUPS.map(|(_, group)| group),
+    )
+}
+
+fn roots(authority: &Authority) -> Arc<RootCertStore> {
+    let mut roots = RootCertStore::empty();
+    roots
+        .add(CertificateDer::from(authority.der.clone()))
+        .unwrap();
+    Arc::new(roots)
+}
+
+fn identity(leaf: &Leaf) -> (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>) {
+    let chain = leaf.chain.iter().cloned().map(CertificateDer::from);
+    let key = PrivatePkcs8KeyDer::from(leaf.key.clone());
+    (chain.collect(), PrivateKeyDer::from(key))
+}
+
+fn their_server(
+    leaf: &Leaf,
+    provider: Arc<CryptoProvider>,
+    clients: Option<&Authority>,
+) -> peer::ServerConfig {
+    let builder = peer::ServerConfig::builder_with_provider(Arc::clone(&provider))
+        .with_protocol_versions(&[&peer::version::TLS13])
+        .unwrap();
+    let (chain, key) = identity(leaf);
+    let builder = match clients {
+        None => builder.with_no_client_auth(),
+        Some(authority) => {
+            let verifier = peer::server::WebPkiClientVerifier::builder_with_provider(
+                roots(authority),
+                provider,
+            );
+            builder.with_client_cert_verifier(verifier.build().unwrap())
+        }
+    };
+    builder.with_single_cert(chain, key).unwrap()
+}
+
+fn their_client(
+    authority: &Authority,
+    provider: Arc<CryptoProvider>,
+    leaf: Option<&Leaf>,
+) -> peer::ClientConfig {
+    let builder = peer::ClientConfig::builder_with_provider(provider)
+        .with_protocol_versions(&[&peer::version::TLS13])
+        .unwrap()
+        .with_root_certificates(roots(authority));
+    match leaf {
+        None => builder.with_no_client_auth(),
+        Some(leaf) => {
+            let (chain, key) = identity(leaf);
+            builder.with_client_auth_cert(chain, key).unwrap()
+        }
+    }
+}
+
+fn start_server(config: peer::ServerConfig) -> peer::Connection {
+    peer::ServerConnection::new(Arc::new(config))
+        .unwrap()
+        .into()
+}
+
+fn start_client(config: peer::ClientConfig) -> peer::Connection {
+    let name = ServerName::try_from(NAME).unwrap();
+    let client = peer::ClientConnection::new(Arc::new(config), name);
+    client.unwrap().into()
+}
+
+/// Carries bytes both ways until neither end has any.
+fn join(
+    ours: &mut Connection,
+    theirs: &mut peer::Connection,
+) -> (Option<Error>, Option<peer::Error>) {
+    let (mut our_error, mut their_error) = (None, None);
+    loop {
+        let up = ours.take_outgoing();
+        let mut down = Vec::new();
+        while theirs.wants_write() {
+            theirs.write_tls(&mut down).unwrap();
+        }
+        if up.is_empty() && down.is_empty() {
+            return (our_error, their_error);
+        }
+        let mut rest = up.as_slice();
+        while !rest.is_empty() && their_error.is_none() {
+            theirs.read_tls(&mut rest).unwrap();
+            their_error = theirs.process_new_packets().err();
+        }
+        our_error = our_error.or(ours.receive(&down, &ctx()).err());
+    }
+}
+
+fn assert_talk(ours: &mut Connection, theirs: &mut peer::Connection) {
+    assert_eq!(join(ours, theirs), (None, None));
+    assert!(ours.is_open() && !theirs.is_handshaking());
+    let data: Vec<u8> = (0..40_000_u32).flat_map(u32::to_be_bytes).collect();
+    ours.send(&data).unwrap();
+    let mut got = Vec::new();
+    let mut pending = ours.take_outgoing();
+    while !pending.is_empty() {
+        let mut part = pending.as_slice();
+        let taken = theirs.read_tls(&mut part).unwrap();
+        pending.drain(..taken);
+        theirs.process_new_packets().unwrap();
+        let _ = theirs.reader().read_to_end(&mut got);
+    }
+    assert_eq!(got, data);
+    theirs.writer().write_all(b"from them").unwrap();
+    assert_eq!(join(ours, theirs), (None, None));
+    assert_eq!(ours.take_incoming(), b"from them");
+
+    let (mut mine, mut other) = ([0; 48], [0; 48]);
+    ours.export("EXPORTER test", b"context", &mut mine).unwrap();
+    theirs
+        .export_keying_material(&mut other, b"EXPORTER test", Some(b"context"))
+        .unwrap();
+    assert_eq!(mine, other);
+}
+
+#[test]
+fn our_client_speaks_every_suite_and_group_with_their_server() {
+    let authority = Authority::new();
+    let leaf = authority.leaf(&rcgen::PKCS_ED25519);
+    for (suite, their_suite) in SUITES {
+        for (group, their_group) in GROUPS {
+            let common = Config {
+                suites: vec![suite],
+                groups: vec![group],
+                ..Config::default()
+            };
+            let mut ours = client(common, authority.server());
+            let provider = provider(&[their_suite], &[their_group]);
+            let mut theirs = start_server(their_server(&leaf, provider, None));
+            assert_talk(&mut ours, &mut theirs);
+            assert_eq!(ours.parameters(), Some((suite, group)));
+        }
+    }
+}
+
+#[test]
+fn our_server_speaks_every_suite_and_group_with_their_client() {
+    let authority = Authority::new();
+    let leaf = authority.leaf(&rcgen::PKCS_ECDSA_P256_SHA256);
+    for (suite, their_suite) in SUITES {
+        for (group, their_group) in GROUPS {
+            let common = Config {
+                identities: leaf.identities(),
+                ..Config::default()
+            };
+            let mut ours = server(common, ClientAuth::None);
+            let provider = provider(&[their_suite], &[their_group]);
+            let mut theirs = start_client(their_client(&authority, provider, None));
+            assert_talk(&mut ours, &mut theirs);
+            assert_eq!(ours.parameters(), Some((suite, group)));
+        }
+    }
+}
+
+#[test]
+fn a_hello_is_sent_again_for_another_group_in_both_directions() {
+    let authority = Authority::new();
+    let leaf = authority.leaf(&rcgen::PKCS_ECDSA_P384_SHA384);
+    let p256 = provider(&[SUITES[1].1], &[GROUPS[1].1]);
+    let mut ours = client(Config::default(), authority.server());
+    let mut theirs = start_server(their_server(&leaf, p256, None));
+    assert_talk(&mut ours, &mut theirs);
+    assert_eq!(ours.parameters(), Some((SUITES[1].0, Group::SECP256R1)));
+    assert_eq!(
+        theirs.handshake_kind(),
+        Some(peer::HandshakeKind::FullWithHelloRetryRequest)
+    );
+
+    let common = Config {
+        identities: leaf.identities(),
+        groups: vec![Group::SECP256R1],
+        ..Config::default()
+    };
+    let mut ours = server(common, ClientAuth::None);
+    let mut theirs = start_client(their_client(&authority, all(), None));
+    assert_talk(&mut ours, &mut theirs);
+    assert_eq!(
+        theirs.handshake_kind(),
+        Some(peer::HandshakeKind::FullWithHelloRetryRequest)
+    );
+}
+
+#[test]
+fn clients_prove_who_they_are_by_every_kind_of_key() {
+    let authority = Authority::new();
+    for algorithm in [
+        &rcgen::PKCS_ED25519,
+        &rcgen::PKCS_ECDSA_P256_SHA256,
+        &rcgen::PKCS_ECDSA_P384_SHA384,
+        &rcgen::PKCS_RSA_SHA256,
+    ] {
+        let leaf = authority.leaf(algorithm);
+        let common = Config {
+            identities: leaf.identities(),
+            ..Config::default()
+        };
+        let mut ours = client(common.clone(), authority.server());
+        let mut theirs = start_server(their_server(&leaf, all(), Some(&authority)));
+        assert_talk(&mut ours, &mut theirs);
+        assert_eq!(
+            theirs.peer_certificates().unwrap()[0].as_ref(),
+            leaf.chain[0]
+        );
+
+        let mut ours = server(common, ClientAuth::Required(authority.clients()));
+        let mut theirs = start_client(their_client(&authority, all(), Some(&leaf)));
+        assert_talk(&mut ours, &mut theirs);
+        let peer = ours.peer().unwrap();
+        assert_eq!(peer.kind, PeerKind::Certificate(leaf.chain.clone()));
+    }
+}
+
+#[test]
+fn a_client_without_a_certificate_is_refused_or_nobody() {
+    let authority = Authority::new();
+    let leaf = authority.leaf(&rcgen::PKCS_ED25519);
+    let common = Config {
+        identities: leaf.identities(),
+        ..Config::default()
+    };
+    let mut ours = server(common.clone(), ClientAuth::Required(authority.clients()));
+    let mut theirs = start_client(their_client(&authority, all(), None));
+    let (our_error, their_error) = join(&mut ours, &mut theirs);
+    assert!(
+        matches!(our_error, Some(Error::Refused(refusal)) if refusal.alert == Alert::CertificateRequired)
+    );
+    let said = peer::AlertDescription::CertificateRequired;
+    assert_eq!(their_error, Some(peer::Error::AlertReceived(said)));
+
+    let mut ours = server(common, ClientAuth::Optional(authority.clients()));
+    let mut theirs = start_client(their_client(&authority, all(), None));
+    assert_talk(&mut ours, &mut theirs);
+    assert_eq!(ours.peer().unwrap().kind, PeerKind::Anonymous);
+}
+
+#[test]
+fn keys_are_updated_by_either_side_and_both_ends_close() {
+    let authority = Authority::new();
+    let leaf = authority.leaf(&rcgen::PKCS_ED25519);
+    let common = Config {
+        protocols: vec![b"h2".to_vec(), b"http/1.1".to_vec()],
+        ..Config::default()
+    };
+    let mut ours = client(common, authority.server());
+    let mut config = their_server(&leaf, all(), None);
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    let mut theirs = start_server(config);
+    assert_talk(&mut ours, &mut theirs);
+    assert_eq!(ours.protocol(), Some(&b"http/1.1"[..]));
+    for _ in 0..3 {
+        ours.update_keys(true).unwrap();
+        assert_talk(&mut ours, &mut theirs);
+        theirs.refresh_traffic_keys().unwrap();
+        assert_talk(&mut ours, &mut theirs);
+    }
+    theirs.send_close_notify();
+    assert_eq!(join(&mut ours, &mut theirs), (None, None));
+    assert!(ours.has_peer_closed());
+    ours.send(b"last words").unwrap();
+    ours.close().unwrap();
+    assert_eq!(join(&mut ours, &mut theirs), (None, None));
+    let mut got = Vec::new();
+    theirs.reader().read_to_end(&mut got).unwrap();
+    assert_eq!(got, b"last words");
+    assert_eq!(ours.receive_end(), Ok(()));
+}
+
+#[test]
+fn no_common_protocol_ends_the_handshake() {
+    let authority = Authority::new();
+    let leaf = authority.leaf(&rcgen::PKCS_ED25519);
+    let common = Config {
+        identities: leaf.identities(),
+        protocols: vec![b"h2".to_vec()],
+        ..Config::default()
+    };
+    let mut ours = server(common, ClientAuth::None);
+    let mut config = their_client(&authority, all(), None);
+    config.alpn_protocols = vec![b"other".to_vec()];
+    let mut theirs = start_client(config);
+    let (our_error, _) = join(&mut ours, &mut theirs);
+    assert!(
+        matches!(our_error, Some(Error::Refused(refusal)) if refusal.alert == Alert::NoApplicationProtocol)
+    );
+}
+
+#[test]
+fn a_server_of_tls_1_2_is_refused() {
+    let authority = Authority::new();
+    let leaf = authority.leaf(&rcgen::PKCS_ECDSA_P256_SHA256);
+    let (chain, key) = identity(&leaf);
+    let theirs = peer::ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
+        .with_protocol_versions(&[&peer::version::TLS12])
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(chain, key)
+        .unwrap();
+    let mut ours = client(Config::default(), authority.server());
+    let (our_error, _) = join(&mut ours, &mut start_server(theirs));
+    assert_eq!(our_error, Some(Error::Alerted(Alert::ProtocolVersion)));
+}

@@ -1,0 +1,195 @@
+//! What tests of DIDs and credentials share: subjects, an issuer, documents, and a driver that resolves.
+
+use selfsame_credential::{Evidence, Fetched, Need, Unavailable};
+use selfsame_crypto::PublicKey;
+use selfsame_crypto::time::UnixTime;
+use selfsame_did::{Did, Document, Relationship, Representation, Resolution, VerificationMethod};
+
+use crate::identity::{
+    Expected, Identities, IdentityPolicy, PaperVc, PeerPolicy, SsiIdentity, TrustedIssuer,
+};
+use crate::testing::{Ends, NOW, ctx, join};
+use crate::{Connection, Error, SigningKey};
+
+/// Somebody with a DID of a method that has to be resolved.
+#[derive(Clone, Debug)]
+pub(super) struct Subject {
+    pub(super) did: Did,
+    pub(super) public: PublicKey,
+    pub(super) key: SigningKey,
+}
+
+impl Subject {
+    pub(super) fn new(did: &str) -> Self {
+        Self::of_kind(did, &rcgen::PKCS_ED25519)
+    }
+
+    pub(super) fn of_kind(did: &str, kind: &'static rcgen::SignatureAlgorithm) -> Self {
+        let pair = rcgen::KeyPair::generate_for(kind).unwrap();
+        let key = SigningKey::from_pkcs8(&pair.serialize_der()).unwrap();
+        Self {
+            did: Did::parse(did).unwrap(),
+            public: PublicKey::from_spki(&key.spki().unwrap()).unwrap(),
+            key,
+        }
+    }
+
+    /// The document, with the key for this relationship.
+    pub(super) fn document_for(&self, relationship: Relationship) -> Document {
+        let mut document = Document::new(self.did.clone());
+        let id = self.did.with_fragment("keys-1").unwrap();
+        let method = VerificationMethod::json_web_key(id, &self.public);
+        document.add(method, &[relationship]);
+        document
+    }
+
+    pub(super) fn resolution(&self) -> Resolution {
+        let document = self.document_for(Relationship::Authentication);
+        Resolution::found(document, Representation::default())
+    }
+
+    /// Shown by the DID alone.
+    pub(super) fn as_did(&self) -> SsiIdentity {
+        SsiIdentity {
+            did: self.did.clone(),
+            key: self.key.clone(),
+            vc: None,
+        }
+    }
+
+    /// Shown with a credential of the issuer.
+    pub(super) fn as_holder(&self, issuer: &Subject) -> SsiIdentity {
+        self.with(vc(issuer, &self.did, DAY))
+    }
+
+    pub(super) fn with(&self, vc: Vec<u8>) -> SsiIdentity {
+        SsiIdentity {
+            vc: Some(vc),
+            ..self.as_did()
+        }
+    }
+}
+
+/// A day around now.
+pub(super) const DAY: (UnixTime, UnixTime) = (UnixTime(NOW.0 - 3600), UnixTime(NOW.0 + 82_800));
+
+/// A credential of `issuer` about `subject`.
+pub(super) fn vc(issuer: &Subject, subject: &Did, valid: (UnixTime, UnixTime)) -> Vec<u8> {
+    let names = (issuer.did.as_str(), subject.as_str());
+    let vc = PaperVc::new("https://issuer.example/credentials/1", names, valid);
+    vc.sign(&issuer.key, &method(issuer)).unwrap()
+}
+
+pub(super) fn method(issuer: &Subject) -> String {
+    format!("{}#keys-1", issuer.did)
+}
+
+pub(super) fn trusted(issuer: &Subject) -> TrustedIssuer {
+    TrustedIssuer {
+        did: issuer.did.clone(),
+        keys: vec![(method(issuer), issuer.public.clone())],
+    }
+}
+
+pub(super) const METHODS: &[&str] = &["web", "key"];
+
+/// Trust in this very DID.
+pub(super) fn trust_did(subject: &Subject) -> IdentityPolicy {
+    IdentityPolicy::of_dids(METHODS, [subject.did.clone()])
+}
+
+/// Trust in the issuer's word about this very DID.
+pub(super) fn trust_vc(subject: &Subject, issuer: &Subject) -> IdentityPolicy {
+    let expected = Expected::Dids([subject.did.clone()].into());
+    IdentityPolicy::of_credentials(METHODS, vec![trusted(issuer)], expected)
+}
+
+pub(super) fn only(identities: IdentityPolicy) -> PeerPolicy {
+    PeerPolicy {
+        certificates: None,
+        identities: Some(identities),
+    }
+}
+
+pub(super) fn ssi(identity: SsiIdentity) -> Identities {
+    Identities {
+        certificate: None,
+        ssi: Some(identity),
+    }
+}
+
+/// What can be resolved.
+#[derive(Default)]
+pub(super) struct Registry(pub(super) Vec<(Did, Fetched<Resolution>)>);
+
+impl Registry {
+    pub(super) fn of(subjects: &[&Subject]) -> Self {
+        let known = |subject: &&Subject| (subject.did.clone(), fetched(subject.resolution()));
+        Self(subjects.iter().map(known).collect())
+    }
+
+    pub(super) fn evidence(&self, needs: &[Need]) -> Evidence {
+        let mut evidence = Evidence::default();
+        for need in needs {
+            let Need::Did(did) = need else {
+                panic!("a need for something else than a DID")
+            };
+            let found = self.0.iter().find(|(known, _)| known == did);
+            let nothing = Fetched {
+                value: Err(Unavailable {
+                    reason: "not there".to_owned(),
+                }),
+                at: NOW,
+            };
+            let answer = found.map_or(nothing, |(_, resolution)| resolution.clone());
+            evidence.insert_did(did.clone(), answer);
+        }
+        evidence
+    }
+}
+
+pub(super) fn fetched(resolution: Resolution) -> Fetched<Resolution> {
+    Fetched {
+        value: Ok(resolution),
+        at: NOW,
+    }
+}
+
+/// Joins both ends and answers their needs until nothing moves any more.
+pub(super) fn drive(client: &mut Connection, server: &mut Connection, registry: &Registry) -> Ends {
+    let mut ends = Ends::default();
+    for _ in 0..4 {
+        let more = join(client, server);
+        ends.client = ends.client.or(more.client);
+        ends.server = ends.server.or(more.server);
+        for (end, error) in [
+            (&mut *client, &mut ends.client),
+            (&mut *server, &mut ends.server),
+        ] {
+            if !end.needs().is_empty() {
+                let evidence = registry.evidence(end.needs());
+                *error = error.or(end.provide(&evidence, &ctx()).err());
+            }
+        }
+    }
+    ends
+}
+
+/// The alert with which our client refused the server, which got it.
+pub(super) fn client_refused(ends: Ends) -> crate::Alert {
+    match (ends.client, ends.server) {
+        (Some(Error::Refused(refusal)), Some(Error::Alerted(alert))) => {
+            assert_eq!(refusal.alert, alert);
+            alert
+        }
+        other => panic!("the client did not refuse: {other:?}"),
+    }
+}
+
+/// The alert with which our server refused the client, which got it.
+pub(super) fn server_refused(ends: Ends) -> crate::Alert {
+    client_refused(Ends {
+        client: ends.server,
+        server: ends.client,
+    })
+}

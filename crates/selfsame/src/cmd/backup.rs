@@ -1,0 +1,42 @@
+//! `selfsame backup`: copies all that a running instance keeps.
+
+use clap::Args;
+use selfsame_app::view::instance::CopyMade;
+use serde_json::json;
+
+use crate::cmd::Instance;
+use crate::exit::{Answer, End};
+use crate::output;
+
+/// Copy all that a running instance keeps, while it runs.
+///
+/// The copy is a directory inside the instance's data directory, sealed as the data are. The master key is not part
+/// of it: keep that elsewhere.
+#[derive(Args)]
+#[command(after_help = "Example: selfsame backup --json
+See docs/backup.md for what to do with the copy.")]
+pub struct Backup {
+    #[command(flatten)]
+    instance: Instance,
+}
+
+impl Backup {
+    /// Asks for the copy and prints where it is.
+    pub async fn run(self) -> End {
+        let made: CopyMade = self
+            .instance
+            .operator()?
+            .post("/api/copies", &json!({}))
+            .await?;
+        output::either(self.instance.json, &made, lines);
+        Ok(Answer::Yes)
+    }
+}
+
+fn lines(made: &CopyMade) -> Vec<String> {
+    vec![
+        made.directory.clone(),
+        "Move it to another machine. The master key is not part of it: keep a copy of that elsewhere.".to_owned(),
+        "To begin with it: selfsame restore COPY --data DIRECTORY".to_owned(),
+    ]
+}

@@ -1,0 +1,216 @@
+//! `selfsame registry export` and `import`: a whole registry as one file, judged while it is read back.
+
+use std::fs::File;
+use std::io::{BufReader, BufWriter};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::Args;
+use selfsame_abci::Home;
+use selfsame_app::clock::Clock;
+use selfsame_app::copies::LEDGER_FILE;
+use selfsame_app::keys::Keys;
+use selfsame_app::registry::archive::{self, Archived};
+use selfsame_app::registry::embedded::{self, Embedded};
+use selfsame_app::registry::ledger::Ledger;
+use selfsame_crypto::encoding::hex_encode;
+use selfsame_registry::Machine;
+use selfsame_store::ledger::SqliteLedger;
+use serde::Serialize;
+
+use crate::cmd::up::MasterKey;
+use crate::exit::{Answer, End, Failure};
+use crate::instance::{self, private_directory};
+use crate::master_key::Custody;
+use crate::output;
+use crate::settings::trust_root;
+
+/// Where a ledger grows until all of it is judged.
+const UNFINISHED: &str = "ledger.unfinished";
+
+/// Write all that a registry holds into one file; the node, or the instance, must not run meanwhile.
+#[derive(Args)]
+#[command(
+    after_help = "Example: selfsame registry export network/node-1 backup.selfsame
+         selfsame registry export data backup.selfsame"
+)]
+pub struct Export {
+    /// A node's folder, or the data directory of an instance with a registry of its own.
+    data: PathBuf,
+    /// The file to make.
+    file: PathBuf,
+    #[command(flatten)]
+    master_key: MasterKey,
+    /// Print one JSON object in place of lines for people.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Read such a file into an empty directory, and judge every transaction of it.
+#[derive(Args)]
+#[command(
+    after_help = "Example: selfsame registry import backup.selfsame restored --trust-root network/trust-root"
+)]
+pub struct Import {
+    /// The file.
+    file: PathBuf,
+    /// The directory: an empty or a new one, or the folder of a node that was never started.
+    data: PathBuf,
+    /// The trust root of the network that it must be of.
+    #[arg(long, value_name = "FILE")]
+    trust_root: Option<PathBuf>,
+    /// Print one JSON object in place of lines for people.
+    #[arg(long)]
+    json: bool,
+}
+
+/// What was written or read.
+#[derive(Serialize)]
+struct Told {
+    network: String,
+    height: u64,
+    transactions: u64,
+    app_hash: String,
+}
+
+impl Export {
+    /// Writes and prints what was written.
+    pub async fn run(self) -> End {
+        let archived = if self.data.join("node.json").exists() {
+            of_node(&self.data, &self.file)?
+        } else {
+            let embedded = embedded(&self.data, &self.master_key.custody()).await?;
+            to_file(&embedded, &self.file).await?
+        };
+        tell(&archived, self.json);
+        Ok(Answer::Yes)
+    }
+}
+
+impl Import {
+    /// Reads, judges and prints what was read.
+    pub async fn run(self) -> End {
+        let pinned = self.trust_root.as_deref().map(trust_root).transpose()?;
+        let origin = pinned.map(|root| root.origin);
+        let archived = into(&self.file, &self.data, origin.as_deref()).await?;
+        tell(&archived, self.json);
+        Ok(Answer::Yes)
+    }
+}
+
+fn tell(archived: &Archived, as_json: bool) {
+    let told = Told {
+        network: archived.network.to_string(),
+        height: archived.height,
+        transactions: archived.transactions,
+        app_hash: hex_encode(&archived.app_hash),
+    };
+    output::either(as_json, &told, |told| {
+        vec![
+            format!("network       {}", told.network),
+            format!("height        {}", told.height),
+            format!("transactions  {}", told.transactions),
+            format!("app hash      {}", told.app_hash),
+        ]
+    });
+}
+
+fn of_node(home: &Path, file: &Path) -> Result<Archived, Failure> {
+    let home = Home::open(home)?;
+    let checkpoint = home.checkpoint()?;
+    let machine = Arc::new(Machine::new(home.genesis().clone()));
+    let ledger = Ledger::open(instance::ledger(home.path())?, machine)?;
+    let mut to = BufWriter::new(new(file)?);
+    Ok(archive::export(&ledger, &checkpoint, &mut to)?)
+}
+
+/// The registry in the data directory of an instance that does not run.
+///
+/// # Errors
+/// If there is none, or it runs.
+pub async fn embedded(data: &Path, custody: &Custody) -> Result<Embedded, Failure> {
+    if !data.join(LEDGER_FILE).exists() {
+        return Err(Failure::environment(format!(
+            "{}: there is no registry",
+            data.display()
+        ))
+        .hint("name a node's folder, or the data directory of an instance that runs the registry itself"));
+    }
+    let store = instance::store(data, custody).await?;
+    let own = (store.clone(), Keys::new(store), Clock::default());
+    // The name is for a network that is made; this one is there.
+    let setup = embedded::Setup::new("registry", instance::ledger(data)?, own);
+    Ok(Embedded::open(setup).await?)
+}
+
+/// Writes an embedded registry into a new file.
+///
+/// # Errors
+/// If the file is there already or can't be written.
+pub async fn to_file(embedded: &Embedded, file: &Path) -> Result<Archived, Failure> {
+    let mut to = BufWriter::new(new(file)?);
+    Ok(embedded.export(&mut to).await?)
+}
+
+/// Reads an export into a directory without a ledger, which has one only once all of it is judged.
+///
+/// # Errors
+/// If the export is refused, or there is a ledger.
+pub async fn into(file: &Path, data: &Path, origin: Option<&str>) -> Result<Archived, Failure> {
+    let wrong =
+        |path: &Path, why: String| Failure::environment(format!("{}: {why}", path.display()));
+    let (finished, unfinished) = (data.join(LEDGER_FILE), data.join(UNFINISHED));
+    if finished.exists() {
+        return Err(wrong(&finished, "there is a ledger already".to_owned())
+            .hint("an import begins with an empty directory"));
+    }
+    let opened = File::open(file).map_err(|error| wrong(file, error.to_string()))?;
+    private_directory(data)?;
+    private_directory(&unfinished)?;
+    let at = unfinished.join(LEDGER_FILE);
+    if at.exists() {
+        std::fs::remove_file(&at)?;
+    }
+    let archived = {
+        let ledger = SqliteLedger::open(&at).map_err(|error| wrong(&at, error.to_string()))?;
+        archive::import(&mut BufReader::new(opened), Arc::new(ledger)).await?
+    };
+    let of = format!("selfsame/{}", archived.network);
+    if origin.is_some_and(|origin| origin != of) {
+        return Err(wrong(
+            file,
+            format!("it is of {of}, not of {}", origin.unwrap_or_default()),
+        ));
+    }
+    if data.join("node.json").exists() {
+        belongs_to(&Home::open(data)?, &archived)?;
+    }
+    // What SQLite has not put into the file itself goes with it.
+    let log = |path: &Path| path.with_extension("sqlite-wal");
+    if log(&at).exists() {
+        std::fs::rename(log(&at), log(&finished))?;
+    }
+    std::fs::rename(&at, &finished)?;
+    std::fs::remove_dir_all(&unfinished)?;
+    Ok(archived)
+}
+
+/// A node's network goes on exactly where its ledger ends; the checkpoint of that place hands readers over.
+fn belongs_to(home: &Home, archived: &Archived) -> Result<(), Failure> {
+    if home.genesis().network() != archived.network || home.begins_after() != archived.height {
+        return Err(Failure::environment(format!(
+            "this node's network is {} and begins after height {}, but the export is of {} up to height {}",
+            home.genesis().network(),
+            home.begins_after(),
+            archived.network,
+            archived.height
+        ))
+        .hint("a node of a running network gets its ledger from the others"));
+    }
+    Ok(home.keep_checkpoint(&archived.checkpoint)?)
+}
+
+fn new(file: &Path) -> Result<File, Failure> {
+    let made = File::create_new(file);
+    made.map_err(|error| Failure::environment(format!("{}: {error}", file.display())))
+}

@@ -1,0 +1,380 @@
+//! `selfsame registry init`: makes a network and says what to do with its files.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use selfsame_abci::{Addresses, Beginning, Founding, Member, Network};
+use selfsame_app::clock::Clock;
+use selfsame_app::registry::trust_root;
+use selfsame_crypto::{KeyType, PrivateKey};
+use selfsame_proof::read::TrustRoot;
+use selfsame_registry::{Rules, network};
+use serde::Serialize;
+
+use super::archive;
+use super::files::{Serve, TRUST_ROOT, TRUSTEE};
+use crate::cmd::up::MasterKey;
+use crate::exit::{Answer, End, Failure};
+use crate::master_key::{Custody, write_private};
+use crate::output;
+
+const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+/// The log that a network which was carried over begins with, for nodes that join later.
+const CARRIED: &str = "carried.selfsame";
+/// CometBFT's own ports, for nodes on machines of their own.
+const P2P: u16 = 26_656;
+/// On one machine the engines' ports are so far above those of HTTP.
+const BESIDE: u16 = 100;
+
+/// Make a network: a folder for each node, the trust root for readers, the key that governs.
+#[derive(Args)]
+#[command(
+    after_help = "Example: selfsame registry init --validators 4 --name clinic network
+         selfsame registry init --from data network     carries over an instance's own registry
+         selfsame registry init --host 10.0.0.1 --host 10.0.0.2 --host 10.0.0.3 --host 10.0.0.4 network"
+)]
+pub struct Init {
+    #[command(flatten)]
+    plan: Plan,
+    /// Carry over the registry of an instance, which must not run: the network begins where its log ends.
+    #[arg(long, value_name = "DATA")]
+    from: Option<PathBuf>,
+    #[command(flatten)]
+    master_key: MasterKey,
+    /// Print one JSON object in place of lines for people.
+    #[arg(long)]
+    json: bool,
+}
+
+/// What network is to be made.
+#[derive(Args)]
+pub struct Plan {
+    /// How many validators; one of four may be lost, two of seven, three of ten.
+    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=100))]
+    pub validators: u16,
+    /// The network's name, for people.
+    #[arg(long, default_value = "registry")]
+    pub name: String,
+    /// The IP address of a node's machine; once for each validator. All are on this machine unless told.
+    #[arg(long = "host", value_name = "IP")]
+    pub hosts: Vec<IpAddr>,
+    /// The port of the first node's HTTP; the nodes after it on the same machine have the ports after it.
+    #[arg(long, default_value_t = 7390)]
+    pub port: u16,
+    /// The folder to make.
+    pub directory: PathBuf,
+}
+
+/// A network that was made.
+#[derive(Serialize)]
+pub struct Made {
+    /// The network's name in DIDs: the digest of its genesis.
+    pub network: String,
+    /// What readers pin.
+    pub trust_root: PathBuf,
+    /// The key that governs.
+    pub trustee_key: PathBuf,
+    /// The nodes' folders.
+    pub nodes: Vec<MadeNode>,
+}
+
+/// A node of it.
+#[derive(Serialize)]
+pub struct MadeNode {
+    /// Its folder.
+    pub home: PathBuf,
+    /// Where it serves.
+    pub listen: SocketAddr,
+    /// Where its engine meets the others.
+    pub p2p: SocketAddr,
+}
+
+/// Where a node listens.
+pub struct Place {
+    /// For readers and writers.
+    pub http: SocketAddr,
+    /// For the other engines.
+    pub engine: Addresses,
+}
+
+/// Where a further node listens.
+///
+/// # Errors
+/// If no ports are to be had.
+pub fn place(host: Option<IpAddr>, port: u16) -> Result<Place, Failure> {
+    let places = match host {
+        Some(host) => apart(&[host], port),
+        None => on_this_machine(port, 1)?,
+    };
+    let place = places.into_iter().next();
+    place.ok_or_else(|| Failure::ours("a node has a place"))
+}
+
+impl Init {
+    /// Makes it and prints what to do with it.
+    pub async fn run(self) -> End {
+        let apart = !self.plan.hosts.is_empty();
+        let made = match &self.from {
+            Some(data) => {
+                self.plan
+                    .carry_over(data, &self.master_key.custody())
+                    .await?
+            }
+            None => self.plan.create()?,
+        };
+        output::either(self.json, &made, |made| lines(made, apart));
+        Ok(Answer::Yes)
+    }
+}
+
+impl Plan {
+    /// Makes the network.
+    ///
+    /// # Errors
+    /// If the folder is there already, can't be written, or the plan can't be.
+    pub fn create(&self) -> Result<Made, Failure> {
+        let places = self.places()?;
+        let members = Self::members(&places);
+        let trustee = PrivateKey::generate(KeyType::Ed25519)
+            .map_err(|error| Failure::ours(error.to_string()))?;
+        let beginning = Beginning {
+            name: self.name.clone(),
+            time: Clock::default().now(),
+            rules: Rules::default(),
+            authorities: vec![network::Member {
+                key: trustee.public().clone(),
+                role: network::Role::Trustee,
+            }],
+        };
+        let network = Network::create(&self.directory, beginning, &members)?;
+        keep_trustee(&self.directory, &trustee)?;
+        let root = trust_root(network.genesis());
+        finish(&self.directory, &network, (&root, &places))
+    }
+
+    /// Makes the network out of an instance's registry: its last block hands it over to the new validators, and each
+    /// node begins with its whole log, so that nothing of it has another number.
+    ///
+    /// # Errors
+    /// As [`Plan::create`]; if the instance runs, has no registry, or its registry was carried over before.
+    pub async fn carry_over(&self, data: &Path, custody: &Custody) -> Result<Made, Failure> {
+        let places = self.places()?;
+        let founding = Founding::new(&self.directory, &Self::members(&places))?;
+        let validators = founding.validators()?;
+        let embedded = archive::embedded(data, custody).await?;
+        let trustee = embedded.trustee().await?;
+        founding.keep()?;
+        keep_trustee(&self.directory, &trustee)?;
+        embedded.hand_over(&validators).await?;
+        let file = self.directory.join(CARRIED);
+        let archived = archive::to_file(&embedded, &file).await?;
+        let network = founding.begin(embedded.own_genesis().clone(), archived.height)?;
+        for home in network.homes() {
+            archive::into(&file, home, None).await?;
+        }
+        // Readers who begin now need not trust the one validator there was before.
+        let root = TrustRoot {
+            set: validators,
+            from_height: archived.height.saturating_add(1),
+            ..trust_root(network.genesis())
+        };
+        finish(&self.directory, &network, (&root, &places))
+    }
+
+    fn places(&self) -> Result<Vec<Place>, Failure> {
+        let count = usize::from(self.validators);
+        if self.hosts.is_empty() {
+            return on_this_machine(self.port, self.validators);
+        }
+        if self.hosts.len() != count {
+            return Err(Failure::environment(format!(
+                "{} hosts for {count} validators",
+                self.hosts.len()
+            ))
+            .hint("name one --host for each validator, the same twice where two share a machine"));
+        }
+        Ok(apart(&self.hosts, self.port))
+    }
+
+    fn members(places: &[Place]) -> Vec<Member> {
+        let numbered = places.iter().zip(1..);
+        numbered
+            .map(|(place, number)| Member {
+                name: format!("node-{number}"),
+                addresses: place.engine,
+            })
+            .collect()
+    }
+}
+
+/// CometBFT's ports on each host; where several nodes are on one, the ports after them.
+fn apart(hosts: &[IpAddr], port: u16) -> Vec<Place> {
+    let mut seen: BTreeMap<IpAddr, u16> = BTreeMap::new();
+    let mut places = Vec::with_capacity(hosts.len());
+    for host in hosts {
+        let before = seen.entry(*host).or_default();
+        let http = port.saturating_add(*before);
+        let p2p = P2P.saturating_add(before.saturating_mul(2));
+        places.push(Place {
+            http: SocketAddr::new(*host, http),
+            engine: Addresses {
+                p2p: SocketAddr::new(*host, p2p),
+                rpc: SocketAddr::new(LOOPBACK, p2p.saturating_add(1)),
+            },
+        });
+        *before = before.saturating_add(1);
+    }
+    places
+}
+
+fn keep_trustee(directory: &Path, trustee: &PrivateKey) -> Result<(), Failure> {
+    let secret = trustee
+        .to_pkcs8()
+        .map_err(|error| Failure::ours(error.to_string()))?;
+    write_private(&directory.join(TRUSTEE), secret.expose())
+}
+
+/// Writes what is beside the nodes' own files.
+fn finish(
+    directory: &Path,
+    network: &Network,
+    (root, places): (&TrustRoot, &[Place]),
+) -> Result<Made, Failure> {
+    let trust_root = directory.join(TRUST_ROOT);
+    write_private(&trust_root, &root.to_bytes())?;
+    let mut nodes = Vec::with_capacity(places.len());
+    for (home, place) in network.homes().iter().zip(places) {
+        Serve { listen: place.http }.write(home)?;
+        nodes.push(MadeNode {
+            home: home.clone(),
+            listen: place.http,
+            p2p: place.engine.p2p,
+        });
+    }
+    Ok(Made {
+        network: network.genesis().network().to_string(),
+        trust_root,
+        trustee_key: directory.join(TRUSTEE),
+        nodes,
+    })
+}
+
+/// Ports from the given one on where they are free, and any others where they are not.
+fn on_this_machine(port: u16, count: u16) -> Result<Vec<Place>, Failure> {
+    let at = |port: Option<u16>| Some(SocketAddr::new(LOOPBACK, port?));
+    let wished = (0..count).map(|number| {
+        let http = port.checked_add(number)?;
+        let p2p = http.checked_add(BESIDE)?;
+        Some([http, p2p, p2p.checked_add(BESIDE)?])
+    });
+    let mut places = Vec::with_capacity(usize::from(count));
+    // All are held until all are found, or one could be found twice.
+    let mut held = Vec::new();
+    for ports in wished {
+        let mut addresses = [SocketAddr::new(LOOPBACK, 0); 3];
+        for (index, address) in addresses.iter_mut().enumerate() {
+            let wish = at(ports.and_then(|ports| ports.get(index).copied()));
+            let listener = wish
+                .and_then(|wish| TcpListener::bind(wish).ok())
+                .map_or_else(|| TcpListener::bind((LOOPBACK, 0)), Ok)?;
+            *address = listener.local_addr()?;
+            held.push(listener);
+        }
+        let [http, p2p, rpc] = addresses;
+        let engine = Addresses { p2p, rpc };
+        places.push(Place { http, engine });
+    }
+    Ok(places)
+}
+
+fn lines(made: &Made, apart: bool) -> Vec<String> {
+    let mut lines = vec![
+        format!("network      {}", made.network),
+        format!(
+            "trust root   {}   readers pin it: [registry] trust_root",
+            made.trust_root.display()
+        ),
+        format!(
+            "trustee key  {}   changes the validators and the rules: keep it away from the nodes",
+            made.trustee_key.display()
+        ),
+    ];
+    if apart {
+        lines.push(
+            "Copy each folder to its machine, and remove it here: a key that votes is on one machine only."
+                .to_owned(),
+        );
+        lines.extend(made.nodes.iter().map(|node| {
+            let home = node.home.display();
+            format!("  {home} → {}", node.p2p.ip())
+        }));
+        lines.push("Then, on each machine:".to_owned());
+    } else {
+        lines.push("Next, each in a terminal of its own:".to_owned());
+    }
+    lines.extend(made.nodes.iter().map(|node| {
+        let tls = match apart {
+            true => " --origin https://NAME:PORT/ --tls-certificate CHAIN.pem --tls-key KEY.pem",
+            false => "",
+        };
+        format!("  selfsame registry node {}{tls}", node.home.display())
+    }));
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(directory: PathBuf, hosts: &[&str], validators: u16) -> Plan {
+        Plan {
+            validators,
+            name: "test".to_owned(),
+            hosts: hosts.iter().map(|host| host.parse().unwrap()).collect(),
+            port: 7390,
+            directory,
+        }
+    }
+
+    #[test]
+    fn nodes_on_one_machine_never_share_a_port() {
+        let places = on_this_machine(u16::MAX - 1, 4).unwrap();
+        let mut ports: Vec<u16> = places
+            .iter()
+            .flat_map(|place| [place.http, place.engine.p2p, place.engine.rpc])
+            .map(|address| address.port())
+            .collect();
+        ports.sort_unstable();
+        ports.dedup();
+        assert_eq!(ports.len(), 12);
+    }
+
+    #[test]
+    fn each_validator_has_a_host_and_two_on_one_have_ports_of_their_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = |name: &str| folder.path().join(name);
+        let hosts = ["10.0.0.1", "10.0.0.2", "10.0.0.1"];
+        let made = plan(place("three"), &hosts, 3).create().unwrap();
+        let p2p: Vec<String> = made.nodes.iter().map(|node| node.p2p.to_string()).collect();
+        assert_eq!(p2p, ["10.0.0.1:26656", "10.0.0.2:26656", "10.0.0.1:26658"]);
+        assert_eq!(made.nodes[2].listen.to_string(), "10.0.0.1:7391");
+        assert!(plan(place("four"), &hosts, 4).create().is_err());
+        assert!(!place("four").exists());
+    }
+
+    #[test]
+    fn what_readers_pin_and_who_governs_stand_in_the_folder_and_are_never_written_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let plan = plan(folder.path().join("network"), &[], 2);
+        let made = plan.create().unwrap();
+        let root = crate::settings::trust_root(&made.trust_root).unwrap();
+        assert_eq!(root.origin, format!("selfsame/{}", made.network));
+        assert_eq!(root.set.validators().len(), 2);
+        let key = super::super::files::trustee(&made.trustee_key).unwrap();
+        let home = selfsame_abci::Home::open(&made.nodes[0].home).unwrap();
+        assert_eq!(home.genesis().members()[0].key, *key.public());
+        assert!(plan.create().is_err());
+    }
+}

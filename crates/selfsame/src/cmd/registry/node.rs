@@ -1,0 +1,105 @@
+//! `selfsame registry node`: runs one node of a network until it is told to go.
+
+use std::io::Read as _;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::Args;
+use selfsame_abci::Home;
+use selfsame_app::config::Roles;
+use url::Url;
+
+use super::EngineAt;
+use super::files::Serve;
+use crate::cmd::up::{Certificate, MasterKey, until_told_to_go};
+use crate::exit::{Answer, End, Failure};
+use crate::instance::{Launch, Validating};
+use crate::output;
+
+/// Run a node: both of its halves, and the registry's face over HTTP.
+#[derive(Args)]
+#[command(after_help = "Example: selfsame registry node network/node-1
+         selfsame registry node node-2 --origin https://registry.example:7390/ --tls-certificate chain.pem --tls-key key.pem")]
+pub struct Node {
+    /// The node's folder, as `selfsame registry init` has made it.
+    home: PathBuf,
+    /// Where to serve HTTP, unless it is where the folder says.
+    #[arg(long)]
+    listen: Option<SocketAddr>,
+    /// The public base of all URLs, unless it is the address listened on.
+    #[arg(long)]
+    origin: Option<Url>,
+    #[command(flatten)]
+    master_key: MasterKey,
+    #[command(flatten)]
+    certificate: Certificate,
+    #[command(flatten)]
+    engine: EngineAt,
+    /// Stop when the input ends: with the process that started this one.
+    #[arg(long, hide = true)]
+    leashed: bool,
+}
+
+impl Node {
+    /// Starts, tells where it serves, and stays.
+    pub async fn run(self) -> End {
+        crate::log::start();
+        let home = Home::open(&self.home)?;
+        let listen = match self.listen {
+            Some(listen) => listen,
+            None => Serve::read(&self.home)?.listen,
+        };
+        let engine = self.engine.find().await?;
+        let said = (home.name().to_owned(), home.genesis().network());
+        let mut launch = Launch::new(self.home.clone(), listen);
+        launch.origin = self.origin;
+        launch.roles = Roles {
+            issuer: false,
+            wallet: false,
+            verifier: false,
+            registry: true,
+        };
+        launch.node = Some(Validating { home, engine });
+        launch.custody = self.master_key.custody();
+        launch.tls = self.certificate.source();
+        let running = launch.start().await?;
+        let (name, network) = said;
+        output::say(&format!(
+            "{name} of network {network} at {}",
+            running.origin
+        ));
+        let token = self.home.join("operator-token");
+        output::say(&format!(
+            "  Who writes needs the token in {}.",
+            token.display()
+        ));
+        output::say("  Ctrl-C stops it.");
+        if self.leashed {
+            tokio::select! {
+                () = until_told_to_go() => {}
+                () = until_the_input_ends()? => {}
+            }
+        } else {
+            until_told_to_go().await;
+        }
+        running.stop().await;
+        Ok(Answer::Yes)
+    }
+}
+
+/// A thread of its own reads: one that the runtime waits for would keep it from ending.
+fn until_the_input_ends() -> Result<impl Future<Output = ()>, Failure> {
+    let (end, ended) = tokio::sync::oneshot::channel::<()>();
+    std::thread::Builder::new()
+        .name("leash".to_owned())
+        .spawn(move || {
+            let mut nothing = [0; 64];
+            let mut input = std::io::stdin().lock();
+            while input.read(&mut nothing).is_ok_and(|read| read > 0) {}
+            drop(end);
+        })?;
+    Ok(async {
+        // Nothing is sent: the thread has ended.
+        let _ = ended.await;
+    })
+}

@@ -1,0 +1,195 @@
+//! `selfsame registry add-validator` and `remove-validator`: changes of the validators, signed by a trustee.
+
+use std::net::IpAddr;
+use std::path::PathBuf;
+
+use clap::Args;
+use selfsame_abci::{Home, Member};
+use selfsame_app::clock::Clock;
+use selfsame_crypto::{PrivateKey, SecretString};
+use selfsame_proof::validators::Validator;
+use selfsame_registry::{Genesis, Identifier, Operation, Receipt, Transaction, Unsigned};
+use url::Url;
+
+use super::files::{self, Serve};
+use super::init::place;
+use super::status::Face;
+use crate::client::token_from;
+use crate::exit::{Answer, End, Failure};
+use crate::output;
+use crate::settings::trust_root;
+
+/// How a member's DID of the genesis names his key.
+const FIRST_KEY: &str = "key-1";
+
+/// Who changes the validators, and where.
+#[derive(Args)]
+struct Change {
+    /// The trustee's key, as `selfsame registry init` has written it.
+    #[arg(long, value_name = "FILE")]
+    key: PathBuf,
+    /// The node that takes the transaction.
+    #[arg(long, value_name = "URL")]
+    node: Url,
+    /// The file that holds that node's operator token.
+    #[arg(long, value_name = "FILE")]
+    token_file: PathBuf,
+    /// The trust root of the network that the node must be of.
+    #[arg(long, value_name = "FILE")]
+    trust_root: Option<PathBuf>,
+    /// Print one JSON object in place of lines for people.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Let a further node validate; its folder is made where it is not there.
+#[derive(Args)]
+#[command(
+    after_help = "Example: selfsame registry add-validator node-5 --of network/node-1 --key network/trustee.key --node http://localhost:7390/ --token-file network/node-1/operator-token"
+)]
+pub struct Add {
+    /// The folder of the new node, whose name is the validator's.
+    home: PathBuf,
+    /// The folder of a node of the network, from which a new folder is made.
+    #[arg(long, value_name = "HOME")]
+    of: Option<PathBuf>,
+    /// The IP address of the new node's machine; this one unless told.
+    #[arg(long, value_name = "IP")]
+    host: Option<IpAddr>,
+    /// The port of its HTTP.
+    #[arg(long, default_value_t = 7390)]
+    port: u16,
+    #[command(flatten)]
+    change: Change,
+}
+
+/// Let a node validate no longer; it may go on as one that only follows, or be stopped.
+#[derive(Args)]
+#[command(
+    after_help = "Example: selfsame registry remove-validator node-4 --key network/trustee.key --node http://localhost:7390/ --token-file network/node-1/operator-token"
+)]
+pub struct Remove {
+    /// The validator's name.
+    name: String,
+    #[command(flatten)]
+    change: Change,
+}
+
+impl Add {
+    /// Makes the folder where it is missing, and adds.
+    pub async fn run(self) -> End {
+        let home = if self.home.exists() {
+            Home::open(&self.home)?
+        } else {
+            self.join()?
+        };
+        let genesis = self.change.genesis().await?;
+        if genesis.network() != home.genesis().network() {
+            return Err(Failure::environment(format!(
+                "{} is of network {}, but the node serves {}",
+                self.home.display(),
+                home.genesis().network(),
+                genesis.network()
+            )));
+        }
+        let receipt = self
+            .change
+            .write(&genesis, (vec![home.validator()?], Vec::new()))
+            .await?;
+        self.change.tell(&receipt);
+        if !self.change.json {
+            output::say(&format!("  selfsame registry node {}", self.home.display()));
+        }
+        Ok(Answer::Yes)
+    }
+
+    fn join(&self) -> Result<Home, Failure> {
+        let of = self.of.as_ref().ok_or_else(|| {
+            Failure::environment(format!("{} is not there", self.home.display()))
+                .hint("name a node of the network with --of, and the folder is made")
+        })?;
+        let name = self.home.file_name().and_then(|name| name.to_str());
+        let name = name.ok_or_else(|| Failure::environment("the folder has no name"))?;
+        let place = place(self.host, self.port)?;
+        let member = Member {
+            name: name.to_owned(),
+            addresses: place.engine,
+        };
+        let home = Home::open(of)?.join(&self.home, &member)?;
+        Serve { listen: place.http }.write(&self.home)?;
+        Ok(home)
+    }
+}
+
+impl Remove {
+    /// Removes.
+    pub async fn run(self) -> End {
+        let genesis = self.change.genesis().await?;
+        let receipt = self
+            .change
+            .write(&genesis, (Vec::new(), vec![self.name.clone()]))
+            .await?;
+        self.change.tell(&receipt);
+        Ok(Answer::Yes)
+    }
+}
+
+impl Change {
+    /// The genesis of the network that the node serves.
+    async fn genesis(&self) -> Result<Genesis, Failure> {
+        let bytes = Face::new(&self.node)?.get("registry/genesis").await?;
+        let genesis = Genesis::from_bytes(&bytes).map_err(|_| {
+            Failure::environment(format!("{}: its genesis is malformed", self.node))
+        })?;
+        let of = format!("selfsame/{}", genesis.network());
+        let pinned = self.trust_root.as_deref().map(trust_root).transpose()?;
+        match pinned {
+            Some(root) if root.origin != of => Err(Failure::environment(format!(
+                "{} is of {of}, not of {}",
+                self.node, root.origin
+            ))),
+            _ => Ok(genesis),
+        }
+    }
+
+    async fn write(
+        &self,
+        genesis: &Genesis,
+        (add, remove): (Vec<Validator>, Vec<String>),
+    ) -> Result<Receipt, Failure> {
+        let key = files::trustee(&self.key)?;
+        let transaction = signed(genesis, &key, Operation::ChangeValidators { add, remove })?;
+        let token: SecretString = token_from(&self.token_file)?;
+        let face = Face::new(&self.node)?;
+        face.write(&transaction.to_bytes(), token).await
+    }
+
+    fn tell(&self, receipt: &Receipt) {
+        output::either(self.json, receipt, |receipt| {
+            vec![format!(
+                "Transaction {} of height {} changes the validators from height {} on.",
+                receipt.seq_no,
+                receipt.height,
+                receipt.height.saturating_add(2)
+            )]
+        });
+    }
+}
+
+fn signed(
+    genesis: &Genesis,
+    key: &PrivateKey,
+    operation: Operation,
+) -> Result<Transaction, Failure> {
+    let ours = |what: &str| Failure::ours(what.to_owned());
+    let author = Identifier::of_key(key.public())
+        .ok_or_else(|| Failure::environment("the key is none that signs transactions"))?;
+    let nonce = u64::from_be_bytes(Clock::default().ctx().random::<8>("nonce"));
+    let unsigned = Unsigned::new(&genesis.network(), author, nonce, operation);
+    let signature = key
+        .sign(unsigned.signing_bytes())
+        .map_err(|error| ours(&error.to_string()))?;
+    unsigned
+        .signed(FIRST_KEY, &signature)
+        .map_err(|malformed| ours(&malformed.to_string()))
+}

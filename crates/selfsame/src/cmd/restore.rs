@@ -1,0 +1,111 @@
+//! `selfsame restore`: makes a data directory of a copy.
+
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use selfsame_app::copies::{LEDGER_FILE, STORE_FILE};
+use selfsame_store::ledger::SqliteLedger;
+use selfsame_store::{Sqlite, StoreError};
+use serde::Serialize;
+
+use crate::exit::{Answer, End, Failure};
+use crate::master_key::SALT_FILE;
+use crate::output;
+
+/// Make a data directory of a copy, after looking through it for damage.
+///
+/// An instance that starts with it ends what was open in it (offers, codes, requests, sessions) and gives out no
+/// place in a status list again that was given out after the copy was made.
+#[derive(Args)]
+#[command(
+    after_help = "Example: selfsame restore 2026-11-21T120000Z --data restored
+See docs/backup.md for what a copy cannot bring back."
+)]
+pub struct Restore {
+    /// The directory that `selfsame backup` made.
+    copy: PathBuf,
+    /// The data directory to make; it must not exist, or be empty.
+    #[arg(long, default_value = "data")]
+    data: PathBuf,
+    /// Print one JSON object in place of lines for people.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Restored {
+    data: String,
+    files: Vec<&'static str>,
+}
+
+impl Restore {
+    /// Checks, then copies.
+    pub fn run(self) -> End {
+        let (store, ledger) = (self.copy.join(STORE_FILE), self.copy.join(LEDGER_FILE));
+        if !store.exists() {
+            return Err(Failure::environment(format!(
+                "{}: there is no {STORE_FILE} in it",
+                self.copy.display()
+            ))
+            .hint("name the directory that `selfsame backup` printed"));
+        }
+        sound(&store, Sqlite::check(&store))?;
+        let mut files = vec![STORE_FILE];
+        if ledger.exists() {
+            sound(&ledger, SqliteLedger::check(&ledger))?;
+            files.push(LEDGER_FILE);
+        }
+        if self.copy.join(SALT_FILE).exists() {
+            files.push(SALT_FILE);
+        }
+        self.empty_directory()?;
+        for file in &files {
+            let to = self.data.join(file);
+            std::fs::copy(self.copy.join(file), &to)?;
+            std::fs::set_permissions(&to, std::fs::Permissions::from_mode(0o600))?;
+            std::fs::File::open(&to)?.sync_all()?;
+        }
+        std::fs::File::open(&self.data)?.sync_all()?;
+        let restored = Restored {
+            data: self.data.display().to_string(),
+            files,
+        };
+        output::either(self.json, &restored, lines);
+        Ok(Answer::Yes)
+    }
+
+    fn empty_directory(&self) -> Result<(), Failure> {
+        let Ok(mut entries) = std::fs::read_dir(&self.data) else {
+            let mut directory = std::fs::DirBuilder::new();
+            return Ok(directory.recursive(true).mode(0o700).create(&self.data)?);
+        };
+        if entries.next().is_some() {
+            return Err(Failure::environment(format!(
+                "{}: there is something in it",
+                self.data.display()
+            ))
+            .hint("name a new directory with --data"));
+        }
+        Ok(())
+    }
+}
+
+fn sound(file: &Path, checked: Result<(), StoreError>) -> Result<(), Failure> {
+    checked.map_err(|error| {
+        Failure::environment(format!("{}: {error}", file.display()))
+            .hint("take another copy; nothing was written")
+    })
+}
+
+fn lines(restored: &Restored) -> Vec<String> {
+    vec![
+        format!("{} holds {}", restored.data, restored.files.join(" and ")),
+        format!(
+            "Put the master key there as `master-key` (or name it, as before), then: selfsame up --data {}",
+            restored.data
+        ),
+        "What was revoked after the copy was made is no longer revoked: revoke it again."
+            .to_owned(),
+    ]
+}

@@ -1,0 +1,257 @@
+//! The commands of a network, as processes that can be stopped and killed.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::instance::free_port;
+
+/// Generous: a network of eight processes starts on two cores that others use too.
+pub const PATIENCE: Duration = Duration::from_secs(100);
+
+/// The command, with the engine that the tests are given.
+pub fn selfsame() -> Command {
+    let built = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../target/cometbft/cometbft"
+    );
+    let engine = std::env::var_os("SELFSAME_COMETBFT").map_or_else(|| built.into(), PathBuf::from);
+    assert!(
+        engine.is_file(),
+        "CometBFT is missing; build it: cargo xtask cometbft"
+    );
+    let mut command = Command::new(env!("CARGO_BIN_EXE_selfsame"));
+    command.env("SELFSAME_COMETBFT", engine);
+    command
+}
+
+/// What a command prints and complains of, if its exit code is this.
+#[track_caller]
+pub fn ends_with(code: i32, command: &mut Command) -> String {
+    let output = command.output().unwrap();
+    let said = format!(
+        "{}{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    );
+    assert_eq!(output.status.code(), Some(code), "{said}");
+    said
+}
+
+/// The object a command prints.
+#[track_caller]
+pub fn json(command: &mut Command) -> Value {
+    serde_json::from_str(&ends_with(0, command)).unwrap()
+}
+
+/// A command that runs until it is told to go.
+pub struct Running {
+    child: Child,
+    log: PathBuf,
+}
+
+impl Running {
+    /// Starts it with its log in this file.
+    pub fn start(command: &mut Command, log: &Path) -> Self {
+        let file = File::create(log).unwrap();
+        let child = command
+            .stdin(Stdio::null())
+            .stdout(file.try_clone().unwrap())
+            .stderr(file)
+            .spawn()
+            .unwrap();
+        Self {
+            child,
+            log: log.to_owned(),
+        }
+    }
+
+    /// Waits until it has said this.
+    pub fn says(&mut self, what: &str) -> String {
+        let began = Instant::now();
+        loop {
+            let said = self.said();
+            if said.contains(what) {
+                return said;
+            }
+            let ended = self.child.try_wait().unwrap();
+            assert!(ended.is_none(), "it ended by itself: {said}");
+            assert!(began.elapsed() < PATIENCE, "it does not say {what}: {said}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    pub fn said(&self) -> String {
+        std::fs::read_to_string(&self.log).unwrap()
+    }
+
+    /// SIGKILL.
+    pub fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// SIGINT, as Ctrl-C; waits for its end.
+    pub fn stop(&mut self) {
+        signal(self.child.id(), "-INT");
+        let began = Instant::now();
+        while self.child.try_wait().unwrap().is_none() {
+            assert!(began.elapsed() < PATIENCE, "it does not stop");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        assert!(self.child.wait().unwrap().success(), "{}", self.said());
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Sends a signal to a process.
+pub fn signal(process: u32, name: &str) {
+    let sent = Command::new("kill")
+        .args([name, &process.to_string()])
+        .status();
+    assert!(sent.unwrap().success());
+}
+
+/// The processes with this text in an argument, apart from this one.
+pub fn processes_of(text: &str) -> Vec<(u32, String)> {
+    let entries = std::fs::read_dir("/proc").unwrap().flatten();
+    let found = entries.filter_map(|entry| {
+        let id: u32 = entry.file_name().to_str()?.parse().ok()?;
+        let line = std::fs::read(entry.path().join("cmdline")).ok()?;
+        let line = String::from_utf8_lossy(&line).replace('\0', " ");
+        (line.contains(text) && id != std::process::id()).then_some((id, line))
+    });
+    found.collect()
+}
+
+/// Waits until this holds.
+pub fn until(what: &str, holds: impl Fn() -> bool) {
+    let began = Instant::now();
+    while !holds() {
+        assert!(began.elapsed() < PATIENCE, "not yet: {what}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// A network in a folder, whose nodes are processes.
+pub struct Network {
+    pub folder: PathBuf,
+    pub nodes: Vec<Option<Running>>,
+    /// What `registry init` has printed.
+    pub made: Value,
+}
+
+impl Network {
+    /// Makes one of four.
+    pub fn make(folder: &Path, arguments: &[&str]) -> Self {
+        let mut init = selfsame();
+        init.args(["registry", "init", "--json", "--port"])
+            .arg(free_port().to_string())
+            .args(arguments)
+            .arg(folder);
+        let made = json(&mut init);
+        let count = made["nodes"].as_array().unwrap().len();
+        Self {
+            folder: folder.to_owned(),
+            nodes: (0..count).map(|_| None).collect(),
+            made,
+        }
+    }
+
+    /// Starts all nodes.
+    pub fn start(&mut self) {
+        for node in 0..self.nodes.len() {
+            self.start_node(node);
+        }
+        for node in 0..self.nodes.len() {
+            self.nodes[node].as_mut().unwrap().says("Ctrl-C");
+        }
+        until("a checkpoint is signed", || {
+            self.status()["validators"] != serde_json::json!([])
+        });
+    }
+
+    pub fn start_node(&mut self, node: usize) {
+        let log = self.home(node).with_extension("log");
+        let mut command = selfsame();
+        command.args(["registry", "node"]).arg(self.home(node));
+        self.nodes[node] = Some(Running::start(&mut command, &log));
+    }
+
+    /// Starts a node whose folder was made later, and goes on with it as one of the others.
+    pub fn join(&mut self, node: usize) {
+        assert_eq!(self.nodes.len(), node);
+        let serve = std::fs::read(self.home(node).join("serve.json")).unwrap();
+        let serve: Value = serde_json::from_slice(&serve).unwrap();
+        let nodes = self.made["nodes"].as_array_mut().unwrap();
+        nodes.push(serve);
+        self.nodes.push(None);
+        self.start_node(node);
+        self.nodes[node].as_mut().unwrap().says("Ctrl-C");
+    }
+
+    /// Whether a validator signed the newest checkpoint.
+    pub fn signs(&self, name: &str) -> bool {
+        let shown = self.status();
+        let mut set = shown["validators"].as_array().unwrap().iter();
+        set.any(|one| one["name"] == name && one["signed"] == true)
+    }
+
+    pub fn home(&self, node: usize) -> PathBuf {
+        self.folder.join(format!("node-{}", node + 1))
+    }
+
+    pub fn url(&self, node: usize) -> String {
+        let listen = self.made["nodes"][node]["listen"].as_str().unwrap();
+        let (_, port) = listen.rsplit_once(':').unwrap();
+        format!("http://localhost:{port}/")
+    }
+
+    /// What `registry status` shows, whether or not any node proves anything.
+    pub fn status(&self) -> Value {
+        let mut status = selfsame();
+        status
+            .args(["registry", "status", "--json", "--trust-root"])
+            .arg(self.folder.join("trust-root"));
+        status.args((0..self.nodes.len()).map(|node| self.home(node)));
+        serde_json::from_slice(&status.output().unwrap().stdout).unwrap()
+    }
+
+    /// Settings that name these nodes, in this order.
+    pub fn settings(&self, nodes: &[usize], trust_root: &Path) -> String {
+        let mut text = format!("[registry]\ntrust_root = {:?}\n", trust_root.display());
+        for node in nodes {
+            text.push_str(&format!(
+                "[[registry.nodes]]\nurl = \"{}\"\ntoken_file = {:?}\n",
+                self.url(*node),
+                self.home(*node).join("operator-token").display()
+            ));
+        }
+        text
+    }
+
+    pub fn stop(&mut self) {
+        for node in self.nodes.iter_mut().flatten() {
+            node.stop();
+        }
+    }
+}
+
+/// Walks the first scenario on a running instance.
+#[track_caller]
+pub fn walks(origin: &str, token: &Path) {
+    let mut demo = selfsame();
+    demo.args(["demo", "immunization", "--json", "--issuer", origin]);
+    let story = json(demo.arg("--issuer-token-file").arg(token));
+    assert_eq!(story["verdict"], "valid");
+    assert_eq!(story["after_revocation"], "revoked");
+}
