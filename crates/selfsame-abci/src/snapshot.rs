@@ -268,3 +268,66 @@ impl Item for Stored {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chunk() -> Chunk {
+        let block = |time, handover: Option<&str>, transactions: &[&[u8]]| Stored {
+            time: UnixTime(time),
+            handover: handover.map(str::to_owned),
+            transactions: transactions.iter().map(|bytes| bytes.to_vec()).collect(),
+        };
+        Chunk {
+            first: 7,
+            blocks: vec![
+                block(1_700_000_000, None, &[b"one", b""]),
+                block(1_700_000_001, Some("a note\n"), &[]),
+            ],
+        }
+    }
+
+    fn manifest() -> Manifest {
+        Manifest {
+            note: "a note\n".to_owned(),
+            chunks: vec![[7; 32], [8; 32]],
+        }
+    }
+
+    /// Whatever is read is written with the very same bytes; nothing else is read, and nothing makes it panic.
+    fn is_read_strictly<T: Item + PartialEq + std::fmt::Debug>(item: &T) {
+        let bytes = item.to_cbor();
+        assert_eq!(&T::from_cbor(&bytes).unwrap(), item);
+        for end in 0..bytes.len() {
+            assert!(T::from_cbor(&bytes[..end]).is_err(), "cut at {end}");
+        }
+        let mut longer = bytes.clone();
+        longer.push(0);
+        assert!(T::from_cbor(&longer).is_err());
+        for at in 0..bytes.len() {
+            for changed in 0..=u8::MAX {
+                let mut bytes = bytes.clone();
+                bytes[at] = changed;
+                if let Ok(read) = T::from_cbor(&bytes) {
+                    assert_eq!(read.to_cbor(), bytes, "byte {at} is {changed}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn descriptions_and_chunks_have_one_encoding() {
+        is_read_strictly(&chunk());
+        is_read_strictly(&manifest());
+    }
+
+    #[test]
+    fn a_description_may_not_claim_more_chunks_than_a_snapshot_may_have() {
+        let mut most = manifest();
+        most.chunks = vec![[7; 32]; CHUNKS_MAX];
+        assert!(Manifest::from_cbor(&most.to_cbor()).is_ok());
+        most.chunks.push([7; 32]);
+        assert!(Manifest::from_cbor(&most.to_cbor()).is_err());
+    }
+}

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::TURN;
 use crate::cluster::{Cluster, engines, until};
-use crate::load::Load;
+use crate::load::{Figures, Load};
 use crate::told::Told;
 
 /// A write waits for a slow disk only where too few others are quicker.
@@ -18,13 +18,14 @@ async fn fault_a_slow_disk_holds_up_its_own_node_and_slow_disks_everywhere_hold_
     let _turn = TURN.lock().await;
     let cluster = Cluster::start(4).await;
     let told = Arc::new(Told::begin(&cluster).await);
+    let before = Load::undisturbed(&cluster, &told).await;
     cluster.node(3).ask("slow 400").await.unwrap();
     let load = Load::start(&cluster, (6, &[0, 1, 2]), &told);
     load.writes(120).await;
     let figures = load.stop().await;
     figures.print("one disk takes 400 ms longer");
     assert_eq!(figures.failed, Vec::<String>::new());
-    assert!(figures.p99 <= UNHURT, "{figures}");
+    let one_slow = figures;
 
     for n in 0..4 {
         cluster.node(n).ask("slow 100").await.unwrap();
@@ -38,13 +39,16 @@ async fn fault_a_slow_disk_holds_up_its_own_node_and_slow_disks_everywhere_hold_
         cluster.node(n).ask("slow 0").await.unwrap();
     }
     told.is_true_on_all(&cluster).await;
+    let after = Load::undisturbed(&cluster, &told).await;
+    let bar = Figures::widened(UNHURT, [&before, &after]);
+    assert!(one_slow.p99 <= bar, "{one_slow}");
     cluster.stop().await;
 }
 
 #[tokio::test]
 async fn fault_a_node_whose_disk_is_full_stops_and_says_why_and_goes_on_once_there_is_room() {
     let _turn = TURN.lock().await;
-    let cluster = Cluster::limited(4, &["deadline=2"]).await;
+    let cluster = Cluster::limited(4, &["deadline=6"]).await;
     let told = Arc::new(Told::begin(&cluster).await);
     let load = Load::start(&cluster, (6, &[0, 1, 2]), &told);
     load.writes(40).await;

@@ -10,6 +10,9 @@ use crate::told::Told;
 /// So many may wait at a node of this test, and so many come.
 const WAITING: usize = 64;
 const FLOOD: usize = 1_500;
+/// What of the rate before is the full rate: measurements differ by that much.
+const FULL: f64 = 0.7;
+const MEASURED: usize = 5;
 
 #[tokio::test]
 async fn fault_a_flood_is_turned_away_with_a_time_to_come_back_and_the_rate_is_as_before_after_it()
@@ -58,11 +61,15 @@ async fn fault_a_flood_is_turned_away_with_a_time_to_come_back_and_the_rate_is_a
         taken >= WAITING && turned_away > 0,
         "{taken} taken, {turned_away} turned away"
     );
-    let after = measure("after the flood").await;
-    assert!(
-        after >= before * 0.6,
-        "{after:.0}/s after, {before:.0}/s before"
-    );
+    // What others do on this machine may disturb one measurement, not all of them.
+    let mut after = Vec::new();
+    while after.iter().all(|rate| *rate < before * FULL) {
+        assert!(
+            after.len() < MEASURED,
+            "{before:.0}/s before, {after:.0?} after"
+        );
+        after.push(measure("after the flood").await);
+    }
     told.is_true_on_all(&cluster).await;
     cluster.stop().await;
 }

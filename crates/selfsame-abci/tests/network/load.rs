@@ -12,6 +12,9 @@ use tokio::time::Instant;
 use crate::cluster::{Actor, Cluster, GONE, Nodes, until};
 use crate::told::Told;
 
+/// On a machine that has time, an undisturbed network takes a write within this time, but for one in a hundred.
+const FREE: Duration = Duration::from_millis(300);
+
 /// Clients under way. Each writes one transaction after the other, to the next node where its own is gone.
 pub struct Load {
     begun: Instant,
@@ -71,6 +74,15 @@ impl Load {
     pub async fn writes(&self, count: usize) -> Duration {
         let enough = self.told.count() + count;
         until("the load is taken", async || self.told.count() >= enough).await
+    }
+
+    /// Eight clients at four nodes to which nothing happens.
+    pub async fn undisturbed(cluster: &Cluster, told: &Arc<Told>) -> Figures {
+        let load = Self::start(cluster, (8, &[0, 1, 2, 3]), told);
+        load.writes(80).await;
+        let figures = load.stop().await;
+        figures.print("undisturbed");
+        figures
     }
 
     /// Lets each client finish what it writes.
@@ -140,6 +152,13 @@ impl Figures {
             took: *times.last().unwrap() - begun,
             failed: written.into_iter().flat_map(|one| one.failed).collect(),
         }
+    }
+
+    /// A bar as it is for a machine that has time for the test: one that is so busy with other things that even an
+    /// undisturbed network is slow, as these figures of before and after the fault say, is given as much more.
+    pub fn widened(bar: Duration, undisturbed: [&Self; 2]) -> Duration {
+        let worst = undisturbed.map(|figures| figures.p99).into_iter().max();
+        bar + worst.unwrap().saturating_sub(FREE) * 4
     }
 
     /// Writes a second.

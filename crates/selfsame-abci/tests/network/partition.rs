@@ -41,7 +41,7 @@ async fn fault_cut_in_two_halves_nothing_is_written_on_either_and_all_goes_on_on
 #[tokio::test]
 async fn fault_one_cut_off_from_three_says_so_while_they_go_on_and_follows_them_once_healed() {
     let _turn = TURN.lock().await;
-    let cluster = Cluster::wired(4, &["deadline=2"]).await;
+    let cluster = Cluster::wired(4, &["deadline=6"]).await;
     let told = Arc::new(Told::begin(&cluster).await);
     let load = Load::start(&cluster, (6, &[0, 1, 2]), &told);
     load.writes(40).await;

@@ -18,7 +18,7 @@ use tokio::process::{Child, ChildStdin, Command};
 use tokio::sync::oneshot;
 
 /// How long anything may take that is not a fault.
-pub const PATIENCE: Duration = Duration::from_secs(20);
+pub const PATIENCE: Duration = Duration::from_secs(60);
 /// What a client reads when the process it speaks with has ended.
 pub const GONE: &str = "the node is gone";
 
