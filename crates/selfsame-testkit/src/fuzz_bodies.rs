@@ -11,6 +11,7 @@ mod proof;
 mod registry;
 mod revocation;
 mod seeds;
+mod tls;
 mod token;
 
 pub use anoncreds::{anoncreds, presentation};
@@ -20,6 +21,7 @@ pub use mutate::Mutator;
 pub use proof::{checkpoint, read};
 pub use registry::{genesis, transaction};
 pub use revocation::{revocation, tails_file};
+pub use tls::{tls_connection, tls_message};
 pub use token::{jwt, sd_jwt};
 
 /// A parser's rules, by name, with inputs to start from.
@@ -34,7 +36,7 @@ pub struct Target {
 }
 
 /// Every parser that has rules here.
-pub const TARGETS: [Target; 16] = [
+pub const TARGETS: [Target; 18] = [
     Target {
         name: "jwt",
         body: jwt,
@@ -114,6 +116,16 @@ pub const TARGETS: [Target; 16] = [
         name: "genesis",
         body: genesis,
         seeds: registry::genesis_seeds,
+    },
+    Target {
+        name: "tls_message",
+        body: tls_message,
+        seeds: tls::message_seeds,
+    },
+    Target {
+        name: "tls_connection",
+        body: tls_connection,
+        seeds: tls::connection_seeds,
     },
 ];
 

@@ -714,3 +714,56 @@ fn a_message_across_a_change_of_keys_or_too_long_is_refused() {
         Alert::UnexpectedMessage
     );
 }
+
+#[test]
+fn a_flight_goes_through_in_records_of_one_byte_and_in_one_record() {
+    let (_, subject, _) = people();
+    for piece in [1, 7, 20_000] {
+        let mut one = client(Config::default(), only(trust_did(&subject)));
+        let mut puppet = Puppet::server(&mut one);
+        let extensions = Message::EncryptedExtensions(Extensions::default());
+        let mut flight = Vec::new();
+        let did = did_message(subject.did.as_str());
+        for message in [extensions, did] {
+            let raw = message.write(&PAPER).unwrap();
+            puppet.progress.transcript.add(&raw);
+            flight.extend(raw);
+        }
+        let proof = Message::DidVerify(puppet.proof(&subject.key, Mode::Did));
+        let raw = proof.write(&PAPER).unwrap();
+        puppet.progress.transcript.add(&raw);
+        flight.extend(raw);
+        flight.extend(puppet.finished().write(&PAPER).unwrap());
+        for part in flight.chunks(piece) {
+            puppet.send_raw(&mut one, part).unwrap();
+        }
+        assert!(!one.is_open());
+        let evidence = Registry::of(&[&subject]).evidence(one.needs());
+        one.provide(&evidence, &ctx()).unwrap();
+        assert!(one.is_open());
+    }
+}
+
+#[test]
+fn a_key_of_one_kind_makes_no_proof_of_another() {
+    let (issuer, _, _) = people();
+    let subject = Subject::of_kind("did:web:server.example", &rcgen::PKCS_RSA_SHA256);
+    let registry = Registry::of(&[&subject]);
+    for scheme in [
+        Scheme::ED25519,
+        Scheme::ECDSA_P256_SHA256,
+        Scheme::RSA_PSS_SHA384,
+    ] {
+        let alert = proved(&subject, &registry, |puppet| Proof {
+            scheme,
+            ..puppet.proof(&subject.key, Mode::Did)
+        });
+        assert_eq!(alert, Alert::DecryptError);
+    }
+    // PKCS #1 v1.5 is for certificates alone.
+    let alert = proved(&subject, &registry, |puppet| Proof {
+        scheme: Scheme(0x0401),
+        ..puppet.proof(&issuer.key, Mode::Did)
+    });
+    assert_eq!(alert, Alert::IllegalParameter);
+}

@@ -1,0 +1,350 @@
+//! Hellos that are not as they should be, the first and the second, at both ends.
+
+use super::puppet::{Puppet, plain};
+use super::ssi::{Subject, only, ssi, trust_did};
+use crate::codec::{
+    ClientHello, Extension, Extensions, KeyShare, Message, Mode, ServerHello, SsiParameters,
+};
+use crate::profile::PAPER;
+use crate::testing::{Authority, client, ctx, server};
+use crate::{Alert, ClientAuth, Config, Connection, Error, Group, Suite};
+
+fn subject() -> Subject {
+    Subject::new("did:web:server.example")
+}
+
+fn new_client(subject: &Subject) -> Connection {
+    client(Config::default(), only(trust_did(subject)))
+}
+
+fn new_server(subject: &Subject, groups: &[Group]) -> Connection {
+    let common = Config {
+        identities: ssi(subject.as_did()),
+        groups: groups.to_vec(),
+        ..Config::default()
+    };
+    server(common, ClientAuth::None)
+}
+
+fn refused(result: Result<(), Error>) -> Alert {
+    match result {
+        Err(Error::Refused(refusal)) => refusal.alert,
+        other => panic!("not refused: {other:?}"),
+    }
+}
+
+/// A message in one plain record.
+fn record(message: &Message) -> Vec<u8> {
+    let raw = message.write(&PAPER).unwrap();
+    let length = u16::try_from(raw.len()).unwrap().to_be_bytes();
+    [&[22, 3, 3], &length[..], &raw].concat()
+}
+
+fn hello_of(client: &mut Connection) -> ClientHello {
+    match plain(&client.take_outgoing()).pop().unwrap() {
+        (Message::ClientHello(hello), _) => hello,
+        other => panic!("not a hello: {other:?}"),
+    }
+}
+
+fn edit(extensions: &mut Extensions, change: impl Fn(&mut Extension)) {
+    extensions.0.iter_mut().for_each(change);
+}
+
+#[test]
+fn a_client_takes_no_server_hello_it_did_not_ask_for() {
+    let subject = subject();
+    let alert = |change: fn(&mut ServerHello)| {
+        let mut client = new_client(&subject);
+        let (_, failed) = Puppet::server_with(&mut client, change);
+        refused(failed.map_or(Ok(()), Err))
+    };
+    let share = |key: &[u8], group| {
+        Extension::KeyShare(KeyShare {
+            group,
+            key: key.to_vec(),
+        })
+    };
+    assert_eq!(
+        alert(|hello| hello.session_id.clear()),
+        Alert::IllegalParameter
+    );
+    assert_eq!(
+        alert(|hello| hello.suite = Suite(0x1304)),
+        Alert::IllegalParameter
+    );
+    assert_eq!(
+        alert(|hello| hello.legacy_version = 0x0301),
+        Alert::IllegalParameter
+    );
+    let versions =
+        |to: fn() -> Extension| move |hello: &mut ServerHello| hello.extensions.0[0] = to();
+    let with = |extension: Extension| {
+        let mut client = new_client(&subject);
+        let change = |hello: &mut ServerHello| hello.extensions.0[1] = extension;
+        let (_, failed) = Puppet::server_with(&mut client, change);
+        refused(failed.map_or(Ok(()), Err))
+    };
+    let mut client = new_client(&subject);
+    let (_, failed) = Puppet::server_with(&mut client, versions(|| Extension::Version(0x0303)));
+    assert_eq!(refused(failed.map_or(Ok(()), Err)), Alert::IllegalParameter);
+    assert_eq!(
+        alert(|hello| drop(hello.extensions.0.remove(0))),
+        Alert::ProtocolVersion
+    );
+    assert_eq!(
+        alert(|hello| drop(hello.extensions.0.remove(1))),
+        Alert::MissingExtension
+    );
+    assert_eq!(
+        with(share(&[1; 32], Group::SECP256R1)),
+        Alert::IllegalParameter
+    );
+    assert_eq!(
+        with(share(&[1; 31], Group::X25519)),
+        Alert::IllegalParameter
+    );
+    // A point of small order leaves no secret (RFC 8446 §7.4.2).
+    assert_eq!(
+        with(share(&[0; 32], Group::X25519)),
+        Alert::IllegalParameter
+    );
+    let unknown = Extension::Other {
+        number: 0xeeee,
+        body: Vec::new(),
+    };
+    assert_eq!(with(unknown), Alert::UnsupportedExtension);
+    let resumed = Extension::Other {
+        number: 41,
+        body: vec![0, 0],
+    };
+    assert_eq!(with(resumed), Alert::UnsupportedExtension);
+}
+
+#[test]
+fn a_client_is_asked_again_once_and_for_something_it_has() {
+    let subject = subject();
+    let ask = |client: &mut Connection, more: Vec<Extension>| {
+        let (hello, _) = plain(&client.take_outgoing()).pop().unwrap();
+        let Message::ClientHello(hello) = hello else {
+            panic!("not a hello")
+        };
+        let extensions = [vec![Extension::Version(0x0304)], more].concat();
+        let suite = Suite::AES_128_GCM_SHA256;
+        let mut retry = ServerHello::new(None, suite, Extensions(extensions));
+        retry.session_id = hello.session_id;
+        client.receive(&record(&Message::ServerHello(retry)), &ctx())
+    };
+    let asked = |more| ask(&mut new_client(&subject), more);
+    assert_eq!(refused(asked(Vec::new())), Alert::IllegalParameter);
+    let group = |group| vec![Extension::RetryGroup(group)];
+    assert_eq!(
+        refused(asked(group(Group::X25519))),
+        Alert::IllegalParameter
+    );
+    assert_eq!(
+        refused(asked(group(Group(0x0018)))),
+        Alert::IllegalParameter
+    );
+
+    let mut client = new_client(&subject);
+    let first = hello_of(&mut new_client(&subject));
+    let wish = vec![
+        Extension::RetryGroup(Group::SECP256R1),
+        Extension::Cookie(b"crumbs".to_vec()),
+    ];
+    ask(&mut client, wish).unwrap();
+    let sent = client.take_outgoing();
+    assert_eq!(sent[..6], [20, 3, 3, 0, 1, 1]);
+    let Message::ClientHello(second) = plain(&sent).pop().unwrap().0 else {
+        panic!("not a hello")
+    };
+    assert_eq!(
+        second.extensions.key_shares().unwrap()[0].group,
+        Group::SECP256R1
+    );
+    assert_eq!(second.extensions.ssi(), first.extensions.ssi());
+    let cookie = Extension::Cookie(b"crumbs".to_vec());
+    assert!(second.extensions.0.contains(&cookie));
+    let extensions = vec![
+        Extension::Version(0x0304),
+        Extension::RetryGroup(Group::X25519),
+    ];
+    let answer = |random, suite| {
+        let mut answer = ServerHello::new(random, suite, Extensions(extensions.clone()));
+        answer.session_id.clone_from(&second.session_id);
+        record(&Message::ServerHello(answer))
+    };
+    let again = answer(None, Suite::AES_128_GCM_SHA256);
+    assert_eq!(
+        refused(client.receive(&again, &ctx())),
+        Alert::UnexpectedMessage
+    );
+}
+
+/// The alert a server has for a changed first hello.
+fn answer_to(subject: &Subject, change: &dyn Fn(&mut ClientHello)) -> Alert {
+    let mut hello = hello_of(&mut new_client(subject));
+    change(&mut hello);
+    let mut server = new_server(subject, &[Group::X25519]);
+    refused(server.receive(&record(&Message::ClientHello(hello)), &ctx()))
+}
+
+#[test]
+fn a_server_takes_no_hello_that_lacks_what_tls_1_3_needs() {
+    let subject = subject();
+    let alert = |change: &dyn Fn(&mut ClientHello)| answer_to(&subject, change);
+    let without = |unwanted: fn(&Extension) -> bool| {
+        alert(&|hello| hello.extensions.0.retain(|extension| !unwanted(extension)))
+    };
+    assert_eq!(
+        without(|one| matches!(one, Extension::Versions(_))),
+        Alert::ProtocolVersion
+    );
+    assert_eq!(
+        without(|one| matches!(one, Extension::Groups(_))),
+        Alert::MissingExtension
+    );
+    assert_eq!(
+        without(|one| matches!(one, Extension::Schemes(_))),
+        Alert::MissingExtension
+    );
+    assert_eq!(
+        without(|one| matches!(one, Extension::KeyShares(_))),
+        Alert::MissingExtension
+    );
+    assert_eq!(
+        alert(&|hello| hello.compression = vec![0, 1]),
+        Alert::IllegalParameter
+    );
+    assert_eq!(
+        alert(&|hello| hello.legacy_version = 0x0302),
+        Alert::IllegalParameter
+    );
+    assert_eq!(
+        alert(&|hello| hello.suites = vec![Suite(0xc02f)]),
+        Alert::HandshakeFailure
+    );
+}
+
+#[test]
+fn a_server_takes_no_hello_whose_extensions_do_not_fit_together() {
+    let subject = subject();
+    let alert = |change: &dyn Fn(&mut ClientHello)| answer_to(&subject, change);
+    let changed = |change: fn(&mut Extension)| alert(&|hello| edit(&mut hello.extensions, change));
+    let older = changed(|one| {
+        if let Extension::Versions(versions) = one {
+            *versions = vec![0x0303];
+        }
+    });
+    assert_eq!(older, Alert::ProtocolVersion);
+    let twice = changed(|one| {
+        if let Extension::KeyShares(shares) = one {
+            shares.push(shares[0].clone());
+        }
+    });
+    assert_eq!(twice, Alert::IllegalParameter);
+    let unnamed = changed(|one| {
+        if let Extension::Groups(groups) = one {
+            *groups = vec![Group::SECP256R1];
+        }
+    });
+    assert_eq!(unnamed, Alert::IllegalParameter);
+    let no_point = changed(|one| {
+        if let Extension::KeyShares(shares) = one {
+            shares[0].key = vec![0; 32];
+        }
+    });
+    assert_eq!(no_point, Alert::IllegalParameter);
+    let early = Extension::Other {
+        number: 42,
+        body: Vec::new(),
+    };
+    assert_eq!(
+        alert(&|hello| hello.extensions.0.push(early.clone())),
+        Alert::IllegalParameter
+    );
+    let parameters = SsiParameters {
+        mode: Mode::Vc,
+        methods: vec![1],
+    };
+    let second = Extension::Ssi(parameters);
+    assert_eq!(
+        alert(&|hello| hello.extensions.0.push(second.clone())),
+        Alert::IllegalParameter
+    );
+}
+
+#[test]
+fn a_second_hello_is_the_first_but_for_its_key_share() {
+    let subject = subject();
+    let alert = |change: &dyn Fn(&mut ClientHello)| {
+        let mut client = new_client(&subject);
+        let mut server = new_server(&subject, &[Group::SECP256R1]);
+        server.receive(&client.take_outgoing(), &ctx()).unwrap();
+        client.receive(&server.take_outgoing(), &ctx()).unwrap();
+        let mut hello = hello_of(&mut client);
+        change(&mut hello);
+        server.receive(&record(&Message::ClientHello(hello)), &ctx())
+    };
+    assert_eq!(alert(&|_| {}), Ok(()));
+    let refused = |change: &dyn Fn(&mut ClientHello)| refused(alert(change));
+    let strip = |hello: &mut ClientHello| {
+        hello
+            .extensions
+            .0
+            .retain(|one| !matches!(one, Extension::Ssi(_)));
+    };
+    assert_eq!(refused(&strip), Alert::IllegalParameter);
+    let change = |hello: &mut ClientHello| {
+        edit(&mut hello.extensions, |one| {
+            if let Extension::Ssi(parameters) = one {
+                parameters.mode = Mode::Vc;
+            }
+        });
+    };
+    assert_eq!(refused(&change), Alert::IllegalParameter);
+    assert_eq!(
+        refused(&|hello| hello.random[0] ^= 1),
+        Alert::IllegalParameter
+    );
+    assert_eq!(
+        refused(&|hello| hello.suites.reverse()),
+        Alert::IllegalParameter
+    );
+    assert_eq!(
+        refused(&|hello| hello.session_id.clear()),
+        Alert::IllegalParameter
+    );
+    assert_eq!(
+        refused(&|hello| hello.extensions.0.reverse()),
+        Alert::IllegalParameter
+    );
+    let other_share = |hello: &mut ClientHello| {
+        edit(&mut hello.extensions, |one| {
+            if let Extension::KeyShares(shares) = one {
+                shares[0].group = Group::X25519;
+            }
+        });
+    };
+    assert_eq!(refused(&other_share), Alert::IllegalParameter);
+}
+
+#[test]
+fn a_change_cipher_spec_comes_once_and_not_before_a_hello() {
+    let subject = subject();
+    let ccs = [20, 3, 3, 0, 1, 1];
+    let mut server = new_server(&subject, &[Group::X25519]);
+    assert_eq!(
+        refused(server.receive(&ccs, &ctx())),
+        Alert::UnexpectedMessage
+    );
+
+    let authority = Authority::new();
+    let mut client = client(Config::default(), authority.server());
+    client.receive(&ccs, &ctx()).unwrap();
+    assert_eq!(
+        refused(client.receive(&ccs, &ctx())),
+        Alert::UnexpectedMessage
+    );
+}
