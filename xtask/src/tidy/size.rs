@@ -10,7 +10,7 @@ const HANDLER: usize = 25;
 const CRATE: usize = 8_000;
 /// Raised caps; ARCHITECTURE.md gives the reason of each.
 const RAISED: [(&str, usize); 2] = [
-    ("crates/selfsame-anoncreds", 16_500),
+    ("crates/selfsame-anoncreds", 16_700),
     ("crates/selfsame-app", 16_000),
 ];
 const MAIN: usize = 60;

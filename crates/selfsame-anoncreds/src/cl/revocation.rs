@@ -8,7 +8,7 @@
 //!
 //! | who | what | paragraph of AnonCreds v1.0 |
 //! |---|---|---|
-//! | all | points lie on their curve and in the subgroup of prime order, with coordinates below the field's; only an accumulator and a witness may be the neutral element | "Generating a Credential Definition With Revocation Support" |
+//! | all | points lie on their curve and in the subgroup of prime order, with coordinates below the field's; only an accumulator and a witness may be the neutral element; of tails, the sums (`pairing::tails` says why that is enough) | "Generating a Credential Definition With Revocation Support" |
 //! | issuer | the index is between 1 and `maxCredNum`, its bit allows the change, the blinded secret is no neutral element | "Constructing a Credential" |
 //! | issuer | no index is revoked or issued twice, none is index 0: its tail is the secret one | "AnonCreds Credential Activation/Revocation and Publication" |
 //! | holder | the tails file has the length, version and hash that the registry's definition tells | "Tails File and Tails File Generation" |

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::super::fp2::Fp2;
 use super::super::group::{Coordinate, Point};
-use super::super::tails::sum_of;
+use super::super::tails::tests::sum_of;
 use super::super::{G1, G2, G2OrIdentity, Gt, Scalar, pair};
 use super::{config, g1, g2};
 use crate::Error;

@@ -15,7 +15,7 @@ use amcl::bn254::fp12::FP12;
 use amcl::bn254::pair::{ate, fexp, g1mul, g2mul, gtpow};
 
 use super::super::group::Point;
-use super::super::tails::sum_of;
+use super::super::tails::tests::sum_of;
 use super::super::{G1, G2, Gt, Prepared, Scalar, pair, pair_prepared, pair_product};
 use super::oracle::big;
 
