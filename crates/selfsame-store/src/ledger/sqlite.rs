@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
@@ -52,6 +52,7 @@ const HEAD: &str = "SELECT height, size, head FROM blocks ORDER BY height DESC L
 
 /// Keeps the ledger in one file, which one process has open at a time.
 pub struct SqliteLedger {
+    path: PathBuf,
     readers: Readers,
     writer: Arc<Mutex<Connection>>,
     meter: Arc<Meter>,
@@ -66,6 +67,7 @@ impl SqliteLedger {
         let (lock, writer) = file::open_writer(path, &FORMAT)?;
         let (readers, writer) = (Readers::open(path)?, Arc::new(Mutex::new(writer)));
         Ok(Self {
+            path: path.to_owned(),
             readers,
             writer,
             meter: Arc::default(),
@@ -151,6 +153,12 @@ impl LedgerStore for SqliteLedger {
 
     fn meter(&self) -> &Meter {
         &self.meter
+    }
+
+    fn index_file(&self) -> Option<PathBuf> {
+        let mut name = self.path.clone().into_os_string();
+        name.push("-index");
+        Some(name.into())
     }
 }
 
