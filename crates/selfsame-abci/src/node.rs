@@ -286,6 +286,10 @@ impl Registry for Node {
     async fn history(&self, did: &Did) -> Result<Vec<RegistryEntry>> {
         self.ledger.history(did)
     }
+
+    fn ledger(&self) -> Option<&Ledger> {
+        Some(&self.ledger)
+    }
 }
 
 fn unsigned() -> Error {

@@ -2,6 +2,7 @@
 //! method wants it.
 
 mod cheqd;
+pub mod newcomer;
 mod record;
 mod registration;
 

@@ -1,5 +1,6 @@
 //! The registry as use cases see it: one interface, embedded in this process or at another address.
 
+pub mod browse;
 pub mod describe;
 pub mod embedded;
 mod known;
@@ -14,6 +15,7 @@ use selfsame_proof::read::{Bundle, TrustRoot};
 use selfsame_registry::refusal::{AuthorFault, EntryFault, ObjectFault, SignatureFault};
 use selfsame_registry::{Genesis, Receipt, Refusal, Transaction};
 
+use self::ledger::Ledger;
 use crate::error::{Error, ErrorKind, Result};
 use crate::view::registry::{RegistryEntry, RegistryStatus};
 use crate::view::{Listing, Paging};
@@ -45,6 +47,11 @@ pub trait Registry: Send + Sync {
 
     /// The transactions that made a DID what it is, oldest first.
     async fn history(&self, did: &Did) -> Result<Vec<RegistryEntry>>;
+
+    /// The ledger, where it is in this process: what its pages show.
+    fn ledger(&self) -> Option<&Ledger> {
+        None
+    }
 
     /// The network's name.
     async fn network(&self) -> Result<Network> {

@@ -11,7 +11,7 @@ const CRATE: usize = 8_000;
 /// Raised caps; ARCHITECTURE.md gives the reason of each.
 const RAISED: [(&str, usize); 2] = [
     ("crates/selfsame-anoncreds", 16_500),
-    ("crates/selfsame-app", 12_000),
+    ("crates/selfsame-app", 14_500),
 ];
 const MAIN: usize = 60;
 const PUBLIC_ITEMS: usize = 25;

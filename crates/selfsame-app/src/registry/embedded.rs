@@ -12,6 +12,7 @@ use selfsame_proof::checkpoint::{Checkpoint, Standing};
 use selfsame_proof::note::VerifierKey;
 use selfsame_proof::read::Bundle;
 use selfsame_proof::validators::{Validator, ValidatorSet};
+use selfsame_registry::network::{Member, Role};
 use selfsame_registry::{Genesis, Head, Machine, Receipt, Rules, Transaction};
 use selfsame_store::ledger::LedgerStore;
 use selfsame_store::{Batch, Expect, Put, Store, StoreError, TenantId};
@@ -164,6 +165,10 @@ impl Registry for Embedded {
     async fn history(&self, did: &Did) -> Result<Vec<RegistryEntry>> {
         self.ledger.history(did)
     }
+
+    fn ledger(&self) -> Option<&Ledger> {
+        Some(&self.ledger)
+    }
 }
 
 /// Signs checkpoints, when somebody asks for one: only what is durable is ever signed. A head that stays the newest is
@@ -247,7 +252,14 @@ async fn genesis(setup: &Setup) -> Result<(Genesis, KeyHandle)> {
         consensus: None,
     }])
     .map_err(Error::internal)?;
+    // The operator governs the network: his key is kept beside the checkpoints', and is another.
+    let (trustee, _, batch) = setup.keys.create(&tenant, KeyType::Ed25519, batch)?;
+    let trustee = Member {
+        key: trustee.public().clone(),
+        role: Role::Trustee,
+    };
     let genesis = Genesis::new(&setup.name, setup.clock.now(), validators, setup.rules)
+        .and_then(|genesis| genesis.with_members(vec![trustee]))
         .map_err(|malformed| Error::bad_request(format!("[registry] name: {malformed}")))?;
     let batch = batch.put(Put::new(GENESIS, "own", genesis.to_bytes()));
     match setup.store.commit(batch).await {
@@ -259,7 +271,7 @@ async fn genesis(setup: &Setup) -> Result<(Genesis, KeyHandle)> {
     }
 }
 
-/// Whose the checkpoint's key is.
-fn tenant() -> Result<TenantId> {
+/// Whose the keys of checkpoints and of the trustee are.
+pub(crate) fn tenant() -> Result<TenantId> {
     TenantId::parse("registry").map_err(Error::internal)
 }

@@ -1,5 +1,6 @@
 //! The embedded registry and the instance's DIDs, over every ledger.
 
+mod browse;
 mod dids;
 mod sequencer;
 mod world;
