@@ -31,6 +31,7 @@ struct Inner {
     cookies: Names,
     figures: Figures,
     tallies: Tallies,
+    open_registration: bool,
     stopping: watch::Sender<bool>,
 }
 
@@ -44,8 +45,12 @@ pub async fn serve(
     settings: Settings,
     stop: impl Future<Output = ()>,
 ) -> io::Result<()> {
-    let Settings { tls, limits } = settings;
-    let server = Server::new(app, limits).map_err(io::Error::other)?;
+    let Settings {
+        tls,
+        limits,
+        open_registration,
+    } = settings;
+    let server = Server::new(app, limits, open_registration).map_err(io::Error::other)?;
     if server.origin().secure() != tls.is_some() {
         return Err(io::Error::other(
             "a certificate belongs to an https origin, and only to one",
@@ -73,7 +78,11 @@ pub async fn serve(
 
 impl Server {
     /// A server for this application.
-    pub(crate) fn new(app: Arc<App>, limits: Limits) -> Result<Self, OriginError> {
+    pub(crate) fn new(
+        app: Arc<App>,
+        limits: Limits,
+        open_registration: bool,
+    ) -> Result<Self, OriginError> {
         let origin = Origin::of(&app.config().origin)?;
         Ok(Self(Arc::new(Inner {
             app,
@@ -82,6 +91,7 @@ impl Server {
             limits,
             figures: Figures::install(),
             tallies: Tallies::default(),
+            open_registration,
             stopping: watch::Sender::new(false),
         })))
     }
@@ -108,6 +118,11 @@ impl Server {
     /// The registry, wherever it is.
     pub(crate) fn registry(&self) -> Answer<&Arc<dyn Registry>> {
         self.0.app.registry().map_err(Problem::from)
+    }
+
+    /// Whether anybody may register DIDs.
+    pub(crate) fn open_registration(&self) -> bool {
+        self.0.open_registration
     }
 
     pub(crate) fn origin(&self) -> &Origin {

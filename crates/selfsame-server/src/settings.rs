@@ -14,6 +14,8 @@ pub struct Settings {
     pub tls: Option<Tls>,
     /// Everything that is bounded.
     pub limits: Limits,
+    /// Whether anybody may register DIDs at `/register`; else only the operator.
+    pub open_registration: bool,
 }
 
 /// The scheme, host and port under which everybody addresses this server.

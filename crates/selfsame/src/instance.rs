@@ -41,6 +41,8 @@ pub struct Launch {
     pub registry: Option<(Url, SecretString)>,
     /// Who is asked for DIDs that nobody here knows.
     pub resolver: ResolverConfig,
+    /// Whether anybody may register DIDs.
+    pub open_registration: bool,
     /// Where its master key is.
     pub custody: Custody,
     /// TLS for its listener.
@@ -79,6 +81,7 @@ impl Launch {
             trust: TrustConfig::default(),
             registry: None,
             resolver: ResolverConfig::default(),
+            open_registration: false,
             tls: None,
             temporary: None,
         }
@@ -123,6 +126,7 @@ impl Launch {
         let (stop, stopped) = oneshot::channel();
         let settings = selfsame_server::Settings {
             tls,
+            open_registration: self.open_registration,
             ..selfsame_server::Settings::default()
         };
         let served = tokio::spawn(selfsame_server::serve(

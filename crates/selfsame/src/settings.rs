@@ -23,6 +23,16 @@ pub struct Settings {
     pub trust: TrustConfig,
     /// `[resolver]`.
     pub resolver: ResolverConfig,
+    /// `[registry]`.
+    pub registry: RegistrySettings,
+}
+
+/// What the file says of the registry that runs here.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct RegistrySettings {
+    /// Whether anybody may register DIDs at `/register`; else only the operator.
+    pub open_registration: bool,
 }
 
 impl Settings {
@@ -125,9 +135,17 @@ mod tests {
     }
 
     #[test]
+    fn nobody_but_the_operator_registers_unless_it_is_set() {
+        let read = |text| settings(text).1.ok().unwrap().registry;
+        assert!(!read("").open_registration);
+        assert!(read("[registry]\nopen_registration = true\n").open_registration);
+    }
+
+    #[test]
     fn a_setting_that_is_unknown_is_an_error() {
         for text in [
             "[resolver]\nmethods = [\"ion\"]\n",
+            "[registry]\nregister = true\n",
             "[resolver]\ncheqd_network = \"devnet\"\n",
             "[resolver]\ncheqd = \"resolver.cheqd.net\"\n",
         ] {

@@ -45,16 +45,21 @@ impl Instance {
     }
 
     pub async fn with(limits: Limits) -> Self {
-        Self::of(open(ORIGIN).await, limits)
+        Self::of(open(ORIGIN).await, limits, false)
     }
 
     /// One that asks others for DIDs.
     pub async fn resolving(resolver: ResolverConfig) -> Self {
-        Self::of(open_with(ORIGIN, resolver).await, Limits::default())
+        Self::of(open_with(ORIGIN, resolver).await, Limits::default(), false)
     }
 
-    fn of((app, token): (Arc<App>, String), limits: Limits) -> Self {
-        let server = Server::new(app, limits).unwrap();
+    /// One at which anybody may register DIDs.
+    pub async fn registering() -> Self {
+        Self::of(open(ORIGIN).await, Limits::default(), true)
+    }
+
+    fn of((app, token): (Arc<App>, String), limits: Limits, open: bool) -> Self {
+        let server = Server::new(app, limits, open).unwrap();
         Self {
             router: router::build(&server),
             token,

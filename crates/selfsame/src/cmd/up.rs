@@ -55,7 +55,7 @@ pub struct Up {
     /// An issuer to trust, as DID or URL. May be repeated.
     #[arg(long)]
     trust_issuer: Vec<String>,
-    /// A file of settings, TOML: `[issuer]`, `[verifier]`, `[trust]`, `[resolver]`.
+    /// A file of settings, TOML: `[issuer]`, `[verifier]`, `[trust]`, `[resolver]`, `[registry]`.
     #[arg(long)]
     config: Option<PathBuf>,
     /// The file with the master key.
@@ -128,6 +128,7 @@ impl Up {
         launch.trust.origins.extend(self.trust_origin);
         launch.trust.issuers.extend(self.trust_issuer);
         launch.registry = registry;
+        launch.open_registration = file.registry.open_registration;
         launch.resolver = resolver(file.resolver, self.foreign_resolver);
         launch.custody = match (self.master_key_file, self.passphrase) {
             (Some(file), _) => Custody::File(file),
