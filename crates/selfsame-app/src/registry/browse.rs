@@ -18,7 +18,7 @@ use selfsame_store::ledger::index::{COUNTED_MAX, From, Hit, Wanted};
 
 use super::ledger::Ledger;
 use super::{ENTRIES_MAX, Registry, log_origin};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::view::browse::{
     BlockView, FoundView, InclusionView, OperationView, ValidatorView, ValidatorsView,
 };
@@ -202,19 +202,20 @@ impl<'a> Browser<'a> {
             search.kind.map(operations::kind_label),
             search.did.map(operations::did_label),
         ];
-        let labels: Vec<&str> = labels.iter().flatten().map(String::as_str).collect();
+        let labels: Vec<String> = labels.into_iter().flatten().collect();
         if labels.is_empty() && search.text.is_none() {
             return Err(Error::bad_request("nothing is looked for")
                 .with_hint("give words, a kind of operation, or a DID"));
         }
+        let count = count.min(ENTRIES_MAX as u64);
         let wanted = Wanted {
-            labels: &labels,
-            words: search.text,
+            labels,
+            words: search.text.map(str::to_owned),
             from: From::Newest { before },
-            count: count.min(ENTRIES_MAX as u64),
+            count,
         };
-        let (found, searched) = self.ledger.finder().find(self.ledger, &wanted).await?;
-        let full = found.hits.len() as u64 == wanted.count;
+        let (found, searched) = self.ledger.finder().find(self.ledger, wanted).await?;
+        let full = found.hits.len() as u64 == count;
         let next = found.hits.last().filter(|_| full);
         Ok(FoundView {
             total: found.total,
@@ -240,14 +241,13 @@ impl<'a> Browser<'a> {
             Some(kind) => operations::type_label(kind),
             None => operations::view_label(view),
         };
-        let label = [label.as_str()];
         let wanted = Wanted {
-            labels: &label,
-            words: page.text,
+            labels: vec![label],
+            words: page.text.map(str::to_owned),
             from: From::Oldest { skip },
             count: page.size.min(ENTRIES_MAX as u64),
         };
-        let (found, searched) = self.ledger.finder().find(self.ledger, &wanted).await?;
+        let (found, searched) = self.ledger.finder().find(self.ledger, wanted).await?;
         Ok(FoundView {
             total: found.total,
             next: None,
@@ -263,7 +263,7 @@ impl<'a> Browser<'a> {
     /// `Internal` if the store fails.
     pub async fn count(&self, view: View) -> Result<u64> {
         let label = operations::view_label(view);
-        self.ledger.finder().count(self.ledger, &label).await
+        self.ledger.finder().count(self.ledger, label).await
     }
 
     fn shown(&self, hits: &[Hit]) -> Result<Vec<OperationView>> {
@@ -282,13 +282,16 @@ impl<'a> Browser<'a> {
     /// The proof that a transaction is in the log; none while no signed checkpoint reaches it.
     ///
     /// # Errors
-    /// `NotFound` if there is no such transaction, `Unavailable` while there is no signed checkpoint, `Internal` if the
-    /// store fails.
+    /// `NotFound` if there is no such transaction, `Internal` if the store fails.
     pub async fn inclusion(&self, seq_no: u64) -> Result<Option<InclusionView>> {
         let placed = self.ledger.store().entry(seq_no)?;
         let placed =
             placed.ok_or_else(|| Error::not_found("there is no transaction of this number"))?;
-        let checkpoint = self.registry.status().await?.checkpoint;
+        let checkpoint = match self.registry.status().await {
+            Ok(status) => status.checkpoint,
+            Err(error) if matches!(error.kind, ErrorKind::Unavailable { .. }) => return Ok(None),
+            Err(error) => return Err(error),
+        };
         let Agreed { standing, signers } = self.agreed(&checkpoint)?;
         let Some(index) = seq_no.checked_sub(1).filter(|_| seq_no <= standing.size) else {
             return Ok(None);

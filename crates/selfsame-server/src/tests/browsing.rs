@@ -338,3 +338,24 @@ async fn reading_needs_nobody_to_sign_in_and_changes_nothing() {
         assert_eq!(answer.status, StatusCode::METHOD_NOT_ALLOWED, "{path}");
     }
 }
+
+#[tokio::test]
+async fn a_process_whose_registry_is_elsewhere_leads_there() {
+    let there = "https://registry.example";
+    let instance = Instance::with_registry_at(there).await;
+    for path in [
+        "/registry",
+        "/registry/object?id=rules",
+        "/browse/domain?page=2",
+    ] {
+        let answer = instance.call(get(path)).await;
+        assert_eq!(answer.status, StatusCode::TEMPORARY_REDIRECT, "{path}");
+        assert_eq!(answer.header("location"), format!("{there}{path}"));
+    }
+    let start = instance.call(get("/")).await;
+    assert!(start.body.contains(">Registry</a>"), "{}", start.body);
+    let register = instance
+        .call(post("/register").bearer(&instance.token))
+        .await;
+    assert_eq!(register.status, StatusCode::NOT_FOUND);
+}

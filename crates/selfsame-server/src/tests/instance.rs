@@ -53,6 +53,22 @@ impl Instance {
         Self::of(open_with(ORIGIN, resolver).await, Limits::default(), false)
     }
 
+    /// One that keeps wallets only and whose registry is in another process.
+    pub async fn with_registry_at(origin: &str) -> Self {
+        let registry = RegistryConfig::Remote {
+            origin: origin.parse().unwrap(),
+            token: "token".into(),
+        };
+        let roles = Roles {
+            issuer: false,
+            wallet: true,
+            verifier: false,
+            registry: false,
+        };
+        let opened = open_as(ORIGIN, (roles, registry), ResolverConfig::default()).await;
+        Self::of(opened, Limits::default(), false)
+    }
+
     /// One at which anybody may register DIDs.
     pub async fn registering() -> Self {
         Self::of(open(ORIGIN).await, Limits::default(), true)
@@ -112,6 +128,17 @@ pub async fn open(origin: &str) -> (Arc<App>, String) {
 }
 
 async fn open_with(origin: &str, resolver: ResolverConfig) -> (Arc<App>, String) {
+    let registry = RegistryConfig::Embedded {
+        name: "test".to_owned(),
+    };
+    open_as(origin, (Roles::ALL, registry), resolver).await
+}
+
+async fn open_as(
+    origin: &str,
+    (roles, registry): (Roles, RegistryConfig),
+    resolver: ResolverConfig,
+) -> (Arc<App>, String) {
     let vault = Vault::from_master(SealingKey::from_bytes([7; 32]));
     let store = Store::open(Arc::new(Memory::new()), vault).await.unwrap();
     let net = Net::new(NetSettings {
@@ -122,13 +149,11 @@ async fn open_with(origin: &str, resolver: ResolverConfig) -> (Arc<App>, String)
     let ledger = Some(Arc::new(MemoryLedger::new()) as Arc<dyn LedgerStore>);
     let config = Config {
         origin: format!("{origin}/").parse().unwrap(),
-        roles: Roles::ALL,
+        roles,
         issuer: IssuerConfig::default(),
         verifier: VerifierConfig::default(),
         trust: TrustConfig::default(),
-        registry: RegistryConfig::Embedded {
-            name: "test".to_owned(),
-        },
+        registry,
         resolver,
     };
     let (app, token) = App::open(config, Parts { store, net, ledger })

@@ -61,12 +61,12 @@ pub struct Marked {
 }
 
 /// What is looked for.
-#[derive(Clone, Copy, Debug)]
-pub struct Wanted<'a> {
+#[derive(Clone, Debug)]
+pub struct Wanted {
     /// It has all of these labels.
-    pub labels: &'a [&'a str],
+    pub labels: Vec<String>,
     /// It has all of these words; the last may be begun only.
-    pub words: Option<&'a str>,
+    pub words: Option<String>,
     /// Where the answer begins.
     pub from: From,
     /// So many at most.
@@ -207,16 +207,16 @@ impl Index {
     ///
     /// # Errors
     /// If the disk fails.
-    pub fn find(&self, wanted: &Wanted<'_>) -> Result<Hits> {
+    pub fn find(&self, wanted: &Wanted) -> Result<Hits> {
         let connection = self.connection();
         let mut labels = Vec::with_capacity(wanted.labels.len());
-        for name in wanted.labels {
+        for name in &wanted.labels {
             match label(&connection, name)? {
                 Some(found) => labels.push(found),
                 None => return Ok(Hits::default()),
             }
         }
-        match (labels.as_slice(), wanted.words) {
+        match (labels.as_slice(), &wanted.words) {
             ([(label, total)], None) => listed(&connection, (*label, *total), wanted),
             _ => searched(&connection, &labels, wanted),
         }
@@ -268,7 +268,7 @@ fn label(connection: &Connection, label: &str) -> Result<Option<(i64, u64)>> {
         .optional()?)
 }
 
-fn listed(connection: &Connection, of: (i64, u64), wanted: &Wanted<'_>) -> Result<Hits> {
+fn listed(connection: &Connection, of: (i64, u64), wanted: &Wanted) -> Result<Hits> {
     let (label, total) = of;
     let count = wanted.count;
     let (least, after, order) = match wanted.from {
@@ -294,8 +294,8 @@ fn listed(connection: &Connection, of: (i64, u64), wanted: &Wanted<'_>) -> Resul
     })
 }
 
-fn searched(connection: &Connection, labels: &[(i64, u64)], wanted: &Wanted<'_>) -> Result<Hits> {
-    let Some(matched) = expression(labels, wanted.words) else {
+fn searched(connection: &Connection, labels: &[(i64, u64)], wanted: &Wanted) -> Result<Hits> {
+    let Some(matched) = expression(labels, wanted.words.as_deref()) else {
         return Ok(Hits::default());
     };
     let (bound, skip, order) = match wanted.from {
@@ -380,8 +380,8 @@ mod tests {
 
     fn find(index: &Index, labels: &[&str], words: Option<&str>, from: From) -> Hits {
         let wanted = Wanted {
-            labels,
-            words,
+            labels: labels.iter().map(|label| (*label).to_owned()).collect(),
+            words: words.map(str::to_owned),
             from,
             count: 3,
         };

@@ -1,9 +1,11 @@
 //! Keeps an index of the log: made when it is first asked for, and brought up to date by whoever asks, a step at a time.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use selfsame_crypto::hash::sha256;
+use selfsame_store::StoreError;
 use selfsame_store::ledger::index::{Hits, Index, Marked, Wanted};
 use tokio::sync::{Mutex, OwnedMutexGuard};
 
@@ -18,41 +20,61 @@ const ENTRIES: u64 = 50;
 /// Operations after which a step is written down.
 const OPERATIONS: usize = 1_000;
 
+/// Before anything is in the index.
+const NOTHING: u64 = u64::MAX;
+
 /// Finds transactions by labels and words. Clones share the index.
 #[derive(Clone, Default)]
 pub(in crate::registry) struct Finder(Arc<Inner>);
 
-#[derive(Default)]
 struct Inner {
     index: OnceLock<Index>,
+    /// The last transaction that is in it, so that looking waits for nobody who writes.
+    reached: AtomicU64,
     /// Who has it makes the index, opens or extends it.
     turn: Arc<Mutex<()>>,
 }
 
+impl Default for Inner {
+    fn default() -> Self {
+        Self {
+            index: OnceLock::new(),
+            reached: AtomicU64::new(NOTHING),
+            turn: Arc::default(),
+        }
+    }
+}
+
 impl Finder {
     /// What is looked for, and up to which transaction was searched.
-    pub(super) async fn find(&self, ledger: &Ledger, wanted: &Wanted<'_>) -> Result<(Hits, u64)> {
+    pub(super) async fn find(&self, ledger: &Ledger, wanted: Wanted) -> Result<(Hits, u64)> {
         let searched = self.up_to_date(ledger).await?;
-        let hits = match self.0.index.get() {
-            Some(index) => index.find(wanted)?,
-            None => Hits::default(),
-        };
+        let hits = self.ask(move |index| index.find(&wanted)).await?;
         Ok((hits, searched))
     }
 
     /// How many have a label.
-    pub(super) async fn count(&self, ledger: &Ledger, label: &str) -> Result<u64> {
+    pub(super) async fn count(&self, ledger: &Ledger, label: String) -> Result<u64> {
         self.up_to_date(ledger).await?;
-        let index = self.0.index.get();
-        Ok(index
-            .map(|index| index.count(label))
-            .transpose()?
-            .unwrap_or(0))
+        self.ask(move |index| index.count(&label)).await
+    }
+
+    /// Asks the index where waiting for the disk holds up nobody; without one there is nothing to be found yet.
+    async fn ask<T: Default + Send + 'static>(
+        &self,
+        question: impl FnOnce(&Index) -> std::result::Result<T, StoreError> + Send + 'static,
+    ) -> Result<T> {
+        let inner = self.0.clone();
+        let asking = tokio::task::spawn_blocking(move || match inner.index.get() {
+            Some(index) => question(index),
+            None => Ok(T::default()),
+        });
+        Ok(asking.await.map_err(Error::internal)??)
     }
 
     /// Brings the index up to the log, for as long as one may wait; what is left goes on behind.
     async fn up_to_date(&self, ledger: &Ledger) -> Result<u64> {
-        if let Some(reached) = self.reached()?
+        if let Some(reached) = self.reached()
             && reached >= ledger.head()?.log.size()
         {
             return Ok(reached);
@@ -67,14 +89,14 @@ impl Finder {
         if let Ok(extended) = waited.await {
             extended?;
         }
-        Ok(self.reached()?.unwrap_or(0))
+        Ok(self.reached().unwrap_or(0))
     }
 
-    fn reached(&self) -> Result<Option<u64>> {
-        let Some(index) = self.0.index.get() else {
-            return Ok(None);
-        };
-        Ok(index.upto()?.map(|(seq, _)| seq))
+    fn reached(&self) -> Option<u64> {
+        match self.0.reached.load(Ordering::Acquire) {
+            NOTHING => None,
+            reached => Some(reached),
+        }
     }
 
     /// Takes in all that is missing.
@@ -89,8 +111,10 @@ impl Finder {
             }
         };
         while upto < ledger.head()?.log.size() {
+            self.0.reached.store(upto, Ordering::Release);
             upto = step(ledger, index, upto)?;
         }
+        self.0.reached.store(upto, Ordering::Release);
         Ok(())
     }
 

@@ -32,7 +32,7 @@ pub async fn page(State(server): State<Server>, frame: Frame, Path(seq_no): Path
     };
     let proof = match seq_no {
         0 => None,
-        _ => browser.inclusion(seq_no).await.unwrap_or_default(),
+        _ => browser.inclusion(seq_no).await?,
     };
     super::super::html(&Page {
         frame: frame.titled(title(seq_no)),
