@@ -336,6 +336,10 @@ impl Registry for Node {
     async fn delegation(&self, issuer: &Did, name: &str) -> Result<Option<RegistryDelegation>> {
         self.ledger.delegation(issuer, name)
     }
+
+    fn ledger(&self) -> Option<&Ledger> {
+        Some(&self.ledger)
+    }
 }
 
 fn unsigned() -> Error {

@@ -3,6 +3,7 @@
 
 mod acting;
 mod cheqd;
+pub mod newcomer;
 mod record;
 mod registration;
 

@@ -1,6 +1,7 @@
 //! The registry as use cases see it: one interface, embedded in this process or at another address.
 
 pub mod archive;
+pub mod browse;
 pub mod describe;
 pub mod embedded;
 mod known;
@@ -17,6 +18,7 @@ use selfsame_proof::read::{Bundle, TrustRoot};
 use selfsame_registry::refusal::{AuthorFault, EntryFault, ObjectFault, SignatureFault};
 use selfsame_registry::{Genesis, Receipt, Refusal, Transaction};
 
+use self::ledger::Ledger;
 use crate::error::{Error, ErrorKind, Result};
 use crate::view::registry::{RegistryDelegation, RegistryEntry, RegistryStatus, RegistryUse};
 use crate::view::{Listing, Paging};
@@ -58,6 +60,11 @@ pub trait Registry: Send + Sync {
 
     /// A delegation of an issuer, also once it has ended.
     async fn delegation(&self, issuer: &Did, name: &str) -> Result<Option<RegistryDelegation>>;
+
+    /// The ledger, where it is in this process: what its pages show.
+    fn ledger(&self) -> Option<&Ledger> {
+        None
+    }
 
     /// The network's name.
     async fn network(&self) -> Result<Network> {

@@ -1,5 +1,6 @@
 //! What use cases take and give: the shapes that the API, the pages and the command line share.
 
+pub mod browse;
 pub mod instance;
 pub mod issuer;
 pub mod registry;

@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 
+use minicbor::data::Type;
 use minicbor::decode::Error as DecodeError;
 use minicbor::{Decoder, Encoder};
 
@@ -199,9 +200,82 @@ impl Item for String {
     }
 }
 
+/// How deep [`Any`] is read.
+const DEPTH_MAX: usize = 16;
+
+/// Whatever stands in a state, for people to look at.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Any {
+    /// A number.
+    Uint(u64),
+    /// A truth value.
+    Bool(bool),
+    /// A text.
+    Text(String),
+    /// A byte string.
+    Bytes(Vec<u8>),
+    /// An array.
+    Array(Vec<Any>),
+}
+
+impl Any {
+    fn read_at(from: &mut Reader<'_>, depth: usize) -> Result<Self, Malformed> {
+        if depth > DEPTH_MAX {
+            return Err(Malformed("arrays are too deep"));
+        }
+        match from.0.datatype().map_err(wrong)? {
+            Type::U8 | Type::U16 | Type::U32 | Type::U64 => from.uint().map(Self::Uint),
+            Type::Bool => from.bool().map(Self::Bool),
+            Type::String => Ok(Self::Text(from.text()?.to_owned())),
+            Type::Bytes => Ok(Self::Bytes(from.bytes()?.to_vec())),
+            Type::Array => {
+                let below = depth.saturating_add(1);
+                let items = (0..from.array()?).map(|_| Self::read_at(from, below));
+                items.collect::<Result<_, _>>().map(Self::Array)
+            }
+            _ => Err(Malformed("a value of a type that is not used")),
+        }
+    }
+}
+
+impl Item for Any {
+    fn write(&self, to: &mut Writer) {
+        match self {
+            Self::Uint(value) => to.uint(*value),
+            Self::Bool(value) => to.bool(*value),
+            Self::Text(value) => to.text(value),
+            Self::Bytes(value) => to.bytes(value),
+            Self::Array(items) => to.items(items),
+        };
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+        Self::read_at(from, 0)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn anything_of_the_state_is_read_and_written_the_same_and_nothing_too_deep() {
+        let bytes = [0x85, 0x18, 0x2a, 0xf5, 0x61, b'a', 0x42, 1, 2, 0x81, 0x80];
+        let any = Any::from_cbor(&bytes).unwrap();
+        let Any::Array(items) = &any else {
+            panic!("{any:?}")
+        };
+        assert_eq!(items.len(), 5);
+        assert_eq!(items[4], Any::Array(vec![Any::Array(vec![])]));
+        assert_eq!(any.to_cbor(), bytes);
+        for bad in [&[0xf6][..], &[0x20], &[0xa0], &[0x18, 0x01], &[0x81]] {
+            assert!(Any::from_cbor(bad).is_err(), "{bad:x?}");
+        }
+        let mut deep = vec![0x81; DEPTH_MAX + 1];
+        deep.push(0x80);
+        assert!(Any::from_cbor(&deep).is_err());
+        assert!(Any::from_cbor(&deep[1..]).is_ok());
+    }
 
     fn strings(bytes: &[u8]) -> Result<Vec<String>, Malformed> {
         struct Strings(Vec<String>);

@@ -1,10 +1,12 @@
 // What the pages do beyond plain links and forms; each part stands by itself and a page works without it.
 import { copyButtons } from "./copy.js";
+import { liveLedger } from "./ledger.js";
 import { liveTriangle } from "./live.js";
 import { liveResult } from "./result.js";
 import { scanBox } from "./scan.js";
 
 copyButtons();
+liveLedger();
 liveTriangle();
 liveResult();
 scanBox();

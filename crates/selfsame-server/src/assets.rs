@@ -18,7 +18,7 @@ struct Asset {
 }
 
 const SCRIPT: &str = "text/javascript; charset=utf-8";
-const ASSETS: [Asset; 8] = [
+const ASSETS: [Asset; 9] = [
     Asset {
         name: "app.css",
         content_type: "text/css; charset=utf-8",
@@ -33,6 +33,11 @@ const ASSETS: [Asset; 8] = [
         name: "copy.js",
         content_type: SCRIPT,
         body: include_str!("../assets/copy.js"),
+    },
+    Asset {
+        name: "ledger.js",
+        content_type: SCRIPT,
+        body: include_str!("../assets/ledger.js"),
     },
     Asset {
         name: "live.js",

@@ -5,6 +5,7 @@ pub mod issuer;
 pub mod registry;
 pub mod resolver;
 pub mod verifier;
+pub mod von_network;
 
 use std::sync::Arc;
 

@@ -42,8 +42,13 @@ pub fn groups(roles: &Roles) -> Vec<Group> {
     }
     if roles.registry {
         groups.push(Group::of(Audience::Public, registry_pages()));
+        groups.push(Group::of(Audience::Stream, registry_streams()));
         groups.push(Group::of(Audience::PublicApi, registry_reads()));
+        groups.push(Group::of(Audience::PublicApi, von_network()));
+        groups.push(Group::of(Audience::Registrant, von_network_writes()));
         groups.push(Group::of(Audience::OperatorApi, registry_api()));
+    } else {
+        groups.push(Group::of(Audience::Public, registry_elsewhere()));
     }
     groups
 }
@@ -75,9 +80,48 @@ fn public_streams() -> Vec<Route> {
 fn registry_pages() -> Vec<Route> {
     vec![
         get("/registry", ui::registry::page),
-        get("/registry/object", ui::registry::object),
-        get("/registry/view/{seq_no}", ui::registry::entry),
+        get("/registry/search", ui::registry::search::page),
+        get("/registry/blocks", ui::registry::blocks::page),
+        get("/registry/blocks/{height}", ui::registry::blocks::block),
+        get("/registry/validators", ui::registry::validators::page),
+        get("/registry/object", ui::registry::object::page),
+        get("/registry/view/{seq_no}", ui::registry::transaction::page),
+        get("/browse/{ledger}", ui::registry::search::view),
     ]
+}
+
+/// Where the pages of a registry in another process are.
+fn registry_elsewhere() -> Vec<Route> {
+    vec![
+        get("/registry", ui::registry::elsewhere),
+        get("/registry/{*rest}", ui::registry::elsewhere),
+        get("/browse/{ledger}", ui::registry::elsewhere),
+    ]
+}
+
+/// What anybody may follow of the registry.
+fn registry_streams() -> Vec<Route> {
+    vec![get("/registry/events", ui::registry::events)]
+}
+
+/// von-network's addresses, for tools that know them.
+fn von_network() -> Vec<Route> {
+    vec![
+        get("/genesis", protocol::von_network::genesis),
+        get("/status", protocol::von_network::status),
+        get("/status/text", protocol::von_network::status_text),
+        get("/ledger/{ledger}", protocol::von_network::ledger),
+        get("/ledger/{ledger}/text", protocol::von_network::ledger_text),
+        get(
+            "/ledger/{ledger}/{transaction}",
+            protocol::von_network::transaction,
+        ),
+    ]
+}
+
+/// Where newcomers are registered, by the operator or by anybody he lets.
+fn von_network_writes() -> Vec<Route> {
+    vec![post("/register", protocol::von_network::register::register)]
 }
 
 /// Where the operator signs in.
@@ -260,6 +304,10 @@ fn registry_reads() -> Vec<Route> {
         get("/registry/genesis", protocol::registry::genesis),
         get("/registry/checkpoint", protocol::registry::checkpoint),
         get("/registry/read", protocol::registry::read),
+        get(
+            "/registry/inclusion/{seq_no}",
+            protocol::von_network::inclusion,
+        ),
     ]
 }
 

@@ -33,6 +33,7 @@ struct Inner {
     cookies: Names,
     figures: Figures,
     tallies: Tallies,
+    open_registration: bool,
     stopping: watch::Sender<bool>,
 }
 
@@ -50,8 +51,9 @@ pub async fn serve(
         tls,
         limits,
         copies,
+        open_registration,
     } = settings;
-    let server = Server::new(app, limits, copies).map_err(io::Error::other)?;
+    let server = Server::new(app, limits, (copies, open_registration)).map_err(io::Error::other)?;
     if server.origin().secure() != tls.is_some() {
         return Err(io::Error::other(
             "a certificate belongs to an https origin, and only to one",
@@ -82,7 +84,7 @@ impl Server {
     pub(crate) fn new(
         app: Arc<App>,
         limits: Limits,
-        copies: Option<Copies>,
+        (copies, open_registration): (Option<Copies>, bool),
     ) -> Result<Self, OriginError> {
         let origin = Origin::of(&app.config().origin)?;
         Ok(Self(Arc::new(Inner {
@@ -93,6 +95,7 @@ impl Server {
             copies,
             figures: Figures::install(),
             tallies: Tallies::default(),
+            open_registration,
             stopping: watch::Sender::new(false),
         })))
     }
@@ -119,6 +122,11 @@ impl Server {
     /// The registry, wherever it is.
     pub(crate) fn registry(&self) -> Answer<&Arc<dyn Registry>> {
         self.0.app.registry().map_err(Problem::from)
+    }
+
+    /// Whether anybody may register DIDs.
+    pub(crate) fn open_registration(&self) -> bool {
+        self.0.open_registration
     }
 
     pub(crate) fn origin(&self) -> &Origin {

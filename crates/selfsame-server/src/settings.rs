@@ -17,6 +17,8 @@ pub struct Settings {
     pub limits: Limits,
     /// Where copies of the instance are put, if the operator may ask for them.
     pub copies: Option<Copies>,
+    /// Whether anybody may register DIDs at `/register`; else only the operator.
+    pub open_registration: bool,
 }
 
 /// The scheme, host and port under which everybody addresses this server.

@@ -1,5 +1,6 @@
 //! The routes as their callers meet them, without a socket.
 
+mod browsing;
 mod doors;
 mod instance;
 mod pages;

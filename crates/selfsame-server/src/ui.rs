@@ -20,7 +20,7 @@ use askama::Template;
 use axum::extract::FromRequestParts;
 use axum::response::{Html, IntoResponse};
 use http::request::Parts;
-use selfsame_app::config::Roles;
+use selfsame_app::config::{RegistryConfig, Roles};
 
 use crate::auth::{self, Seat};
 use crate::error::{Answer, Problem};
@@ -36,6 +36,8 @@ pub struct Frame {
     pub form: String,
     /// What this instance does.
     pub roles: Roles,
+    /// Whether the registry is in another process.
+    registry_elsewhere: bool,
     seat: Option<Seat>,
     operator: bool,
     person: Option<String>,
@@ -65,7 +67,12 @@ impl Frame {
             ("issuer", "/issuer", "Issuer", roles.issuer),
             ("wallet", "/wallet", "Wallet", roles.wallet),
             ("verifier", "/verifier", "Verifier", roles.verifier),
-            ("registry", "/registry", "Registry", roles.registry),
+            (
+                "registry",
+                "/registry",
+                "Registry",
+                roles.registry || self.registry_elsewhere,
+            ),
             ("resolver", "/resolver", "Resolver", true),
         ]
         .into_iter()
@@ -119,6 +126,10 @@ impl FromRequestParts<Server> for Frame {
             section: section(parts.uri.path()),
             form,
             roles: server.app().config().roles,
+            registry_elsewhere: matches!(
+                server.app().config().registry,
+                RegistryConfig::Remote { .. }
+            ),
             seat,
             operator,
             person: person.map(|person| person.email),
@@ -131,7 +142,7 @@ fn section(path: &str) -> &'static str {
         Some("issuer") => "issuer",
         Some("wallet") => "wallet",
         Some("verifier") => "verifier",
-        Some("registry") => "registry",
+        Some("registry" | "browse") => "registry",
         Some("resolver") => "resolver",
         Some("operator") => "operator",
         _ => "home",

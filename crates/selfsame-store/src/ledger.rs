@@ -1,11 +1,12 @@
 //! The ledger's storage: blocks of entries and the state they lead to. Unsealed, since all of it is public.
 
+pub mod index;
 mod memory;
 mod sqlite;
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
 
@@ -103,4 +104,8 @@ pub trait LedgerStore: Send + Sync {
     }
     /// What appends have cost.
     fn meter(&self) -> &Meter;
+    /// Where an [`index::Index`] of it may be kept; none where it is made in memory.
+    fn index_file(&self) -> Option<PathBuf> {
+        None
+    }
 }

@@ -50,6 +50,8 @@ pub struct Launch {
     pub node: Option<Validating>,
     /// Who is asked for DIDs that nobody here knows.
     pub resolver: ResolverConfig,
+    /// Whether anybody may register DIDs.
+    pub open_registration: bool,
     /// Where its master key is.
     pub custody: Custody,
     /// TLS for its listener.
@@ -99,6 +101,7 @@ impl Launch {
             pin: None,
             node: None,
             resolver: ResolverConfig::default(),
+            open_registration: false,
             tls: None,
             temporary: None,
         }
@@ -154,6 +157,7 @@ impl Launch {
                 folder: self.data.join("backups"),
                 with: vec![self.data.join(SALT_FILE)],
             }),
+            open_registration: self.open_registration,
             ..selfsame_server::Settings::default()
         };
         let served = tokio::spawn(selfsame_server::serve(

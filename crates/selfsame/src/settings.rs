@@ -32,10 +32,12 @@ pub struct Settings {
     pub registry: RegistrySettings,
 }
 
-/// A registry elsewhere.
+/// The registry that runs here, or one elsewhere.
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RegistrySettings {
+    /// Whether anybody may register DIDs at `/register` of the registry that runs here; else only the operator.
+    pub open_registration: bool,
     /// Its nodes: the first that answers is asked.
     nodes: Vec<NodeSettings>,
     /// The network it must be of: its name, as it stands in its DIDs.
@@ -246,9 +248,17 @@ mod tests {
     }
 
     #[test]
+    fn nobody_but_the_operator_registers_unless_it_is_set() {
+        let read = |text| settings(text).1.ok().unwrap().registry;
+        assert!(!read("").open_registration);
+        assert!(read("[registry]\nopen_registration = true\n").open_registration);
+    }
+
+    #[test]
     fn a_setting_that_is_unknown_is_an_error() {
         for text in [
             "[resolver]\nmethods = [\"ion\"]\n",
+            "[registry]\nregister = true\n",
             "[resolver]\ncheqd_network = \"devnet\"\n",
             "[resolver]\ncheqd = \"resolver.cheqd.net\"\n",
         ] {

@@ -10,9 +10,9 @@ use selfsame_crypto::hash::sha256;
 use selfsame_proof::read::Handover;
 use selfsame_proof::validators::{STATE_KEY, ValidatorSet};
 use selfsame_registry::{Applied, Block, Machine, Receipt, Refusal, Transaction};
+use tendermint::AppHash;
 use tendermint::abci::types::ExecTxResult;
 use tendermint::abci::{request, response};
-use tendermint::AppHash;
 use tendermint::v0_38::abci::request::FinalizeBlock;
 
 use super::answers::{app_hash, executed, height, seconds};

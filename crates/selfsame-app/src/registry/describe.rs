@@ -53,6 +53,11 @@ pub(super) fn entry(machine: &Machine, placed: &Placed, time: UnixTime) -> Resul
     })
 }
 
+/// Rules by their names.
+pub(super) fn rules(rules: &selfsame_registry::Rules) -> Value {
+    operations::limits(rules)
+}
+
 fn keys(signatures: &[Signature]) -> Value {
     signatures
         .iter()

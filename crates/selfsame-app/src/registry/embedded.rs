@@ -183,6 +183,10 @@ impl Registry for Embedded {
     async fn delegation(&self, issuer: &Did, name: &str) -> Result<Option<RegistryDelegation>> {
         self.ledger.delegation(issuer, name)
     }
+
+    fn ledger(&self) -> Option<&Ledger> {
+        Some(&self.ledger)
+    }
 }
 
 /// Signs checkpoints, when somebody asks for one: only what is durable is ever signed. A head that stays the newest is

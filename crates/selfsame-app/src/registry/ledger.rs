@@ -14,6 +14,7 @@ use selfsame_registry::{
 use selfsame_store::StoreError;
 use selfsame_store::ledger::{Block, Entry, KEPT_HEIGHTS, LedgerStore, Placed, TreeChanges};
 
+use super::browse::Finder;
 use super::known::Known;
 use super::{ENTRIES_MAX, describe, uses};
 use crate::error::{Error, Result};
@@ -28,6 +29,7 @@ pub struct Ledger {
     store: Arc<dyn LedgerStore>,
     machine: Arc<Machine>,
     known: Known,
+    finder: Finder,
     /// Whether reads are proven under checkpoints that come later than their blocks.
     lags: bool,
 }
@@ -46,6 +48,7 @@ impl Ledger {
             store,
             machine,
             known: Known::default(),
+            finder: Finder::default(),
             lags: false,
         })
     }
@@ -65,6 +68,11 @@ impl Ledger {
 
     pub(super) fn store(&self) -> &dyn LedgerStore {
         &*self.store
+    }
+
+    /// What finds transactions in it.
+    pub(super) fn finder(&self) -> &Finder {
+        &self.finder
     }
 
     /// What the network began with.

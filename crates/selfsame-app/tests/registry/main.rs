@@ -1,6 +1,7 @@
 //! The embedded registry and the instance's DIDs, over every ledger.
 
 mod archive;
+mod browse;
 mod dids;
 mod sequencer;
 mod world;

@@ -42,7 +42,7 @@ impl World {
         [Self::memory().await, Self::sqlite().await]
     }
 
-    async fn over(ledger: Arc<dyn LedgerStore>, directory: Option<TempDir>) -> Self {
+    pub async fn over(ledger: Arc<dyn LedgerStore>, directory: Option<TempDir>) -> Self {
         Self {
             store: store().await,
             clock: Clock::default(),
@@ -114,7 +114,10 @@ impl Actor {
     }
 
     pub fn transaction(&self, nonce: u64, operation: Operation) -> Transaction {
-        let unsigned = Unsigned::new(&self.network, self.id, nonce, operation);
+        self.sign(Unsigned::new(&self.network, self.id, nonce, operation))
+    }
+
+    pub fn sign(&self, unsigned: Unsigned) -> Transaction {
         let signature = self.key.sign(unsigned.signing_bytes()).unwrap();
         unsigned.signed(&self.fragment, &signature).unwrap()
     }
@@ -215,5 +218,9 @@ impl LedgerStore for Valve {
 
     fn meter(&self) -> &Meter {
         self.below.meter()
+    }
+
+    fn index_file(&self) -> Option<std::path::PathBuf> {
+        self.below.index_file()
     }
 }

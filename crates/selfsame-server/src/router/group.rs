@@ -41,6 +41,8 @@ pub enum Audience {
     OperatorStream,
     /// The operator's programs, waiting for something to happen.
     OperatorWait,
+    /// Whoever registers somebody in the registry; the handler says who may.
+    Registrant,
     /// Other wallets, issuers and verifiers.
     Protocol,
 }
@@ -149,7 +151,7 @@ impl Gates {
                 &self.people
             }
             Audience::Operator | Audience::OperatorApi => &self.operator,
-            Audience::Protocol => &self.protocol,
+            Audience::Protocol | Audience::Registrant => &self.protocol,
         }
     }
 }
@@ -172,7 +174,7 @@ impl Audience {
             | Self::Stream
             | Self::OperatorStream
             | Self::OperatorWait => 0,
-            Self::Doorway | Self::DoorwayApi => 16 * 1024,
+            Self::Doorway | Self::DoorwayApi | Self::Registrant => 16 * 1024,
             Self::Person | Self::PersonApi | Self::Operator | Self::OperatorApi => {
                 auth::form::BYTES_MAX
             }

@@ -7,7 +7,7 @@ use axum::body::Body;
 use http::header::{CONTENT_TYPE, COOKIE, HOST};
 use http::{HeaderMap, Method, Request, StatusCode};
 use selfsame_app::config::{
-    Config, IssuerConfig, RegistryConfig, ResolverConfig, Roles, TrustConfig, VerifierConfig,
+    Config, IssuerConfig, RegistryConfig, RegistryNode, ResolverConfig, Roles, TrustConfig, VerifierConfig,
 };
 use selfsame_app::{App, Parts};
 use selfsame_crypto::seal::SealingKey;
@@ -45,16 +45,40 @@ impl Instance {
     }
 
     pub async fn with(limits: Limits) -> Self {
-        Self::of(open(ORIGIN).await, limits)
+        Self::of(open(ORIGIN).await, limits, false)
     }
 
     /// One that asks others for DIDs.
     pub async fn resolving(resolver: ResolverConfig) -> Self {
-        Self::of(open_with(ORIGIN, resolver).await, Limits::default())
+        Self::of(open_with(ORIGIN, resolver).await, Limits::default(), false)
     }
 
-    fn of((app, token): (Arc<App>, String), limits: Limits) -> Self {
-        let server = Server::new(app, limits, None).unwrap();
+    /// One that keeps wallets only and whose registry is in another process.
+    pub async fn with_registry_at(origin: &str) -> Self {
+        let registry = RegistryConfig::Remote {
+            nodes: vec![RegistryNode {
+                origin: origin.parse().unwrap(),
+                token: "token".into(),
+            }],
+            pin: None,
+        };
+        let roles = Roles {
+            issuer: false,
+            wallet: true,
+            verifier: false,
+            registry: false,
+        };
+        let opened = open_as(ORIGIN, (roles, registry), ResolverConfig::default()).await;
+        Self::of(opened, Limits::default(), false)
+    }
+
+    /// One at which anybody may register DIDs.
+    pub async fn registering() -> Self {
+        Self::of(open(ORIGIN).await, Limits::default(), true)
+    }
+
+    fn of((app, token): (Arc<App>, String), limits: Limits, open: bool) -> Self {
+        let server = Server::new(app, limits, (None, open)).unwrap();
         Self {
             router: router::build(&server),
             token,
@@ -107,6 +131,17 @@ pub async fn open(origin: &str) -> (Arc<App>, String) {
 }
 
 async fn open_with(origin: &str, resolver: ResolverConfig) -> (Arc<App>, String) {
+    let registry = RegistryConfig::Embedded {
+        name: "test".to_owned(),
+    };
+    open_as(origin, (Roles::ALL, registry), resolver).await
+}
+
+async fn open_as(
+    origin: &str,
+    (roles, registry): (Roles, RegistryConfig),
+    resolver: ResolverConfig,
+) -> (Arc<App>, String) {
     let vault = Vault::from_master(SealingKey::from_bytes([7; 32]));
     let store = Store::open(Arc::new(Memory::new()), vault).await.unwrap();
     let net = Net::new(NetSettings {
@@ -117,13 +152,11 @@ async fn open_with(origin: &str, resolver: ResolverConfig) -> (Arc<App>, String)
     let ledger = Some(Arc::new(MemoryLedger::new()) as Arc<dyn LedgerStore>);
     let config = Config {
         origin: format!("{origin}/").parse().unwrap(),
-        roles: Roles::ALL,
+        roles,
         issuer: IssuerConfig::default(),
         verifier: VerifierConfig::default(),
         trust: TrustConfig::default(),
-        registry: RegistryConfig::Embedded {
-            name: "test".to_owned(),
-        },
+        registry,
         resolver,
     };
     let (app, token) = App::open(config, Parts { store, net, ledger })

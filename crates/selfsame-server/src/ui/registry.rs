@@ -1,92 +1,218 @@
-//! The registry's browser: checkpoint, transactions, objects with their history.
+//! The registry's browser: blocks, transactions, searches, objects with their history, validators; all with proofs.
+
+pub mod blocks;
+pub mod object;
+pub mod picture;
+pub mod search;
+pub mod transaction;
+pub mod validators;
 
 use askama::Template;
-use axum::extract::{Path, State};
+use axum::extract::State;
+use axum::response::sse::Event;
+use axum::response::{IntoResponse as _, Redirect, Response};
+use futures_util::{StreamExt as _, stream};
+use http::Uri;
+use selfsame_app::config::RegistryConfig;
+use selfsame_app::registry::Registry;
+use selfsame_app::registry::browse::Browser;
 use selfsame_app::view::Paging;
-use selfsame_app::view::registry::{RegistryEntry, RegistryStatus};
-use selfsame_did::{Did, Options};
-use serde::Deserialize;
+use selfsame_app::view::browse::{BlockView, ValidatorsView};
+use selfsame_app::view::registry::RegistryEntry;
+use serde_json::json;
 
 use super::Frame;
-use super::resolver::pretty;
-use crate::api::registry::no_did;
-use crate::error::Answer;
+use crate::error::{Answer, Problem};
 use crate::extract::Query;
 use crate::server::Server;
+use crate::stream::respond;
+
+/// How often the head is looked at for those who follow it.
+const LOOKED_AT: std::time::Duration = std::time::Duration::from_secs(1);
+/// Blocks in the picture.
+const PICTURED: u64 = 30;
+/// Transactions on a page.
+const ON_PAGE: usize = 25;
+
+/// The pages of the registry, for its navigation.
+pub const PAGES: [(&str, &str, &str); 6] = [
+    ("transactions", "/registry", "Transactions"),
+    ("blocks", "/registry/blocks", "Blocks"),
+    ("validators", "/registry/validators", "Validators"),
+    ("domain", "/browse/domain", "Domain"),
+    ("pool", "/browse/pool", "Pool"),
+    ("config", "/browse/config", "Config"),
+];
+
+/// The kinds of operations that can be chosen in a search, with their names.
+pub const KINDS: [(&str, &str); 18] = [
+    ("create_did", "DID created"),
+    ("register_did", "DID registered by somebody"),
+    ("update_did", "DID changed"),
+    ("deactivate_did", "DID ended"),
+    ("set_role", "Role"),
+    ("schema", "Schema"),
+    ("credential_definition", "Credential definition"),
+    ("revocation_registry", "Revocation registry"),
+    ("revocation_entry", "Revocation entry"),
+    ("anchor_status", "Status list"),
+    ("resource", "Resource"),
+    ("delegate", "Delegation"),
+    ("withdraw_delegation", "Delegation withdrawn"),
+    ("consume", "Credential used up"),
+    ("revoke", "Credential revoked"),
+    ("set_agreement", "Author agreement"),
+    ("change_validators", "Validators"),
+    ("change_rules", "Rules"),
+];
 
 #[derive(Template)]
 #[template(path = "registry.html")]
 struct Page {
     frame: Frame,
-    status: RegistryStatus,
+    part: &'static str,
+    name: String,
+    height: u64,
+    transactions: u64,
+    network: String,
+    checkpoint: Option<(String, String)>,
+    validators: ValidatorsView,
+    blocks: Vec<BlockView>,
     entries: Vec<RegistryEntry>,
     next: Option<String>,
+    live: bool,
 }
 
-#[derive(Template)]
-#[template(path = "registry_entry.html")]
-struct EntryPage {
-    frame: Frame,
-    content: String,
-    entry: RegistryEntry,
-}
-
-#[derive(Template)]
-#[template(path = "registry_object.html")]
-struct ObjectPage {
-    frame: Frame,
-    id: String,
-    history: Vec<RegistryEntry>,
-    resolved: String,
-}
-
-/// Which object.
-#[derive(Deserialize)]
-pub struct Which {
-    id: String,
-}
-
-/// The checkpoint and the newest transactions.
+/// How far it has come, the newest blocks, and transactions with the newest first.
 pub async fn page(
     State(server): State<Server>,
     frame: Frame,
-    Query(paging): Query<Paging>,
+    Query(mut paging): Query<Paging>,
 ) -> Answer {
-    let registry = server.registry()?;
-    let status = registry.status().await?;
-    let listed = registry.recent(&paging).await?;
-    super::html(&Page {
-        frame: frame.titled("Registry"),
-        status,
-        entries: listed.items,
-        next: listed.next,
-    })
+    paging.limit = Some(paging.limit.unwrap_or(ON_PAGE));
+    super::html(&Page::of(&**server.registry()?, frame, paging).await?)
 }
 
-/// One transaction.
-pub async fn entry(State(server): State<Server>, frame: Frame, Path(seq_no): Path<u64>) -> Answer {
-    let entry = server.registry()?.entry(seq_no).await?;
-    super::html(&EntryPage {
-        frame: frame.titled(format!("Transaction {seq_no}")),
-        content: pretty(&entry.content),
-        entry,
-    })
+impl Page {
+    async fn of(registry: &dyn Registry, frame: Frame, mut paging: Paging) -> Answer<Self> {
+        let browser = Browser::of(registry)?;
+        let (height, transactions) = browser.head()?;
+        let live = paging.after.is_none();
+        if live {
+            // What was stored and is not signed yet is shown too.
+            paging.after = Some(transactions.saturating_add(1).to_string());
+        }
+        let listed = registry.recent(&paging).await?;
+        // A network in which too few sign is still to be looked at.
+        let checkpoint = registry.status().await.ok();
+        Ok(Self {
+            frame: frame.titled("Registry"),
+            part: "transactions",
+            name: browser.name().to_owned(),
+            network: registry.network().await?.to_string(),
+            checkpoint: checkpoint.map(|status| (status.checkpoint, status.verifier_key)),
+            validators: browser.validators().await?,
+            blocks: browser.blocks(None, PICTURED)?,
+            entries: listed.items,
+            next: listed.next,
+            height,
+            transactions,
+            live,
+        })
+    }
 }
 
-/// An object and how it came to be what it is.
-pub async fn object(
-    State(server): State<Server>,
-    frame: Frame,
-    Query(Which { id }): Query<Which>,
-) -> Answer {
-    let did = id.trim().parse::<Did>().map_err(|_| no_did())?;
-    let mut history = server.registry()?.history(&did).await?;
-    history.reverse();
-    let resolved = server.app().resolve(&did, &Options::default()).await;
-    super::html(&ObjectPage {
-        frame: frame.titled("Object"),
-        id: did.as_str().to_owned(),
-        history,
-        resolved: pretty(resolved.as_ref()),
-    })
+/// Height and number of transactions whenever they change, for pages that show them live.
+pub async fn events(State(server): State<Server>) -> Answer {
+    let registry = server.registry()?.clone();
+    Browser::of(&*registry)?;
+    let ticks = tokio::time::interval(LOOKED_AT);
+    let changes = stream::unfold((ticks, None), move |(mut ticks, mut seen)| {
+        let registry = registry.clone();
+        async move {
+            loop {
+                ticks.tick().await;
+                let head = Browser::of(&*registry).and_then(|browser| browser.head());
+                let head = head.ok()?;
+                if seen.replace(head) != Some(head) {
+                    return Some((told(head), (ticks, seen)));
+                }
+            }
+        }
+    });
+    Ok(respond(&server, changes.filter_map(std::future::ready)))
+}
+
+fn told((height, transactions): (u64, u64)) -> Option<Event> {
+    let head = json!({ "height": height, "transactions": transactions });
+    Event::default().event("head").json_data(head).ok()
+}
+
+/// Leads to the pages of the process where the registry is.
+pub async fn elsewhere(State(server): State<Server>, asked: Uri) -> Answer<Response> {
+    let nodes = match &server.app().config().registry {
+        RegistryConfig::Remote { nodes, .. } => nodes.as_slice(),
+        RegistryConfig::Embedded { .. } | RegistryConfig::None => &[],
+    };
+    let Some(first) = nodes.first() else {
+        return Err(Problem::new(
+            http::StatusCode::NOT_FOUND,
+            "this instance has no registry",
+        ));
+    };
+    let path = asked.path_and_query().map_or("/", |path| path.as_str());
+    let there = first.origin.as_str().trim_end_matches('/');
+    Ok(Redirect::temporary(&format!("{there}{path}")).into_response())
+}
+
+/// A number with its thousands apart.
+pub fn grouped(number: &u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len().saturating_mul(2));
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && digits.len().saturating_sub(at) % 3 == 0 {
+            text.push('\u{202f}');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A hash short enough for a line.
+pub fn short_hash(hash: &str) -> String {
+    match (hash.get(..10), hash.get(hash.len().saturating_sub(4)..)) {
+        (Some(start), Some(end)) if hash.len() > 18 => format!("{start}…{end}"),
+        _ => hash.to_owned(),
+    }
+}
+
+/// Whether two texts are the same, however a template holds them.
+pub fn same(one: impl AsRef<str>, other: impl AsRef<str>) -> bool {
+    one.as_ref() == other.as_ref()
+}
+
+/// A key's name within its DID document.
+pub fn fragment(key: &str) -> &str {
+    key.rsplit_once('#').map_or(key, |(_, fragment)| fragment)
+}
+
+/// Where an identifier of the registry leads, if it is one.
+pub fn link(identifier: &str) -> Option<String> {
+    let escaped = url::form_urlencoded::byte_serialize(identifier.as_bytes());
+    identifier
+        .starts_with("did:selfsame:")
+        .then(|| format!("/registry/object?id={}", escaped.collect::<String>()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_hashes_are_made_readable() {
+        assert_eq!(grouped(&7), "7");
+        assert_eq!(grouped(&1_234_567), "1\u{202f}234\u{202f}567");
+        assert_eq!(short_hash(&"ab".repeat(32)), "ababababab…abab");
+        assert_eq!(short_hash("abcd"), "abcd");
+    }
 }

@@ -214,6 +214,12 @@ impl LedgerStore for SqliteLedger {
     fn meter(&self) -> &Meter {
         &self.meter
     }
+
+    fn index_file(&self) -> Option<PathBuf> {
+        let mut name = self.path.clone().into_os_string();
+        name.push("-index");
+        Some(name.into())
+    }
 }
 
 fn head(row: &Row<'_>) -> rusqlite::Result<Head> {

@@ -214,6 +214,7 @@ impl Up {
         launch.trust.issuers.extend(self.trust_issuer);
         launch.registry = registry;
         launch.pin = file.registry.pin()?;
+        launch.open_registration = file.registry.open_registration;
         launch.resolver = resolver(file.resolver, self.foreign_resolver);
         launch.custody = self.master_key.custody();
         launch.tls = self.certificate.source();

@@ -7,5 +7,6 @@ mod browser;
 mod instance;
 mod pages;
 mod process;
+mod registry;
 mod rig;
 mod walk;

@@ -9,7 +9,7 @@ use crate::{
 };
 
 /// Pages that are there from the start.
-const PAGES: [(&str, &str); 13] = [
+const PAGES: [(&str, &str); 20] = [
     ("start", ""),
     ("issuer", "issuer"),
     ("issuer-form", "issuer/new/immunization"),
@@ -20,6 +20,13 @@ const PAGES: [(&str, &str); 13] = [
     ("verifier-form", "verifier/new/immunization"),
     ("registry", "registry"),
     ("registry-entry", "registry/view/1"),
+    ("registry-genesis", "registry/view/0"),
+    ("registry-blocks", "registry/blocks"),
+    ("registry-block", "registry/blocks/1"),
+    ("registry-validators", "registry/validators"),
+    ("registry-search", "registry/search?kind=create_did"),
+    ("registry-object", "registry/object?id=validators/changes"),
+    ("registry-domain", "browse/domain"),
     ("resolver", "resolver"),
     (
         "resolved",

@@ -243,7 +243,7 @@ fn validator(validator: &Validator) -> Value {
     })
 }
 
-fn limits(rules: &Rules) -> Value {
+pub(super) fn limits(rules: &Rules) -> Value {
     let limits = rules.named_limits().into_iter();
     let limits = limits.map(|(name, limit)| (name.to_owned(), json!(limit)));
     let mut members: Map<String, Value> = limits.collect();

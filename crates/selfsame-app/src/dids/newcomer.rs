@@ -1,0 +1,176 @@
+//! Registers the DIDs of others, by whoever of this instance has a role in the registry.
+
+use selfsame_crypto::{KeyHandle, PublicKey};
+use selfsame_did::{Did, Options, selfsame};
+pub use selfsame_registry::network::Role;
+use selfsame_registry::transaction::Body;
+use selfsame_registry::{Identifier, Operation, Transaction, Unsigned};
+use selfsame_store::{Batch, MAX_PAGE, Page, TenantId};
+
+use super::Dids;
+use super::record::DidRecord;
+use super::registration::{Author, DID, Intent};
+use crate::accounts::decode;
+use crate::error::{Error, ErrorKind, Result};
+use crate::identity::KEY_FRAGMENT;
+use crate::keys;
+use crate::registry::embedded;
+use crate::registry::ledger::Ledger;
+
+/// Somebody who is to be registered.
+#[derive(Clone, Copy, Debug)]
+pub struct Newcomer<'a> {
+    /// His key, which his identifier belongs to.
+    pub key: &'a PublicKey,
+    /// His DID: whole, or its last part; unless told, Indy's of this key.
+    pub did: Option<&'a str>,
+    /// The role he gets.
+    pub role: Option<Role>,
+}
+
+/// A DID that stands in the registry.
+#[derive(Clone, Debug)]
+pub struct Registered {
+    /// The DID.
+    pub did: Did,
+    /// Its last part.
+    pub id: String,
+    /// Whether it stood there before; then nothing was written.
+    pub existed: bool,
+}
+
+/// Who registers.
+struct Registrar {
+    tenant: TenantId,
+    did: Did,
+    key: KeyHandle,
+    fragment: String,
+}
+
+impl Dids {
+    /// Registers the DID of somebody else, with his role, and waits for the receipt. What is there already stays.
+    ///
+    /// # Errors
+    /// `BadRequest` if the DID is not the key's, `Forbidden` if nobody of this instance has a role; the registry's.
+    pub async fn register_newcomer(&self, newcomer: &Newcomer<'_>) -> Result<Registered> {
+        let registry = self.shared.own_registry()?.clone();
+        let ledger = registry
+            .ledger()
+            .ok_or_else(|| Error::bad_request("this instance's registry is in another process"))?;
+        let subject = subject(ledger, newcomer)?;
+        let did = ledger.machine().did(subject);
+        let did = did.ok_or_else(|| Error::internal("an identifier makes no DID"))?;
+        let id = subject.to_string();
+        let present = ledger.resolve(&did, &Options::default());
+        if present.document.is_some() || present.document_metadata.deactivated {
+            let existed = true;
+            return Ok(Registered { did, id, existed });
+        }
+        let mut operations = vec![Operation::RegisterDid {
+            subject,
+            key: newcomer.key.clone(),
+        }];
+        if newcomer.role.is_some() {
+            let role = newcomer.role;
+            operations.push(Operation::SetRole { subject, role });
+        }
+        let registrar = self.registrar(ledger).await?;
+        let transaction = self.registration(&registrar, operations).await?;
+        let batch = Batch::new(registrar.tenant.clone());
+        let intent = Intent {
+            tenant: &registrar.tenant,
+            did: &registrar.did,
+            transaction: &transaction,
+            then: None,
+        };
+        self.shared.register(batch, intent).await?;
+        let existed = false;
+        Ok(Registered { did, id, existed })
+    }
+
+    /// A member of the registry whose key is here: the trustee an embedded network begins with, or one of the DIDs of
+    /// this instance.
+    async fn registrar(&self, ledger: &Ledger) -> Result<Registrar> {
+        let machine = ledger.machine();
+        let has_role = |did: &Did| -> Result<bool> {
+            let role = machine.role(ledger, did).map_err(Error::internal)?;
+            Ok(role.is_some())
+        };
+        let tenant = embedded::tenant()?;
+        for member in ledger.genesis().members() {
+            let key = KeyHandle::of(&member.key);
+            let held = self.shared.store.read(&tenant, keys::KIND, key.as_str());
+            let did = member.id().and_then(|id| machine.did(id));
+            if let (Some(did), Some(_)) = (did, held.await?)
+                && has_role(&did)?
+            {
+                let fragment = KEY_FRAGMENT.to_owned();
+                return Ok(Registrar {
+                    tenant,
+                    did,
+                    key,
+                    fragment,
+                });
+            }
+        }
+        let page = Page::newest(MAX_PAGE);
+        for record in self.shared.store.list(&self.tenant, DID, &page).await? {
+            let record: DidRecord = decode(&record.value)?;
+            if record.did.method() == "selfsame" && has_role(&record.did)? {
+                let Author { key, fragment, .. } = self.author(&record)?;
+                return Ok(Registrar {
+                    tenant: self.tenant.clone(),
+                    did: record.did.clone(),
+                    key: key.clone(),
+                    fragment: fragment.to_owned(),
+                });
+            }
+        }
+        Err(Error::new(
+            ErrorKind::Forbidden,
+            "nobody of this instance may register others in this registry",
+        )
+        .with_hint("make one of its DIDs an endorser, or let the newcomer register himself"))
+    }
+
+    async fn registration(
+        &self,
+        registrar: &Registrar,
+        operations: Vec<Operation>,
+    ) -> Result<Transaction> {
+        let not_ours = || Error::internal("a member's DID is no did:selfsame");
+        let (network, _) = selfsame::parts(&registrar.did).ok_or_else(not_ours)?;
+        let author = Identifier::of_did(&registrar.did, &network).ok_or_else(not_ours)?;
+        let nonce = u64::from_be_bytes(self.shared.clock.ctx().random::<8>("nonce"));
+        let unsigned = Unsigned::of(Body::new(&network, author, nonce, operations));
+        let signature = self
+            .shared
+            .keys
+            .sign(&registrar.tenant, &registrar.key, unsigned.signing_bytes())
+            .await?;
+        unsigned
+            .signed(&registrar.fragment, &signature)
+            .map_err(Error::internal)
+    }
+}
+
+/// The identifier, if it is one that begins with the key.
+fn subject(ledger: &Ledger, newcomer: &Newcomer<'_>) -> Result<Identifier> {
+    let own = Identifier::of_key(newcomer.key);
+    let indy = Identifier::of_seed_key(newcomer.key);
+    let prefix = format!("did:selfsame:{}:", ledger.machine().network());
+    let found = match newcomer.did {
+        None => indy.or(own),
+        Some(did) => {
+            let id = did.strip_prefix(&prefix).unwrap_or(did);
+            let ids = [own, indy].into_iter().flatten();
+            ids.into_iter().find(|own| own.to_string() == id)
+        }
+    };
+    found.ok_or_else(|| {
+        Error::bad_request("the DID does not belong to the key").with_hint(
+            "its last part is base58 of the first 16 bytes of the Ed25519 key, or of the SHA-256 of the key with its \
+             multicodec",
+        )
+    })
+}

@@ -1,0 +1,33 @@
+// The registry's page: shows what comes, as it comes.
+const CALM = 900;
+
+export function liveLedger() {
+  const place = document.querySelector("[data-ledger]");
+  if (!place) return;
+  const source = new EventSource(place.dataset.ledger);
+  let shown = Number(place.dataset.height);
+  let asked = false;
+  source.addEventListener("head", (event) => {
+    const { height } = JSON.parse(event.data);
+    if (height === shown || asked) return;
+    asked = true;
+    setTimeout(async () => {
+      asked = false;
+      shown = (await refresh(place)) ?? shown;
+    }, CALM);
+  });
+}
+
+// What the same page says now. Who is in the middle of it keeps the rows he is at.
+async function refresh(place) {
+  const answer = await fetch(location.href, { headers: { accept: "text/html" } }).catch(() => null);
+  if (!answer?.ok) return null;
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  const fresh = page.querySelector("[data-ledger]");
+  if (!fresh) return null;
+  for (const part of place.querySelectorAll("[data-part]")) {
+    const now = fresh.querySelector(`[data-part="${part.dataset.part}"]`);
+    if (now && !part.contains(document.activeElement)) part.replaceWith(now);
+  }
+  return Number(fresh.dataset.height);
+}

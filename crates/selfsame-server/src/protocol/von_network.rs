@@ -1,0 +1,181 @@
+//! von-network's face: its addresses and shapes over our ledger, for browsers and tools that know it. An Indy client's
+//! own protocol is not spoken here.
+
+pub mod query;
+pub mod register;
+mod shape;
+
+use axum::extract::{Path, RawQuery, State};
+use axum::response::{IntoResponse as _, Response};
+use http::StatusCode;
+use http::header::CONTENT_TYPE;
+use selfsame_app::registry::browse::{Browser, View};
+use selfsame_app::view::browse::OperationView;
+use selfsame_crypto::encoding::base64_encode;
+use serde_json::{Value, json};
+
+use super::open_to_all;
+use crate::error::{Answer, Problem};
+use crate::server::Server;
+use query::{Asked, view_named};
+
+const TEXT: &str = "text/plain; charset=utf-8";
+/// Transactions on a page unless told; as theirs.
+const PAGE_SIZE: u64 = 100;
+
+/// One JSON object a line: the trust root, then what the network began with.
+pub async fn genesis(State(server): State<Server>) -> Answer {
+    let registry = server.registry()?;
+    let browser = Browser::of(&**registry)?;
+    let network = registry.network().await?;
+    let root = json!({
+        "network": network.to_string(),
+        "name": browser.name(),
+        "origin": selfsame_app::registry::log_origin(&network),
+        "genesis": base64_encode(&registry.genesis().await?),
+    });
+    let began = browser.operations(0)?;
+    let began = began
+        .iter()
+        .map(|operation| shape::transaction(operation, None));
+    let lines: Vec<String> = [root]
+        .into_iter()
+        .chain(began)
+        .map(|line| line.to_string())
+        .collect();
+    Ok(text(lines.join("\n") + "\n"))
+}
+
+/// How the registry is; with `?validators` each validator too.
+pub async fn status(State(server): State<Server>, RawQuery(query): RawQuery) -> Answer {
+    let with_validators = query::asks_for_validators(query.as_deref())?;
+    let registry = server.registry()?;
+    let browser = Browser::of(&**registry)?;
+    let (signed, problem) = match registry.status().await {
+        Ok(status) => (Some(status.height), None),
+        Err(error) => (None, Some(error.reason)),
+    };
+    let mut status = json!({
+        "anonymous": false,
+        "display_ledger_state": true,
+        "init_error": problem,
+        "ready": signed.is_some(),
+        "register_new_dids": server.open_registration(),
+        "syncing": signed.is_some_and(|height| browser.head().is_ok_and(|head| height < head.0)),
+    });
+    if with_validators {
+        status["validators"] = validators(&browser).await?.into();
+    }
+    Ok(json_answer(StatusCode::OK, &status))
+}
+
+/// The same of each validator, to be read.
+pub async fn status_text(State(server): State<Server>) -> Answer {
+    let browser = Browser::of(&**server.registry()?)?;
+    let mut lines = String::new();
+    for validator in validators(&browser).await? {
+        let name = validator["Node_info"]["Name"].as_str().unwrap_or_default();
+        let detail = serde_json::to_string_pretty(&validator).unwrap_or_default();
+        lines.push_str(&format!("{name}\n\n{detail}\n\n"));
+    }
+    Ok(text(lines))
+}
+
+async fn validators(browser: &Browser<'_>) -> Answer<Vec<Value>> {
+    let view = browser.validators().await?;
+    let counts = json!({
+        "ledger": browser.count(View::Domain).await?,
+        "pool": browser.count(View::Pool).await?,
+        "config": browser.count(View::Config).await?,
+    });
+    let shaped = |one| shape::validator(one, &view, &counts);
+    Ok(view.validators.iter().map(shaped).collect())
+}
+
+/// A page of one of Indy's ledgers.
+pub async fn ledger(
+    State(server): State<Server>,
+    Path(name): Path<String>,
+    asked: Asked,
+) -> Answer {
+    let view = view_named(&name)?;
+    let page = asked.page(PAGE_SIZE);
+    let found = Browser::of(&**server.registry()?)?
+        .view(view, &page)
+        .await?;
+    if found.items.is_empty() && page.page > 1 {
+        let detail = json!({ "detail": "Invalid page." });
+        return Ok(json_answer(StatusCode::NOT_FOUND, &detail));
+    }
+    Ok(json_answer(StatusCode::OK, &shape::page(&found, &page)))
+}
+
+/// The same, to be read.
+pub async fn ledger_text(
+    State(server): State<Server>,
+    Path(name): Path<String>,
+    asked: Asked,
+) -> Answer {
+    let view = view_named(&name)?;
+    let page = asked.page(PAGE_SIZE);
+    let found = Browser::of(&**server.registry()?)?
+        .view(view, &page)
+        .await?;
+    let lines: Vec<String> = found.items.iter().map(shape::text).collect();
+    Ok(text(lines.join("\n")))
+}
+
+/// One transaction, by its number or its hash, with the proof that it is in the log.
+pub async fn transaction(
+    State(server): State<Server>,
+    Path((name, ident)): Path<(String, String)>,
+) -> Answer {
+    let view = view_named(&name)?;
+    let browser = Browser::of(&**server.registry()?)?;
+    let Some((seq_no, place)) = query::place(&browser, &ident)? else {
+        return Err(nothing());
+    };
+    let operations = browser.operations(seq_no)?;
+    let Some(found) = chosen(&operations, view, place) else {
+        return Err(nothing());
+    };
+    let proof = match seq_no {
+        0 => None,
+        _ => browser.inclusion(seq_no).await?,
+    };
+    let body = shape::transaction(found, proof.as_ref());
+    Ok(json_answer(StatusCode::OK, &body))
+}
+
+/// The operation of that place, else the first one of the view.
+fn chosen(operations: &[OperationView], view: View, place: Option<u64>) -> Option<&OperationView> {
+    let mut operations = operations.iter();
+    operations
+        .find(|one| shape::kind(one).view() == view && place.is_none_or(|place| one.place == place))
+}
+
+/// The proof that a transaction is in the log, for whoever wants to check it.
+pub async fn inclusion(State(server): State<Server>, Path(seq_no): Path<u64>) -> Answer {
+    let browser = Browser::of(&**server.registry()?)?;
+    match browser.inclusion(seq_no).await? {
+        Some(proof) => Ok(open_to_all(axum::Json(proof).into_response())),
+        None => Err(Problem::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "no signed checkpoint reaches this transaction yet",
+        )
+        .come_back_in(1)),
+    }
+}
+
+fn nothing() -> Problem {
+    Problem::new(StatusCode::NOT_FOUND, "this ledger has no such transaction")
+        .with_hint("a transaction is named by its number or its hash")
+}
+
+fn text(text: String) -> Response {
+    open_to_all(([(CONTENT_TYPE, TEXT)], text).into_response())
+}
+
+fn json_answer(status: StatusCode, body: &Value) -> Response {
+    open_to_all((status, axum::Json(body)).into_response())
+}

@@ -1,0 +1,219 @@
+//! `POST /register`: somebody's DID, by seed or by key, registered by the operator's member of the registry.
+
+use axum::extract::State;
+use http::header::AUTHORIZATION;
+use http::{HeaderMap, StatusCode};
+use selfsame_app::dids::newcomer::{Newcomer, Role};
+use selfsame_crypto::encoding::{base58_decode, base58_encode, base64_decode};
+use selfsame_crypto::{KeyType, PrivateKey, PublicKey, Secret, SecretString};
+use serde::Deserialize;
+use serde_json::json;
+
+use super::json_answer;
+use crate::auth::bearer;
+use crate::error::{Answer, Problem};
+use crate::extract::Json;
+use crate::server::Server;
+
+/// What precedes an Ed25519 seed in PKCS#8 (RFC 8410 §7).
+const PKCS8: [u8; 16] = [
+    0x30, 0x2e, 0x02, 0x01, 0x00, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x04, 0x22, 0x04, 0x20,
+];
+const SEED_BYTES: usize = 32;
+
+/// Who is to be registered; the members are theirs.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Registration {
+    seed: Option<SecretString>,
+    did: Option<String>,
+    verkey: Option<String>,
+    /// Taken and not kept: no names of people go to the registry.
+    #[expect(dead_code, reason = "read so that it is not refused")]
+    alias: Option<String>,
+    #[serde(default = "endorser")]
+    role: Option<String>,
+    /// Taken and not used, as theirs.
+    #[expect(dead_code, reason = "read so that it is not refused")]
+    paymentaddr: Option<String>,
+}
+
+/// As theirs: whoever names no role is an endorser; `null` is none.
+fn endorser() -> Option<String> {
+    Some("ENDORSER".to_owned())
+}
+
+/// Registers, unless the DID is there already, and answers as theirs; `id` is the DID as it resolves.
+pub async fn register(
+    State(server): State<Server>,
+    headers: HeaderMap,
+    Json(asked): Json<Registration>,
+) -> Answer {
+    let role = role(asked.role.as_deref())?;
+    allowed(&server, &headers, role)?;
+    let (seed, key) = asked.key()?;
+    let newcomer = Newcomer {
+        key: &key,
+        did: asked.did.as_deref(),
+        role,
+    };
+    let registered = server.app().dids().register_newcomer(&newcomer).await?;
+    let verkey = asked.verkey.unwrap_or_else(|| base58_encode(key.bytes()));
+    let body = json!({
+        "seed": seed.as_ref().map(SecretString::expose),
+        "did": asked.did.unwrap_or(registered.id),
+        "verkey": verkey,
+        "id": registered.did.to_string(),
+    });
+    Ok(json_answer(StatusCode::OK, &body))
+}
+
+impl Registration {
+    /// The seed filled up, if there is one, and the key that is to be registered.
+    fn key(&self) -> Answer<(Option<SecretString>, PublicKey)> {
+        let seed = self.seed.as_ref();
+        let seed = seed.map(|seed| padded(seed.expose())).transpose()?;
+        let key = match (&seed, &self.verkey, &self.did) {
+            (Some(_), Some(verkey), did) => verification_key(verkey, did.as_deref())?,
+            (None, Some(verkey), Some(did)) => verification_key(verkey, Some(did))?,
+            (Some(seed), None, _) => seed_key(seed)?,
+            (None, ..) => {
+                return Err(Problem::bad_request(
+                    "either the seed, or the did and the verkey must be given",
+                ));
+            }
+        };
+        Ok((seed, key))
+    }
+}
+
+fn allowed(server: &Server, headers: &HeaderMap, role: Option<Role>) -> Answer<()> {
+    let is_operator = headers
+        .get(AUTHORIZATION)
+        .and_then(bearer)
+        .is_some_and(|token| server.app().operator().is_token(token));
+    if is_operator {
+        return Ok(());
+    }
+    if !server.open_registration() {
+        return Err(
+            Problem::new(StatusCode::UNAUTHORIZED, "the operator's token is needed").with_hint(
+                "or the operator lets everybody register, by [registry] open_registration",
+            ),
+        );
+    }
+    match role {
+        None | Some(Role::Endorser) => Ok(()),
+        Some(_) => Err(Problem::new(
+            StatusCode::FORBIDDEN,
+            "only the operator makes trustees and stewards",
+        )),
+    }
+}
+
+fn role(name: Option<&str>) -> Answer<Option<Role>> {
+    match name {
+        None | Some("") => Ok(None),
+        Some("ENDORSER" | "TRUST_ANCHOR" | "101") => Ok(Some(Role::Endorser)),
+        Some("STEWARD" | "2") => Ok(Some(Role::Steward)),
+        Some("TRUSTEE" | "0") => Ok(Some(Role::Trustee)),
+        Some(_) => Err(Problem::bad_request("there is no such role")
+            .with_hint("ENDORSER, STEWARD, TRUSTEE, or null for none")),
+    }
+}
+
+/// A seed of 32 bytes: up to 32 characters filled up with zeros, or base64 that ends with `=`.
+fn padded(seed: &str) -> Answer<SecretString> {
+    let wrong = || {
+        Problem::bad_request("the seed is wrong")
+            .with_hint("up to 32 ASCII characters, or 32 bytes in base64 that ends with =")
+    };
+    if seed.ends_with('=') {
+        let bytes = base64_decode(seed).map(Secret::new).map_err(|_| wrong())?;
+        return match bytes.expose().len() {
+            SEED_BYTES => Ok(SecretString::from(seed)),
+            _ => Err(wrong()),
+        };
+    }
+    if seed.is_empty() || seed.len() > SEED_BYTES || !seed.is_ascii() {
+        return Err(wrong());
+    }
+    Ok(SecretString::from(format!("{seed:0<SEED_BYTES$}")))
+}
+
+fn seed_key(seed: &SecretString) -> Answer<PublicKey> {
+    let bytes = match seed.expose().ends_with('=') {
+        true => Secret::new(base64_decode(seed.expose()).unwrap_or_default()),
+        false => Secret::new(seed.expose().as_bytes().to_vec()),
+    };
+    let pkcs8 = Secret::new([&PKCS8, bytes.expose()].concat());
+    let key = PrivateKey::from_pkcs8(pkcs8.expose())
+        .map_err(|_| Problem::bad_request("the seed makes no key"))?;
+    Ok(key.public().clone())
+}
+
+/// A key as Indy writes it: base58, or `~` and what follows the DID's bytes; or as multikey.
+fn verification_key(verkey: &str, did: Option<&str>) -> Answer<PublicKey> {
+    let wrong = || {
+        Problem::bad_request("the verkey is none")
+            .with_hint("an Ed25519 key in base58, as Indy writes it, or a multikey")
+    };
+    if let Ok(key) = PublicKey::from_multikey(verkey) {
+        return Ok(key);
+    }
+    let bytes = match verkey.strip_prefix('~') {
+        Some(rest) => {
+            let id = did
+                .and_then(|did| did.rsplit(':').next())
+                .ok_or_else(wrong)?;
+            let parts = [id, rest].map(base58_decode);
+            let [Ok(first), Ok(rest)] = parts else {
+                return Err(wrong());
+            };
+            [first, rest].concat()
+        }
+        None => base58_decode(verkey).map_err(|_| wrong())?,
+    };
+    PublicKey::from_raw(KeyType::Ed25519, &bytes).map_err(|_| wrong())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_seed_is_filled_up_and_gives_the_key_that_indy_makes_of_it() {
+        // The trustee of every Indy sandbox (von-network, README): its seed, DID and verkey are public.
+        let seed = padded("000000000000000000000000Trustee1").unwrap();
+        let key = seed_key(&seed).unwrap();
+        assert_eq!(
+            base58_encode(key.bytes()),
+            "GJ1SzoWzavQYfNL9XkaJdrQejfztN4XqdsiV4ct3LXKL"
+        );
+        assert_eq!(
+            padded("my_seed").unwrap().expose(),
+            "my_seed0000000000000000000000000"
+        );
+        for wrong in ["", &"x".repeat(33), "é", "YWJj=", "="] {
+            assert!(padded(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_key_may_be_short_beside_its_did() {
+        let whole = "GJ1SzoWzavQYfNL9XkaJdrQejfztN4XqdsiV4ct3LXKL";
+        let bytes = base58_decode(whole).unwrap();
+        let did = base58_encode(&bytes[..16]);
+        let short = format!("~{}", base58_encode(&bytes[16..]));
+        let key = verification_key(&short, Some(&did)).unwrap();
+        assert_eq!(key.bytes(), bytes);
+        assert_eq!(did, "V4SGRU86Z58d6TV7PBUe6f");
+        assert!(verification_key(&short, None).is_err());
+        assert!(verification_key("~", Some(&did)).is_err());
+        assert!(verification_key("abc", None).is_err());
+        assert_eq!(
+            verification_key(&key.to_multikey(), None).unwrap().bytes(),
+            bytes
+        );
+    }
+}

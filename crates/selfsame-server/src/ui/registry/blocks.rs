@@ -1,0 +1,65 @@
+//! Blocks: the newest first, and one with its transactions.
+
+use askama::Template;
+use axum::extract::{Path, State};
+use selfsame_app::registry::browse::Browser;
+use selfsame_app::view::browse::BlockView;
+use selfsame_app::view::registry::RegistryEntry;
+use serde::Deserialize;
+
+use super::Frame;
+use crate::error::Answer;
+use crate::extract::Query;
+use crate::server::Server;
+
+const ON_PAGE: u64 = 50;
+
+#[derive(Template)]
+#[template(path = "registry_blocks.html")]
+struct Page {
+    frame: Frame,
+    part: &'static str,
+    blocks: Vec<BlockView>,
+    next: Option<u64>,
+}
+
+#[derive(Template)]
+#[template(path = "registry_block.html")]
+struct BlockPage {
+    frame: Frame,
+    block: BlockView,
+    entries: Vec<RegistryEntry>,
+}
+
+/// Where the list goes on.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Below {
+    before: Option<u64>,
+}
+
+/// The list.
+pub async fn page(
+    State(server): State<Server>,
+    frame: Frame,
+    Query(Below { before }): Query<Below>,
+) -> Answer {
+    let blocks = Browser::of(&**server.registry()?)?.blocks(before, ON_PAGE)?;
+    let next = blocks.last().map(|block| block.height);
+    super::super::html(&Page {
+        frame: frame.titled("Blocks"),
+        part: "blocks",
+        blocks,
+        next: next.filter(|height| *height > 1),
+    })
+}
+
+/// One block.
+pub async fn block(State(server): State<Server>, frame: Frame, Path(height): Path<u64>) -> Answer {
+    let (block, entries) = Browser::of(&**server.registry()?)?.block(height)?;
+    super::super::html(&BlockPage {
+        frame: frame.titled(format!("Block {height}")),
+        block,
+        entries,
+    })
+}

@@ -1,0 +1,83 @@
+//! An object of the state: what it says now, how it came to that, and the proof of it.
+
+use askama::Template;
+use axum::extract::State;
+use selfsame_app::registry::browse::Browser;
+use selfsame_app::view::browse::ObjectView;
+use selfsame_app::view::registry::RegistryEntry;
+use selfsame_crypto::encoding::base64url_encode;
+use selfsame_did::{Did, Options};
+use serde::Deserialize;
+
+use super::super::resolver::pretty;
+use super::Frame;
+use crate::error::{Answer, Problem};
+use crate::extract::Query;
+use crate::server::Server;
+
+#[derive(Template)]
+#[template(path = "registry_object.html")]
+struct Page {
+    frame: Frame,
+    id: String,
+    did: Option<DidView>,
+    object: ObjectView,
+    value: String,
+    /// The key, base64url.
+    key: String,
+}
+
+/// A DID besides what any object has.
+struct DidView {
+    history: Vec<RegistryEntry>,
+    resolved: String,
+    role: Option<&'static str>,
+}
+
+/// Which object.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Which {
+    id: String,
+}
+
+/// The page.
+pub async fn page(
+    State(server): State<Server>,
+    frame: Frame,
+    Query(Which { id }): Query<Which>,
+) -> Answer {
+    let browser = Browser::of(&**server.registry()?)?;
+    let id = id.trim().to_owned();
+    let key = browser.key_of(&id).ok_or_else(no_object)?;
+    let object = browser.object(&key, server.app().clock().now()).await?;
+    let did = match id.parse::<Did>() {
+        Ok(did) if object.value.is_some() => Some(of_did(&server, &browser, &did).await?),
+        _ => None,
+    };
+    super::super::html(&Page {
+        frame: frame.titled("Object"),
+        did,
+        value: object.value.as_ref().map(pretty).unwrap_or_default(),
+        key: base64url_encode(key.as_bytes()),
+        object,
+        id,
+    })
+}
+
+fn no_object() -> Problem {
+    Problem::bad_request("this is neither a DID of this registry nor a key of its state")
+        .with_hint("a DID, the name of an AnonCreds object or a resource, or a key such as `rules`")
+}
+
+async fn of_did(server: &Server, browser: &Browser<'_>, did: &Did) -> Answer<DidView> {
+    // A member of the genesis has a version that no transaction made.
+    let mut history = server.registry()?.history(did).await.unwrap_or_default();
+    history.reverse();
+    let resolved = server.app().resolve(did, &Options::default()).await;
+    Ok(DidView {
+        history,
+        resolved: pretty(resolved.as_ref()),
+        role: browser.role(did.as_str(), server.app().clock().now().0)?,
+    })
+}

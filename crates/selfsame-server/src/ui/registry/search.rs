@@ -1,0 +1,156 @@
+//! Searches: what is one thing is led to, all else is listed; and Indy's three ledgers page by page.
+
+use askama::Template;
+use axum::extract::{Path, State};
+use axum::response::{IntoResponse as _, Redirect, Response};
+use selfsame_app::registry::browse::{Browser, Search, Type, View, ViewPage};
+use selfsame_app::view::browse::FoundView;
+use selfsame_did::Did;
+use serde::Deserialize;
+
+use super::{Frame, KINDS};
+use crate::error::{Answer, Problem};
+use crate::extract::Query;
+use crate::protocol::von_network::query::{Asked, view_named};
+use crate::server::Server;
+
+const ON_PAGE: u64 = 25;
+
+#[derive(Template)]
+#[template(path = "registry_search.html")]
+struct Page {
+    frame: Frame,
+    part: &'static str,
+    q: String,
+    kind: String,
+    found: FoundView,
+    /// The query of the next page.
+    next: Option<String>,
+}
+
+#[derive(Template)]
+#[template(path = "registry_view.html")]
+struct ViewTemplate {
+    frame: Frame,
+    part: &'static str,
+    q: String,
+    kind: String,
+    types: Vec<Type>,
+    found: FoundView,
+    page: u64,
+    pages: u64,
+    /// The query without the page.
+    rest: String,
+}
+
+/// What is looked for.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Wanted {
+    q: String,
+    kind: String,
+    before: Option<u64>,
+}
+
+/// The results of a search. A number, a hash or a name of an object leads there at once.
+pub async fn page(
+    State(server): State<Server>,
+    frame: Frame,
+    Query(wanted): Query<Wanted>,
+) -> Answer {
+    let browser = Browser::of(&**server.registry()?)?;
+    if let (Some(there), "") = (direct(&browser, wanted.q.trim())?, wanted.kind.as_str()) {
+        return Ok(there);
+    }
+    let search = wanted.search()?;
+    let found = browser.search(&search, wanted.before, ON_PAGE).await?;
+    super::super::html(&Page {
+        frame: frame.titled("Search"),
+        part: "",
+        next: found.next.map(|before| wanted.next(before)),
+        q: wanted.q.trim().to_owned(),
+        kind: wanted.kind,
+        found,
+    })
+}
+
+impl Wanted {
+    fn search(&self) -> Answer<Search<'_>> {
+        if !self.kind.is_empty() && !KINDS.iter().any(|(kind, _)| *kind == self.kind) {
+            return Err(Problem::bad_request("there is no such kind of operation")
+                .with_hint("choose one of the list"));
+        }
+        let q = self.q.trim();
+        let is_did = q.parse::<Did>().is_ok();
+        Ok(Search {
+            text: Some(q).filter(|text| !text.is_empty() && !is_did),
+            kind: Some(self.kind.as_str()).filter(|kind| !kind.is_empty()),
+            did: Some(q).filter(|_| is_did),
+        })
+    }
+
+    /// The query of the page that begins there.
+    fn next(&self, before: u64) -> String {
+        let mut query = url::form_urlencoded::Serializer::new(String::new());
+        query.append_pair("q", self.q.trim());
+        query.append_pair("kind", &self.kind);
+        query.append_pair("before", &before.to_string()).finish()
+    }
+}
+
+/// Where a text leads that names one thing: a transaction by number or hash, an object by its name.
+fn direct(browser: &Browser<'_>, q: &str) -> Answer<Option<Response>> {
+    let transaction = match q.parse::<u64>() {
+        Ok(seq_no) if (1..=browser.head()?.1).contains(&seq_no) => Some(seq_no),
+        _ => browser.by_hash(q)?,
+    };
+    let there = match transaction {
+        Some(seq_no) => Some(format!("/registry/view/{seq_no}")),
+        None if q.contains('/') => browser.key_of(q).and(super::link(q)),
+        None => None,
+    };
+    Ok(there.map(|there| Redirect::to(&there).into_response()))
+}
+
+/// One of Indy's ledgers, as a page.
+pub async fn view(
+    State(server): State<Server>,
+    frame: Frame,
+    Path(name): Path<String>,
+    asked: Asked,
+) -> Answer {
+    let view = view_named(&name)?;
+    let page = asked.page(ON_PAGE);
+    let browser = Browser::of(&**server.registry()?)?;
+    let found = browser.view(view, &page).await?;
+    let types = Type::ALL.into_iter().filter(|kind| kind.view() == view);
+    super::super::html(&ViewTemplate {
+        frame: frame.titled(heading(view)),
+        part: view.name(),
+        q: page.text.unwrap_or_default().to_owned(),
+        kind: page.kind.map_or("", Type::code).to_owned(),
+        types: types.collect(),
+        page: page.page,
+        pages: found.total.div_ceil(page.size).max(1),
+        rest: rest(&page),
+        found,
+    })
+}
+
+fn rest(page: &ViewPage<'_>) -> String {
+    let mut query = url::form_urlencoded::Serializer::new(String::new());
+    query.append_pair("query", page.text.unwrap_or_default());
+    query.append_pair("type", page.kind.map_or("", Type::code));
+    query
+        .append_pair("page_size", &page.size.to_string())
+        .finish()
+}
+
+/// What a view is called.
+pub fn heading(view: View) -> &'static str {
+    match view {
+        View::Domain => "Domain ledger",
+        View::Pool => "Pool ledger",
+        View::Config => "Config ledger",
+    }
+}

@@ -1,0 +1,33 @@
+//! The validators, and who signed the newest checkpoint.
+
+use askama::Template;
+use axum::extract::State;
+use selfsame_app::registry::browse::Browser;
+use selfsame_app::view::browse::ValidatorsView;
+
+use super::Frame;
+use crate::error::Answer;
+use crate::server::Server;
+
+#[derive(Template)]
+#[template(path = "registry_validators.html")]
+struct Page {
+    frame: Frame,
+    part: &'static str,
+    view: ValidatorsView,
+    signed: usize,
+    height: u64,
+}
+
+/// The page.
+pub async fn page(State(server): State<Server>, frame: Frame) -> Answer {
+    let browser = Browser::of(&**server.registry()?)?;
+    let view = browser.validators().await?;
+    super::super::html(&Page {
+        frame: frame.titled("Validators"),
+        part: "validators",
+        signed: view.validators.iter().filter(|one| one.signed).count(),
+        height: browser.head()?.0,
+        view,
+    })
+}

@@ -1,0 +1,114 @@
+//! Through the registry's pages: what somebody sees who comes to check, without signing in anywhere.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::{
+    browser::{Browser, Scheme},
+    instance::Instance,
+};
+
+/// Registers a DID as a tool does that knows von-network, and gives the DID as it resolves.
+async fn register(browser: &Browser, instance: &Instance, seed: &str) -> String {
+    let token = instance.sign_in.split("token=").last().expect("a token");
+    let script = format!(
+        "return fetch('/register', {{ method: 'POST', headers: {{ authorization: 'Bearer {token}', \
+         'content-type': 'application/json' }}, body: JSON.stringify({{ seed: '{seed}' }}) }}) \
+         .then(answer => answer.json()).then(answer => answer.id)"
+    );
+    match browser.evaluate(&script).await {
+        Value::String(did) => did,
+        other => panic!("the registration was answered with {other}"),
+    }
+}
+
+#[expect(
+    clippy::cognitive_complexity,
+    reason = "one story, told in the order in which it happens"
+)]
+async fn walk(browser: &Browser) {
+    let instance = Instance::start().await;
+    browser.resize(390, 844).await;
+    browser.open(&instance.origin).await;
+    let did = register(browser, &instance, "walker").await;
+    browser.press("Registry").await;
+    browser.expect("Newest blocks").await;
+
+    // By words to the list, from there to the transaction, and its proof.
+    browser
+        .fill(
+            "Look for a DID, a number, a hash, a name, or words",
+            "endorser",
+        )
+        .await;
+    browser.press("Look up").await;
+    browser.expect("Makes this DID an endorser.").await;
+    browser
+        .open(&instance.page(&format!("registry/search?q={did}")))
+        .await;
+    browser.expect("2 operations").await;
+    browser
+        .press("The identifier itself, with its history and proof")
+        .await;
+    browser.expect("Present, and proven").await;
+    browser.expect("signed by embedded").await;
+    browser.press("register did").await;
+    browser.expect("It is in the log").await;
+    browser.expect("validator signed at height").await;
+    browser.press("The proof, to check it yourself").await;
+    browser
+        .expect("As JSON, with the transaction and the checkpoint")
+        .await;
+
+    // Who validates, and Indy's ledgers.
+    browser.open(&instance.page("registry")).await;
+    browser.press("Validators").await;
+    browser.expect("1 of 1 signed the newest checkpoint").await;
+    browser.press("Domain").await;
+    browser.choose("Type of transaction", "NYM").await;
+    browser.press("Filter").await;
+    browser
+        .expect("The network began with this DID as a trustee.")
+        .await;
+    browser.press("Blocks").await;
+    browser.expect("Digest").await;
+    browser.expect_no_errors().await;
+}
+
+#[tokio::test]
+#[ignore = "needs Chromium: `cargo xtask test` runs it"]
+async fn whoever_comes_to_check_finds_the_way_to_every_proof() {
+    walk(&Browser::start(Scheme::Light).await).await;
+}
+
+#[tokio::test]
+#[ignore = "needs Chromium: `cargo xtask test` runs it"]
+async fn the_registrys_pages_need_no_mouse() {
+    walk(&Browser::start(Scheme::Dark).await.by_keyboard()).await;
+}
+
+#[tokio::test]
+#[ignore = "needs Chromium: `cargo xtask test` runs it"]
+async fn what_is_written_appears_on_an_open_page() {
+    let instance = Instance::start().await;
+    let browser = Browser::start(Scheme::Light).await;
+    browser.open(&instance.page("registry")).await;
+    browser.evaluate("window.stayed = true").await;
+    let before = browser
+        .evaluate("return document.querySelectorAll('[data-part=transactions] tbody tr').length")
+        .await;
+    register(&browser, &instance, "newcomer").await;
+    let shown = format!(
+        "return new Promise(resolve => {{ const look = () => \
+         document.querySelectorAll('[data-part=transactions] tbody tr').length > {before} ? resolve(window.stayed === true) \
+         : setTimeout(look, 50); look(); }})"
+    );
+    let stayed = tokio::time::timeout(Duration::from_secs(20), browser.evaluate(&shown)).await;
+    assert_eq!(
+        stayed.expect("the new row"),
+        Value::Bool(true),
+        "the page was not loaded again"
+    );
+    browser.expect_no_errors().await;
+}
