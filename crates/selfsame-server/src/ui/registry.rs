@@ -19,7 +19,7 @@ use selfsame_app::registry::browse::Browser;
 use selfsame_app::view::Paging;
 use selfsame_app::view::browse::{BlockView, ValidatorsView};
 use selfsame_app::view::registry::RegistryEntry;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::Frame;
 use crate::error::{Answer, Problem};
@@ -191,6 +191,23 @@ pub fn same(one: impl AsRef<str>, other: impl AsRef<str>) -> bool {
     one.as_ref() == other.as_ref()
 }
 
+/// What a transaction does; of a batch, each kind of operation once.
+pub fn what(entry: &RegistryEntry) -> String {
+    let operations = entry.content.get("operations").and_then(Value::as_array);
+    let Some(operations) = operations.filter(|_| entry.kind == "batch") else {
+        return super::words(&entry.kind);
+    };
+    let mut kinds: Vec<&str> = operations
+        .iter()
+        .filter_map(|one| one["kind"].as_str())
+        .collect();
+    kinds.dedup();
+    let more = if kinds.len() > 3 { ", …" } else { "" };
+    kinds.truncate(3);
+    let kinds = super::words(&kinds.join(", "));
+    format!("{} operations: {kinds}{more}", operations.len())
+}
+
 /// A key's name within its DID document.
 pub fn fragment(key: &str) -> &str {
     key.rsplit_once('#').map_or(key, |(_, fragment)| fragment)
@@ -207,6 +224,28 @@ pub fn link(identifier: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_batch_says_what_is_in_it() {
+        let entry = |kind: &str, content| RegistryEntry {
+            seq_no: 1,
+            height: 1,
+            time: String::new(),
+            hash: String::new(),
+            kind: kind.to_owned(),
+            author: String::new(),
+            subject: String::new(),
+            content,
+        };
+        assert_eq!(what(&entry("set_role", json!({}))), "set role");
+        let kinds = ["register_did", "set_role", "set_role", "schema", "resource"];
+        let operations: Vec<Value> = kinds.iter().map(|kind| json!({ "kind": kind })).collect();
+        let batch = entry("batch", json!({ "operations": operations }));
+        assert_eq!(
+            what(&batch),
+            "5 operations: register did, set role, schema, …"
+        );
+    }
 
     #[test]
     fn numbers_and_hashes_are_made_readable() {

@@ -53,7 +53,7 @@ async fn walk(browser: &Browser) {
         .await;
     browser.expect("Present, and proven").await;
     browser.expect("signed by embedded").await;
-    browser.press("register did").await;
+    browser.press("batch").await;
     browser.expect("It is in the log").await;
     browser.expect("validator signed at height").await;
     browser.press("The proof, to check it yourself").await;

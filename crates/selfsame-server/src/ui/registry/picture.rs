@@ -12,7 +12,7 @@ pub fn blocks(blocks: &[BlockView]) -> String {
     const HIGH: u64 = 92;
     let most = blocks.iter().map(|block| block.transactions).max();
     let most = most.unwrap_or(0).max(1);
-    let width = blocks.len().max(12).saturating_mul(STEP);
+    let width = blocks.len().max(30).saturating_mul(STEP);
     let mut svg = format!(
         r#"<svg class="bars" viewBox="0 0 {width} 100" role="img" aria-label="{}">"#,
         bars_in_words(blocks)
