@@ -259,6 +259,7 @@ fn registry_reads() -> Vec<Route> {
         get("/registry/genesis", protocol::registry::genesis),
         get("/registry/checkpoint", protocol::registry::checkpoint),
         get("/registry/read", protocol::registry::read),
+        get("/registry/consistency", protocol::registry::consistency),
     ]
 }
 

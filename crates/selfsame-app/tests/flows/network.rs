@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use selfsame_app::App;
 use selfsame_app::config::{
-    Config, DidMethod, IssuerConfig, RegistryConfig, ResolverConfig, Roles, TrustConfig,
-    VerifierConfig,
+    Config, DidMethod, IssuerConfig, RegistryConfig, RegistryNode, ResolverConfig, Roles,
+    TrustConfig, VerifierConfig,
 };
 use selfsame_app::view::issuer::{Delegation, NewDelegation, NewOffer};
 use selfsame_app::view::verifier::NewRequest;
@@ -83,8 +83,11 @@ impl Member {
             ..NOBODY
         };
         let registry = RegistryConfig::Remote {
-            origin: clinic.origin.clone(),
-            token: "unused".to_owned().into(),
+            nodes: vec![RegistryNode {
+                origin: clinic.origin.clone(),
+                token: "unused".to_owned().into(),
+            }],
+            pin: None,
         };
         let trust = TrustConfig {
             issuers: vec![clinic.app.issuer().unwrap().identity().did().to_string()],

@@ -2,5 +2,7 @@
 
 mod archive;
 mod dids;
+mod nodes;
+mod paper;
 mod sequencer;
 mod world;

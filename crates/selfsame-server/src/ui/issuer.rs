@@ -6,11 +6,11 @@ use askama::Template;
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse as _, Redirect};
 use selfsame_app::templates;
-use selfsame_app::view::{CredentialUse, Paging};
 use selfsame_app::view::issuer::{
     CredentialStatus, Delegation, DelegationState, IssuedCredential, NewDelegation, NewOffer,
     Offer, Template as Kind,
 };
+use selfsame_app::view::{CredentialUse, Paging};
 
 use super::{Frame, qr};
 use crate::error::{Answer, Problem};
