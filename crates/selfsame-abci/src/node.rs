@@ -16,6 +16,7 @@ use selfsame_crypto::KeyHandle;
 use selfsame_crypto::hash::sha256;
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::{Did, Options, Resolution};
+use selfsame_proof::log::Hash;
 use selfsame_proof::read::Bundle;
 use selfsame_registry::{Machine, Receipt, Transaction};
 use selfsame_store::TenantId;
@@ -313,6 +314,10 @@ impl Registry for Node {
                 ..bundle
             })
             .ok_or_else(unsigned)
+    }
+
+    async fn consistency(&self, old: u64, new: u64) -> Result<Vec<Hash>> {
+        self.ledger.consistency(old, new)
     }
 
     async fn entries(&self, first: u64, count: usize) -> Result<Vec<RegistryEntry>> {

@@ -13,7 +13,7 @@ use tokio::sync::watch;
 
 use crate::certificate::Certificates;
 use crate::clock::Clock;
-use crate::config::{Config, RegistryConfig, RegistryNode};
+use crate::config::{Config, RegistryConfig};
 use crate::dids::Dids;
 use crate::error::{Error, ErrorKind, Result};
 use crate::events::Events;
@@ -24,7 +24,7 @@ use crate::keys::Keys;
 use crate::operator::Operator;
 use crate::registry::Registry;
 use crate::registry::embedded::{Embedded, Setup};
-use crate::registry::remote::Remote;
+use crate::registry::remote::{self, Remote};
 use crate::resolver::{Linked, Resolver};
 use crate::shared::Shared;
 use crate::verifier::Verifier;
@@ -332,14 +332,16 @@ async fn registry(config: &Config, parts: &Parts, own: &Own) -> Result<Option<Ar
         (RegistryConfig::Embedded { .. }, None) => {
             return Err(Error::internal("an embedded registry without ledger"));
         }
-        (RegistryConfig::Remote { nodes, .. }, _) => {
-            let RegistryNode { origin, token } = nodes
-                .first()
-                .cloned()
-                .ok_or_else(|| Error::bad_request("[registry] names no node"))?;
-            let (net, clock) = (parts.net.clone(), own.clock.clone());
-            Some(Arc::new(Remote::new(net, clock, origin, token)))
+        (RegistryConfig::Remote { nodes, .. }, _) if nodes.is_empty() => {
+            return Err(Error::bad_request("[registry] names no node"));
         }
+        (RegistryConfig::Remote { nodes, pin }, _) => Some(Arc::new(Remote::new(remote::Setup {
+            net: parts.net.clone(),
+            clock: own.clock.clone(),
+            store: parts.store.clone(),
+            nodes: nodes.clone(),
+            pin: pin.clone(),
+        }))),
         (RegistryConfig::None, _) => None,
     })
 }

@@ -13,6 +13,7 @@ use async_trait::async_trait;
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::selfsame::Network;
 use selfsame_did::{Did, Options, Resolution};
+use selfsame_proof::log::Hash;
 use selfsame_proof::note::VerifierKey;
 use selfsame_proof::read::{Bundle, TrustRoot};
 use selfsame_registry::refusal::{AuthorFault, EntryFault, ObjectFault, SignatureFault};
@@ -44,6 +45,9 @@ pub trait Registry: Send + Sync {
     /// What stands under a key of the state, with all that proves it to a reader who trusts the validators of that
     /// height.
     async fn read(&self, key: &[u8], trusted_height: u64) -> Result<Bundle>;
+
+    /// Why the log of `new` transactions begins with that of `old` (RFC 9162 §2.1.4).
+    async fn consistency(&self, old: u64, new: u64) -> Result<Vec<Hash>>;
 
     /// The transactions from `first` (1 is the oldest), at most `count`, and never more than [`ENTRIES_MAX`].
     async fn entries(&self, first: u64, count: usize) -> Result<Vec<RegistryEntry>>;

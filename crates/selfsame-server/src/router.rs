@@ -308,6 +308,7 @@ fn registry_reads() -> Vec<Route> {
             "/registry/inclusion/{seq_no}",
             protocol::von_network::inclusion,
         ),
+        get("/registry/consistency", protocol::registry::consistency),
     ]
 }
 

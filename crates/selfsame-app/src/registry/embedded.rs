@@ -11,6 +11,7 @@ use selfsame_crypto::time::UnixTime;
 use selfsame_crypto::{KeyHandle, KeyType};
 use selfsame_did::{Did, Options, Resolution};
 use selfsame_proof::checkpoint::{Checkpoint, Standing};
+use selfsame_proof::log::Hash;
 use selfsame_proof::note::VerifierKey;
 use selfsame_proof::read::Bundle;
 use selfsame_proof::validators::{Validator, ValidatorSet};
@@ -161,6 +162,10 @@ impl Registry for Embedded {
             }
         }
         Err(hurried())
+    }
+
+    async fn consistency(&self, old: u64, new: u64) -> Result<Vec<Hash>> {
+        self.ledger.consistency(old, new)
     }
 
     async fn entries(&self, first: u64, count: usize) -> Result<Vec<RegistryEntry>> {

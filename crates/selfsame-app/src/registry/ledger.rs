@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use selfsame_did::{Did, Options, Resolution};
 use selfsame_proof::cbor::Item as _;
-use selfsame_proof::log::{Hash, LogRead, leaf_hash};
+use selfsame_proof::log::{Hash, LogRead, consistency, leaf_hash};
 use selfsame_proof::read::{Bundle, Handover, MAX_HANDOVERS};
 use selfsame_proof::tree::{self, NodeRead, Proof, ReadError, Root};
 use selfsame_registry::{
@@ -258,6 +258,17 @@ impl Ledger {
             }
         }
         Ok(changes)
+    }
+
+    /// Why the log of `new` transactions begins with that of `old`.
+    ///
+    /// # Errors
+    /// `BadRequest` if the log is shorter or `old` is greater, `Internal` if the store fails.
+    pub fn consistency(&self, old: u64, new: u64) -> Result<Vec<Hash>> {
+        if old > new || new > self.head()?.log.size() {
+            return Err(Error::bad_request("the log has never been of these sizes"));
+        }
+        consistency(old, new, self).map_err(Error::internal)
     }
 
     /// Resolves a DID of this network.

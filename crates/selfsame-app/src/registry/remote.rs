@@ -1,142 +1,318 @@
-//! A registry in another Selfsame process, over HTTP. What it says is verified, not believed.
+//! A registry in other Selfsame processes, over HTTP. What its nodes say is verified, not believed.
 
+mod kept;
 mod known;
+mod node;
+mod nodes;
+mod watch;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use selfsame_crypto::SecretString;
-use selfsame_crypto::encoding::base64url_encode;
-use selfsame_crypto::json::{self, Limits};
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::{Did, Options, Resolution, ResolutionError};
-use selfsame_net::{Authorization, Body, Call, Method, Net, NetError, Request, Response};
+use selfsame_net::Net;
 use selfsame_proof::checkpoint::Checkpoint;
-use selfsame_proof::read::Bundle;
-use selfsame_registry::refusal::CODES;
+use selfsame_proof::log::Hash;
+use selfsame_proof::note::SignedNote;
+use selfsame_proof::read::{Bundle, TrustRoot};
+use selfsame_proof::validators::STATE_KEY;
 use selfsame_registry::{Genesis, Receipt, Transaction};
-use serde::Deserialize;
-use serde::de::DeserializeOwned;
+use selfsame_store::Store;
 use tokio::sync::OnceCell;
-use url::Url;
 
-use super::{ENTRIES_MAX, Registry, checkpoint_verifier, log_origin, uses};
+use super::{Registry, log_origin, trust_root, uses};
 use crate::clock::Clock;
+use crate::config::{Pin, RegistryNode};
 use crate::error::{Error, ErrorKind, Result};
 use crate::view::registry::{RegistryDelegation, RegistryEntry, RegistryStatus, RegistryUse};
-use known::Known;
+use kept::{Fork, Kept};
+use known::{Fetch, Fetching, Known, Why};
+use node::Node;
+use nodes::{For, Nodes};
+use watch::Watch;
 
-/// The code of a transaction that could not be read; the others are the machine's.
-const MALFORMED: &str = "malformed";
+/// Seconds after which the newest trust is written again, if nothing but the checkpoint is new.
+const KEPT_EVERY: u64 = 60;
+/// Seconds after which to look again whether the operator has acted.
+const STOPPED_FOR: u64 = 3_600;
 
-/// A registry at another origin. Does not try again by itself: the outbox does.
+/// A registry elsewhere. Does not try again by itself: the outbox does.
 pub struct Remote {
-    net: Net,
-    origin: Url,
-    token: SecretString,
+    nodes: Nodes,
+    pin: Option<Pin>,
+    store: Store,
     clock: Clock,
-    known: OnceCell<Known>,
+    network: OnceCell<Network>,
+}
+
+/// What a registry elsewhere is reached with.
+pub struct Setup {
+    /// Makes the calls.
+    pub net: Net,
+    /// The time.
+    pub clock: Clock,
+    /// Where trust and evidence are kept.
+    pub store: Store,
+    /// The nodes, the one to ask first first.
+    pub nodes: Vec<RegistryNode>,
+    /// Which network it must be.
+    pub pin: Option<Pin>,
+}
+
+/// The network once its genesis is known.
+struct Network {
+    known: Known,
+    kept: Kept,
+    watch: Watch,
+    /// The trust that was kept last.
+    written: Mutex<Option<TrustRoot>>,
+    /// Set once validators were found to have signed two histories: nothing is used any more.
+    fork: OnceCell<Fork>,
 }
 
 impl Remote {
-    /// The registry at `origin`, written to with its operator's token.
+    /// A registry at these nodes; none is called yet.
     #[must_use]
-    pub fn new(net: Net, clock: Clock, origin: Url, token: SecretString) -> Self {
+    pub fn new(setup: Setup) -> Self {
+        let node = |at| Node::new(setup.net.clone(), at);
         Self {
-            net,
-            origin,
-            token,
-            clock,
-            known: OnceCell::new(),
+            nodes: Nodes::new(
+                setup.nodes.into_iter().map(node).collect(),
+                setup.clock.clone(),
+            ),
+            pin: setup.pin,
+            store: setup.store,
+            clock: setup.clock,
+            network: OnceCell::new(),
         }
     }
 
-    /// The genesis and what was verified since, fetched once: it never changes, and another one would be another
-    /// network.
-    async fn known(&self) -> Result<&Known> {
-        self.known
-            .get_or_try_init(|| async {
-                let response = self
-                    .get(&self.at(&["registry", "genesis"])?, "application/cbor")
-                    .await?;
-                let response = success(response)?;
-                let genesis = Genesis::from_bytes(&response.body)
-                    .map_err(|_| Error::upstream("the registry's genesis is malformed"))?;
-                Known::new(genesis, self.clock.clone())
-            })
-            .await
+    /// The network, as long as its validators have signed one history only. Its genesis is fetched once: it never
+    /// changes, and another one would be another network.
+    async fn network(&self) -> Result<&Network> {
+        let network = self.network.get_or_try_init(|| self.opened()).await?;
+        match network.fork.get() {
+            None => Ok(network),
+            Some(fork) => Err(stopped(fork)),
+        }
     }
 
-    fn at(&self, path: &[&str]) -> Result<Url> {
-        let mut url = self.origin.clone();
-        match url.path_segments_mut() {
-            Ok(mut segments) => segments.pop_if_empty().extend(path),
-            Err(()) => {
-                return Err(Error::bad_request(
-                    "the registry's origin can't have a path",
-                ));
+    async fn opened(&self) -> Result<Network> {
+        let mut failed = None;
+        for node in self.nodes.turn(For::Reads)? {
+            let genesis = match node.genesis().await {
+                Ok(genesis) => genesis,
+                Err(error) => {
+                    failed = Some(self.nodes.failed(&node, (For::Reads, error))?);
+                    continue;
+                }
+            };
+            match self.pinned(&genesis) {
+                Ok(()) => return self.open(genesis).await,
+                Err(error) => failed = Some(self.nodes.refused(&node, (true, error))),
+            }
+        }
+        Err(failed.unwrap_or_else(|| Error::internal("a registry without nodes")))
+    }
+
+    fn pinned(&self, genesis: &Genesis) -> Result<()> {
+        let found = genesis.network();
+        let pinned = match &self.pin {
+            None => return Ok(()),
+            Some(Pin::Network(name)) => name.as_str(),
+            Some(Pin::Trust(root)) => match root.origin == log_origin(&found) {
+                true => return Ok(()),
+                false => root.origin.as_str(),
+            },
+        };
+        match pinned == found.as_str() {
+            true => Ok(()),
+            false => Err(Error::upstream(format!(
+                "the registry is network {found}, but {pinned} is pinned"
+            ))),
+        }
+    }
+
+    /// Goes on from what is pinned or was kept, whichever is newer.
+    async fn open(&self, genesis: Genesis) -> Result<Network> {
+        let kept = Kept::new(self.store.clone(), genesis.network())?;
+        let pinned = match &self.pin {
+            Some(Pin::Trust(root)) => root.clone(),
+            _ => trust_root(&genesis),
+        };
+        let mut fork = kept.fork().await?;
+        if fork
+            .as_ref()
+            .is_some_and(|fork| pinned.from_height > fork.height)
+        {
+            tracing::warn!(
+                height = pinned.from_height,
+                "the operator pinned the registry beyond its fork"
+            );
+            kept.settle_fork().await?;
+            fork = None;
+        }
+        let last = kept
+            .trust()
+            .await?
+            .filter(|(root, _)| root.origin == pinned.origin);
+        let trust = match last {
+            Some((root, note)) if root.from_height >= pinned.from_height => (root, note),
+            Some((root, note)) => {
+                let seen = root.seen;
+                (TrustRoot { seen, ..pinned }, note)
+            }
+            None => (pinned, String::new()),
+        };
+        Ok(Network {
+            known: Known::new(genesis, trust, self.clock.clone()),
+            kept,
+            watch: Watch::default(),
+            written: Mutex::default(),
+            fork: OnceCell::new_with(fork),
+        })
+    }
+
+    /// Keeps what is trusted now, if that is worth a write. A reader who can't keep it still reads.
+    async fn keep(&self, network: &Network) {
+        let (Some((_, note)), trust) = (network.known.newest(), network.known.trust()) else {
+            return;
+        };
+        let time = |root: &TrustRoot| root.seen.map_or(0, |seen| seen.time.0);
+        let worth = match &*network.written() {
+            None => true,
+            Some(last) => {
+                last.from_height != trust.from_height
+                    || time(&trust).saturating_sub(time(last)) >= KEPT_EVERY
             }
         };
-        Ok(url)
+        if worth {
+            *network.written() = Some(trust.clone());
+            if let Err(error) = network.kept.keep_trust(trust, note).await {
+                tracing::warn!(%error, "the registry's newest checkpoint could not be kept");
+            }
+        }
     }
 
-    async fn get(&self, url: &Url, accept: &str) -> Result<Response> {
-        let request = Request {
-            accept: Some(accept),
-            ..Request::default()
-        };
-        self.net.get(url, &request).await.map_err(unreached)
+    /// Stops using the network until the operator acts, with both notes as evidence in the log and in the store.
+    async fn stop(&self, network: &Network, fork: Fork) -> Error {
+        tracing::error!(
+            first = fork.notes[0],
+            second = fork.notes[1],
+            nodes = ?fork.nodes,
+            "the registry's validators signed two histories"
+        );
+        if let Err(error) = network.kept.keep_fork(&fork).await {
+            tracing::error!(%error, "the evidence could not be kept; the log has it");
+        }
+        let error = stopped(&fork);
+        // Another task may have found the same.
+        let _ = network.fork.set(fork);
+        error
     }
+}
 
-    /// Reads of the API take the operator's token too.
-    async fn get_json<T: DeserializeOwned>(&self, url: &Url) -> Result<T> {
-        let response = self.call(Method::Get, url, Body::Empty).await?;
-        read(&success(response)?)
+impl Network {
+    fn written(&self) -> MutexGuard<'_, Option<TrustRoot>> {
+        self.written.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
 
-    async fn call(&self, method: Method, url: &Url, body: Body) -> Result<Response> {
-        let authorization = Authorization::Bearer(self.token.clone());
-        let request = Request {
-            accept: Some("application/json"),
-            ..Request::default()
-        };
-        let call = Call {
-            method,
-            url,
-            body,
-            authorization,
-            request,
-        };
-        self.net.call(call).await.map_err(unreached)
+/// Fetches for the readers of a network.
+struct Fetcher<'r> {
+    remote: &'r Remote,
+    network: &'r Network,
+}
+
+impl Fetch for Fetcher<'_> {
+    fn fetch<'a>(&'a self, known: &'a Known, key: &'a [u8]) -> Fetching<'a> {
+        Box::pin(async move {
+            let (remote, network) = (self.remote, self.network);
+            let nodes = &remote.nodes;
+            let (mut failed, mut behind) = (None, false);
+            for node in nodes.turn(For::Reads)? {
+                let bundle = match node.read(key, known.trust().from_height).await {
+                    Ok(bundle) => bundle,
+                    Err(error) => {
+                        failed = Some(nodes.failed(&node, (For::Reads, error))?);
+                        continue;
+                    }
+                };
+                let refused = match known.accept(key, &bundle) {
+                    Ok(as_of) => {
+                        remote.keep(network).await;
+                        remote.compare(network, &node).await?;
+                        return Ok(Some((bundle.value, as_of)));
+                    }
+                    Err(refused) => refused,
+                };
+                let lied = match refused.why {
+                    Why::Fork(standing, notes) => {
+                        let fork = Fork {
+                            found: remote.clock.now(),
+                            height: standing.height.max(known.height()),
+                            notes,
+                            nodes: ["seen before".to_owned(), node.name()],
+                        };
+                        return Err(remote.stop(network, fork).await);
+                    }
+                    Why::Behind => {
+                        behind = true;
+                        false
+                    }
+                    Why::Lie => true,
+                };
+                failed = Some(nodes.refused(&node, (lied, refused.error)));
+            }
+            match failed {
+                _ if behind => Ok(None),
+                Some(error) => Err(error),
+                None => Err(Error::internal("a registry without nodes")),
+            }
+        })
     }
+}
+
+fn stopped(fork: &Fork) -> Error {
+    let kind = ErrorKind::Unavailable {
+        retry_after: STOPPED_FOR,
+    };
+    let [first, second] = &fork.nodes;
+    Error::new(
+        kind,
+        format!(
+            "the registry's validators signed two histories (found at {}; {first}, {second}): nothing of it is used",
+            fork.found.rfc3339()
+        ),
+    )
+    .with_hint("find out which one holds; then pin the validators of a height beyond the fork, and start again")
 }
 
 #[async_trait]
 impl Registry for Remote {
     async fn genesis(&self) -> Result<Vec<u8>> {
-        Ok(self.known().await?.genesis().to_bytes())
+        Ok(self.network().await?.known.genesis().to_bytes())
     }
 
     async fn submit(&self, transaction: &Transaction) -> Result<Receipt> {
-        let content_type = "application/cbor".to_owned();
-        let body = Body::Bytes {
-            content_type,
-            bytes: transaction.to_bytes(),
-        };
-        let response = self
-            .call(Method::Post, &self.at(&["registry", "transactions"])?, body)
-            .await?;
-        let receipt: Receipt = read(&success(response)?)?;
-        if receipt.tx_hash != transaction.hash() {
-            return Err(Error::upstream(
-                "the registry's receipt is for another transaction",
-            ));
-        }
-        self.known().await?.written_at(receipt.height);
+        let network = self.network().await?;
+        // The same transaction at another node is the same transaction: it has one receipt.
+        let submit = |node: Arc<Node>| async move { node.submit(transaction).await };
+        let receipt = self.nodes.ask(For::Writes, submit).await?;
+        network.known.written_at(receipt.height);
         Ok(receipt)
     }
 
     async fn resolve(&self, did: &Did, options: &Options) -> Resolution {
-        let resolved = match self.known().await {
-            Ok(known) => known.resolve(self, did, options).await,
+        let resolved = match self.network().await {
+            Ok(network) => {
+                let fetcher = Fetcher {
+                    remote: self,
+                    network,
+                };
+                network.known.resolve(&fetcher, did, options).await
+            }
             Err(error) => Err(error),
         };
         resolved.unwrap_or_else(|error| {
@@ -145,52 +321,45 @@ impl Registry for Remote {
         })
     }
 
+    /// What the first node that answers says; it is for the reader to verify.
     async fn read(&self, key: &[u8], trusted_height: u64) -> Result<Bundle> {
-        let mut url = self.at(&["registry", "read"])?;
-        url.query_pairs_mut()
-            .append_pair("key", &base64url_encode(key))
-            .append_pair("trusted_height", &trusted_height.to_string());
-        let response = success(self.get(&url, "application/cbor").await?)?;
-        Bundle::from_bytes(&response.body)
-            .map_err(|_| Error::upstream("the registry's read is malformed"))
+        self.network().await?;
+        let read = |node: Arc<Node>| async move { node.read(key, trusted_height).await };
+        self.nodes.ask(For::Reads, read).await
+    }
+
+    async fn consistency(&self, old: u64, new: u64) -> Result<Vec<Hash>> {
+        self.network().await?;
+        let prove = |node: Arc<Node>| async move { node.consistency(old, new).await };
+        self.nodes.ask(For::Reads, prove).await
     }
 
     async fn status(&self) -> Result<RegistryStatus> {
-        let status: RegistryStatus = self
-            .get_json(&self.at(&["api", "registry", "status"])?)
-            .await?;
-        let genesis = self.known().await?.genesis();
-        let verifier = checkpoint_verifier(genesis)?;
-        let checkpoint = Checkpoint::open(
-            &status.checkpoint,
-            &log_origin(&genesis.network()),
-            &[verifier],
-        )
-        .map_err(|error| {
-            Error::upstream(format!("the registry's checkpoint is refused: {error}"))
-        })?;
-        if checkpoint.size != status.transactions || status.network != genesis.network().as_str() {
-            return Err(Error::upstream(
-                "the registry's checkpoint does not fit what it says beside it",
-            ));
-        }
-        Ok(status)
+        let network = self.network().await?;
+        let fetcher = Fetcher {
+            remote: self,
+            network,
+        };
+        // So that the validators of this moment are known, who sign the checkpoint.
+        fetcher.fetch(&network.known, STATE_KEY).await?;
+        let known = &network.known;
+        let status = |node: Arc<Node>| async move {
+            let status = node.status().await?;
+            checked(status, known)
+        };
+        self.nodes.ask(For::Reads, status).await
     }
 
     async fn entries(&self, first: u64, count: usize) -> Result<Vec<RegistryEntry>> {
-        let mut url = self.at(&["api", "registry", "entries"])?;
-        url.query_pairs_mut()
-            .append_pair("first", &first.to_string())
-            .append_pair("count", &count.min(ENTRIES_MAX).to_string());
-        let entries: Entries = self.get_json(&url).await?;
-        Ok(entries.items)
+        self.network().await?;
+        let entries = |node: Arc<Node>| async move { node.entries(first, count).await };
+        self.nodes.ask(For::Reads, entries).await
     }
 
     async fn history(&self, did: &Did) -> Result<Vec<RegistryEntry>> {
-        let mut url = self.at(&["api", "registry", "history"])?;
-        url.query_pairs_mut().append_pair("did", did.as_str());
-        let entries: Entries = self.get_json(&url).await?;
-        Ok(entries.items)
+        self.network().await?;
+        let history = |node: Arc<Node>| async move { node.history(did).await };
+        self.nodes.ask(For::Reads, history).await
     }
 
     async fn used(
@@ -198,8 +367,12 @@ impl Registry for Remote {
         issuer: &Did,
         digest: &[u8; 32],
     ) -> Result<(Option<RegistryUse>, UnixTime)> {
-        let known = self.known().await?;
-        let read = known.read_now(self, |machine, state| {
+        let network = self.network().await?;
+        let fetcher = Fetcher {
+            remote: self,
+            network,
+        };
+        let read = network.known.read_now(&fetcher, |machine, state| {
             uses::used(machine, state, (issuer, digest))
         });
         let (used, as_of) = read.await?;
@@ -207,157 +380,31 @@ impl Registry for Remote {
     }
 
     async fn delegation(&self, issuer: &Did, name: &str) -> Result<Option<RegistryDelegation>> {
-        let known = self.known().await?;
-        let read = known.read_now(self, |machine, state| {
+        let network = self.network().await?;
+        let fetcher = Fetcher {
+            remote: self,
+            network,
+        };
+        let read = network.known.read_now(&fetcher, |machine, state| {
             uses::delegation(machine, state, (issuer, name))
         });
         read.await?.0
     }
 }
 
-#[derive(Deserialize)]
-struct Entries {
-    items: Vec<RegistryEntry>,
-}
-
-/// What the registry says of a request it does not serve.
-#[derive(Default, Deserialize)]
-struct Said {
-    code: Option<String>,
-    error: Option<String>,
-    detail: Option<String>,
-    error_description: Option<String>,
-}
-
-fn read<T: DeserializeOwned>(response: &Response) -> Result<T> {
-    json::parse_as(
-        &response.body,
-        &Limits {
-            max_bytes: 1 << 20,
-            ..Limits::default()
-        },
-    )
-    .map_err(|_| Error::upstream("the registry's answer is malformed"))
-}
-
-fn success(response: Response) -> Result<Response> {
-    if response.is_success() {
-        Ok(response)
-    } else {
-        Err(refusal(&response))
-    }
-}
-
-/// An answer other than a success, as an error of ours. Only what the registry says in its own words about the
-/// transaction counts as its refusal; all else may pass.
-fn refusal(response: &Response) -> Error {
-    let retry_after = response.retry_after.unwrap_or(1).min(3_600);
-    let said: Said = json::parse_as(&response.body, &Limits::default()).unwrap_or_default();
-    let code = said.code.or(said.error);
-    let code = CODES
-        .into_iter()
-        .chain([MALFORMED])
-        .find(|known| code.as_deref() == Some(*known));
-    let reason = said
-        .detail
-        .or(said.error_description)
-        .filter(|reason| reason.len() <= 300)
-        .unwrap_or_else(|| format!("the registry answered with status {}", response.status));
-    let kind = match (response.status, code) {
-        (429, _) => ErrorKind::TooMany { retry_after },
-        (503, _) => ErrorKind::Unavailable { retry_after },
-        (404, Some(_)) => ErrorKind::NotFound,
-        (403, Some(_)) => ErrorKind::Forbidden,
-        (409, Some(_)) => ErrorKind::Conflict,
-        (410, Some(_)) => ErrorKind::Gone,
-        (400..=499, Some(_)) => ErrorKind::BadRequest,
-        (401 | 403, None) => {
-            return Error::upstream("the registry refused this instance's token")
-                .with_hint("the registry's operator token belongs into [registry] token");
-        }
-        _ => ErrorKind::Upstream,
-    };
-    let error = Error::new(kind, reason);
-    match code {
-        Some(code) => error.with_code(code),
-        None => error,
-    }
-}
-
-fn unreached(error: NetError) -> Error {
-    match error {
-        NetError::Busy { retry_after } => Error::new(
-            ErrorKind::Unavailable { retry_after },
-            "too many calls to the registry are under way",
-        ),
-        NetError::Refused(_) => {
-            Error::upstream("this instance does not call the registry's address").with_hint(
-                "the registry's origin belongs into [trust] origins if it is private or plain http",
-            )
-        }
-        error if error.is_transient() => {
-            tracing::warn!(%error, "the registry could not be reached");
-            Error::new(
-                ErrorKind::Unavailable { retry_after: 2 },
-                "the registry can't be reached at this moment",
-            )
-        }
-        error => Error::upstream(format!("the registry did not answer: {error}")),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::registry::is_refusal;
-
-    fn answer(status: u16, body: &str) -> Response {
-        Response {
-            status,
-            content_type: None,
-            cache_max_age: None,
-            etag: None,
-            retry_after: Some(7),
-            body: body.to_owned().into(),
-        }
-    }
-
-    #[test]
-    fn only_the_registrys_own_words_are_a_refusal() {
-        let refused = refusal(&answer(409, r#"{"code":"nonce_used","detail":"used"}"#));
-        assert_eq!(
-            (refused.kind, refused.code),
-            (ErrorKind::Conflict, Some("nonce_used"))
-        );
-        assert!(is_refusal(&refused));
-        let refused = refusal(&answer(
-            403,
-            r#"{"error":"bad_signature","error_description":"no"}"#,
+/// The status, if those who are trusted signed its checkpoint and it fits what stands beside it.
+fn checked(status: RegistryStatus, known: &Known) -> Result<RegistryStatus> {
+    let trust = known.trust();
+    let agreed = SignedNote::parse(&status.checkpoint)
+        .and_then(|note| Checkpoint::agreed(&note, &trust.origin, &trust.set))
+        .map_err(|error| {
+            Error::upstream(format!("the registry's checkpoint is refused: {error}"))
+        })?;
+    let network = known.genesis().network();
+    if agreed.standing.size != status.transactions || status.network != network.as_str() {
+        return Err(Error::upstream(
+            "the registry's checkpoint does not fit what it says beside it",
         ));
-        assert_eq!(refused.kind, ErrorKind::Forbidden);
-        // A proxy that knows no such address, a token that is wrong, an answer in another form.
-        for (status, body) in [
-            (404, ""),
-            (401, "{}"),
-            (403, "<html>"),
-            (400, r#"{"code":"made_up"}"#),
-            (502, ""),
-        ] {
-            assert!(
-                !is_refusal(&refusal(&answer(status, body))),
-                "{status} {body}"
-            );
-        }
     }
-
-    #[test]
-    fn a_busy_registry_says_when_to_come_back() {
-        let busy = refusal(&answer(429, r#"{"code":"quota_used_up"}"#));
-        assert_eq!(busy.kind, ErrorKind::TooMany { retry_after: 7 });
-        assert!(!is_refusal(&busy));
-        assert_eq!(
-            refusal(&answer(503, "")).kind,
-            ErrorKind::Unavailable { retry_after: 7 }
-        );
-    }
+    Ok(status)
 }

@@ -3,5 +3,7 @@
 mod archive;
 mod browse;
 mod dids;
+mod nodes;
+mod paper;
 mod sequencer;
 mod world;

@@ -46,6 +46,23 @@ pub async fn read(State(server): State<Server>, Query(wanted): Query<Wanted>) ->
     ))
 }
 
+/// Two sizes of the log.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sizes {
+    old: u64,
+    new: u64,
+}
+
+/// Why the log of one size begins with that of another: 32 bytes for each hash (RFC 9162 §2.1.4).
+pub async fn consistency(State(server): State<Server>, Query(sizes): Query<Sizes>) -> Answer {
+    let registry = server.registry()?;
+    let proof = registry.consistency(sizes.old, sizes.new).await?.concat();
+    Ok(open_to_all(
+        ([(CONTENT_TYPE, "application/octet-stream")], proof).into_response(),
+    ))
+}
+
 /// The signed checkpoint, a C2SP note.
 pub async fn checkpoint(State(server): State<Server>) -> Answer {
     let checkpoint = server.registry()?.status().await?.checkpoint;

@@ -7,7 +7,8 @@ use axum::body::Body;
 use http::header::{CONTENT_TYPE, COOKIE, HOST};
 use http::{HeaderMap, Method, Request, StatusCode};
 use selfsame_app::config::{
-    Config, IssuerConfig, RegistryConfig, RegistryNode, ResolverConfig, Roles, TrustConfig, VerifierConfig,
+    Config, IssuerConfig, RegistryConfig, RegistryNode, ResolverConfig, Roles, TrustConfig,
+    VerifierConfig,
 };
 use selfsame_app::{App, Parts};
 use selfsame_crypto::seal::SealingKey;

@@ -1,6 +1,7 @@
 //! What is known of a registry elsewhere: the machine of its network, and the objects that proved themselves.
 
 use std::collections::HashMap;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -9,12 +10,11 @@ use selfsame_crypto::time::UnixTime;
 use selfsame_did::{Did, Options, Resolution};
 use selfsame_proof::checkpoint::Standing;
 use selfsame_proof::client::{Client, Found, Lasting};
-use selfsame_proof::read::{Bundle, Policy, Report};
+use selfsame_proof::read::{Bundle, Outcome, Policy, Question, Report, TrustRoot, judge};
 use selfsame_registry::{Genesis, Machine, StateError, StateRead};
 
 use crate::clock::Clock;
-use crate::error::{Error, Result};
-use crate::registry::{Registry, trust_root};
+use crate::error::{Error, ErrorKind, Result};
 
 /// A resolution that still lacks something after so many rounds asks in circles.
 const ROUNDS_MAX: usize = 16;
@@ -36,23 +36,90 @@ pub(super) struct Known {
     clock: Clock,
     /// The greatest height of a receipt.
     written: AtomicU64,
+    /// The newest checkpoint seen, with its note.
+    newest: Mutex<Option<(Standing, String)>>,
+}
+
+/// Whoever fetches an object, verified and as of when; nothing where the nodes are a moment behind.
+pub(super) trait Fetch: Sync {
+    fn fetch<'a>(&'a self, known: &'a Known, key: &'a [u8]) -> Fetching<'a>;
+}
+
+/// An object on its way.
+pub(super) type Fetching<'a> = Pin<Box<dyn Future<Output = Result<Option<Fetched>>> + Send + 'a>>;
+
+/// An object, or that there is none, and as of when.
+pub(super) type Fetched = (Option<Vec<u8>>, Standing);
+
+/// Why an answer is not believed.
+pub(super) struct Refused {
+    pub(super) error: Error,
+    pub(super) why: Why,
+}
+
+pub(super) enum Why {
+    /// It is forged, or too old to be believed.
+    Lie,
+    /// It is genuine and older than what was seen already.
+    Behind,
+    /// Validators signed it, and another history before: both notes.
+    Fork(Standing, [String; 2]),
 }
 
 impl Known {
-    pub(super) fn new(genesis: Genesis, clock: Clock) -> Result<Self> {
+    /// A network as its genesis, a pin or the last start of this instance leave it to be trusted.
+    pub(super) fn new(genesis: Genesis, trust: (TrustRoot, String), clock: Clock) -> Self {
         let policy = Policy {
             max_age: Some(MAX_AGE),
             skew: SKEW,
             witnesses: Vec::new(),
             witnesses_needed: 0,
         };
-        let client = Client::new(trust_root(&genesis), policy, MAX_BYTES);
-        Ok(Self {
+        let (root, note) = trust;
+        let newest = root.seen.map(|seen| (seen, note));
+        Self {
             machine: Machine::new(genesis),
-            client: Mutex::new(client),
+            client: Mutex::new(Client::new(root, policy, MAX_BYTES)),
             clock,
             written: AtomicU64::new(0),
-        })
+            newest: Mutex::new(newest),
+        }
+    }
+
+    /// Whom it trusts at this moment.
+    pub(super) fn trust(&self) -> TrustRoot {
+        self.client().trust().clone()
+    }
+
+    /// The height of the newest checkpoint seen.
+    pub(super) fn height(&self) -> u64 {
+        self.seen().as_ref().map_or(0, |(seen, _)| seen.height)
+    }
+
+    /// The newest checkpoint seen, with its note.
+    pub(super) fn newest(&self) -> Option<(Standing, String)> {
+        self.seen().clone()
+    }
+
+    /// The checkpoint of an answer, if those who are trusted signed it, whatever was seen before.
+    pub(super) fn signed(&self, key: &[u8], bundle: &Bundle) -> Option<Standing> {
+        let policy = Policy {
+            max_age: None,
+            skew: u64::MAX,
+            witnesses: Vec::new(),
+            witnesses_needed: 0,
+        };
+        let question = Question {
+            key,
+            policy: &policy,
+            now: self.clock.now(),
+        };
+        let trust = TrustRoot {
+            seen: None,
+            ..self.trust()
+        };
+        let report = judge(bundle, &question, &trust);
+        report.as_of.filter(|_| report.is_verified())
     }
 
     pub(super) fn genesis(&self) -> &Genesis {
@@ -67,66 +134,86 @@ impl Known {
     /// Resolves by objects that are verified; asks the registry for those that are not at hand.
     pub(super) async fn resolve(
         &self,
-        registry: &dyn Registry,
+        nodes: &dyn Fetch,
         did: &Did,
         options: &Options,
     ) -> Result<Resolution> {
         let read = |machine: &Machine, state: &dyn StateRead| machine.resolve(state, did, options);
-        let (resolution, _) = self
-            .read(registry, View::new(self, REUSED_FOR), read)
-            .await?;
+        let (resolution, _) = self.read(nodes, View::new(self, REUSED_FOR), read).await?;
         Ok(resolution)
     }
 
     /// What the state says now, and as of when: what may change is asked for again, however lately it was.
     pub(super) async fn read_now<T>(
         &self,
-        registry: &dyn Registry,
+        nodes: &dyn Fetch,
         read: impl Fn(&Machine, &dyn StateRead) -> T,
     ) -> Result<(T, UnixTime)> {
-        self.read(registry, View::new(self, None), read).await
+        self.read(nodes, View::new(self, None), read).await
     }
 
     /// Runs `read` on what is verified until nothing is missing.
     async fn read<T>(
         &self,
-        registry: &dyn Registry,
+        nodes: &dyn Fetch,
         mut view: View<'_>,
         read: impl Fn(&Machine, &dyn StateRead) -> T,
     ) -> Result<(T, UnixTime)> {
+        let mut behind = false;
         for _ in 0..ROUNDS_MAX {
             let result = read(&self.machine, &view);
             let Some(key) = view.missing() else {
                 return Ok((result, view.as_of));
             };
-            let trusted = self.client().trust().from_height;
-            let bundle = registry.read(&key, trusted).await?;
-            let as_of = self.accept(&key, &bundle)?;
+            let fetched = nodes.fetch(self, &key).await?;
+            behind = fetched.is_none();
+            let Some((value, as_of)) = fetched else {
+                tokio::time::sleep(PAUSE).await;
+                continue;
+            };
             // What is not there may come, whatever its name.
-            let lasts = Machine::never_changes(&key) && bundle.value.is_some();
+            let lasts = Machine::never_changes(&key) && value.is_some();
             if !lasts {
                 view.as_of = view.as_of.min(as_of.time);
             }
             match lasts || as_of.height >= view.height {
-                true => drop(view.fetched.insert(key, bundle.value)),
+                true => drop(view.fetched.insert(key, value)),
                 false => tokio::time::sleep(PAUSE).await,
             }
+        }
+        if behind {
+            let kind = ErrorKind::Unavailable { retry_after: 2 };
+            let reason = "every node of the registry is behind what was seen of it";
+            return Err(Error::new(kind, reason));
         }
         Err(Error::upstream("the registry's answers lead in circles"))
     }
 
     /// Judges an answer; as of when it holds.
-    fn accept(&self, key: &[u8], bundle: &Bundle) -> Result<Standing> {
+    pub(super) fn accept(
+        &self,
+        key: &[u8],
+        bundle: &Bundle,
+    ) -> std::result::Result<Standing, Refused> {
         let lasting = match Machine::never_changes(key) {
             true => Lasting::Forever,
             false => Lasting::Within(MAX_AGE),
         };
         let now = self.clock.now();
+        // Held until the note is kept too, so that the two go together.
+        let mut newest = self.seen();
         let report = self.client().accept(key, bundle, (lasting, now));
         match (report.is_verified(), report.as_of) {
-            (true, Some(as_of)) => Ok(as_of),
-            _ => Err(refused(&report)),
+            (true, Some(as_of)) => {
+                *newest = Some((as_of, bundle.note.clone()));
+                Ok(as_of)
+            }
+            _ => Err(refused(&report, (bundle, newest.as_ref()))),
         }
+    }
+
+    fn seen(&self) -> MutexGuard<'_, Option<(Standing, String)>> {
+        self.newest.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn client(&self) -> MutexGuard<'_, Client> {
@@ -194,11 +281,24 @@ impl StateRead for View<'_> {
 }
 
 /// The rules that do not hold say who is to be suspected.
-fn refused(report: &Report) -> Error {
-    let broken = report.rules.iter().find(|rule| rule.passed == Some(false));
-    let (rule, detail) = broken.map_or(("", ""), |rule| (rule.name, rule.detail.as_str()));
-    tracing::warn!(rule, detail, outcome = ?report.outcome, "the registry's read is refused");
-    Error::upstream(format!(
+fn refused(report: &Report, (bundle, newest): (&Bundle, Option<&(Standing, String)>)) -> Refused {
+    let broken = |name: &str| {
+        let mut rules = report.rules.iter();
+        rules.any(|rule| rule.name == name && rule.passed == Some(false))
+    };
+    let first = report.rules.iter().find(|rule| rule.passed == Some(false));
+    let (rule, detail) = first.map_or(("", ""), |rule| (rule.name, rule.detail.as_str()));
+    let error = Error::upstream(format!(
         "the registry's read is refused by rule `{rule}`: {detail}"
-    ))
+    ));
+    let why = match (report.as_of, newest) {
+        (Some(as_of), Some((_, seen))) if broken("fork") => {
+            Why::Fork(as_of, [seen.clone(), bundle.note.clone()])
+        }
+        _ if report.outcome == Outcome::Untimely && broken("rollback") && !broken("age") => {
+            Why::Behind
+        }
+        _ => Why::Lie,
+    };
+    Refused { error, why }
 }

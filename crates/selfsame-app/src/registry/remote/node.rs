@@ -1,0 +1,303 @@
+//! One node of a registry elsewhere: its calls over HTTP, and what its answers mean.
+
+use selfsame_crypto::encoding::base64url_encode;
+use selfsame_crypto::json::{self, Limits};
+use selfsame_did::Did;
+use selfsame_net::{Authorization, Body, Call, Method, Net, NetError, Request, Response};
+use selfsame_proof::log::Hash;
+use selfsame_proof::read::Bundle;
+use selfsame_registry::refusal::CODES;
+use selfsame_registry::{Genesis, Receipt, Transaction};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use url::Url;
+
+use crate::config::RegistryNode;
+use crate::error::{Error, ErrorKind, Result};
+use crate::registry::ENTRIES_MAX;
+use crate::view::registry::{RegistryEntry, RegistryStatus};
+
+/// The code of a transaction that could not be read; the others are the machine's.
+const MALFORMED: &str = "malformed";
+/// The code of a call that came to no answer.
+pub(super) const UNREACHED: &str = "registry_unreachable";
+/// Longest proof of consistency: two hashes for each level of a log of 2⁶⁴ entries.
+const PROOF_MAX: usize = 128;
+
+/// A node as this instance calls it. Does not try again by itself.
+pub(super) struct Node {
+    net: Net,
+    at: RegistryNode,
+}
+
+impl Node {
+    pub(super) fn new(net: Net, at: RegistryNode) -> Self {
+        Self { net, at }
+    }
+
+    /// Its origin, by which it is named.
+    pub(super) fn name(&self) -> String {
+        self.at.origin.origin().ascii_serialization()
+    }
+
+    pub(super) async fn genesis(&self) -> Result<Genesis> {
+        let url = self.at(&["registry", "genesis"])?;
+        let response = success(self.get(&url, "application/cbor").await?)?;
+        Genesis::from_bytes(&response.body)
+            .map_err(|_| Error::upstream("the registry's genesis is malformed"))
+    }
+
+    pub(super) async fn submit(&self, transaction: &Transaction) -> Result<Receipt> {
+        let body = Body::Bytes {
+            content_type: "application/cbor".to_owned(),
+            bytes: transaction.to_bytes(),
+        };
+        let url = self.at(&["registry", "transactions"])?;
+        let response = self.call(Method::Post, &url, body).await?;
+        let receipt: Receipt = read(&success(response)?)?;
+        match receipt.tx_hash == transaction.hash() {
+            true => Ok(receipt),
+            false => Err(Error::upstream(
+                "the registry's receipt is for another transaction",
+            )),
+        }
+    }
+
+    /// What it says of an object of the state; nothing of it is verified.
+    pub(super) async fn read(&self, key: &[u8], trusted_height: u64) -> Result<Bundle> {
+        let mut url = self.at(&["registry", "read"])?;
+        url.query_pairs_mut()
+            .append_pair("key", &base64url_encode(key))
+            .append_pair("trusted_height", &trusted_height.to_string());
+        let response = success(self.get(&url, "application/cbor").await?)?;
+        Bundle::from_bytes(&response.body)
+            .map_err(|_| Error::upstream("the registry's read is malformed"))
+    }
+
+    /// Why its log of `new` entries begins with that of `old`, as it says.
+    pub(super) async fn consistency(&self, old: u64, new: u64) -> Result<Vec<Hash>> {
+        let mut url = self.at(&["registry", "consistency"])?;
+        url.query_pairs_mut()
+            .append_pair("old", &old.to_string())
+            .append_pair("new", &new.to_string());
+        let response = success(self.get(&url, "application/octet-stream").await?)?;
+        let (hashes, rest) = response.body.as_chunks::<32>();
+        match rest.is_empty() && hashes.len() <= PROOF_MAX {
+            true => Ok(hashes.to_vec()),
+            false => Err(Error::upstream("the registry's proof is malformed")),
+        }
+    }
+
+    pub(super) async fn status(&self) -> Result<RegistryStatus> {
+        self.get_json(&self.at(&["api", "registry", "status"])?)
+            .await
+    }
+
+    pub(super) async fn entries(&self, first: u64, count: usize) -> Result<Vec<RegistryEntry>> {
+        let mut url = self.at(&["api", "registry", "entries"])?;
+        url.query_pairs_mut()
+            .append_pair("first", &first.to_string())
+            .append_pair("count", &count.min(ENTRIES_MAX).to_string());
+        let entries: Entries = self.get_json(&url).await?;
+        Ok(entries.items)
+    }
+
+    pub(super) async fn history(&self, did: &Did) -> Result<Vec<RegistryEntry>> {
+        let mut url = self.at(&["api", "registry", "history"])?;
+        url.query_pairs_mut().append_pair("did", did.as_str());
+        let entries: Entries = self.get_json(&url).await?;
+        Ok(entries.items)
+    }
+
+    fn at(&self, path: &[&str]) -> Result<Url> {
+        let mut url = self.at.origin.clone();
+        match url.path_segments_mut() {
+            Ok(mut segments) => segments.pop_if_empty().extend(path),
+            Err(()) => {
+                return Err(Error::bad_request(
+                    "the registry's origin can't have a path",
+                ));
+            }
+        };
+        Ok(url)
+    }
+
+    async fn get(&self, url: &Url, accept: &str) -> Result<Response> {
+        let request = Request {
+            accept: Some(accept),
+            ..Request::default()
+        };
+        self.net.get(url, &request).await.map_err(unreached)
+    }
+
+    /// Reads of the API take the operator's token too.
+    async fn get_json<T: DeserializeOwned>(&self, url: &Url) -> Result<T> {
+        let response = self.call(Method::Get, url, Body::Empty).await?;
+        read(&success(response)?)
+    }
+
+    async fn call(&self, method: Method, url: &Url, body: Body) -> Result<Response> {
+        let authorization = Authorization::Bearer(self.at.token.clone());
+        let request = Request {
+            accept: Some("application/json"),
+            ..Request::default()
+        };
+        let call = Call {
+            method,
+            url,
+            body,
+            authorization,
+            request,
+        };
+        self.net.call(call).await.map_err(unreached)
+    }
+}
+
+#[derive(Deserialize)]
+struct Entries {
+    items: Vec<RegistryEntry>,
+}
+
+/// What the registry says of a request it does not serve.
+#[derive(Default, Deserialize)]
+struct Said {
+    code: Option<String>,
+    error: Option<String>,
+    detail: Option<String>,
+    error_description: Option<String>,
+}
+
+fn read<T: DeserializeOwned>(response: &Response) -> Result<T> {
+    json::parse_as(
+        &response.body,
+        &Limits {
+            max_bytes: 1 << 20,
+            ..Limits::default()
+        },
+    )
+    .map_err(|_| Error::upstream("the registry's answer is malformed"))
+}
+
+fn success(response: Response) -> Result<Response> {
+    if response.is_success() {
+        Ok(response)
+    } else {
+        Err(refusal(&response))
+    }
+}
+
+/// An answer other than a success, as an error of ours. Only what the registry says in its own words about the
+/// transaction counts as its refusal; all else may pass.
+fn refusal(response: &Response) -> Error {
+    let retry_after = response.retry_after.unwrap_or(1).min(3_600);
+    let said: Said = json::parse_as(&response.body, &Limits::default()).unwrap_or_default();
+    let code = said.code.or(said.error);
+    let code = CODES
+        .into_iter()
+        .chain([MALFORMED])
+        .find(|known| code.as_deref() == Some(*known));
+    let reason = said
+        .detail
+        .or(said.error_description)
+        .filter(|reason| reason.len() <= 300)
+        .unwrap_or_else(|| format!("the registry answered with status {}", response.status));
+    let kind = match (response.status, code) {
+        (429, _) => ErrorKind::TooMany { retry_after },
+        (503, _) => ErrorKind::Unavailable { retry_after },
+        (404, Some(_)) => ErrorKind::NotFound,
+        (403, Some(_)) => ErrorKind::Forbidden,
+        (409, Some(_)) => ErrorKind::Conflict,
+        (410, Some(_)) => ErrorKind::Gone,
+        (400..=499, Some(_)) => ErrorKind::BadRequest,
+        (401 | 403, None) => {
+            return Error::upstream("the registry refused this instance's token")
+                .with_hint("the registry's operator token belongs into [registry] token");
+        }
+        _ => ErrorKind::Upstream,
+    };
+    let error = Error::new(kind, reason);
+    match code {
+        Some(code) => error.with_code(code),
+        None => error,
+    }
+}
+
+fn unreached(error: NetError) -> Error {
+    match error {
+        NetError::Busy { retry_after } => Error::new(
+            ErrorKind::Unavailable { retry_after },
+            "too many calls to the registry are under way",
+        )
+        .with_code(UNREACHED),
+        NetError::Refused(_) => {
+            Error::upstream("this instance does not call the registry's address").with_hint(
+                "the registry's origin belongs into [trust] origins if it is private or plain http",
+            )
+        }
+        error if error.is_transient() => {
+            tracing::warn!(%error, "the registry could not be reached");
+            Error::new(
+                ErrorKind::Unavailable { retry_after: 2 },
+                "the registry can't be reached at this moment",
+            )
+            .with_code(UNREACHED)
+        }
+        error => Error::upstream(format!("the registry did not answer: {error}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry::is_refusal;
+
+    fn answer(status: u16, body: &str) -> Response {
+        Response {
+            status,
+            content_type: None,
+            cache_max_age: None,
+            etag: None,
+            retry_after: Some(7),
+            body: body.to_owned().into(),
+        }
+    }
+
+    #[test]
+    fn only_the_registrys_own_words_are_a_refusal() {
+        let refused = refusal(&answer(409, r#"{"code":"nonce_used","detail":"used"}"#));
+        assert_eq!(
+            (refused.kind, refused.code),
+            (ErrorKind::Conflict, Some("nonce_used"))
+        );
+        assert!(is_refusal(&refused));
+        let refused = refusal(&answer(
+            403,
+            r#"{"error":"bad_signature","error_description":"no"}"#,
+        ));
+        assert_eq!(refused.kind, ErrorKind::Forbidden);
+        // A proxy that knows no such address, a token that is wrong, an answer in another form.
+        for (status, body) in [
+            (404, ""),
+            (401, "{}"),
+            (403, "<html>"),
+            (400, r#"{"code":"made_up"}"#),
+            (502, ""),
+        ] {
+            assert!(
+                !is_refusal(&refusal(&answer(status, body))),
+                "{status} {body}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_busy_registry_says_when_to_come_back() {
+        let busy = refusal(&answer(429, r#"{"code":"quota_used_up"}"#));
+        assert_eq!(busy.kind, ErrorKind::TooMany { retry_after: 7 });
+        assert!(!is_refusal(&busy));
+        assert_eq!(
+            refusal(&answer(503, "")).kind,
+            ErrorKind::Unavailable { retry_after: 7 }
+        );
+    }
+}

@@ -1,0 +1,195 @@
+//! Several nodes of one registry, read over HTTP: some lie, some are away, some show another history.
+
+use selfsame_app::ErrorKind;
+use selfsame_app::config::Pin;
+use selfsame_app::registry::remote::Remote;
+use selfsame_app::registry::{Registry, trust_root};
+use selfsame_did::{Did, Options};
+use selfsame_proof::read::TrustRoot;
+
+use crate::paper::{Lie, Paper, reader, store};
+
+async fn resolves(remote: &Remote, did: &Did) -> bool {
+    let resolution = remote.resolve(did, &Options::default()).await;
+    resolution.document.is_some()
+}
+
+/// A read that says why it fails.
+async fn asks(remote: &Remote, did: &Did) -> selfsame_app::Result<()> {
+    remote.used(did, &[1; 32]).await.map(drop)
+}
+
+#[tokio::test]
+async fn a_node_that_lies_is_refused_and_named_and_the_next_one_is_asked() {
+    let paper = Paper::new();
+    let (history, dids) = paper.history(3).await;
+    for lie in [
+        Lie::Value,
+        Lie::Proof,
+        Lie::Absence,
+        Lie::StaleCheckpoint,
+        Lie::ForgedCheckpoint,
+        Lie::StrangersCheckpoint,
+    ] {
+        let (liar, honest) = (history.node(lie).await, history.node(Lie::None).await);
+        let remote = reader(&[&liar, &honest], (&store().await, &paper.clock, None));
+        assert!(resolves(&remote, &dids[0]).await, "{lie:?}");
+        // Once it has lied, it is asked last.
+        let asked = liar.asked();
+        assert!(resolves(&remote, &dids[1]).await, "{lie:?}");
+        assert_eq!(liar.asked(), asked, "{lie:?}");
+
+        let alone = reader(&[&liar], (&store().await, &paper.clock, None));
+        assert!(!resolves(&alone, &dids[0]).await, "{lie:?}");
+        // A proof of absence carries no value to alter.
+        if !matches!(lie, Lie::Value | Lie::Absence) {
+            let refused = asks(&alone, &dids[0]).await.unwrap_err();
+            assert_eq!(refused.kind, ErrorKind::Upstream, "{lie:?}");
+            assert!(refused.reason.contains(&liar.origin()), "{refused}");
+            assert!(refused.reason.contains("refused by rule"), "{refused}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_node_that_is_away_is_passed_over_and_asked_again_when_all_are() {
+    let paper = Paper::new();
+    let (history, dids) = paper.history(2).await;
+    let (first, second) = (history.node(Lie::Down).await, history.node(Lie::None).await);
+    let remote = reader(&[&first, &second], (&store().await, &paper.clock, None));
+    assert!(resolves(&remote, &dids[0]).await);
+    let asked = first.asked();
+    assert!(resolves(&remote, &dids[1]).await);
+    assert_eq!(first.asked(), asked, "it failed a moment ago");
+    second.does(Lie::Down);
+    first.does(Lie::None);
+    paper.clock.advance(6);
+    assert!(resolves(&remote, &dids[0]).await);
+}
+
+#[tokio::test]
+async fn a_node_that_is_too_busy_is_left_alone_for_as_long_as_it_asks() {
+    let paper = Paper::new();
+    let (history, dids) = paper.history(1).await;
+    let (busy, free) = (history.node(Lie::Busy).await, history.node(Lie::None).await);
+    let alone = reader(&[&busy], (&store().await, &paper.clock, None));
+    let told = asks(&alone, &dids[0]).await.unwrap_err();
+    assert_eq!(told.kind, ErrorKind::TooMany { retry_after: 1 });
+    let asked = busy.asked();
+    let told = asks(&alone, &dids[0]).await.unwrap_err();
+    assert_eq!(told.kind, ErrorKind::Unavailable { retry_after: 1 });
+    assert_eq!(busy.asked(), asked, "it was not called");
+    let both = reader(&[&busy, &free], (&store().await, &paper.clock, None));
+    assert!(resolves(&both, &dids[0]).await);
+    busy.does(Lie::None);
+    paper.clock.advance(1);
+    assert!(resolves(&alone, &dids[0]).await);
+}
+
+#[tokio::test]
+async fn two_histories_stop_a_reader_until_the_operator_pins_one_beyond_them() {
+    let paper = Paper::new();
+    let (one, dids) = paper.history(2).await;
+    let (other, _) = paper.history(2).await;
+    let (one, other) = (one.node(Lie::None).await, other.node(Lie::None).await);
+    let store = store().await;
+    let remote = reader(&[&one, &other], (&store, &paper.clock, None));
+    assert!(
+        !resolves(&remote, &dids[0]).await,
+        "seen with the first read"
+    );
+    for remote in [
+        remote,
+        reader(&[&one], (&store, &paper.clock, None)),
+        reader(&[&other], (&store, &paper.clock, None)),
+    ] {
+        let stopped = asks(&remote, &dids[0]).await.unwrap_err();
+        assert!(
+            matches!(stopped.kind, ErrorKind::Unavailable { .. }),
+            "{stopped:?}"
+        );
+        assert!(stopped.reason.contains("two histories"), "{stopped}");
+        for node in [&one, &other] {
+            assert!(stopped.reason.contains(&node.origin()), "{stopped}");
+        }
+    }
+    let beyond = TrustRoot {
+        from_height: 3,
+        ..trust_root(&paper.genesis)
+    };
+    let (longer, dids) = paper.history(3).await;
+    let longer = longer.node(Lie::None).await;
+    let pinned = (&store, &paper.clock, Some(Pin::Trust(beyond)));
+    assert!(resolves(&reader(&[&longer], pinned), &dids[0]).await);
+}
+
+#[tokio::test]
+async fn a_history_that_changes_after_a_restart_is_a_fork_too() {
+    let paper = Paper::new();
+    let ((one, dids), (other, _)) = (paper.history(2).await, paper.history(2).await);
+    let (one, other) = (one.node(Lie::None).await, other.node(Lie::None).await);
+    let store = store().await;
+    let before = reader(&[&one], (&store, &paper.clock, None));
+    assert!(resolves(&before, &dids[0]).await);
+    let after = reader(&[&other], (&store, &paper.clock, None));
+    let stopped = asks(&after, &dids[0]).await.unwrap_err();
+    assert!(stopped.reason.contains("two histories"), "{stopped}");
+}
+
+#[tokio::test]
+async fn a_node_behind_or_without_a_proof_is_no_evidence() {
+    let paper = Paper::new();
+    let (history, dids) = paper.history(3).await;
+    let front = history.node(Lie::None).await;
+    for lie in [Lie::Behind, Lie::NoConsistency] {
+        let other = history.node(lie).await;
+        let remote = reader(&[&front, &other], (&store().await, &paper.clock, None));
+        assert!(resolves(&remote, &dids[0]).await, "{lie:?}");
+        assert!(asks(&remote, &dids[0]).await.is_ok(), "{lie:?}");
+    }
+    // Neither is one whose proof fails, however far apart they are.
+    front.does(Lie::NoConsistency);
+    let behind = history.node(Lie::Behind).await;
+    let remote = reader(&[&front, &behind], (&store().await, &paper.clock, None));
+    assert!(resolves(&remote, &dids[0]).await);
+}
+
+#[tokio::test]
+async fn what_was_seen_survives_a_restart_and_nothing_older_is_believed_after_it() {
+    let paper = Paper::new();
+    let (history, dids) = paper.history(3).await;
+    let (node, store) = (history.node(Lie::None).await, store().await);
+    let before = reader(&[&node], (&store, &paper.clock, None));
+    assert!(resolves(&before, &dids[2]).await);
+    node.does(Lie::Behind);
+    let after = reader(&[&node], (&store, &paper.clock, None));
+    let older = asks(&after, &dids[2]).await.unwrap_err();
+    assert!(
+        matches!(older.kind, ErrorKind::Unavailable { .. }),
+        "{older:?}"
+    );
+    assert!(older.reason.contains("behind"), "{older}");
+    node.does(Lie::None);
+    assert!(resolves(&after, &dids[2]).await);
+}
+
+#[tokio::test]
+async fn another_network_than_the_pinned_one_is_refused() {
+    let (paper, others) = (Paper::new(), Paper::new());
+    let ((history, dids), (foreign, _)) = (paper.history(1).await, others.history(1).await);
+    let (own, foreign) = (history.node(Lie::None).await, foreign.node(Lie::None).await);
+    for pin in [
+        Pin::Network(paper.genesis.network().to_string()),
+        Pin::Trust(trust_root(&paper.genesis)),
+    ] {
+        let pinned = |nodes| (nodes, Some(pin.clone()));
+        let (nodes, pin) = pinned([&foreign, &own]);
+        let both = reader(&nodes, (&store().await, &paper.clock, pin));
+        assert!(resolves(&both, &dids[0]).await);
+        let (nodes, pin) = pinned([&foreign, &foreign]);
+        let alone = reader(&nodes, (&store().await, &paper.clock, pin));
+        let refused = asks(&alone, &dids[0]).await.unwrap_err();
+        assert!(refused.reason.contains("is pinned"), "{refused}");
+        assert!(refused.reason.contains(&foreign.origin()), "{refused}");
+    }
+}

@@ -1,0 +1,280 @@
+//! A network of four validators on paper: histories they sign, and nodes that show one over HTTP, or lie.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use selfsame_app::clock::Clock;
+use selfsame_app::config::{Pin, RegistryNode};
+use selfsame_app::registry::ledger::Ledger;
+use selfsame_app::registry::log_origin;
+use selfsame_app::registry::remote::{Remote, Setup};
+use selfsame_crypto::encoding::base64url_decode;
+use selfsame_crypto::seal::SealingKey;
+use selfsame_crypto::time::UnixTime;
+use selfsame_crypto::{KeyType, PrivateKey};
+use selfsame_did::Did;
+use selfsame_net::{Net, Settings};
+use selfsame_proof::checkpoint::{Checkpoint, Standing};
+use selfsame_proof::note::VerifierKey;
+use selfsame_proof::read::Bundle;
+use selfsame_proof::tree::Proof;
+use selfsame_proof::validators::{Validator, ValidatorSet};
+use selfsame_registry::{
+    Block, Content, Genesis, Head, Identifier, Machine, Operation, Rules, Transaction, Unsigned,
+};
+use selfsame_store::ledger::MemoryLedger;
+use selfsame_store::{Memory, Store, Vault};
+use selfsame_testkit::late::{Asked, Late, Reply};
+use url::Url;
+
+/// The validators.
+pub struct Paper {
+    pub genesis: Genesis,
+    keys: Vec<PrivateKey>,
+    pub clock: Clock,
+}
+
+/// What they agreed on, block by block, and signed.
+pub struct History {
+    paper: Arc<Paper>,
+    ledger: Ledger,
+    heads: Vec<Head>,
+}
+
+/// What is wrong with a node.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Lie {
+    None,
+    Value,
+    Proof,
+    Absence,
+    StaleCheckpoint,
+    ForgedCheckpoint,
+    StrangersCheckpoint,
+    /// Genuine, of the block before.
+    Behind,
+    /// No proof that its log goes on from another's.
+    NoConsistency,
+    Busy,
+    Down,
+}
+
+/// A node that shows a history over HTTP.
+pub struct PaperNode {
+    late: Late,
+    lie: Arc<Mutex<Lie>>,
+    asked: Arc<AtomicUsize>,
+}
+
+impl Paper {
+    pub fn new() -> Arc<Self> {
+        let keys: Vec<_> = (0..4)
+            .map(|_| PrivateKey::generate(KeyType::Ed25519).unwrap())
+            .collect();
+        let validators = keys.iter().zip(1..).map(|(key, n)| Validator {
+            name: format!("v{n}"),
+            key: key.public().clone(),
+            power: 1,
+            consensus: None,
+        });
+        let set = ValidatorSet::new(validators.collect()).unwrap();
+        let clock = Clock::default();
+        let began = clock.now().minus(10_000);
+        let genesis = Genesis::new("paper", began, set, Rules::default()).unwrap();
+        Arc::new(Self {
+            genesis,
+            keys,
+            clock,
+        })
+    }
+
+    /// A history with one new DID in each block, the last block made now; and the DIDs.
+    pub async fn history(self: &Arc<Self>, blocks: u64) -> (Arc<History>, Vec<Did>) {
+        let machine = Arc::new(Machine::new(self.genesis.clone()));
+        let ledger = Ledger::open(Arc::new(MemoryLedger::new()), machine.clone()).unwrap();
+        let (mut heads, mut dids) = (vec![Head::of_genesis(&self.genesis)], Vec::new());
+        for left in (0..blocks).rev() {
+            let (did, creation) = self.newcomer();
+            let block = Block {
+                time: self.clock.now().minus(left * 1_000),
+                transactions: std::slice::from_ref(&creation),
+            };
+            let head = heads.last().unwrap();
+            let applied = machine.apply(head, &block, (&ledger, &ledger)).unwrap();
+            ledger.append(block.transactions, &applied).await.unwrap();
+            heads.push(applied.head);
+            dids.push(did);
+        }
+        let history = History {
+            paper: self.clone(),
+            ledger,
+            heads,
+        };
+        (Arc::new(history), dids)
+    }
+
+    fn newcomer(&self) -> (Did, Transaction) {
+        let key = PrivateKey::generate(KeyType::Ed25519).unwrap();
+        let network = self.genesis.network();
+        let id = Identifier::of_key(key.public()).unwrap();
+        let operation = Operation::CreateDid(Content::of_key("key-1", key.public().clone()));
+        let unsigned = Unsigned::new(&network, id, 0, operation);
+        let signature = key.sign(unsigned.signing_bytes()).unwrap();
+        let creation = unsigned.signed("key-1", &signature).unwrap();
+        (
+            selfsame_did::selfsame::create(&network, key.public()),
+            creation,
+        )
+    }
+
+    fn note(&self, standing: &Standing, keys: &[PrivateKey]) -> String {
+        let origin = log_origin(&self.genesis.network());
+        let mut note = Checkpoint::of_block(&origin, standing).to_note().unwrap();
+        for (key, validator) in keys.iter().zip(1..) {
+            let verifier = VerifierKey::new(&format!("{origin}/v{validator}"), key.public());
+            let signature = key.sign(note.signing_bytes()).unwrap();
+            note.sign(&verifier.unwrap(), signature).unwrap();
+        }
+        note.to_string()
+    }
+}
+
+impl History {
+    fn at(&self, back: usize, time: Option<UnixTime>) -> (&Head, String) {
+        let head = &self.heads[self.heads.len() - 1 - back];
+        let time = time.unwrap_or(head.time);
+        let standing = Standing {
+            time,
+            ..head.standing()
+        };
+        (head, self.paper.note(&standing, &self.paper.keys))
+    }
+
+    fn read(&self, key: &[u8], lie: Lie) -> Bundle {
+        let now = self.paper.clock.now();
+        let (head, note) = match lie {
+            Lie::StaleCheckpoint => self.at(1, None),
+            // Signed before the block after it was made.
+            Lie::Behind => self.at(1, self.heads.last().map(|last| last.time.minus(1))),
+            _ => self.at(0, Some(now)),
+        };
+        let mut bundle = self.ledger.prove(key, head.tree, &note).unwrap().unwrap();
+        match lie {
+            Lie::Value => bundle.value = bundle.value.map(|value| [value, vec![0]].concat()),
+            Lie::Absence => bundle.value = None,
+            Lie::Proof => {
+                let mut bytes = bundle.proof.to_bytes();
+                *bytes.last_mut().unwrap() ^= 1;
+                bundle.proof = Proof::from_bytes(&bytes).unwrap();
+            }
+            Lie::ForgedCheckpoint => {
+                let (from, to) = (head.height, head.height + 1);
+                let [from, to] = [from, to].map(|height| format!("height {height}\n"));
+                bundle.note = bundle.note.replace(&from, &to);
+            }
+            Lie::StrangersCheckpoint => {
+                let strangers = Paper::new();
+                let standing = Standing {
+                    time: now,
+                    ..head.standing()
+                };
+                bundle.note = self.paper.note(&standing, &strangers.keys);
+            }
+            _ => {}
+        }
+        bundle
+    }
+
+    /// A node that shows this history.
+    pub async fn node(self: &Arc<Self>, lie: Lie) -> PaperNode {
+        let (lie, asked) = (Arc::new(Mutex::new(lie)), Arc::new(AtomicUsize::new(0)));
+        let (history, says, counted) = (self.clone(), lie.clone(), asked.clone());
+        let late = Late::start(move |asked| {
+            counted.fetch_add(1, Ordering::SeqCst);
+            history.answer(asked, *says.lock().unwrap())
+        });
+        PaperNode {
+            late: late.await.unwrap(),
+            lie,
+            asked,
+        }
+    }
+
+    fn answer(&self, asked: &Asked, lie: Lie) -> Reply {
+        let query: Vec<_> =
+            url::form_urlencoded::parse(asked.query.as_deref().unwrap_or("").as_bytes())
+                .into_owned()
+                .collect();
+        let of = |name: &str| &query.iter().find(|(key, _)| key == name).unwrap().1;
+        let body = match (lie, asked.path.as_str()) {
+            (Lie::Down, _) => return Reply::default(),
+            (Lie::Busy, _) => {
+                return Reply {
+                    status: 429,
+                    ..Reply::default()
+                };
+            }
+            (_, "/registry/genesis") => self.paper.genesis.to_bytes(),
+            (_, "/registry/read") => self
+                .read(&base64url_decode(of("key")).unwrap(), lie)
+                .to_bytes(),
+            (Lie::NoConsistency, "/registry/consistency") => vec![7; 32],
+            (_, "/registry/consistency") => {
+                let [old, new] = ["old", "new"].map(|size| of(size).parse().unwrap());
+                self.ledger.consistency(old, new).unwrap().concat()
+            }
+            (_, other) => panic!("nobody asks for {other}"),
+        };
+        Reply {
+            status: 200,
+            content_type: "application/cbor",
+            body,
+            ..Reply::default()
+        }
+    }
+}
+
+impl PaperNode {
+    pub fn origin(&self) -> String {
+        self.late.address().trim_end_matches('/').to_owned()
+    }
+
+    pub fn does(&self, lie: Lie) {
+        *self.lie.lock().unwrap() = lie;
+    }
+
+    pub fn asked(&self) -> usize {
+        self.asked.load(Ordering::SeqCst)
+    }
+}
+
+/// Records that outlive a reader.
+pub async fn store() -> Store {
+    let vault = Vault::from_master(SealingKey::from_bytes([7; 32]));
+    Store::open(Arc::new(Memory::new()), vault).await.unwrap()
+}
+
+/// A reader of these nodes, in this order.
+pub fn reader(nodes: &[&PaperNode], (store, clock, pin): (&Store, &Clock, Option<Pin>)) -> Remote {
+    let origins: Vec<Url> = nodes
+        .iter()
+        .map(|node| node.late.address().parse().unwrap())
+        .collect();
+    let net = Net::new(Settings {
+        own_origins: origins.iter().map(Url::origin).collect(),
+        ..Settings::default()
+    });
+    Remote::new(Setup {
+        net: net.unwrap(),
+        clock: clock.clone(),
+        store: store.clone(),
+        nodes: origins
+            .into_iter()
+            .map(|origin| RegistryNode {
+                origin,
+                token: "unused".to_owned().into(),
+            })
+            .collect(),
+        pin,
+    })
+}
