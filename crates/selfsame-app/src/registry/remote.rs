@@ -248,7 +248,8 @@ impl Fetch for Fetcher<'_> {
                     Err(refused) => refused,
                 };
                 let lied = match refused.why {
-                    Why::Fork(standing, notes) => {
+                    Why::Fork(both) => {
+                        let (standing, notes) = *both;
                         let fork = Fork {
                             found: remote.clock.now(),
                             height: standing.height.max(known.height()),

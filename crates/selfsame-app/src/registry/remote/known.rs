@@ -63,7 +63,7 @@ pub(super) enum Why {
     /// It is genuine and older than what was seen already.
     Behind,
     /// Validators signed it, and another history before: both notes.
-    Fork(Standing, [String; 2]),
+    Fork(Box<(Standing, [String; 2])>),
 }
 
 impl Known {
@@ -293,7 +293,7 @@ fn refused(report: &Report, (bundle, newest): (&Bundle, Option<&(Standing, Strin
     ));
     let why = match (report.as_of, newest) {
         (Some(as_of), Some((_, seen))) if broken("fork") => {
-            Why::Fork(as_of, [seen.clone(), bundle.note.clone()])
+            Why::Fork(Box::new((as_of, [seen.clone(), bundle.note.clone()])))
         }
         _ if report.outcome == Outcome::Untimely && broken("rollback") && !broken("age") => {
             Why::Behind
