@@ -72,7 +72,7 @@ async fn walk(browser: &Browser) {
         .expect("The network began with this DID as a trustee.")
         .await;
     browser.press("Blocks").await;
-    browser.expect("Digest").await;
+    browser.expect("Each orders what came in").await;
     browser.expect_no_errors().await;
 }
 
