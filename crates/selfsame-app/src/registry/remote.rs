@@ -248,12 +248,11 @@ impl Fetch for Fetcher<'_> {
                     Err(refused) => refused,
                 };
                 let lied = match refused.why {
-                    Why::Fork(both) => {
-                        let (standing, notes) = *both;
+                    Why::Fork(height, notes) => {
                         let fork = Fork {
                             found: remote.clock.now(),
-                            height: standing.height.max(known.height()),
-                            notes,
+                            height: height.max(known.height()),
+                            notes: *notes,
                             nodes: ["seen before".to_owned(), node.name()],
                         };
                         return Err(remote.stop(network, fork).await);
@@ -264,7 +263,7 @@ impl Fetch for Fetcher<'_> {
                     }
                     Why::Lie => true,
                 };
-                failed = Some(nodes.refused(&node, (lied, refused.error)));
+                failed = Some(nodes.refused(&node, (lied, *refused.error)));
             }
             match failed {
                 _ if behind => Ok(None),

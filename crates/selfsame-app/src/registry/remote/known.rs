@@ -53,7 +53,7 @@ pub(super) type Fetched = (Option<Vec<u8>>, Standing);
 
 /// Why an answer is not believed.
 pub(super) struct Refused {
-    pub(super) error: Error,
+    pub(super) error: Box<Error>,
     pub(super) why: Why,
 }
 
@@ -62,8 +62,8 @@ pub(super) enum Why {
     Lie,
     /// It is genuine and older than what was seen already.
     Behind,
-    /// Validators signed it, and another history before: both notes.
-    Fork(Box<(Standing, [String; 2])>),
+    /// Validators signed it, at this height, and another history before: both notes.
+    Fork(u64, Box<[String; 2]>),
 }
 
 impl Known {
@@ -293,12 +293,15 @@ fn refused(report: &Report, (bundle, newest): (&Bundle, Option<&(Standing, Strin
     ));
     let why = match (report.as_of, newest) {
         (Some(as_of), Some((_, seen))) if broken("fork") => {
-            Why::Fork(Box::new((as_of, [seen.clone(), bundle.note.clone()])))
+            Why::Fork(as_of.height, Box::new([seen.clone(), bundle.note.clone()]))
         }
         _ if report.outcome == Outcome::Untimely && broken("rollback") && !broken("age") => {
             Why::Behind
         }
         _ => Why::Lie,
     };
-    Refused { error, why }
+    Refused {
+        error: Box::new(error),
+        why,
+    }
 }
