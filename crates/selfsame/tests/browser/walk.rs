@@ -337,6 +337,8 @@ async fn who_lost_the_way_is_told_where_to_go_on() {
         .await;
     browser.open(&instance.page("wallet")).await;
     browser.press("Sign out").await;
+    // Else the way out and the next page race each other.
+    browser.expect("Prove it anywhere.").await;
     browser.open(&instance.page("wallet/keys")).await;
     browser
         .expect("you are led on to where you were going")
