@@ -26,7 +26,7 @@ const ATTEMPTS_TRACKED_MAX: usize = 65_536;
 pub struct Accounts {
     shared: Arc<Shared>,
     sessions: Mutex<Sessions>,
-    attempts: Mutex<HashMap<String, Attempts>>,
+    attempts: Mutex<Tried>,
     /// What an unknown address is checked against, so that it takes as long as a known one.
     decoy: OnceLock<String>,
 }
@@ -122,8 +122,7 @@ impl Accounts {
         let (of_account, of_peer) = (format!("account {id}"), format!("peer {peer}"));
         self.may_try(&of_peer)?;
         // Counted before the password is looked at, so that guesses made at once are all counted.
-        self.may_try(&of_account)?;
-        self.count_attempt(&of_account);
+        self.take_attempt(&of_account)?;
         let account = match self.matching(&id, password).await {
             Ok(account) => account,
             Err(error) => {
@@ -295,50 +294,23 @@ impl Accounts {
     }
 
     fn may_try(&self, key: &str) -> Result<()> {
+        let attempts = self.attempts.lock().map_err(|_| uncountable())?;
+        is_open(&attempts, key, self.shared.clock.now())
+    }
+
+    /// Looks and counts in one go: of attempts made at once no two see the same number.
+    fn take_attempt(&self, key: &str) -> Result<()> {
         let now = self.shared.clock.now();
-        let Ok(attempts) = self.attempts.lock() else {
-            return Err(Error::internal("the attempts can't be counted"));
-        };
-        let Some(tried) = attempts.get(key) else {
-            return Ok(());
-        };
-        let over = tried.since.plus(ATTEMPTS_WINDOW);
-        if tried.failed < ATTEMPTS_MAX || now >= over {
-            return Ok(());
-        }
-        let retry_after = over.seconds_since(now);
-        Err(Error::new(
-            ErrorKind::TooMany { retry_after },
-            "too many wrong passwords",
-        )
-        .with_hint("wait a while before you try again"))
+        let mut attempts = self.attempts.lock().map_err(|_| uncountable())?;
+        is_open(&attempts, key, now)?;
+        count(&mut attempts, key, now);
+        Ok(())
     }
 
     fn count_attempt(&self, key: &str) {
-        let now = self.shared.clock.now();
-        let Ok(mut attempts) = self.attempts.lock() else {
-            return;
-        };
-        let over = |tried: &Attempts| now >= tried.since.plus(ATTEMPTS_WINDOW);
-        if attempts.len() >= ATTEMPTS_TRACKED_MAX {
-            attempts.retain(|_, tried| !over(tried));
+        if let Ok(mut attempts) = self.attempts.lock() {
+            count(&mut attempts, key, self.shared.clock.now());
         }
-        if attempts.len() >= ATTEMPTS_TRACKED_MAX {
-            // Whoever fills this up frees nobody who is locked out.
-            attempts.retain(|_, tried| tried.failed >= ATTEMPTS_MAX);
-        }
-        if attempts.len() >= ATTEMPTS_TRACKED_MAX {
-            attempts.clear();
-        }
-        let fresh = || Attempts {
-            failed: 0,
-            since: now,
-        };
-        let tried = attempts.entry(key.to_owned()).or_insert_with(fresh);
-        if over(tried) {
-            *tried = fresh();
-        }
-        tried.failed = tried.failed.saturating_add(1);
     }
 
     fn uncount_attempt(&self, key: &str) {
@@ -357,6 +329,52 @@ impl Accounts {
             attempts.remove(key);
         }
     }
+}
+
+type Tried = HashMap<String, Attempts>;
+
+fn uncountable() -> Error {
+    Error::internal("the attempts can't be counted")
+}
+
+/// Whether one more may be made.
+fn is_open(attempts: &Tried, key: &str, now: UnixTime) -> Result<()> {
+    let Some(tried) = attempts.get(key) else {
+        return Ok(());
+    };
+    let over = tried.since.plus(ATTEMPTS_WINDOW);
+    if tried.failed < ATTEMPTS_MAX || now >= over {
+        return Ok(());
+    }
+    let retry_after = over.seconds_since(now);
+    Err(Error::new(
+        ErrorKind::TooMany { retry_after },
+        "too many wrong passwords",
+    )
+    .with_hint("wait a while before you try again"))
+}
+
+fn count(attempts: &mut Tried, key: &str, now: UnixTime) {
+    let over = |tried: &Attempts| now >= tried.since.plus(ATTEMPTS_WINDOW);
+    if attempts.len() >= ATTEMPTS_TRACKED_MAX {
+        attempts.retain(|_, tried| !over(tried));
+    }
+    if attempts.len() >= ATTEMPTS_TRACKED_MAX {
+        // Whoever fills this up frees nobody who is locked out.
+        attempts.retain(|_, tried| tried.failed >= ATTEMPTS_MAX);
+    }
+    if attempts.len() >= ATTEMPTS_TRACKED_MAX {
+        attempts.clear();
+    }
+    let fresh = || Attempts {
+        failed: 0,
+        since: now,
+    };
+    let tried = attempts.entry(key.to_owned()).or_insert_with(fresh);
+    if over(tried) {
+        *tried = fresh();
+    }
+    tried.failed = tried.failed.saturating_add(1);
 }
 
 fn normalised(email: &str) -> Result<String> {
