@@ -5,8 +5,7 @@ mod judge;
 mod protocol;
 mod spending;
 
-use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use selfsame_credential::verdict::{Policy, Trust};
 use selfsame_crypto::time::UnixTime;
@@ -31,9 +30,6 @@ pub(crate) use spending::abandoned;
 /// The kind of the records that hold requests.
 pub(crate) const VERIFICATION: &str = "verification";
 
-/// So many requests that were fetched are remembered.
-const FETCHED_MAX: usize = 256;
-
 /// The organisation that asks.
 pub(crate) fn tenant() -> TenantId {
     TenantId::parse("verifier").unwrap_or_else(|_| TenantId::instance())
@@ -45,9 +41,6 @@ pub struct Verifier {
     identity: Arc<Identity>,
     dids: Dids,
     at_hand: AtHand<RequestRecord>,
-    /// Which requests wallets have fetched lately. It is for people who watch, and worth no write: an answer proves
-    /// by its nonce that its request was fetched.
-    fetched: Mutex<VecDeque<String>>,
 }
 
 /// A request as it is kept.
@@ -87,26 +80,7 @@ impl Verifier {
             shared,
             identity,
             at_hand: AtHand::default(),
-            fetched: Mutex::default(),
         }
-    }
-
-    fn is_fetched(&self, id: &str) -> bool {
-        let fetched = self.fetched.lock().unwrap_or_else(PoisonError::into_inner);
-        fetched.iter().any(|known| known == id)
-    }
-
-    /// Remembers that a wallet has the request; whether that is news.
-    fn was_fetched(&self, id: &str) -> bool {
-        let mut fetched = self.fetched.lock().unwrap_or_else(PoisonError::into_inner);
-        if fetched.iter().any(|known| known == id) {
-            return false;
-        }
-        if fetched.len() >= FETCHED_MAX {
-            fetched.pop_front();
-        }
-        fetched.push_back(id.to_owned());
-        true
     }
 
     /// Its identity.
@@ -152,8 +126,8 @@ impl Verifier {
         let over = self.shared.clock.now() >= record.state.asked().expires;
         let (state, verdict, error) = match &record.state {
             State::Created(_) | State::Fetched(_) if over => (RequestState::Expired, None, None),
-            State::Created(_) if !self.is_fetched(id) => (RequestState::Created, None, None),
-            State::Created(_) | State::Fetched(_) => (RequestState::Fetched, None, None),
+            State::Created(_) => (RequestState::Created, None, None),
+            State::Fetched(_) => (RequestState::Fetched, None, None),
             State::Answered(_) if record.spending.as_ref().is_some_and(Spending::holds_back) => {
                 (RequestState::Spending, None, None)
             }

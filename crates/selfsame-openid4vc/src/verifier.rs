@@ -186,6 +186,13 @@ pub fn step(
                 wallet_nonce,
             },
         ) => request::object(asked, (signer, wallet_nonce), evidence, ctx),
+        (State::Created(Created { asked }), Input::Response { .. })
+            if asked.request_uri.is_some() =>
+        {
+            Err(Error::invalid_request(
+                "the request has not been fetched yet",
+            ))
+        }
         (
             State::Created(Created { asked }) | State::Fetched(Fetched { asked }),
             Input::Response { response, policy },

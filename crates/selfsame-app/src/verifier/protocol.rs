@@ -22,7 +22,7 @@ impl Verifier {
     /// # Errors
     /// `NotFound`, or `Gone` once it is answered or its time is over.
     pub async fn request_object(&self, id: &str, posted: Option<&[u8]>) -> Result<String> {
-        let (kept, version) = self.record(id).await?;
+        let (mut kept, version) = self.record(id).await?;
         let wallet_nonce = posted.map(request::wallet_nonce).transpose()?.flatten();
         let signer = self.signer(&kept.state);
         let input = Input::Fetch {
@@ -31,15 +31,24 @@ impl Verifier {
         };
         let ctx = self.shared.clock.ctx();
         let freshness = Freshness { max_status_age: 0 };
-        let (_, effects) = self
+        let (state, effects) = self
             .shared
             .run(&tenant(), freshness, |evidence| {
                 verifier::step(&kept.state, input, evidence, &ctx)
             })
             .await?;
-        // Every wallet that has the link may fetch it, and the first answer counts.
-        self.at_hand.keep(version, kept);
-        if self.was_fetched(id) {
+        let first = matches!(kept.state, State::Created(_));
+        kept.state = state;
+        if first {
+            let batch = Batch::new(tenant())
+                .update_version(VERIFICATION, (id, version), encode(&kept)?)
+                .deferred();
+            match self.shared.store.commit(batch).await {
+                Ok(committed) => self.at_hand.hold(&committed, kept),
+                // Another wallet fetched it at the same time; both may answer, and the first one counts.
+                Err(StoreError::Conflict { .. }) => {}
+                Err(other) => return Err(other.into()),
+            }
             self.shared.events.tell(EventKind::Verification, id);
         }
         effects
