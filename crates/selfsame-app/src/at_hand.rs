@@ -58,7 +58,7 @@ impl<T: DeserializeOwned> AtHand<T> {
         let Some(record) = store.read(tenant, kind, id).await? else {
             return Ok(None);
         };
-        Ok(Some((decode(&record.value)?, record.version)))
+        Ok(Some((self.read(&record)?, record.version)))
     }
 
     /// What the record holds; whoever reads it has it to himself.

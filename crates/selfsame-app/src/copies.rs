@@ -71,9 +71,7 @@ pub(crate) async fn begin(store: &Store) -> Result<()> {
     for (tenant, kind, is_open) in open_kinds() {
         ended += end(store, &tenant, kind, is_open).await?;
     }
-    store
-        .begin_with_copy(Batch::new(TenantId::instance()), LEAP)
-        .await?;
+    store.begin_with_copy(LEAP).await?;
     tracing::warn!(
         copied = %copied.rfc3339(),
         ended,

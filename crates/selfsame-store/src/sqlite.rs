@@ -60,20 +60,6 @@ impl Sqlite {
     }
 }
 
-/// What is copied from here to there, with something written on top of it.
-fn copy(from: &Path, to: &Path, mark: SealedBatch) -> Result<()> {
-    file::copy(from, to)?;
-    let (lock, mut connection) = file::open_writer(to, &schema::FORMAT)?;
-    let mut last = apply::Last::read(&connection)?;
-    let transaction = connection.transaction()?;
-    apply::Apply::new(&transaction, &mut last, mark.now).write(mark.writes)?;
-    transaction.commit()?;
-    // One file, without a log beside it.
-    connection.pragma_update(None, "journal_mode", "DELETE")?;
-    drop((connection, lock));
-    Ok(std::fs::remove_file(file::lock_of(to))?)
-}
-
 impl Sqlite {
     /// Reads at once: with the writer's own connection while it rests, for that one need not look at the log again
     /// for what others wrote since its last read; else with one of the readers'.
@@ -290,8 +276,14 @@ impl Backend for Sqlite {
     }
 
     async fn copy(&self, to: &Path, mark: SealedBatch) -> Result<()> {
-        let (from, to) = (self.path.clone(), to.to_owned());
-        file::aside(move || copy(&from, &to, mark)).await
+        let to = (to.to_owned(), &schema::FORMAT);
+        file::copy(self.path.clone(), to, move |connection| {
+            let mut last = apply::Last::read(connection)?;
+            let transaction = connection.transaction()?;
+            apply::Apply::new(&transaction, &mut last, mark.now).write(mark.writes)?;
+            Ok(transaction.commit()?)
+        })
+        .await
     }
 
     fn meter(&self) -> &Meter {

@@ -300,9 +300,7 @@ async fn whoever_begins_with_a_copy_is_given_no_number_again() {
     let since = store.allocate(&tenant(), "place", 5_000).await.unwrap();
 
     let copy = opened(&file).await;
-    copy.begin_with_copy(Batch::new(TenantId::instance()), 1 << 32)
-        .await
-        .unwrap();
+    copy.begin_with_copy(1 << 32).await.unwrap();
     assert_eq!(copy.copied_at().await.unwrap(), None);
     let next = copy.allocate(&tenant(), "place", 1).await.unwrap();
     assert!(

@@ -9,8 +9,8 @@ use axum::extract::{Path, RawQuery, State};
 use axum::response::{IntoResponse as _, Response};
 use http::StatusCode;
 use http::header::CONTENT_TYPE;
-use selfsame_app::registry::browse::{Browser, View};
-use selfsame_app::view::browse::OperationView;
+use selfsame_app::registry::browse::{Browser, View, ViewPage};
+use selfsame_app::view::browse::{FoundView, OperationView};
 use selfsame_crypto::encoding::base64_encode;
 use serde_json::{Value, json};
 
@@ -98,11 +98,8 @@ pub async fn ledger(
     Path(name): Path<String>,
     asked: Asked,
 ) -> Answer {
-    let view = view_named(&name)?;
     let page = asked.page(PAGE_SIZE);
-    let found = Browser::of(&**server.registry()?)?
-        .view(view, &page)
-        .await?;
+    let found = found(&server, &name, &page).await?;
     if found.items.is_empty() && page.page > 1 {
         let detail = json!({ "detail": "Invalid page." });
         return Ok(json_answer(StatusCode::NOT_FOUND, &detail));
@@ -116,13 +113,15 @@ pub async fn ledger_text(
     Path(name): Path<String>,
     asked: Asked,
 ) -> Answer {
-    let view = view_named(&name)?;
     let page = asked.page(PAGE_SIZE);
-    let found = Browser::of(&**server.registry()?)?
-        .view(view, &page)
-        .await?;
+    let found = found(&server, &name, &page).await?;
     let lines: Vec<String> = found.items.iter().map(shape::text).collect();
     Ok(text(lines.join("\n")))
+}
+
+async fn found(server: &Server, ledger: &str, page: &ViewPage<'_>) -> Answer<FoundView> {
+    let view = view_named(ledger)?;
+    Ok(Browser::of(&**server.registry()?)?.view(view, page).await?)
 }
 
 /// One transaction, by its number or its hash, with the proof that it is in the log.

@@ -17,7 +17,7 @@ use crate::sqlite::file::{self, Format};
 use crate::sqlite::readers::Readers;
 use crate::sqlite::sql;
 
-const FORMAT: Format = Format {
+static FORMAT: Format = Format {
     application: 0x5353_6c67,
     version: 3,
     schema: SCHEMA,
@@ -200,15 +200,7 @@ impl LedgerStore for SqliteLedger {
     }
 
     async fn copy(&self, to: &Path) -> Result<()> {
-        let (from, to) = (self.path.clone(), to.to_owned());
-        file::aside(move || {
-            file::copy(&from, &to)?;
-            let (lock, connection) = file::open_writer(&to, &FORMAT)?;
-            connection.pragma_update(None, "journal_mode", "DELETE")?;
-            drop((connection, lock));
-            Ok(std::fs::remove_file(file::lock_of(&to))?)
-        })
-        .await
+        file::copy(self.path.clone(), (to.to_owned(), &FORMAT), |_| Ok(())).await
     }
 
     fn meter(&self) -> &Meter {
@@ -216,9 +208,7 @@ impl LedgerStore for SqliteLedger {
     }
 
     fn index_file(&self) -> Option<PathBuf> {
-        let mut name = self.path.clone().into_os_string();
-        name.push("-index");
-        Some(name.into())
+        Some(file::beside(&self.path, "-index"))
     }
 }
 

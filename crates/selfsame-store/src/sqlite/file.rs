@@ -50,8 +50,23 @@ pub(crate) fn open_reader(path: &Path) -> Result<Connection> {
     Ok(reader)
 }
 
-/// Writes the file's content, as of one moment, to a new file, whatever is written meanwhile.
-pub(crate) fn copy(from: &Path, to: &Path) -> Result<()> {
+/// Writes the file's content, as of one moment, to a new file, whatever is written meanwhile, and lets `mark` write on
+/// top of it there. Done where nobody waits, since it may take long.
+pub(crate) async fn copy(
+    from: PathBuf,
+    (to, format): (PathBuf, &'static Format),
+    mark: impl FnOnce(&mut Connection) -> Result<()> + Send + 'static,
+) -> Result<()> {
+    tokio::task::spawn_blocking(move || copy_now(&from, (&to, format), mark))
+        .await
+        .map_err(|_| StoreError::Storage("a copy was cut off".to_owned()))?
+}
+
+fn copy_now(
+    from: &Path,
+    (to, format): (&Path, &Format),
+    mark: impl FnOnce(&mut Connection) -> Result<()>,
+) -> Result<()> {
     if let Some(parent) = to.parent() {
         private_directory(parent)?;
     }
@@ -62,7 +77,13 @@ pub(crate) fn copy(from: &Path, to: &Path) -> Result<()> {
     let file = private_file(to)?;
     let name = to.to_str().ok_or(StoreError::Malformed("path"))?;
     open_reader(from)?.execute("VACUUM INTO ?1", [name])?;
-    Ok(file.sync_all()?)
+    file.sync_all()?;
+    let (lock, mut connection) = open_writer(to, format)?;
+    mark(&mut connection)?;
+    // One file, without a log beside it.
+    connection.pragma_update(None, "journal_mode", "DELETE")?;
+    drop((connection, lock));
+    Ok(std::fs::remove_file(beside(to, ".lock"))?)
 }
 
 /// Looks through the whole file for damage.
@@ -126,22 +147,15 @@ fn lay_out(writer: &mut Connection, path: &Path, format: &Format) -> Result<()> 
     Ok(())
 }
 
-/// Runs what may take long where nobody waits.
-pub(crate) async fn aside(run: impl FnOnce() -> Result<()> + Send + 'static) -> Result<()> {
-    tokio::task::spawn_blocking(run)
-        .await
-        .map_err(|_| StoreError::Storage("a copy was cut off".to_owned()))?
-}
-
-/// The file that is locked while this one is open.
-pub(crate) fn lock_of(path: &Path) -> PathBuf {
+/// A file that belongs to this one, named by what is added to its name.
+pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
-    name.push(".lock");
+    name.push(suffix);
     PathBuf::from(name)
 }
 
 fn lock(path: &Path) -> Result<File> {
-    let lock = private_file(&lock_of(path))?;
+    let lock = private_file(&beside(path, ".lock"))?;
     match lock.try_lock() {
         Ok(()) => Ok(lock),
         Err(TryLockError::WouldBlock) => Err(StoreError::InUse(path.to_owned())),

@@ -2,7 +2,7 @@
 
 use super::file::Format;
 
-pub(super) const FORMAT: Format = Format {
+pub(super) static FORMAT: Format = Format {
     application: 0x5353_7374,
     version: 2,
     schema: SCHEMA,

@@ -6,7 +6,6 @@ use selfsame_crypto::time::UnixTime;
 
 use super::{OWN_KINDS, Store, place};
 use crate::backend::{SealedBatch, Write};
-use crate::batch::Batch;
 use crate::error::{Result, StoreError};
 use crate::tenant::TenantId;
 use crate::vault::bound;
@@ -56,16 +55,18 @@ impl Store {
         Ok(Some(UnixTime(u64::from_be_bytes(time))))
     }
 
-    /// Begins with a copy: every counter is raised by `leap`, and all in `batch` is written, at once. Whatever of a
-    /// counter was given out after the copy was made, unless it was more than that, is left out for ever.
+    /// Begins with a copy: every counter is raised by `leap`. Whatever of a counter was given out after the copy was
+    /// made, unless it was more than that, is left out for ever.
     ///
     /// # Errors
     /// As [`Store::commit`].
-    pub async fn begin_with_copy(&self, batch: Batch, leap: u64) -> Result<()> {
-        let (mut sealed, _) = self.seal(batch).await?;
-        sealed.writes.push(Write::Leap(leap));
+    pub async fn begin_with_copy(&self, leap: u64) -> Result<()> {
         let mark = place(&TenantId::instance(), COPIED, "");
-        sealed.writes.push(Write::Delete(mark));
-        self.0.backend.commit(sealed).await.map(drop)
+        let batch = SealedBatch {
+            now: self.now(),
+            durable: true,
+            writes: vec![Write::Leap(leap), Write::Delete(mark)],
+        };
+        self.0.backend.commit(batch).await.map(drop)
     }
 }
