@@ -21,7 +21,9 @@ use selfsame_registry::{Genesis, Receipt, Refusal, Transaction};
 
 use self::ledger::Ledger;
 use crate::error::{Error, ErrorKind, Result};
-use crate::view::registry::{RegistryDelegation, RegistryEntry, RegistryStatus, RegistryUse};
+use crate::view::registry::{
+    NodeHealth, RegistryDelegation, RegistryEntry, RegistryStatus, RegistryUse,
+};
 use crate::view::{Listing, Paging};
 
 /// So many entries are given at once.
@@ -68,6 +70,23 @@ pub trait Registry: Send + Sync {
     /// The ledger, where it is in this process: what its pages show.
     fn ledger(&self) -> Option<&Ledger> {
         None
+    }
+
+    /// Answers a call of a light client of the consensus engine: headers, validators, limits, as JSON-RPC. A node that
+    /// joins by a snapshot asks for them.
+    ///
+    /// # Errors
+    /// `NotFound` where there is no such engine, `BadRequest` for any other call, `Unavailable` if it does not run.
+    async fn light(&self, _call: &[u8]) -> Result<Vec<u8>> {
+        Err(Error::not_found("this registry has no consensus engine"))
+    }
+
+    /// How this node is, where this process is one of several.
+    ///
+    /// # Errors
+    /// `Internal` if its ledger can't be read.
+    fn health(&self) -> Result<Option<NodeHealth>> {
+        Ok(None)
     }
 
     /// The network's name.
