@@ -1,8 +1,8 @@
 //! What a peer claims to be, and its proof: a signature over the handshake by the key of certificate or DID.
 
 use rustls_pki_types::{CertificateDer, SubjectPublicKeyInfoDer};
+use selfsame_credential::Verdict;
 use selfsame_credential::verdict::{Outcome, Rule};
-use selfsame_credential::{Fetched, Need, Verdict};
 use selfsame_crypto::PublicKey;
 use selfsame_did::{Did, Document, Options, Plan, Relationship, Resolution, ResolutionError, plan};
 use webpki::RawPublicKeyEntity;
@@ -13,6 +13,7 @@ use super::vc::PaperVc;
 use crate::alert::{Alert, Refusal};
 use crate::codec::{Certificate, DidMessage, Message, Mode, Proof};
 use crate::core::Core;
+use crate::evidence::{Found, Need};
 use crate::profile::Profile;
 use crate::provider::algorithm;
 
@@ -229,9 +230,7 @@ impl Claim {
         let key = match plan(&did, &Options::default()) {
             Ok(Plan::Done(resolution)) => Key::Resolved(resolution),
             Ok(_) => {
-                if core.evidence.did(&did).is_none() {
-                    core.ask(Need::Did(did.clone()))?;
-                }
+                core.ask(vec![Need::Did(did.clone())])?;
                 Key::Unresolved(did)
             }
             Err(_) => return Err(UNRESOLVED),
@@ -291,7 +290,7 @@ impl Waiting {
         let policy = policy.ok_or(NOT_EXPECTED)?;
         let document = self.document(&fetched, policy, core)?;
         verify(document, &self.proof, &self.message)?;
-        self.peer.verdict.as_of = Some(fetched.at);
+        self.peer.verdict.as_of = Some(fetched.as_of);
         self.peer
             .rule("resolution", "is fresh and of this DID", "DID Core §7.1");
         self.peer.rule("proof", "DIDVerify holds", "paper §IV-B");
@@ -300,12 +299,12 @@ impl Waiting {
 
     fn document<'a>(
         &self,
-        fetched: &'a Fetched<Resolution>,
+        fetched: &'a Found<Resolution>,
         policy: &IdentityPolicy,
         core: &Core,
     ) -> Result<&'a Document, Refusal> {
         let resolution = fetched.value.as_ref().map_err(|_| UNRESOLVED)?;
-        if core.now.seconds_since(fetched.at) > policy.max_age {
+        if core.now.seconds_since(fetched.as_of) > policy.max_age {
             return Err(Refusal::new(
                 Alert::CertificateUnknown,
                 "what is known of the DID is too old",
