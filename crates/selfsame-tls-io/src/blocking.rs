@@ -3,13 +3,13 @@
 use std::collections::HashSet;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::{Duration, Instant};
 
-use selfsame_credential::{Evidence, Need};
+use selfsame_tls::evidence::Answer;
 use selfsame_tls::identity::Peer;
-use selfsame_tls::{ClientConfig, Connection, ServerConfig};
+use selfsame_tls::{ClientConfig, Connection, Need, ServerConfig};
 
 use crate::error::{Error, to_io};
 use crate::gather::GatherBlocking;
@@ -246,8 +246,9 @@ fn drive<S: Transport, G: GatherBlocking + ?Sized>(
         }
         gathering.ask(session.needs());
         if session.connection().is_suspended() {
-            let evidence = gathering.wait(deadline.left()?.min(LOOK_EVERY));
-            session.provide(&evidence, &(settings.clock)())?;
+            if let Some(answer) = gathering.wait(deadline.left()?.min(LOOK_EVERY)) {
+                session.provide(answer, &(settings.clock)())?;
+            }
             session.check_patience(&(settings.clock)())?;
         } else {
             let count = stream.read(&mut chunk).map_err(late)?;
@@ -314,8 +315,8 @@ impl Deadline {
 struct Gathering<'a, G: ?Sized> {
     settings: &'a Settings<G>,
     asked: HashSet<Need>,
-    sender: Sender<Evidence>,
-    answers: Receiver<Evidence>,
+    sender: Sender<Answer>,
+    answers: Receiver<Answer>,
 }
 
 impl<'a, G: GatherBlocking + ?Sized> Gathering<'a, G> {
@@ -344,11 +345,8 @@ impl<'a, G: GatherBlocking + ?Sized> Gathering<'a, G> {
         }
     }
 
-    /// The next answer; nothing if there is none in time.
-    fn wait(&self, time: Duration) -> Evidence {
-        match self.answers.recv_timeout(time) {
-            Ok(evidence) => evidence,
-            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => Evidence::default(),
-        }
+    /// The next answer, if there is one in time.
+    fn wait(&self, time: Duration) -> Option<Answer> {
+        self.answers.recv_timeout(time).ok()
     }
 }

@@ -3,23 +3,24 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use selfsame_credential::{Evidence, Fetched, Need, Unavailable};
 use selfsame_crypto::time::UnixTime;
+use selfsame_tls::Need;
+use selfsame_tls::evidence::{Answer, Failure};
 
 /// Answers the needs of handshakes. Several are asked for at the same time, and a need that is no longer wanted is
 /// dropped in the middle.
 #[async_trait]
 pub trait Gather: Send + Sync {
-    /// What is known of this need at `now`, good or bad; evidence that does not answer it is as good as none, and the
-    /// handshake ends when its patience does.
-    async fn gather(&self, need: &Need, now: UnixTime) -> Evidence;
+    /// What is known of this need at `now`, good or bad. Until it is there the peer waits, for as long as the patience
+    /// of [`selfsame_tls::Limits`] lasts.
+    async fn gather(&self, need: &Need, now: UnixTime) -> Answer;
 }
 
 /// The same for programs without a runtime. Each need is asked for on a thread of its own, which goes on for as long as
 /// it takes, so an implementation has time-outs.
 pub trait GatherBlocking: Send + Sync + 'static {
     /// As [`Gather::gather`].
-    fn gather(&self, need: &Need, now: UnixTime) -> Evidence;
+    fn gather(&self, need: &Need, now: UnixTime) -> Answer;
 }
 
 /// Fetches nothing: for peers whose DIDs hold all there is to know (did:key, did:jwk) or who staple what is needed.
@@ -28,41 +29,20 @@ pub struct Offline;
 
 #[async_trait]
 impl Gather for Offline {
-    async fn gather(&self, need: &Need, now: UnixTime) -> Evidence {
+    async fn gather(&self, need: &Need, now: UnixTime) -> Answer {
         GatherBlocking::gather(self, need, now)
     }
 }
 
 impl GatherBlocking for Offline {
-    fn gather(&self, need: &Need, now: UnixTime) -> Evidence {
-        let mut evidence = Evidence::default();
-        match need {
-            Need::Did(did) => evidence.insert_did(did.clone(), nothing(now)),
-            Need::StatusList(uri) => evidence.insert_status_list(uri.clone(), nothing(now)),
-            Need::IssuerMetadata(iss) => {
-                evidence.insert_issuer_metadata(iss.clone(), nothing(now));
-            }
-            Need::JwkSet(uri) => evidence.insert_jwk_set(uri.clone(), nothing(now)),
-            Need::Use { issuer, digest } => {
-                evidence.insert_single_use((issuer.clone(), *digest), nothing(now));
-            }
-            Need::Signature(_) => {}
-        }
-        evidence
-    }
-}
-
-fn nothing<T>(at: UnixTime) -> Fetched<T> {
-    let reason = "nothing is fetched here".to_owned();
-    Fetched {
-        value: Err(Unavailable { reason }),
-        at,
+    fn gather(&self, need: &Need, now: UnixTime) -> Answer {
+        Answer::failed(need.clone(), Failure::Unavailable, now)
     }
 }
 
 #[async_trait]
 impl<G: Gather + ?Sized> Gather for Arc<G> {
-    async fn gather(&self, need: &Need, now: UnixTime) -> Evidence {
+    async fn gather(&self, need: &Need, now: UnixTime) -> Answer {
         (**self).gather(need, now).await
     }
 }

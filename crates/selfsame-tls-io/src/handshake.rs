@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
-use selfsame_credential::{Evidence, Need};
 use selfsame_crypto::time::UnixTime;
-use selfsame_tls::{ClientConfig, Connection, ServerConfig};
+use selfsame_tls::evidence::Answer;
+use selfsame_tls::{ClientConfig, Connection, Need, ServerConfig};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 use crate::error::Error;
@@ -95,7 +95,8 @@ where
     match driven.unwrap_or(Err(Error::TimedOut)) {
         Ok(()) => Ok(Stream::new(session, stream, Arc::clone(&settings.clock))?),
         Err(error) => {
-            let _best_effort = tokio::time::timeout(FAREWELL, leave(&mut session, &mut stream)).await;
+            let _best_effort =
+                tokio::time::timeout(FAREWELL, leave(&mut session, &mut stream)).await;
             Err(error)
         }
     }
@@ -133,15 +134,15 @@ where
                 let bytes = chunk.get(..read?).unwrap_or_default();
                 session.receive(bytes, &(settings.clock)())?;
             }
-            Some(evidence) = gathering.next(), if !gathering.is_empty() => {
-                session.provide(&evidence, &(settings.clock)())?;
+            Some(answer) = gathering.next(), if !gathering.is_empty() => {
+                session.provide(answer, &(settings.clock)())?;
             }
             _ = look.tick(), if waits => session.check_patience(&(settings.clock)())?,
         }
     }
 }
 
-async fn ask<G: Gather + ?Sized>(gather: &G, need: Need, now: UnixTime) -> Evidence {
+async fn ask<G: Gather + ?Sized>(gather: &G, need: Need, now: UnixTime) -> Answer {
     gather.gather(&need, now).await
 }
 

@@ -2,10 +2,10 @@
 
 use std::io;
 
-use selfsame_credential::{Evidence, Need};
 use selfsame_crypto::ctx::Ctx;
+use selfsame_tls::evidence::Answer;
 use selfsame_tls::identity::Peer;
-use selfsame_tls::{Connection, Error};
+use selfsame_tls::{Connection, Error, Need};
 
 use crate::buffer::Buffer;
 use crate::error::to_io;
@@ -59,8 +59,8 @@ impl Session {
         self.settle(received)
     }
 
-    pub(crate) fn provide(&mut self, evidence: &Evidence, ctx: &Ctx) -> Result<(), Error> {
-        let provided = self.connection.provide(evidence, ctx);
+    pub(crate) fn provide(&mut self, answer: Answer, ctx: &Ctx) -> Result<(), Error> {
+        let provided = self.connection.provide(&answer.into(), ctx);
         self.settle(provided)
     }
 
@@ -91,9 +91,7 @@ impl Session {
     /// Protects the beginning of the data; gives how much. All that was protected before must be on its way.
     pub(crate) fn write(&mut self, data: &[u8]) -> io::Result<usize> {
         let count = data.len().min(MOST_SEALED);
-        let sent = self
-            .connection
-            .send(data.get(..count).unwrap_or_default());
+        let sent = self.connection.send(data.get(..count).unwrap_or_default());
         self.settle(sent).map_err(to_io)?;
         Ok(count)
     }

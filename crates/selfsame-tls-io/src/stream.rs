@@ -88,7 +88,10 @@ impl<S: AsyncWrite + Unpin> Stream<S> {
             }
         }
         // Who waited for this may be another task than the one that did it.
-        for waker in [self.reader.take(), self.writer.take()].into_iter().flatten() {
+        for waker in [self.reader.take(), self.writer.take()]
+            .into_iter()
+            .flatten()
+        {
             waker.wake();
         }
         Poll::Ready(Ok(()))
