@@ -21,6 +21,7 @@ use crate::gather::Fetches;
 use crate::identity::{Identity, Wish};
 use crate::issuer::Issuer;
 use crate::keys::Keys;
+use crate::node::Node;
 use crate::operator::Operator;
 use crate::registry::Registry;
 use crate::registry::embedded::{Embedded, Setup};
@@ -231,6 +232,14 @@ impl App {
     /// `NotFound` if it keeps none.
     pub fn wallet(&self) -> Result<&Arc<Wallet>> {
         self.wallet.as_ref().ok_or_else(|| absent("keep wallets"))
+    }
+
+    /// What it is itself, as a machine among machines.
+    ///
+    /// # Errors
+    /// `NotFound` if it keeps no wallet, which is where its credential is.
+    pub fn node(&self) -> Result<Node<'_>> {
+        Ok(Node::new(&self.shared, &self.dids, self.wallet()?))
     }
 
     /// Its verifier.
