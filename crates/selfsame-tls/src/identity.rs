@@ -2,12 +2,14 @@
 
 mod certificate;
 mod claim;
+mod credential;
 mod own;
 mod policy;
 mod vc;
 
 pub use certificate::CertificatePolicy;
 pub use claim::{Peer, PeerKind};
+pub use credential::{Credential, Vc};
 pub use own::{CertificateIdentity, Identities, SsiIdentity};
 pub use policy::{Expected, IdentityPolicy, PeerPolicy, TrustedIssuer};
 pub use vc::PaperVc;

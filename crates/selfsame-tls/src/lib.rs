@@ -45,5 +45,5 @@ pub use config::{ClientAuth, ClientConfig, Config, ServerConfig};
 pub use connection::Connection;
 pub use error::{ConfigError, Error};
 pub use evidence::{Evidence, Need};
-pub use named::{Group, Scheme, Suite};
+pub use named::{Group, Scheme, Suite, VcFormat};
 pub use provider::SigningKey;

@@ -8,8 +8,8 @@ use selfsame_did::{Did, Document, Options, Plan, Relationship, Resolution, Resol
 use webpki::RawPublicKeyEntity;
 
 use super::certificate::{self, CertificatePolicy};
+use super::credential::{Credential, Vc};
 use super::policy::{IdentityPolicy, PeerPolicy};
-use super::vc::PaperVc;
 use crate::alert::{Alert, Refusal};
 use crate::codec::{Certificate, DidMessage, Message, Mode, Proof};
 use crate::core::Core;
@@ -46,14 +46,7 @@ pub enum PeerKind {
     /// By a DID.
     Did(Did),
     /// By a credential about a DID.
-    Credential {
-        /// The DID.
-        subject: Did,
-        /// Who vouches for it.
-        issuer: Did,
-        /// The credential.
-        vc: Vec<u8>,
-    },
+    Credential(Box<Credential>),
 }
 
 /// What a peer claims, accepted but for its proof.
@@ -180,21 +173,13 @@ impl Claim {
         policy: &IdentityPolicy,
         bytes: Vec<u8>,
     ) -> Result<Self, Refusal> {
-        if bytes.len() > policy.max_vc {
-            return Err(BAD_CREDENTIAL);
-        }
-        let vc = PaperVc::parse(&bytes)?;
-        vc.judge(policy, core.now)?;
-        let subject = did_of(vc.subject(), policy)?;
+        let credential = Credential::accept(Vc::paper(bytes), policy, core.now)?;
+        let subject = credential.subject.clone();
+        check_method(&subject, policy)?;
         if !policy.expects(&subject) {
             return Err(NOT_EXPECTED);
         }
-        let issuer = Did::parse(vc.issuer()).map_err(|_| BAD_CREDENTIAL)?;
-        let mut peer = Peer::new(PeerKind::Credential {
-            subject: subject.clone(),
-            issuer,
-            vc: bytes,
-        });
+        let mut peer = Peer::new(PeerKind::Credential(Box::new(credential)));
         peer.rule(
             "credential",
             "is of a trusted issuer, signed, in its time",
@@ -211,7 +196,8 @@ impl Claim {
     ) -> Result<Self, Refusal> {
         let text = std::str::from_utf8(&message.did)
             .map_err(|_| Refusal::illegal("a DID that is not text"))?;
-        let did = did_of(text, policy)?;
+        let did = Did::parse(text).map_err(|_| Refusal::illegal("a DID that is malformed"))?;
+        check_method(&did, policy)?;
         if core.profile.method_code(did.method()) != Some(message.method) {
             return Err(Refusal::illegal(
                 "a DID of another method than its code says",
@@ -242,7 +228,7 @@ impl Claim {
     pub(crate) fn mode(&self) -> Mode {
         match self.peer.kind {
             PeerKind::Did(_) => Mode::Did,
-            PeerKind::Credential { .. } => Mode::Vc,
+            PeerKind::Credential(_) => Mode::Vc,
             PeerKind::Certificate(_) | PeerKind::Anonymous => Mode::Certificate,
         }
     }
@@ -327,15 +313,13 @@ impl Waiting {
     }
 }
 
-const BAD_CREDENTIAL: Refusal = Refusal::new(Alert::BadCertificate, "a credential is malformed");
 const NOT_EXPECTED: Refusal = Refusal::new(Alert::AccessDenied, "not the peer that is expected");
 const UNRESOLVED: Refusal = Refusal::new(Alert::CertificateUnknown, "the DID was not resolved");
 
-/// A DID of a method that we said we resolve.
-fn did_of(text: &str, policy: &IdentityPolicy) -> Result<Did, Refusal> {
-    let did = Did::parse(text).map_err(|_| Refusal::illegal("a DID that is malformed"))?;
+/// Only DIDs of methods that we said we resolve are taken.
+fn check_method(did: &Did, policy: &IdentityPolicy) -> Result<(), Refusal> {
     match policy.methods.iter().any(|method| method == did.method()) {
-        true => Ok(did),
+        true => Ok(()),
         false => Err(Refusal::new(
             Alert::UnsupportedCertificate,
             "a DID of a method that was not offered",
