@@ -8,10 +8,10 @@ use selfsame_did::{Did, Document, Options, Plan, Relationship, Resolution, Resol
 use webpki::RawPublicKeyEntity;
 
 use super::certificate::{self, CertificatePolicy};
-use super::credential::{Credential, Vc};
+use super::credential::Credential;
 use super::policy::{IdentityPolicy, PeerPolicy};
 use crate::alert::{Alert, Refusal};
-use crate::codec::{Certificate, DidMessage, Message, Mode, Proof};
+use crate::codec::{Certificate, DidMessage, Message, Mode, Proof, Staple, VcMessage};
 use crate::core::Core;
 use crate::profile::Profile;
 use crate::provider::algorithm;
@@ -131,8 +131,8 @@ impl Claim {
                 Alert::InsufficientSecurity,
                 "a certificate where a DID or credential is required",
             )),
-            (Message::Vc(bytes), _, Some(policy)) if mode == Some(Mode::Vc) => {
-                Self::credential(core, policy, bytes)
+            (Message::Vc(message), _, Some(policy)) if mode == Some(Mode::Vc) => {
+                Self::credential(core, policy, message)
             }
             (Message::Did(did), _, Some(policy)) if mode == Some(Mode::Did) => {
                 Self::did(core, policy, &did)
@@ -170,12 +170,13 @@ impl Claim {
     fn credential(
         core: &mut Core,
         policy: &IdentityPolicy,
-        bytes: Vec<u8>,
+        message: VcMessage,
     ) -> Result<Self, Refusal> {
-        let credential = Credential::accept(Vc::paper(bytes), policy, core.now)?;
+        check_staples(&message.staples, policy)?;
+        let credential = Credential::accept(message.vc, policy, core.now)?;
         let subject = credential.subject.clone();
         check_method(&subject, policy)?;
-        if !policy.expects(&subject) {
+        if !policy.expects(&subject, Some(&credential), &message.staples) {
             return Err(NOT_EXPECTED);
         }
         let mut peer = Peer::new(PeerKind::Credential(Box::new(credential)));
@@ -193,16 +194,15 @@ impl Claim {
         policy: &IdentityPolicy,
         message: &DidMessage,
     ) -> Result<Self, Refusal> {
-        let text = std::str::from_utf8(&message.did)
-            .map_err(|_| Refusal::illegal("a DID that is not text"))?;
-        let did = Did::parse(text).map_err(|_| Refusal::illegal("a DID that is malformed"))?;
+        let did = message.did(core.profile)?;
+        check_staples(&message.staples, policy)?;
         check_method(&did, policy)?;
         if core.profile.method_code(did.method()) != Some(message.method) {
             return Err(Refusal::illegal(
                 "a DID of another method than its code says",
             ));
         }
-        if !policy.expects(&did) {
+        if !policy.expects(&did, None, &message.staples) {
             return Err(NOT_EXPECTED);
         }
         let mut peer = Peer::new(PeerKind::Did(did.clone()));
@@ -325,6 +325,15 @@ fn check_method(did: &Did, policy: &IdentityPolicy) -> Result<(), Refusal> {
             Alert::UnsupportedCertificate,
             "a DID of a method that was not offered",
         )),
+    }
+}
+
+/// Only staples of kinds that we said we read are taken.
+fn check_staples(staples: &[Staple], policy: &IdentityPolicy) -> Result<(), Refusal> {
+    let mut staples = staples.iter();
+    match staples.all(|staple| policy.staples.contains(&staple.kind)) {
+        true => Ok(()),
+        false => Err(Refusal::illegal("a staple of a kind that was not offered")),
     }
 }
 
