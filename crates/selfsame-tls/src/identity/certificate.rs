@@ -12,7 +12,7 @@ use webpki::{
 
 use super::claim::Side;
 use crate::alert::{Alert, Refusal};
-use crate::codec::{CertificateEntry, Proof};
+use crate::codec::Proof;
 use crate::error::ConfigError;
 use crate::evidence::{Evidence, Found, Need};
 use crate::provider::{algorithm, certificate_algorithms};
@@ -100,17 +100,17 @@ impl CertificatePolicy {
     /// Whether the chain is accepted now, revocation apart; gives its first certificate.
     pub(super) fn judge(
         &self,
-        entries: &[CertificateEntry],
+        chain: &[Vec<u8>],
         (from, now): (Side, UnixTime),
     ) -> Result<CertificateDer<'static>, Refusal> {
-        self.judge_with(entries, (from, now), None)
+        self.judge_with(chain, (from, now), None)
     }
 
     /// Whether none of the chain is revoked, as far as that is asked for; gives as of when that holds. The answers to
     /// all needs are there.
     pub(super) fn judge_revocation(
         &self,
-        entries: &[CertificateEntry],
+        chain: &[Vec<u8>],
         (from, now): (Side, UnixTime),
         evidence: &Evidence,
     ) -> Result<Option<UnixTime>, Refusal> {
@@ -145,19 +145,17 @@ impl CertificatePolicy {
                 .with_status_policy(UnknownStatusPolicy::Allow)
                 .with_expiration_policy(ExpirationPolicy::Ignore),
         };
-        self.judge_with(entries, (from, now), Some(options.build()))?;
+        self.judge_with(chain, (from, now), Some(options.build()))?;
         Ok(as_of)
     }
 
     fn judge_with(
         &self,
-        entries: &[CertificateEntry],
+        chain: &[Vec<u8>],
         (from, now): (Side, UnixTime),
         revocation: Option<RevocationOptions<'_>>,
     ) -> Result<CertificateDer<'static>, Refusal> {
-        let mut chain = entries
-            .iter()
-            .map(|entry| CertificateDer::from(entry.data.clone()));
+        let mut chain = chain.iter().map(|der| CertificateDer::from(der.clone()));
         let leaf = chain
             .next()
             .ok_or(Refusal::decode("a chain without a certificate"))?;

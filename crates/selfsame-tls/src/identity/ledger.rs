@@ -36,8 +36,7 @@ impl Ledger {
 
     /// Whether a DID is of this network.
     pub(super) fn knows(&self, did: &Did) -> bool {
-        let parts = selfsame_did::selfsame::parts(did);
-        parts.is_some_and(|(network, _)| network == *self.machine.network())
+        is_of(&self.machine, did)
     }
 
     /// What these reads prove, all of them.
@@ -45,9 +44,9 @@ impl Ledger {
         &self,
         staples: &[Reads],
         (handed, now): (Handed, UnixTime),
-    ) -> Result<Proved<'_>, Fault> {
+    ) -> Result<Proved, Fault> {
         let mut proved = Proved {
-            machine: &self.machine,
+            machine: Arc::clone(&self.machine),
             objects: BTreeMap::new(),
             as_of: UnixTime(u64::MAX),
         };
@@ -76,14 +75,19 @@ impl fmt::Debug for Ledger {
 }
 
 /// A part of a state that is proved.
-pub(super) struct Proved<'l> {
-    machine: &'l Machine,
+pub(super) struct Proved {
+    machine: Arc<Machine>,
     objects: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
     /// As of when all of it holds.
     pub(super) as_of: UnixTime,
 }
 
-impl Proved<'_> {
+impl Proved {
+    /// Whether a DID is of this network.
+    pub(super) fn knows(&self, did: &Did) -> bool {
+        is_of(&self.machine, did)
+    }
+
     /// The DID as the state has it.
     pub(super) fn resolve(&self, did: &Did) -> Result<Resolution, Fault> {
         let resolution = self.machine.resolve(self, did, &Options::default());
@@ -100,11 +104,56 @@ impl Proved<'_> {
     }
 }
 
-impl StateRead for Proved<'_> {
+impl fmt::Debug for Proved {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Proved")
+            .field("as_of", &self.as_of)
+            .finish_non_exhaustive()
+    }
+}
+
+fn is_of(machine: &Machine, did: &Did) -> bool {
+    let parts = selfsame_did::selfsame::parts(did);
+    parts.is_some_and(|(network, _)| network == *machine.network())
+}
+
+impl StateRead for Proved {
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, StateError> {
         match self.objects.get(key) {
             Some(value) => Ok(value.clone()),
             None => Err(StateError("it is not proved".to_owned())),
+        }
+    }
+}
+
+/// What is made of staples that are reads of a registry.
+#[derive(Clone, Debug)]
+pub struct StaplePolicy {
+    /// The registry, by whose validators they must be signed.
+    pub ledger: Ledger,
+    /// Seconds their checkpoint may be old.
+    pub max_age: u64,
+    /// Seconds by less than which their checkpoint must be behind the newest one seen.
+    pub behind: u64,
+    /// Whether a DID of the registry that comes without, or with old ones, is refused; else it is resolved.
+    pub required: bool,
+}
+
+impl StaplePolicy {
+    /// Staples of at most five minutes, two behind; without them a DID is resolved.
+    pub fn new(ledger: Ledger) -> Self {
+        Self {
+            ledger,
+            max_age: 300,
+            behind: 120,
+            required: false,
+        }
+    }
+
+    pub(super) fn handed(&self) -> Handed {
+        Handed {
+            max_age: self.max_age,
+            behind: self.behind,
         }
     }
 }

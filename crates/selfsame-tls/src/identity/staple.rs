@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use selfsame_crypto::time::UnixTime;
-use selfsame_did::{Did, Options, ResolutionError};
+use selfsame_did::{Did, Options};
 use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
 use selfsame_proof::read::{Bundle, Handover};
 use selfsame_proof::tree::Proof;
@@ -198,17 +197,17 @@ pub(super) fn list_at<'s>(staples: &'s [Staple], uri: &str) -> Option<&'s [u8]> 
 /// What is to be read of a registry for one's own staples: a DID as it is now, and what issuers anchored.
 pub struct Stapling<'m> {
     machine: &'m Machine,
-    did: Did,
+    dids: Vec<Did>,
     anchors: Vec<(Did, String)>,
     bundles: BTreeMap<Vec<u8>, Bundle>,
 }
 
 impl<'m> Stapling<'m> {
-    /// For a DID of the machine's network, and these issuers' status lists (by URI).
-    pub fn new(machine: &'m Machine, did: Did, anchors: Vec<(Did, String)>) -> Self {
+    /// For DIDs of the machine's network, our own and perhaps our issuer's, and issuers' status lists (by URI).
+    pub fn new(machine: &'m Machine, dids: Vec<Did>, anchors: Vec<(Did, String)>) -> Self {
         Self {
             machine,
-            did,
+            dids,
             anchors,
             bundles: BTreeMap::new(),
         }
@@ -221,12 +220,12 @@ impl<'m> Stapling<'m> {
             bundles: &self.bundles,
             missing: std::cell::RefCell::default(),
         };
-        let resolution = self.machine.resolve(&view, &self.did, &Options::default());
-        if resolution.metadata.error != Some(ResolutionError::InternalError) {
-            for (issuer, list) in &self.anchors {
-                // A list that was never anchored has a read that says so.
-                let _ = self.machine.status_anchor(&view, issuer, list);
-            }
+        // What comes of it does not matter here, only what was asked for: the first thing that is missing is noted.
+        for did in &self.dids {
+            let _ = self.machine.resolve(&view, did, &Options::default());
+        }
+        for (issuer, list) in &self.anchors {
+            let _ = self.machine.status_anchor(&view, issuer, list);
         }
         view.missing.take()
     }
