@@ -1,6 +1,7 @@
 //! The wire format of TLS 1.3 (RFC 8446 §4, §5) and of the identity messages: strict, total, without state.
 
 mod certificate;
+mod did;
 mod extension;
 mod hello;
 mod message;
@@ -14,7 +15,7 @@ pub use extension::{Extension, Extensions, KeyShare, Place};
 pub use hello::{ClientHello, ServerHello};
 pub use message::Message;
 pub use record::{ContentType, Header, MAX_CIPHERTEXT, MAX_PLAINTEXT};
-pub use ssi::{DidMessage, Mode, SsiParameters};
+pub use ssi::{DidMessage, Mode, SsiParameters, Staple, Vc, VcMessage};
 
 pub(crate) use message::{HEADER as MESSAGE_HEADER, MESSAGE_HASH};
 pub(crate) use record::HEADER as RECORD_HEADER;

@@ -1,6 +1,6 @@
 //! What client and server are set up with. Checked once, so that a handshake cannot fail for it.
 
-use crate::codec::{Mode, SsiParameters};
+use crate::codec::SsiParameters;
 use crate::core::Limits;
 use crate::error::ConfigError;
 use crate::identity::{CertificatePolicy, Identities, PeerPolicy};
@@ -21,6 +21,9 @@ pub struct Config {
     pub protocols: Vec<Vec<u8>>,
     /// Who we are.
     pub identities: Identities,
+    /// Whether a client's hello looks to middleboxes like the resumption of a session of TLS 1.2 (RFC 8446 §D.4), which
+    /// costs 32 bytes each way and a record.
+    pub middleboxes: bool,
     /// How much a peer may send, and how long it may wait.
     pub limits: Limits,
 }
@@ -37,6 +40,7 @@ impl Default for Config {
             groups: vec![Group::X25519, Group::SECP256R1, Group::X25519_MLKEM768],
             protocols: Vec::new(),
             identities: Identities::default(),
+            middleboxes: true,
             limits: Limits::default(),
         }
     }
@@ -53,10 +57,8 @@ impl Config {
             return Err(ConfigError::Nothing);
         }
         match &self.identities.ssi {
-            Some(ssi) if self.profile.method_code(ssi.did.method()).is_none() => {
-                Err(ConfigError::Method)
-            }
-            _ => Ok(()),
+            Some(ssi) => ssi.check(self.profile),
+            None => Ok(()),
         }
     }
 }
@@ -75,15 +77,9 @@ impl ClientConfig {
         common.check()?;
         server.check(common.profile, true)?;
         let ssi = match (&server.identities, &common.identities.ssi) {
-            (Some(policy), _) => Some(SsiParameters {
-                mode: policy.mode,
-                methods: policy.codes(common.profile)?,
-            }),
+            (Some(policy), _) => Some(policy.parameters(common.profile)?),
             // Only a certificate is accepted, but a DID or credential of our own can be asked for (paper, figure 2b).
-            (None, Some(_)) => Some(SsiParameters {
-                mode: Mode::Certificate,
-                methods: Vec::new(),
-            }),
+            (None, Some(_)) => Some(SsiParameters::default()),
             (None, None) => None,
         };
         Ok(Self {

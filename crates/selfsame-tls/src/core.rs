@@ -94,6 +94,7 @@ pub(crate) struct Core {
     pub(crate) now: UnixTime,
     pub(crate) is_client: bool,
     asked: Option<Asked>,
+    has_news: bool,
     joined: Vec<u8>,
     flight: Vec<u8>,
     has_seen_ccs: bool,
@@ -110,6 +111,7 @@ impl Core {
             now,
             is_client: false,
             asked: None,
+            has_news: false,
             joined: Vec::new(),
             flight: Vec::new(),
             has_seen_ccs: false,
@@ -244,7 +246,13 @@ impl Core {
         asked.needs.retain(|wanted| *wanted != need);
         if asked.needs.len() < before {
             self.evidence.add(answer);
+            self.has_news = true;
         }
+    }
+
+    /// Whether answers came since the last time.
+    pub(crate) fn take_news(&mut self) -> bool {
+        std::mem::take(&mut self.has_news)
     }
 
     pub(crate) fn needs(&self) -> &[Need] {

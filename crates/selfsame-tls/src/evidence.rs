@@ -228,9 +228,8 @@ impl Crl {
         Some(Self(list.into()))
     }
 
-    /// The name of who issued it, in DER.
-    pub fn issuer(&self) -> &[u8] {
-        self.0.issuer()
+    pub(crate) fn list(&self) -> &CertRevocationList<'static> {
+        &self.0
     }
 }
 

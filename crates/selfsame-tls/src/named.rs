@@ -60,4 +60,13 @@ impl VcFormat {
     pub const SD_JWT_VC: Self = Self(3);
     /// COSE_Sign1 over a CWT in compact form.
     pub const COSE: Self = Self(4);
+
+    /// All that can be read, the shortest first.
+    pub const ALL: [Self; 5] = [
+        Self::COSE,
+        Self::VC_JWT,
+        Self::JWT_VC_JSON,
+        Self::SD_JWT_VC,
+        Self::PAPER,
+    ];
 }

@@ -45,8 +45,10 @@ impl AwaitServerHello {
         let extensions = extensions(config, &exchange);
         let random = ctx.random("tls client random");
         let mut hello = ClientHello::new(random, common.suites.clone(), extensions);
-        // A session id makes middleboxes believe in a resumption of TLS 1.2 (appendix D.4).
-        hello.session_id = ctx.random::<32>("tls session id").to_vec();
+        if common.middleboxes {
+            // A session id makes them believe in a resumption of TLS 1.2 (appendix D.4).
+            hello.session_id = ctx.random::<32>("tls session id").to_vec();
+        }
         let raw = Message::ClientHello(hello.clone()).write(core.profile)?;
         core.records
             .send_plain(ContentType::Handshake, 0x0301, &raw)?;
@@ -96,7 +98,9 @@ impl AwaitServerHello {
                 let hash = transcript.hash();
                 let schedule = Handshake::new(cipher, shared.bytes(), hash.as_ref())?;
                 core.set_read(schedule.server.clone())?;
-                core.send_ccs()?;
+                if self.config.common.middleboxes {
+                    core.send_ccs()?;
+                }
                 core.set_write(schedule.client.clone())?;
                 let progress = Progress::new(cipher, group, transcript, schedule);
                 Ok(Next::State(State::EncryptedExtensions(Box::new(
@@ -188,7 +192,9 @@ impl Again {
         if !core.is_between_messages() {
             return Err(Refusal::unexpected("a message follows HelloRetryRequest"));
         }
-        core.send_ccs()?;
+        if self.config.common.middleboxes {
+            core.send_ccs()?;
+        }
         let raw = core.queue(&Message::ClientHello(self.hello.clone()))?;
         core.flush()?;
         self.transcript.add(&raw);

@@ -110,7 +110,7 @@ impl Extension {
 
     fn parse(number: u16, body: &[u8], place: Place, profile: &Profile) -> Result<Self, Refusal> {
         if number == profile.ssi_parameters {
-            return SsiParameters::parse(body).map(Self::Ssi);
+            return SsiParameters::parse(body, profile).map(Self::Ssi);
         }
         let mut reader = Reader::new(body);
         let extension = match (number, place) {
@@ -146,7 +146,7 @@ impl Extension {
         Ok(extension)
     }
 
-    fn write(&self, writer: &mut Writer) {
+    fn write(&self, writer: &mut Writer, profile: &Profile) {
         match self {
             Self::ServerName(None) => {}
             Self::ServerName(Some(name)) => writer.vector16(|writer| {
@@ -175,7 +175,7 @@ impl Extension {
             Self::RetryGroup(group) => writer.u16(group.0),
             Self::Cookie(cookie) => writer.vector16(|writer| writer.raw(cookie)),
             Self::PskModes(modes) => writer.vector8(|writer| writer.raw(modes)),
-            Self::Ssi(parameters) => parameters.write(writer),
+            Self::Ssi(parameters) => parameters.write(writer, profile),
             Self::Other { body, .. } => writer.raw(body),
         }
     }
@@ -231,7 +231,7 @@ impl Extensions {
         writer.vector16(|writer| {
             for extension in &self.0 {
                 writer.u16(extension.number(profile));
-                writer.vector16(|writer| extension.write(writer));
+                writer.vector16(|writer| extension.write(writer, profile));
             }
         });
     }

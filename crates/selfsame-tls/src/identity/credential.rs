@@ -9,24 +9,8 @@ use serde_json::{Map, Value};
 use super::policy::{IdentityPolicy, TrustedIssuer};
 use super::vc::PaperVc;
 use crate::alert::{Alert, Refusal};
+use crate::codec::Vc;
 use crate::named::VcFormat;
-
-/// A credential as it is shown: its format and its bytes.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Vc {
-    /// The format.
-    pub format: VcFormat,
-    /// What is signed and its signature, as the format has them.
-    pub bytes: Vec<u8>,
-}
-
-impl Vc {
-    /// A credential as the paper's authors write it.
-    pub fn paper(bytes: Vec<u8>) -> Self {
-        let format = VcFormat::PAPER;
-        Self { format, bytes }
-    }
-}
 
 /// What a credential of any format says. Its issuer is trusted and has signed it, and says nothing here that it may not
 /// vouch for; whether it is revoked is not known yet.
@@ -56,19 +40,29 @@ impl Credential {
         if vc.bytes.len() > policy.max_vc {
             return Err(MALFORMED);
         }
-        let credential = match vc.format {
+        let mut credential = match vc.format {
+            format if !policy.formats.contains(&format) => return Err(UNKNOWN_FORMAT),
             VcFormat::PAPER => PaperVc::accept(vc, policy)?,
-            _ => {
-                let reason = "a credential of a format that was not offered";
-                return Err(Refusal::new(Alert::UnsupportedCertificate, reason));
-            }
+            _ => return Err(UNKNOWN_FORMAT),
         };
+        credential.restrict(policy)?;
         let validity = credential.validity;
         if !validity.has_begun(now, policy.skew) || !validity.lasts(now, policy.skew) {
             let reason = "the credential is out of its time";
             return Err(Refusal::new(Alert::CertificateExpired, reason));
         }
         Ok(credential)
+    }
+
+    /// What its issuer may not say is not said.
+    fn restrict(&mut self, policy: &IdentityPolicy) -> Result<(), Refusal> {
+        let issuer = issuer(policy, self.issuer.as_str())?;
+        if !self.types.iter().any(|name| issuer.types.contains(name)) {
+            let reason = "a credential of a type its issuer is not trusted with";
+            return Err(Refusal::new(Alert::AccessDenied, reason));
+        }
+        self.claims.retain(|name, _| issuer.claims.contains(name));
+        Ok(())
     }
 }
 
@@ -90,3 +84,7 @@ pub(super) const UNSIGNED: Refusal = Refusal::new(
     "the issuer did not sign this credential",
 );
 pub(super) const BAD_SUBJECT: Refusal = Refusal::illegal("a DID that is malformed");
+const UNKNOWN_FORMAT: Refusal = Refusal::new(
+    Alert::UnsupportedCertificate,
+    "a credential of a format that was not offered",
+);

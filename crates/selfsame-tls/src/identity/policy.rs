@@ -4,10 +4,17 @@ use std::collections::BTreeSet;
 
 use selfsame_crypto::PublicKey;
 use selfsame_did::Did;
+use serde_json::Value;
 
 use super::certificate::CertificatePolicy;
-use crate::codec::Mode;
+use super::credential::Credential;
+use super::ledger::StaplePolicy;
+use super::members::{MEMBERSHIP, Members};
+use super::staple;
+use super::status::StatusPolicy;
+use crate::codec::{Mode, SsiParameters, Staple};
 use crate::error::ConfigError;
+use crate::named::VcFormat;
 use crate::profile::Profile;
 
 /// What peers may prove who they are with. At least one of both must be there; without certificates an identity is
@@ -27,6 +34,10 @@ pub struct IdentityPolicy {
     pub mode: Mode,
     /// The DID methods that can be resolved.
     pub methods: Vec<String>,
+    /// The formats of credentials that are read, the best first; only those that the profile carries are asked for.
+    pub formats: Vec<VcFormat>,
+    /// The kinds of staples that are read, where the profile carries them.
+    pub staples: Vec<u8>,
     /// Whose credentials count.
     pub issuers: Vec<TrustedIssuer>,
     /// Who is expected.
@@ -37,15 +48,41 @@ pub struct IdentityPolicy {
     pub max_vc: usize,
     /// Seconds since a DID was resolved.
     pub max_age: u64,
+    /// Whether the word of a configured resolver counts for a DID, where nothing proves what it says.
+    pub takes_word: bool,
+    /// What is made of what peers staple of a registry; without it that is not looked at.
+    pub stapled: Option<StaplePolicy>,
+    /// What is asked of the status of credentials.
+    pub status: StatusPolicy,
 }
 
-/// An issuer and the keys it signs credentials with, each by the DID URL that names it.
+/// An issuer, the keys it signs credentials with, each by the DID URL that names it, and what it may vouch for.
 #[derive(Clone, Debug)]
 pub struct TrustedIssuer {
     /// The issuer.
     pub did: Did,
-    /// Its keys.
+    /// Its keys; if there are none, those that its DID resolves to for `assertionMethod`.
     pub keys: Vec<(String, PublicKey)>,
+    /// The types of credential it may issue: one of these has to be among a credential's.
+    pub types: Vec<String>,
+    /// The claims it may make; others are not looked at.
+    pub claims: Vec<String>,
+    /// Where its status list is, for credentials that say their place in it and no more.
+    pub status_list: Option<String>,
+}
+
+impl TrustedIssuer {
+    /// An issuer that may say of somebody that it knows the DID, in credentials of the one type that all W3C credentials
+    /// have.
+    pub fn new(did: Did, keys: Vec<(String, PublicKey)>) -> Self {
+        Self {
+            did,
+            keys,
+            types: vec!["VerifiableCredential".to_owned()],
+            claims: Vec::new(),
+            status_list: None,
+        }
+    }
 }
 
 /// Who is expected.
@@ -53,6 +90,15 @@ pub struct TrustedIssuer {
 pub enum Expected {
     /// These DIDs, and nobody else.
     Dids(BTreeSet<Did>),
+    /// The DIDs of a Merkle tree, each with a staple that shows it is one.
+    Members(Members),
+    /// Whoever a trusted issuer, which may make this claim, says it of: `dns` of a host, `service` of a service.
+    Claim {
+        /// The claim's name.
+        name: String,
+        /// Its value, or one of its values; letters of ASCII may be large or small in `dns`.
+        value: String,
+    },
     /// Every subject a trusted issuer vouches for. For servers that authenticate clients: a client with this would take
     /// every holder for the server it wants.
     Vouched,
@@ -66,6 +112,13 @@ impl IdentityPolicy {
             methods,
             Expected::Dids(dids.into_iter().collect()),
         )
+    }
+
+    /// Trust in the DIDs of a tree, proved by their own keys and their place in it.
+    pub fn of_members(methods: &[&str], members: Members) -> Self {
+        let policy = Self::new(Mode::Did, methods, Expected::Members(members));
+        let staples = vec![MEMBERSHIP];
+        Self { staples, ..policy }
     }
 
     /// Trust in credentials of these issuers about `expected`.
@@ -82,34 +135,87 @@ impl IdentityPolicy {
         Self {
             mode,
             methods: methods.iter().map(|method| (*method).to_owned()).collect(),
+            formats: VcFormat::ALL.to_vec(),
+            staples: Vec::new(),
             issuers: Vec::new(),
             expected,
             skew: 60,
             max_vc: 16 * 1024,
             max_age: 300,
+            takes_word: true,
+            stapled: None,
+            status: StatusPolicy::default(),
         }
     }
 
-    /// The codes of the methods.
-    pub(crate) fn codes(&self, profile: &Profile) -> Result<Vec<u8>, ConfigError> {
-        let code = |method: &String| profile.method_code(method).ok_or(ConfigError::Method);
-        self.methods.iter().map(code).collect()
+    /// The same, with what peers staple of a registry and of status lists.
+    #[must_use]
+    pub fn with_staples(mut self, stapled: StaplePolicy) -> Self {
+        for kind in [staple::READS, staple::STATUS_LIST] {
+            if !self.staples.contains(&kind) {
+                self.staples.push(kind);
+            }
+        }
+        self.stapled = Some(stapled);
+        self
     }
 
-    /// Whether this DID is one that is expected.
-    pub(crate) fn expects(&self, did: &Did) -> bool {
+    /// What the peer is told of it.
+    pub(crate) fn parameters(&self, profile: &Profile) -> Result<SsiParameters, ConfigError> {
+        let code = |method: &String| profile.method_code(method).ok_or(ConfigError::Method);
+        let methods = self.methods.iter().map(code);
+        let mut parameters = SsiParameters {
+            mode: self.mode,
+            methods: methods.collect::<Result<_, _>>()?,
+            ..SsiParameters::default()
+        };
+        if profile.is_extended {
+            parameters.staples.clone_from(&self.staples);
+            if self.mode == Mode::Vc {
+                parameters.formats.clone_from(&self.formats);
+            }
+        }
+        let is_read = |format: &VcFormat| parameters.reads(*format, profile);
+        match self.mode == Mode::Vc && !self.formats.iter().any(is_read) {
+            true => Err(ConfigError::Format),
+            false => Ok(parameters),
+        }
+    }
+
+    /// Whether this is somebody who is expected. `credential` is what vouches for the DID, if anything does.
+    pub(crate) fn expects(
+        &self,
+        did: &Did,
+        credential: Option<&Credential>,
+        staples: &[Staple],
+    ) -> bool {
         match &self.expected {
             Expected::Dids(dids) => dids.contains(did),
-            Expected::Vouched => self.mode == Mode::Vc,
+            Expected::Members(members) => members.contains(did, staples),
+            Expected::Claim { name, value } => {
+                credential.is_some_and(|credential| says(credential, name, value))
+            }
+            Expected::Vouched => credential.is_some(),
         }
     }
 
     fn check(&self, profile: &Profile, is_of_client: bool) -> Result<(), ConfigError> {
-        let names_somebody = match (&self.expected, self.mode) {
-            (Expected::Dids(dids), _) => !dids.is_empty(),
-            (Expected::Vouched, mode) => mode == Mode::Vc && !is_of_client,
+        let may_claim = |name: &String| {
+            let mut issuers = self.issuers.iter();
+            issuers.any(|issuer| issuer.claims.contains(name))
         };
-        let has_issuer = self.issuers.iter().any(|issuer| !issuer.keys.is_empty());
+        let names_somebody = match &self.expected {
+            Expected::Dids(dids) => !dids.is_empty(),
+            Expected::Members(members) => {
+                members.size > 0 && profile.is_extended && self.staples.contains(&MEMBERSHIP)
+            }
+            Expected::Claim { name, value } => {
+                self.mode == Mode::Vc && !value.is_empty() && may_claim(name)
+            }
+            Expected::Vouched => self.mode == Mode::Vc && !is_of_client,
+        };
+        let mut issuers = self.issuers.iter();
+        let has_issuer = issuers.any(|issuer| !issuer.types.is_empty());
         let trusts = match self.mode {
             Mode::Certificate => false,
             Mode::Did => true,
@@ -118,7 +224,23 @@ impl IdentityPolicy {
         if !names_somebody || !trusts || self.methods.is_empty() {
             return Err(ConfigError::Policy);
         }
-        self.codes(profile).map(|_| ())
+        self.parameters(profile).map(|_| ())
+    }
+}
+
+/// Whether a credential says this, by one text or one of several.
+fn says(credential: &Credential, name: &str, value: &str) -> bool {
+    let is_it = |said: &Value| {
+        said.as_str().is_some_and(|said| match name {
+            // Names of hosts (RFC 4343).
+            "dns" => said.eq_ignore_ascii_case(value),
+            _ => said == value,
+        })
+    };
+    match credential.claims.get(name) {
+        Some(Value::Array(all)) => all.iter().any(is_it),
+        Some(one) => is_it(one),
+        None => false,
     }
 }
 

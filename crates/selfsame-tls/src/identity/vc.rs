@@ -8,10 +8,10 @@ use selfsame_did::Did;
 use serde_json::{Map, Value};
 
 use super::claim::is_signed;
-use super::credential::{BAD_SUBJECT, Credential, MALFORMED, UNSIGNED, UNTRUSTED, Vc, issuer};
+use super::credential::{BAD_SUBJECT, Credential, MALFORMED, UNSIGNED, UNTRUSTED, issuer};
 use super::policy::IdentityPolicy;
 use crate::alert::Refusal;
-use crate::codec::Proof;
+use crate::codec::{Proof, Vc};
 use crate::named::Scheme;
 use crate::provider::SigningKey;
 

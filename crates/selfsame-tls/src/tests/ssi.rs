@@ -6,7 +6,8 @@ use selfsame_did::{Did, Document, Relationship, Representation, Resolution, Veri
 
 use crate::evidence::{Answer, Evidence, Failure, Found, Need, Source};
 use crate::identity::{
-    Expected, Identities, IdentityPolicy, PaperVc, PeerPolicy, SsiIdentity, TrustedIssuer,
+    Expected, Identities, IdentityPolicy, PaperVc, PeerPolicy, SsiIdentity, Staples, TrustedIssuer,
+    Vc,
 };
 use crate::testing::{Ends, NOW, ctx, join};
 use crate::{Connection, Error, SigningKey};
@@ -54,6 +55,7 @@ impl Subject {
             did: self.did.clone(),
             key: self.key.clone(),
             vc: None,
+            staples: Staples::default(),
         }
     }
 
@@ -64,7 +66,7 @@ impl Subject {
 
     pub(super) fn with(&self, vc: Vec<u8>) -> SsiIdentity {
         SsiIdentity {
-            vc: Some(vc),
+            vc: Some(Vc::paper(vc)),
             ..self.as_did()
         }
     }
@@ -85,10 +87,8 @@ pub(super) fn method(issuer: &Subject) -> String {
 }
 
 pub(super) fn trusted(issuer: &Subject) -> TrustedIssuer {
-    TrustedIssuer {
-        did: issuer.did.clone(),
-        keys: vec![(method(issuer), issuer.public.clone())],
-    }
+    let keys = vec![(method(issuer), issuer.public.clone())];
+    TrustedIssuer::new(issuer.did.clone(), keys)
 }
 
 pub(super) const METHODS: &[&str] = &["web", "key"];
