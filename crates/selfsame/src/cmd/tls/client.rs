@@ -49,7 +49,7 @@ impl Client {
         crate::log::start();
         let app = self.node.resolver().await?;
         let own = self.node.material().await?;
-        let config = self.policy.client(own, &app).await?;
+        let config = self.policy.client(own)?;
         let gather: Arc<dyn Gather> = Arc::new(Resolved(Arc::clone(&app)));
         let connector = Connector::new(config, settings(&app, gather));
         let stream = selfsame_net::dial(&self.to, DIAL).await.map_err(|error| {

@@ -4,13 +4,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
-use selfsame_app::App;
+use rustls_pki_types::CertificateDer;
+use rustls_pki_types::pem::PemObject as _;
 use selfsame_app::node::Material;
 use selfsame_credential::Format;
-use selfsame_crypto::x509;
-use selfsame_did::{Did, Options, Relationship};
+use selfsame_did::Did;
 use selfsame_tls::identity::{
-    CertificatePolicy, Expected, Identities, IdentityPolicy, PeerPolicy, SsiIdentity,
+    CertificatePolicy, Expected, Identities, IdentityPolicy, PeerPolicy, SsiIdentity, Staples,
     TrustedIssuer, Vc,
 };
 use selfsame_tls::profile::{self, Profile};
@@ -22,6 +22,10 @@ use crate::exit::Failure;
 
 /// The methods that a node resolves.
 const METHODS: &[&str] = &["key", "jwk", "web", "selfsame"];
+/// What an issuer may say of a machine.
+const CLAIMS: [&str; 2] = ["dns", "service"];
+/// The kinds of credential that the template `machine` makes: as a W3C credential, and as an SD-JWT VC.
+const TYPES: [&str; 2] = ["MachineIdentity", "urn:selfsame:credential:machine"];
 const HINT: &str = "say whose word counts and who is expected, such as --trust-issuer DID --expect-claim \
                     dns=NAME, or --trust-did DID; there is no default";
 
@@ -32,7 +36,7 @@ pub struct Policy {
     #[arg(long, value_name = "DID", conflicts_with = "trust_did")]
     trust_issuer: Vec<String>,
     /// What kind of credential counts. May be repeated.
-    #[arg(long, value_name = "TYPE", default_value = "MachineIdentity")]
+    #[arg(long, value_name = "TYPE", default_values = TYPES)]
     trust_type: Vec<String>,
     /// The peer that is expected, by the DID its credential is about. May be repeated.
     #[arg(long, value_name = "DID", requires = "trust_issuer")]
@@ -72,8 +76,6 @@ enum Wire {
     Paper,
     /// The numbers of the paper's authors' code.
     Links,
-    /// The later draft's certificate type.
-    Draft,
 }
 
 impl Wire {
@@ -82,7 +84,6 @@ impl Wire {
             Self::Selfsame => &profile::SELFSAME,
             Self::Paper => &profile::PAPER,
             Self::Links => &profile::LINKS,
-            Self::Draft => &profile::DRAFT,
         }
     }
 }
@@ -98,13 +99,9 @@ impl Policy {
     /// How this node connects to the server it expects.
     ///
     /// # Errors
-    /// If nobody is expected, a DID can't be read or an issuer's keys can't be had.
-    pub async fn client(
-        &self,
-        own: Option<Material>,
-        app: &App,
-    ) -> Result<Arc<ClientConfig>, Failure> {
-        let server = self.peers(app, Of::Servers).await?;
+    /// If nobody is expected, or a DID or a file can't be read.
+    pub fn client(&self, own: Option<Material>) -> Result<Arc<ClientConfig>, Failure> {
+        let server = self.peers(Of::Servers)?;
         let config = ClientConfig::new(self.common(own)?, server);
         config.map(Arc::new).map_err(|error| refused(&error))
     }
@@ -113,13 +110,9 @@ impl Policy {
     ///
     /// # Errors
     /// As [`Policy::client`].
-    pub async fn server(
-        &self,
-        own: Option<Material>,
-        (app, asks): (&App, bool),
-    ) -> Result<Arc<ServerConfig>, Failure> {
+    pub fn server(&self, own: Option<Material>, asks: bool) -> Result<Arc<ServerConfig>, Failure> {
         let clients = match asks {
-            true => ClientAuth::Required(self.peers(app, Of::Clients).await?),
+            true => ClientAuth::Required(self.peers(Of::Clients)?),
             false => ClientAuth::None,
         };
         if own.is_none() {
@@ -141,9 +134,9 @@ impl Policy {
         })
     }
 
-    async fn peers(&self, app: &App, of: Of) -> Result<PeerPolicy, Failure> {
+    fn peers(&self, of: Of) -> Result<PeerPolicy, Failure> {
         let identities = if !self.trust_issuer.is_empty() {
-            Some(self.by_credential(app, of).await?)
+            Some(self.by_credential(of)?)
         } else if !self.trust_did.is_empty() {
             Some(IdentityPolicy::of_dids(METHODS, dids(&self.trust_did)?))
         } else {
@@ -161,7 +154,7 @@ impl Policy {
         })
     }
 
-    async fn by_credential(&self, app: &App, of: Of) -> Result<IdentityPolicy, Failure> {
+    fn by_credential(&self, of: Of) -> Result<IdentityPolicy, Failure> {
         let expected = match (&self.expect_claim, self.expect_anybody) {
             (Some(claim), _) => {
                 let (name, value) = claim.split_once('=').ok_or_else(|| {
@@ -185,35 +178,21 @@ impl Policy {
             }
             (None, false) => Expected::Dids(dids(&self.expect_did)?.into_iter().collect()),
         };
-        let mut issuers = Vec::new();
-        for did in dids(&self.trust_issuer)? {
-            issuers.push(self.issuer(app, did).await?);
-        }
+        let issuers = dids(&self.trust_issuer)?.into_iter();
+        let issuers = issuers.map(|did| self.issuer(did)).collect();
         Ok(IdentityPolicy::of_credentials(METHODS, issuers, expected))
     }
 
-    /// An issuer with its keys as they are now.
-    async fn issuer(&self, app: &App, did: Did) -> Result<TrustedIssuer, Failure> {
-        let resolution = app.resolve(&did, &Options::default()).await;
-        let document = resolution.document().map_err(|error| {
-            Failure::environment(format!("the issuer {did} is not resolved: {error}"))
-                .hint("is its registry named (--registry), or its origin if it is on this machine (--trust-origin)?")
-        })?;
-        let keys = document.keys(Relationship::AssertionMethod);
-        let keys = keys
-            .map(|(method, key)| (method.id.to_string(), key))
-            .collect();
-        let mut issuer = TrustedIssuer::new(did, keys);
+    /// An issuer, whose keys are looked up as they are needed.
+    fn issuer(&self, did: Did) -> TrustedIssuer {
+        let mut issuer = TrustedIssuer::new(did, Vec::new());
         issuer.types.clone_from(&self.trust_type);
-        issuer.claims = vec!["dns".to_owned(), "service".to_owned()];
-        if let Some((name, _)) = self
-            .expect_claim
-            .as_deref()
-            .and_then(|claim| claim.split_once('='))
-        {
+        issuer.claims = CLAIMS.map(str::to_owned).to_vec();
+        let expected = self.expect_claim.as_deref();
+        if let Some((name, _)) = expected.and_then(|claim| claim.split_once('=')) {
             issuer.claims.push(name.to_owned());
         }
-        Ok(issuer)
+        issuer
     }
 
     fn certificates(&self, of: Of) -> Result<Option<CertificatePolicy>, Failure> {
@@ -221,9 +200,11 @@ impl Policy {
             return Ok(None);
         };
         let wrong = |why: String| Failure::environment(format!("{}: {why}", file.display()));
-        let pem = std::fs::read_to_string(file).map_err(|error| wrong(error.to_string()))?;
-        let anchors =
-            x509::certificates_from_pem(&pem).map_err(|error| wrong(error.to_string()))?;
+        let pem = std::fs::read(file).map_err(|error| wrong(error.to_string()))?;
+        let anchors = CertificateDer::pem_slice_iter(&pem)
+            .map(|one| one.map(|der| der.to_vec()))
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(|error| wrong(error.to_string()))?;
         let policy = match (of, &self.server_name) {
             (Of::Clients, _) => CertificatePolicy::for_clients(&anchors),
             (Of::Servers, Some(name)) => CertificatePolicy::for_server(name, &anchors),
@@ -264,7 +245,7 @@ fn shown(own: Material) -> Result<SsiIdentity, Failure> {
         did: own.did,
         key,
         vc,
-        staples: Vec::new(),
+        staples: Staples::default(),
     })
 }
 

@@ -124,11 +124,11 @@ impl Proxy {
         let settings = settings(&app, gather);
         let (address, way) = match (self.listen, self.to, self.listen_plain, self.connect) {
             (Some(listen), Some(to), ..) => {
-                let config = self.policy.server(own, (&app, true)).await?;
+                let config = self.policy.server(own, true)?;
                 (listen, Way::Inward(Acceptor::new(config, settings), to))
             }
             (_, _, Some(listen), Some(to)) => {
-                let config = self.policy.client(own, &app).await?;
+                let config = self.policy.client(own)?;
                 (listen, Way::Outward(Connector::new(config, settings), to))
             }
             _ => {

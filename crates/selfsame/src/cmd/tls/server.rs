@@ -60,8 +60,7 @@ impl Server {
         crate::log::start();
         let app = self.node.resolver().await?;
         let own = self.node.material().await?;
-        let asks = (&*app, !self.anonymous_clients);
-        let config = self.policy.server(own, asks).await?;
+        let config = self.policy.server(own, !self.anonymous_clients)?;
         let gather: Arc<dyn Gather> = Arc::new(Resolved(Arc::clone(&app)));
         let acceptor = Acceptor::new(config, settings(&app, gather));
         let listener = bind(self.listen).await?;
