@@ -9,6 +9,7 @@ use super::certificate::CertificatePolicy;
 use crate::codec::Mode;
 use crate::error::ConfigError;
 use crate::profile::Profile;
+use crate::resumption::Digest;
 
 /// What peers may prove who they are with. At least one of both must be there; without certificates an identity is
 /// required.
@@ -46,6 +47,18 @@ pub struct TrustedIssuer {
     pub did: Did,
     /// Its keys.
     pub keys: Vec<(String, PublicKey)>,
+}
+
+impl TrustedIssuer {
+    fn digest(&self, into: &mut Digest) {
+        let Self { did, keys } = self;
+        into.part(did.as_str().as_bytes());
+        into.list(keys.iter(), |into, (method, key)| {
+            into.part(method.as_bytes());
+            // A key without this form verifies nothing here.
+            into.part(&key.to_spki().unwrap_or_default());
+        });
+    }
 }
 
 /// Who is expected.
@@ -104,6 +117,32 @@ impl IdentityPolicy {
         }
     }
 
+    /// Every field, so that who changes one changes the digest.
+    fn digest(&self, into: &mut Digest) {
+        let Self {
+            mode,
+            methods,
+            issuers,
+            expected,
+            skew,
+            max_vc,
+            max_age,
+        } = self;
+        into.number(*mode as u8);
+        into.list(methods.iter(), |into, method| into.part(method.as_bytes()));
+        into.list(issuers.iter(), |into, issuer| issuer.digest(into));
+        match expected {
+            Expected::Vouched => into.number(0_u8),
+            Expected::Dids(dids) => {
+                into.number(1_u8);
+                into.list(dids.iter(), |into, did| into.part(did.as_str().as_bytes()));
+            }
+        }
+        into.number(*skew);
+        into.number(*max_vc);
+        into.number(*max_age);
+    }
+
     fn check(&self, profile: &Profile, is_of_client: bool) -> Result<(), ConfigError> {
         let names_somebody = match (&self.expected, self.mode) {
             (Expected::Dids(dids), _) => !dids.is_empty(),
@@ -123,6 +162,15 @@ impl IdentityPolicy {
 }
 
 impl PeerPolicy {
+    pub(crate) fn digest(&self, into: &mut Digest) {
+        let Self {
+            certificates,
+            identities,
+        } = self;
+        into.option(certificates.as_ref(), |into, policy| policy.digest(into));
+        into.option(identities.as_ref(), |into, policy| policy.digest(into));
+    }
+
     /// Whether it names somebody; a client's must say which server.
     pub(crate) fn check(&self, profile: &Profile, is_of_client: bool) -> Result<(), ConfigError> {
         if self.certificates.is_none() && self.identities.is_none() {

@@ -93,6 +93,11 @@ impl PaperVc {
         &self.issuer
     }
 
+    /// When it ends.
+    pub(super) fn end(&self) -> Result<UnixTime, Refusal> {
+        UnixTime::parse_rfc3339(&self.expires).ok_or(MALFORMED)
+    }
+
     /// Whether a trusted issuer signed it and its time is now.
     pub(super) fn judge(&self, policy: &IdentityPolicy, now: UnixTime) -> Result<(), Refusal> {
         let untrusted = Refusal::new(Alert::UnknownCa, "the issuer is not trusted");
