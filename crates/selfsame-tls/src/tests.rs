@@ -6,5 +6,6 @@ mod hello;
 mod openssl;
 mod own;
 mod puppet;
+mod resumption;
 mod rustls;
 mod ssi;
