@@ -3,9 +3,11 @@
 mod attacks;
 mod cells;
 mod hello;
+mod network;
 mod openssl;
 mod own;
 mod puppet;
 mod resumption;
 mod rustls;
 mod ssi;
+mod staples;
