@@ -77,7 +77,10 @@ const UNEXPECTED: Refusal = Refusal::unexpected("a message the client does not a
 #[derive(Debug)]
 pub(crate) enum Request {
     Certificate(Vec<Scheme>),
-    Ssi { mode: Mode, schemes: Vec<Scheme> },
+    Ssi {
+        asked: SsiParameters,
+        schemes: Vec<Scheme>,
+    },
 }
 
 #[derive(Debug)]
@@ -175,7 +178,7 @@ fn ssi_request(extensions: &Extensions, offered: &SsiParameters) -> Result<Reque
     };
     match fits {
         true => Ok(Request::Ssi {
-            mode: wanted.mode,
+            asked: wanted.clone(),
             schemes,
         }),
         false => Err(Refusal::illegal(

@@ -1,6 +1,7 @@
 //! The wire format of TLS 1.3 (RFC 8446 §4, §5) and of the identity messages: strict, total, without state.
 
 mod certificate;
+mod did;
 mod extension;
 mod hello;
 mod message;
@@ -16,7 +17,7 @@ pub use hello::{ClientHello, ServerHello};
 pub use message::Message;
 pub use psk::{OfferedPsks, PskIdentity};
 pub use record::{ContentType, Header, MAX_CIPHERTEXT, MAX_PLAINTEXT};
-pub use ssi::{DidMessage, Mode, SsiParameters};
+pub use ssi::{DidMessage, Mode, SsiParameters, Staple, Vc, VcMessage};
 
 pub(crate) use extension::PSK_DHE_KE;
 pub(crate) use message::{HEADER as MESSAGE_HEADER, MESSAGE_HASH};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use selfsame_crypto::time::UnixTime;
 
-use crate::codec::{Mode, SsiParameters};
+use crate::codec::SsiParameters;
 use crate::core::Limits;
 use crate::error::ConfigError;
 use crate::identity::{CertificatePolicy, Identities, Peer, PeerPolicy};
@@ -26,6 +26,9 @@ pub struct Config {
     pub protocols: Vec<Vec<u8>>,
     /// Who we are.
     pub identities: Identities,
+    /// Whether a client's hello looks to middleboxes like the resumption of a session of TLS 1.2 (RFC 8446 §D.4), which
+    /// costs 32 bytes each way and a record.
+    pub middleboxes: bool,
     /// How much a peer may send, and how long it may wait.
     pub limits: Limits,
     /// What is known by now of those who resume; without it, what was proved is believed until it ends.
@@ -44,6 +47,7 @@ impl Default for Config {
             groups: vec![Group::X25519, Group::SECP256R1, Group::X25519_MLKEM768],
             protocols: Vec::new(),
             identities: Identities::default(),
+            middleboxes: true,
             limits: Limits::default(),
             revalidate: None,
         }
@@ -82,10 +86,8 @@ impl Config {
             return Err(ConfigError::Nothing);
         }
         match &self.identities.ssi {
-            Some(ssi) if self.profile.method_code(ssi.did.method()).is_none() => {
-                Err(ConfigError::Method)
-            }
-            _ => Ok(()),
+            Some(ssi) => ssi.check(self.profile),
+            None => Ok(()),
         }
     }
 }
@@ -107,15 +109,9 @@ impl ClientConfig {
         common.check()?;
         server.check(common.profile, true)?;
         let ssi = match (&server.identities, &common.identities.ssi) {
-            (Some(policy), _) => Some(SsiParameters {
-                mode: policy.mode,
-                methods: policy.codes(common.profile)?,
-            }),
+            (Some(policy), _) => Some(policy.parameters(common.profile)?),
             // Only a certificate is accepted, but a DID or credential of our own can be asked for (paper, figure 2b).
-            (None, Some(_)) => Some(SsiParameters {
-                mode: Mode::Certificate,
-                methods: Vec::new(),
-            }),
+            (None, Some(_)) => Some(SsiParameters::default()),
             (None, None) => None,
         };
         let digest = common.digest("client", Some(&server)).finish();

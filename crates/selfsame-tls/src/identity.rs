@@ -2,12 +2,17 @@
 
 mod certificate;
 mod claim;
+mod credential;
+mod members;
 mod own;
 mod policy;
 mod vc;
 
+pub use crate::codec::{Staple, Vc};
 pub use certificate::CertificatePolicy;
 pub use claim::{Peer, PeerKind};
+pub use credential::Credential;
+pub use members::{MEMBERSHIP, Members};
 pub use own::{CertificateIdentity, Identities, SsiIdentity};
 pub use policy::{Expected, IdentityPolicy, PeerPolicy, TrustedIssuer};
 pub use vc::PaperVc;

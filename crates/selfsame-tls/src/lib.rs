@@ -44,5 +44,5 @@ pub use alert::{Alert, Refusal};
 pub use config::{ClientAuth, ClientConfig, Config, ServerConfig};
 pub use connection::Connection;
 pub use error::{ConfigError, Error};
-pub use named::{Group, Scheme, Suite};
+pub use named::{Group, Scheme, Suite, VcFormat};
 pub use provider::SigningKey;

@@ -67,6 +67,7 @@ static PARTIES: LazyLock<(Arc<ClientConfig>, Arc<ServerConfig>)> = LazyLock::new
                 did: did.clone(),
                 key: key.clone(),
                 vc: None,
+                staples: Vec::new(),
             }),
         },
         ..Config::default()

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use super::{Request, Step};
 use crate::alert::{Alert, Refusal};
-use crate::codec::Mode;
 use crate::config::ClientConfig;
 use crate::core::Core;
 use crate::handshake::{Done, Next, Progress, send_certificate, send_finished, send_ssi};
@@ -39,11 +38,9 @@ impl Flight<'_> {
                     .and_then(|own| own.key.choose(schemes).map(|scheme| (own, scheme)));
                 send_certificate(core, &mut progress, fitting, Side::Client)?;
             }
-            Some(Request::Ssi { mode, schemes }) => {
-                let own = own
-                    .ssi
-                    .as_ref()
-                    .filter(|own| *mode == Mode::Did || own.vc.is_some());
+            Some(Request::Ssi { asked, schemes }) => {
+                let own = own.ssi.as_ref();
+                let own = own.filter(|own| own.fits(asked, core.profile));
                 let fitting =
                     own.and_then(|own| own.key.choose(schemes).map(|scheme| (own, scheme)));
                 // The paper has no way to decline.
@@ -51,7 +48,7 @@ impl Flight<'_> {
                     Alert::HandshakeFailure,
                     "no identity of ours that the server asks for",
                 ))?;
-                send_ssi(core, &mut progress, fitting, (*mode, Side::Client))?;
+                send_ssi(core, &mut progress, fitting, (asked, Side::Client))?;
             }
         }
         let traffic = progress.schedule.client.clone();

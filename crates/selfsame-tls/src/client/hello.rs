@@ -48,8 +48,10 @@ impl AwaitServerHello {
         let extensions = extensions(config, &exchange);
         let random = ctx.random("tls client random");
         let mut hello = ClientHello::new(random, common.suites.clone(), extensions);
-        // A session id makes middleboxes believe in a resumption of TLS 1.2 (appendix D.4).
-        hello.session_id = ctx.random::<32>("tls session id").to_vec();
+        if common.middleboxes {
+            // A session id makes them believe in a resumption of TLS 1.2 (appendix D.4).
+            hello.session_id = ctx.random::<32>("tls session id").to_vec();
+        }
         let session = resume::session(config, core.now);
         match (&session, &config.sessions) {
             (Some(session), _) => resume::offer(&mut hello, session, core.now),
@@ -170,7 +172,9 @@ impl Agreed {
         let secret = self.session.as_ref().map(|session| &session.secret);
         let schedule = Early::new(cipher, secret).handshake(shared.bytes(), hash.as_ref())?;
         core.set_read(schedule.server.clone())?;
-        core.send_ccs()?;
+        if self.config.common.middleboxes {
+            core.send_ccs()?;
+        }
         core.set_write(schedule.client.clone())?;
         let resumed = self.session.map(|session| {
             let (at, epoch) = (session.verified_at, session.epoch);
@@ -244,7 +248,9 @@ impl Again {
         if !core.is_between_messages() {
             return Err(Refusal::unexpected("a message follows HelloRetryRequest"));
         }
-        core.send_ccs()?;
+        if self.config.common.middleboxes {
+            core.send_ccs()?;
+        }
         let before = Some(&self.transcript);
         let raw = resume::bind(core, &self.hello, self.session.as_ref(), before)?;
         core.records

@@ -123,7 +123,7 @@ impl Extension {
 
     fn parse(number: u16, body: &[u8], place: Place, profile: &Profile) -> Result<Self, Refusal> {
         if number == profile.ssi_parameters {
-            return SsiParameters::parse(body).map(Self::Ssi);
+            return SsiParameters::parse(body, profile).map(Self::Ssi);
         }
         let mut reader = Reader::new(body);
         let extension = match (number, place) {
@@ -163,7 +163,7 @@ impl Extension {
         Ok(extension)
     }
 
-    fn write(&self, writer: &mut Writer) {
+    fn write(&self, writer: &mut Writer, profile: &Profile) {
         match self {
             Self::ServerName(None) => {}
             Self::ServerName(Some(name)) => writer.vector16(|writer| {
@@ -194,7 +194,7 @@ impl Extension {
             Self::PskModes(modes) => writer.vector8(|writer| writer.raw(modes)),
             Self::PreSharedKeys(offered) => offered.write(writer),
             Self::PreSharedKey(chosen) => writer.u16(*chosen),
-            Self::Ssi(parameters) => parameters.write(writer),
+            Self::Ssi(parameters) => parameters.write(writer, profile),
             Self::Other { body, .. } => writer.raw(body),
         }
     }
@@ -250,7 +250,7 @@ impl Extensions {
         writer.vector16(|writer| {
             for extension in &self.0 {
                 writer.u16(extension.number(profile));
-                writer.vector16(|writer| extension.write(writer));
+                writer.vector16(|writer| extension.write(writer, profile));
             }
         });
     }

@@ -9,10 +9,10 @@ use selfsame_did::{Did, Document, Options, Plan, Relationship, Resolution, Resol
 use webpki::RawPublicKeyEntity;
 
 use super::certificate::{self, CertificatePolicy};
+use super::credential::Credential;
 use super::policy::{IdentityPolicy, PeerPolicy};
-use super::vc::PaperVc;
 use crate::alert::{Alert, Refusal};
-use crate::codec::{Certificate, DidMessage, Message, Mode, Proof};
+use crate::codec::{Certificate, DidMessage, Message, Mode, Proof, Staple, VcMessage};
 use crate::core::Core;
 use crate::profile::Profile;
 use crate::provider::algorithm;
@@ -50,14 +50,7 @@ pub enum PeerKind {
     /// By a DID.
     Did(Did),
     /// By a credential about a DID.
-    Credential {
-        /// The DID.
-        subject: Did,
-        /// Who vouches for it.
-        issuer: Did,
-        /// The credential.
-        vc: Vec<u8>,
-    },
+    Credential(Box<Credential>),
 }
 
 /// What a peer claims, accepted but for its proof.
@@ -177,8 +170,8 @@ impl Claim {
                 Alert::InsufficientSecurity,
                 "a certificate where a DID or credential is required",
             )),
-            (Message::Vc(bytes), _, Some(policy)) if mode == Some(Mode::Vc) => {
-                Self::credential(core, policy, bytes)
+            (Message::Vc(message), _, Some(policy)) if mode == Some(Mode::Vc) => {
+                Self::credential(core, policy, message)
             }
             (Message::Did(did), _, Some(policy)) if mode == Some(Mode::Did) => {
                 Self::did(core, policy, &did)
@@ -219,24 +212,18 @@ impl Claim {
     fn credential(
         core: &mut Core,
         policy: &IdentityPolicy,
-        bytes: Vec<u8>,
+        message: VcMessage,
     ) -> Result<Self, Refusal> {
-        if bytes.len() > policy.max_vc {
-            return Err(BAD_CREDENTIAL);
-        }
-        let vc = PaperVc::parse(&bytes)?;
-        vc.judge(policy, core.now)?;
-        let subject = did_of(vc.subject(), policy)?;
-        if !policy.expects(&subject) {
+        check_staples(&message.staples, policy)?;
+        let credential = Credential::accept(message.vc, policy, core.now)?;
+        let subject = credential.subject.clone();
+        check_method(&subject, policy)?;
+        if !policy.expects(&subject, Some(&credential), &message.staples) {
             return Err(NOT_EXPECTED);
         }
-        let issuer = Did::parse(vc.issuer()).map_err(|_| BAD_CREDENTIAL)?;
-        let mut peer = Peer::new(PeerKind::Credential {
-            subject: subject.clone(),
-            issuer,
-            vc: bytes,
-        });
-        peer.ends(vc.end()?);
+        let end = credential.validity.expires;
+        let mut peer = Peer::new(PeerKind::Credential(Box::new(credential)));
+        end.into_iter().for_each(|end| peer.ends(end));
         peer.rule(
             "credential",
             "is of a trusted issuer, signed, in its time",
@@ -251,15 +238,15 @@ impl Claim {
         policy: &IdentityPolicy,
         message: &DidMessage,
     ) -> Result<Self, Refusal> {
-        let text = std::str::from_utf8(&message.did)
-            .map_err(|_| Refusal::illegal("a DID that is not text"))?;
-        let did = did_of(text, policy)?;
+        let did = message.did(core.profile)?;
+        check_staples(&message.staples, policy)?;
+        check_method(&did, policy)?;
         if core.profile.method_code(did.method()) != Some(message.method) {
             return Err(Refusal::illegal(
                 "a DID of another method than its code says",
             ));
         }
-        if !policy.expects(&did) {
+        if !policy.expects(&did, None, &message.staples) {
             return Err(NOT_EXPECTED);
         }
         let mut peer = Peer::new(PeerKind::Did(did.clone()));
@@ -286,7 +273,7 @@ impl Claim {
     pub(crate) fn mode(&self) -> Mode {
         match self.peer.kind {
             PeerKind::Did(_) => Mode::Did,
-            PeerKind::Credential { .. } => Mode::Vc,
+            PeerKind::Credential(_) => Mode::Vc,
             PeerKind::Certificate(_) | PeerKind::Anonymous => Mode::Certificate,
         }
     }
@@ -372,19 +359,26 @@ impl Waiting {
     }
 }
 
-const BAD_CREDENTIAL: Refusal = Refusal::new(Alert::BadCertificate, "a credential is malformed");
 const NOT_EXPECTED: Refusal = Refusal::new(Alert::AccessDenied, "not the peer that is expected");
 const UNRESOLVED: Refusal = Refusal::new(Alert::CertificateUnknown, "the DID was not resolved");
 
-/// A DID of a method that we said we resolve.
-fn did_of(text: &str, policy: &IdentityPolicy) -> Result<Did, Refusal> {
-    let did = Did::parse(text).map_err(|_| Refusal::illegal("a DID that is malformed"))?;
+/// Only DIDs of methods that we said we resolve are taken.
+fn check_method(did: &Did, policy: &IdentityPolicy) -> Result<(), Refusal> {
     match policy.methods.iter().any(|method| method == did.method()) {
-        true => Ok(did),
+        true => Ok(()),
         false => Err(Refusal::new(
             Alert::UnsupportedCertificate,
             "a DID of a method that was not offered",
         )),
+    }
+}
+
+/// Only staples of kinds that we said we read are taken.
+fn check_staples(staples: &[Staple], policy: &IdentityPolicy) -> Result<(), Refusal> {
+    let mut staples = staples.iter();
+    match staples.all(|staple| policy.staples.contains(&staple.kind)) {
+        true => Ok(()),
+        false => Err(Refusal::illegal("a staple of a kind that was not offered")),
     }
 }
 

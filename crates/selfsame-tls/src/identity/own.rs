@@ -4,8 +4,10 @@ use rustls_pki_types::CertificateDer;
 use selfsame_did::Did;
 use webpki::EndEntityCert;
 
-use crate::codec::{CertificateEntry, Extensions};
+use crate::codec::{CertificateEntry, DidMessage, Extensions, Mode, SsiParameters, Staple, Vc};
 use crate::error::ConfigError;
+use crate::named::VcFormat;
+use crate::profile::Profile;
 use crate::provider::SigningKey;
 use crate::resumption::Digest;
 
@@ -25,7 +27,10 @@ impl Identities {
         into.option(ssi.as_ref(), |into, own| {
             into.part(own.did.as_str().as_bytes());
             into.part(&own.key.spki().unwrap_or_default());
-            into.option(own.vc.as_ref(), |into, vc| into.part(vc));
+            into.option(own.vc.as_ref(), |into, vc| {
+                into.number(vc.format.0);
+                into.part(&vc.bytes);
+            });
         });
     }
 }
@@ -73,5 +78,33 @@ pub struct SsiIdentity {
     /// A key of the DID document's `authentication`.
     pub key: SigningKey,
     /// The credential; without one there is authentication by the DID alone.
-    pub vc: Option<Vec<u8>>,
+    pub vc: Option<Vc>,
+    /// What is sent along to peers that can read it (profile `selfsame`).
+    pub staples: Vec<Staple>,
+}
+
+impl SsiIdentity {
+    /// Whether it can be shown to a peer that asks for this, which resolves its DID's method and reads its credential.
+    pub(crate) fn fits(&self, asked: &SsiParameters, profile: &Profile) -> bool {
+        let reads = |vc: &Vc| asked.reads(vc.format, profile);
+        let has_it = match asked.mode {
+            Mode::Certificate => false,
+            Mode::Did => true,
+            Mode::Vc => self.vc.as_ref().is_some_and(reads),
+        };
+        let code = profile.method_code(self.did.method());
+        has_it && code.is_some_and(|code| asked.methods.contains(&code))
+    }
+
+    /// Whether the profile can carry it.
+    pub(crate) fn check(&self, profile: &Profile) -> Result<(), ConfigError> {
+        if DidMessage::new(&self.did, Vec::new(), profile).is_none() {
+            return Err(ConfigError::Method);
+        }
+        let is_carried = |vc: &Vc| profile.is_extended || vc.format == VcFormat::PAPER;
+        match self.vc.as_ref().is_none_or(is_carried) {
+            true => Ok(()),
+            false => Err(ConfigError::Format),
+        }
+    }
 }

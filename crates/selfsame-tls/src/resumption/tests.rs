@@ -1,13 +1,16 @@
 //! What a ticket says, as bytes.
 
 use proptest::prelude::*;
+use selfsame_credential::status::{Purpose, Reference};
+use selfsame_credential::validity::Validity;
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::Did;
 
 use super::Ticketed;
 use super::ticket_keys::TicketKeys;
-use crate::identity::{Peer, PeerKind};
-use crate::named::Suite;
+use crate::codec::Vc;
+use crate::identity::{Credential, Peer, PeerKind};
+use crate::named::{Suite, VcFormat};
 use crate::provider::Block;
 
 fn did(text: &str) -> Did {
@@ -20,12 +23,33 @@ fn kinds() -> impl Strategy<Value = PeerKind> {
         Just(PeerKind::Anonymous),
         proptest::collection::vec(bytes(), 0..4).prop_map(PeerKind::Certificate),
         Just(PeerKind::Did(did("did:web:one.example"))),
-        bytes().prop_map(|vc| PeerKind::Credential {
-            subject: did("did:web:one.example"),
-            issuer: did("did:web:other.example"),
-            vc,
+        (bytes(), any::<u64>()).prop_map(|(bytes, index)| {
+            let credential = credential(bytes, index);
+            PeerKind::Credential(Box::new(credential))
         }),
     ]
+}
+
+fn credential(bytes: Vec<u8>, index: u64) -> Credential {
+    Credential {
+        vc: Vc {
+            format: VcFormat::COSE,
+            bytes,
+        },
+        issuer: did("did:web:other.example"),
+        key_id: "did:web:other.example#1".to_owned(),
+        subject: did("did:web:one.example"),
+        validity: Validity {
+            not_before: None,
+            expires: Some(UnixTime(index)).filter(|time| time.0 != 0),
+        },
+        types: vec!["One".to_owned(), "Two".to_owned()],
+        claims: serde_json::Map::from_iter([("dns".to_owned(), "one.example".into())]),
+        statuses: vec![
+            Reference::token("https://issuer.example/1", index),
+            Reference::bitstring("https://issuer.example/2", index, Purpose::Suspension),
+        ],
+    }
 }
 
 fn ticketed(kind: PeerKind, times: [u64; 4], protocol: Option<Vec<u8>>) -> Ticketed {

@@ -2,13 +2,16 @@
 
 use std::fmt;
 
+use selfsame_credential::status::Reference;
+use selfsame_credential::validity::Validity;
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::Did;
+use serde_json::{Value, json};
 use zeroize::Zeroizing;
 
-use crate::codec::{Reader, Writer};
-use crate::identity::{Peer, PeerKind};
-use crate::named::Suite;
+use crate::codec::{Reader, Vc, Writer};
+use crate::identity::{Credential, Peer, PeerKind};
+use crate::named::{Suite, VcFormat};
 use crate::provider::Block;
 
 /// The most bytes of a ticket; who shows more than fits gets none.
@@ -108,15 +111,9 @@ fn write_kind(writer: &mut Writer, kind: &PeerKind) {
             writer.u8(DID);
             write_did(writer, did);
         }
-        PeerKind::Credential {
-            subject,
-            issuer,
-            vc,
-        } => {
+        PeerKind::Credential(credential) => {
             writer.u8(CREDENTIAL);
-            write_did(writer, subject);
-            write_did(writer, issuer);
-            writer.vector24(|writer| writer.raw(vc));
+            write_credential(writer, credential);
         }
     }
 }
@@ -133,13 +130,67 @@ fn read_kind(reader: &mut Reader<'_>) -> Option<PeerKind> {
             PeerKind::Certificate(certificates)
         }
         DID => PeerKind::Did(read_did(reader)?),
-        CREDENTIAL => PeerKind::Credential {
-            subject: read_did(reader)?,
-            issuer: read_did(reader)?,
-            vc: reader.vector24().ok()?.to_vec(),
-        },
+        CREDENTIAL => PeerKind::Credential(Box::new(read_credential(reader)?)),
         _ => return None,
     })
+}
+
+fn write_credential(writer: &mut Writer, credential: &Credential) {
+    let Credential {
+        vc,
+        issuer,
+        key_id,
+        subject,
+        validity,
+        types,
+        claims,
+        statuses,
+    } = credential;
+    writer.u8(vc.format.0);
+    writer.vector24(|writer| writer.raw(&vc.bytes));
+    write_did(writer, issuer);
+    writer.vector16(|writer| writer.raw(key_id.as_bytes()));
+    write_did(writer, subject);
+    write_time(writer, validity.not_before);
+    write_time(writer, validity.expires);
+    // What was read of it, as JSON: the credential itself is not read again.
+    let statuses: Vec<Value> = statuses.iter().map(Reference::to_value).collect();
+    let read = json!([types, claims, statuses]);
+    writer.vector24(|writer| writer.raw(read.to_string().as_bytes()));
+}
+
+fn read_credential(reader: &mut Reader<'_>) -> Option<Credential> {
+    let format = VcFormat(reader.u8().ok()?);
+    let bytes = reader.vector24().ok()?.to_vec();
+    let issuer = read_did(reader)?;
+    let key_id = String::from_utf8(reader.vector16().ok()?.to_vec()).ok()?;
+    let subject = read_did(reader)?;
+    let validity = Validity {
+        not_before: read_time(reader)?,
+        expires: read_time(reader)?,
+    };
+    let read = serde_json::from_slice(reader.vector24().ok()?).ok()?;
+    let (types, claims, statuses): (_, _, Vec<Value>) = read;
+    Some(Credential {
+        vc: Vc { format, bytes },
+        issuer,
+        key_id,
+        subject,
+        validity,
+        types,
+        claims,
+        statuses: statuses.iter().map(read_status).collect::<Option<_>>()?,
+    })
+}
+
+fn read_status(status: &Value) -> Option<Reference> {
+    match status.get("status_list") {
+        Some(_) => Reference::in_jwt_claims(&json!({ "status": status })).ok()?,
+        None => {
+            let carried = json!({ "credentialStatus": status });
+            Reference::in_credential(&carried).ok()?.pop()
+        }
+    }
 }
 
 fn write_did(writer: &mut Writer, did: &Did) {

@@ -36,7 +36,7 @@ impl<'a> Offer<'a> {
 
 /// The identity that is shown.
 enum Shown<'a> {
-    Ssi(&'a SsiIdentity, Scheme, Mode),
+    Ssi(&'a SsiIdentity, Scheme, &'a SsiParameters),
     Certificate(&'a CertificateIdentity, Scheme),
 }
 
@@ -73,8 +73,8 @@ impl Flight {
             }
         };
         match shown {
-            Shown::Ssi(own, scheme, mode) => {
-                let as_server = (mode, Side::Server);
+            Shown::Ssi(own, scheme, asked) => {
+                let as_server = (asked, Side::Server);
                 send_ssi(core, &mut self.progress, (own, scheme), as_server)?;
             }
             Shown::Certificate(own, scheme) => {
@@ -132,19 +132,13 @@ impl Flight {
 fn shown<'a>(
     config: &'a ServerConfig,
     core: &Core,
-    offer: &Offer<'_>,
+    offer: &Offer<'a>,
 ) -> Result<Shown<'a>, Refusal> {
     let own = &config.common.identities;
     if let (Some(asked), Some(ssi)) = (offer.ssi, &own.ssi) {
-        let has_it = match asked.mode {
-            Mode::Certificate => false,
-            Mode::Did => true,
-            Mode::Vc => ssi.vc.is_some(),
-        };
-        let code = core.profile.method_code(ssi.did.method());
-        let is_resolved = code.is_some_and(|code| asked.methods.contains(&code));
-        if let (true, Some(scheme)) = (has_it && is_resolved, ssi.key.choose(offer.schemes)) {
-            return Ok(Shown::Ssi(ssi, scheme, asked.mode));
+        let fits = ssi.fits(asked, core.profile);
+        if let (true, Some(scheme)) = (fits, ssi.key.choose(offer.schemes)) {
+            return Ok(Shown::Ssi(ssi, scheme, asked));
         }
     }
     let certificate = own.certificate.as_ref();
@@ -167,23 +161,18 @@ fn request(
         return Ok(None);
     };
     if let (Some(asked), Some(identities)) = (offer.ssi, &policy.identities) {
-        let failed = |_| Refusal::internal("a DID method has no code");
-        let ours = identities.codes(core.profile).map_err(failed)?;
-        let methods: Vec<u8> = match asked.mode {
-            Mode::Certificate => ours,
-            mode if mode == identities.mode => {
-                let common = ours.into_iter().filter(|code| asked.methods.contains(code));
-                common.collect()
+        let failed = |_| Refusal::internal("the policy cannot be said in this profile");
+        let mut ours = identities.parameters(core.profile).map_err(failed)?;
+        match asked.mode {
+            Mode::Certificate => {}
+            mode if mode == ours.mode => {
+                ours.methods.retain(|code| asked.methods.contains(code));
             }
-            Mode::Did | Mode::Vc => Vec::new(),
-        };
-        if !methods.is_empty() {
-            let mode = identities.mode;
-            let parameters = SsiParameters { mode, methods };
-            let extensions = vec![
-                Extension::Ssi(parameters),
-                Extension::Schemes(SCHEMES.to_vec()),
-            ];
+            Mode::Did | Mode::Vc => ours.methods.clear(),
+        }
+        if !ours.methods.is_empty() {
+            let mode = ours.mode;
+            let extensions = vec![Extension::Ssi(ours), Extension::Schemes(SCHEMES.to_vec())];
             return Ok(Some((mode, Message::SsiRequest(Extensions(extensions)))));
         }
     }

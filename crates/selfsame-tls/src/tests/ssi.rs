@@ -6,7 +6,7 @@ use selfsame_crypto::time::UnixTime;
 use selfsame_did::{Did, Document, Relationship, Representation, Resolution, VerificationMethod};
 
 use crate::identity::{
-    Expected, Identities, IdentityPolicy, PaperVc, PeerPolicy, SsiIdentity, TrustedIssuer,
+    Expected, Identities, IdentityPolicy, PaperVc, PeerPolicy, SsiIdentity, TrustedIssuer, Vc,
 };
 use crate::testing::{Ends, NOW, ctx, join};
 use crate::{Connection, Error, SigningKey};
@@ -54,6 +54,7 @@ impl Subject {
             did: self.did.clone(),
             key: self.key.clone(),
             vc: None,
+            staples: Vec::new(),
         }
     }
 
@@ -64,7 +65,7 @@ impl Subject {
 
     pub(super) fn with(&self, vc: Vec<u8>) -> SsiIdentity {
         SsiIdentity {
-            vc: Some(vc),
+            vc: Some(Vc::paper(vc)),
             ..self.as_did()
         }
     }
@@ -85,10 +86,8 @@ pub(super) fn method(issuer: &Subject) -> String {
 }
 
 pub(super) fn trusted(issuer: &Subject) -> TrustedIssuer {
-    TrustedIssuer {
-        did: issuer.did.clone(),
-        keys: vec![(method(issuer), issuer.public.clone())],
-    }
+    let keys = vec![(method(issuer), issuer.public.clone())];
+    TrustedIssuer::new(issuer.did.clone(), keys)
 }
 
 pub(super) const METHODS: &[&str] = &["web", "key"];
