@@ -9,3 +9,4 @@ mod puppet;
 mod resumption;
 mod rustls;
 mod ssi;
+mod traces;
