@@ -7,4 +7,5 @@ mod openssl;
 mod own;
 mod puppet;
 mod rustls;
+mod selfsame;
 mod ssi;
