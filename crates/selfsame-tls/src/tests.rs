@@ -6,6 +6,7 @@ mod hello;
 mod openssl;
 mod own;
 mod puppet;
+mod resumption;
 mod rustls;
 mod selfsame;
 mod ssi;

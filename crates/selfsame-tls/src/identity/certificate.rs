@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use rustls_pki_types::{CertificateDer, ServerName, TrustAnchor, UnixTime as PkiTime};
 use selfsame_crypto::time::UnixTime;
+use selfsame_crypto::x509::not_after;
 use webpki::{EndEntityCert, KeyUsage, anchor_from_trusted_cert};
 
 use super::claim::Side;
@@ -12,6 +13,7 @@ use crate::alert::{Alert, Refusal};
 use crate::codec::{CertificateEntry, Proof};
 use crate::error::ConfigError;
 use crate::provider::{algorithm, certificate_algorithms};
+use crate::resumption::Digest;
 
 /// Which certificates are accepted.
 #[derive(Clone)]
@@ -45,6 +47,18 @@ impl CertificatePolicy {
             anchors: read(anchors)?,
             name: None,
         })
+    }
+
+    pub(crate) fn digest(&self, into: &mut Digest) {
+        let Self { anchors, name } = self;
+        into.list(anchors.iter(), |into, anchor| {
+            into.part(&anchor.subject);
+            into.part(&anchor.subject_public_key_info);
+            into.part(anchor.name_constraints.as_deref().unwrap_or_default());
+        });
+        into.option(name.as_ref(), |into, name| {
+            into.part(name.to_str().as_bytes());
+        });
     }
 
     pub(crate) fn has_name(&self) -> bool {
@@ -97,6 +111,12 @@ impl CertificatePolicy {
         }
         Ok(leaf)
     }
+}
+
+/// When the first of these certificates (DER) to end does; long ago if that cannot be read.
+pub(super) fn end(chain: &[Vec<u8>]) -> Option<UnixTime> {
+    let ends = chain.iter().map(|certificate| not_after(certificate));
+    ends.map(|end| end.unwrap_or_default()).min()
 }
 
 /// Whether the certificate's key made the proof over `message`.

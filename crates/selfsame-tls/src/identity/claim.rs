@@ -4,6 +4,7 @@ use rustls_pki_types::{CertificateDer, SubjectPublicKeyInfoDer};
 use selfsame_credential::verdict::{Outcome, Rule};
 use selfsame_credential::{Fetched, Need, Verdict};
 use selfsame_crypto::PublicKey;
+use selfsame_crypto::time::UnixTime;
 use selfsame_did::{Did, Document, Options, Plan, Relationship, Resolution, ResolutionError, plan};
 use webpki::RawPublicKeyEntity;
 
@@ -33,6 +34,10 @@ pub struct Peer {
     pub kind: PeerKind,
     /// Each rule that was looked at.
     pub verdict: Verdict,
+    /// When what it showed, or what is known of it, ends; it does not resume after that.
+    pub until: Option<UnixTime>,
+    /// When it proved this, if that was in an earlier handshake which this connection resumes.
+    pub resumed: Option<UnixTime>,
 }
 
 /// How a peer proved who it is.
@@ -90,7 +95,41 @@ impl Peer {
             rules: Vec::new(),
             as_of: None,
         };
-        Self { kind, verdict }
+        Self {
+            kind,
+            verdict,
+            until: None,
+            resumed: None,
+        }
+    }
+
+    /// Somebody from an earlier handshake: of when the evidence was, and when it ends.
+    pub(crate) fn remembered(
+        kind: PeerKind,
+        (as_of, until): (Option<UnixTime>, Option<UnixTime>),
+    ) -> Self {
+        let mut peer = Self::new(kind);
+        peer.verdict.as_of = as_of;
+        peer.until = until;
+        peer
+    }
+
+    /// The same, who now resumes what was proved at `verified_at`.
+    pub(crate) fn resumes(mut self, verified_at: UnixTime, now: UnixTime) -> Self {
+        let ago = now.seconds_since(verified_at);
+        let mut detail = format!("was proved at {verified_at}, {ago} seconds ago");
+        if let Some(as_of) = self.verdict.as_of {
+            let age = now.seconds_since(as_of);
+            detail.push_str(&format!(", by evidence that is {age} seconds old"));
+        }
+        self.verdict.rules.clear();
+        self.rule("resumption", &detail, "RFC 8446 §2.2");
+        self.resumed = Some(verified_at);
+        self
+    }
+
+    fn ends(&mut self, end: UnixTime) {
+        self.until = Some(self.until.map_or(end, |before| before.min(end)));
     }
 
     fn rule(&mut self, name: &'static str, detail: &str, paragraph: &'static str) {
@@ -163,6 +202,9 @@ impl Claim {
         let chain = entries.map(|entry| entry.data).collect();
         let mut peer = Peer::new(PeerKind::Certificate(chain));
         peer.rule("chain", "leads to a trust anchor", "RFC 5280 §6");
+        if let PeerKind::Certificate(chain) = &peer.kind {
+            peer.until = certificate::end(chain);
+        }
         let key = Key::Certificate(leaf);
         Ok(Self { peer, key })
     }
@@ -179,7 +221,9 @@ impl Claim {
         if !policy.expects(&subject, Some(&credential), &message.staples) {
             return Err(NOT_EXPECTED);
         }
+        let end = credential.validity.expires;
         let mut peer = Peer::new(PeerKind::Credential(Box::new(credential)));
+        end.into_iter().for_each(|end| peer.ends(end));
         peer.rule(
             "credential",
             "is of a trusted issuer, signed, in its time",
@@ -278,6 +322,7 @@ impl Waiting {
         let document = self.document(&fetched, policy, core)?;
         verify(document, &self.proof, &self.message)?;
         self.peer.verdict.as_of = Some(fetched.at);
+        self.peer.ends(fetched.at.plus(policy.max_age));
         self.peer
             .rule("resolution", "is fresh and of this DID", "DID Core §7.1");
         self.peer.rule("proof", "DIDVerify holds", "paper §IV-B");

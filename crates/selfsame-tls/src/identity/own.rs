@@ -9,6 +9,7 @@ use crate::error::ConfigError;
 use crate::named::VcFormat;
 use crate::profile::Profile;
 use crate::provider::SigningKey;
+use crate::resumption::Digest;
 
 /// What we can show; with neither, a client shows nothing.
 #[derive(Clone, Debug, Default)]
@@ -17,6 +18,21 @@ pub struct Identities {
     pub certificate: Option<CertificateIdentity>,
     /// A DID, perhaps with a credential.
     pub ssi: Option<SsiIdentity>,
+}
+
+impl Identities {
+    pub(crate) fn digest(&self, into: &mut Digest) {
+        let Self { certificate, ssi } = self;
+        into.option(certificate.as_ref(), |into, own| own.digest(into));
+        into.option(ssi.as_ref(), |into, own| {
+            into.part(own.did.as_str().as_bytes());
+            into.part(&own.key.spki().unwrap_or_default());
+            into.option(own.vc.as_ref(), |into, vc| {
+                into.number(vc.format.0);
+                into.part(&vc.bytes);
+            });
+        });
+    }
 }
 
 /// A certificate chain and its key.
@@ -44,6 +60,13 @@ impl CertificateIdentity {
             chain: chain.iter().map(entry).collect(),
             key,
         })
+    }
+}
+
+impl CertificateIdentity {
+    pub(crate) fn digest(&self, into: &mut Digest) {
+        // The chain holds the public key.
+        into.list(self.chain.iter(), |into, entry| into.part(&entry.data));
     }
 }
 
