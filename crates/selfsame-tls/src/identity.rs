@@ -2,7 +2,9 @@
 
 mod certificate;
 mod claim;
+mod cose;
 mod credential;
+mod jose;
 mod members;
 mod own;
 mod policy;
@@ -11,6 +13,7 @@ mod vc;
 pub use crate::codec::{Staple, Vc};
 pub use certificate::CertificatePolicy;
 pub use claim::{Peer, PeerKind};
+pub use cose::{CoseDraft, CoseStatus, CoseSubject, CoseVc, KEY_ID_BYTES, short_key_id};
 pub use credential::Credential;
 pub use members::{MEMBERSHIP, Members};
 pub use own::{CertificateIdentity, Identities, SsiIdentity};

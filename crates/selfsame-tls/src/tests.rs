@@ -8,5 +8,6 @@ mod own;
 mod puppet;
 mod resumption;
 mod rustls;
+mod selfsame;
 mod ssi;
 mod traces;
