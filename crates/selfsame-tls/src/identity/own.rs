@@ -102,6 +102,12 @@ impl Staples {
     }
 }
 
+impl FromIterator<Staple> for Staples {
+    fn from_iter<I: IntoIterator<Item = Staple>>(staples: I) -> Self {
+        staples.into_iter().collect::<Vec<_>>().into()
+    }
+}
+
 impl From<Vec<Staple>> for Staples {
     fn from(staples: Vec<Staple>) -> Self {
         Self(Arc::new(Mutex::new(staples.into())))

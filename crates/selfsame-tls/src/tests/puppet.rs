@@ -8,7 +8,7 @@ use crate::codec::{
 use crate::core::{Core, Limits};
 use crate::handshake::{Progress, TLS_1_3};
 use crate::identity::{Side, to_sign};
-use crate::profile::PAPER;
+use crate::profile::{PAPER, Profile};
 use crate::provider::{Block, Cipher, KeyExchange, SCHEMES};
 use crate::schedule::{Application, Early};
 use crate::testing::{NOW, ctx};
@@ -173,6 +173,11 @@ impl Puppet {
             puppet,
             flight.into_iter().map(|(message, _)| message).collect(),
         ))
+    }
+
+    /// Writes its messages as this profile has them.
+    pub(super) fn speak(&mut self, profile: &'static Profile) {
+        self.core.profile = profile;
     }
 
     /// Sends a message; what the other end makes of it.
