@@ -2,6 +2,7 @@
 
 mod finish;
 mod hello;
+mod resume;
 
 use std::sync::Arc;
 
@@ -10,8 +11,9 @@ use crate::codec::{CertificateRequest, Extensions, Message, Mode, SsiParameters}
 use crate::config::ClientConfig;
 use crate::core::Core;
 use crate::handshake::{Next, Progress, verify_finished};
-use crate::identity::{Claim, Side, Standing, to_sign};
+use crate::identity::{Claim, Peer, Side, Standing, to_sign};
 use crate::named::Scheme;
+use crate::schedule::Application;
 
 use hello::AwaitServerHello;
 
@@ -93,6 +95,8 @@ pub(crate) enum Request {
 pub(crate) struct AwaitEncryptedExtensions {
     config: Arc<ClientConfig>,
     progress: Progress,
+    /// The server, if it resumes, and the status epoch it was proved in.
+    resumed: Option<(Peer, u64)>,
 }
 
 impl AwaitEncryptedExtensions {
@@ -102,6 +106,16 @@ impl AwaitEncryptedExtensions {
         };
         self.progress.protocol = hello::check_encrypted(&extensions, &self.config)?;
         self.progress.transcript.add(raw);
+        // Who resumes shows nothing and is asked for nothing (§2.2).
+        if let Some((peer, epoch)) = self.resumed {
+            return Ok(Next::State(State::Finished(Box::new(AwaitFinished {
+                config: self.config,
+                progress: self.progress,
+                request: None,
+                standing: Standing::Proved(peer),
+                epoch,
+            }))));
+        }
         Ok(Next::State(State::Identity(Box::new(AwaitIdentity {
             config: self.config,
             progress: self.progress,
@@ -210,11 +224,13 @@ impl AwaitProof {
         let signed = to_sign(mode, profile, Side::Server, transcript.as_ref());
         let standing = self.claim.prove(proof, signed)?;
         self.progress.transcript.add(raw);
+        let epoch = self.config.common.epoch();
         Ok(Next::State(State::Finished(Box::new(AwaitFinished {
             config: self.config,
             progress: self.progress,
             request: self.request,
             standing,
+            epoch,
         }))))
     }
 }
@@ -225,6 +241,7 @@ pub(crate) struct AwaitFinished {
     progress: Progress,
     request: Option<Request>,
     standing: Standing,
+    epoch: u64,
 }
 
 impl AwaitFinished {
@@ -243,6 +260,7 @@ impl AwaitFinished {
             progress: self.progress,
             request: self.request,
             standing: self.standing,
+            epoch: self.epoch,
             application,
         };
         state.resume(core)
@@ -255,7 +273,8 @@ pub(crate) struct AwaitEvidence {
     progress: Progress,
     request: Option<Request>,
     standing: Standing,
-    application: crate::schedule::Application,
+    epoch: u64,
+    application: Application,
 }
 
 impl AwaitEvidence {
@@ -266,7 +285,11 @@ impl AwaitEvidence {
             Standing::Waiting(_) => Ok(Next::State(State::Evidence(Box::new(self)))),
             Standing::Proved(peer) => {
                 let (config, request) = (&self.config, self.request.as_ref());
-                let flight = finish::Flight { config, request };
+                let flight = finish::Flight {
+                    config,
+                    request,
+                    epoch: self.epoch,
+                };
                 flight.send(core, self.progress, (self.application, peer))
             }
         }

@@ -329,7 +329,7 @@ impl Connection {
             Machine::Server(state) => Machine::of_server(state.receive(core, message, raw)?),
             Machine::Open(done) => {
                 self.machine = Machine::Open(done);
-                return self.take_late(&message);
+                return self.take_late(message);
             }
             failed @ Machine::Failed(_) => failed,
         };
@@ -347,19 +347,28 @@ impl Connection {
         Ok(())
     }
 
-    /// Messages after the handshake (§4.6). Tickets are not used yet.
-    fn take_late(&mut self, message: &Message) -> Result<(), Refusal> {
+    /// Messages after the handshake (§4.6).
+    fn take_late(&mut self, message: Message) -> Result<(), Refusal> {
         match message {
             Message::KeyUpdate(is_requested) => {
                 self.count_idle()?;
                 self.core.check_between_messages()?;
                 self.core.records.update_read()?;
-                match *is_requested && !self.has_closed {
+                match is_requested && !self.has_closed {
                     true => self.send_key_update(false),
                     false => Ok(()),
                 }
             }
-            Message::NewSessionTicket(_) if self.core.is_client => self.count_idle(),
+            Message::NewSessionTicket(ticket) if self.core.is_client => {
+                self.count_idle()?;
+                let Machine::Open(done) = &self.machine else {
+                    return Ok(());
+                };
+                match &done.tickets {
+                    Some(tickets) => tickets.keep(ticket, &done.peer, self.core.now),
+                    None => Ok(()),
+                }
+            }
             _ => Err(Refusal::unexpected(
                 "a handshake message after the handshake",
             )),

@@ -19,6 +19,8 @@ pub struct Limits {
     pub message: usize,
     /// Bytes that are kept while a handshake waits for evidence.
     pub waiting: usize,
+    /// Bytes of early data that are skipped, since none is taken (RFC 8446 §4.2.10).
+    pub early_data: usize,
     /// Seconds a handshake waits for evidence.
     pub patience: u64,
     /// Handshakes that may wait at the same time; clones share them.
@@ -30,6 +32,7 @@ impl Default for Limits {
         Self {
             message: 64 * 1024,
             waiting: 32 * 1024,
+            early_data: 16 * 1024,
             patience: 10,
             suspended: Slots::new(1024),
         }

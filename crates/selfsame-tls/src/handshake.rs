@@ -8,6 +8,7 @@ use crate::core::Core;
 use crate::identity::{CertificateIdentity, Peer, Side, SsiIdentity, to_sign};
 use crate::named::{Group, Scheme};
 use crate::provider::{Cipher, SigningKey};
+use crate::resumption::Collector;
 use crate::schedule::{Exporter, Handshake, Traffic};
 use crate::transcript::Transcript;
 
@@ -31,6 +32,8 @@ pub(crate) struct Done {
     pub(crate) protocol: Option<Vec<u8>>,
     pub(crate) cipher: Cipher,
     pub(crate) group: Group,
+    /// Where a client's tickets go.
+    pub(crate) tickets: Option<Collector>,
 }
 
 /// A handshake after both hellos.

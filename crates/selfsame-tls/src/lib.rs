@@ -31,6 +31,7 @@ mod named;
 pub mod profile;
 mod provider;
 mod record_layer;
+pub mod resumption;
 mod schedule;
 mod server;
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 mod flight;
 mod hello;
+mod resume;
 
 use std::sync::Arc;
 
@@ -16,6 +17,7 @@ use crate::identity::{Claim, Peer, Side, Standing, to_sign};
 use crate::schedule::Application;
 
 use hello::AwaitClientHello;
+use resume::Issuing;
 
 /// What the server awaits.
 #[derive(Debug)]
@@ -86,6 +88,8 @@ pub(crate) struct Sent {
     config: Arc<ServerConfig>,
     progress: Progress,
     application: Application,
+    /// What tickets are made with, if the client is to get any.
+    issuing: Option<Issuing>,
 }
 
 #[derive(Debug)]
@@ -170,12 +174,13 @@ pub(crate) struct AwaitFinished {
 }
 
 impl AwaitFinished {
-    fn receive(self, core: &mut Core, message: Message, _raw: &[u8]) -> Step {
+    fn receive(mut self, core: &mut Core, message: Message, raw: &[u8]) -> Step {
         let Message::Finished(mac) = message else {
             return Err(UNEXPECTED);
         };
         let progress = &self.sent.progress;
         verify_finished(&progress.schedule.client, &progress.transcript, &mac)?;
+        self.sent.progress.transcript.add(raw);
         core.set_read(self.sent.application.client.clone())?;
         let Self { sent, standing } = self;
         AwaitEvidence { sent, standing }.resume(core)
@@ -194,13 +199,19 @@ impl AwaitEvidence {
         self.standing = self.standing.settle(core, policy)?;
         match self.standing {
             Standing::Waiting(_) => Ok(Next::State(State::Evidence(Box::new(self)))),
-            Standing::Proved(peer) => Ok(Next::Done(Box::new(Done {
-                exporter: self.sent.application.exporter,
-                peer,
-                protocol: self.sent.progress.protocol,
-                cipher: self.sent.progress.cipher,
-                group: self.sent.progress.group,
-            }))),
+            Standing::Proved(peer) => {
+                if let Some(issuing) = &self.sent.issuing {
+                    issuing.send(core, &self.sent, &peer)?;
+                }
+                Ok(Next::Done(Box::new(Done {
+                    exporter: self.sent.application.exporter,
+                    peer,
+                    protocol: self.sent.progress.protocol,
+                    cipher: self.sent.progress.cipher,
+                    group: self.sent.progress.group,
+                    tickets: None,
+                })))
+            }
         }
     }
 }

@@ -3,8 +3,14 @@
 mod attacks;
 mod cells;
 mod hello;
+mod network;
 mod openssl;
 mod own;
 mod puppet;
+mod resumption;
+mod revocation;
 mod rustls;
+mod selfsame;
 mod ssi;
+mod staples;
+mod traces;

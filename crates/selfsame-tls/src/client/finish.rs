@@ -8,12 +8,15 @@ use crate::config::ClientConfig;
 use crate::core::Core;
 use crate::handshake::{Done, Next, Progress, send_certificate, send_finished, send_ssi};
 use crate::identity::{Peer, Side};
+use crate::resumption::Collector;
 use crate::schedule::Application;
 
 /// What the flight depends on.
 pub(super) struct Flight<'a> {
     pub(super) config: &'a Arc<ClientConfig>,
     pub(super) request: Option<&'a Request>,
+    /// The status epoch the server was proved in.
+    pub(super) epoch: u64,
 }
 
 impl Flight<'_> {
@@ -51,12 +54,25 @@ impl Flight<'_> {
         let traffic = progress.schedule.client.clone();
         send_finished(core, &mut progress, &traffic)?;
         core.set_write(application.client)?;
+        let tickets = match &self.config.sessions {
+            None => None,
+            Some(sessions) => Some(Collector {
+                sessions: sessions.clone(),
+                key: self.config.digest,
+                secret: application
+                    .master
+                    .resumption(progress.transcript.hash().as_ref())?,
+                epoch: self.epoch,
+                verified_at: peer.resumed.unwrap_or(core.now),
+            }),
+        };
         Ok(Next::Done(Box::new(Done {
             exporter: application.exporter,
             peer,
             protocol: progress.protocol,
             cipher: progress.cipher,
             group: progress.group,
+            tickets,
         })))
     }
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use rustls_pki_types::{CertificateDer, ServerName, TrustAnchor, UnixTime as PkiTime};
 use selfsame_crypto::time::UnixTime;
+use selfsame_crypto::x509::not_after;
 use webpki::{
     CertRevocationList, EndEntityCert, ExpirationPolicy, KeyUsage, RevocationOptions,
     RevocationOptionsBuilder, UnknownStatusPolicy, anchor_from_trusted_cert,
@@ -16,6 +17,7 @@ use crate::codec::Proof;
 use crate::error::ConfigError;
 use crate::evidence::{Evidence, Found, Need};
 use crate::provider::{algorithm, certificate_algorithms};
+use crate::resumption::Digest;
 
 /// Which certificates are accepted.
 #[derive(Clone)]
@@ -85,6 +87,32 @@ impl CertificatePolicy {
         uris.map(|uri| Need::Crl(uri.clone())).collect()
     }
 
+    pub(crate) fn digest(&self, into: &mut Digest) {
+        let Self {
+            anchors,
+            name,
+            crls,
+        } = self;
+        into.list(anchors.iter(), |into, anchor| {
+            into.part(&anchor.subject);
+            into.part(&anchor.subject_public_key_info);
+            into.part(anchor.name_constraints.as_deref().unwrap_or_default());
+        });
+        into.option(name.as_ref(), |into, name| {
+            into.part(name.to_str().as_bytes());
+        });
+        into.option(crls.as_ref(), |into, crls| {
+            let CrlPolicy {
+                uris,
+                required,
+                max_age,
+            } = crls;
+            into.list(uris.iter(), |into, uri| into.part(uri.as_bytes()));
+            into.number(u8::from(*required));
+            into.number(*max_age);
+        });
+    }
+
     pub(crate) fn has_name(&self) -> bool {
         self.name.is_some()
     }
@@ -106,14 +134,15 @@ impl CertificatePolicy {
         self.judge_with(chain, (from, now), None)
     }
 
-    /// Whether none of the chain is revoked, as far as that is asked for; gives as of when that holds. The answers to
+    /// Whether none of the chain is revoked, as far as that is asked for; gives as of when that
+    /// holds and until when. The answers to
     /// all needs are there.
     pub(super) fn judge_revocation(
         &self,
         chain: &[Vec<u8>],
         (from, now): (Side, UnixTime),
         evidence: &Evidence,
-    ) -> Result<Option<UnixTime>, Refusal> {
+    ) -> Result<Option<(UnixTime, UnixTime)>, Refusal> {
         let Some(policy) = &self.crls else {
             return Ok(None);
         };
@@ -146,7 +175,7 @@ impl CertificatePolicy {
                 .with_expiration_policy(ExpirationPolicy::Ignore),
         };
         self.judge_with(chain, (from, now), Some(options.build()))?;
-        Ok(as_of)
+        Ok(as_of.map(|as_of: UnixTime| (as_of, as_of.plus(policy.max_age))))
     }
 
     fn judge_with(
@@ -184,6 +213,12 @@ impl CertificatePolicy {
         }
         Ok(leaf)
     }
+}
+
+/// When the first of these certificates (DER) to end does; long ago if that cannot be read.
+pub(super) fn end(chain: &[Vec<u8>]) -> Option<UnixTime> {
+    let ends = chain.iter().map(|certificate| not_after(certificate));
+    ends.map(|end| end.unwrap_or_default()).min()
 }
 
 /// Whether the certificate's key made the proof over `message`.

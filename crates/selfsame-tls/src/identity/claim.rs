@@ -38,6 +38,10 @@ pub struct Peer {
     pub verdict: Verdict,
     /// What the verdict rests on beside what the peer sent.
     pub grounds: Vec<Ground>,
+    /// When what it showed, or what is known of it, ends; it does not resume after that.
+    pub until: Option<UnixTime>,
+    /// When it proved this, if that was in an earlier handshake which this connection resumes.
+    pub resumed: Option<UnixTime>,
 }
 
 /// Something that was found out about a peer.
@@ -111,12 +115,42 @@ impl Peer {
             rules: Vec::new(),
             as_of: None,
         };
-        let grounds = Vec::new();
         Self {
             kind,
             verdict,
-            grounds,
+            grounds: Vec::new(),
+            until: None,
+            resumed: None,
         }
+    }
+
+    /// Somebody from an earlier handshake: of when the evidence was, and when it ends.
+    pub(crate) fn remembered(
+        kind: PeerKind,
+        (as_of, until): (Option<UnixTime>, Option<UnixTime>),
+    ) -> Self {
+        let mut peer = Self::new(kind);
+        peer.verdict.as_of = as_of;
+        peer.until = until;
+        peer
+    }
+
+    /// The same, who now resumes what was proved at `verified_at`.
+    pub(crate) fn resumes(mut self, verified_at: UnixTime, now: UnixTime) -> Self {
+        let ago = now.seconds_since(verified_at);
+        let mut detail = format!("was proved at {verified_at}, {ago} seconds ago");
+        if let Some(as_of) = self.verdict.as_of {
+            let age = now.seconds_since(as_of);
+            detail.push_str(&format!(", by evidence that is {age} seconds old"));
+        }
+        self.verdict.rules.clear();
+        self.rule("resumption", &detail, "RFC 8446 §2.2");
+        self.resumed = Some(verified_at);
+        self
+    }
+
+    pub(super) fn ends(&mut self, end: UnixTime) {
+        self.until = Some(self.until.map_or(end, |before| before.min(end)));
     }
 
     pub(super) fn rule(&mut self, name: &'static str, detail: &str, paragraph: &'static str) {
@@ -212,6 +246,7 @@ impl Claim {
         let leaf = policy.judge(&certificates, (from, core.now))?;
         let mut peer = Peer::new(PeerKind::Certificate(certificates.clone()));
         peer.rule("chain", "leads to a trust anchor", "RFC 5280 §6");
+        peer.until = certificate::end(&certificates);
         let needs = policy.needs();
         let is_settled = needs.is_empty();
         core.ask(needs)?;
@@ -343,9 +378,11 @@ impl Chain {
             return Ok(());
         }
         let at = (self.from, core.now);
-        let as_of = policy.judge_revocation(&self.certificates, at, &core.evidence)?;
-        match as_of {
-            Some(as_of) => peer.ground("revocation", (as_of, Source::Signature), core.now),
+        match policy.judge_revocation(&self.certificates, at, &core.evidence)? {
+            Some((as_of, until)) => {
+                peer.ground("revocation", (as_of, Source::Signature), core.now);
+                peer.ends(until);
+            }
             None => peer.verdict.rules.push(Rule {
                 name: "revocation",
                 passed: None,

@@ -138,6 +138,9 @@ impl Inquiry {
         self.vc = None;
         self.subject = Some(credential.subject.clone());
         self.statuses.clone_from(&credential.statuses);
+        if let Some(end) = credential.validity.expires {
+            peer.ends(end);
+        }
         peer.kind = PeerKind::Credential(Box::new(credential));
         peer.rule(
             "credential",
@@ -183,6 +186,11 @@ impl Inquiry {
         };
         let resolution = judge(&found, did, (policy, core.now))?;
         peer.ground("resolution", (found.as_of, found.source), core.now);
+        let max_age = match (found.source, &policy.stapled) {
+            (Source::Registry, Some(stapled)) => stapled.max_age.max(policy.max_age),
+            _ => policy.max_age,
+        };
+        peer.ends(found.as_of.plus(max_age));
         self.document = Some(Box::new(resolution.clone()));
         Ok(None)
     }

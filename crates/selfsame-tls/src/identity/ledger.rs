@@ -11,6 +11,7 @@ use selfsame_proof::read::Outcome;
 use selfsame_registry::{Anchor, Genesis, Machine, StateError, StateRead};
 
 use super::staple::{Fault, Reads};
+use crate::resumption::Digest;
 
 /// A network: its rules, and the memory of a reader of it. Clones share both, and so may whoever else reads the same
 /// network: what one has verified the others know.
@@ -148,6 +149,19 @@ impl StaplePolicy {
             behind: 120,
             required: false,
         }
+    }
+
+    pub(super) fn digest(&self, into: &mut Digest) {
+        let Self {
+            ledger,
+            max_age,
+            behind,
+            required,
+        } = self;
+        into.part(ledger.machine.network().as_str().as_bytes());
+        into.number(*max_age);
+        into.number(*behind);
+        into.number(u8::from(*required));
     }
 
     pub(super) fn handed(&self) -> Handed {

@@ -11,6 +11,7 @@ use crate::error::ConfigError;
 use crate::named::VcFormat;
 use crate::profile::Profile;
 use crate::provider::SigningKey;
+use crate::resumption::Digest;
 
 /// What we can show; with neither, a client shows nothing.
 #[derive(Clone, Debug, Default)]
@@ -19,6 +20,21 @@ pub struct Identities {
     pub certificate: Option<CertificateIdentity>,
     /// A DID, perhaps with a credential.
     pub ssi: Option<SsiIdentity>,
+}
+
+impl Identities {
+    pub(crate) fn digest(&self, into: &mut Digest) {
+        let Self { certificate, ssi } = self;
+        into.option(certificate.as_ref(), |into, own| own.digest(into));
+        into.option(ssi.as_ref(), |into, own| {
+            into.part(own.did.as_str().as_bytes());
+            into.part(&own.key.spki().unwrap_or_default());
+            into.option(own.vc.as_ref(), |into, vc| {
+                into.number(vc.format.0);
+                into.part(&vc.bytes);
+            });
+        });
+    }
 }
 
 /// A certificate chain and its key.
@@ -49,6 +65,13 @@ impl CertificateIdentity {
     }
 }
 
+impl CertificateIdentity {
+    pub(crate) fn digest(&self, into: &mut Digest) {
+        // The chain holds the public key.
+        into.list(self.chain.iter(), |into, entry| into.part(&entry.data));
+    }
+}
+
 /// A DID and its key, with the credential that says who it is.
 #[derive(Clone, Debug)]
 pub struct SsiIdentity {
@@ -76,6 +99,12 @@ impl Staples {
     /// Puts others in their place, for the handshakes that begin from now on.
     pub fn set(&self, staples: Vec<Staple>) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = staples.into();
+    }
+}
+
+impl FromIterator<Staple> for Staples {
+    fn from_iter<I: IntoIterator<Item = Staple>>(staples: I) -> Self {
+        staples.into_iter().collect::<Vec<_>>().into()
     }
 }
 

@@ -16,6 +16,7 @@ use crate::codec::{Mode, SsiParameters, Staple};
 use crate::error::ConfigError;
 use crate::named::VcFormat;
 use crate::profile::Profile;
+use crate::resumption::Digest;
 
 /// What peers may prove who they are with. At least one of both must be there; without certificates an identity is
 /// required.
@@ -85,6 +86,27 @@ impl TrustedIssuer {
     }
 }
 
+impl TrustedIssuer {
+    fn digest(&self, into: &mut Digest) {
+        let Self {
+            did,
+            keys,
+            types,
+            claims,
+            status_list,
+        } = self;
+        into.part(did.as_str().as_bytes());
+        into.list(types.iter(), |into, name| into.part(name.as_bytes()));
+        into.list(claims.iter(), |into, name| into.part(name.as_bytes()));
+        into.option(status_list.as_ref(), |into, uri| into.part(uri.as_bytes()));
+        into.list(keys.iter(), |into, (method, key)| {
+            into.part(method.as_bytes());
+            // A key without this form verifies nothing here.
+            into.part(&key.to_spki().unwrap_or_default());
+        });
+    }
+}
+
 /// Who is expected.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Expected {
@@ -102,6 +124,28 @@ pub enum Expected {
     /// Every subject a trusted issuer vouches for. For servers that authenticate clients: a client with this would take
     /// every holder for the server it wants.
     Vouched,
+}
+
+impl Expected {
+    fn digest(&self, into: &mut Digest) {
+        match self {
+            Self::Vouched => into.number(0_u8),
+            Self::Dids(dids) => {
+                into.number(1_u8);
+                into.list(dids.iter(), |into, did| into.part(did.as_str().as_bytes()));
+            }
+            Self::Members(Members { root, size }) => {
+                into.number(2_u8);
+                into.part(root);
+                into.number(*size);
+            }
+            Self::Claim { name, value } => {
+                into.number(3_u8);
+                into.part(name.as_bytes());
+                into.part(value.as_bytes());
+            }
+        }
+    }
 }
 
 impl IdentityPolicy {
@@ -199,6 +243,41 @@ impl IdentityPolicy {
         }
     }
 
+    /// Every field, so that who changes one changes the digest.
+    fn digest(&self, into: &mut Digest) {
+        let Self {
+            mode,
+            methods,
+            formats,
+            staples,
+            issuers,
+            expected,
+            skew,
+            max_vc,
+            max_age,
+            takes_word,
+            stapled,
+            status,
+        } = self;
+        into.number(*mode as u8);
+        into.list(methods.iter(), |into, method| into.part(method.as_bytes()));
+        into.list(formats.iter(), |into, format| into.number(format.0));
+        into.part(staples);
+        into.list(issuers.iter(), |into, issuer| issuer.digest(into));
+        expected.digest(into);
+        into.number(u8::from(*takes_word));
+        into.option(stapled.as_ref(), |into, policy| policy.digest(into));
+        let StatusPolicy {
+            required,
+            max_age: max_status_age,
+        } = status;
+        into.number(u8::from(*required));
+        into.number(*max_status_age);
+        into.number(*skew);
+        into.number(*max_vc);
+        into.number(*max_age);
+    }
+
     fn check(&self, profile: &Profile, is_of_client: bool) -> Result<(), ConfigError> {
         let may_claim = |name: &String| {
             let mut issuers = self.issuers.iter();
@@ -245,6 +324,15 @@ fn says(credential: &Credential, name: &str, value: &str) -> bool {
 }
 
 impl PeerPolicy {
+    pub(crate) fn digest(&self, into: &mut Digest) {
+        let Self {
+            certificates,
+            identities,
+        } = self;
+        into.option(certificates.as_ref(), |into, policy| policy.digest(into));
+        into.option(identities.as_ref(), |into, policy| policy.digest(into));
+    }
+
     /// Whether it names somebody; a client's must say which server.
     pub(crate) fn check(&self, profile: &Profile, is_of_client: bool) -> Result<(), ConfigError> {
         if self.certificates.is_none() && self.identities.is_none() {

@@ -72,6 +72,7 @@ impl Place<'_> {
         }
         self.judge(&list)?;
         peer.ground("status", (as_of, source), self.now);
+        peer.ends(as_of.plus(self.policy.status.max_age));
         Ok(true)
     }
 
@@ -101,6 +102,7 @@ impl Place<'_> {
         self.judge(list)?;
         let Found { as_of, .. } = *found;
         peer.ground("status", (as_of, Source::Signature), self.now);
+        peer.ends(as_of.plus(self.policy.status.max_age));
         Ok(true)
     }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::resume::Issuing;
 use super::{AwaitFinished, AwaitIdentity, Sent, State, Step};
 use crate::alert::{Alert, Refusal};
 use crate::codec::{
@@ -13,6 +14,7 @@ use crate::handshake::{Next, Progress, send_certificate, send_finished, send_ssi
 use crate::identity::{CertificateIdentity, Peer, Side, SsiIdentity, Standing};
 use crate::named::Scheme;
 use crate::provider::SCHEMES;
+use crate::resumption::Ticketed;
 
 /// What the client offers beside keys.
 pub(super) struct Offer<'a> {
@@ -41,23 +43,28 @@ enum Shown<'a> {
 pub(super) struct Flight {
     config: Arc<ServerConfig>,
     progress: Progress,
+    issuing: Option<Issuing>,
 }
 
 impl Flight {
-    pub(super) fn new(config: Arc<ServerConfig>, progress: Progress) -> Self {
-        Self { config, progress }
+    pub(super) fn new(
+        config: Arc<ServerConfig>,
+        progress: Progress,
+        issuing: Option<Issuing>,
+    ) -> Self {
+        Self {
+            config,
+            progress,
+            issuing,
+        }
     }
 
     pub(super) fn send(mut self, core: &mut Core, offer: &Offer<'_>) -> Step {
         let config = Arc::clone(&self.config);
         let shown = shown(&config, core, offer)?;
         let request = request(&config, core, offer)?;
-        self.progress.protocol = protocol(&config, offer)?;
-        let chosen = self.progress.protocol.iter();
-        let extensions = chosen.map(|name| Extension::Protocols(vec![name.clone()]));
-        let extensions = Extensions(extensions.collect());
-        self.progress
-            .queue(core, &Message::EncryptedExtensions(extensions))?;
+        self.progress.protocol = protocol(&config, offer.protocols)?;
+        self.queue_extensions(core)?;
         let mode = match &request {
             None => None,
             Some((mode, message)) => {
@@ -75,16 +82,7 @@ impl Flight {
                 send_certificate(core, &mut self.progress, own, Side::Server)?;
             }
         }
-        let traffic = self.progress.schedule.server.clone();
-        send_finished(core, &mut self.progress, &traffic)?;
-        let transcript = self.progress.transcript.hash();
-        let application = self.progress.schedule.application(transcript.as_ref())?;
-        core.set_write(application.server.clone())?;
-        let sent = Sent {
-            config: self.config,
-            progress: self.progress,
-            application,
-        };
+        let sent = self.finish(core)?;
         Ok(Next::State(match mode {
             Some(mode) => State::Identity(Box::new(AwaitIdentity { sent, mode })),
             None => State::Finished(Box::new(AwaitFinished {
@@ -92,6 +90,41 @@ impl Flight {
                 standing: Standing::Proved(Peer::anonymous()),
             })),
         }))
+    }
+
+    /// The flight of a handshake that resumes: nothing is shown and nothing asked for (RFC 8446 §2.2).
+    pub(super) fn resume(mut self, core: &mut Core, ticketed: Ticketed) -> Step {
+        self.progress.protocol = ticketed.protocol;
+        self.queue_extensions(core)?;
+        let sent = self.finish(core)?;
+        let peer = ticketed.peer.resumes(ticketed.verified_at, core.now);
+        Ok(Next::State(State::Finished(Box::new(AwaitFinished {
+            sent,
+            standing: Standing::Proved(peer),
+        }))))
+    }
+
+    fn queue_extensions(&mut self, core: &mut Core) -> Result<(), Refusal> {
+        let chosen = self.progress.protocol.iter();
+        let extensions = chosen.map(|name| Extension::Protocols(vec![name.clone()]));
+        let extensions = Extensions(extensions.collect());
+        self.progress
+            .queue(core, &Message::EncryptedExtensions(extensions))
+    }
+
+    /// Sends Finished, and takes the application's keys for what follows.
+    fn finish(mut self, core: &mut Core) -> Result<Sent, Refusal> {
+        let traffic = self.progress.schedule.server.clone();
+        send_finished(core, &mut self.progress, &traffic)?;
+        let transcript = self.progress.transcript.hash();
+        let application = self.progress.schedule.application(transcript.as_ref())?;
+        core.set_write(application.server.clone())?;
+        Ok(Sent {
+            config: self.config,
+            progress: self.progress,
+            application,
+            issuing: self.issuing,
+        })
     }
 }
 
@@ -163,12 +196,15 @@ fn request(
 }
 
 /// The first of our application protocols that the client has (RFC 7301 §3.2).
-fn protocol(config: &ServerConfig, offer: &Offer<'_>) -> Result<Option<Vec<u8>>, Refusal> {
+pub(super) fn protocol(
+    config: &ServerConfig,
+    offered: &[Vec<u8>],
+) -> Result<Option<Vec<u8>>, Refusal> {
     let ours = &config.common.protocols;
-    if ours.is_empty() || offer.protocols.is_empty() {
+    if ours.is_empty() || offered.is_empty() {
         return Ok(None);
     }
-    let chosen = ours.iter().find(|name| offer.protocols.contains(name));
+    let chosen = ours.iter().find(|name| offered.contains(name));
     match chosen {
         Some(name) => Ok(Some(name.clone())),
         None => Err(Refusal::new(
