@@ -2,6 +2,7 @@
 
 mod attacks;
 mod cells;
+mod draft;
 mod hello;
 mod network;
 mod openssl;

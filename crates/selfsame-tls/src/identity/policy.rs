@@ -213,11 +213,15 @@ impl IdentityPolicy {
             methods: methods.collect::<Result<_, _>>()?,
             ..SsiParameters::default()
         };
-        if profile.is_extended {
+        if profile.is_extended() {
             parameters.staples.clone_from(&self.staples);
             if self.mode == Mode::Vc {
                 parameters.formats.clone_from(&self.formats);
             }
+        }
+        // The draft knows credentials and no bare DIDs.
+        if self.mode == Mode::Did && profile.certificate_type().is_some() {
+            return Err(ConfigError::Policy);
         }
         let is_read = |format: &VcFormat| parameters.reads(*format, profile);
         match self.mode == Mode::Vc && !self.formats.iter().any(is_read) {
@@ -286,7 +290,7 @@ impl IdentityPolicy {
         let names_somebody = match &self.expected {
             Expected::Dids(dids) => !dids.is_empty(),
             Expected::Members(members) => {
-                members.size > 0 && profile.is_extended && self.staples.contains(&MEMBERSHIP)
+                members.size > 0 && profile.is_extended() && self.staples.contains(&MEMBERSHIP)
             }
             Expected::Claim { name, value } => {
                 self.mode == Mode::Vc && !value.is_empty() && may_claim(name)

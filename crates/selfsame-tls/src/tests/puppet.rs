@@ -40,7 +40,7 @@ fn messages(core: &mut Core) -> Vec<(Message, Vec<u8>)> {
             other => panic!("a record of type {other:?} in a handshake"),
         }
         while let Some(raw) = core.next_message().unwrap() {
-            messages.push((Message::parse(&raw, &PAPER).unwrap(), raw));
+            messages.push((Message::parse(&raw, core.profile).unwrap(), raw));
         }
     }
     core.records.forget(cursor);
@@ -120,6 +120,15 @@ impl Puppet {
         server: &mut Connection,
         more: Vec<Extension>,
     ) -> Result<(Self, Vec<Message>), Error> {
+        Self::client_speaking(&PAPER, server, more)
+    }
+
+    /// The same, of this profile.
+    pub(super) fn client_speaking(
+        profile: &'static Profile,
+        server: &mut Connection,
+        more: Vec<Extension>,
+    ) -> Result<(Self, Vec<Message>), Error> {
         let exchange = KeyExchange::start(Group::X25519).unwrap();
         let share = KeyShare {
             group: Group::X25519,
@@ -135,6 +144,7 @@ impl Puppet {
         let suites = vec![Suite::AES_128_GCM_SHA256];
         let hello = ClientHello::new([9; 32], suites, Extensions(extensions));
         let mut core = core();
+        core.profile = profile;
         let mut transcript = Unhashed::default();
         transcript.add(&core.queue(&Message::ClientHello(hello)).unwrap());
         core.flush().unwrap();

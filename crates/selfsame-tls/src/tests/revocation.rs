@@ -504,7 +504,7 @@ fn a_resolvers_word_counts_only_where_the_policy_says_so() {
         let mut client = client(common(None), only(policy));
         let mut server = server(common(Some(holder.as_did())), ClientAuth::None);
         assert_eq!(join(&mut client, &mut server), Ends::default());
-        let told = Found::new(holder.resolution(), NOW, Source::Word);
+        let told = Found::new(Arc::new(holder.resolution()), NOW, Source::Word);
         let answer = Answer::Did(holder.did.clone(), told);
         let error = client.provide(&answer.into(), &ctx()).err();
         assert_eq!(concluded(&mut client, &mut server, error), result);
@@ -605,7 +605,7 @@ fn a_list_that_its_authority_did_not_sign_lets_nobody_in() {
     }
     assert!(Crl::parse(b"not a list").is_none());
     assert!(
-        CertificatePolicy::for_clients(&[authority.der.clone()])
+        CertificatePolicy::for_clients(std::slice::from_ref(&authority.der))
             .unwrap()
             .with_crls(CrlPolicy {
                 uris: Vec::new(),
