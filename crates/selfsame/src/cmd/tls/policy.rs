@@ -80,6 +80,8 @@ enum Wire {
     Paper,
     /// The numbers of the paper's authors' code.
     Links,
+    /// The later draft's certificate type: credentials as JWT.
+    Draft,
 }
 
 impl Wire {
@@ -88,6 +90,7 @@ impl Wire {
             Self::Selfsame => &profile::SELFSAME,
             Self::Paper => &profile::PAPER,
             Self::Links => &profile::LINKS,
+            Self::Draft => &profile::DRAFT,
         }
     }
 }
