@@ -1,0 +1,1 @@
+//! Evidence and staples over an instance in memory.
