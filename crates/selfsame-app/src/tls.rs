@@ -2,8 +2,6 @@
 //! fetched ahead for peers that are expected.
 
 mod stapler;
-#[cfg(test)]
-mod tests;
 
 use std::sync::Arc;
 use std::time::Duration;

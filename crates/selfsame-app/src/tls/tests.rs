@@ -1,1 +1,0 @@
-//! Evidence and staples over an instance in memory.
