@@ -10,4 +10,5 @@ mod resumption;
 mod rustls;
 mod selfsame;
 mod ssi;
+mod table;
 mod traces;

@@ -12,6 +12,7 @@ const CRATE: usize = 8_000;
 const RAISED: [(&str, usize); 3] = [
     ("crates/selfsame-anoncreds", 16_700),
     ("crates/selfsame-app", 17_500),
+    ("crates/selfsame-tls", 11_000),
     ("crates/selfsame-server", 9_000),
 ];
 const MAIN: usize = 60;
