@@ -1,12 +1,13 @@
 //! Who we are: the certificate chain, and the DID with its credential, each with the key that proves it.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use rustls_pki_types::CertificateDer;
 use selfsame_did::Did;
 use webpki::EndEntityCert;
 
 use crate::codec::{CertificateEntry, DidMessage, Extensions, Mode, SsiParameters, Staple, Vc};
 use crate::error::ConfigError;
-use crate::named::VcFormat;
 use crate::profile::Profile;
 use crate::provider::SigningKey;
 use crate::resumption::Digest;
@@ -80,7 +81,36 @@ pub struct SsiIdentity {
     /// The credential; without one there is authentication by the DID alone.
     pub vc: Option<Vc>,
     /// What is sent along to peers that can read it (profile `selfsame`).
-    pub staples: Vec<Staple>,
+    pub staples: Staples,
+}
+
+/// Staples that whoever shares them may renew while connections are made with them.
+#[derive(Clone, Debug, Default)]
+pub struct Staples(Arc<Mutex<Arc<[Staple]>>>);
+
+impl Staples {
+    /// Those to be sent now.
+    pub fn get(&self) -> Arc<[Staple]> {
+        let staples = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(&staples)
+    }
+
+    /// Puts others in their place, for the handshakes that begin from now on.
+    pub fn set(&self, staples: Vec<Staple>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = staples.into();
+    }
+}
+
+impl FromIterator<Staple> for Staples {
+    fn from_iter<I: IntoIterator<Item = Staple>>(staples: I) -> Self {
+        staples.into_iter().collect::<Vec<_>>().into()
+    }
+}
+
+impl From<Vec<Staple>> for Staples {
+    fn from(staples: Vec<Staple>) -> Self {
+        Self(Arc::new(Mutex::new(staples.into())))
+    }
 }
 
 impl SsiIdentity {
@@ -101,8 +131,12 @@ impl SsiIdentity {
         if DidMessage::new(&self.did, Vec::new(), profile).is_none() {
             return Err(ConfigError::Method);
         }
-        let is_carried = |vc: &Vc| profile.is_extended || vc.format == VcFormat::PAPER;
-        match self.vc.as_ref().is_none_or(is_carried) {
+        // A DID alone is no certificate of any type.
+        let is_carried = match &self.vc {
+            Some(vc) => profile.format.is_none_or(|only| only == vc.format),
+            None => profile.certificate_type().is_none(),
+        };
+        match is_carried {
             true => Ok(()),
             false => Err(ConfigError::Format),
         }

@@ -349,7 +349,7 @@ fn what_was_resolved_has_to_be_fresh_of_this_did_and_for_authentication() {
     };
     assert_eq!(with(fetched(rotated.resolution())), Alert::DecryptError);
     let mut stale = fetched(subject.resolution());
-    stale.at = NOW.minus(301);
+    stale.as_of = NOW.minus(301);
     assert_eq!(with(stale), Alert::CertificateUnknown);
     let nothing = proved(&subject, &Registry::default(), |puppet| {
         puppet.proof(&subject.key, Mode::Did)

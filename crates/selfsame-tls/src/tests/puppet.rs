@@ -53,7 +53,7 @@ fn share(hello: &mut ClientHello, group: Group) -> KeyExchange {
 
 /// The hello's bytes, with the ticket and its binder at the end.
 fn bind(
-    hello: &mut ClientHello,
+    (hello, profile): (&mut ClientHello, &Profile),
     session: Option<&Session>,
     before: Option<&Transcript>,
 ) -> Vec<u8> {
@@ -72,7 +72,7 @@ fn bind(
                 binders: vec![vec![0; 32]],
             }));
     }
-    let mut raw = Message::ClientHello(hello.clone()).write(&PAPER).unwrap();
+    let mut raw = Message::ClientHello(hello.clone()).write(profile).unwrap();
     if let Some(session) = session {
         let cipher = Cipher::new(Suite::AES_128_GCM_SHA256).unwrap();
         let (bound, _) = raw.split_at(raw.len() - 35);
@@ -113,7 +113,7 @@ fn messages(core: &mut Core) -> Vec<(Message, Vec<u8>)> {
             other => panic!("a record of type {other:?} in a handshake"),
         }
         while let Some(raw) = core.next_message().unwrap() {
-            messages.push((Message::parse(&raw, &PAPER).unwrap(), raw));
+            messages.push((Message::parse(&raw, core.profile).unwrap(), raw));
         }
     }
     core.records.forget(cursor);
@@ -239,6 +239,15 @@ impl Puppet {
         server: &mut Connection,
         more: Vec<Extension>,
     ) -> Result<(Self, Vec<Message>), Error> {
+        Self::client_speaking(&PAPER, server, more)
+    }
+
+    /// The same, of this profile.
+    pub(super) fn client_speaking(
+        profile: &'static Profile,
+        server: &mut Connection,
+        more: Vec<Extension>,
+    ) -> Result<(Self, Vec<Message>), Error> {
         let mut extensions = vec![
             Extension::Versions(vec![TLS_1_3]),
             Extension::Groups(vec![Group::X25519]),
@@ -248,19 +257,20 @@ impl Puppet {
         extensions.extend(more);
         let suites = vec![Suite::AES_128_GCM_SHA256];
         let hello = ClientHello::new([9; 32], suites, Extensions(extensions));
-        Self::ask(server, hello, None)
+        Self::ask(server, (hello, profile), None)
     }
 
     /// A client that has sent this hello with a key share, again if it is asked to, and with a ticket if it has one.
     pub(super) fn ask(
         server: &mut Connection,
-        mut hello: ClientHello,
+        (mut hello, profile): (ClientHello, &'static Profile),
         session: Option<&Session>,
     ) -> Result<(Self, Vec<Message>), Error> {
         let mut core = core();
+        core.profile = profile;
         let cipher = Cipher::new(Suite::AES_128_GCM_SHA256).unwrap();
         let mut exchange = share(&mut hello, Group::X25519);
-        let raw = bind(&mut hello, session, None);
+        let raw = bind((&mut hello, profile), session, None);
         core.records.send(ContentType::Handshake, &raw).unwrap();
         server.receive(&core.records.take_outgoing(), &ctx())?;
         let mut transcript = Unhashed::default();
@@ -272,7 +282,7 @@ impl Puppet {
             transcript.retry();
             transcript.add(&raw);
             exchange = share(&mut hello, Group::SECP256R1);
-            let again = bind(&mut hello, session, Some(&transcript));
+            let again = bind((&mut hello, profile), session, Some(&transcript));
             core.records.send(ContentType::Handshake, &again).unwrap();
             server.receive(&core.records.take_outgoing(), &ctx())?;
             transcript.add(&again);

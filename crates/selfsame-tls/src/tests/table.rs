@@ -14,6 +14,7 @@ use crate::codec::{
     Extensions, Message, Mode, ServerHello, SsiParameters,
 };
 use crate::identity::{Identities, PeerPolicy, Side};
+use crate::profile::PAPER;
 use crate::resumption::{Session, Sessions, TicketKeys};
 use crate::testing::{Authority, Ends, Leaf, NOW, ctx};
 use crate::{
@@ -574,7 +575,7 @@ fn server_in(
     let mut hello = hello_of(&mut real);
     // It need not look like a session of TLS 1.2.
     hello.session_id.clear();
-    let (mut puppet, _) = Puppet::ask(&mut server, hello, session).unwrap();
+    let (mut puppet, _) = Puppet::ask(&mut server, (hello, &PAPER), session).unwrap();
     if let (Shown::By(_), Some(mode)) = (course.shown, course.asked) {
         if state > State::Identity {
             let shown = identity(world, &world.client, mode);
