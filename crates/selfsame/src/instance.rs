@@ -15,16 +15,21 @@ use selfsame_app::keys::Keys;
 use selfsame_app::{App, Parts};
 use selfsame_crypto::{KeyHandle, SecretString};
 use selfsame_net::{Net, Settings};
+use selfsame_server::Nodes;
 use selfsame_store::ledger::{LedgerStore, SqliteLedger};
 use selfsame_store::{Sqlite, Store, TenantId, Vault};
+use selfsame_tls_io::{Acceptor, Gather};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use url::Url;
 
 use crate::client::Client;
+use crate::cmd;
+use crate::cmd::tls::Resolved;
 use crate::exit::Failure;
 use crate::master_key::{self, Custody, SALT_FILE};
+use crate::settings::TlsSettings;
 
 /// Where and as what an instance starts.
 pub struct Launch {
@@ -56,6 +61,8 @@ pub struct Launch {
     pub custody: Custody,
     /// TLS for its listener.
     pub tls: Option<crate::tls::Source>,
+    /// Where nodes connect with DIDs and credentials.
+    pub nodes: Option<TlsSettings>,
     /// A directory that goes when the instance does.
     pub temporary: Option<tempfile::TempDir>,
 }
@@ -103,6 +110,7 @@ impl Launch {
             resolver: ResolverConfig::default(),
             open_registration: false,
             tls: None,
+            nodes: None,
             temporary: None,
         }
     }
@@ -151,8 +159,13 @@ impl Launch {
         let first_start = new_token.is_some();
         let operator_token = kept_token(&self.data.join("operator-token"), new_token)?;
         let (stop, stopped) = oneshot::channel();
+        let nodes = match &self.nodes {
+            Some(settings) => Some(settings.open(&app).await?),
+            None => None,
+        };
         let settings = selfsame_server::Settings {
             tls,
+            nodes,
             copies: Some(Copies {
                 folder: self.data.join("backups"),
                 with: vec![self.data.join(SALT_FILE)],
@@ -246,6 +259,21 @@ impl Launch {
             registry,
             resolver: self.resolver.clone(),
         }
+    }
+}
+
+impl TlsSettings {
+    /// The second listener of this instance, which looks up its peers itself.
+    async fn open(&self, app: &Arc<App>) -> Result<Nodes, Failure> {
+        let own = cmd::tls::material_of(&self.identity).await?;
+        let config = self.clients.server(Some(own), true)?;
+        let gather: Arc<dyn Gather> = Arc::new(Resolved(Arc::clone(app)));
+        let acceptor = Acceptor::new(config, cmd::tls::settings(app, gather));
+        let listener = TcpListener::bind(self.listen).await.map_err(|error| {
+            Failure::environment(format!("{}: {error}", self.listen))
+                .hint("take another address in [tls] listen")
+        })?;
+        Ok(Nodes { listener, acceptor })
     }
 }
 
