@@ -14,4 +14,5 @@ mod rustls;
 mod selfsame;
 mod ssi;
 mod staples;
+mod table;
 mod traces;
