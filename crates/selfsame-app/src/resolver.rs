@@ -74,7 +74,9 @@ impl Resolver {
             Err(error) => (Arc::new(Resolution::failed(error)), now),
             Ok(Plan::Done(resolution)) => (Arc::from(resolution), now),
             Ok(Plan::Registry { did, options }) => {
-                (Arc::new(self.ask_registry(&did, &options).await), now)
+                let resolution = self.ask_registry(&did, &options).await;
+                let as_of = resolution.metadata.as_of.map_or(now, |as_of| as_of.time);
+                (Arc::new(resolution), as_of)
             }
             Ok(Plan::Fetch { url }) => {
                 self.cached(did, options, now, self.ask_web(did, &url))

@@ -3,11 +3,16 @@
 use selfsame_crypto::hash::ct_eq;
 
 use crate::alert::{Alert, Refusal};
-use crate::codec::{Certificate, DidMessage, Message, Mode, Proof};
+use crate::codec::{
+    Certificate, CertificateEntry, DidMessage, Extensions, Message, Mode, Proof, SsiParameters, Vc,
+    VcMessage,
+};
 use crate::core::Core;
 use crate::identity::{CertificateIdentity, Peer, Side, SsiIdentity, to_sign};
-use crate::named::{Group, Scheme};
+use crate::named::{Group, Scheme, VcFormat};
+use crate::profile::Profile;
 use crate::provider::{Cipher, SigningKey};
+use crate::resumption::Collector;
 use crate::schedule::{Exporter, Handshake, Traffic};
 use crate::transcript::Transcript;
 
@@ -31,6 +36,8 @@ pub(crate) struct Done {
     pub(crate) protocol: Option<Vec<u8>>,
     pub(crate) cipher: Cipher,
     pub(crate) group: Group,
+    /// Where a client's tickets go.
+    pub(crate) tickets: Option<Collector>,
 }
 
 /// A handshake after both hellos.
@@ -98,27 +105,82 @@ pub(crate) fn send_certificate(
     Ok(())
 }
 
-/// Queues VC or DID, and DIDVerify.
+/// The credential in a Certificate of that type (profile `draft`): exactly one, of which nothing more is said.
+pub(crate) fn credential_in(
+    certificate: Certificate,
+    profile: &Profile,
+) -> Result<Message, Refusal> {
+    if !certificate.context.is_empty() {
+        return Err(Refusal::illegal("a request context in a handshake"));
+    }
+    let mut entries = certificate.entries.into_iter();
+    let (Some(entry), None) = (entries.next(), entries.next()) else {
+        return Err(Refusal::decode("not exactly one credential"));
+    };
+    if !entry.extensions.0.is_empty() {
+        let reason = "an extension that was not offered";
+        return Err(Refusal::new(Alert::UnsupportedExtension, reason));
+    }
+    let format = profile.format.unwrap_or(VcFormat::COSE);
+    let bytes = entry.data;
+    Ok(Message::Vc(Vc { format, bytes }.into()))
+}
+
+/// The proof in a message, if it is the one that follows an identity of this mode.
+pub(crate) fn proof_in(message: Message, mode: Mode, profile: &Profile) -> Option<Proof> {
+    let is_certificate = mode == Mode::Certificate || profile.certificate_type().is_some();
+    match message {
+        Message::CertificateVerify(proof) if is_certificate => Some(proof),
+        Message::DidVerify(proof) if !is_certificate => Some(proof),
+        _ => None,
+    }
+}
+
+/// Queues VC or DID, with the staples the peer can read, and DIDVerify; in profile `draft` a Certificate of that type
+/// and CertificateVerify.
 pub(crate) fn send_ssi(
     core: &mut Core,
     progress: &mut Progress,
     (own, scheme): (&SsiIdentity, Scheme),
-    (mode, side): (Mode, Side),
+    (asked, side): (&SsiParameters, Side),
 ) -> Result<(), Refusal> {
+    let mode = asked.mode;
+    let staples = own.staples.get();
+    let staples = staples
+        .iter()
+        .filter(|staple| asked.staples.contains(&staple.kind));
+    let staples = staples.cloned().collect();
     let message = match (mode, &own.vc) {
-        (Mode::Vc, Some(vc)) => Message::Vc(vc.clone()),
+        (Mode::Vc, Some(vc)) => {
+            let vc = vc.clone();
+            Message::Vc(VcMessage { vc, staples })
+        }
         (Mode::Did, _) => {
-            let code = core.profile.method_code(own.did.method());
-            Message::Did(DidMessage {
-                method: code.ok_or(Refusal::internal("our DID's method has no code"))?,
-                did: own.did.as_str().as_bytes().to_vec(),
-            })
+            let did = DidMessage::new(&own.did, staples, core.profile);
+            Message::Did(did.ok_or(Refusal::internal("our DID cannot be written"))?)
         }
         _ => return Err(Refusal::internal("there is no credential to show")),
     };
+    let by_type = core.profile.certificate_type().is_some();
+    let message = match message {
+        Message::Vc(message) if by_type => {
+            let entry = CertificateEntry {
+                data: message.vc.bytes,
+                extensions: Extensions::default(),
+            };
+            let entries = vec![entry];
+            let context = Vec::new();
+            Message::Certificate(Certificate { context, entries })
+        }
+        message => message,
+    };
     progress.queue(core, &message)?;
     let proof = progress.sign(core, (&own.key, scheme), (mode, side))?;
-    progress.queue(core, &Message::DidVerify(proof))
+    let proof = match by_type {
+        true => Message::CertificateVerify(proof),
+        false => Message::DidVerify(proof),
+    };
+    progress.queue(core, &proof)
 }
 
 /// Queues Finished and sends the flight.

@@ -2,6 +2,8 @@
 
 mod flight;
 mod hello;
+mod resume;
+mod types;
 
 use std::sync::Arc;
 
@@ -11,11 +13,12 @@ use crate::alert::{Alert, Refusal};
 use crate::codec::{Certificate, Message, Mode};
 use crate::config::ServerConfig;
 use crate::core::Core;
-use crate::handshake::{Done, Next, Progress, verify_finished};
+use crate::handshake::{Done, Next, Progress, credential_in, proof_in, verify_finished};
 use crate::identity::{Claim, Peer, Side, Standing, to_sign};
 use crate::schedule::Application;
 
 use hello::AwaitClientHello;
+use resume::Issuing;
 
 /// What the server awaits.
 #[derive(Debug)]
@@ -54,6 +57,16 @@ impl State {
     /// Looks whether evidence has come.
     pub(crate) fn resume(self, core: &mut Core) -> Step {
         match self {
+            Self::Proof(mut state) => {
+                let policy = state.sent.config.clients.policy().ok_or(UNEXPECTED)?;
+                state.claim.advance(core, policy)?;
+                Ok(Next::State(Self::Proof(state)))
+            }
+            Self::Finished(mut state) => {
+                let policy = state.sent.config.clients.policy();
+                state.standing.advance(core, policy)?;
+                Ok(Next::State(Self::Finished(state)))
+            }
             Self::Evidence(state) => state.resume(core),
             other => Ok(Next::State(other)),
         }
@@ -76,6 +89,8 @@ pub(crate) struct Sent {
     config: Arc<ServerConfig>,
     progress: Progress,
     application: Application,
+    /// What tickets are made with, if the client is to get any.
+    issuing: Option<Issuing>,
 }
 
 #[derive(Debug)]
@@ -88,8 +103,18 @@ pub(crate) struct AwaitIdentity {
 impl AwaitIdentity {
     fn receive(mut self, core: &mut Core, message: Message, raw: &[u8]) -> Step {
         let policy = self.sent.config.clients.policy().ok_or(UNEXPECTED)?;
+        let profile = core.profile;
+        let by_type = profile.certificate_type().is_some() && self.mode == Mode::Vc;
+        let message = match message {
+            Message::Certificate(certificate)
+                if by_type && certificate != Certificate::default() =>
+            {
+                credential_in(certificate, profile)?
+            }
+            other => other,
+        };
         let fits = match (&message, self.mode) {
-            (Message::Certificate(_), mode) => mode == Mode::Certificate,
+            (Message::Certificate(_), mode) => mode == Mode::Certificate || by_type,
             (Message::Vc(_), mode) => mode == Mode::Vc,
             (Message::Did(_), mode) => mode == Mode::Did,
             _ => false,
@@ -137,13 +162,9 @@ pub(crate) struct AwaitProof {
 impl AwaitProof {
     fn receive(mut self, message: Message, raw: &[u8]) -> Step {
         let mode = self.claim.mode();
-        let proof = match (message, mode) {
-            (Message::CertificateVerify(proof), Mode::Certificate) => proof,
-            (Message::DidVerify(proof), Mode::Did | Mode::Vc) => proof,
-            _ => return Err(UNEXPECTED),
-        };
-        let transcript = self.sent.progress.transcript.hash();
         let profile = self.sent.config.common.profile;
+        let proof = proof_in(message, mode, profile).ok_or(UNEXPECTED)?;
+        let transcript = self.sent.progress.transcript.hash();
         let signed = to_sign(mode, profile, Side::Client, transcript.as_ref());
         let standing = self.claim.prove(proof, signed)?;
         self.sent.progress.transcript.add(raw);
@@ -160,12 +181,13 @@ pub(crate) struct AwaitFinished {
 }
 
 impl AwaitFinished {
-    fn receive(self, core: &mut Core, message: Message, _raw: &[u8]) -> Step {
+    fn receive(mut self, core: &mut Core, message: Message, raw: &[u8]) -> Step {
         let Message::Finished(mac) = message else {
             return Err(UNEXPECTED);
         };
         let progress = &self.sent.progress;
         verify_finished(&progress.schedule.client, &progress.transcript, &mac)?;
+        self.sent.progress.transcript.add(raw);
         core.set_read(self.sent.application.client.clone())?;
         let Self { sent, standing } = self;
         AwaitEvidence { sent, standing }.resume(core)
@@ -180,21 +202,23 @@ pub(crate) struct AwaitEvidence {
 
 impl AwaitEvidence {
     fn resume(mut self, core: &mut Core) -> Step {
-        let clients = self.sent.config.clients.policy();
-        let policy = clients.and_then(|clients| clients.identities.as_ref());
-        self.standing = match self.standing {
-            Standing::Waiting(waiting) => waiting.settle(core, policy)?,
-            proved @ Standing::Proved(_) => proved,
-        };
+        let policy = self.sent.config.clients.policy();
+        self.standing = self.standing.settle(core, policy)?;
         match self.standing {
             Standing::Waiting(_) => Ok(Next::State(State::Evidence(Box::new(self)))),
-            Standing::Proved(peer) => Ok(Next::Done(Box::new(Done {
-                exporter: self.sent.application.exporter,
-                peer,
-                protocol: self.sent.progress.protocol,
-                cipher: self.sent.progress.cipher,
-                group: self.sent.progress.group,
-            }))),
+            Standing::Proved(peer) => {
+                if let Some(issuing) = &self.sent.issuing {
+                    issuing.send(core, &self.sent, &peer)?;
+                }
+                Ok(Next::Done(Box::new(Done {
+                    exporter: self.sent.application.exporter,
+                    peer,
+                    protocol: self.sent.progress.protocol,
+                    cipher: self.sent.progress.cipher,
+                    group: self.sent.progress.group,
+                    tickets: None,
+                })))
+            }
         }
     }
 }

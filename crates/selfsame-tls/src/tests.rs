@@ -2,9 +2,17 @@
 
 mod attacks;
 mod cells;
+mod draft;
 mod hello;
+mod network;
 mod openssl;
 mod own;
 mod puppet;
+mod resumption;
+mod revocation;
 mod rustls;
+mod selfsame;
 mod ssi;
+mod staples;
+mod table;
+mod traces;

@@ -20,6 +20,7 @@ use selfsame_proof::read::{Bundle, TrustRoot};
 use selfsame_proof::validators::STATE_KEY;
 use selfsame_registry::{Genesis, Receipt, Transaction};
 use selfsame_store::Store;
+use selfsame_tls::identity::Ledger as Reader;
 use tokio::sync::OnceCell;
 
 use super::{Registry, log_origin, trust_root, uses};
@@ -280,6 +281,10 @@ impl Registry for Remote {
             };
             Resolution::unavailable(error.reason, retry_after)
         })
+    }
+
+    async fn reader(&self) -> Result<Reader> {
+        Ok(self.network().await?.known.reader())
     }
 
     /// What the first node that answers says; it is for the reader to verify.

@@ -1,5 +1,8 @@
 //! Extensions (RFC 8446 §4.2): those that are understood, the others as bytes, and where each may stand.
 
+use selfsame_crypto::hash::sha256;
+
+use super::psk::OfferedPsks;
 use super::reader::{Reader, list, some};
 use super::ssi::SsiParameters;
 use super::writer::Writer;
@@ -14,6 +17,11 @@ const SERVER_NAME: u16 = 0;
 const SUPPORTED_GROUPS: u16 = 10;
 const SIGNATURE_ALGORITHMS: u16 = 13;
 const ALPN: u16 = 16;
+/// The type of certificate that goes without saying (RFC 7250).
+pub(crate) const X509: u8 = 0;
+/// `client_certificate_type` and `server_certificate_type` (RFC 7250).
+const CLIENT_TYPE: u16 = 19;
+const SERVER_TYPE: u16 = 20;
 const PRE_SHARED_KEY: u16 = 41;
 const EARLY_DATA: u16 = 42;
 const SUPPORTED_VERSIONS: u16 = 43;
@@ -21,6 +29,11 @@ const COOKIE: u16 = 44;
 const PSK_MODES: u16 = 45;
 const SIGNATURE_ALGORITHMS_CERT: u16 = 50;
 const KEY_SHARE: u16 = 51;
+
+/// Resumption with a key exchange, so that a stolen ticket key opens nothing that was sent (§4.2.9).
+pub(crate) const PSK_DHE_KE: u8 = 1;
+/// The extensions that say what a client wants to be shown: server_name, client_ and server_certificate_type.
+const WISHES: [u16; 3] = [SERVER_NAME, CLIENT_TYPE, SERVER_TYPE];
 
 /// The message an extension stands in.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -70,8 +83,22 @@ pub enum Extension {
     Cookie(Vec<u8>),
     /// How a client resumes.
     PskModes(Vec<u8>),
+    /// The tickets a client offers.
+    PreSharedKeys(OfferedPsks),
+    /// Which of them the server took.
+    PreSharedKey(u16),
     /// How identities are proved.
     Ssi(SsiParameters),
+    /// The types of certificate a client takes of the server (RFC 7250); the first is liked best.
+    ServerTypes(Vec<u8>),
+    /// The type a server shows.
+    ServerType(u8),
+    /// The types of certificate a client can show.
+    ClientTypes(Vec<u8>),
+    /// The type a server wants.
+    ClientType(u8),
+    /// The codes of the DID methods that can be resolved (profile `draft`).
+    DidMethods(Vec<u16>),
     /// One that is only carried along.
     Other {
         /// Its number.
@@ -103,14 +130,18 @@ impl Extension {
             Self::KeyShares(_) | Self::KeyShare(_) | Self::RetryGroup(_) => KEY_SHARE,
             Self::Cookie(_) => COOKIE,
             Self::PskModes(_) => PSK_MODES,
-            Self::Ssi(_) => profile.ssi_parameters,
+            Self::PreSharedKeys(_) | Self::PreSharedKey(_) => PRE_SHARED_KEY,
+            Self::Ssi(_) | Self::DidMethods(_) => profile.extension(),
+            Self::ServerTypes(_) | Self::ServerType(_) => SERVER_TYPE,
+            Self::ClientTypes(_) | Self::ClientType(_) => CLIENT_TYPE,
             Self::Other { number, .. } => *number,
         }
     }
 
     fn parse(number: u16, body: &[u8], place: Place, profile: &Profile) -> Result<Self, Refusal> {
-        if number == profile.ssi_parameters {
-            return SsiParameters::parse(body).map(Self::Ssi);
+        let by_type = profile.certificate_type().is_some();
+        if number == profile.extension() && !by_type {
+            return SsiParameters::parse(body, profile).map(Self::Ssi);
         }
         let mut reader = Reader::new(body);
         let extension = match (number, place) {
@@ -136,7 +167,22 @@ impl Extension {
             (KEY_SHARE, Place::HelloRetryRequest) => Self::RetryGroup(Group(reader.u16()?)),
             (KEY_SHARE, _) => Self::KeyShare(KeyShare::read(&mut reader)?),
             (COOKIE, _) => Self::Cookie(some(reader.vector16()?.to_vec())?),
+            (number, _) if by_type && number == profile.extension() => {
+                Self::DidMethods(numbers(reader.vector16()?, |code| code)?)
+            }
+            (SERVER_TYPE, Place::ClientHello) if by_type => {
+                Self::ServerTypes(some(reader.vector8()?.to_vec())?)
+            }
+            (SERVER_TYPE, _) if by_type => Self::ServerType(reader.u8()?),
+            (CLIENT_TYPE, Place::ClientHello) if by_type => {
+                Self::ClientTypes(some(reader.vector8()?.to_vec())?)
+            }
+            (CLIENT_TYPE, _) if by_type => Self::ClientType(reader.u8()?),
             (PSK_MODES, _) => Self::PskModes(some(reader.vector8()?.to_vec())?),
+            (PRE_SHARED_KEY, Place::ClientHello) => {
+                Self::PreSharedKeys(OfferedPsks::parse(&mut reader)?)
+            }
+            (PRE_SHARED_KEY, _) => Self::PreSharedKey(reader.u16()?),
             _ => {
                 let body = body.to_vec();
                 return Ok(Self::Other { number, body });
@@ -146,7 +192,7 @@ impl Extension {
         Ok(extension)
     }
 
-    fn write(&self, writer: &mut Writer) {
+    fn write(&self, writer: &mut Writer, profile: &Profile) {
         match self {
             Self::ServerName(None) => {}
             Self::ServerName(Some(name)) => writer.vector16(|writer| {
@@ -175,7 +221,16 @@ impl Extension {
             Self::RetryGroup(group) => writer.u16(group.0),
             Self::Cookie(cookie) => writer.vector16(|writer| writer.raw(cookie)),
             Self::PskModes(modes) => writer.vector8(|writer| writer.raw(modes)),
-            Self::Ssi(parameters) => parameters.write(writer),
+            Self::PreSharedKeys(offered) => offered.write(writer),
+            Self::PreSharedKey(chosen) => writer.u16(*chosen),
+            Self::Ssi(parameters) => parameters.write(writer, profile),
+            Self::ServerTypes(types) | Self::ClientTypes(types) => {
+                writer.vector8(|writer| writer.raw(types));
+            }
+            Self::ServerType(one) | Self::ClientType(one) => writer.u8(*one),
+            Self::DidMethods(codes) => {
+                writer.vector16(|writer| codes.iter().for_each(|code| writer.u16(*code)));
+            }
             Self::Other { body, .. } => writer.raw(body),
         }
     }
@@ -231,7 +286,7 @@ impl Extensions {
         writer.vector16(|writer| {
             for extension in &self.0 {
                 writer.u16(extension.number(profile));
-                writer.vector16(|writer| extension.write(writer));
+                writer.vector16(|writer| extension.write(writer, profile));
             }
         });
     }
@@ -283,6 +338,67 @@ impl Extensions {
         })
     }
 
+    /// The tickets a client offers.
+    pub fn pre_shared_keys(&self) -> Option<&OfferedPsks> {
+        self.find(|extension| match extension {
+            Extension::PreSharedKeys(offered) => Some(offered),
+            _ => None,
+        })
+    }
+
+    /// The host a client wants.
+    pub fn server_name(&self) -> Option<&str> {
+        self.find(|extension| match extension {
+            Extension::ServerName(name) => name.as_deref(),
+            _ => None,
+        })
+    }
+
+    /// Whether a client resumes with a key exchange (psk_dhe_ke, §4.2.9); nothing if it does not say.
+    pub(crate) fn resumes_with_exchange(&self) -> Option<bool> {
+        self.find(|extension| match extension {
+            Extension::PskModes(modes) => Some(modes.contains(&PSK_DHE_KE)),
+            _ => None,
+        })
+    }
+
+    /// A hash over what a client wants to be shown: whose name, and which kinds of identity.
+    pub(crate) fn wishes(&self, profile: &Profile) -> Result<[u8; 32], Refusal> {
+        let is_wish = |extension: &&Extension| {
+            let number = extension.number(profile);
+            WISHES.contains(&number) || number == profile.extension()
+        };
+        let wishes = Self(self.0.iter().filter(is_wish).cloned().collect());
+        let mut writer = Writer::default();
+        wishes.write(&mut writer, profile);
+        writer.finish().map(|written| sha256(&written))
+    }
+
+    /// The types of certificate a client takes of the server, if it says.
+    pub fn server_types(&self) -> Option<&[u8]> {
+        self.find(|extension| match extension {
+            Extension::ServerTypes(types) => Some(types.as_slice()),
+            _ => None,
+        })
+    }
+
+    /// The types of certificate a client can show, if it says.
+    pub fn client_types(&self) -> Option<&[u8]> {
+        self.find(|extension| match extension {
+            Extension::ClientTypes(types) => Some(types.as_slice()),
+            _ => None,
+        })
+    }
+
+    /// `did_methods`, but those that no profile has a name for.
+    pub fn did_methods(&self) -> Option<Vec<u8>> {
+        let known = |code: &u16| u8::try_from(*code).ok();
+        self.find(|extension| match extension {
+            Extension::DidMethods(codes) => Some(codes.iter().filter_map(known).collect()),
+            _ => None,
+        })
+    }
+
     /// Whether an extension of this number is there.
     pub(crate) fn has(&self, number: u16, profile: &Profile) -> bool {
         let mut all = self.0.iter();
@@ -299,17 +415,21 @@ impl Extensions {
 fn check_place(number: u16, place: Place, profile: &Profile) -> Result<(), Refusal> {
     use Place::{Certificate, CertificateRequest, ClientHello, EncryptedExtensions};
     use Place::{HelloRetryRequest, NewSessionTicket, ServerHello, SsiRequest};
-    if number == profile.ssi_parameters {
-        return match place {
-            ClientHello | SsiRequest => Ok(()),
-            _ => Err(Refusal::new(
+    if number == profile.extension() {
+        let request = match profile.certificate_type() {
+            Some(_) => CertificateRequest,
+            None => SsiRequest,
+        };
+        return match place == ClientHello || place == request {
+            true => Ok(()),
+            false => Err(Refusal::new(
                 Alert::UnsupportedExtension,
-                "ssi_parameters in a message it does not belong to",
+                "a wish for identities in a message it does not belong to",
             )),
         };
     }
     let places: &[Place] = match number {
-        SERVER_NAME | SUPPORTED_GROUPS | ALPN | 1 | 14 | 15 | 19 | 20 => {
+        SERVER_NAME | SUPPORTED_GROUPS | ALPN | CLIENT_TYPE | SERVER_TYPE | 1 | 14 | 15 => {
             &[ClientHello, EncryptedExtensions]
         }
         SIGNATURE_ALGORITHMS => &[ClientHello, CertificateRequest, SsiRequest],

@@ -70,6 +70,7 @@ fn identity_messages() -> [(&'static str, Message); 4] {
     let parameters = SsiParameters {
         mode: Mode::Vc,
         methods: vec![1, 3],
+        ..SsiParameters::default()
     };
     let schemes = vec![Scheme::ED25519, Scheme::ECDSA_P256_SHA256];
     let request = Extensions(vec![
@@ -79,6 +80,7 @@ fn identity_messages() -> [(&'static str, Message); 4] {
     let did = DidMessage {
         method: 1,
         did: b"did:ott:00ff".to_vec(),
+        staples: Vec::new(),
     };
     let proof = Proof {
         scheme: Scheme::ED25519,
@@ -86,7 +88,7 @@ fn identity_messages() -> [(&'static str, Message); 4] {
     };
     [
         ("ssi_request", Message::SsiRequest(request)),
-        ("vc", Message::Vc(b"{}".to_vec())),
+        ("vc", Message::Vc(Vc::paper(b"{}".to_vec()).into())),
         ("did", Message::Did(did)),
         ("did_verify", Message::DidVerify(proof)),
     ]
@@ -144,9 +146,13 @@ fn a_request_context_in_a_handshake_is_refused() {
 
 #[test]
 fn what_is_too_long_for_its_length_is_not_written() {
-    let vc = Message::Vc(vec![0; 65_536]);
+    let vc = Message::Vc(Vc::paper(vec![0; 65_536]).into());
     assert_eq!(vc.write(&PAPER).unwrap_err().alert, Alert::InternalError);
-    assert!(Message::Vc(vec![0; 65_535]).write(&PAPER).is_ok());
+    assert!(
+        Message::Vc(Vc::paper(vec![0; 65_535]).into())
+            .write(&PAPER)
+            .is_ok()
+    );
 }
 
 fn hex(text: &str) -> Vec<u8> {
@@ -177,7 +183,8 @@ fn hello_extension() -> impl Strategy<Value = Extension> {
         bytes(1..4).prop_map(Extension::PskModes),
         bytes(1..4).prop_map(|methods| Extension::Ssi(SsiParameters {
             mode: Mode::Did,
-            methods
+            methods,
+            ..SsiParameters::default()
         })),
         (1000_u16..2000, bytes(0..20)).prop_map(|(number, body)| Extension::Other { number, body }),
     ]
@@ -236,9 +243,12 @@ fn message() -> impl Strategy<Value = Message> {
         proof().prop_map(Message::DidVerify),
         bytes(0..64).prop_map(Message::Finished),
         any::<bool>().prop_map(Message::KeyUpdate),
-        bytes(0..300).prop_map(Message::Vc),
-        (any::<u8>(), bytes(0..90))
-            .prop_map(|(method, did)| Message::Did(DidMessage { method, did })),
+        bytes(0..300).prop_map(|vc| Message::Vc(Vc::paper(vc).into())),
+        (any::<u8>(), bytes(0..90)).prop_map(|(method, did)| Message::Did(DidMessage {
+            method,
+            did,
+            staples: Vec::new()
+        })),
     ]
 }
 

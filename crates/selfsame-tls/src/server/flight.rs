@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use super::resume::Issuing;
+use super::types::Wishes;
 use super::{AwaitFinished, AwaitIdentity, Sent, State, Step};
 use crate::alert::{Alert, Refusal};
 use crate::codec::{
@@ -12,62 +14,67 @@ use crate::core::Core;
 use crate::handshake::{Next, Progress, send_certificate, send_finished, send_ssi};
 use crate::identity::{CertificateIdentity, Peer, Side, SsiIdentity, Standing};
 use crate::named::Scheme;
+use crate::profile::Profile;
 use crate::provider::SCHEMES;
+use crate::resumption::Ticketed;
 
 /// What the client offers beside keys.
 pub(super) struct Offer<'a> {
     schemes: &'a [Scheme],
     protocols: &'a [Vec<u8>],
-    ssi: Option<&'a SsiParameters>,
+    wishes: Wishes,
 }
 
 impl<'a> Offer<'a> {
-    pub(super) fn new(hello: &'a ClientHello) -> Result<Self, Refusal> {
+    pub(super) fn new(hello: &'a ClientHello, profile: &Profile) -> Result<Self, Refusal> {
         let missing = Refusal::new(Alert::MissingExtension, "no signature algorithms");
         Ok(Self {
             schemes: hello.extensions.schemes().ok_or(missing)?,
             protocols: hello.extensions.protocols(),
-            ssi: hello.extensions.ssi(),
+            wishes: Wishes::read(hello, profile)?,
         })
     }
 }
 
 /// The identity that is shown.
 enum Shown<'a> {
-    Ssi(&'a SsiIdentity, Scheme, Mode),
+    Ssi(&'a SsiIdentity, Scheme, &'a SsiParameters),
     Certificate(&'a CertificateIdentity, Scheme),
 }
 
 pub(super) struct Flight {
     config: Arc<ServerConfig>,
     progress: Progress,
+    issuing: Option<Issuing>,
 }
 
 impl Flight {
-    pub(super) fn new(config: Arc<ServerConfig>, progress: Progress) -> Self {
-        Self { config, progress }
+    pub(super) fn new(
+        config: Arc<ServerConfig>,
+        progress: Progress,
+        issuing: Option<Issuing>,
+    ) -> Self {
+        Self {
+            config,
+            progress,
+            issuing,
+        }
     }
 
     pub(super) fn send(mut self, core: &mut Core, offer: &Offer<'_>) -> Step {
         let config = Arc::clone(&self.config);
         let shown = shown(&config, core, offer)?;
         let request = request(&config, core, offer)?;
-        self.progress.protocol = protocol(&config, offer)?;
-        let chosen = self.progress.protocol.iter();
-        let extensions = chosen.map(|name| Extension::Protocols(vec![name.clone()]));
-        let extensions = Extensions(extensions.collect());
-        self.progress
-            .queue(core, &Message::EncryptedExtensions(extensions))?;
-        let mode = match &request {
-            None => None,
-            Some((mode, message)) => {
-                self.progress.queue(core, message)?;
-                Some(*mode)
-            }
-        };
+        self.progress.protocol = protocol(&config, offer.protocols)?;
+        let mode = request.as_ref().map(|(mode, _)| *mode);
+        let chosen = (matches!(shown, Shown::Ssi(..)), mode);
+        self.queue_extensions(core, offer.wishes.answer(chosen, core.profile))?;
+        if let Some((_, message)) = &request {
+            self.progress.queue(core, message)?;
+        }
         match shown {
-            Shown::Ssi(own, scheme, mode) => {
-                let as_server = (mode, Side::Server);
+            Shown::Ssi(own, scheme, asked) => {
+                let as_server = (asked, Side::Server);
                 send_ssi(core, &mut self.progress, (own, scheme), as_server)?;
             }
             Shown::Certificate(own, scheme) => {
@@ -75,16 +82,7 @@ impl Flight {
                 send_certificate(core, &mut self.progress, own, Side::Server)?;
             }
         }
-        let traffic = self.progress.schedule.server.clone();
-        send_finished(core, &mut self.progress, &traffic)?;
-        let transcript = self.progress.transcript.hash();
-        let application = self.progress.schedule.application(transcript.as_ref())?;
-        core.set_write(application.server.clone())?;
-        let sent = Sent {
-            config: self.config,
-            progress: self.progress,
-            application,
-        };
+        let sent = self.finish(core)?;
         Ok(Next::State(match mode {
             Some(mode) => State::Identity(Box::new(AwaitIdentity { sent, mode })),
             None => State::Finished(Box::new(AwaitFinished {
@@ -93,34 +91,62 @@ impl Flight {
             })),
         }))
     }
+
+    /// The flight of a handshake that resumes: nothing is shown and nothing asked for (RFC 8446 §2.2).
+    pub(super) fn resume(mut self, core: &mut Core, ticketed: Ticketed) -> Step {
+        self.progress.protocol = ticketed.protocol;
+        self.queue_extensions(core, Vec::new())?;
+        let sent = self.finish(core)?;
+        let peer = ticketed.peer.resumes(ticketed.verified_at, core.now);
+        Ok(Next::State(State::Finished(Box::new(AwaitFinished {
+            sent,
+            standing: Standing::Proved(peer),
+        }))))
+    }
+
+    fn queue_extensions(&mut self, core: &mut Core, more: Vec<Extension>) -> Result<(), Refusal> {
+        let chosen = self.progress.protocol.iter();
+        let extensions = chosen.map(|name| Extension::Protocols(vec![name.clone()]));
+        let extensions = Extensions(extensions.chain(more).collect());
+        self.progress
+            .queue(core, &Message::EncryptedExtensions(extensions))
+    }
+
+    /// Sends Finished, and takes the application's keys for what follows.
+    fn finish(mut self, core: &mut Core) -> Result<Sent, Refusal> {
+        let traffic = self.progress.schedule.server.clone();
+        send_finished(core, &mut self.progress, &traffic)?;
+        let transcript = self.progress.transcript.hash();
+        let application = self.progress.schedule.application(transcript.as_ref())?;
+        core.set_write(application.server.clone())?;
+        Ok(Sent {
+            config: self.config,
+            progress: self.progress,
+            application,
+            issuing: self.issuing,
+        })
+    }
 }
 
 /// Our DID or credential if the client asks for it and can resolve and verify it; else our certificate (paper §III).
 fn shown<'a>(
     config: &'a ServerConfig,
     core: &Core,
-    offer: &Offer<'_>,
+    offer: &'a Offer<'_>,
 ) -> Result<Shown<'a>, Refusal> {
     let own = &config.common.identities;
-    if let (Some(asked), Some(ssi)) = (offer.ssi, &own.ssi) {
-        let has_it = match asked.mode {
-            Mode::Certificate => false,
-            Mode::Did => true,
-            Mode::Vc => ssi.vc.is_some(),
-        };
-        let code = core.profile.method_code(ssi.did.method());
-        let is_resolved = code.is_some_and(|code| asked.methods.contains(&code));
-        if let (true, Some(scheme)) = (has_it && is_resolved, ssi.key.choose(offer.schemes)) {
-            return Ok(Shown::Ssi(ssi, scheme, asked.mode));
+    if let (Some(asked), Some(ssi)) = (&offer.wishes.shown, &own.ssi) {
+        let fits = ssi.fits(asked, core.profile);
+        if let (true, Some(scheme)) = (fits, ssi.key.choose(offer.schemes)) {
+            return Ok(Shown::Ssi(ssi, scheme, asked));
         }
     }
     let certificate = own.certificate.as_ref();
+    let certificate = certificate.filter(|_| offer.wishes.takes_x509());
     let certificate =
         certificate.and_then(|own| own.key.choose(offer.schemes).map(|scheme| (own, scheme)));
-    let (certificate, scheme) = certificate.ok_or(Refusal::new(
-        Alert::HandshakeFailure,
-        "no identity of ours that the client accepts",
-    ))?;
+    let reason = "no identity of ours that the client accepts";
+    let (certificate, scheme) = certificate.ok_or(offer.wishes.refusal(reason))?;
     Ok(Shown::Certificate(certificate, scheme))
 }
 
@@ -133,28 +159,21 @@ fn request(
     let Some(policy) = config.clients.policy() else {
         return Ok(None);
     };
-    if let (Some(asked), Some(identities)) = (offer.ssi, &policy.identities) {
-        let failed = |_| Refusal::internal("a DID method has no code");
-        let ours = identities.codes(core.profile).map_err(failed)?;
-        let methods: Vec<u8> = match asked.mode {
-            Mode::Certificate => ours,
-            mode if mode == identities.mode => {
-                let common = ours.into_iter().filter(|code| asked.methods.contains(code));
-                common.collect()
+    if let (Some(asked), Some(identities)) = (&offer.wishes.asked, &policy.identities) {
+        let failed = |_| Refusal::internal("the policy cannot be said in this profile");
+        let mut ours = identities.parameters(core.profile).map_err(failed)?;
+        match asked.mode {
+            Mode::Certificate => {}
+            mode if mode == ours.mode => {
+                ours.methods.retain(|code| asked.methods.contains(code));
             }
-            Mode::Did | Mode::Vc => Vec::new(),
-        };
-        if !methods.is_empty() {
-            let mode = identities.mode;
-            let parameters = SsiParameters { mode, methods };
-            let extensions = vec![
-                Extension::Ssi(parameters),
-                Extension::Schemes(SCHEMES.to_vec()),
-            ];
-            return Ok(Some((mode, Message::SsiRequest(Extensions(extensions)))));
+            Mode::Did | Mode::Vc => ours.methods.clear(),
+        }
+        if !ours.methods.is_empty() {
+            return Ok(Some((ours.mode, identity_request(ours, core))));
         }
     }
-    if policy.certificates.is_some() {
+    if policy.certificates.is_some() && offer.wishes.shows_x509() {
         let request = CertificateRequest {
             context: Vec::new(),
             extensions: Extensions(vec![Extension::Schemes(SCHEMES.to_vec())]),
@@ -166,20 +185,37 @@ fn request(
     }
     match config.clients.is_required() {
         false => Ok(None),
-        true => Err(Refusal::new(
-            Alert::HandshakeFailure,
-            "the client cannot be asked for an identity we accept",
-        )),
+        true => {
+            let reason = "the client cannot be asked for an identity we accept";
+            Err(offer.wishes.refusal(reason))
+        }
     }
 }
 
+/// SSIRequest, or in profile `draft` a CertificateRequest with the DID methods.
+fn identity_request(ours: SsiParameters, core: &Core) -> Message {
+    let schemes = Extension::Schemes(SCHEMES.to_vec());
+    if core.profile.certificate_type().is_none() {
+        return Message::SsiRequest(Extensions(vec![Extension::Ssi(ours), schemes]));
+    }
+    let methods = ours.methods.iter().map(|code| u16::from(*code));
+    let methods = Extension::DidMethods(methods.collect());
+    Message::CertificateRequest(CertificateRequest {
+        context: Vec::new(),
+        extensions: Extensions(vec![schemes, methods]),
+    })
+}
+
 /// The first of our application protocols that the client has (RFC 7301 §3.2).
-fn protocol(config: &ServerConfig, offer: &Offer<'_>) -> Result<Option<Vec<u8>>, Refusal> {
+pub(super) fn protocol(
+    config: &ServerConfig,
+    offered: &[Vec<u8>],
+) -> Result<Option<Vec<u8>>, Refusal> {
     let ours = &config.common.protocols;
-    if ours.is_empty() || offer.protocols.is_empty() {
+    if ours.is_empty() || offered.is_empty() {
         return Ok(None);
     }
-    let chosen = ours.iter().find(|name| offer.protocols.contains(name));
+    let chosen = ours.iter().find(|name| offered.contains(name));
     match chosen {
         Some(name) => Ok(Some(name.clone())),
         None => Err(Refusal::new(

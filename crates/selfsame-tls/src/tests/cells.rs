@@ -9,6 +9,7 @@ use super::ssi::{
 };
 use crate::codec::Mode;
 use crate::identity::{Expected, Identities, IdentityPolicy, PeerKind, PeerPolicy};
+use crate::profile::SELFSAME;
 use crate::testing::{Authority, Ends, assert_talk, client, join, server};
 use crate::{Alert, ClientAuth, Config, Connection, Group};
 
@@ -69,6 +70,7 @@ impl World {
         let client = client(
             Config {
                 identities,
+                profile: common.profile,
                 ..Config::default()
             },
             expected,
@@ -109,7 +111,7 @@ fn mode_of(connection: &Connection) -> Option<Mode> {
         PeerKind::Anonymous => None,
         PeerKind::Certificate(_) => Some(Mode::Certificate),
         PeerKind::Did(_) => Some(Mode::Did),
-        PeerKind::Credential { .. } => Some(Mode::Vc),
+        PeerKind::Credential(_) => Some(Mode::Vc),
     }
 }
 
@@ -122,13 +124,11 @@ fn assert_cells(kind: &'static rcgen::SignatureAlgorithm, common: &Config) {
         assert_talk(&mut client, &mut server);
         assert_eq!((mode_of(&client), mode_of(&server)), (Some(cell.0), cell.1));
         if cell == (Mode::Vc, Some(Mode::Vc)) {
-            let PeerKind::Credential {
-                subject, issuer, ..
-            } = &server.peer().unwrap().kind
-            else {
+            let PeerKind::Credential(credential) = &server.peer().unwrap().kind else {
                 panic!("no credential")
             };
-            assert_eq!((subject, issuer), (&world.client.did, &world.issuer.did));
+            let named = (&credential.subject, &credential.issuer);
+            assert_eq!(named, (&world.client.did, &world.issuer.did));
         }
     }
 }
@@ -151,6 +151,18 @@ fn all_ten_cells_go_through_after_a_second_hello() {
         ..Config::default()
     };
     assert_cells(&rcgen::PKCS_ED25519, &common);
+}
+
+#[test]
+fn all_ten_cells_go_through_in_our_own_profile() {
+    for groups in [vec![Group::X25519], vec![Group::SECP256R1]] {
+        let common = Config {
+            profile: &SELFSAME,
+            groups,
+            ..Config::default()
+        };
+        assert_cells(&rcgen::PKCS_ED25519, &common);
+    }
 }
 
 #[test]
