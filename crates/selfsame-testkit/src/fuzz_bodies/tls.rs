@@ -7,7 +7,9 @@ use selfsame_crypto::encoding::hex_decode;
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::Did;
 use selfsame_tls::codec::Message;
-use selfsame_tls::identity::{Identities, IdentityPolicy, PaperVc, PeerPolicy, SsiIdentity, Staples};
+use selfsame_tls::identity::{
+    Identities, IdentityPolicy, PaperVc, PeerPolicy, SsiIdentity, Staples,
+};
 use selfsame_tls::profile::{LINKS, PAPER};
 use selfsame_tls::{ClientAuth, ClientConfig, Config, Connection, ServerConfig, SigningKey};
 
@@ -15,7 +17,7 @@ const TRACE: &str = include_str!("../../../../vectors/tls/rfc8448-simple-1rtt.tx
 const IDENTITY: &str = include_str!("../../../../vectors/tls/identity-messages.txt");
 
 /// An Ed25519 key for nobody else (PKCS#8): the private key of RFC 8032 §7.1, test 1.
-const KEY: &str = "302e020100300506032b6570042204209d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60";
+pub(super) const KEY: &str = "302e020100300506032b6570042204209d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60";
 
 /// A handshake message in each profile, or a credential: what is read has one form.
 pub fn tls_message(data: &[u8]) -> bool {
