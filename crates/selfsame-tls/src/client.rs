@@ -63,6 +63,14 @@ impl State {
     /// Looks whether evidence has come.
     pub(crate) fn resume(self, core: &mut Core) -> Step {
         match self {
+            Self::Proof(mut state) => {
+                state.claim.advance(core, &state.config.server)?;
+                Ok(Next::State(Self::Proof(state)))
+            }
+            Self::Finished(mut state) => {
+                state.standing.advance(core, Some(&state.config.server))?;
+                Ok(Next::State(Self::Finished(state)))
+            }
             Self::Evidence(state) => state.resume(core),
             other => Ok(Next::State(other)),
         }
@@ -274,11 +282,8 @@ pub(crate) struct AwaitEvidence {
 
 impl AwaitEvidence {
     fn resume(mut self, core: &mut Core) -> Step {
-        let policy = self.config.server.identities.as_ref();
-        self.standing = match self.standing {
-            Standing::Waiting(waiting) => waiting.settle(core, policy)?,
-            proved @ Standing::Proved(_) => proved,
-        };
+        let policy = Some(&self.config.server);
+        self.standing = self.standing.settle(core, policy)?;
         match self.standing {
             Standing::Waiting(_) => Ok(Next::State(State::Evidence(Box::new(self)))),
             Standing::Proved(peer) => {

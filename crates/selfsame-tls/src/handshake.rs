@@ -145,8 +145,10 @@ pub(crate) fn send_ssi(
     (asked, side): (&SsiParameters, Side),
 ) -> Result<(), Refusal> {
     let mode = asked.mode;
-    let staples = own.staples.iter();
-    let staples = staples.filter(|staple| asked.staples.contains(&staple.kind));
+    let staples = own.staples.get();
+    let staples = staples
+        .iter()
+        .filter(|staple| asked.staples.contains(&staple.kind));
     let staples = staples.cloned().collect();
     let message = match (mode, &own.vc) {
         (Mode::Vc, Some(vc)) => {

@@ -57,6 +57,16 @@ impl State {
     /// Looks whether evidence has come.
     pub(crate) fn resume(self, core: &mut Core) -> Step {
         match self {
+            Self::Proof(mut state) => {
+                let policy = state.sent.config.clients.policy().ok_or(UNEXPECTED)?;
+                state.claim.advance(core, policy)?;
+                Ok(Next::State(Self::Proof(state)))
+            }
+            Self::Finished(mut state) => {
+                let policy = state.sent.config.clients.policy();
+                state.standing.advance(core, policy)?;
+                Ok(Next::State(Self::Finished(state)))
+            }
             Self::Evidence(state) => state.resume(core),
             other => Ok(Next::State(other)),
         }
@@ -192,12 +202,8 @@ pub(crate) struct AwaitEvidence {
 
 impl AwaitEvidence {
     fn resume(mut self, core: &mut Core) -> Step {
-        let clients = self.sent.config.clients.policy();
-        let policy = clients.and_then(|clients| clients.identities.as_ref());
-        self.standing = match self.standing {
-            Standing::Waiting(waiting) => waiting.settle(core, policy)?,
-            proved @ Standing::Proved(_) => proved,
-        };
+        let policy = self.sent.config.clients.policy();
+        self.standing = self.standing.settle(core, policy)?;
         match self.standing {
             Standing::Waiting(_) => Ok(Next::State(State::Evidence(Box::new(self)))),
             Standing::Proved(peer) => {

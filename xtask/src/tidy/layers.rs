@@ -39,11 +39,18 @@ const PLACES: &[Place] = &[
         ..place("selfsame-openid4vc", 2)
     },
     place("selfsame-registry", 2),
-    place("selfsame-tls", 2),
-    place("selfsame-store", 3),
-    place("selfsame-net", 3),
     Place {
-        beside: &["selfsame-store", "selfsame-net"],
+        beside: &["selfsame-registry"],
+        ..place("selfsame-tls", 2)
+    },
+    place("selfsame-store", 3),
+    place("selfsame-tls-io", 3),
+    Place {
+        beside: &["selfsame-tls-io"],
+        ..place("selfsame-net", 3)
+    },
+    Place {
+        beside: &["selfsame-store", "selfsame-net", "selfsame-tls-io"],
         ..place("selfsame-app", 3)
     },
     Place {

@@ -9,7 +9,7 @@ use selfsame_did::Did;
 use selfsame_proof::cbor::Item;
 use selfsame_tls::codec::Message;
 use selfsame_tls::identity::{
-    CoseVc, Identities, IdentityPolicy, PaperVc, PeerPolicy, SsiIdentity,
+    CoseVc, Identities, IdentityPolicy, PaperVc, PeerPolicy, SsiIdentity, Staples,
 };
 use selfsame_tls::profile::{DRAFT, LINKS, PAPER, SELFSAME};
 use selfsame_tls::{ClientAuth, ClientConfig, Config, Connection, ServerConfig, SigningKey};
@@ -74,7 +74,7 @@ static PARTIES: LazyLock<(Arc<ClientConfig>, Arc<ServerConfig>)> = LazyLock::new
                 did: did.clone(),
                 key: key.clone(),
                 vc: None,
-                staples: Vec::new(),
+                staples: Staples::default(),
             }),
         },
         ..Config::default()

@@ -1,5 +1,7 @@
 //! Who we are: the certificate chain, and the DID with its credential, each with the key that proves it.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use rustls_pki_types::CertificateDer;
 use selfsame_did::Did;
 use webpki::EndEntityCert;
@@ -79,7 +81,36 @@ pub struct SsiIdentity {
     /// The credential; without one there is authentication by the DID alone.
     pub vc: Option<Vc>,
     /// What is sent along to peers that can read it (profile `selfsame`).
-    pub staples: Vec<Staple>,
+    pub staples: Staples,
+}
+
+/// Staples that whoever shares them may renew while connections are made with them.
+#[derive(Clone, Debug, Default)]
+pub struct Staples(Arc<Mutex<Arc<[Staple]>>>);
+
+impl Staples {
+    /// Those to be sent now.
+    pub fn get(&self) -> Arc<[Staple]> {
+        let staples = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(&staples)
+    }
+
+    /// Puts others in their place, for the handshakes that begin from now on.
+    pub fn set(&self, staples: Vec<Staple>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = staples.into();
+    }
+}
+
+impl FromIterator<Staple> for Staples {
+    fn from_iter<I: IntoIterator<Item = Staple>>(staples: I) -> Self {
+        staples.into_iter().collect::<Vec<_>>().into()
+    }
+}
+
+impl From<Vec<Staple>> for Staples {
+    fn from(staples: Vec<Staple>) -> Self {
+        Self(Arc::new(Mutex::new(staples.into())))
+    }
 }
 
 impl SsiIdentity {

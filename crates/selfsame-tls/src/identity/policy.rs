@@ -8,7 +8,10 @@ use serde_json::Value;
 
 use super::certificate::CertificatePolicy;
 use super::credential::Credential;
+use super::ledger::StaplePolicy;
 use super::members::{MEMBERSHIP, Members};
+use super::staple;
+use super::status::StatusPolicy;
 use crate::codec::{Mode, SsiParameters, Staple};
 use crate::error::ConfigError;
 use crate::named::VcFormat;
@@ -46,6 +49,12 @@ pub struct IdentityPolicy {
     pub max_vc: usize,
     /// Seconds since a DID was resolved.
     pub max_age: u64,
+    /// Whether the word of a configured resolver counts for a DID, where nothing proves what it says.
+    pub takes_word: bool,
+    /// What is made of what peers staple of a registry; without it that is not looked at.
+    pub stapled: Option<StaplePolicy>,
+    /// What is asked of the status of credentials.
+    pub status: StatusPolicy,
 }
 
 /// An issuer, the keys it signs credentials with, each by the DID URL that names it, and what it may vouch for.
@@ -53,7 +62,7 @@ pub struct IdentityPolicy {
 pub struct TrustedIssuer {
     /// The issuer.
     pub did: Did,
-    /// Its keys.
+    /// Its keys; if there are none, those that its DID resolves to for `assertionMethod`.
     pub keys: Vec<(String, PublicKey)>,
     /// The types of credential it may issue: one of these has to be among a credential's.
     pub types: Vec<String>,
@@ -177,7 +186,22 @@ impl IdentityPolicy {
             skew: 60,
             max_vc: 16 * 1024,
             max_age: 300,
+            takes_word: true,
+            stapled: None,
+            status: StatusPolicy::default(),
         }
+    }
+
+    /// The same, with what peers staple of a registry and of status lists.
+    #[must_use]
+    pub fn with_staples(mut self, stapled: StaplePolicy) -> Self {
+        for kind in [staple::READS, staple::STATUS_LIST] {
+            if !self.staples.contains(&kind) {
+                self.staples.push(kind);
+            }
+        }
+        self.stapled = Some(stapled);
+        self
     }
 
     /// What the peer is told of it.
@@ -235,6 +259,9 @@ impl IdentityPolicy {
             skew,
             max_vc,
             max_age,
+            takes_word,
+            stapled,
+            status,
         } = self;
         into.number(*mode as u8);
         into.list(methods.iter(), |into, method| into.part(method.as_bytes()));
@@ -242,6 +269,14 @@ impl IdentityPolicy {
         into.part(staples);
         into.list(issuers.iter(), |into, issuer| issuer.digest(into));
         expected.digest(into);
+        into.number(u8::from(*takes_word));
+        into.option(stapled.as_ref(), |into, policy| policy.digest(into));
+        let StatusPolicy {
+            required,
+            max_age: max_status_age,
+        } = status;
+        into.number(u8::from(*required));
+        into.number(*max_status_age);
         into.number(*skew);
         into.number(*max_vc);
         into.number(*max_age);
@@ -250,7 +285,7 @@ impl IdentityPolicy {
     fn check(&self, profile: &Profile, is_of_client: bool) -> Result<(), ConfigError> {
         let may_claim = |name: &String| {
             let mut issuers = self.issuers.iter();
-            issuers.any(|issuer| !issuer.keys.is_empty() && issuer.claims.contains(name))
+            issuers.any(|issuer| issuer.claims.contains(name))
         };
         let names_somebody = match &self.expected {
             Expected::Dids(dids) => !dids.is_empty(),
@@ -263,7 +298,7 @@ impl IdentityPolicy {
             Expected::Vouched => self.mode == Mode::Vc && !is_of_client,
         };
         let mut issuers = self.issuers.iter();
-        let has_issuer = issuers.any(|issuer| !issuer.keys.is_empty() && !issuer.types.is_empty());
+        let has_issuer = issuers.any(|issuer| !issuer.types.is_empty());
         let trusts = match self.mode {
             Mode::Certificate => false,
             Mode::Did => true,

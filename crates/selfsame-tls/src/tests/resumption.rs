@@ -12,6 +12,7 @@ use super::ssi::{
     DAY, Registry, Subject, drive, only, server_refused, ssi, trust_did, trust_vc, vc,
 };
 use crate::codec::{ClientHello, Extension, Extensions, Message, OfferedPsks};
+use crate::evidence::{Answer, Need};
 use crate::identity::{Identities, Peer, PeerPolicy};
 use crate::profile::PAPER;
 use crate::resumption::{Revalidate, Sessions, TicketKeys};
@@ -124,11 +125,11 @@ fn drive_at(
         for end in [&mut *client, &mut *server] {
             if !end.needs().is_empty() {
                 let mut evidence = registry.evidence(end.needs());
-                for need in end.needs().to_vec() {
-                    if let selfsame_credential::Need::Did(did) = need {
-                        let mut found = evidence.did(&did).unwrap().clone();
-                        found.at = now;
-                        evidence.insert_did(did, found);
+                for need in end.needs() {
+                    if let Need::Did(did) = need {
+                        let mut found = evidence.did(did).unwrap().clone();
+                        found.as_of = now;
+                        evidence.add(Answer::Did(did.clone(), found));
                     }
                 }
                 let _ = end.provide(&evidence, &ctx(now));

@@ -1,12 +1,15 @@
 //! What tests of DIDs and credentials share: subjects, an issuer, documents, and a driver that resolves.
 
-use selfsame_credential::{Evidence, Fetched, Need, Unavailable};
+use std::sync::Arc;
+
 use selfsame_crypto::PublicKey;
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::{Did, Document, Relationship, Representation, Resolution, VerificationMethod};
 
+use crate::evidence::{Answer, Evidence, Failure, Found, Need, Source};
 use crate::identity::{
-    Expected, Identities, IdentityPolicy, PaperVc, PeerPolicy, SsiIdentity, TrustedIssuer, Vc,
+    Expected, Identities, IdentityPolicy, PaperVc, PeerPolicy, SsiIdentity, Staples, TrustedIssuer,
+    Vc,
 };
 use crate::testing::{Ends, NOW, ctx, join};
 use crate::{Connection, Error, SigningKey};
@@ -54,7 +57,7 @@ impl Subject {
             did: self.did.clone(),
             key: self.key.clone(),
             vc: None,
-            staples: Vec::new(),
+            staples: Staples::default(),
         }
     }
 
@@ -119,7 +122,7 @@ pub(super) fn ssi(identity: SsiIdentity) -> Identities {
 
 /// What can be resolved.
 #[derive(Default)]
-pub(super) struct Registry(pub(super) Vec<(Did, Fetched<Resolution>)>);
+pub(super) struct Registry(pub(super) Vec<(Did, Found<Arc<Resolution>>)>);
 
 impl Registry {
     pub(super) fn of(subjects: &[&Subject]) -> Self {
@@ -128,30 +131,22 @@ impl Registry {
     }
 
     pub(super) fn evidence(&self, needs: &[Need]) -> Evidence {
-        let mut evidence = Evidence::default();
-        for need in needs {
+        let answer = |need: &Need| {
             let Need::Did(did) = need else {
                 panic!("a need for something else than a DID")
             };
             let found = self.0.iter().find(|(known, _)| known == did);
-            let nothing = Fetched {
-                value: Err(Unavailable {
-                    reason: "not there".to_owned(),
-                }),
-                at: NOW,
-            };
-            let answer = found.map_or(nothing, |(_, resolution)| resolution.clone());
-            evidence.insert_did(did.clone(), answer);
-        }
-        evidence
+            let nothing = || Answer::failed(need.clone(), Failure::Unavailable, NOW);
+            found.map_or_else(nothing, |(did, found)| {
+                Answer::Did(did.clone(), found.clone())
+            })
+        };
+        needs.iter().map(answer).collect()
     }
 }
 
-pub(super) fn fetched(resolution: Resolution) -> Fetched<Resolution> {
-    Fetched {
-        value: Ok(resolution),
-        at: NOW,
-    }
+pub(super) fn fetched(resolution: Resolution) -> Found<Arc<Resolution>> {
+    Found::new(Arc::new(resolution), NOW, Source::Host)
 }
 
 /// Joins both ends and answers their needs until nothing moves any more.
