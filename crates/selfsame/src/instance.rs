@@ -18,11 +18,11 @@ use selfsame_net::{Net, Settings};
 use selfsame_server::Nodes;
 use selfsame_store::ledger::{LedgerStore, SqliteLedger};
 use selfsame_store::{Sqlite, Store, TenantId, Vault};
-use selfsame_tls_io::{Acceptor, Gather};
+use selfsame_tls_io::{Acceptor, Connector, Gather};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
-use url::Url;
+use url::{Origin, Url};
 
 use crate::client::Client;
 use crate::cmd;
@@ -147,6 +147,7 @@ impl Launch {
             .transpose()?;
         let parts = self.parts(&origin, tls.as_ref()).await?;
         let custody = self.custody.words();
+        let net = parts.net.clone();
         let config = self.config(origin.clone());
         let node = match &self.node {
             Some(validating) => Some(validating.start(&self.data, &parts.store).await?),
@@ -160,7 +161,7 @@ impl Launch {
         let operator_token = kept_token(&self.data.join("operator-token"), new_token)?;
         let (stop, stopped) = oneshot::channel();
         let nodes = match &self.nodes {
-            Some(settings) => Some(settings.open(&app).await?),
+            Some(settings) => settings.open(&app, &net).await?,
             None => None,
         };
         let settings = selfsame_server::Settings {
@@ -225,6 +226,7 @@ impl Launch {
         own_origins.extend(self.trust.origins.iter().map(Url::origin));
         own_origins.extend(self.registry.iter().map(|node| node.origin.origin()));
         own_origins.extend(self.resolver.addresses().map(Url::origin));
+        own_origins.extend(self.nodes.iter().flat_map(TlsSettings::origins));
         let extra_roots = tls.map(|tls| tls.certificates.clone()).unwrap_or_default();
         let hosts = [("localhost".to_owned(), vec![IpAddr::from([127, 0, 0, 1])])].into();
         let net = Net::new(Settings {
@@ -263,17 +265,44 @@ impl Launch {
 }
 
 impl TlsSettings {
-    /// The second listener of this instance, which looks up its peers itself.
-    async fn open(&self, app: &Arc<App>) -> Result<Nodes, Failure> {
+    /// The origins that are called so.
+    fn origins(&self) -> impl Iterator<Item = Origin> {
+        self.reach.iter().map(|reach| reach.origin.origin())
+    }
+
+    /// From now on this instance is a node: it calls the origins that are listed so, and gives its second listener, if
+    /// it has one. It looks its peers up itself.
+    async fn open(&self, app: &Arc<App>, net: &Net) -> Result<Option<Nodes>, Failure> {
+        let gather: Arc<dyn Gather> = Arc::new(Resolved(Arc::clone(app)));
+        let driven = cmd::tls::settings(app, gather);
+        let mut nodes = Vec::new();
+        for reach in &self.reach {
+            if reach.origin.scheme() != "https" {
+                return Err(
+                    Failure::environment(format!("{} is not https", reach.origin))
+                        .hint("[[tls.reach]] is TLS: write its origin with https"),
+                );
+            }
+            let own = cmd::tls::material_of(&self.identity).await?;
+            let config = reach.server.client(Some(own))?;
+            nodes.push((
+                reach.origin.origin(),
+                Connector::new(config, driven.clone()),
+            ));
+        }
+        net.reach_nodes(nodes)
+            .map_err(|error| Failure::environment(error.to_string()))?;
+        let Some(listen) = self.listen else {
+            return Ok(None);
+        };
         let own = cmd::tls::material_of(&self.identity).await?;
         let config = self.clients.server(Some(own), true)?;
-        let gather: Arc<dyn Gather> = Arc::new(Resolved(Arc::clone(app)));
-        let acceptor = Acceptor::new(config, cmd::tls::settings(app, gather));
-        let listener = TcpListener::bind(self.listen).await.map_err(|error| {
-            Failure::environment(format!("{}: {error}", self.listen))
+        let acceptor = Acceptor::new(config, driven);
+        let listener = TcpListener::bind(listen).await.map_err(|error| {
+            Failure::environment(format!("{listen}: {error}"))
                 .hint("take another address in [tls] listen")
         })?;
-        Ok(Nodes { listener, acceptor })
+        Ok(Some(Nodes { listener, acceptor }))
     }
 }
 

@@ -36,16 +36,30 @@ pub struct Settings {
     pub tls: Option<TlsSettings>,
 }
 
-/// A second listener, for nodes that prove who they are by DIDs and credentials.
+/// What an instance is to nodes that prove who they are by DIDs and credentials, and whom it reaches so.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TlsSettings {
-    /// Where they connect.
-    pub listen: SocketAddr,
-    /// The folder of the identity that they are shown, as `selfsame tls identity` makes it.
+    /// The folder of the identity that it shows, as `selfsame tls identity` makes it.
     pub identity: PathBuf,
+    /// Where nodes connect, if they do.
+    pub listen: Option<SocketAddr>,
     /// `[tls.clients]`: who is let in, by the names of the options of `selfsame tls server`.
+    #[serde(default)]
     pub clients: Policy,
+    /// `[[tls.reach]]`: origins that are called so.
+    #[serde(default)]
+    pub reach: Vec<ReachSettings>,
+}
+
+/// An origin that is called by DIDs and credentials in place of certificates.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReachSettings {
+    /// Its https origin.
+    pub origin: Url,
+    /// Who is expected there, by the names of the options of `selfsame tls client`.
+    pub server: Policy,
 }
 
 /// The registry that runs here, or one elsewhere.
@@ -151,6 +165,9 @@ impl Settings {
         if let Some(tls) = &mut settings.tls {
             tls.identity = directory.join(&tls.identity);
             tls.clients.relative_to(directory);
+            for reach in &mut tls.reach {
+                reach.server.relative_to(directory);
+            }
         }
         let keys = settings.issuer.certificate_key.iter_mut();
         for key in keys.chain(&mut settings.verifier.certificate_key) {
