@@ -1,6 +1,7 @@
 //! Whole connections: between our own ends, with rustls, with OpenSSL.
 
 mod attacks;
+mod between;
 mod cells;
 mod draft;
 mod hello;
