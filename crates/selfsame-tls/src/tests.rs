@@ -1,10 +1,12 @@
-//! Whole connections: between our own ends, with rustls, with OpenSSL.
+//! Whole connections: between our own ends, with rustls, with OpenSSL, with the second implementation.
 
 mod attacks;
 mod cells;
 mod hello;
 mod openssl;
 mod own;
+mod programs;
 mod puppet;
+mod python;
 mod rustls;
 mod ssi;
