@@ -135,11 +135,15 @@ fn assert_client(
     exchange(&mut ours, &mut stream, |ours, _| ours.is_open());
     // Asked for P-256, OpenSSL has to say so first: a second hello.
     assert_eq!(ours.parameters(), Some((suite, group)));
-    for _ in 0..3 {
+    // The program sleeps a second over each KeyUpdate, so not every case has one.
+    let updates = [group == Group::X25519 && !asks, false];
+    for update in updates {
+        if update {
+            ours.update_keys(true).unwrap();
+        }
         ours.send(b"desserts\n").unwrap();
         let got = exchange(&mut ours, &mut stream, |_, got| got.ends_with(b"\n"));
         assert_eq!(got, b"stressed\n");
-        ours.update_keys(true).unwrap();
     }
     finish(&mut ours, &mut stream);
 }
