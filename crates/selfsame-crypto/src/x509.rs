@@ -7,6 +7,7 @@ use webpki::{
     EndEntityCert, ExtendedKeyUsageValidator, KeyPurposeIdIter, anchor_from_trusted_cert,
 };
 
+use crate::der;
 use crate::hash::sha256;
 use crate::public_key::{KeyError, PublicKey};
 use crate::time::UnixTime;
@@ -137,6 +138,51 @@ impl Chain {
 /// Whether this is a certificate, in DER, that a chain can lead to.
 pub fn is_anchor(certificate: &[u8]) -> bool {
     anchor_from_trusted_cert(&CertificateDer::from(certificate)).is_ok()
+}
+
+/// When this certificate, in DER, ends (RFC 5280 §4.1.2.5); nothing if it cannot be read.
+pub fn not_after(certificate: &[u8]) -> Option<UnixTime> {
+    let (certificate, _) = der::take(certificate, der::SEQUENCE)?;
+    let (mut rest, _) = der::take(certificate, der::SEQUENCE)?;
+    // The version stands before the serial number unless it is the first.
+    if let Some((_, after)) = der::take(rest, VERSION) {
+        rest = after;
+    }
+    // Serial number, signature algorithm, issuer.
+    for tag in [der::INTEGER, der::SEQUENCE, der::SEQUENCE] {
+        (_, rest) = der::take(rest, tag)?;
+    }
+    let (validity, _) = der::take(rest, der::SEQUENCE)?;
+    let (_, rest) = time(validity)?;
+    time(rest).map(|(end, _)| end)
+}
+
+const VERSION: u8 = 0xa0;
+const UTC_TIME: u8 = 0x17;
+const GENERALIZED_TIME: u8 = 0x18;
+
+/// A Time in whole seconds of UTC, and what follows it.
+fn time(input: &[u8]) -> Option<(UnixTime, &[u8])> {
+    let (text, rest) = match der::take(input, UTC_TIME) {
+        Some((short, rest)) => {
+            let short = std::str::from_utf8(short).ok()?;
+            // Two digits stand for 1950 to 2049 (RFC 5280 §4.1.2.5.1).
+            let century = match short.get(..2)?.parse::<u8>().ok()? {
+                0..=49 => "20",
+                _ => "19",
+            };
+            (format!("{century}{short}"), rest)
+        }
+        None => {
+            let (long, rest) = der::take(input, GENERALIZED_TIME)?;
+            (std::str::from_utf8(long).ok()?.to_owned(), rest)
+        }
+    };
+    let part = |from: usize, to: usize| text.get(from..to);
+    let (year, month, day) = (part(0, 4)?, part(4, 6)?, part(6, 8)?);
+    let (hour, minute, rest_of_it) = (part(8, 10)?, part(10, 12)?, text.get(12..)?);
+    let text = format!("{year}-{month}-{day}T{hour}:{minute}:{rest_of_it}");
+    Some((UnixTime::parse_rfc3339(&text)?, rest))
 }
 
 struct AnyUsage;

@@ -1,6 +1,6 @@
 //! A reader's memory: what it trusts, the objects it has verified, and as of when they hold.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use selfsame_crypto::time::UnixTime;
@@ -8,12 +8,18 @@ use selfsame_crypto::time::UnixTime;
 use crate::checkpoint::{Agreed, Standing};
 use crate::read::{Bundle, Known, Policy, Question, Report, TrustRoot, judge_with};
 
+/// Checkpoints whose signatures held that are remembered.
+const KNOWN_MAX: usize = 32;
+
 /// Reads a registry without trusting the node that answers. It keeps no more than it is told to.
 #[derive(Debug)]
 pub struct Client {
     trust: TrustRoot,
     policy: Policy,
-    known: Option<Known>,
+    /// The newest first.
+    known: VecDeque<Known>,
+    /// The newest checkpoint seen, with its note.
+    newest: Option<(Standing, String)>,
     /// Two generations: the older is forgotten when the younger is full.
     young: HashMap<Vec<u8>, Object>,
     old: HashMap<Vec<u8>, Object>,
@@ -28,6 +34,15 @@ pub enum Lasting {
     Forever,
     /// It may change: the checkpoint it is known by is at most so many seconds old.
     Within(u64),
+}
+
+/// What is asked of an answer that somebody else got and hands on.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Handed {
+    /// Seconds its checkpoint may be old.
+    pub max_age: u64,
+    /// Seconds its checkpoint may be behind the newest one seen.
+    pub behind: u64,
 }
 
 /// An object and as of when it holds.
@@ -52,12 +67,25 @@ impl Client {
         Self {
             trust,
             policy,
-            known: None,
+            known: VecDeque::new(),
+            newest: None,
             young: HashMap::new(),
             old: HashMap::new(),
             bytes: 0,
             max_bytes,
         }
+    }
+
+    /// The same, where the trust was kept with the note of the newest checkpoint seen.
+    #[must_use]
+    pub fn with_note(mut self, note: String) -> Self {
+        self.newest = self.trust.seen.map(|seen| (seen, note));
+        self
+    }
+
+    /// The newest checkpoint seen, with its note.
+    pub fn newest(&self) -> Option<&(Standing, String)> {
+        self.newest.as_ref()
     }
 
     /// What it trusts now; to be kept, so that the next start goes on from here.
@@ -67,7 +95,7 @@ impl Client {
 
     /// The object under a key, if it was verified and is recent enough; else it is to be fetched.
     pub fn get(&self, key: &[u8], lasting: Lasting, now: UnixTime) -> Option<Found> {
-        let object = self.young.get(key).or_else(|| self.old.get(key))?;
+        let object = self.object(key)?;
         let as_of = self.holds_since(object);
         let usable = match lasting {
             Lasting::Forever if object.value.is_some() => true,
@@ -95,27 +123,83 @@ impl Client {
             },
             ..self.policy.clone()
         };
-        let policy = &policy;
-        let question = Question { key, policy, now };
-        let report = judge_with((bundle, self.known.as_ref()), &question, &self.trust);
-        if let (Some(trust), Some(as_of)) = (&report.trust, report.as_of) {
-            self.trust = trust.clone();
-            if self
-                .known
-                .as_ref()
-                .is_none_or(|known| known.note != bundle.note)
-            {
-                self.known = Some(Known {
-                    note: bundle.note.clone(),
-                    agreed: Agreed {
-                        standing: as_of,
-                        signers: report.signers.clone(),
-                    },
-                });
-            }
-            self.remember(bundle, as_of);
+        self.judge(
+            bundle,
+            &Question {
+                key,
+                policy: &policy,
+                now,
+            },
+        )
+    }
+
+    /// Judges what somebody read before and hands on now, and remembers it if it is verified. Its checkpoint may be so
+    /// many seconds old, and so many behind the newest one seen; but what was seen to have changed since is refused.
+    pub fn accept_handed(
+        &mut self,
+        key: &[u8],
+        bundle: &Bundle,
+        (handed, now): (Handed, UnixTime),
+    ) -> Report {
+        let policy = Policy {
+            max_age: Some(handed.max_age),
+            behind: handed.behind,
+            ..self.policy.clone()
+        };
+        self.judge(
+            bundle,
+            &Question {
+                key,
+                policy: &policy,
+                now,
+            },
+        )
+    }
+
+    fn judge(&mut self, bundle: &Bundle, question: &Question<'_>) -> Report {
+        let mut known = self.known.iter();
+        let known = known.find(|known| known.note == bundle.note);
+        let is_known = known.is_some();
+        let mut report = judge_with((bundle, known), question, &self.trust);
+        let (Some(trust), Some(as_of)) = (&report.trust, report.as_of) else {
+            return report;
+        };
+        if self.is_overtaken(bundle, &as_of) {
+            report.overtaken();
+            return report;
         }
+        // What other validators signed is judged anew.
+        if trust.from_height != self.trust.from_height {
+            self.known.clear();
+        }
+        self.trust = trust.clone();
+        let is_newest = |(seen, _): &(Standing, String)| seen.height <= as_of.height;
+        if self.newest.as_ref().is_none_or(is_newest) {
+            self.newest = Some((as_of, bundle.note.clone()));
+        }
+        if !is_known {
+            self.known.truncate(KNOWN_MAX - 1);
+            self.known.push_front(Known {
+                note: bundle.note.clone(),
+                agreed: Agreed {
+                    standing: as_of,
+                    signers: report.signers.clone(),
+                },
+            });
+        }
+        self.remember(bundle, as_of);
         report
+    }
+
+    fn object(&self, key: &[u8]) -> Option<&Object> {
+        self.young.get(key).or_else(|| self.old.get(key))
+    }
+
+    /// Whether a newer state is known to say otherwise.
+    fn is_overtaken(&self, bundle: &Bundle, as_of: &Standing) -> bool {
+        self.object(&bundle.key).is_some_and(|object| {
+            object.as_of.height > as_of.height && object.value.as_deref() != bundle.value.as_deref()
+        })
     }
 
     /// An object under the root of the newest state holds as long as that root does.
@@ -127,6 +211,10 @@ impl Client {
     }
 
     fn remember(&mut self, bundle: &Bundle, as_of: Standing) {
+        let known = self.object(&bundle.key);
+        if known.is_some_and(|object| object.as_of.height > as_of.height) {
+            return;
+        }
         let value = bundle.value.as_deref().map(Arc::from);
         let size = bundle
             .key

@@ -85,6 +85,8 @@ alerts! {
     UnsupportedExtension = 110, "unsupported_extension";
     /// No server of that name.
     UnrecognizedName = 112, "unrecognized_name";
+    /// What is said of a certificate's, credential's or DID's status is not acceptable.
+    BadCertificateStatusResponse = 113, "bad_certificate_status_response";
     /// The server wants an identity and got none.
     CertificateRequired = 116, "certificate_required";
     /// No application protocol in common.

@@ -2,6 +2,7 @@
 
 mod finish;
 mod hello;
+mod resume;
 
 use std::sync::Arc;
 
@@ -10,8 +11,9 @@ use crate::codec::{CertificateRequest, Extensions, Message, Mode, SsiParameters}
 use crate::config::ClientConfig;
 use crate::core::Core;
 use crate::handshake::{Next, Progress, verify_finished};
-use crate::identity::{Claim, Side, Standing, to_sign};
+use crate::identity::{Claim, Peer, Side, Standing, to_sign};
 use crate::named::Scheme;
+use crate::schedule::Application;
 
 use hello::AwaitServerHello;
 
@@ -59,6 +61,14 @@ impl State {
     /// Looks whether evidence has come.
     pub(crate) fn resume(self, core: &mut Core) -> Step {
         match self {
+            Self::Proof(mut state) => {
+                state.claim.advance(core, &state.config.server)?;
+                Ok(Next::State(Self::Proof(state)))
+            }
+            Self::Finished(mut state) => {
+                state.standing.advance(core, Some(&state.config.server))?;
+                Ok(Next::State(Self::Finished(state)))
+            }
             Self::Evidence(state) => state.resume(core),
             other => Ok(Next::State(other)),
         }
@@ -75,13 +85,18 @@ const UNEXPECTED: Refusal = Refusal::unexpected("a message the client does not a
 #[derive(Debug)]
 pub(crate) enum Request {
     Certificate(Vec<Scheme>),
-    Ssi { mode: Mode, schemes: Vec<Scheme> },
+    Ssi {
+        asked: SsiParameters,
+        schemes: Vec<Scheme>,
+    },
 }
 
 #[derive(Debug)]
 pub(crate) struct AwaitEncryptedExtensions {
     config: Arc<ClientConfig>,
     progress: Progress,
+    /// The server, if it resumes, and the status epoch it was proved in.
+    resumed: Option<(Peer, u64)>,
 }
 
 impl AwaitEncryptedExtensions {
@@ -91,6 +106,16 @@ impl AwaitEncryptedExtensions {
         };
         self.progress.protocol = hello::check_encrypted(&extensions, &self.config)?;
         self.progress.transcript.add(raw);
+        // Who resumes shows nothing and is asked for nothing (§2.2).
+        if let Some((peer, epoch)) = self.resumed {
+            return Ok(Next::State(State::Finished(Box::new(AwaitFinished {
+                config: self.config,
+                progress: self.progress,
+                request: None,
+                standing: Standing::Proved(peer),
+                epoch,
+            }))));
+        }
         Ok(Next::State(State::Identity(Box::new(AwaitIdentity {
             config: self.config,
             progress: self.progress,
@@ -161,7 +186,7 @@ fn ssi_request(extensions: &Extensions, offered: &SsiParameters) -> Result<Reque
     };
     match fits {
         true => Ok(Request::Ssi {
-            mode: wanted.mode,
+            asked: wanted.clone(),
             schemes,
         }),
         false => Err(Refusal::illegal(
@@ -199,11 +224,13 @@ impl AwaitProof {
         let signed = to_sign(mode, profile, Side::Server, transcript.as_ref());
         let standing = self.claim.prove(proof, signed)?;
         self.progress.transcript.add(raw);
+        let epoch = self.config.common.epoch();
         Ok(Next::State(State::Finished(Box::new(AwaitFinished {
             config: self.config,
             progress: self.progress,
             request: self.request,
             standing,
+            epoch,
         }))))
     }
 }
@@ -214,6 +241,7 @@ pub(crate) struct AwaitFinished {
     progress: Progress,
     request: Option<Request>,
     standing: Standing,
+    epoch: u64,
 }
 
 impl AwaitFinished {
@@ -232,6 +260,7 @@ impl AwaitFinished {
             progress: self.progress,
             request: self.request,
             standing: self.standing,
+            epoch: self.epoch,
             application,
         };
         state.resume(core)
@@ -244,21 +273,23 @@ pub(crate) struct AwaitEvidence {
     progress: Progress,
     request: Option<Request>,
     standing: Standing,
-    application: crate::schedule::Application,
+    epoch: u64,
+    application: Application,
 }
 
 impl AwaitEvidence {
     fn resume(mut self, core: &mut Core) -> Step {
-        let policy = self.config.server.identities.as_ref();
-        self.standing = match self.standing {
-            Standing::Waiting(waiting) => waiting.settle(core, policy)?,
-            proved @ Standing::Proved(_) => proved,
-        };
+        let policy = Some(&self.config.server);
+        self.standing = self.standing.settle(core, policy)?;
         match self.standing {
             Standing::Waiting(_) => Ok(Next::State(State::Evidence(Box::new(self)))),
             Standing::Proved(peer) => {
                 let (config, request) = (&self.config, self.request.as_ref());
-                let flight = finish::Flight { config, request };
+                let flight = finish::Flight {
+                    config,
+                    request,
+                    epoch: self.epoch,
+                };
                 flight.send(core, self.progress, (self.application, peer))
             }
         }

@@ -1,9 +1,11 @@
 //! The wire format of TLS 1.3 (RFC 8446 §4, §5) and of the identity messages: strict, total, without state.
 
 mod certificate;
+mod did;
 mod extension;
 mod hello;
 mod message;
+mod psk;
 mod reader;
 mod record;
 mod ssi;
@@ -13,14 +15,16 @@ pub use certificate::{Certificate, CertificateEntry, CertificateRequest, Proof, 
 pub use extension::{Extension, Extensions, KeyShare, Place};
 pub use hello::{ClientHello, ServerHello};
 pub use message::Message;
+pub use psk::{OfferedPsks, PskIdentity};
 pub use record::{ContentType, Header, MAX_CIPHERTEXT, MAX_PLAINTEXT};
-pub use ssi::{DidMessage, Mode, SsiParameters};
+pub use ssi::{DidMessage, Mode, SsiParameters, Staple, Vc, VcMessage};
 
+pub(crate) use extension::PSK_DHE_KE;
 pub(crate) use message::{HEADER as MESSAGE_HEADER, MESSAGE_HASH};
 pub(crate) use record::HEADER as RECORD_HEADER;
 
-use reader::Reader;
-use writer::Writer;
+pub(crate) use reader::Reader;
+pub(crate) use writer::Writer;
 
 #[cfg(test)]
 mod tests;

@@ -1,12 +1,17 @@
 //! What client and server are set up with. Checked once, so that a handshake cannot fail for it.
 
-use crate::codec::{Mode, SsiParameters};
+use std::sync::Arc;
+
+use selfsame_crypto::time::UnixTime;
+
+use crate::codec::SsiParameters;
 use crate::core::Limits;
 use crate::error::ConfigError;
-use crate::identity::{CertificatePolicy, Identities, PeerPolicy};
+use crate::identity::{CertificatePolicy, Identities, Peer, PeerPolicy};
 use crate::named::{Group, Suite};
 use crate::profile::{PAPER, Profile};
 use crate::provider::{Cipher, has_group};
+use crate::resumption::{Digest, Revalidate, Sessions, TicketKeys};
 
 /// What both sides have in common.
 #[derive(Clone, Debug)]
@@ -21,8 +26,13 @@ pub struct Config {
     pub protocols: Vec<Vec<u8>>,
     /// Who we are.
     pub identities: Identities,
+    /// Whether a client's hello looks to middleboxes like the resumption of a session of TLS 1.2 (RFC 8446 §D.4), which
+    /// costs 32 bytes each way and a record.
+    pub middleboxes: bool,
     /// How much a peer may send, and how long it may wait.
     pub limits: Limits,
+    /// What is known by now of those who resume; without it, what was proved is believed until it ends.
+    pub revalidate: Option<Arc<dyn Revalidate>>,
 }
 
 impl Default for Config {
@@ -37,12 +47,35 @@ impl Default for Config {
             groups: vec![Group::X25519, Group::SECP256R1, Group::X25519_MLKEM768],
             protocols: Vec::new(),
             identities: Identities::default(),
+            middleboxes: true,
             limits: Limits::default(),
+            revalidate: None,
         }
     }
 }
 
 impl Config {
+    /// The epoch of what is known of others by now.
+    pub(crate) fn epoch(&self) -> u64 {
+        self.revalidate.as_ref().map_or(0, |known| known.epoch())
+    }
+
+    /// Whether somebody who was proved in that epoch is to be believed still.
+    pub(crate) fn still_holds(&self, peer: &Peer, epoch: u64, now: UnixTime) -> bool {
+        let known = self.revalidate.as_ref();
+        known.is_none_or(|known| known.still_holds(peer, epoch, now))
+    }
+
+    /// Who we are, to whom, for what.
+    fn digest(&self, purpose: &str, peers: Option<&PeerPolicy>) -> Digest {
+        let mut digest = Digest::new(purpose);
+        digest.part(self.profile.name.as_bytes());
+        self.identities.digest(&mut digest);
+        digest.list(self.protocols.iter(), |digest, name| digest.part(name));
+        digest.option(peers, |digest, policy| policy.digest(digest));
+        digest
+    }
+
     fn check(&self) -> Result<(), ConfigError> {
         let has_suites = self
             .suites
@@ -53,10 +86,8 @@ impl Config {
             return Err(ConfigError::Nothing);
         }
         match &self.identities.ssi {
-            Some(ssi) if self.profile.method_code(ssi.did.method()).is_none() => {
-                Err(ConfigError::Method)
-            }
-            _ => Ok(()),
+            Some(ssi) => ssi.check(self.profile),
+            None => Ok(()),
         }
     }
 }
@@ -67,6 +98,9 @@ pub struct ClientConfig {
     pub(crate) common: Config,
     pub(crate) server: PeerPolicy,
     pub(crate) ssi: Option<SsiParameters>,
+    pub(crate) sessions: Option<Sessions>,
+    /// Policy and identity, by which tickets are found.
+    pub(crate) digest: [u8; 32],
 }
 
 impl ClientConfig {
@@ -75,22 +109,26 @@ impl ClientConfig {
         common.check()?;
         server.check(common.profile, true)?;
         let ssi = match (&server.identities, &common.identities.ssi) {
-            (Some(policy), _) => Some(SsiParameters {
-                mode: policy.mode,
-                methods: policy.codes(common.profile)?,
-            }),
+            (Some(policy), _) => Some(policy.parameters(common.profile)?),
             // Only a certificate is accepted, but a DID or credential of our own can be asked for (paper, figure 2b).
-            (None, Some(_)) => Some(SsiParameters {
-                mode: Mode::Certificate,
-                methods: Vec::new(),
-            }),
+            (None, Some(_)) => Some(SsiParameters::default()),
             (None, None) => None,
         };
+        let digest = common.digest("client", Some(&server)).finish();
         Ok(Self {
             common,
             server,
             ssi,
+            sessions: None,
+            digest,
         })
+    }
+
+    /// The same, keeping and using tickets. They may be shared with other configurations, which find none but their own.
+    #[must_use]
+    pub fn with_sessions(self, sessions: Sessions) -> Self {
+        let sessions = Some(sessions);
+        Self { sessions, ..self }
     }
 
     pub(crate) fn server_name(&self) -> Option<&str> {
@@ -104,6 +142,9 @@ impl ClientConfig {
 pub struct ServerConfig {
     pub(crate) common: Config,
     pub(crate) clients: ClientAuth,
+    pub(crate) tickets: Option<TicketKeys>,
+    /// Policy and identity, which a ticket has to be of.
+    pub(crate) digest: [u8; 32],
 }
 
 /// Whether clients are asked who they are.
@@ -141,6 +182,20 @@ impl ServerConfig {
         if let Some(policy) = clients.policy() {
             policy.check(common.profile, false)?;
         }
-        Ok(Self { common, clients })
+        let mut digest = common.digest("server", clients.policy());
+        digest.number(u8::from(clients.is_required()));
+        Ok(Self {
+            common,
+            clients,
+            tickets: None,
+            digest: digest.finish(),
+        })
+    }
+
+    /// The same, giving and taking tickets sealed with these keys.
+    #[must_use]
+    pub fn with_tickets(self, keys: TicketKeys) -> Self {
+        let tickets = Some(keys);
+        Self { tickets, ..self }
     }
 }

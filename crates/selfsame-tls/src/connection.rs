@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use selfsame_credential::{Evidence, Fetched, Need, Unavailable};
 use selfsame_crypto::ctx::Ctx;
 
 use crate::alert::{Alert, Refusal};
@@ -10,6 +9,7 @@ use crate::codec::{ContentType, Message};
 use crate::config::{ClientConfig, ServerConfig};
 use crate::core::Core;
 use crate::error::Error;
+use crate::evidence::{Answer, Evidence, Failure, Need};
 use crate::handshake::{Done, Next};
 use crate::identity::Peer;
 use crate::named::{Group, Suite};
@@ -100,20 +100,19 @@ impl Connection {
         std::mem::take(&mut self.incoming)
     }
 
-    /// What the handshake waits for, or will.
+    /// What the handshake waits for, or will. Each is to be gathered on its own, all at the same time; further ones may
+    /// follow from what was given.
     pub fn needs(&self) -> &[Need] {
         self.core.needs()
     }
 
-    /// Gives what was gathered. What is not an answer to a need is not looked at.
+    /// Gives what was gathered, be it for some of the needs. What is not an answer to a need is not looked at.
     pub fn provide(&mut self, evidence: &Evidence, ctx: &Ctx) -> Result<(), Error> {
         self.failed()?;
         self.core.now = ctx.now();
         for need in self.core.needs().to_vec() {
-            if let Need::Did(did) = need
-                && let Some(found) = evidence.did(&did)
-            {
-                self.core.evidence.insert_did(did, found.clone());
+            if let Some(answer) = evidence.answer(&need) {
+                self.core.answer(answer.clone());
             }
         }
         self.run()
@@ -127,14 +126,8 @@ impl Connection {
             return Ok(());
         }
         for need in self.core.needs().to_vec() {
-            if let Need::Did(did) = need {
-                let reason = "the time to resolve it is over".to_owned();
-                let nothing = Fetched {
-                    value: Err(Unavailable { reason }),
-                    at: ctx.now(),
-                };
-                self.core.evidence.insert_did(did, nothing);
-            }
+            let nothing = Answer::failed(need, Failure::TimedOut, ctx.now());
+            self.core.answer(nothing);
         }
         self.run()
     }
@@ -335,7 +328,7 @@ impl Connection {
             Machine::Server(state) => Machine::of_server(state.receive(core, message, raw)?),
             Machine::Open(done) => {
                 self.machine = Machine::Open(done);
-                return self.take_late(&message);
+                return self.take_late(message);
             }
             failed @ Machine::Failed(_) => failed,
         };
@@ -353,19 +346,28 @@ impl Connection {
         Ok(())
     }
 
-    /// Messages after the handshake (§4.6). Tickets are not used yet.
-    fn take_late(&mut self, message: &Message) -> Result<(), Refusal> {
+    /// Messages after the handshake (§4.6).
+    fn take_late(&mut self, message: Message) -> Result<(), Refusal> {
         match message {
             Message::KeyUpdate(is_requested) => {
                 self.count_idle()?;
                 self.core.check_between_messages()?;
                 self.core.records.update_read()?;
-                match *is_requested && !self.has_closed {
+                match is_requested && !self.has_closed {
                     true => self.send_key_update(false),
                     false => Ok(()),
                 }
             }
-            Message::NewSessionTicket(_) if self.core.is_client => self.count_idle(),
+            Message::NewSessionTicket(ticket) if self.core.is_client => {
+                self.count_idle()?;
+                let Machine::Open(done) = &self.machine else {
+                    return Ok(());
+                };
+                match &done.tickets {
+                    Some(tickets) => tickets.keep(ticket, &done.peer, self.core.now),
+                    None => Ok(()),
+                }
+            }
             _ => Err(Refusal::unexpected(
                 "a handshake message after the handshake",
             )),

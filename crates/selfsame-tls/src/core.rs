@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use selfsame_credential::{Evidence, Need};
 use selfsame_crypto::time::UnixTime;
 
 use crate::alert::{Alert, Refusal};
 use crate::codec::{ContentType, MESSAGE_HEADER, Message};
+use crate::evidence::{Answer, Evidence, Need};
 use crate::profile::Profile;
 use crate::record_layer::RecordLayer;
 use crate::schedule::Traffic;
@@ -19,6 +19,8 @@ pub struct Limits {
     pub message: usize,
     /// Bytes that are kept while a handshake waits for evidence.
     pub waiting: usize,
+    /// Bytes of early data that are skipped, since none is taken (RFC 8446 §4.2.10).
+    pub early_data: usize,
     /// Seconds a handshake waits for evidence.
     pub patience: u64,
     /// Handshakes that may wait at the same time; clones share them.
@@ -30,6 +32,7 @@ impl Default for Limits {
         Self {
             message: 64 * 1024,
             waiting: 32 * 1024,
+            early_data: 16 * 1024,
             patience: 10,
             suspended: Slots::new(1024),
         }
@@ -94,6 +97,7 @@ pub(crate) struct Core {
     pub(crate) now: UnixTime,
     pub(crate) is_client: bool,
     asked: Option<Asked>,
+    has_news: bool,
     joined: Vec<u8>,
     flight: Vec<u8>,
     has_seen_ccs: bool,
@@ -110,6 +114,7 @@ impl Core {
             now,
             is_client: false,
             asked: None,
+            has_news: false,
             joined: Vec::new(),
             flight: Vec::new(),
             has_seen_ccs: false,
@@ -211,16 +216,46 @@ impl Core {
         Ok(())
     }
 
-    /// Asks the driver for evidence, if there is a place to wait in.
-    pub(crate) fn ask(&mut self, need: Need) -> Result<(), Refusal> {
+    /// Asks the driver for evidence, if there is a place to wait in. What was asked for before is still asked for.
+    pub(crate) fn ask(&mut self, needs: Vec<Need>) -> Result<(), Refusal> {
+        let new = needs
+            .into_iter()
+            .filter(|need| self.evidence.answer(need).is_none());
+        let mut new: Vec<Need> = new.collect();
+        if let Some(asked) = &mut self.asked {
+            new.retain(|need| !asked.needs.contains(need));
+            asked.needs.append(&mut new);
+            return Ok(());
+        }
+        if new.is_empty() {
+            return Ok(());
+        }
         let slot = self.limits.suspended.take();
         let slot = slot.ok_or(Refusal::internal("too many handshakes wait for evidence"))?;
         self.asked = Some(Asked {
-            needs: vec![need],
+            needs: new,
             since: self.now,
             _slot: slot,
         });
         Ok(())
+    }
+
+    /// Takes an answer, if it is to something that is asked for.
+    pub(crate) fn answer(&mut self, answer: Answer) {
+        let Some(asked) = &mut self.asked else {
+            return;
+        };
+        let (need, before) = (answer.need(), asked.needs.len());
+        asked.needs.retain(|wanted| *wanted != need);
+        if asked.needs.len() < before {
+            self.evidence.add(answer);
+            self.has_news = true;
+        }
+    }
+
+    /// Whether answers came since the last time.
+    pub(crate) fn take_news(&mut self) -> bool {
+        std::mem::take(&mut self.has_news)
     }
 
     pub(crate) fn needs(&self) -> &[Need] {

@@ -49,4 +49,7 @@ pub enum ConfigError {
     /// The profile has no code for a DID method.
     #[error("the profile has no code for the DID method")]
     Method,
+    /// The profile does not carry credentials of a format, or none of those that are accepted.
+    #[error("the profile does not carry credentials of this format")]
+    Format,
 }

@@ -3,11 +3,12 @@
 use selfsame_crypto::hash::ct_eq;
 
 use crate::alert::{Alert, Refusal};
-use crate::codec::{Certificate, DidMessage, Message, Mode, Proof};
+use crate::codec::{Certificate, DidMessage, Message, Mode, Proof, SsiParameters, VcMessage};
 use crate::core::Core;
 use crate::identity::{CertificateIdentity, Peer, Side, SsiIdentity, to_sign};
 use crate::named::{Group, Scheme};
 use crate::provider::{Cipher, SigningKey};
+use crate::resumption::Collector;
 use crate::schedule::{Exporter, Handshake, Traffic};
 use crate::transcript::Transcript;
 
@@ -31,6 +32,8 @@ pub(crate) struct Done {
     pub(crate) protocol: Option<Vec<u8>>,
     pub(crate) cipher: Cipher,
     pub(crate) group: Group,
+    /// Where a client's tickets go.
+    pub(crate) tickets: Option<Collector>,
 }
 
 /// A handshake after both hellos.
@@ -98,21 +101,27 @@ pub(crate) fn send_certificate(
     Ok(())
 }
 
-/// Queues VC or DID, and DIDVerify.
+/// Queues VC or DID, with the staples the peer can read, and DIDVerify.
 pub(crate) fn send_ssi(
     core: &mut Core,
     progress: &mut Progress,
     (own, scheme): (&SsiIdentity, Scheme),
-    (mode, side): (Mode, Side),
+    (asked, side): (&SsiParameters, Side),
 ) -> Result<(), Refusal> {
+    let mode = asked.mode;
+    let staples = own.staples.get();
+    let staples = staples
+        .iter()
+        .filter(|staple| asked.staples.contains(&staple.kind));
+    let staples = staples.cloned().collect();
     let message = match (mode, &own.vc) {
-        (Mode::Vc, Some(vc)) => Message::Vc(vc.clone()),
+        (Mode::Vc, Some(vc)) => {
+            let vc = vc.clone();
+            Message::Vc(VcMessage { vc, staples })
+        }
         (Mode::Did, _) => {
-            let code = core.profile.method_code(own.did.method());
-            Message::Did(DidMessage {
-                method: code.ok_or(Refusal::internal("our DID's method has no code"))?,
-                did: own.did.as_str().as_bytes().to_vec(),
-            })
+            let did = DidMessage::new(&own.did, staples, core.profile);
+            Message::Did(did.ok_or(Refusal::internal("our DID cannot be written"))?)
         }
         _ => return Err(Refusal::internal("there is no credential to show")),
     };

@@ -2,14 +2,26 @@
 
 mod certificate;
 mod claim;
+mod credential;
+mod inquiry;
+mod ledger;
+mod members;
 mod own;
 mod policy;
+pub mod staple;
+mod status;
 mod vc;
 
-pub use certificate::CertificatePolicy;
-pub use claim::{Peer, PeerKind};
-pub use own::{CertificateIdentity, Identities, SsiIdentity};
+pub use crate::codec::{Staple, Vc};
+pub use certificate::{CertificatePolicy, CrlPolicy};
+pub use claim::{Ground, Peer, PeerKind};
+pub use credential::Credential;
+pub use ledger::{Ledger, StaplePolicy};
+pub use members::{MEMBERSHIP, Members};
+pub use own::{CertificateIdentity, Identities, SsiIdentity, Staples};
 pub use policy::{Expected, IdentityPolicy, PeerPolicy, TrustedIssuer};
+pub use staple::Stapling;
+pub use status::StatusPolicy;
 pub use vc::PaperVc;
 
 pub(crate) use claim::{Claim, Side, Standing, to_sign};

@@ -44,3 +44,29 @@ impl Scheme {
     /// Ed25519.
     pub const ED25519: Self = Self(0x0807);
 }
+
+/// The format of a credential in VC, by our own numbers.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct VcFormat(pub u8);
+
+impl VcFormat {
+    /// The JSON text of the paper's authors.
+    pub const PAPER: Self = Self(0);
+    /// A W3C credential of VCDM 2.0 as a JWT (`vc+jwt`).
+    pub const VC_JWT: Self = Self(1);
+    /// A W3C credential of VCDM 1.1 as a JWT (`jwt_vc_json`).
+    pub const JWT_VC_JSON: Self = Self(2);
+    /// An SD-JWT VC without key binding (`dc+sd-jwt`).
+    pub const SD_JWT_VC: Self = Self(3);
+    /// COSE_Sign1 over a CWT in compact form.
+    pub const COSE: Self = Self(4);
+
+    /// All that can be read, the shortest first.
+    pub const ALL: [Self; 5] = [
+        Self::COSE,
+        Self::VC_JWT,
+        Self::JWT_VC_JSON,
+        Self::SD_JWT_VC,
+        Self::PAPER,
+    ];
+}

@@ -17,6 +17,8 @@ pub struct Profile {
     pub did_verify: u8,
     /// Whether SSIRequest, VC and DID begin with an empty request context.
     pub has_context: bool,
+    /// Whether VC says its format, DIDs are binary, and staples can come with both.
+    pub is_extended: bool,
     /// What a server's DIDVerify is signed for.
     pub server_context: &'static str,
     /// What a client's DIDVerify is signed for.
@@ -35,6 +37,7 @@ pub static PAPER: Profile = Profile {
     ssi_request: 226,
     did_verify: 227,
     has_context: false,
+    is_extended: false,
     server_context: "TLS 1.3, server DIDVerify",
     client_context: "TLS 1.3, client DIDVerify",
     methods: &[
@@ -57,9 +60,31 @@ pub static LINKS: Profile = Profile {
     ssi_request: 32,
     did_verify: 33,
     has_context: true,
+    is_extended: false,
     server_context: "TLS 1.3, server DidVerify",
     client_context: "TLS 1.3, client DidVerify",
     methods: &[(1, "ott"), (2, "btc"), (3, "eth")],
+};
+
+/// Our own: what the others cannot carry. All numbers are from the ranges for private use.
+pub static SELFSAME: Profile = Profile {
+    name: "selfsame",
+    ssi_parameters: 0xff53,
+    did: 228,
+    vc: 229,
+    ssi_request: 230,
+    did_verify: 231,
+    has_context: false,
+    is_extended: true,
+    server_context: "TLS 1.3, server selfsame DIDVerify",
+    client_context: "TLS 1.3, client selfsame DIDVerify",
+    methods: &[
+        (224, "key"),
+        (225, "jwk"),
+        (226, "web"),
+        (227, "selfsame"),
+        (228, "cheqd"),
+    ],
 };
 
 impl Profile {
@@ -67,5 +92,11 @@ impl Profile {
     pub fn method_code(&self, method: &str) -> Option<u8> {
         let found = self.methods.iter().find(|(_, name)| *name == method);
         found.map(|(code, _)| *code)
+    }
+
+    /// The DID method with this code.
+    pub fn method_name(&self, code: u8) -> Option<&'static str> {
+        let found = self.methods.iter().find(|(known, _)| *known == code);
+        found.map(|(_, name)| *name)
     }
 }

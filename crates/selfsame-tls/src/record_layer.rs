@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::alert::Refusal;
+use crate::alert::{Alert, Refusal};
 use crate::codec::{ContentType, Header, MAX_PLAINTEXT, RECORD_HEADER};
 use crate::provider::{Opener, Sealer};
 use crate::schedule::Traffic;
@@ -21,6 +21,8 @@ pub(crate) struct RecordLayer {
     outgoing: Vec<u8>,
     read: Option<Keyed<Opener>>,
     write: Option<Keyed<Sealer>>,
+    /// Bytes of early data that may be skipped still.
+    early: usize,
 }
 
 impl fmt::Debug for RecordLayer {
@@ -42,6 +44,21 @@ impl<T> Keyed<T> {
         let next = now.checked_add(1);
         self.sequence = next.ok_or(Refusal::internal("a key has protected too many records"))?;
         Ok(now)
+    }
+}
+
+/// What the next bytes are.
+enum Taken {
+    Record(Record),
+    Skipped,
+    Incomplete,
+}
+
+impl Keyed<Opener> {
+    fn open(&mut self, bytes: &mut [u8]) -> Result<Record, Refusal> {
+        let (content, bytes) = self.key.open(bytes, self.sequence)?;
+        self.next()?;
+        Ok(Record { content, bytes })
     }
 }
 
@@ -72,31 +89,49 @@ impl RecordLayer {
 
     /// The next record, if it is there as a whole.
     pub(crate) fn next(&mut self, cursor: &mut Cursor) -> Result<Option<Record>, Refusal> {
+        loop {
+            match self.take(cursor)? {
+                Taken::Record(record) => return Ok(Some(record)),
+                Taken::Incomplete => return Ok(None),
+                Taken::Skipped => {}
+            }
+        }
+    }
+
+    fn take(&mut self, cursor: &mut Cursor) -> Result<Taken, Refusal> {
         let rest = self.incoming.get_mut(cursor.read..).unwrap_or_default();
         let Some((header, rest)) = rest.split_first_chunk_mut::<RECORD_HEADER>() else {
-            return Ok(None);
+            return Ok(Taken::Incomplete);
         };
         let header = Header::parse(*header)?;
         let Some(bytes) = rest.get_mut(..header.length) else {
-            return Ok(None);
+            return Ok(Taken::Incomplete);
         };
-        cursor.read = cursor
-            .read
-            .saturating_add(RECORD_HEADER)
-            .saturating_add(header.length);
+        let whole = RECORD_HEADER.saturating_add(header.length);
+        cursor.read = cursor.read.saturating_add(whole);
         let record = match (&mut self.read, header.content) {
-            (Some(read), ContentType::ApplicationData) => {
-                let sequence = read.next()?;
-                let (content, bytes) = read.key.open(bytes, sequence)?;
-                Record { content, bytes }
-            }
+            (Some(read), ContentType::ApplicationData) => match read.open(bytes) {
+                Err(refusal) if refusal.alert == Alert::BadRecordMac && self.early >= whole => {
+                    self.early = self.early.saturating_sub(whole);
+                    return Ok(Taken::Skipped);
+                }
+                opened => {
+                    // What opens is the client's second flight.
+                    self.early = 0;
+                    opened?
+                }
+            },
             (_, ContentType::ChangeCipherSpec) => {
-                return compatible(bytes).map(Some);
+                return compatible(bytes).map(Taken::Record);
             }
             (Some(_), _) => {
                 return Err(Refusal::unexpected(
                     "a record without protection after keys were set",
                 ));
+            }
+            (None, ContentType::ApplicationData) if self.early >= whole => {
+                self.early = self.early.saturating_sub(whole);
+                return Ok(Taken::Skipped);
             }
             (None, ContentType::ApplicationData) => {
                 return Err(Refusal::unexpected(
@@ -108,7 +143,13 @@ impl RecordLayer {
                 bytes: bytes.to_vec(),
             },
         };
-        check(record).map(Some)
+        check(record).map(Taken::Record)
+    }
+
+    /// Skips as many bytes of early data: what does not open before the first record that does, or what is protected
+    /// before there are keys (§4.2.10).
+    pub(crate) fn skip_early(&mut self, bytes: usize) {
+        self.early = bytes;
     }
 
     /// Sends content in as many records as it needs.

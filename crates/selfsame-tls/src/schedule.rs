@@ -53,6 +53,43 @@ impl Traffic {
     }
 }
 
+/// What comes before the key exchange: the secret of a ticket, or nothing.
+pub(crate) struct Early {
+    cipher: Cipher,
+    current: Expander,
+}
+
+impl Early {
+    pub(crate) fn new(cipher: Cipher, resumed: Option<&Block>) -> Self {
+        let current = cipher.extract(None, resumed.map(AsRef::as_ref));
+        Self { cipher, current }
+    }
+
+    /// The proof that the ticket's secret is known, over a hello up to its binders (§4.2.11.2).
+    pub(crate) fn binder(&self, transcript: &[u8]) -> Result<Vec<u8>, Refusal> {
+        let secret = derive_empty(self.cipher, &self.current, "res binder")?;
+        let cipher = self.cipher;
+        Traffic { cipher, secret }.finished(transcript)
+    }
+
+    /// The secrets of the handshake, from the key exchange's and the transcript hash up to ServerHello.
+    pub(crate) fn handshake(self, shared: &[u8], transcript: &[u8]) -> Result<Handshake, Refusal> {
+        let cipher = self.cipher;
+        let derived = derive_empty(cipher, &self.current, "derived")?;
+        let current = cipher.extract(Some(&derived), Some(shared));
+        let traffic = |label| {
+            let secret = expand_block(cipher, &current, label, transcript)?;
+            Ok(Traffic { cipher, secret })
+        };
+        Ok(Handshake {
+            client: traffic("c hs traffic")?,
+            server: traffic("s hs traffic")?,
+            cipher,
+            current,
+        })
+    }
+}
+
 /// The secrets that protect the handshake, and what the master secret comes from.
 pub(crate) struct Handshake {
     pub(crate) client: Traffic,
@@ -68,23 +105,6 @@ impl fmt::Debug for Handshake {
 }
 
 impl Handshake {
-    /// From the key exchange's secret and the transcript hash up to ServerHello; without a pre-shared key.
-    pub(crate) fn new(cipher: Cipher, shared: &[u8], transcript: &[u8]) -> Result<Self, Refusal> {
-        let early = cipher.extract(None, None);
-        let derived = derive_empty(cipher, &early, "derived")?;
-        let current = cipher.extract(Some(&derived), Some(shared));
-        let traffic = |label| {
-            let secret = expand_block(cipher, &current, label, transcript)?;
-            Ok(Traffic { cipher, secret })
-        };
-        Ok(Self {
-            client: traffic("c hs traffic")?,
-            server: traffic("s hs traffic")?,
-            cipher,
-            current,
-        })
-    }
-
     /// From the transcript hash up to the server's Finished.
     pub(crate) fn application(&self, transcript: &[u8]) -> Result<Application, Refusal> {
         let cipher = self.cipher;
@@ -99,6 +119,7 @@ impl Handshake {
                 cipher,
                 secret: secret("exp master")?,
             },
+            master: Master(cipher, master),
         })
     }
 }
@@ -109,6 +130,46 @@ pub(crate) struct Application {
     pub(crate) client: Traffic,
     pub(crate) server: Traffic,
     pub(crate) exporter: Exporter,
+    pub(crate) master: Master,
+}
+
+/// What is left to derive tickets' secrets from.
+pub(crate) struct Master(Cipher, Expander);
+
+impl fmt::Debug for Master {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Master(secret)")
+    }
+}
+
+impl Master {
+    /// From the transcript hash up to the client's Finished.
+    pub(crate) fn resumption(&self, transcript: &[u8]) -> Result<Resumption, Refusal> {
+        let Self(cipher, master) = self;
+        let secret = expand_block(*cipher, master, "res master", transcript)?;
+        Ok(Resumption(*cipher, secret))
+    }
+}
+
+/// What the secrets of all tickets of a connection come from.
+pub(crate) struct Resumption(Cipher, Block);
+
+impl fmt::Debug for Resumption {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Resumption(secret)")
+    }
+}
+
+impl Resumption {
+    /// The secret of the ticket with this nonce (§4.6.1).
+    pub(crate) fn secret(&self, nonce: &[u8]) -> Result<Block, Refusal> {
+        let Self(cipher, secret) = self;
+        expand_block(*cipher, &cipher.expander(secret), "resumption", nonce)
+    }
+
+    pub(crate) fn cipher(&self) -> Cipher {
+        self.0
+    }
 }
 
 /// What key material for others comes from (§7.5).

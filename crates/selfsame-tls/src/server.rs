@@ -2,6 +2,7 @@
 
 mod flight;
 mod hello;
+mod resume;
 
 use std::sync::Arc;
 
@@ -16,6 +17,7 @@ use crate::identity::{Claim, Peer, Side, Standing, to_sign};
 use crate::schedule::Application;
 
 use hello::AwaitClientHello;
+use resume::Issuing;
 
 /// What the server awaits.
 #[derive(Debug)]
@@ -54,6 +56,16 @@ impl State {
     /// Looks whether evidence has come.
     pub(crate) fn resume(self, core: &mut Core) -> Step {
         match self {
+            Self::Proof(mut state) => {
+                let policy = state.sent.config.clients.policy().ok_or(UNEXPECTED)?;
+                state.claim.advance(core, policy)?;
+                Ok(Next::State(Self::Proof(state)))
+            }
+            Self::Finished(mut state) => {
+                let policy = state.sent.config.clients.policy();
+                state.standing.advance(core, policy)?;
+                Ok(Next::State(Self::Finished(state)))
+            }
             Self::Evidence(state) => state.resume(core),
             other => Ok(Next::State(other)),
         }
@@ -76,6 +88,8 @@ pub(crate) struct Sent {
     config: Arc<ServerConfig>,
     progress: Progress,
     application: Application,
+    /// What tickets are made with, if the client is to get any.
+    issuing: Option<Issuing>,
 }
 
 #[derive(Debug)]
@@ -160,12 +174,13 @@ pub(crate) struct AwaitFinished {
 }
 
 impl AwaitFinished {
-    fn receive(self, core: &mut Core, message: Message, _raw: &[u8]) -> Step {
+    fn receive(mut self, core: &mut Core, message: Message, raw: &[u8]) -> Step {
         let Message::Finished(mac) = message else {
             return Err(UNEXPECTED);
         };
         let progress = &self.sent.progress;
         verify_finished(&progress.schedule.client, &progress.transcript, &mac)?;
+        self.sent.progress.transcript.add(raw);
         core.set_read(self.sent.application.client.clone())?;
         let Self { sent, standing } = self;
         AwaitEvidence { sent, standing }.resume(core)
@@ -180,21 +195,23 @@ pub(crate) struct AwaitEvidence {
 
 impl AwaitEvidence {
     fn resume(mut self, core: &mut Core) -> Step {
-        let clients = self.sent.config.clients.policy();
-        let policy = clients.and_then(|clients| clients.identities.as_ref());
-        self.standing = match self.standing {
-            Standing::Waiting(waiting) => waiting.settle(core, policy)?,
-            proved @ Standing::Proved(_) => proved,
-        };
+        let policy = self.sent.config.clients.policy();
+        self.standing = self.standing.settle(core, policy)?;
         match self.standing {
             Standing::Waiting(_) => Ok(Next::State(State::Evidence(Box::new(self)))),
-            Standing::Proved(peer) => Ok(Next::Done(Box::new(Done {
-                exporter: self.sent.application.exporter,
-                peer,
-                protocol: self.sent.progress.protocol,
-                cipher: self.sent.progress.cipher,
-                group: self.sent.progress.group,
-            }))),
+            Standing::Proved(peer) => {
+                if let Some(issuing) = &self.sent.issuing {
+                    issuing.send(core, &self.sent, &peer)?;
+                }
+                Ok(Next::Done(Box::new(Done {
+                    exporter: self.sent.application.exporter,
+                    peer,
+                    protocol: self.sent.progress.protocol,
+                    cipher: self.sent.progress.cipher,
+                    group: self.sent.progress.group,
+                    tickets: None,
+                })))
+            }
         }
     }
 }

@@ -8,5 +8,6 @@ mod own;
 mod programs;
 mod puppet;
 mod python;
+mod resumption;
 mod rustls;
 mod ssi;

@@ -42,6 +42,13 @@ impl Transcript {
         self.context.fork_finish()
     }
 
+    /// The hash if `more` came next.
+    pub(crate) fn hash_with(&self, more: &[u8]) -> HashOutput {
+        let mut context = self.context.fork();
+        context.update(more);
+        context.finish()
+    }
+
     /// Puts a hash in the place of the first hello, before a HelloRetryRequest is added.
     pub(crate) fn retry(&mut self) {
         let hello = self.hash();

@@ -39,7 +39,10 @@ const PLACES: &[Place] = &[
         ..place("selfsame-openid4vc", 2)
     },
     place("selfsame-registry", 2),
-    place("selfsame-tls", 2),
+    Place {
+        beside: &["selfsame-registry"],
+        ..place("selfsame-tls", 2)
+    },
     place("selfsame-store", 3),
     place("selfsame-net", 3),
     Place {

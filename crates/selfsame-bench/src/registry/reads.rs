@@ -136,6 +136,7 @@ fn reader(stage: &Stage) -> Reader {
     let policy = Policy {
         max_age: Some(MAX_AGE),
         skew: 60,
+        behind: 0,
         witnesses: Vec::new(),
         witnesses_needed: 0,
     };

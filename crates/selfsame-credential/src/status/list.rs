@@ -2,7 +2,7 @@
 
 use std::{fmt, str, sync::OnceLock};
 
-use selfsame_crypto::{PublicKey, SignatureError, jws, time::UnixTime};
+use selfsame_crypto::{PublicKey, SignatureError, hash::sha256, jws, time::UnixTime};
 use serde_json::{Map, Value as Json};
 
 use super::{
@@ -153,6 +153,15 @@ impl List {
     /// When it ceases to be valid.
     pub fn expires_at(&self) -> Option<UnixTime> {
         self.times.expires_at
+    }
+
+    /// SHA-256 of all statuses of a Token Status List, which a registry may anchor: what the list says, whoever signed it
+    /// and when.
+    pub fn digest(&self) -> Option<[u8; 32]> {
+        match self.kind {
+            Kind::Token(_) => Some(sha256(&self.bytes)),
+            Kind::Bitstring(_) => None,
+        }
     }
 
     /// For how many seconds it may be kept.

@@ -195,3 +195,23 @@ fn the_path_to_an_anchor_leaves_out_what_does_not_belong_to_it() {
     assert_eq!(chain.path(&anchors, NOW), Ok(vec![first]));
     assert_eq!(chain.path(&[], NOW), Err(X509Error::Untrusted));
 }
+
+#[test]
+fn a_certificate_says_when_it_ends_in_either_form_of_time() {
+    let pki = pki("root");
+    let key = KeyPair::generate().unwrap();
+    let certificate = leaf(&pki, &key);
+    let end = UnixTime::parse_rfc3339("2030-01-01T00:00:00Z");
+    assert_eq!(not_after(&certificate), end);
+    // After 2049 only GeneralizedTime has enough digits.
+    let mut params = CertificateParams::default();
+    params.not_after = date_time_ymd(2075, 6, 30);
+    let late = params.signed_by(&key, &pki.issuer).unwrap();
+    let end = UnixTime::parse_rfc3339("2075-06-30T00:00:00Z");
+    assert_eq!(not_after(late.der()), end);
+    for at in 0..certificate.len() {
+        let cut = not_after(&certificate[..at]);
+        assert_eq!(cut, None);
+    }
+    assert_eq!(not_after(b"no certificate"), None);
+}

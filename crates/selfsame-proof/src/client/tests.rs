@@ -80,6 +80,7 @@ impl Registry {
         let policy = Policy {
             max_age: None,
             skew: 60,
+            behind: 0,
             witnesses: Vec::new(),
             witnesses_needed: 0,
         };
@@ -183,4 +184,106 @@ fn what_is_remembered_stays_within_its_bound() {
     }
     assert!(client.get(b"key 039", Lasting::Forever, DAY).is_some());
     assert!(client.get(b"key 000", Lasting::Forever, DAY).is_none());
+}
+
+const HANDED: Handed = Handed {
+    max_age: 120,
+    behind: 60,
+};
+
+#[test]
+fn what_is_handed_on_may_be_a_little_behind_but_not_what_has_changed_since() {
+    let mut registry = Registry::new();
+    registry.write("a", "1");
+    let (then, now) = (DAY, later(50));
+    let (a, other) = (registry.read("a", then), registry.read("c", then));
+    registry.write("a", "2");
+    let mut client = registry.client(1 << 20);
+    let newest = registry.read("b", now);
+    assert!(
+        client
+            .accept(b"b", &newest, (Lasting::Within(10), now))
+            .is_verified()
+    );
+    assert!(
+        !client
+            .accept(b"a", &a, (Lasting::Within(100), now))
+            .is_verified()
+    );
+    assert!(client.accept_handed(b"a", &a, (HANDED, now)).is_verified());
+    // What is older than the newest does not take its place.
+    assert_eq!(client.trust().seen.unwrap().height, 2);
+    assert_eq!(client.newest().unwrap().1, newest.note);
+    let present = registry.read("a", now);
+    assert!(
+        client
+            .accept_handed(b"a", &present, (HANDED, now))
+            .is_verified()
+    );
+    let report = client.accept_handed(b"a", &a, (HANDED, now));
+    assert_eq!(report.outcome, Outcome::Untimely);
+    assert_eq!(report.rules.last().unwrap().name, "overtaken");
+    assert!(report.trust.is_none());
+    // What has not changed since may still be handed on.
+    assert!(
+        client
+            .accept_handed(b"c", &other, (HANDED, now))
+            .is_verified()
+    );
+    let found = client.get(b"a", Lasting::Within(60), now).unwrap();
+    assert_eq!(found.value, Some(b"2".as_slice().into()));
+}
+
+#[test]
+fn what_is_handed_on_too_old_or_too_far_behind_is_untimely() {
+    let mut registry = Registry::new();
+    registry.write("a", "1");
+    let a = registry.read("a", DAY);
+    let mut client = registry.client(1 << 20);
+    let late = client.accept_handed(b"a", &a, (HANDED, later(121)));
+    assert_eq!(late.outcome, Outcome::Untimely);
+    assert!(
+        client
+            .accept_handed(b"a", &a, (HANDED, later(120)))
+            .is_verified()
+    );
+    registry.write("b", "1");
+    let newest = registry.read("b", later(60));
+    let asked = (Lasting::Within(100), later(60));
+    assert!(client.accept(b"b", &newest, asked).is_verified());
+    let behind = client.accept_handed(b"a", &a, (HANDED, later(60)));
+    assert_eq!(behind.outcome, Outcome::Untimely);
+}
+
+#[test]
+fn several_checkpoints_are_known_again_without_their_signatures() {
+    let mut registry = Registry::new();
+    registry.write("a", "1");
+    let first = registry.read("a", DAY);
+    registry.write("b", "1");
+    let second = registry.read("b", later(1));
+    let mut client = registry.client(1 << 20);
+    for bundle in [&first, &second] {
+        let handed = (HANDED, later(2));
+        assert!(
+            client
+                .accept_handed(&bundle.key, bundle, handed)
+                .is_verified()
+        );
+    }
+    let known: Vec<&str> = client
+        .known
+        .iter()
+        .map(|known| known.note.as_str())
+        .collect();
+    assert_eq!(known, [second.note.as_str(), first.note.as_str()]);
+    // Known is a note with its signatures, and not what it says.
+    let (text, _) = first.note.split_once("\n\n").unwrap();
+    let (_, signatures) = second.note.split_once("\n\n").unwrap();
+    let forged = Bundle {
+        note: format!("{text}\n\n{signatures}"),
+        ..first
+    };
+    let report = client.accept_handed(b"a", &forged, (HANDED, later(2)));
+    assert_eq!(report.outcome, Outcome::Forged);
 }

@@ -27,6 +27,9 @@ pub struct Policy {
     pub max_age: Option<u64>,
     /// How far, in seconds, clocks may differ.
     pub skew: u64,
+    /// The checkpoint must be behind the newest one seen by less than so many seconds: not at all where the reader asks
+    /// for what holds now, a little where an answer was got ahead of the question.
+    pub behind: u64,
     /// The witnesses that count.
     pub witnesses: Vec<VerifierKey>,
     /// How many of them must have signed.
@@ -103,10 +106,17 @@ pub(crate) fn judge_with(
     question: &Question<'_>,
     trust: &TrustRoot,
 ) -> Report {
+    // What is known is of no use where the bundle leads to other validators than those it was judged by.
+    let stands = |known: &&Known| {
+        let mut handovers = bundle.handovers.iter();
+        known.note == bundle.note
+            && known.agreed.standing.height >= trust.from_height
+            && handovers.all(|handover| trust.is_past(handover))
+    };
     let mut judge = Judge {
         policy: question.policy,
         now: question.now,
-        known: known.filter(|known| known.note == bundle.note && bundle.handovers.is_empty()),
+        known: known.filter(stands),
         report: Report {
             outcome: Outcome::Verified,
             rules: Vec::new(),
@@ -160,8 +170,9 @@ impl Judge<'_> {
         self.times(&standing, trust.seen.as_ref());
         self.witnesses(&note);
         if self.report.outcome == Outcome::Verified {
+            let newest = trust.seen.filter(|seen| seen.height > standing.height);
             self.report.trust = Some(TrustRoot {
-                seen: Some(standing),
+                seen: Some(newest.unwrap_or(standing)),
                 ..trust
             });
         }
@@ -234,7 +245,8 @@ impl Judge<'_> {
             return self.skipped("rollback", TIMES, "no checkpoint was seen before");
         };
         let detail = format!("the newest checkpoint seen is of height {}", seen.height);
-        let not_older = standing.height >= seen.height;
+        let behind = seen.time.0.saturating_sub(standing.time.0);
+        let not_older = standing.height >= seen.height || behind < self.policy.behind;
         self.rule("rollback", TIMES, untimely(not_older, detail));
         let (old, new) = match (seen.size, seen.height) <= (standing.size, standing.height) {
             true => (seen, standing),
@@ -303,6 +315,18 @@ impl Judge<'_> {
 }
 
 impl Report {
+    /// The reader knows of a newer state that says otherwise.
+    pub(crate) fn overtaken(&mut self) {
+        self.outcome = self.outcome.max(Outcome::Untimely);
+        self.trust = None;
+        self.rules.push(Rule {
+            name: "overtaken",
+            passed: Some(false),
+            detail: "the object has changed since".to_owned(),
+            paragraph: TIMES,
+        });
+    }
+
     /// Whether every rule that applies holds.
     pub fn is_verified(&self) -> bool {
         self.outcome == Outcome::Verified

@@ -125,6 +125,7 @@ fn judged(bundle: &Bundle) -> Report {
     let policy = Policy {
         max_age: None,
         skew: 0,
+        behind: 0,
         witnesses: vec![],
         witnesses_needed: 0,
     };

@@ -4,17 +4,19 @@ use std::sync::Arc;
 
 use super::{Request, Step};
 use crate::alert::{Alert, Refusal};
-use crate::codec::Mode;
 use crate::config::ClientConfig;
 use crate::core::Core;
 use crate::handshake::{Done, Next, Progress, send_certificate, send_finished, send_ssi};
 use crate::identity::{Peer, Side};
+use crate::resumption::Collector;
 use crate::schedule::Application;
 
 /// What the flight depends on.
 pub(super) struct Flight<'a> {
     pub(super) config: &'a Arc<ClientConfig>,
     pub(super) request: Option<&'a Request>,
+    /// The status epoch the server was proved in.
+    pub(super) epoch: u64,
 }
 
 impl Flight<'_> {
@@ -36,11 +38,9 @@ impl Flight<'_> {
                     .and_then(|own| own.key.choose(schemes).map(|scheme| (own, scheme)));
                 send_certificate(core, &mut progress, fitting, Side::Client)?;
             }
-            Some(Request::Ssi { mode, schemes }) => {
-                let own = own
-                    .ssi
-                    .as_ref()
-                    .filter(|own| *mode == Mode::Did || own.vc.is_some());
+            Some(Request::Ssi { asked, schemes }) => {
+                let own = own.ssi.as_ref();
+                let own = own.filter(|own| own.fits(asked, core.profile));
                 let fitting =
                     own.and_then(|own| own.key.choose(schemes).map(|scheme| (own, scheme)));
                 // The paper has no way to decline.
@@ -48,18 +48,31 @@ impl Flight<'_> {
                     Alert::HandshakeFailure,
                     "no identity of ours that the server asks for",
                 ))?;
-                send_ssi(core, &mut progress, fitting, (*mode, Side::Client))?;
+                send_ssi(core, &mut progress, fitting, (asked, Side::Client))?;
             }
         }
         let traffic = progress.schedule.client.clone();
         send_finished(core, &mut progress, &traffic)?;
         core.set_write(application.client)?;
+        let tickets = match &self.config.sessions {
+            None => None,
+            Some(sessions) => Some(Collector {
+                sessions: sessions.clone(),
+                key: self.config.digest,
+                secret: application
+                    .master
+                    .resumption(progress.transcript.hash().as_ref())?,
+                epoch: self.epoch,
+                verified_at: peer.resumed.unwrap_or(core.now),
+            }),
+        };
         Ok(Next::Done(Box::new(Done {
             exporter: application.exporter,
             peer,
             protocol: progress.protocol,
             cipher: progress.cipher,
             group: progress.group,
+            tickets,
         })))
     }
 }

@@ -4,17 +4,18 @@ use std::sync::Arc;
 
 use selfsame_crypto::ctx::Ctx;
 
-use super::{AwaitEncryptedExtensions, State, Step, UNEXPECTED};
+use super::{AwaitEncryptedExtensions, State, Step, UNEXPECTED, resume};
 use crate::alert::{Alert, Refusal};
 use crate::codec::{
-    ClientHello, ContentType, Extension, Extensions, KeyShare, Message, ServerHello,
+    ClientHello, ContentType, Extension, Extensions, KeyShare, Message, PSK_DHE_KE, ServerHello,
 };
 use crate::config::ClientConfig;
 use crate::core::Core;
 use crate::handshake::{Next, Progress, TLS_1_3};
 use crate::named::Group;
 use crate::provider::{Cipher, KeyExchange, SCHEMES};
-use crate::schedule::Handshake;
+use crate::resumption::Session;
+use crate::schedule::Early;
 use crate::transcript::{Transcript, Unhashed};
 
 #[derive(Debug)]
@@ -22,6 +23,8 @@ pub(crate) struct AwaitServerHello {
     config: Arc<ClientConfig>,
     hello: ClientHello,
     exchange: KeyExchange,
+    /// The ticket that is offered.
+    session: Option<Session>,
     sent: Sent,
 }
 
@@ -45,9 +48,21 @@ impl AwaitServerHello {
         let extensions = extensions(config, &exchange);
         let random = ctx.random("tls client random");
         let mut hello = ClientHello::new(random, common.suites.clone(), extensions);
-        // A session id makes middleboxes believe in a resumption of TLS 1.2 (appendix D.4).
-        hello.session_id = ctx.random::<32>("tls session id").to_vec();
-        let raw = Message::ClientHello(hello.clone()).write(core.profile)?;
+        if common.middleboxes {
+            // A session id makes them believe in a resumption of TLS 1.2 (appendix D.4).
+            hello.session_id = ctx.random::<32>("tls session id").to_vec();
+        }
+        let session = resume::session(config, core.now);
+        match (&session, &config.sessions) {
+            (Some(session), _) => resume::offer(&mut hello, session, core.now),
+            // Without it no server gives a ticket (§4.2.9).
+            (None, Some(_)) => hello
+                .extensions
+                .0
+                .push(Extension::PskModes(vec![PSK_DHE_KE])),
+            (None, None) => {}
+        }
+        let raw = resume::bind(core, &hello, session.as_ref(), None)?;
         core.records
             .send_plain(ContentType::Handshake, 0x0301, &raw)?;
         let mut sent = Unhashed::default();
@@ -56,6 +71,7 @@ impl AwaitServerHello {
             config: Arc::clone(config),
             hello,
             exchange,
+            session,
             sent: Sent::Once(sent),
         })
     }
@@ -75,6 +91,7 @@ impl AwaitServerHello {
                     config: self.config,
                     hello: self.hello,
                     offered: self.exchange.group(),
+                    session: self.session,
                     transcript,
                 };
                 again.send(core, &answer, cipher)
@@ -90,21 +107,13 @@ impl AwaitServerHello {
                     }
                 };
                 transcript.add(raw);
-                let share = share_of(&answer, self.exchange.group())?;
-                let group = self.exchange.group();
-                let shared = self.exchange.complete(&share.key)?;
-                let hash = transcript.hash();
-                let schedule = Handshake::new(cipher, shared.bytes(), hash.as_ref())?;
-                core.set_read(schedule.server.clone())?;
-                core.send_ccs()?;
-                core.set_write(schedule.client.clone())?;
-                let progress = Progress::new(cipher, group, transcript, schedule);
-                Ok(Next::State(State::EncryptedExtensions(Box::new(
-                    AwaitEncryptedExtensions {
-                        config: self.config,
-                        progress,
-                    },
-                ))))
+                let agreed = Agreed {
+                    config: self.config,
+                    exchange: self.exchange,
+                    session: resume::accepted(&answer, self.session, cipher)?,
+                    transcript,
+                };
+                agreed.proceed(core, &answer, cipher)
             }
         }
     }
@@ -128,6 +137,8 @@ impl AwaitServerHello {
         }
         let is_known = |extension: &Extension| {
             matches!(extension, Extension::Version(_) | Extension::KeyShare(_))
+                || matches!(extension, Extension::PreSharedKey(_))
+                    && self.hello.extensions.pre_shared_keys().is_some()
                 || answer.is_retry()
                     && matches!(extension, Extension::RetryGroup(_) | Extension::Cookie(_))
         };
@@ -143,11 +154,48 @@ impl AwaitServerHello {
     }
 }
 
+/// What both hellos have agreed on.
+struct Agreed {
+    config: Arc<ClientConfig>,
+    exchange: KeyExchange,
+    session: Option<Session>,
+    transcript: Transcript,
+}
+
+impl Agreed {
+    /// Takes the keys of the handshake.
+    fn proceed(self, core: &mut Core, answer: &ServerHello, cipher: Cipher) -> Step {
+        let group = self.exchange.group();
+        let share = share_of(answer, group)?;
+        let shared = self.exchange.complete(&share.key)?;
+        let hash = self.transcript.hash();
+        let secret = self.session.as_ref().map(|session| &session.secret);
+        let schedule = Early::new(cipher, secret).handshake(shared.bytes(), hash.as_ref())?;
+        core.set_read(schedule.server.clone())?;
+        if self.config.common.middleboxes {
+            core.send_ccs()?;
+        }
+        core.set_write(schedule.client.clone())?;
+        let resumed = self.session.map(|session| {
+            let (at, epoch) = (session.verified_at, session.epoch);
+            (session.peer.resumes(at, core.now), epoch)
+        });
+        Ok(Next::State(State::EncryptedExtensions(Box::new(
+            AwaitEncryptedExtensions {
+                config: self.config,
+                progress: Progress::new(cipher, group, self.transcript, schedule),
+                resumed,
+            },
+        ))))
+    }
+}
+
 /// What is kept over a HelloRetryRequest.
 struct Again {
     config: Arc<ClientConfig>,
     hello: ClientHello,
     offered: Group,
+    session: Option<Session>,
     transcript: Transcript,
 }
 
@@ -185,18 +233,35 @@ impl Again {
         if let Some(cookie) = cookie {
             self.hello.extensions.0.push(Extension::Cookie(cookie));
         }
+        // A ticket of another hash can be of no use any more (§4.1.4); its place is at the end still.
+        let before = self.session.as_ref().and_then(Session::cipher);
+        match &self.session {
+            Some(session) if before.map(Cipher::hash_len) == Some(cipher.hash_len()) => {
+                resume::offer(&mut self.hello, session, core.now);
+            }
+            _ => self.session = None,
+        }
+        if self.session.is_none() {
+            let extensions = &mut self.hello.extensions.0;
+            extensions.retain(|one| !matches!(one, Extension::PreSharedKeys(_)));
+        }
         if !core.is_between_messages() {
             return Err(Refusal::unexpected("a message follows HelloRetryRequest"));
         }
-        core.send_ccs()?;
-        let raw = core.queue(&Message::ClientHello(self.hello.clone()))?;
-        core.flush()?;
+        if self.config.common.middleboxes {
+            core.send_ccs()?;
+        }
+        let before = Some(&self.transcript);
+        let raw = resume::bind(core, &self.hello, self.session.as_ref(), before)?;
+        core.records
+            .send_plain(ContentType::Handshake, 0x0303, &raw)?;
         self.transcript.add(&raw);
         Ok(Next::State(State::ServerHello(Box::new(
             AwaitServerHello {
                 config: self.config,
                 hello: self.hello,
                 exchange,
+                session: self.session,
                 sent: Sent::Again(self.transcript, cipher),
             },
         ))))

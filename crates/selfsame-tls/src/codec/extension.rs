@@ -1,5 +1,8 @@
 //! Extensions (RFC 8446 §4.2): those that are understood, the others as bytes, and where each may stand.
 
+use selfsame_crypto::hash::sha256;
+
+use super::psk::OfferedPsks;
 use super::reader::{Reader, list, some};
 use super::ssi::SsiParameters;
 use super::writer::Writer;
@@ -21,6 +24,11 @@ const COOKIE: u16 = 44;
 const PSK_MODES: u16 = 45;
 const SIGNATURE_ALGORITHMS_CERT: u16 = 50;
 const KEY_SHARE: u16 = 51;
+
+/// Resumption with a key exchange, so that a stolen ticket key opens nothing that was sent (§4.2.9).
+pub(crate) const PSK_DHE_KE: u8 = 1;
+/// The extensions that say what a client wants to be shown: server_name, client_ and server_certificate_type.
+const WISHES: [u16; 3] = [SERVER_NAME, 19, 20];
 
 /// The message an extension stands in.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -70,6 +78,10 @@ pub enum Extension {
     Cookie(Vec<u8>),
     /// How a client resumes.
     PskModes(Vec<u8>),
+    /// The tickets a client offers.
+    PreSharedKeys(OfferedPsks),
+    /// Which of them the server took.
+    PreSharedKey(u16),
     /// How identities are proved.
     Ssi(SsiParameters),
     /// One that is only carried along.
@@ -103,6 +115,7 @@ impl Extension {
             Self::KeyShares(_) | Self::KeyShare(_) | Self::RetryGroup(_) => KEY_SHARE,
             Self::Cookie(_) => COOKIE,
             Self::PskModes(_) => PSK_MODES,
+            Self::PreSharedKeys(_) | Self::PreSharedKey(_) => PRE_SHARED_KEY,
             Self::Ssi(_) => profile.ssi_parameters,
             Self::Other { number, .. } => *number,
         }
@@ -110,7 +123,7 @@ impl Extension {
 
     fn parse(number: u16, body: &[u8], place: Place, profile: &Profile) -> Result<Self, Refusal> {
         if number == profile.ssi_parameters {
-            return SsiParameters::parse(body).map(Self::Ssi);
+            return SsiParameters::parse(body, profile).map(Self::Ssi);
         }
         let mut reader = Reader::new(body);
         let extension = match (number, place) {
@@ -137,6 +150,10 @@ impl Extension {
             (KEY_SHARE, _) => Self::KeyShare(KeyShare::read(&mut reader)?),
             (COOKIE, _) => Self::Cookie(some(reader.vector16()?.to_vec())?),
             (PSK_MODES, _) => Self::PskModes(some(reader.vector8()?.to_vec())?),
+            (PRE_SHARED_KEY, Place::ClientHello) => {
+                Self::PreSharedKeys(OfferedPsks::parse(&mut reader)?)
+            }
+            (PRE_SHARED_KEY, _) => Self::PreSharedKey(reader.u16()?),
             _ => {
                 let body = body.to_vec();
                 return Ok(Self::Other { number, body });
@@ -146,7 +163,7 @@ impl Extension {
         Ok(extension)
     }
 
-    fn write(&self, writer: &mut Writer) {
+    fn write(&self, writer: &mut Writer, profile: &Profile) {
         match self {
             Self::ServerName(None) => {}
             Self::ServerName(Some(name)) => writer.vector16(|writer| {
@@ -175,7 +192,9 @@ impl Extension {
             Self::RetryGroup(group) => writer.u16(group.0),
             Self::Cookie(cookie) => writer.vector16(|writer| writer.raw(cookie)),
             Self::PskModes(modes) => writer.vector8(|writer| writer.raw(modes)),
-            Self::Ssi(parameters) => parameters.write(writer),
+            Self::PreSharedKeys(offered) => offered.write(writer),
+            Self::PreSharedKey(chosen) => writer.u16(*chosen),
+            Self::Ssi(parameters) => parameters.write(writer, profile),
             Self::Other { body, .. } => writer.raw(body),
         }
     }
@@ -231,7 +250,7 @@ impl Extensions {
         writer.vector16(|writer| {
             for extension in &self.0 {
                 writer.u16(extension.number(profile));
-                writer.vector16(|writer| extension.write(writer));
+                writer.vector16(|writer| extension.write(writer, profile));
             }
         });
     }
@@ -281,6 +300,42 @@ impl Extensions {
             Extension::Ssi(parameters) => Some(parameters),
             _ => None,
         })
+    }
+
+    /// The tickets a client offers.
+    pub fn pre_shared_keys(&self) -> Option<&OfferedPsks> {
+        self.find(|extension| match extension {
+            Extension::PreSharedKeys(offered) => Some(offered),
+            _ => None,
+        })
+    }
+
+    /// The host a client wants.
+    pub fn server_name(&self) -> Option<&str> {
+        self.find(|extension| match extension {
+            Extension::ServerName(name) => name.as_deref(),
+            _ => None,
+        })
+    }
+
+    /// Whether a client resumes with a key exchange (psk_dhe_ke, §4.2.9); nothing if it does not say.
+    pub(crate) fn resumes_with_exchange(&self) -> Option<bool> {
+        self.find(|extension| match extension {
+            Extension::PskModes(modes) => Some(modes.contains(&PSK_DHE_KE)),
+            _ => None,
+        })
+    }
+
+    /// A hash over what a client wants to be shown: whose name, and which kinds of identity.
+    pub(crate) fn wishes(&self, profile: &Profile) -> Result<[u8; 32], Refusal> {
+        let is_wish = |extension: &&Extension| {
+            let number = extension.number(profile);
+            WISHES.contains(&number) || number == profile.ssi_parameters
+        };
+        let wishes = Self(self.0.iter().filter(is_wish).cloned().collect());
+        let mut writer = Writer::default();
+        wishes.write(&mut writer, profile);
+        writer.finish().map(|written| sha256(&written))
     }
 
     /// Whether an extension of this number is there.

@@ -4,7 +4,7 @@ use super::certificate::{Certificate, CertificateRequest, Proof, Ticket};
 use super::extension::{Extensions, Place};
 use super::hello::{ClientHello, ServerHello};
 use super::reader::Reader;
-use super::ssi::{self, DidMessage};
+use super::ssi::{self, DidMessage, VcMessage};
 use super::writer::Writer;
 use crate::alert::Refusal;
 use crate::profile::Profile;
@@ -46,8 +46,8 @@ pub enum Message {
     KeyUpdate(bool),
     /// SSIRequest: the server's wish for a DID or credential of the client.
     SsiRequest(Extensions),
-    /// VC: a credential's bytes.
-    Vc(Vec<u8>),
+    /// VC.
+    Vc(VcMessage),
     /// DID.
     Did(DidMessage),
     /// DIDVerify.
@@ -80,7 +80,7 @@ impl Message {
                 ssi::context(&mut reader, profile)?;
                 extensions(reader.rest(), Place::SsiRequest, profile).map(Self::SsiRequest)
             }
-            kind if kind == profile.vc => ssi::parse_vc(body, profile).map(Self::Vc),
+            kind if kind == profile.vc => VcMessage::parse(body, profile).map(Self::Vc),
             kind if kind == profile.did => DidMessage::parse(body, profile).map(Self::Did),
             kind if kind == profile.did_verify => Proof::parse(body).map(Self::DidVerify),
             _ => Err(Refusal::unexpected(
@@ -131,7 +131,7 @@ impl Message {
                 ssi::write_context(writer, profile);
                 extensions.write(writer, profile);
             }
-            Self::Vc(vc) => ssi::write_vc(vc, writer, profile),
+            Self::Vc(vc) => vc.write(writer, profile),
             Self::Did(did) => did.write(writer, profile),
         }
     }

@@ -41,6 +41,10 @@ impl<'a> Reader<'a> {
         self.array().map(u32::from_be_bytes)
     }
 
+    pub(crate) fn u64(&mut self) -> Result<u64, Refusal> {
+        self.array().map(u64::from_be_bytes)
+    }
+
     pub(crate) fn vector8(&mut self) -> Result<&'a [u8], Refusal> {
         let length = self.u8()?;
         self.take(usize::from(length))

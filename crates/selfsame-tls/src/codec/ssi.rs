@@ -1,14 +1,22 @@
-//! What the paper adds: `ssi_parameters`, and the bodies of the messages VC and DID.
+//! What the paper adds: `ssi_parameters`, and the messages VC and DID; in profile `selfsame` with formats and staples.
 
-use super::reader::Reader;
+use selfsame_did::Did;
+
+use super::did::{from_binary, to_binary};
+use super::reader::{Reader, list};
 use super::writer::Writer;
 use crate::alert::Refusal;
+use crate::named::VcFormat;
 use crate::profile::Profile;
 
+/// The most staples of one message.
+const MAX_STAPLES: usize = 8;
+
 /// How a server shall prove who it is; the paper's AuthenticationMode.
-#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub enum Mode {
     /// By a certificate; the client may still have an identity of its own to show.
+    #[default]
     Certificate,
     /// By a DID.
     Did,
@@ -17,16 +25,20 @@ pub enum Mode {
 }
 
 /// The extension `ssi_parameters`.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct SsiParameters {
     /// The mode that is asked for.
     pub mode: Mode,
     /// The codes of the DID methods that can be resolved; empty exactly with [`Mode::Certificate`].
     pub methods: Vec<u8>,
+    /// The formats of credentials that can be read: in profile `selfsame` some exactly with [`Mode::Vc`], else none.
+    pub formats: Vec<VcFormat>,
+    /// The kinds of staples that can be read; none but in profile `selfsame`.
+    pub staples: Vec<u8>,
 }
 
 impl SsiParameters {
-    pub(super) fn parse(body: &[u8]) -> Result<Self, Refusal> {
+    pub(super) fn parse(body: &[u8], profile: &Profile) -> Result<Self, Refusal> {
         let mut reader = Reader::new(body);
         let mode = match reader.u8()? {
             0 => Mode::Certificate,
@@ -39,21 +51,92 @@ impl SsiParameters {
             }
         };
         let methods = reader.vector8()?.to_vec();
+        let (mut formats, mut staples) = (Vec::new(), Vec::new());
+        if profile.is_extended {
+            formats.extend(reader.vector8()?.iter().copied().map(VcFormat));
+            staples.extend_from_slice(reader.vector8()?);
+        }
         reader.finish()?;
+        let has_formats = profile.is_extended && mode == Mode::Vc;
         match (mode, methods.is_empty()) {
             (Mode::Certificate, false) => Err(Refusal::illegal("DID methods without a mode")),
             (Mode::Did | Mode::Vc, true) => Err(Refusal::decode("a mode without DID methods")),
-            _ => Ok(Self { mode, methods }),
+            _ if has_formats && formats.is_empty() => {
+                Err(Refusal::decode("credentials of no format are asked for"))
+            }
+            _ if !has_formats && !formats.is_empty() => Err(Refusal::illegal(
+                "formats of credentials that are not asked for",
+            )),
+            (Mode::Certificate, true) if !staples.is_empty() => {
+                Err(Refusal::illegal("staples without a mode"))
+            }
+            _ => Ok(Self {
+                mode,
+                methods,
+                formats,
+                staples,
+            }),
         }
     }
 
-    pub(super) fn write(&self, writer: &mut Writer) {
+    pub(super) fn write(&self, writer: &mut Writer, profile: &Profile) {
         writer.u8(match self.mode {
             Mode::Certificate => 0,
             Mode::Did => 1,
             Mode::Vc => 2,
         });
         writer.vector8(|writer| writer.raw(&self.methods));
+        if profile.is_extended {
+            writer.vector8(|writer| self.formats.iter().for_each(|format| writer.u8(format.0)));
+            writer.vector8(|writer| writer.raw(&self.staples));
+        }
+    }
+
+    /// Whether who says this can read credentials of the format.
+    pub(crate) fn reads(&self, format: VcFormat, profile: &Profile) -> bool {
+        match profile.is_extended {
+            true => self.formats.contains(&format),
+            false => format == VcFormat::PAPER,
+        }
+    }
+}
+
+/// What a peer sends along with its identity, so that nothing has to be fetched.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Staple {
+    /// What it is (docs/tls.md).
+    pub kind: u8,
+    /// The thing itself.
+    pub body: Vec<u8>,
+}
+
+/// The staples at the end of VC and DID, in profile `selfsame` alone.
+fn read_staples(reader: &mut Reader<'_>, profile: &Profile) -> Result<Vec<Staple>, Refusal> {
+    if !profile.is_extended {
+        return Ok(Vec::new());
+    }
+    let mut left = MAX_STAPLES;
+    list(reader.vector16()?, |staple| {
+        left = left
+            .checked_sub(1)
+            .ok_or(Refusal::decode("too many staples"))?;
+        Ok(Staple {
+            kind: staple.u8()?,
+            body: staple.vector16()?.to_vec(),
+        })
+    })
+}
+
+fn write_staples(staples: &[Staple], writer: &mut Writer, profile: &Profile) {
+    if profile.is_extended {
+        writer.vector16(|writer| {
+            for staple in staples {
+                writer.u8(staple.kind);
+                writer.vector16(|writer| writer.raw(&staple.body));
+            }
+        });
+    } else if !staples.is_empty() {
+        writer.refuse();
     }
 }
 
@@ -62,40 +145,121 @@ impl SsiParameters {
 pub struct DidMessage {
     /// The method's code.
     pub method: u8,
-    /// The DID, as text in ASCII.
+    /// The DID: text in ASCII, in profile `selfsame` in binary.
     pub did: Vec<u8>,
+    /// What comes with it.
+    pub staples: Vec<Staple>,
 }
 
 impl DidMessage {
+    /// The message that says this DID; none if the profile has no way to write it.
+    pub(crate) fn new(did: &Did, staples: Vec<Staple>, profile: &Profile) -> Option<Self> {
+        let (method, bytes) = match profile.is_extended {
+            true => to_binary(did)?,
+            false => (
+                profile.method_code(did.method())?,
+                did.as_str().as_bytes().to_vec(),
+            ),
+        };
+        Some(Self {
+            method,
+            did: bytes,
+            staples,
+        })
+    }
+
+    /// The DID, which is of the method its code says.
+    pub(crate) fn did(&self, profile: &Profile) -> Result<Did, Refusal> {
+        if profile.is_extended {
+            return from_binary(self.method, &self.did);
+        }
+        let text = std::str::from_utf8(&self.did)
+            .map_err(|_| Refusal::illegal("a DID that is not text"))?;
+        let did = Did::parse(text).map_err(|_| Refusal::illegal("a DID that is malformed"))?;
+        Ok(did)
+    }
+
     pub(super) fn parse(body: &[u8], profile: &Profile) -> Result<Self, Refusal> {
         let mut reader = Reader::new(body);
         context(&mut reader, profile)?;
         let method = reader.u8()?;
         let did = reader.vector16()?.to_vec();
+        let staples = read_staples(&mut reader, profile)?;
         reader.finish()?;
-        Ok(Self { method, did })
+        Ok(Self {
+            method,
+            did,
+            staples,
+        })
     }
 
     pub(super) fn write(&self, writer: &mut Writer, profile: &Profile) {
         write_context(writer, profile);
         writer.u8(self.method);
         writer.vector16(|writer| writer.raw(&self.did));
+        write_staples(&self.staples, writer, profile);
     }
 }
 
-/// Reads the message VC: the credential's bytes.
-pub(super) fn parse_vc(body: &[u8], profile: &Profile) -> Result<Vec<u8>, Refusal> {
-    let mut reader = Reader::new(body);
-    context(&mut reader, profile)?;
-    let vc = reader.vector16()?.to_vec();
-    reader.finish()?;
-    Ok(vc)
+/// A credential as it is shown: its format and its bytes.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Vc {
+    /// The format.
+    pub format: VcFormat,
+    /// What is signed and its signature, as the format has them.
+    pub bytes: Vec<u8>,
 }
 
-/// Writes the message VC.
-pub(super) fn write_vc(vc: &[u8], writer: &mut Writer, profile: &Profile) {
-    write_context(writer, profile);
-    writer.vector16(|writer| writer.raw(vc));
+impl Vc {
+    /// A credential as the paper's authors write it.
+    pub fn paper(bytes: Vec<u8>) -> Self {
+        let format = VcFormat::PAPER;
+        Self { format, bytes }
+    }
+}
+
+/// The message VC.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct VcMessage {
+    /// The credential.
+    pub vc: Vc,
+    /// What comes with it.
+    pub staples: Vec<Staple>,
+}
+
+impl From<Vc> for VcMessage {
+    /// The credential alone.
+    fn from(vc: Vc) -> Self {
+        let staples = Vec::new();
+        Self { vc, staples }
+    }
+}
+
+impl VcMessage {
+    pub(super) fn parse(body: &[u8], profile: &Profile) -> Result<Self, Refusal> {
+        let mut reader = Reader::new(body);
+        context(&mut reader, profile)?;
+        let format = match profile.is_extended {
+            true => VcFormat(reader.u8()?),
+            false => VcFormat::PAPER,
+        };
+        let bytes = reader.vector16()?.to_vec();
+        let staples = read_staples(&mut reader, profile)?;
+        reader.finish()?;
+        let vc = Vc { format, bytes };
+        Ok(Self { vc, staples })
+    }
+
+    pub(super) fn write(&self, writer: &mut Writer, profile: &Profile) {
+        write_context(writer, profile);
+        if profile.is_extended {
+            writer.u8(self.vc.format.0);
+        } else if self.vc.format != VcFormat::PAPER {
+            writer.refuse();
+        }
+        writer.vector16(|writer| writer.raw(&self.vc.bytes));
+        write_staples(&self.staples, writer, profile);
+    }
 }
 
 /// The empty request context that the authors' code has and their paper has not.

@@ -78,7 +78,12 @@ fn the_parameters_of_the_extension_have_their_bytes_in_each_profile() {
             ("vc", Mode::Vc, vec![1, 3]),
         ] {
             let expected = vectors.get(&format!("{}_parameters_{name}", profile.name));
-            let parameters = SsiParameters { mode, methods };
+            let parameters = SsiParameters {
+                mode,
+                methods,
+                formats: Vec::new(),
+                staples: Vec::new(),
+            };
             let extensions = Extensions(vec![Extension::Ssi(parameters)]);
             let request = Message::SsiRequest(extensions).write(profile).unwrap();
             assert!(request.ends_with(expected), "{} {name}", profile.name);
@@ -105,6 +110,7 @@ fn identity_messages() -> [(&'static str, Message); 4] {
     let parameters = SsiParameters {
         mode: Mode::Vc,
         methods: vec![1, 3],
+        ..SsiParameters::default()
     };
     let schemes = vec![Scheme::ED25519, Scheme::ECDSA_P256_SHA256];
     let request = Extensions(vec![
@@ -114,6 +120,7 @@ fn identity_messages() -> [(&'static str, Message); 4] {
     let did = DidMessage {
         method: 1,
         did: b"did:ott:00ff".to_vec(),
+        staples: Vec::new(),
     };
     let proof = Proof {
         scheme: Scheme::ED25519,
@@ -121,7 +128,7 @@ fn identity_messages() -> [(&'static str, Message); 4] {
     };
     [
         ("ssi_request", Message::SsiRequest(request)),
-        ("vc", Message::Vc(b"{}".to_vec())),
+        ("vc", Message::Vc(Vc::paper(b"{}".to_vec()).into())),
         ("did", Message::Did(did)),
         ("did_verify", Message::DidVerify(proof)),
     ]
@@ -179,9 +186,13 @@ fn a_request_context_in_a_handshake_is_refused() {
 
 #[test]
 fn what_is_too_long_for_its_length_is_not_written() {
-    let vc = Message::Vc(vec![0; 65_536]);
+    let vc = Message::Vc(Vc::paper(vec![0; 65_536]).into());
     assert_eq!(vc.write(&PAPER).unwrap_err().alert, Alert::InternalError);
-    assert!(Message::Vc(vec![0; 65_535]).write(&PAPER).is_ok());
+    assert!(
+        Message::Vc(Vc::paper(vec![0; 65_535]).into())
+            .write(&PAPER)
+            .is_ok()
+    );
 }
 
 fn hex(text: &str) -> Vec<u8> {
@@ -212,7 +223,8 @@ fn hello_extension() -> impl Strategy<Value = Extension> {
         bytes(1..4).prop_map(Extension::PskModes),
         bytes(1..4).prop_map(|methods| Extension::Ssi(SsiParameters {
             mode: Mode::Did,
-            methods
+            methods,
+            ..SsiParameters::default()
         })),
         (1000_u16..2000, bytes(0..20)).prop_map(|(number, body)| Extension::Other { number, body }),
     ]
@@ -271,9 +283,12 @@ fn message() -> impl Strategy<Value = Message> {
         proof().prop_map(Message::DidVerify),
         bytes(0..64).prop_map(Message::Finished),
         any::<bool>().prop_map(Message::KeyUpdate),
-        bytes(0..300).prop_map(Message::Vc),
-        (any::<u8>(), bytes(0..90))
-            .prop_map(|(method, did)| Message::Did(DidMessage { method, did })),
+        bytes(0..300).prop_map(|vc| Message::Vc(Vc::paper(vc).into())),
+        (any::<u8>(), bytes(0..90)).prop_map(|(method, did)| Message::Did(DidMessage {
+            method,
+            did,
+            staples: Vec::new()
+        })),
     ]
 }
 

@@ -1,4 +1,4 @@
-//! Writes numbers and vectors of the presentation language; a vector too long for its length is remembered.
+//! Writes numbers and vectors of the presentation language; what cannot be written is remembered.
 
 use crate::alert::Refusal;
 
@@ -6,10 +6,17 @@ use crate::alert::Refusal;
 #[derive(Default)]
 pub(crate) struct Writer {
     bytes: Vec<u8>,
-    is_overlong: bool,
+    is_refused: bool,
 }
 
 impl Writer {
+    pub(crate) fn with_capacity(bytes: usize) -> Self {
+        Self {
+            bytes: Vec::with_capacity(bytes),
+            is_refused: false,
+        }
+    }
+
     pub(crate) fn u8(&mut self, value: u8) {
         self.bytes.push(value);
     }
@@ -19,6 +26,10 @@ impl Writer {
     }
 
     pub(crate) fn u32(&mut self, value: u32) {
+        self.bytes.extend_from_slice(&value.to_be_bytes());
+    }
+
+    pub(crate) fn u64(&mut self, value: u64) {
         self.bytes.extend_from_slice(&value.to_be_bytes());
     }
 
@@ -38,10 +49,15 @@ impl Writer {
         self.vector::<3>(body);
     }
 
-    /// The bytes, unless a vector was too long to write.
+    /// Something has no form here.
+    pub(crate) fn refuse(&mut self) {
+        self.is_refused = true;
+    }
+
+    /// The bytes, unless a vector was too long to write or something has no form.
     pub(crate) fn finish(self) -> Result<Vec<u8>, Refusal> {
-        match self.is_overlong {
-            true => Err(Refusal::internal("a field is too long to be sent")),
+        match self.is_refused {
+            true => Err(Refusal::internal("a field cannot be written")),
             false => Ok(self.bytes),
         }
     }
@@ -55,7 +71,7 @@ impl Writer {
         let wide = u64::try_from(length).unwrap_or(u64::MAX).to_be_bytes();
         let split = wide.len().saturating_sub(N);
         let (high, low) = wide.split_at_checked(split).unwrap_or((&wide, &[]));
-        self.is_overlong |= high.iter().any(|byte| *byte != 0);
+        self.is_refused |= high.iter().any(|byte| *byte != 0);
         let place = self.bytes.get_mut(start..).unwrap_or_default();
         for (to, from) in place.iter_mut().zip(low) {
             *to = *from;

@@ -5,19 +5,39 @@ use std::time::Duration;
 
 use rustls_pki_types::{CertificateDer, ServerName, TrustAnchor, UnixTime as PkiTime};
 use selfsame_crypto::time::UnixTime;
-use webpki::{EndEntityCert, KeyUsage, anchor_from_trusted_cert};
+use selfsame_crypto::x509::not_after;
+use webpki::{
+    CertRevocationList, EndEntityCert, ExpirationPolicy, KeyUsage, RevocationOptions,
+    RevocationOptionsBuilder, UnknownStatusPolicy, anchor_from_trusted_cert,
+};
 
 use super::claim::Side;
 use crate::alert::{Alert, Refusal};
-use crate::codec::{CertificateEntry, Proof};
+use crate::codec::Proof;
 use crate::error::ConfigError;
+use crate::evidence::{Evidence, Found, Need};
 use crate::provider::{algorithm, certificate_algorithms};
+use crate::resumption::Digest;
 
 /// Which certificates are accepted.
 #[derive(Clone)]
 pub struct CertificatePolicy {
     anchors: Vec<TrustAnchor<'static>>,
     name: Option<ServerName<'static>>,
+    crls: Option<CrlPolicy>,
+}
+
+/// Where it is told which certificates were revoked.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct CrlPolicy {
+    /// The URIs of the revocation lists of the authorities, those between anchor and peer too. Not those that a
+    /// certificate names: who shows it has no say in what is fetched.
+    pub uris: Vec<String>,
+    /// Whether a chain is refused as long as a list of one of its authorities is missing, expired or too old. If not,
+    /// a certificate is only refused where it is listed.
+    pub required: bool,
+    /// Seconds since a list was fetched.
+    pub max_age: u64,
 }
 
 impl fmt::Debug for CertificatePolicy {
@@ -25,6 +45,7 @@ impl fmt::Debug for CertificatePolicy {
         f.debug_struct("CertificatePolicy")
             .field("anchors", &self.anchors.len())
             .field("name", &self.name)
+            .field("crls", &self.crls)
             .finish()
     }
 }
@@ -36,6 +57,7 @@ impl CertificatePolicy {
         Ok(Self {
             anchors: read(anchors)?,
             name: Some(name),
+            crls: None,
         })
     }
 
@@ -44,7 +66,51 @@ impl CertificatePolicy {
         Ok(Self {
             anchors: read(anchors)?,
             name: None,
+            crls: None,
         })
+    }
+
+    /// The same, and none of the chain may be revoked.
+    pub fn with_crls(self, crls: CrlPolicy) -> Result<Self, ConfigError> {
+        match crls.uris.is_empty() {
+            true => Err(ConfigError::Policy),
+            false => Ok(Self {
+                crls: Some(crls),
+                ..self
+            }),
+        }
+    }
+
+    /// The revocation lists that are to be had.
+    pub(super) fn needs(&self) -> Vec<Need> {
+        let uris = self.crls.iter().flat_map(|crls| &crls.uris);
+        uris.map(|uri| Need::Crl(uri.clone())).collect()
+    }
+
+    pub(crate) fn digest(&self, into: &mut Digest) {
+        let Self {
+            anchors,
+            name,
+            crls,
+        } = self;
+        into.list(anchors.iter(), |into, anchor| {
+            into.part(&anchor.subject);
+            into.part(&anchor.subject_public_key_info);
+            into.part(anchor.name_constraints.as_deref().unwrap_or_default());
+        });
+        into.option(name.as_ref(), |into, name| {
+            into.part(name.to_str().as_bytes());
+        });
+        into.option(crls.as_ref(), |into, crls| {
+            let CrlPolicy {
+                uris,
+                required,
+                max_age,
+            } = crls;
+            into.list(uris.iter(), |into, uri| into.part(uri.as_bytes()));
+            into.number(u8::from(*required));
+            into.number(*max_age);
+        });
     }
 
     pub(crate) fn has_name(&self) -> bool {
@@ -59,16 +125,66 @@ impl CertificatePolicy {
         }
     }
 
-    /// Whether the chain is accepted now; gives its first certificate.
+    /// Whether the chain is accepted now, revocation apart; gives its first certificate.
     pub(super) fn judge(
         &self,
-        entries: &[CertificateEntry],
-        from: Side,
-        now: UnixTime,
+        chain: &[Vec<u8>],
+        (from, now): (Side, UnixTime),
     ) -> Result<CertificateDer<'static>, Refusal> {
-        let mut chain = entries
-            .iter()
-            .map(|entry| CertificateDer::from(entry.data.clone()));
+        self.judge_with(chain, (from, now), None)
+    }
+
+    /// Whether none of the chain is revoked, as far as that is asked for; gives as of when that
+    /// holds and until when. The answers to
+    /// all needs are there.
+    pub(super) fn judge_revocation(
+        &self,
+        chain: &[Vec<u8>],
+        (from, now): (Side, UnixTime),
+        evidence: &Evidence,
+    ) -> Result<Option<(UnixTime, UnixTime)>, Refusal> {
+        let Some(policy) = &self.crls else {
+            return Ok(None);
+        };
+        let (mut lists, mut as_of): (Vec<&CertRevocationList<'_>>, _) = (Vec::new(), None);
+        for uri in &policy.uris {
+            let found = evidence.crl(uri);
+            let fresh = found.filter(|found| found.age(now) <= policy.max_age);
+            match fresh {
+                Some(Found {
+                    value: Ok(crl),
+                    as_of: at,
+                    ..
+                }) => {
+                    lists.push(crl.list());
+                    as_of = as_of.min(Some(*at)).or(Some(*at));
+                }
+                _ if policy.required => return Err(UNKNOWN_STATUS),
+                _ => {}
+            }
+        }
+        let Ok(options) = RevocationOptionsBuilder::new(&lists) else {
+            return Ok(None);
+        };
+        let options = match policy.required {
+            true => options
+                .with_status_policy(UnknownStatusPolicy::Deny)
+                .with_expiration_policy(ExpirationPolicy::Enforce),
+            false => options
+                .with_status_policy(UnknownStatusPolicy::Allow)
+                .with_expiration_policy(ExpirationPolicy::Ignore),
+        };
+        self.judge_with(chain, (from, now), Some(options.build()))?;
+        Ok(as_of.map(|as_of: UnixTime| (as_of, as_of.plus(policy.max_age))))
+    }
+
+    fn judge_with(
+        &self,
+        chain: &[Vec<u8>],
+        (from, now): (Side, UnixTime),
+        revocation: Option<RevocationOptions<'_>>,
+    ) -> Result<CertificateDer<'static>, Refusal> {
+        let mut chain = chain.iter().map(|der| CertificateDer::from(der.clone()));
         let leaf = chain
             .next()
             .ok_or(Refusal::decode("a chain without a certificate"))?;
@@ -86,7 +202,7 @@ impl CertificatePolicy {
                 &others,
                 now,
                 usage,
-                None,
+                revocation,
                 None,
             )
             .map_err(refusal)?;
@@ -97,6 +213,12 @@ impl CertificatePolicy {
         }
         Ok(leaf)
     }
+}
+
+/// When the first of these certificates (DER) to end does; long ago if that cannot be read.
+pub(super) fn end(chain: &[Vec<u8>]) -> Option<UnixTime> {
+    let ends = chain.iter().map(|certificate| not_after(certificate));
+    ends.map(|end| end.unwrap_or_default()).min()
 }
 
 /// Whether the certificate's key made the proof over `message`.
@@ -138,6 +260,16 @@ fn refusal(error: webpki::Error) -> Refusal {
             Refusal::new(Alert::UnknownCa, "the chain leads to no trust anchor")
         }
         Error::CertRevoked => Refusal::new(Alert::CertificateRevoked, "a certificate is revoked"),
+        Error::UnknownRevocationStatus | Error::CrlExpired { .. } => UNKNOWN_STATUS,
+        Error::InvalidCrlSignatureForPublicKey | Error::IssuerNotCrlSigner => Refusal::new(
+            Alert::CertificateUnknown,
+            "a revocation list is not by its authority",
+        ),
         _ => Refusal::new(Alert::BadCertificate, "a certificate is not acceptable"),
     }
 }
+
+const UNKNOWN_STATUS: Refusal = Refusal::new(
+    Alert::CertificateUnknown,
+    "it is not known whether the certificates were revoked",
+);

@@ -1,23 +1,26 @@
 //! What a peer claims to be, and its proof: a signature over the handshake by the key of certificate or DID.
 
 use rustls_pki_types::{CertificateDer, SubjectPublicKeyInfoDer};
+use selfsame_credential::Verdict;
 use selfsame_credential::verdict::{Outcome, Rule};
-use selfsame_credential::{Fetched, Need, Verdict};
 use selfsame_crypto::PublicKey;
-use selfsame_did::{Did, Document, Options, Plan, Relationship, Resolution, ResolutionError, plan};
+use selfsame_crypto::time::UnixTime;
+use selfsame_did::{Did, Document, Relationship};
 use webpki::RawPublicKeyEntity;
 
 use super::certificate::{self, CertificatePolicy};
+use super::credential::Credential;
+use super::inquiry::Inquiry;
 use super::policy::{IdentityPolicy, PeerPolicy};
-use super::vc::PaperVc;
 use crate::alert::{Alert, Refusal};
-use crate::codec::{Certificate, DidMessage, Message, Mode, Proof};
+use crate::codec::{Certificate, DidMessage, Message, Mode, Proof, Staple, VcMessage};
 use crate::core::Core;
+use crate::evidence::Source;
 use crate::profile::Profile;
 use crate::provider::algorithm;
 
 /// The most keys of a document that are tried.
-const MAX_KEYS: usize = 8;
+pub(super) const MAX_KEYS: usize = 8;
 
 /// One of both ends.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -31,8 +34,25 @@ pub(crate) enum Side {
 pub struct Peer {
     /// How, and as whom.
     pub kind: PeerKind,
-    /// Each rule that was looked at.
+    /// Each rule that was looked at; `as_of` is when the oldest of the evidence held.
     pub verdict: Verdict,
+    /// What the verdict rests on beside what the peer sent.
+    pub grounds: Vec<Ground>,
+    /// When what it showed, or what is known of it, ends; it does not resume after that.
+    pub until: Option<UnixTime>,
+    /// When it proved this, if that was in an earlier handshake which this connection resumes.
+    pub resumed: Option<UnixTime>,
+}
+
+/// Something that was found out about a peer.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Ground {
+    /// The rule it was looked at for: `resolution`, `status` or `revocation`.
+    pub rule: &'static str,
+    /// As of when it holds.
+    pub as_of: UnixTime,
+    /// What makes it authentic.
+    pub source: Source,
 }
 
 /// How a peer proved who it is.
@@ -45,28 +65,34 @@ pub enum PeerKind {
     /// By a DID.
     Did(Did),
     /// By a credential about a DID.
-    Credential {
-        /// The DID.
-        subject: Did,
-        /// Who vouches for it.
-        issuer: Did,
-        /// The credential.
-        vc: Vec<u8>,
-    },
+    Credential(Box<Credential>),
 }
 
-/// What a peer claims, accepted but for its proof.
+/// What a peer claims, as far as it was judged.
 #[derive(Debug)]
 pub(crate) struct Claim {
     peer: Peer,
-    key: Key,
+    mode: Mode,
+    open: Open,
+    proof: Option<(Proof, Vec<u8>)>,
+    is_proved: bool,
+}
+
+/// What there is to find out.
+#[derive(Debug)]
+enum Open {
+    /// Whether a chain is revoked.
+    Certificate(Box<Chain>),
+    /// A DID's keys, and how a credential stands.
+    Identity(Box<Inquiry>),
 }
 
 #[derive(Debug)]
-enum Key {
-    Certificate(CertificateDer<'static>),
-    Resolved(Box<Resolution>),
-    Unresolved(Did),
+struct Chain {
+    leaf: CertificateDer<'static>,
+    certificates: Vec<Vec<u8>>,
+    from: Side,
+    is_settled: bool,
 }
 
 /// Where the authentication of a peer stands.
@@ -74,16 +100,8 @@ enum Key {
 pub(crate) enum Standing {
     /// It is who it says.
     Proved(Peer),
-    /// Its key is not known yet.
-    Waiting(Waiting),
-}
-
-#[derive(Debug)]
-pub(crate) struct Waiting {
-    peer: Peer,
-    did: Did,
-    proof: Proof,
-    message: Vec<u8>,
+    /// There is more to be found out.
+    Waiting(Box<Claim>),
 }
 
 impl Peer {
@@ -97,15 +115,73 @@ impl Peer {
             rules: Vec::new(),
             as_of: None,
         };
-        Self { kind, verdict }
+        Self {
+            kind,
+            verdict,
+            grounds: Vec::new(),
+            until: None,
+            resumed: None,
+        }
     }
 
-    fn rule(&mut self, name: &'static str, detail: &str, paragraph: &'static str) {
+    /// Somebody from an earlier handshake: of when the evidence was, and when it ends.
+    pub(crate) fn remembered(
+        kind: PeerKind,
+        (as_of, until): (Option<UnixTime>, Option<UnixTime>),
+    ) -> Self {
+        let mut peer = Self::new(kind);
+        peer.verdict.as_of = as_of;
+        peer.until = until;
+        peer
+    }
+
+    /// The same, who now resumes what was proved at `verified_at`.
+    pub(crate) fn resumes(mut self, verified_at: UnixTime, now: UnixTime) -> Self {
+        let ago = now.seconds_since(verified_at);
+        let mut detail = format!("was proved at {verified_at}, {ago} seconds ago");
+        if let Some(as_of) = self.verdict.as_of {
+            let age = now.seconds_since(as_of);
+            detail.push_str(&format!(", by evidence that is {age} seconds old"));
+        }
+        self.verdict.rules.clear();
+        self.rule("resumption", &detail, "RFC 8446 §2.2");
+        self.resumed = Some(verified_at);
+        self
+    }
+
+    pub(super) fn ends(&mut self, end: UnixTime) {
+        self.until = Some(self.until.map_or(end, |before| before.min(end)));
+    }
+
+    pub(super) fn rule(&mut self, name: &'static str, detail: &str, paragraph: &'static str) {
         self.verdict.rules.push(Rule {
             name,
             passed: Some(true),
             detail: detail.to_owned(),
             paragraph,
+        });
+    }
+
+    /// Something that was found out holds as of then.
+    pub(super) fn ground(
+        &mut self,
+        rule: &'static str,
+        (as_of, source): (UnixTime, Source),
+        now: UnixTime,
+    ) {
+        let detail = format!("{}, {} s ago", source.as_str(), now.seconds_since(as_of));
+        let paragraph = match rule {
+            "resolution" => "DID Core §7.1",
+            "revocation" => "RFC 5280 §6.3",
+            _ => "Token Status List §8.3, Bitstring Status List §3.2",
+        };
+        self.rule(rule, &detail, paragraph);
+        let oldest = self.verdict.as_of.map_or(as_of, |oldest| oldest.min(as_of));
+        self.verdict.as_of = Some(oldest);
+        self.grounds.push(Ground {
+            rule,
+            as_of,
+            source,
         });
     }
 }
@@ -138,11 +214,11 @@ impl Claim {
                 Alert::InsufficientSecurity,
                 "a certificate where a DID or credential is required",
             )),
-            (Message::Vc(bytes), _, Some(policy)) if mode == Some(Mode::Vc) => {
-                Self::credential(core, policy, bytes)
+            (Message::Vc(message), _, Some(policy)) if mode == Some(Mode::Vc) => {
+                Self::credential(core, policy, message)
             }
             (Message::Did(did), _, Some(policy)) if mode == Some(Mode::Did) => {
-                Self::did(core, policy, &did)
+                Self::did(core, policy, did)
             }
             _ => Err(Refusal::unexpected(
                 "an identity of a kind that was not asked for",
@@ -151,7 +227,7 @@ impl Claim {
     }
 
     fn certificate(
-        core: &Core,
+        core: &mut Core,
         policy: &CertificatePolicy,
         certificate: Certificate,
         from: Side,
@@ -165,182 +241,211 @@ impl Claim {
             let reason = "an extension that was not offered";
             return Err(Refusal::new(Alert::UnsupportedExtension, reason));
         }
-        let leaf = policy.judge(&certificate.entries, from, core.now)?;
         let entries = certificate.entries.into_iter();
-        let chain = entries.map(|entry| entry.data).collect();
-        let mut peer = Peer::new(PeerKind::Certificate(chain));
+        let certificates: Vec<Vec<u8>> = entries.map(|entry| entry.data).collect();
+        let leaf = policy.judge(&certificates, (from, core.now))?;
+        let mut peer = Peer::new(PeerKind::Certificate(certificates.clone()));
         peer.rule("chain", "leads to a trust anchor", "RFC 5280 §6");
-        let key = Key::Certificate(leaf);
-        Ok(Self { peer, key })
+        peer.until = certificate::end(&certificates);
+        let needs = policy.needs();
+        let is_settled = needs.is_empty();
+        core.ask(needs)?;
+        let chain = Chain {
+            leaf,
+            certificates,
+            from,
+            is_settled,
+        };
+        let open = Open::Certificate(Box::new(chain));
+        Ok(Self::new(peer, Mode::Certificate, open))
     }
 
     fn credential(
         core: &mut Core,
         policy: &IdentityPolicy,
-        bytes: Vec<u8>,
+        message: VcMessage,
     ) -> Result<Self, Refusal> {
-        if bytes.len() > policy.max_vc {
-            return Err(BAD_CREDENTIAL);
-        }
-        let vc = PaperVc::parse(&bytes)?;
-        vc.judge(policy, core.now)?;
-        let subject = did_of(vc.subject(), policy)?;
-        if !policy.expects(&subject) {
-            return Err(NOT_EXPECTED);
-        }
-        let issuer = Did::parse(vc.issuer()).map_err(|_| BAD_CREDENTIAL)?;
-        let mut peer = Peer::new(PeerKind::Credential {
-            subject: subject.clone(),
-            issuer,
-            vc: bytes,
-        });
-        peer.rule(
-            "credential",
-            "is of a trusted issuer, signed, in its time",
-            "paper §III-B",
-        );
-        peer.rule("expected_peer", "its subject is expected", "docs/tls.md");
-        Self::resolve(core, peer, subject)
+        check_staples(&message.staples, policy)?;
+        // Nobody yet: it is filled in once the issuer is found to have signed.
+        let mut peer = Peer::anonymous();
+        let mut inquiry = Inquiry::of_credential(message.vc, message.staples);
+        inquiry.begin(&mut peer, policy, core)?;
+        let open = Open::Identity(Box::new(inquiry));
+        Ok(Self::new(peer, Mode::Vc, open))
     }
 
-    fn did(
-        core: &mut Core,
-        policy: &IdentityPolicy,
-        message: &DidMessage,
-    ) -> Result<Self, Refusal> {
-        let text = std::str::from_utf8(&message.did)
-            .map_err(|_| Refusal::illegal("a DID that is not text"))?;
-        let did = did_of(text, policy)?;
+    fn did(core: &mut Core, policy: &IdentityPolicy, message: DidMessage) -> Result<Self, Refusal> {
+        let did = message.did(core.profile)?;
+        check_staples(&message.staples, policy)?;
+        check_method(&did, policy)?;
         if core.profile.method_code(did.method()) != Some(message.method) {
             return Err(Refusal::illegal(
                 "a DID of another method than its code says",
             ));
         }
-        if !policy.expects(&did) {
+        if !policy.expects(&did, None, &message.staples) {
             return Err(NOT_EXPECTED);
         }
         let mut peer = Peer::new(PeerKind::Did(did.clone()));
         peer.rule("expected_peer", "the DID is trusted", "paper §V");
-        Self::resolve(core, peer, did)
+        let mut inquiry = Inquiry::of_did(did, message.staples);
+        inquiry.begin(&mut peer, policy, core)?;
+        let open = Open::Identity(Box::new(inquiry));
+        Ok(Self::new(peer, Mode::Did, open))
     }
 
-    /// Some DIDs hold all there is to know; for others the driver is asked, so that it can begin now.
-    fn resolve(core: &mut Core, peer: Peer, did: Did) -> Result<Self, Refusal> {
-        let key = match plan(&did, &Options::default()) {
-            Ok(Plan::Done(resolution)) => Key::Resolved(resolution),
-            Ok(_) => {
-                if core.evidence.did(&did).is_none() {
-                    core.ask(Need::Did(did.clone()))?;
-                }
-                Key::Unresolved(did)
-            }
-            Err(_) => return Err(UNRESOLVED),
-        };
-        Ok(Self { peer, key })
+    fn new(peer: Peer, mode: Mode, open: Open) -> Self {
+        Self {
+            peer,
+            mode,
+            open,
+            proof: None,
+            is_proved: false,
+        }
     }
 
     /// Whether DIDVerify has to follow, and not CertificateVerify.
     pub(crate) fn mode(&self) -> Mode {
-        match self.peer.kind {
-            PeerKind::Did(_) => Mode::Did,
-            PeerKind::Credential { .. } => Mode::Vc,
-            PeerKind::Certificate(_) | PeerKind::Anonymous => Mode::Certificate,
+        self.mode
+    }
+
+    /// Goes on with evidence that came since.
+    pub(crate) fn advance(&mut self, core: &mut Core, policy: &PeerPolicy) -> Result<(), Refusal> {
+        if !core.take_news() {
+            return Ok(());
+        }
+        match (&mut self.open, &policy.identities, &policy.certificates) {
+            (Open::Identity(inquiry), Some(policy), _) => {
+                inquiry.go_on(&mut self.peer, policy, core)
+            }
+            (Open::Certificate(chain), _, Some(policy)) => {
+                chain.advance(&mut self.peer, policy, core)
+            }
+            _ => Err(NOT_EXPECTED),
         }
     }
 
     /// Takes the proof; verifies it if the key is known.
-    pub(crate) fn prove(self, proof: Proof, message: Vec<u8>) -> Result<Standing, Refusal> {
+    pub(crate) fn prove(mut self, proof: Proof, message: Vec<u8>) -> Result<Standing, Refusal> {
         if algorithm(proof.scheme).is_none() {
             return Err(Refusal::illegal("a signature scheme that was not offered"));
         }
-        let Self { mut peer, key } = self;
-        match key {
-            Key::Certificate(leaf) => {
-                certificate::verify(&leaf, &proof, &message)?;
-                peer.rule("proof", "CertificateVerify holds", "RFC 8446 §4.4.3");
-            }
-            Key::Resolved(resolution) => {
-                let document = resolution.document().map_err(|_| UNRESOLVED)?;
-                verify(document, &proof, &message)?;
-                peer.rule("proof", "DIDVerify holds", "paper §IV-B");
-            }
-            Key::Unresolved(did) => {
-                return Ok(Standing::Waiting(Waiting {
-                    peer,
-                    did,
-                    proof,
-                    message,
-                }));
+        self.proof = Some((proof, message));
+        self.conclude()
+    }
+
+    fn conclude(mut self) -> Result<Standing, Refusal> {
+        let Some((proof, message)) = &self.proof else {
+            return Ok(Standing::Waiting(Box::new(self)));
+        };
+        if !self.is_proved {
+            match &self.open {
+                Open::Certificate(chain) => {
+                    certificate::verify(&chain.leaf, proof, message)?;
+                    self.peer
+                        .rule("proof", "CertificateVerify holds", "RFC 8446 §4.4.3");
+                    self.is_proved = true;
+                }
+                Open::Identity(inquiry) => {
+                    if let Some(document) = inquiry.document() {
+                        verify(document, proof, message)?;
+                        self.peer.rule("proof", "DIDVerify holds", "paper §IV-B");
+                        self.is_proved = true;
+                    }
+                }
             }
         }
-        Ok(Standing::Proved(peer))
+        let is_settled = match &self.open {
+            Open::Certificate(chain) => chain.is_settled,
+            Open::Identity(inquiry) => inquiry.is_settled(),
+        };
+        match self.is_proved && is_settled {
+            true => Ok(Standing::Proved(self.peer)),
+            false => Ok(Standing::Waiting(Box::new(self))),
+        }
     }
 }
 
-impl Waiting {
-    /// Judges the proof with what was resolved, if it was.
+impl Chain {
+    fn advance(
+        &mut self,
+        peer: &mut Peer,
+        policy: &CertificatePolicy,
+        core: &Core,
+    ) -> Result<(), Refusal> {
+        // All lists are judged together.
+        if self.is_settled || !core.needs().is_empty() {
+            return Ok(());
+        }
+        let at = (self.from, core.now);
+        match policy.judge_revocation(&self.certificates, at, &core.evidence)? {
+            Some((as_of, until)) => {
+                peer.ground("revocation", (as_of, Source::Signature), core.now);
+                peer.ends(until);
+            }
+            None => peer.verdict.rules.push(Rule {
+                name: "revocation",
+                passed: None,
+                detail: "no list of those revoked could be had, and none is required".to_owned(),
+                paragraph: "RFC 5280 §6.3",
+            }),
+        }
+        self.is_settled = true;
+        Ok(())
+    }
+}
+
+impl Standing {
+    /// Goes on with evidence that came since.
+    pub(crate) fn advance(
+        &mut self,
+        core: &mut Core,
+        policy: Option<&PeerPolicy>,
+    ) -> Result<(), Refusal> {
+        match self {
+            Self::Waiting(claim) => claim.advance(core, policy.ok_or(NOT_EXPECTED)?),
+            Self::Proved(_) => Ok(()),
+        }
+    }
+
+    /// The same, and verifies the proof as soon as it can be.
     pub(crate) fn settle(
         mut self,
         core: &mut Core,
-        policy: Option<&IdentityPolicy>,
-    ) -> Result<Standing, Refusal> {
-        let Some(fetched) = core.evidence.did(&self.did).cloned() else {
-            return Ok(Standing::Waiting(self));
+        policy: Option<&PeerPolicy>,
+    ) -> Result<Self, Refusal> {
+        self.advance(core, policy)?;
+        let settled = match self {
+            Self::Waiting(claim) => claim.conclude()?,
+            proved @ Self::Proved(_) => proved,
         };
-        core.settle();
-        let policy = policy.ok_or(NOT_EXPECTED)?;
-        let document = self.document(&fetched, policy, core)?;
-        verify(document, &self.proof, &self.message)?;
-        self.peer.verdict.as_of = Some(fetched.at);
-        self.peer
-            .rule("resolution", "is fresh and of this DID", "DID Core §7.1");
-        self.peer.rule("proof", "DIDVerify holds", "paper §IV-B");
-        Ok(Standing::Proved(self.peer))
-    }
-
-    fn document<'a>(
-        &self,
-        fetched: &'a Fetched<Resolution>,
-        policy: &IdentityPolicy,
-        core: &Core,
-    ) -> Result<&'a Document, Refusal> {
-        let resolution = fetched.value.as_ref().map_err(|_| UNRESOLVED)?;
-        if core.now.seconds_since(fetched.at) > policy.max_age {
-            return Err(Refusal::new(
-                Alert::CertificateUnknown,
-                "what is known of the DID is too old",
-            ));
+        if matches!(settled, Self::Proved(_)) {
+            core.settle();
         }
-        if resolution.document_metadata.deactivated {
-            return Err(Refusal::new(
-                Alert::CertificateRevoked,
-                "the DID is deactivated",
-            ));
-        }
-        match resolution.document_of(&self.did) {
-            Ok(document) => Ok(document),
-            Err(ResolutionError::InvalidDidDocument) => Err(Refusal::new(
-                Alert::BadCertificate,
-                "the document is of another DID",
-            )),
-            Err(_) => Err(UNRESOLVED),
-        }
+        Ok(settled)
     }
 }
 
-const BAD_CREDENTIAL: Refusal = Refusal::new(Alert::BadCertificate, "a credential is malformed");
-const NOT_EXPECTED: Refusal = Refusal::new(Alert::AccessDenied, "not the peer that is expected");
-const UNRESOLVED: Refusal = Refusal::new(Alert::CertificateUnknown, "the DID was not resolved");
+pub(super) const NOT_EXPECTED: Refusal =
+    Refusal::new(Alert::AccessDenied, "not the peer that is expected");
 
-/// A DID of a method that we said we resolve.
-fn did_of(text: &str, policy: &IdentityPolicy) -> Result<Did, Refusal> {
-    let did = Did::parse(text).map_err(|_| Refusal::illegal("a DID that is malformed"))?;
+/// Only DIDs of methods that we said we resolve are taken.
+pub(super) fn check_method(did: &Did, policy: &IdentityPolicy) -> Result<(), Refusal> {
     match policy.methods.iter().any(|method| method == did.method()) {
-        true => Ok(did),
+        true => Ok(()),
         false => Err(Refusal::new(
             Alert::UnsupportedCertificate,
             "a DID of a method that was not offered",
         )),
+    }
+}
+
+/// Only staples of kinds that we said we read are taken.
+fn check_staples(staples: &[Staple], policy: &IdentityPolicy) -> Result<(), Refusal> {
+    let mut staples = staples.iter();
+    match staples.all(|staple| policy.staples.contains(&staple.kind)) {
+        true => Ok(()),
+        false => Err(Refusal::illegal("a staple of a kind that was not offered")),
     }
 }
 

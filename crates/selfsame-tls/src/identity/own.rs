@@ -1,12 +1,17 @@
 //! Who we are: the certificate chain, and the DID with its credential, each with the key that proves it.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use rustls_pki_types::CertificateDer;
 use selfsame_did::Did;
 use webpki::EndEntityCert;
 
-use crate::codec::{CertificateEntry, Extensions};
+use crate::codec::{CertificateEntry, DidMessage, Extensions, Mode, SsiParameters, Staple, Vc};
 use crate::error::ConfigError;
+use crate::named::VcFormat;
+use crate::profile::Profile;
 use crate::provider::SigningKey;
+use crate::resumption::Digest;
 
 /// What we can show; with neither, a client shows nothing.
 #[derive(Clone, Debug, Default)]
@@ -15,6 +20,21 @@ pub struct Identities {
     pub certificate: Option<CertificateIdentity>,
     /// A DID, perhaps with a credential.
     pub ssi: Option<SsiIdentity>,
+}
+
+impl Identities {
+    pub(crate) fn digest(&self, into: &mut Digest) {
+        let Self { certificate, ssi } = self;
+        into.option(certificate.as_ref(), |into, own| own.digest(into));
+        into.option(ssi.as_ref(), |into, own| {
+            into.part(own.did.as_str().as_bytes());
+            into.part(&own.key.spki().unwrap_or_default());
+            into.option(own.vc.as_ref(), |into, vc| {
+                into.number(vc.format.0);
+                into.part(&vc.bytes);
+            });
+        });
+    }
 }
 
 /// A certificate chain and its key.
@@ -45,6 +65,13 @@ impl CertificateIdentity {
     }
 }
 
+impl CertificateIdentity {
+    pub(crate) fn digest(&self, into: &mut Digest) {
+        // The chain holds the public key.
+        into.list(self.chain.iter(), |into, entry| into.part(&entry.data));
+    }
+}
+
 /// A DID and its key, with the credential that says who it is.
 #[derive(Clone, Debug)]
 pub struct SsiIdentity {
@@ -53,5 +80,56 @@ pub struct SsiIdentity {
     /// A key of the DID document's `authentication`.
     pub key: SigningKey,
     /// The credential; without one there is authentication by the DID alone.
-    pub vc: Option<Vec<u8>>,
+    pub vc: Option<Vc>,
+    /// What is sent along to peers that can read it (profile `selfsame`).
+    pub staples: Staples,
+}
+
+/// Staples that whoever shares them may renew while connections are made with them.
+#[derive(Clone, Debug, Default)]
+pub struct Staples(Arc<Mutex<Arc<[Staple]>>>);
+
+impl Staples {
+    /// Those to be sent now.
+    pub fn get(&self) -> Arc<[Staple]> {
+        let staples = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(&staples)
+    }
+
+    /// Puts others in their place, for the handshakes that begin from now on.
+    pub fn set(&self, staples: Vec<Staple>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = staples.into();
+    }
+}
+
+impl From<Vec<Staple>> for Staples {
+    fn from(staples: Vec<Staple>) -> Self {
+        Self(Arc::new(Mutex::new(staples.into())))
+    }
+}
+
+impl SsiIdentity {
+    /// Whether it can be shown to a peer that asks for this, which resolves its DID's method and reads its credential.
+    pub(crate) fn fits(&self, asked: &SsiParameters, profile: &Profile) -> bool {
+        let reads = |vc: &Vc| asked.reads(vc.format, profile);
+        let has_it = match asked.mode {
+            Mode::Certificate => false,
+            Mode::Did => true,
+            Mode::Vc => self.vc.as_ref().is_some_and(reads),
+        };
+        let code = profile.method_code(self.did.method());
+        has_it && code.is_some_and(|code| asked.methods.contains(&code))
+    }
+
+    /// Whether the profile can carry it.
+    pub(crate) fn check(&self, profile: &Profile) -> Result<(), ConfigError> {
+        if DidMessage::new(&self.did, Vec::new(), profile).is_none() {
+            return Err(ConfigError::Method);
+        }
+        let is_carried = |vc: &Vc| profile.is_extended || vc.format == VcFormat::PAPER;
+        match self.vc.as_ref().is_none_or(is_carried) {
+            true => Ok(()),
+            false => Err(ConfigError::Format),
+        }
+    }
 }

@@ -1,20 +1,22 @@
 //! The paper's credential: a JSON text of fixed members in one form alone, with its issuer's proof inside.
 
+use selfsame_credential::validity::Validity;
 use selfsame_crypto::encoding::{base64_decode, base64_encode};
 use selfsame_crypto::json::{self, Limits};
 use selfsame_crypto::time::UnixTime;
+use selfsame_did::Did;
 use serde_json::{Map, Value};
 
 use super::claim::is_signed;
+use super::credential::{BAD_SUBJECT, Credential, MALFORMED, UNSIGNED, UNTRUSTED, issuer};
 use super::policy::IdentityPolicy;
-use crate::alert::{Alert, Refusal};
-use crate::codec::Proof;
+use crate::alert::Refusal;
+use crate::codec::{Proof, Vc};
 use crate::named::Scheme;
 use crate::provider::SigningKey;
 
 const CONTEXT: &str = "https://www.w3.org/2018/credentials/v2";
 const TYPE: &str = "VerifiableCredential";
-const MALFORMED: Refusal = Refusal::new(Alert::BadCertificate, "a credential is malformed");
 const LIMITS: Limits = Limits {
     max_bytes: 65_535,
     max_depth: 4,
@@ -83,26 +85,15 @@ impl PaperVc {
         }
     }
 
-    /// The subject.
-    pub fn subject(&self) -> &str {
-        &self.subject
-    }
-
-    /// The issuer.
-    pub fn issuer(&self) -> &str {
-        &self.issuer
-    }
-
-    /// Whether a trusted issuer signed it and its time is now.
-    pub(super) fn judge(&self, policy: &IdentityPolicy, now: UnixTime) -> Result<(), Refusal> {
-        let untrusted = Refusal::new(Alert::UnknownCa, "the issuer is not trusted");
-        let proof = self.proof.as_ref().ok_or(MALFORMED)?;
-        let mut issuers = policy.issuers.iter();
-        let issuer = issuers.find(|issuer| issuer.did.as_str() == self.issuer);
-        let mut keys = issuer.ok_or(untrusted)?.keys.iter();
+    /// Reads a credential and finds the key of a trusted issuer that signed it.
+    pub(super) fn accept(vc: Vc, policy: &IdentityPolicy) -> Result<Credential, Refusal> {
+        let read = Self::parse(&vc.bytes)?;
+        let proof = read.proof.as_ref().ok_or(MALFORMED)?;
+        let issuer = issuer(policy, &read.issuer)?;
+        let mut keys = issuer.keys.iter();
         // The method has to be one of that very issuer, or one issuer could sign for another.
         let key = keys.find(|(method, _)| *method == proof.method);
-        let (_, key) = key.ok_or(untrusted)?;
+        let (key_id, key) = key.ok_or(UNTRUSTED)?;
         let kind = KINDS.iter().find(|(_, kind)| *kind == proof.kind);
         let signature = Proof {
             scheme: kind.ok_or(MALFORMED)?.0,
@@ -110,20 +101,26 @@ impl PaperVc {
         };
         let unsigned = Self {
             proof: None,
-            ..self.clone()
+            ..read.clone()
         };
         if !is_signed(key, &signature, unsigned.text().as_bytes()) {
-            let reason = "the issuer did not sign this credential";
-            return Err(Refusal::new(Alert::BadCertificate, reason));
+            return Err(UNSIGNED);
         }
         let time = |text: &str| UnixTime::parse_rfc3339(text).ok_or(MALFORMED);
-        let (from, until) = (time(&self.issued)?, time(&self.expires)?);
-        let is_early = now.plus(policy.skew) < from;
-        if is_early || now.minus(policy.skew) >= until {
-            let reason = "the credential is out of its time";
-            return Err(Refusal::new(Alert::CertificateExpired, reason));
-        }
-        Ok(())
+        let subject = Did::parse(&read.subject);
+        Ok(Credential {
+            issuer: issuer.did.clone(),
+            key_id: key_id.clone(),
+            subject: subject.map_err(|_| BAD_SUBJECT)?,
+            validity: Validity {
+                not_before: Some(time(&read.issued)?),
+                expires: Some(time(&read.expires)?),
+            },
+            types: vec![TYPE.to_owned()],
+            claims: Map::new(),
+            statuses: Vec::new(),
+            vc,
+        })
     }
 
     fn read(value: &Value) -> Option<Self> {

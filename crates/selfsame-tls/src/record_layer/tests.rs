@@ -4,7 +4,7 @@ use super::*;
 use crate::alert::Alert;
 use crate::named::Suite;
 use crate::provider::Cipher;
-use crate::schedule::Handshake;
+use crate::schedule::{Early, Handshake};
 use crate::testing::{Vectors, rfc8448};
 use crate::transcript::Unhashed;
 
@@ -29,7 +29,9 @@ fn hash(vectors: &Vectors, names: &[&str]) -> Vec<u8> {
 
 fn handshake(vectors: &Vectors) -> Handshake {
     let transcript = hash(vectors, &["client_hello", "server_hello"]);
-    Handshake::new(cipher(), vectors.get("shared"), &transcript).unwrap()
+    Early::new(cipher(), None)
+        .handshake(vectors.get("shared"), &transcript)
+        .unwrap()
 }
 
 fn read(layer: &mut RecordLayer, bytes: &[u8]) -> Result<Option<Record>, Refusal> {

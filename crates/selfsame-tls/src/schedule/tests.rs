@@ -2,7 +2,7 @@
 
 use crate::named::Suite;
 use crate::provider::Cipher;
-use crate::schedule::Handshake;
+use crate::schedule::Early;
 use crate::testing::{Vectors, rfc8448};
 use crate::transcript::Unhashed;
 
@@ -31,7 +31,9 @@ fn cipher() -> Cipher {
 fn every_secret_of_the_trace_comes_out() {
     let vectors = rfc8448();
     let transcript = hash(&vectors, &HELLOS);
-    let handshake = Handshake::new(cipher(), vectors.get("shared"), &transcript).unwrap();
+    let handshake = Early::new(cipher(), None)
+        .handshake(vectors.get("shared"), &transcript)
+        .unwrap();
     assert_eq!(
         handshake.client.secret(),
         vectors.get("client_handshake_traffic")
@@ -62,7 +64,9 @@ fn every_secret_of_the_trace_comes_out() {
 
 #[test]
 fn a_key_update_gives_other_secrets_each_time() {
-    let handshake = Handshake::new(cipher(), &[1; 32], &[2; 32]).unwrap();
+    let handshake = Early::new(cipher(), None)
+        .handshake(&[1; 32], &[2; 32])
+        .unwrap();
     let (first, second) = (&handshake.client, handshake.client.next().unwrap());
     assert_ne!(first.secret(), second.secret());
     assert_ne!(second.secret(), second.next().unwrap().secret());
@@ -70,7 +74,9 @@ fn a_key_update_gives_other_secrets_each_time() {
 
 #[test]
 fn exported_key_material_depends_on_label_and_context_and_has_a_limit() {
-    let handshake = Handshake::new(cipher(), &[1; 32], &[2; 32]).unwrap();
+    let handshake = Early::new(cipher(), None)
+        .handshake(&[1; 32], &[2; 32])
+        .unwrap();
     let exporter = handshake.application(&[3; 32]).unwrap().exporter;
     let export = |label, context| {
         let mut output = [0; 40];
@@ -90,7 +96,9 @@ fn exported_key_material_depends_on_label_and_context_and_has_a_limit() {
 
 #[test]
 fn secrets_do_not_show_in_debug_output() {
-    let handshake = Handshake::new(cipher(), &[1; 32], &[2; 32]).unwrap();
+    let handshake = Early::new(cipher(), None)
+        .handshake(&[1; 32], &[2; 32])
+        .unwrap();
     let shown = format!("{handshake:?} {:?}", handshake.client);
     assert_eq!(shown, "Handshake(secret) Traffic(secret)");
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::resume::Issuing;
 use super::{AwaitFinished, AwaitIdentity, Sent, State, Step};
 use crate::alert::{Alert, Refusal};
 use crate::codec::{
@@ -13,6 +14,7 @@ use crate::handshake::{Next, Progress, send_certificate, send_finished, send_ssi
 use crate::identity::{CertificateIdentity, Peer, Side, SsiIdentity, Standing};
 use crate::named::Scheme;
 use crate::provider::SCHEMES;
+use crate::resumption::Ticketed;
 
 /// What the client offers beside keys.
 pub(super) struct Offer<'a> {
@@ -34,30 +36,35 @@ impl<'a> Offer<'a> {
 
 /// The identity that is shown.
 enum Shown<'a> {
-    Ssi(&'a SsiIdentity, Scheme, Mode),
+    Ssi(&'a SsiIdentity, Scheme, &'a SsiParameters),
     Certificate(&'a CertificateIdentity, Scheme),
 }
 
 pub(super) struct Flight {
     config: Arc<ServerConfig>,
     progress: Progress,
+    issuing: Option<Issuing>,
 }
 
 impl Flight {
-    pub(super) fn new(config: Arc<ServerConfig>, progress: Progress) -> Self {
-        Self { config, progress }
+    pub(super) fn new(
+        config: Arc<ServerConfig>,
+        progress: Progress,
+        issuing: Option<Issuing>,
+    ) -> Self {
+        Self {
+            config,
+            progress,
+            issuing,
+        }
     }
 
     pub(super) fn send(mut self, core: &mut Core, offer: &Offer<'_>) -> Step {
         let config = Arc::clone(&self.config);
         let shown = shown(&config, core, offer)?;
         let request = request(&config, core, offer)?;
-        self.progress.protocol = protocol(&config, offer)?;
-        let chosen = self.progress.protocol.iter();
-        let extensions = chosen.map(|name| Extension::Protocols(vec![name.clone()]));
-        let extensions = Extensions(extensions.collect());
-        self.progress
-            .queue(core, &Message::EncryptedExtensions(extensions))?;
+        self.progress.protocol = protocol(&config, offer.protocols)?;
+        self.queue_extensions(core)?;
         let mode = match &request {
             None => None,
             Some((mode, message)) => {
@@ -66,8 +73,8 @@ impl Flight {
             }
         };
         match shown {
-            Shown::Ssi(own, scheme, mode) => {
-                let as_server = (mode, Side::Server);
+            Shown::Ssi(own, scheme, asked) => {
+                let as_server = (asked, Side::Server);
                 send_ssi(core, &mut self.progress, (own, scheme), as_server)?;
             }
             Shown::Certificate(own, scheme) => {
@@ -75,16 +82,7 @@ impl Flight {
                 send_certificate(core, &mut self.progress, own, Side::Server)?;
             }
         }
-        let traffic = self.progress.schedule.server.clone();
-        send_finished(core, &mut self.progress, &traffic)?;
-        let transcript = self.progress.transcript.hash();
-        let application = self.progress.schedule.application(transcript.as_ref())?;
-        core.set_write(application.server.clone())?;
-        let sent = Sent {
-            config: self.config,
-            progress: self.progress,
-            application,
-        };
+        let sent = self.finish(core)?;
         Ok(Next::State(match mode {
             Some(mode) => State::Identity(Box::new(AwaitIdentity { sent, mode })),
             None => State::Finished(Box::new(AwaitFinished {
@@ -93,25 +91,54 @@ impl Flight {
             })),
         }))
     }
+
+    /// The flight of a handshake that resumes: nothing is shown and nothing asked for (RFC 8446 §2.2).
+    pub(super) fn resume(mut self, core: &mut Core, ticketed: Ticketed) -> Step {
+        self.progress.protocol = ticketed.protocol;
+        self.queue_extensions(core)?;
+        let sent = self.finish(core)?;
+        let peer = ticketed.peer.resumes(ticketed.verified_at, core.now);
+        Ok(Next::State(State::Finished(Box::new(AwaitFinished {
+            sent,
+            standing: Standing::Proved(peer),
+        }))))
+    }
+
+    fn queue_extensions(&mut self, core: &mut Core) -> Result<(), Refusal> {
+        let chosen = self.progress.protocol.iter();
+        let extensions = chosen.map(|name| Extension::Protocols(vec![name.clone()]));
+        let extensions = Extensions(extensions.collect());
+        self.progress
+            .queue(core, &Message::EncryptedExtensions(extensions))
+    }
+
+    /// Sends Finished, and takes the application's keys for what follows.
+    fn finish(mut self, core: &mut Core) -> Result<Sent, Refusal> {
+        let traffic = self.progress.schedule.server.clone();
+        send_finished(core, &mut self.progress, &traffic)?;
+        let transcript = self.progress.transcript.hash();
+        let application = self.progress.schedule.application(transcript.as_ref())?;
+        core.set_write(application.server.clone())?;
+        Ok(Sent {
+            config: self.config,
+            progress: self.progress,
+            application,
+            issuing: self.issuing,
+        })
+    }
 }
 
 /// Our DID or credential if the client asks for it and can resolve and verify it; else our certificate (paper §III).
 fn shown<'a>(
     config: &'a ServerConfig,
     core: &Core,
-    offer: &Offer<'_>,
+    offer: &Offer<'a>,
 ) -> Result<Shown<'a>, Refusal> {
     let own = &config.common.identities;
     if let (Some(asked), Some(ssi)) = (offer.ssi, &own.ssi) {
-        let has_it = match asked.mode {
-            Mode::Certificate => false,
-            Mode::Did => true,
-            Mode::Vc => ssi.vc.is_some(),
-        };
-        let code = core.profile.method_code(ssi.did.method());
-        let is_resolved = code.is_some_and(|code| asked.methods.contains(&code));
-        if let (true, Some(scheme)) = (has_it && is_resolved, ssi.key.choose(offer.schemes)) {
-            return Ok(Shown::Ssi(ssi, scheme, asked.mode));
+        let fits = ssi.fits(asked, core.profile);
+        if let (true, Some(scheme)) = (fits, ssi.key.choose(offer.schemes)) {
+            return Ok(Shown::Ssi(ssi, scheme, asked));
         }
     }
     let certificate = own.certificate.as_ref();
@@ -134,23 +161,18 @@ fn request(
         return Ok(None);
     };
     if let (Some(asked), Some(identities)) = (offer.ssi, &policy.identities) {
-        let failed = |_| Refusal::internal("a DID method has no code");
-        let ours = identities.codes(core.profile).map_err(failed)?;
-        let methods: Vec<u8> = match asked.mode {
-            Mode::Certificate => ours,
-            mode if mode == identities.mode => {
-                let common = ours.into_iter().filter(|code| asked.methods.contains(code));
-                common.collect()
+        let failed = |_| Refusal::internal("the policy cannot be said in this profile");
+        let mut ours = identities.parameters(core.profile).map_err(failed)?;
+        match asked.mode {
+            Mode::Certificate => {}
+            mode if mode == ours.mode => {
+                ours.methods.retain(|code| asked.methods.contains(code));
             }
-            Mode::Did | Mode::Vc => Vec::new(),
-        };
-        if !methods.is_empty() {
-            let mode = identities.mode;
-            let parameters = SsiParameters { mode, methods };
-            let extensions = vec![
-                Extension::Ssi(parameters),
-                Extension::Schemes(SCHEMES.to_vec()),
-            ];
+            Mode::Did | Mode::Vc => ours.methods.clear(),
+        }
+        if !ours.methods.is_empty() {
+            let mode = ours.mode;
+            let extensions = vec![Extension::Ssi(ours), Extension::Schemes(SCHEMES.to_vec())];
             return Ok(Some((mode, Message::SsiRequest(Extensions(extensions)))));
         }
     }
@@ -174,12 +196,15 @@ fn request(
 }
 
 /// The first of our application protocols that the client has (RFC 7301 §3.2).
-fn protocol(config: &ServerConfig, offer: &Offer<'_>) -> Result<Option<Vec<u8>>, Refusal> {
+pub(super) fn protocol(
+    config: &ServerConfig,
+    offered: &[Vec<u8>],
+) -> Result<Option<Vec<u8>>, Refusal> {
     let ours = &config.common.protocols;
-    if ours.is_empty() || offer.protocols.is_empty() {
+    if ours.is_empty() || offered.is_empty() {
         return Ok(None);
     }
-    let chosen = ours.iter().find(|name| offer.protocols.contains(name));
+    let chosen = ours.iter().find(|name| offered.contains(name));
     match chosen {
         Some(name) => Ok(Some(name.clone())),
         None => Err(Refusal::new(

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use selfsame_crypto::ctx::Ctx;
 
 use super::flight::{Flight, Offer};
+use super::resume::{Issuing, Offering, Resumed};
 use super::{State, Step, UNEXPECTED};
 use crate::alert::{Alert, Refusal};
 use crate::codec::{ClientHello, Extension, Extensions, KeyShare, Message, ServerHello};
@@ -13,13 +14,24 @@ use crate::core::Core;
 use crate::handshake::{Next, Progress, TLS_1_3};
 use crate::named::Group;
 use crate::provider::{Cipher, KeyExchange};
-use crate::schedule::Handshake;
+use crate::resumption::MAX_TICKETS;
+use crate::schedule::Early;
 use crate::transcript::{Transcript, Unhashed};
+
+/// What the randomness of each ticket is drawn for.
+const TICKETS: [&str; MAX_TICKETS] = [
+    "tls ticket 0",
+    "tls ticket 1",
+    "tls ticket 2",
+    "tls ticket 3",
+];
 
 #[derive(Debug)]
 pub(crate) struct AwaitClientHello {
     config: Arc<ServerConfig>,
     random: [u8; 32],
+    /// The randomness of tickets.
+    tickets: [[u8; 16]; MAX_TICKETS],
     retried: Option<Retried>,
 }
 
@@ -36,6 +48,10 @@ impl AwaitClientHello {
         Self {
             config: Arc::clone(config),
             random: ctx.random("tls server random"),
+            tickets: match &config.tickets {
+                Some(_) => TICKETS.map(|label| ctx.random(label)),
+                None => [[0; 16]; MAX_TICKETS],
+            },
             retried: None,
         }
     }
@@ -52,44 +68,60 @@ impl AwaitClientHello {
         check(&hello, core)?;
         let cipher = self.cipher(&hello)?;
         let shares = shares(&hello)?;
-        let (mut transcript, group) = match self.retried {
-            None => {
-                let Some(group) = self.group_with_share(&hello, shares) else {
-                    return self.retry(core, hello, (cipher, raw));
-                };
-                let mut transcript = Unhashed::default();
-                transcript.add(raw);
-                (transcript.start(cipher), group)
-            }
+        let again = self.retried.is_some();
+        let Some(group) = self.group(&hello, shares)? else {
+            return self.retry(core, hello, (cipher, raw));
+        };
+        let offering = Offering {
+            config: &self.config,
+            hello: &hello,
+            raw,
+            cipher,
+            before: self.retried.as_ref().map(|before| &before.transcript),
+        };
+        let resumed = offering.resumed(core)?;
+        core.records
+            .skip_early(match hello.extensions.has_early_data(core.profile) {
+                true if again => {
+                    return Err(Refusal::illegal("early data after HelloRetryRequest"));
+                }
+                true => core.limits.early_data,
+                false => 0,
+            });
+        let transcript = match self.retried {
             Some(before) => {
-                check_again(&before, &hello, shares)?;
                 let mut transcript = before.transcript;
                 transcript.add(raw);
-                (transcript, before.group)
+                transcript
+            }
+            None => {
+                let mut transcript = Unhashed::default();
+                transcript.add(raw);
+                transcript.start(cipher)
             }
         };
         let mut shares = shares.iter();
         let share = shares.find(|share| share.group == group);
         let share = share.ok_or(Refusal::illegal("no key share of the group asked for"))?;
-        let (key, shared) = KeyExchange::answer(group, &share.key)?;
-        let extensions = Extensions(vec![
-            Extension::Version(TLS_1_3),
-            Extension::KeyShare(KeyShare { group, key }),
-        ]);
-        let mut answer = ServerHello::new(Some(self.random), cipher.suite(), extensions);
-        answer.session_id.clone_from(&hello.session_id);
-        transcript.add(&core.queue(&Message::ServerHello(answer))?);
-        core.flush()?;
-        if !hello.session_id.is_empty() {
-            core.send_ccs()?;
+        let answer = Answer {
+            config: self.config,
+            random: self.random,
+            tickets: self.tickets,
+            transcript,
+            resumed,
+        };
+        answer.send(core, &hello, (cipher, share))
+    }
+
+    /// The group to use; nothing if the client has to send another share.
+    fn group(&self, hello: &ClientHello, shares: &[KeyShare]) -> Result<Option<Group>, Refusal> {
+        match &self.retried {
+            None => Ok(self.group_with_share(hello, shares)),
+            Some(before) => {
+                check_again(before, hello, shares)?;
+                Ok(Some(before.group))
+            }
         }
-        let hash = transcript.hash();
-        let schedule = Handshake::new(cipher, shared.bytes(), hash.as_ref())?;
-        core.set_read(schedule.client.clone())?;
-        core.set_write(schedule.server.clone())?;
-        let progress = Progress::new(cipher, group, transcript, schedule);
-        let offer = Offer::new(&hello)?;
-        Flight::new(self.config, progress).send(core, &offer)
     }
 
     /// The first of our suites that the client has.
@@ -133,6 +165,12 @@ impl AwaitClientHello {
             core.send_ccs()?;
         }
         core.check_between_messages()?;
+        // What the client sent early came before it knew (§4.2.10).
+        core.records
+            .skip_early(match hello.extensions.has_early_data(core.profile) {
+                true => core.limits.early_data,
+                false => 0,
+            });
         Ok(Next::State(State::ClientHello(Box::new(Self {
             retried: Some(Retried {
                 hello,
@@ -141,6 +179,71 @@ impl AwaitClientHello {
             }),
             ..self
         }))))
+    }
+}
+
+/// What both hellos have agreed on.
+struct Answer {
+    config: Arc<ServerConfig>,
+    random: [u8; 32],
+    tickets: [[u8; 16]; MAX_TICKETS],
+    transcript: Transcript,
+    resumed: Option<Resumed>,
+}
+
+impl Answer {
+    /// Sends ServerHello, takes the keys of the handshake, and sends the flight.
+    fn send(
+        mut self,
+        core: &mut Core,
+        hello: &ClientHello,
+        (cipher, share): (Cipher, &KeyShare),
+    ) -> Step {
+        let group = share.group;
+        let (key, shared) = KeyExchange::answer(group, &share.key)?;
+        let mut extensions = Extensions(vec![
+            Extension::Version(TLS_1_3),
+            Extension::KeyShare(KeyShare { group, key }),
+        ]);
+        if let Some(resumed) = &self.resumed {
+            extensions.0.push(Extension::PreSharedKey(resumed.place));
+        }
+        let mut answer = ServerHello::new(Some(self.random), cipher.suite(), extensions);
+        answer.session_id.clone_from(&hello.session_id);
+        self.transcript
+            .add(&core.queue(&Message::ServerHello(answer))?);
+        core.flush()?;
+        if !hello.session_id.is_empty() {
+            core.send_ccs()?;
+        }
+        let hash = self.transcript.hash();
+        let resumed = self.resumed.as_ref();
+        let secret = resumed.map(|resumed| &resumed.ticketed.secret);
+        let schedule = Early::new(cipher, secret).handshake(shared.bytes(), hash.as_ref())?;
+        core.set_read(schedule.client.clone())?;
+        core.set_write(schedule.server.clone())?;
+        let progress = Progress::new(cipher, group, self.transcript, schedule);
+        let issuing = self.config.tickets.as_ref().filter(|_| {
+            // Who does not say how it resumes gets no ticket (§4.2.9).
+            hello.extensions.resumes_with_exchange() == Some(true)
+        });
+        let issuing = match issuing {
+            None => None,
+            Some(keys) => Some(Issuing {
+                keys: keys.clone(),
+                random: self.tickets,
+                wishes: hello.extensions.wishes(core.profile)?,
+                epoch: match resumed {
+                    Some(resumed) => resumed.ticketed.epoch,
+                    None => self.config.common.epoch(),
+                },
+            }),
+        };
+        let flight = Flight::new(self.config, progress, issuing);
+        match self.resumed {
+            Some(resumed) => flight.resume(core, resumed.ticketed),
+            None => flight.send(core, &Offer::new(hello)?),
+        }
     }
 }
 
@@ -159,13 +262,13 @@ fn check(hello: &ClientHello, core: &Core) -> Result<(), Refusal> {
             "a hello of TLS 1.3 with another legacy field",
         ));
     }
-    if hello.extensions.has_early_data(core.profile) {
-        // No ticket of ours allows it, so nobody who knows us sends it.
-        return Err(Refusal::illegal(
-            "early data without a ticket that allows it",
-        ));
+    let resumes = hello.extensions.pre_shared_keys().is_some();
+    if hello.extensions.has_early_data(core.profile) && !resumes {
+        return Err(Refusal::illegal("early data without a ticket"));
     }
-    if hello.extensions.schemes().is_none() || hello.extensions.groups().is_empty() {
+    // Who resumes need not be able to do anything else (§9.2).
+    let has_schemes = hello.extensions.schemes().is_some() || resumes;
+    if !has_schemes || hello.extensions.groups().is_empty() {
         let reason = "a hello without groups or signature algorithms";
         return Err(Refusal::new(Alert::MissingExtension, reason));
     }
@@ -193,9 +296,12 @@ fn shares(hello: &ClientHello) -> Result<&[KeyShare], Refusal> {
 /// The second hello is the first but for what was asked for (§4.1.2).
 fn check_again(before: &Retried, hello: &ClientHello, shares: &[KeyShare]) -> Result<(), Refusal> {
     let may_change = |extension: &&Extension| {
-        !matches!(extension, Extension::KeyShares(_) | Extension::Cookie(_))
-            // pre_shared_key and padding (§4.1.2).
-            && !matches!(extension, Extension::Other { number: 41 | 21, .. })
+        !matches!(
+            extension,
+            Extension::KeyShares(_) | Extension::Cookie(_) | Extension::PreSharedKeys(_)
+        )
+            // padding and early_data (§4.1.2).
+            && !matches!(extension, Extension::Other { number: 21 | 42, .. })
     };
     let fixed = |hello: &ClientHello| {
         let extensions = hello.extensions.0.iter().filter(may_change).cloned();
@@ -208,6 +314,15 @@ fn check_again(before: &Retried, hello: &ClientHello, shares: &[KeyShare]) -> Re
     let [share] = shares else {
         return Err(Refusal::illegal("not the one key share that was asked for"));
     };
+    let tickets = |hello: &ClientHello| -> Vec<Vec<u8>> {
+        let offered = hello.extensions.pre_shared_keys();
+        let identities = offered.map_or(&[][..], |offered| &offered.identities);
+        identities.iter().map(|one| one.ticket.clone()).collect()
+    };
+    let first = tickets(&before.hello);
+    if tickets(hello).iter().any(|ticket| !first.contains(ticket)) {
+        return Err(Refusal::illegal("a ticket that was not in the first hello"));
+    }
     match share.group == before.group && fixed(&before.hello) == fixed(hello) {
         true => Ok(()),
         false => Err(Refusal::illegal(

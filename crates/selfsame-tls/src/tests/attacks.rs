@@ -8,7 +8,7 @@ use super::ssi::{
     ssi, trust_did, trust_vc, trusted, vc,
 };
 use crate::codec::{
-    CertificateRequest, DidMessage, Extension, Extensions, Message, Mode, Proof, SsiParameters,
+    CertificateRequest, DidMessage, Extension, Extensions, Message, Mode, Proof, SsiParameters, Vc,
 };
 use crate::identity::{Expected, IdentityPolicy, PaperVc, PeerPolicy, Side};
 use crate::profile::PAPER;
@@ -42,6 +42,7 @@ fn did_message(did: &str) -> Message {
     Message::Did(DidMessage {
         method: 226,
         did: did.as_bytes().to_vec(),
+        staples: Vec::new(),
     })
 }
 
@@ -124,7 +125,7 @@ fn a_changed_wish_for_an_identity_breaks_the_transcript() {
 #[test]
 fn a_server_that_shows_another_kind_of_identity_is_refused() {
     let (issuer, subject, _) = people();
-    let credential = Message::Vc(vc(&issuer, &subject.did, DAY));
+    let credential = Message::Vc(Vc::paper(vc(&issuer, &subject.did, DAY)).into());
     let (mut client_of_did, mut puppet) = awaiting_did(&subject);
     let got = puppet.send(&mut client_of_did, &credential);
     assert_eq!(refused(got), Alert::UnexpectedMessage);
@@ -149,6 +150,7 @@ fn an_ssi_request_has_to_be_what_the_client_can_answer() {
             Extension::Ssi(SsiParameters {
                 mode,
                 methods: methods.to_vec(),
+                ..SsiParameters::default()
             }),
             Extension::Schemes(vec![Scheme::ED25519]),
         ]))
@@ -212,6 +214,7 @@ fn ssi_parameters_elsewhere_are_refused() {
     let parameters = Extension::Ssi(SsiParameters {
         mode: Mode::Did,
         methods: vec![226],
+        ..SsiParameters::default()
     });
     let elsewhere = Extensions(vec![parameters.clone()]);
     let mut one = client(Config::default(), only(trust_did(&subject)));
@@ -244,6 +247,7 @@ fn a_did_has_to_be_one_of_its_method_that_is_expected() {
         Message::Did(DidMessage {
             method: 226,
             did: did.to_vec(),
+            staples: Vec::new(),
         })
     };
     assert_eq!(refused(shown(bytes(b""))), Alert::IllegalParameter);
@@ -267,6 +271,7 @@ fn a_did_has_to_be_one_of_its_method_that_is_expected() {
     let other_code = Message::Did(DidMessage {
         method: 224,
         did: subject.did.as_str().as_bytes().to_vec(),
+        staples: Vec::new(),
     });
     assert_eq!(refused(shown(other_code)), Alert::IllegalParameter);
 }
@@ -344,7 +349,7 @@ fn what_was_resolved_has_to_be_fresh_of_this_did_and_for_authentication() {
     };
     assert_eq!(with(fetched(rotated.resolution())), Alert::DecryptError);
     let mut stale = fetched(subject.resolution());
-    stale.at = NOW.minus(301);
+    stale.as_of = NOW.minus(301);
     assert_eq!(with(stale), Alert::CertificateUnknown);
     let nothing = proved(&subject, &Registry::default(), |puppet| {
         puppet.proof(&subject.key, Mode::Did)
@@ -355,7 +360,7 @@ fn what_was_resolved_has_to_be_fresh_of_this_did_and_for_authentication() {
 /// What a client says to a credential.
 fn shown(policy: &IdentityPolicy, vc: &[u8]) -> Result<(), Error> {
     let (mut client, mut puppet) = awaiting_vc(policy.clone());
-    puppet.send(&mut client, &Message::Vc(vc.to_vec()))
+    puppet.send(&mut client, &Message::Vc(Vc::paper(vc.to_vec()).into()))
 }
 
 #[test]
@@ -542,6 +547,7 @@ fn every_message() -> Vec<Message> {
     request.0.push(Extension::Ssi(SsiParameters {
         mode: Mode::Did,
         methods: vec![226],
+        ..SsiParameters::default()
     }));
     vec![
         hello,
@@ -567,7 +573,7 @@ fn every_message() -> Vec<Message> {
         Message::Finished(vec![0; 32]),
         Message::KeyUpdate(false),
         Message::SsiRequest(request),
-        Message::Vc(b"{}".to_vec()),
+        Message::Vc(Vc::paper(b"{}".to_vec()).into()),
         did_message(subject.did.as_str()),
         Message::DidVerify(proof()),
     ]
@@ -630,6 +636,7 @@ fn every_message_in_every_state_of_the_server_gets_its_alert() {
         vec![Extension::Ssi(SsiParameters {
             mode: Mode::Did,
             methods: vec![226, 224],
+            ..SsiParameters::default()
         })]
     };
     let start = || {

@@ -109,7 +109,7 @@ fn mode_of(connection: &Connection) -> Option<Mode> {
         PeerKind::Anonymous => None,
         PeerKind::Certificate(_) => Some(Mode::Certificate),
         PeerKind::Did(_) => Some(Mode::Did),
-        PeerKind::Credential { .. } => Some(Mode::Vc),
+        PeerKind::Credential(_) => Some(Mode::Vc),
     }
 }
 
@@ -122,13 +122,11 @@ fn assert_cells(kind: &'static rcgen::SignatureAlgorithm, common: &Config) {
         assert_talk(&mut client, &mut server);
         assert_eq!((mode_of(&client), mode_of(&server)), (Some(cell.0), cell.1));
         if cell == (Mode::Vc, Some(Mode::Vc)) {
-            let PeerKind::Credential {
-                subject, issuer, ..
-            } = &server.peer().unwrap().kind
-            else {
+            let PeerKind::Credential(credential) = &server.peer().unwrap().kind else {
                 panic!("no credential")
             };
-            assert_eq!((subject, issuer), (&world.client.did, &world.issuer.did));
+            let named = (&credential.subject, &credential.issuer);
+            assert_eq!(named, (&world.client.did, &world.issuer.did));
         }
     }
 }

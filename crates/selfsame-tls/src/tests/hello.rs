@@ -267,6 +267,7 @@ fn a_server_takes_no_hello_whose_extensions_do_not_fit_together() {
     let parameters = SsiParameters {
         mode: Mode::Vc,
         methods: vec![1],
+        ..SsiParameters::default()
     };
     let second = Extension::Ssi(parameters);
     assert_eq!(

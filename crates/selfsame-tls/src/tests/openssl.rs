@@ -5,14 +5,18 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
 use std::process::Stdio;
+use std::sync::Arc;
 
 use selfsame_did::Did;
 
 use super::programs::{Program, accept, connect, exchange, fails, key_pem, listen, pem};
 use super::ssi::{METHODS, Subject, ssi};
 use crate::identity::{Identities, IdentityPolicy, PeerKind, PeerPolicy};
+use crate::resumption::{Sessions, TicketKeys};
 use crate::testing::{Authority, Leaf, NAME, client, ctx, server};
-use crate::{Alert, ClientAuth, Config, Connection, Error, Group, Suite};
+use crate::{
+    Alert, ClientAuth, ClientConfig, Config, Connection, Error, Group, ServerConfig, Suite,
+};
 
 const KINDS: [(&rcgen::SignatureAlgorithm, Suite); 4] = [
     (&rcgen::PKCS_ED25519, Suite::AES_128_GCM_SHA256),
@@ -249,6 +253,58 @@ fn openssl_takes_new_keys_in_both_directions() {
         assert_still_talk(&mut ours, &mut stream, &mut program);
     }
     finish(&mut ours, &mut stream);
+}
+
+#[test]
+#[ignore = "needs OpenSSL 3, which `cargo xtask test` installs"]
+fn sessions_are_resumed_with_openssl_in_both_directions() {
+    let authority = Authority::new();
+    let leaf = authority.leaf(&rcgen::PKCS_ECDSA_P256_SHA256);
+    let folder = files(&authority, &leaf);
+    for group in [Group::X25519, Group::SECP256R1] {
+        let name = if group == Group::X25519 {
+            "X25519"
+        } else {
+            "P-256"
+        };
+        let (mut program, port) = s_server(folder.path(), &["-rev", "-groups", name]);
+        program.ignore();
+        let config = ClientConfig::new(Config::default(), authority.server()).unwrap();
+        let config = Arc::new(config.with_sessions(Sessions::new(4)));
+        for resumed in [false, true, true] {
+            let mut ours = Connection::client(&config, &ctx()).unwrap();
+            let mut stream = connect(port);
+            exchange(&mut ours, &mut stream, |ours, _| ours.is_open());
+            assert_eq!(ours.peer().unwrap().resumed.is_some(), resumed);
+            assert_eq!(ours.parameters().unwrap().1, group);
+            ours.send(b"desserts\n").unwrap();
+            exchange(&mut ours, &mut stream, |_, got| got == b"stressed\n");
+            finish(&mut ours, &mut stream);
+        }
+
+        let common = Config {
+            groups: vec![group],
+            ..self::config(leaf.identities())
+        };
+        let config = ServerConfig::new(common, ClientAuth::None).unwrap();
+        let config = Arc::new(config.with_tickets(TicketKeys::new([7; 32])));
+        for (resumed, more) in [
+            (false, ["-sess_out", "session"]),
+            (true, ["-sess_in", "session"]),
+        ] {
+            let (mut program, mut stream) = s_client(folder.path(), &more);
+            let mut ours = Connection::server(&config, &ctx());
+            exchange(&mut ours, &mut stream, |ours, _| ours.is_open());
+            assert_eq!(ours.peer().unwrap().resumed.is_some(), resumed);
+            let said = if resumed { "Reused, " } else { "New, " };
+            assert!(program.after(said).starts_with("TLSv1.3"));
+            // What is sent after the ticket is read after it, and by then OpenSSL has written the session.
+            ours.send(b"hello\n").unwrap();
+            stream.write_all(&ours.take_outgoing()).unwrap();
+            program.after("hello");
+            finish(&mut ours, &mut stream);
+        }
+    }
 }
 
 #[test]

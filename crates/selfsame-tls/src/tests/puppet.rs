@@ -9,8 +9,8 @@ use crate::core::{Core, Limits};
 use crate::handshake::{Progress, TLS_1_3};
 use crate::identity::{Side, to_sign};
 use crate::profile::PAPER;
-use crate::provider::{Cipher, KeyExchange, SCHEMES};
-use crate::schedule::{Application, Handshake};
+use crate::provider::{Block, Cipher, KeyExchange, SCHEMES};
+use crate::schedule::{Application, Early};
 use crate::testing::{NOW, ctx};
 use crate::transcript::Unhashed;
 use crate::{Connection, Error, Group, Scheme, SigningKey, Suite};
@@ -62,6 +62,22 @@ impl Puppet {
         client: &mut Connection,
         change: impl FnOnce(&mut ServerHello),
     ) -> (Self, Option<Error>) {
+        Self::serve(client, change, None)
+    }
+
+    /// A server that takes the ticket with this secret.
+    pub(super) fn resuming_server(client: &mut Connection, secret: &Block) -> Self {
+        let accept = |hello: &mut ServerHello| hello.extensions.0.push(Extension::PreSharedKey(0));
+        let (puppet, failed) = Self::serve(client, accept, Some(secret));
+        assert_eq!(failed, None);
+        puppet
+    }
+
+    fn serve(
+        client: &mut Connection,
+        change: impl FnOnce(&mut ServerHello),
+        secret: Option<&Block>,
+    ) -> (Self, Option<Error>) {
         let mut hellos = plain(&client.take_outgoing());
         let (hello, raw) = hellos.pop().unwrap();
         let Message::ClientHello(hello) = hello else {
@@ -84,7 +100,9 @@ impl Puppet {
         core.flush().unwrap();
         let cipher = Cipher::new(Suite::AES_128_GCM_SHA256).unwrap();
         let transcript = transcript.start(cipher);
-        let schedule = Handshake::new(cipher, shared.bytes(), transcript.hash().as_ref()).unwrap();
+        let schedule = Early::new(cipher, secret)
+            .handshake(shared.bytes(), transcript.hash().as_ref())
+            .unwrap();
         let failed = client.receive(&core.records.take_outgoing(), &ctx()).err();
         core.records.set_write(schedule.server.clone());
         core.records.set_read(schedule.client.clone());
@@ -136,7 +154,9 @@ impl Puppet {
             _ => None,
         });
         let shared = exchange.complete(&share.unwrap()).unwrap();
-        let schedule = Handshake::new(cipher, shared.bytes(), transcript.hash().as_ref()).unwrap();
+        let schedule = Early::new(cipher, None)
+            .handshake(shared.bytes(), transcript.hash().as_ref())
+            .unwrap();
         core.records.set_read(schedule.server.clone());
         core.records.set_write(schedule.client.clone());
         core.records.push(&bytes[first..]);

@@ -9,8 +9,11 @@ use peer::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerN
 use peer::{RootCertStore, SupportedCipherSuite};
 
 use crate::identity::PeerKind;
+use crate::resumption::{Sessions, TicketKeys};
 use crate::testing::{Authority, Leaf, NAME, client, ctx, server};
-use crate::{Alert, ClientAuth, Config, Connection, Error, Group, Suite};
+use crate::{
+    Alert, ClientAuth, ClientConfig, Config, Connection, Error, Group, ServerConfig, Suite,
+};
 
 const SUITES: [(Suite, SupportedCipherSuite); 3] = [
     (
@@ -353,4 +356,64 @@ fn a_server_of_tls_1_2_is_refused() {
     let mut ours = client(Config::default(), authority.server());
     let (our_error, _) = join(&mut ours, &mut start_server(theirs));
     assert_eq!(our_error, Some(Error::Alerted(Alert::ProtocolVersion)));
+}
+
+/// Our client with the places for its tickets.
+fn client_with(authority: &Authority, sessions: &Sessions) -> Connection {
+    let config = ClientConfig::new(Config::default(), authority.server()).unwrap();
+    let config = config.with_sessions(sessions.clone());
+    Connection::client(&Arc::new(config), &ctx()).unwrap()
+}
+
+#[test]
+fn tickets_of_their_server_are_taken_up_with_and_without_a_second_hello() {
+    let authority = Authority::new();
+    let leaf = authority.leaf(&rcgen::PKCS_ED25519);
+    for (suite, their_suite) in SUITES {
+        for groups in [&GROUPS[..1], &GROUPS[1..2]] {
+            let provider = provider(&[their_suite], &[groups[0].1]);
+            let theirs = Arc::new(their_server(&leaf, provider, None));
+            let sessions = Sessions::new(8);
+            for round in 0..3 {
+                let mut ours = client_with(&authority, &sessions);
+                let server = peer::ServerConnection::new(Arc::clone(&theirs));
+                let mut server = server.unwrap().into();
+                assert_talk(&mut ours, &mut server);
+                assert_eq!(ours.parameters().unwrap().0, suite);
+                let resumed = server.handshake_kind() == Some(peer::HandshakeKind::Resumed)
+                    || groups[0].0 != Group::X25519 && ours.peer().unwrap().resumed.is_some();
+                assert_eq!(resumed, round > 0, "{suite:?}, round {round}");
+                assert_eq!(ours.peer().unwrap().resumed.is_some(), round > 0);
+            }
+        }
+    }
+}
+
+#[test]
+fn their_client_takes_up_tickets_of_our_server() {
+    let authority = Authority::new();
+    let leaf = authority.leaf(&rcgen::PKCS_ED25519);
+    for (_, their_suite) in SUITES {
+        let common = Config {
+            identities: leaf.identities(),
+            ..Config::default()
+        };
+        let clients = ClientAuth::Required(authority.clients());
+        let config = ServerConfig::new(common, clients).unwrap();
+        let config = Arc::new(config.with_tickets(TicketKeys::new([1; 32])));
+        let provider = provider(&[their_suite], &[GROUPS[0].1]);
+        let theirs = Arc::new(their_client(&authority, provider, Some(&leaf)));
+        for round in 0..3 {
+            let mut ours = Connection::server(&config, &ctx());
+            let name = ServerName::try_from(NAME).unwrap();
+            let client = peer::ClientConnection::new(Arc::clone(&theirs), name);
+            let mut client = client.unwrap().into();
+            assert_talk(&mut ours, &mut client);
+            let resumed = client.handshake_kind() == Some(peer::HandshakeKind::Resumed);
+            assert_eq!(resumed, round > 0);
+            let us = ours.peer().unwrap();
+            assert_eq!(us.resumed.is_some(), round > 0);
+            assert_eq!(us.kind, PeerKind::Certificate(leaf.chain.clone()));
+        }
+    }
 }

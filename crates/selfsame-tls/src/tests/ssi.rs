@@ -1,12 +1,13 @@
 //! What tests of DIDs and credentials share: subjects, an issuer, documents, and a driver that resolves.
 
-use selfsame_credential::{Evidence, Fetched, Need, Unavailable};
 use selfsame_crypto::PublicKey;
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::{Did, Document, Relationship, Representation, Resolution, VerificationMethod};
 
+use crate::evidence::{Answer, Evidence, Failure, Found, Need, Source};
 use crate::identity::{
-    Expected, Identities, IdentityPolicy, PaperVc, PeerPolicy, SsiIdentity, TrustedIssuer,
+    Expected, Identities, IdentityPolicy, PaperVc, PeerPolicy, SsiIdentity, Staples, TrustedIssuer,
+    Vc,
 };
 use crate::testing::{Ends, NOW, ctx, join};
 use crate::{Connection, Error, SigningKey};
@@ -54,6 +55,7 @@ impl Subject {
             did: self.did.clone(),
             key: self.key.clone(),
             vc: None,
+            staples: Staples::default(),
         }
     }
 
@@ -64,7 +66,7 @@ impl Subject {
 
     pub(super) fn with(&self, vc: Vec<u8>) -> SsiIdentity {
         SsiIdentity {
-            vc: Some(vc),
+            vc: Some(Vc::paper(vc)),
             ..self.as_did()
         }
     }
@@ -85,10 +87,8 @@ pub(super) fn method(issuer: &Subject) -> String {
 }
 
 pub(super) fn trusted(issuer: &Subject) -> TrustedIssuer {
-    TrustedIssuer {
-        did: issuer.did.clone(),
-        keys: vec![(method(issuer), issuer.public.clone())],
-    }
+    let keys = vec![(method(issuer), issuer.public.clone())];
+    TrustedIssuer::new(issuer.did.clone(), keys)
 }
 
 pub(super) const METHODS: &[&str] = &["web", "key"];
@@ -120,7 +120,7 @@ pub(super) fn ssi(identity: SsiIdentity) -> Identities {
 
 /// What can be resolved.
 #[derive(Default)]
-pub(super) struct Registry(pub(super) Vec<(Did, Fetched<Resolution>)>);
+pub(super) struct Registry(pub(super) Vec<(Did, Found<Resolution>)>);
 
 impl Registry {
     pub(super) fn of(subjects: &[&Subject]) -> Self {
@@ -129,30 +129,22 @@ impl Registry {
     }
 
     pub(super) fn evidence(&self, needs: &[Need]) -> Evidence {
-        let mut evidence = Evidence::default();
-        for need in needs {
+        let answer = |need: &Need| {
             let Need::Did(did) = need else {
                 panic!("a need for something else than a DID")
             };
             let found = self.0.iter().find(|(known, _)| known == did);
-            let nothing = Fetched {
-                value: Err(Unavailable {
-                    reason: "not there".to_owned(),
-                }),
-                at: NOW,
-            };
-            let answer = found.map_or(nothing, |(_, resolution)| resolution.clone());
-            evidence.insert_did(did.clone(), answer);
-        }
-        evidence
+            let nothing = || Answer::failed(need.clone(), Failure::Unavailable, NOW);
+            found.map_or_else(nothing, |(did, found)| {
+                Answer::Did(did.clone(), found.clone())
+            })
+        };
+        needs.iter().map(answer).collect()
     }
 }
 
-pub(super) fn fetched(resolution: Resolution) -> Fetched<Resolution> {
-    Fetched {
-        value: Ok(resolution),
-        at: NOW,
-    }
+pub(super) fn fetched(resolution: Resolution) -> Found<Resolution> {
+    Found::new(resolution, NOW, Source::Host)
 }
 
 /// Joins both ends and answers their needs until nothing moves any more.

@@ -31,6 +31,7 @@ impl Browser<'_> {
         let policy = Policy {
             max_age: None,
             skew: SKEW,
+            behind: 0,
             witnesses: Vec::new(),
             witnesses_needed: 0,
         };

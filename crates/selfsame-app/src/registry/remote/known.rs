@@ -72,6 +72,7 @@ impl Known {
         let policy = Policy {
             max_age: Some(MAX_AGE),
             skew: SKEW,
+            behind: 0,
             witnesses: Vec::new(),
             witnesses_needed: 0,
         };
@@ -106,6 +107,7 @@ impl Known {
         let policy = Policy {
             max_age: None,
             skew: u64::MAX,
+            behind: 0,
             witnesses: Vec::new(),
             witnesses_needed: 0,
         };

@@ -38,6 +38,7 @@ pub(super) fn policy() -> Policy {
     Policy {
         max_age: Some(90),
         skew: 10,
+        behind: 0,
         witnesses: vec![],
         witnesses_needed: 0,
     }

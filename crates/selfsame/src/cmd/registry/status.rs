@@ -191,6 +191,7 @@ async fn ask(
     let policy = Policy {
         max_age: None,
         skew: SKEW,
+        behind: 0,
         witnesses: Vec::new(),
         witnesses_needed: 0,
     };

@@ -1,0 +1,100 @@
+//! What a client does to resume: offers a ticket, proves that it knows its secret, and takes the server's answer.
+
+use selfsame_crypto::time::UnixTime;
+
+use crate::alert::Refusal;
+use crate::codec::{
+    ClientHello, Extension, Message, OfferedPsks, PSK_DHE_KE, PskIdentity, ServerHello,
+};
+use crate::config::ClientConfig;
+use crate::core::Core;
+use crate::provider::Cipher;
+use crate::resumption::Session;
+use crate::schedule::Early;
+use crate::transcript::Transcript;
+
+/// The ticket to offer, if there is one that may be used still.
+pub(super) fn session(config: &ClientConfig, now: UnixTime) -> Option<Session> {
+    let session = config.sessions.as_ref()?.take(&config.digest, now)?;
+    let common = &config.common;
+    let holds = common.still_holds(&session.peer, session.epoch, now);
+    (holds && common.suites.contains(&session.suite)).then_some(session)
+}
+
+/// The extensions that offer the ticket, which have to be the last.
+pub(super) fn offer(hello: &mut ClientHello, session: &Session, now: UnixTime) {
+    let binder = session.cipher().map_or(0, Cipher::hash_len);
+    let identity = PskIdentity {
+        ticket: session.ticket.clone(),
+        age: session.obfuscated_age(now),
+    };
+    hello.extensions.0.retain(|extension| {
+        !matches!(
+            extension,
+            Extension::PskModes(_) | Extension::PreSharedKeys(_)
+        )
+    });
+    let offered = OfferedPsks {
+        identities: vec![identity],
+        binders: vec![vec![0; binder]],
+    };
+    let extensions = [
+        Extension::PskModes(vec![PSK_DHE_KE]),
+        Extension::PreSharedKeys(offered),
+    ];
+    hello.extensions.0.extend(extensions);
+}
+
+/// The hello's bytes, with the binder over all that stands before it (RFC 8446 §4.2.11.2).
+pub(super) fn bind(
+    core: &Core,
+    hello: &ClientHello,
+    session: Option<&Session>,
+    before: Option<&Transcript>,
+) -> Result<Vec<u8>, Refusal> {
+    let mut raw = Message::ClientHello(hello.clone()).write(core.profile)?;
+    let offered = hello.extensions.pre_shared_keys();
+    let (Some(session), Some(offered)) = (session, offered) else {
+        return Ok(raw);
+    };
+    let unknown = Refusal::internal("a ticket of a suite we do not have");
+    let cipher = session.cipher().ok_or(unknown)?;
+    let end = raw.len().saturating_sub(offered.binders_len());
+    let (bound, _) = raw.split_at_checked(end).unwrap_or_default();
+    let hash = match before {
+        Some(before) => before.hash_with(bound),
+        None => cipher.hash(bound),
+    };
+    let binder = Early::new(cipher, Some(&session.secret)).binder(hash.as_ref())?;
+    let place = raw.len().saturating_sub(binder.len());
+    let (_, place) = raw.split_at_mut_checked(place).unwrap_or_default();
+    place.copy_from_slice(&binder);
+    Ok(raw)
+}
+
+/// Whether the server took the ticket (§4.2.11).
+pub(super) fn accepted(
+    answer: &ServerHello,
+    session: Option<Session>,
+    cipher: Cipher,
+) -> Result<Option<Session>, Refusal> {
+    let chosen = answer.extensions.find(|extension| match extension {
+        Extension::PreSharedKey(chosen) => Some(*chosen),
+        _ => None,
+    });
+    let Some(chosen) = chosen else {
+        return Ok(None);
+    };
+    let fits = |session: &Session| {
+        let before = session.cipher().map(Cipher::hash_len);
+        chosen == 0 && before == Some(cipher.hash_len())
+    };
+    let session = session.filter(fits).ok_or(Refusal::illegal(
+        "a ticket that was not offered or is of another hash",
+    ))?;
+    let has_share = |extension: &Extension| matches!(extension, Extension::KeyShare(_));
+    match answer.extensions.0.iter().any(has_share) {
+        true => Ok(Some(session)),
+        false => Err(Refusal::illegal("a resumption without a key exchange")),
+    }
+}

@@ -1,0 +1,203 @@
+//! DIDs in binary, as the profile `selfsame` and compact credentials have them: one form for each DID (docs/tls.md).
+
+use selfsame_crypto::encoding::{
+    base32_lower_decode, base32_lower_encode, base58_decode, base58_encode, base64url_decode,
+    base64url_encode, hex_decode, multibase_base58_encode, multibase_decode,
+};
+use selfsame_did::{Did, cheqd, selfsame};
+
+use crate::alert::Refusal;
+use crate::profile::SELFSAME;
+
+/// The most bytes of a DID in binary; base58 takes time as the square of them.
+const MAX_BYTES: usize = 2048;
+/// The bytes of a subject's identifier.
+const ID: usize = 16;
+/// The bytes of the name of a network of did:selfsame.
+const NETWORK: usize = 10;
+/// The ledgers of did:cheqd, by number.
+const LEDGERS: [&str; 2] = ["mainnet", "testnet"];
+/// What is added to a ledger's number where the identifier is written in base58 and not as UUID.
+const AS_BASE58: u8 = 2;
+
+const MALFORMED: Refusal = Refusal::illegal("a DID in binary that is malformed");
+
+/// The DID's code and its bytes; none if the DID has no binary form.
+pub(crate) fn to_binary(did: &Did) -> Option<(u8, Vec<u8>)> {
+    let code = SELFSAME.method_code(did.method())?;
+    let bytes = bytes_of(did)?;
+    // Other texts for the same bytes are other DIDs.
+    let is_canonical = bytes.len() <= MAX_BYTES && read(code, &bytes)? == did.as_str();
+    is_canonical.then_some((code, bytes))
+}
+
+/// The DID of this code and these bytes.
+pub(crate) fn from_binary(code: u8, bytes: &[u8]) -> Result<Did, Refusal> {
+    if bytes.len() > MAX_BYTES {
+        return Err(MALFORMED);
+    }
+    let text = read(code, bytes).ok_or(MALFORMED)?;
+    let did = Did::parse(&text).map_err(|_| MALFORMED)?;
+    match bytes_of(&did).is_some_and(|again| again == bytes) {
+        true => Ok(did),
+        false => Err(MALFORMED),
+    }
+}
+
+fn bytes_of(did: &Did) -> Option<Vec<u8>> {
+    let id = did.method_id();
+    match did.method() {
+        "key" => multibase_decode(id).ok(),
+        "jwk" => base64url_decode(id).ok(),
+        "web" => Some(id.as_bytes().to_vec()),
+        "selfsame" => {
+            let (network, id) = selfsame::parts(did)?;
+            let network = base32_lower_decode(network.as_str()).ok()?;
+            Some([network, base58_decode(&id).ok()?].concat())
+        }
+        "cheqd" => {
+            let (network, id) = cheqd::parts(did)?;
+            let mut ledgers = LEDGERS.iter();
+            let ledger = ledgers.position(|ledger| *ledger == network.as_str())?;
+            let ledger = u8::try_from(ledger).ok()?;
+            let (form, id) = match cheqd::is_uuid(id) {
+                true => (ledger, hex_decode(&id.replace('-', "")).ok()?),
+                false => (ledger.checked_add(AS_BASE58)?, base58_decode(id).ok()?),
+            };
+            Some([&[form], id.as_slice()].concat())
+        }
+        _ => None,
+    }
+}
+
+/// The text of these bytes, which is still to be parsed.
+fn read(code: u8, bytes: &[u8]) -> Option<String> {
+    let method = SELFSAME.method_name(code)?;
+    let id = match method {
+        "key" => multibase_base58_encode(bytes),
+        "jwk" => base64url_encode(bytes),
+        "web" => String::from_utf8(bytes.to_vec()).ok()?,
+        "selfsame" => {
+            let (network, id) = bytes.split_at_checked(NETWORK)?;
+            let id = <[u8; ID]>::try_from(id).ok()?;
+            let network = base32_lower_encode(network);
+            format!("{network}:{}", base58_encode(&id))
+        }
+        "cheqd" => {
+            let (form, id) = bytes.split_first()?;
+            let id = <[u8; ID]>::try_from(id).ok()?;
+            let ledger = LEDGERS.get(usize::from(form.checked_rem(AS_BASE58)?))?;
+            match form.checked_div(AS_BASE58)? {
+                0 => format!("{ledger}:{}", uuid(id)),
+                1 => format!("{ledger}:{}", base58_encode(&id)),
+                _ => return None,
+            }
+        }
+        _ => return None,
+    };
+    Some(format!("did:{method}:{id}"))
+}
+
+/// The text of a UUID (RFC 9562 §4), of whatever version.
+fn uuid(id: [u8; ID]) -> String {
+    let hex = format!("{:032x}", u128::from_be_bytes(id));
+    let mut text = String::with_capacity(36);
+    for (at, digit) in hex.chars().enumerate() {
+        if [8, 12, 16, 20].contains(&at) {
+            text.push('-');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use selfsame_crypto::encoding::hex_encode;
+
+    use super::*;
+
+    fn did(text: &str) -> Did {
+        Did::parse(text).unwrap()
+    }
+
+    #[test]
+    fn each_method_has_its_form() {
+        for (text, code, hex) in [
+            (
+                "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
+                224,
+                "ed012e6fcce36701dc791488e0d0b1745cc1e33a4c1c9fcc41c63bd343dbbe0970e6",
+            ),
+            (
+                "did:jwk:eyJrdHkiOiJPS1AifQ",
+                225,
+                "7b226b7479223a224f4b50227d",
+            ),
+            (
+                "did:web:a.example%3A8443:b",
+                226,
+                "612e6578616d706c65253341383434333a62",
+            ),
+            (
+                "did:selfsame:aaaqeayeaudaocaj:4fWs1QXPuh8JBQLVRmYQkV",
+                227,
+                "00010203040506070809",
+            ),
+            (
+                "did:cheqd:mainnet:4de98f61-53e6-4c21-8d1f-c0ae5a2a1d9c",
+                228,
+                "004de98f6153e64c218d1fc0ae5a2a1d9c",
+            ),
+        ] {
+            let did = did(text);
+            let (found, bytes) = to_binary(&did).unwrap();
+            assert_eq!(found, code);
+            assert!(
+                hex_encode(&bytes).starts_with(hex),
+                "{}",
+                hex_encode(&bytes)
+            );
+            assert_eq!(from_binary(code, &bytes).unwrap(), did);
+        }
+    }
+
+    #[test]
+    fn a_did_of_another_spelling_has_no_binary_form() {
+        for text in [
+            "did:key:1:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK",
+            "did:cheqd:devnet:4de98f61-53e6-4c21-8d1f-c0ae5a2a1d9c",
+            "did:selfsame:short:4fWs1QXPuh8JBQLVRmYQkV",
+            "did:iota:00",
+        ] {
+            assert_eq!(to_binary(&did(text)), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn bytes_that_are_no_did_are_refused() {
+        assert!(from_binary(99, b"x").is_err());
+        assert!(from_binary(226, b"").is_err());
+        assert!(from_binary(226, b"a b").is_err());
+        assert!(from_binary(226, &[0xff]).is_err());
+        assert!(from_binary(226, b"a:").is_err());
+        assert!(from_binary(227, &[1; 25]).is_err());
+        assert!(from_binary(227, &[1; 27]).is_err());
+        assert!(from_binary(228, &[4; 17]).is_err());
+        assert!(from_binary(228, &[0; 16]).is_err());
+        assert!(from_binary(224, &[1; MAX_BYTES + 1]).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_is_read_is_written_as_the_same_bytes(
+            code in 220_u8..232,
+            bytes in prop::collection::vec(any::<u8>(), 0..60),
+        ) {
+            if let Ok(did) = from_binary(code, &bytes) {
+                prop_assert_eq!(to_binary(&did), Some((code, bytes)));
+            }
+        }
+    }
+}

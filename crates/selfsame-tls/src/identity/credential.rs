@@ -1,0 +1,90 @@
+//! A credential of any format: what it says, once a trusted issuer is found to have signed it.
+
+use selfsame_credential::status::Reference;
+use selfsame_credential::validity::Validity;
+use selfsame_crypto::time::UnixTime;
+use selfsame_did::Did;
+use serde_json::{Map, Value};
+
+use super::policy::{IdentityPolicy, TrustedIssuer};
+use super::vc::PaperVc;
+use crate::alert::{Alert, Refusal};
+use crate::codec::Vc;
+use crate::named::VcFormat;
+
+/// What a credential of any format says. Its issuer is trusted and has signed it, and says nothing here that it may not
+/// vouch for; whether it is revoked is not known yet.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Credential {
+    /// The credential as it was shown.
+    pub vc: Vc,
+    /// Who issued it.
+    pub issuer: Did,
+    /// The DID URL of the key that signed it.
+    pub key_id: String,
+    /// Who it is about. A key that is confirmed in place of a name (`cnf`) is the did:key of that key.
+    pub subject: Did,
+    /// From when until when it may be accepted.
+    pub validity: Validity,
+    /// What kinds of credential it is.
+    pub types: Vec<String>,
+    /// What it claims of its subject, as far as the issuer may claim it.
+    pub claims: Map<String, Value>,
+    /// Where its status is told; nowhere if empty.
+    pub statuses: Vec<Reference>,
+}
+
+impl Credential {
+    /// Reads a credential of a format that is accepted, and judges all of it but its status and its subject.
+    pub(crate) fn accept(vc: Vc, policy: &IdentityPolicy, now: UnixTime) -> Result<Self, Refusal> {
+        if vc.bytes.len() > policy.max_vc {
+            return Err(MALFORMED);
+        }
+        let mut credential = match vc.format {
+            format if !policy.formats.contains(&format) => return Err(UNKNOWN_FORMAT),
+            VcFormat::PAPER => PaperVc::accept(vc, policy)?,
+            _ => return Err(UNKNOWN_FORMAT),
+        };
+        credential.restrict(policy)?;
+        let validity = credential.validity;
+        if !validity.has_begun(now, policy.skew) || !validity.lasts(now, policy.skew) {
+            let reason = "the credential is out of its time";
+            return Err(Refusal::new(Alert::CertificateExpired, reason));
+        }
+        Ok(credential)
+    }
+
+    /// What its issuer may not say is not said.
+    fn restrict(&mut self, policy: &IdentityPolicy) -> Result<(), Refusal> {
+        let issuer = issuer(policy, self.issuer.as_str())?;
+        if !self.types.iter().any(|name| issuer.types.contains(name)) {
+            let reason = "a credential of a type its issuer is not trusted with";
+            return Err(Refusal::new(Alert::AccessDenied, reason));
+        }
+        self.claims.retain(|name, _| issuer.claims.contains(name));
+        Ok(())
+    }
+}
+
+/// The trusted issuer of this name.
+pub(super) fn issuer<'a>(
+    policy: &'a IdentityPolicy,
+    did: &str,
+) -> Result<&'a TrustedIssuer, Refusal> {
+    let mut issuers = policy.issuers.iter();
+    let issuer = issuers.find(|issuer| issuer.did.as_str() == did);
+    issuer.ok_or(UNTRUSTED)
+}
+
+pub(super) const MALFORMED: Refusal =
+    Refusal::new(Alert::BadCertificate, "a credential is malformed");
+pub(super) const UNTRUSTED: Refusal = Refusal::new(Alert::UnknownCa, "the issuer is not trusted");
+pub(super) const UNSIGNED: Refusal = Refusal::new(
+    Alert::BadCertificate,
+    "the issuer did not sign this credential",
+);
+pub(super) const BAD_SUBJECT: Refusal = Refusal::illegal("a DID that is malformed");
+const UNKNOWN_FORMAT: Refusal = Refusal::new(
+    Alert::UnsupportedCertificate,
+    "a credential of a format that was not offered",
+);

@@ -1,0 +1,336 @@
+//! What is still to be found out about a DID or credential: by what is stapled, by what it says itself, by evidence.
+
+use std::borrow::Cow;
+
+use selfsame_credential::status::Reference;
+use selfsame_crypto::time::UnixTime;
+use selfsame_did::{Did, Document, Options, Plan, Relationship, Resolution, ResolutionError, plan};
+
+use super::claim::{MAX_KEYS, NOT_EXPECTED, Peer, PeerKind, check_method};
+use super::credential::{Credential, UNTRUSTED};
+use super::ledger::Proved;
+use super::policy::{Expected, IdentityPolicy, TrustedIssuer};
+use super::staple::{self, Fault};
+use super::status::{self, Place};
+use crate::alert::{Alert, Refusal};
+use crate::codec::{Staple, Vc};
+use crate::core::Core;
+use crate::evidence::{Evidence, Found, Need, Source};
+
+/// An identity that is not judged to the end. Whoever goes on with it has more evidence than before.
+#[derive(Debug)]
+pub(super) struct Inquiry {
+    /// The credential, as long as it is not known who signed it.
+    vc: Option<Vc>,
+    staples: Vec<Staple>,
+    proved: Option<Proved>,
+    subject: Option<Did>,
+    document: Option<Box<Resolution>>,
+    issuer: Option<TrustedIssuer>,
+    /// The places in status lists that were not looked at yet.
+    statuses: Vec<Reference>,
+}
+
+impl Inquiry {
+    /// About a DID that is expected.
+    pub(super) fn of_did(did: Did, staples: Vec<Staple>) -> Self {
+        Self {
+            subject: Some(did),
+            ..Self::new(None, staples)
+        }
+    }
+
+    /// About a credential and its subject.
+    pub(super) fn of_credential(vc: Vc, staples: Vec<Staple>) -> Self {
+        Self::new(Some(vc), staples)
+    }
+
+    fn new(vc: Option<Vc>, staples: Vec<Staple>) -> Self {
+        Self {
+            vc,
+            staples,
+            proved: None,
+            subject: None,
+            document: None,
+            issuer: None,
+            statuses: Vec::new(),
+        }
+    }
+
+    /// The document with the keys that prove it, as soon as it is known.
+    pub(super) fn document(&self) -> Option<&Document> {
+        self.document.as_ref()?.document().ok()
+    }
+
+    pub(super) fn is_settled(&self) -> bool {
+        self.vc.is_none() && self.statuses.is_empty() && self.document.is_some()
+    }
+
+    /// Judges what is stapled, then goes as far as that leads.
+    pub(super) fn begin(
+        &mut self,
+        peer: &mut Peer,
+        policy: &IdentityPolicy,
+        core: &mut Core,
+    ) -> Result<(), Refusal> {
+        if let Some(stapled) = &policy.stapled {
+            let reads = staple::reads(&self.staples).map_err(Fault::refusal)?;
+            if !reads.is_empty() {
+                match stapled.ledger.judge(&reads, (stapled.handed(), core.now)) {
+                    Ok(proved) => self.proved = Some(proved),
+                    Err(fault) if fault.is_excusable() && !stapled.required => {}
+                    Err(fault) => return Err(fault.refusal()),
+                }
+            }
+        }
+        self.go_on(peer, policy, core)
+    }
+
+    /// Goes as far as the evidence leads, and asks for what is missing then. Nothing is fetched on the word of a
+    /// credential before a trusted issuer is found to have signed it.
+    pub(super) fn go_on(
+        &mut self,
+        peer: &mut Peer,
+        policy: &IdentityPolicy,
+        core: &mut Core,
+    ) -> Result<(), Refusal> {
+        let mut needs = self.accept(peer, policy, (&core.evidence, core.now))?;
+        if self.vc.is_none() {
+            needs.extend(self.resolve(peer, policy, core)?);
+            needs.extend(self.check_statuses(peer, policy, core)?);
+        }
+        core.ask(needs)
+    }
+
+    fn accept(
+        &mut self,
+        peer: &mut Peer,
+        policy: &IdentityPolicy,
+        (evidence, now): (&Evidence, UnixTime),
+    ) -> Result<Vec<Need>, Refusal> {
+        let Some(vc) = &self.vc else {
+            return Ok(Vec::new());
+        };
+        let keys = IssuerKeys {
+            policy,
+            evidence,
+            proved: self.proved.as_ref(),
+            now,
+        };
+        let known = keys.fill();
+        let accepted = Credential::accept(vc.clone(), &known.policy, now);
+        let credential = match accepted {
+            Err(UNTRUSTED) if !known.missing.is_empty() => return Ok(known.missing),
+            Err(UNTRUSTED) if known.has_failed => return Err(NO_ISSUER_KEYS),
+            accepted => accepted?,
+        };
+        check_method(&credential.subject, policy)?;
+        if !policy.expects(&credential.subject, Some(&credential), &self.staples) {
+            return Err(NOT_EXPECTED);
+        }
+        if credential.statuses.is_empty() && policy.status.required {
+            return Err(status::UNKNOWN);
+        }
+        let mut issuers = known.policy.issuers.iter();
+        self.issuer = issuers
+            .find(|issuer| issuer.did == credential.issuer)
+            .cloned();
+        self.vc = None;
+        self.subject = Some(credential.subject.clone());
+        self.statuses.clone_from(&credential.statuses);
+        if let Some(end) = credential.validity.expires {
+            peer.ends(end);
+        }
+        peer.kind = PeerKind::Credential(Box::new(credential));
+        peer.rule(
+            "credential",
+            "is of a trusted issuer, signed, in its time",
+            "paper §III-B",
+        );
+        peer.rule("expected_peer", "its subject is expected", "docs/tls.md");
+        Ok(Vec::new())
+    }
+
+    /// Some DIDs hold all there is to know, some are stapled; for others the driver is asked.
+    fn resolve(
+        &mut self,
+        peer: &mut Peer,
+        policy: &IdentityPolicy,
+        core: &Core,
+    ) -> Result<Option<Need>, Refusal> {
+        let (Some(did), None) = (&self.subject, &self.document) else {
+            return Ok(None);
+        };
+        match plan(did, &Options::default()) {
+            Ok(Plan::Done(resolution)) => {
+                self.document = Some(resolution);
+                return Ok(None);
+            }
+            Ok(_) => {}
+            Err(_) => return Err(UNRESOLVED),
+        }
+        let stapled = policy
+            .stapled
+            .as_ref()
+            .filter(|stapled| stapled.ledger.knows(did));
+        let found = match (stapled, &self.proved) {
+            (Some(_), Some(proved)) => {
+                let resolution = proved.resolve(did).map_err(Fault::refusal)?;
+                Cow::Owned(Found::new(resolution, proved.as_of, Source::Registry))
+            }
+            (Some(stapled), None) if stapled.required => return Err(NOT_STAPLED),
+            _ => match core.evidence.did(did) {
+                Some(found) => Cow::Borrowed(found),
+                None => return Ok(Some(Need::Did(did.clone()))),
+            },
+        };
+        let resolution = judge(&found, did, (policy, core.now))?;
+        peer.ground("resolution", (found.as_of, found.source), core.now);
+        let max_age = match (found.source, &policy.stapled) {
+            (Source::Registry, Some(stapled)) => stapled.max_age.max(policy.max_age),
+            _ => policy.max_age,
+        };
+        peer.ends(found.as_of.plus(max_age));
+        self.document = Some(Box::new(resolution.clone()));
+        Ok(None)
+    }
+
+    fn check_statuses(
+        &mut self,
+        peer: &mut Peer,
+        policy: &IdentityPolicy,
+        core: &Core,
+    ) -> Result<Vec<Need>, Refusal> {
+        let (mut open, mut needs) = (Vec::new(), Vec::new());
+        for reference in std::mem::take(&mut self.statuses) {
+            let place = Place {
+                reference: &reference,
+                issuer: self.issuer.as_ref().ok_or(UNTRUSTED)?,
+                policy,
+                now: core.now,
+            };
+            let stapled = (self.staples.as_slice(), self.proved.as_ref());
+            if place.is_gathered(&core.evidence, peer)? || place.is_stapled(stapled, peer)? {
+                continue;
+            }
+            needs.push(Need::StatusList(reference.uri.clone()));
+            open.push(reference);
+        }
+        self.statuses = open;
+        Ok(needs)
+    }
+}
+
+/// The resolution of this very DID if it is fresh, authentic enough and not of a DID that has ended.
+fn judge<'f>(
+    found: &'f Found<Resolution>,
+    did: &Did,
+    (policy, now): (&IdentityPolicy, UnixTime),
+) -> Result<&'f Resolution, Refusal> {
+    let resolution = found.value.as_ref().map_err(|_| UNRESOLVED)?;
+    let refused = |alert, reason| Err(Refusal::new(alert, reason));
+    // A proof's age was judged with the proof.
+    if found.source != Source::Registry && found.age(now) > policy.max_age {
+        return refused(
+            Alert::CertificateUnknown,
+            "what is known of the DID is too old",
+        );
+    }
+    if found.source == Source::Word && !policy.takes_word {
+        let reason = "a resolver's word alone does not count";
+        return refused(Alert::CertificateUnknown, reason);
+    }
+    if resolution.document_metadata.deactivated {
+        return refused(Alert::CertificateRevoked, "the DID is deactivated");
+    }
+    match resolution.document_of(did) {
+        Ok(_) => Ok(resolution),
+        Err(ResolutionError::InvalidDidDocument) => {
+            refused(Alert::BadCertificate, "the document is of another DID")
+        }
+        Err(_) => Err(UNRESOLVED),
+    }
+}
+
+/// Where the keys of issuers come from that are trusted by their DIDs alone.
+struct IssuerKeys<'a> {
+    policy: &'a IdentityPolicy,
+    evidence: &'a Evidence,
+    proved: Option<&'a Proved>,
+    now: UnixTime,
+}
+
+/// A policy with all keys that are known.
+struct Filled<'a> {
+    policy: Cow<'a, IdentityPolicy>,
+    missing: Vec<Need>,
+    has_failed: bool,
+}
+
+impl<'a> IssuerKeys<'a> {
+    fn fill(&self) -> Filled<'a> {
+        let mut filled = Filled {
+            policy: Cow::Borrowed(self.policy),
+            missing: Vec::new(),
+            has_failed: false,
+        };
+        if self
+            .policy
+            .issuers
+            .iter()
+            .all(|issuer| !issuer.keys.is_empty())
+        {
+            return filled;
+        }
+        let mut issuers = self.policy.issuers.clone();
+        let unknown = issuers.iter_mut().filter(|issuer| issuer.keys.is_empty());
+        for issuer in unknown {
+            match self.resolution(&issuer.did) {
+                None => filled.missing.push(Need::Did(issuer.did.clone())),
+                Some(Err(_)) => filled.has_failed = true,
+                Some(Ok(resolution)) => {
+                    let keys = resolution.document().map(|document| {
+                        let keys = document.keys(Relationship::AssertionMethod);
+                        keys.take(MAX_KEYS).map(|(id, key)| (id.to_string(), key))
+                    });
+                    issuer.keys.extend(keys.into_iter().flatten());
+                }
+            }
+        }
+        filled.policy = Cow::Owned(IdentityPolicy {
+            issuers,
+            methods: self.policy.methods.clone(),
+            formats: self.policy.formats.clone(),
+            staples: Vec::new(),
+            stapled: None,
+            // Nobody is judged to be expected by this copy.
+            expected: Expected::Dids(std::collections::BTreeSet::new()),
+            ..*self.policy
+        });
+        filled
+    }
+
+    fn resolution(&self, did: &Did) -> Option<Result<Cow<'a, Resolution>, Refusal>> {
+        if let Ok(Plan::Done(resolution)) = plan(did, &Options::default()) {
+            return Some(Ok(Cow::Owned(*resolution)));
+        }
+        let proved = self.proved.filter(|proved| proved.knows(did));
+        if let Some(resolution) = proved.and_then(|proved| proved.resolve(did).ok()) {
+            let found = Found::new(resolution, self.now, Source::Registry);
+            let judged = judge(&found, did, (self.policy, self.now)).cloned();
+            return Some(judged.map(Cow::Owned));
+        }
+        let found = self.evidence.did(did)?;
+        Some(judge(found, did, (self.policy, self.now)).map(Cow::Borrowed))
+    }
+}
+
+const UNRESOLVED: Refusal = Refusal::new(Alert::CertificateUnknown, "the DID was not resolved");
+const NOT_STAPLED: Refusal = Refusal::new(
+    Alert::CertificateUnknown,
+    "the peer did not staple what the registry says of it",
+);
+const NO_ISSUER_KEYS: Refusal = Refusal::new(
+    Alert::CertificateUnknown,
+    "the keys of a trusted issuer could not be had",
+);

@@ -1,0 +1,260 @@
+//! What a peer adds to its identity so that nobody has to be asked: reads of a registry, and status lists.
+
+use std::collections::BTreeMap;
+
+use selfsame_did::{Did, Options};
+use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
+use selfsame_proof::read::{Bundle, Handover};
+use selfsame_proof::tree::Proof;
+use selfsame_registry::{Machine, StateError, StateRead};
+
+use crate::alert::{Alert, Refusal};
+use crate::codec::Staple;
+
+/// The kind of a staple that holds [`Reads`].
+pub const READS: u8 = 1;
+/// The kind of a staple that holds a status list.
+pub const STATUS_LIST: u8 = 2;
+
+/// Reads in one staple: a DID takes two or three, a status list's anchor two.
+const MAX_READS: usize = 16;
+/// Changes of validators in one staple; whoever is further behind resolves.
+const MAX_HANDOVERS: usize = 8;
+const DOMAIN: &str = "selfsame/staple/1";
+
+/// Reads of a registry under one checkpoint.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Reads {
+    /// The signed checkpoint.
+    pub note: String,
+    /// Changes of validators that lead to those who signed it.
+    pub handovers: Vec<Handover>,
+    /// What is read.
+    pub reads: Vec<Read>,
+}
+
+/// An object of a registry's state, or that there is none.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Read {
+    /// Its key.
+    pub key: Vec<u8>,
+    /// The object.
+    pub value: Option<Vec<u8>>,
+    /// Why that is so.
+    pub proof: Proof,
+}
+
+/// Why a staple is of no use.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Fault {
+    /// It cannot be read.
+    Malformed,
+    /// It is not what the registry said.
+    Forged,
+    /// It is not of whom it should be.
+    Foreign,
+    /// It is too old, or behind what was seen.
+    Untimely,
+    /// It is signed by others than the validators that are known.
+    Untrusted,
+}
+
+impl Fault {
+    /// Whether an honest peer's staple may have it, so that it does no harm to ask the registry instead.
+    pub(super) fn is_excusable(self) -> bool {
+        matches!(self, Self::Untimely | Self::Untrusted)
+    }
+
+    /// How the peer is refused.
+    pub(super) fn refusal(self) -> Refusal {
+        let (alert, reason) = match self {
+            Self::Malformed => (Alert::BadCertificateStatusResponse, "a staple is malformed"),
+            Self::Forged => (Alert::BadCertificateStatusResponse, "a staple is forged"),
+            Self::Foreign => (
+                Alert::BadCertificateStatusResponse,
+                "a staple is not of the peer",
+            ),
+            Self::Untimely => (
+                Alert::CertificateUnknown,
+                "a staple is too old or behind what was seen",
+            ),
+            Self::Untrusted => (
+                Alert::CertificateUnknown,
+                "a staple is not signed by the validators that are known",
+            ),
+        };
+        Refusal::new(alert, reason)
+    }
+}
+
+impl Reads {
+    /// Bundles of the same checkpoint together, one of these for each checkpoint.
+    pub fn of(bundles: impl IntoIterator<Item = Bundle>) -> Vec<Self> {
+        let mut of: BTreeMap<String, Self> = BTreeMap::new();
+        for bundle in bundles {
+            let reads = of.entry(bundle.note.clone()).or_insert_with(|| Self {
+                note: bundle.note,
+                handovers: bundle.handovers,
+                reads: Vec::new(),
+            });
+            reads.reads.push(Read {
+                key: bundle.key,
+                value: bundle.value,
+                proof: bundle.proof,
+            });
+        }
+        of.into_values().collect()
+    }
+
+    /// The reads one by one; who judges them in this order needs the handovers but once.
+    pub fn bundles(&self) -> impl Iterator<Item = Bundle> {
+        self.reads.iter().enumerate().map(|(index, read)| Bundle {
+            note: self.note.clone(),
+            key: read.key.clone(),
+            value: read.value.clone(),
+            proof: read.proof.clone(),
+            handovers: match index {
+                0 => self.handovers.clone(),
+                _ => Vec::new(),
+            },
+        })
+    }
+
+    /// The staple; none if it is longer than one can be.
+    pub fn staple(&self) -> Option<Staple> {
+        let body = self.to_cbor();
+        let fits = u16::try_from(body.len()).is_ok();
+        fits.then_some(Staple { kind: READS, body })
+    }
+}
+
+impl Item for Reads {
+    fn write(&self, to: &mut Writer) {
+        to.array(4).text(DOMAIN).text(&self.note);
+        to.items(&self.handovers).items(&self.reads);
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+        from.tuple(4)?;
+        from.domain(DOMAIN)?;
+        let reads = Self {
+            note: from.text()?.to_owned(),
+            handovers: from.items()?,
+            reads: from.items()?,
+        };
+        if reads.handovers.len() > MAX_HANDOVERS || reads.reads.len() > MAX_READS {
+            return Err(Malformed("a staple has at most 16 reads and 8 handovers"));
+        }
+        Ok(reads)
+    }
+}
+
+impl Item for Read {
+    fn write(&self, to: &mut Writer) {
+        to.array(3).bytes(&self.key).option(self.value.as_deref());
+        to.bytes(&self.proof.to_bytes());
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+        from.tuple(3)?;
+        Ok(Self {
+            key: from.bytes()?.to_vec(),
+            value: from.option()?.map(<[u8]>::to_vec),
+            proof: Proof::from_bytes(from.bytes()?).map_err(|_| Malformed("a proof is none"))?,
+        })
+    }
+}
+
+/// A status list as its issuer serves it, with its URI before it; none if it is longer than a staple can be.
+pub fn status_list(uri: &str, token: &[u8]) -> Option<Staple> {
+    let length = u16::try_from(uri.len()).ok()?;
+    let body = [&length.to_be_bytes()[..], uri.as_bytes(), token].concat();
+    let fits = u16::try_from(body.len()).is_ok();
+    fits.then_some(Staple {
+        kind: STATUS_LIST,
+        body,
+    })
+}
+
+/// The registry's reads among a peer's staples.
+pub(super) fn reads(staples: &[Staple]) -> Result<Vec<Reads>, Fault> {
+    let mine = staples.iter().filter(|staple| staple.kind == READS);
+    mine.map(|staple| Reads::from_cbor(&staple.body).map_err(|_| Fault::Malformed))
+        .collect()
+}
+
+/// The status list of this URI among a peer's staples, as its issuer serves it.
+pub(super) fn list_at<'s>(staples: &'s [Staple], uri: &str) -> Option<&'s [u8]> {
+    let lists = staples.iter().filter(|staple| staple.kind == STATUS_LIST);
+    let mut lists = lists.filter_map(|staple| {
+        let (length, rest) = staple.body.split_first_chunk::<2>()?;
+        rest.split_at_checked(usize::from(u16::from_be_bytes(*length)))
+    });
+    let list = lists.find(|(of, _)| *of == uri.as_bytes());
+    list.map(|(_, token)| token)
+}
+
+/// What is to be read of a registry for one's own staples: a DID as it is now, and what issuers anchored.
+pub struct Stapling<'m> {
+    machine: &'m Machine,
+    dids: Vec<Did>,
+    anchors: Vec<(Did, String)>,
+    bundles: BTreeMap<Vec<u8>, Bundle>,
+}
+
+impl<'m> Stapling<'m> {
+    /// For DIDs of the machine's network, our own and perhaps our issuer's, and issuers' status lists (by URI).
+    pub fn new(machine: &'m Machine, dids: Vec<Did>, anchors: Vec<(Did, String)>) -> Self {
+        Self {
+            machine,
+            dids,
+            anchors,
+            bundles: BTreeMap::new(),
+        }
+    }
+
+    /// The key that is to be read next; none if nothing is missing. What was read does not have to be verified: who
+    /// gets the staples will.
+    pub fn missing(&self) -> Option<Vec<u8>> {
+        let view = View {
+            bundles: &self.bundles,
+            missing: std::cell::RefCell::default(),
+        };
+        // What comes of it does not matter here, only what was asked for: the first thing that is missing is noted.
+        for did in &self.dids {
+            let _ = self.machine.resolve(&view, did, &Options::default());
+        }
+        for (issuer, list) in &self.anchors {
+            let _ = self.machine.status_anchor(&view, issuer, list);
+        }
+        view.missing.take()
+    }
+
+    /// Takes what was read.
+    pub fn add(&mut self, bundle: Bundle) {
+        self.bundles.insert(bundle.key.clone(), bundle);
+    }
+
+    /// The staples, one for each checkpoint.
+    pub fn staples(self) -> Vec<Staple> {
+        let reads = Reads::of(self.bundles.into_values());
+        reads.iter().filter_map(Reads::staple).collect()
+    }
+}
+
+struct View<'a> {
+    bundles: &'a BTreeMap<Vec<u8>, Bundle>,
+    missing: std::cell::RefCell<Option<Vec<u8>>>,
+}
+
+impl StateRead for View<'_> {
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, StateError> {
+        if let Some(bundle) = self.bundles.get(key) {
+            return Ok(bundle.value.clone());
+        }
+        self.missing
+            .borrow_mut()
+            .get_or_insert_with(|| key.to_owned());
+        Err(StateError("it was not read yet".to_owned()))
+    }
+}

@@ -1,0 +1,125 @@
+//! What a ticket says, as bytes.
+
+use proptest::prelude::*;
+use selfsame_credential::status::{Purpose, Reference};
+use selfsame_credential::validity::Validity;
+use selfsame_crypto::time::UnixTime;
+use selfsame_did::Did;
+
+use super::Ticketed;
+use super::ticket_keys::TicketKeys;
+use crate::identity::{Credential, Peer, PeerKind, Vc};
+use crate::named::{Suite, VcFormat};
+use crate::provider::Block;
+
+fn did(text: &str) -> Did {
+    Did::parse(text).unwrap()
+}
+
+fn kinds() -> impl Strategy<Value = PeerKind> {
+    let bytes = || proptest::collection::vec(any::<u8>(), 0..300);
+    prop_oneof![
+        Just(PeerKind::Anonymous),
+        proptest::collection::vec(bytes(), 0..4).prop_map(PeerKind::Certificate),
+        Just(PeerKind::Did(did("did:web:one.example"))),
+        (bytes(), any::<[u32; 3]>()).prop_map(|(bytes, numbers)| {
+            PeerKind::Credential(Box::new(credential(bytes, numbers)))
+        }),
+    ]
+}
+
+fn credential(bytes: Vec<u8>, numbers: [u32; 3]) -> Credential {
+    let [index, from, until] = numbers.map(|number| u64::from(number) + 1);
+    let list = "https://issuer.example/list";
+    Credential {
+        vc: Vc {
+            format: VcFormat::COSE,
+            bytes,
+        },
+        issuer: did("did:web:other.example"),
+        key_id: "did:web:other.example#key-1".to_owned(),
+        subject: did("did:web:one.example"),
+        validity: Validity {
+            not_before: Some(UnixTime(from)),
+            expires: Some(UnixTime(until)),
+        },
+        types: vec!["one".to_owned(), "two".to_owned()],
+        claims: serde_json::Map::from_iter([("index".to_owned(), index.into())]),
+        statuses: vec![
+            Reference::token(list, index),
+            Reference::bitstring(list, index, Purpose::Revocation),
+            Reference::bitstring(list, index, Purpose::Suspension),
+        ],
+    }
+}
+
+fn ticketed(kind: PeerKind, times: [u64; 4], protocol: Option<Vec<u8>>) -> Ticketed {
+    let [verified_at, until, as_of, end] = times.map(UnixTime);
+    let some = |time: UnixTime| (time.0 != 0).then_some(time);
+    Ticketed {
+        suite: Suite::AES_128_GCM_SHA256,
+        secret: Block::new(&[5; 32]),
+        policy: [1; 32],
+        wishes: [2; 32],
+        protocol,
+        epoch: 9,
+        verified_at,
+        until,
+        peer: Peer::remembered(kind, (some(as_of), some(end))),
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_ticket_says_what_was_put_into_it_and_nothing_if_it_is_cut(
+        kind in kinds(),
+        times in any::<[u64; 4]>(),
+        protocol in proptest::option::of(proptest::collection::vec(any::<u8>(), 1..20)),
+    ) {
+        let ticketed = ticketed(kind, times, protocol);
+        let bytes = ticketed.write().unwrap();
+        let read = Ticketed::read(&bytes).unwrap();
+        prop_assert_eq!(&read.write().unwrap(), &bytes);
+        prop_assert_eq!(&read.peer.kind, &ticketed.peer.kind);
+        prop_assert_eq!(read.peer.until, ticketed.peer.until);
+        prop_assert_eq!(read.protocol, ticketed.protocol);
+        prop_assert_eq!(read.secret.as_ref(), ticketed.secret.as_ref());
+        for at in 0..bytes.len() {
+            prop_assert!(Ticketed::read(&bytes[..at]).is_none());
+        }
+    }
+}
+
+#[test]
+fn every_bit_of_a_sealed_ticket_counts() {
+    let keys = TicketKeys::new([3; 32]);
+    let ticketed = ticketed(PeerKind::Anonymous, [1, 2, 0, 0], None);
+    let sealed = keys.seal(&ticketed, [4; 12]).unwrap();
+    assert!(keys.open(&sealed).is_some());
+    for bit in 0..sealed.len() * 8 {
+        let mut changed = sealed.clone();
+        changed[bit / 8] ^= 1 << (bit % 8);
+        assert!(keys.open(&changed).is_none(), "bit {bit}");
+    }
+    // The secret does not stand in it.
+    assert!(!sealed.windows(32).any(|part| part == [5; 32]));
+}
+
+#[test]
+fn who_shows_more_than_fits_gets_no_ticket() {
+    let chain = vec![vec![0; 20_000]];
+    let ticketed = ticketed(PeerKind::Certificate(chain), [1, 2, 0, 0], None);
+    assert!(ticketed.write().is_none());
+    assert!(TicketKeys::new([3; 32]).seal(&ticketed, [0; 12]).is_none());
+}
+
+#[test]
+fn secrets_do_not_show_in_debug_output() {
+    let keys = TicketKeys::new([3; 32]);
+    let ticketed = ticketed(PeerKind::Anonymous, [1, 2, 0, 0], None);
+    let shown = format!("{keys:?} {ticketed:?}");
+    assert_eq!(
+        shown,
+        "TicketKeys { lifetime: 86400, count: 2, .. } Ticketed(secret)"
+    );
+}

@@ -1,0 +1,259 @@
+//! What a ticket says to the server that sealed it: who was proved, when, under which policy, and the secret.
+
+use std::fmt;
+
+use selfsame_credential::status::{Mechanism, Purpose, Reference, Width};
+use selfsame_credential::validity::Validity;
+use selfsame_crypto::time::UnixTime;
+use selfsame_did::Did;
+use zeroize::Zeroizing;
+
+use crate::codec::{Reader, Writer};
+use crate::identity::{Credential, Peer, PeerKind, Vc};
+use crate::named::{Suite, VcFormat};
+use crate::provider::Block;
+
+/// The most bytes of a ticket; who shows more than fits gets none.
+const MAX_BYTES: usize = 16 * 1024;
+
+/// A ticket's content.
+pub(crate) struct Ticketed {
+    pub(crate) suite: Suite,
+    pub(crate) secret: Block,
+    /// The server's configuration at that time.
+    pub(crate) policy: [u8; 32],
+    /// What the client wanted to be shown.
+    pub(crate) wishes: [u8; 32],
+    pub(crate) protocol: Option<Vec<u8>>,
+    /// The status epoch of that time.
+    pub(crate) epoch: u64,
+    pub(crate) verified_at: UnixTime,
+    pub(crate) until: UnixTime,
+    /// The client.
+    pub(crate) peer: Peer,
+}
+
+impl fmt::Debug for Ticketed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Ticketed(secret)")
+    }
+}
+
+const ANONYMOUS: u8 = 0;
+const CERTIFICATE: u8 = 1;
+const DID: u8 = 2;
+const CREDENTIAL: u8 = 3;
+
+const TOKEN: u8 = 0;
+const REVOCATION: u8 = 1;
+const SUSPENSION: u8 = 2;
+
+impl Ticketed {
+    /// The bytes to be sealed; nothing if they are too many.
+    pub(crate) fn write(&self) -> Option<Zeroizing<Vec<u8>>> {
+        // Of full size from the start, so that no copy of the secret is left where the bytes were before.
+        let mut writer = Writer::with_capacity(MAX_BYTES);
+        writer.u16(self.suite.0);
+        writer.vector8(|writer| writer.raw(self.secret.as_ref()));
+        writer.raw(&self.policy);
+        writer.raw(&self.wishes);
+        writer.vector8(|writer| writer.raw(self.protocol.as_deref().unwrap_or_default()));
+        writer.u64(self.epoch);
+        writer.u64(self.verified_at.0);
+        writer.u64(self.until.0);
+        write_time(&mut writer, self.peer.verdict.as_of);
+        write_time(&mut writer, self.peer.until);
+        write_kind(&mut writer, &self.peer.kind);
+        let bytes = Zeroizing::new(writer.finish().ok()?);
+        (bytes.len() <= MAX_BYTES).then_some(bytes)
+    }
+
+    /// Reads what [`Ticketed::write`] wrote; a ticket of another version is none.
+    pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
+        let mut reader = Reader::new(bytes);
+        let suite = Suite(reader.u16().ok()?);
+        let secret = match reader.vector8().ok()? {
+            secret if [32, 48].contains(&secret.len()) => Block::new(secret),
+            _ => return None,
+        };
+        let (policy, wishes) = (reader.array().ok()?, reader.array().ok()?);
+        let protocol = reader.vector8().ok()?;
+        let epoch = reader.u64().ok()?;
+        let verified_at = UnixTime(reader.u64().ok()?);
+        let until = UnixTime(reader.u64().ok()?);
+        let as_of = read_time(&mut reader)?;
+        let end = read_time(&mut reader)?;
+        let kind = read_kind(&mut reader)?;
+        reader.finish().ok()?;
+        Some(Self {
+            suite,
+            secret,
+            policy,
+            wishes,
+            protocol: (!protocol.is_empty()).then(|| protocol.to_vec()),
+            epoch,
+            verified_at,
+            until,
+            peer: Peer::remembered(kind, (as_of, end)),
+        })
+    }
+}
+
+fn write_kind(writer: &mut Writer, kind: &PeerKind) {
+    match kind {
+        PeerKind::Anonymous => writer.u8(ANONYMOUS),
+        PeerKind::Certificate(chain) => {
+            writer.u8(CERTIFICATE);
+            writer.vector24(|writer| {
+                for certificate in chain {
+                    writer.vector24(|writer| writer.raw(certificate));
+                }
+            });
+        }
+        PeerKind::Did(did) => {
+            writer.u8(DID);
+            write_did(writer, did);
+        }
+        PeerKind::Credential(credential) => {
+            writer.u8(CREDENTIAL);
+            write_credential(writer, credential);
+        }
+    }
+}
+
+fn read_kind(reader: &mut Reader<'_>) -> Option<PeerKind> {
+    Some(match reader.u8().ok()? {
+        ANONYMOUS => PeerKind::Anonymous,
+        CERTIFICATE => {
+            let mut chain = Reader::new(reader.vector24().ok()?);
+            let mut certificates = Vec::new();
+            while !chain.is_empty() {
+                certificates.push(chain.vector24().ok()?.to_vec());
+            }
+            PeerKind::Certificate(certificates)
+        }
+        DID => PeerKind::Did(read_did(reader)?),
+        CREDENTIAL => PeerKind::Credential(Box::new(read_credential(reader)?)),
+        _ => return None,
+    })
+}
+
+fn write_credential(writer: &mut Writer, credential: &Credential) {
+    let Credential {
+        vc,
+        issuer,
+        key_id,
+        subject,
+        validity,
+        types,
+        claims,
+        statuses,
+    } = credential;
+    writer.u8(vc.format.0);
+    writer.vector24(|writer| writer.raw(&vc.bytes));
+    write_did(writer, issuer);
+    writer.vector16(|writer| writer.raw(key_id.as_bytes()));
+    write_did(writer, subject);
+    write_time(writer, validity.not_before);
+    write_time(writer, validity.expires);
+    writer.vector16(|writer| {
+        for name in types {
+            writer.vector16(|writer| writer.raw(name.as_bytes()));
+        }
+    });
+    let claims = serde_json::to_vec(claims).unwrap_or_default();
+    writer.vector24(|writer| writer.raw(&claims));
+    writer.vector16(|writer| {
+        for status in statuses {
+            writer.vector16(|writer| writer.raw(status.uri.as_bytes()));
+            writer.u64(status.index);
+            let (purpose, size) = match status.mechanism {
+                Mechanism::Token => (TOKEN, 0),
+                Mechanism::Bitstring { purpose, size } => {
+                    let purpose = match purpose {
+                        Purpose::Revocation => REVOCATION,
+                        Purpose::Suspension => SUSPENSION,
+                    };
+                    (purpose, size.bits())
+                }
+            };
+            writer.u8(purpose);
+            writer.u64(u64::from(size));
+        }
+    });
+}
+
+fn read_credential(reader: &mut Reader<'_>) -> Option<Credential> {
+    let vc = Vc {
+        format: VcFormat(reader.u8().ok()?),
+        bytes: reader.vector24().ok()?.to_vec(),
+    };
+    let issuer = read_did(reader)?;
+    let key_id = read_text(reader)?;
+    let subject = read_did(reader)?;
+    let validity = Validity {
+        not_before: read_time(reader)?,
+        expires: read_time(reader)?,
+    };
+    let mut names = Reader::new(reader.vector16().ok()?);
+    let mut types = Vec::new();
+    while !names.is_empty() {
+        types.push(read_text(&mut names)?);
+    }
+    let claims = serde_json::from_slice(reader.vector24().ok()?).ok()?;
+    let mut places = Reader::new(reader.vector16().ok()?);
+    let mut statuses = Vec::new();
+    while !places.is_empty() {
+        let (uri, index) = (read_text(&mut places)?, places.u64().ok()?);
+        let (purpose, size) = (places.u8().ok()?, places.u64().ok()?);
+        let bitstring = |purpose| {
+            let size = Width::from_bits(size)?;
+            Some(Mechanism::Bitstring { purpose, size })
+        };
+        let mechanism = match purpose {
+            TOKEN => Mechanism::Token,
+            REVOCATION => bitstring(Purpose::Revocation)?,
+            SUSPENSION => bitstring(Purpose::Suspension)?,
+            _ => return None,
+        };
+        statuses.push(Reference {
+            mechanism,
+            uri,
+            index,
+        });
+    }
+    Some(Credential {
+        vc,
+        issuer,
+        key_id,
+        subject,
+        validity,
+        types,
+        claims,
+        statuses,
+    })
+}
+
+fn read_text(reader: &mut Reader<'_>) -> Option<String> {
+    let text = std::str::from_utf8(reader.vector16().ok()?).ok()?;
+    Some(text.to_owned())
+}
+
+fn write_did(writer: &mut Writer, did: &Did) {
+    writer.vector16(|writer| writer.raw(did.as_str().as_bytes()));
+}
+
+fn read_did(reader: &mut Reader<'_>) -> Option<Did> {
+    let text = std::str::from_utf8(reader.vector16().ok()?).ok()?;
+    Did::parse(text).ok()
+}
+
+/// A time that may be missing; nothing happened in 1970.
+fn write_time(writer: &mut Writer, time: Option<UnixTime>) {
+    writer.u64(time.map_or(0, |time| time.0));
+}
+
+fn read_time(reader: &mut Reader<'_>) -> Option<Option<UnixTime>> {
+    let time = reader.u64().ok()?;
+    Some((time != 0).then_some(UnixTime(time)))
+}
