@@ -1,7 +1,8 @@
-//! Whole connections: between our own ends, with rustls, with OpenSSL, with the second implementation.
+//! Whole connections: between our own ends, with rustls, with OpenSSL, with Go, with the second implementation.
 
 mod attacks;
 mod cells;
+mod golang;
 mod hello;
 mod openssl;
 mod own;
