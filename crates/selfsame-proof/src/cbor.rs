@@ -38,6 +38,13 @@ pub trait Item: Sized {
     }
 }
 
+/// The encoding of what `write` writes, for what is only ever written.
+pub fn encode(write: impl FnOnce(&mut Writer)) -> Vec<u8> {
+    let mut writer = Writer::new();
+    write(&mut writer);
+    writer.finish()
+}
+
 /// Writes in the one form.
 #[derive(Debug)]
 pub struct Writer(Encoder<Vec<u8>>);
@@ -56,6 +63,19 @@ impl Writer {
         // A length in memory fits 64 bits.
         let length = u64::try_from(length).unwrap_or(u64::MAX);
         written(self.0.array(length));
+        self
+    }
+
+    /// Begins a map of so many pairs; its keys have to follow in the order of their encodings.
+    pub fn map(&mut self, length: usize) -> &mut Self {
+        let length = u64::try_from(length).unwrap_or(u64::MAX);
+        written(self.0.map(length));
+        self
+    }
+
+    /// A number that may be negative.
+    pub fn int(&mut self, value: i64) -> &mut Self {
+        written(self.0.i64(value));
         self
     }
 
@@ -129,12 +149,27 @@ impl<'b> Reader<'b> {
     /// An array of any length that the bytes left could hold.
     pub fn array(&mut self) -> Result<usize, Malformed> {
         let length = self.0.array().map_err(wrong)?;
-        let length = length.ok_or(Malformed("an array of indefinite length"))?;
+        self.length(length)
+    }
+
+    /// A map of any number of pairs that the bytes left could hold.
+    pub fn map(&mut self) -> Result<usize, Malformed> {
+        let length = self.0.map().map_err(wrong)?;
+        self.length(length)
+    }
+
+    fn length(&self, stated: Option<u64>) -> Result<usize, Malformed> {
+        let stated = stated.ok_or(Malformed("an array or map of indefinite length"))?;
         let left = self.0.input().len().saturating_sub(self.0.position());
-        match usize::try_from(length) {
+        match usize::try_from(stated) {
             Ok(length) if length <= left => Ok(length),
-            _ => Err(Malformed("an array is longer than what follows")),
+            _ => Err(Malformed("an array or map is longer than what follows")),
         }
+    }
+
+    /// A number that may be negative.
+    pub fn int(&mut self) -> Result<i64, Malformed> {
+        self.0.i64().map_err(wrong)
     }
 
     /// A number.
@@ -275,6 +310,49 @@ mod tests {
         deep.push(0x80);
         assert!(Any::from_cbor(&deep).is_err());
         assert!(Any::from_cbor(&deep[1..]).is_ok());
+    }
+
+    /// A map from numbers to texts.
+    #[derive(Debug, Eq, PartialEq)]
+    struct Names(std::collections::BTreeMap<i64, String>);
+
+    impl Item for Names {
+        fn write(&self, to: &mut Writer) {
+            to.map(self.0.len());
+            let (negative, positive) = (self.0.range(..0).rev(), self.0.range(0..));
+            for (key, name) in positive.chain(negative) {
+                to.int(*key).text(name);
+            }
+        }
+
+        fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+            let mut names = Self(std::collections::BTreeMap::new());
+            for _ in 0..from.map()? {
+                names.0.insert(from.int()?, from.text()?.to_owned());
+            }
+            Ok(names)
+        }
+    }
+
+    #[test]
+    fn a_map_is_read_in_the_order_of_its_keys_alone() {
+        let bytes = [0xa3, 0x01, 0x61, b'a', 0x20, 0x61, b'b', 0x21, 0x60];
+        let names = Names::from_cbor(&bytes).unwrap();
+        assert_eq!(names.0[&-1], "b");
+        assert_eq!(names.to_cbor(), bytes);
+        assert_eq!(encode(|to| names.write(to)), bytes);
+        for bad in [
+            &[0xa2, 0x20, 0x60, 0x01, 0x60][..], // in another order
+            &[0xa2, 0x01, 0x60, 0x01, 0x60],     // a key twice
+            &[0xa1, 0x18, 0x01, 0x60],           // a key in a longer form
+            &[0xa1, 0x38, 0x00, 0x60],           // likewise below zero
+            &[0xb8, 0x01, 0x01, 0x60],           // length in a longer form
+            &[0xbf, 0x01, 0x60, 0xff],           // of indefinite length
+            &[0xbb, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff], // no memory is taken for this
+            &[0xa1, 0x01],
+        ] {
+            assert!(Names::from_cbor(bad).is_err(), "{bad:02x?}");
+        }
     }
 
     fn strings(bytes: &[u8]) -> Result<Vec<String>, Malformed> {

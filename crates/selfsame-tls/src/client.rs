@@ -3,6 +3,7 @@
 mod finish;
 mod hello;
 mod resume;
+mod types;
 
 use std::sync::Arc;
 
@@ -10,12 +11,13 @@ use crate::alert::{Alert, Refusal};
 use crate::codec::{CertificateRequest, Extensions, Message, Mode, SsiParameters};
 use crate::config::ClientConfig;
 use crate::core::Core;
-use crate::handshake::{Next, Progress, verify_finished};
+use crate::handshake::{Next, Progress, proof_in, verify_finished};
 use crate::identity::{Claim, Peer, Side, Standing, to_sign};
 use crate::named::Scheme;
 use crate::schedule::Application;
 
 use hello::AwaitServerHello;
+use types::Chosen;
 
 /// What the client awaits.
 #[derive(Debug)]
@@ -105,6 +107,7 @@ impl AwaitEncryptedExtensions {
             return Err(UNEXPECTED);
         };
         self.progress.protocol = hello::check_encrypted(&extensions, &self.config)?;
+        let chosen = Chosen::read(&extensions, &self.config)?;
         self.progress.transcript.add(raw);
         // Who resumes shows nothing and is asked for nothing (§2.2).
         if let Some((peer, epoch)) = self.resumed {
@@ -119,6 +122,7 @@ impl AwaitEncryptedExtensions {
         Ok(Next::State(State::Identity(Box::new(AwaitIdentity {
             config: self.config,
             progress: self.progress,
+            chosen,
             request: None,
         }))))
     }
@@ -128,6 +132,7 @@ impl AwaitEncryptedExtensions {
 pub(crate) struct AwaitIdentity {
     config: Arc<ClientConfig>,
     progress: Progress,
+    chosen: Chosen,
     request: Option<Request>,
 }
 
@@ -135,7 +140,8 @@ impl AwaitIdentity {
     fn receive(mut self, core: &mut Core, message: Message, raw: &[u8]) -> Step {
         match (message, &self.request) {
             (Message::CertificateRequest(request), None) => {
-                self.request = Some(certificate_request(&request)?);
+                let kind = certificate_request(&request)?;
+                self.request = Some(self.chosen.request(kind, &request, &self.config)?);
             }
             (Message::SsiRequest(extensions), None) => {
                 let offered = self.config.ssi.as_ref();
@@ -145,6 +151,7 @@ impl AwaitIdentity {
             }
             (message @ (Message::Certificate(_) | Message::Vc(_) | Message::Did(_)), _) => {
                 let mode = self.config.ssi.as_ref().map(|ssi| ssi.mode);
+                let message = self.chosen.shown(message, core.profile)?;
                 let from = (message, Side::Server);
                 let claim = Claim::judge(core, &self.config.server, mode, from)?;
                 self.progress.transcript.add(raw);
@@ -214,13 +221,9 @@ pub(crate) struct AwaitProof {
 impl AwaitProof {
     fn receive(mut self, message: Message, raw: &[u8]) -> Step {
         let mode = self.claim.mode();
-        let proof = match (message, mode) {
-            (Message::CertificateVerify(proof), Mode::Certificate) => proof,
-            (Message::DidVerify(proof), Mode::Did | Mode::Vc) => proof,
-            _ => return Err(UNEXPECTED),
-        };
-        let transcript = self.progress.transcript.hash();
         let profile = self.config.common.profile;
+        let proof = proof_in(message, mode, profile).ok_or(UNEXPECTED)?;
+        let transcript = self.progress.transcript.hash();
         let signed = to_sign(mode, profile, Side::Server, transcript.as_ref());
         let standing = self.claim.prove(proof, signed)?;
         self.progress.transcript.add(raw);

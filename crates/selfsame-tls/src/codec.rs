@@ -19,7 +19,8 @@ pub use psk::{OfferedPsks, PskIdentity};
 pub use record::{ContentType, Header, MAX_CIPHERTEXT, MAX_PLAINTEXT};
 pub use ssi::{DidMessage, Mode, SsiParameters, Staple, Vc, VcMessage};
 
-pub(crate) use extension::PSK_DHE_KE;
+pub(crate) use did::{from_binary, to_binary};
+pub(crate) use extension::{PSK_DHE_KE, X509};
 pub(crate) use message::{HEADER as MESSAGE_HEADER, MESSAGE_HASH};
 pub(crate) use record::HEADER as RECORD_HEADER;
 

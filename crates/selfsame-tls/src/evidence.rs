@@ -28,7 +28,7 @@ pub enum Need {
 #[non_exhaustive]
 pub enum Answer {
     /// To [`Need::Did`].
-    Did(Did, Found<Resolution>),
+    Did(Did, Found<Arc<Resolution>>),
     /// To [`Need::StatusList`].
     StatusList(String, Found<Arc<List>>),
     /// To [`Need::Crl`].
@@ -164,7 +164,7 @@ impl Evidence {
     }
 
     /// The resolution of `did`, if it was asked for.
-    pub fn did(&self, did: &Did) -> Option<&Found<Resolution>> {
+    pub fn did(&self, did: &Did) -> Option<&Found<Arc<Resolution>>> {
         self.answers.iter().find_map(|answer| match answer {
             Answer::Did(of, found) if of == did => Some(found),
             _ => None,

@@ -3,10 +3,14 @@
 use selfsame_crypto::hash::ct_eq;
 
 use crate::alert::{Alert, Refusal};
-use crate::codec::{Certificate, DidMessage, Message, Mode, Proof, SsiParameters, VcMessage};
+use crate::codec::{
+    Certificate, CertificateEntry, DidMessage, Extensions, Message, Mode, Proof, SsiParameters, Vc,
+    VcMessage,
+};
 use crate::core::Core;
 use crate::identity::{CertificateIdentity, Peer, Side, SsiIdentity, to_sign};
-use crate::named::{Group, Scheme};
+use crate::named::{Group, Scheme, VcFormat};
+use crate::profile::Profile;
 use crate::provider::{Cipher, SigningKey};
 use crate::resumption::Collector;
 use crate::schedule::{Exporter, Handshake, Traffic};
@@ -101,7 +105,39 @@ pub(crate) fn send_certificate(
     Ok(())
 }
 
-/// Queues VC or DID, with the staples the peer can read, and DIDVerify.
+/// The credential in a Certificate of that type (profile `draft`): exactly one, of which nothing more is said.
+pub(crate) fn credential_in(
+    certificate: Certificate,
+    profile: &Profile,
+) -> Result<Message, Refusal> {
+    if !certificate.context.is_empty() {
+        return Err(Refusal::illegal("a request context in a handshake"));
+    }
+    let mut entries = certificate.entries.into_iter();
+    let (Some(entry), None) = (entries.next(), entries.next()) else {
+        return Err(Refusal::decode("not exactly one credential"));
+    };
+    if !entry.extensions.0.is_empty() {
+        let reason = "an extension that was not offered";
+        return Err(Refusal::new(Alert::UnsupportedExtension, reason));
+    }
+    let format = profile.format.unwrap_or(VcFormat::COSE);
+    let bytes = entry.data;
+    Ok(Message::Vc(Vc { format, bytes }.into()))
+}
+
+/// The proof in a message, if it is the one that follows an identity of this mode.
+pub(crate) fn proof_in(message: Message, mode: Mode, profile: &Profile) -> Option<Proof> {
+    let is_certificate = mode == Mode::Certificate || profile.certificate_type().is_some();
+    match message {
+        Message::CertificateVerify(proof) if is_certificate => Some(proof),
+        Message::DidVerify(proof) if !is_certificate => Some(proof),
+        _ => None,
+    }
+}
+
+/// Queues VC or DID, with the staples the peer can read, and DIDVerify; in profile `draft` a Certificate of that type
+/// and CertificateVerify.
 pub(crate) fn send_ssi(
     core: &mut Core,
     progress: &mut Progress,
@@ -125,9 +161,26 @@ pub(crate) fn send_ssi(
         }
         _ => return Err(Refusal::internal("there is no credential to show")),
     };
+    let by_type = core.profile.certificate_type().is_some();
+    let message = match message {
+        Message::Vc(message) if by_type => {
+            let entry = CertificateEntry {
+                data: message.vc.bytes,
+                extensions: Extensions::default(),
+            };
+            let entries = vec![entry];
+            let context = Vec::new();
+            Message::Certificate(Certificate { context, entries })
+        }
+        message => message,
+    };
     progress.queue(core, &message)?;
     let proof = progress.sign(core, (&own.key, scheme), (mode, side))?;
-    progress.queue(core, &Message::DidVerify(proof))
+    let proof = match by_type {
+        true => Message::CertificateVerify(proof),
+        false => Message::DidVerify(proof),
+    };
+    progress.queue(core, &proof)
 }
 
 /// Queues Finished and sends the flight.

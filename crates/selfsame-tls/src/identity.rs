@@ -2,8 +2,10 @@
 
 mod certificate;
 mod claim;
+mod cose;
 mod credential;
 mod inquiry;
+mod jose;
 mod ledger;
 mod members;
 mod own;
@@ -15,6 +17,7 @@ mod vc;
 pub use crate::codec::{Staple, Vc};
 pub use certificate::{CertificatePolicy, CrlPolicy};
 pub use claim::{Ground, Peer, PeerKind};
+pub use cose::{CoseDraft, CoseStatus, CoseSubject, CoseVc, KEY_ID_BYTES, short_key_id};
 pub use credential::Credential;
 pub use ledger::{Ledger, StaplePolicy};
 pub use members::{MEMBERSHIP, Members};

@@ -1,10 +1,37 @@
-//! The wire numbers of the identity messages, all in one table, one profile a source.
+//! The wire numbers of identities, all in one table, one profile a source.
 
-/// How one source writes the extension and the messages.
+use crate::named::VcFormat;
+
+/// How one source has identities on the wire.
 #[derive(Debug, Eq, PartialEq)]
 pub struct Profile {
     /// The profile's name.
     pub name: &'static str,
+    /// By what they are carried.
+    pub syntax: Syntax,
+    /// The format of all credentials; none if each says its own.
+    pub format: Option<VcFormat>,
+    /// The codes of DID methods.
+    pub methods: &'static [(u8, &'static str)],
+}
+
+/// By what identities are carried.
+#[derive(Debug, Eq, PartialEq)]
+pub enum Syntax {
+    /// An extension and four messages (the paper).
+    Messages(Messages),
+    /// A type of certificate beside X.509 (RFC 7250), and an extension with the DID methods (the later draft).
+    CertificateType {
+        /// The type's number.
+        vc: u8,
+        /// The number of the extension `did_methods`.
+        did_methods: u16,
+    },
+}
+
+/// The paper's extension and messages.
+#[derive(Debug, Eq, PartialEq)]
+pub struct Messages {
     /// The number of the extension `ssi_parameters`.
     pub ssi_parameters: u16,
     /// The handshake type of DID.
@@ -23,23 +50,24 @@ pub struct Profile {
     pub server_context: &'static str,
     /// What a client's DIDVerify is signed for.
     pub client_context: &'static str,
-    /// The codes of DID methods.
-    pub methods: &'static [(u8, &'static str)],
 }
 
 /// The paper's syntax. It gives no numbers to extension and messages, so these are from the ranges for private use;
 /// so are the codes of the DID methods it does not name.
 pub static PAPER: Profile = Profile {
     name: "paper",
-    ssi_parameters: 0xff3c,
-    did: 224,
-    vc: 225,
-    ssi_request: 226,
-    did_verify: 227,
-    has_context: false,
-    is_extended: false,
-    server_context: "TLS 1.3, server DIDVerify",
-    client_context: "TLS 1.3, client DIDVerify",
+    syntax: Syntax::Messages(Messages {
+        ssi_parameters: 0xff3c,
+        did: 224,
+        vc: 225,
+        ssi_request: 226,
+        did_verify: 227,
+        has_context: false,
+        is_extended: false,
+        server_context: "TLS 1.3, server DIDVerify",
+        client_context: "TLS 1.3, client DIDVerify",
+    }),
+    format: Some(VcFormat::PAPER),
     methods: &[
         (0, "iota"),
         (1, "btcr"),
@@ -54,31 +82,59 @@ pub static PAPER: Profile = Profile {
 /// The numbers and strings of the paper's authors' code.
 pub static LINKS: Profile = Profile {
     name: "links",
-    ssi_parameters: 60,
-    did: 30,
-    vc: 31,
-    ssi_request: 32,
-    did_verify: 33,
-    has_context: true,
-    is_extended: false,
-    server_context: "TLS 1.3, server DidVerify",
-    client_context: "TLS 1.3, client DidVerify",
+    syntax: Syntax::Messages(Messages {
+        ssi_parameters: 60,
+        did: 30,
+        vc: 31,
+        ssi_request: 32,
+        did_verify: 33,
+        has_context: true,
+        is_extended: false,
+        server_context: "TLS 1.3, server DidVerify",
+        client_context: "TLS 1.3, client DidVerify",
+    }),
+    format: Some(VcFormat::PAPER),
     methods: &[(1, "ott"), (2, "btc"), (3, "eth")],
 };
 
 /// Our own: what the others cannot carry. All numbers are from the ranges for private use.
 pub static SELFSAME: Profile = Profile {
     name: "selfsame",
-    ssi_parameters: 0xff53,
-    did: 228,
-    vc: 229,
-    ssi_request: 230,
-    did_verify: 231,
-    has_context: false,
-    is_extended: true,
-    server_context: "TLS 1.3, server selfsame DIDVerify",
-    client_context: "TLS 1.3, client selfsame DIDVerify",
+    syntax: Syntax::Messages(Messages {
+        ssi_parameters: 0xff53,
+        did: 228,
+        vc: 229,
+        ssi_request: 230,
+        did_verify: 231,
+        has_context: false,
+        is_extended: true,
+        server_context: "TLS 1.3, server selfsame DIDVerify",
+        client_context: "TLS 1.3, client selfsame DIDVerify",
+    }),
+    format: None,
     methods: &[
+        (224, "key"),
+        (225, "jwk"),
+        (226, "web"),
+        (227, "selfsame"),
+        (228, "cheqd"),
+    ],
+};
+
+/// draft-vesco-vcauthtls-02. The draft leaves its numbers open; type and extension have those of its authors' code, as
+/// have the methods it names. It means to have credentials in CBOR but does not say which: here they are our compact
+/// ones.
+pub static DRAFT: Profile = Profile {
+    name: "draft",
+    syntax: Syntax::CertificateType {
+        vc: 224,
+        did_methods: 0xff02,
+    },
+    format: Some(VcFormat::COSE),
+    methods: &[
+        (0, "btcr"),
+        (1, "ethr"),
+        (2, "iota"),
         (224, "key"),
         (225, "jwk"),
         (226, "web"),
@@ -98,5 +154,39 @@ impl Profile {
     pub fn method_name(&self, code: u8) -> Option<&'static str> {
         let found = self.methods.iter().find(|(known, _)| *known == code);
         found.map(|(_, name)| *name)
+    }
+
+    /// The extension and messages, if identities are carried by such.
+    pub fn messages(&self) -> Option<&Messages> {
+        match &self.syntax {
+            Syntax::Messages(messages) => Some(messages),
+            Syntax::CertificateType { .. } => None,
+        }
+    }
+
+    /// The number of the type of certificate, if identities are carried as such.
+    pub fn certificate_type(&self) -> Option<u8> {
+        match self.syntax {
+            Syntax::Messages(_) => None,
+            Syntax::CertificateType { vc, .. } => Some(vc),
+        }
+    }
+
+    /// The number of the extension by which a client says which identities it takes.
+    pub(crate) fn extension(&self) -> u16 {
+        match &self.syntax {
+            Syntax::Messages(messages) => messages.ssi_parameters,
+            Syntax::CertificateType { did_methods, .. } => *did_methods,
+        }
+    }
+
+    /// Whether VC says its format, DIDs are binary, and staples can come with both.
+    pub(crate) fn is_extended(&self) -> bool {
+        self.messages().is_some_and(|messages| messages.is_extended)
+    }
+
+    /// Whether some messages begin with an empty request context.
+    pub(crate) fn has_context(&self) -> bool {
+        self.messages().is_some_and(|messages| messages.has_context)
     }
 }

@@ -3,6 +3,7 @@
 mod flight;
 mod hello;
 mod resume;
+mod types;
 
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ use crate::alert::{Alert, Refusal};
 use crate::codec::{Certificate, Message, Mode};
 use crate::config::ServerConfig;
 use crate::core::Core;
-use crate::handshake::{Done, Next, Progress, verify_finished};
+use crate::handshake::{Done, Next, Progress, credential_in, proof_in, verify_finished};
 use crate::identity::{Claim, Peer, Side, Standing, to_sign};
 use crate::schedule::Application;
 
@@ -102,8 +103,18 @@ pub(crate) struct AwaitIdentity {
 impl AwaitIdentity {
     fn receive(mut self, core: &mut Core, message: Message, raw: &[u8]) -> Step {
         let policy = self.sent.config.clients.policy().ok_or(UNEXPECTED)?;
+        let profile = core.profile;
+        let by_type = profile.certificate_type().is_some() && self.mode == Mode::Vc;
+        let message = match message {
+            Message::Certificate(certificate)
+                if by_type && certificate != Certificate::default() =>
+            {
+                credential_in(certificate, profile)?
+            }
+            other => other,
+        };
         let fits = match (&message, self.mode) {
-            (Message::Certificate(_), mode) => mode == Mode::Certificate,
+            (Message::Certificate(_), mode) => mode == Mode::Certificate || by_type,
             (Message::Vc(_), mode) => mode == Mode::Vc,
             (Message::Did(_), mode) => mode == Mode::Did,
             _ => false,
@@ -151,13 +162,9 @@ pub(crate) struct AwaitProof {
 impl AwaitProof {
     fn receive(mut self, message: Message, raw: &[u8]) -> Step {
         let mode = self.claim.mode();
-        let proof = match (message, mode) {
-            (Message::CertificateVerify(proof), Mode::Certificate) => proof,
-            (Message::DidVerify(proof), Mode::Did | Mode::Vc) => proof,
-            _ => return Err(UNEXPECTED),
-        };
-        let transcript = self.sent.progress.transcript.hash();
         let profile = self.sent.config.common.profile;
+        let proof = proof_in(message, mode, profile).ok_or(UNEXPECTED)?;
+        let transcript = self.sent.progress.transcript.hash();
         let signed = to_sign(mode, profile, Side::Client, transcript.as_ref());
         let standing = self.claim.prove(proof, signed)?;
         self.sent.progress.transcript.add(raw);

@@ -3,7 +3,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
+use rcgen::{
+    BasicConstraints, CertificateParams, CertificateRevocationListParams, IsCa, Issuer, KeyPair,
+    RevokedCertParams,
+};
 use selfsame_crypto::ctx::Ctx;
 use selfsame_crypto::encoding::hex_decode;
 use selfsame_crypto::generate::random_seed;
@@ -98,6 +101,26 @@ impl Authority {
             chain: vec![certificate.der().to_vec()],
             key: key.serialize_der(),
         }
+    }
+
+    /// The list of those certificates of the authority that are revoked, by their serial numbers.
+    pub(crate) fn crl(&self, revoked: &[u64]) -> Vec<u8> {
+        let issued = rcgen::date_time_ymd(2026, 9, 1);
+        let revoke = |serial: &u64| RevokedCertParams {
+            serial_number: (*serial).into(),
+            revocation_time: issued,
+            reason_code: None,
+            invalidity_date: None,
+        };
+        let list = CertificateRevocationListParams {
+            this_update: issued,
+            next_update: rcgen::date_time_ymd(2026, 12, 1),
+            crl_number: 1.into(),
+            issuing_distribution_point: None,
+            revoked_certs: revoked.iter().map(revoke).collect(),
+            key_identifier_method: rcgen::KeyIdMethod::Sha256,
+        };
+        list.signed_by(&self.issuer).unwrap().der().to_vec()
     }
 
     /// Trust in the server of the usual name.

@@ -2,13 +2,19 @@
 
 mod attacks;
 mod cells;
+mod draft;
 mod golang;
 mod hello;
+mod network;
 mod openssl;
 mod own;
 mod programs;
 mod puppet;
 mod python;
 mod resumption;
+mod revocation;
 mod rustls;
+mod selfsame;
 mod ssi;
+mod staples;
+mod traces;

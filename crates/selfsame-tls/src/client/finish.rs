@@ -43,12 +43,19 @@ impl Flight<'_> {
                 let own = own.filter(|own| own.fits(asked, core.profile));
                 let fitting =
                     own.and_then(|own| own.key.choose(schemes).map(|scheme| (own, scheme)));
-                // The paper has no way to decline.
-                let fitting = fitting.ok_or(Refusal::new(
-                    Alert::HandshakeFailure,
-                    "no identity of ours that the server asks for",
-                ))?;
-                send_ssi(core, &mut progress, fitting, (asked, Side::Client))?;
+                match fitting {
+                    Some(fitting) => {
+                        send_ssi(core, &mut progress, fitting, (asked, Side::Client))?;
+                    }
+                    None if core.profile.certificate_type().is_some() => {
+                        send_certificate(core, &mut progress, None, Side::Client)?;
+                    }
+                    // The paper has no way to decline.
+                    None => {
+                        let reason = "no identity of ours that the server asks for";
+                        return Err(Refusal::new(Alert::HandshakeFailure, reason));
+                    }
+                }
             }
         }
         let traffic = progress.schedule.client.clone();

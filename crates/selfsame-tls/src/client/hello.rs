@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use selfsame_crypto::ctx::Ctx;
 
-use super::{AwaitEncryptedExtensions, State, Step, UNEXPECTED, resume};
+use super::{AwaitEncryptedExtensions, State, Step, UNEXPECTED, resume, types};
 use crate::alert::{Alert, Refusal};
 use crate::codec::{
     ClientHello, ContentType, Extension, Extensions, KeyShare, Message, PSK_DHE_KE, ServerHello,
@@ -300,8 +300,11 @@ fn extensions(config: &ClientConfig, exchange: &KeyExchange) -> Extensions {
     if !common.protocols.is_empty() {
         extensions.push(Extension::Protocols(common.protocols.clone()));
     }
-    if let Some(ssi) = &config.ssi {
-        extensions.push(Extension::Ssi(ssi.clone()));
+    match &config.ssi {
+        Some(ssi) if common.profile.messages().is_some() => {
+            extensions.push(Extension::Ssi(ssi.clone()));
+        }
+        _ => extensions.extend(types::offer(config)),
     }
     Extensions(extensions)
 }
@@ -315,7 +318,8 @@ pub(super) fn check_encrypted(
     for extension in &extensions.0 {
         match extension {
             Extension::ServerName(None) if config.server_name().is_some() => {}
-            Extension::Groups(_) => {}
+            // Types of certificate are looked at where the choice is read.
+            Extension::Groups(_) | Extension::ServerType(_) | Extension::ClientType(_) => {}
             Extension::Protocols(names) if !config.common.protocols.is_empty() => {
                 protocol = match names.as_slice() {
                     [name] if config.common.protocols.contains(name) => Some(name.clone()),

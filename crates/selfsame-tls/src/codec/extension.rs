@@ -17,6 +17,11 @@ const SERVER_NAME: u16 = 0;
 const SUPPORTED_GROUPS: u16 = 10;
 const SIGNATURE_ALGORITHMS: u16 = 13;
 const ALPN: u16 = 16;
+/// The type of certificate that goes without saying (RFC 7250).
+pub(crate) const X509: u8 = 0;
+/// `client_certificate_type` and `server_certificate_type` (RFC 7250).
+const CLIENT_TYPE: u16 = 19;
+const SERVER_TYPE: u16 = 20;
 const PRE_SHARED_KEY: u16 = 41;
 const EARLY_DATA: u16 = 42;
 const SUPPORTED_VERSIONS: u16 = 43;
@@ -28,7 +33,7 @@ const KEY_SHARE: u16 = 51;
 /// Resumption with a key exchange, so that a stolen ticket key opens nothing that was sent (§4.2.9).
 pub(crate) const PSK_DHE_KE: u8 = 1;
 /// The extensions that say what a client wants to be shown: server_name, client_ and server_certificate_type.
-const WISHES: [u16; 3] = [SERVER_NAME, 19, 20];
+const WISHES: [u16; 3] = [SERVER_NAME, CLIENT_TYPE, SERVER_TYPE];
 
 /// The message an extension stands in.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -84,6 +89,16 @@ pub enum Extension {
     PreSharedKey(u16),
     /// How identities are proved.
     Ssi(SsiParameters),
+    /// The types of certificate a client takes of the server (RFC 7250); the first is liked best.
+    ServerTypes(Vec<u8>),
+    /// The type a server shows.
+    ServerType(u8),
+    /// The types of certificate a client can show.
+    ClientTypes(Vec<u8>),
+    /// The type a server wants.
+    ClientType(u8),
+    /// The codes of the DID methods that can be resolved (profile `draft`).
+    DidMethods(Vec<u16>),
     /// One that is only carried along.
     Other {
         /// Its number.
@@ -116,13 +131,16 @@ impl Extension {
             Self::Cookie(_) => COOKIE,
             Self::PskModes(_) => PSK_MODES,
             Self::PreSharedKeys(_) | Self::PreSharedKey(_) => PRE_SHARED_KEY,
-            Self::Ssi(_) => profile.ssi_parameters,
+            Self::Ssi(_) | Self::DidMethods(_) => profile.extension(),
+            Self::ServerTypes(_) | Self::ServerType(_) => SERVER_TYPE,
+            Self::ClientTypes(_) | Self::ClientType(_) => CLIENT_TYPE,
             Self::Other { number, .. } => *number,
         }
     }
 
     fn parse(number: u16, body: &[u8], place: Place, profile: &Profile) -> Result<Self, Refusal> {
-        if number == profile.ssi_parameters {
+        let by_type = profile.certificate_type().is_some();
+        if number == profile.extension() && !by_type {
             return SsiParameters::parse(body, profile).map(Self::Ssi);
         }
         let mut reader = Reader::new(body);
@@ -149,6 +167,17 @@ impl Extension {
             (KEY_SHARE, Place::HelloRetryRequest) => Self::RetryGroup(Group(reader.u16()?)),
             (KEY_SHARE, _) => Self::KeyShare(KeyShare::read(&mut reader)?),
             (COOKIE, _) => Self::Cookie(some(reader.vector16()?.to_vec())?),
+            (number, _) if by_type && number == profile.extension() => {
+                Self::DidMethods(numbers(reader.vector16()?, |code| code)?)
+            }
+            (SERVER_TYPE, Place::ClientHello) if by_type => {
+                Self::ServerTypes(some(reader.vector8()?.to_vec())?)
+            }
+            (SERVER_TYPE, _) if by_type => Self::ServerType(reader.u8()?),
+            (CLIENT_TYPE, Place::ClientHello) if by_type => {
+                Self::ClientTypes(some(reader.vector8()?.to_vec())?)
+            }
+            (CLIENT_TYPE, _) if by_type => Self::ClientType(reader.u8()?),
             (PSK_MODES, _) => Self::PskModes(some(reader.vector8()?.to_vec())?),
             (PRE_SHARED_KEY, Place::ClientHello) => {
                 Self::PreSharedKeys(OfferedPsks::parse(&mut reader)?)
@@ -195,6 +224,13 @@ impl Extension {
             Self::PreSharedKeys(offered) => offered.write(writer),
             Self::PreSharedKey(chosen) => writer.u16(*chosen),
             Self::Ssi(parameters) => parameters.write(writer, profile),
+            Self::ServerTypes(types) | Self::ClientTypes(types) => {
+                writer.vector8(|writer| writer.raw(types));
+            }
+            Self::ServerType(one) | Self::ClientType(one) => writer.u8(*one),
+            Self::DidMethods(codes) => {
+                writer.vector16(|writer| codes.iter().for_each(|code| writer.u16(*code)));
+            }
             Self::Other { body, .. } => writer.raw(body),
         }
     }
@@ -330,12 +366,37 @@ impl Extensions {
     pub(crate) fn wishes(&self, profile: &Profile) -> Result<[u8; 32], Refusal> {
         let is_wish = |extension: &&Extension| {
             let number = extension.number(profile);
-            WISHES.contains(&number) || number == profile.ssi_parameters
+            WISHES.contains(&number) || number == profile.extension()
         };
         let wishes = Self(self.0.iter().filter(is_wish).cloned().collect());
         let mut writer = Writer::default();
         wishes.write(&mut writer, profile);
         writer.finish().map(|written| sha256(&written))
+    }
+
+    /// The types of certificate a client takes of the server, if it says.
+    pub fn server_types(&self) -> Option<&[u8]> {
+        self.find(|extension| match extension {
+            Extension::ServerTypes(types) => Some(types.as_slice()),
+            _ => None,
+        })
+    }
+
+    /// The types of certificate a client can show, if it says.
+    pub fn client_types(&self) -> Option<&[u8]> {
+        self.find(|extension| match extension {
+            Extension::ClientTypes(types) => Some(types.as_slice()),
+            _ => None,
+        })
+    }
+
+    /// `did_methods`, but those that no profile has a name for.
+    pub fn did_methods(&self) -> Option<Vec<u8>> {
+        let known = |code: &u16| u8::try_from(*code).ok();
+        self.find(|extension| match extension {
+            Extension::DidMethods(codes) => Some(codes.iter().filter_map(known).collect()),
+            _ => None,
+        })
     }
 
     /// Whether an extension of this number is there.
@@ -354,17 +415,21 @@ impl Extensions {
 fn check_place(number: u16, place: Place, profile: &Profile) -> Result<(), Refusal> {
     use Place::{Certificate, CertificateRequest, ClientHello, EncryptedExtensions};
     use Place::{HelloRetryRequest, NewSessionTicket, ServerHello, SsiRequest};
-    if number == profile.ssi_parameters {
-        return match place {
-            ClientHello | SsiRequest => Ok(()),
-            _ => Err(Refusal::new(
+    if number == profile.extension() {
+        let request = match profile.certificate_type() {
+            Some(_) => CertificateRequest,
+            None => SsiRequest,
+        };
+        return match place == ClientHello || place == request {
+            true => Ok(()),
+            false => Err(Refusal::new(
                 Alert::UnsupportedExtension,
-                "ssi_parameters in a message it does not belong to",
+                "a wish for identities in a message it does not belong to",
             )),
         };
     }
     let places: &[Place] = match number {
-        SERVER_NAME | SUPPORTED_GROUPS | ALPN | 1 | 14 | 15 | 19 | 20 => {
+        SERVER_NAME | SUPPORTED_GROUPS | ALPN | CLIENT_TYPE | SERVER_TYPE | 1 | 14 | 15 => {
             &[ClientHello, EncryptedExtensions]
         }
         SIGNATURE_ALGORITHMS => &[ClientHello, CertificateRequest, SsiRequest],

@@ -75,31 +75,42 @@ impl Message {
             CERTIFICATE_VERIFY => Proof::parse(body).map(Self::CertificateVerify),
             FINISHED => Ok(Self::Finished(body.to_vec())),
             KEY_UPDATE => key_update(body).map(Self::KeyUpdate),
-            kind if kind == profile.ssi_request => {
+            _ => Self::parse_identity(kind, body, profile),
+        }
+    }
+
+    /// Reads one of the messages that the paper adds.
+    fn parse_identity(kind: u8, body: &[u8], profile: &Profile) -> Result<Self, Refusal> {
+        let unknown = Refusal::unexpected("a handshake message of an unknown type");
+        let numbers = profile.messages().ok_or(unknown)?;
+        match kind {
+            kind if kind == numbers.ssi_request => {
                 let mut reader = Reader::new(body);
                 ssi::context(&mut reader, profile)?;
                 extensions(reader.rest(), Place::SsiRequest, profile).map(Self::SsiRequest)
             }
-            kind if kind == profile.vc => VcMessage::parse(body, profile).map(Self::Vc),
-            kind if kind == profile.did => DidMessage::parse(body, profile).map(Self::Did),
-            kind if kind == profile.did_verify => Proof::parse(body).map(Self::DidVerify),
-            _ => Err(Refusal::unexpected(
-                "a handshake message of an unknown type",
-            )),
+            kind if kind == numbers.vc => VcMessage::parse(body, profile).map(Self::Vc),
+            kind if kind == numbers.did => DidMessage::parse(body, profile).map(Self::Did),
+            kind if kind == numbers.did_verify => Proof::parse(body).map(Self::DidVerify),
+            _ => Err(unknown),
         }
     }
 
     /// Writes the message with its header.
     pub fn write(&self, profile: &Profile) -> Result<Vec<u8>, Refusal> {
         let mut writer = Writer::default();
-        writer.u8(self.kind(profile));
+        match self.kind(profile) {
+            Some(kind) => writer.u8(kind),
+            None => writer.refuse(),
+        }
         writer.vector24(|writer| self.write_body(writer, profile));
         writer.finish()
     }
 
-    /// Its handshake type.
-    pub fn kind(&self, profile: &Profile) -> u8 {
-        match self {
+    /// Its handshake type, if the profile has such messages.
+    pub fn kind(&self, profile: &Profile) -> Option<u8> {
+        let numbers = profile.messages();
+        Some(match self {
             Self::ClientHello(_) => CLIENT_HELLO,
             Self::ServerHello(_) => SERVER_HELLO,
             Self::NewSessionTicket(_) => NEW_SESSION_TICKET,
@@ -109,11 +120,11 @@ impl Message {
             Self::CertificateVerify(_) => CERTIFICATE_VERIFY,
             Self::Finished(_) => FINISHED,
             Self::KeyUpdate(_) => KEY_UPDATE,
-            Self::SsiRequest(_) => profile.ssi_request,
-            Self::Vc(_) => profile.vc,
-            Self::Did(_) => profile.did,
-            Self::DidVerify(_) => profile.did_verify,
-        }
+            Self::SsiRequest(_) => numbers?.ssi_request,
+            Self::Vc(_) => numbers?.vc,
+            Self::Did(_) => numbers?.did,
+            Self::DidVerify(_) => numbers?.did_verify,
+        })
     }
 
     fn write_body(&self, writer: &mut Writer, profile: &Profile) {

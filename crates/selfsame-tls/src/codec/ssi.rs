@@ -52,12 +52,12 @@ impl SsiParameters {
         };
         let methods = reader.vector8()?.to_vec();
         let (mut formats, mut staples) = (Vec::new(), Vec::new());
-        if profile.is_extended {
+        if profile.is_extended() {
             formats.extend(reader.vector8()?.iter().copied().map(VcFormat));
             staples.extend_from_slice(reader.vector8()?);
         }
         reader.finish()?;
-        let has_formats = profile.is_extended && mode == Mode::Vc;
+        let has_formats = profile.is_extended() && mode == Mode::Vc;
         match (mode, methods.is_empty()) {
             (Mode::Certificate, false) => Err(Refusal::illegal("DID methods without a mode")),
             (Mode::Did | Mode::Vc, true) => Err(Refusal::decode("a mode without DID methods")),
@@ -86,7 +86,7 @@ impl SsiParameters {
             Mode::Vc => 2,
         });
         writer.vector8(|writer| writer.raw(&self.methods));
-        if profile.is_extended {
+        if profile.is_extended() {
             writer.vector8(|writer| self.formats.iter().for_each(|format| writer.u8(format.0)));
             writer.vector8(|writer| writer.raw(&self.staples));
         }
@@ -94,9 +94,9 @@ impl SsiParameters {
 
     /// Whether who says this can read credentials of the format.
     pub(crate) fn reads(&self, format: VcFormat, profile: &Profile) -> bool {
-        match profile.is_extended {
-            true => self.formats.contains(&format),
-            false => format == VcFormat::PAPER,
+        match profile.format {
+            None => self.formats.contains(&format),
+            Some(only) => format == only,
         }
     }
 }
@@ -112,7 +112,7 @@ pub struct Staple {
 
 /// The staples at the end of VC and DID, in profile `selfsame` alone.
 fn read_staples(reader: &mut Reader<'_>, profile: &Profile) -> Result<Vec<Staple>, Refusal> {
-    if !profile.is_extended {
+    if !profile.is_extended() {
         return Ok(Vec::new());
     }
     let mut left = MAX_STAPLES;
@@ -128,7 +128,7 @@ fn read_staples(reader: &mut Reader<'_>, profile: &Profile) -> Result<Vec<Staple
 }
 
 fn write_staples(staples: &[Staple], writer: &mut Writer, profile: &Profile) {
-    if profile.is_extended {
+    if profile.is_extended() {
         writer.vector16(|writer| {
             for staple in staples {
                 writer.u8(staple.kind);
@@ -154,7 +154,7 @@ pub struct DidMessage {
 impl DidMessage {
     /// The message that says this DID; none if the profile has no way to write it.
     pub(crate) fn new(did: &Did, staples: Vec<Staple>, profile: &Profile) -> Option<Self> {
-        let (method, bytes) = match profile.is_extended {
+        let (method, bytes) = match profile.is_extended() {
             true => to_binary(did)?,
             false => (
                 profile.method_code(did.method())?,
@@ -170,7 +170,7 @@ impl DidMessage {
 
     /// The DID, which is of the method its code says.
     pub(crate) fn did(&self, profile: &Profile) -> Result<Did, Refusal> {
-        if profile.is_extended {
+        if profile.is_extended() {
             return from_binary(self.method, &self.did);
         }
         let text = std::str::from_utf8(&self.did)
@@ -239,9 +239,9 @@ impl VcMessage {
     pub(super) fn parse(body: &[u8], profile: &Profile) -> Result<Self, Refusal> {
         let mut reader = Reader::new(body);
         context(&mut reader, profile)?;
-        let format = match profile.is_extended {
-            true => VcFormat(reader.u8()?),
-            false => VcFormat::PAPER,
+        let format = match profile.format {
+            None => VcFormat(reader.u8()?),
+            Some(only) => only,
         };
         let bytes = reader.vector16()?.to_vec();
         let staples = read_staples(&mut reader, profile)?;
@@ -252,10 +252,10 @@ impl VcMessage {
 
     pub(super) fn write(&self, writer: &mut Writer, profile: &Profile) {
         write_context(writer, profile);
-        if profile.is_extended {
-            writer.u8(self.vc.format.0);
-        } else if self.vc.format != VcFormat::PAPER {
-            writer.refuse();
+        match profile.format {
+            None => writer.u8(self.vc.format.0),
+            Some(only) if only == self.vc.format => {}
+            Some(_) => writer.refuse(),
         }
         writer.vector16(|writer| writer.raw(&self.vc.bytes));
         write_staples(&self.staples, writer, profile);
@@ -264,14 +264,14 @@ impl VcMessage {
 
 /// The empty request context that the authors' code has and their paper has not.
 pub(super) fn context(reader: &mut Reader<'_>, profile: &Profile) -> Result<(), Refusal> {
-    if profile.has_context && !reader.vector8()?.is_empty() {
+    if profile.has_context() && !reader.vector8()?.is_empty() {
         return Err(Refusal::illegal("a request context in a handshake"));
     }
     Ok(())
 }
 
 pub(super) fn write_context(writer: &mut Writer, profile: &Profile) {
-    if profile.has_context {
+    if profile.has_context() {
         writer.vector8(|_| {});
     }
 }

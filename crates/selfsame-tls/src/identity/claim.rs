@@ -188,11 +188,12 @@ impl Peer {
 
 /// What a proof is signed over (RFC 8446 §4.4.3).
 pub(crate) fn to_sign(mode: Mode, profile: &Profile, side: Side, transcript: &[u8]) -> Vec<u8> {
-    let context = match (mode, side) {
-        (Mode::Certificate, Side::Server) => "TLS 1.3, server CertificateVerify",
-        (Mode::Certificate, Side::Client) => "TLS 1.3, client CertificateVerify",
-        (Mode::Did | Mode::Vc, Side::Server) => profile.server_context,
-        (Mode::Did | Mode::Vc, Side::Client) => profile.client_context,
+    let own = profile.messages().filter(|_| mode != Mode::Certificate);
+    let context = match (own, side) {
+        (None, Side::Server) => "TLS 1.3, server CertificateVerify",
+        (None, Side::Client) => "TLS 1.3, client CertificateVerify",
+        (Some(own), Side::Server) => own.server_context,
+        (Some(own), Side::Client) => own.client_context,
     };
     [&[b' '; 64], context.as_bytes(), &[0], transcript].concat()
 }

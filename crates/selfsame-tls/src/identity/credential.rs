@@ -6,6 +6,8 @@ use selfsame_crypto::time::UnixTime;
 use selfsame_did::Did;
 use serde_json::{Map, Value};
 
+use super::cose::CoseVc;
+use super::jose;
 use super::policy::{IdentityPolicy, TrustedIssuer};
 use super::vc::PaperVc;
 use crate::alert::{Alert, Refusal};
@@ -43,7 +45,11 @@ impl Credential {
         let mut credential = match vc.format {
             format if !policy.formats.contains(&format) => return Err(UNKNOWN_FORMAT),
             VcFormat::PAPER => PaperVc::accept(vc, policy)?,
-            _ => return Err(UNKNOWN_FORMAT),
+            VcFormat::COSE => CoseVc::accept(vc, policy)?,
+            format => match jose::format_of(format) {
+                Some(format) => jose::accept((vc, format), policy, now)?,
+                None => return Err(UNKNOWN_FORMAT),
+            },
         };
         credential.restrict(policy)?;
         let validity = credential.validity;

@@ -1,6 +1,7 @@
 //! What is still to be found out about a DID or credential: by what is stapled, by what it says itself, by evidence.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use selfsame_credential::status::Reference;
 use selfsame_crypto::time::UnixTime;
@@ -25,7 +26,7 @@ pub(super) struct Inquiry {
     staples: Vec<Staple>,
     proved: Option<Proved>,
     subject: Option<Did>,
-    document: Option<Box<Resolution>>,
+    document: Option<Arc<Resolution>>,
     issuer: Option<TrustedIssuer>,
     /// The places in status lists that were not looked at yet.
     statuses: Vec<Reference>,
@@ -163,7 +164,7 @@ impl Inquiry {
         };
         match plan(did, &Options::default()) {
             Ok(Plan::Done(resolution)) => {
-                self.document = Some(resolution);
+                self.document = Some(Arc::from(resolution));
                 return Ok(None);
             }
             Ok(_) => {}
@@ -176,7 +177,11 @@ impl Inquiry {
         let found = match (stapled, &self.proved) {
             (Some(_), Some(proved)) => {
                 let resolution = proved.resolve(did).map_err(Fault::refusal)?;
-                Cow::Owned(Found::new(resolution, proved.as_of, Source::Registry))
+                Cow::Owned(Found::new(
+                    Arc::new(resolution),
+                    proved.as_of,
+                    Source::Registry,
+                ))
             }
             (Some(stapled), None) if stapled.required => return Err(NOT_STAPLED),
             _ => match core.evidence.did(did) {
@@ -191,7 +196,7 @@ impl Inquiry {
             _ => policy.max_age,
         };
         peer.ends(found.as_of.plus(max_age));
-        self.document = Some(Box::new(resolution.clone()));
+        self.document = Some(Arc::clone(resolution));
         Ok(None)
     }
 
@@ -223,10 +228,10 @@ impl Inquiry {
 
 /// The resolution of this very DID if it is fresh, authentic enough and not of a DID that has ended.
 fn judge<'f>(
-    found: &'f Found<Resolution>,
+    found: &'f Found<Arc<Resolution>>,
     did: &Did,
     (policy, now): (&IdentityPolicy, UnixTime),
-) -> Result<&'f Resolution, Refusal> {
+) -> Result<&'f Arc<Resolution>, Refusal> {
     let resolution = found.value.as_ref().map_err(|_| UNRESOLVED)?;
     let refused = |alert, reason| Err(Refusal::new(alert, reason));
     // A proof's age was judged with the proof.
@@ -310,18 +315,17 @@ impl<'a> IssuerKeys<'a> {
         filled
     }
 
-    fn resolution(&self, did: &Did) -> Option<Result<Cow<'a, Resolution>, Refusal>> {
+    fn resolution(&self, did: &Did) -> Option<Result<Arc<Resolution>, Refusal>> {
         if let Ok(Plan::Done(resolution)) = plan(did, &Options::default()) {
-            return Some(Ok(Cow::Owned(*resolution)));
+            return Some(Ok(Arc::from(resolution)));
         }
         let proved = self.proved.filter(|proved| proved.knows(did));
         if let Some(resolution) = proved.and_then(|proved| proved.resolve(did).ok()) {
-            let found = Found::new(resolution, self.now, Source::Registry);
-            let judged = judge(&found, did, (self.policy, self.now)).cloned();
-            return Some(judged.map(Cow::Owned));
+            let found = Found::new(Arc::new(resolution), self.now, Source::Registry);
+            return Some(judge(&found, did, (self.policy, self.now)).cloned());
         }
         let found = self.evidence.did(did)?;
-        Some(judge(found, did, (self.policy, self.now)).map(Cow::Borrowed))
+        Some(judge(found, did, (self.policy, self.now)).cloned())
     }
 }
 

@@ -8,7 +8,6 @@ use webpki::EndEntityCert;
 
 use crate::codec::{CertificateEntry, DidMessage, Extensions, Mode, SsiParameters, Staple, Vc};
 use crate::error::ConfigError;
-use crate::named::VcFormat;
 use crate::profile::Profile;
 use crate::provider::SigningKey;
 use crate::resumption::Digest;
@@ -102,6 +101,12 @@ impl Staples {
     }
 }
 
+impl FromIterator<Staple> for Staples {
+    fn from_iter<I: IntoIterator<Item = Staple>>(staples: I) -> Self {
+        staples.into_iter().collect::<Vec<_>>().into()
+    }
+}
+
 impl From<Vec<Staple>> for Staples {
     fn from(staples: Vec<Staple>) -> Self {
         Self(Arc::new(Mutex::new(staples.into())))
@@ -126,8 +131,12 @@ impl SsiIdentity {
         if DidMessage::new(&self.did, Vec::new(), profile).is_none() {
             return Err(ConfigError::Method);
         }
-        let is_carried = |vc: &Vc| profile.is_extended || vc.format == VcFormat::PAPER;
-        match self.vc.as_ref().is_none_or(is_carried) {
+        // A DID alone is no certificate of any type.
+        let is_carried = match &self.vc {
+            Some(vc) => profile.format.is_none_or(|only| only == vc.format),
+            None => profile.certificate_type().is_none(),
+        };
+        match is_carried {
             true => Ok(()),
             false => Err(ConfigError::Format),
         }

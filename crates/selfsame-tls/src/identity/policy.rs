@@ -126,6 +126,28 @@ pub enum Expected {
     Vouched,
 }
 
+impl Expected {
+    fn digest(&self, into: &mut Digest) {
+        match self {
+            Self::Vouched => into.number(0_u8),
+            Self::Dids(dids) => {
+                into.number(1_u8);
+                into.list(dids.iter(), |into, did| into.part(did.as_str().as_bytes()));
+            }
+            Self::Members(Members { root, size }) => {
+                into.number(2_u8);
+                into.part(root);
+                into.number(*size);
+            }
+            Self::Claim { name, value } => {
+                into.number(3_u8);
+                into.part(name.as_bytes());
+                into.part(value.as_bytes());
+            }
+        }
+    }
+}
+
 impl IdentityPolicy {
     /// Trust in these DIDs, proved by their own keys alone.
     pub fn of_dids(methods: &[&str], dids: impl IntoIterator<Item = Did>) -> Self {
@@ -191,11 +213,15 @@ impl IdentityPolicy {
             methods: methods.collect::<Result<_, _>>()?,
             ..SsiParameters::default()
         };
-        if profile.is_extended {
+        if profile.is_extended() {
             parameters.staples.clone_from(&self.staples);
             if self.mode == Mode::Vc {
                 parameters.formats.clone_from(&self.formats);
             }
+        }
+        // The draft knows credentials and no bare DIDs.
+        if self.mode == Mode::Did && profile.certificate_type().is_some() {
+            return Err(ConfigError::Policy);
         }
         let is_read = |format: &VcFormat| parameters.reads(*format, profile);
         match self.mode == Mode::Vc && !self.formats.iter().any(is_read) {
@@ -239,26 +265,10 @@ impl IdentityPolicy {
         } = self;
         into.number(*mode as u8);
         into.list(methods.iter(), |into, method| into.part(method.as_bytes()));
-        into.list(issuers.iter(), |into, issuer| issuer.digest(into));
         into.list(formats.iter(), |into, format| into.number(format.0));
         into.part(staples);
-        match expected {
-            Expected::Vouched => into.number(0_u8),
-            Expected::Dids(dids) => {
-                into.number(1_u8);
-                into.list(dids.iter(), |into, did| into.part(did.as_str().as_bytes()));
-            }
-            Expected::Members(Members { root, size }) => {
-                into.number(2_u8);
-                into.part(root);
-                into.number(*size);
-            }
-            Expected::Claim { name, value } => {
-                into.number(3_u8);
-                into.part(name.as_bytes());
-                into.part(value.as_bytes());
-            }
-        }
+        into.list(issuers.iter(), |into, issuer| issuer.digest(into));
+        expected.digest(into);
         into.number(u8::from(*takes_word));
         into.option(stapled.as_ref(), |into, policy| policy.digest(into));
         let StatusPolicy {
@@ -280,7 +290,7 @@ impl IdentityPolicy {
         let names_somebody = match &self.expected {
             Expected::Dids(dids) => !dids.is_empty(),
             Expected::Members(members) => {
-                members.size > 0 && profile.is_extended && self.staples.contains(&MEMBERSHIP)
+                members.size > 0 && profile.is_extended() && self.staples.contains(&MEMBERSHIP)
             }
             Expected::Claim { name, value } => {
                 self.mode == Mode::Vc && !value.is_empty() && may_claim(name)

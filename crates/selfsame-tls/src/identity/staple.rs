@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use selfsame_crypto::time::UnixTime;
 use selfsame_did::{Did, Options};
 use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
 use selfsame_proof::read::{Bundle, Handover};
 use selfsame_proof::tree::Proof;
 use selfsame_registry::{Machine, StateError, StateRead};
 
+use super::ledger::StaplePolicy;
 use crate::alert::{Alert, Refusal};
 use crate::codec::Staple;
 
@@ -240,6 +242,23 @@ impl<'m> Stapling<'m> {
         let reads = Reads::of(self.bundles.into_values());
         reads.iter().filter_map(Reads::staple).collect()
     }
+}
+
+/// Whether a staple says that a DID of the registry is in use.
+///
+/// # Errors
+/// How a peer that sends it would be refused.
+pub fn judge(
+    stapled: &StaplePolicy,
+    staple: &Staple,
+    (did, now): (&Did, UnixTime),
+) -> Result<(), Refusal> {
+    let reads = reads(std::slice::from_ref(staple)).map_err(Fault::refusal)?;
+    let proved = stapled.ledger.judge(&reads, (stapled.handed(), now));
+    let resolution = proved.and_then(|proved| proved.resolve(did));
+    let resolution = resolution.map_err(Fault::refusal)?;
+    let gone = Refusal::new(Alert::CertificateUnknown, "the DID is not in use");
+    resolution.document_of(did).map(|_| ()).map_err(|_| gone)
 }
 
 struct View<'a> {

@@ -8,7 +8,8 @@ use selfsame_did::Did;
 
 use super::Ticketed;
 use super::ticket_keys::TicketKeys;
-use crate::identity::{Credential, Peer, PeerKind, Vc};
+use crate::codec::Vc;
+use crate::identity::{Credential, Peer, PeerKind};
 use crate::named::{Suite, VcFormat};
 use crate::provider::Block;
 
@@ -22,33 +23,31 @@ fn kinds() -> impl Strategy<Value = PeerKind> {
         Just(PeerKind::Anonymous),
         proptest::collection::vec(bytes(), 0..4).prop_map(PeerKind::Certificate),
         Just(PeerKind::Did(did("did:web:one.example"))),
-        (bytes(), any::<[u32; 3]>()).prop_map(|(bytes, numbers)| {
-            PeerKind::Credential(Box::new(credential(bytes, numbers)))
+        (bytes(), any::<u64>()).prop_map(|(bytes, index)| {
+            let credential = credential(bytes, index);
+            PeerKind::Credential(Box::new(credential))
         }),
     ]
 }
 
-fn credential(bytes: Vec<u8>, numbers: [u32; 3]) -> Credential {
-    let [index, from, until] = numbers.map(|number| u64::from(number) + 1);
-    let list = "https://issuer.example/list";
+fn credential(bytes: Vec<u8>, index: u64) -> Credential {
     Credential {
         vc: Vc {
             format: VcFormat::COSE,
             bytes,
         },
         issuer: did("did:web:other.example"),
-        key_id: "did:web:other.example#key-1".to_owned(),
+        key_id: "did:web:other.example#1".to_owned(),
         subject: did("did:web:one.example"),
         validity: Validity {
-            not_before: Some(UnixTime(from)),
-            expires: Some(UnixTime(until)),
+            not_before: None,
+            expires: Some(UnixTime(index)).filter(|time| time.0 != 0),
         },
-        types: vec!["one".to_owned(), "two".to_owned()],
-        claims: serde_json::Map::from_iter([("index".to_owned(), index.into())]),
+        types: vec!["One".to_owned(), "Two".to_owned()],
+        claims: serde_json::Map::from_iter([("dns".to_owned(), "one.example".into())]),
         statuses: vec![
-            Reference::token(list, index),
-            Reference::bitstring(list, index, Purpose::Revocation),
-            Reference::bitstring(list, index, Purpose::Suspension),
+            Reference::token("https://issuer.example/1", index),
+            Reference::bitstring("https://issuer.example/2", index, Purpose::Suspension),
         ],
     }
 }

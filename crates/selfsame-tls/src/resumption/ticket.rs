@@ -2,14 +2,15 @@
 
 use std::fmt;
 
-use selfsame_credential::status::{Mechanism, Purpose, Reference, Width};
+use selfsame_credential::status::Reference;
 use selfsame_credential::validity::Validity;
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::Did;
+use serde_json::{Value, json};
 use zeroize::Zeroizing;
 
-use crate::codec::{Reader, Writer};
-use crate::identity::{Credential, Peer, PeerKind, Vc};
+use crate::codec::{Reader, Vc, Writer};
+use crate::identity::{Credential, Peer, PeerKind};
 use crate::named::{Suite, VcFormat};
 use crate::provider::Block;
 
@@ -43,10 +44,6 @@ const ANONYMOUS: u8 = 0;
 const CERTIFICATE: u8 = 1;
 const DID: u8 = 2;
 const CREDENTIAL: u8 = 3;
-
-const TOKEN: u8 = 0;
-const REVOCATION: u8 = 1;
-const SUSPENSION: u8 = 2;
 
 impl Ticketed {
     /// The bytes to be sealed; nothing if they are too many.
@@ -156,87 +153,44 @@ fn write_credential(writer: &mut Writer, credential: &Credential) {
     write_did(writer, subject);
     write_time(writer, validity.not_before);
     write_time(writer, validity.expires);
-    writer.vector16(|writer| {
-        for name in types {
-            writer.vector16(|writer| writer.raw(name.as_bytes()));
-        }
-    });
-    let claims = serde_json::to_vec(claims).unwrap_or_default();
-    writer.vector24(|writer| writer.raw(&claims));
-    writer.vector16(|writer| {
-        for status in statuses {
-            writer.vector16(|writer| writer.raw(status.uri.as_bytes()));
-            writer.u64(status.index);
-            let (purpose, size) = match status.mechanism {
-                Mechanism::Token => (TOKEN, 0),
-                Mechanism::Bitstring { purpose, size } => {
-                    let purpose = match purpose {
-                        Purpose::Revocation => REVOCATION,
-                        Purpose::Suspension => SUSPENSION,
-                    };
-                    (purpose, size.bits())
-                }
-            };
-            writer.u8(purpose);
-            writer.u64(u64::from(size));
-        }
-    });
+    // What was read of it, as JSON: the credential itself is not read again.
+    let statuses: Vec<Value> = statuses.iter().map(Reference::to_value).collect();
+    let read = json!([types, claims, statuses]);
+    writer.vector24(|writer| writer.raw(read.to_string().as_bytes()));
 }
 
 fn read_credential(reader: &mut Reader<'_>) -> Option<Credential> {
-    let vc = Vc {
-        format: VcFormat(reader.u8().ok()?),
-        bytes: reader.vector24().ok()?.to_vec(),
-    };
+    let format = VcFormat(reader.u8().ok()?);
+    let bytes = reader.vector24().ok()?.to_vec();
     let issuer = read_did(reader)?;
-    let key_id = read_text(reader)?;
+    let key_id = String::from_utf8(reader.vector16().ok()?.to_vec()).ok()?;
     let subject = read_did(reader)?;
     let validity = Validity {
         not_before: read_time(reader)?,
         expires: read_time(reader)?,
     };
-    let mut names = Reader::new(reader.vector16().ok()?);
-    let mut types = Vec::new();
-    while !names.is_empty() {
-        types.push(read_text(&mut names)?);
-    }
-    let claims = serde_json::from_slice(reader.vector24().ok()?).ok()?;
-    let mut places = Reader::new(reader.vector16().ok()?);
-    let mut statuses = Vec::new();
-    while !places.is_empty() {
-        let (uri, index) = (read_text(&mut places)?, places.u64().ok()?);
-        let (purpose, size) = (places.u8().ok()?, places.u64().ok()?);
-        let bitstring = |purpose| {
-            let size = Width::from_bits(size)?;
-            Some(Mechanism::Bitstring { purpose, size })
-        };
-        let mechanism = match purpose {
-            TOKEN => Mechanism::Token,
-            REVOCATION => bitstring(Purpose::Revocation)?,
-            SUSPENSION => bitstring(Purpose::Suspension)?,
-            _ => return None,
-        };
-        statuses.push(Reference {
-            mechanism,
-            uri,
-            index,
-        });
-    }
+    let read = serde_json::from_slice(reader.vector24().ok()?).ok()?;
+    let (types, claims, statuses): (_, _, Vec<Value>) = read;
     Some(Credential {
-        vc,
+        vc: Vc { format, bytes },
         issuer,
         key_id,
         subject,
         validity,
         types,
         claims,
-        statuses,
+        statuses: statuses.iter().map(read_status).collect::<Option<_>>()?,
     })
 }
 
-fn read_text(reader: &mut Reader<'_>) -> Option<String> {
-    let text = std::str::from_utf8(reader.vector16().ok()?).ok()?;
-    Some(text.to_owned())
+fn read_status(status: &Value) -> Option<Reference> {
+    match status.get("status_list") {
+        Some(_) => Reference::in_jwt_claims(&json!({ "status": status })).ok()?,
+        None => {
+            let carried = json!({ "credentialStatus": status });
+            Reference::in_credential(&carried).ok()?.pop()
+        }
+    }
 }
 
 fn write_did(writer: &mut Writer, did: &Did) {

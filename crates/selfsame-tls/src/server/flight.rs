@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::resume::Issuing;
+use super::types::Wishes;
 use super::{AwaitFinished, AwaitIdentity, Sent, State, Step};
 use crate::alert::{Alert, Refusal};
 use crate::codec::{
@@ -13,6 +14,7 @@ use crate::core::Core;
 use crate::handshake::{Next, Progress, send_certificate, send_finished, send_ssi};
 use crate::identity::{CertificateIdentity, Peer, Side, SsiIdentity, Standing};
 use crate::named::Scheme;
+use crate::profile::Profile;
 use crate::provider::SCHEMES;
 use crate::resumption::Ticketed;
 
@@ -20,16 +22,16 @@ use crate::resumption::Ticketed;
 pub(super) struct Offer<'a> {
     schemes: &'a [Scheme],
     protocols: &'a [Vec<u8>],
-    ssi: Option<&'a SsiParameters>,
+    wishes: Wishes,
 }
 
 impl<'a> Offer<'a> {
-    pub(super) fn new(hello: &'a ClientHello) -> Result<Self, Refusal> {
+    pub(super) fn new(hello: &'a ClientHello, profile: &Profile) -> Result<Self, Refusal> {
         let missing = Refusal::new(Alert::MissingExtension, "no signature algorithms");
         Ok(Self {
             schemes: hello.extensions.schemes().ok_or(missing)?,
             protocols: hello.extensions.protocols(),
-            ssi: hello.extensions.ssi(),
+            wishes: Wishes::read(hello, profile)?,
         })
     }
 }
@@ -64,14 +66,12 @@ impl Flight {
         let shown = shown(&config, core, offer)?;
         let request = request(&config, core, offer)?;
         self.progress.protocol = protocol(&config, offer.protocols)?;
-        self.queue_extensions(core)?;
-        let mode = match &request {
-            None => None,
-            Some((mode, message)) => {
-                self.progress.queue(core, message)?;
-                Some(*mode)
-            }
-        };
+        let mode = request.as_ref().map(|(mode, _)| *mode);
+        let chosen = (matches!(shown, Shown::Ssi(..)), mode);
+        self.queue_extensions(core, offer.wishes.answer(chosen, core.profile))?;
+        if let Some((_, message)) = &request {
+            self.progress.queue(core, message)?;
+        }
         match shown {
             Shown::Ssi(own, scheme, asked) => {
                 let as_server = (asked, Side::Server);
@@ -95,7 +95,7 @@ impl Flight {
     /// The flight of a handshake that resumes: nothing is shown and nothing asked for (RFC 8446 §2.2).
     pub(super) fn resume(mut self, core: &mut Core, ticketed: Ticketed) -> Step {
         self.progress.protocol = ticketed.protocol;
-        self.queue_extensions(core)?;
+        self.queue_extensions(core, Vec::new())?;
         let sent = self.finish(core)?;
         let peer = ticketed.peer.resumes(ticketed.verified_at, core.now);
         Ok(Next::State(State::Finished(Box::new(AwaitFinished {
@@ -104,10 +104,10 @@ impl Flight {
         }))))
     }
 
-    fn queue_extensions(&mut self, core: &mut Core) -> Result<(), Refusal> {
+    fn queue_extensions(&mut self, core: &mut Core, more: Vec<Extension>) -> Result<(), Refusal> {
         let chosen = self.progress.protocol.iter();
         let extensions = chosen.map(|name| Extension::Protocols(vec![name.clone()]));
-        let extensions = Extensions(extensions.collect());
+        let extensions = Extensions(extensions.chain(more).collect());
         self.progress
             .queue(core, &Message::EncryptedExtensions(extensions))
     }
@@ -132,22 +132,21 @@ impl Flight {
 fn shown<'a>(
     config: &'a ServerConfig,
     core: &Core,
-    offer: &Offer<'a>,
+    offer: &'a Offer<'_>,
 ) -> Result<Shown<'a>, Refusal> {
     let own = &config.common.identities;
-    if let (Some(asked), Some(ssi)) = (offer.ssi, &own.ssi) {
+    if let (Some(asked), Some(ssi)) = (&offer.wishes.shown, &own.ssi) {
         let fits = ssi.fits(asked, core.profile);
         if let (true, Some(scheme)) = (fits, ssi.key.choose(offer.schemes)) {
             return Ok(Shown::Ssi(ssi, scheme, asked));
         }
     }
     let certificate = own.certificate.as_ref();
+    let certificate = certificate.filter(|_| offer.wishes.takes_x509());
     let certificate =
         certificate.and_then(|own| own.key.choose(offer.schemes).map(|scheme| (own, scheme)));
-    let (certificate, scheme) = certificate.ok_or(Refusal::new(
-        Alert::HandshakeFailure,
-        "no identity of ours that the client accepts",
-    ))?;
+    let reason = "no identity of ours that the client accepts";
+    let (certificate, scheme) = certificate.ok_or(offer.wishes.refusal(reason))?;
     Ok(Shown::Certificate(certificate, scheme))
 }
 
@@ -160,7 +159,7 @@ fn request(
     let Some(policy) = config.clients.policy() else {
         return Ok(None);
     };
-    if let (Some(asked), Some(identities)) = (offer.ssi, &policy.identities) {
+    if let (Some(asked), Some(identities)) = (&offer.wishes.asked, &policy.identities) {
         let failed = |_| Refusal::internal("the policy cannot be said in this profile");
         let mut ours = identities.parameters(core.profile).map_err(failed)?;
         match asked.mode {
@@ -171,12 +170,10 @@ fn request(
             Mode::Did | Mode::Vc => ours.methods.clear(),
         }
         if !ours.methods.is_empty() {
-            let mode = ours.mode;
-            let extensions = vec![Extension::Ssi(ours), Extension::Schemes(SCHEMES.to_vec())];
-            return Ok(Some((mode, Message::SsiRequest(Extensions(extensions)))));
+            return Ok(Some((ours.mode, identity_request(ours, core))));
         }
     }
-    if policy.certificates.is_some() {
+    if policy.certificates.is_some() && offer.wishes.shows_x509() {
         let request = CertificateRequest {
             context: Vec::new(),
             extensions: Extensions(vec![Extension::Schemes(SCHEMES.to_vec())]),
@@ -188,11 +185,25 @@ fn request(
     }
     match config.clients.is_required() {
         false => Ok(None),
-        true => Err(Refusal::new(
-            Alert::HandshakeFailure,
-            "the client cannot be asked for an identity we accept",
-        )),
+        true => {
+            let reason = "the client cannot be asked for an identity we accept";
+            Err(offer.wishes.refusal(reason))
+        }
     }
+}
+
+/// SSIRequest, or in profile `draft` a CertificateRequest with the DID methods.
+fn identity_request(ours: SsiParameters, core: &Core) -> Message {
+    let schemes = Extension::Schemes(SCHEMES.to_vec());
+    if core.profile.certificate_type().is_none() {
+        return Message::SsiRequest(Extensions(vec![Extension::Ssi(ours), schemes]));
+    }
+    let methods = ours.methods.iter().map(|code| u16::from(*code));
+    let methods = Extension::DidMethods(methods.collect());
+    Message::CertificateRequest(CertificateRequest {
+        context: Vec::new(),
+        extensions: Extensions(vec![schemes, methods]),
+    })
 }
 
 /// The first of our application protocols that the client has (RFC 7301 §3.2).

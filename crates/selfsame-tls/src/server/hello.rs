@@ -242,7 +242,7 @@ impl Answer {
         let flight = Flight::new(self.config, progress, issuing);
         match self.resumed {
             Some(resumed) => flight.resume(core, resumed.ticketed),
-            None => flight.send(core, &Offer::new(hello)?),
+            None => flight.send(core, &Offer::new(hello, core.profile)?),
         }
     }
 }

@@ -9,6 +9,7 @@ use super::ssi::{
 };
 use crate::codec::Mode;
 use crate::identity::{Expected, Identities, IdentityPolicy, PeerKind, PeerPolicy};
+use crate::profile::SELFSAME;
 use crate::testing::{Authority, Ends, assert_talk, client, join, server};
 use crate::{Alert, ClientAuth, Config, Connection, Group};
 
@@ -69,6 +70,7 @@ impl World {
         let client = client(
             Config {
                 identities,
+                profile: common.profile,
                 ..Config::default()
             },
             expected,
@@ -149,6 +151,18 @@ fn all_ten_cells_go_through_after_a_second_hello() {
         ..Config::default()
     };
     assert_cells(&rcgen::PKCS_ED25519, &common);
+}
+
+#[test]
+fn all_ten_cells_go_through_in_our_own_profile() {
+    for groups in [vec![Group::X25519], vec![Group::SECP256R1]] {
+        let common = Config {
+            profile: &SELFSAME,
+            groups,
+            ..Config::default()
+        };
+        assert_cells(&rcgen::PKCS_ED25519, &common);
+    }
 }
 
 #[test]

@@ -17,7 +17,7 @@ use selfsame_registry::{
 use super::ssi::Subject;
 use crate::SigningKey;
 use crate::codec::Staple;
-use crate::identity::{Ledger, Stapling};
+use crate::identity::{Ledger, SsiIdentity, StaplePolicy, Stapling};
 use crate::testing::NOW;
 
 /// A network whose blocks are judged and signed by one validator.
@@ -178,7 +178,7 @@ impl Network {
     }
 
     pub(super) fn staples_with(&self, did: &Did, anchors: Vec<(Did, String)>) -> Vec<Staple> {
-        let mut stapling = Stapling::new(&self.machine, did.clone(), anchors);
+        let mut stapling = Stapling::new(&self.machine, vec![did.clone()], anchors);
         while let Some(key) = stapling.missing() {
             stapling.add(self.read(&key));
         }
@@ -186,8 +186,11 @@ impl Network {
     }
 
     /// The memory of a reader who knows the genesis.
-    pub(super) fn reader(&self) -> Arc<Mutex<Client>> {
-        let set = self.machine.genesis().validators().clone();
+    fn reader(&self) -> Arc<Mutex<Client>> {
+        self.reader_of(self.machine.genesis().validators().clone())
+    }
+
+    fn reader_of(&self, set: ValidatorSet) -> Arc<Mutex<Client>> {
         let trust = TrustRoot::of_genesis(&self.origin(), set);
         let policy = Policy {
             max_age: None,
@@ -199,8 +202,37 @@ impl Network {
         Arc::new(Mutex::new(Client::new(trust, policy, 1 << 20)))
     }
 
+    /// What a reader makes of staples who has nothing else and asks nobody.
+    pub(super) fn required(&self) -> StaplePolicy {
+        StaplePolicy {
+            required: true,
+            ..StaplePolicy::new(self.ledger())
+        }
+    }
+
+    pub(super) fn state(&self) -> &Writes {
+        &self.state
+    }
+
+    /// A reader who pinned somebody else's keys for this network.
+    pub(super) fn ledger_with_other_validators(&self) -> Ledger {
+        let other = Self::new();
+        let set = other.machine.genesis().validators().clone();
+        Ledger::new(self.machine.genesis().clone(), self.reader_of(set))
+    }
+
     pub(super) fn ledger(&self) -> Ledger {
         Ledger::new(self.machine.genesis().clone(), self.reader())
+    }
+}
+
+impl Citizen {
+    /// Shown by the DID with these staples.
+    pub(super) fn with(&self, staples: Vec<Staple>) -> SsiIdentity {
+        SsiIdentity {
+            staples: staples.into(),
+            ..self.subject.as_did()
+        }
     }
 }
 

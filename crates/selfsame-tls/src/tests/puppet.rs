@@ -8,7 +8,7 @@ use crate::codec::{
 use crate::core::{Core, Limits};
 use crate::handshake::{Progress, TLS_1_3};
 use crate::identity::{Side, to_sign};
-use crate::profile::PAPER;
+use crate::profile::{PAPER, Profile};
 use crate::provider::{Block, Cipher, KeyExchange, SCHEMES};
 use crate::schedule::{Application, Early};
 use crate::testing::{NOW, ctx};
@@ -40,7 +40,7 @@ fn messages(core: &mut Core) -> Vec<(Message, Vec<u8>)> {
             other => panic!("a record of type {other:?} in a handshake"),
         }
         while let Some(raw) = core.next_message().unwrap() {
-            messages.push((Message::parse(&raw, &PAPER).unwrap(), raw));
+            messages.push((Message::parse(&raw, core.profile).unwrap(), raw));
         }
     }
     core.records.forget(cursor);
@@ -120,6 +120,15 @@ impl Puppet {
         server: &mut Connection,
         more: Vec<Extension>,
     ) -> Result<(Self, Vec<Message>), Error> {
+        Self::client_speaking(&PAPER, server, more)
+    }
+
+    /// The same, of this profile.
+    pub(super) fn client_speaking(
+        profile: &'static Profile,
+        server: &mut Connection,
+        more: Vec<Extension>,
+    ) -> Result<(Self, Vec<Message>), Error> {
         let exchange = KeyExchange::start(Group::X25519).unwrap();
         let share = KeyShare {
             group: Group::X25519,
@@ -135,6 +144,7 @@ impl Puppet {
         let suites = vec![Suite::AES_128_GCM_SHA256];
         let hello = ClientHello::new([9; 32], suites, Extensions(extensions));
         let mut core = core();
+        core.profile = profile;
         let mut transcript = Unhashed::default();
         transcript.add(&core.queue(&Message::ClientHello(hello)).unwrap());
         core.flush().unwrap();
@@ -173,6 +183,11 @@ impl Puppet {
             puppet,
             flight.into_iter().map(|(message, _)| message).collect(),
         ))
+    }
+
+    /// Writes its messages as this profile has them.
+    pub(super) fn speak(&mut self, profile: &'static Profile) {
+        self.core.profile = profile;
     }
 
     /// Sends a message; what the other end makes of it.

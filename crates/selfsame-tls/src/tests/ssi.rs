@@ -1,5 +1,7 @@
 //! What tests of DIDs and credentials share: subjects, an issuer, documents, and a driver that resolves.
 
+use std::sync::Arc;
+
 use selfsame_crypto::PublicKey;
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::{Did, Document, Relationship, Representation, Resolution, VerificationMethod};
@@ -120,7 +122,7 @@ pub(super) fn ssi(identity: SsiIdentity) -> Identities {
 
 /// What can be resolved.
 #[derive(Default)]
-pub(super) struct Registry(pub(super) Vec<(Did, Found<Resolution>)>);
+pub(super) struct Registry(pub(super) Vec<(Did, Found<Arc<Resolution>>)>);
 
 impl Registry {
     pub(super) fn of(subjects: &[&Subject]) -> Self {
@@ -143,8 +145,8 @@ impl Registry {
     }
 }
 
-pub(super) fn fetched(resolution: Resolution) -> Found<Resolution> {
-    Found::new(resolution, NOW, Source::Host)
+pub(super) fn fetched(resolution: Resolution) -> Found<Arc<Resolution>> {
+    Found::new(Arc::new(resolution), NOW, Source::Host)
 }
 
 /// Joins both ends and answers their needs until nothing moves any more.

@@ -1,0 +1,201 @@
+//! Credentials as JWTs: W3C credentials and SD-JWT VCs, judged by selfsame-credential but for their status.
+
+use selfsame_credential::sd_jwt::SdJwt;
+use selfsame_credential::status::Reference;
+use selfsame_credential::validity::Validity;
+use selfsame_credential::vc_jwt::{Model, VcJwt};
+use selfsame_credential::verdict::{Policy, Rule, Trust};
+use selfsame_credential::verify::{Presented, verify};
+use selfsame_credential::{Evidence, Fetched, Format};
+use selfsame_crypto::time::UnixTime;
+use selfsame_crypto::{Jwk, PublicKey};
+use selfsame_did::{
+    Did, DidUrl, Document, Relationship, Representation, Resolution, VerificationMethod, key,
+};
+use serde_json::{Map, Value};
+
+use super::credential::{BAD_SUBJECT, Credential, MALFORMED, UNSIGNED, UNTRUSTED, issuer};
+use super::policy::{IdentityPolicy, TrustedIssuer};
+use crate::alert::{Alert, Refusal};
+use crate::codec::Vc;
+use crate::named::VcFormat;
+
+/// The rules that are judged elsewhere: what the issuer says of the credential today.
+const OF_STATUS: [&str; 4] = [
+    "status_list",
+    "status_list_signature",
+    "status_list_fresh",
+    "status",
+];
+
+/// What a credential says, of whichever format.
+struct Read {
+    issuer: String,
+    key_id: Option<String>,
+    subject: Did,
+    validity: Validity,
+    types: Vec<String>,
+    claims: Map<String, Value>,
+    statuses: Vec<Reference>,
+}
+
+/// The name by which selfsame-credential knows the format.
+pub(super) fn format_of(format: VcFormat) -> Option<Format> {
+    match format {
+        VcFormat::VC_JWT => Some(Format::VcJwt),
+        VcFormat::JWT_VC_JSON => Some(Format::JwtVcJson),
+        VcFormat::SD_JWT_VC => Some(Format::SdJwtVc),
+        _ => None,
+    }
+}
+
+/// Reads a credential and finds that a trusted issuer signed it.
+pub(super) fn accept(
+    (vc, format): (Vc, Format),
+    policy: &IdentityPolicy,
+    now: UnixTime,
+) -> Result<Credential, Refusal> {
+    let raw = std::str::from_utf8(&vc.bytes).map_err(|_| MALFORMED)?;
+    let read = match Model::of(format) {
+        Some(model) => Read::of_jwt(raw, model)?,
+        None => Read::of_sd_jwt(raw)?,
+    };
+    let issuer = issuer(policy, &read.issuer)?;
+    let presented = Presented {
+        format,
+        raw,
+        expected: None,
+    };
+    let rules = Policy {
+        trusted_issuers: Trust::Listed(vec![read.issuer.clone()]),
+        leeway: policy.skew,
+        accept_did_issuers: true,
+        ..Policy::default()
+    };
+    let (verdict, _) = verify(&presented, &rules, &evidence(issuer, now), now);
+    let broken = |rule: &&Rule| rule.passed == Some(false) && !OF_STATUS.contains(&rule.name);
+    match verdict.rules.iter().find(broken) {
+        None => {}
+        Some(rule) => return Err(refusal(rule)),
+    }
+    Ok(Credential {
+        key_id: key_id(issuer, read.key_id.as_deref()).ok_or(UNTRUSTED)?,
+        issuer: issuer.did.clone(),
+        subject: read.subject,
+        validity: read.validity,
+        types: read.types,
+        claims: read.claims,
+        statuses: read.statuses,
+        vc,
+    })
+}
+
+/// What the configuration says of the issuer, as if its DID had been resolved.
+fn evidence(issuer: &TrustedIssuer, now: UnixTime) -> Evidence {
+    let mut document = Document::new(issuer.did.clone());
+    for (id, key) in &issuer.keys {
+        if let Ok(id) = DidUrl::parse(id) {
+            let method = VerificationMethod::json_web_key(id, key);
+            document.add(method, &[Relationship::AssertionMethod]);
+        }
+    }
+    let resolution = Resolution::found(document, Representation::default());
+    let mut evidence = Evidence::default();
+    let value = Ok(resolution);
+    evidence.insert_did(issuer.did.clone(), Fetched { value, at: now });
+    evidence
+}
+
+/// The whole name of the key, which the header may name in part, or not at all if there is no other.
+fn key_id(issuer: &TrustedIssuer, named: Option<&str>) -> Option<String> {
+    match (named, issuer.keys.as_slice()) {
+        (Some(named), _) => Some(DidUrl::join(&issuer.did, named).ok()?.to_string()),
+        (None, [(only, _)]) => Some(only.clone()),
+        (None, _) => None,
+    }
+}
+
+fn refusal(rule: &Rule) -> Refusal {
+    match rule.name {
+        "issuer_signature" => UNSIGNED,
+        "issuer_key" | "issuer_trusted" | "certificate_chain" => UNTRUSTED,
+        "not_before" | "expiry" => Refusal::new(
+            Alert::CertificateExpired,
+            "the credential is out of its time",
+        ),
+        "status_reference" | "single_use_reference" | "single_use" => Refusal::new(
+            Alert::UnsupportedCertificate,
+            "a credential whose status cannot be judged",
+        ),
+        _ => MALFORMED,
+    }
+}
+
+impl Read {
+    fn of_jwt(raw: &str, model: Model) -> Result<Self, Refusal> {
+        let credential = VcJwt::parse(raw, model).map_err(|_| MALFORMED)?;
+        let confirmed = credential.confirmed_key().transpose();
+        let confirmed = confirmed.map_err(|_| MALFORMED)?;
+        let claims = match credential.credential().get("credentialSubject") {
+            Some(Value::Object(claims)) => claims.clone(),
+            // Of several subjects it would not be known which of them is the peer.
+            _ => return Err(MALFORMED),
+        };
+        let types = credential.types().into_iter().map(str::to_owned);
+        Ok(Self {
+            issuer: credential.issuer().ok_or(MALFORMED)?.to_owned(),
+            key_id: credential.jwt().header.kid.clone(),
+            subject: subject(credential.subject(), confirmed)?,
+            validity: credential.validity().map_err(|_| MALFORMED)?,
+            types: types.collect(),
+            claims,
+            statuses: credential.statuses().map_err(|_| NO_STATUS)?,
+        })
+    }
+
+    fn of_sd_jwt(raw: &str) -> Result<Self, Refusal> {
+        let sd_jwt = SdJwt::parse(raw).map_err(|_| MALFORMED)?;
+        let payload = sd_jwt.payload();
+        let confirmed = payload.get("cnf").map(|cnf| {
+            let jwk = cnf.get("jwk").ok_or(MALFORMED)?;
+            Jwk::from_value(jwk).map_err(|_| MALFORMED)
+        });
+        let Value::Object(claims) = sd_jwt.process().map_err(|_| MALFORMED)?.claims else {
+            return Err(MALFORMED);
+        };
+        let text = |name: &str| claims.get(name).and_then(Value::as_str);
+        let others = claims.get("aka_vcts").and_then(Value::as_array);
+        let types = others.into_iter().flatten().filter_map(Value::as_str);
+        let types = text("vct").into_iter().chain(types).map(str::to_owned);
+        let statuses = Reference::in_jwt_claims(payload).map_err(|_| NO_STATUS)?;
+        Ok(Self {
+            issuer: text("iss").ok_or(MALFORMED)?.to_owned(),
+            key_id: sd_jwt.jwt().header.kid.clone(),
+            subject: subject(text("sub"), confirmed.transpose()?)?,
+            validity: Validity::of_jwt(&claims).map_err(|_| MALFORMED)?,
+            types: types.collect(),
+            statuses: statuses.into_iter().collect(),
+            claims,
+        })
+    }
+}
+
+const NO_STATUS: Refusal = Refusal::new(
+    Alert::UnsupportedCertificate,
+    "a credential whose status cannot be judged",
+);
+
+/// The DID it is about, or the key it is bound to; who is both named and bound has to be the same.
+fn subject(named: Option<&str>, confirmed: Option<Jwk>) -> Result<Did, Refusal> {
+    let named = named.map(Did::parse).transpose();
+    let named = named.map_err(|_| BAD_SUBJECT)?;
+    let key = confirmed.map(|jwk| PublicKey::from_jwk(&jwk)).transpose();
+    let bound = key.map_err(|_| MALFORMED)?.map(|key| key::create(&key));
+    match (named, bound) {
+        (Some(named), Some(bound)) if named != bound => Err(MALFORMED),
+        (named, bound) => named.or(bound).ok_or(MALFORMED),
+    }
+}
+
+#[cfg(test)]
+mod tests;
