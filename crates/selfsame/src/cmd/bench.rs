@@ -4,10 +4,11 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use selfsame_bench::chart::{self, Chart};
 use selfsame_bench::process::Program;
+use selfsame_bench::registry::Parts;
 use selfsame_bench::report::Report;
 use selfsame_bench::{Error, Progress, oid4vc, registry};
 
@@ -30,7 +31,21 @@ enum What {
     Oid4vc(Settings),
     /// Writes to the registry and reads from it that prove themselves.
     #[command(after_help = "Example: selfsame bench registry --quick --json")]
-    Registry(Settings),
+    Registry {
+        /// Only the registry in one process, or only that of four validators.
+        #[arg(long, value_enum)]
+        only: Option<Part>,
+        #[command(flatten)]
+        settings: Settings,
+    },
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Part {
+    /// One process.
+    Embedded,
+    /// Four validators on this machine; they need CometBFT.
+    Network,
 }
 
 #[derive(Args)]
@@ -61,8 +76,11 @@ impl Bench {
                 let found = oid4vc::run(&program, plan, scratch.path(), &bars).await;
                 (settings, found.map(|found| (found.report, found.charts)))
             }
-            What::Registry(settings) => {
-                let plan = settings.either(registry::Plan::QUICK, registry::Plan::FULL);
+            What::Registry { only, settings } => {
+                let plan = registry::Plan {
+                    parts: only.map_or(Parts::Both, Part::parts),
+                    ..settings.either(registry::Plan::QUICK, registry::Plan::FULL)
+                };
                 let report = registry::run(&program, plan, scratch.path(), &bars).await;
                 (settings, report.map(|report| (report, Vec::new())))
             }
@@ -70,6 +88,15 @@ impl Bench {
         bars.clear();
         let (report, charts) = measured?;
         settings.tell(&report, &charts)
+    }
+}
+
+impl Part {
+    fn parts(self) -> Parts {
+        match self {
+            Self::Embedded => Parts::Embedded,
+            Self::Network => Parts::Network,
+        }
     }
 }
 
