@@ -17,6 +17,7 @@ mod secret;
 mod secret_power;
 #[cfg(test)]
 mod trace;
+mod two;
 
 pub(crate) use comb::FixedBase;
 pub(crate) use crt::PrivateModulus;

@@ -84,6 +84,11 @@ pub(crate) fn products() -> u64 {
     PRODUCTS.get()
 }
 
+/// Notes that this thread has computed so many products by itself.
+pub(super) fn count_products(count: usize) {
+    PRODUCTS.set(PRODUCTS.get().wrapping_add(count as u64));
+}
+
 /// Eight independent products by the path for AVX-512 IFMA, which the caller has found: a lane holds one digit of all.
 pub(super) fn eight_products(
     modulus: &[Lane],
@@ -91,7 +96,7 @@ pub(super) fn eight_products(
     acc: &mut [Lane],
     x: Option<&[Lane]>,
 ) {
-    PRODUCTS.set(PRODUCTS.get().wrapping_add(8));
+    count_products(8);
     #[cfg(target_arch = "x86_64")]
     ifma::eight(modulus, negated_inverse, acc, x);
     #[cfg(not(target_arch = "x86_64"))]
@@ -174,7 +179,7 @@ impl Engine {
 
     /// `acc` becomes acc·x/R, or acc²/R without an `x`. Both are below 2n, or `x` alone below R.
     pub(super) fn product(&self, acc: &mut [Lane], x: Option<&[Lane]>) {
-        PRODUCTS.set(PRODUCTS.get().wrapping_add(1));
+        count_products(1);
         match self.path {
             #[cfg(target_arch = "x86_64")]
             Path::Ifma => ifma::product(&self.modulus, self.negated_inverse, acc, x),
@@ -191,7 +196,7 @@ impl Engine {
         match self.path {
             #[cfg(target_arch = "x86_64")]
             Path::Ifma => {
-                PRODUCTS.set(PRODUCTS.get().wrapping_add(2));
+                count_products(2);
                 ifma::pair(&self.modulus, self.negated_inverse, first, second);
             }
             _ => {
