@@ -25,7 +25,7 @@ use super::{
 pub(super) const MOST: usize = 66;
 
 /// Limbs of a lane.
-const EIGHT: usize = 8;
+pub(super) const EIGHT: usize = 8;
 
 /// A modulus as this path wants it.
 pub(super) struct Limbs<'a> {
@@ -34,29 +34,38 @@ pub(super) struct Limbs<'a> {
     pub(super) count: usize,
 }
 
+/// How eight limbs are multiplied by one.
+pub(super) trait Rows {
+    /// `t += a·digit + carry`; what is carried out.
+    fn eight(t: &mut [u64; EIGHT], a: &[u64; EIGHT], digit: u64, carry: u64) -> u64;
+}
+
+/// In plain Rust.
+pub(super) struct Plain;
+
 /// `acc` becomes acc·x/R mod n, or acc²/R mod n without an `x`: below 2n, if 4n < R and both factors are below 2n.
-pub(super) fn product(n: &Limbs<'_>, acc: &mut [Lane], x: Option<&[Lane]>) {
+pub(super) fn product<R: Rows>(n: &Limbs<'_>, acc: &mut [Lane], x: Option<&[Lane]>) {
     // The lengths that AnonCreds uses get loops of a known length: 597 (the prime e), 1,025, 2,050 and 3,072 bits.
     match n.count {
-        10 => product_sized::<10, 20>(n, acc, x),
-        17 => product_sized::<17, 34>(n, acc, x),
-        33 => product_sized::<33, 66>(n, acc, x),
-        49 => product_sized::<49, 98>(n, acc, x),
-        _ => product_sized::<MOST, { 2 * MOST }>(n, acc, x),
+        10 => product_sized::<R, 10, 20>(n, acc, x),
+        17 => product_sized::<R, 17, 34>(n, acc, x),
+        33 => product_sized::<R, 33, 66>(n, acc, x),
+        49 => product_sized::<R, 49, 98>(n, acc, x),
+        _ => product_sized::<R, MOST, { 2 * MOST }>(n, acc, x),
     }
 }
 
 /// `acc` becomes acc²/R mod n, for any n below R: below R, if acc is.
-pub(super) fn square_below_radix(n: &Limbs<'_>, acc: &mut [Lane]) {
+pub(super) fn square_below_radix<R: Rows>(n: &Limbs<'_>, acc: &mut [Lane]) {
     match n.count {
-        10 => square_sized::<10, 20>(n, acc),
-        16 => square_sized::<16, 32>(n, acc),
-        _ => square_sized::<MOST, { 2 * MOST }>(n, acc),
+        10 => square_sized::<R, 10, 20>(n, acc),
+        16 => square_sized::<R, 16, 32>(n, acc),
+        _ => square_sized::<R, MOST, { 2 * MOST }>(n, acc),
     }
 }
 
 /// `acc` becomes acc·2^shift/2^64 mod n for a shift below 64, for any n below R: below R, if acc is.
-pub(super) fn shift_below_radix(n: &Limbs<'_>, acc: &mut [Lane], shift: u32) {
+pub(super) fn shift_below_radix<R: Rows>(n: &Limbs<'_>, acc: &mut [Lane], shift: u32) {
     let mut t = [0_u64; MOST + 1];
     let mut below = 0;
     for (place, slot) in t[..=n.count].iter_mut().enumerate() {
@@ -66,12 +75,12 @@ pub(super) fn shift_below_radix(n: &Limbs<'_>, acc: &mut [Lane], shift: u32) {
         *slot = high((u128::from(limb) << 64 | u128::from(below)) << shift);
         below = limb;
     }
-    let over = reduce(n, 1, &mut t);
+    let over = reduce::<R>(n, 1, &mut t);
     leave_below_radix(n, acc, &mut t[1..=n.count], over);
 }
 
 /// A product on arrays of `L` limbs and its double, `W`; of those for any length `n.count` count.
-fn product_sized<const L: usize, const W: usize>(
+fn product_sized<R: Rows, const L: usize, const W: usize>(
     n: &Limbs<'_>,
     acc: &mut [Lane],
     x: Option<&[Lane]>,
@@ -79,21 +88,21 @@ fn product_sized<const L: usize, const W: usize>(
     let n = n.sized::<L>();
     let mut t = [0_u64; W];
     match x {
-        Some(x) => multiply(&n, (acc, x), &mut t),
+        Some(x) => multiply::<R>(&n, (acc, x), &mut t),
         None => {
-            square(&n, acc, &mut t);
-            reduce(&n, n.count, &mut t);
+            square::<R>(&n, acc, &mut t);
+            reduce::<R>(&n, n.count, &mut t);
         }
     }
     leave(acc, &mut t[n.count..2 * n.count]);
 }
 
 /// As `product_sized`.
-fn square_sized<const L: usize, const W: usize>(n: &Limbs<'_>, acc: &mut [Lane]) {
+fn square_sized<R: Rows, const L: usize, const W: usize>(n: &Limbs<'_>, acc: &mut [Lane]) {
     let n = n.sized::<L>();
     let mut t = [0_u64; W];
-    square(&n, acc, &mut t);
-    let over = reduce(&n, n.count, &mut t);
+    square::<R>(&n, acc, &mut t);
+    let over = reduce::<R>(&n, n.count, &mut t);
     leave_below_radix(&n, acc, &mut t[n.count..2 * n.count], over);
 }
 
@@ -135,22 +144,22 @@ fn leave(acc: &mut [Lane], result: &mut [u64]) {
 /// Row by row: one limb of `x` times `a`, and as much of `n` as makes the lowest limb zero, from where the next row begins.
 /// With a < 2n and 4n < R no row exceeds a + n, so nothing is carried out of the top.
 #[inline(always)]
-fn multiply(n: &Limbs<'_>, (a, x): (&[Lane], &[Lane]), t: &mut [u64]) {
+fn multiply<R: Rows>(n: &Limbs<'_>, (a, x): (&[Lane], &[Lane]), t: &mut [u64]) {
     let count = n.count;
     let a = &a[..n.modulus.len()];
     for place in 0..count {
         let digit = x[place / EIGHT].0[place % EIGHT];
         let window = &mut t[place..place + count];
-        let carry = row(window, a, digit);
+        let carry = row::<R>(window, a, digit);
         let quotient = window[0].wrapping_mul(n.negated_inverse);
-        let reduced = row(window, n.modulus, quotient);
+        let reduced = row::<R>(window, n.modulus, quotient);
         t[place + count] = carry.wrapping_add(reduced);
     }
 }
 
 /// The square of a: products of two different limbs once and doubled, and the squares of the limbs.
 #[inline(always)]
-fn square(n: &Limbs<'_>, a: &[Lane], t: &mut [u64]) {
+fn square<R: Rows>(n: &Limbs<'_>, a: &[Lane], t: &mut [u64]) {
     let count = n.count;
     let a = &a[..n.modulus.len()];
     for (lane, t) in a.iter().zip(t[..2 * count].chunks_mut(2 * EIGHT)) {
@@ -163,7 +172,7 @@ fn square(n: &Limbs<'_>, a: &[Lane], t: &mut [u64]) {
             break;
         }
         for (place, digit) in (block * EIGHT..above).zip(lane.0) {
-            let carry = row(&mut t[place + above..place + count], &a[block + 1..], digit);
+            let carry = row::<R>(&mut t[place + above..place + count], &a[block + 1..], digit);
             (t[end], over) = t[end].carrying_add(carry, over);
             end += 1;
         }
@@ -198,13 +207,13 @@ fn triangle(a: &[u64], t: &mut [u64]) {
 /// For each of the `rows` lowest limbs of `t`, as much of `n` as makes it zero; says whether something is carried out of
 /// the sum's limbs.
 #[inline(always)]
-fn reduce(n: &Limbs<'_>, rows: usize, t: &mut [u64]) -> bool {
+fn reduce<R: Rows>(n: &Limbs<'_>, rows: usize, t: &mut [u64]) -> bool {
     let count = n.count;
     let mut over = false;
     for place in 0..rows {
         let window = &mut t[place..place + count];
         let quotient = window[0].wrapping_mul(n.negated_inverse);
-        let carry = row(window, n.modulus, quotient);
+        let carry = row::<R>(window, n.modulus, quotient);
         (t[place + count], over) = t[place + count].carrying_add(carry, over);
     }
     over
@@ -212,14 +221,14 @@ fn reduce(n: &Limbs<'_>, rows: usize, t: &mut [u64]) -> bool {
 
 /// `t += a·digit`, as far as `t` goes; what is carried out.
 #[inline(always)]
-fn row(t: &mut [u64], a: &[Lane], digit: u64) -> u64 {
+fn row<R: Rows>(t: &mut [u64], a: &[Lane], digit: u64) -> u64 {
     // The first four lanes are written out: a loop would cost a quarter more.
-    let (t, a, carry) = lane(t, a, digit, 0);
-    let (t, a, carry) = lane(t, a, digit, carry);
-    let (t, a, carry) = lane(t, a, digit, carry);
-    let (mut t, mut a, mut carry) = lane(t, a, digit, carry);
+    let (t, a, carry) = lane::<R>(t, a, digit, 0);
+    let (t, a, carry) = lane::<R>(t, a, digit, carry);
+    let (t, a, carry) = lane::<R>(t, a, digit, carry);
+    let (mut t, mut a, mut carry) = lane::<R>(t, a, digit, carry);
     while t.len() >= EIGHT {
-        (t, a, carry) = lane(t, a, digit, carry);
+        (t, a, carry) = lane::<R>(t, a, digit, carry);
     }
     for (slot, limb) in t.iter_mut().zip(a.iter().flat_map(|lane| &lane.0)) {
         (*slot, carry) = multiply_add(*slot, *limb, digit, carry);
@@ -229,7 +238,7 @@ fn row(t: &mut [u64], a: &[Lane], digit: u64) -> u64 {
 
 /// One lane of a row, if there is a whole one; what is left of the row, and what is carried to it.
 #[inline(always)]
-fn lane<'t, 'a>(
+fn lane<'t, 'a, R: Rows>(
     t: &'t mut [u64],
     a: &'a [Lane],
     digit: u64,
@@ -239,32 +248,33 @@ fn lane<'t, 'a>(
         return (t, a, carry);
     }
     match (t.split_first_chunk_mut(), a.split_first()) {
-        (Some((t, above)), Some((lane, a))) => (above, a, eight(t, &lane.0, digit, carry)),
+        (Some((t, above)), Some((lane, a))) => (above, a, R::eight(t, &lane.0, digit, carry)),
         _ => (&mut [], &[], carry),
     }
 }
 
-/// `t += a·digit + carry`; what is carried out.
-#[inline(always)]
-fn eight(t: &mut [u64; EIGHT], a: &[u64; EIGHT], digit: u64, carry: u64) -> u64 {
-    // The compiler shall not begin with the products of the next lane, for which it has no registers.
-    compiler_fence(Ordering::SeqCst);
-    let (mut low, mut high) = ([0; EIGHT], [0; EIGHT]);
-    for j in 0..EIGHT {
-        (low[j], high[j]) = multiply_add(0, a[j], digit, 0);
+impl Rows for Plain {
+    #[inline(always)]
+    fn eight(t: &mut [u64; EIGHT], a: &[u64; EIGHT], digit: u64, carry: u64) -> u64 {
+        // The compiler shall not begin with the products of the next lane, for which it has no registers.
+        compiler_fence(Ordering::SeqCst);
+        let (mut low, mut high) = ([0; EIGHT], [0; EIGHT]);
+        for j in 0..EIGHT {
+            (low[j], high[j]) = multiply_add(0, a[j], digit, 0);
+        }
+        let mut over;
+        (low[0], over) = low[0].carrying_add(carry, false);
+        for j in 1..EIGHT {
+            (low[j], over) = low[j].carrying_add(high[j - 1], over);
+        }
+        // The upper half of a product is never all ones, and the whole sum fits.
+        let top = high[EIGHT - 1].wrapping_add(u64::from(over));
+        over = false;
+        for j in 0..EIGHT {
+            (t[j], over) = t[j].carrying_add(low[j], over);
+        }
+        top.wrapping_add(u64::from(over))
     }
-    let mut over;
-    (low[0], over) = low[0].carrying_add(carry, false);
-    for j in 1..EIGHT {
-        (low[j], over) = low[j].carrying_add(high[j - 1], over);
-    }
-    // The upper half of a product is never all ones, and the whole sum fits.
-    let top = high[EIGHT - 1].wrapping_add(u64::from(over));
-    over = false;
-    for j in 0..EIGHT {
-        (t[j], over) = t[j].carrying_add(low[j], over);
-    }
-    top.wrapping_add(u64::from(over))
 }
 
 /// Reads every row and keeps those that are picked, one after the other in `out`.

@@ -239,7 +239,7 @@ fn small_primes() -> &'static [u32] {
 /// Those of the odd numbers that pass one round of Miller and Rabin's test to the base 2, in their order. Eight are tested
 /// at once where they can be, and otherwise each when it is asked for.
 fn probable(numbers: &[UBig]) -> Box<dyn Iterator<Item = &UBig> + '_> {
-    if Path::best() == Path::Portable {
+    if Path::best() != Path::Ifma {
         return Box::new(numbers.iter().filter(|number| passes_base_two(number)));
     }
     let two = UBig::from(2_u8);
@@ -251,7 +251,7 @@ fn probable(numbers: &[UBig]) -> Box<dyn Iterator<Item = &UBig> + '_> {
 /// One round to the base 2, for which squarings are enough.
 fn passes_base_two(number: &UBig) -> bool {
     let exponent = odd_part(number);
-    match power_of_two(number, &exponent) {
+    match power_of_two(Path::best(), number, &exponent) {
         Some(power) => becomes_one(number, power),
         None => becomes_one(number, power_of(number, &UBig::from(2_u8), &exponent)),
     }

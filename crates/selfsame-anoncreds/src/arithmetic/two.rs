@@ -12,10 +12,12 @@
 
 use dashu_int::{UBig, ops::BitTest};
 
+#[cfg(target_arch = "x86_64")]
+use super::adx::Adx;
 use super::{
-    engine::{Lane, count_products},
+    engine::{Lane, Path, count_products},
     limbs,
-    portable::{self, Limbs, MOST},
+    portable::{self, Limbs, MOST, Plain, Rows},
 };
 
 /// Bits of an exponent for one shift.
@@ -23,11 +25,19 @@ const WINDOW: usize = 6;
 /// Bits of an exponent that one division begins with.
 const FIRST: usize = 9;
 
-/// 2^exponent mod n for an odd n above 1; nothing for one that is too long.
-///
+/// 2^exponent mod n for an odd n above 1; nothing for one that is too long. Where a path has no such squarings, that of 64-bit
+/// limbs serves.
+pub(super) fn power_of_two(path: Path, n: &UBig, exponent: &UBig) -> Option<UBig> {
+    match path {
+        #[cfg(target_arch = "x86_64")]
+        Path::Adx => power::<Adx>(n, exponent),
+        _ => power::<Plain>(n, exponent),
+    }
+}
+
 /// A shift also divides by 2^64, so its digit of the exponent lies between -64 and -1. The products it counts are the
 /// squarings.
-pub(super) fn power_of_two(n: &UBig, exponent: &UBig) -> Option<UBig> {
+fn power<R: Rows>(n: &UBig, exponent: &UBig) -> Option<UBig> {
     let count = n.bit_len().div_ceil(limbs::BITS);
     if count > MOST {
         return None;
@@ -49,13 +59,13 @@ pub(super) fn power_of_two(n: &UBig, exponent: &UBig) -> Option<UBig> {
     let first = (UBig::ONE << usize::try_from(top).ok()?.saturating_add(radix)) % n;
     let mut power = lanes(&limbs::from_integer(&first, count));
     for window in (0..windows).rev() {
-        (0..WINDOW).for_each(|_| portable::square_below_radix(&n_limbs, &mut power));
+        (0..WINDOW).for_each(|_| portable::square_below_radix::<R>(&n_limbs, &mut power));
         let shift = limbs::bits(&digits, window.saturating_mul(WINDOW), WINDOW);
-        portable::shift_below_radix(&n_limbs, &mut power, u32::try_from(shift).ok()?);
+        portable::shift_below_radix::<R>(&n_limbs, &mut power, u32::try_from(shift).ok()?);
     }
     count_products(length);
     // By so many shifts of zero bits R is divided out.
-    (0..count).for_each(|_| portable::shift_below_radix(&n_limbs, &mut power, 0));
+    (0..count).for_each(|_| portable::shift_below_radix::<R>(&n_limbs, &mut power, 0));
     let all: Vec<u64> = power.iter().flat_map(|lane| lane.0).take(count).collect();
     Some(limbs::to_integer(&all) % n)
 }
@@ -98,19 +108,25 @@ mod tests {
                     &less >> 1,
                     less,
                 ] {
-                    let found = power_of_two(&n, &exponent).expect("a length that it has");
-                    assert_eq!(found, expected(&n, &exponent), "{n} {exponent}");
+                    for path in Path::available() {
+                        let found =
+                            power_of_two(path, &n, &exponent).expect("a length that it has");
+                        assert_eq!(found, expected(&n, &exponent), "{path:?} {n} {exponent}");
+                    }
                 }
             }
         }
-        assert!(power_of_two(&UBig::ones(4_225), &UBig::ONE).is_none());
+        assert!(power_of_two(Path::Portable, &UBig::ones(4_225), &UBig::ONE).is_none());
     }
 
     #[test]
     fn a_test_of_a_candidate_costs_a_squaring_for_each_bit_of_it() {
-        let before = products();
-        power_of_two(&UBig::ones(1_024), &(UBig::ones(1_023))).expect("a length that it has");
-        assert_eq!(products() - before, 1_014);
+        for path in Path::available() {
+            let before = products();
+            power_of_two(path, &UBig::ones(1_024), &UBig::ones(1_023))
+                .expect("a length that it has");
+            assert_eq!(products() - before, 1_014);
+        }
     }
 
     proptest! {
@@ -123,7 +139,10 @@ mod tests {
             n.set_bit(0);
             n.set_bit(1);
             let exponent = UBig::from_le_bytes(&exponent);
-            prop_assert_eq!(power_of_two(&n, &exponent), Some(expected(&n, &exponent)));
+            let expected = expected(&n, &exponent);
+            for path in Path::available() {
+                prop_assert_eq!(power_of_two(path, &n, &exponent), Some(expected.clone()));
+            }
         }
     }
 }
