@@ -133,7 +133,9 @@ impl Divisors {
         let small = first.bit_len() < 24;
         let limit = if small { 0 } else { LARGEST_DIVISOR };
         Self {
-            first: groups(limit).map(|group| first % group.product).collect(),
+            first: groups(limit)
+                .map(|group| first % group.modulus.value)
+                .collect(),
         }
     }
 
@@ -141,7 +143,8 @@ impl Divisors {
     fn rule_out(&self, place: &UBig) -> bool {
         let mut groups = self.first.iter().zip(groups(LARGEST_DIVISOR));
         groups.any(|(first, group)| {
-            let residue = first + 2 * (place % group.product);
+            // Three times the product is below 2^63.
+            let residue = first + 2 * (place % group.modulus.value);
             let mut primes = group.primes.iter();
             primes.any(|prime| residue.is_multiple_of(u64::from(*prime)))
         })
@@ -158,8 +161,9 @@ fn survivors(start: &UBig) -> impl Iterator<Item = UBig> {
         u32::try_from(bits.saturating_mul(bits).wrapping_div(2)).unwrap_or(u32::MAX)
     };
     let mut ruled_out = vec![false; WINDOW];
+    let limbs = limbs::from_integer(start, bits.div_ceil(limbs::BITS));
     for group in groups(limit) {
-        let rest = start % group.product;
+        let rest = group.modulus.rest(&limbs);
         for prime in group.primes {
             rule_out(&mut ruled_out, u64::from(*prime), rest % u64::from(*prime));
         }
@@ -187,19 +191,54 @@ fn rule_out(ruled_out: &mut [bool], prime: u64, start: u64) {
 
 /// Some odd primes, one after the other, and their product: one division of a long number serves them all.
 struct Group {
-    product: u64,
+    modulus: &'static Product,
     primes: &'static [u32],
+}
+
+/// A product of odd primes below 2^61, and what divides by it (Montgomery).
+struct Product {
+    value: u64,
+    negated_inverse: u64,
+    /// 2^64 and 2^128 modulo the product.
+    once: u64,
+    twice: u64,
+}
+
+impl Product {
+    fn new(value: u64) -> Self {
+        let square = |number: u64| {
+            let wide = u128::from(number) * u128::from(number);
+            limbs::low(wide % u128::from(value))
+        };
+        let once = square(1 << 32);
+        Self {
+            value,
+            negated_inverse: limbs::negated_inverse(value),
+            once,
+            twice: square(once),
+        }
+    }
+
+    /// A number below 2^63 that is the number of these limbs modulo the product.
+    fn rest(&self, number: &[u64]) -> u64 {
+        number.iter().rev().fold(0, |rest, limb| {
+            // rest·2^64 + limb, both times 2^64, which the next line divides out. All sums stay below 2^127.
+            let sum = u128::from(rest) * u128::from(self.twice)
+                + u128::from(*limb) * u128::from(self.once);
+            let quotient = limbs::low(sum).wrapping_mul(self.negated_inverse);
+            limbs::high(sum + u128::from(quotient) * u128::from(self.value))
+        })
+    }
 }
 
 /// The odd primes below a limit, and below `SMALL`, in groups.
 fn groups(limit: u32) -> impl Iterator<Item = Group> {
-    static ENDS: OnceLock<Vec<(u64, usize)>> = OnceLock::new();
+    static ENDS: OnceLock<Vec<(Product, usize)>> = OnceLock::new();
     let all = small_primes();
     let groups = ENDS.get_or_init(|| {
         let mut groups: Vec<(u64, usize)> = Vec::new();
         for (place, prime) in all.iter().enumerate().skip(1) {
             let prime = u64::from(*prime);
-            // Three residues together stay below 2^63.
             match groups.last_mut() {
                 Some((product, end)) if *product < (1 << 61) / prime => {
                     (*product, *end) = (*product * prime, place + 1);
@@ -207,16 +246,16 @@ fn groups(limit: u32) -> impl Iterator<Item = Group> {
                 _ => groups.push((prime, place + 1)),
             }
         }
+        let groups = groups.into_iter();
         groups
+            .map(|(product, end)| (Product::new(product), end))
+            .collect()
     });
     let mut begin = 1;
-    groups.iter().map_while(move |(product, end)| {
+    groups.iter().map_while(move |(modulus, end)| {
         let primes = all.get(std::mem::replace(&mut begin, *end)..*end)?;
         let primes = primes.get(..primes.partition_point(|prime| *prime < limit))?;
-        (!primes.is_empty()).then_some(Group {
-            product: *product,
-            primes,
-        })
+        (!primes.is_empty()).then_some(Group { modulus, primes })
     })
 }
 
@@ -443,6 +482,23 @@ mod tests {
         assert_eq!(agree(&rounds), alone);
         assert_eq!(by_squarings, alone);
         assert_eq!(probable(&numbers).collect::<Vec<_>>(), [&numbers[16]]);
+    }
+
+    #[test]
+    fn the_rest_of_a_long_number_is_right_for_every_small_prime() {
+        let mut random = random();
+        for bits in [1, 64, 65, 597, 1_024, 2_000] {
+            for number in [random.integer(bits), UBig::ones(bits)] {
+                let limbs = limbs::from_integer(&number, bits.div_ceil(64));
+                for group in groups(u32::MAX) {
+                    let rest = group.modulus.rest(&limbs);
+                    assert!(rest < 1 << 63);
+                    assert_eq!(rest % group.modulus.value, &number % group.modulus.value);
+                }
+            }
+        }
+        let all = groups(u32::MAX).flat_map(|group| group.primes);
+        assert!(all.eq(small_primes().iter().skip(1)));
     }
 
     #[test]
