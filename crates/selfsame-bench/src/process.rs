@@ -136,6 +136,11 @@ impl Drop for Server {
     }
 }
 
+/// This process's own processor time and memory.
+pub(crate) fn usage_of_this() -> Usage {
+    usage(std::process::id())
+}
+
 fn usage(process: u32) -> Usage {
     let read =
         |file: &str| std::fs::read_to_string(format!("/proc/{process}/{file}")).unwrap_or_default();

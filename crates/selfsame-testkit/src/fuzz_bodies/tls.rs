@@ -7,7 +7,9 @@ use selfsame_crypto::encoding::hex_decode;
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::Did;
 use selfsame_tls::codec::Message;
-use selfsame_tls::identity::{Identities, IdentityPolicy, PaperVc, PeerPolicy, SsiIdentity, Staples};
+use selfsame_tls::identity::{
+    Identities, IdentityPolicy, PaperVc, PeerPolicy, SsiIdentity, Staples,
+};
 use selfsame_tls::profile::{LINKS, PAPER};
 use selfsame_tls::{ClientAuth, ClientConfig, Config, Connection, ServerConfig, SigningKey};
 
