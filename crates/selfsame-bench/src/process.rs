@@ -136,6 +136,11 @@ impl Drop for Server {
     }
 }
 
+/// This process's own processor time and memory.
+pub(crate) fn usage_of_this() -> Usage {
+    usage(std::process::id())
+}
+
 /// Processor time and memory of a process.
 pub(crate) fn usage(process: u32) -> Usage {
     let read =

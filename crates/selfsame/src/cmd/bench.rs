@@ -10,7 +10,7 @@ use selfsame_bench::chart::{self, Chart};
 use selfsame_bench::process::Program;
 use selfsame_bench::registry::Parts;
 use selfsame_bench::report::Report;
-use selfsame_bench::{Error, Progress, oid4vc, registry};
+use selfsame_bench::{Error, Progress, oid4vc, registry, tls};
 
 use crate::exit::{Answer, End, Failure};
 use crate::output;
@@ -38,6 +38,12 @@ enum What {
         #[command(flatten)]
         settings: Settings,
     },
+    /// TLS handshakes by certificate, credential and DID, beside rustls' and the paper's.
+    #[command(after_help = "Example: selfsame bench tls --quick --out report")]
+    Tls(Settings),
+    /// One end of `tls`, in a process of its own.
+    #[command(hide = true)]
+    TlsEnd(TlsEnd),
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -46,6 +52,16 @@ enum Part {
     Embedded,
     /// Four validators on this machine; they need CometBFT.
     Network,
+}
+
+#[derive(Args)]
+struct TlsEnd {
+    /// The file of all identities.
+    #[arg(long)]
+    world: PathBuf,
+    /// The server's port; without it, this is the server.
+    #[arg(long)]
+    port: Option<u16>,
 }
 
 #[derive(Args)]
@@ -83,6 +99,15 @@ impl Bench {
                 };
                 let report = registry::run(&program, plan, scratch.path(), &bars).await;
                 (settings, report.map(|report| (report, Vec::new())))
+            }
+            What::Tls(settings) => {
+                let plan = settings.either(tls::Plan::QUICK, tls::Plan::FULL);
+                let found = tls::run(&program, plan, scratch.path(), &bars);
+                (settings, found.map(|found| (found.report, found.charts)))
+            }
+            What::TlsEnd(end) => {
+                tls::end::play(&end.world, end.port)?;
+                return Ok(Answer::Yes);
             }
         };
         bars.clear();
