@@ -231,7 +231,7 @@ impl Shared {
         }
     }
 
-    async fn fetched_document(
+    pub(crate) async fn fetched_document(
         &self,
         url: &Url,
         accept: &str,

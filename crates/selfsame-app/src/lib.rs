@@ -25,6 +25,7 @@ pub mod registry;
 pub mod resolver;
 mod shared;
 pub mod templates;
+pub mod tls;
 pub mod verifier;
 pub mod view;
 pub mod wallet;

@@ -9,15 +9,19 @@ pub mod ledger;
 pub mod remote;
 pub(crate) mod uses;
 
+use std::sync::{Arc, Mutex};
+
 use async_trait::async_trait;
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::selfsame::Network;
 use selfsame_did::{Did, Options, Resolution};
+use selfsame_proof::client::Client;
 use selfsame_proof::log::Hash;
 use selfsame_proof::note::VerifierKey;
-use selfsame_proof::read::{Bundle, TrustRoot};
+use selfsame_proof::read::{Bundle, Policy, TrustRoot};
 use selfsame_registry::refusal::{AuthorFault, EntryFault, ObjectFault, SignatureFault};
 use selfsame_registry::{Genesis, Receipt, Refusal, Transaction};
+use selfsame_tls::identity::Ledger as Reader;
 
 use self::ledger::Ledger;
 use crate::error::{Error, ErrorKind, Result};
@@ -26,6 +30,24 @@ use crate::view::{Listing, Paging};
 
 /// So many entries are given at once.
 pub const ENTRIES_MAX: usize = 200;
+
+/// So much of what was verified is kept by a reader.
+const READER_BYTES: usize = 16 * 1024 * 1024;
+/// Seconds that the checkpoint of an answer may be old: a network at rest signs one at each of its heartbeats.
+const MAX_AGE: u64 = 120;
+/// Seconds by which clocks may differ.
+const SKEW: u64 = 60;
+
+/// What is asked of each read of a registry.
+fn read_policy() -> Policy {
+    Policy {
+        max_age: Some(MAX_AGE),
+        skew: SKEW,
+        behind: 0,
+        witnesses: Vec::new(),
+        witnesses_needed: 0,
+    }
+}
 
 /// A registry: takes transactions, answers reads. Submitting the same transaction again gives its first receipt.
 #[async_trait]
@@ -38,6 +60,19 @@ pub trait Registry: Send + Sync {
 
     /// Resolves a DID of this network.
     async fn resolve(&self, did: &Did, options: &Options) -> Resolution;
+
+    /// The same, and as of when that holds, where it is not of this very moment.
+    async fn resolve_as_of(&self, did: &Did, options: &Options) -> (Resolution, Option<UnixTime>) {
+        (self.resolve(did, options).await, None)
+    }
+
+    /// What verifies, without asking anybody, what others have read of this registry.
+    async fn reader(&self) -> Result<Reader> {
+        let genesis = self.genesis().await?;
+        let genesis = Genesis::from_bytes(&genesis).map_err(Error::internal)?;
+        let client = Client::new(trust_root(&genesis), read_policy(), READER_BYTES);
+        Ok(Reader::new(genesis, Arc::new(Mutex::new(client))))
+    }
 
     /// How far it has come, with the signed checkpoint.
     async fn status(&self) -> Result<RegistryStatus>;

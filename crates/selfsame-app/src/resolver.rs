@@ -71,7 +71,8 @@ impl Resolver {
             Err(error) => (Arc::new(Resolution::failed(error)), now),
             Ok(Plan::Done(resolution)) => (Arc::from(resolution), now),
             Ok(Plan::Registry { did, options }) => {
-                (Arc::new(self.ask_registry(&did, &options).await), now)
+                let (resolution, as_of) = self.ask_registry(&did, &options).await;
+                (Arc::new(resolution), as_of.unwrap_or(now))
             }
             Ok(Plan::Fetch { url }) => {
                 self.cached(did, options, now, self.ask_web(did, &url))
@@ -166,10 +167,13 @@ impl Resolver {
         elsewhere.ask(&self.net, did, &Options::default()).await
     }
 
-    async fn ask_registry(&self, did: &Did, options: &Options) -> Resolution {
+    async fn ask_registry(&self, did: &Did, options: &Options) -> (Resolution, Option<UnixTime>) {
         match &self.registry {
-            Some(registry) => registry.resolve(did, options).await,
-            None => Resolution::failed(ResolutionError::MethodNotSupported),
+            Some(registry) => registry.resolve_as_of(did, options).await,
+            None => {
+                let failed = Resolution::failed(ResolutionError::MethodNotSupported);
+                (failed, None)
+            }
         }
     }
 

@@ -1,17 +1,19 @@
 //! The client: guard, gate, connection pool, limits, redirects.
 
 use std::error::Error as StdError;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use bytes::{Bytes, BytesMut};
 use http::header::{self, HeaderMap, HeaderValue};
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Body as _, Incoming};
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
-use hyper_util::client::legacy::{Client, connect::HttpConnector};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::{Connect, HttpConnector};
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use rustls::{ClientConfig, RootCertStore};
+use selfsame_tls_io::Connector;
 use url::{Origin, Url};
 
 use crate::error::NetError;
@@ -19,6 +21,7 @@ use crate::gate::Gates;
 use crate::guard::{self, Reach};
 use crate::local::PerThread;
 use crate::message::{Authorization, Body, Call, Limits, Method, Request, Response};
+use crate::node::NodeConnector;
 use crate::resolver::{ResolveError, Resolver};
 use crate::settings::Settings;
 
@@ -27,6 +30,7 @@ const MAX_HEADER_BYTES: usize = 32 * 1024;
 const USER_AGENT: &str = concat!("selfsame/", env!("CARGO_PKG_VERSION"));
 
 type Pool = Client<HttpsConnector<HttpConnector<Resolver>>, Full<Bytes>>;
+type NodePool = Client<NodeConnector, Full<Bytes>>;
 
 /// Makes outbound calls. Cheap to clone; all clones share connections and limits.
 #[derive(Clone)]
@@ -35,6 +39,9 @@ pub struct Net(Arc<Inner>);
 struct Inner {
     own: PerThread<Pool>,
     public: PerThread<Pool>,
+    /// Origins that are reached by DIDs and credentials in place of certificates.
+    nodes: OnceLock<Vec<(Origin, PerThread<NodePool>)>>,
+    settings: Settings,
     own_origins: Vec<Origin>,
     gates: Gates,
     limits: Limits,
@@ -68,8 +75,41 @@ impl Net {
             limits: settings.limits,
             max_redirects: settings.max_redirects,
             requests: AtomicU64::new(0),
-            own_origins: settings.own_origins,
+            nodes: OnceLock::new(),
+            own_origins: settings.own_origins.clone(),
+            settings,
         })))
+    }
+
+    /// Reaches these origins by DIDs and credentials from now on, and never again by certificates. It is said once, and
+    /// not with the settings, since who is met there may have to be looked up through this very client.
+    ///
+    /// # Errors
+    /// If an origin is none of [`Settings::own_origins`], or it was said before.
+    pub fn reach_nodes(&self, nodes: Vec<(Origin, Connector)>) -> Result<(), NetError> {
+        let own = &self.0.own_origins;
+        if !nodes.iter().all(|(origin, _)| own.contains(origin)) {
+            let reason = "a node's origin is none of the instance's own";
+            return Err(NetError::Setup(reason.to_owned()));
+        }
+        let settings = &self.0.settings;
+        let pools = nodes.into_iter().map(|(origin, connector)| {
+            let connector = NodeConnector {
+                connector,
+                hosts: Arc::new(settings.hosts.clone()),
+                connect_timeout: settings.connect_timeout,
+            };
+            let pool = PerThread::new(|| pooled(settings, connector.clone()));
+            (origin, pool)
+        });
+        let said = self.0.nodes.set(pools.collect());
+        said.map_err(|_| NetError::Setup("the nodes were named before".to_owned()))
+    }
+
+    fn node(&self, url: &Url) -> Option<&NodePool> {
+        let mut nodes = self.0.nodes.get()?.iter();
+        let found = nodes.find(|(origin, _)| *origin == url.origin());
+        found.map(|(_, pool)| pool.here())
     }
 
     /// Whether a URL is called at all; nothing is resolved for this.
@@ -175,14 +215,12 @@ impl Net {
         let _place = self.0.gates.enter(&gate).await?;
         let request = outgoing.request(url)?;
         self.0.requests.fetch_add(1, Ordering::Relaxed);
-        let pool = match reach {
-            Reach::Own => self.0.own.here(),
-            Reach::Public => self.0.public.here(),
+        let answer = match (self.node(url), reach) {
+            (Some(pool), _) => pool.request(request).await,
+            (None, Reach::Own) => self.0.own.here().request(request).await,
+            (None, Reach::Public) => self.0.public.here().request(request).await,
         };
-        let response = pool
-            .request(request)
-            .await
-            .map_err(|error| explain(&error))?;
+        let response = answer.map_err(|error| explain(&error))?;
         let (head, body) = response.into_parts();
         if header_bytes(&head.headers) > MAX_HEADER_BYTES {
             return Err(NetError::Malformed("the headers are too long"));
@@ -335,6 +373,16 @@ fn known(error: &(dyn StdError + 'static)) -> Option<NetError> {
             ResolveError::Refused(refusal) => NetError::Refused(*refusal),
         });
     }
+    if let Some(error) = error.downcast_ref::<selfsame_tls_io::Error>() {
+        return match error {
+            selfsame_tls_io::Error::Tls(error) => Some(NetError::Tls(error.to_string())),
+            selfsame_tls_io::Error::TimedOut => Some(NetError::TimedOut),
+            selfsame_tls_io::Error::Io(error) => known(error),
+        };
+    }
+    if let Some(error) = error.downcast_ref::<selfsame_tls::Error>() {
+        return Some(NetError::Tls(error.to_string()));
+    }
     if let Some(error) = error.downcast_ref::<rustls::Error>() {
         return Some(NetError::Tls(error.to_string()));
     }
@@ -362,6 +410,13 @@ fn pool(settings: &Settings, tls: ClientConfig, (reach, resolver): (Reach, Resol
         Reach::Own => builder.https_or_http().enable_http1().wrap_connector(http),
         Reach::Public => builder.https_only().enable_http1().wrap_connector(http),
     };
+    pooled(settings, connector)
+}
+
+fn pooled<C>(settings: &Settings, connector: C) -> Client<C, Full<Bytes>>
+where
+    C: Connect + Clone,
+{
     Client::builder(TokioExecutor::new())
         .pool_timer(TokioTimer::new())
         .timer(TokioTimer::new())

@@ -9,6 +9,7 @@ mod gate;
 pub mod guard;
 mod local;
 mod message;
+mod node;
 mod resolver;
 mod settings;
 

@@ -18,12 +18,13 @@ use hyper::rt::{Read, Write};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
+use selfsame_tls_io::Acceptor;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio_rustls::TlsAcceptor;
 use tower::Service as _;
 
-use crate::settings::{Limits, Peer};
+use crate::settings::{Limits, NodePeer, Peer};
 use activity::{Activity, Watched};
 use threads::{Seat, Threads};
 
@@ -36,8 +37,8 @@ const NO_ROOM: &[u8] =
 pub struct Service {
     /// Answers the requests.
     pub router: Router,
-    /// Present exactly when the origin is https.
-    pub tls: Option<TlsAcceptor>,
+    /// What a connection goes through before it is read.
+    pub door: Door,
     /// Connections and times.
     pub limits: Limits,
     /// Turned to `true` when the server stops, so that streams without an end find one.
@@ -71,7 +72,7 @@ pub async fn serve(
             }
         };
         let Ok(permit) = Arc::clone(&room).try_acquire_owned() else {
-            refuse(&stream, service.tls.is_some());
+            refuse(&stream, !matches!(service.door, Door::Plain));
             continue;
         };
         let service = service.clone();
@@ -107,6 +108,23 @@ pub async fn serve(
         tracing::warn!("requests were cut off when the time to stop ran out");
     }
     Ok(())
+}
+
+/// What a connection goes through before it is read.
+#[derive(Clone)]
+pub enum Door {
+    /// Nothing.
+    Plain,
+    /// TLS with our certificate: exactly when the origin is https.
+    Tls(TlsAcceptor),
+    /// TLS in which both sides prove who they are by DIDs and credentials.
+    Nodes(Acceptor),
+}
+
+/// Who is at the other end.
+struct Caller {
+    peer: Peer,
+    node: Option<NodePeer>,
 }
 
 struct Connection {
@@ -147,20 +165,31 @@ async fn connection(connection: Connection, service: Service) {
     let open = metrics::gauge!("selfsame_connections_open");
     open.increment(1.0);
     let _best_effort = stream.set_nodelay(true);
-    match &service.tls {
-        None => talk(TokioIo::new(stream), peer, &service, watcher).await,
-        Some(acceptor) => {
+    let caller = |node| Caller { peer, node };
+    match &service.door {
+        Door::Plain => talk(TokioIo::new(stream), caller(None), &service, watcher).await,
+        Door::Tls(acceptor) => {
             match tokio::time::timeout(service.limits.handshake, acceptor.accept(stream)).await {
-                Ok(Ok(stream)) => talk(TokioIo::new(stream), peer, &service, watcher).await,
+                Ok(Ok(stream)) => {
+                    talk(TokioIo::new(stream), caller(None), &service, watcher).await;
+                }
                 Ok(Err(error)) => tracing::debug!(%error, "TLS handshake failed"),
                 Err(_elapsed) => tracing::debug!("TLS handshake took too long"),
             }
         }
+        // It keeps its time itself, so as to tell the peer.
+        Door::Nodes(acceptor) => match acceptor.accept(stream).await {
+            Ok(stream) => {
+                let node = NodePeer(Arc::clone(stream.peer()));
+                talk(TokioIo::new(stream), caller(Some(node)), &service, watcher).await;
+            }
+            Err(error) => tracing::info!(%error, "a node was refused"),
+        },
     }
     open.decrement(1.0);
 }
 
-async fn talk<I>(io: I, peer: Peer, service: &Service, watcher: Watcher)
+async fn talk<I>(io: I, caller: Caller, service: &Service, watcher: Watcher)
 where
     I: Read + Write + Send + Unpin + 'static,
 {
@@ -170,9 +199,13 @@ where
     let answer = hyper::service::service_fn(move |request: Request<Incoming>| {
         let guard = watched.enter();
         let mut router = router.clone();
+        let node = caller.node.clone();
         async move {
             let mut request = request.map(Body::new);
-            request.extensions_mut().insert(peer);
+            request.extensions_mut().insert(caller.peer);
+            if let Some(node) = node {
+                request.extensions_mut().insert(node);
+            }
             let response = router.call(request).await?;
             Ok::<_, Infallible>(response.map(|body| Watched::new(body, guard)))
         }

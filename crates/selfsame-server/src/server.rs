@@ -17,8 +17,8 @@ use crate::auth::cookie::Names;
 use crate::error::{Answer, Problem};
 use crate::metrics::Figures;
 use crate::router;
-use crate::serve::{self, Service};
-use crate::settings::{Limits, Origin, OriginError, Settings};
+use crate::serve::{self, Door, Service};
+use crate::settings::{Limits, Nodes, Origin, OriginError, Settings};
 use crate::tally::Tallies;
 
 /// Everything HTTP of one process.
@@ -49,6 +49,7 @@ pub async fn serve(
 ) -> io::Result<()> {
     let Settings {
         tls,
+        nodes,
         limits,
         copies,
         open_registration,
@@ -61,7 +62,7 @@ pub async fn serve(
     }
     let service = Service {
         router: router::build(&server),
-        tls: tls.map(|tls| tls.acceptor()),
+        door: tls.map_or(Door::Plain, |tls| Door::Tls(tls.acceptor())),
         limits: server.0.limits.clone(),
         stopping: server.0.stopping.clone(),
     };
@@ -73,7 +74,21 @@ pub async fn serve(
             .clone()
             .follow(server.app().events().listen()),
     );
-    let served = serve::serve(listener, service, stop).await;
+    let served = match nodes {
+        None => serve::serve(listener, service, stop).await,
+        Some(Nodes {
+            listener: beside,
+            acceptor,
+        }) => {
+            let door = Door::Nodes(acceptor);
+            let for_nodes = Service {
+                door,
+                ..service.clone()
+            };
+            let nodes = serve::serve(beside, for_nodes, server.stopped());
+            tokio::try_join!(serve::serve(listener, service, stop), nodes).map(|_| ())
+        }
+    };
     upkeep.abort();
     counting.abort();
     served

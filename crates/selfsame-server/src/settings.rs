@@ -1,9 +1,12 @@
 //! What the server is told at its start: its public origin, its certificate, its limits.
 
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
 use std::time::Duration;
 
 use selfsame_app::copies::Copies;
+use selfsame_tls_io::Acceptor;
+use tokio::net::TcpListener;
 use url::{Host, Url};
 
 use crate::serve::tls::Tls;
@@ -13,6 +16,8 @@ use crate::serve::tls::Tls;
 pub struct Settings {
     /// The certificate, where the origin is https.
     pub tls: Option<Tls>,
+    /// Where nodes connect that prove who they are by DIDs and credentials, beside everybody else.
+    pub nodes: Option<Nodes>,
     /// Everything that is bounded.
     pub limits: Limits,
     /// Where copies of the instance are put, if the operator may ask for them.
@@ -20,6 +25,19 @@ pub struct Settings {
     /// Whether anybody may register DIDs at `/register`; else only the operator.
     pub open_registration: bool,
 }
+
+/// A second listener, for nodes with DIDs and credentials (`docs/tls.md`). They reach the same addresses as everybody.
+#[derive(Debug)]
+pub struct Nodes {
+    /// Where they connect.
+    pub listener: TcpListener,
+    /// Who is let in.
+    pub acceptor: Acceptor,
+}
+
+/// The node that a request came from, as an extension of the request: it was let in, and has proved to be this.
+#[derive(Clone, Debug)]
+pub struct NodePeer(pub Arc<selfsame_tls::identity::Peer>);
 
 /// The scheme, host and port under which everybody addresses this server.
 #[derive(Clone, Debug, Eq, PartialEq)]

@@ -3,6 +3,7 @@
 mod browsing;
 mod doors;
 mod instance;
+mod nodes;
 mod pages;
 mod resolving;
 mod sockets;

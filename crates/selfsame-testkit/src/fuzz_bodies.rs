@@ -11,6 +11,7 @@ mod proof;
 mod registry;
 mod revocation;
 mod seeds;
+mod staple;
 mod tls;
 mod token;
 
@@ -21,6 +22,7 @@ pub use mutate::Mutator;
 pub use proof::{checkpoint, read};
 pub use registry::{genesis, transaction};
 pub use revocation::{revocation, tails_file};
+pub use staple::tls_staple;
 pub use tls::{tls_connection, tls_machines, tls_message};
 pub use token::{jwt, sd_jwt};
 
@@ -36,7 +38,7 @@ pub struct Target {
 }
 
 /// Every parser that has rules here.
-pub const TARGETS: [Target; 19] = [
+pub const TARGETS: [Target; 20] = [
     Target {
         name: "jwt",
         body: jwt,
@@ -121,6 +123,11 @@ pub const TARGETS: [Target; 19] = [
         name: "tls_message",
         body: tls_message,
         seeds: tls::message_seeds,
+    },
+    Target {
+        name: "tls_staple",
+        body: tls_staple,
+        seeds: staple::staple_seeds,
     },
     Target {
         name: "tls_connection",

@@ -1,6 +1,7 @@
 //! Handshakes over tokio's streams: bytes carried, needs gathered at once, time kept, a refusal told before the end.
 
 use std::collections::HashSet;
+use std::fmt;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,14 +28,12 @@ const MOST_LATE: usize = 64 * 1024;
 const CHUNK: usize = 16 * 1024;
 
 /// Takes the handshakes of clients.
-#[derive(Clone, Debug)]
 pub struct Acceptor<G: ?Sized = dyn Gather> {
     config: Arc<ServerConfig>,
     settings: Settings<G>,
 }
 
 /// Makes handshakes with a server.
-#[derive(Clone, Debug)]
 pub struct Connector<G: ?Sized = dyn Gather> {
     config: Arc<ClientConfig>,
     settings: Settings<G>,
@@ -77,6 +76,40 @@ impl<G: Gather + ?Sized> Connector<G> {
         let ctx = (self.settings.clock)();
         let connection = Connection::client(&self.config, &ctx)?;
         handshake(connection, stream, &self.settings).await
+    }
+}
+
+impl<G: ?Sized> fmt::Debug for Acceptor<G> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Acceptor")
+            .field("settings", &self.settings)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<G: ?Sized> Clone for Acceptor<G> {
+    fn clone(&self) -> Self {
+        Self {
+            config: Arc::clone(&self.config),
+            settings: self.settings.clone(),
+        }
+    }
+}
+
+impl<G: ?Sized> fmt::Debug for Connector<G> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Connector")
+            .field("settings", &self.settings)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<G: ?Sized> Clone for Connector<G> {
+    fn clone(&self) -> Self {
+        Self {
+            config: Arc::clone(&self.config),
+            settings: self.settings.clone(),
+        }
     }
 }
 

@@ -32,3 +32,8 @@ pub use handshake::{Acceptor, Connector};
 pub use relay::{Carried, relay};
 pub use settings::{Clock, Settings, system_clock};
 pub use stream::Stream;
+
+/// The examples of the documentation are compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/tls-library.md")]
+struct Examples;

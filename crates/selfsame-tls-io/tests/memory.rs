@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use selfsame_crypto::{KeyType, PrivateKey};
 use selfsame_did::key;
-use selfsame_tls::identity::{Identities, IdentityPolicy, PeerPolicy, SsiIdentity};
+use selfsame_tls::identity::{Identities, IdentityPolicy, PeerPolicy, SsiIdentity, Staples};
 use selfsame_tls::{ClientAuth, ClientConfig, Config, ServerConfig, SigningKey};
 use selfsame_tls_io::{Acceptor, Connector, Offline, Settings};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -39,6 +39,7 @@ async fn a_hundred_megabytes_go_through_without_being_kept() {
                 did: did.clone(),
                 key: SigningKey::from_pkcs8(key.to_pkcs8().unwrap().expose()).unwrap(),
                 vc: None,
+                staples: Staples::default(),
             }),
         },
         ..Config::default()

@@ -11,7 +11,7 @@ mod registry;
 mod restore;
 mod revoke;
 mod status;
-mod tls;
+pub mod tls;
 mod up;
 mod verify;
 

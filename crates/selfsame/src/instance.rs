@@ -15,16 +15,21 @@ use selfsame_app::keys::Keys;
 use selfsame_app::{App, Parts};
 use selfsame_crypto::{KeyHandle, SecretString};
 use selfsame_net::{Net, Settings};
+use selfsame_server::Nodes;
 use selfsame_store::ledger::{LedgerStore, SqliteLedger};
 use selfsame_store::{Sqlite, Store, TenantId, Vault};
+use selfsame_tls_io::{Acceptor, Connector, Gather};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
-use url::Url;
+use url::{Origin, Url};
 
 use crate::client::Client;
+use crate::cmd;
+use crate::cmd::tls::Resolved;
 use crate::exit::Failure;
 use crate::master_key::{self, Custody, SALT_FILE};
+use crate::settings::TlsSettings;
 
 /// Where and as what an instance starts.
 pub struct Launch {
@@ -56,6 +61,8 @@ pub struct Launch {
     pub custody: Custody,
     /// TLS for its listener.
     pub tls: Option<crate::tls::Source>,
+    /// Where nodes connect with DIDs and credentials.
+    pub nodes: Option<TlsSettings>,
     /// A directory that goes when the instance does.
     pub temporary: Option<tempfile::TempDir>,
 }
@@ -103,6 +110,7 @@ impl Launch {
             resolver: ResolverConfig::default(),
             open_registration: false,
             tls: None,
+            nodes: None,
             temporary: None,
         }
     }
@@ -139,6 +147,7 @@ impl Launch {
             .transpose()?;
         let parts = self.parts(&origin, tls.as_ref()).await?;
         let custody = self.custody.words();
+        let net = parts.net.clone();
         let config = self.config(origin.clone());
         let node = match &self.node {
             Some(validating) => Some(validating.start(&self.data, &parts.store).await?),
@@ -151,8 +160,13 @@ impl Launch {
         let first_start = new_token.is_some();
         let operator_token = kept_token(&self.data.join("operator-token"), new_token)?;
         let (stop, stopped) = oneshot::channel();
+        let nodes = match &self.nodes {
+            Some(settings) => settings.open(&app, &net).await?,
+            None => None,
+        };
         let settings = selfsame_server::Settings {
             tls,
+            nodes,
             copies: Some(Copies {
                 folder: self.data.join("backups"),
                 with: vec![self.data.join(SALT_FILE)],
@@ -212,6 +226,7 @@ impl Launch {
         own_origins.extend(self.trust.origins.iter().map(Url::origin));
         own_origins.extend(self.registry.iter().map(|node| node.origin.origin()));
         own_origins.extend(self.resolver.addresses().map(Url::origin));
+        own_origins.extend(self.nodes.iter().flat_map(TlsSettings::origins));
         let extra_roots = tls.map(|tls| tls.certificates.clone()).unwrap_or_default();
         let hosts = [("localhost".to_owned(), vec![IpAddr::from([127, 0, 0, 1])])].into();
         let net = Net::new(Settings {
@@ -246,6 +261,48 @@ impl Launch {
             registry,
             resolver: self.resolver.clone(),
         }
+    }
+}
+
+impl TlsSettings {
+    /// The origins that are called so.
+    fn origins(&self) -> impl Iterator<Item = Origin> {
+        self.reach.iter().map(|reach| reach.origin.origin())
+    }
+
+    /// From now on this instance is a node: it calls the origins that are listed so, and gives its second listener, if
+    /// it has one. It looks its peers up itself.
+    async fn open(&self, app: &Arc<App>, net: &Net) -> Result<Option<Nodes>, Failure> {
+        let gather: Arc<dyn Gather> = Arc::new(Resolved(Arc::clone(app)));
+        let driven = cmd::tls::settings(app, gather);
+        let mut nodes = Vec::new();
+        for reach in &self.reach {
+            if reach.origin.scheme() != "https" {
+                return Err(
+                    Failure::environment(format!("{} is not https", reach.origin))
+                        .hint("[[tls.reach]] is TLS: write its origin with https"),
+                );
+            }
+            let own = cmd::tls::material_of(&self.identity).await?;
+            let config = reach.server.client(Some(own))?;
+            nodes.push((
+                reach.origin.origin(),
+                Connector::new(config, driven.clone()),
+            ));
+        }
+        net.reach_nodes(nodes)
+            .map_err(|error| Failure::environment(error.to_string()))?;
+        let Some(listen) = self.listen else {
+            return Ok(None);
+        };
+        let own = cmd::tls::material_of(&self.identity).await?;
+        let config = self.clients.server(Some(own), true)?;
+        let acceptor = Acceptor::new(config, driven);
+        let listener = TcpListener::bind(listen).await.map_err(|error| {
+            Failure::environment(format!("{listen}: {error}"))
+                .hint("take another address in [tls] listen")
+        })?;
+        Ok(Some(Nodes { listener, acceptor }))
     }
 }
 

@@ -1,5 +1,6 @@
 //! The file of settings, with the files of certificates and keys that it names.
 
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use selfsame_app::config::{
@@ -11,6 +12,7 @@ use serde::Deserialize;
 use url::Url;
 
 use crate::client::token_from;
+use crate::cmd::tls::Policy;
 use crate::exit::Failure;
 
 /// What begins a text in PEM, where a setting holds that in place of a path.
@@ -30,6 +32,34 @@ pub struct Settings {
     pub resolver: ResolverConfig,
     /// `[registry]`.
     pub registry: RegistrySettings,
+    /// `[tls]`.
+    pub tls: Option<TlsSettings>,
+}
+
+/// What an instance is to nodes that prove who they are by DIDs and credentials, and whom it reaches so.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TlsSettings {
+    /// The folder of the identity that it shows, as `selfsame tls identity` makes it.
+    pub identity: PathBuf,
+    /// Where nodes connect, if they do.
+    pub listen: Option<SocketAddr>,
+    /// `[tls.clients]`: who is let in, by the names of the options of `selfsame tls server`.
+    #[serde(default)]
+    pub clients: Policy,
+    /// `[[tls.reach]]`: origins that are called so.
+    #[serde(default)]
+    pub reach: Vec<ReachSettings>,
+}
+
+/// An origin that is called by DIDs and credentials in place of certificates.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReachSettings {
+    /// Its https origin.
+    pub origin: Url,
+    /// Who is expected there, by the names of the options of `selfsame tls client`.
+    pub server: Policy,
 }
 
 /// The registry that runs here, or one elsewhere.
@@ -131,6 +161,13 @@ impl Settings {
             .chain(&mut settings.registry.trust_root)
         {
             *file = directory.join(&*file);
+        }
+        if let Some(tls) = &mut settings.tls {
+            tls.identity = directory.join(&tls.identity);
+            tls.clients.relative_to(directory);
+            for reach in &mut tls.reach {
+                reach.server.relative_to(directory);
+            }
         }
         let keys = settings.issuer.certificate_key.iter_mut();
         for key in keys.chain(&mut settings.verifier.certificate_key) {

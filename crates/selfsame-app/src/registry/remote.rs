@@ -19,6 +19,7 @@ use selfsame_proof::read::{Bundle, TrustRoot};
 use selfsame_proof::validators::STATE_KEY;
 use selfsame_registry::{Genesis, Receipt, Transaction};
 use selfsame_store::Store;
+use selfsame_tls::identity::Ledger as Reader;
 use tokio::sync::OnceCell;
 
 use super::{Registry, log_origin, trust_root, uses};
@@ -305,6 +306,10 @@ impl Registry for Remote {
     }
 
     async fn resolve(&self, did: &Did, options: &Options) -> Resolution {
+        self.resolve_as_of(did, options).await.0
+    }
+
+    async fn resolve_as_of(&self, did: &Did, options: &Options) -> (Resolution, Option<UnixTime>) {
         let resolved = match self.network().await {
             Ok(network) => {
                 let fetcher = Fetcher {
@@ -315,10 +320,17 @@ impl Registry for Remote {
             }
             Err(error) => Err(error),
         };
-        resolved.unwrap_or_else(|error| {
-            tracing::warn!(%error, "the registry gave no resolution");
-            Resolution::failed(ResolutionError::InternalError)
-        })
+        match resolved {
+            Ok((resolution, as_of)) => (resolution, Some(as_of)),
+            Err(error) => {
+                tracing::warn!(%error, "the registry gave no resolution");
+                (Resolution::failed(ResolutionError::InternalError), None)
+            }
+        }
+    }
+
+    async fn reader(&self) -> Result<Reader> {
+        Ok(self.network().await?.known.reader())
     }
 
     /// What the first node that answers says; it is for the reader to verify.

@@ -13,7 +13,7 @@ use selfsame_net::{Net, Settings};
 
 use crate::world::World;
 
-async fn app(world: &World, roles: Roles) -> Arc<App> {
+pub async fn app(world: &World, roles: Roles) -> Arc<App> {
     let config = Config {
         origin: "http://localhost:7380/".parse().unwrap(),
         roles,
@@ -33,14 +33,14 @@ async fn app(world: &World, roles: Roles) -> Arc<App> {
     App::open(config, parts).await.unwrap().0
 }
 
-const REGISTRY: Roles = Roles {
+pub const REGISTRY: Roles = Roles {
     issuer: false,
     wallet: false,
     verifier: false,
     registry: true,
 };
 
-fn new(method: &str) -> NewDid {
+pub fn new(method: &str) -> NewDid {
     NewDid {
         method: method.to_owned(),
         kind: None,

@@ -6,4 +6,5 @@ mod dids;
 mod nodes;
 mod paper;
 mod sequencer;
+mod tls;
 mod world;

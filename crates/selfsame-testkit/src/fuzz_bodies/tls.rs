@@ -7,11 +7,12 @@ use selfsame_crypto::ctx::Ctx;
 use selfsame_crypto::encoding::hex_decode;
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::Did;
+use selfsame_proof::cbor::Item;
 use selfsame_tls::codec::Message;
 use selfsame_tls::identity::{
-    Identities, IdentityPolicy, PaperVc, PeerKind, PeerPolicy, SsiIdentity, Staples,
+    CoseVc, Identities, IdentityPolicy, PaperVc, PeerKind, PeerPolicy, SsiIdentity, Staples,
 };
-use selfsame_tls::profile::{LINKS, PAPER};
+use selfsame_tls::profile::{DRAFT, LINKS, PAPER, SELFSAME};
 use selfsame_tls::resumption::{Sessions, TicketKeys};
 use selfsame_tls::{ClientAuth, ClientConfig, Config, Connection, ServerConfig, SigningKey};
 
@@ -19,12 +20,16 @@ const TRACE: &str = include_str!("../../../../vectors/tls/rfc8448-simple-1rtt.tx
 const IDENTITY: &str = include_str!("../../../../vectors/tls/identity-messages.txt");
 
 /// An Ed25519 key for nobody else (PKCS#8): the private key of RFC 8032 §7.1, test 1.
-const KEY: &str = "302e020100300506032b6570042204209d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60";
+pub(super) const KEY: &str = "302e020100300506032b6570042204209d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60";
 
 /// A handshake message in each profile, or a credential: what is read has one form.
 pub fn tls_message(data: &[u8]) -> bool {
     let mut is_read = PaperVc::parse(data).is_ok();
-    for profile in [&PAPER, &LINKS] {
+    if let Ok(claims) = CoseVc::from_cbor(data) {
+        assert_eq!(claims.to_cbor(), data, "claims have one form");
+        is_read = true;
+    }
+    for profile in [&PAPER, &LINKS, &SELFSAME, &DRAFT] {
         if let Ok(message) = Message::parse(data, profile) {
             let written = message.write(profile);
             assert_eq!(written.as_deref(), Ok(data), "a message has one form");
@@ -150,7 +155,7 @@ fn changed(mut bytes: Vec<u8>, edits: &mut std::slice::Iter<'_, u8>) -> Vec<Vec<
         let at = usize::from(u16::from_be_bytes(at));
         let at = at.checked_rem(bytes.len()).unwrap_or(0);
         match kind % 8 {
-            0..3 => {
+            0..=2 => {
                 let rest = bytes.split_off(at);
                 pieces.push(std::mem::replace(&mut bytes, rest));
             }

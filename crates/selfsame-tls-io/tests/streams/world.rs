@@ -11,7 +11,9 @@ use selfsame_did::{
     Did, Document, Relationship, Representation, Resolution, VerificationMethod, key,
 };
 use selfsame_tls::evidence::{Answer, Failure, Found, Source};
-use selfsame_tls::identity::{Identities, IdentityPolicy, PeerKind, PeerPolicy, SsiIdentity};
+use selfsame_tls::identity::{
+    Identities, IdentityPolicy, PeerKind, PeerPolicy, SsiIdentity, Staples,
+};
 use selfsame_tls::{
     Alert, ClientAuth, ClientConfig, Config, Error as TlsError, Need, ServerConfig, SigningKey,
 };
@@ -45,6 +47,7 @@ impl Node {
                 did: self.did.clone(),
                 key: SigningKey::from_pkcs8(key.expose()).unwrap(),
                 vc: None,
+                staples: Staples::default(),
             }),
         }
     }
@@ -121,7 +124,7 @@ impl Registry {
         };
         match self.known.iter().find(|(known, _)| known == did) {
             Some((_, resolution)) => {
-                let found = Found::new(resolution.clone(), now, Source::Word);
+                let found = Found::new(Arc::new(resolution.clone()), now, Source::Word);
                 Answer::Did(did.clone(), found)
             }
             None => Answer::failed(need.clone(), Failure::Unavailable, now),

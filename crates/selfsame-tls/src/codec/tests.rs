@@ -4,12 +4,16 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::alert::Alert;
-use crate::named::{Group, Scheme, Suite};
-use crate::profile::{LINKS, PAPER, Profile};
+use crate::named::{Group, Scheme, Suite, VcFormat};
+use crate::profile::{DRAFT, LINKS, PAPER, Profile, SELFSAME};
 use crate::testing::{Vectors, rfc8448};
 
 fn both() -> [&'static Profile; 2] {
     [&PAPER, &LINKS]
+}
+
+fn all() -> [&'static Profile; 4] {
+    [&PAPER, &LINKS, &SELFSAME, &DRAFT]
 }
 
 fn alert(bytes: &[u8]) -> Alert {
@@ -92,6 +96,140 @@ fn identity_messages() -> [(&'static str, Message); 4] {
         ("did", Message::Did(did)),
         ("did_verify", Message::DidVerify(proof)),
     ]
+}
+
+#[test]
+fn the_messages_of_our_own_profile_and_the_draft_have_their_bytes() {
+    let vectors = Vectors::parse(include_str!(
+        "../../../../vectors/tls/identity-messages.txt"
+    ));
+    let proof = || Proof {
+        scheme: Scheme::ED25519,
+        signature: vec![0xab; 64],
+    };
+    for (name, profile, message) in own_messages().into_iter().chain(draft_messages()).chain([
+        (
+            "selfsame_did_verify",
+            &SELFSAME,
+            Message::DidVerify(proof()),
+        ),
+        (
+            "draft_certificate_verify",
+            &DRAFT,
+            Message::CertificateVerify(proof()),
+        ),
+    ]) {
+        let expected = vectors.get(name);
+        assert_eq!(message.write(profile).unwrap(), expected, "{name}");
+        assert_eq!(Message::parse(expected, profile).unwrap(), message);
+    }
+}
+
+fn schemes() -> Extension {
+    Extension::Schemes(vec![Scheme::ED25519, Scheme::ECDSA_P256_SHA256])
+}
+
+fn compact() -> Vc {
+    Vc {
+        format: VcFormat::COSE,
+        bytes: vec![0x84, 0x40, 0xa0],
+    }
+}
+
+fn own_messages() -> Vec<(&'static str, &'static Profile, Message)> {
+    let staples = || {
+        vec![
+            Staple {
+                kind: 1,
+                body: vec![0xaa, 0xbb],
+            },
+            Staple {
+                kind: 64,
+                body: Vec::new(),
+            },
+        ]
+    };
+    let key: Vec<u8> = [0xed, 1].into_iter().chain(0..32).collect();
+    let did = |staples| DidMessage {
+        method: 224,
+        did: key.clone(),
+        staples,
+    };
+    let of_vc = SsiParameters {
+        mode: Mode::Vc,
+        methods: vec![224, 226],
+        formats: vec![VcFormat::COSE, VcFormat::VC_JWT],
+        staples: vec![1, 64],
+    };
+    let of_did = SsiParameters {
+        mode: Mode::Did,
+        methods: vec![227],
+        ..SsiParameters::default()
+    };
+    let request = |ssi| Message::SsiRequest(Extensions(vec![Extension::Ssi(ssi), schemes()]));
+    let vc = VcMessage {
+        vc: compact(),
+        staples: staples(),
+    };
+    [
+        ("selfsame_ssi_request", request(of_vc)),
+        ("selfsame_ssi_request_did", request(of_did)),
+        ("selfsame_vc", Message::Vc(vc)),
+        ("selfsame_did", Message::Did(did(Vec::new()))),
+        ("selfsame_did_stapled", Message::Did(did(staples()))),
+    ]
+    .into_iter()
+    .map(|(name, message)| (name, &SELFSAME, message))
+    .collect()
+}
+
+fn draft_messages() -> Vec<(&'static str, &'static Profile, Message)> {
+    let chosen = vec![Extension::ServerType(224), Extension::ClientType(224)];
+    let request = CertificateRequest {
+        context: Vec::new(),
+        extensions: Extensions(vec![schemes(), Extension::DidMethods(vec![224, 226])]),
+    };
+    let entry = CertificateEntry {
+        data: compact().bytes,
+        extensions: Extensions::default(),
+    };
+    let certificate = Certificate {
+        context: Vec::new(),
+        entries: vec![entry],
+    };
+    [
+        (
+            "draft_encrypted_extensions",
+            Message::EncryptedExtensions(Extensions(chosen)),
+        ),
+        (
+            "draft_certificate_request",
+            Message::CertificateRequest(request),
+        ),
+        ("draft_certificate", Message::Certificate(certificate)),
+    ]
+    .into_iter()
+    .map(|(name, message)| (name, &DRAFT, message))
+    .collect()
+}
+
+#[test]
+fn more_staples_than_the_limit_are_not_read() {
+    let staples = |count: u8| {
+        let kind = |kind| Staple {
+            kind,
+            body: Vec::new(),
+        };
+        let message = Message::Did(DidMessage {
+            method: 224,
+            did: vec![1],
+            staples: (0..count).map(kind).collect(),
+        });
+        let bytes = message.write(&SELFSAME).unwrap();
+        Message::parse(&bytes, &SELFSAME).map(|read| read == message)
+    };
+    assert_eq!(staples(8), Ok(true));
+    assert_eq!(staples(9).unwrap_err().alert, Alert::DecodeError);
 }
 
 #[test]
@@ -252,6 +390,28 @@ fn message() -> impl Strategy<Value = Message> {
     ]
 }
 
+/// VC and DID as only our own profile has them.
+fn own_message() -> impl Strategy<Value = Message> {
+    let staples = || {
+        let staple = (any::<u8>(), bytes(0..40)).prop_map(|(kind, body)| Staple { kind, body });
+        prop::collection::vec(staple, 0..8)
+    };
+    prop_oneof![
+        (any::<u8>(), bytes(0..200), staples()).prop_map(|(format, bytes, staples)| {
+            let format = VcFormat(format);
+            let vc = Vc { format, bytes };
+            Message::Vc(VcMessage { vc, staples })
+        }),
+        (any::<u8>(), bytes(0..90), staples()).prop_map(|(method, did, staples)| {
+            Message::Did(DidMessage {
+                method,
+                did,
+                staples,
+            })
+        }),
+    ]
+}
+
 proptest! {
     #[test]
     fn what_is_written_reads_back(message in message()) {
@@ -259,6 +419,13 @@ proptest! {
             let bytes = message.write(profile).unwrap();
             prop_assert_eq!(Message::parse(&bytes, profile).unwrap(), message.clone());
         }
+    }
+
+    #[test]
+    fn what_is_stapled_and_in_any_format_reads_back(message in own_message(), cut in any::<prop::sample::Index>()) {
+        let bytes = message.write(&SELFSAME).unwrap();
+        prop_assert_eq!(Message::parse(&bytes, &SELFSAME).unwrap(), message);
+        prop_assert!(Message::parse(&bytes[..cut.index(bytes.len())], &SELFSAME).is_err());
     }
 
     #[test]
@@ -272,7 +439,7 @@ proptest! {
     fn arbitrary_bytes_do_not_panic_and_have_one_form(kind in any::<u8>(), body in bytes(0..200)) {
         let length = u8::try_from(body.len()).unwrap();
         let bytes = [&[kind, 0, 0, length], &body[..]].concat();
-        for profile in both() {
+        for profile in all() {
             if let Ok(message) = Message::parse(&bytes, profile) {
                 prop_assert_eq!(message.write(profile).unwrap(), bytes.clone());
             }

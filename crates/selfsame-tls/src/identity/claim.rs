@@ -288,7 +288,7 @@ impl Claim {
             return Err(NOT_EXPECTED);
         }
         let mut peer = Peer::new(PeerKind::Did(did.clone()));
-        peer.rule("expected_peer", "the DID is trusted", "paper §V");
+        peer.rule("expected_peer", policy.expected.as_str(), "paper §V");
         let mut inquiry = Inquiry::of_did(did, message.staples);
         inquiry.begin(&mut peer, policy, core)?;
         let open = Open::Identity(Box::new(inquiry));

@@ -79,6 +79,7 @@ pub enum CoseStatus {
 /// A compact credential that lacks its signature.
 #[derive(Clone, Debug)]
 pub struct CoseDraft {
+    algorithm: Algorithm,
     protected: Vec<u8>,
     payload: Vec<u8>,
 }
@@ -100,6 +101,7 @@ impl CoseVc {
         // What does not read back as the same has no form.
         match Self::from_cbor(&payload) {
             Ok(again) if again == *self => Ok(CoseDraft {
+                algorithm: header.algorithm,
                 protected: header.to_cbor(),
                 payload,
             }),
@@ -144,6 +146,11 @@ impl CoseVc {
 }
 
 impl CoseDraft {
+    /// How it has to be signed.
+    pub fn algorithm(&self) -> Algorithm {
+        self.algorithm
+    }
+
     /// The bytes to sign.
     pub fn signing_bytes(&self) -> Vec<u8> {
         to_be_signed(&self.protected, PURPOSE, &self.payload)

@@ -72,6 +72,14 @@ impl Credential {
     }
 }
 
+/// What was found of every credential that was accepted, rule by rule.
+pub(super) const RULES: [(&str, &str); 4] = [
+    ("issuer_trusted", "the issuer is one of the policy's"),
+    ("issuer_signature", "holds, by a key of that issuer"),
+    ("credential_type", "is one the issuer is trusted with"),
+    ("validity", "the credential is in its time"),
+];
+
 /// The trusted issuer of this name.
 pub(super) fn issuer<'a>(
     policy: &'a IdentityPolicy,

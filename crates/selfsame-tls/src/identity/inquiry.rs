@@ -8,7 +8,7 @@ use selfsame_crypto::time::UnixTime;
 use selfsame_did::{Did, Document, Options, Plan, Relationship, Resolution, ResolutionError, plan};
 
 use super::claim::{MAX_KEYS, NOT_EXPECTED, Peer, PeerKind, check_method};
-use super::credential::{Credential, UNTRUSTED};
+use super::credential::{self, Credential, UNTRUSTED};
 use super::ledger::Proved;
 use super::policy::{Expected, IdentityPolicy, TrustedIssuer};
 use super::staple::{self, Fault};
@@ -143,12 +143,10 @@ impl Inquiry {
             peer.ends(end);
         }
         peer.kind = PeerKind::Credential(Box::new(credential));
-        peer.rule(
-            "credential",
-            "is of a trusted issuer, signed, in its time",
-            "paper §III-B",
-        );
-        peer.rule("expected_peer", "its subject is expected", "docs/tls.md");
+        for (name, detail) in credential::RULES {
+            peer.rule(name, detail, "docs/tls.md");
+        }
+        peer.rule("expected_peer", policy.expected.as_str(), "docs/tls.md");
         Ok(Vec::new())
     }
 

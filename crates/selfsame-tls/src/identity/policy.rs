@@ -127,6 +127,16 @@ pub enum Expected {
 }
 
 impl Expected {
+    /// As what somebody was expected.
+    pub(super) const fn as_str(&self) -> &'static str {
+        match self {
+            Self::Dids(_) => "the DID is one of the policy's",
+            Self::Members(_) => "the DID has its place in the policy's tree",
+            Self::Claim { .. } => "the credential claims what the policy asks for",
+            Self::Vouched => "a trusted issuer vouches for the DID",
+        }
+    }
+
     fn digest(&self, into: &mut Digest) {
         match self {
             Self::Vouched => into.number(0_u8),

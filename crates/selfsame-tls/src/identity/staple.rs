@@ -94,10 +94,15 @@ impl Reads {
     pub fn of(bundles: impl IntoIterator<Item = Bundle>) -> Vec<Self> {
         let mut of: BTreeMap<String, Self> = BTreeMap::new();
         for bundle in bundles {
-            let reads = of.entry(bundle.note.clone()).or_insert_with(|| Self {
-                note: bundle.note,
-                handovers: bundle.handovers,
-                reads: Vec::new(),
+            let reads = of.entry(bundle.note.clone()).or_insert_with(|| {
+                // Who is further behind than the last of them resolves.
+                let mut handovers = bundle.handovers;
+                let first = handovers.len().saturating_sub(MAX_HANDOVERS);
+                Self {
+                    note: bundle.note,
+                    handovers: handovers.split_off(first),
+                    reads: Vec::new(),
+                }
             });
             reads.reads.push(Read {
                 key: bundle.key,
@@ -235,6 +240,19 @@ impl<'m> Stapling<'m> {
     /// Takes what was read.
     pub fn add(&mut self, bundle: Bundle) {
         self.bundles.insert(bundle.key.clone(), bundle);
+    }
+
+    /// The keys of what was read.
+    pub fn keys(&self) -> Vec<Vec<u8>> {
+        self.bundles.keys().cloned().collect()
+    }
+
+    /// Whether all that was read is of the same checkpoint.
+    pub fn is_of_one_checkpoint(&self) -> bool {
+        let mut notes = self.bundles.values().map(|bundle| &bundle.note);
+        notes
+            .next()
+            .is_none_or(|first| notes.all(|note| note == first))
     }
 
     /// The staples, one for each checkpoint.

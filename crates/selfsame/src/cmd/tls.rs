@@ -11,6 +11,11 @@ mod world;
 
 use clap::{Args, Subcommand};
 
+pub use client::settings;
+pub use gather::Resolved;
+pub use policy::Policy;
+pub use world::material_of;
+
 use crate::exit::End;
 
 /// Connect and be connected to by DIDs and credentials, in TLS 1.3.

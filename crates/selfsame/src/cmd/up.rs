@@ -69,7 +69,7 @@ pub struct Up {
     /// An issuer to trust, as DID or URL. May be repeated.
     #[arg(long)]
     trust_issuer: Vec<String>,
-    /// A file of settings, TOML: `[issuer]`, `[verifier]`, `[trust]`, `[resolver]`, `[registry]`.
+    /// A file of settings, TOML: `[issuer]`, `[verifier]`, `[trust]`, `[resolver]`, `[registry]`, `[tls]`.
     #[arg(long)]
     config: Option<PathBuf>,
     #[command(flatten)]
@@ -82,7 +82,7 @@ pub struct Up {
 }
 
 /// Who keeps the master key.
-#[derive(Args)]
+#[derive(Args, Default)]
 pub struct MasterKey {
     /// The file with the master key.
     #[arg(long, conflicts_with = "passphrase")]
@@ -218,6 +218,7 @@ impl Up {
         launch.resolver = resolver(file.resolver, self.foreign_resolver);
         launch.custody = self.master_key.custody();
         launch.tls = self.certificate.source();
+        launch.nodes = file.tls;
         Ok(launch)
     }
 }

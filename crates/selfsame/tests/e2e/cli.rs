@@ -41,7 +41,7 @@ fn json_of(world: &World, arguments: &[&str]) -> (i32, Value) {
 
 #[test]
 fn every_verb_has_help_with_an_example() {
-    let verbs: [&[&str]; 29] = [
+    let verbs: [&[&str]; 39] = [
         &[],
         &["up"],
         &["demo"],
@@ -71,6 +71,16 @@ fn every_verb_has_help_with_an_example() {
         &["anoncreds", "present"],
         &["anoncreds", "verify"],
         &["bench"],
+        &["tls"],
+        &["tls", "server"],
+        &["tls", "client"],
+        &["tls", "proxy"],
+        &["tls", "identity"],
+        &["tls", "identity", "new"],
+        &["tls", "identity", "show"],
+        &["tls", "identity", "update"],
+        &["tls", "identity", "deactivate"],
+        &["tls", "identity", "fetch"],
     ];
     for verb in verbs {
         let (code, printed, _) = run(selfsame().args(verb).arg("--help"));

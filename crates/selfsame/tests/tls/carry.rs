@@ -73,7 +73,11 @@ fn asked(command: &mut Command) -> (i32, Value) {
 #[track_caller]
 fn assert_refused((code, verdict): &(i32, Value), alert: &str) {
     let reason = verdict["reason"].as_str().unwrap_or_default();
-    assert_eq!((*code, &verdict["accepted"]), (1, &Value::Bool(false)), "{verdict}");
+    assert_eq!(
+        (*code, &verdict["accepted"]),
+        (1, &Value::Bool(false)),
+        "{verdict}"
+    );
     assert!(reason.contains(alert), "{alert} is not in {verdict}");
 }
 
@@ -100,8 +104,19 @@ fn two_proxies_carry_an_http_service_by_credentials_of_our_own_issuer() {
     let near = inward(&broker, &issuer, service());
     let mut outward = sensor.tls("proxy");
     outward
-        .args(["--listen-plain", "127.0.0.1:0", "--connect", &near.address.to_string()])
-        .args(["--trust-issuer", &issuer, "--expect-claim", "dns=broker.example.org", "--json"]);
+        .args([
+            "--listen-plain",
+            "127.0.0.1:0",
+            "--connect",
+            &near.address.to_string(),
+        ])
+        .args([
+            "--trust-issuer",
+            &issuer,
+            "--expect-claim",
+            "dns=broker.example.org",
+            "--json",
+        ]);
     let far = Listening::start(&mut outward);
 
     // A client that knows nothing of it, and a service that knows nothing of it.
@@ -132,18 +147,34 @@ fn who_is_not_vouched_for_or_not_expected_is_refused_and_the_service_hears_nothi
     let stranger = Node::vouched(&elsewhere, ("stranger", "key"), "vc+jwt");
     // Nobody listens there: whoever was let in would be told so.
     let proxy = inward(&broker, &issuer, SocketAddr::from(([127, 0, 0, 1], 9)));
-    let named = ["--trust-issuer", &issuer, "--expect-claim", "dns=broker.example.org"];
+    let named = [
+        "--trust-issuer",
+        &issuer,
+        "--expect-claim",
+        "dns=broker.example.org",
+    ];
 
     // Its own issuer is not trusted there, and it can't look up who vouches for the broker either; so it is let look.
     let mut strange = client(&stranger, proxy.address, &["--trust-did", &broker.did]);
     let answer = asked(&mut strange);
     assert_eq!(answer.0, 1, "{answer:?}");
 
-    let other = ["--trust-issuer", &issuer, "--expect-claim", "dns=else.example.org"];
-    assert_refused(&asked(&mut client(&sensor, proxy.address, &other)), "access_denied");
+    let other = [
+        "--trust-issuer",
+        &issuer,
+        "--expect-claim",
+        "dns=else.example.org",
+    ];
+    assert_refused(
+        &asked(&mut client(&sensor, proxy.address, &other)),
+        "access_denied",
+    );
     let own = Node::vouched(&world, ("own", "key"), "vc+jwt");
     let other = ["--trust-issuer", &issuer, "--expect-did", &own.did];
-    assert_refused(&asked(&mut client(&sensor, proxy.address, &other)), "access_denied");
+    assert_refused(
+        &asked(&mut client(&sensor, proxy.address, &other)),
+        "access_denied",
+    );
 
     // With a credential of another issuer.
     let server = Listening::start(
@@ -154,7 +185,13 @@ fn who_is_not_vouched_for_or_not_expected_is_refused_and_the_service_hears_nothi
     );
     let mut strange = Command::new(env!("CARGO_BIN_EXE_selfsame"));
     strange
-        .args(["tls", "client", &server.address.to_string(), "--json", "--identity"])
+        .args([
+            "tls",
+            "client",
+            &server.address.to_string(),
+            "--json",
+            "--identity",
+        ])
         .arg(&stranger.folder)
         .args(named)
         .args(["--trust-origin", world.instance.origin.as_str()])
@@ -162,7 +199,10 @@ fn who_is_not_vouched_for_or_not_expected_is_refused_and_the_service_hears_nothi
     assert_refused(&asked(&mut strange), "unknown_ca");
     let told = server.tells();
     assert_eq!(told["accepted"], false);
-    assert!(told["reason"].as_str().unwrap().contains("unknown_ca"), "{told}");
+    assert!(
+        told["reason"].as_str().unwrap().contains("unknown_ca"),
+        "{told}"
+    );
     // And without any.
     let mut nobody = Command::new(env!("CARGO_BIN_EXE_selfsame"));
     nobody
@@ -174,7 +214,11 @@ fn who_is_not_vouched_for_or_not_expected_is_refused_and_the_service_hears_nothi
     assert_eq!(server.tells()["accepted"], false);
     // The one it is for is let in.
     let answer = asked(&mut client(&sensor, server.address, &named));
-    assert_eq!((answer.0, &answer.1["accepted"]), (0, &Value::Bool(true)), "{answer:?}");
+    assert_eq!(
+        (answer.0, &answer.1["accepted"]),
+        (0, &Value::Bool(true)),
+        "{answer:?}"
+    );
     assert_eq!(server.tells()["did"], sensor.did.as_str());
 }
 
@@ -191,7 +235,12 @@ fn who_was_revoked_or_has_ended_is_refused_from_then_on() {
             .args(["--listen", "127.0.0.1:0", "--json"])
             .args(["--trust-issuer", &issuer, "--expect-anybody"]),
     );
-    let policy = ["--trust-issuer", &issuer, "--expect-claim", "dns=broker.example.org"];
+    let policy = [
+        "--trust-issuer",
+        &issuer,
+        "--expect-claim",
+        "dns=broker.example.org",
+    ];
     for node in [&sensor, &meter] {
         let answer = asked(&mut client(node, server.address, &policy));
         assert_eq!(answer.0, 0, "{answer:?}");
@@ -201,9 +250,15 @@ fn who_was_revoked_or_has_ended_is_refused_from_then_on() {
     let issued = get(&world.operator, "/api/issuer/credentials");
     let of_sensor = &items(&issued)[1];
     set_status(&world.operator, of_sensor, "revoked");
-    refused_in_the_end(&mut client(&sensor, server.address, &policy), "certificate_revoked");
+    refused_in_the_end(
+        &mut client(&sensor, server.address, &policy),
+        "certificate_revoked",
+    );
     assert_eq!(asked(&mut client(&meter, server.address, &policy)).0, 0);
 
     meter.deactivate();
-    refused_in_the_end(&mut client(&meter, server.address, &policy), "certificate_revoked");
+    refused_in_the_end(
+        &mut client(&meter, server.address, &policy),
+        "certificate_revoked",
+    );
 }

@@ -63,9 +63,7 @@ impl<'a> Node<'a> {
     /// A command of `selfsame tls` as this node, which looks things up at its instance.
     pub fn tls(&self, verb: &str) -> Command {
         let mut command = selfsame();
-        command
-            .args(["tls", verb, "--identity"])
-            .arg(&self.folder);
+        command.args(["tls", verb, "--identity"]).arg(&self.folder);
         at(&mut command, self.world);
         command
     }

@@ -43,9 +43,17 @@ fn without_a_policy_nobody_is_let_in_and_nothing_is_started() {
         &["proxy", "--listen", "127.0.0.1:0", "--to", "127.0.0.1:1"],
     ];
     for way in ways {
-        assert_told(tls(way).args(["--identity", identity]), &["nobody is trusted", "--trust-issuer"]);
+        assert_told(
+            tls(way).args(["--identity", identity]),
+            &["nobody is trusted", "--trust-issuer"],
+        );
         let mut vague = tls(way);
-        vague.args(["--identity", identity, "--trust-issuer", "did:web:issuer.example"]);
+        vague.args([
+            "--identity",
+            identity,
+            "--trust-issuer",
+            "did:web:issuer.example",
+        ]);
         assert_told(&mut vague, &["who is expected"]);
     }
     let mut anybody = tls(&["client", "127.0.0.1:1", "--expect-anybody"]);
@@ -60,11 +68,17 @@ fn an_identity_that_is_not_there_or_can_t_be_opened_is_told() {
     let mut absent = tls(&["identity", "show", "--identity"]);
     assert_told(absent.arg(&identity), &["no identity here", "identity new"]);
     let did = node(&identity);
-    let again = tls(&["identity", "new", "--identity"]).arg(&identity).output().unwrap();
+    let again = tls(&["identity", "new", "--identity"])
+        .arg(&identity)
+        .output()
+        .unwrap();
     assert_eq!(again.status.code(), Some(2));
     std::fs::write(identity.join("master-key"), "no key").unwrap();
     let mut broken = tls(&["server", "--listen", "127.0.0.1:0", "--trust-did", &did]);
-    assert_told(broken.arg("--identity").arg(&identity), &["this is no master key"]);
+    assert_told(
+        broken.arg("--identity").arg(&identity),
+        &["this is no master key"],
+    );
     std::fs::write(identity.join("master-key"), "00".repeat(32)).unwrap();
     let mut foreign = tls(&["server", "--listen", "127.0.0.1:0", "--trust-did", &did]);
     let (code, _, complaints) = run(foreign.arg("--identity").arg(&identity));
@@ -80,7 +94,10 @@ fn a_port_that_is_taken_and_a_server_that_is_not_there_are_told() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     let mut server = tls(&["server", "--listen", &address, "--trust-did", &did]);
-    assert_told(server.arg("--identity").arg(&identity), &[&address, "--listen"]);
+    assert_told(
+        server.arg("--identity").arg(&identity),
+        &[&address, "--listen"],
+    );
     drop(taken);
     let mut client = tls(&["client", &address, "--trust-did", &did]);
     assert_told(&mut client, &[&address, "listening there"]);
@@ -98,7 +115,10 @@ fn what_a_node_keeps_is_for_its_owner_alone() {
     let mut show = tls(&["identity", "show", "--identity"]);
     let (code, printed, complaints) = run(show.arg(&identity));
     assert_eq!(code, 0, "{complaints}");
-    assert!(printed.contains(&did) && printed.contains("no credential yet"), "{printed}");
+    assert!(
+        printed.contains(&did) && printed.contains("no credential yet"),
+        "{printed}"
+    );
     // A did:key is its key.
     let mut update = tls(&["identity", "update", "--identity"]);
     assert_told(update.arg(&identity), &["did:key"]);

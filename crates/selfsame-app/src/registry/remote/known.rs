@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use selfsame_crypto::time::UnixTime;
@@ -12,32 +12,27 @@ use selfsame_proof::checkpoint::Standing;
 use selfsame_proof::client::{Client, Found, Lasting};
 use selfsame_proof::read::{Bundle, Outcome, Policy, Question, Report, TrustRoot, judge};
 use selfsame_registry::{Genesis, Machine, StateError, StateRead};
+use selfsame_tls::identity::Ledger as Reader;
 
 use crate::clock::Clock;
 use crate::error::{Error, ErrorKind, Result};
+use crate::registry::{MAX_AGE, READER_BYTES, read_policy};
 
 /// A resolution that still lacks something after so many rounds asks in circles.
 const ROUNDS_MAX: usize = 16;
-/// Seconds that the checkpoint of an answer may be old: a network at rest signs one at each of its heartbeats.
-const MAX_AGE: u64 = 120;
 /// Seconds for which a thing that may change is not asked for again.
 const REUSED_FOR: Option<u64> = Some(5);
 /// How long a node may need until it can prove what it has acknowledged.
 const PAUSE: Duration = Duration::from_millis(50);
-/// Seconds by which clocks may differ.
-const SKEW: u64 = 60;
-/// So much of what was verified is kept.
-const MAX_BYTES: usize = 16 * 1024 * 1024;
 
 /// A network as a reader knows it.
 pub(super) struct Known {
     machine: Machine,
-    client: Mutex<Client>,
+    /// Shared with whoever else verifies reads of the network.
+    client: Arc<Mutex<Client>>,
     clock: Clock,
     /// The greatest height of a receipt.
     written: AtomicU64,
-    /// The newest checkpoint seen, with its note.
-    newest: Mutex<Option<(Standing, String)>>,
 }
 
 /// Whoever fetches an object, verified and as of when; nothing where the nodes are a moment behind.
@@ -69,22 +64,19 @@ pub(super) enum Why {
 impl Known {
     /// A network as its genesis, a pin or the last start of this instance leave it to be trusted.
     pub(super) fn new(genesis: Genesis, trust: (TrustRoot, String), clock: Clock) -> Self {
-        let policy = Policy {
-            max_age: Some(MAX_AGE),
-            skew: SKEW,
-            behind: 0,
-            witnesses: Vec::new(),
-            witnesses_needed: 0,
-        };
         let (root, note) = trust;
-        let newest = root.seen.map(|seen| (seen, note));
+        let client = Client::new(root, read_policy(), READER_BYTES).with_note(note);
         Self {
             machine: Machine::new(genesis),
-            client: Mutex::new(Client::new(root, policy, MAX_BYTES)),
+            client: Arc::new(Mutex::new(client)),
             clock,
             written: AtomicU64::new(0),
-            newest: Mutex::new(newest),
         }
+    }
+
+    /// The same memory, for what peers staple of the network.
+    pub(super) fn reader(&self) -> Reader {
+        Reader::new(self.genesis().clone(), Arc::clone(&self.client))
     }
 
     /// Whom it trusts at this moment.
@@ -94,12 +86,12 @@ impl Known {
 
     /// The height of the newest checkpoint seen.
     pub(super) fn height(&self) -> u64 {
-        self.seen().as_ref().map_or(0, |(seen, _)| seen.height)
+        self.newest().map_or(0, |(seen, _)| seen.height)
     }
 
     /// The newest checkpoint seen, with its note.
     pub(super) fn newest(&self) -> Option<(Standing, String)> {
-        self.seen().clone()
+        self.client().newest().cloned()
     }
 
     /// The checkpoint of an answer, if those who are trusted signed it, whatever was seen before.
@@ -133,16 +125,15 @@ impl Known {
         self.written.fetch_max(height, Ordering::SeqCst);
     }
 
-    /// Resolves by objects that are verified; asks the registry for those that are not at hand.
+    /// Resolves by objects that are verified, and says as of when; asks the registry for those that are not at hand.
     pub(super) async fn resolve(
         &self,
         nodes: &dyn Fetch,
         did: &Did,
         options: &Options,
-    ) -> Result<Resolution> {
+    ) -> Result<(Resolution, UnixTime)> {
         let read = |machine: &Machine, state: &dyn StateRead| machine.resolve(state, did, options);
-        let (resolution, _) = self.read(nodes, View::new(self, REUSED_FOR), read).await?;
-        Ok(resolution)
+        self.read(nodes, View::new(self, REUSED_FOR), read).await
     }
 
     /// What the state says now, and as of when: what may change is asked for again, however lately it was.
@@ -202,20 +193,12 @@ impl Known {
             false => Lasting::Within(MAX_AGE),
         };
         let now = self.clock.now();
-        // Held until the note is kept too, so that the two go together.
-        let mut newest = self.seen();
-        let report = self.client().accept(key, bundle, (lasting, now));
+        let mut client = self.client();
+        let report = client.accept(key, bundle, (lasting, now));
         match (report.is_verified(), report.as_of) {
-            (true, Some(as_of)) => {
-                *newest = Some((as_of, bundle.note.clone()));
-                Ok(as_of)
-            }
-            _ => Err(refused(&report, (bundle, newest.as_ref()))),
+            (true, Some(as_of)) => Ok(as_of),
+            _ => Err(refused(&report, (bundle, client.newest()))),
         }
-    }
-
-    fn seen(&self) -> MutexGuard<'_, Option<(Standing, String)>> {
-        self.newest.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn client(&self) -> MutexGuard<'_, Client> {

@@ -49,6 +49,7 @@ fn credential() -> CoseVc {
 
 fn signed(credential: &CoseVc, key: &PrivateKey) -> Vc {
     let draft = credential.draft(key.public()).unwrap();
+    assert_eq!(draft.algorithm(), key.algorithm());
     let signature = key.sign(&draft.signing_bytes()).unwrap();
     draft.finish(&signature)
 }
@@ -207,6 +208,7 @@ fn accept_claims(payload: Vec<u8>) -> Result<(), Alert> {
         key_id: short_key_id(ISSUER.public()),
     };
     let draft = CoseDraft {
+        algorithm: header.algorithm,
         protected: header.to_cbor(),
         payload,
     };

@@ -22,6 +22,10 @@ impl Gather for Resolved {
         match need {
             Need::Did(did) => {
                 let fetched = self.0.resolver().evidence(did, now).await;
+                let fetched = Fetched {
+                    value: fetched.value.map(Arc::new),
+                    at: fetched.at,
+                };
                 Answer::Did(did.clone(), found(fetched, Source::Word, now))
             }
             Need::StatusList(uri) => {

@@ -1,6 +1,6 @@
 //! Who is let in, as the command line says it, and what this node shows itself.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
@@ -17,6 +17,7 @@ use selfsame_tls::profile::{self, Profile};
 use selfsame_tls::{
     ClientAuth, ClientConfig, Config, ConfigError, ServerConfig, SigningKey, VcFormat,
 };
+use serde::Deserialize;
 
 use crate::exit::Failure;
 
@@ -30,7 +31,8 @@ const HINT: &str = "say whose word counts and who is expected, such as --trust-i
                     dns=NAME, or --trust-did DID; there is no default";
 
 /// Who is let in. Nobody is unless it is said here.
-#[derive(Args)]
+#[derive(Args, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Policy {
     /// An issuer whose credentials count, by its DID. May be repeated.
     #[arg(long, value_name = "DID", conflicts_with = "trust_did")]
@@ -68,14 +70,18 @@ pub struct Policy {
 }
 
 /// A way to write identities on the wire.
-#[derive(Clone, Copy, Debug, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
 enum Wire {
     /// Our own: every format of credential, the short codes.
+    #[default]
     Selfsame,
     /// The paper's messages.
     Paper,
     /// The numbers of the paper's authors' code.
     Links,
+    /// The later draft's certificate type: credentials as JWT.
+    Draft,
 }
 
 impl Wire {
@@ -84,6 +90,7 @@ impl Wire {
             Self::Selfsame => &profile::SELFSAME,
             Self::Paper => &profile::PAPER,
             Self::Links => &profile::LINKS,
+            Self::Draft => &profile::DRAFT,
         }
     }
 }
@@ -96,6 +103,13 @@ enum Of {
 }
 
 impl Policy {
+    /// Takes the files that it names to be relative to this folder.
+    pub fn relative_to(&mut self, folder: &Path) {
+        if let Some(file) = &mut self.trust_certificates {
+            *file = folder.join(&*file);
+        }
+    }
+
     /// How this node connects to the server it expects.
     ///
     /// # Errors
@@ -186,7 +200,11 @@ impl Policy {
     /// An issuer, whose keys are looked up as they are needed.
     fn issuer(&self, did: Did) -> TrustedIssuer {
         let mut issuer = TrustedIssuer::new(did, Vec::new());
-        issuer.types.clone_from(&self.trust_type);
+        issuer.types = match self.trust_type.as_slice() {
+            // A file of settings says nothing of it.
+            [] => TYPES.map(str::to_owned).to_vec(),
+            types => types.to_vec(),
+        };
         issuer.claims = CLAIMS.map(str::to_owned).to_vec();
         let expected = self.expect_claim.as_deref();
         if let Some((name, _)) = expected.and_then(|claim| claim.split_once('=')) {

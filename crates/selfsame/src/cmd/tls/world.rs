@@ -39,7 +39,7 @@ pub struct Node {
 }
 
 /// Whom a node asks about others.
-#[derive(Args)]
+#[derive(Args, Default)]
 pub struct World {
     /// A node of the registry that resolves did:selfsame; what it says is verified.
     #[arg(long, value_name = "URL")]
@@ -85,6 +85,16 @@ impl Node {
         let store = store.map_err(|error| Failure::ours(error.to_string()))?;
         self.world.open(store)?.await
     }
+}
+
+/// What a node's folder shows, opened for a moment; its master key lies beside it.
+///
+/// # Errors
+/// As [`Node::material`].
+pub async fn material_of(folder: &Path) -> Result<Material, Failure> {
+    let (master_key, world) = (MasterKey::default(), World::default());
+    let app = world.open(kept(folder, &master_key).await?)?.await?;
+    Ok(app.node()?.material().await?)
 }
 
 /// Opens a node's folder for its owner; makes it if it is to be made.

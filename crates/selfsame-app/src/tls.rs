@@ -1,0 +1,207 @@
+//! Evidence for TLS handshakes: what is known of a peer's DID, credential or certificate, kept for a short while, and
+//! fetched ahead for peers that are expected.
+
+mod stapler;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use futures_util::future::join_all;
+use selfsame_crypto::time::UnixTime;
+use selfsame_did::{Did, Options, Resolution, ResolutionError};
+use selfsame_net::{Cache, CacheSettings, Fresh, Limits, NetError, Request};
+use selfsame_tls::Need;
+use selfsame_tls::evidence::{Answer, Crl, Failure, Found, MAX_CRL_BYTES, Source};
+use selfsame_tls::identity::Ledger;
+use selfsame_tls_io::Gather;
+use tokio::sync::OnceCell;
+use url::Url;
+
+use crate::app::App;
+use crate::error::Result;
+use crate::gather::Freshness;
+use crate::shared::Shared;
+
+pub use stapler::Stapler;
+
+/// So many peers are known at once.
+const CAPACITY: usize = 16_384;
+/// So many revocation lists.
+const LISTS: usize = 64;
+/// Seconds that a revocation list may take.
+const CRL_SECONDS: u64 = 20;
+
+/// For how many seconds what was fetched is used again; this long a peer may be let in after it was revoked. Documents
+/// and lists are kept, never what was concluded from them.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Reuse {
+    /// The resolution of a DID.
+    pub did: u64,
+    /// A status list.
+    pub status_list: u64,
+    /// A revocation list.
+    pub crl: u64,
+}
+
+impl Default for Reuse {
+    fn default() -> Self {
+        Self {
+            did: 30,
+            status_list: 60,
+            crl: 600,
+        }
+    }
+}
+
+/// Answers what handshakes ask for.
+pub struct Gatherer {
+    shared: Arc<Shared>,
+    reuse: Reuse,
+    dids: Cache<Did, Found<Arc<Resolution>>>,
+    crls: Cache<String, Arc<Crl>>,
+    ledger: OnceCell<Option<Ledger>>,
+}
+
+impl Gatherer {
+    /// For an instance, over its resolver, its registry's verified reads and its status lists.
+    #[must_use]
+    pub fn new(app: &App, reuse: Reuse) -> Self {
+        let kept = |capacity, ttl| CacheSettings {
+            capacity,
+            ttl,
+            negative_ttl: 2,
+        };
+        Self {
+            shared: Arc::clone(&app.shared),
+            reuse,
+            dids: Cache::new(kept(CAPACITY, reuse.did)),
+            crls: Cache::new(kept(LISTS, reuse.crl)),
+            ledger: OnceCell::new(),
+        }
+    }
+
+    /// What verifies staples of this instance's registry; none where it has no registry. It shares the memory of the
+    /// registry's client: what either has verified the other knows.
+    ///
+    /// # Errors
+    /// The registry's, if its genesis cannot be had.
+    pub async fn ledger(&self) -> Result<Option<Ledger>> {
+        let opened = self.ledger.get_or_try_init(|| async {
+            match &self.shared.registry {
+                Some(registry) => registry.reader().await.map(Some),
+                None => Ok(None),
+            }
+        });
+        opened.await.cloned()
+    }
+
+    /// Fetches all of this at once, so that it is at hand when a peer shows it: the DID of a server before it is
+    /// connected to, the lists of trusted issuers.
+    pub async fn prefetch(&self, needs: &[Need]) {
+        let now = self.shared.clock.now();
+        join_all(needs.iter().map(|need| self.gather(need, now))).await;
+    }
+
+    /// Fetches this again each time before what is kept of it is too old, for as long as it is polled.
+    pub async fn keep(&self, needs: &[Need]) {
+        let least = self.reuse.did.min(self.reuse.status_list);
+        let every = Duration::from_secs((least / 2).max(1));
+        loop {
+            self.prefetch(needs).await;
+            tokio::time::sleep(every).await;
+            needs.iter().for_each(|need| self.forget(need));
+        }
+    }
+
+    /// Forgets what is known, so that whoever asks next fetches.
+    pub fn forget(&self, need: &Need) {
+        match need {
+            Need::Did(did) => {
+                self.shared.resolver.forget(did);
+                self.dids.forget(did);
+            }
+            Need::Crl(uri) => self.crls.forget(uri),
+            // A status list is fetched again when it is older than it may be.
+            _ => {}
+        }
+    }
+
+    async fn did(&self, did: &Did, now: UnixTime) -> Found<Arc<Resolution>> {
+        let fetch = async {
+            let resolver = &self.shared.resolver;
+            let (resolution, as_of) = resolver.resolve(did, &Options::default(), now).await;
+            let source = source(did, &resolution);
+            match resolution.metadata.error {
+                // What could not be had is no evidence; what was found missing is.
+                Some(ResolutionError::InternalError) => {
+                    Err(NetError::Malformed("the answer of a resolver"))
+                }
+                Some(_) => Ok(Fresh::negative(Found::new(resolution, as_of, source))),
+                None => Ok(Fresh::new(Found::new(resolution, as_of, source))),
+            }
+        };
+        match self.dids.get(did, now, fetch).await {
+            Ok((found, _)) => (*found).clone(),
+            Err(_) => Found::failed(Failure::Unavailable, now),
+        }
+    }
+
+    async fn crl(&self, uri: &String, now: UnixTime) -> Found<Arc<Crl>> {
+        let fetch = async {
+            let malformed = NetError::Malformed("a revocation list");
+            let url = Url::parse(uri).map_err(|_| malformed.clone())?;
+            let request = Request {
+                accept: Some("application/pkix-crl"),
+                limits: Some(Limits {
+                    max_body: MAX_CRL_BYTES,
+                    total_timeout: Duration::from_secs(CRL_SECONDS),
+                }),
+                redirects: 2,
+            };
+            let response = self.shared.net.get(&url, &request).await?;
+            let list = response.is_success().then(|| Crl::parse(&response.body));
+            Ok(Fresh::new(Arc::new(list.flatten().ok_or(malformed)?)))
+        };
+        match self.crls.get(uri, now, fetch).await {
+            Ok((list, at)) => Found::new(Arc::clone(&list), at, Source::Signature),
+            Err(error) => {
+                tracing::warn!(%error, uri, "a revocation list can't be had");
+                Found::failed(Failure::Unavailable, now)
+            }
+        }
+    }
+}
+
+#[async_trait]
+impl Gather for Gatherer {
+    async fn gather(&self, need: &Need, now: UnixTime) -> Answer {
+        match need {
+            Need::Did(did) => Answer::Did(did.clone(), self.did(did, now).await),
+            Need::StatusList(uri) => {
+                let freshness = Freshness {
+                    max_status_age: self.reuse.status_list,
+                };
+                let fetched = self.shared.status_list(uri, freshness).await;
+                let found = match fetched.value {
+                    Ok(list) => Found::new(list, fetched.at, Source::Signature),
+                    Err(_) => Found::failed(Failure::Unavailable, now),
+                };
+                Answer::StatusList(uri.clone(), found)
+            }
+            Need::Crl(uri) => Answer::Crl(uri.clone(), self.crl(uri, now).await),
+            other => Answer::failed(other.clone(), Failure::Unavailable, now),
+        }
+    }
+}
+
+/// Why what was resolved is to be believed.
+fn source(did: &Did, resolution: &Resolution) -> Source {
+    match (did.method(), &resolution.metadata.trusted_resolver) {
+        (_, Some(_)) => Source::Word,
+        ("key" | "jwk", None) => Source::Itself,
+        ("selfsame", None) => Source::Registry,
+        ("web", None) => Source::Host,
+        _ => Source::Word,
+    }
+}

@@ -1,0 +1,128 @@
+//! One's own staples: what the registry says of one's DID, and the status lists of one's credential, renewed in time.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use selfsame_crypto::encoding::base64url_encode;
+use selfsame_did::Did;
+use selfsame_registry::{Genesis, Machine};
+use selfsame_tls::identity::{Staple, Staples, Stapling, staple};
+use tokio::sync::OnceCell;
+
+use crate::app::App;
+use crate::error::{Error, Result};
+use crate::gather::Freshness;
+use crate::registry::Registry;
+use crate::shared::Shared;
+
+/// More objects than this no staples take.
+const READS_MAX: usize = 16;
+/// A registry whose checkpoint changes between two reads is read so many times until all are of one.
+const ROUNDS_MAX: usize = 3;
+
+/// Makes the staples of one identity. Whoever shares [`Stapler::staples`] sends the newest.
+pub struct Stapler {
+    shared: Arc<Shared>,
+    dids: Vec<Did>,
+    lists: Vec<(Did, String)>,
+    staples: Staples,
+    machine: OnceCell<Machine>,
+}
+
+impl Stapler {
+    /// For a DID, and the status lists that its credential refers to, each with its issuer.
+    #[must_use]
+    pub fn new(app: &App, did: Did, lists: Vec<(Did, String)>) -> Self {
+        let issuers: BTreeSet<Did> = lists.iter().map(|(issuer, _)| issuer.clone()).collect();
+        let dids = std::iter::once(did).chain(issuers);
+        Self {
+            shared: Arc::clone(&app.shared),
+            dids: dids.collect(),
+            lists,
+            staples: Staples::default(),
+            machine: OnceCell::new(),
+        }
+    }
+
+    /// The staples, to be put into an identity.
+    #[must_use]
+    pub fn staples(&self) -> Staples {
+        self.staples.clone()
+    }
+
+    /// Makes them anew. What is not of this instance's registry is not stapled.
+    ///
+    /// # Errors
+    /// The registry's; the staples from before then stay, and cease to be accepted once they are too old.
+    pub async fn renew(&self) -> Result<()> {
+        let mut made = self.reads().await?;
+        for (_, uri) in &self.lists {
+            let freshness = Freshness { max_status_age: 0 };
+            let Ok(list) = self.shared.status_list(uri, freshness).await.value else {
+                continue;
+            };
+            let token = list.token();
+            let signature = base64url_encode(token.signature());
+            let text = [token.signing_input(), b".", signature.as_bytes()].concat();
+            match staple::status_list(uri, &text) {
+                Some(list) => made.push(list),
+                None => tracing::debug!(uri, "the status list is too long to be stapled"),
+            }
+        }
+        self.staples.set(made);
+        Ok(())
+    }
+
+    /// Renews them again and again, for as long as it is polled; they are to be accepted for longer than `every`.
+    pub async fn keep(&self, every: Duration) {
+        loop {
+            if let Err(error) = self.renew().await {
+                tracing::warn!(%error, "the staples of this identity could not be renewed");
+            }
+            tokio::time::sleep(every).await;
+        }
+    }
+
+    async fn reads(&self) -> Result<Vec<Staple>> {
+        let Some(registry) = &self.shared.registry else {
+            return Ok(Vec::new());
+        };
+        let machine = self.machine(registry.as_ref()).await?;
+        let is_here = |did: &Did| {
+            selfsame_did::selfsame::parts(did)
+                .is_some_and(|(network, _)| network == *machine.network())
+        };
+        let dids = self.dids.iter().filter(|did| is_here(did)).cloned();
+        let anchors = self.lists.iter().filter(|(issuer, _)| is_here(issuer));
+        let mut stapling = Stapling::new(machine, dids.collect(), anchors.cloned().collect());
+        for _ in 0..READS_MAX {
+            let Some(key) = stapling.missing() else {
+                break;
+            };
+            stapling.add(registry.read(&key, 0).await?);
+        }
+        if stapling.missing().is_some() {
+            return Err(Error::upstream("the registry's answers lead in circles"));
+        }
+        // One checkpoint for all is shorter, and needs its signatures verified but once.
+        for _ in 0..ROUNDS_MAX {
+            if stapling.is_of_one_checkpoint() {
+                break;
+            }
+            for key in stapling.keys() {
+                stapling.add(registry.read(&key, 0).await?);
+            }
+        }
+        Ok(stapling.staples())
+    }
+
+    async fn machine(&self, registry: &dyn Registry) -> Result<&Machine> {
+        let open = || async {
+            let genesis = registry.genesis().await?;
+            let genesis = Genesis::from_bytes(&genesis).map_err(Error::internal)?;
+            Ok(Machine::new(genesis))
+        };
+        self.machine.get_or_try_init(open).await
+    }
+}

@@ -1,0 +1,94 @@
+//! Calls to nodes that prove who they are by DIDs and credentials: a connector in the place of HTTPS, for exact origins.
+
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use http::Uri;
+use hyper::rt::{Read, ReadBufCursor, Write};
+use hyper_util::client::legacy::connect::{Connected, Connection};
+use hyper_util::rt::TokioIo;
+use selfsame_tls_io::{Connector, Stream};
+use tokio::net::TcpStream;
+use tower::Service;
+
+use crate::dial::dial;
+
+/// Dials the host of a URL, or where its name is said to be, and makes the handshake.
+#[derive(Clone)]
+pub(crate) struct NodeConnector {
+    pub(crate) connector: Connector,
+    pub(crate) hosts: Arc<BTreeMap<String, Vec<IpAddr>>>,
+    pub(crate) connect_timeout: Duration,
+}
+
+impl NodeConnector {
+    async fn connect(self, uri: Uri) -> io::Result<NodeStream> {
+        let host = uri.host().unwrap_or_default();
+        let port = uri.port_u16().unwrap_or(443);
+        let to = match self.hosts.get(host).and_then(|known| known.first()) {
+            Some(address) => SocketAddr::new(*address, port).to_string(),
+            None => format!("{host}:{port}"),
+        };
+        let stream = dial(&to, self.connect_timeout).await?;
+        let secured = self.connector.connect(stream).await;
+        let secured = secured.map_err(io::Error::other)?;
+        Ok(NodeStream(TokioIo::new(secured)))
+    }
+}
+
+impl Service<Uri> for NodeConnector {
+    type Response = NodeStream;
+    type Error = io::Error;
+    type Future = Pin<Box<dyn Future<Output = io::Result<NodeStream>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, uri: Uri) -> Self::Future {
+        Box::pin(self.clone().connect(uri))
+    }
+}
+
+/// A connection to a node that was accepted.
+pub(crate) struct NodeStream(TokioIo<Stream<TcpStream>>);
+
+impl Connection for NodeStream {
+    fn connected(&self) -> Connected {
+        Connected::new()
+    }
+}
+
+impl Read for NodeStream {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: ReadBufCursor<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_read(cx, buffer)
+    }
+}
+
+impl Write for NodeStream {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.0).poll_write(cx, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.0).poll_shutdown(cx)
+    }
+}
