@@ -2,6 +2,8 @@
 
 use std::sync::{Arc, OnceLock};
 
+use selfsame_credential::evidence::Fetched;
+use selfsame_credential::status::List;
 use selfsame_crypto::SecretString;
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::cheqd::resource::Wanted;
@@ -17,10 +19,11 @@ use crate::config::{Config, RegistryConfig};
 use crate::dids::Dids;
 use crate::error::{Error, ErrorKind, Result};
 use crate::events::Events;
-use crate::gather::Fetches;
+use crate::gather::{Fetches, Freshness};
 use crate::identity::{Identity, Wish};
 use crate::issuer::Issuer;
 use crate::keys::Keys;
+use crate::node::Node;
 use crate::operator::Operator;
 use crate::registry::Registry;
 use crate::registry::embedded::{Embedded, Setup};
@@ -217,6 +220,12 @@ impl App {
         self.shared.resolver.linked((url, wanted), now).await
     }
 
+    /// The status list at a URI, fetched at most so many seconds ago; nothing of it is judged.
+    pub async fn status_list(&self, uri: &str, max_status_age: u64) -> Fetched<Arc<List>> {
+        let freshness = Freshness { max_status_age };
+        self.shared.status_list(uri, freshness).await
+    }
+
     /// Its issuer.
     ///
     /// # Errors
@@ -231,6 +240,14 @@ impl App {
     /// `NotFound` if it keeps none.
     pub fn wallet(&self) -> Result<&Arc<Wallet>> {
         self.wallet.as_ref().ok_or_else(|| absent("keep wallets"))
+    }
+
+    /// What it is itself, as a machine among machines.
+    ///
+    /// # Errors
+    /// `NotFound` if it keeps no wallet, which is where its credential is.
+    pub fn node(&self) -> Result<Node<'_>> {
+        Ok(Node::new(&self.shared, &self.dids, self.wallet()?))
     }
 
     /// Its verifier.

@@ -9,7 +9,7 @@ mod registration;
 
 use std::sync::Arc;
 
-use selfsame_crypto::{KeyType, PublicKey};
+use selfsame_crypto::{KeyHandle, KeyType, PublicKey};
 use selfsame_did::{Did, Options, Representation, ResolutionError, selfsame};
 use selfsame_registry::{Content, Identifier, Operation};
 use selfsame_store::{Batch, Expect, MAX_PAGE, Page, TenantId};
@@ -18,7 +18,7 @@ use serde_json::Value;
 use crate::accounts::{decode, encode};
 use crate::config::DidMethod;
 use crate::error::{Error, ErrorKind, Result};
-use crate::identity::{Identity, KEY_FRAGMENT};
+use crate::identity::{Identity, KEY_FRAGMENT, kid_of};
 use crate::registry::is_refusal;
 use crate::shared::{Shared, below};
 use crate::view::instance::{InstanceDid, NewDid};
@@ -171,6 +171,21 @@ impl Dids {
             operation,
         })
         .await
+    }
+
+    /// The current key of a DID of this instance: its handle, and the DID URL it is known by.
+    ///
+    /// # Errors
+    /// `NotFound` if the DID is another's; the store's.
+    pub(crate) async fn current(&self, did: &Did) -> Result<(KeyHandle, String)> {
+        let own = self.own(did).await?;
+        let own = own.ok_or_else(|| Error::not_found("this DID is none of this instance's"))?;
+        let key = own.record.current()?;
+        let kid = match did.method() {
+            "key" | "jwk" => kid_of(did),
+            _ => format!("{did}#{}", key.fragment),
+        };
+        Ok((key.handle.clone(), kid))
     }
 
     /// The document hosted below the origin at `path`, which is [`HOSTED`], a slash and a name.

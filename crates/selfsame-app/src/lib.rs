@@ -18,6 +18,7 @@ mod gather;
 mod identity;
 pub mod issuer;
 pub mod keys;
+pub mod node;
 pub mod operator;
 mod outbox;
 pub mod registry;

@@ -1,4 +1,5 @@
-//! The kinds of credentials that this instance can issue: the six healthcare templates, and how claims fill them.
+//! The kinds of credentials that this instance can issue: six of healthcare and one for machines, and how claims
+//! fill them.
 
 use std::sync::LazyLock;
 
@@ -8,11 +9,12 @@ use crate::error::{Error, Result};
 use crate::view::issuer::{ClaimField, ClaimKind, Template};
 
 /// The templates that come with every instance.
-const FILES: [&str; 6] = [
+const FILES: [&str; 7] = [
     include_str!("../templates/allergies.json"),
     include_str!("../templates/clinical-notes.json"),
     include_str!("../templates/immunization.json"),
     include_str!("../templates/laboratory-results.json"),
+    include_str!("../templates/machine.json"),
     include_str!("../templates/prescription.json"),
     include_str!("../templates/procedures.json"),
 ];

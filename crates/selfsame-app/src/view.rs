@@ -3,6 +3,7 @@
 pub mod browse;
 pub mod instance;
 pub mod issuer;
+pub mod node;
 pub mod registry;
 pub mod verifier;
 pub mod wallet;

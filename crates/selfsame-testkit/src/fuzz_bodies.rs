@@ -21,7 +21,7 @@ pub use mutate::Mutator;
 pub use proof::{checkpoint, read};
 pub use registry::{genesis, transaction};
 pub use revocation::{revocation, tails_file};
-pub use tls::{tls_connection, tls_message};
+pub use tls::{tls_connection, tls_machines, tls_message};
 pub use token::{jwt, sd_jwt};
 
 /// A parser's rules, by name, with inputs to start from.
@@ -36,7 +36,7 @@ pub struct Target {
 }
 
 /// Every parser that has rules here.
-pub const TARGETS: [Target; 18] = [
+pub const TARGETS: [Target; 19] = [
     Target {
         name: "jwt",
         body: jwt,
@@ -126,6 +126,11 @@ pub const TARGETS: [Target; 18] = [
         name: "tls_connection",
         body: tls_connection,
         seeds: tls::connection_seeds,
+    },
+    Target {
+        name: "tls_machines",
+        body: tls_machines,
+        seeds: tls::machines_seeds,
     },
 ];
 

@@ -254,7 +254,8 @@ impl Connection {
         Ok(())
     }
 
-    fn is_suspended(&self) -> bool {
+    /// Whether the handshake can go on only with what it needs: what is received now is kept, within the limit.
+    pub fn is_suspended(&self) -> bool {
         match &self.machine {
             Machine::Client(state) => state.is_suspended(),
             Machine::Server(state) => state.is_suspended(),

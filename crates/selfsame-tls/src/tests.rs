@@ -1,6 +1,7 @@
 //! Whole connections: between our own ends, with rustls, with OpenSSL, with Go, with the second implementation.
 
 mod attacks;
+mod between;
 mod cells;
 mod draft;
 mod golang;
@@ -17,4 +18,5 @@ mod rustls;
 mod selfsame;
 mod ssi;
 mod staples;
+mod table;
 mod traces;

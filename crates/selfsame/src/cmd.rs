@@ -11,6 +11,7 @@ mod registry;
 mod restore;
 mod revoke;
 mod status;
+mod tls;
 mod up;
 mod verify;
 
@@ -55,6 +56,8 @@ enum Verb {
     Revoke(revoke::Revoke),
     /// Make and run a registry of several validators.
     Registry(registry::Registry),
+    /// Connect and be connected to by DIDs and credentials, in TLS 1.3.
+    Tls(tls::Tls),
     /// Say how a running instance is.
     Status(status::Status),
     /// Copy all that a running instance keeps.
@@ -80,6 +83,7 @@ impl Cli {
             Verb::Verify(verify) => verify.run().await,
             Verb::Revoke(revoke) => revoke.run().await,
             Verb::Registry(registry) => registry.run().await,
+            Verb::Tls(tls) => tls.run().await,
             Verb::Status(status) => status.run().await,
             Verb::Backup(backup) => backup.run().await,
             Verb::Restore(restore) => restore.run(),

@@ -44,9 +44,13 @@ const PLACES: &[Place] = &[
         ..place("selfsame-tls", 2)
     },
     place("selfsame-store", 3),
-    place("selfsame-net", 3),
+    place("selfsame-tls-io", 3),
     Place {
-        beside: &["selfsame-store", "selfsame-net"],
+        beside: &["selfsame-tls-io"],
+        ..place("selfsame-net", 3)
+    },
+    Place {
+        beside: &["selfsame-store", "selfsame-net", "selfsame-tls-io"],
         ..place("selfsame-app", 3)
     },
     Place {

@@ -12,7 +12,7 @@ use selfsame_crypto::time::UnixTime;
 use selfsame_did::Did;
 use selfsame_openid4vc::wallet::ReceivedCredential;
 use selfsame_openid4vc::wire::metadata::Configuration;
-use selfsame_store::{Batch, Put, Record, Tag};
+use selfsame_store::{Batch, Put, Record, Tag, TenantId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -340,6 +340,14 @@ impl Wallet {
             self.shared.keys.forget(&person.tenant, key);
         }
         Ok(())
+    }
+
+    /// A card's credential as the issuer made it, with its format.
+    pub(crate) async fn raw_card(&self, tenant: &TenantId, id: &str) -> Result<(Format, String)> {
+        let record = self.shared.store.read(tenant, CARD, id).await?;
+        let record = record.ok_or_else(|| Error::not_found("this credential is not there"))?;
+        let card = CardRecord::read(&record)?;
+        Ok((card.format, card.raw))
     }
 
     pub(super) async fn card_record(&self, person: &Person, id: &str) -> Result<CardRecord> {

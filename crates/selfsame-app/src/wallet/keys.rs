@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use selfsame_crypto::time::UnixTime;
 use selfsame_crypto::{KeyHandle, KeyType, PrivateKey, encoding, hash};
+use selfsame_did::Did;
 use selfsame_store::{Batch, Expect, Put, TenantId};
 use serde::{Deserialize, Serialize};
 
@@ -117,6 +118,25 @@ impl Wallet {
                 created: did.created.rfc3339(),
             })
         })
+    }
+
+    /// Lets credentials be bound to a DID that is kept elsewhere in this store: the DID, the DID URL of its key, and the
+    /// key's handle.
+    pub(crate) async fn lend_did(
+        &self,
+        tenant: &TenantId,
+        (did, kid, key): (&Did, &str, &KeyHandle),
+    ) -> Result<()> {
+        let record = DidRecord {
+            did: did.to_string(),
+            kid: kid.to_owned(),
+            key: key.clone(),
+            created: self.shared.clock.now(),
+        };
+        let put = Put::new(DID, &did_id(did.as_str()), encode(&record)?);
+        let batch = Batch::new(tenant.clone()).put(put);
+        self.shared.store.commit(batch).await?;
+        Ok(())
     }
 
     /// Whether a person made this key, and not the wallet for a single card.

@@ -1,7 +1,7 @@
 //! A card's small picture: drawn by ourselves for the pictures we know, since not every machine has a font for them.
 
 /// Line drawings on a field of 24 by 24, in the colour of the text around them.
-const DRAWN: [(&str, &str); 6] = [
+const DRAWN: [(&str, &str); 7] = [
     // A flower.
     (
         "🌼",
@@ -31,6 +31,11 @@ const DRAWN: [(&str, &str); 6] = [
     (
         "🏥",
         r#"<path d="M2.5 21h19M4.5 21V4.5A1.5 1.5 0 0 1 6 3h12a1.5 1.5 0 0 1 1.5 1.5V21M12 6v5.5M9.25 8.75h5.5M9.5 21v-5.5h5V21"/>"#,
+    ),
+    // A cogwheel.
+    (
+        "⚙️",
+        r#"<circle cx="12" cy="12" r="6"/><circle cx="12" cy="12" r="2"/><path d="M12 6V2.5M12 18v3.5M6 12H2.5M18 12h3.5M7.8 7.8 5.3 5.3M16.2 16.2l2.5 2.5M7.8 16.2l-2.5 2.5M16.2 7.8l2.5-2.5"/>"#,
     ),
 ];
 

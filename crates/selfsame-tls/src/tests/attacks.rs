@@ -38,7 +38,7 @@ fn of(identities: crate::identity::Identities) -> Config {
     }
 }
 
-fn did_message(did: &str) -> Message {
+pub(super) fn did_message(did: &str) -> Message {
     Message::Did(DidMessage {
         method: 226,
         did: did.as_bytes().to_vec(),
@@ -534,7 +534,7 @@ fn a_handshake_waits_for_evidence_only_so_long_in_so_many_places_with_so_much_da
 }
 
 /// Every message, each well-formed.
-fn every_message() -> Vec<Message> {
+pub(super) fn every_message() -> Vec<Message> {
     let (_, subject, _) = people();
     let schemes = || Extensions(vec![Extension::Schemes(vec![Scheme::ED25519])]);
     let proof = || Proof {
@@ -577,119 +577,6 @@ fn every_message() -> Vec<Message> {
         did_message(subject.did.as_str()),
         Message::DidVerify(proof()),
     ]
-}
-
-#[test]
-fn every_message_in_every_state_of_the_client_gets_its_alert() {
-    let (_, subject, _) = people();
-    let steps: [fn(&mut Connection, &mut Puppet, &Subject); 4] = [
-        |client, puppet, _| puppet.send_empty_extensions(client).unwrap(),
-        |client, puppet, own| puppet.send(client, &did_message(own.did.as_str())).unwrap(),
-        |client, puppet, own| {
-            let proof = puppet.proof(&own.key, Mode::Did);
-            puppet.send(client, &Message::DidVerify(proof)).unwrap();
-        },
-        |client, puppet, own| {
-            let finished = puppet.finished();
-            puppet.send(client, &finished).unwrap();
-            puppet.open();
-            client
-                .provide(&Registry::of(&[own]).evidence(client.needs()), &ctx())
-                .unwrap();
-            assert!(client.is_open());
-        },
-    ];
-    // In the order of the states: what is allowed, or refused for what it says.
-    let allowed = |state: usize, message: &Message| match (state, message) {
-        (0, Message::EncryptedExtensions(_)) => Some(Ok(())),
-        (1, Message::CertificateRequest(_) | Message::SsiRequest(_) | Message::Did(_)) => {
-            Some(Ok(()))
-        }
-        (1, Message::Certificate(_)) => Some(Err(Alert::InsufficientSecurity)),
-        (2, Message::DidVerify(_)) => Some(Ok(())),
-        (3, Message::Finished(_)) => Some(Err(Alert::DecryptError)),
-        (4, Message::KeyUpdate(_) | Message::NewSessionTicket(_)) => Some(Ok(())),
-        _ => None,
-    };
-    for state in 0..=steps.len() {
-        for message in every_message() {
-            let mut one = client(Config::default(), only(trust_did(&subject)));
-            let mut puppet = Puppet::server(&mut one);
-            for step in &steps[..state] {
-                step(&mut one, &mut puppet, &subject);
-            }
-            let expected = allowed(state, &message).unwrap_or(Err(Alert::UnexpectedMessage));
-            let got = puppet.send(&mut one, &message);
-            let got = got.map_err(|error| refused(Err(error)));
-            assert_eq!(got, expected, "{message:?} in state {state}");
-            assert!(state == 4 || !one.is_open());
-            assert!(one.take_incoming().is_empty());
-        }
-    }
-}
-
-#[test]
-fn every_message_in_every_state_of_the_server_gets_its_alert() {
-    let (_, own, _) = people();
-    let client_subject = Subject::new("did:web:client.example");
-    let wish = || {
-        vec![Extension::Ssi(SsiParameters {
-            mode: Mode::Did,
-            methods: vec![226, 224],
-            ..SsiParameters::default()
-        })]
-    };
-    let start = || {
-        let clients = ClientAuth::Required(only(trust_did(&client_subject)));
-        server(of(ssi(own.as_did())), clients)
-    };
-    for message in every_message() {
-        let raw = message.write(&PAPER).unwrap();
-        let length = u16::try_from(raw.len()).unwrap().to_be_bytes();
-        let got = start().receive(&[&[22, 3, 1], &length[..], &raw].concat(), &ctx());
-        match message {
-            Message::ClientHello(_) => assert_eq!(got, Ok(())),
-            _ => assert_eq!(refused(got), Alert::UnexpectedMessage),
-        }
-    }
-    let steps: [fn(&mut Connection, &mut Puppet, &Subject); 3] = [
-        |server, puppet, own| puppet.send(server, &did_message(own.did.as_str())).unwrap(),
-        |server, puppet, own| {
-            let proof = puppet.proof(&own.key, Mode::Did);
-            puppet.send(server, &Message::DidVerify(proof)).unwrap();
-        },
-        |server, puppet, own| {
-            let finished = puppet.finished();
-            puppet.send(server, &finished).unwrap();
-            puppet.open();
-            server
-                .provide(&Registry::of(&[own]).evidence(server.needs()), &ctx())
-                .unwrap();
-            assert!(server.is_open());
-        },
-    ];
-    let allowed = |state: usize, message: &Message| match (state, message) {
-        (0, Message::Did(_)) => Some(Err(Alert::AccessDenied)),
-        (1, Message::DidVerify(_)) => Some(Ok(())),
-        (2, Message::Finished(_)) => Some(Err(Alert::DecryptError)),
-        (3, Message::KeyUpdate(_)) => Some(Ok(())),
-        _ => None,
-    };
-    for state in 0..=steps.len() {
-        for message in every_message() {
-            let mut one = start();
-            let (mut puppet, flight) = Puppet::client(&mut one, wish()).unwrap();
-            assert_eq!(flight.len(), 5);
-            for step in &steps[..state] {
-                step(&mut one, &mut puppet, &client_subject);
-            }
-            let expected = allowed(state, &message).unwrap_or(Err(Alert::UnexpectedMessage));
-            let got = puppet.send(&mut one, &message);
-            let got = got.map_err(|error| refused(Err(error)));
-            assert_eq!(got, expected, "{message:?} in state {state}");
-            assert!(state == 3 || !one.is_open());
-        }
-    }
 }
 
 #[test]

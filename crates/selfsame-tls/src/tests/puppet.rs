@@ -3,17 +3,90 @@
 use selfsame_crypto::time::UnixTime;
 
 use crate::codec::{
-    ClientHello, ContentType, Extension, Extensions, KeyShare, Message, Mode, Proof, ServerHello,
+    ClientHello, ContentType, Extension, Extensions, KeyShare, Message, Mode, OfferedPsks, Proof,
+    PskIdentity, ServerHello,
 };
 use crate::core::{Core, Limits};
 use crate::handshake::{Progress, TLS_1_3};
 use crate::identity::{Side, to_sign};
 use crate::profile::{PAPER, Profile};
 use crate::provider::{Block, Cipher, KeyExchange, SCHEMES};
+use crate::resumption::Session;
 use crate::schedule::{Application, Early};
 use crate::testing::{NOW, ctx};
-use crate::transcript::Unhashed;
+use crate::transcript::{Transcript, Unhashed};
 use crate::{Connection, Error, Group, Scheme, SigningKey, Suite};
+
+/// How a played server answers.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Serving<'a> {
+    /// It asks for another key share first.
+    pub(super) retry: bool,
+    /// It resumes with this secret; that it does has to be said in its hello.
+    pub(super) secret: Option<&'a Block>,
+}
+
+/// The bytes of the first record.
+fn length_of_first(bytes: &[u8]) -> usize {
+    5 + usize::from(u16::from_be_bytes([bytes[3], bytes[4]]))
+}
+
+/// The ServerHello or HelloRetryRequest in the first record.
+fn first_answer(bytes: &[u8]) -> (ServerHello, Vec<u8>) {
+    match plain(&bytes[..length_of_first(bytes)]).pop().unwrap() {
+        (Message::ServerHello(answer), raw) => (answer, raw),
+        other => panic!("not a ServerHello: {other:?}"),
+    }
+}
+
+/// Puts a fresh key share into a hello.
+fn share(hello: &mut ClientHello, group: Group) -> KeyExchange {
+    let exchange = KeyExchange::start(group).unwrap();
+    for extension in &mut hello.extensions.0 {
+        if let Extension::KeyShares(shares) = extension {
+            let key = exchange.share().to_vec();
+            *shares = vec![KeyShare { group, key }];
+        }
+    }
+    exchange
+}
+
+/// The hello's bytes, with the ticket and its binder at the end.
+fn bind(
+    (hello, profile): (&mut ClientHello, &Profile),
+    session: Option<&Session>,
+    before: Option<&Transcript>,
+) -> Vec<u8> {
+    if let Some(session) = session {
+        let is_other = |one: &Extension| !matches!(one, Extension::PreSharedKeys(_));
+        hello.extensions.0.retain(is_other);
+        let identity = PskIdentity {
+            ticket: session.ticket.clone(),
+            age: 0,
+        };
+        hello
+            .extensions
+            .0
+            .push(Extension::PreSharedKeys(OfferedPsks {
+                identities: vec![identity],
+                binders: vec![vec![0; 32]],
+            }));
+    }
+    let mut raw = Message::ClientHello(hello.clone()).write(profile).unwrap();
+    if let Some(session) = session {
+        let cipher = Cipher::new(Suite::AES_128_GCM_SHA256).unwrap();
+        let (bound, _) = raw.split_at(raw.len() - 35);
+        let hash = match before {
+            Some(before) => before.hash_with(bound),
+            None => cipher.hash(bound),
+        };
+        let early = Early::new(cipher, Some(&session.secret));
+        let binder = early.binder(hash.as_ref()).unwrap();
+        raw.truncate(raw.len() - 32);
+        raw.extend(binder);
+    }
+    raw
+}
 
 /// One end that is played.
 pub(super) struct Puppet {
@@ -62,27 +135,78 @@ impl Puppet {
         client: &mut Connection,
         change: impl FnOnce(&mut ServerHello),
     ) -> (Self, Option<Error>) {
-        Self::serve(client, change, None)
+        Self::serve(client, change, Serving::default())
     }
 
     /// A server that takes the ticket with this secret.
     pub(super) fn resuming_server(client: &mut Connection, secret: &Block) -> Self {
         let accept = |hello: &mut ServerHello| hello.extensions.0.push(Extension::PreSharedKey(0));
-        let (puppet, failed) = Self::serve(client, accept, Some(secret));
+        let serving = Serving {
+            secret: Some(secret),
+            ..Serving::default()
+        };
+        let (puppet, failed) = Self::serve(client, accept, serving);
         assert_eq!(failed, None);
         puppet
     }
 
-    fn serve(
+    /// One that has no keys yet, and says what it says to nobody in particular.
+    pub(super) fn mute(side: Side) -> Self {
+        let cipher = Cipher::new(Suite::AES_128_GCM_SHA256).unwrap();
+        let transcript = Unhashed::default().start(cipher);
+        let schedule = Early::new(cipher, None).handshake(&[1; 32], &[2; 32]);
+        Self {
+            core: core(),
+            progress: Progress::new(cipher, Group::X25519, transcript, schedule.unwrap()),
+            side,
+            application: None,
+        }
+    }
+
+    /// Asks the client for another key share: its second hello, with the transcript up to it.
+    fn ask_again(
+        core: &mut Core,
+        client: &mut Connection,
+        (hello, transcript): (ClientHello, &mut Transcript),
+    ) -> ClientHello {
+        transcript.retry();
+        let extensions = Extensions(vec![
+            Extension::Version(TLS_1_3),
+            Extension::RetryGroup(Group::SECP256R1),
+        ]);
+        let mut retry = ServerHello::new(None, Suite::AES_128_GCM_SHA256, extensions);
+        retry.session_id = hello.session_id;
+        transcript.add(&core.queue(&Message::ServerHello(retry)).unwrap());
+        core.flush().unwrap();
+        client
+            .receive(&core.records.take_outgoing(), &ctx())
+            .unwrap();
+        let (again, raw) = plain(&client.take_outgoing()).pop().unwrap();
+        transcript.add(&raw);
+        match again {
+            Message::ClientHello(again) => again,
+            other => panic!("not a hello: {other:?}"),
+        }
+    }
+
+    pub(super) fn serve(
         client: &mut Connection,
         change: impl FnOnce(&mut ServerHello),
-        secret: Option<&Block>,
+        serving: Serving<'_>,
     ) -> (Self, Option<Error>) {
         let mut hellos = plain(&client.take_outgoing());
         let (hello, raw) = hellos.pop().unwrap();
-        let Message::ClientHello(hello) = hello else {
+        let Message::ClientHello(mut hello) = hello else {
             panic!("not a hello")
         };
+        let mut core = core();
+        let cipher = Cipher::new(Suite::AES_128_GCM_SHA256).unwrap();
+        let mut transcript = Unhashed::default();
+        transcript.add(&raw);
+        let mut transcript = transcript.start(cipher);
+        if serving.retry {
+            hello = Self::ask_again(&mut core, client, (hello, &mut transcript));
+        }
         let share = &hello.extensions.key_shares().unwrap()[0];
         let (key, shared) = KeyExchange::answer(share.group, &share.key).unwrap();
         let group = share.group;
@@ -93,14 +217,9 @@ impl Puppet {
         let mut answer = ServerHello::new(Some([7; 32]), Suite::AES_128_GCM_SHA256, extensions);
         answer.session_id = hello.session_id;
         change(&mut answer);
-        let mut core = core();
-        let mut transcript = Unhashed::default();
-        transcript.add(&raw);
         transcript.add(&core.queue(&Message::ServerHello(answer)).unwrap());
         core.flush().unwrap();
-        let cipher = Cipher::new(Suite::AES_128_GCM_SHA256).unwrap();
-        let transcript = transcript.start(cipher);
-        let schedule = Early::new(cipher, secret)
+        let schedule = Early::new(cipher, serving.secret)
             .handshake(shared.bytes(), transcript.hash().as_ref())
             .unwrap();
         let failed = client.receive(&core.records.take_outgoing(), &ctx()).err();
@@ -129,42 +248,58 @@ impl Puppet {
         server: &mut Connection,
         more: Vec<Extension>,
     ) -> Result<(Self, Vec<Message>), Error> {
-        let exchange = KeyExchange::start(Group::X25519).unwrap();
-        let share = KeyShare {
-            group: Group::X25519,
-            key: exchange.share().to_vec(),
-        };
         let mut extensions = vec![
             Extension::Versions(vec![TLS_1_3]),
             Extension::Groups(vec![Group::X25519]),
             Extension::Schemes(SCHEMES.to_vec()),
-            Extension::KeyShares(vec![share]),
+            Extension::KeyShares(Vec::new()),
         ];
         extensions.extend(more);
         let suites = vec![Suite::AES_128_GCM_SHA256];
         let hello = ClientHello::new([9; 32], suites, Extensions(extensions));
+        Self::ask(server, (hello, profile), None)
+    }
+
+    /// A client that has sent this hello with a key share, again if it is asked to, and with a ticket if it has one.
+    pub(super) fn ask(
+        server: &mut Connection,
+        (mut hello, profile): (ClientHello, &'static Profile),
+        session: Option<&Session>,
+    ) -> Result<(Self, Vec<Message>), Error> {
         let mut core = core();
         core.profile = profile;
-        let mut transcript = Unhashed::default();
-        transcript.add(&core.queue(&Message::ClientHello(hello)).unwrap());
-        core.flush().unwrap();
+        let cipher = Cipher::new(Suite::AES_128_GCM_SHA256).unwrap();
+        let mut exchange = share(&mut hello, Group::X25519);
+        let raw = bind((&mut hello, profile), session, None);
+        core.records.send(ContentType::Handshake, &raw).unwrap();
         server.receive(&core.records.take_outgoing(), &ctx())?;
-
-        let bytes = server.take_outgoing();
-        let first = 5 + usize::from(u16::from_be_bytes([bytes[3], bytes[4]]));
-        let (answer, raw) = plain(&bytes[..first]).pop().unwrap();
-        let Message::ServerHello(answer) = answer else {
-            panic!("not a ServerHello")
-        };
+        let mut transcript = Unhashed::default();
         transcript.add(&raw);
-        let cipher = Cipher::new(answer.suite).unwrap();
         let mut transcript = transcript.start(cipher);
+        let mut bytes = server.take_outgoing();
+        let (mut answer, mut raw) = first_answer(&bytes);
+        if answer.is_retry() {
+            transcript.retry();
+            transcript.add(&raw);
+            exchange = share(&mut hello, Group::SECP256R1);
+            let again = bind((&mut hello, profile), session, Some(&transcript));
+            core.records.send(ContentType::Handshake, &again).unwrap();
+            server.receive(&core.records.take_outgoing(), &ctx())?;
+            transcript.add(&again);
+            bytes = server.take_outgoing();
+            (answer, raw) = first_answer(&bytes);
+        }
+        let first = length_of_first(&bytes);
+        transcript.add(&raw);
+        assert_eq!(answer.suite, cipher.suite());
+        let group = exchange.group();
         let share = answer.extensions.find(|extension| match extension {
             Extension::KeyShare(share) => Some(share.key.clone()),
             _ => None,
         });
         let shared = exchange.complete(&share.unwrap()).unwrap();
-        let schedule = Early::new(cipher, None)
+        let secret = session.map(|session| &session.secret);
+        let schedule = Early::new(cipher, secret)
             .handshake(shared.bytes(), transcript.hash().as_ref())
             .unwrap();
         core.records.set_read(schedule.server.clone());
@@ -175,7 +310,7 @@ impl Puppet {
         let application = schedule.application(transcript.hash().as_ref()).unwrap();
         let puppet = Self {
             core,
-            progress: Progress::new(cipher, Group::X25519, transcript, schedule),
+            progress: Progress::new(cipher, group, transcript, schedule),
             side: Side::Client,
             application: Some(application),
         };
@@ -230,6 +365,15 @@ impl Puppet {
         Proof { scheme, signature }
     }
 
+    /// The message that proves an identity of this kind.
+    pub(super) fn identity_proof(&self, key: SigningKey, mode: Mode) -> Message {
+        let proof = self.proof(&key, mode);
+        match mode {
+            Mode::Certificate => Message::CertificateVerify(proof),
+            Mode::Did | Mode::Vc => Message::DidVerify(proof),
+        }
+    }
+
     /// A Finished that holds.
     pub(super) fn finished(&self) -> Message {
         let traffic = match self.side {
@@ -250,6 +394,17 @@ impl Puppet {
             Side::Client => application.client,
             Side::Server => application.server,
         });
+    }
+
+    /// Sends a record of this content, protected if there are keys.
+    pub(super) fn send_record(
+        &mut self,
+        to: &mut Connection,
+        content: ContentType,
+        bytes: &[u8],
+    ) -> Result<(), Error> {
+        self.core.records.send(content, bytes).unwrap();
+        to.receive(&self.core.records.take_outgoing(), &ctx())
     }
 
     /// Sends data.

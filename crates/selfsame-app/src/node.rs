@@ -1,0 +1,227 @@
+//! The identity of a machine that connects to others: its DID, the key that proves it, and the credential that says
+//! what it is. It has an instance's keys and a wallet's ways, and serves nothing.
+
+use std::sync::Arc;
+
+use selfsame_credential::{Format, Held};
+use selfsame_crypto::PrivateKey;
+use selfsame_did::{Did, key};
+use selfsame_store::{Batch, Put, TenantId};
+use serde::{Deserialize, Serialize};
+
+use crate::accounts::{decode, encode};
+use crate::dids::Dids;
+use crate::error::{Error, ErrorKind, Result};
+use crate::shared::Shared;
+use crate::view::instance::NewDid;
+use crate::view::node::{NodeCredential, NodeIdentity};
+use crate::view::wallet::{AcceptOffer, Person};
+use crate::wallet::Wallet;
+
+const KIND: &str = "node";
+/// There is one.
+const ID: &str = "identity";
+
+/// What a machine is to others.
+pub struct Node<'a> {
+    shared: &'a Arc<Shared>,
+    dids: &'a Dids,
+    wallet: &'a Arc<Wallet>,
+    tenant: TenantId,
+}
+
+/// What proves who a machine is.
+pub struct Material {
+    /// Its DID: where the credential is bound to a key and not to a DID, the did:key of that key.
+    pub did: Did,
+    /// The key for `authentication`.
+    pub key: Arc<PrivateKey>,
+    /// The credential, if it has one.
+    pub credential: Option<(Format, String)>,
+}
+
+/// What is kept.
+#[derive(Clone, Deserialize, Serialize)]
+struct Record {
+    did: Did,
+    /// The card of the wallet that holds its credential.
+    card: Option<String>,
+}
+
+impl<'a> Node<'a> {
+    pub(crate) fn new(shared: &'a Arc<Shared>, dids: &'a Dids, wallet: &'a Arc<Wallet>) -> Self {
+        Self {
+            shared,
+            dids,
+            wallet,
+            tenant: TenantId::instance(),
+        }
+    }
+
+    /// Makes the DID; a `did:selfsame` is anchored before this answers.
+    ///
+    /// # Errors
+    /// `Conflict` if there is one, `BadRequest` for a method or kind of key that is not made; the registry's, the
+    /// store's.
+    pub async fn create(&self, new: &NewDid) -> Result<NodeIdentity> {
+        if let Some(record) = self.record().await? {
+            return Err(Error::new(
+                ErrorKind::Conflict,
+                format!("this node is {} already", record.did),
+            )
+            .with_hint("one folder holds one identity; name another"));
+        }
+        if !matches!(new.method.as_str(), "key" | "jwk" | "selfsame") {
+            return Err(
+                Error::bad_request(format!("a node makes no did:{}", new.method)).with_hint(
+                    "one of: key, jwk (their key is in their name), selfsame (a registry's)",
+                ),
+            );
+        }
+        let made = self.dids.create(new).await?;
+        let did = Did::parse(&made.did).map_err(Error::internal)?;
+        self.keep(&Record { did, card: None }).await?;
+        self.show().await
+    }
+
+    /// What it is now.
+    ///
+    /// # Errors
+    /// `NotFound` if there is no DID yet; the store's.
+    pub async fn show(&self) -> Result<NodeIdentity> {
+        let record = self.known().await?;
+        let dids = self.dids.list().await?;
+        let own = dids.into_iter().find(|own| own.did == record.did.as_str());
+        let own = own.ok_or_else(|| Error::internal("the node's DID is not in its store"))?;
+        Ok(NodeIdentity {
+            did: own.did,
+            key: own.key,
+            state: own.state,
+            credential: match self.held(&record).await? {
+                Some((format, _, held)) => Some(NodeCredential {
+                    format: format.as_str().to_owned(),
+                    issuer: held.issuer().unwrap_or_default().to_owned(),
+                    types: held.types().into_iter().map(str::to_owned).collect(),
+                    expires: held.expires().map(|expires| expires.rfc3339()),
+                }),
+                None => None,
+            },
+        })
+    }
+
+    /// Gives the DID a new key. A credential that is bound to the former key, not to the DID, is forgotten with it.
+    ///
+    /// # Errors
+    /// `BadRequest` for a DID that is its key, `Gone` once it is deactivated; the registry's, the store's.
+    pub async fn rotate(&self) -> Result<NodeIdentity> {
+        let record = self.known().await?;
+        self.dids.rotate(record.did.as_str()).await?;
+        if let Some((Format::SdJwtVc, ..)) = self.held(&record).await? {
+            self.keep(&Record {
+                card: None,
+                ..record
+            })
+            .await?;
+        }
+        self.show().await
+    }
+
+    /// Ends the DID for good: nobody takes it any more who looks it up.
+    ///
+    /// # Errors
+    /// `BadRequest` for a DID that is its key, `Gone` once it is deactivated; the registry's, the store's.
+    pub async fn deactivate(&self) -> Result<NodeIdentity> {
+        let record = self.known().await?;
+        self.dids.deactivate(record.did.as_str()).await?;
+        self.show().await
+    }
+
+    /// Takes an issuer's offer: the credential is bound to the DID's key and shown from now on.
+    ///
+    /// # Errors
+    /// What is wrong with the offer, its issuer, or the transaction code.
+    pub async fn take(&self, offer: &str, tx_code: Option<String>) -> Result<NodeIdentity> {
+        let record = self.known().await?;
+        let (handle, kid) = self.dids.current(&record.did).await?;
+        let accept = AcceptOffer {
+            offer: offer.to_owned(),
+            tx_code,
+            copies: None,
+            did: Some(record.did.to_string()),
+        };
+        self.wallet
+            .lend_did(&self.tenant, (&record.did, &kid, &handle))
+            .await?;
+        let cards = self.wallet.accept_offer(&self.person(), &accept).await?;
+        let card = cards.into_iter().next();
+        let card = card.ok_or_else(|| Error::upstream("the issuer gave no credential"))?;
+        self.keep(&Record {
+            card: Some(card.id),
+            ..record
+        })
+        .await?;
+        self.show().await
+    }
+
+    /// What proves who it is. It leaves the key store here, since a TLS connection signs with keys in memory.
+    ///
+    /// # Errors
+    /// `NotFound` if there is no DID yet; the store's.
+    pub async fn material(&self) -> Result<Material> {
+        let record = self.known().await?;
+        let private = self.key(&record).await?;
+        let held = self.held(&record).await?;
+        let did = match &held {
+            // It names a key, which is a DID of its own.
+            Some((Format::SdJwtVc, ..)) => key::create(private.public()),
+            _ => record.did,
+        };
+        Ok(Material {
+            did,
+            key: private,
+            credential: held.map(|(format, raw, _)| (format, raw)),
+        })
+    }
+
+    async fn key(&self, record: &Record) -> Result<Arc<PrivateKey>> {
+        let (handle, _) = self.dids.current(&record.did).await?;
+        self.shared.keys.unsealed(&self.tenant, &handle).await
+    }
+
+    async fn held(&self, record: &Record) -> Result<Option<(Format, String, Held)>> {
+        let Some(card) = &record.card else {
+            return Ok(None);
+        };
+        let (format, raw) = self.wallet.raw_card(&self.tenant, card).await?;
+        let held = Held::parse(&raw, format).map_err(Error::internal)?;
+        Ok(Some((format, raw, held)))
+    }
+
+    /// The wallet's view of whose it is: nobody signs in here, the folder is the owner's.
+    fn person(&self) -> Person {
+        Person {
+            tenant: self.tenant.clone(),
+            email: String::new(),
+            session: String::new(),
+        }
+    }
+
+    async fn known(&self) -> Result<Record> {
+        self.record().await?.ok_or_else(|| {
+            Error::not_found("this node has no DID yet")
+                .with_hint("make one: selfsame tls identity new")
+        })
+    }
+
+    async fn record(&self) -> Result<Option<Record>> {
+        let stored = self.shared.store.read(&self.tenant, KIND, ID).await?;
+        stored.map(|stored| decode(&stored.value)).transpose()
+    }
+
+    async fn keep(&self, record: &Record) -> Result<()> {
+        let put = Put::new(KIND, ID, encode(record)?);
+        let batch = Batch::new(self.tenant.clone()).put(put);
+        self.shared.store.commit(batch).await?;
+        Ok(())
+    }
+}

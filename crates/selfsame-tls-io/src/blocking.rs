@@ -1,0 +1,352 @@
+//! The same for programs without a runtime: a stream of `std::io` over a socket, or over anything that reads and writes.
+
+use std::collections::HashSet;
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::time::{Duration, Instant};
+
+use selfsame_tls::evidence::Answer;
+use selfsame_tls::identity::Peer;
+use selfsame_tls::{ClientConfig, Connection, Need, ServerConfig};
+
+use crate::error::{Error, to_io};
+use crate::gather::GatherBlocking;
+use crate::session::Session;
+use crate::settings::{Clock, Settings};
+
+const CHUNK: usize = 16 * 1024;
+/// How often it is looked at whether the evidence took too long.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+/// How long a peer that was refused may go on, so that it reads the alert and not a reset.
+const FAREWELL: Duration = Duration::from_secs(1);
+/// Bytes of such a peer that are thrown away.
+const MOST_LATE: usize = 64 * 1024;
+
+/// What a connection runs over.
+pub trait Transport: Read + Write {
+    /// Lets a read or a write wait for so long at most; without a time, for as long as it takes.
+    ///
+    /// # Errors
+    /// The transport's own.
+    fn wait_at_most(&mut self, time: Option<Duration>) -> io::Result<()>;
+
+    /// Says that nothing more is written.
+    ///
+    /// # Errors
+    /// The transport's own.
+    fn end_writing(&mut self) -> io::Result<()>;
+}
+
+impl Transport for TcpStream {
+    fn wait_at_most(&mut self, time: Option<Duration>) -> io::Result<()> {
+        self.set_read_timeout(time)?;
+        self.set_write_timeout(time)
+    }
+
+    fn end_writing(&mut self) -> io::Result<()> {
+        self.shutdown(Shutdown::Write)
+    }
+}
+
+/// Anything that reads and writes, with time-outs of its own or none: a handshake over it ends late where a read does.
+#[derive(Debug)]
+pub struct Plain<T>(pub T);
+
+impl<T: Read> Read for Plain<T> {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        self.0.read(to)
+    }
+}
+
+impl<T: Write> Write for Plain<T> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+impl<T: Read + Write> Transport for Plain<T> {
+    fn wait_at_most(&mut self, _time: Option<Duration>) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn end_writing(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Makes the handshake with one client.
+///
+/// # Errors
+/// If the client is refused or refuses, if the transport fails, or if it takes too long.
+pub fn accept<S: Transport, G: GatherBlocking + ?Sized>(
+    stream: S,
+    config: &Arc<ServerConfig>,
+    settings: &Settings<G>,
+) -> Result<Stream<S>, Error> {
+    let connection = Connection::server(config, &(settings.clock)());
+    handshake(connection, stream, settings)
+}
+
+/// Makes the handshake with the server that the configuration expects. The server may still refuse us afterwards: its
+/// alert is then the first read's error.
+///
+/// # Errors
+/// If the server is refused or refuses, if the transport fails, or if it takes too long.
+pub fn connect<S: Transport, G: GatherBlocking + ?Sized>(
+    stream: S,
+    config: &Arc<ClientConfig>,
+    settings: &Settings<G>,
+) -> Result<Stream<S>, Error> {
+    let connection = Connection::client(config, &(settings.clock)())?;
+    handshake(connection, stream, settings)
+}
+
+/// A connection whose peer was accepted.
+///
+/// Reading ends (with 0 bytes) when the peer has said that it sends no more; a transport that ends without that is an
+/// error, [`io::ErrorKind::UnexpectedEof`]. Dropped without [`Stream::close`], the peer sees a cut.
+pub struct Stream<S> {
+    stream: S,
+    session: Session,
+    clock: Clock,
+    peer: Arc<Peer>,
+}
+
+impl<S> Stream<S> {
+    /// Who the peer is, and each rule that was looked at.
+    pub fn peer(&self) -> &Arc<Peer> {
+        &self.peer
+    }
+
+    /// The connection, for what else is known of it: its protocol, its parameters, key material for others.
+    pub fn connection(&self) -> &Connection {
+        self.session.connection()
+    }
+
+    /// The transport.
+    pub fn get_ref(&self) -> &S {
+        &self.stream
+    }
+
+    /// Takes new keys for what we send, and asks the peer for the same; on its way with the next write or flush.
+    ///
+    /// # Errors
+    /// If we have said that we send no more.
+    pub fn update_keys(&mut self) -> Result<(), Error> {
+        Ok(self.session.update_keys()?)
+    }
+}
+
+impl<S: Transport> Stream<S> {
+    /// Says that we send no more, and leaves reading as it is.
+    ///
+    /// # Errors
+    /// The transport's own.
+    pub fn close(&mut self) -> io::Result<()> {
+        self.session.close();
+        send(&mut self.session, &mut self.stream)?;
+        self.stream.end_writing()
+    }
+}
+
+impl<S: std::fmt::Debug> std::fmt::Debug for Stream<S> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Stream")
+            .field("stream", &self.stream)
+            .field("peer", &self.peer.kind)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<S: Transport> Read for Stream<S> {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        let mut chunk = [0; CHUNK];
+        loop {
+            if let Some(count) = self.session.read(to)? {
+                return Ok(count);
+            }
+            let count = self.stream.read(&mut chunk)?;
+            let bytes = chunk.get(..count).unwrap_or_default();
+            let received = self.session.receive(bytes, &(self.clock)());
+            // An answer to a KeyUpdate, or the alert.
+            let sent = send(&mut self.session, &mut self.stream);
+            received.map_err(to_io)?;
+            sent?;
+        }
+    }
+}
+
+impl<S: Transport> Write for Stream<S> {
+    fn write(&mut self, data: &[u8]) -> io::Result<usize> {
+        send(&mut self.session, &mut self.stream)?;
+        let count = self.session.write(data)?;
+        send(&mut self.session, &mut self.stream)?;
+        Ok(count)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        send(&mut self.session, &mut self.stream)
+    }
+}
+
+fn send<S: Transport>(session: &mut Session, stream: &mut S) -> io::Result<()> {
+    while !session.to_send().is_empty() {
+        match stream.write(session.to_send()) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(count) => session.sent(count),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    stream.flush()
+}
+
+fn handshake<S: Transport, G: GatherBlocking + ?Sized>(
+    connection: Connection,
+    mut stream: S,
+    settings: &Settings<G>,
+) -> Result<Stream<S>, Error> {
+    let mut session = Session::new(connection);
+    match drive(&mut session, &mut stream, settings) {
+        Ok(peer) => {
+            stream.wait_at_most(None)?;
+            Ok(Stream {
+                stream,
+                session,
+                clock: Arc::clone(&settings.clock),
+                peer,
+            })
+        }
+        Err(error) => {
+            let _best_effort = leave(&mut session, &mut stream);
+            Err(error)
+        }
+    }
+}
+
+fn drive<S: Transport, G: GatherBlocking + ?Sized>(
+    session: &mut Session,
+    stream: &mut S,
+    settings: &Settings<G>,
+) -> Result<Arc<Peer>, Error> {
+    let deadline = Deadline::after(settings.handshake);
+    let mut gathering = Gathering::new(settings);
+    let mut chunk = [0; CHUNK];
+    loop {
+        stream.wait_at_most(Some(deadline.left()?))?;
+        send(session, stream).map_err(late)?;
+        if let Some(peer) = session.peer() {
+            return Ok(Arc::new(peer.clone()));
+        }
+        gathering.ask(session.needs());
+        if session.connection().is_suspended() {
+            if let Some(answer) = gathering.wait(deadline.left()?.min(LOOK_EVERY)) {
+                session.provide(answer, &(settings.clock)())?;
+            }
+            session.check_patience(&(settings.clock)())?;
+        } else {
+            let count = stream.read(&mut chunk).map_err(late)?;
+            let bytes = chunk.get(..count).unwrap_or_default();
+            session.receive(bytes, &(settings.clock)())?;
+        }
+    }
+}
+
+/// A time-out of the transport is the handshake's.
+fn late(error: io::Error) -> Error {
+    match error.kind() {
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => Error::TimedOut,
+        _ => Error::Io(error),
+    }
+}
+
+/// Tells the peer why, and lets it read that: a socket that is closed with bytes unread resets the connection.
+fn leave<S: Transport>(session: &mut Session, stream: &mut S) -> Result<(), Error> {
+    let deadline = Deadline::after(FAREWELL);
+    stream.wait_at_most(Some(FAREWELL))?;
+    send(session, stream)?;
+    stream.end_writing()?;
+    let mut chunk = [0; CHUNK];
+    let mut read = 0_usize;
+    while read < MOST_LATE {
+        stream.wait_at_most(Some(deadline.left()?))?;
+        match stream.read(&mut chunk)? {
+            0 => break,
+            count => read = read.saturating_add(count),
+        }
+    }
+    Ok(())
+}
+
+struct Deadline {
+    since: Instant,
+    time: Duration,
+}
+
+impl Deadline {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a time-out, not a time of the protocol"
+    )]
+    fn after(time: Duration) -> Self {
+        Self {
+            since: Instant::now(),
+            time,
+        }
+    }
+
+    /// The time that is left, which is never none.
+    fn left(&self) -> Result<Duration, Error> {
+        let left = self.time.saturating_sub(self.since.elapsed());
+        match left.is_zero() {
+            true => Err(Error::TimedOut),
+            false => Ok(left),
+        }
+    }
+}
+
+/// What is being asked, each on a thread of its own.
+struct Gathering<'a, G: ?Sized> {
+    settings: &'a Settings<G>,
+    asked: HashSet<Need>,
+    sender: Sender<Answer>,
+    answers: Receiver<Answer>,
+}
+
+impl<'a, G: GatherBlocking + ?Sized> Gathering<'a, G> {
+    fn new(settings: &'a Settings<G>) -> Self {
+        let (sender, answers) = mpsc::channel();
+        Self {
+            settings,
+            asked: HashSet::new(),
+            sender,
+            answers,
+        }
+    }
+
+    fn ask(&mut self, needs: &[Need]) {
+        for need in needs {
+            if !self.asked.insert(need.clone()) {
+                continue;
+            }
+            let gather = Arc::clone(&self.settings.gather);
+            let (need, sender) = (need.clone(), self.sender.clone());
+            let now = (self.settings.clock)().now();
+            std::thread::spawn(move || {
+                // If nobody waits any more, the answer is late.
+                let _late = sender.send(gather.gather(&need, now));
+            });
+        }
+    }
+
+    /// The next answer, if there is one in time.
+    fn wait(&self, time: Duration) -> Option<Answer> {
+        self.answers.recv_timeout(time).ok()
+    }
+}

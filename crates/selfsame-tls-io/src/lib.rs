@@ -1,0 +1,34 @@
+//! `selfsame-tls` over sockets: handshakes with time-outs, evidence gathered beside them, then a stream of bytes.
+//!
+//! Owns: when a connection is read and written, how much of it is kept, how long a handshake may take, how an end is
+//! told from a cut.
+//!
+//! Does not own: sockets, which it is given; what is gathered and how, which is a [`Gather`]'s; the protocol and its
+//! policy, which are `selfsame-tls`'s.
+#![cfg_attr(
+    not(test),
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
+)]
+
+pub mod blocking;
+mod buffer;
+mod error;
+mod gather;
+mod handshake;
+mod relay;
+mod session;
+mod settings;
+mod stream;
+
+pub use error::{Error, tls_error};
+pub use gather::{Gather, GatherBlocking, Offline};
+pub use handshake::{Acceptor, Connector};
+pub use relay::{Carried, relay};
+pub use settings::{Clock, Settings, system_clock};
+pub use stream::Stream;

@@ -1,0 +1,136 @@
+//! A connection with the bytes on their way in and out, which both kinds of stream share.
+
+use std::io;
+
+use selfsame_crypto::ctx::Ctx;
+use selfsame_tls::evidence::Answer;
+use selfsame_tls::identity::Peer;
+use selfsame_tls::{Connection, Error, Need};
+
+use crate::buffer::Buffer;
+use crate::error::to_io;
+
+/// Bytes of data that are protected at a time: what waits to be sent is never much more.
+const MOST_SEALED: usize = 64 * 1024;
+/// Bytes that may wait to be sent while the peer's are still read; they are answers to its KeyUpdates.
+const MOST_WAITING: usize = 128 * 1024;
+
+/// A connection, the data it has for us, and the bytes it has for the peer.
+#[derive(Debug)]
+pub(crate) struct Session {
+    connection: Connection,
+    incoming: Buffer,
+    outgoing: Buffer,
+    failed: Option<Error>,
+    has_closed: bool,
+}
+
+impl Session {
+    pub(crate) fn new(connection: Connection) -> Self {
+        let mut session = Self {
+            connection,
+            incoming: Buffer::default(),
+            outgoing: Buffer::default(),
+            failed: None,
+            has_closed: false,
+        };
+        session.collect();
+        session
+    }
+
+    pub(crate) fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
+    pub(crate) fn needs(&self) -> &[Need] {
+        self.connection.needs()
+    }
+
+    pub(crate) fn peer(&self) -> Option<&Peer> {
+        self.connection.peer()
+    }
+
+    /// Takes bytes from the peer.
+    pub(crate) fn receive(&mut self, bytes: &[u8], ctx: &Ctx) -> Result<(), Error> {
+        let received = match bytes.is_empty() {
+            true => self.connection.receive_end(),
+            false => self.connection.receive(bytes, ctx),
+        };
+        self.settle(received)
+    }
+
+    pub(crate) fn provide(&mut self, answer: Answer, ctx: &Ctx) -> Result<(), Error> {
+        let provided = self.connection.provide(&answer.into(), ctx);
+        self.settle(provided)
+    }
+
+    pub(crate) fn check_patience(&mut self, ctx: &Ctx) -> Result<(), Error> {
+        let checked = self.connection.check_patience(ctx);
+        self.settle(checked)
+    }
+
+    /// Asks both sides to take new keys.
+    pub(crate) fn update_keys(&mut self) -> Result<(), Error> {
+        let updated = self.connection.update_keys(true);
+        self.collect();
+        updated
+    }
+
+    /// Data for the reader: how much there was, or none if more has to be received first.
+    pub(crate) fn read(&mut self, to: &mut [u8]) -> io::Result<Option<usize>> {
+        if !self.incoming.is_empty() {
+            return Ok(Some(self.incoming.take_into(to)));
+        }
+        match self.failed {
+            Some(error) => Err(to_io(error)),
+            None if self.connection.has_peer_closed() => Ok(Some(0)),
+            None => Ok(None),
+        }
+    }
+
+    /// Protects the beginning of the data; gives how much. All that was protected before must be on its way.
+    pub(crate) fn write(&mut self, data: &[u8]) -> io::Result<usize> {
+        let count = data.len().min(MOST_SEALED);
+        let sent = self.connection.send(data.get(..count).unwrap_or_default());
+        self.settle(sent).map_err(to_io)?;
+        Ok(count)
+    }
+
+    /// Says that we send no more. A connection that failed has said what there is to say.
+    pub(crate) fn close(&mut self) {
+        if !std::mem::replace(&mut self.has_closed, true) {
+            let _failed_before = self.connection.close();
+            self.collect();
+        }
+    }
+
+    /// What is to be sent.
+    pub(crate) fn to_send(&self) -> &[u8] {
+        self.outgoing.rest()
+    }
+
+    pub(crate) fn sent(&mut self, count: usize) {
+        self.outgoing.advance(count);
+    }
+
+    /// Whether so much waits to be sent that nothing more should be read.
+    pub(crate) fn is_clogged(&self) -> bool {
+        self.outgoing.rest().len() > MOST_WAITING
+    }
+
+    fn settle(&mut self, done: Result<(), Error>) -> Result<(), Error> {
+        self.collect();
+        // What was asked wrongly has harmed nothing.
+        if let Err(error) = done
+            && !matches!(error, Error::Misused(_))
+        {
+            self.failed = Some(error);
+        }
+        done
+    }
+
+    fn collect(&mut self) {
+        self.incoming.push(self.connection.take_incoming());
+        self.outgoing.push(self.connection.take_outgoing());
+    }
+}

@@ -1,0 +1,5 @@
+//! Handshakes and data over tokio's and blocking streams.
+
+mod over_threads;
+mod over_tokio;
+mod world;

@@ -1,0 +1,140 @@
+//! Blocking streams, with each other and with tokio's.
+
+use std::io::{ErrorKind, Read as _, Write as _};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use selfsame_tls::Alert;
+use selfsame_tls_io::blocking::{self, Plain, Stream};
+use selfsame_tls_io::{Acceptor, Error, Offline, Settings, tls_error};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+use crate::world::{Node, Registry, alerted, assert_is, pair, refused};
+
+fn offline() -> Settings<Offline> {
+    Settings::new(Offline)
+}
+
+/// Two sockets that are connected.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a test is both ends of its connection"
+)]
+fn sockets() -> (TcpStream, TcpStream) {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let one = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    (one, listener.accept().unwrap().0)
+}
+
+/// Two ends that are connected, the server's first.
+fn connected() -> (Stream<TcpStream>, Stream<TcpStream>) {
+    let (client, server) = pair();
+    let (one, other) = sockets();
+    let takes = server.takes(&client);
+    let accepting = thread::spawn(move || blocking::accept(other, &takes, &offline()));
+    let one = blocking::connect(one, &client.wants(&server), &offline()).unwrap();
+    let other = accepting.join().unwrap().unwrap();
+    assert_is(&one.peer().kind, &server);
+    assert_is(&other.peer().kind, &client);
+    (one, other)
+}
+
+#[test]
+fn one_side_asks_and_ends_and_the_other_answers() {
+    let (mut one, mut other) = connected();
+    one.update_keys().unwrap();
+    one.write_all(b"question").unwrap();
+    one.close().unwrap();
+    let mut question = String::new();
+    other.read_to_string(&mut question).unwrap();
+    assert_eq!(question, "question");
+    other.write_all(b"answer").unwrap();
+    other.close().unwrap();
+    let mut answer = String::new();
+    one.read_to_string(&mut answer).unwrap();
+    assert_eq!(answer, "answer");
+    assert_eq!(
+        one.write(b"more").unwrap_err().kind(),
+        ErrorKind::BrokenPipe
+    );
+}
+
+#[test]
+fn an_end_without_close_notify_is_a_cut() {
+    let (mut one, other) = connected();
+    drop(other);
+    let error = one.read(&mut [0; 16]).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::UnexpectedEof);
+}
+
+#[test]
+fn what_a_handshake_needs_is_asked_for_on_other_threads() {
+    let client = Node::named("did:web:client.example");
+    let server = Node::named("did:web:server.example");
+    let registry = Registry::of(&[&client, &server], Duration::from_millis(50));
+    let (one, other) = sockets();
+    let (takes, settings) = (server.takes(&client), Settings::of(Arc::clone(&registry)));
+    let accepting = thread::spawn(move || blocking::accept(other, &takes, &settings));
+    let one = blocking::connect(one, &client.wants(&server), &Settings::of(registry)).unwrap();
+    assert_is(&one.peer().kind, &server);
+    assert_is(&accepting.join().unwrap().unwrap().peer().kind, &client);
+}
+
+#[test]
+fn a_client_that_is_not_expected_is_told_so() {
+    let (client, server) = pair();
+    let (one, other) = sockets();
+    let takes = server.takes(&Node::new());
+    let accepting = thread::spawn(move || blocking::accept(other, &takes, &offline()).map(|_| ()));
+    let mut one = blocking::connect(one, &client.wants(&server), &offline()).unwrap();
+    let error = one.read(&mut [0; 16]).unwrap_err();
+    assert_eq!(alerted(tls_error(&error).unwrap()), Alert::AccessDenied);
+    drop(one);
+    let error = accepting.join().unwrap().unwrap_err();
+    assert_eq!(refused(&error), Alert::AccessDenied);
+}
+
+#[test]
+fn a_peer_that_says_nothing_is_given_up() {
+    let (client, server) = pair();
+    let (_one, other) = sockets();
+    let settings = Settings {
+        handshake: Duration::from_millis(200),
+        ..offline()
+    };
+    let error = blocking::accept(other, &server.takes(&client), &settings).unwrap_err();
+    assert!(matches!(error, Error::TimedOut), "{error}");
+}
+
+#[test]
+fn threads_and_tokio_speak_with_each_other() {
+    let (client, server) = pair();
+    let (one, other) = sockets();
+    let wants = client.wants(&server);
+    // Anything that reads and writes will do.
+    let asking = thread::spawn(move || {
+        let mut one = blocking::connect(Plain(one), &wants, &offline()).unwrap();
+        one.write_all(&[9; 100_000]).unwrap();
+        one.close().unwrap();
+        let mut answer = Vec::new();
+        one.read_to_end(&mut answer).unwrap();
+        answer
+    });
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        other.set_nonblocking(true).unwrap();
+        let other = tokio::net::TcpStream::from_std(other).unwrap();
+        let acceptor = Acceptor::new(server.takes(&client), offline());
+        let mut other = acceptor.accept(other).await.unwrap();
+        let mut question = Vec::new();
+        other.read_to_end(&mut question).await.unwrap();
+        other.write_all(&question).await.unwrap();
+        other.shutdown().await.unwrap();
+    });
+    assert!(asking.join().unwrap() == [9; 100_000]);
+}

@@ -1,0 +1,333 @@
+//! tokio's streams.
+
+use std::io::ErrorKind;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use selfsame_tls::{Alert, Limits, Slots};
+use selfsame_tls_io::{Acceptor, Connector, Error, Gather, Offline, Settings, Stream, tls_error};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, DuplexStream, duplex, split};
+
+use crate::world::{Node, Registry, Silent, alerted, assert_is, pair, refused};
+
+type Ends = (
+    Result<Stream<DuplexStream>, Error>,
+    Result<Stream<DuplexStream>, Error>,
+);
+
+fn offline() -> Settings<Offline> {
+    Settings::new(Offline)
+}
+
+/// Both ends of a handshake through a pipe that holds this much.
+async fn meet<C: Gather, S: Gather>(
+    connector: &Connector<C>,
+    acceptor: &Acceptor<S>,
+    room: usize,
+) -> Ends {
+    let (one, other) = duplex(room);
+    tokio::join!(connector.connect(one), acceptor.accept(other))
+}
+
+/// Two ends that are connected.
+async fn connected(room: usize) -> (Stream<DuplexStream>, Stream<DuplexStream>) {
+    let (client, server) = pair();
+    let connector = Connector::new(client.wants(&server), offline());
+    let acceptor = Acceptor::new(server.takes(&client), offline());
+    let (one, other) = meet(&connector, &acceptor, room).await;
+    (one.unwrap(), other.unwrap())
+}
+
+async fn assert_talk<S: AsyncRead + AsyncWrite + Unpin>(one: &mut S, other: &mut S) {
+    one.write_all(b"ping").await.unwrap();
+    one.flush().await.unwrap();
+    let mut heard = [0; 4];
+    other.read_exact(&mut heard).await.unwrap();
+    assert_eq!(&heard, b"ping");
+}
+
+#[tokio::test]
+async fn both_ends_know_each_other_and_talk() {
+    let (client, server) = pair();
+    let connector = Connector::new(client.wants(&server), offline());
+    let acceptor = Acceptor::new(server.takes(&client), offline());
+    // Through a pipe that holds less than a record, too.
+    for room in [64 * 1024, 100] {
+        let (one, other) = meet(&connector, &acceptor, room).await;
+        let (mut one, mut other) = (one.unwrap(), other.unwrap());
+        assert_is(&one.peer().kind, &server);
+        assert_is(&other.peer().kind, &client);
+        assert_talk(&mut one, &mut other).await;
+        assert_talk(&mut other, &mut one).await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_handshake_needs_is_asked_for_once_and_waited_for() {
+    let client = Node::named("did:web:client.example");
+    let server = Node::named("did:web:server.example");
+    let registry = Registry::of(&[&client, &server], Duration::from_secs(2));
+    let connector = Connector::new(client.wants(&server), Settings::of(Arc::clone(&registry)));
+    let acceptor = Acceptor::new(server.takes(&client), Settings::of(Arc::clone(&registry)));
+    let (one, other) = meet(&connector, &acceptor, 64 * 1024).await;
+    let (mut one, mut other) = (one.unwrap(), other.unwrap());
+    assert_is(&one.peer().kind, &server);
+    assert_is(&other.peer().kind, &client);
+    assert_eq!(registry.asked.load(Ordering::Relaxed), 2);
+    assert_talk(&mut one, &mut other).await;
+}
+
+#[tokio::test]
+async fn a_client_that_is_not_expected_is_told_so_and_nothing_of_what_it_sent_is_read() {
+    let (client, server) = pair();
+    let connector = Connector::new(client.wants(&server), offline());
+    let acceptor = Acceptor::new(server.takes(&Node::new()), offline());
+    let (one, other) = meet(&connector, &acceptor, 64 * 1024).await;
+    assert_eq!(refused(&other.unwrap_err()), Alert::AccessDenied);
+    // For the client, its own part of the handshake was the end of it.
+    let mut one = one.unwrap();
+    let error = one.read(&mut [0; 16]).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::ConnectionAborted);
+    assert_eq!(alerted(tls_error(&error).unwrap()), Alert::AccessDenied);
+    // The error is for good.
+    assert!(one.read(&mut [0; 16]).await.is_err());
+    assert!(one.write(b"more").await.is_err());
+}
+
+#[tokio::test]
+async fn a_server_that_is_not_expected_is_told_so() {
+    let (client, server) = pair();
+    let connector = Connector::new(client.wants(&Node::new()), offline());
+    let acceptor = Acceptor::new(server.takes(&client), offline());
+    let (one, other) = meet(&connector, &acceptor, 64 * 1024).await;
+    assert_eq!(refused(&one.unwrap_err()), Alert::AccessDenied);
+    let Error::Tls(error) = other.unwrap_err() else {
+        panic!("the server heard nothing");
+    };
+    assert_eq!(alerted(&error), Alert::AccessDenied);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_peer_that_says_nothing_is_given_up() {
+    let (client, server) = pair();
+    let acceptor = Acceptor::new(server.takes(&client), offline());
+    let (one, other) = duplex(1024);
+    assert!(matches!(acceptor.accept(other).await, Err(Error::TimedOut)));
+    drop(one);
+    let connector = Connector::new(client.wants(&server), offline());
+    let (one, other) = duplex(1024);
+    assert!(matches!(connector.connect(one).await, Err(Error::TimedOut)));
+    drop(other);
+}
+
+#[tokio::test]
+async fn a_peer_that_goes_away_in_the_middle_is_an_error() {
+    let (client, server) = pair();
+    let acceptor = Acceptor::new(server.takes(&client), offline());
+    let (mut one, other) = duplex(1024);
+    one.write_all(&[22, 3, 1, 0]).await.unwrap();
+    drop(one);
+    let error = acceptor.accept(other).await.unwrap_err();
+    assert!(
+        matches!(error, Error::Tls(selfsame_tls::Error::Truncated)),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn evidence_that_does_not_come_ends_the_patience_and_the_peer_is_told() {
+    let (client, server) = (Node::named("did:web:client.example"), Node::new());
+    let impatient = Limits {
+        patience: 1,
+        ..Limits::default()
+    };
+    let takes = server.takes_with(&client, |common| common.limits = impatient);
+    let connector = Connector::new(client.wants(&server), offline());
+    let acceptor = Acceptor::new(takes, Settings::new(Silent));
+    let (one, other) = meet(&connector, &acceptor, 64 * 1024).await;
+    assert_eq!(refused(&other.unwrap_err()), Alert::CertificateUnknown);
+    let error = one.unwrap().read(&mut [0; 16]).await.unwrap_err();
+    assert_eq!(
+        alerted(tls_error(&error).unwrap()),
+        Alert::CertificateUnknown
+    );
+}
+
+#[tokio::test]
+async fn handshakes_that_wait_are_capped_and_give_their_place_back() {
+    let (client, server) = (Node::named("did:web:client.example"), Node::new());
+    let limits = Limits {
+        suspended: Slots::new(1),
+        ..Limits::default()
+    };
+    let slots = limits.suspended.clone();
+    let takes = server.takes_with(&client, |common| common.limits = limits);
+    let connector = Connector::new(client.wants(&server), offline());
+    let acceptor = Acceptor::new(Arc::clone(&takes), Settings::new(Silent));
+    let (one, other) = duplex(64 * 1024);
+    let waiting = tokio::spawn(async move { acceptor.accept(other).await.map(|_| ()) });
+    let mut one = connector.connect(one).await.unwrap();
+    while slots.taken() == 0 {
+        tokio::task::yield_now().await;
+    }
+    let registry = Registry::of(&[&client], Duration::ZERO);
+    let acceptor = Acceptor::new(takes, Settings::of(registry));
+    let (_, other) = meet(&connector, &acceptor, 64 * 1024).await;
+    assert_eq!(refused(&other.unwrap_err()), Alert::InternalError);
+    // The first gives up; then there is a place.
+    waiting.abort();
+    assert!(waiting.await.unwrap_err().is_cancelled());
+    assert!(one.read(&mut [0; 16]).await.is_err());
+    assert_eq!(slots.taken(), 0);
+    let (one, other) = meet(&connector, &acceptor, 64 * 1024).await;
+    assert!(one.is_ok() && other.is_ok());
+}
+
+#[tokio::test]
+async fn a_client_may_send_at_once_and_what_it_sent_waits_for_the_evidence() {
+    let (client, server) = (Node::named("did:web:client.example"), Node::new());
+    let registry = Registry::of(&[&client], Duration::from_millis(100));
+    let connector = Connector::new(client.wants(&server), offline());
+    let acceptor = Acceptor::new(server.takes(&client), Settings::of(registry));
+    let (one, other) = duplex(16 * 1024);
+    let sent = vec![7; 300_000];
+    let send = async {
+        let mut one = connector.connect(one).await.unwrap();
+        one.write_all(&sent).await.unwrap();
+        one.shutdown().await.unwrap();
+        one
+    };
+    let receive = async {
+        let mut other = acceptor.accept(other).await.unwrap();
+        let mut received = Vec::new();
+        other.read_to_end(&mut received).await.unwrap();
+        received
+    };
+    let (_one, received) = tokio::join!(send, receive);
+    assert_eq!(received, sent);
+}
+
+#[tokio::test]
+async fn one_side_may_end_and_go_on_listening() {
+    let (mut one, mut other) = connected(64 * 1024).await;
+    one.write_all(b"question").await.unwrap();
+    one.shutdown().await.unwrap();
+    let mut question = String::new();
+    other.read_to_string(&mut question).await.unwrap();
+    assert_eq!(question, "question");
+    other.write_all(b"answer").await.unwrap();
+    other.shutdown().await.unwrap();
+    let mut answer = String::new();
+    one.read_to_string(&mut answer).await.unwrap();
+    assert_eq!(answer, "answer");
+    let error = one.write(b"more").await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::BrokenPipe);
+}
+
+#[tokio::test]
+async fn an_end_without_close_notify_is_a_cut() {
+    let (mut one, other) = connected(64 * 1024).await;
+    drop(other);
+    let error = one.read(&mut [0; 16]).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::UnexpectedEof);
+}
+
+#[tokio::test]
+async fn a_writer_waits_for_a_reader_that_does_not_read() {
+    let (mut one, mut other) = connected(4096).await;
+    let most = tokio::time::timeout(Duration::from_millis(200), async {
+        let mut written = 0_usize;
+        loop {
+            written += one.write(&[1; 8192]).await.unwrap();
+            assert!(written < 1_000_000, "all of it was taken");
+        }
+    });
+    assert!(most.await.is_err());
+    // It goes on when the reader does.
+    let reading = tokio::spawn(async move {
+        let mut all = Vec::new();
+        other.read_to_end(&mut all).await.unwrap();
+        all.len()
+    });
+    one.write_all(&[1; 8192]).await.unwrap();
+    one.shutdown().await.unwrap();
+    assert!(reading.await.unwrap() >= 8192);
+}
+
+#[tokio::test]
+async fn keys_are_renewed_while_both_sides_send() {
+    let (one, other) = connected(4096).await;
+    let (mut one, other) = (one, other);
+    one.update_keys().unwrap();
+    let (mut one_reads, mut one_writes) = split(one);
+    let (mut other_reads, mut other_writes) = split(other);
+    let sent: Vec<u8> = (0..200_000_u32)
+        .map(|number| (number % 251) as u8)
+        .collect();
+    let send = async |to: &mut (dyn AsyncWrite + Send + Unpin)| {
+        to.write_all(&sent).await.unwrap();
+        to.shutdown().await.unwrap();
+    };
+    let receive = async |from: &mut (dyn AsyncRead + Send + Unpin)| {
+        let mut received = Vec::new();
+        from.read_to_end(&mut received).await.unwrap();
+        assert!(received == sent);
+    };
+    tokio::join!(
+        send(&mut one_writes),
+        send(&mut other_writes),
+        receive(&mut one_reads),
+        receive(&mut other_reads)
+    );
+}
+
+#[tokio::test]
+async fn a_changed_byte_ends_the_connection_with_an_alert() {
+    let (client, server) = pair();
+    let connector = Connector::new(client.wants(&server), offline());
+    let acceptor = Acceptor::new(server.takes(&client), offline());
+    let (one, mut near) = duplex(64 * 1024);
+    let (mut far, other) = duplex(64 * 1024);
+    let (mut up, mut down) = (vec![0; 64 * 1024], vec![0; 64 * 1024]);
+    let changes = AtomicBool::new(false);
+    // Carries both ways; changes what the client sends once it is told to.
+    let carry = async {
+        loop {
+            let carried = tokio::select! {
+                count = near.read(&mut up) => {
+                    let bytes = &mut up[..count.unwrap()];
+                    if changes.load(Ordering::Relaxed) && let Some(last) = bytes.last_mut() {
+                        *last ^= 1;
+                    }
+                    far.write_all(bytes).await.map(|()| bytes.len())
+                }
+                count = far.read(&mut down) => {
+                    let bytes = &down[..count.unwrap()];
+                    near.write_all(bytes).await.map(|()| bytes.len())
+                }
+            };
+            if carried.ok().filter(|count| *count > 0).is_none() {
+                break;
+            }
+        }
+    };
+    let client = async {
+        let mut one = connector.connect(one).await.unwrap();
+        one.read_exact(&mut [0; 2]).await.unwrap();
+        changes.store(true, Ordering::Relaxed);
+        one.write_all(b"data").await.unwrap();
+        one.flush().await.unwrap();
+        let error = one.read(&mut [0; 16]).await.unwrap_err();
+        alerted(tls_error(&error).unwrap())
+    };
+    let server = async {
+        let mut other = acceptor.accept(other).await.unwrap();
+        other.write_all(b"go").await.unwrap();
+        other.flush().await.unwrap();
+        other.read(&mut [0; 16]).await.unwrap_err().kind()
+    };
+    let ((), told, kind) = tokio::join!(carry, client, server);
+    assert_eq!(told, Alert::BadRecordMac);
+    assert_eq!(kind, ErrorKind::InvalidData);
+}

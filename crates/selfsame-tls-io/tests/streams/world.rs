@@ -1,0 +1,179 @@
+//! Who meets in these tests: two ends with DIDs, and gatherers that answer, wait or never do.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use selfsame_crypto::time::UnixTime;
+use selfsame_crypto::{KeyType, PrivateKey};
+use selfsame_did::{
+    Did, Document, Relationship, Representation, Resolution, VerificationMethod, key,
+};
+use selfsame_tls::evidence::{Answer, Failure, Found, Source};
+use selfsame_tls::identity::{Identities, IdentityPolicy, PeerKind, PeerPolicy, SsiIdentity};
+use selfsame_tls::{
+    Alert, ClientAuth, ClientConfig, Config, Error as TlsError, Need, ServerConfig, SigningKey,
+};
+use selfsame_tls_io::{Error, Gather, GatherBlocking};
+
+/// Somebody with a DID and its key.
+pub struct Node {
+    pub did: Did,
+    key: PrivateKey,
+}
+
+impl Node {
+    /// A DID that holds its own key.
+    pub fn new() -> Self {
+        let key = PrivateKey::generate(KeyType::Ed25519).unwrap();
+        let did = key::create(key.public());
+        Self { did, key }
+    }
+
+    /// A DID that has to be resolved.
+    pub fn named(did: &str) -> Self {
+        let did = Did::parse(did).unwrap();
+        Self { did, ..Self::new() }
+    }
+
+    fn identities(&self) -> Identities {
+        let key = self.key.to_pkcs8().unwrap();
+        Identities {
+            certificate: None,
+            ssi: Some(SsiIdentity {
+                did: self.did.clone(),
+                key: SigningKey::from_pkcs8(key.expose()).unwrap(),
+                vc: None,
+            }),
+        }
+    }
+
+    fn common(&self) -> Config {
+        Config {
+            identities: self.identities(),
+            ..Config::default()
+        }
+    }
+
+    fn resolution(&self) -> Resolution {
+        let mut document = Document::new(self.did.clone());
+        let id = self.did.with_fragment("keys-1").unwrap();
+        let method = VerificationMethod::json_web_key(id, self.key.public());
+        document.add(method, &[Relationship::Authentication]);
+        Resolution::found(document, Representation::default())
+    }
+
+    /// Who trusts this very DID.
+    pub fn trusted(&self) -> PeerPolicy {
+        PeerPolicy {
+            certificates: None,
+            identities: Some(IdentityPolicy::of_dids(&["key", "web"], [self.did.clone()])),
+        }
+    }
+
+    /// As a client that wants this server.
+    pub fn wants(&self, server: &Node) -> Arc<ClientConfig> {
+        Arc::new(ClientConfig::new(self.common(), server.trusted()).unwrap())
+    }
+
+    /// As a server that takes this client alone.
+    pub fn takes(&self, client: &Node) -> Arc<ServerConfig> {
+        self.takes_with(client, |_| {})
+    }
+
+    pub fn takes_with(&self, client: &Node, change: impl FnOnce(&mut Config)) -> Arc<ServerConfig> {
+        let mut common = self.common();
+        change(&mut common);
+        let clients = ClientAuth::Required(client.trusted());
+        Arc::new(ServerConfig::new(common, clients).unwrap())
+    }
+}
+
+/// A client and a server that trust each other.
+pub fn pair() -> (Node, Node) {
+    (Node::new(), Node::new())
+}
+
+/// Knows DIDs, and says so after a while.
+pub struct Registry {
+    known: Vec<(Did, Resolution)>,
+    delay: Duration,
+    pub asked: AtomicUsize,
+}
+
+impl Registry {
+    pub fn of(nodes: &[&Node], delay: Duration) -> Arc<Self> {
+        let known = nodes
+            .iter()
+            .map(|node| (node.did.clone(), node.resolution()));
+        Arc::new(Self {
+            known: known.collect(),
+            delay,
+            asked: AtomicUsize::new(0),
+        })
+    }
+
+    fn answer(&self, need: &Need, now: UnixTime) -> Answer {
+        self.asked.fetch_add(1, Ordering::Relaxed);
+        let Need::Did(did) = need else {
+            return Answer::failed(need.clone(), Failure::Unavailable, now);
+        };
+        match self.known.iter().find(|(known, _)| known == did) {
+            Some((_, resolution)) => {
+                let found = Found::new(resolution.clone(), now, Source::Word);
+                Answer::Did(did.clone(), found)
+            }
+            None => Answer::failed(need.clone(), Failure::Unavailable, now),
+        }
+    }
+}
+
+#[async_trait]
+impl Gather for Registry {
+    async fn gather(&self, need: &Need, now: UnixTime) -> Answer {
+        tokio::time::sleep(self.delay).await;
+        self.answer(need, now)
+    }
+}
+
+impl GatherBlocking for Registry {
+    fn gather(&self, need: &Need, now: UnixTime) -> Answer {
+        std::thread::sleep(self.delay);
+        self.answer(need, now)
+    }
+}
+
+/// Never answers.
+pub struct Silent;
+
+#[async_trait]
+impl Gather for Silent {
+    async fn gather(&self, _need: &Need, _now: UnixTime) -> Answer {
+        std::future::pending().await
+    }
+}
+
+/// The alert we sent.
+#[track_caller]
+pub fn refused(error: &Error) -> Alert {
+    match error {
+        Error::Tls(TlsError::Refused(refusal)) => refusal.alert,
+        other => panic!("not a refusal of ours: {other}"),
+    }
+}
+
+/// The alert we were sent.
+#[track_caller]
+pub fn alerted(error: &TlsError) -> Alert {
+    match error {
+        TlsError::Alerted(alert) => *alert,
+        other => panic!("not an alert of the peer: {other}"),
+    }
+}
+
+/// Whether the peer is this one.
+#[track_caller]
+pub fn assert_is(kind: &PeerKind, node: &Node) {
+    assert_eq!(kind, &PeerKind::Did(node.did.clone()));
+}

@@ -1,0 +1,179 @@
+//! `selfsame tls identity`: what a node is: its DID, its key, its credential.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::{Args, Subcommand};
+use selfsame_app::App;
+use selfsame_app::view::instance::NewDid;
+use selfsame_app::view::node::NodeIdentity;
+
+use super::world::{World, owner};
+use crate::cmd::up::MasterKey;
+use crate::exit::{Answer, End, Failure};
+use crate::output;
+
+/// Make, show, change and end what this node is; fetch its credential.
+///
+/// A node's folder is private to its owner, and its keys are sealed in it, as an instance's are.
+#[derive(Args)]
+#[command(after_help = "Example: selfsame tls identity new --identity node
+         selfsame issue machine --claim service=telemetry --claim dns=telemetry.example.org
+         selfsame tls identity fetch 'openid-credential-offer://…' --identity node")]
+pub struct Identity {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// Make the node's DID and its key.
+    #[command(
+        after_help = "Example: selfsame tls identity new --identity node --method selfsame \\
+             --registry http://localhost:7380/ --registry-token-file data/operator-token"
+    )]
+    New {
+        /// `key` or `jwk`, whose key is in the name and never changes, or `selfsame`, which a registry keeps.
+        #[arg(long, default_value = "key")]
+        method: String,
+        /// `Ed25519` or `P-256`.
+        #[arg(long, default_value = "Ed25519")]
+        kind: String,
+        #[command(flatten)]
+        folder: Folder,
+    },
+    /// Show who the node is and what vouches for it.
+    #[command(
+        after_help = "Example: selfsame tls identity show --identity node --json
+Exit code 1 if its DID has ended."
+    )]
+    Show {
+        #[command(flatten)]
+        folder: Folder,
+    },
+    /// Give the DID a new key. A credential that is bound to the former key is forgotten.
+    #[command(after_help = "Example: selfsame tls identity update --identity node \\
+             --registry http://localhost:7380/ --registry-token-file data/operator-token")]
+    Update {
+        #[command(flatten)]
+        folder: Folder,
+    },
+    /// End the DID for good: nobody who looks it up takes it any more.
+    #[command(
+        after_help = "Example: selfsame tls identity deactivate --identity node \\
+             --registry http://localhost:7380/ --registry-token-file data/operator-token"
+    )]
+    Deactivate {
+        #[command(flatten)]
+        folder: Folder,
+    },
+    /// Take an issuer's offer (OpenID4VCI): the credential is bound to the node's key and shown from now on.
+    #[command(
+        after_help = "Example: selfsame tls identity fetch 'openid-credential-offer://…' --identity node \\
+             --trust-origin http://localhost:7380/ --registry http://localhost:7380/"
+    )]
+    Fetch {
+        /// The offer: `openid-credential-offer://…`.
+        offer: String,
+        /// The transaction code, if the issuer wants one.
+        #[arg(long)]
+        tx_code: Option<String>,
+        #[command(flatten)]
+        folder: Folder,
+    },
+}
+
+#[derive(Args)]
+struct Folder {
+    /// The folder of the node's identity.
+    #[arg(long, value_name = "FOLDER", env = "SELFSAME_IDENTITY")]
+    identity: PathBuf,
+    #[command(flatten)]
+    master_key: MasterKey,
+    #[command(flatten)]
+    world: World,
+    /// Print one JSON object in place of lines for people.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Folder {
+    async fn open(&self, is_new: bool) -> Result<Arc<App>, Failure> {
+        let app = owner(&self.identity, (&self.master_key, &self.world), is_new).await?;
+        // What was begun before, such as a write to the registry, goes on.
+        app.start().await?;
+        Ok(app)
+    }
+}
+
+impl Identity {
+    /// Runs the verb.
+    pub async fn run(self) -> End {
+        crate::log::start();
+        let (folder, identity) = match self.verb {
+            Verb::New {
+                method,
+                kind,
+                folder,
+            } => {
+                let app = folder.open(true).await?;
+                let kind = Some(kind);
+                let made = app.node()?.create(&NewDid { method, kind }).await;
+                app.stop().await;
+                (folder, made?)
+            }
+            Verb::Show { folder } => {
+                let app = folder.open(false).await?;
+                let shown = app.node()?.show().await;
+                app.stop().await;
+                (folder, shown?)
+            }
+            Verb::Update { folder } => {
+                let app = folder.open(false).await?;
+                let rotated = app.node()?.rotate().await;
+                app.stop().await;
+                (folder, rotated?)
+            }
+            Verb::Deactivate { folder } => {
+                let app = folder.open(false).await?;
+                let ended = app.node()?.deactivate().await;
+                app.stop().await;
+                output::either(folder.json, &ended?, lines);
+                return Ok(Answer::Yes);
+            }
+            Verb::Fetch {
+                offer,
+                tx_code,
+                folder,
+            } => {
+                let app = folder.open(false).await?;
+                let taken = app.node()?.take(&offer, tx_code).await;
+                app.stop().await;
+                (folder, taken?)
+            }
+        };
+        output::either(folder.json, &identity, lines);
+        Ok(match identity.state.as_str() {
+            "deactivated" => Answer::No,
+            _ => Answer::Yes,
+        })
+    }
+}
+
+fn lines(identity: &NodeIdentity) -> Vec<String> {
+    let mut lines = vec![format!(
+        "{}  {}  key {}",
+        identity.did, identity.state, identity.key
+    )];
+    match &identity.credential {
+        Some(credential) => lines.push(format!(
+            "  {}  {}  from {}  until {}",
+            credential.types.join(", "),
+            credential.format,
+            credential.issuer,
+            credential.expires.as_deref().unwrap_or("further notice")
+        )),
+        None => lines.push("  no credential yet".to_owned()),
+    }
+    lines
+}

@@ -1,0 +1,254 @@
+//! Who is let in, as the command line says it, and what this node shows itself.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::{Args, ValueEnum};
+use rustls_pki_types::CertificateDer;
+use rustls_pki_types::pem::PemObject as _;
+use selfsame_app::node::Material;
+use selfsame_credential::Format;
+use selfsame_did::Did;
+use selfsame_tls::identity::{
+    CertificatePolicy, Expected, Identities, IdentityPolicy, PeerPolicy, SsiIdentity, Staples,
+    TrustedIssuer, Vc,
+};
+use selfsame_tls::profile::{self, Profile};
+use selfsame_tls::{
+    ClientAuth, ClientConfig, Config, ConfigError, ServerConfig, SigningKey, VcFormat,
+};
+
+use crate::exit::Failure;
+
+/// The methods that a node resolves.
+const METHODS: &[&str] = &["key", "jwk", "web", "selfsame"];
+/// What an issuer may say of a machine.
+const CLAIMS: [&str; 2] = ["dns", "service"];
+/// The kinds of credential that the template `machine` makes: as a W3C credential, and as an SD-JWT VC.
+const TYPES: [&str; 2] = ["MachineIdentity", "urn:selfsame:credential:machine"];
+const HINT: &str = "say whose word counts and who is expected, such as --trust-issuer DID --expect-claim \
+                    dns=NAME, or --trust-did DID; there is no default";
+
+/// Who is let in. Nobody is unless it is said here.
+#[derive(Args)]
+pub struct Policy {
+    /// An issuer whose credentials count, by its DID. May be repeated.
+    #[arg(long, value_name = "DID", conflicts_with = "trust_did")]
+    trust_issuer: Vec<String>,
+    /// What kind of credential counts. May be repeated.
+    #[arg(long, value_name = "TYPE", default_values = TYPES)]
+    trust_type: Vec<String>,
+    /// The peer that is expected, by the DID its credential is about. May be repeated.
+    #[arg(long, value_name = "DID", requires = "trust_issuer")]
+    expect_did: Vec<String>,
+    /// The peer that is expected, by what its credential claims, such as dns=sensor.example.
+    #[arg(
+        long,
+        value_name = "NAME=VALUE",
+        requires = "trust_issuer",
+        conflicts_with = "expect_did"
+    )]
+    expect_claim: Option<String>,
+    /// Take everybody a trusted issuer vouches for; only where others connect to us.
+    #[arg(long, requires = "trust_issuer", conflicts_with_all = ["expect_did", "expect_claim"])]
+    expect_anybody: bool,
+    /// A peer that is trusted by its DID alone, without a credential. May be repeated.
+    #[arg(long, value_name = "DID")]
+    trust_did: Vec<String>,
+    /// Certificates (PEM) of authorities whose X.509 certificates count as well; without it a DID or a credential is
+    /// required.
+    #[arg(long, value_name = "FILE")]
+    trust_certificates: Option<PathBuf>,
+    /// The name that a server's certificate must be for.
+    #[arg(long, value_name = "HOST", requires = "trust_certificates")]
+    server_name: Option<String>,
+    /// How identities are written on the wire; both ends must say the same.
+    #[arg(long, value_enum, default_value_t = Wire::Selfsame)]
+    profile: Wire,
+}
+
+/// A way to write identities on the wire.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Wire {
+    /// Our own: every format of credential, the short codes.
+    Selfsame,
+    /// The paper's messages.
+    Paper,
+    /// The numbers of the paper's authors' code.
+    Links,
+}
+
+impl Wire {
+    fn profile(self) -> &'static Profile {
+        match self {
+            Self::Selfsame => &profile::SELFSAME,
+            Self::Paper => &profile::PAPER,
+            Self::Links => &profile::LINKS,
+        }
+    }
+}
+
+/// Which end of a connection the policy is for.
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Of {
+    Servers,
+    Clients,
+}
+
+impl Policy {
+    /// How this node connects to the server it expects.
+    ///
+    /// # Errors
+    /// If nobody is expected, or a DID or a file can't be read.
+    pub fn client(&self, own: Option<Material>) -> Result<Arc<ClientConfig>, Failure> {
+        let server = self.peers(Of::Servers)?;
+        let config = ClientConfig::new(self.common(own)?, server);
+        config.map(Arc::new).map_err(|error| refused(&error))
+    }
+
+    /// How this node takes clients; without `asks`, whoever they are.
+    ///
+    /// # Errors
+    /// As [`Policy::client`].
+    pub fn server(&self, own: Option<Material>, asks: bool) -> Result<Arc<ServerConfig>, Failure> {
+        let clients = match asks {
+            true => ClientAuth::Required(self.peers(Of::Clients)?),
+            false => ClientAuth::None,
+        };
+        if own.is_none() {
+            return Err(Failure::environment("a server shows who it is")
+                .hint("name the folder of its identity with --identity; selfsame tls identity new makes one"));
+        }
+        let config = ServerConfig::new(self.common(own)?, clients);
+        config.map(Arc::new).map_err(|error| refused(&error))
+    }
+
+    fn common(&self, own: Option<Material>) -> Result<Config, Failure> {
+        Ok(Config {
+            profile: self.profile.profile(),
+            identities: Identities {
+                certificate: None,
+                ssi: own.map(shown).transpose()?,
+            },
+            ..Config::default()
+        })
+    }
+
+    fn peers(&self, of: Of) -> Result<PeerPolicy, Failure> {
+        let identities = if !self.trust_issuer.is_empty() {
+            Some(self.by_credential(of)?)
+        } else if !self.trust_did.is_empty() {
+            Some(IdentityPolicy::of_dids(METHODS, dids(&self.trust_did)?))
+        } else {
+            None
+        };
+        let certificates = self.certificates(of)?;
+        if identities.is_none() && certificates.is_none() {
+            return Err(
+                Failure::environment("nobody is trusted, so nobody can be let in").hint(HINT),
+            );
+        }
+        Ok(PeerPolicy {
+            certificates,
+            identities,
+        })
+    }
+
+    fn by_credential(&self, of: Of) -> Result<IdentityPolicy, Failure> {
+        let expected = match (&self.expect_claim, self.expect_anybody) {
+            (Some(claim), _) => {
+                let (name, value) = claim.split_once('=').ok_or_else(|| {
+                    Failure::environment(format!("{claim} says nothing"))
+                        .hint("write it as NAME=VALUE")
+                })?;
+                Expected::Claim {
+                    name: name.to_owned(),
+                    value: value.to_owned(),
+                }
+            }
+            (None, true) if of == Of::Clients => Expected::Vouched,
+            (None, true) => {
+                return Err(Failure::environment(
+                    "with --expect-anybody every holder of a credential could play the server",
+                )
+                .hint("say which server is meant: --expect-claim dns=NAME or --expect-did DID"));
+            }
+            (None, false) if self.expect_did.is_empty() => {
+                return Err(Failure::environment("it is not said who is expected").hint(HINT));
+            }
+            (None, false) => Expected::Dids(dids(&self.expect_did)?.into_iter().collect()),
+        };
+        let issuers = dids(&self.trust_issuer)?.into_iter();
+        let issuers = issuers.map(|did| self.issuer(did)).collect();
+        Ok(IdentityPolicy::of_credentials(METHODS, issuers, expected))
+    }
+
+    /// An issuer, whose keys are looked up as they are needed.
+    fn issuer(&self, did: Did) -> TrustedIssuer {
+        let mut issuer = TrustedIssuer::new(did, Vec::new());
+        issuer.types.clone_from(&self.trust_type);
+        issuer.claims = CLAIMS.map(str::to_owned).to_vec();
+        let expected = self.expect_claim.as_deref();
+        if let Some((name, _)) = expected.and_then(|claim| claim.split_once('=')) {
+            issuer.claims.push(name.to_owned());
+        }
+        issuer
+    }
+
+    fn certificates(&self, of: Of) -> Result<Option<CertificatePolicy>, Failure> {
+        let Some(file) = &self.trust_certificates else {
+            return Ok(None);
+        };
+        let wrong = |why: String| Failure::environment(format!("{}: {why}", file.display()));
+        let pem = std::fs::read(file).map_err(|error| wrong(error.to_string()))?;
+        let anchors = CertificateDer::pem_slice_iter(&pem)
+            .map(|one| one.map(|der| der.to_vec()))
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(|error| wrong(error.to_string()))?;
+        let policy = match (of, &self.server_name) {
+            (Of::Clients, _) => CertificatePolicy::for_clients(&anchors),
+            (Of::Servers, Some(name)) => CertificatePolicy::for_server(name, &anchors),
+            (Of::Servers, None) => {
+                return Err(Failure::environment(
+                    "it is not said which server the certificate must be for",
+                )
+                .hint("name it: --server-name HOST"));
+            }
+        };
+        policy.map(Some).map_err(|error| wrong(error.to_string()))
+    }
+}
+
+fn dids(texts: &[String]) -> Result<Vec<Did>, Failure> {
+    let read = |text: &String| {
+        Did::parse(text).map_err(|_| Failure::environment(format!("{text} is no DID")))
+    };
+    texts.iter().map(read).collect()
+}
+
+/// What this node shows.
+fn shown(own: Material) -> Result<SsiIdentity, Failure> {
+    let secret = own
+        .key
+        .to_pkcs8()
+        .map_err(|error| Failure::ours(error.to_string()))?;
+    let key = SigningKey::from_pkcs8(secret.expose()).map_err(|error| refused(&error))?;
+    let vc = own.credential.map(|(format, raw)| Vc {
+        format: match format {
+            Format::SdJwtVc => VcFormat::SD_JWT_VC,
+            Format::JwtVcJson => VcFormat::JWT_VC_JSON,
+            Format::VcJwt => VcFormat::VC_JWT,
+        },
+        bytes: raw.into_bytes(),
+    });
+    Ok(SsiIdentity {
+        did: own.did,
+        key,
+        vc,
+        staples: Staples::default(),
+    })
+}
+
+fn refused(error: &ConfigError) -> Failure {
+    Failure::environment(error.to_string()).hint(HINT)
+}

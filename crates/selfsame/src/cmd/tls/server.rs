@@ -1,0 +1,144 @@
+//! `selfsame tls server`: listens, prints who connects, and echoes or prints what they send.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Args;
+use selfsame_app::clock::Clock;
+use selfsame_tls_io::{Acceptor, Gather, Stream};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+
+use super::client::settings;
+use super::gather::Resolved;
+use super::policy::Policy;
+use super::tell::Report;
+use super::world::Node;
+use crate::cmd::up::until_told_to_go;
+use crate::exit::{Answer, End, Failure};
+use crate::output;
+
+/// A connection that says nothing for so long is closed.
+const IDLE: Duration = Duration::from_secs(300);
+/// A breath after an accept that failed, so that a want of resources does not turn in circles.
+const BREATH: Duration = Duration::from_millis(50);
+
+/// Listen, print who connects, and echo or print what they send.
+///
+/// Exit codes with --once: 0 the client was let in, 1 it was refused; 2 usage or environment.
+#[derive(Args)]
+#[command(
+    after_help = "Example: selfsame tls server --listen 127.0.0.1:7443 --identity node \\
+             --trust-issuer did:web:issuer.example --expect-anybody --echo"
+)]
+pub struct Server {
+    /// Where to listen; port 0 takes a free one, which is printed.
+    #[arg(long, value_name = "ADDRESS")]
+    listen: SocketAddr,
+    #[command(flatten)]
+    node: Node,
+    #[command(flatten)]
+    policy: Policy,
+    /// Ask no client who it is.
+    #[arg(long)]
+    anonymous_clients: bool,
+    /// Send back what comes, in place of printing it.
+    #[arg(long)]
+    echo: bool,
+    /// End after the first connection.
+    #[arg(long)]
+    once: bool,
+    /// Print one JSON object a connection, and nothing of what comes.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Server {
+    /// Listens.
+    pub async fn run(self) -> End {
+        crate::log::start();
+        let app = self.node.resolver().await?;
+        let own = self.node.material().await?;
+        let config = self.policy.server(own, !self.anonymous_clients)?;
+        let gather: Arc<dyn Gather> = Arc::new(Resolved(Arc::clone(&app)));
+        let acceptor = Acceptor::new(config, settings(&app, gather));
+        let listener = bind(self.listen).await?;
+        let clock = app.clock().clone();
+        let told = async {
+            loop {
+                let stream = match listener.accept().await {
+                    Ok((stream, _)) => stream,
+                    Err(_) => {
+                        tokio::time::sleep(BREATH).await;
+                        continue;
+                    }
+                };
+                if self.once {
+                    return self.serve(&acceptor, stream, &clock).await;
+                }
+                // One after another, as their words stand on one terminal; a slow one holds up the next for the time
+                // of a handshake at most, and then for as long as it talks.
+                self.serve(&acceptor, stream, &clock).await;
+            }
+        };
+        tokio::select! {
+            answer = told => Ok(answer),
+            () = until_told_to_go() => Ok(Answer::Yes),
+        }
+    }
+
+    async fn serve(
+        &self,
+        acceptor: &Acceptor<dyn Gather>,
+        stream: TcpStream,
+        clock: &Clock,
+    ) -> Answer {
+        let mut stream = match acceptor.accept(stream).await {
+            Ok(stream) => stream,
+            Err(error) => {
+                output::either(self.json, &Report::refused(&error), Report::lines);
+                return Answer::No;
+            }
+        };
+        let report = Report::of(stream.peer(), clock.now());
+        output::either(self.json, &report, Report::lines);
+        let talked = tokio::time::timeout(IDLE, self.talk(&mut stream)).await;
+        if let Ok(Err(error)) = talked {
+            output::complain(&format!("selfsame: {error}"));
+        }
+        Answer::Yes
+    }
+
+    async fn talk(&self, stream: &mut Stream<TcpStream>) -> std::io::Result<()> {
+        let mut chunk = vec![0; 16 * 1024];
+        loop {
+            let count = stream.read(&mut chunk).await?;
+            let bytes = chunk.get(..count).unwrap_or_default();
+            if bytes.is_empty() {
+                return stream.shutdown().await;
+            }
+            if self.echo {
+                stream.write_all(bytes).await?;
+                stream.flush().await?;
+            } else if !self.json {
+                let mut out = tokio::io::stdout();
+                out.write_all(bytes).await?;
+                out.flush().await?;
+            }
+        }
+    }
+}
+
+/// Listens, and says where.
+///
+/// # Errors
+/// If the address is taken or none of ours.
+pub async fn bind(address: SocketAddr) -> Result<TcpListener, Failure> {
+    let listener = TcpListener::bind(address).await.map_err(|error| {
+        Failure::environment(format!("{address}: {error}"))
+            .hint("is something listening there already? or take another address with --listen")
+    })?;
+    output::complain(&format!("listening on {}", listener.local_addr()?));
+    Ok(listener)
+}

@@ -1,0 +1,141 @@
+//! What is told of a peer: who it is, each rule that was looked at, and how it was refused.
+
+use selfsame_credential::verdict::Rule;
+use selfsame_tls::identity::{Peer, PeerKind};
+use selfsame_tls_io::{Error, tls_error};
+use serde::Serialize;
+
+/// A connection, or why there is none.
+#[derive(Debug, Default, Serialize)]
+pub struct Report {
+    /// Whether there is a connection.
+    pub accepted: bool,
+    /// How the peer proved who it is: `nobody`, `certificate`, `did` or `credential`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by: Option<&'static str>,
+    /// The peer's DID.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub did: Option<String>,
+    /// Who vouches for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub issuer: Option<String>,
+    /// What its credential claims.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub claims: Option<serde_json::Value>,
+    /// Each rule.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<ToldRule>,
+    /// Seconds since what was looked up held for sure.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub age: Option<u64>,
+    /// Why there is no connection.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// A rule that was looked at.
+#[derive(Debug, Serialize)]
+pub struct ToldRule {
+    name: &'static str,
+    passed: Option<bool>,
+    detail: String,
+    paragraph: &'static str,
+}
+
+impl Report {
+    /// Of a peer that was let in.
+    pub fn of(peer: &Peer, now: selfsame_crypto::time::UnixTime) -> Self {
+        let mut report = Self {
+            accepted: true,
+            rules: peer.verdict.rules.iter().map(ToldRule::of).collect(),
+            age: peer.verdict.as_of.map(|as_of| now.seconds_since(as_of)),
+            ..Self::default()
+        };
+        match &peer.kind {
+            PeerKind::Anonymous => report.by = Some("nobody"),
+            PeerKind::Certificate(_) => report.by = Some("certificate"),
+            PeerKind::Did(did) => {
+                report.by = Some("did");
+                report.did = Some(did.to_string());
+            }
+            PeerKind::Credential(credential) => {
+                report.by = Some("credential");
+                report.did = Some(credential.subject.to_string());
+                report.issuer = Some(credential.issuer.to_string());
+                report.claims = Some(serde_json::Value::Object(credential.claims.clone()));
+            }
+        }
+        report
+    }
+
+    /// Of a handshake that failed.
+    pub fn refused(error: &Error) -> Self {
+        Self {
+            reason: Some(error.to_string()),
+            ..Self::default()
+        }
+    }
+
+    /// In lines for people.
+    pub fn lines(&self) -> Vec<String> {
+        if let Some(reason) = &self.reason {
+            return vec![format!("REFUSED  {reason}")];
+        }
+        let who = match (&self.did, &self.issuer) {
+            (Some(did), Some(issuer)) => format!("{did}, vouched for by {issuer}"),
+            (Some(did), None) => did.clone(),
+            _ => self.by.unwrap_or_default().to_owned(),
+        };
+        let mut lines = vec![format!("ACCEPTED  {who}")];
+        for rule in &self.rules {
+            let mark = match rule.passed {
+                Some(true) => "✓",
+                Some(false) => "✗",
+                None => "–",
+            };
+            lines.push(format!(
+                "  {mark} {}  {}  {}",
+                rule.name, rule.detail, rule.paragraph
+            ));
+        }
+        if let Some(claims) = self.claims.as_ref().and_then(serde_json::Value::as_object) {
+            lines.extend(
+                claims
+                    .iter()
+                    .map(|(name, value)| format!("  {name}: {value}")),
+            );
+        }
+        lines.extend(
+            self.age
+                .map(|age| format!("  what was looked up is {age} s old")),
+        );
+        lines
+    }
+}
+
+impl ToldRule {
+    fn of(rule: &Rule) -> Self {
+        Self {
+            name: rule.name,
+            passed: rule.passed,
+            detail: rule.detail.clone(),
+            paragraph: rule.paragraph,
+        }
+    }
+}
+
+/// Whether the other side, or we, said no for a reason of identity or protocol: a proper no, and not a broken network.
+pub fn is_refusal(error: &Error) -> bool {
+    matches!(
+        error,
+        Error::Tls(selfsame_tls::Error::Refused(_) | selfsame_tls::Error::Alerted(_))
+    )
+}
+
+/// The same of an error of a stream.
+pub fn is_refused_stream(error: &std::io::Error) -> bool {
+    matches!(
+        tls_error(error),
+        Some(selfsame_tls::Error::Refused(_) | selfsame_tls::Error::Alerted(_))
+    )
+}

@@ -1,0 +1,194 @@
+//! What a node stands on: its folder with keys and credential, and the ways by which it resolves the DIDs of others.
+
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::Args;
+use selfsame_app::config::{
+    Config, IssuerConfig, Pin, RegistryConfig, RegistryNode, Roles, VerifierConfig,
+};
+use selfsame_app::node::Material;
+use selfsame_app::{App, Parts};
+use selfsame_crypto::SecretString;
+use selfsame_crypto::seal::{SealingKey, random_seed};
+use selfsame_net::{Net, Settings as NetSettings};
+use selfsame_store::{Memory, Store, Vault};
+use url::Url;
+
+use crate::client::token_from;
+use crate::cmd::up::MasterKey;
+use crate::exit::Failure;
+use crate::instance;
+use crate::settings::{Settings, trust_root};
+
+/// The records in a node's folder.
+const KEPT: &str = selfsame_app::copies::STORE_FILE;
+const NOTHING_HERE: &str = "make one: selfsame tls identity new --identity FOLDER";
+
+/// A node: its identity, and whom it asks about others.
+#[derive(Args)]
+pub struct Node {
+    /// The folder of this node's identity; without one nothing is shown to the peer.
+    #[arg(long, value_name = "FOLDER", env = "SELFSAME_IDENTITY")]
+    identity: Option<PathBuf>,
+    #[command(flatten)]
+    master_key: MasterKey,
+    #[command(flatten)]
+    world: World,
+}
+
+/// Whom a node asks about others.
+#[derive(Args)]
+pub struct World {
+    /// A node of the registry that resolves did:selfsame; what it says is verified.
+    #[arg(long, value_name = "URL")]
+    registry: Option<Url>,
+    /// The file that holds the registry's operator token; only to register, change or end a DID there.
+    #[arg(long, value_name = "FILE", requires = "registry")]
+    registry_token_file: Option<PathBuf>,
+    /// The trust root of the registry's network; without one the first answer of the registry is believed.
+    #[arg(long, value_name = "FILE", requires = "registry")]
+    registry_trust_root: Option<PathBuf>,
+    /// An exact origin that may be private or plain http, such as an issuer on this machine. May be repeated.
+    #[arg(long, value_name = "URL")]
+    trust_origin: Vec<Url>,
+    /// A file of settings as `selfsame up` takes it: [trust], [resolver] and [registry] are used.
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+}
+
+impl Node {
+    /// What this node shows, if it has an identity.
+    ///
+    /// # Errors
+    /// If the folder is none, is used by another process, or can't be opened with this master key.
+    pub async fn material(&self) -> Result<Option<Material>, Failure> {
+        let Some(folder) = &self.identity else {
+            return Ok(None);
+        };
+        let app = self
+            .world
+            .open(kept(folder, &self.master_key).await?)?
+            .await?;
+        Ok(Some(app.node()?.material().await?))
+    }
+
+    /// What resolves the DIDs of others. What it learns is kept in memory, so the folder is free for
+    /// `selfsame tls identity` meanwhile.
+    ///
+    /// # Errors
+    /// If a file can't be read or the settings can't work.
+    pub async fn resolver(&self) -> Result<Arc<App>, Failure> {
+        let vault = Vault::from_master(SealingKey::from_bytes(random_seed()));
+        let store = Store::open(Arc::new(Memory::new()), vault).await;
+        let store = store.map_err(|error| Failure::ours(error.to_string()))?;
+        self.world.open(store)?.await
+    }
+}
+
+/// Opens a node's folder for its owner; makes it if it is to be made.
+///
+/// # Errors
+/// As [`Node::material`].
+pub async fn owner(
+    folder: &Path,
+    (master_key, world): (&MasterKey, &World),
+    is_new: bool,
+) -> Result<Arc<App>, Failure> {
+    if is_new {
+        instance::private_directory(folder)?;
+        let store = instance::store(folder, &master_key.custody()).await?;
+        return world.open(store)?.await;
+    }
+    world.open(kept(folder, master_key).await?)?.await
+}
+
+async fn kept(folder: &Path, master_key: &MasterKey) -> Result<Store, Failure> {
+    if !folder.join(KEPT).exists() {
+        return Err(Failure::environment(format!(
+            "{}: there is no identity here",
+            folder.display()
+        ))
+        .hint(NOTHING_HERE));
+    }
+    instance::store(folder, &master_key.custody()).await
+}
+
+impl World {
+    /// An instance on this store that serves nothing.
+    fn open(
+        &self,
+        store: Store,
+    ) -> Result<impl Future<Output = Result<Arc<App>, Failure>> + use<>, Failure> {
+        let config = self.settings()?;
+        let net = net(&config)?;
+        let parts = Parts {
+            store,
+            net,
+            ledger: None,
+        };
+        Ok(async move { Ok(App::open(config, parts).await?.0) })
+    }
+
+    fn settings(&self) -> Result<Config, Failure> {
+        let file = self.config.as_deref().map(Settings::read).transpose()?;
+        let file = file.unwrap_or_default();
+        let mut trust = file.trust;
+        trust.origins.extend(self.trust_origin.iter().cloned());
+        let (nodes, pin) = match &self.registry {
+            Some(origin) => {
+                let token = match &self.registry_token_file {
+                    Some(file) => token_from(file)?,
+                    None => SecretString::new(String::new()),
+                };
+                let root = self.registry_trust_root.as_deref().map(trust_root);
+                let origin = origin.clone();
+                let node = RegistryNode { origin, token };
+                (vec![node], root.transpose()?.map(Pin::Trust))
+            }
+            None => (file.registry.nodes()?, file.registry.pin()?),
+        };
+        let registry = match nodes.is_empty() {
+            true => RegistryConfig::None,
+            false => RegistryConfig::Remote { nodes, pin },
+        };
+        let origin = Url::parse(ORIGIN).map_err(|error| Failure::ours(error.to_string()))?;
+        Ok(Config {
+            origin,
+            roles: ROLES,
+            issuer: IssuerConfig::default(),
+            verifier: VerifierConfig::default(),
+            trust,
+            registry,
+            resolver: file.resolver,
+        })
+    }
+}
+
+/// A node has no address of its own; names under `.invalid` are nobody's (RFC 6761 §6.4).
+const ORIGIN: &str = "https://node.invalid/";
+/// A wallet keeps the credential.
+const ROLES: Roles = Roles {
+    issuer: false,
+    wallet: true,
+    verifier: false,
+    registry: false,
+};
+
+fn net(config: &Config) -> Result<Net, Failure> {
+    let nodes = match &config.registry {
+        RegistryConfig::Remote { nodes, .. } => nodes.as_slice(),
+        RegistryConfig::Embedded { .. } | RegistryConfig::None => &[],
+    };
+    let mut own_origins: Vec<_> = config.trust.origins.iter().map(Url::origin).collect();
+    own_origins.extend(nodes.iter().map(|node| node.origin.origin()));
+    own_origins.extend(config.resolver.addresses().map(Url::origin));
+    let hosts = [("localhost".to_owned(), vec![IpAddr::from([127, 0, 0, 1])])].into();
+    let settings = NetSettings {
+        own_origins,
+        hosts,
+        ..NetSettings::default()
+    };
+    Net::new(settings).map_err(|error| Failure::environment(error.to_string()))
+}

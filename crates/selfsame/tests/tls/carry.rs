@@ -1,0 +1,264 @@
+//! An HTTP service behind two proxies, by credentials of our own issuer; and who is refused.
+
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use url::Url;
+
+use crate::http::Request;
+use crate::node::{Listening, Node, PATIENCE, issuer};
+use crate::rig::{World, get, items, run, set_status};
+
+/// More than all buffers on the way hold.
+const BODY: usize = 3 * 1024 * 1024;
+
+/// A plain HTTP service that answers every request with the same long body.
+fn service() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming().map_while(Result::ok) {
+            std::thread::spawn(move || answer(stream));
+        }
+    });
+    address
+}
+
+fn answer(mut stream: TcpStream) {
+    let mut head = Vec::new();
+    let mut chunk = [0; 1024];
+    while !head.windows(4).any(|window| window == b"\r\n\r\n") {
+        match stream.read(&mut chunk) {
+            Ok(0) | Err(_) => return,
+            Ok(count) => head.extend_from_slice(&chunk[..count]),
+        }
+    }
+    let _ = write!(
+        stream,
+        "HTTP/1.1 200 OK\r\nContent-Length: {BODY}\r\nConnection: close\r\n\r\n"
+    );
+    let _ = stream.write_all(&vec![b'x'; BODY]);
+}
+
+/// A proxy in front of `service` that takes everybody the issuer vouches for.
+fn inward(node: &Node<'_>, issuer: &str, service: SocketAddr) -> Listening {
+    let mut command = node.tls("proxy");
+    command
+        .args(["--listen", "127.0.0.1:0", "--to", &service.to_string()])
+        .args(["--trust-issuer", issuer, "--expect-anybody", "--json"]);
+    Listening::start(&mut command)
+}
+
+/// A client that only says who answers.
+fn client(node: &Node<'_>, to: SocketAddr, policy: &[&str]) -> Command {
+    let mut command = node.tls("client");
+    command.arg(to.to_string()).args(policy).arg("--json");
+    command
+}
+
+/// Its verdict and its exit code.
+#[track_caller]
+fn asked(command: &mut Command) -> (i32, Value) {
+    let (code, printed, complaints) = run(command);
+    let verdict = serde_json::from_str(&printed);
+    (
+        code,
+        verdict.unwrap_or_else(|_| panic!("{code}: {printed}{complaints}")),
+    )
+}
+
+#[track_caller]
+fn assert_refused((code, verdict): &(i32, Value), alert: &str) {
+    let reason = verdict["reason"].as_str().unwrap_or_default();
+    assert_eq!(
+        (*code, &verdict["accepted"]),
+        (1, &Value::Bool(false)),
+        "{verdict}"
+    );
+    assert!(reason.contains(alert), "{alert} is not in {verdict}");
+}
+
+/// Asks until the answer is a refusal with this alert, for as long as news may take to get about.
+#[track_caller]
+fn refused_in_the_end(command: &mut Command, alert: &str) {
+    let began = Instant::now();
+    loop {
+        let answer = asked(command);
+        if answer.0 != 0 {
+            return assert_refused(&answer, alert);
+        }
+        assert!(began.elapsed() < PATIENCE, "still let in: {answer:?}");
+        std::thread::sleep(Duration::from_millis(200));
+    }
+}
+
+#[test]
+fn two_proxies_carry_an_http_service_by_credentials_of_our_own_issuer() {
+    let world = World::start(&[]);
+    let issuer = issuer(&world);
+    let broker = Node::vouched(&world, ("broker", "key"), "dc+sd-jwt");
+    let sensor = Node::vouched(&world, ("sensor", "selfsame"), "vc+jwt");
+    let near = inward(&broker, &issuer, service());
+    let mut outward = sensor.tls("proxy");
+    outward
+        .args([
+            "--listen-plain",
+            "127.0.0.1:0",
+            "--connect",
+            &near.address.to_string(),
+        ])
+        .args([
+            "--trust-issuer",
+            &issuer,
+            "--expect-claim",
+            "dns=broker.example.org",
+            "--json",
+        ]);
+    let far = Listening::start(&mut outward);
+
+    // A client that knows nothing of it, and a service that knows nothing of it.
+    let url = Url::parse(&format!("http://{}/", far.address)).unwrap();
+    for _ in 0..3 {
+        let reply = Request::new("GET", &url).send().unwrap();
+        assert_eq!((reply.status, reply.body.len()), (200, BODY));
+        let (here, there) = (near.tells(), far.tells());
+        assert_eq!(here["did"], sensor.did.as_str());
+        assert_eq!(here["claims"]["service"], "sensor");
+        assert_eq!(there["did"], broker.did.as_str());
+        assert_eq!(there["issuer"], issuer.as_str());
+        assert_eq!(here["accepted"], true);
+        assert!(here["down"].as_u64().unwrap() > BODY as u64);
+        assert_eq!(here["down"], there["down"]);
+    }
+    assert_eq!(far.stop(), Some(0));
+    assert_eq!(near.stop(), Some(0));
+}
+
+#[test]
+fn who_is_not_vouched_for_or_not_expected_is_refused_and_the_service_hears_nothing() {
+    let world = World::start(&[]);
+    let elsewhere = World::start(&[]);
+    let issuer = issuer(&world);
+    let broker = Node::vouched(&world, ("broker", "key"), "vc+jwt");
+    let sensor = Node::vouched(&world, ("sensor", "jwk"), "vc+jwt");
+    let stranger = Node::vouched(&elsewhere, ("stranger", "key"), "vc+jwt");
+    // Nobody listens there: whoever was let in would be told so.
+    let proxy = inward(&broker, &issuer, SocketAddr::from(([127, 0, 0, 1], 9)));
+    let named = [
+        "--trust-issuer",
+        &issuer,
+        "--expect-claim",
+        "dns=broker.example.org",
+    ];
+
+    // Its own issuer is not trusted there, and it can't look up who vouches for the broker either; so it is let look.
+    let mut strange = client(&stranger, proxy.address, &["--trust-did", &broker.did]);
+    let answer = asked(&mut strange);
+    assert_eq!(answer.0, 1, "{answer:?}");
+
+    let other = [
+        "--trust-issuer",
+        &issuer,
+        "--expect-claim",
+        "dns=else.example.org",
+    ];
+    assert_refused(
+        &asked(&mut client(&sensor, proxy.address, &other)),
+        "access_denied",
+    );
+    let own = Node::vouched(&world, ("own", "key"), "vc+jwt");
+    let other = ["--trust-issuer", &issuer, "--expect-did", &own.did];
+    assert_refused(
+        &asked(&mut client(&sensor, proxy.address, &other)),
+        "access_denied",
+    );
+
+    // With a credential of another issuer.
+    let server = Listening::start(
+        broker
+            .tls("server")
+            .args(["--listen", "127.0.0.1:0", "--json"])
+            .args(["--trust-issuer", &issuer, "--expect-anybody"]),
+    );
+    let mut strange = Command::new(env!("CARGO_BIN_EXE_selfsame"));
+    strange
+        .args([
+            "tls",
+            "client",
+            &server.address.to_string(),
+            "--json",
+            "--identity",
+        ])
+        .arg(&stranger.folder)
+        .args(named)
+        .args(["--trust-origin", world.instance.origin.as_str()])
+        .args(["--registry", world.instance.origin.as_str()]);
+    assert_refused(&asked(&mut strange), "unknown_ca");
+    let told = server.tells();
+    assert_eq!(told["accepted"], false);
+    assert!(
+        told["reason"].as_str().unwrap().contains("unknown_ca"),
+        "{told}"
+    );
+    // And without any.
+    let mut nobody = Command::new(env!("CARGO_BIN_EXE_selfsame"));
+    nobody
+        .args(["tls", "client", &server.address.to_string(), "--json"])
+        .args(named)
+        .args(["--trust-origin", world.instance.origin.as_str()])
+        .args(["--registry", world.instance.origin.as_str()]);
+    assert_eq!(asked(&mut nobody).0, 1);
+    assert_eq!(server.tells()["accepted"], false);
+    // The one it is for is let in.
+    let answer = asked(&mut client(&sensor, server.address, &named));
+    assert_eq!(
+        (answer.0, &answer.1["accepted"]),
+        (0, &Value::Bool(true)),
+        "{answer:?}"
+    );
+    assert_eq!(server.tells()["did"], sensor.did.as_str());
+}
+
+#[test]
+fn who_was_revoked_or_has_ended_is_refused_from_then_on() {
+    let world = World::start(&[]);
+    let issuer = issuer(&world);
+    let broker = Node::vouched(&world, ("broker", "key"), "dc+sd-jwt");
+    let sensor = Node::vouched(&world, ("sensor", "key"), "dc+sd-jwt");
+    let meter = Node::vouched(&world, ("meter", "selfsame"), "vc+jwt");
+    let server = Listening::start(
+        broker
+            .tls("server")
+            .args(["--listen", "127.0.0.1:0", "--json"])
+            .args(["--trust-issuer", &issuer, "--expect-anybody"]),
+    );
+    let policy = [
+        "--trust-issuer",
+        &issuer,
+        "--expect-claim",
+        "dns=broker.example.org",
+    ];
+    for node in [&sensor, &meter] {
+        let answer = asked(&mut client(node, server.address, &policy));
+        assert_eq!(answer.0, 0, "{answer:?}");
+    }
+
+    // The newest first: the meter's, then the sensor's.
+    let issued = get(&world.operator, "/api/issuer/credentials");
+    let of_sensor = &items(&issued)[1];
+    set_status(&world.operator, of_sensor, "revoked");
+    refused_in_the_end(
+        &mut client(&sensor, server.address, &policy),
+        "certificate_revoked",
+    );
+    assert_eq!(asked(&mut client(&meter, server.address, &policy)).0, 0);
+
+    meter.deactivate();
+    refused_in_the_end(
+        &mut client(&meter, server.address, &policy),
+        "certificate_revoked",
+    );
+}

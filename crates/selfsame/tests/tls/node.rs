@@ -1,0 +1,180 @@
+//! Nodes: their identities, made and fetched on the command line, and the processes that connect by them.
+
+use std::io::{BufRead as _, BufReader};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::rig::{World, post, run, selfsame, text};
+
+/// Longer than anything here takes on a machine with much to do.
+pub const PATIENCE: Duration = Duration::from_secs(40);
+
+/// A node's identity in its folder.
+pub struct Node<'a> {
+    world: &'a World,
+    pub folder: PathBuf,
+    pub did: String,
+}
+
+impl<'a> Node<'a> {
+    /// A node with a DID of this method and nothing that vouches for it.
+    pub fn new(world: &'a World, name: &str, method: &str) -> Self {
+        let folder = world.file(name);
+        let mut made = identity(world, &["new", "--method", method], &folder);
+        made.arg("--registry-token-file")
+            .arg(world.instance.token_file());
+        let did = text(&json_of(&mut made), "did");
+        Self { world, folder, did }
+    }
+
+    /// The same with a credential of the instance's issuer.
+    pub fn vouched(world: &'a World, (name, method): (&str, &str), format: &str) -> Self {
+        let node = Self::new(world, name, method);
+        let host = format!("{name}.example.org");
+        let body = json!({
+            "template": "machine",
+            "format": format,
+            "claims": {"service": name, "dns": host},
+        });
+        let offer = post(&world.operator, "/api/issuer/offers", &body);
+        let fetched = json_of(&mut identity(
+            world,
+            &["fetch", &text(&offer, "uri")],
+            &node.folder,
+        ));
+        assert_eq!(fetched["credential"]["format"], format, "{fetched}");
+        node
+    }
+
+    /// Ends its DID.
+    pub fn deactivate(&self) {
+        let mut ending = identity(self.world, &["deactivate"], &self.folder);
+        ending
+            .arg("--registry-token-file")
+            .arg(self.world.instance.token_file());
+        assert_eq!(json_of(&mut ending)["state"], "deactivated");
+    }
+
+    /// A command of `selfsame tls` as this node, which looks things up at its instance.
+    pub fn tls(&self, verb: &str) -> Command {
+        let mut command = selfsame();
+        command.args(["tls", verb, "--identity"]).arg(&self.folder);
+        at(&mut command, self.world);
+        command
+    }
+}
+
+/// The DID of the instance's issuer.
+pub fn issuer(world: &World) -> String {
+    let (status, _) = (crate::rig::get(&world.operator, "/api/status"), ());
+    text(&status, "did")
+}
+
+fn identity(world: &World, arguments: &[&str], folder: &Path) -> Command {
+    let mut command = selfsame();
+    command
+        .args(["tls", "identity"])
+        .args(arguments)
+        .arg("--identity")
+        .arg(folder)
+        .arg("--json");
+    at(&mut command, world);
+    command
+}
+
+fn at(command: &mut Command, world: &World) {
+    let origin = world.instance.origin.as_str();
+    command.args(["--trust-origin", origin, "--registry", origin]);
+}
+
+/// What a command that must end well says.
+#[track_caller]
+fn json_of(command: &mut Command) -> Value {
+    let (code, printed, complaints) = run(command);
+    assert_eq!(code, 0, "{command:?}: {printed}{complaints}");
+    serde_json::from_str(&printed).unwrap()
+}
+
+/// A process that listens; it ends when dropped.
+pub struct Listening {
+    child: Child,
+    pub address: SocketAddr,
+    told: Receiver<String>,
+}
+
+impl Listening {
+    /// Starts it and waits until it listens.
+    #[track_caller]
+    pub fn start(command: &mut Command) -> Self {
+        let mut child = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let complaints = lines(child.stderr.take().unwrap());
+        let told = lines(child.stdout.take().unwrap());
+        let mut said = Vec::new();
+        let address = loop {
+            match complaints.recv_timeout(PATIENCE) {
+                Ok(line) => match line.strip_prefix("listening on ") {
+                    Some(address) => break address.parse().unwrap(),
+                    None => said.push(line),
+                },
+                Err(_) => panic!("{command:?} does not listen: {said:?}"),
+            }
+        };
+        Self {
+            child,
+            address,
+            told,
+        }
+    }
+
+    /// The next line it prints, as JSON.
+    #[track_caller]
+    pub fn tells(&self) -> Value {
+        let line = self.told.recv_timeout(PATIENCE).unwrap();
+        serde_json::from_str(&line).unwrap_or_else(|_| panic!("no JSON: {line}"))
+    }
+
+    /// Tells it to stop, as a service manager does, and gives its exit code.
+    pub fn stop(mut self) -> Option<i32> {
+        let id = self.child.id().to_string();
+        let told = Command::new("kill").args(["-TERM", &id]).status().unwrap();
+        assert!(told.success());
+        let began = Instant::now();
+        loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status.code();
+            }
+            assert!(began.elapsed() < PATIENCE, "it does not stop");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The lines of a pipe, read beside the test so that the process never waits.
+fn lines(pipe: impl std::io::Read + Send + 'static) -> Receiver<String> {
+    let (sender, receiver) = channel();
+    std::thread::spawn(move || {
+        for line in BufReader::new(pipe).lines().map_while(Result::ok) {
+            if sender.send(line).is_err() {
+                break;
+            }
+        }
+    });
+    receiver
+}
