@@ -150,7 +150,7 @@ fn changed(mut bytes: Vec<u8>, edits: &mut std::slice::Iter<'_, u8>) -> Vec<Vec<
         let at = usize::from(u16::from_be_bytes(at));
         let at = at.checked_rem(bytes.len()).unwrap_or(0);
         match kind % 8 {
-            0..3 => {
+            0..=2 => {
                 let rest = bytes.split_off(at);
                 pieces.push(std::mem::replace(&mut bytes, rest));
             }
