@@ -95,19 +95,17 @@ impl<'a> Node<'a> {
         let dids = self.dids.list().await?;
         let own = dids.into_iter().find(|own| own.did == record.did.as_str());
         let own = own.ok_or_else(|| Error::internal("the node's DID is not in its store"))?;
+        let held = self.held(&record).await?;
         Ok(NodeIdentity {
             did: own.did,
             key: own.key,
             state: own.state,
-            credential: match self.held(&record).await? {
-                Some((format, _, held)) => Some(NodeCredential {
-                    format: format.as_str().to_owned(),
-                    issuer: held.issuer().unwrap_or_default().to_owned(),
-                    types: held.types().into_iter().map(str::to_owned).collect(),
-                    expires: held.expires().map(|expires| expires.rfc3339()),
-                }),
-                None => None,
-            },
+            credential: held.map(|(format, _, held)| NodeCredential {
+                format: format.as_str().to_owned(),
+                issuer: held.issuer().unwrap_or_default().to_owned(),
+                types: held.types().into_iter().map(str::to_owned).collect(),
+                expires: held.expires().map(|expires| expires.rfc3339()),
+            }),
         })
     }
 

@@ -133,7 +133,7 @@ impl Wallet {
             key: key.clone(),
             created: self.shared.clock.now(),
         };
-        let put = Put::new(DID, &did_id(did.as_str()), encode(&record)?);
+        let put = Put::new(DID, did_id(did.as_str()), encode(&record)?);
         let batch = Batch::new(tenant.clone()).put(put);
         self.shared.store.commit(batch).await?;
         Ok(())
