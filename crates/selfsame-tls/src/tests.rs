@@ -7,6 +7,7 @@ mod hello;
 mod network;
 mod openssl;
 mod own;
+mod post_quantum;
 mod puppet;
 mod resumption;
 mod revocation;
