@@ -30,11 +30,15 @@ pub enum Algorithm {
     Ps384,
     /// RSASSA-PSS with SHA-512 (RFC 7518 §3.5).
     Ps512,
+    /// ML-DSA-44 (RFC 9964 §3).
+    MlDsa44,
+    /// ML-DSA-65 (RFC 9964 §3).
+    MlDsa65,
 }
 
 impl Algorithm {
     /// Every algorithm that can be verified.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 12] = [
         Self::EdDsa,
         Self::Es256,
         Self::Es256k,
@@ -45,6 +49,8 @@ impl Algorithm {
         Self::Ps256,
         Self::Ps384,
         Self::Ps512,
+        Self::MlDsa44,
+        Self::MlDsa65,
     ];
 
     /// The name in the JOSE registry.
@@ -60,6 +66,8 @@ impl Algorithm {
             Self::Ps256 => "PS256",
             Self::Ps384 => "PS384",
             Self::Ps512 => "PS512",
+            Self::MlDsa44 => "ML-DSA-44",
+            Self::MlDsa65 => "ML-DSA-65",
         }
     }
 
@@ -73,6 +81,8 @@ impl Algorithm {
             Self::Rs256 | Self::Rs384 | Self::Rs512 | Self::Ps256 | Self::Ps384 | Self::Ps512 => {
                 KeyType::Rsa
             }
+            Self::MlDsa44 => KeyType::MlDsa44,
+            Self::MlDsa65 => KeyType::MlDsa65,
         }
     }
 }
@@ -130,6 +140,10 @@ pub enum KeyType {
     P384,
     /// RSA of 2048 to 8192 bits.
     Rsa,
+    /// ML-DSA-44 (FIPS 204).
+    MlDsa44,
+    /// ML-DSA-65 (FIPS 204).
+    MlDsa65,
 }
 
 impl KeyType {
@@ -141,6 +155,8 @@ impl KeyType {
             Self::Secp256k1 => Algorithm::Es256k,
             Self::P384 => Algorithm::Es384,
             Self::Rsa => Algorithm::Rs256,
+            Self::MlDsa44 => Algorithm::MlDsa44,
+            Self::MlDsa65 => Algorithm::MlDsa65,
         }
     }
 
@@ -152,6 +168,8 @@ impl KeyType {
             Self::Secp256k1 => "secp256k1",
             Self::P384 => "P-384",
             Self::Rsa => "RSA",
+            Self::MlDsa44 => "ML-DSA-44",
+            Self::MlDsa65 => "ML-DSA-65",
         }
     }
 }

@@ -16,7 +16,7 @@ impl PrivateKey {
                 .map_err(|_| KeyError::Backend)
                 .and_then(Self::ed25519),
             KeyType::P256 => p256::generate().and_then(Self::p256),
-            KeyType::Secp256k1 | KeyType::P384 | KeyType::Rsa => Err(KeyError::Unsupported),
+            _ => Err(KeyError::Unsupported),
         }
     }
 }

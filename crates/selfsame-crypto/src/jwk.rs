@@ -23,7 +23,7 @@ pub struct Jwk {
     pub use_: Option<String>,
 }
 
-/// The members that make the key (RFC 7518 §6, RFC 8037 §2), decoded.
+/// The members that make the key (RFC 7518 §6, RFC 8037 §2, RFC 9964 §3), decoded.
 #[derive(Clone, Debug, Eq, Hash, PartialEq)]
 pub enum JwkParams {
     /// `kty` `OKP`.
@@ -48,6 +48,13 @@ pub enum JwkParams {
         n: Vec<u8>,
         /// The exponent without leading zeros.
         e: Vec<u8>,
+    },
+    /// `kty` `AKP` (RFC 9964 §3): the algorithm says all of the kind.
+    Akp {
+        /// The algorithm's name.
+        alg: String,
+        /// The public key.
+        public: Vec<u8>,
     },
 }
 
@@ -112,6 +119,11 @@ impl Jwk {
                 ]
             }
             JwkParams::Rsa { n, e } => vec![("kty", text("RSA")), ("n", bytes(n)), ("e", bytes(e))],
+            JwkParams::Akp { alg, public } => vec![
+                ("kty", text("AKP")),
+                ("alg", text(alg)),
+                ("pub", bytes(public)),
+            ],
         };
         members
             .into_iter()
@@ -154,6 +166,8 @@ struct Raw {
     y: Option<String>,
     n: Option<String>,
     e: Option<String>,
+    #[serde(rename = "pub")]
+    public: Option<String>,
     kid: Option<String>,
     alg: Option<String>,
     #[serde(rename = "use")]
@@ -162,8 +176,8 @@ struct Raw {
     other: Map<String, Value>,
 }
 
-/// Members that only private or shared keys have (RFC 7518 §6.2.2, §6.3.2, §6.4.1).
-const PRIVATE: [&str; 8] = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"];
+/// Members that only private or shared keys have (RFC 7518 §6.2.2, §6.3.2, §6.4.1, RFC 9964 §3).
+const PRIVATE: [&str; 9] = ["d", "p", "q", "dp", "dq", "qi", "oth", "k", "priv"];
 
 impl TryFrom<Raw> for Jwk {
     type Error = KeyError;
@@ -185,6 +199,10 @@ impl TryFrom<Raw> for Jwk {
             "RSA" => JwkParams::Rsa {
                 n: bytes(raw.n)?,
                 e: bytes(raw.e)?,
+            },
+            "AKP" => JwkParams::Akp {
+                alg: some(raw.alg.clone())?,
+                public: bytes(raw.public)?,
             },
             _ => return Err(KeyError::Unsupported),
         };

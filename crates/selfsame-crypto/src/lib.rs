@@ -30,6 +30,7 @@ pub mod json;
 mod jwk;
 pub mod jws;
 mod key_handle;
+mod ml_dsa;
 mod multikey;
 mod p256;
 mod p384;

@@ -3,7 +3,7 @@
 use crate::algorithm::KeyType;
 use crate::encoding::{multibase_base58_encode, multibase_decode};
 use crate::public_key::{EC_TYPES, KeyError, PublicKey, curve};
-use crate::{ed25519, rsa};
+use crate::{ed25519, ml_dsa, rsa};
 
 pub(crate) fn decode(text: &str) -> Result<PublicKey, KeyError> {
     let bytes = multibase_decode(text).map_err(|_| KeyError::Malformed("multikey"))?;
@@ -31,10 +31,19 @@ pub(crate) fn from_multicodec(bytes: &[u8]) -> Result<PublicKey, KeyError> {
             };
         }
     }
+    for key_type in ml_dsa::TYPES {
+        let key = ml_dsa::set(key_type).and_then(|set| bytes.strip_prefix(&set.multicodec));
+        if let Some(key) = key {
+            return PublicKey::from_raw(key_type, key);
+        }
+    }
     Err(KeyError::Unsupported)
 }
 
 pub(crate) fn to_multicodec(key: &PublicKey) -> Vec<u8> {
+    if let Some(set) = ml_dsa::set(key.key_type()) {
+        return [&set.multicodec, key.bytes()].concat();
+    }
     match curve(key.key_type()) {
         Some(curve) => [&curve.multicodec, curve.compress(key.bytes()).as_slice()].concat(),
         None if key.key_type() == KeyType::Rsa => [&rsa::MULTICODEC, key.bytes()].concat(),

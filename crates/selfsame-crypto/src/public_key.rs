@@ -10,7 +10,7 @@ use crate::algorithm::{Algorithm, KeyType};
 use crate::ec::Curve;
 use crate::encoding::hex_encode;
 use crate::jwk::{Jwk, JwkParams};
-use crate::{ed25519, multikey, p256, p384, rsa, secp256k1};
+use crate::{ed25519, ml_dsa, multikey, p256, p384, rsa, secp256k1};
 
 /// A public key that signatures can be verified with. Cheap to clone.
 #[derive(Clone)]
@@ -18,7 +18,7 @@ pub struct PublicKey(Arc<Inner>);
 
 struct Inner {
     key_type: KeyType,
-    /// Ed25519: 32 bytes; curves: the uncompressed point; RSA: PKCS#1. One key, one sequence of bytes.
+    /// Ed25519: 32 bytes; curves: the uncompressed point; RSA: PKCS#1; ML-DSA: as FIPS 204 has it. One key, one sequence of bytes.
     bytes: Vec<u8>,
     parsed: ParsedPublicKey,
 }
@@ -73,6 +73,10 @@ impl PublicKey {
                     .ok_or(KeyError::Malformed("RSA modulus or exponent"))?;
                 Self::from_raw(KeyType::Rsa, &pkcs1)
             }
+            JwkParams::Akp { alg, public } => {
+                let key_type = ml_dsa::named(alg).ok_or(KeyError::Unsupported)?;
+                Self::from_raw(key_type, public)
+            }
             JwkParams::Okp { .. } => Err(KeyError::Unsupported),
         }
     }
@@ -113,6 +117,12 @@ impl PublicKey {
                 return Self::from_raw(key_type, point);
             }
         }
+        for key_type in ml_dsa::TYPES {
+            let key = ml_dsa::set(key_type).and_then(|set| spki.strip_prefix(&set.spki_prefix));
+            if let Some(key) = key {
+                return Self::from_raw(key_type, key);
+            }
+        }
         rsa::from_spki(spki)
             .ok_or(KeyError::Unsupported)
             .and_then(|pkcs1| Self::from_raw(KeyType::Rsa, pkcs1))
@@ -120,6 +130,9 @@ impl PublicKey {
 
     /// The key as DER SubjectPublicKeyInfo.
     pub fn to_spki(&self) -> Result<Vec<u8>, KeyError> {
+        if let Some(set) = ml_dsa::set(self.key_type()) {
+            return Ok([&set.spki_prefix, self.bytes()].concat());
+        }
         match curve(self.key_type()) {
             Some(curve) => Ok([curve.spki_prefix, self.bytes()].concat()),
             None if self.key_type() == KeyType::Ed25519 => {
@@ -131,10 +144,13 @@ impl PublicKey {
 
     /// Reads the key alone: 32 bytes for Ed25519, a compressed or uncompressed point, PKCS#1 for RSA.
     pub fn from_raw(key_type: KeyType, bytes: &[u8]) -> Result<Self, KeyError> {
-        let (bytes, parsed) = match curve(key_type) {
-            Some(curve) => curve.parse(bytes)?,
-            None if key_type == KeyType::Ed25519 => (bytes.to_vec(), ed25519::parse(bytes)?),
-            None => (bytes.to_vec(), rsa::parse(bytes)?),
+        let (bytes, parsed) = match (curve(key_type), ml_dsa::set(key_type)) {
+            (Some(curve), _) => curve.parse(bytes)?,
+            (None, Some(set)) => (bytes.to_vec(), set.parse(bytes)?),
+            (None, None) if key_type == KeyType::Ed25519 => {
+                (bytes.to_vec(), ed25519::parse(bytes)?)
+            }
+            (None, None) => (bytes.to_vec(), rsa::parse(bytes)?),
         };
         Ok(Self(Arc::new(Inner {
             key_type,
@@ -178,6 +194,12 @@ impl PublicKey {
     }
 
     fn jwk_params(&self) -> JwkParams {
+        if ml_dsa::set(self.key_type()).is_some() {
+            return JwkParams::Akp {
+                alg: self.key_type().default_algorithm().as_str().to_owned(),
+                public: self.bytes().to_vec(),
+            };
+        }
         if let Some(curve) = curve(self.key_type()) {
             let (x, y) = curve.coordinates(self.bytes());
             return JwkParams::Ec {
@@ -208,7 +230,7 @@ pub(crate) fn curve(key_type: KeyType) -> Option<&'static Curve> {
         KeyType::P256 => Some(&p256::CURVE),
         KeyType::Secp256k1 => Some(&secp256k1::CURVE),
         KeyType::P384 => Some(&p384::CURVE),
-        KeyType::Ed25519 | KeyType::Rsa => None,
+        KeyType::Ed25519 | KeyType::Rsa | KeyType::MlDsa44 | KeyType::MlDsa65 => None,
     }
 }
 

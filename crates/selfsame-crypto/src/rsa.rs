@@ -91,6 +91,11 @@ fn parameters(algorithm: Algorithm) -> Option<&'static RsaParameters> {
         Algorithm::Ps256 => Some(&RSA_PSS_2048_8192_SHA256),
         Algorithm::Ps384 => Some(&RSA_PSS_2048_8192_SHA384),
         Algorithm::Ps512 => Some(&RSA_PSS_2048_8192_SHA512),
-        Algorithm::EdDsa | Algorithm::Es256 | Algorithm::Es256k | Algorithm::Es384 => None,
+        Algorithm::EdDsa
+        | Algorithm::Es256
+        | Algorithm::Es256k
+        | Algorithm::Es384
+        | Algorithm::MlDsa44
+        | Algorithm::MlDsa65 => None,
     }
 }

@@ -1,11 +1,13 @@
 //! Keys and their encodings: published vectors, every kind of signature, what is refused.
 
+use aws_lc_rs::encoding::{AsDer, PublicKeyX509Der};
 use aws_lc_rs::rand::SystemRandom;
 use aws_lc_rs::rsa::{KeyPair as RsaKeyPair, KeySize};
 use aws_lc_rs::signature::{
     ECDSA_P256K1_SHA256_FIXED_SIGNING, ECDSA_P384_SHA384_FIXED_SIGNING, EcdsaKeyPair,
-    EcdsaSigningAlgorithm, KeyPair as _, RSA_PKCS1_SHA256, RSA_PKCS1_SHA384, RSA_PKCS1_SHA512,
-    RSA_PSS_SHA256, RSA_PSS_SHA384, RSA_PSS_SHA512, RsaEncoding,
+    EcdsaSigningAlgorithm, KeyPair as _, ML_DSA_44_SIGNING, ML_DSA_65_SIGNING, PqdsaKeyPair,
+    RSA_PKCS1_SHA256, RSA_PKCS1_SHA384, RSA_PKCS1_SHA512, RSA_PSS_SHA256, RSA_PSS_SHA384,
+    RSA_PSS_SHA512, RsaEncoding,
 };
 use proptest::prelude::*;
 use selfsame_crypto::encoding::{
@@ -298,6 +300,53 @@ fn an_algorithm_of_another_kind_of_key_is_refused_before_anything_is_verified() 
                 Err(SignatureError::WrongAlgorithm)
             );
         }
+    }
+}
+
+#[test]
+fn ml_dsa_keys_are_read_in_each_encoding_and_verify_what_they_signed() {
+    for (made_with, key_type, codec) in [
+        (&ML_DSA_44_SIGNING, KeyType::MlDsa44, [0x90, 0x24]),
+        (&ML_DSA_65_SIGNING, KeyType::MlDsa65, [0x91, 0x24]),
+    ] {
+        let pair = PqdsaKeyPair::generate(made_with).unwrap();
+        let public = pair.public_key();
+        let key = PublicKey::from_raw(key_type, public.as_ref()).unwrap();
+        let mut signature = vec![0; made_with.signature_len()];
+        pair.sign(MESSAGE, &mut signature).unwrap();
+        let algorithm = key_type.default_algorithm();
+        assert_eq!(key.verify(algorithm, MESSAGE, &signature), Ok(()));
+        signature[7] ^= 1;
+        let forged = key.verify(algorithm, MESSAGE, &signature);
+        assert_eq!(forged, Err(SignatureError::Invalid));
+
+        // The library writes SubjectPublicKeyInfo as RFC 9881 has it.
+        let spki = AsDer::<PublicKeyX509Der<'_>>::as_der(public).unwrap();
+        assert_eq!(key.to_spki().unwrap(), spki.as_ref());
+        assert_eq!(PublicKey::from_spki(spki.as_ref()), Ok(key.clone()));
+        assert_eq!(key.to_multicodec()[..2], codec);
+        assert_eq!(
+            PublicKey::from_multicodec(&key.to_multicodec()),
+            Ok(key.clone())
+        );
+        let jwk = key.to_jwk().to_value();
+        assert_eq!(
+            (&jwk["kty"], &jwk["alg"]),
+            (&json!("AKP"), &json!(algorithm))
+        );
+        assert_eq!(
+            PublicKey::from_jwk(&Jwk::from_value(&jwk).unwrap()),
+            Ok(key)
+        );
+
+        let short = &public.as_ref()[1..];
+        assert!(PublicKey::from_raw(key_type, short).is_err());
+        let mut unnamed = jwk.clone();
+        unnamed.as_object_mut().unwrap().remove("alg");
+        assert!(Jwk::from_value(&unnamed).is_err());
+        let mut private = jwk;
+        private["priv"] = json!("AQ");
+        assert_eq!(Jwk::from_value(&private), Err(KeyError::Private));
     }
 }
 

@@ -5,6 +5,7 @@ use std::ops::BitOr;
 
 use selfsame_crypto::{KeyType, PublicKey};
 
+use crate::encoding::public_key;
 use crate::rules::Rules;
 use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
 
@@ -272,8 +273,7 @@ impl Item for Key {
         from.tuple(3)?;
         Ok(Self {
             id: from.text()?.to_owned(),
-            public: PublicKey::from_multicodec(from.bytes()?)
-                .map_err(|_| Malformed("a public key is none"))?,
+            public: public_key(from)?,
             uses: match from.uint()? {
                 bits if bits <= Uses::ALL => Uses(bits),
                 _ => return Err(Malformed("a key has an unknown use")),

@@ -1,5 +1,6 @@
 //! Small forms of deterministic CBOR that several records share.
 
+use selfsame_crypto::{KeyType, PublicKey};
 use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
 
 /// Writes what may be absent: an array of it, or an empty one.
@@ -26,5 +27,15 @@ pub(crate) struct Maybe<T>(pub(crate) Option<T>);
 impl<T> Default for Maybe<T> {
     fn default() -> Self {
         Self(None)
+    }
+}
+
+/// A public key of a kind that the rules know. A new kind would be a new rule, and come with a height.
+pub(crate) fn public_key(from: &mut Reader<'_>) -> Result<PublicKey, Malformed> {
+    let none = Malformed("a public key is none");
+    let key = PublicKey::from_multicodec(from.bytes()?).map_err(|_| none)?;
+    match key.key_type() {
+        KeyType::MlDsa44 | KeyType::MlDsa65 => Err(none),
+        _ => Ok(key),
     }
 }

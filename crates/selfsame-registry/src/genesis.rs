@@ -8,6 +8,7 @@ use selfsame_did::selfsame::Network;
 use selfsame_proof::validators::ValidatorSet;
 
 use crate::authority::Role;
+use crate::encoding::public_key;
 use crate::identifier::Identifier;
 use crate::rules::Rules;
 use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
@@ -179,8 +180,7 @@ impl Item for Member {
     fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
         from.tuple(2)?;
         Ok(Self {
-            key: PublicKey::from_multicodec(from.bytes()?)
-                .map_err(|_| Malformed("a member's key is none"))?,
+            key: public_key(from)?,
             role: Role::read(from)?,
         })
     }

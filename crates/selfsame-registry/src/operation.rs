@@ -11,7 +11,7 @@ use crate::authority::Role;
 use crate::consumption::Consume;
 use crate::content::Content;
 use crate::delegation::Delegation;
-use crate::encoding::{optional, write_optional};
+use crate::encoding::{optional, public_key, write_optional};
 use crate::identifier::Identifier;
 use crate::resource::Resource;
 use crate::rules::Rules;
@@ -158,8 +158,7 @@ impl Item for Operation {
             },
             (3, 5) => Self::RegisterDid {
                 subject: Identifier::read(from)?,
-                key: PublicKey::from_multicodec(from.bytes()?)
-                    .map_err(|_| Malformed("a public key is none"))?,
+                key: public_key(from)?,
             },
             (3, 6) => Self::SetRole {
                 subject: Identifier::read(from)?,

@@ -43,6 +43,10 @@ impl Scheme {
     pub const RSA_PSS_SHA512: Self = Self(0x0806);
     /// Ed25519.
     pub const ED25519: Self = Self(0x0807);
+    /// ML-DSA-44 (draft-ietf-tls-mldsa).
+    pub const ML_DSA_44: Self = Self(0x0904);
+    /// ML-DSA-65.
+    pub const ML_DSA_65: Self = Self(0x0905);
 }
 
 /// The format of a credential in VC, by our own numbers.

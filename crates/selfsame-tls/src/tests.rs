@@ -9,6 +9,7 @@ mod hello;
 mod network;
 mod openssl;
 mod own;
+mod post_quantum;
 mod programs;
 mod puppet;
 mod python;

@@ -199,7 +199,7 @@ fn kind_name(kind: KeyType) -> &'static str {
     match kind {
         KeyType::Ed25519 => "Ed25519",
         KeyType::P256 => "P-256",
-        KeyType::Secp256k1 | KeyType::P384 | KeyType::Rsa => "other",
+        _ => "other",
     }
 }
 

@@ -84,6 +84,8 @@ impl VerificationMethod {
                 let material = Material::Multibase(key.to_multikey());
                 Self::new(id, ED25519_2020, material).made(key)
             }
+            // RFC 9964's JWKs are younger than the type JsonWebKey2020.
+            KeyType::MlDsa44 | KeyType::MlDsa65 => Self::multikey(id, key),
             KeyType::P256 | KeyType::Secp256k1 | KeyType::P384 | KeyType::Rsa => {
                 Self::json_web_key(id, key)
             }

@@ -256,12 +256,14 @@ impl Item for Header {
     }
 }
 
-/// Each algorithm by the one number that says all of it (RFC 9864 §2.2, RFC 8230 §5).
-const ALGORITHMS: [(i64, Algorithm); 4] = [
+/// Each algorithm by the one number that says all of it (RFC 9864 §2.2, RFC 8230 §5, RFC 9964 §3).
+const ALGORITHMS: [(i64, Algorithm); 6] = [
     (-19, Algorithm::EdDsa),
     (-9, Algorithm::Es256),
     (-51, Algorithm::Es384),
     (-37, Algorithm::Ps256),
+    (-48, Algorithm::MlDsa44),
+    (-49, Algorithm::MlDsa65),
 ];
 
 fn algorithm_of(kind: KeyType) -> Option<Algorithm> {

@@ -12,7 +12,7 @@ use crate::alert::Refusal;
 use crate::error::ConfigError;
 use crate::named::Scheme;
 
-/// A key that signs handshakes: Ed25519, P-256, P-384 or RSA of 2,048 bits or more.
+/// A key that signs handshakes: Ed25519, P-256, P-384, RSA of 2,048 bits or more, ML-DSA-44 or ML-DSA-65.
 #[derive(Clone)]
 pub struct SigningKey(Arc<dyn rustls::sign::SigningKey>);
 

@@ -15,6 +15,8 @@ pub(crate) const SCHEMES: &[Scheme] = &[
     Scheme::RSA_PSS_SHA256,
     Scheme::RSA_PSS_SHA384,
     Scheme::RSA_PSS_SHA512,
+    Scheme::ML_DSA_44,
+    Scheme::ML_DSA_65,
 ];
 
 /// How a handshake signature of this scheme is verified.
@@ -26,6 +28,8 @@ pub(crate) fn algorithm(scheme: Scheme) -> Option<Algorithm> {
         Scheme::RSA_PSS_SHA256 => Some(algorithms::RSA_PSS_2048_8192_SHA256_LEGACY_KEY),
         Scheme::RSA_PSS_SHA384 => Some(algorithms::RSA_PSS_2048_8192_SHA384_LEGACY_KEY),
         Scheme::RSA_PSS_SHA512 => Some(algorithms::RSA_PSS_2048_8192_SHA512_LEGACY_KEY),
+        Scheme::ML_DSA_44 => Some(algorithms::ML_DSA_44),
+        Scheme::ML_DSA_65 => Some(algorithms::ML_DSA_65),
         _ => None,
     }
 }
