@@ -242,11 +242,6 @@ impl Stage {
         nodes: usize,
         until: Until,
     ) -> Result<f64, Error> {
-        if self.author.is_tired() {
-            let first = &self.network.nodes[0];
-            self.author = Author::register(&first.client, &first.token).await?;
-            self.written = (self.written.0 + 1, self.written.1 + 1);
-        }
         let began = Instant::now();
         let mut writing = JoinSet::new();
         let (mut begun, mut done) = (0_u64, 0_u64);
@@ -256,6 +251,11 @@ impl Stage {
                 Until::Count(count) => begun >= count,
             };
             if !over && writing.len() < writers {
+                if self.author.is_tired() {
+                    let first = &self.network.nodes[0];
+                    self.author = Author::register(&first.client, &first.token).await?;
+                    self.written = (self.written.0 + 1, self.written.1 + 1);
+                }
                 let transaction = self.author.anchors(each)?;
                 let to = begun as usize % nodes;
                 let node = &self.network.nodes[to];
