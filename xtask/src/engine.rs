@@ -12,6 +12,8 @@ use crate::{machine, workspace::root};
 
 /// The variable that tells tests where the engine is.
 const VARIABLE: &str = "SELFSAME_COMETBFT";
+/// The variable that tells tests where Go is: they speak TLS with it.
+const GO_VARIABLE: &str = "SELFSAME_GO";
 const MODULE: &str = "github.com/cometbft/cometbft";
 const VERSION: &str = "v0.38.26";
 /// The hash of the module's files as the Go checksum database has it; the binary carries it.
@@ -69,8 +71,9 @@ pub fn command(arguments: &[String]) -> Result<bool, String> {
     }
 }
 
-/// Names the engine to a command's children, if it is there.
+/// Names the engine to a command's children, if it is there, and the Go toolchain.
 pub fn name_to(command: &mut Command) {
+    command.env(GO_VARIABLE, go_program());
     if program().exists() {
         command.env(VARIABLE, program());
     }
@@ -115,18 +118,22 @@ fn toolchain() -> Result<Option<String>, String> {
     }
 }
 
-/// Go from the path, or from where its own archive puts it.
 fn go() -> Command {
+    Command::new(go_program())
+}
+
+/// Go from the path, or from where its own archive puts it.
+fn go_program() -> PathBuf {
     let archive = Path::new("/usr/local/go/bin/go");
     let on_path = Command::new("go").arg("version").output().is_ok();
     if !on_path && archive.exists() {
-        return Command::new(archive);
+        return archive.to_owned();
     }
-    Command::new("go")
+    PathBuf::from("go")
 }
 
 fn install_go() -> Result<(), String> {
-    println!("    missing: Go (builds CometBFT)");
+    println!("    missing: Go (builds CometBFT, and speaks TLS with ours)");
     machine::install(&["golang-go"])
 }
 

@@ -5,6 +5,8 @@ use std::process::{Command, Stdio};
 /// A program the tests start, and the Debian package that has it.
 struct Program {
     names: &'static [&'static str],
+    /// What it is asked, to see whether it runs.
+    question: &'static str,
     package: &'static str,
     purpose: &'static str,
 }
@@ -12,15 +14,29 @@ struct Program {
 const PROGRAMS: &[Program] = &[
     Program {
         names: &["chromium", "chromium-browser", "google-chrome"],
+        question: "--version",
         package: "chromium",
         purpose: "walks through the pages",
     },
     Program {
         names: &["chromedriver"],
+        question: "--version",
         package: "chromium-driver",
         purpose: "drives Chromium",
     },
+    Program {
+        names: &["openssl"],
+        question: "version",
+        package: "openssl",
+        purpose: "speaks TLS with ours",
+    },
 ];
+
+impl Program {
+    fn is_there(&self) -> bool {
+        self.names.iter().any(|name| answers(name, self.question))
+    }
+}
 
 /// Sees to it that everything is there; installs what is missing.
 pub fn prepare() -> Result<(), String> {
@@ -29,10 +45,10 @@ pub fn prepare() -> Result<(), String> {
     }
     let missing: Vec<&Program> = PROGRAMS
         .iter()
-        .filter(|program| !program.names.iter().any(|name| runs(name)))
+        .filter(|program| !program.is_there())
         .collect();
     if missing.is_empty() {
-        println!("    a C compiler, Chromium and its driver are there");
+        println!("    a C compiler, Chromium, its driver and OpenSSL are there");
         return Ok(());
     }
     for program in &missing {
@@ -99,8 +115,12 @@ fn is_root() -> Result<bool, String> {
 
 /// Whether a program is on PATH and starts.
 fn runs(program: &str) -> bool {
+    answers(program, "--version")
+}
+
+fn answers(program: &str, question: &str) -> bool {
     let started = Command::new(program)
-        .arg("--version")
+        .arg(question)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())

@@ -10,6 +10,8 @@ mod engine;
 mod faults;
 mod machine;
 mod oracle;
+mod python;
+mod second;
 mod source;
 mod test;
 mod tidy;
@@ -23,6 +25,7 @@ Usage: cargo xtask tidy [FOLDER]
        cargo xtask cometbft
        cargo xtask faults [--times N]
        cargo xtask cross anoncreds [--count N]
+       cargo xtask cross tls
        cargo xtask bench anoncreds [--quick] [--json] [--portable] [--only NAME]
 
 tidy   checks layers, sizes, module docs and documents; prints what to do;
@@ -30,8 +33,8 @@ tidy   checks layers, sizes, module docs and documents; prints what to do;
 test   installs what the tests need and runs everything; --help lists its steps
 cometbft  builds the engine of registry networks into target/cometbft, with Go
 faults runs what may happen to a registry network with real processes, N times in a row
-cross  lets our AnonCreds and the published library speak to each other; N random
-       flows in place of a few
+cross  lets our AnonCreds and the published library speak to each other, N random
+       flows in place of a few; or our TLS and the second implementation of it
 bench  times both alternately; exit code 1 if a bar is not kept
 
 Example: cargo xtask test --only test -- -p selfsame-did

@@ -2,11 +2,11 @@
 
 use std::{
     path::{Path, PathBuf},
-    process::{Command, Stdio},
+    process::Command,
 };
 
 use crate::{
-    machine,
+    python, second,
     workspace::{cargo, root},
 };
 
@@ -22,35 +22,20 @@ const CROSS: &[&str] = &["test", "--package", "selfsame-anoncreds", "--test", "c
 /// Sees to it that the environment is there, and makes it if not.
 pub fn prepare() -> Result<(), String> {
     let folder = folder();
-    if is_ready(&python(&folder)) {
+    if is_ready(&folder) {
         println!("    {WHEEL} {VERSION} is in {}", folder.display());
         return Ok(());
     }
     println!(
         "    missing: the Python wheel {WHEEL} {VERSION} (the library ours is compared with, tests only)"
     );
-    if !has_venv() {
-        machine::install(&["python3", "python3-venv"])?;
-    }
-    println!("    installing it with pip into {}", folder.display());
-    let environment = folder.display().to_string();
-    must_run("python3", &["-m", "venv", "--clear", &environment])?;
-    let python = python(&folder);
-    let requirement = format!("{WHEEL}=={VERSION}");
-    let arguments = [
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--disable-pip-version-check",
-        &requirement,
-    ];
-    must_run(&python.display().to_string(), &arguments)?;
-    if is_ready(&python) {
+    python::make(&folder, &[&format!("{WHEEL}=={VERSION}")])?;
+    if is_ready(&folder) {
         return Ok(());
     }
     Err(format!(
-        "{WHEEL} {VERSION} was installed, but Python does not find it\nhint: remove {environment} and try again"
+        "{WHEEL} {VERSION} was installed, but Python does not find it\nhint: remove {} and try again",
+        folder.display()
     ))
 }
 
@@ -65,13 +50,16 @@ pub fn cross(count: Option<&str>) -> Result<bool, String> {
     succeeds(&mut command)
 }
 
-/// `cargo xtask cross anoncreds [--count N]`.
+/// `cargo xtask cross anoncreds [--count N]` and `cargo xtask cross tls`.
 pub fn cross_command(arguments: &[String]) -> Result<bool, String> {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match words.as_slice() {
         ["anoncreds"] => cross(None),
+        ["tls"] => second::cross(),
         ["anoncreds", "--count", count] if count.parse::<u32>().is_ok() => cross(Some(count)),
-        _ => Err("usage: cargo xtask cross anoncreds [--count N]".to_owned()),
+        _ => Err(
+            "usage: cargo xtask cross anoncreds [--count N], or cargo xtask cross tls".to_owned(),
+        ),
     }
 }
 
@@ -87,7 +75,7 @@ pub fn bench_command(arguments: &[String]) -> Result<bool, String> {
         );
     };
     // What a machine that is ready would say is left out: with --json the bench prints one object alone.
-    if !is_ready(&python(&folder())) {
+    if !is_ready(&folder()) {
         prepare()?;
     }
     let mut command = command(&[
@@ -104,10 +92,7 @@ pub fn bench_command(arguments: &[String]) -> Result<bool, String> {
 
 /// Names the environment to a command's children, if there is one.
 pub fn name_to(command: &mut Command) {
-    let python = python(&folder());
-    if python.exists() {
-        command.env(VARIABLE, python);
-    }
+    python::name_to(command, VARIABLE, &folder());
 }
 
 fn command(arguments: &[&str]) -> Command {
@@ -128,43 +113,9 @@ fn folder() -> PathBuf {
     root().join("target").join("oracle")
 }
 
-fn python(folder: &Path) -> PathBuf {
-    folder.join("bin").join("python")
-}
-
-fn is_ready(python: &Path) -> bool {
+fn is_ready(folder: &Path) -> bool {
     let script = format!(
         "import importlib.metadata as m, {WHEEL}; assert m.version('{WHEEL}') == '{VERSION}'"
     );
-    quietly(python, &["-c", &script])
-}
-
-/// Debian has `venv` without what fills it, so both are asked for.
-fn has_venv() -> bool {
-    quietly(Path::new("python3"), &["-c", "import venv, ensurepip"])
-}
-
-fn quietly(program: &Path, arguments: &[&str]) -> bool {
-    let status = Command::new(program)
-        .args(arguments)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status();
-    status.is_ok_and(|status| status.success())
-}
-
-fn must_run(program: &str, arguments: &[&str]) -> Result<(), String> {
-    let status = Command::new(program)
-        .args(arguments)
-        .stdin(Stdio::null())
-        .status();
-    match status {
-        Ok(status) if status.success() => Ok(()),
-        Ok(_) => Err(format!(
-            "`{program} {}` failed\nhint: run it by hand to see why, or leave the comparison out: cargo xtask test --skip oracle",
-            arguments.join(" ")
-        )),
-        Err(error) => Err(format!("`{program}`: {error}")),
-    }
+    python::runs(folder, &script)
 }

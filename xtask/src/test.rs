@@ -3,7 +3,7 @@
 use std::{process::Command, time::Instant};
 
 use crate::{
-    engine, machine, oracle, tidy,
+    engine, machine, oracle, second, tidy,
     workspace::{cargo, root},
 };
 
@@ -35,7 +35,7 @@ const STEPS: &[Step] = &[
     },
     Step {
         name: "machine",
-        purpose: "a C compiler, Chromium and its driver",
+        purpose: "a C compiler, Chromium and its driver, OpenSSL",
         task: Task::Ours(prepare),
     },
     Step {
@@ -72,12 +72,12 @@ const STEPS: &[Step] = &[
     },
     Step {
         name: "oracle",
-        purpose: "AnonCreds crossed with the published library",
-        task: Task::Ours(|| oracle::cross(None)),
+        purpose: "AnonCreds crossed with the published library, TLS with its second implementation",
+        task: Task::Ours(|| Ok(second::cross()? && oracle::cross(None)?)),
     },
 ];
 
-/// What needs the published library has a step of its own, and `wheel::` in its name.
+/// What needs one of the two in Python has a step of its own, and `wheel::` or `python::` in its name.
 const TEST: &[&str] = &[
     "test",
     "--workspace",
@@ -85,6 +85,8 @@ const TEST: &[&str] = &[
     "--include-ignored",
     "--skip",
     "wheel::",
+    "--skip",
+    "python::",
 ];
 /// The same without the tests that need more than Rust; they are listed as ignored.
 const TEST_WITHOUT_BROWSER: &[&str] = &["test", "--workspace"];

@@ -16,6 +16,7 @@ use selfsame_registry::network::Member as Authority;
 use selfsame_registry::{Genesis, Rules};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use url::Url;
 
 use crate::notes::address_of;
 pub(crate) use config::extended_from;
@@ -74,8 +75,9 @@ pub struct Network {
 /// From whom a new node takes the ledger, and what it trusts.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct StateSync {
-    /// The RPC of the engines that headers are fetched from and compared: at least two.
-    pub servers: Vec<SocketAddr>,
+    /// Where headers are fetched from and compared: `registry/engine` below the address of at least two nodes, or the
+    /// RPC of their engines.
+    pub servers: Vec<Url>,
     /// The height of a block the operator trusts.
     pub height: u64,
     /// The hash of its header.
@@ -242,6 +244,12 @@ impl Home {
         &self.genesis
     }
 
+    /// Whether the engine has blocks already: then it goes on from them, whatever is written about snapshots.
+    #[must_use]
+    pub fn has_blocks(&self) -> bool {
+        self.engine().join("data").join("blockstore.db").exists()
+    }
+
     /// Has the engine begin with a snapshot of another node's ledger, where it has no block yet. With the first start
     /// that finds one, it is followed by blocks as ever.
     ///
@@ -251,6 +259,16 @@ impl Home {
         if from.servers.len() < 2 {
             return Err(Error::bad_request(
                 "the headers of a snapshot are fetched from two nodes at least",
+            ));
+        }
+        // The engine takes them in one text, with commas between.
+        if from
+            .servers
+            .iter()
+            .any(|url| url.as_str().contains([',', '"', '\\']))
+        {
+            return Err(Error::bad_request(
+                "the address of a node has a comma in it",
             ));
         }
         let file = self.engine().join("config").join("config.toml");

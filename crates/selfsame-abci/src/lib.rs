@@ -6,6 +6,7 @@
 mod application;
 mod engine;
 mod files;
+mod light;
 mod node;
 mod notes;
 mod pair;

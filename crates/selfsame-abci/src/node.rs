@@ -9,7 +9,7 @@ use selfsame_app::keys::Keys;
 use selfsame_app::registry::Registry;
 use selfsame_app::registry::ledger::Ledger;
 use selfsame_app::view::registry::{
-    RegistryDelegation, RegistryEntry, RegistryStatus, RegistryUse,
+    NodeHealth, RegistryDelegation, RegistryEntry, RegistryStatus, RegistryUse,
 };
 use selfsame_app::{Error, ErrorKind, Result};
 use selfsame_crypto::KeyHandle;
@@ -27,6 +27,7 @@ use tokio::task::JoinHandle;
 use crate::application::{Parts, signers};
 use crate::engine::Engine;
 use crate::files::Home;
+use crate::light::LightCall;
 use crate::notes::{Noted, Notes};
 use crate::pair::Pair;
 use crate::rpc::{Rpc, Taken, unavailable};
@@ -344,6 +345,18 @@ impl Registry for Node {
 
     fn ledger(&self) -> Option<&Ledger> {
         Some(&self.ledger)
+    }
+
+    async fn light(&self, call: &[u8]) -> Result<Vec<u8>> {
+        self.rpc.light(&LightCall::read(call)?).await
+    }
+
+    fn health(&self) -> Result<Option<NodeHealth>> {
+        Ok(Some(NodeHealth {
+            name: self.signer.name.clone(),
+            height: self.ledger.head()?.height,
+            trouble: self.trouble(),
+        }))
     }
 }
 

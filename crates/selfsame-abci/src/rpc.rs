@@ -11,6 +11,8 @@ use serde::Deserialize;
 use serde_json::json;
 use url::Url;
 
+use crate::light::LightCall;
+
 /// Calls under way at once; the engine allows 900 connections.
 const IN_FLIGHT: usize = 256;
 const TIMEOUT: Duration = Duration::from_secs(5);
@@ -100,6 +102,28 @@ impl Rpc {
         )
         .map_err(|_| Error::upstream("the engine's answer is malformed"))?;
         taken(&answer)
+    }
+}
+
+impl Rpc {
+    /// Asks what a light client asks, and answers as the engine does.
+    pub(crate) async fn light(&self, call: &LightCall) -> Result<Vec<u8>> {
+        let call = Call {
+            method: Method::Post,
+            url: &self.url,
+            body: Body::Json(call.body()),
+            authorization: Authorization::None,
+            request: Request::default(),
+        };
+        let answer = self.net.call(call).await;
+        let response = answer.map_err(|error| unreached(&error))?;
+        match response.is_success() {
+            true => Ok(response.body.to_vec()),
+            false => Err(Error::upstream(format!(
+                "the engine answers with status {}",
+                response.status
+            ))),
+        }
     }
 }
 

@@ -200,11 +200,9 @@ impl App {
 
     /// Resolves a DID of any method that is known here; errors stand in the result.
     pub async fn resolve(&self, did: &Did, options: &Options) -> Arc<Resolution> {
-        self.shared
-            .resolver
-            .resolve(did, options, self.shared.clock.now())
-            .await
-            .0
+        let now = self.shared.clock.now();
+        let resolver = &self.shared.resolver;
+        resolver.resolve_as_of(did, options, now).await
     }
 
     /// The DID-linked resource that a DID URL names.
@@ -352,12 +350,20 @@ async fn registry(config: &Config, parts: &Parts, own: &Own) -> Result<Option<Ar
         (RegistryConfig::Remote { nodes, .. }, _) if nodes.is_empty() => {
             return Err(Error::bad_request("[registry] names no node"));
         }
-        (RegistryConfig::Remote { nodes, pin }, _) => Some(Arc::new(Remote::new(remote::Setup {
+        (
+            RegistryConfig::Remote {
+                nodes,
+                pin,
+                standstill,
+            },
+            _,
+        ) => Some(Arc::new(Remote::new(remote::Setup {
             net: parts.net.clone(),
             clock: own.clock.clone(),
             store: parts.store.clone(),
             nodes: nodes.clone(),
             pin: pin.clone(),
+            standstill: *standstill,
         }))),
         (RegistryConfig::None, _) => None,
     })

@@ -301,10 +301,16 @@ pub enum RegistryConfig {
         nodes: Vec<RegistryNode>,
         /// Which network it must be; whichever the nodes name, where there is none.
         pin: Option<Pin>,
+        /// Seconds that a checkpoint may be old where no node has a newer one: the network stands still. Within this
+        /// time nodes that all hide what is new from this instance are believed.
+        standstill: u64,
     },
     /// Nowhere: `did:selfsame` is not resolved.
     None,
 }
+
+/// How long a registry that stands still is read, unless told otherwise: a day.
+pub const STANDSTILL: u64 = 86_400;
 
 /// A node of a registry in another process.
 #[derive(Clone, Debug)]

@@ -25,7 +25,9 @@ use selfsame_tls::identity::Ledger as Reader;
 
 use self::ledger::Ledger;
 use crate::error::{Error, ErrorKind, Result};
-use crate::view::registry::{RegistryDelegation, RegistryEntry, RegistryStatus, RegistryUse};
+use crate::view::registry::{
+    NodeHealth, RegistryDelegation, RegistryEntry, RegistryStatus, RegistryUse,
+};
 use crate::view::{Listing, Paging};
 
 /// So many entries are given at once.
@@ -58,13 +60,8 @@ pub trait Registry: Send + Sync {
     /// Orders a transaction and waits until it is durable. Whether an error is final, [`is_refusal`] tells.
     async fn submit(&self, transaction: &Transaction) -> Result<Receipt>;
 
-    /// Resolves a DID of this network.
+    /// Resolves a DID of this network; the metadata say as of when, where it is not of this very moment.
     async fn resolve(&self, did: &Did, options: &Options) -> Resolution;
-
-    /// The same, and as of when that holds, where it is not of this very moment.
-    async fn resolve_as_of(&self, did: &Did, options: &Options) -> (Resolution, Option<UnixTime>) {
-        (self.resolve(did, options).await, None)
-    }
 
     /// What verifies, without asking anybody, what others have read of this registry.
     async fn reader(&self) -> Result<Reader> {
@@ -103,6 +100,23 @@ pub trait Registry: Send + Sync {
     /// The ledger, where it is in this process: what its pages show.
     fn ledger(&self) -> Option<&Ledger> {
         None
+    }
+
+    /// Answers a call of a light client of the consensus engine: headers, validators, limits, as JSON-RPC. A node that
+    /// joins by a snapshot asks for them.
+    ///
+    /// # Errors
+    /// `NotFound` where there is no such engine, `BadRequest` for any other call, `Unavailable` if it does not run.
+    async fn light(&self, _call: &[u8]) -> Result<Vec<u8>> {
+        Err(Error::not_found("this registry has no consensus engine"))
+    }
+
+    /// How this node is, where this process is one of several.
+    ///
+    /// # Errors
+    /// `Internal` if its ledger can't be read.
+    fn health(&self) -> Result<Option<NodeHealth>> {
+        Ok(None)
     }
 
     /// The network's name.

@@ -8,11 +8,14 @@ use crate::config::{Config, ResolverConfig};
 use selfsame_credential::evidence::{Fetched, Unavailable};
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::cheqd::resource::Wanted;
-use selfsame_did::{Did, DidUrl, Options, Plan, Representation, Resolution, ResolutionError};
+use selfsame_did::{AsOf, Did, DidUrl, Options, Plan, Representation, Resolution, ResolutionError};
 use selfsame_net::{Cache, CacheSettings, Fresh, Net, NetError, Request};
+use selfsame_proof::checkpoint::Checkpoint;
+use selfsame_proof::note::SignedNote;
 use url::Url;
 
 use crate::registry::Registry;
+use crate::view::registry::RegistryStatus;
 use elsewhere::Elsewhere;
 
 pub use elsewhere::Linked;
@@ -71,8 +74,9 @@ impl Resolver {
             Err(error) => (Arc::new(Resolution::failed(error)), now),
             Ok(Plan::Done(resolution)) => (Arc::from(resolution), now),
             Ok(Plan::Registry { did, options }) => {
-                let (resolution, as_of) = self.ask_registry(&did, &options).await;
-                (Arc::new(resolution), as_of.unwrap_or(now))
+                let resolution = self.ask_registry(&did, &options).await;
+                let as_of = resolution.metadata.as_of.map_or(now, |as_of| as_of.time);
+                (Arc::new(resolution), as_of)
             }
             Ok(Plan::Fetch { url }) => {
                 self.cached(did, options, now, self.ask_web(did, &url))
@@ -89,6 +93,34 @@ impl Resolver {
                 }
             },
         }
+    }
+
+    /// The same with the registry's newest checkpoint, where one of this process resolves the DID: who asks elsewhere
+    /// learns as of when it holds from the proof.
+    pub async fn resolve_as_of(
+        &self,
+        did: &Did,
+        options: &Options,
+        now: UnixTime,
+    ) -> Arc<Resolution> {
+        let local = self
+            .registry
+            .as_ref()
+            .filter(|registry| did.method() == "selfsame" && registry.ledger().is_some());
+        // Asked before, so that the answer is at least as new.
+        let as_of = match local {
+            Some(registry) => registry
+                .status()
+                .await
+                .ok()
+                .and_then(|status| as_of(&status)),
+            None => None,
+        };
+        let (mut resolution, _) = self.resolve(did, options, now).await;
+        if as_of.is_some() && resolution.metadata.as_of.is_none() {
+            Arc::make_mut(&mut resolution).metadata.as_of = as_of;
+        }
+        resolution
     }
 
     /// The DID-linked resource that a DID URL names, from the resolver of its method.
@@ -123,7 +155,10 @@ impl Resolver {
         let value = match &resolution.metadata.error {
             // What could not be had is no evidence; what was found missing or gone is.
             Some(ResolutionError::InternalError) => Err(Unavailable {
-                reason: format!("{} could not be resolved", did.as_str()),
+                reason: match &resolution.metadata.reason {
+                    Some(reason) => format!("{did} could not be resolved: {reason}"),
+                    None => format!("{did} could not be resolved"),
+                },
             }),
             _ => Ok((*resolution).clone()),
         };
@@ -167,13 +202,10 @@ impl Resolver {
         elsewhere.ask(&self.net, did, &Options::default()).await
     }
 
-    async fn ask_registry(&self, did: &Did, options: &Options) -> (Resolution, Option<UnixTime>) {
+    async fn ask_registry(&self, did: &Did, options: &Options) -> Resolution {
         match &self.registry {
-            Some(registry) => registry.resolve_as_of(did, options).await,
-            None => {
-                let failed = Resolution::failed(ResolutionError::MethodNotSupported);
-                (failed, None)
-            }
+            Some(registry) => registry.resolve(did, options).await,
+            None => Resolution::failed(ResolutionError::MethodNotSupported),
         }
     }
 
@@ -254,6 +286,17 @@ impl Resolver {
             }
         }
     }
+}
+
+/// As of when a checkpoint speaks.
+fn as_of(status: &RegistryStatus) -> Option<AsOf> {
+    let note = SignedNote::parse(&status.checkpoint).ok()?;
+    let said = std::str::from_utf8(note.signing_bytes()).ok()?;
+    let standing = Checkpoint::parse(said).ok()?.standing().ok()?;
+    Some(AsOf {
+        time: standing.time,
+        height: standing.height,
+    })
 }
 
 /// Where a resolution stands in the cache.

@@ -19,14 +19,14 @@ pub struct Held {
     /// The credential as its issuer made it.
     pub raw: String,
     content: Content,
-    claims: Value,
     validity: Validity,
     statuses: Vec<Reference>,
 }
 
 #[derive(Clone, Debug)]
 enum Content {
-    SdJwt(Box<SdJwt>),
+    /// With its claims, disclosed.
+    SdJwt(Box<SdJwt>, Value),
     VcJwt(Box<VcJwt>),
 }
 
@@ -56,13 +56,13 @@ pub enum HeldError {
 impl Held {
     /// Reads a credential of this format.
     pub fn parse(raw: &str, format: Format) -> Result<Self, HeldError> {
-        let (content, claims, validity) = match Model::of(format) {
+        let (content, validity) = match Model::of(format) {
             None => sd_jwt(raw)?,
             Some(model) => vc_jwt(raw, model)?,
         };
         let statuses = match &content {
-            Content::SdJwt(_) => {
-                Reference::in_jwt_claims(&claims).map(|reference| reference.into_iter().collect())
+            Content::SdJwt(_, claims) => {
+                Reference::in_jwt_claims(claims).map(|reference| reference.into_iter().collect())
             }
             Content::VcJwt(credential) => credential.statuses(),
         };
@@ -76,7 +76,6 @@ impl Held {
             format,
             raw: raw.to_owned(),
             content,
-            claims,
             validity,
             statuses,
         })
@@ -84,13 +83,16 @@ impl Held {
 
     /// All claims, disclosed: an SD-JWT VC's processed payload, or the W3C credential.
     pub fn claims(&self) -> &Value {
-        &self.claims
+        match &self.content {
+            Content::SdJwt(_, claims) => claims,
+            Content::VcJwt(credential) => credential.credential(),
+        }
     }
 
     /// The SD-JWT, for presenting it.
     pub fn sd_jwt(&self) -> Option<&SdJwt> {
         match &self.content {
-            Content::SdJwt(sd_jwt) => Some(sd_jwt),
+            Content::SdJwt(sd_jwt, _) => Some(sd_jwt),
             Content::VcJwt(_) => None,
         }
     }
@@ -98,7 +100,7 @@ impl Held {
     /// The issuer's identifier; none where its certificate alone names it.
     pub fn issuer(&self) -> Option<&str> {
         match &self.content {
-            Content::SdJwt(sd_jwt) => sd_jwt.payload().get("iss").and_then(Value::as_str),
+            Content::SdJwt(sd_jwt, _) => sd_jwt.payload().get("iss").and_then(Value::as_str),
             Content::VcJwt(credential) => credential.issuer(),
         }
     }
@@ -106,7 +108,7 @@ impl Held {
     /// The types: `vct` and `aka_vcts`, or those of the W3C credential.
     pub fn types(&self) -> Vec<&str> {
         match &self.content {
-            Content::SdJwt(sd_jwt) => {
+            Content::SdJwt(sd_jwt, _) => {
                 let others = sd_jwt.payload().get("aka_vcts").and_then(Value::as_array);
                 let types = sd_jwt.payload().get("vct").into_iter();
                 types
@@ -136,7 +138,7 @@ impl Held {
     /// The key the issuer confirmed as the holder's (`cnf.jwk`).
     pub fn holder_key(&self) -> Option<PublicKey> {
         let jwk = match &self.content {
-            Content::SdJwt(sd_jwt) => {
+            Content::SdJwt(sd_jwt, _) => {
                 let cnf = sd_jwt.payload().get("cnf")?;
                 Jwk::from_value(cnf.get("jwk")?).ok()?
             }
@@ -148,7 +150,7 @@ impl Held {
     /// The DID the credential was issued to, where it is bound to one.
     pub fn holder_did(&self) -> Option<&str> {
         let subject = match &self.content {
-            Content::SdJwt(_) => self.claims.get("sub").and_then(Value::as_str),
+            Content::SdJwt(_, claims) => claims.get("sub").and_then(Value::as_str),
             Content::VcJwt(credential) => credential.subject(),
         };
         subject.filter(|subject| subject.starts_with("did:"))
@@ -163,13 +165,13 @@ impl Held {
     /// The header of the issuer's JWT.
     pub fn header(&self) -> &jws::Header {
         match &self.content {
-            Content::SdJwt(sd_jwt) => &sd_jwt.jwt().header,
+            Content::SdJwt(sd_jwt, _) => &sd_jwt.jwt().header,
             Content::VcJwt(credential) => &credential.jwt().header,
         }
     }
 }
 
-type Read = (Content, Value, Validity);
+type Read = (Content, Validity);
 
 fn sd_jwt(raw: &str) -> Result<Read, HeldError> {
     let sd_jwt = SdJwt::parse(raw)?;
@@ -179,14 +181,13 @@ fn sd_jwt(raw: &str) -> Result<Read, HeldError> {
     let claims = sd_jwt.process()?.claims;
     let validity = claims.as_object().map(Validity::of_jwt).transpose();
     let validity = validity.map_err(|_| HeldError::Time)?.unwrap_or_default();
-    Ok((Content::SdJwt(Box::new(sd_jwt)), claims, validity))
+    Ok((Content::SdJwt(Box::new(sd_jwt), claims), validity))
 }
 
 fn vc_jwt(raw: &str, model: Model) -> Result<Read, HeldError> {
     let credential = VcJwt::parse(raw, model)?;
     let validity = credential.validity().map_err(|_| HeldError::Time)?;
-    let claims = credential.credential().clone();
-    Ok((Content::VcJwt(Box::new(credential)), claims, validity))
+    Ok((Content::VcJwt(Box::new(credential)), validity))
 }
 
 #[cfg(test)]

@@ -53,8 +53,10 @@ impl Model {
 pub struct VcJwt {
     model: Model,
     jwt: jws::Compact,
+    /// The claims beside `credential`: none in VCDM 2.0, where they are the credential.
     payload: Map<String, Value>,
     credential: Value,
+    contradiction: Option<&'static str>,
 }
 
 /// Why a text is no credential or presentation as a JWT.
@@ -77,20 +79,25 @@ pub enum VcJwtError {
 impl VcJwt {
     /// Takes a credential apart. Nothing is verified yet.
     pub fn parse(text: &str, model: Model) -> Result<Self, VcJwtError> {
-        let (jwt, payload) = read(text)?;
-        let credential = match model {
-            Model::V1 => mapping::credential_of_v1(&payload)?,
+        let (jwt, mut payload) = read(text)?;
+        let (credential, contradiction) = match model {
+            Model::V1 => mapping::credential_of_v1(&mut payload)?,
             Model::V2 if payload.contains_key("vc") || payload.contains_key("vp") => {
                 // VC-JOSE-COSE §3.1.3: these claim names must not be present.
                 return Err(VcJwtError::Payload);
             }
-            Model::V2 => Value::Object(payload.clone()),
+            Model::V2 => {
+                let credential = Value::Object(std::mem::take(&mut payload));
+                let contradiction = rules::contradiction_of_v2(&credential);
+                (credential, contradiction)
+            }
         };
         Ok(Self {
             model,
             jwt,
             payload,
             credential,
+            contradiction,
         })
     }
 
@@ -104,9 +111,18 @@ impl VcJwt {
         &self.jwt
     }
 
-    /// The claims of the JWT.
+    /// The claims of the JWT but `vc`, which is the credential.
     pub fn payload(&self) -> &Map<String, Value> {
-        &self.payload
+        match self.model {
+            Model::V1 => &self.payload,
+            Model::V2 => self.credential.as_object().unwrap_or(&self.payload),
+        }
+    }
+
+    /// The first claim of the JWT that contradicts a member of the credential, if any (VCDM 1.1 §6.3.1,
+    /// VC-JOSE-COSE §3.1.3).
+    pub(crate) fn contradiction(&self) -> Option<&'static str> {
+        self.contradiction
     }
 
     /// The credential in its data model, JWT claims mapped back (VCDM 1.1 §6.3.1).
@@ -131,7 +147,7 @@ impl VcJwt {
 
     /// The holder's key where the issuer confirms one (RFC 7800 §3.2); none if it cannot be read.
     pub fn confirmed_key(&self) -> Option<Result<Jwk, VcJwtError>> {
-        let cnf = self.payload.get("cnf")?;
+        let cnf = self.payload().get("cnf")?;
         let jwk = cnf.get("jwk").cloned().unwrap_or_default();
         Some(Jwk::from_value(&jwk).map_err(|_| VcJwtError::Payload))
     }
@@ -140,14 +156,14 @@ impl VcJwt {
     /// (Token Status List §6.1). Either may say that it is revoked.
     pub fn statuses(&self) -> Result<Vec<Reference>, StatusError> {
         let mut references = Reference::in_credential(&self.credential)?;
-        let claim = self.payload.get("status").map(Reference::in_status);
+        let claim = self.payload().get("status").map(Reference::in_status);
         references.extend(claim.transpose()?);
         Ok(references)
     }
 
     /// From when until when the credential may be accepted, by its JWT claims and its own dates.
     pub fn validity(&self) -> Result<Validity, BadTime> {
-        let jwt = Validity::of_jwt(&self.payload)?;
+        let jwt = Validity::of_jwt(self.payload())?;
         let empty = Map::new();
         let credential = self.credential.as_object().unwrap_or(&empty);
         let (from, until) = match self.model {

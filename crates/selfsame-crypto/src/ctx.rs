@@ -1,6 +1,7 @@
 //! What a pure step may know of the world: the time and randomness, both given.
 
 use std::fmt;
+use std::sync::LazyLock;
 
 use aws_lc_rs::hmac;
 
@@ -19,9 +20,10 @@ pub struct Ctx {
 impl Ctx {
     /// A context at `now` whose randomness comes from `seed`, which must be fresh and secret.
     pub fn new(now: UnixTime, seed: [u8; 32]) -> Self {
+        static SALT: LazyLock<hmac::Key> = LazyLock::new(|| hkdf::salt(b"selfsame ctx v1"));
         Self {
             now,
-            prk: hkdf::extract(b"selfsame ctx v1", &seed),
+            prk: hkdf::extract_with(&SALT, &seed),
         }
     }
 

@@ -26,6 +26,11 @@ pub fn base64url_encode(bytes: &[u8]) -> String {
     URL_SAFE_NO_PAD.encode(bytes)
 }
 
+/// Base64url without padding, at the end of `text`.
+pub fn base64url_append(bytes: &[u8], text: &mut String) {
+    URL_SAFE_NO_PAD.encode_string(bytes, text);
+}
+
 /// Base64url without padding; padding, foreign characters and stray final bits are refused.
 pub fn base64url_decode(text: &str) -> Result<Vec<u8>, EncodingError> {
     URL_SAFE_NO_PAD

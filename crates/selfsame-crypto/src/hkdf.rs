@@ -13,7 +13,17 @@ pub(crate) fn extract(salt: &[u8], input: &[u8]) -> hmac::Key {
     } else {
         salt
     };
-    let prk = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, salt), input);
+    extract_with(&self::salt(salt), input)
+}
+
+/// A salt, ready for many extractions.
+pub(crate) fn salt(salt: &[u8]) -> hmac::Key {
+    hmac::Key::new(hmac::HMAC_SHA256, salt)
+}
+
+/// RFC 5869 §2.2.
+pub(crate) fn extract_with(salt: &hmac::Key, input: &[u8]) -> hmac::Key {
+    let prk = hmac::sign(salt, input);
     hmac::Key::new(hmac::HMAC_SHA256, prk.as_ref())
 }
 

@@ -57,6 +57,12 @@ pub enum JsonError {
     Shape,
 }
 
+/// The value as compact JSON. Faster than `to_string`, which goes by way of a formatter piece by piece.
+pub fn to_bytes(value: &Value) -> Vec<u8> {
+    // Its names are strings and its numbers finite, so printing it to memory cannot fail.
+    serde_json::to_vec(value).unwrap_or_default()
+}
+
 /// Reads one JSON value: no member named twice, nothing after it, nothing past the limits.
 pub fn parse(bytes: &[u8], limits: &Limits) -> Result<Value, JsonError> {
     strict::parse(bytes, limits)

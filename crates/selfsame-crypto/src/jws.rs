@@ -4,7 +4,7 @@ mod header;
 
 use serde_json::Value;
 
-use crate::encoding::{base64url_decode, base64url_encode};
+use crate::encoding::{base64url_append, base64url_decode, base64url_encode};
 use crate::json::{self, JsonError};
 use crate::public_key::{PublicKey, SignatureError};
 
@@ -110,15 +110,15 @@ pub struct Unsigned {
 impl Unsigned {
     /// Drafts a JWS of this header and JSON payload. The header must name the algorithm of the key that will sign.
     pub fn new(header: &Value, payload: &Value) -> Self {
-        Self::with_payload_bytes(header, payload.to_string().as_bytes())
+        Self::with_payload_bytes(header, &json::to_bytes(payload))
     }
 
     /// Drafts a JWS of this header and payload.
     pub fn with_payload_bytes(header: &Value, payload: &[u8]) -> Self {
-        let header = base64url_encode(header.to_string().as_bytes());
-        Self {
-            signing_input: format!("{header}.{}", base64url_encode(payload)),
-        }
+        let mut signing_input = base64url_encode(&json::to_bytes(header));
+        signing_input.push('.');
+        base64url_append(payload, &mut signing_input);
+        Self { signing_input }
     }
 
     /// The bytes to sign.
@@ -128,6 +128,9 @@ impl Unsigned {
 
     /// The compact form with this signature.
     pub fn finish(self, signature: &[u8]) -> String {
-        format!("{}.{}", self.signing_input, base64url_encode(signature))
+        let mut compact = self.signing_input;
+        compact.push('.');
+        base64url_append(signature, &mut compact);
+        compact
     }
 }

@@ -1,6 +1,7 @@
 //! Sealing: AES-256-GCM-SIV, keys derived from keys, and keyed hashes. One secret never serves two algorithms.
 
 use std::fmt;
+use std::sync::{Arc, OnceLock};
 
 use aws_lc_rs::aead::{AES_256_GCM_SIV, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use aws_lc_rs::hmac;
@@ -15,6 +16,8 @@ pub use crate::generate::random_seed;
 pub struct SealingKey {
     prk: hmac::Key,
     mac: hmac::Key,
+    /// Made when something is sealed or opened first.
+    aead: Arc<OnceLock<LessSafeKey>>,
 }
 
 /// What was to be opened was not sealed with this key for this purpose, or has been changed.
@@ -31,6 +34,7 @@ impl SealingKey {
         Self {
             mac: hmac::Key::new(hmac::HMAC_SHA256, mac.as_slice()),
             prk,
+            aead: Arc::default(),
         }
     }
 
@@ -43,15 +47,21 @@ impl SealingKey {
     /// Seals `plain` so that it opens only with the same `aad`: the nonce, then the ciphertext with its tag. A
     /// nonce used twice shows whether the two plaintexts were equal and nothing else (RFC 8452 §9).
     pub fn seal(&self, nonce: [u8; 12], aad: &[u8], plain: &[u8]) -> Result<Vec<u8>, SealError> {
-        let mut sealed = plain.to_vec();
-        self.aead()?
-            .seal_in_place_append_tag(
+        let key = self.aead()?;
+        let around = NONCE_LEN.saturating_add(key.algorithm().tag_len());
+        let mut sealed = Vec::with_capacity(plain.len().saturating_add(around));
+        sealed.extend_from_slice(&nonce);
+        sealed.extend_from_slice(plain);
+        let (_, in_place) = sealed.split_at_mut(NONCE_LEN);
+        let tag = key
+            .seal_in_place_separate_tag(
                 Nonce::assume_unique_for_key(nonce),
                 Aad::from(aad),
-                &mut sealed,
+                in_place,
             )
             .map_err(|_| SealError)?;
-        Ok([nonce.as_slice(), &sealed].concat())
+        sealed.extend_from_slice(tag.as_ref());
+        Ok(sealed)
     }
 
     /// Opens what [`SealingKey::seal`] made with the same `aad`.
@@ -81,11 +91,13 @@ impl SealingKey {
         out
     }
 
-    fn aead(&self) -> Result<LessSafeKey, SealError> {
-        let key = Zeroizing::new(hkdf::expand::<32>(&self.prk, &[b"aead"]));
-        UnboundKey::new(&AES_256_GCM_SIV, key.as_slice())
-            .map(LessSafeKey::new)
-            .map_err(|_| SealError)
+    fn aead(&self) -> Result<&LessSafeKey, SealError> {
+        if let Some(key) = self.aead.get() {
+            return Ok(key);
+        }
+        let bytes = Zeroizing::new(hkdf::expand::<32>(&self.prk, &[b"aead"]));
+        let key = UnboundKey::new(&AES_256_GCM_SIV, bytes.as_slice()).map_err(|_| SealError)?;
+        Ok(self.aead.get_or_init(|| LessSafeKey::new(key)))
     }
 }
 

@@ -36,4 +36,4 @@ pub use document::{
     VerificationMethod,
 };
 pub use plan::{Options, Plan, plan};
-pub use resolution::{DocumentMetadata, Resolution, ResolutionError, ResolutionMetadata};
+pub use resolution::{AsOf, DocumentMetadata, Resolution, ResolutionError, ResolutionMetadata};

@@ -76,6 +76,26 @@ pub struct ResolutionMetadata {
     /// from its own host or from a registry. Never read from others: what they say of themselves counts for nothing.
     #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
     pub trusted_resolver: Option<String>,
+    /// The signed state of the registry that all this is of; absent where it comes from no registry. Never read from
+    /// others either.
+    #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
+    pub as_of: Option<AsOf>,
+    /// Why nothing could be said at this moment, for people.
+    #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// After how many seconds it is worth asking again.
+    #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
+    pub retry_after: Option<u64>,
+}
+
+/// A registry's state, by the checkpoint that was signed of it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+pub struct AsOf {
+    /// When it was signed.
+    #[serde(serialize_with = "datetime::one")]
+    pub time: UnixTime,
+    /// Of which block.
+    pub height: u64,
 }
 
 /// Why a DID was not resolved (DID Resolution §10); written as an RFC 9457 object, read in the older one-word form too.
@@ -132,6 +152,14 @@ impl Resolution {
             },
             ..Self::default()
         }
+    }
+
+    /// Nothing can be said at this moment, and why; after so many seconds it is worth asking again.
+    pub fn unavailable(reason: String, retry_after: Option<u64>) -> Self {
+        let mut failed = Self::failed(ResolutionError::InternalError);
+        failed.metadata.reason = Some(reason);
+        failed.metadata.retry_after = retry_after;
+        failed
     }
 
     /// The DID was in use once (DID Resolution §4.4 step 5).
@@ -324,6 +352,10 @@ mod datetime {
             Some(time) => serializer.serialize_str(&time.rfc3339()),
             None => serializer.serialize_none(),
         }
+    }
+
+    pub(super) fn one<S: Serializer>(time: &UnixTime, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&time.rfc3339())
     }
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(

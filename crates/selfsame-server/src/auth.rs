@@ -5,7 +5,7 @@
 pub mod cookie;
 pub mod form;
 
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Redirect, Response};
 use http::header::{AUTHORIZATION, LOCATION, SET_COOKIE};
@@ -57,7 +57,7 @@ enum Credentials {
 }
 
 /// Lets only the operator in.
-pub async fn operator(State(server): State<Server>, request: Request, next: Next) -> Answer {
+pub async fn operator(server: &Server, request: Request, next: Next) -> Answer {
     let (credentials, seat) = match credentials(request.headers(), server.cookies().operator()) {
         Some(Credentials::Bearer(token)) if server.app().operator().is_token(&token) => (
             Credentials::Bearer(token),
@@ -77,7 +77,7 @@ pub async fn operator(State(server): State<Server>, request: Request, next: Next
 }
 
 /// Lets only people with an account in.
-pub async fn person(State(server): State<Server>, request: Request, next: Next) -> Answer {
+pub async fn person(server: &Server, request: Request, next: Next) -> Answer {
     let Some(credentials) = credentials(request.headers(), server.cookies().person()) else {
         return sign_in_first(&request, "/wallet/sign-in", "sign in to the wallet first");
     };
@@ -107,7 +107,7 @@ pub async fn person(State(server): State<Server>, request: Request, next: Next) 
 }
 
 /// Lets anybody in, but binds the sign-in forms to the browser they were shown in.
-pub async fn visitor(State(server): State<Server>, request: Request, next: Next) -> Answer {
+pub async fn visitor(server: &Server, request: Request, next: Next) -> Answer {
     let name = server.cookies().visitor();
     let known = cookie::read(request.headers(), name);
     let secret = known.clone().unwrap_or_else(form::fresh_secret);

@@ -44,6 +44,7 @@ pub fn groups(roles: &Roles) -> Vec<Group> {
         groups.push(Group::of(Audience::Public, registry_pages()));
         groups.push(Group::of(Audience::Stream, registry_streams()));
         groups.push(Group::of(Audience::PublicApi, registry_reads()));
+        groups.push(Group::of(Audience::Protocol, registry_engine()));
         groups.push(Group::of(Audience::PublicApi, von_network()));
         groups.push(Group::of(Audience::Registrant, von_network_writes()));
         groups.push(Group::of(Audience::OperatorApi, registry_api()));
@@ -312,10 +313,16 @@ fn registry_reads() -> Vec<Route> {
     ]
 }
 
+/// The registry's consensus engine, for nodes that join.
+fn registry_engine() -> Vec<Route> {
+    vec![post("/registry/engine", protocol::registry::engine)]
+}
+
 /// The registry, for the operator's programs.
 fn registry_api() -> Vec<Route> {
     vec![
         get("/api/registry/status", api::registry::status),
+        get("/api/registry/node", api::registry::node),
         get("/api/registry/entries", api::registry::entries),
         get("/api/registry/history", api::registry::history),
         post("/registry/transactions", api::registry::submit),

@@ -187,8 +187,8 @@ impl Batch {
         self.step(Step::Unroute { key: key.into() })
     }
 
-    /// Does not wait for the disk: visible at once, survives a killed process, and a power cut from the next
-    /// durable commit on.
+    /// Does not wait for the disk: visible at once, and safe from a killed process and a power cut from the next
+    /// durable commit on, or after a moment.
     #[must_use]
     pub fn deferred(mut self) -> Self {
         self.deferred = true;

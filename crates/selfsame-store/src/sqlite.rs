@@ -66,7 +66,10 @@ impl Sqlite {
     fn now<T>(&self, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
         match self.writer.resting() {
             Some(resting) => read(resting.connection()),
-            None => self.readers.now(read),
+            None => {
+                self.writer.publish();
+                self.readers.now(read)
+            }
         }
     }
 
@@ -79,6 +82,7 @@ impl Sqlite {
         if rows <= readers::SHORT {
             return self.now(read);
         }
+        self.writer.publish();
         self.readers.long(read).await
     }
 }
@@ -276,6 +280,7 @@ impl Backend for Sqlite {
     }
 
     async fn copy(&self, to: &Path, mark: SealedBatch) -> Result<()> {
+        self.writer.publish();
         let to = (to.to_owned(), &schema::FORMAT);
         file::copy(self.path.clone(), to, move |connection| {
             let mut last = apply::Last::read(connection)?;

@@ -2,18 +2,65 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use rusqlite::Connection;
 use selfsame_crypto::hash::sha256;
 use selfsame_crypto::seal::SealingKey;
 use selfsame_crypto::time::UnixTime;
-use selfsame_store::backend::{Backend, Place, SealedBatch, SealedEntry, Write};
+use selfsame_store::backend::{Backend, Place, SealedBatch, SealedEntry, Window, Write};
 use selfsame_store::ledger::{Block, Entry, KEPT_HEIGHTS, LedgerStore, SqliteLedger, TreeChanges};
-use selfsame_store::{Batch, OutboxId, Put, Sqlite, Store, StoreError, TenantId, Vault};
+use selfsame_store::{Batch, Expect, OutboxId, Put, Sqlite, Store, StoreError, TenantId, Vault};
 use tempfile::TempDir;
 
 fn tenant() -> TenantId {
     TenantId::parse("anna").unwrap()
+}
+
+const NOW: UnixTime = UnixTime(1);
+
+fn place(id: &str) -> Place {
+    Place {
+        tenant: tenant(),
+        kind: "a".to_owned(),
+        id: id.to_owned(),
+    }
+}
+
+fn put(id: &str, version: u64) -> Write {
+    Write::Put {
+        place: place(id),
+        version,
+        value: vec![7; 9_000],
+        tags: vec![vec![1]],
+        expires: None,
+    }
+}
+
+/// A second one of it cannot be written.
+fn enqueue() -> Write {
+    Write::Enqueue(SealedEntry {
+        id: OutboxId(7),
+        tenant: tenant(),
+        lane: [0; 16],
+        not_before: NOW,
+        attempts: 0,
+        created: NOW,
+        sealed: vec![],
+    })
+}
+
+fn batch(durable: bool, writes: Vec<Write>) -> SealedBatch {
+    SealedBatch {
+        now: NOW,
+        durable,
+        writes,
+    }
+}
+
+async fn version(backend: &Sqlite, id: &str) -> Option<u64> {
+    let read = backend.read(&place(id), NOW).await.unwrap();
+    read.map(|record| record.version)
 }
 
 #[cfg(unix)]
@@ -110,41 +157,11 @@ fn a_file_in_use_is_refused_until_it_is_closed() {
 async fn a_batch_that_fails_half_way_leaves_nothing_and_harms_no_other() {
     let dir = TempDir::new().unwrap();
     let backend = Arc::new(Sqlite::open(dir.path().join("store.db")).unwrap());
-    let now = UnixTime(1);
-    let place = |id: &str| Place {
-        tenant: tenant(),
-        kind: "a".to_owned(),
-        id: id.to_owned(),
-    };
-    let put = |id: &str| Write::Put {
-        place: place(id),
-        version: 1,
-        value: vec![],
-        tags: vec![vec![1]],
-        expires: None,
-    };
-    let entry = SealedEntry {
-        id: OutboxId(7),
-        tenant: tenant(),
-        lane: [0; 16],
-        not_before: now,
-        attempts: 0,
-        created: now,
-        sealed: vec![],
-    };
-    let enqueue = |entry: &SealedEntry| Write::Enqueue(entry.clone());
-    let batch = |writes| SealedBatch {
-        now,
-        durable: true,
-        writes,
-    };
-    backend.commit(batch(vec![enqueue(&entry)])).await.unwrap();
+    backend.commit(batch(true, vec![enqueue()])).await.unwrap();
     let mut tasks = Vec::new();
     for number in 0..20 {
-        let (good, bad) = (
-            batch(vec![put(&format!("good{number}"))]),
-            batch(vec![put(&format!("bad{number}")), enqueue(&entry)]),
-        );
+        let good = batch(true, vec![put(&format!("good{number}"), 1)]);
+        let bad = batch(true, vec![put(&format!("bad{number}"), 1), enqueue()]);
         for (batch, succeeds) in [(good, true), (bad, false)] {
             let backend = backend.clone();
             tasks.push((
@@ -157,20 +174,8 @@ async fn a_batch_that_fails_half_way_leaves_nothing_and_harms_no_other() {
         assert_eq!(task.await.unwrap().is_ok(), succeeds);
     }
     for number in 0..20 {
-        assert!(
-            backend
-                .read(&place(&format!("good{number}")), now)
-                .await
-                .unwrap()
-                .is_some()
-        );
-        assert!(
-            backend
-                .read(&place(&format!("bad{number}")), now)
-                .await
-                .unwrap()
-                .is_none()
-        );
+        assert_eq!(version(&backend, &format!("good{number}")).await, Some(1));
+        assert_eq!(version(&backend, &format!("bad{number}")).await, None);
     }
     drop(backend);
     let tags: u32 = Connection::open(dir.path().join("store.db"))
@@ -178,6 +183,61 @@ async fn a_batch_that_fails_half_way_leaves_nothing_and_harms_no_other() {
         .query_row("SELECT count(*) FROM tags", [], |row| row.get(0))
         .unwrap();
     assert_eq!(tags, 20);
+}
+
+#[tokio::test]
+async fn a_deferred_batch_is_seen_at_once_and_outlives_a_neighbour_that_fails() {
+    let dir = TempDir::new().unwrap();
+    let backend = Sqlite::open(dir.path().join("store.db")).unwrap();
+    let first = vec![put("first", 1), enqueue()];
+    backend.commit(batch(true, first)).await.unwrap();
+    for round in 1..=40 {
+        let deferred = batch(false, vec![put("deferred", round)]);
+        backend.commit(deferred).await.unwrap();
+        // It is written half, fails, and takes nothing with it.
+        let failing = batch(true, vec![put("failing", 1), enqueue()]);
+        assert!(backend.commit(failing).await.is_err());
+        // It is refused before anything is written.
+        let refused = batch(true, vec![Write::Expect(place("first"), Expect::Absent)]);
+        assert!(backend.commit(refused).await.is_err());
+        assert_eq!(version(&backend, "deferred").await, Some(round));
+        assert_eq!(version(&backend, "failing").await, None);
+        // Another connection sees what this one does.
+        let window = Window {
+            newest_first: true,
+            after: None,
+            limit: 1_000,
+        };
+        let of_kind = backend.list((&tenant(), "a"), window, NOW).await.unwrap();
+        let versions: Vec<_> = of_kind.iter().map(|record| record.version).collect();
+        assert_eq!(versions, [round, 1]);
+    }
+}
+
+#[tokio::test]
+async fn a_deferred_batch_reaches_the_file_by_itself_and_when_the_store_is_closed() {
+    let dir = TempDir::new().unwrap();
+    let file = dir.path().join("store.db");
+    let backend = Sqlite::open(&file).unwrap();
+    let deferred = batch(false, vec![put("deferred", 1)]);
+    backend.commit(deferred).await.unwrap();
+    let reader = Connection::open(&file).unwrap();
+    let is_there = || {
+        let query = "SELECT count(*) FROM records WHERE id = 'deferred'";
+        reader.query_row(query, [], |row| row.get::<_, bool>(0))
+    };
+    let mut waits = 0;
+    while !is_there().unwrap() {
+        waits += 1;
+        assert!(waits < 1_000);
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    drop(reader);
+    let deferred = batch(false, vec![put("deferred", 2)]);
+    backend.commit(deferred).await.unwrap();
+    drop(backend);
+    let backend = Sqlite::open(&file).unwrap();
+    assert_eq!(version(&backend, "deferred").await, Some(2));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

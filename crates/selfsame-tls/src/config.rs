@@ -7,7 +7,7 @@ use selfsame_crypto::time::UnixTime;
 use crate::codec::SsiParameters;
 use crate::core::Limits;
 use crate::error::ConfigError;
-use crate::identity::{CertificatePolicy, Identities, Peer, PeerPolicy};
+use crate::identity::{CertificateIdentity, CertificatePolicy, Identities, Peer, PeerPolicy};
 use crate::named::{Group, Suite};
 use crate::profile::{PAPER, Profile};
 use crate::provider::{Cipher, has_group};
@@ -142,6 +142,8 @@ impl ClientConfig {
 pub struct ServerConfig {
     pub(crate) common: Config,
     pub(crate) clients: ClientAuth,
+    /// Further certificates, for clients that ask for their names.
+    named: Vec<CertificateIdentity>,
     pub(crate) tickets: Option<TicketKeys>,
     /// Policy and identity, which a ticket has to be of.
     pub(crate) digest: [u8; 32],
@@ -187,9 +189,34 @@ impl ServerConfig {
         Ok(Self {
             common,
             clients,
+            named: Vec::new(),
             tickets: None,
             digest: digest.finish(),
         })
+    }
+
+    /// The same with a further certificate, which is shown to clients that ask for a server it is for (SNI); the one of
+    /// [`Identities`] is shown to all others. Of several for a name the first is shown that the client can verify.
+    #[must_use]
+    pub fn with_certificate(mut self, certificate: CertificateIdentity) -> Self {
+        let mut digest = Digest::new("server with a further certificate");
+        digest.part(&self.digest);
+        certificate.digest(&mut digest);
+        self.digest = digest.finish();
+        self.named.push(certificate);
+        self
+    }
+
+    /// The certificates for a client that asks for this name, the best first; whether each is one for the name.
+    pub(crate) fn certificates<'a>(
+        &'a self,
+        name: Option<&'a str>,
+    ) -> impl Iterator<Item = (&'a CertificateIdentity, bool)> {
+        let named = self.named.iter();
+        let named = named.filter(move |one| name.is_some_and(|name| one.is_for(name)));
+        let default = self.common.identities.certificate.iter();
+        let named = named.map(|one| (one, true));
+        named.chain(default.map(|one| (one, false)))
     }
 
     /// The same, giving and taking tickets sealed with these keys.

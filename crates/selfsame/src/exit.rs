@@ -55,6 +55,13 @@ impl Failure {
         &self.message
     }
 
+    /// The same with where it went wrong before the reason.
+    #[must_use]
+    pub fn at(mut self, place: &str) -> Self {
+        self.message = format!("{place}: {}", self.message);
+        self
+    }
+
     /// The same with something the person could do.
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());

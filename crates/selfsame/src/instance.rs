@@ -7,8 +7,8 @@ use std::sync::Arc;
 use selfsame_abci::{Engine, Home, Node, Setup, Signer};
 use selfsame_app::clock::Clock;
 use selfsame_app::config::{
-    Config, IssuerConfig, Pin, RegistryConfig, RegistryNode, ResolverConfig, Roles, TrustConfig,
-    VerifierConfig,
+    Config, IssuerConfig, Pin, RegistryConfig, RegistryNode, ResolverConfig, Roles, STANDSTILL,
+    TrustConfig, VerifierConfig,
 };
 use selfsame_app::copies::{Copies, LEDGER_FILE, STORE_FILE};
 use selfsame_app::keys::Keys;
@@ -51,6 +51,8 @@ pub struct Launch {
     pub registry: Vec<RegistryNode>,
     /// Which network those must be of.
     pub pin: Option<Pin>,
+    /// Seconds for which that network is read while it stands still.
+    pub standstill: u64,
     /// A node of a network, run as this instance's registry; its folder is the directory of data.
     pub node: Option<Validating>,
     /// Who is asked for DIDs that nobody here knows.
@@ -106,6 +108,7 @@ impl Launch {
             trust: TrustConfig::default(),
             registry: Vec::new(),
             pin: None,
+            standstill: STANDSTILL,
             node: None,
             resolver: ResolverConfig::default(),
             open_registration: false,
@@ -244,6 +247,7 @@ impl Launch {
             RegistryConfig::Remote {
                 nodes: self.registry.clone(),
                 pin: self.pin.clone(),
+                standstill: self.standstill,
             }
         } else if self.roles.registry && self.node.is_none() {
             RegistryConfig::Embedded {

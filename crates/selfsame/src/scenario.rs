@@ -174,7 +174,7 @@ impl Walk<'_> {
         let first = self
             .present(["present", "verify_and_spend"], &dispense, wallet)
             .await?;
-        done(&first)?;
+        done(&first).map_err(|failure| failure.at("step `verify_and_spend` is not done"))?;
         let spent = self
             .present(["present_again", "refuse_spent"], &plain, wallet)
             .await?;
@@ -193,7 +193,8 @@ impl Walk<'_> {
         );
         let nothing = json!({});
         let revoke = verifier.post(&path, &nothing);
-        done(&self.step("revoke_by_delegation", revoke).await?)?;
+        let revoked = done(&self.step("revoke_by_delegation", revoke).await?);
+        revoked.map_err(|failure| failure.at("step `revoke_by_delegation` is not done"))?;
         let names = ["present_second_again", "refuse_revoked"];
         let revoked = self.present(names, &plain, wallet).await?;
         Ok(Ends {
@@ -228,7 +229,9 @@ impl Walk<'_> {
             reason = "the scenario shows how long each step took"
         )]
         let began = Instant::now();
-        let done = work.await?;
+        let done = work
+            .await
+            .map_err(|failure| failure.at(&format!("step `{name}` can't be done")))?;
         let step = StepTime {
             name,
             ms: (began.elapsed().as_secs_f64() * 1e5).round() / 1e2,

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use selfsame_app::config::{
-    IssuerConfig, Pin, RegistryNode, ResolverConfig, TrustConfig, VerifierConfig,
+    IssuerConfig, Pin, RegistryNode, ResolverConfig, STANDSTILL, TrustConfig, VerifierConfig,
 };
 use selfsame_crypto::SecretString;
 use selfsame_proof::read::TrustRoot;
@@ -74,6 +74,8 @@ pub struct RegistrySettings {
     network: Option<String>,
     /// The path to the trust root by which it is judged; better than the name alone, where validators have changed.
     trust_root: Option<PathBuf>,
+    /// Seconds for which it is read as of its last checkpoint while it stands still; a day unless told.
+    standstill_s: Option<u64>,
 }
 
 /// A node of a registry elsewhere.
@@ -87,6 +89,11 @@ struct NodeSettings {
 }
 
 impl RegistrySettings {
+    /// Seconds for which a network that stands still is read.
+    pub fn standstill(&self) -> u64 {
+        self.standstill_s.unwrap_or(STANDSTILL)
+    }
+
     /// The nodes with their tokens.
     ///
     /// # Errors

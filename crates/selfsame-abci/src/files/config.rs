@@ -104,7 +104,7 @@ pub(super) fn with_state_sync(text: &str, from: &StateSync) -> String {
     let servers: Vec<String> = from
         .servers
         .iter()
-        .map(|at| format!("http://{at}"))
+        .map(|url| url.as_str().trim_end_matches('/').to_owned())
         .collect();
     let (servers, height, hash) = (servers.join(","), from.height, hex_encode(&from.hash));
     format!(

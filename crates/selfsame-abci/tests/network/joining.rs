@@ -28,7 +28,9 @@ async fn fault_a_node_that_lost_its_disk_joins_by_a_snapshot_and_has_every_trans
     lose(&cluster.home(3));
     let (height, hash) = trusted(cluster.rpc(0));
     let from = StateSync {
-        servers: vec![cluster.rpc(0), cluster.rpc(1)],
+        servers: [0, 1]
+            .map(|n| format!("http://{}/", cluster.rpc(n)).parse().unwrap())
+            .to_vec(),
         height,
         hash,
     };

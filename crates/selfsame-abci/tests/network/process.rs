@@ -175,6 +175,7 @@ impl NodeProcess {
         let bundle = Bundle::from_bytes(&hex_decode(&bundle).unwrap()).unwrap();
         let policy = Policy {
             max_age: Some(120),
+            behind: 0,
             skew: 5,
             witnesses: Vec::new(),
             witnesses_needed: 0,

@@ -1,5 +1,6 @@
 //! A registry in other Selfsame processes, over HTTP. What its nodes say is verified, not believed.
 
+mod fetch;
 mod kept;
 mod known;
 mod node;
@@ -10,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use selfsame_crypto::time::UnixTime;
-use selfsame_did::{Did, Options, Resolution, ResolutionError};
+use selfsame_did::{Did, Options, Resolution};
 use selfsame_net::Net;
 use selfsame_proof::checkpoint::Checkpoint;
 use selfsame_proof::log::Hash;
@@ -27,10 +28,11 @@ use crate::clock::Clock;
 use crate::config::{Pin, RegistryNode};
 use crate::error::{Error, ErrorKind, Result};
 use crate::view::registry::{RegistryDelegation, RegistryEntry, RegistryStatus, RegistryUse};
+use fetch::Fetcher;
 use kept::{Fork, Kept};
-use known::{Fetch, Fetching, Known, Why};
+use known::{Fetch as _, Known};
 use node::Node;
-use nodes::{For, Nodes};
+use nodes::{For, Nodes, better};
 use watch::Watch;
 
 /// Seconds after which the newest trust is written again, if nothing but the checkpoint is new.
@@ -42,6 +44,7 @@ const STOPPED_FOR: u64 = 3_600;
 pub struct Remote {
     nodes: Nodes,
     pin: Option<Pin>,
+    standstill: u64,
     store: Store,
     clock: Clock,
     network: OnceCell<Network>,
@@ -59,6 +62,8 @@ pub struct Setup {
     pub nodes: Vec<RegistryNode>,
     /// Which network it must be.
     pub pin: Option<Pin>,
+    /// Seconds that the newest checkpoint may be old while the network stands still.
+    pub standstill: u64,
 }
 
 /// The network once its genesis is known.
@@ -83,6 +88,7 @@ impl Remote {
                 setup.clock.clone(),
             ),
             pin: setup.pin,
+            standstill: setup.standstill,
             store: setup.store,
             clock: setup.clock,
             network: OnceCell::new(),
@@ -105,13 +111,17 @@ impl Remote {
             let genesis = match node.genesis().await {
                 Ok(genesis) => genesis,
                 Err(error) => {
-                    failed = Some(self.nodes.failed(&node, (For::Reads, error))?);
+                    let error = self.nodes.failed(&node, (For::Reads, error))?;
+                    failed = Some(better(failed, error));
                     continue;
                 }
             };
             match self.pinned(&genesis) {
                 Ok(()) => return self.open(genesis).await,
-                Err(error) => failed = Some(self.nodes.refused(&node, (true, error))),
+                Err(error) => {
+                    let error = self.nodes.refused(&node, (true, error));
+                    failed = Some(better(failed, error));
+                }
             }
         }
         Err(failed.unwrap_or_else(|| Error::internal("a registry without nodes")))
@@ -220,61 +230,6 @@ impl Network {
     }
 }
 
-/// Fetches for the readers of a network.
-struct Fetcher<'r> {
-    remote: &'r Remote,
-    network: &'r Network,
-}
-
-impl Fetch for Fetcher<'_> {
-    fn fetch<'a>(&'a self, known: &'a Known, key: &'a [u8]) -> Fetching<'a> {
-        Box::pin(async move {
-            let (remote, network) = (self.remote, self.network);
-            let nodes = &remote.nodes;
-            let (mut failed, mut behind) = (None, false);
-            for node in nodes.turn(For::Reads)? {
-                let bundle = match node.read(key, known.trust().from_height).await {
-                    Ok(bundle) => bundle,
-                    Err(error) => {
-                        failed = Some(nodes.failed(&node, (For::Reads, error))?);
-                        continue;
-                    }
-                };
-                let refused = match known.accept(key, &bundle) {
-                    Ok(as_of) => {
-                        remote.keep(network).await;
-                        remote.compare(network, &node).await?;
-                        return Ok(Some((bundle.value, as_of)));
-                    }
-                    Err(refused) => refused,
-                };
-                let lied = match refused.why {
-                    Why::Fork(height, notes) => {
-                        let fork = Fork {
-                            found: remote.clock.now(),
-                            height: height.max(known.height()),
-                            notes: *notes,
-                            nodes: ["seen before".to_owned(), node.name()],
-                        };
-                        return Err(remote.stop(network, fork).await);
-                    }
-                    Why::Behind => {
-                        behind = true;
-                        false
-                    }
-                    Why::Lie => true,
-                };
-                failed = Some(nodes.refused(&node, (lied, *refused.error)));
-            }
-            match failed {
-                _ if behind => Ok(None),
-                Some(error) => Err(error),
-                None => Err(Error::internal("a registry without nodes")),
-            }
-        })
-    }
-}
-
 fn stopped(fork: &Fork) -> Error {
     let kind = ErrorKind::Unavailable {
         retry_after: STOPPED_FOR,
@@ -306,10 +261,6 @@ impl Registry for Remote {
     }
 
     async fn resolve(&self, did: &Did, options: &Options) -> Resolution {
-        self.resolve_as_of(did, options).await.0
-    }
-
-    async fn resolve_as_of(&self, did: &Did, options: &Options) -> (Resolution, Option<UnixTime>) {
         let resolved = match self.network().await {
             Ok(network) => {
                 let fetcher = Fetcher {
@@ -320,13 +271,16 @@ impl Registry for Remote {
             }
             Err(error) => Err(error),
         };
-        match resolved {
-            Ok((resolution, as_of)) => (resolution, Some(as_of)),
-            Err(error) => {
-                tracing::warn!(%error, "the registry gave no resolution");
-                (Resolution::failed(ResolutionError::InternalError), None)
-            }
-        }
+        resolved.unwrap_or_else(|error| {
+            tracing::warn!(%error, "the registry gave no resolution");
+            let retry_after = match error.kind {
+                ErrorKind::TooMany { retry_after } | ErrorKind::Unavailable { retry_after } => {
+                    Some(retry_after)
+                }
+                _ => None,
+            };
+            Resolution::unavailable(error.reason, retry_after)
+        })
     }
 
     async fn reader(&self) -> Result<Reader> {
@@ -388,7 +342,7 @@ impl Registry for Remote {
             uses::used(machine, state, (issuer, digest))
         });
         let (used, as_of) = read.await?;
-        Ok((used?, as_of))
+        Ok((used.map_err(Error::internal)?, as_of))
     }
 
     async fn delegation(&self, issuer: &Did, name: &str) -> Result<Option<RegistryDelegation>> {
@@ -400,7 +354,7 @@ impl Registry for Remote {
         let read = network.known.read_now(&fetcher, |machine, state| {
             uses::delegation(machine, state, (issuer, name))
         });
-        read.await?.0
+        read.await?.0.map_err(Error::internal)
     }
 }
 

@@ -7,7 +7,7 @@ use selfsame_credential::single_use::{Action as Became, Use};
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::{Did, selfsame};
 use selfsame_registry::single_use::{Action, GivenDelegation};
-use selfsame_registry::{Machine, StateRead};
+use selfsame_registry::{Machine, StateError, StateRead};
 
 use super::Registry;
 use crate::error::{Error, Result};
@@ -23,21 +23,17 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// An issuer, and what a handle is registered under.
 pub(crate) type Place = (Did, [u8; 32]);
 
-/// What a machine's state says became of an issuer's credential.
+/// What a machine's state says became of an issuer's credential. That something of the state is not there yet is no
+/// error to log: whoever fetches it asks again.
 pub(super) fn used(
     machine: &Machine,
     state: &dyn StateRead,
     (issuer, digest): (&Did, &[u8; 32]),
-) -> Result<Option<RegistryUse>> {
-    let found = machine
-        .consumption(state, issuer, digest)
-        .map_err(Error::internal)?;
-    let Some(found) = found else {
+) -> std::result::Result<Option<RegistryUse>, StateError> {
+    let Some(found) = machine.consumption(state, issuer, digest)? else {
         return Ok(None);
     };
-    let by = machine
-        .did(found.by)
-        .ok_or_else(|| Error::internal("an identifier makes no DID"))?;
+    let by = machine.did(found.by).ok_or_else(no_did)?;
     Ok(Some(RegistryUse {
         action: found.action.name().to_owned(),
         by: by.to_string(),
@@ -52,18 +48,17 @@ pub(super) fn delegation(
     machine: &Machine,
     state: &dyn StateRead,
     (issuer, name): (&Did, &str),
-) -> Result<Option<RegistryDelegation>> {
-    let given = machine
-        .delegation(state, issuer, name)
-        .map_err(Error::internal)?;
+) -> std::result::Result<Option<RegistryDelegation>, StateError> {
+    let given = machine.delegation(state, issuer, name)?;
     given.map(|given| shown(machine, &given)).transpose()
 }
 
-fn shown(machine: &Machine, given: &GivenDelegation) -> Result<RegistryDelegation> {
+fn shown(
+    machine: &Machine,
+    given: &GivenDelegation,
+) -> std::result::Result<RegistryDelegation, StateError> {
     let delegation = &given.delegation;
-    let to = machine
-        .did(delegation.to)
-        .ok_or_else(|| Error::internal("an identifier makes no DID"))?;
+    let to = machine.did(delegation.to).ok_or_else(no_did)?;
     Ok(RegistryDelegation {
         name: delegation.name.clone(),
         to: to.to_string(),
@@ -73,6 +68,10 @@ fn shown(machine: &Machine, given: &GivenDelegation) -> Result<RegistryDelegatio
         seq_no: given.receipt.seq_no,
         withdrawn: given.withdrawn.map(|receipt| receipt.seq_no),
     })
+}
+
+fn no_did() -> StateError {
+    StateError("an identifier makes no DID".to_owned())
 }
 
 impl Shared {

@@ -19,6 +19,17 @@ pub struct RegistryStatus {
     pub verifier_key: String,
 }
 
+/// How a node of a network is, for its operator.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+pub struct NodeHealth {
+    /// Its name, which its signatures have.
+    pub name: String,
+    /// The blocks it has stored; those that enough validators have signed may be one less.
+    pub height: u64,
+    /// Why it does not take part at this moment; none while both of its halves run.
+    pub trouble: Option<String>,
+}
+
 /// A transaction in the log.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct RegistryEntry {

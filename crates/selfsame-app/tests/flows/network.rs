@@ -5,7 +5,7 @@ use std::sync::Arc;
 use selfsame_app::App;
 use selfsame_app::config::{
     Config, DidMethod, IssuerConfig, RegistryConfig, RegistryNode, ResolverConfig, Roles,
-    TrustConfig, VerifierConfig,
+    STANDSTILL, TrustConfig, VerifierConfig,
 };
 use selfsame_app::view::issuer::{Delegation, NewDelegation, NewOffer};
 use selfsame_app::view::verifier::NewRequest;
@@ -88,6 +88,7 @@ impl Member {
                 token: "unused".to_owned().into(),
             }],
             pin: None,
+            standstill: STANDSTILL,
         };
         let trust = TrustConfig {
             issuers: vec![clinic.app.issuer().unwrap().identity().did().to_string()],

@@ -7,7 +7,9 @@ use selfsame_app::registry::{Registry, trust_root};
 use selfsame_did::{Did, Options};
 use selfsame_proof::read::TrustRoot;
 
-use crate::paper::{Lie, Paper, reader, store};
+use crate::paper::{Lie, Paper, patient_reader, reader, store};
+
+const DAY: u64 = 86_400;
 
 async fn resolves(remote: &Remote, did: &Did) -> bool {
     let resolution = remote.resolve(did, &Options::default()).await;
@@ -192,4 +194,69 @@ async fn another_network_than_the_pinned_one_is_refused() {
         assert!(refused.reason.contains("is pinned"), "{refused}");
         assert!(refused.reason.contains(&foreign.origin()), "{refused}");
     }
+}
+
+#[tokio::test]
+async fn a_network_that_stands_still_is_read_as_of_its_last_checkpoint_for_as_long_as_the_operator_says()
+ {
+    let paper = Paper::new();
+    let (history, dids) = paper.history(3).await;
+    let last = paper.clock.now();
+    let nodes = [
+        history.node(Lie::Down).await,
+        history.node(Lie::StaleCheckpoint).await,
+        history.node(Lie::Still).await,
+    ];
+    let [down, older, newest] = [&nodes[0], &nodes[1], &nodes[2]];
+    let store = store().await;
+    let remote = patient_reader(&[down, older, newest], (&store, &paper.clock, None), DAY);
+    for hours in [0, 1, 22] {
+        paper.clock.advance(hours * 3_600);
+        let resolution = remote.resolve(&dids[2], &Options::default()).await;
+        assert!(resolution.document.is_some(), "{resolution:?}");
+        let as_of = resolution.metadata.as_of.unwrap();
+        assert_eq!(
+            (as_of.height, as_of.time),
+            (3, last),
+            "the newest of what they show"
+        );
+    }
+    // Who asks what became of a thing learns how old the answer is.
+    let (used, as_of) = remote.used(&dids[2], &[1; 32]).await.unwrap();
+    assert_eq!((used, as_of), (None, last));
+
+    paper.clock.advance(2 * 3_600);
+    let refused = asks(&remote, &dids[2]).await.unwrap_err();
+    assert!(refused.reason.contains("`age`"), "{refused}");
+    // As soon as one goes on, its answer counts.
+    older.does(Lie::None);
+    let resolution = remote.resolve(&dids[2], &Options::default()).await;
+    assert!(resolution.metadata.as_of.unwrap().time >= last.plus(25 * 3_600));
+}
+
+#[tokio::test]
+async fn resolving_says_why_it_fails_and_when_to_come_back() {
+    let paper = Paper::new();
+    let ((one, dids), (other, _)) = (paper.history(2).await, paper.history(2).await);
+    let (one, other) = (one.node(Lie::None).await, other.node(Lie::None).await);
+    let remote = reader(&[&one, &other], (&store().await, &paper.clock, None));
+    let stopped = remote.resolve(&dids[0], &Options::default()).await.metadata;
+    assert!(stopped.reason.unwrap().contains("two histories"));
+    assert_eq!(stopped.retry_after, Some(3_600));
+
+    one.does(Lie::Down);
+    let away = reader(&[&one], (&store().await, &paper.clock, None));
+    let failed = away.resolve(&dids[0], &Options::default()).await.metadata;
+    assert!(failed.reason.unwrap().contains(&one.origin()));
+}
+
+#[tokio::test]
+async fn what_a_node_says_is_told_rather_than_that_another_is_away() {
+    let paper = Paper::new();
+    let (history, dids) = paper.history(1).await;
+    let (busy, down) = (history.node(Lie::Busy).await, history.node(Lie::Down).await);
+    let remote = reader(&[&busy, &down], (&store().await, &paper.clock, None));
+    let told = asks(&remote, &dids[0]).await.unwrap_err();
+    assert_eq!(told.kind, ErrorKind::TooMany { retry_after: 1 });
+    assert!(told.reason.contains(&busy.origin()), "{told}");
 }

@@ -51,6 +51,8 @@ pub enum Lie {
     StaleCheckpoint,
     ForgedCheckpoint,
     StrangersCheckpoint,
+    /// Genuine, and as the network signed it last: when the last block was made.
+    Still,
     /// Genuine, of the block before.
     Behind,
     /// No proof that its log goes on from another's.
@@ -154,6 +156,7 @@ impl History {
         let now = self.paper.clock.now();
         let (head, note) = match lie {
             Lie::StaleCheckpoint => self.at(1, None),
+            Lie::Still => self.at(0, None),
             // Signed before the block after it was made.
             Lie::Behind => self.at(1, self.heads.last().map(|last| last.time.minus(1))),
             _ => self.at(0, Some(now)),
@@ -255,7 +258,16 @@ pub async fn store() -> Store {
 }
 
 /// A reader of these nodes, in this order.
-pub fn reader(nodes: &[&PaperNode], (store, clock, pin): (&Store, &Clock, Option<Pin>)) -> Remote {
+pub fn reader(nodes: &[&PaperNode], given: (&Store, &Clock, Option<Pin>)) -> Remote {
+    patient_reader(nodes, given, 0)
+}
+
+/// The same for whom the newest checkpoint may be so many seconds old while the network stands still.
+pub fn patient_reader(
+    nodes: &[&PaperNode],
+    (store, clock, pin): (&Store, &Clock, Option<Pin>),
+    standstill: u64,
+) -> Remote {
     let origins: Vec<Url> = nodes
         .iter()
         .map(|node| node.late.address().parse().unwrap())
@@ -276,5 +288,6 @@ pub fn reader(nodes: &[&PaperNode], (store, clock, pin): (&Store, &Clock, Option
             })
             .collect(),
         pin,
+        standstill,
     })
 }

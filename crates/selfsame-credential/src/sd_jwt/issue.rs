@@ -257,7 +257,7 @@ impl Run<'_> {
 
     /// §4.2.1, §4.2.2: base64url of the array; what goes into the payload is its digest.
     fn disclose(&mut self, content: &Value) -> String {
-        let disclosure = base64url_encode(content.to_string().as_bytes());
+        let disclosure = base64url_encode(&selfsame_crypto::json::to_bytes(content));
         let digest = self.issue.digest.digest(disclosure.as_bytes());
         self.disclosures.push(disclosure);
         digest

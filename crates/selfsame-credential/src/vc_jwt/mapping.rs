@@ -6,13 +6,15 @@ use serde_json::{Map, Value, json};
 use super::{VcJwtError, id_of, subject_of};
 use crate::validity::numeric_date;
 
-/// Rebuilds the credential of a VCDM 1.1 JWT (§6.3.1.2): what the JWT claims say is added where the
-/// credential itself is silent. Where both speak, `agrees` judges.
-pub(super) fn credential_of_v1(payload: &Map<String, Value>) -> Result<Value, VcJwtError> {
-    let Some(Value::Object(vc)) = payload.get("vc") else {
+/// Rebuilds the credential of a VCDM 1.1 JWT (§6.3.1.2), taking it out of the claims: what the JWT claims say is added
+/// where the credential itself is silent. Where both speak, it also says which claim contradicts it first.
+pub(super) fn credential_of_v1(
+    payload: &mut Map<String, Value>,
+) -> Result<(Value, Option<&'static str>), VcJwtError> {
+    let contradiction = contradiction(payload);
+    let Some(Value::Object(mut credential)) = payload.remove("vc") else {
         return Err(VcJwtError::Payload);
     };
-    let mut credential = vc.clone();
     for (member, claim) in [("issuer", "iss"), ("id", "jti")] {
         if let (None, Some(value)) = (credential.get(member), payload.get(claim)) {
             credential.insert(member.to_owned(), value.clone());
@@ -31,11 +33,11 @@ pub(super) fn credential_of_v1(payload: &Map<String, Value>) -> Result<Value, Vc
             subject.entry("id").or_insert_with(|| sub.clone());
         }
     }
-    Ok(Value::Object(credential))
+    Ok((Value::Object(credential), contradiction))
 }
 
 /// The first JWT claim that contradicts the credential's own member, if any.
-pub(super) fn contradiction(payload: &Map<String, Value>) -> Option<&'static str> {
+fn contradiction(payload: &Map<String, Value>) -> Option<&'static str> {
     let vc = payload.get("vc")?;
     let says = |claim: &str| payload.get(claim);
     let differ = |claim: &str, member: Option<&str>| match (says(claim), member) {

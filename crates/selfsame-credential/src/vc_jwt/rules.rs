@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{Model, VcJwt, VpJwt, id_of, mapping, strings};
+use super::{Model, VcJwt, VpJwt, id_of, strings, subject_of};
 
 /// VCDM 1.1 §6.3.1: `typ`, if present, is `JWT`. VC-JOSE-COSE §3.1.1: `vc+jwt`; another type is another thing.
 pub(crate) fn credential_has_type(credential: &VcJwt) -> bool {
@@ -30,26 +30,21 @@ fn has_type(typ: Option<&str>, model: Model, v2: &str) -> bool {
     }
 }
 
-/// VCDM 1.1 §6.3.1 and VC-JOSE-COSE §3.1.3: claims of the JWT and members of the credential say the same.
-pub(crate) fn contradiction(credential: &VcJwt) -> Option<&'static str> {
-    match credential.model {
-        Model::V1 => mapping::contradiction(&credential.payload),
-        Model::V2 => {
-            let says = |claim: &str| credential.payload.get(claim);
-            let same = |claim: &str, member: Option<&str>| match (says(claim), member) {
-                (Some(claim), Some(member)) => claim.as_str() == Some(member),
-                _ => true,
-            };
-            let id = says("id").and_then(Value::as_str);
-            [
-                ("iss", same("iss", credential.issuer())),
-                ("jti", same("jti", id)),
-                ("sub", same("sub", credential.subject())),
-            ]
-            .into_iter()
-            .find_map(|(claim, same)| (!same).then_some(claim))
-        }
-    }
+/// VC-JOSE-COSE §3.1.3: claims of the JWT and members of the credential say the same.
+pub(super) fn contradiction_of_v2(credential: &Value) -> Option<&'static str> {
+    let says = |claim: &str| credential.get(claim);
+    let same = |claim: &str, member: Option<&str>| match (says(claim), member) {
+        (Some(claim), Some(member)) => claim.as_str() == Some(member),
+        _ => true,
+    };
+    let id = says("id").and_then(Value::as_str);
+    [
+        ("iss", same("iss", id_of(says("issuer")))),
+        ("jti", same("jti", id)),
+        ("sub", same("sub", subject_of(says("credentialSubject")))),
+    ]
+    .into_iter()
+    .find_map(|(claim, same)| (!same).then_some(claim))
 }
 
 /// VCDM 1.1 §4.1, VCDM 2.0 §4.3: the first context is the data model's own.

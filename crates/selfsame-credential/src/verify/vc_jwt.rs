@@ -164,7 +164,7 @@ pub(super) fn judge(credential: &VcJwt, court: &Court<'_>, list: &mut Checklist)
         complete,
         "issuer, subject or date of issue is missing",
     );
-    match rules::contradiction(credential) {
+    match credential.contradiction() {
         None => list.passes(&CLAIMS_AGREE, ""),
         Some(claim) => list.fails(&CLAIMS_AGREE, format!("the credential contradicts {claim}")),
     }

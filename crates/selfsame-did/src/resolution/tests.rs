@@ -198,3 +198,27 @@ fn a_document_is_taken_for_its_own_did_only() {
         Err(ResolutionError::InvalidDidDocument)
     );
 }
+
+#[test]
+fn as_of_when_and_why_not_are_said_and_never_believed_of_others() {
+    let mut resolution = Resolution::unavailable("two histories".to_owned(), Some(3_600));
+    resolution.metadata.as_of = Some(AsOf {
+        time: UnixTime(1_800_000_000),
+        height: 30,
+    });
+    let text = serde_json::to_vec(&resolution).unwrap();
+    let said: Value = serde_json::from_slice(&text).unwrap();
+    let metadata = &said["didResolutionMetadata"];
+    assert_eq!(
+        metadata["asOf"],
+        json!({"time": "2027-01-15T08:00:00Z", "height": 30})
+    );
+    assert_eq!(metadata["reason"], "two histories");
+    assert_eq!(metadata["retryAfter"], 3_600);
+    let read = Resolution::parse(&text, &did()).metadata;
+    assert_eq!(
+        (read.as_of, read.reason, read.retry_after),
+        (None, None, None)
+    );
+    assert_eq!(read.error, Some(ResolutionError::InternalError));
+}

@@ -48,6 +48,7 @@ pub struct ProblemDetails {
         wallet::delete_card, wallet::history, wallet::keys, wallet::create_key, wallet::dids, wallet::create_did,
         dids::create, dids::list, dids::rotate, dids::deactivate,
         registry::status,
+        registry::node,
         registry::entries,
         registry::history,
         instance::status, instance::copy,

@@ -3,7 +3,7 @@
 use axum::extract::State;
 use http::{HeaderMap, StatusCode};
 use selfsame_app::Error;
-use selfsame_app::view::registry::{RegistryEntry, RegistryStatus};
+use selfsame_app::view::registry::{NodeHealth, RegistryEntry, RegistryStatus};
 use selfsame_did::Did;
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -37,6 +37,14 @@ pub struct Which {
 #[utoipa::path(get, path = "/api/registry/status", tag = "registry", responses((status = 200, body = RegistryStatus)))]
 pub async fn status(State(server): State<Server>) -> Answer {
     json(&server.registry()?.status().await?)
+}
+
+/// How this node of a network is.
+#[utoipa::path(get, path = "/api/registry/node", tag = "registry", responses((status = 200, body = NodeHealth), (status = 404)))]
+pub async fn node(State(server): State<Server>) -> Answer {
+    let health = server.registry()?.health()?;
+    let alone = || Error::not_found("this is no node of a network of several");
+    json(&health.ok_or_else(alone)?)
 }
 
 /// Transactions in their order.

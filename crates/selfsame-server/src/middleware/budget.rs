@@ -3,8 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::{Request, State};
-use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -52,7 +50,6 @@ impl Gate {
 }
 
 /// A gate, the face of the group behind it, and how long one request may take there.
-#[derive(Clone)]
 pub struct Passage {
     /// The gate.
     pub gate: Gate,
@@ -63,10 +60,10 @@ pub struct Passage {
 }
 
 /// Lets a request in when there is room, bounds its time, writes its errors in the group's language.
-pub async fn pass(State(passage): State<Passage>, request: Request, next: Next) -> Response {
+pub async fn pass(passage: &Passage, answer: impl Future<Output = Response>) -> Response {
     let response = match passage.gate.enter().await {
         Err(problem) => problem.into_response(),
-        Ok(_permit) => match tokio::time::timeout(passage.time, next.run(request)).await {
+        Ok(_permit) => match tokio::time::timeout(passage.time, answer).await {
             Ok(response) => response,
             Err(_elapsed) => Problem::new(
                 StatusCode::SERVICE_UNAVAILABLE,

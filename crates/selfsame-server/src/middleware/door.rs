@@ -1,7 +1,6 @@
 //! Who may speak to this server at all: the Host and Origin checks against DNS rebinding and forged posts.
 
-use axum::extract::{Request, State};
-use axum::middleware::Next;
+use axum::extract::Request;
 use axum::response::{IntoResponse, Redirect, Response};
 use http::header::{HOST, ORIGIN};
 use http::{Method, StatusCode};
@@ -12,14 +11,14 @@ use crate::settings::Origin;
 /// Paths that supervisors ask by address, not by name; they tell nothing.
 const ANY_HOST: [&str; 2] = ["/livez", "/readyz"];
 
-/// Refuses requests that address another host than the configured one.
+/// What a request gets that addresses another host than the configured one.
 ///
 /// A page that was loaded under a foreign name keeps that name in Host, whatever address the name leads to.
-pub async fn host(State(origin): State<Origin>, request: Request, next: Next) -> Response {
+pub fn foreign_host(origin: &Origin, request: &Request) -> Option<Response> {
     let path = request.uri().path();
-    let asked = authority(&request);
+    let asked = authority(request);
     if asked == Some(origin.authority()) || ANY_HOST.contains(&path) {
-        return next.run(request).await;
+        return None;
     }
     let looking = matches!(*request.method(), Method::GET | Method::HEAD);
     if looking && asked.is_some_and(|asked| origin.is_alias(asked)) {
@@ -27,7 +26,7 @@ pub async fn host(State(origin): State<Origin>, request: Request, next: Next) ->
             .uri()
             .path_and_query()
             .map_or("/", |rest| rest.as_str());
-        return Redirect::permanent(&format!("{}{rest}", origin.as_str())).into_response();
+        return Some(Redirect::permanent(&format!("{}{rest}", origin.as_str())).into_response());
     }
     tracing::warn!(reason = "foreign host", "request refused");
     let problem = Problem::new(
@@ -35,25 +34,23 @@ pub async fn host(State(origin): State<Origin>, request: Request, next: Next) ->
         "this server does not answer to that host name",
     )
     .with_hint("use the address it was configured with");
-    write(Face::Api, problem.into_response())
+    Some(write(Face::Api, problem.into_response()))
 }
 
-/// Refuses writes that a page of another origin sent.
-pub async fn origin(State(origin): State<Origin>, request: Request, next: Next) -> Response {
+/// What a write gets that a page of another origin sent.
+pub fn foreign_origin(origin: &Origin, request: &Request) -> Option<Problem> {
     let writes = !matches!(*request.method(), Method::GET | Method::HEAD);
     let from_elsewhere = request
         .headers()
         .get(ORIGIN)
         .is_some_and(|from| from != origin.as_str());
-    if writes && from_elsewhere {
+    (writes && from_elsewhere).then(|| {
         tracing::warn!(reason = "foreign origin", "request refused");
-        return Problem::new(
+        Problem::new(
             StatusCode::FORBIDDEN,
             "this came from a page of another site",
         )
-        .into_response();
-    }
-    next.run(request).await
+    })
 }
 
 /// What the request addresses: the target's authority (HTTP/2, absolute form) or the only Host header.

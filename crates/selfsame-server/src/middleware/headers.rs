@@ -1,7 +1,5 @@
 //! The headers that keep browsers safe, on every response.
 
-use axum::extract::{Request, State};
-use axum::middleware::Next;
 use axum::response::Response;
 use http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, REFERRER_POLICY, STRICT_TRANSPORT_SECURITY,
@@ -21,8 +19,7 @@ const PERMISSIONS: HeaderValue = HeaderValue::from_static(
 );
 
 /// Adds the headers; a handler's own choice of caching or referrer stays.
-pub async fn secure(State(origin): State<Origin>, request: Request, next: Next) -> Response {
-    let mut response = next.run(request).await;
+pub fn secure(origin: &Origin, response: &mut Response) {
     let headers = response.headers_mut();
     headers.insert(CONTENT_SECURITY_POLICY, CONTENT_SECURITY);
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
@@ -44,5 +41,4 @@ pub async fn secure(State(origin): State<Origin>, request: Request, next: Next) 
             HeaderValue::from_static("max-age=31536000"),
         );
     }
-    response
 }

@@ -3,7 +3,6 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use axum::extract::{MatchedPath, Request};
-use axum::middleware::Next;
 use axum::response::Response;
 use http::{HeaderName, HeaderValue};
 use tokio::time::Instant;
@@ -12,8 +11,8 @@ use tracing::Instrument as _;
 /// Names a request in the log and in its answer.
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// Numbers, times and counts the request.
-pub async fn request(request: Request, next: Next) -> Response {
+/// Numbers, times and counts the request, which `answer` answers.
+pub async fn request(request: Request, answer: impl AsyncFnOnce(Request) -> Response) -> Response {
     static COUNT: AtomicU64 = AtomicU64::new(1);
     let id = COUNT.fetch_add(1, Ordering::Relaxed);
     let route = request
@@ -24,7 +23,7 @@ pub async fn request(request: Request, next: Next) -> Response {
     let span = tracing::info_span!("request", id, method, route);
     let in_flight = InFlight::begin();
     let began = Instant::now();
-    let mut response = next.run(request).instrument(span.clone()).await;
+    let mut response = answer(request).instrument(span.clone()).await;
     let took = began.elapsed();
     drop(in_flight);
     let status = response.status().as_u16();

@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use super::open_to_all;
 use crate::error::Answer;
-use crate::extract::Query;
+use crate::extract::{Query, Raw};
 use crate::server::Server;
 
 /// The genesis, whose digest is the network's name.
@@ -68,5 +68,14 @@ pub async fn checkpoint(State(server): State<Server>) -> Answer {
     let checkpoint = server.registry()?.status().await?.checkpoint;
     Ok(open_to_all(
         ([(CONTENT_TYPE, "text/plain; charset=utf-8")], checkpoint).into_response(),
+    ))
+}
+
+/// The consensus engine's headers, validators and limits, as its light clients ask for them (JSON-RPC 2.0): what a node
+/// needs that joins by a snapshot.
+pub async fn engine(State(server): State<Server>, Raw(call): Raw) -> Answer {
+    let answer = server.registry()?.light(&call).await?;
+    Ok(open_to_all(
+        ([(CONTENT_TYPE, "application/json")], answer).into_response(),
     ))
 }

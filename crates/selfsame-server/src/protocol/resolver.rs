@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::{Path, RawQuery, State};
 use axum::response::IntoResponse as _;
-use http::header::{ACCEPT, CONTENT_TYPE, VARY};
+use http::header::{ACCEPT, CONTENT_TYPE, RETRY_AFTER, VARY};
 use http::{HeaderMap, StatusCode};
 use selfsame_app::resolver::Linked;
 use selfsame_crypto::encoding::base64_encode;
@@ -155,14 +155,17 @@ fn answer(resolution: &Resolution, form: &'static str) -> Answer {
     } else {
         ENVELOPE
     };
-    Ok(open_to_all(
-        (status, [(CONTENT_TYPE, form), (VARY, "accept")], body).into_response(),
-    ))
+    let mut response = (status, [(CONTENT_TYPE, form), (VARY, "accept")], body).into_response();
+    if let Some(seconds) = resolution.metadata.retry_after {
+        response.headers_mut().insert(RETRY_AFTER, seconds.into());
+    }
+    Ok(open_to_all(response))
 }
 
-/// DID Resolution §7.1.
+/// DID Resolution §7.1; 503 where it is worth asking again.
 fn status(resolution: &Resolution) -> StatusCode {
     match resolution.metadata.error {
+        Some(_) if resolution.metadata.retry_after.is_some() => StatusCode::SERVICE_UNAVAILABLE,
         None if resolution.document_metadata.deactivated => StatusCode::GONE,
         None => StatusCode::OK,
         Some(error) => error_status(error),
@@ -253,6 +256,8 @@ mod tests {
         assert_eq!(of(ResolutionError::RepresentationNotSupported), 406);
         assert_eq!(of(ResolutionError::InternalError), 500);
         assert_eq!(of(ResolutionError::MethodNotSupported), 501);
+        let later = Resolution::unavailable("later".to_owned(), Some(7));
+        assert_eq!(status(&later).as_u16(), 503);
         assert_eq!(
             status(&Resolution::deactivated(Default::default())).as_u16(),
             410

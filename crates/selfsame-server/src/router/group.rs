@@ -1,9 +1,12 @@
 //! How a group of addresses becomes routes: its gate, its limits, its language, who is let in.
 
+use std::sync::Arc;
+
 use axum::Router;
-use axum::extract::DefaultBodyLimit;
+use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::handler::Handler;
-use axum::middleware::{from_fn, from_fn_with_state};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse as _, Response};
 use axum::routing::{MethodRouter, on};
 use http::Method;
 
@@ -12,7 +15,7 @@ use crate::error::{Face, Problem};
 use crate::middleware::budget::{Gate, Passage, pass};
 use crate::middleware::{door, headers, observe};
 use crate::server::Server;
-use crate::settings::Budget;
+use crate::settings::{Budget, Origin};
 
 /// Who may use a group of addresses, and in which language it refuses.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -190,16 +193,62 @@ pub fn assemble(groups: Vec<Group>, server: &Server) -> Router {
     for group in groups {
         router = router.merge(guarded(group, &gates, server));
     }
-    let origin = server.origin().clone();
+    let origin = Arc::new(server.origin().clone());
     router
         .fallback(nowhere)
-        .layer(from_fn_with_state(origin.clone(), door::host))
-        .layer(from_fn_with_state(origin, headers::secure))
-        .layer(from_fn(observe::request))
+        .layer(from_fn_with_state(origin, around))
         .with_state(server.clone())
 }
 
-/// From the inside: who is let in, where it may come from, how large, how many, how long.
+/// Around every request. One layer, since each clones all that is inside of it.
+async fn around(State(origin): State<Arc<Origin>>, request: Request, next: Next) -> Response {
+    observe::request(request, async |request| {
+        let mut response = match door::foreign_host(&origin, &request) {
+            Some(refusal) => refusal,
+            None => next.run(request).await,
+        };
+        headers::secure(&origin, &mut response);
+        response
+    })
+    .await
+}
+
+/// What stands before a group of addresses.
+struct Guard {
+    audience: Audience,
+    passage: Passage,
+    server: Server,
+}
+
+/// How many, how long, how large, where it may come from, who is let in.
+async fn guard(State(guard): State<Arc<Guard>>, mut request: Request, next: Next) -> Response {
+    let Guard {
+        audience,
+        passage,
+        server,
+    } = &*guard;
+    let answer = async {
+        DefaultBodyLimit::max(audience.body_max()).apply(&mut request);
+        if *audience != Audience::Protocol
+            && let Some(refusal) = door::foreign_origin(server.origin(), &request)
+        {
+            return refusal.into_response();
+        }
+        match audience {
+            Audience::Operator
+            | Audience::OperatorApi
+            | Audience::OperatorStream
+            | Audience::OperatorWait => auth::operator(server, request, next).await.into_response(),
+            Audience::Person | Audience::PersonApi => {
+                auth::person(server, request, next).await.into_response()
+            }
+            Audience::Doorway => auth::visitor(server, request, next).await.into_response(),
+            _ => next.run(request).await,
+        }
+    };
+    pass(passage, answer).await
+}
+
 fn guarded(group: Group, gates: &Gates, server: &Server) -> Router<Server> {
     let Group { audience, routes } = group;
     let mut router = Router::new();
@@ -207,32 +256,21 @@ fn guarded(group: Group, gates: &Gates, server: &Server) -> Router<Server> {
         tracing::trace!(method = %route.method, path = route.path, ?audience, "route");
         router = router.route(route.path, route.handler);
     }
-    let state = || server.clone();
-    router = match audience {
-        Audience::Operator
-        | Audience::OperatorApi
-        | Audience::OperatorStream
-        | Audience::OperatorWait => router.route_layer(from_fn_with_state(state(), auth::operator)),
-        Audience::Person | Audience::PersonApi => {
-            router.route_layer(from_fn_with_state(state(), auth::person))
-        }
-        Audience::Doorway => router.route_layer(from_fn_with_state(state(), auth::visitor)),
-        _ => router,
-    };
-    if audience != Audience::Protocol {
-        router = router.route_layer(from_fn_with_state(server.origin().clone(), door::origin));
-    }
     let passage = Passage {
         gate: gates.before(audience).clone(),
         face: audience.face(),
         time: server.limits().request,
     };
-    router
-        .route_layer(DefaultBodyLimit::max(audience.body_max()))
-        .route_layer(from_fn_with_state(passage, pass))
+    let server = server.clone();
+    let before = Guard {
+        audience,
+        passage,
+        server,
+    };
+    router.route_layer(from_fn_with_state(Arc::new(before), guard))
 }
 
-async fn nowhere(request: axum::extract::Request) -> axum::response::Response {
+async fn nowhere(request: Request) -> Response {
     let face = if request.uri().path().starts_with("/api/") {
         Face::Api
     } else {
@@ -242,5 +280,5 @@ async fn nowhere(request: axum::extract::Request) -> axum::response::Response {
         http::StatusCode::NOT_FOUND,
         "there is nothing at this address",
     );
-    crate::error::write(face, axum::response::IntoResponse::into_response(problem))
+    crate::error::write(face, problem.into_response())
 }

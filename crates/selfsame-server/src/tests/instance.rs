@@ -62,6 +62,7 @@ impl Instance {
                 token: "token".into(),
             }],
             pin: None,
+            standstill: 0,
         };
         let roles = Roles {
             issuer: false,

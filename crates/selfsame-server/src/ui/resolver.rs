@@ -75,7 +75,10 @@ impl Shown {
             "didDocumentMetadata": resolution.document_metadata,
         });
         Self {
-            error: error.map(|error| error.to_string()),
+            error: error.map(|error| match &resolution.metadata.reason {
+                Some(reason) => format!("{error}: {reason}"),
+                None => error.to_string(),
+            }),
             document: resolution.document.as_ref().map(pretty),
             metadata: pretty(&metadata),
         }

@@ -58,9 +58,10 @@ impl Checkpoints {
     pub(crate) fn after_commit(&mut self, writer: &Connection, pages: usize) {
         self.pages += pages;
         if self.are_behind() {
-            // Readers hold the log for microseconds; if one holds it longer, the next commit tries again.
+            // Readers hold the log for microseconds, a checkpoint that is under way for longer. Past this the next
+            // commit tries again.
             let emptied = writer
-                .busy_timeout(Duration::from_millis(100))
+                .busy_timeout(Duration::from_secs(1))
                 .and_then(|()| checkpoint(writer, "RESTART"));
             if emptied.is_ok_and(|(busy, _)| !busy) {
                 self.behind.store(false, Ordering::Relaxed);

@@ -3,9 +3,13 @@
 //!
 //! A batch that comes alone is written by who brings it, which saves waking a thread and being woken by it. While
 //! batches come together, all go by the queue, so that nobody but the writer waits for the disk.
+//!
+//! A deferred batch that comes alone is held back: its transaction stays open for the next batch, most of whose pages
+//! are the same, and is committed with it, or after a moment. Until then it is read at the desk; before another
+//! connection reads, it is committed.
 
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -29,6 +33,11 @@ const DEADLINE: Duration = Duration::from_secs(15);
 const ALONE_AFTER: u32 = 8;
 /// A disk that takes longer is never waited for where requests are served.
 const QUICK: Duration = Duration::from_millis(1);
+/// So long a batch is held back.
+const MOMENT: Duration = Duration::from_millis(20);
+/// Batches that are held back together, and pages of each.
+const HELD: usize = 16;
+const HELD_PAGES: usize = 32;
 
 /// 8 MiB and 64 MiB.
 const LOG: Limits = Limits {
@@ -43,10 +52,13 @@ pub(super) struct Writer {
     thread: Option<JoinHandle<()>>,
 }
 
-struct Job {
-    batch: SealedBatch,
-    answer: oneshot::Sender<Result<Outcome>>,
+enum Job {
+    Write(SealedBatch, Answer),
+    /// What is held back is committed.
+    Publish,
 }
+
+type Answer = oneshot::Sender<Result<Outcome>>;
 
 impl Writer {
     pub(super) fn start(path: &Path, connection: Connection, meter: Arc<Meter>) -> Result<Self> {
@@ -55,6 +67,7 @@ impl Writer {
         let (queue, jobs) = mpsc::channel(QUEUE);
         let last = Last::read(&connection)?;
         let checkpoints = Checkpoints::start(path, LOG)?;
+        let published = Arc::new(AtomicU64::new(0));
         let desk = Arc::new(Desk {
             book: Mutex::new(Book {
                 connection,
@@ -63,10 +76,14 @@ impl Writer {
                 checkpoints,
                 pages: 0,
                 full: true,
+                held: Vec::new(),
+                published: published.clone(),
             }),
             meter,
+            published,
             crowded: AtomicU32::new(0),
             read: AtomicBool::new(false),
+            holds: AtomicBool::new(false),
         });
         let at = desk.clone();
         let thread = std::thread::Builder::new()
@@ -84,6 +101,11 @@ impl Writer {
         self.desk.resting(self.queue.as_ref()?)
     }
 
+    /// Commits what is held back, so that other connections see it.
+    pub(super) fn publish(&self) {
+        self.desk.publish();
+    }
+
     pub(super) async fn commit(&self, batch: SealedBatch) -> Result<Outcome> {
         let queue = self.queue.as_ref().ok_or_else(stopped)?;
         let batch = match self.desk.alone(batch, queue) {
@@ -91,7 +113,7 @@ impl Writer {
             Err(batch) => batch,
         };
         let (answer, answered) = oneshot::channel();
-        match timeout(DEADLINE, queue.send(Job { batch, answer })).await {
+        match timeout(DEADLINE, queue.send(Job::Write(batch, answer))).await {
             Ok(Ok(())) => {}
             Ok(Err(_)) => return Err(stopped()),
             Err(_) => return Err(StoreError::Busy),
@@ -137,6 +159,10 @@ struct Desk {
     crowded: AtomicU32,
     /// Whether somebody reads at the desk, which takes microseconds.
     read: AtomicBool,
+    /// Whether something is held back.
+    holds: AtomicBool,
+    /// How often something that was held back was committed.
+    published: Arc<AtomicU64>,
 }
 
 /// The writer's connection between two transactions, for who holds this. It has what was written last at hand, where
@@ -178,7 +204,11 @@ impl Desk {
             drop(book);
             return Err(batch);
         }
-        let outcome = book.group(vec![batch]).pop();
+        let hold = !batch.durable && self.meter.last() <= QUICK && pages(&batch) <= HELD_PAGES;
+        let outcome = book.group(vec![batch], hold).pop();
+        if self.note(&book) {
+            publish_later(queue.downgrade(), self.published.clone());
+        }
         book.turn_pages();
         if waiting() {
             self.crowded.store(ALONE_AFTER, Ordering::Relaxed);
@@ -201,7 +231,7 @@ impl Desk {
             return None;
         }
         let book = self.book.try_lock().ok()?;
-        if !book.connection.is_autocommit() {
+        if !book.connection.is_autocommit() && book.held.is_empty() {
             return None;
         }
         self.read.store(true, Ordering::Release);
@@ -215,20 +245,59 @@ impl Desk {
     fn serve(&self, mut jobs: mpsc::Receiver<Job>) {
         let mut group = Vec::with_capacity(GROUP);
         while jobs.blocking_recv_many(&mut group, GROUP) > 0 {
-            let (batches, answers): (Vec<_>, Vec<_>) =
-                group.drain(..).map(|job| (job.batch, job.answer)).unzip();
+            let (batches, answers) = self.sort(&mut group);
+            if batches.is_empty() {
+                continue;
+            }
             let crowded = match self.crowded.load(Ordering::Relaxed) {
                 _ if batches.len() > 1 => ALONE_AFTER,
                 before => before.saturating_sub(1),
             };
             self.crowded.store(crowded, Ordering::Relaxed);
-            let outcomes = self.book().group(batches);
+            let mut book = self.book();
+            let outcomes = book.group(batches, false);
+            self.note(&book);
+            drop(book);
             for (answer, outcome) in answers.into_iter().zip(outcomes) {
                 // Who no longer waits does not need the answer.
                 let _ = answer.send(outcome);
             }
             self.book().turn_pages();
         }
+        self.publish();
+    }
+
+    /// The batches among the jobs; what else is to be done is done.
+    fn sort(&self, jobs: &mut Vec<Job>) -> (Vec<SealedBatch>, Vec<Answer>) {
+        let (mut batches, mut answers) = (Vec::with_capacity(jobs.len()), Vec::new());
+        for job in jobs.drain(..) {
+            match job {
+                Job::Write(batch, answer) => {
+                    batches.push(batch);
+                    answers.push(answer);
+                }
+                Job::Publish => self.publish(),
+            }
+        }
+        (batches, answers)
+    }
+
+    /// Commits what is held back. Where that fails it stays held back, until the next commit.
+    fn publish(&self) {
+        if !self.holds.load(Ordering::Acquire) {
+            return;
+        }
+        let mut book = self.book();
+        if let Err(error) = book.publish() {
+            tracing::error!(%error, "what was held back could not be committed");
+        }
+        self.note(&book);
+    }
+
+    /// Notes whether the book holds something back; says whether it did not until now.
+    fn note(&self, book: &Book) -> bool {
+        let holds = !book.held.is_empty();
+        !self.holds.swap(holds, Ordering::AcqRel) && holds
     }
 
     fn book(&self) -> MutexGuard<'_, Book> {
@@ -246,15 +315,19 @@ struct Book {
     /// Written since the checkpoints were told, roughly.
     pages: usize,
     full: bool,
+    /// What the open transaction has, to be written again should it fail with another batch.
+    held: Vec<SealedBatch>,
+    published: Arc<AtomicU64>,
 }
 
 impl Book {
-    /// One transaction for all; each batch succeeds or fails on its own.
-    fn group(&mut self, batches: Vec<SealedBatch>) -> Vec<Result<Outcome>> {
+    /// One transaction for all, together with what is held back; each batch succeeds or fails on its own. A batch that
+    /// is alone may be held back too.
+    fn group(&mut self, batches: Vec<SealedBatch>, hold: bool) -> Vec<Result<Outcome>> {
         let count = batches.len();
         self.pages += batches.iter().map(pages).sum::<usize>();
         let durable = batches.iter().any(|batch| batch.durable);
-        match self.transaction(batches, durable) {
+        match self.transaction(batches, durable, hold) {
             Ok(outcomes) => outcomes,
             Err(error) => {
                 let reason = error.to_string();
@@ -271,44 +344,86 @@ impl Book {
         &mut self,
         batches: Vec<SealedBatch>,
         durable: bool,
+        hold: bool,
     ) -> Result<Vec<Result<Outcome>>> {
-        if !self.connection.is_autocommit() {
-            self.roll_back();
+        self.begin(durable || hold)?;
+        let outcomes = match <[SealedBatch; 1]>::try_from(batches) {
+            Ok([batch]) => {
+                if let Err(refused) = self.apply(&batch).judge(&batch) {
+                    if self.held.is_empty() {
+                        self.roll_back();
+                    }
+                    return Ok(vec![Err(refused)]);
+                }
+                let again = (hold && self.held.len() < HELD).then(|| batch.clone());
+                let outcome = self.apply(&batch).write(batch.writes)?;
+                if let Some(batch) = again {
+                    self.held.push(batch);
+                    return Ok(vec![Ok(outcome)]);
+                }
+                vec![Ok(outcome)]
+            }
+            Err(batches) => {
+                let each = batches.into_iter().map(|batch| self.batch(batch));
+                each.collect()
+            }
+        };
+        let durable = durable && outcomes.iter().any(Result::is_ok);
+        self.commit(durable).map(|()| outcomes)
+    }
+
+    /// Begins a transaction, or goes on with the one that is held open.
+    fn begin(&mut self, durable: bool) -> Result<()> {
+        if !self.held.is_empty() && !self.connection.is_autocommit() {
+            return Ok(());
         }
-        self.synchronise(durable)?;
-        self.execute("BEGIN IMMEDIATE")?;
-        let alone = batches.len() == 1;
-        let outcomes: Vec<_> = batches
-            .into_iter()
-            .map(|batch| self.batch(batch, alone))
-            .collect();
-        if alone && outcomes.iter().any(Result::is_err) {
-            self.roll_back();
-            return Ok(outcomes);
+        self.roll_back();
+        if self.held.is_empty() {
+            self.synchronise(durable)?;
+            self.execute("BEGIN IMMEDIATE")?;
         }
+        Ok(())
+    }
+
+    fn commit(&mut self, durable: bool) -> Result<()> {
         if self.connection.is_autocommit() {
-            return Err(StoreError::Storage(
-                "the database gave up the transaction".to_owned(),
-            ));
+            let reason = "the database gave up the transaction";
+            return Err(StoreError::Storage(reason.to_owned()));
         }
         let (committed, took) = timed(|| self.execute("COMMIT"));
         committed?;
-        if durable && outcomes.iter().any(Result::is_ok) {
+        if durable || !self.held.is_empty() {
             self.meter.record(took);
         }
-        Ok(outcomes)
+        if !self.held.is_empty() {
+            self.held.clear();
+            self.published.fetch_add(1, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    /// Commits what is held back.
+    fn publish(&mut self) -> Result<()> {
+        if self.held.is_empty() {
+            return Ok(());
+        }
+        self.begin(true)?;
+        let published = self.commit(true);
+        if published.is_err() {
+            self.roll_back();
+        }
+        published
+    }
+
+    fn apply(&mut self, batch: &SealedBatch) -> Apply<'_> {
+        Apply::new(&self.connection, &mut self.last, batch.now)
     }
 
     /// A batch that is not alone in its transaction can be undone by itself.
-    fn batch(&mut self, batch: SealedBatch, alone: bool) -> Result<Outcome> {
-        let mut apply = Apply::new(&self.connection, &mut self.last, batch.now);
-        apply.judge(&batch)?;
-        if alone {
-            return apply.write(batch.writes);
-        }
+    fn batch(&mut self, batch: SealedBatch) -> Result<Outcome> {
+        self.apply(&batch).judge(&batch)?;
         self.execute("SAVEPOINT batch")?;
-        let mut apply = Apply::new(&self.connection, &mut self.last, batch.now);
-        let written = apply.write(batch.writes);
+        let written = self.apply(&batch).write(batch.writes);
         if written.is_err() && !self.connection.is_autocommit() {
             self.execute("ROLLBACK TO batch")?;
         }
@@ -320,6 +435,9 @@ impl Book {
 
     /// Tells the checkpoints what was written.
     fn turn_pages(&mut self) {
+        if !self.held.is_empty() {
+            return;
+        }
         let pages = std::mem::take(&mut self.pages);
         self.checkpoints.after_commit(&self.connection, pages);
     }
@@ -345,9 +463,42 @@ impl Book {
             .map(drop)?)
     }
 
-    fn roll_back(&self) {
+    /// Undoes the transaction, and writes again what was held back in it.
+    fn roll_back(&mut self) {
         if !self.connection.is_autocommit() && self.execute("ROLLBACK").is_err() {
             tracing::error!("a failed transaction could not be rolled back");
         }
+        let held = std::mem::take(&mut self.held);
+        if let Err(error) = self.hold_again(&held) {
+            tracing::error!(%error, "what was held back is lost");
+        } else {
+            self.held = held;
+        }
     }
+
+    fn hold_again(&mut self, held: &[SealedBatch]) -> Result<()> {
+        if held.is_empty() {
+            return Ok(());
+        }
+        self.synchronise(true)?;
+        self.execute("BEGIN IMMEDIATE")?;
+        for batch in held {
+            self.apply(batch).write(batch.writes.clone())?;
+        }
+        Ok(())
+    }
+}
+
+/// Asks the writer after a moment to commit what is held back now, unless that was done meanwhile.
+fn publish_later(queue: mpsc::WeakSender<Job>, published: Arc<AtomicU64>) {
+    let before = published.load(Ordering::Relaxed);
+    tokio::spawn(async move {
+        tokio::time::sleep(MOMENT).await;
+        if published.load(Ordering::Relaxed) == before
+            && let Some(queue) = queue.upgrade()
+        {
+            // Full: whoever is served next has it committed.
+            let _ = queue.try_send(Job::Publish);
+        }
+    });
 }

@@ -70,6 +70,46 @@ fn the_identity_messages_have_their_bytes_in_each_profile() {
     }
 }
 
+#[test]
+fn the_parameters_of_the_extension_have_their_bytes_in_each_profile() {
+    let vectors = Vectors::parse(include_str!(
+        "../../../../vectors/tls/identity-messages.txt"
+    ));
+    for profile in both() {
+        for (name, mode, methods) in [
+            ("certificate", Mode::Certificate, vec![]),
+            ("did", Mode::Did, vec![1, 3]),
+            ("vc", Mode::Vc, vec![1, 3]),
+        ] {
+            let expected = vectors.get(&format!("{}_parameters_{name}", profile.name));
+            let parameters = SsiParameters {
+                mode,
+                methods,
+                formats: Vec::new(),
+                staples: Vec::new(),
+            };
+            let extensions = Extensions(vec![Extension::Ssi(parameters)]);
+            let request = Message::SsiRequest(extensions).write(profile).unwrap();
+            assert!(request.ends_with(expected), "{} {name}", profile.name);
+        }
+    }
+}
+
+#[test]
+fn what_a_did_verify_signs_has_its_bytes_in_each_profile() {
+    use crate::identity::{Side, to_sign};
+    let vectors = Vectors::parse(include_str!(
+        "../../../../vectors/tls/identity-messages.txt"
+    ));
+    for profile in both() {
+        for (name, side) in [("server", Side::Server), ("client", Side::Client)] {
+            let expected = vectors.get(&format!("{}_{name}_signs", profile.name));
+            assert_eq!(to_sign(Mode::Did, profile, side, &[0xcd; 32]), expected);
+            assert_eq!(to_sign(Mode::Vc, profile, side, &[0xcd; 32]), expected);
+        }
+    }
+}
+
 fn identity_messages() -> [(&'static str, Message); 4] {
     let parameters = SsiParameters {
         mode: Mode::Vc,

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rustls_pki_types::CertificateDer;
+use rustls_pki_types::{CertificateDer, ServerName};
 use selfsame_did::Did;
 use webpki::EndEntityCert;
 
@@ -65,6 +65,18 @@ impl CertificateIdentity {
 }
 
 impl CertificateIdentity {
+    /// Whether it certifies the server of this name.
+    pub(crate) fn is_for(&self, name: &str) -> bool {
+        let leaf = self.chain.first().map_or(&[][..], |leaf| &leaf.data);
+        let leaf = CertificateDer::from(leaf);
+        let (Ok(certificate), Ok(name)) =
+            (EndEntityCert::try_from(&leaf), ServerName::try_from(name))
+        else {
+            return false;
+        };
+        certificate.verify_is_valid_for_subject_name(&name).is_ok()
+    }
+
     pub(crate) fn digest(&self, into: &mut Digest) {
         // The chain holds the public key.
         into.list(self.chain.iter(), |into, entry| into.part(&entry.data));

@@ -167,3 +167,27 @@ fn records_that_are_not_allowed_get_their_alerts() {
     );
     assert_eq!(alert(&[23, 3, 3, 0, 1, 0], true), Alert::BadRecordMac);
 }
+
+#[test]
+fn a_key_is_given_up_before_its_numbers_wrap_or_it_is_worn() {
+    let vectors = rfc8448();
+    let (mut client, mut server) = (RecordLayer::default(), RecordLayer::default());
+    client.set_write(handshake(&vectors).client);
+    server.set_read(handshake(&vectors).client);
+    let limit = cipher().limit();
+    assert!(!client.is_worn());
+    client.write.as_mut().unwrap().sequence = limit - 1024;
+    assert!(client.is_worn());
+
+    let last = |layer: &mut RecordLayer| layer.send(ContentType::ApplicationData, b"x");
+    client.write.as_mut().unwrap().sequence = u64::MAX - 1;
+    server.read.as_mut().unwrap().sequence = u64::MAX - 1;
+    last(&mut client).unwrap();
+    let record = client.take_outgoing();
+    assert_eq!(read(&mut server, &record).unwrap().unwrap().bytes, b"x");
+    // No number is used twice: neither to send nor to read.
+    assert_eq!(last(&mut client).unwrap_err().alert, Alert::InternalError);
+    assert!(client.take_outgoing().is_empty());
+    let again = read(&mut server, &record).map(|_| ()).unwrap_err();
+    assert!([Alert::InternalError, Alert::BadRecordMac].contains(&again.alert));
+}

@@ -22,6 +22,7 @@ use crate::resumption::Ticketed;
 pub(super) struct Offer<'a> {
     schemes: &'a [Scheme],
     protocols: &'a [Vec<u8>],
+    name: Option<&'a str>,
     wishes: Wishes,
 }
 
@@ -31,6 +32,7 @@ impl<'a> Offer<'a> {
         Ok(Self {
             schemes: hello.extensions.schemes().ok_or(missing)?,
             protocols: hello.extensions.protocols(),
+            name: hello.extensions.server_name(),
             wishes: Wishes::read(hello, profile)?,
         })
     }
@@ -39,7 +41,8 @@ impl<'a> Offer<'a> {
 /// The identity that is shown.
 enum Shown<'a> {
     Ssi(&'a SsiIdentity, Scheme, &'a SsiParameters),
-    Certificate(&'a CertificateIdentity, Scheme),
+    /// And whether it was chosen by its name.
+    Certificate(&'a CertificateIdentity, Scheme, bool),
 }
 
 pub(super) struct Flight {
@@ -68,7 +71,12 @@ impl Flight {
         self.progress.protocol = protocol(&config, offer.protocols)?;
         let mode = request.as_ref().map(|(mode, _)| *mode);
         let chosen = (matches!(shown, Shown::Ssi(..)), mode);
-        self.queue_extensions(core, offer.wishes.answer(chosen, core.profile))?;
+        let mut extensions = offer.wishes.answer(chosen, core.profile);
+        // A name that was used is nodded to (RFC 6066 §3).
+        if matches!(shown, Shown::Certificate(_, _, true)) {
+            extensions.push(Extension::ServerName(None));
+        }
+        self.queue_extensions(core, extensions)?;
         if let Some((_, message)) = &request {
             self.progress.queue(core, message)?;
         }
@@ -77,7 +85,7 @@ impl Flight {
                 let as_server = (asked, Side::Server);
                 send_ssi(core, &mut self.progress, (own, scheme), as_server)?;
             }
-            Shown::Certificate(own, scheme) => {
+            Shown::Certificate(own, scheme, _) => {
                 let own = Some((own, scheme));
                 send_certificate(core, &mut self.progress, own, Side::Server)?;
             }
@@ -141,13 +149,14 @@ fn shown<'a>(
             return Ok(Shown::Ssi(ssi, scheme, asked));
         }
     }
-    let certificate = own.certificate.as_ref();
-    let certificate = certificate.filter(|_| offer.wishes.takes_x509());
-    let certificate =
-        certificate.and_then(|own| own.key.choose(offer.schemes).map(|scheme| (own, scheme)));
+    let mut certificates = config.certificates(offer.name);
+    let chosen = certificates.find_map(|(own, is_named)| {
+        let scheme = own.key.choose(offer.schemes)?;
+        Some(Shown::Certificate(own, scheme, is_named))
+    });
     let reason = "no identity of ours that the client accepts";
-    let (certificate, scheme) = certificate.ok_or(offer.wishes.refusal(reason))?;
-    Ok(Shown::Certificate(certificate, scheme))
+    let chosen = chosen.filter(|_| offer.wishes.takes_x509());
+    chosen.ok_or(offer.wishes.refusal(reason))
 }
 
 /// What is asked of the client: a DID or credential if it can be, else a certificate, never both.

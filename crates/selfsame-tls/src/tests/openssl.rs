@@ -1,110 +1,50 @@
-//! With OpenSSL's s_server and s_client over loopback; without the program these tests say so and end.
-#![expect(
-    clippy::disallowed_macros,
-    clippy::disallowed_methods,
-    reason = "these tests reach another program over loopback, and say so if there is none"
-)]
+//! With OpenSSL's s_server and s_client over loopback.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::process::Stdio;
+use std::sync::Arc;
 
-use selfsame_crypto::encoding::base64_encode;
+use selfsame_did::Did;
 
-use crate::identity::PeerKind;
+use super::programs::{Program, accept, connect, exchange, fails, key_pem, listen, pem};
+use super::ssi::{METHODS, Subject, ssi};
+use crate::identity::{Identities, IdentityPolicy, PeerKind, PeerPolicy};
+use crate::resumption::{Sessions, TicketKeys};
 use crate::testing::{Authority, Leaf, NAME, client, ctx, server};
-use crate::{ClientAuth, Config, Connection, Group, Suite};
+use crate::{
+    Alert, ClientAuth, ClientConfig, Config, Connection, Error, Group, ServerConfig, Suite,
+};
 
-/// How long the other program may take for anything.
-const PATIENCE: Duration = Duration::from_secs(60);
+const KINDS: [(&rcgen::SignatureAlgorithm, Suite); 4] = [
+    (&rcgen::PKCS_ED25519, Suite::AES_128_GCM_SHA256),
+    (&rcgen::PKCS_ECDSA_P256_SHA256, Suite::AES_256_GCM_SHA384),
+    (
+        &rcgen::PKCS_ECDSA_P384_SHA384,
+        Suite::CHACHA20_POLY1305_SHA256,
+    ),
+    (&rcgen::PKCS_RSA_SHA256, Suite::CHACHA20_POLY1305_SHA256),
+];
 
-/// A child that does not outlive its test.
-struct Program(Child);
-
-impl Drop for Program {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-fn is_there() -> bool {
-    let version = Command::new("openssl").arg("version").output();
-    let said = version.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
-    match said {
-        Ok(said) if said.starts_with("OpenSSL 3") => true,
-        other => {
-            eprintln!("no OpenSSL 3 on this machine ({other:?}): not tried");
-            false
-        }
-    }
-}
-
+/// Starts it with all it says in one stream.
 fn start(arguments: &[&str], folder: &Path) -> Program {
-    let child = Command::new("openssl")
-        .args(arguments)
-        .current_dir(folder)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn();
-    Program(child.unwrap())
-}
-
-fn write_pem(folder: &Path, name: &str, (label, der): (&str, &[u8])) {
-    let lines: Vec<String> = base64_encode(der)
-        .as_bytes()
-        .chunks(64)
-        .map(|line| String::from_utf8_lossy(line).into_owned())
-        .collect();
-    let body = lines.join("\n");
-    let text = format!("-----BEGIN {label}-----\n{body}\n-----END {label}-----\n");
-    fs::write(folder.join(name), text).unwrap();
+    let shell = ["-c", "exec openssl \"$@\" 2>&1", "openssl"];
+    let arguments = [&shell[..], arguments].concat();
+    Program::start("sh", &arguments, folder, Stdio::null())
 }
 
 fn files(authority: &Authority, leaf: &Leaf) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    write_pem(folder.path(), "ca.pem", ("CERTIFICATE", &authority.der));
-    write_pem(folder.path(), "cert.pem", ("CERTIFICATE", &leaf.chain[0]));
-    let key = ("PRIVATE KEY", &*first_version(&leaf.key));
-    write_pem(folder.path(), "key.pem", key);
+    let write = |name: &str, text: String| fs::write(folder.path().join(name), text).unwrap();
+    write("ca.pem", pem("CERTIFICATE", &authority.der));
+    write("cert.pem", pem("CERTIFICATE", &leaf.chain[0]));
+    write("key.pem", key_pem(&leaf.key));
     folder
 }
 
-/// An Ed25519 key without its public half: OpenSSL 3.0 reads no other PKCS#8 than that of version 1.
-fn first_version(pkcs8: &[u8]) -> Vec<u8> {
-    let head = selfsame_crypto::encoding::hex_decode("302e020100300506032b657004220420").unwrap();
-    match pkcs8.windows(9).position(|part| part == &head[7..]) {
-        Some(at) => [&head, &pkcs8[at + 9..at + 41]].concat(),
-        None => pkcs8.to_vec(),
-    }
-}
-
-/// Exchanges bytes until `is_enough`.
-fn exchange(
-    connection: &mut Connection,
-    stream: &mut TcpStream,
-    is_enough: impl Fn(&Connection, &[u8]) -> bool,
-) -> Vec<u8> {
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
-    let mut got = Vec::new();
-    let mut buffer = [0; 16 * 1024];
-    loop {
-        stream.write_all(&connection.take_outgoing()).unwrap();
-        got.extend(connection.take_incoming());
-        if is_enough(connection, &got) {
-            return got;
-        }
-        let read = stream.read(&mut buffer).unwrap();
-        assert_ne!(read, 0, "OpenSSL closed the stream");
-        connection.receive(&buffer[..read], &ctx()).unwrap();
-    }
-}
-
-/// Starts s_server, which gives each line back the other way round; gives its port.
+/// Starts s_server; gives its port.
 fn s_server(folder: &Path, more: &[&str]) -> (Program, u16) {
     let fixed = [
         "s_server",
@@ -117,132 +57,345 @@ fn s_server(folder: &Path, more: &[&str]) -> (Program, u16) {
         "key.pem",
         "-CAfile",
         "ca.pem",
-        "-rev",
     ];
     let mut program = start(&[&fixed[..], more].concat(), folder);
-    let output = program.0.stdout.take().unwrap();
-    let mut lines = BufReader::new(output).lines();
-    let accepting = lines.find_map(|line| line.unwrap().strip_prefix("ACCEPT ").map(str::to_owned));
-    let port = accepting
-        .unwrap()
-        .rsplit(':')
-        .next()
-        .unwrap()
-        .parse()
-        .unwrap();
-    // What it says further has to be read, or it would wait.
-    std::thread::spawn(move || lines.for_each(drop));
+    let address = program.after("ACCEPT ");
+    let port = address.rsplit(':').next().unwrap().parse().unwrap();
     (program, port)
 }
 
-#[test]
-fn our_client_speaks_with_openssls_server() {
-    if !is_there() {
-        return;
+/// Starts s_client, which trusts the authority alone, and waits for it.
+fn s_client(folder: &Path, more: &[&str]) -> (Program, TcpStream) {
+    let (listener, port) = listen();
+    let address = format!("127.0.0.1:{port}");
+    let fixed = [
+        "s_client",
+        "-connect",
+        &address,
+        "-tls1_3",
+        "-CAfile",
+        "ca.pem",
+        "-servername",
+        NAME,
+        "-verify_hostname",
+        NAME,
+        "-verify_return_error",
+    ];
+    let program = start(&[&fixed[..], more].concat(), folder);
+    (program, accept(&listener))
+}
+
+fn config(identities: Identities) -> Config {
+    Config {
+        identities,
+        ..Config::default()
     }
-    let authority = Authority::new();
-    for (algorithm, suite, group, more) in [
-        (
-            &rcgen::PKCS_ED25519,
-            Suite::AES_128_GCM_SHA256,
-            Group::X25519,
-            &[][..],
-        ),
-        (
-            &rcgen::PKCS_ECDSA_P256_SHA256,
-            Suite::AES_256_GCM_SHA384,
-            Group::SECP256R1,
-            &["-groups", "P-256"],
-        ),
-        (
-            &rcgen::PKCS_RSA_SHA256,
-            Suite::CHACHA20_POLY1305_SHA256,
-            Group::X25519,
-            &["-Verify", "2", "-verify_return_error"],
-        ),
-    ] {
-        let leaf = authority.leaf(algorithm);
-        let folder = files(&authority, &leaf);
-        let (_program, port) = s_server(folder.path(), more);
-        let common = Config {
-            suites: vec![suite],
-            identities: leaf.identities(),
-            ..Config::default()
-        };
-        let mut ours = client(common, authority.server());
-        let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
-        exchange(&mut ours, &mut stream, |ours, _| ours.is_open());
-        // Asked for P-256, OpenSSL has to say so first: a second hello.
-        assert_eq!(ours.parameters(), Some((suite, group)));
-        for _ in 0..3 {
-            ours.send(b"desserts\n").unwrap();
-            let got = exchange(&mut ours, &mut stream, |_, got| got.ends_with(b"\n"));
-            assert_eq!(got, b"stressed\n");
+}
+
+/// The peer's own certificate, if it showed one; OpenSSL sends what it finds of the chain after it.
+fn certificate(ours: &Connection) -> Option<Vec<u8>> {
+    match &ours.peer().unwrap().kind {
+        PeerKind::Anonymous => None,
+        PeerKind::Certificate(chain) => Some(chain[0].clone()),
+        other => panic!("neither a certificate nor nobody: {other:?}"),
+    }
+}
+
+fn refused(error: Error) -> Alert {
+    match error {
+        Error::Refused(refusal) => refusal.alert,
+        error => panic!("not refused: {error}"),
+    }
+}
+
+fn finish(ours: &mut Connection, stream: &mut TcpStream) {
+    ours.close().unwrap();
+    stream.write_all(&ours.take_outgoing()).unwrap();
+}
+
+/// With a server that gives each line back the other way round.
+fn assert_client(
+    authority: &Authority,
+    (kind, suite): (&'static rcgen::SignatureAlgorithm, Suite),
+    (asks, group): (bool, Group),
+) {
+    let leaf = authority.leaf(kind);
+    let folder = files(authority, &leaf);
+    let mut more = vec!["-rev"];
+    if asks {
+        more.extend(["-Verify", "2", "-verify_return_error"]);
+    }
+    if group == Group::SECP256R1 {
+        more.extend(["-groups", "P-256"]);
+    }
+    let (mut program, port) = s_server(folder.path(), &more);
+    program.ignore();
+    let common = Config {
+        suites: vec![suite],
+        ..config(leaf.identities())
+    };
+    let mut ours = client(common, authority.server());
+    let mut stream = connect(port);
+    exchange(&mut ours, &mut stream, |ours, _| ours.is_open());
+    // Asked for P-256, OpenSSL has to say so first: a second hello.
+    assert_eq!(ours.parameters(), Some((suite, group)));
+    // The program sleeps a second over each KeyUpdate, so not every case has one.
+    let updates = [group == Group::X25519 && !asks, false];
+    for update in updates {
+        if update {
             ours.update_keys(true).unwrap();
         }
-        ours.close().unwrap();
-        stream.write_all(&ours.take_outgoing()).unwrap();
+        ours.send(b"desserts\n").unwrap();
+        let got = exchange(&mut ours, &mut stream, |_, got| got.ends_with(b"\n"));
+        assert_eq!(got, b"stressed\n");
+    }
+    finish(&mut ours, &mut stream);
+}
+
+#[test]
+#[ignore = "needs OpenSSL 3, which `cargo xtask test` installs"]
+fn our_client_speaks_with_openssls_server() {
+    let authority = Authority::new();
+    for kind in KINDS {
+        for asks in [false, true] {
+            for group in [Group::X25519, Group::SECP256R1] {
+                assert_client(&authority, kind, (asks, group));
+            }
+        }
+    }
+}
+
+fn assert_server(
+    authority: &Authority,
+    kind: &'static rcgen::SignatureAlgorithm,
+    (shows, group): (bool, Group),
+) {
+    let leaf = authority.leaf(kind);
+    let folder = files(authority, &leaf);
+    let (mut more, mut clients) = (vec![], ClientAuth::None);
+    if shows {
+        more.extend(["-cert", "cert.pem", "-key", "key.pem"]);
+        clients = ClientAuth::Required(authority.clients());
+    }
+    let (mut program, mut stream) = s_client(folder.path(), &more);
+    // OpenSSL's client sends a share of X25519 alone: P-256 takes a second hello.
+    let common = Config {
+        groups: vec![group],
+        ..config(leaf.identities())
+    };
+    let mut ours = server(common, clients);
+    exchange(&mut ours, &mut stream, |ours, _| ours.is_open());
+    assert_eq!(ours.parameters().unwrap().1, group);
+    assert_eq!(certificate(&ours), shows.then(|| leaf.chain[0].clone()));
+
+    program.tell("first\n");
+    exchange(&mut ours, &mut stream, |_, got| got == b"first\n");
+    // Asked for it, OpenSSL updates its keys before it writes again.
+    ours.update_keys(true).unwrap();
+    ours.send(b"between\n").unwrap();
+    stream.write_all(&ours.take_outgoing()).unwrap();
+    assert_eq!(program.after("between"), "");
+    program.tell("second\n");
+    exchange(&mut ours, &mut stream, |_, got| got == b"second\n");
+    program.end_input();
+    exchange(&mut ours, &mut stream, |ours, _| ours.has_peer_closed());
+}
+
+#[test]
+#[ignore = "needs OpenSSL 3, which `cargo xtask test` installs"]
+fn our_server_speaks_with_openssls_client() {
+    let authority = Authority::new();
+    for (kind, _) in KINDS {
+        for shows in [false, true] {
+            for group in [Group::X25519, Group::SECP256R1] {
+                assert_server(&authority, kind, (shows, group));
+            }
+        }
+    }
+}
+
+/// Text both ways, after OpenSSL was told to take new keys.
+fn assert_still_talk(ours: &mut Connection, stream: &mut TcpStream, program: &mut Program) {
+    program.tell("with new keys\n");
+    exchange(ours, stream, |_, got| got == b"with new keys\n");
+    ours.send(b"and back\n").unwrap();
+    stream.write_all(&ours.take_outgoing()).unwrap();
+    assert_eq!(program.after("and back"), "");
+}
+
+#[test]
+#[ignore = "needs OpenSSL 3, which `cargo xtask test` installs"]
+fn openssl_takes_new_keys_in_both_directions() {
+    let authority = Authority::new();
+    let leaf = authority.leaf(&rcgen::PKCS_ED25519);
+    let folder = files(&authority, &leaf);
+    // Its programs take `k` for new keys of their own, and `K` for new keys of both. The server sends that at once, and
+    // without tickets nothing else before it.
+    let (mut program, port) = s_server(folder.path(), &["-num_tickets", "0"]);
+    let mut ours = client(Config::default(), authority.server());
+    let mut stream = connect(port);
+    exchange(&mut ours, &mut stream, |ours, _| ours.is_open());
+    for command in ["k\n", "K\n", "K\n"] {
+        program.tell(command);
+        let mut buffer = [0; 256];
+        let read = stream.read(&mut buffer).unwrap();
+        ours.receive(&buffer[..read], &ctx()).unwrap();
+        assert_still_talk(&mut ours, &mut stream, &mut program);
+    }
+    finish(&mut ours, &mut stream);
+
+    let (mut program, mut stream) = s_client(folder.path(), &[]);
+    let mut ours = server(config(leaf.identities()), ClientAuth::None);
+    exchange(&mut ours, &mut stream, |ours, _| ours.is_open());
+    for command in ["k\n", "K\n", "K\n"] {
+        program.tell(command);
+        program.after("KEYUPDATE");
+        assert_still_talk(&mut ours, &mut stream, &mut program);
+    }
+    finish(&mut ours, &mut stream);
+}
+
+#[test]
+#[ignore = "needs OpenSSL 3, which `cargo xtask test` installs"]
+fn sessions_are_resumed_with_openssl_in_both_directions() {
+    let authority = Authority::new();
+    let leaf = authority.leaf(&rcgen::PKCS_ECDSA_P256_SHA256);
+    let folder = files(&authority, &leaf);
+    for group in [Group::X25519, Group::SECP256R1] {
+        let name = if group == Group::X25519 {
+            "X25519"
+        } else {
+            "P-256"
+        };
+        let (mut program, port) = s_server(folder.path(), &["-rev", "-groups", name]);
+        program.ignore();
+        let config = ClientConfig::new(Config::default(), authority.server()).unwrap();
+        let config = Arc::new(config.with_sessions(Sessions::new(4)));
+        for resumed in [false, true, true] {
+            let mut ours = Connection::client(&config, &ctx()).unwrap();
+            let mut stream = connect(port);
+            exchange(&mut ours, &mut stream, |ours, _| ours.is_open());
+            assert_eq!(ours.peer().unwrap().resumed.is_some(), resumed);
+            assert_eq!(ours.parameters().unwrap().1, group);
+            ours.send(b"desserts\n").unwrap();
+            exchange(&mut ours, &mut stream, |_, got| got == b"stressed\n");
+            finish(&mut ours, &mut stream);
+        }
+
+        let common = Config {
+            groups: vec![group],
+            ..self::config(leaf.identities())
+        };
+        let config = ServerConfig::new(common, ClientAuth::None).unwrap();
+        let config = Arc::new(config.with_tickets(TicketKeys::new([7; 32])));
+        for (resumed, more) in [
+            (false, ["-sess_out", "session"]),
+            (true, ["-sess_in", "session"]),
+        ] {
+            let (mut program, mut stream) = s_client(folder.path(), &more);
+            let mut ours = Connection::server(&config, &ctx());
+            exchange(&mut ours, &mut stream, |ours, _| ours.is_open());
+            assert_eq!(ours.peer().unwrap().resumed.is_some(), resumed);
+            let said = if resumed { "Reused, " } else { "New, " };
+            assert!(program.after(said).starts_with("TLSv1.3"));
+            // What is sent after the ticket is read after it, and by then OpenSSL has written the session.
+            ours.send(b"hello\n").unwrap();
+            stream.write_all(&ours.take_outgoing()).unwrap();
+            program.after("hello");
+            finish(&mut ours, &mut stream);
+        }
     }
 }
 
 #[test]
-fn our_server_speaks_with_openssls_client() {
-    if !is_there() {
-        return;
-    }
-    let authority = Authority::new();
-    for (algorithm, groups, has_certificate) in [
-        (&rcgen::PKCS_ED25519, vec![Group::X25519], false),
-        (&rcgen::PKCS_ECDSA_P256_SHA256, vec![Group::SECP256R1], true),
-        (&rcgen::PKCS_RSA_SHA256, vec![Group::X25519], true),
-    ] {
-        let leaf = authority.leaf(algorithm);
-        let folder = files(&authority, &leaf);
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap().to_string();
-        let mut arguments = vec![
-            "s_client",
-            "-connect",
-            &address,
-            "-tls1_3",
-            "-CAfile",
-            "ca.pem",
-            "-servername",
-            NAME,
-            "-verify_hostname",
-            NAME,
-            "-verify_return_error",
-        ];
-        let mut clients = ClientAuth::None;
-        if has_certificate {
-            arguments.extend(["-cert", "cert.pem", "-key", "key.pem"]);
-            clients = ClientAuth::Required(authority.clients());
-        }
-        let mut program = start(&arguments, folder.path());
-        let (mut stream, _) = listener.accept().unwrap();
-        let common = Config {
-            groups,
-            identities: leaf.identities(),
-            ..Config::default()
-        };
-        let mut ours = server(common, clients);
-        exchange(&mut ours, &mut stream, |ours, _| ours.is_open());
-        let is_known = matches!(ours.peer().unwrap().kind, PeerKind::Certificate(_));
-        assert_eq!(is_known, has_certificate);
+#[ignore = "needs OpenSSL 3, which `cargo xtask test` installs"]
+fn who_is_not_trusted_is_refused_in_both_directions() {
+    let (authority, other) = (Authority::new(), Authority::new());
+    let leaf = authority.leaf(&rcgen::PKCS_ED25519);
+    let strange = other.leaf(&rcgen::PKCS_ED25519);
+    // OpenSSL has a certificate of the one authority, and trusts the other.
+    let folder = files(&other, &leaf);
+    let (mut program, port) = s_server(folder.path(), &["-Verify", "2", "-verify_return_error"]);
+    program.ignore();
+    let mut ours = client(config(leaf.identities()), authority.server());
+    let error = fails(&mut ours, &mut connect(port));
+    assert_eq!(error, Error::Alerted(Alert::UnknownCa));
 
-        let mut input = program.0.stdin.take().unwrap();
-        input.write_all(b"first\n").unwrap();
-        exchange(&mut ours, &mut stream, |_, got| got == b"first\n");
-        // Asked for it, OpenSSL updates its keys before it writes again.
-        ours.update_keys(true).unwrap();
-        ours.send(b"between\n").unwrap();
-        stream.write_all(&ours.take_outgoing()).unwrap();
-        let output = program.0.stdout.take().unwrap();
-        let mut lines = BufReader::new(output).lines();
-        assert!(lines.any(|line| line.unwrap() == "between"));
-        input.write_all(b"second\n").unwrap();
-        exchange(&mut ours, &mut stream, |_, got| got == b"second\n");
-        drop(input);
-        exchange(&mut ours, &mut stream, |ours, _| ours.has_peer_closed());
+    let (_program, mut stream) = s_client(folder.path(), &[]);
+    let mut ours = server(config(leaf.identities()), ClientAuth::None);
+    // OpenSSL says so in the clear, since its client takes its keys only then; ours reads nothing in the clear by now.
+    let error = fails(&mut ours, &mut stream);
+    assert_eq!(refused(error), Alert::UnexpectedMessage);
+
+    let own = ["-cert", "cert.pem", "-key", "key.pem"];
+    let clients = || ClientAuth::Required(other.clients());
+    for (more, alert) in [
+        (&own[..], Alert::UnknownCa),
+        (&[], Alert::CertificateRequired),
+    ] {
+        let (_program, mut stream) = s_client(folder.path(), more);
+        let mut ours = server(config(strange.identities()), clients());
+        let error = fails(&mut ours, &mut stream);
+        assert_eq!(refused(error), alert);
     }
+}
+
+#[test]
+#[ignore = "needs OpenSSL 3, which `cargo xtask test` installs"]
+fn a_client_that_offers_dids_falls_back_to_openssls_certificate_or_refuses_it() {
+    let authority = Authority::new();
+    let leaf = authority.leaf(&rcgen::PKCS_ED25519);
+    let folder = files(&authority, &leaf);
+    let own = Subject::new("did:web:client.example");
+    let trusted = || {
+        let did = Did::parse("did:web:server.example").unwrap();
+        Some(IdentityPolicy::of_dids(METHODS, [did]))
+    };
+    for groups in [&[][..], &["-groups", "P-256"]] {
+        let (mut program, port) = s_server(folder.path(), &[&["-rev"], groups].concat());
+        program.ignore();
+        let either = PeerPolicy {
+            identities: trusted(),
+            ..authority.server()
+        };
+        let mut ours = client(config(ssi(own.as_did())), either);
+        let mut stream = connect(port);
+        exchange(&mut ours, &mut stream, |ours, _| ours.is_open());
+        assert_eq!(certificate(&ours), Some(leaf.chain[0].clone()));
+        ours.send(b"desserts\n").unwrap();
+        exchange(&mut ours, &mut stream, |_, got| got == b"stressed\n");
+        finish(&mut ours, &mut stream);
+
+        let required = PeerPolicy {
+            certificates: None,
+            identities: trusted(),
+        };
+        let mut ours = client(config(ssi(own.as_did())), required);
+        let error = fails(&mut ours, &mut connect(port));
+        assert_eq!(refused(error), Alert::InsufficientSecurity);
+    }
+}
+
+#[test]
+#[ignore = "needs OpenSSL 3, which `cargo xtask test` installs"]
+fn a_server_with_a_did_shows_openssl_its_certificate_if_it_has_one() {
+    let authority = Authority::new();
+    let leaf = authority.leaf(&rcgen::PKCS_ED25519);
+    let folder = files(&authority, &leaf);
+    let own = Subject::new("did:web:server.example");
+    let both = Identities {
+        ssi: Some(own.as_did()),
+        ..leaf.identities()
+    };
+    let (mut program, mut stream) = s_client(folder.path(), &[]);
+    let mut ours = server(config(both), ClientAuth::None);
+    exchange(&mut ours, &mut stream, |ours, _| ours.is_open());
+    program.tell("hello\n");
+    exchange(&mut ours, &mut stream, |_, got| got == b"hello\n");
+    finish(&mut ours, &mut stream);
+
+    let (_program, mut stream) = s_client(folder.path(), &[]);
+    let mut ours = server(config(ssi(own.as_did())), ClientAuth::None);
+    let error = fails(&mut ours, &mut stream);
+    assert_eq!(refused(error), Alert::HandshakeFailure);
 }

@@ -3,11 +3,13 @@
 mod archive;
 mod files;
 mod init;
+mod join;
 mod node;
+mod status;
 mod validators;
 
+pub mod face;
 pub mod loopback;
-pub mod status;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -40,6 +42,8 @@ enum Verb {
     Node(Box<node::Node>),
     /// Say how the nodes of a network are, and what they prove.
     Status(status::Status),
+    /// Make the folder of a further node, which begins with a snapshot of the others' ledger.
+    Join(Box<join::Join>),
     /// Let a further node validate; its folder is made where it is not there.
     AddValidator(Box<validators::Add>),
     /// Let a node validate no longer.
@@ -57,6 +61,7 @@ impl Registry {
             Verb::Init(init) => init.run().await,
             Verb::Node(node) => node.run().await,
             Verb::Status(status) => status.run().await,
+            Verb::Join(join) => join.run().await,
             Verb::AddValidator(add) => add.run().await,
             Verb::RemoveValidator(remove) => remove.run().await,
             Verb::Export(export) => export.run().await,

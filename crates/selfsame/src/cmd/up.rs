@@ -13,8 +13,8 @@ use url::Url;
 use crate::client::token_from;
 use crate::cmd::demo;
 use crate::cmd::registry::EngineAt;
+use crate::cmd::registry::face::Face;
 use crate::cmd::registry::loopback::Loopback;
-use crate::cmd::registry::status::Face;
 use crate::exit::{Answer, End, Failure};
 use crate::instance::{Launch, Running, private_directory};
 use crate::master_key::Custody;
@@ -214,6 +214,7 @@ impl Up {
         launch.trust.issuers.extend(self.trust_issuer);
         launch.registry = registry;
         launch.pin = file.registry.pin()?;
+        launch.standstill = file.registry.standstill();
         launch.open_registration = file.registry.open_registration;
         launch.resolver = resolver(file.resolver, self.foreign_resolver);
         launch.custody = self.master_key.custody();

@@ -17,6 +17,8 @@ mod http;
 mod instance;
 
 mod carry;
+mod dark;
+mod joins;
 mod nodes;
 mod processes;
 mod up;

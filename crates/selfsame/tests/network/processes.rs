@@ -246,12 +246,22 @@ impl Network {
     }
 }
 
-/// Walks the first scenario on a running instance.
+/// Walks both scenarios on a running instance: the second one spends, and revokes by delegation.
 #[track_caller]
 pub fn walks(origin: &str, token: &Path) {
-    let mut demo = selfsame();
-    demo.args(["demo", "immunization", "--json", "--issuer", origin]);
-    let story = json(demo.arg("--issuer-token-file").arg(token));
+    let story = json(&mut scenario("immunization", origin, token));
     assert_eq!(story["verdict"], "valid");
     assert_eq!(story["after_revocation"], "revoked");
+    let story = json(&mut scenario("prescription", origin, token));
+    assert_eq!(story["verdict"], "valid");
+    assert_eq!(story["after_spending"], "spent");
+    assert_eq!(story["after_revocation"], "revoked");
+}
+
+/// A scenario on a running instance.
+pub fn scenario(name: &str, origin: &str, token: &Path) -> Command {
+    let mut demo = selfsame();
+    demo.args(["demo", name, "--json", "--issuer", origin]);
+    demo.arg("--issuer-token-file").arg(token);
+    demo
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use selfsame_crypto::time::UnixTime;
-use selfsame_did::{Did, Options, Resolution};
+use selfsame_did::{AsOf, Did, Options, Resolution};
 use selfsame_proof::checkpoint::Standing;
 use selfsame_proof::client::{Client, Found, Lasting};
 use selfsame_proof::read::{Bundle, Outcome, Policy, Question, Report, TrustRoot, judge};
@@ -57,6 +57,8 @@ pub(super) enum Why {
     Lie,
     /// It is genuine and older than what was seen already.
     Behind,
+    /// It is genuine, the newest that was seen, and older than that of a network which goes on.
+    Old(Standing),
     /// Validators signed it, at this height, and another history before: both notes.
     Fork(u64, Box<[String; 2]>),
 }
@@ -125,15 +127,19 @@ impl Known {
         self.written.fetch_max(height, Ordering::SeqCst);
     }
 
-    /// Resolves by objects that are verified, and says as of when; asks the registry for those that are not at hand.
+    /// Resolves by objects that are verified; asks the registry for those that are not at hand. The answer says as of
+    /// when it holds.
     pub(super) async fn resolve(
         &self,
         nodes: &dyn Fetch,
         did: &Did,
         options: &Options,
-    ) -> Result<(Resolution, UnixTime)> {
+    ) -> Result<Resolution> {
         let read = |machine: &Machine, state: &dyn StateRead| machine.resolve(state, did, options);
-        self.read(nodes, View::new(self, REUSED_FOR), read).await
+        let view = View::new(self, REUSED_FOR);
+        let (mut resolution, as_of) = self.read(nodes, view, read).await?;
+        resolution.metadata.as_of = as_of;
+        Ok(resolution)
     }
 
     /// What the state says now, and as of when: what may change is asked for again, however lately it was.
@@ -142,7 +148,10 @@ impl Known {
         nodes: &dyn Fetch,
         read: impl Fn(&Machine, &dyn StateRead) -> T,
     ) -> Result<(T, UnixTime)> {
-        self.read(nodes, View::new(self, None), read).await
+        let view = View::new(self, None);
+        let now = view.now;
+        let (result, as_of) = self.read(nodes, view, read).await?;
+        Ok((result, as_of.map_or(now, |as_of| as_of.time)))
     }
 
     /// Runs `read` on what is verified until nothing is missing.
@@ -151,12 +160,12 @@ impl Known {
         nodes: &dyn Fetch,
         mut view: View<'_>,
         read: impl Fn(&Machine, &dyn StateRead) -> T,
-    ) -> Result<(T, UnixTime)> {
+    ) -> Result<(T, Option<AsOf>)> {
         let mut behind = false;
         for _ in 0..ROUNDS_MAX {
             let result = read(&self.machine, &view);
             let Some(key) = view.missing() else {
-                return Ok((result, view.as_of));
+                return Ok((result, *view.as_of()));
             };
             let fetched = nodes.fetch(self, &key).await?;
             behind = fetched.is_none();
@@ -167,7 +176,7 @@ impl Known {
             // What is not there may come, whatever its name.
             let lasts = Machine::never_changes(&key) && value.is_some();
             if !lasts {
-                view.as_of = view.as_of.min(as_of.time);
+                view.holds(&as_of);
             }
             match lasts || as_of.height >= view.height {
                 true => drop(view.fetched.insert(key, value)),
@@ -192,6 +201,25 @@ impl Known {
             true => Lasting::Forever,
             false => Lasting::Within(MAX_AGE),
         };
+        self.accept_as(key, bundle, lasting)
+    }
+
+    /// Judges the newest answer there is while the network stands still: it may be older.
+    pub(super) fn accept_old(
+        &self,
+        key: &[u8],
+        bundle: &Bundle,
+        max_age: u64,
+    ) -> std::result::Result<Standing, Refused> {
+        self.accept_as(key, bundle, Lasting::Within(max_age.max(MAX_AGE)))
+    }
+
+    fn accept_as(
+        &self,
+        key: &[u8],
+        bundle: &Bundle,
+        lasting: Lasting,
+    ) -> std::result::Result<Standing, Refused> {
         let now = self.clock.now();
         let mut client = self.client();
         let report = client.accept(key, bundle, (lasting, now));
@@ -210,8 +238,8 @@ impl Known {
 struct View<'a> {
     known: &'a Known,
     now: UnixTime,
-    /// The oldest of what was fetched and may have changed since.
-    as_of: UnixTime,
+    /// The oldest of what may have changed since.
+    as_of: Mutex<Option<AsOf>>,
     /// So many seconds what may change is not asked for again; not even one where it is to be read now.
     reused: Option<u64>,
     /// What may change holds at this height at least.
@@ -226,7 +254,7 @@ impl<'a> View<'a> {
         Self {
             known,
             now,
-            as_of: now,
+            as_of: Mutex::default(),
             reused,
             height: known.written.load(Ordering::SeqCst),
             fetched: HashMap::new(),
@@ -236,6 +264,22 @@ impl<'a> View<'a> {
 
     fn missing(&self) -> Option<Vec<u8>> {
         self.wanted().take()
+    }
+
+    fn as_of(&self) -> MutexGuard<'_, Option<AsOf>> {
+        self.as_of.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Something that may have changed since holds as of then.
+    fn holds(&self, standing: &Standing) {
+        let this = AsOf {
+            time: standing.time,
+            height: standing.height,
+        };
+        let mut as_of = self.as_of();
+        if as_of.is_none_or(|oldest| this.time < oldest.time) {
+            *as_of = Some(this);
+        }
     }
 
     fn wanted(&self) -> MutexGuard<'_, Option<Vec<u8>>> {
@@ -248,7 +292,9 @@ impl<'a> View<'a> {
         }
         let lasting = Lasting::Within(self.reused?);
         let found = self.known.client().get(key, lasting, self.now);
-        found.filter(|found| found.as_of.height >= self.height)
+        let found = found.filter(|found| found.as_of.height >= self.height)?;
+        self.holds(&found.as_of);
+        Some(found)
     }
 }
 
@@ -280,8 +326,12 @@ fn refused(report: &Report, (bundle, newest): (&Bundle, Option<&(Standing, Strin
         (Some(as_of), Some((_, seen))) if broken("fork") => {
             Why::Fork(as_of.height, Box::new([seen.clone(), bundle.note.clone()]))
         }
-        _ if report.outcome == Outcome::Untimely && broken("rollback") && !broken("age") => {
-            Why::Behind
+        (Some(as_of), _) if report.outcome == Outcome::Untimely && !broken("future") => {
+            match (broken("rollback"), broken("age")) {
+                (true, _) => Why::Behind,
+                (false, true) => Why::Old(as_of),
+                (false, false) => Why::Lie,
+            }
         }
         _ => Why::Lie,
     };

@@ -1,5 +1,7 @@
 //! One node of a registry elsewhere: its calls over HTTP, and what its answers mean.
 
+use std::time::Duration;
+
 use selfsame_crypto::encoding::base64url_encode;
 use selfsame_crypto::json::{self, Limits};
 use selfsame_did::Did;
@@ -19,8 +21,16 @@ use crate::view::registry::{RegistryEntry, RegistryStatus};
 
 /// The code of a transaction that could not be read; the others are the machine's.
 const MALFORMED: &str = "malformed";
-/// The code of a call that came to no answer.
+/// The code of a call that reached nobody.
 pub(super) const UNREACHED: &str = "registry_unreachable";
+/// The code of a call that came to no answer in time.
+pub(super) const UNANSWERED: &str = "registry_silent";
+/// How long a node may take to read something: less than whoever waits for it, so that another one can be asked.
+const READS_WITHIN: Duration = Duration::from_secs(4);
+/// How long it may take to write: it waits ten seconds itself for the transaction's block.
+const WRITES_WITHIN: Duration = Duration::from_secs(12);
+/// The longest answer: a bundle with all that it may hold.
+const BODY_MAX: usize = selfsame_proof::read::MAX_BUNDLE_BYTES;
 /// Longest proof of consistency: two hashes for each level of a log of 2⁶⁴ entries.
 const PROOF_MAX: usize = 128;
 
@@ -125,6 +135,7 @@ impl Node {
     async fn get(&self, url: &Url, accept: &str) -> Result<Response> {
         let request = Request {
             accept: Some(accept),
+            limits: Some(within(READS_WITHIN)),
             ..Request::default()
         };
         self.net.get(url, &request).await.map_err(unreached)
@@ -138,8 +149,13 @@ impl Node {
 
     async fn call(&self, method: Method, url: &Url, body: Body) -> Result<Response> {
         let authorization = Authorization::Bearer(self.at.token.clone());
+        let limits = within(match method {
+            Method::Get => READS_WITHIN,
+            _ => WRITES_WITHIN,
+        });
         let request = Request {
             accept: Some("application/json"),
+            limits: Some(limits),
             ..Request::default()
         };
         let call = Call {
@@ -222,6 +238,19 @@ fn refusal(response: &Response) -> Error {
     }
 }
 
+/// A node that took the call and said nothing in time.
+pub(super) fn unanswered() -> Error {
+    let kind = ErrorKind::Unavailable { retry_after: 2 };
+    Error::new(kind, "the registry does not answer in time").with_code(UNANSWERED)
+}
+
+fn within(time: Duration) -> selfsame_net::Limits {
+    selfsame_net::Limits {
+        max_body: BODY_MAX,
+        total_timeout: time,
+    }
+}
+
 fn unreached(error: NetError) -> Error {
     match error {
         NetError::Busy { retry_after } => Error::new(
@@ -234,6 +263,7 @@ fn unreached(error: NetError) -> Error {
                 "the registry's origin belongs into [trust] origins if it is private or plain http",
             )
         }
+        NetError::TimedOut => unanswered(),
         error if error.is_transient() => {
             tracing::warn!(%error, "the registry could not be reached");
             Error::new(

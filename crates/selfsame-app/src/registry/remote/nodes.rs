@@ -1,20 +1,26 @@
 //! The nodes of a registry elsewhere: who is asked first, who failed lately, and who asked to be left alone.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use selfsame_crypto::time::UnixTime;
 
-use super::node::{Node, UNREACHED};
+use super::node::{Node, UNANSWERED, UNREACHED, unanswered};
 use crate::clock::Clock;
 use crate::error::{Error, ErrorKind, Result};
 use crate::registry::is_refusal;
 
 /// Seconds for which a node that failed is asked after the others.
 const FAILED_FOR: u64 = 5;
+/// Seconds for which one is that took the call and said nothing: to ask it again costs time.
+const SILENT_FOR: u64 = 30;
 /// Seconds for which a node that lied is.
 const LIED_FOR: u64 = 600;
 /// Most seconds for which a node is left alone because it asked for it.
 const LEFT_ALONE: u64 = 60;
+
+/// How long all nodes together may take.
+const PATIENCE: Duration = Duration::from_secs(13);
 
 /// What a node is asked for. One that cannot write may read all the same.
 #[derive(Clone, Copy)]
@@ -81,16 +87,22 @@ impl Nodes {
             .collect())
     }
 
-    /// Asks one node after the other until one answers. A refusal in the registry's own words is an answer.
+    /// Asks one node after the other until one answers. A refusal in the registry's own words is an answer. All
+    /// together take no longer than whoever asks this instance waits.
     pub(super) async fn ask<T, A>(&self, what: For, ask: impl Fn(Arc<Node>) -> A) -> Result<T>
     where
         A: Future<Output = Result<T>>,
     {
+        let until = tokio::time::Instant::now() + PATIENCE;
         let mut failed = None;
         for node in self.turn(what)? {
-            match ask(node.clone()).await {
+            let asked = tokio::time::timeout_at(until, ask(node.clone())).await;
+            match asked.unwrap_or_else(|_| Err(unanswered())) {
                 Ok(answer) => return Ok(answer),
-                Err(error) => failed = Some(self.failed(&node, (what, error))?),
+                Err(error) => {
+                    let error = self.failed(&node, (what, error))?;
+                    failed = Some(better(failed, error));
+                }
             }
         }
         Err(failed.unwrap_or_else(|| Error::internal("a registry without nodes")))
@@ -99,12 +111,15 @@ impl Nodes {
     /// Remembers that a node gave no answer; what it gave is an error if no other node is to be asked.
     pub(super) fn failed(&self, node: &Arc<Node>, (what, error): (For, Error)) -> Result<Error> {
         // The registry's own words about what was asked; another node would say the same.
-        if is_refusal(&error) || error.code.is_some_and(|code| code != UNREACHED) {
+        let passing = |code| [UNREACHED, UNANSWERED].contains(&code);
+        if is_refusal(&error) || error.code.is_some_and(|code| !passing(code)) {
             return Err(error);
         }
         let now = self.clock.now();
+        let silent = error.code == Some(UNANSWERED);
         if let Some(mut rest) = self.rest(node, what) {
-            rest.last = rest.last.max(now.plus(FAILED_FOR));
+            let asked_last = if silent { SILENT_FOR } else { FAILED_FOR };
+            rest.last = rest.last.max(now.plus(asked_last));
             if let ErrorKind::TooMany { retry_after } | ErrorKind::Unavailable { retry_after } =
                 error.kind
                 && error.code.is_none()
@@ -151,8 +166,22 @@ impl Place {
     }
 }
 
+/// Of two nodes' failures the one to tell: what a node says tells more than that another one is away.
+pub(super) fn better(before: Option<Error>, now: Error) -> Error {
+    match before {
+        Some(before)
+            if !before
+                .code
+                .is_some_and(|code| [UNREACHED, UNANSWERED].contains(&code)) =>
+        {
+            before
+        }
+        _ => now,
+    }
+}
+
 /// The error with the node it is of.
-fn named(node: &Node, error: Error) -> Error {
+pub(super) fn named(node: &Node, error: Error) -> Error {
     Error {
         reason: format!("{} ({})", error.reason, node.name()),
         ..error

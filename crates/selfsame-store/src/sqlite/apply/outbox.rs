@@ -1,4 +1,7 @@
 //! The outbox in SQL. `head` marks the first pending entry of a lane, so that what is due is found by one index.
+//!
+//! What is known of an entry is read before it is changed: SQLite's RETURNING makes a table of its own for each
+//! statement, which costs several times a look-up.
 
 use rusqlite::{OptionalExtension, params};
 use selfsame_crypto::time::UnixTime;
@@ -25,9 +28,13 @@ impl Apply<'_> {
     /// Whether the entry is first of its lane.
     pub(super) fn enqueue(&mut self, entry: &SealedEntry) -> Result<bool> {
         self.last.outbox += 1;
+        let first = "SELECT NOT EXISTS (SELECT 1 FROM outbox WHERE lane = ?1 AND buried IS NULL)";
+        let head: bool = self
+            .connection
+            .prepare_cached(first)?
+            .query_row([&entry.lane], |row| row.get(0))?;
         let insert = "INSERT INTO outbox (seq, id, tenant, lane, head, not_before, attempts, created, sealed)
-            VALUES (?1, ?2, ?3, ?4, NOT EXISTS (SELECT 1 FROM outbox WHERE lane = ?4 AND buried IS NULL), ?5, ?6, ?7, ?8)
-            RETURNING head";
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
         let (not_before, created) = (sql(entry.not_before.0), sql(entry.created.0));
         let id = entry.id.0 as i64;
         let values = params![
@@ -35,21 +42,19 @@ impl Apply<'_> {
             id,
             entry.tenant.as_str(),
             entry.lane,
+            head,
             not_before,
             entry.attempts,
             created,
             entry.sealed
         ];
-        let mut statement = self.connection.prepare_cached(insert)?;
-        Ok(statement.query_row(values, |row| row.get(0))?)
+        self.run(insert, values)?;
+        Ok(head)
     }
 
     pub(super) fn settle(&self, id: OutboxId) -> Result<()> {
-        let delete = "DELETE FROM outbox WHERE id = ?1 RETURNING lane";
-        let lane: Vec<u8> = self
-            .connection
-            .prepare_cached(delete)?
-            .query_row([id.0 as i64], |row| row.get(0))?;
+        let lane = self.lane(id)?;
+        self.run("DELETE FROM outbox WHERE id = ?1", [id.0 as i64])?;
         self.promote(&lane)
     }
 
@@ -59,26 +64,25 @@ impl Apply<'_> {
     }
 
     pub(super) fn bury(&self, id: OutboxId, reason: &str) -> Result<()> {
-        let update =
-            "UPDATE outbox SET head = 0, buried = ?2, reason = ?3 WHERE id = ?1 RETURNING lane";
-        let values = params![id.0 as i64, self.now, reason];
-        let lane: Vec<u8> = self
-            .connection
-            .prepare_cached(update)?
-            .query_row(values, |row| row.get(0))?;
+        let lane = self.lane(id)?;
+        let update = "UPDATE outbox SET head = 0, buried = ?2, reason = ?3 WHERE id = ?1";
+        self.run(update, params![id.0 as i64, self.now, reason])?;
         self.promote(&lane)
     }
 
     pub(super) fn replay(&mut self, id: OutboxId) -> Result<()> {
         self.last.outbox += 1;
+        let lane = self.lane(id)?;
         let update = "UPDATE outbox SET seq = ?2, not_before = ?3, attempts = 0, buried = NULL, reason = NULL
-            WHERE id = ?1 RETURNING lane";
-        let values = params![id.0 as i64, self.last.outbox, self.now];
-        let lane: Vec<u8> = self
-            .connection
-            .prepare_cached(update)?
-            .query_row(values, |row| row.get(0))?;
+            WHERE id = ?1";
+        self.run(update, params![id.0 as i64, self.last.outbox, self.now])?;
         self.promote(&lane)
+    }
+
+    fn lane(&self, id: OutboxId) -> Result<Vec<u8>> {
+        let query = "SELECT lane FROM outbox WHERE id = ?1";
+        let mut statement = self.connection.prepare_cached(query)?;
+        Ok(statement.query_row([id.0 as i64], |row| row.get(0))?)
     }
 
     fn promote(&self, lane: &[u8]) -> Result<()> {

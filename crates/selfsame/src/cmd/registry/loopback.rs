@@ -11,9 +11,9 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
+use super::face::Face;
 use super::files::{self, Serve, TRUST_ROOT};
 use super::init::Plan;
-use super::status::Face;
 use crate::exit::Failure;
 use crate::output;
 use crate::settings::trust_root;

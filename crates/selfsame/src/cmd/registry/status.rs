@@ -1,21 +1,22 @@
 //! `selfsame registry status`: asks nodes, believes none of them, and says what they prove.
 
-use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use selfsame_app::clock::Clock;
 use selfsame_app::registry::trust_root;
+use selfsame_app::view::registry::NodeHealth;
 use selfsame_crypto::SecretString;
 use selfsame_crypto::encoding::base64url_encode;
-use selfsame_net::{Authorization, Body, Call, Method, Net, Request, Settings};
 use selfsame_proof::read::{Bundle, Policy, Question, Report, TrustRoot, judge};
 use selfsame_proof::validators::{STATE_KEY, ValidatorSet};
-use selfsame_registry::{Genesis, Receipt};
+use selfsame_registry::Genesis;
 use serde::Serialize;
 use url::Url;
 
-use super::files::Serve;
+use super::face::Face;
+use super::files::{self, Serve};
+use crate::client::token_from;
 use crate::exit::{Answer, End, Failure};
 use crate::master_key::write_private;
 use crate::output;
@@ -23,6 +24,10 @@ use crate::settings::trust_root as pinned;
 
 /// Seconds by which clocks may differ.
 const SKEW: u64 = 60;
+/// Seconds that the newest checkpoint of a network may be old: it signs one every 30, whatever happens.
+const FRESH: u64 = 90;
+/// A node that is so many blocks behind is not merely late by a moment.
+const BEHIND: u64 = 10;
 
 /// Say how the nodes of a network are, and what they prove.
 #[derive(Args)]
@@ -30,7 +35,8 @@ const SKEW: u64 = 60;
     after_help = "Example: selfsame registry status network/node-1 network/node-2
          selfsame registry status https://registry.example/ --trust-root network/trust-root --json
          selfsame registry status https://registry.example/ --trust-root network/trust-root --advance
-Exit code 1 if no node proves anything."
+Exit code 1 if something is wrong: a node that does not answer, proves nothing, is far behind or has trouble, or a
+network that stands still."
 )]
 pub struct Status {
     /// Nodes: their base URLs, or their folders on this machine.
@@ -42,6 +48,10 @@ pub struct Status {
     /// Move the trust root in that file on to what the answers prove: the present validators, the newest checkpoint.
     #[arg(long, requires = "trust_root")]
     advance: bool,
+    /// The file that holds a node's operator token, so that it tells why it does not take part: for the nodes given as
+    /// URLs, in their order. A folder on this machine has its own.
+    #[arg(long, value_name = "FILE")]
+    token_file: Vec<PathBuf>,
     /// Print one JSON object in place of lines for people.
     #[arg(long)]
     json: bool,
@@ -54,6 +64,8 @@ struct Shown {
     /// The validators of the newest state.
     validators: Vec<ShownValidator>,
     nodes: Vec<ShownNode>,
+    /// What is wrong, in words; nothing is where it is empty.
+    wrong: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -74,6 +86,9 @@ struct ShownNode {
     problem: Option<String>,
     #[serde(flatten)]
     standing: Option<Standing>,
+    /// What it tells its operator.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    own: Option<NodeHealth>,
 }
 
 #[derive(Clone, Serialize)]
@@ -95,38 +110,69 @@ impl Status {
     pub async fn run(self) -> End {
         let mut root = self.trust_root.as_deref().map(pinned).transpose()?;
         let (mut shown, mut newest) = (Shown::default(), None);
+        let mut tokens = self.token_file.iter();
         for node in &self.nodes {
-            let asked = match url(node) {
-                Ok(url) => ask(&url, &mut root).await,
-                Err(failure) => Err(failure),
-            };
-            shown.nodes.push(match asked {
-                Ok((standing, trust)) => {
-                    newest = later(newest, trust);
-                    ShownNode {
-                        node: node.clone(),
-                        verified: true,
-                        problem: None,
-                        standing: Some(standing),
-                    }
-                }
-                Err(failure) => ShownNode {
-                    node: node.clone(),
-                    verified: false,
-                    problem: Some(failure.message().to_owned()),
-                    standing: None,
-                },
-            });
+            let token = token(node, &mut tokens)?;
+            let (node, trust) = shown_node(node, &mut root, token).await;
+            newest = later(newest, trust);
+            shown.nodes.push(node);
         }
         if let (true, Some(file), Some(trust)) = (self.advance, &self.trust_root, newest) {
             replace(file, &trust.to_bytes())?;
         }
         shown.network = root.map(|root| network_of(&root).to_owned());
         shown.compare();
+        shown.complain();
         output::either(self.json, &shown, lines);
-        let proven = shown.nodes.iter().any(|node| node.verified);
-        Ok(if proven { Answer::Yes } else { Answer::No })
+        Ok(match shown.wrong.is_empty() {
+            true => Answer::Yes,
+            false => Answer::No,
+        })
     }
+}
+
+/// A node's answers; and whom they lead to trust.
+async fn shown_node(
+    node: &str,
+    root: &mut Option<TrustRoot>,
+    token: Option<SecretString>,
+) -> (ShownNode, Option<TrustRoot>) {
+    let mut shown = ShownNode {
+        node: node.to_owned(),
+        verified: false,
+        problem: None,
+        standing: None,
+        own: None,
+    };
+    let asked = async {
+        let url = url(node)?;
+        if let Some(token) = token {
+            shown.own = Face::new(&url)?.health(token).await?;
+        }
+        ask(&url, root).await
+    };
+    match asked.await {
+        Ok((standing, trust)) => {
+            (shown.verified, shown.standing) = (true, Some(standing));
+            (shown, trust)
+        }
+        Err(failure) => {
+            shown.problem = Some(failure.message().to_owned());
+            (shown, None)
+        }
+    }
+}
+
+/// The operator's token of a node: of its folder, or the next that was named.
+fn token<'f>(
+    node: &str,
+    named: &mut impl Iterator<Item = &'f PathBuf>,
+) -> Result<Option<SecretString>, Failure> {
+    if is_url(node) {
+        return named.next().map(|file| token_from(file)).transpose();
+    }
+    // A node that was never started has none, and does not answer either.
+    Ok(files::token(Path::new(node)).ok())
 }
 
 impl Shown {
@@ -153,13 +199,54 @@ impl Shown {
             })
             .collect();
     }
+    /// Says what is wrong.
+    fn complain(&mut self) {
+        let standings = self.nodes.iter().filter_map(|node| node.standing.as_ref());
+        let youngest = standings.map(|standing| standing.age_s).min();
+        let mut wrong: Vec<_> = youngest
+            .filter(|age| *age > FRESH)
+            .map(|age| {
+                format!(
+                    "the network stands still: its newest checkpoint is {age} s old, so too few validators take part"
+                )
+            })
+            .into_iter()
+            .collect();
+        for node in &self.nodes {
+            let name = &node.node;
+            wrong.extend(
+                node.problem
+                    .iter()
+                    .map(|problem| format!("{name}: {problem}")),
+            );
+            let lag = node.standing.as_ref().map_or(0, |standing| standing.lag);
+            if lag >= BEHIND {
+                wrong.push(format!("{name}: it is {lag} blocks behind"));
+            }
+            let trouble = node.own.as_ref().and_then(|own| own.trouble.as_ref());
+            wrong.extend(trouble.map(|why| format!("{name}: it does not take part: {why}")));
+        }
+        self.wrong = wrong;
+    }
+}
+
+fn is_url(node: &str) -> bool {
+    node.starts_with("http://") || node.starts_with("https://")
 }
 
 fn url(node: &str) -> Result<Url, Failure> {
-    if node.starts_with("http://") || node.starts_with("https://") {
+    if is_url(node) {
         return Url::parse(node).map_err(|error| Failure::environment(format!("{node}: {error}")));
     }
     Serve::read(Path::new(node))?.url()
+}
+
+/// Whether a node proves that it is of the network which this root, or else its own genesis, begins.
+///
+/// # Errors
+/// Why it does not.
+pub async fn proven(url: &Url, root: &mut Option<TrustRoot>) -> Result<(), Failure> {
+    ask(url, root).await.map(drop)
 }
 
 /// Reads the validators from a node, with all that proves them.
@@ -253,85 +340,17 @@ fn broken(report: &Report) -> String {
     )
 }
 
-/// What anybody may ask of a node.
-pub struct Face {
-    net: Net,
-    url: Url,
-}
-
-impl Face {
-    /// The node at this base URL.
-    ///
-    /// # Errors
-    /// If no TLS can be had on this machine.
-    pub fn new(url: &Url) -> Result<Self, Failure> {
-        let settings = Settings {
-            own_origins: vec![url.origin()],
-            hosts: [("localhost".to_owned(), vec![IpAddr::from([127, 0, 0, 1])])].into(),
-            ..Settings::default()
-        };
-        let net = Net::new(settings).map_err(|error| Failure::environment(error.to_string()))?;
-        let url = url.clone();
-        Ok(Self { net, url })
-    }
-
-    /// Hands a signed transaction in.
-    ///
-    /// # Errors
-    /// What the registry refuses it for, or that it does not answer.
-    pub async fn write(&self, bytes: &[u8], token: SecretString) -> Result<Receipt, Failure> {
-        let url = self
-            .url
-            .join("registry/transactions")
-            .map_err(|error| Failure::ours(error.to_string()))?;
-        let call = Call {
-            method: Method::Post,
-            url: &url,
-            body: Body::Bytes {
-                content_type: "application/cbor".to_owned(),
-                bytes: bytes.to_vec(),
-            },
-            authorization: Authorization::Bearer(token),
-            request: Request::default(),
-        };
-        let response = self.net.call(call).await.map_err(|error| {
-            Failure::environment(format!("{} does not answer: {error}", self.url))
-        })?;
-        if !response.is_success() {
-            return Err(crate::client::refusal(response.status, &response.body));
-        }
-        serde_json::from_slice(&response.body)
-            .map_err(|error| Failure::ours(format!("the receipt is malformed: {error}")))
-    }
-
-    /// What it answers at a path.
-    ///
-    /// # Errors
-    /// If it answers with no success, or not at all.
-    pub async fn get(&self, path: &str) -> Result<Vec<u8>, Failure> {
-        let url = self
-            .url
-            .join(path)
-            .map_err(|error| Failure::ours(format!("{path}: {error}")))?;
-        let answer = self.net.get(&url, &Request::default()).await;
-        let response = answer.map_err(|error| {
-            Failure::environment(format!("it does not answer: {error}"))
-                .hint("start it with `selfsame registry node`")
-        })?;
-        match response.is_success() {
-            true => Ok(response.body.to_vec()),
-            false => Err(Failure::no(format!("it answers {}", response.status))),
-        }
-    }
-}
-
 fn lines(shown: &Shown) -> Vec<String> {
     let mut lines = Vec::new();
     lines.extend(shown.network.iter().map(|name| format!("network  {name}")));
     for node in &shown.nodes {
-        lines.push(match (&node.standing, &node.problem) {
-            (Some(standing), _) => format!(
-                "{}  height {}, {} transactions, {} s old{}",
+        let stored = node
+            .own
+            .as_ref()
+            .map_or_else(String::new, |own| format!(", {} blocks stored", own.height));
+        lines.push(match &node.standing {
+            Some(standing) => format!(
+                "{}  height {}, {} transactions, {} s old{stored}{}",
                 node.node,
                 standing.height,
                 standing.transactions,
@@ -341,7 +360,7 @@ fn lines(shown: &Shown) -> Vec<String> {
                     lag => format!(", {lag} blocks behind"),
                 }
             ),
-            (None, problem) => format!("{}  {}", node.node, problem.as_deref().unwrap_or("")),
+            None => format!("{}  proves nothing{stored}", node.node),
         });
     }
     lines.extend(shown.validators.iter().map(|validator| {
@@ -351,5 +370,56 @@ fn lines(shown: &Shown) -> Vec<String> {
     if !shown.validators.is_empty() {
         lines.push("  ✓ signed the newest checkpoint; who is late by a moment did not".to_owned());
     }
+    lines.extend(shown.wrong.iter().map(|wrong| format!("wrong: {wrong}")));
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn node(name: &str, (age_s, height): (u64, u64)) -> ShownNode {
+        ShownNode {
+            node: name.to_owned(),
+            verified: true,
+            problem: None,
+            standing: Some(Standing {
+                height,
+                transactions: 1,
+                time: String::new(),
+                age_s,
+                lag: 0,
+                signers: Vec::new(),
+                set: Vec::new(),
+            }),
+            own: None,
+        }
+    }
+
+    fn wrong(nodes: Vec<ShownNode>) -> Vec<String> {
+        let mut shown = Shown {
+            nodes,
+            ..Shown::default()
+        };
+        shown.compare();
+        shown.complain();
+        shown.wrong
+    }
+
+    #[test]
+    fn a_network_that_goes_on_is_not_wrong_even_if_a_node_is_late_by_a_moment() {
+        let none: [String; 0] = [];
+        assert_eq!(
+            wrong(vec![node("a", (FRESH, 30)), node("b", (95, 28))]),
+            none
+        );
+    }
+
+    #[test]
+    fn a_network_that_stands_still_and_a_node_that_fell_behind_are() {
+        let old = wrong(vec![node("a", (FRESH + 1, 30))]);
+        assert!(old[0].contains("stands still"), "{old:?}");
+        let behind = wrong(vec![node("a", (1, 30)), node("b", (1, 30 - BEHIND))]);
+        assert_eq!(behind, ["b: it is 10 blocks behind"]);
+    }
 }

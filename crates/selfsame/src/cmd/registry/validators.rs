@@ -1,19 +1,17 @@
 //! `selfsame registry add-validator` and `remove-validator`: changes of the validators, signed by a trustee.
 
-use std::net::IpAddr;
 use std::path::PathBuf;
 
 use clap::Args;
-use selfsame_abci::{Home, Member};
 use selfsame_app::clock::Clock;
 use selfsame_crypto::{PrivateKey, SecretString};
 use selfsame_proof::validators::Validator;
 use selfsame_registry::{Genesis, Identifier, Operation, Receipt, Transaction, Unsigned};
 use url::Url;
 
-use super::files::{self, Serve};
-use super::init::place;
-use super::status::Face;
+use super::face::Face;
+use super::files;
+use super::join::Joining;
 use crate::client::token_from;
 use crate::exit::{Answer, End, Failure};
 use crate::output;
@@ -48,17 +46,8 @@ struct Change {
     after_help = "Example: selfsame registry add-validator node-5 --of network/node-1 --key network/trustee.key --node http://localhost:7390/ --token-file network/node-1/operator-token"
 )]
 pub struct Add {
-    /// The folder of the new node, whose name is the validator's.
-    home: PathBuf,
-    /// The folder of a node of the network, from which a new folder is made.
-    #[arg(long, value_name = "HOME")]
-    of: Option<PathBuf>,
-    /// The IP address of the new node's machine; this one unless told.
-    #[arg(long, value_name = "IP")]
-    host: Option<IpAddr>,
-    /// The port of its HTTP.
-    #[arg(long, default_value_t = 7390)]
-    port: u16,
+    #[command(flatten)]
+    joining: Joining,
     #[command(flatten)]
     change: Change,
 }
@@ -78,16 +67,12 @@ pub struct Remove {
 impl Add {
     /// Makes the folder where it is missing, and adds.
     pub async fn run(self) -> End {
-        let home = if self.home.exists() {
-            Home::open(&self.home)?
-        } else {
-            self.join()?
-        };
+        let (home, _) = self.joining.home(self.change.trust_root.as_deref()).await?;
         let genesis = self.change.genesis().await?;
         if genesis.network() != home.genesis().network() {
             return Err(Failure::environment(format!(
                 "{} is of network {}, but the node serves {}",
-                self.home.display(),
+                home.path().display(),
                 home.genesis().network(),
                 genesis.network()
             )));
@@ -98,26 +83,10 @@ impl Add {
             .await?;
         self.change.tell(&receipt);
         if !self.change.json {
-            output::say(&format!("  selfsame registry node {}", self.home.display()));
+            let path = home.path().display();
+            output::say(&format!("  selfsame registry node {path}"));
         }
         Ok(Answer::Yes)
-    }
-
-    fn join(&self) -> Result<Home, Failure> {
-        let of = self.of.as_ref().ok_or_else(|| {
-            Failure::environment(format!("{} is not there", self.home.display()))
-                .hint("name a node of the network with --of, and the folder is made")
-        })?;
-        let name = self.home.file_name().and_then(|name| name.to_str());
-        let name = name.ok_or_else(|| Failure::environment("the folder has no name"))?;
-        let place = place(self.host, self.port)?;
-        let member = Member {
-            name: name.to_owned(),
-            addresses: place.engine,
-        };
-        let home = Home::open(of)?.join(&self.home, &member)?;
-        Serve { listen: place.http }.write(&self.home)?;
-        Ok(home)
     }
 }
 

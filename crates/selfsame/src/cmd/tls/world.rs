@@ -161,7 +161,11 @@ impl World {
         };
         let registry = match nodes.is_empty() {
             true => RegistryConfig::None,
-            false => RegistryConfig::Remote { nodes, pin },
+            false => RegistryConfig::Remote {
+                nodes,
+                pin,
+                standstill: file.registry.standstill(),
+            },
         };
         let origin = Url::parse(ORIGIN).map_err(|error| Failure::ours(error.to_string()))?;
         Ok(Config {

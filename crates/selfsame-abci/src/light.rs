@@ -1,0 +1,122 @@
+//! What a light client of the engine may ask over this node's HTTP: headers, validators and limits, and nothing else.
+
+use std::collections::BTreeMap;
+
+use selfsame_app::{Error, Result};
+use selfsame_crypto::json::{self, Limits};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// What of the engine's RPC is let through: all of it reads what validators have signed, or its hash.
+const METHODS: [&str; 3] = ["commit", "validators", "consensus_params"];
+/// The numbers that these take.
+const NUMBERS: [&str; 3] = ["height", "page", "per_page"];
+/// Longest number, in digits.
+const DIGITS_MAX: usize = 19;
+const LIMITS: Limits = Limits {
+    max_bytes: 1_024,
+    max_depth: 3,
+    max_members: 16,
+};
+
+/// A call that may go to the engine.
+#[derive(Debug, Eq, PartialEq)]
+pub(crate) struct LightCall {
+    id: i64,
+    method: &'static str,
+    numbers: BTreeMap<&'static str, String>,
+}
+
+#[derive(Deserialize)]
+struct Wire {
+    #[serde(default)]
+    id: i64,
+    method: String,
+    #[serde(default)]
+    params: BTreeMap<String, Value>,
+}
+
+impl LightCall {
+    /// Reads a call.
+    ///
+    /// # Errors
+    /// `BadRequest` for anything but what a light client asks.
+    pub(crate) fn read(bytes: &[u8]) -> Result<Self> {
+        let wire: Wire = json::parse_as(bytes, &LIMITS)
+            .map_err(|_| Error::bad_request("this is no call of JSON-RPC 2.0"))?;
+        let method = METHODS.into_iter().find(|method| *method == wire.method);
+        let method = method.ok_or_else(|| {
+            Error::bad_request(format!("only {} may be asked for", METHODS.join(", ")))
+        })?;
+        let numbers = wire.params.iter().map(|(name, value)| {
+            let known = NUMBERS.into_iter().find(|known| known == name)?;
+            Some((known, number(value)?))
+        });
+        let numbers = numbers
+            .collect::<Option<_>>()
+            .ok_or_else(|| Error::bad_request("a parameter is none, or no number"))?;
+        Ok(Self {
+            id: wire.id,
+            method,
+            numbers,
+        })
+    }
+
+    /// The call as it goes to the engine: made anew, so that nothing else goes with it.
+    pub(crate) fn body(&self) -> Vec<u8> {
+        json!({
+            "jsonrpc": "2.0",
+            "id": self.id,
+            "method": self.method,
+            "params": self.numbers,
+        })
+        .to_string()
+        .into_bytes()
+    }
+}
+
+/// A number as the engine's clients write it: in a string, or plain.
+fn number(value: &Value) -> Option<String> {
+    let text = match value {
+        Value::String(text) => text.clone(),
+        Value::Number(number) => number.to_string(),
+        _ => return None,
+    };
+    let digits = (1..=DIGITS_MAX).contains(&text.len());
+    (digits && text.bytes().all(|byte| byte.is_ascii_digit())).then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_light_client_asks_is_let_through_as_it_is() {
+        let call = r#"{"jsonrpc":"2.0","id":7,"method":"validators","params":{"height":"5","page":"1","per_page":100}}"#;
+        let body = LightCall::read(call.as_bytes()).unwrap().body();
+        let body: Value = serde_json::from_slice(&body).unwrap();
+        assert_eq!(
+            body,
+            json!({"jsonrpc": "2.0", "id": 7, "method": "validators",
+                "params": {"height": "5", "page": "1", "per_page": "100"}})
+        );
+        assert!(LightCall::read(br#"{"method":"commit"}"#).is_ok());
+    }
+
+    #[test]
+    fn nothing_else_reaches_the_engine() {
+        for refused in [
+            r#"{"method":"broadcast_tx_sync","params":{"tx":"AA=="}}"#,
+            r#"{"method":"commit","params":{"height":"-1"}}"#,
+            r#"{"method":"commit","params":{"height":""}}"#,
+            r#"{"method":"commit","params":{"height":"1e3"}}"#,
+            r#"{"method":"commit","params":{"height":"99999999999999999999"}}"#,
+            r#"{"method":"commit","params":{"tx":"1"}}"#,
+            r#"{"method":"commit","params":["1"]}"#,
+            r#"[{"method":"commit"}]"#,
+            "",
+        ] {
+            assert!(LightCall::read(refused.as_bytes()).is_err(), "{refused}");
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! A node's HTTP, as commands ask it: what anybody may, and what its operator may.
+
+use std::net::IpAddr;
+
+use selfsame_app::view::registry::NodeHealth;
+use selfsame_crypto::SecretString;
+use selfsame_net::{Authorization, Body, Call, Method, Net, Request, Response, Settings};
+use selfsame_registry::Receipt;
+use serde_json::{Value, json};
+use url::Url;
+
+use crate::exit::Failure;
+
+/// What anybody may ask of a node.
+pub struct Face {
+    net: Net,
+    url: Url,
+}
+
+impl Face {
+    /// The node at this base URL.
+    ///
+    /// # Errors
+    /// If no TLS can be had on this machine.
+    pub fn new(url: &Url) -> Result<Self, Failure> {
+        let settings = Settings {
+            own_origins: vec![url.origin()],
+            hosts: [("localhost".to_owned(), vec![IpAddr::from([127, 0, 0, 1])])].into(),
+            ..Settings::default()
+        };
+        let net = Net::new(settings).map_err(|error| Failure::environment(error.to_string()))?;
+        let url = url.clone();
+        Ok(Self { net, url })
+    }
+
+    /// Hands a signed transaction in.
+    ///
+    /// # Errors
+    /// What the registry refuses it for, or that it does not answer.
+    pub async fn write(&self, bytes: &[u8], token: SecretString) -> Result<Receipt, Failure> {
+        let url = self.at("registry/transactions")?;
+        let call = Call {
+            method: Method::Post,
+            url: &url,
+            body: Body::Bytes {
+                content_type: "application/cbor".to_owned(),
+                bytes: bytes.to_vec(),
+            },
+            authorization: Authorization::Bearer(token),
+            request: Request::default(),
+        };
+        let response = self.net.call(call).await.map_err(|error| {
+            Failure::environment(format!("{} does not answer: {error}", self.url))
+        })?;
+        if !response.is_success() {
+            return Err(crate::client::refusal(response.status, &response.body));
+        }
+        serde_json::from_slice(&response.body)
+            .map_err(|error| Failure::ours(format!("the receipt is malformed: {error}")))
+    }
+
+    /// What it answers at a path.
+    ///
+    /// # Errors
+    /// If it answers with no success, or not at all.
+    pub async fn get(&self, path: &str) -> Result<Vec<u8>, Failure> {
+        let response = self.ask(path, Authorization::None).await?;
+        match response.is_success() {
+            true => Ok(response.body.to_vec()),
+            false => Err(Failure::no(format!("it answers {}", response.status))),
+        }
+    }
+
+    /// How it is, as its operator may know; none where an older release does not say.
+    ///
+    /// # Errors
+    /// If the token is not its operator's, or it does not answer.
+    pub async fn health(&self, token: SecretString) -> Result<Option<NodeHealth>, Failure> {
+        let answer = self.ask("api/registry/node", Authorization::Bearer(token));
+        let response = answer.await?;
+        match response.status {
+            404 => Ok(None),
+            _ if response.is_success() => serde_json::from_slice(&response.body)
+                .map(Some)
+                .map_err(|error| Failure::ours(format!("its answer is malformed: {error}"))),
+            _ => Err(crate::client::refusal(response.status, &response.body)),
+        }
+    }
+
+    /// What its engine answers to a call of a light client.
+    ///
+    /// # Errors
+    /// If it answers with no success, or not at all.
+    pub async fn light(&self, method: &str, params: Value) -> Result<Value, Failure> {
+        let call = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+        let url = self.at("registry/engine")?;
+        let call = Call {
+            method: Method::Post,
+            url: &url,
+            body: Body::Json(call.to_string().into_bytes()),
+            authorization: Authorization::None,
+            request: Request::default(),
+        };
+        let answer = self.net.call(call).await;
+        let response =
+            answer.map_err(|error| Failure::environment(format!("it does not answer: {error}")))?;
+        if !response.is_success() {
+            return Err(crate::client::refusal(response.status, &response.body));
+        }
+        serde_json::from_slice(&response.body)
+            .map_err(|error| Failure::no(format!("its answer is malformed: {error}")))
+    }
+
+    fn at(&self, path: &str) -> Result<Url, Failure> {
+        self.url
+            .join(path)
+            .map_err(|error| Failure::ours(format!("{path}: {error}")))
+    }
+
+    async fn ask(&self, path: &str, authorization: Authorization) -> Result<Response, Failure> {
+        let url = self.at(path)?;
+        let call = Call {
+            method: Method::Get,
+            url: &url,
+            body: Body::Empty,
+            authorization,
+            request: Request::default(),
+        };
+        self.net.call(call).await.map_err(|error| {
+            Failure::environment(format!("it does not answer: {error}"))
+                .hint("start it with `selfsame registry node`")
+        })
+    }
+}

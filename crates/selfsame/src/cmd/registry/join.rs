@@ -1,0 +1,262 @@
+//! `selfsame registry join`: the folder of a further node, and where it takes the ledger from.
+
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::Args;
+use selfsame_abci::{Home, Member, StateSync};
+use selfsame_crypto::encoding::{hex_decode, hex_encode};
+use selfsame_proof::read::TrustRoot;
+use selfsame_registry::Genesis;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use url::Url;
+
+use super::face::Face;
+use super::files::Serve;
+use super::init::place;
+use super::status::proven;
+use crate::exit::{Answer, End, Failure};
+use crate::output;
+use crate::settings::trust_root;
+
+/// How often a node is asked for a block that another one has, and how long after each time.
+const TRIES: u32 = 20;
+const AGAIN: Duration = Duration::from_millis(200);
+
+/// Make the folder of a further node, which follows the network; as a validator it is added once it has caught up.
+#[derive(Args)]
+#[command(
+    after_help = "Example: selfsame registry join node-5 --of network/node-1 --host 10.0.0.5 --from https://one.example:7390/ --from https://two.example:7390/
+         selfsame registry node node-5
+
+The folder must be on the new node's machine before it is started, and nowhere else."
+)]
+pub struct Join {
+    #[command(flatten)]
+    joining: Joining,
+    /// The trust root of the network that the nodes must be of.
+    #[arg(long, value_name = "FILE")]
+    trust_root: Option<PathBuf>,
+    /// Print one JSON object in place of lines for people.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Which node joins, and how.
+#[derive(Args)]
+pub struct Joining {
+    /// The folder of the new node, whose name is the validator's.
+    home: PathBuf,
+    /// The folder of a node of the network, from which a new folder is made.
+    #[arg(long, value_name = "HOME")]
+    of: Option<PathBuf>,
+    /// The IP address of the new node's machine; this one unless told.
+    #[arg(long, value_name = "IP")]
+    host: Option<IpAddr>,
+    /// The port of its HTTP.
+    #[arg(long, default_value_t = 7390)]
+    port: u16,
+    /// Begin with a snapshot of the ledger, as two nodes or more that are named here prove it; without it, with the
+    /// first block, if the others still have it.
+    #[arg(long, value_name = "URL")]
+    from: Vec<Url>,
+}
+
+/// What was made ready.
+#[derive(Serialize)]
+struct Ready {
+    name: String,
+    network: String,
+    /// The block that the snapshot's headers begin with; none without a snapshot.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trusted: Option<Trusted>,
+}
+
+#[derive(Serialize)]
+struct Trusted {
+    height: u64,
+    hash: String,
+}
+
+/// The newest block's header, as the engine's light client reads it.
+#[derive(Deserialize)]
+struct Commit {
+    result: Option<CommitResult>,
+}
+
+#[derive(Deserialize)]
+struct CommitResult {
+    signed_header: SignedHeader,
+}
+
+#[derive(Deserialize)]
+struct SignedHeader {
+    header: Header,
+    commit: CommitOf,
+}
+
+#[derive(Deserialize)]
+struct Header {
+    chain_id: String,
+    height: String,
+}
+
+#[derive(Deserialize)]
+struct CommitOf {
+    block_id: BlockId,
+}
+
+#[derive(Deserialize)]
+struct BlockId {
+    hash: String,
+}
+
+impl Join {
+    /// Makes it ready.
+    pub async fn run(self) -> End {
+        let (home, from) = self.joining.home(self.trust_root.as_deref()).await?;
+        let ready = Ready {
+            name: home.name().to_owned(),
+            network: home.genesis().network().to_string(),
+            trusted: from.map(|from| Trusted {
+                height: from.height,
+                hash: hex_encode(&from.hash),
+            }),
+        };
+        let path = home.path().display().to_string();
+        output::either(self.json, &ready, |ready| lines(ready, &path));
+        Ok(Answer::Yes)
+    }
+}
+
+impl Joining {
+    /// The node's folder, made where it is not there, and told where to take the ledger from.
+    ///
+    /// # Errors
+    /// If it can't be made, or the nodes do not agree on what it shall trust.
+    pub async fn home(&self, root: Option<&Path>) -> Result<(Home, Option<StateSync>), Failure> {
+        let home = match self.home.exists() {
+            true => Home::open(&self.home)?,
+            false => self.made()?,
+        };
+        if self.from.is_empty() {
+            return Ok((home, None));
+        }
+        if home.has_blocks() {
+            return Err(Failure::environment(format!(
+                "{}: this node has blocks already, and goes on from them",
+                self.home.display()
+            ))
+            .hint("start it without --from; or make a folder of another name for a new node"));
+        }
+        let root = match root {
+            Some(file) => trust_root(file)?,
+            None => selfsame_app::registry::trust_root(home.genesis()),
+        };
+        let from = agreed(&self.from, home.genesis(), root).await?;
+        home.sync_from(&from)?;
+        Ok((home, Some(from)))
+    }
+
+    fn made(&self) -> Result<Home, Failure> {
+        let of = self.of.as_ref().ok_or_else(|| {
+            Failure::environment(format!("{} is not there", self.home.display()))
+                .hint("name a node of the network with --of, and the folder is made")
+        })?;
+        let name = self.home.file_name().and_then(|name| name.to_str());
+        let name = name.ok_or_else(|| Failure::environment("the folder has no name"))?;
+        let place = place(self.host, self.port)?;
+        let member = Member {
+            name: name.to_owned(),
+            addresses: place.engine,
+        };
+        let home = Home::open(of)?.join(&self.home, &member)?;
+        Serve { listen: place.http }.write(&self.home)?;
+        Ok(home)
+    }
+}
+
+/// A block that all the nodes have, each of which has proven that it is of this network.
+async fn agreed(from: &[Url], genesis: &Genesis, root: TrustRoot) -> Result<StateSync, Failure> {
+    let chain = format!("selfsame-{}", genesis.network());
+    let mut root = Some(root);
+    let mut trusted: Option<(u64, [u8; 32])> = None;
+    let mut servers = Vec::with_capacity(from.len());
+    for url in from {
+        let of_this = |failure: Failure| failure.at(url.as_str());
+        proven(url, &mut root).await.map_err(of_this)?;
+        let height = trusted.map(|(height, _)| height);
+        let found = block(url, &chain, height).await.map_err(of_this)?;
+        match trusted {
+            Some(trusted) if trusted != found => {
+                return Err(Failure::no(format!(
+                    "{url} shows another block of height {} than {}: one of them lies",
+                    found.0,
+                    from.first().map_or("", Url::as_str)
+                )));
+            }
+            _ => trusted = Some(found),
+        }
+        let engine = url.join("registry/engine");
+        servers.push(engine.map_err(|error| Failure::ours(error.to_string()))?);
+    }
+    let (height, hash) = trusted.ok_or_else(|| Failure::environment("--from names no node"))?;
+    Ok(StateSync {
+        servers,
+        height,
+        hash,
+    })
+}
+
+/// The height and the hash of a block as a node shows it: the newest, or one of this height.
+async fn block(url: &Url, chain: &str, height: Option<u64>) -> Result<(u64, [u8; 32]), Failure> {
+    let params = height.map_or_else(
+        || serde_json::json!({}),
+        |height| serde_json::json!({ "height": height.to_string() }),
+    );
+    let face = Face::new(url)?;
+    let unread = || Failure::no("it shows no header of the engine");
+    let mut tries = 0..TRIES;
+    // A node may be behind the first by a moment.
+    let signed = loop {
+        let answer: Value = face.light("commit", params.clone()).await?;
+        let commit: Commit = serde_json::from_value(answer).map_err(|_| unread())?;
+        match (commit.result, tries.next()) {
+            (Some(result), _) => break result.signed_header,
+            (None, Some(_)) => tokio::time::sleep(AGAIN).await,
+            (None, None) => return Err(unread()),
+        }
+    };
+    if signed.header.chain_id != chain {
+        return Err(Failure::no(format!(
+            "its engine is of {}, not of {chain}",
+            signed.header.chain_id
+        )));
+    }
+    let hash = hex_decode(&signed.commit.block_id.hash.to_lowercase()).map_err(|_| unread())?;
+    Ok((
+        signed.header.height.parse().map_err(|_| unread())?,
+        hash.try_into().map_err(|_| unread())?,
+    ))
+}
+
+fn lines(ready: &Ready, path: &str) -> Vec<String> {
+    let mut lines = vec![format!("{} of network {}", ready.name, ready.network)];
+    lines.extend(ready.trusted.as_ref().map(|block| {
+        format!(
+            "begins with a snapshot; trusted: block {}, {}",
+            block.height, block.hash
+        )
+    }));
+    lines.extend([
+        "Next, on its machine:".to_owned(),
+        format!("  selfsame registry node {path}"),
+        "and once `selfsame registry status` shows no lag, with the trustee's key:".to_owned(),
+        format!(
+            "  selfsame registry add-validator {path} --key trustee.key --node … --token-file …"
+        ),
+    ]);
+    lines
+}

@@ -1,0 +1,133 @@
+//! A fifth node joins by a snapshot, becomes a validator, and is needed from then on; and what `status` says meanwhile.
+
+use serde_json::json;
+use url::Url;
+
+use crate::http::Api;
+use crate::instance::{Instance, free_port};
+use crate::processes::{Network, ends_with, processes_of, selfsame, signal, until, walks};
+use crate::rig::{get, post};
+use crate::turn;
+
+#[test]
+fn a_fifth_node_joins_by_a_snapshot_and_carries_the_network_when_an_old_one_is_lost() {
+    let _turn = turn();
+    let folder = tempfile::tempdir().unwrap();
+    let mut network = Network::make(&folder.path().join("network"), &[]);
+    network.start();
+    let settings = folder.path().join("settings.toml");
+    let named = network.settings(&[1, 2, 3], &network.folder.join("trust-root"));
+    std::fs::write(&settings, named).unwrap();
+    let config = ["--config", settings.to_str().unwrap()];
+    let mut instance = Instance::start(&folder.path().join("data"), free_port(), &config);
+    instance.ready();
+    let (origin, token) = (instance.origin.to_string(), instance.token_file());
+    walks(&origin, &token);
+
+    let (fifth, of) = (network.home(4), network.home(0));
+    let join = |from: &[String]| {
+        let mut join = selfsame();
+        join.args(["registry", "join"])
+            .arg(&fifth)
+            .arg("--of")
+            .arg(&of);
+        for url in from {
+            join.args(["--from", url]);
+        }
+        join
+    };
+    let two = [network.url(0), network.url(1)];
+    // One node alone could show it anything; a node of nowhere shows nothing.
+    let said = ends_with(2, &mut join(&two[..1]));
+    assert!(said.contains("from two nodes at least"), "{said}");
+    let said = ends_with(
+        2,
+        &mut join(&[two[0].clone(), format!("http://localhost:{}/", free_port())]),
+    );
+    assert!(said.contains("does not answer"), "{said}");
+    ends_with(0, &mut join(&two));
+    network.join(4);
+    // A snapshot is of a block with two after it, so the network has to go on while the newcomer looks.
+    until("the newcomer has taken the ledger", || {
+        walks(&origin, &token);
+        network.status()["nodes"][4]["verified"] == true
+    });
+    until("it has what the others have", || {
+        let nodes = network.status()["nodes"].clone();
+        nodes[4]["transactions"] == nodes[0]["transactions"]
+    });
+    // Its log begins with the first transaction, its engine with a later block: that came by a snapshot.
+    let token_of_fifth = std::fs::read_to_string(fifth.join("operator-token")).unwrap();
+    let newcomer = Api::new(&Url::parse(&network.url(4)).unwrap(), &token_of_fifth);
+    let first = get(&newcomer, "/api/registry/entries?first=1&count=1");
+    assert_eq!(first["items"][0]["seq_no"], 1);
+    let first = json!({"jsonrpc": "2.0", "id": 1, "method": "commit", "params": {"height": "1"}});
+    let first = post(&newcomer, "/registry/engine", &first);
+    assert!(first["error"].is_object(), "{first}");
+    let said = ends_with(2, &mut join(&two));
+    assert!(said.contains("has blocks already"), "{said}");
+
+    let mut add = selfsame();
+    add.args(["registry", "add-validator"])
+        .arg(&fifth)
+        .arg("--key");
+    add.arg(network.folder.join("trustee.key"))
+        .args(["--node", &two[0]]);
+    ends_with(0, add.arg("--token-file").arg(of.join("operator-token")));
+    until("it signs", || network.signs("node-5"));
+
+    // Four of five are needed: without the fifth one's votes nothing would be written now.
+    network.nodes[0].take().unwrap().kill();
+    walks(&origin, &token);
+    drop(instance);
+    network.stop();
+}
+
+#[test]
+fn status_shows_each_node_with_its_height_and_why_one_does_not_take_part() {
+    let _turn = turn();
+    let folder = tempfile::tempdir().unwrap();
+    let mut network = Network::make(&folder.path().join("network"), &[]);
+    network.start();
+    until("nothing is wrong", || {
+        network.status()["wrong"] == json!([])
+    });
+    let status = |network: &Network, code| {
+        let mut status = selfsame();
+        status.args(["registry", "status"]);
+        status.args((0..4).map(|node| network.home(node)));
+        ends_with(code, &mut status)
+    };
+    let said = status(&network, 0);
+    assert!(said.contains("blocks stored"), "{said}");
+
+    // An engine that can't start again: its settings are broken while it runs, then it is killed.
+    let engine = network.home(1).join("engine");
+    let settings = engine.join("config/config.toml");
+    let kept = std::fs::read(&settings).unwrap();
+    std::fs::write(&settings, "no settings").unwrap();
+    let engine = engine.display().to_string();
+    let mut running = processes_of(&engine).into_iter();
+    let (id, _) = running.find(|(_, line)| !line.starts_with("sh ")).unwrap();
+    signal(id, "-KILL");
+    let told = || network.status()["nodes"][1]["own"]["trouble"].clone();
+    until("its operator is told why", || {
+        told().as_str().is_some_and(|why| why.contains("toml"))
+    });
+    let said = status(&network, 1);
+    assert!(
+        said.contains("it does not take part: the engine ended"),
+        "{said}"
+    );
+    assert!(network.status()["nodes"][1]["own"]["height"].as_u64() > Some(0));
+
+    std::fs::write(&settings, kept).unwrap();
+    until("it takes part again", || {
+        network.status()["wrong"] == json!([])
+    });
+    // One that is gone is wrong too, and the others are not.
+    network.nodes[2].take().unwrap().kill();
+    let said = status(&network, 1);
+    assert!(said.contains("node-3: it does not answer"), "{said}");
+    network.stop();
+}
