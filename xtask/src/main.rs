@@ -26,7 +26,7 @@ Usage: cargo xtask tidy [FOLDER]
        cargo xtask faults [--times N]
        cargo xtask cross anoncreds [--count N]
        cargo xtask cross tls
-       cargo xtask bench anoncreds [--quick] [--json] [--portable] [--only NAME]
+       cargo xtask bench anoncreds [--quick] [--json] [--adx | --portable] [--only NAME]
 
 tidy   checks layers, sizes, module docs and documents; prints what to do;
        with a folder, only what is below it

@@ -70,7 +70,7 @@ pub fn bench_command(arguments: &[String]) -> Result<bool, String> {
         .map(|(name, flags)| (name.as_str(), flags))
     else {
         return Err(
-            "usage: cargo xtask bench anoncreds [--quick] [--json] [--portable] [--only NAME]\nhint: `selfsame bench` has the others"
+            "usage: cargo xtask bench anoncreds [--quick] [--json] [--adx | --portable] [--only NAME]\nhint: `selfsame bench` has the others"
                 .to_owned(),
         );
     };

@@ -183,6 +183,10 @@ impl LedgerStore for SlowDisk {
         self.ledger.get(key)
     }
 
+    fn key(&self, place: &[u8; 32]) -> StoreResult<Option<Vec<u8>>> {
+        self.ledger.key(place)
+    }
+
     fn node(&self, key: &[u8]) -> StoreResult<Option<Vec<u8>>> {
         self.ledger.node(key)
     }

@@ -1,5 +1,7 @@
 //! Integers modulo n for the Camenisch-Lysyanskaya mathematics: products, powers, primes, and integers that are secret.
 
+#[cfg(target_arch = "x86_64")]
+mod adx;
 mod comb;
 mod crt;
 mod eight;
@@ -17,12 +19,13 @@ mod secret;
 mod secret_power;
 #[cfg(test)]
 mod trace;
+mod two;
 
 pub(crate) use comb::FixedBase;
 pub(crate) use crt::PrivateModulus;
 #[cfg(test)]
 pub(crate) use engine::{Path, products};
-pub use engine::{force_portable, uses_ifma};
+pub use engine::{force_adx, force_portable, uses_adx, uses_ifma};
 pub(crate) use modulus::{Base, Element, Modulus, SecretTerm, Term};
 pub(crate) use points::{EightSums, Field};
 pub(crate) use prime::{is_prime, prime_in_range, safe_prime, safe_prime_from};

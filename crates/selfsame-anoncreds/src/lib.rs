@@ -33,5 +33,5 @@ pub mod verifier;
 #[cfg(test)]
 mod testing;
 
-pub use arithmetic::{force_portable, uses_ifma};
+pub use arithmetic::{force_adx, force_portable, uses_adx, uses_ifma};
 pub use error::Error;

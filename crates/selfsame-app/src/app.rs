@@ -2,8 +2,6 @@
 
 use std::sync::{Arc, OnceLock};
 
-use selfsame_credential::evidence::Fetched;
-use selfsame_credential::status::List;
 use selfsame_crypto::SecretString;
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::cheqd::resource::Wanted;
@@ -19,7 +17,7 @@ use crate::config::{Config, RegistryConfig};
 use crate::dids::Dids;
 use crate::error::{Error, ErrorKind, Result};
 use crate::events::Events;
-use crate::gather::{Fetches, Freshness};
+use crate::gather::Fetches;
 use crate::identity::{Identity, Wish};
 use crate::issuer::Issuer;
 use crate::keys::Keys;
@@ -216,12 +214,6 @@ impl App {
     ) -> std::result::Result<Linked, ResolutionError> {
         let now = self.shared.clock.now();
         self.shared.resolver.linked((url, wanted), now).await
-    }
-
-    /// The status list at a URI, fetched at most so many seconds ago; nothing of it is judged.
-    pub async fn status_list(&self, uri: &str, max_status_age: u64) -> Fetched<Arc<List>> {
-        let freshness = Freshness { max_status_age };
-        self.shared.status_list(uri, freshness).await
     }
 
     /// Its issuer.

@@ -38,6 +38,8 @@ pub struct Material {
     pub key: Arc<PrivateKey>,
     /// The credential, if it has one.
     pub credential: Option<(Format, String)>,
+    /// The status lists that say whether the credential holds, each with its issuer.
+    pub lists: Vec<(Did, String)>,
 }
 
 /// What is kept.
@@ -179,6 +181,9 @@ impl<'a> Node<'a> {
         Ok(Material {
             did,
             key: private,
+            lists: held
+                .as_ref()
+                .map_or_else(Vec::new, |(.., held)| lists(held)),
             credential: held.map(|(format, raw, _)| (format, raw)),
         })
     }
@@ -224,4 +229,17 @@ impl<'a> Node<'a> {
         self.shared.store.commit(batch).await?;
         Ok(())
     }
+}
+
+/// The status lists that a credential refers to.
+fn lists(held: &Held) -> Vec<(Did, String)> {
+    let issuer = held.issuer().and_then(|issuer| Did::parse(issuer).ok());
+    let Some(issuer) = issuer else {
+        return Vec::new();
+    };
+    let statuses = held.statuses();
+    let lists = statuses
+        .iter()
+        .map(|status| (issuer.clone(), status.uri.clone()));
+    lists.collect()
 }

@@ -10,6 +10,7 @@ pub mod process;
 pub mod registry;
 pub mod report;
 pub mod statistics;
+pub mod tls;
 
 /// Why a measurement could not be made.
 #[derive(Debug, thiserror::Error)]

@@ -136,7 +136,13 @@ impl Drop for Server {
     }
 }
 
-fn usage(process: u32) -> Usage {
+/// This process's own processor time and memory.
+pub(crate) fn usage_of_this() -> Usage {
+    usage(std::process::id())
+}
+
+/// Processor time and memory of a process.
+pub(crate) fn usage(process: u32) -> Usage {
     let read =
         |file: &str| std::fs::read_to_string(format!("/proc/{process}/{file}")).unwrap_or_default();
     let status = read("status");
@@ -168,6 +174,29 @@ fn usage(process: u32) -> Usage {
     }
 }
 
+/// A process and all it has started, and those have.
+pub(crate) fn family(process: u32) -> Vec<u32> {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let parents: Vec<(u32, u32)> = entries
+        .filter_map(|entry| {
+            let id = entry.file_name().to_str()?.parse().ok()?;
+            let stat = std::fs::read_to_string(entry.path().join("stat")).ok()?;
+            // Behind the name come the state and the parent.
+            let (_, rest) = stat.rsplit_once(')')?;
+            let parent = rest.split_whitespace().nth(1)?.parse().ok()?;
+            Some((id, parent))
+        })
+        .collect();
+    let mut family = vec![process];
+    let mut at = 0;
+    while let Some(parent) = family.get(at).copied() {
+        let children = parents.iter().filter(|(_, of)| *of == parent);
+        family.extend(children.map(|(id, _)| *id));
+        at += 1;
+    }
+    family
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -176,5 +205,14 @@ mod tests {
     fn a_process_tells_its_memory_and_time() {
         let own = usage(std::process::id());
         assert!(own.rss_mb > 1.0 && own.peak_mb >= own.rss_mb * 0.9 && own.cpu_s >= 0.0);
+    }
+
+    #[test]
+    fn a_process_is_found_with_what_it_has_started() {
+        let mut child = Command::new("sleep").arg("60").spawn().unwrap();
+        let found = family(std::process::id()).contains(&child.id());
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(found);
     }
 }

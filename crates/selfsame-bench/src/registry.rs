@@ -1,6 +1,8 @@
-//! `registry`: writes to the registry and verified reads from it, on servers of their own.
+//! `registry`: writes to the registry and verified reads from it, on one process and on four validators.
 
+mod agreed;
 mod author;
+mod network;
 mod reads;
 mod writes;
 
@@ -17,11 +19,24 @@ use author::Author;
 /// The bench's name.
 pub const NAME: &str = "registry";
 
+/// Which registries are measured.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Parts {
+    /// One process.
+    Embedded,
+    /// Four validators.
+    Network,
+    /// One after the other.
+    Both,
+}
+
 /// How much is measured.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
     /// Whether this is the short run.
     pub quick: bool,
+    /// What is measured.
+    pub parts: Parts,
     /// Single writes, one after the other, in each run.
     pub singles: usize,
     /// Runs, whose median and deviation are the figure and its spread.
@@ -30,25 +45,45 @@ pub struct Plan {
     pub load_for: Duration,
     /// How long proofs are checked in this process, in each run.
     pub checks_for: Duration,
+    /// How much is measured on four validators.
+    pub network: agreed::Plan,
 }
 
 impl Plan {
     /// The figures that are quoted.
     pub const FULL: Self = Self {
         quick: false,
+        parts: Parts::Both,
         singles: 2_000,
         runs: 5,
         load_for: Duration::from_secs(10),
         checks_for: Duration::from_secs(3),
+        network: agreed::Plan {
+            singles: 200,
+            runs: 3,
+            load_for: Duration::from_secs(8),
+            away_for: Duration::from_secs(8),
+            transactions: 50_000,
+            rest: Duration::from_secs(60),
+        },
     };
 
     /// The same figures within a minute.
     pub const QUICK: Self = Self {
         quick: true,
+        parts: Parts::Both,
         singles: 200,
         runs: 2,
         load_for: Duration::from_secs(2),
         checks_for: Duration::from_millis(500),
+        network: agreed::Plan {
+            singles: 40,
+            runs: 2,
+            load_for: Duration::from_secs(2),
+            away_for: Duration::from_secs(2),
+            transactions: 3_000,
+            rest: Duration::from_secs(5),
+        },
     };
 }
 
@@ -81,16 +116,28 @@ pub async fn run(
         progress,
         figures: Vec::new(),
     };
-    let mut stage = Stage::embedded(program, &scratch.join("embedded")).await?;
-    writes::singles(&mut bench, &mut stage).await?;
-    writes::batches(&mut bench, &stage).await?;
-    reads::measure(&mut bench, &stage).await?;
+    if plan.parts != Parts::Network {
+        embedded(&mut bench, program, &scratch.join("embedded")).await?;
+    }
+    if plan.parts != Parts::Embedded {
+        progress.begin("four validators", 1);
+        let network = network::Network::start(program, &scratch.join("network")).await?;
+        agreed::measure(&mut bench, network).await?;
+    }
     Ok(Report {
         bench: NAME,
         machine: Machine::this(),
         quick: plan.quick,
         figures: bench.figures,
     })
+}
+
+/// The registry in one process.
+async fn embedded(bench: &mut Bench<'_>, program: &Program, data: &Path) -> Result<(), Error> {
+    let mut stage = Stage::embedded(program, data).await?;
+    writes::singles(bench, &mut stage).await?;
+    writes::batches(bench, &stage).await?;
+    reads::measure(bench, &stage).await
 }
 
 impl Stage {

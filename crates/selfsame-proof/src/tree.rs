@@ -33,11 +33,18 @@ const DEPTH: usize = 64;
 pub trait NodeRead {
     /// The node under a key of [`Changes::nodes`].
     fn node(&self, key: &[u8]) -> Result<Option<Vec<u8>>, ReadError>;
+    /// The key of an object of the tree by its place, SHA-256 of the key: who keeps the objects has the keys already.
+    fn key_at(&self, place: &Hash) -> Result<Option<Vec<u8>>, ReadError>;
 }
 
+/// A map of nodes, in which the objects' keys stand under their places.
 impl NodeRead for BTreeMap<Vec<u8>, Vec<u8>> {
     fn node(&self, key: &[u8]) -> Result<Option<Vec<u8>>, ReadError> {
         Ok(self.get(key).cloned())
+    }
+
+    fn key_at(&self, place: &Hash) -> Result<Option<Vec<u8>>, ReadError> {
+        Ok(self.get(&place[..]).cloned())
     }
 }
 
@@ -95,9 +102,8 @@ pub struct Changes {
 }
 
 /// A change of one key, at its place.
-struct Write<'w> {
+struct Write {
     path: Hash,
-    key: &'w [u8],
     value: Option<Hash>,
 }
 
@@ -148,7 +154,7 @@ pub fn update<'w>(
 
 fn sorted<'w>(
     writes: impl IntoIterator<Item = (&'w [u8], Option<&'w [u8]>)>,
-) -> Result<Vec<Write<'w>>, TreeError> {
+) -> Result<Vec<Write>, TreeError> {
     let mut sorted = BTreeMap::new();
     for (key, object) in writes {
         if key.is_empty() || key.len() > MAX_KEY_BYTES {
@@ -156,7 +162,6 @@ fn sorted<'w>(
         }
         let write = Write {
             path: sha256(key),
-            key,
             value: object.map(sha256),
         };
         sorted.insert(write.path, write);
@@ -177,7 +182,7 @@ impl Update<'_> {
         &mut self,
         child: Option<Child>,
         depth: usize,
-        writes: &[Write<'_>],
+        writes: &[Write],
     ) -> Result<Option<Child>, TreeError> {
         let (leaf, writes) = match (child, writes) {
             (child, []) => return Ok(child),
@@ -200,13 +205,13 @@ impl Update<'_> {
         &mut self,
         (hash, version): (Hash, u64),
         depth: usize,
-        writes: &[Write<'_>],
+        writes: &[Write],
     ) -> Result<Option<Child>, TreeError> {
         let path = writes.first().map_or(EMPTY, |write| write.path);
         let key = node_key(version, &path, depth);
         let mut node = Node::load(self.before, &key)?;
         let mut changed = false;
-        let same = |a: &Write<'_>, b: &Write<'_>| nibble(&a.path, depth) == nibble(&b.path, depth);
+        let same = |a: &Write, b: &Write| nibble(&a.path, depth) == nibble(&b.path, depth);
         for group in writes.chunk_by(same) {
             let slot = group.first().map_or(0, |write| nibble(&write.path, depth));
             let before = node.get(slot).cloned();
@@ -229,7 +234,7 @@ impl Update<'_> {
     fn build(&mut self, leaves: &[Leaf], depth: usize) -> Result<Option<Child>, TreeError> {
         let path = match leaves {
             [] => return Ok(None),
-            [leaf] => return Ok(Some(Child::Leaf(leaf.clone()))),
+            [leaf] => return Ok(Some(Child::Leaf(*leaf))),
             // Two different keys with one SHA-256.
             _ if depth >= DEPTH => return Err(TreeError::Damaged),
             [leaf, ..] => leaf.path,
@@ -256,11 +261,10 @@ impl Update<'_> {
     }
 }
 
-impl Write<'_> {
+impl Write {
     fn leaf(&self) -> Option<Leaf> {
         self.value.map(|value| Leaf {
             path: self.path,
-            key: self.key.to_vec(),
             value,
         })
     }

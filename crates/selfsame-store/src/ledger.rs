@@ -83,6 +83,8 @@ pub struct TreeChanges {
 pub trait LedgerStore: Send + Sync {
     /// A value of the state.
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>>;
+    /// The key of a value of the state by its place in the tree, SHA-256 of the key.
+    fn key(&self, place: &[u8; 32]) -> Result<Option<Vec<u8>>>;
     /// A node of the tree over the state, of the newest tree or of one of the [`KEPT_HEIGHTS`] before it.
     fn node(&self, key: &[u8]) -> Result<Option<Vec<u8>>>;
     /// The last block.

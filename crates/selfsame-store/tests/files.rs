@@ -113,7 +113,7 @@ fn files_of_another_release_are_refused() {
     ));
     assert!(matches!(
         SqliteLedger::open(&ledger),
-        Err(StoreError::OtherLayout { found: 9, known: 3 })
+        Err(StoreError::OtherLayout { found: 9, known: 4 })
     ));
 }
 
@@ -428,4 +428,63 @@ async fn a_ledger_that_is_never_at_rest_forgets_nodes_too_even_if_it_was_closed_
         let last_gone = height.saturating_sub(2 * KEPT_HEIGHTS);
         assert!(ledger.node(&node(last_gone, 0)).unwrap().is_none());
     }
+}
+
+#[tokio::test]
+async fn a_ledger_at_rest_gives_back_the_room_of_forgotten_nodes_and_keeps_the_others() {
+    const NODES: u64 = 2_000;
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("ledger.db");
+    let node = |height: u64, number: u64| format!("{height:04}/{number}").into_bytes();
+    let ledger = SqliteLedger::open(&path).unwrap();
+    let append = async |height: u64, nodes: u64, stale: Vec<Vec<u8>>| {
+        let entries = match nodes {
+            0 => Vec::new(),
+            _ => vec![Entry {
+                hash: sha256(&height.to_be_bytes()),
+                bytes: vec![1],
+            }],
+        };
+        let nodes = (0..nodes).map(|n| (node(height, n), vec![7; 400]));
+        let block = Block {
+            height,
+            entries,
+            writes: BTreeMap::new(),
+            tree: TreeChanges {
+                nodes: nodes.collect(),
+                stale,
+            },
+            head: Vec::new(),
+        };
+        ledger.append(block).await.unwrap();
+    };
+    append(1, NODES, Vec::new()).await;
+    // One of eight stays, so each page keeps some.
+    for height in 2..=10 {
+        let stale = (0..NODES).filter(|n| n % 8 != 0);
+        append(height, NODES, stale.map(|n| node(height - 1, n)).collect()).await;
+    }
+    let size = || {
+        let length = |end| std::fs::metadata(dir.path().join(end)).map_or(0, |file| file.len());
+        length("ledger.db") + length("ledger.db-wal")
+    };
+    let busy = size();
+    for height in 11..=40 {
+        append(height, 0, Vec::new()).await;
+    }
+    for height in 1..=10 {
+        for n in (0..NODES).step_by(8) {
+            assert!(ledger.node(&node(height, n)).unwrap().is_some());
+        }
+        let gone = ledger.node(&node(height, 1)).unwrap().is_none();
+        assert_eq!(gone, height < 10);
+    }
+    drop(ledger);
+    SqliteLedger::check(&path).unwrap();
+    // Of 8 MB of nodes 2 MB are left.
+    assert!(
+        size() < busy / 2 && size() < 4 << 20,
+        "{} of {busy}",
+        size()
+    );
 }

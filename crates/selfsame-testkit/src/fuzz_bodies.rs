@@ -23,7 +23,7 @@ pub use proof::{checkpoint, read};
 pub use registry::{genesis, transaction};
 pub use revocation::{revocation, tails_file};
 pub use staple::tls_staple;
-pub use tls::{tls_connection, tls_message};
+pub use tls::{tls_connection, tls_machines, tls_message};
 pub use token::{jwt, sd_jwt};
 
 /// A parser's rules, by name, with inputs to start from.
@@ -38,7 +38,7 @@ pub struct Target {
 }
 
 /// Every parser that has rules here.
-pub const TARGETS: [Target; 19] = [
+pub const TARGETS: [Target; 20] = [
     Target {
         name: "jwt",
         body: jwt,
@@ -133,6 +133,11 @@ pub const TARGETS: [Target; 19] = [
         name: "tls_connection",
         body: tls_connection,
         seeds: tls::connection_seeds,
+    },
+    Target {
+        name: "tls_machines",
+        body: tls_machines,
+        seeds: tls::machines_seeds,
     },
 ];
 

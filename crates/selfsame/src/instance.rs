@@ -12,6 +12,7 @@ use selfsame_app::config::{
 };
 use selfsame_app::copies::{Copies, LEDGER_FILE, STORE_FILE};
 use selfsame_app::keys::Keys;
+use selfsame_app::tls::{Gatherer, Reuse};
 use selfsame_app::{App, Parts};
 use selfsame_crypto::{KeyHandle, SecretString};
 use selfsame_net::{Net, Settings};
@@ -26,7 +27,7 @@ use url::{Origin, Url};
 
 use crate::client::Client;
 use crate::cmd;
-use crate::cmd::tls::Resolved;
+use crate::cmd::tls::Own;
 use crate::exit::Failure;
 use crate::master_key::{self, Custody, SALT_FILE};
 use crate::settings::TlsSettings;
@@ -277,7 +278,7 @@ impl TlsSettings {
     /// From now on this instance is a node: it calls the origins that are listed so, and gives its second listener, if
     /// it has one. It looks its peers up itself.
     async fn open(&self, app: &Arc<App>, net: &Net) -> Result<Option<Nodes>, Failure> {
-        let gather: Arc<dyn Gather> = Arc::new(Resolved(Arc::clone(app)));
+        let gather: Arc<dyn Gather> = Arc::new(Gatherer::new(app, Reuse::default()));
         let driven = cmd::tls::settings(app, gather);
         let mut nodes = Vec::new();
         for reach in &self.reach {
@@ -287,8 +288,8 @@ impl TlsSettings {
                         .hint("[[tls.reach]] is TLS: write its origin with https"),
                 );
             }
-            let own = cmd::tls::material_of(&self.identity).await?;
-            let config = reach.server.client(Some(own))?;
+            let own = Own::of(Some(cmd::tls::material_of(&self.identity).await?));
+            let config = reach.server.client(own)?;
             nodes.push((
                 reach.origin.origin(),
                 Connector::new(config, driven.clone()),
@@ -299,8 +300,8 @@ impl TlsSettings {
         let Some(listen) = self.listen else {
             return Ok(None);
         };
-        let own = cmd::tls::material_of(&self.identity).await?;
-        let config = self.clients.server(Some(own), true)?;
+        let own = Own::of(Some(cmd::tls::material_of(&self.identity).await?));
+        let config = self.clients.server(own, true)?;
         let acceptor = Acceptor::new(config, driven);
         let listener = TcpListener::bind(listen).await.map_err(|error| {
             Failure::environment(format!("{listen}: {error}"))

@@ -214,6 +214,20 @@ mod tests {
     }
 
     #[test]
+    fn what_is_said_of_nodes_is_read_and_nothing_else_is_taken() {
+        let text = "[tls]\nidentity = \"node\"\nlisten = \"127.0.0.1:7443\"\n\
+                    [tls.clients]\ntrust_issuer = [\"did:web:a.example\"]\nexpect_anybody = true\n\
+                    [[tls.reach]]\norigin = \"https://b.example/\"\n\
+                    server = { trust_did = [\"did:web:b.example\"] }\n";
+        let (directory, read) = settings(text);
+        let tls = read.unwrap().tls.unwrap();
+        assert_eq!(tls.identity, directory.path().join("node"));
+        assert_eq!(tls.reach.len(), 1);
+        let (_, read) = settings(&text.replace("expect_anybody", "expect_everybody"));
+        assert!(read.is_err());
+    }
+
+    #[test]
     fn certificates_and_keys_are_read_from_beside_the_settings() {
         let (_directory, settings) = settings(
             "[verifier]\ncertificate = \"chain.pem\"\ncertificate_key = \"key.pem\"\n\

@@ -21,6 +21,11 @@ fn so_does_the_short_run_of_the_registry() {
     assert_eq!(printed("registry"), documented("registry"));
 }
 
+#[test]
+fn so_does_the_short_run_of_tls() {
+    assert_eq!(printed("tls"), documented("tls"));
+}
+
 fn printed(bench: &str) -> BTreeSet<String> {
     let output = Command::new(env!("CARGO_BIN_EXE_selfsame"))
         .args(["bench", bench, "--quick", "--json"])

@@ -10,8 +10,8 @@ const HANDLER: usize = 25;
 const CRATE: usize = 8_000;
 /// Raised caps; ARCHITECTURE.md gives the reason of each.
 const RAISED: [(&str, usize); 4] = [
-    ("crates/selfsame-anoncreds", 16_700),
-    ("crates/selfsame-app", 17_500),
+    ("crates/selfsame-anoncreds", 17_200),
+    ("crates/selfsame-app", 18_000),
     ("crates/selfsame-tls", 11_000),
     ("crates/selfsame-server", 9_000),
 ];

@@ -283,9 +283,8 @@ mod tests {
         let mut random = Random::new(&Ctx::new(UnixTime(0), [3; 32]), "steps");
         for bits in [256, 260, 317, 318] {
             let p = safe_prime(bits, &mut random);
-            for (path, length) in [Path::Portable, Path::best()]
-                .into_iter()
-                .flat_map(|path| [(path, 40), (path, 300), (path, 900)])
+            for (path, length) in
+                Path::available().flat_map(|path| [(path, 40), (path, 300), (path, 900)])
             {
                 let factor = Factor::new(path, &p);
                 let number = random.integer(2 * bits);

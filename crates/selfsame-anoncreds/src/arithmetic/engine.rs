@@ -2,22 +2,30 @@
 
 use std::{
     cell::Cell,
-    sync::atomic::{AtomicBool, Ordering},
+    sync::atomic::{AtomicU8, Ordering},
 };
 
 use dashu_int::{UBig, ops::BitTest};
 use zeroize::{DefaultIsZeroes, Zeroize};
 
-use super::{limbs, portable};
+use super::{
+    limbs,
+    portable::{self, Plain},
+};
 
 #[cfg(target_arch = "x86_64")]
-use super::ifma;
+use super::{
+    adx::{self, Adx},
+    ifma,
+};
 
 /// How products are computed.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) enum Path {
     /// 52-bit digits, eight at once (AVX-512 IFMA).
     Ifma,
+    /// 64-bit limbs, by instructions that keep two carries (BMI2 and ADX).
+    Adx,
     /// 64-bit limbs, on any processor.
     Portable,
 }
@@ -62,7 +70,8 @@ pub(super) struct Engine {
     digits: usize,
 }
 
-static PORTABLE_ONLY: AtomicBool = AtomicBool::new(false);
+/// The number of the first path that may be taken, in the order of `Path`.
+static FIRST: AtomicU8 = AtomicU8::new(0);
 
 thread_local! {
     static PRODUCTS: Cell<u64> = const { Cell::new(0) };
@@ -70,7 +79,12 @@ thread_local! {
 
 /// From now on, and in the whole process, every new modulus takes the portable path: for tests and measurements.
 pub fn force_portable() {
-    PORTABLE_ONLY.store(true, Ordering::Relaxed);
+    FIRST.store(Path::Portable as u8, Ordering::Relaxed);
+}
+
+/// As [`force_portable`], for the path of processors with BMI2 and ADX; it is taken only where they are.
+pub fn force_adx() {
+    FIRST.store(Path::Adx as u8, Ordering::Relaxed);
 }
 
 /// Whether new moduli take the path for processors with AVX-512 IFMA.
@@ -78,10 +92,20 @@ pub fn uses_ifma() -> bool {
     Path::best() == Path::Ifma
 }
 
+/// Whether new moduli take the path for processors with BMI2 and ADX.
+pub fn uses_adx() -> bool {
+    Path::best() == Path::Adx
+}
+
 /// How many Montgomery products this thread has computed so far.
 #[cfg(test)]
 pub(crate) fn products() -> u64 {
     PRODUCTS.get()
+}
+
+/// Notes that this thread has computed so many products by itself.
+pub(super) fn count_products(count: usize) {
+    PRODUCTS.set(PRODUCTS.get().wrapping_add(count as u64));
 }
 
 /// Eight independent products by the path for AVX-512 IFMA, which the caller has found: a lane holds one digit of all.
@@ -91,7 +115,7 @@ pub(super) fn eight_products(
     acc: &mut [Lane],
     x: Option<&[Lane]>,
 ) {
-    PRODUCTS.set(PRODUCTS.get().wrapping_add(8));
+    count_products(8);
     #[cfg(target_arch = "x86_64")]
     ifma::eight(modulus, negated_inverse, acc, x);
     #[cfg(not(target_arch = "x86_64"))]
@@ -99,20 +123,38 @@ pub(super) fn eight_products(
 }
 
 impl Path {
-    /// The quickest path of this processor, unless the portable one is forced.
+    /// The quickest path of this processor, unless another is forced.
     pub(crate) fn best() -> Self {
-        #[cfg(target_arch = "x86_64")]
-        if !PORTABLE_ONLY.load(Ordering::Relaxed) && ifma::is_available() {
-            return Self::Ifma;
+        let first = FIRST.load(Ordering::Relaxed);
+        let mut paths = Self::available();
+        paths
+            .find(|path| *path as u8 >= first)
+            .unwrap_or(Self::Portable)
+    }
+
+    /// The paths that this processor has, the quickest first.
+    pub(crate) fn available() -> impl Iterator<Item = Self> {
+        let all = [Self::Ifma, Self::Adx, Self::Portable];
+        all.into_iter().filter(|path| path.is_available())
+    }
+
+    fn is_available(self) -> bool {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Self::Ifma => ifma::is_available(),
+            #[cfg(target_arch = "x86_64")]
+            Self::Adx => adx::is_available(),
+            #[cfg(not(target_arch = "x86_64"))]
+            Self::Ifma | Self::Adx => false,
+            Self::Portable => true,
         }
-        Self::Portable
     }
 
     /// The bits of one digit.
     fn width(self) -> usize {
         match self {
             Self::Ifma => 52,
-            Self::Portable => 64,
+            Self::Adx | Self::Portable => 64,
         }
     }
 }
@@ -139,7 +181,7 @@ impl Engine {
         let lanes = needed.div_ceil(8);
         let digits = match path {
             Path::Ifma => lanes.saturating_mul(8),
-            Path::Portable => needed,
+            Path::Adx | Path::Portable => needed,
         };
         let radix = digits.saturating_mul(path.width());
         let modulus = limbs::from_integer(n, n.bit_len().div_ceil(64));
@@ -174,11 +216,13 @@ impl Engine {
 
     /// `acc` becomes acc·x/R, or acc²/R without an `x`. Both are below 2n, or `x` alone below R.
     pub(super) fn product(&self, acc: &mut [Lane], x: Option<&[Lane]>) {
-        PRODUCTS.set(PRODUCTS.get().wrapping_add(1));
+        count_products(1);
         match self.path {
             #[cfg(target_arch = "x86_64")]
             Path::Ifma => ifma::product(&self.modulus, self.negated_inverse, acc, x),
-            _ => portable::product(&self.limbs(), acc, x),
+            #[cfg(target_arch = "x86_64")]
+            Path::Adx => portable::product::<Adx>(&self.limbs(), acc, x),
+            _ => portable::product::<Plain>(&self.limbs(), acc, x),
         }
     }
 
@@ -191,7 +235,7 @@ impl Engine {
         match self.path {
             #[cfg(target_arch = "x86_64")]
             Path::Ifma => {
-                PRODUCTS.set(PRODUCTS.get().wrapping_add(2));
+                count_products(2);
                 ifma::pair(&self.modulus, self.negated_inverse, first, second);
             }
             _ => {

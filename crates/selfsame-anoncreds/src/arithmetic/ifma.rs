@@ -1,4 +1,4 @@
-//! Montgomery products on 52-bit digits, eight at once: the one module that speaks to the processor.
+//! Montgomery products on 52-bit digits, eight at once: one of the two modules that speak to the processor.
 //!
 //! Squares have no code of their own. One was written that leaves out the products of two digits that come twice, lane by
 //! lane, a fifth of all: it gave the same results, and took 1.027 ± 0.002 times as long alone and 1.027 ± 0.004 times as long

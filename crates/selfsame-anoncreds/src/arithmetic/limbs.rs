@@ -2,6 +2,9 @@
 
 use dashu_int::UBig;
 
+/// Bits of a limb.
+pub(super) const BITS: usize = 64;
+
 /// `a + b·c + carry`, as its low and high limb; it cannot overflow.
 #[inline(always)]
 pub(super) fn multiply_add(a: u64, b: u64, c: u64, carry: u64) -> (u64, u64) {

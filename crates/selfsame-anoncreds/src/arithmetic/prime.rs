@@ -16,6 +16,7 @@ use super::{
     eight::{EIGHT, Eight},
     engine::{Engine, Path},
     limbs, power,
+    two::power_of_two,
 };
 use crate::random::Random;
 
@@ -67,16 +68,21 @@ pub(crate) fn safe_prime_from(start: &UBig) -> Option<UBig> {
         if some.is_empty() {
             return None;
         }
-        let found = probable(&some)
-            .into_iter()
-            .map(|half| (half, (half << 1) + UBig::ONE))
-            .find(|(half, whole)| {
-                passes_base_two(whole) && passes(half, OWN_ROUNDS) && passes(whole, OWN_ROUNDS)
-            });
-        if let Some((_, whole)) = found {
+        let mut probable = probable(&some);
+        if let Some(whole) = probable.find_map(safe_prime_of) {
             return Some(whole);
         }
     }
+}
+
+/// The safe prime 2h + 1, for an h that may be prime.
+///
+/// Once h is prime, one power proves 2h + 1 (Pocklington 1914): if 2^(2h) is 1 modulo it, and it has no divisor in common
+/// with 2² - 1. So only h has rounds.
+fn safe_prime_of(half: &UBig) -> Option<UBig> {
+    let whole = (half << 1) + UBig::ONE;
+    let proven = &whole % 3_u8 != 0 && passes_base_two(&whole);
+    (proven && passes(half, OWN_ROUNDS)).then_some(whole)
 }
 
 /// A prime from `start` up to, and not including, `end`; there must be one, and `end` must be above 3.
@@ -105,22 +111,17 @@ pub(crate) fn prime_in_range(start: &UBig, end: &UBig, random: &mut Random) -> U
     };
     loop {
         let some = [(); EIGHT].map(|()| draw());
-        let mut probable = probable(&some).into_iter();
+        let mut probable = probable(&some);
         if let Some(prime) = probable.find(|candidate| passes(candidate, OWN_ROUNDS)) {
             return prime.clone();
         }
     }
 }
 
-/// Small primes by which candidates first + 2k are divided before anything else, in groups whose product one division
-/// serves.
-struct Divisors(Vec<Group>);
-
-struct Group {
-    product: u64,
-    /// `first` modulo the product.
-    first: u64,
-    primes: Vec<u64>,
+/// Small primes by which candidates first + 2k are divided before anything else.
+struct Divisors {
+    /// `first` modulo the product of each group of them.
+    first: Vec<u64>,
 }
 
 /// To divide by a larger prime costs more than the tests that it saves.
@@ -128,43 +129,24 @@ const LARGEST_DIVISOR: u32 = 3_000;
 
 impl Divisors {
     fn new(first: &UBig) -> Self {
-        let mut groups: Vec<Group> = Vec::new();
         // None may reach the candidates themselves.
-        let limit = if first.bit_len() < 24 {
-            0
-        } else {
-            LARGEST_DIVISOR
-        };
-        let primes = small_primes().iter().skip(1);
-        for prime in primes.take_while(|prime| **prime < limit) {
-            let prime = u64::from(*prime);
-            // Sums of residues stay below 2^63.
-            match groups.last_mut() {
-                Some(group) if group.product < (1 << 61) / prime => {
-                    group.product *= prime;
-                    group.primes.push(prime);
-                }
-                _ => groups.push(Group {
-                    product: prime,
-                    first: 0,
-                    primes: vec![prime],
-                }),
-            }
+        let small = first.bit_len() < 24;
+        let limit = if small { 0 } else { LARGEST_DIVISOR };
+        Self {
+            first: groups(limit)
+                .map(|group| first % group.modulus.value)
+                .collect(),
         }
-        for group in &mut groups {
-            group.first = first % group.product;
-        }
-        Self(groups)
     }
 
     /// Whether one of the primes divides first + 2·place.
     fn rule_out(&self, place: &UBig) -> bool {
-        self.0.iter().any(|group| {
-            let residue = group.first + 2 * (place % group.product);
-            group
-                .primes
-                .iter()
-                .any(|prime| residue.is_multiple_of(*prime))
+        let mut groups = self.first.iter().zip(groups(LARGEST_DIVISOR));
+        groups.any(|(first, group)| {
+            // Three times the product is below 2^63.
+            let residue = first + 2 * (place % group.modulus.value);
+            let mut primes = group.primes.iter();
+            primes.any(|prime| residue.is_multiple_of(u64::from(*prime)))
         })
     }
 }
@@ -176,30 +158,14 @@ fn survivors(start: &UBig) -> impl Iterator<Item = UBig> {
     let limit = if bits < 24 {
         0
     } else {
-        bits.saturating_mul(bits).wrapping_div(2)
+        u32::try_from(bits.saturating_mul(bits).wrapping_div(2)).unwrap_or(u32::MAX)
     };
     let mut ruled_out = vec![false; WINDOW];
-    let primes = small_primes().iter().skip(1);
-    for prime in primes.take_while(|prime| (**prime as usize) < limit) {
-        let prime = u64::from(*prime);
-        let rest = start % prime;
-        // start + 2i is 0, or (prime - 1)/2, modulo the prime.
-        for wanted in [0, (prime - 1) / 2] {
-            let distance = (wanted + prime - rest) % prime;
-            let first = if distance.is_multiple_of(2) {
-                distance
-            } else {
-                distance + prime
-            } / 2;
-            let (first, step) = (
-                usize::try_from(first).unwrap_or(0),
-                usize::try_from(prime).unwrap_or(1),
-            );
-            ruled_out
-                .iter_mut()
-                .skip(first)
-                .step_by(step)
-                .for_each(|place| *place = true);
+    let limbs = limbs::from_integer(start, bits.div_ceil(limbs::BITS));
+    for group in groups(limit) {
+        let rest = group.modulus.rest(&limbs);
+        for prime in group.primes {
+            rule_out(&mut ruled_out, u64::from(*prime), rest % u64::from(*prime));
         }
     }
     let start = start.clone();
@@ -208,6 +174,89 @@ fn survivors(start: &UBig) -> impl Iterator<Item = UBig> {
         .enumerate()
         .filter(|(_, ruled_out)| !ruled_out)
         .map(move |(place, _)| &start + UBig::from(place) * UBig::from(2_u8))
+}
+
+/// Rules out the places i where h = start + 2i is 0, or (prime - 1)/2, modulo the prime: it divides h or 2h + 1.
+fn rule_out(ruled_out: &mut [bool], prime: u64, start: u64) {
+    for wanted in [0, prime / 2] {
+        let below = if wanted < start { prime } else { 0 };
+        let distance = wanted + below - start;
+        let odd = if distance.is_multiple_of(2) { 0 } else { prime };
+        let first = usize::try_from((distance + odd) / 2).unwrap_or(usize::MAX);
+        let step = usize::try_from(prime).unwrap_or(usize::MAX);
+        let places = ruled_out.iter_mut().skip(first).step_by(step);
+        places.for_each(|place| *place = true);
+    }
+}
+
+/// Some odd primes, one after the other, and their product: one division of a long number serves them all.
+struct Group {
+    modulus: &'static Product,
+    primes: &'static [u32],
+}
+
+/// A product of odd primes below 2^61, and what divides by it (Montgomery).
+struct Product {
+    value: u64,
+    negated_inverse: u64,
+    /// 2^64 and 2^128 modulo the product.
+    once: u64,
+    twice: u64,
+}
+
+impl Product {
+    fn new(value: u64) -> Self {
+        let square = |number: u64| {
+            let wide = u128::from(number) * u128::from(number);
+            limbs::low(wide % u128::from(value))
+        };
+        let once = square(1 << 32);
+        Self {
+            value,
+            negated_inverse: limbs::negated_inverse(value),
+            once,
+            twice: square(once),
+        }
+    }
+
+    /// A number below 2^63 that is the number of these limbs modulo the product.
+    fn rest(&self, number: &[u64]) -> u64 {
+        number.iter().rev().fold(0, |rest, limb| {
+            // rest·2^64 + limb, both times 2^64, which the next line divides out. All sums stay below 2^127.
+            let sum = u128::from(rest) * u128::from(self.twice)
+                + u128::from(*limb) * u128::from(self.once);
+            let quotient = limbs::low(sum).wrapping_mul(self.negated_inverse);
+            limbs::high(sum + u128::from(quotient) * u128::from(self.value))
+        })
+    }
+}
+
+/// The odd primes below a limit, and below `SMALL`, in groups.
+fn groups(limit: u32) -> impl Iterator<Item = Group> {
+    static ENDS: OnceLock<Vec<(Product, usize)>> = OnceLock::new();
+    let all = small_primes();
+    let groups = ENDS.get_or_init(|| {
+        let mut groups: Vec<(u64, usize)> = Vec::new();
+        for (place, prime) in all.iter().enumerate().skip(1) {
+            let prime = u64::from(*prime);
+            match groups.last_mut() {
+                Some((product, end)) if *product < (1 << 61) / prime => {
+                    (*product, *end) = (*product * prime, place + 1);
+                }
+                _ => groups.push((prime, place + 1)),
+            }
+        }
+        let groups = groups.into_iter();
+        groups
+            .map(|(product, end)| (Product::new(product), end))
+            .collect()
+    });
+    let mut begin = 1;
+    groups.iter().map_while(move |(modulus, end)| {
+        let primes = all.get(std::mem::replace(&mut begin, *end)..*end)?;
+        let primes = primes.get(..primes.partition_point(|prime| *prime < limit))?;
+        (!primes.is_empty()).then_some(Group { modulus, primes })
+    })
 }
 
 fn small_primes() -> &'static [u32] {
@@ -226,18 +275,25 @@ fn small_primes() -> &'static [u32] {
     })
 }
 
-/// Those of the odd numbers that pass one round of Miller and Rabin's test to the base 2, in their order.
-fn probable(numbers: &[UBig]) -> Vec<&UBig> {
+/// Those of the odd numbers that pass one round of Miller and Rabin's test to the base 2, in their order. Eight are tested
+/// at once where they can be, and otherwise each when it is asked for.
+fn probable(numbers: &[UBig]) -> Box<dyn Iterator<Item = &UBig> + '_> {
+    if Path::best() != Path::Ifma {
+        return Box::new(numbers.iter().filter(|number| passes_base_two(number)));
+    }
     let two = UBig::from(2_u8);
     let rounds: Vec<(&UBig, &UBig)> = numbers.iter().map(|number| (number, &two)).collect();
-    let agree = agree(&rounds);
-    let both = numbers.iter().zip(agree);
-    both.filter_map(|(number, agrees)| agrees.then_some(number))
-        .collect()
+    let both = numbers.iter().zip(agree(&rounds));
+    Box::new(both.filter_map(|(number, agrees)| agrees.then_some(number)))
 }
 
+/// One round to the base 2, for which squarings are enough.
 fn passes_base_two(number: &UBig) -> bool {
-    !probable(std::slice::from_ref(number)).is_empty()
+    let exponent = odd_part(number);
+    match power_of_two(Path::best(), number, &exponent) {
+        Some(power) => becomes_one(number, power),
+        None => becomes_one(number, power_of(number, &UBig::from(2_u8), &exponent)),
+    }
 }
 
 /// So many rounds of Miller and Rabin's test of an odd number, to bases that nobody can choose it for.
@@ -262,13 +318,7 @@ fn agree(rounds: &[(&UBig, &UBig)]) -> Vec<bool> {
     let mut agree = Vec::with_capacity(rounds.len());
     for rounds in rounds.chunks(EIGHT) {
         let (numbers, bases): (Vec<&UBig>, Vec<&UBig>) = rounds.iter().copied().unzip();
-        let exponents: Vec<UBig> = numbers
-            .iter()
-            .map(|number| {
-                let less = *number - UBig::ONE;
-                &less >> less.trailing_zeros().unwrap_or(0)
-            })
-            .collect();
+        let exponents: Vec<UBig> = numbers.iter().map(|number| odd_part(number)).collect();
         let powers = match Eight::new(Path::best(), &numbers) {
             Some(eight) => eight.powers(&bases, &exponents),
             None => rounds
@@ -281,6 +331,12 @@ fn agree(rounds: &[(&UBig, &UBig)]) -> Vec<bool> {
         agree.extend(pairs.map(|(number, power)| becomes_one(number, power)));
     }
     agree
+}
+
+/// The d of number - 1 = d·2^t, odd.
+fn odd_part(number: &UBig) -> UBig {
+    let less = number - UBig::ONE;
+    &less >> less.trailing_zeros().unwrap_or(0)
 }
 
 /// base^exponent mod number.
@@ -418,13 +474,31 @@ mod tests {
             .collect();
         let two = UBig::from(2_u8);
         let rounds: Vec<(&UBig, &UBig)> = numbers.iter().map(|number| (number, &two)).collect();
-        let alone = numbers.iter().map(|number| {
-            let less = number - UBig::ONE;
-            let exponent = &less >> less.trailing_zeros().unwrap();
-            becomes_one(number, power_of(number, &two, &exponent))
-        });
-        assert_eq!(agree(&rounds), alone.collect::<Vec<_>>());
-        assert_eq!(probable(&numbers), [&numbers[16]]);
+        let alone = numbers
+            .iter()
+            .map(|number| becomes_one(number, power_of(number, &two, &odd_part(number))));
+        let alone: Vec<bool> = alone.collect();
+        let by_squarings: Vec<bool> = numbers.iter().map(passes_base_two).collect();
+        assert_eq!(agree(&rounds), alone);
+        assert_eq!(by_squarings, alone);
+        assert_eq!(probable(&numbers).collect::<Vec<_>>(), [&numbers[16]]);
+    }
+
+    #[test]
+    fn the_rest_of_a_long_number_is_right_for_every_small_prime() {
+        let mut random = random();
+        for bits in [1, 64, 65, 597, 1_024, 2_000] {
+            for number in [random.integer(bits), UBig::ones(bits)] {
+                let limbs = limbs::from_integer(&number, bits.div_ceil(64));
+                for group in groups(u32::MAX) {
+                    let rest = group.modulus.rest(&limbs);
+                    assert!(rest < 1 << 63);
+                    assert_eq!(rest % group.modulus.value, &number % group.modulus.value);
+                }
+            }
+        }
+        let all = groups(u32::MAX).flat_map(|group| group.primes);
+        assert!(all.eq(small_primes().iter().skip(1)));
     }
 
     #[test]

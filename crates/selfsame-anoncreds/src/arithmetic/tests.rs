@@ -13,9 +13,7 @@ use crate::random::Random;
 
 /// The paths that this processor has.
 fn paths() -> Vec<Path> {
-    let mut paths = vec![Path::Portable, Path::best()];
-    paths.dedup();
-    paths
+    Path::available().collect()
 }
 
 fn random(label: &str) -> Random {

@@ -190,8 +190,9 @@ def candidates(start):
 
 
 def safe_prime_from(a):
-    """The first safe prime 2h + 1 from a start on, by OpenSSL's powers: as many rounds for the same numbers as ours has,
-    each a power to a random base. The sieve is not in the time, and the numbers are OpenSSL's already."""
+    """The first safe prime 2h + 1 from a start on, by OpenSSL's powers: one round for the same numbers as ours, and at the
+    end as many rounds of h as ours has and as many of 2h + 1, which ours need not have, each a power to a random base. The
+    sieve is not in the time, and the numbers are OpenSSL's already."""
     library, start = crypto(), int(a["start"], 16)
 
     def number(value):

@@ -365,6 +365,12 @@ impl NodeRead for Ledger {
             .node(key)
             .map_err(|error| ReadError(error.to_string()))
     }
+
+    fn key_at(&self, place: &Hash) -> std::result::Result<Option<Vec<u8>>, ReadError> {
+        self.store
+            .key(place)
+            .map_err(|error| ReadError(error.to_string()))
+    }
 }
 
 impl LogRead for Ledger {

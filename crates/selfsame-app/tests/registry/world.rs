@@ -179,6 +179,10 @@ impl LedgerStore for Valve {
         self.below.get(key)
     }
 
+    fn key(&self, place: &[u8; 32]) -> Result<Option<Vec<u8>>> {
+        self.below.key(place)
+    }
+
     fn node(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
         self.below.node(key)
     }

@@ -24,13 +24,15 @@ use selfsame_bench::machine::Machine;
 use selfsame_bench::report::{Bar, Figure, Report};
 use selfsame_crypto::{ctx::Ctx, time::UnixTime};
 
-const USAGE: &str = "cargo xtask bench anoncreds [--quick] [--json] [--portable] [--only NAME]";
+const USAGE: &str =
+    "cargo xtask bench anoncreds [--quick] [--json] [--adx | --portable] [--only NAME]";
 
 /// What the command line asks for.
 #[derive(Default)]
 struct Choice {
     quick: bool,
     json: bool,
+    adx: bool,
     portable: bool,
     only: Option<String>,
 }
@@ -42,6 +44,8 @@ fn main() -> ExitCode {
     };
     if choice.portable {
         selfsame_anoncreds::force_portable();
+    } else if choice.adx {
+        selfsame_anoncreds::force_adx();
     }
     let report = measure(&choice);
     if choice.json {
@@ -64,6 +68,7 @@ impl Choice {
             match word.as_str() {
                 "--quick" => choice.quick = true,
                 "--json" => choice.json = true,
+                "--adx" => choice.adx = true,
                 "--portable" => choice.portable = true,
                 "--only" => choice.only = Some(words.next()?),
                 // Cargo adds this to what it passes on.
@@ -88,7 +93,7 @@ fn measure(choice: &Choice) -> Report {
     let folder = tempfile::tempdir().expect("a folder for tails files");
     let mut wheel = Wheel::start();
     let mut ours = Ours::new();
-    let portable = !selfsame_anoncreds::uses_ifma();
+    let ifma = selfsame_anoncreds::uses_ifma();
     let mut figures = Vec::new();
     let mut warm = Vec::new();
     for operation in scene::operations(&mut wheel, folder.path()) {
@@ -96,10 +101,10 @@ fn measure(choice: &Choice) -> Report {
             continue;
         }
         let found = compare(&mut wheel, Some(&mut ours), &operation, plan);
-        let bar = if portable {
-            operation.bar_portable
-        } else {
+        let bar = if ifma {
             operation.bar_ifma
+        } else {
+            operation.bar_portable
         };
         figures.extend(lines(&operation, &found, "", bar));
         if operation.cold {
@@ -108,16 +113,18 @@ fn measure(choice: &Choice) -> Report {
         }
         warm.push((operation.name, found));
     }
-    let bar = (!portable).then_some(4.0);
+    let bar = ifma.then_some(4.0);
     figures.extend(parts(&warm, bar));
     if choice.only.is_none() {
         figures.extend(tables(&ours));
     }
     Report {
-        bench: if portable {
-            "anoncreds, portable path"
-        } else {
+        bench: if ifma {
             "anoncreds, IFMA"
+        } else if selfsame_anoncreds::uses_adx() {
+            "anoncreds, BMI2 and ADX"
+        } else {
+            "anoncreds, portable path"
         },
         machine: Machine::this(),
         quick: choice.quick,

@@ -17,7 +17,7 @@ pub struct Operation {
     pub arguments: Value,
     /// How many times faster than the library it must be at least, warm, on a processor with IFMA.
     pub bar_ifma: Option<f64>,
-    /// The same on the portable path.
+    /// The same on the two paths for other processors.
     pub bar_portable: Option<f64>,
     /// Whether it is measured with nothing cached too, where it must not be slower.
     pub cold: bool,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use selfsame_crypto::hash::sha256;
 use selfsame_crypto::{KeyType, PrivateKey};
 
 use super::*;
@@ -50,6 +51,8 @@ impl Registry {
         let write = (key.as_bytes(), Some(value.as_bytes()));
         let changes = tree::update(&self.nodes, self.root, self.height, [write]).unwrap();
         self.nodes.extend(changes.nodes);
+        let place = sha256(key.as_bytes()).to_vec();
+        self.nodes.insert(place, key.into());
         self.root = changes.root;
         self.objects.insert(key.into(), value.into());
         self.log.append([u8::try_from(self.height).unwrap(); 32]);

@@ -9,11 +9,10 @@ const LEAF_DOMAIN: &[u8] = b"JMT::LeafNode";
 const INNER_DOMAIN: &[u8] = b"JMT::IntrnalNode";
 const WIDTH: usize = 16;
 
-/// An object's place: SHA-256 of its key, the key, SHA-256 of the object.
-#[derive(Clone, Debug, Eq, PartialEq)]
+/// An object's place, which is SHA-256 of its key, and SHA-256 of the object.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Leaf {
     pub(super) path: Hash,
-    pub(super) key: Vec<u8>,
     pub(super) value: Hash,
 }
 
@@ -131,7 +130,7 @@ impl Node {
         let mut taken = self.0.iter().flatten();
         match (taken.next(), taken.next()) {
             (None, _) => Some(None),
-            (Some(Child::Leaf(leaf)), None) => Some(Some(Child::Leaf(leaf.clone()))),
+            (Some(Child::Leaf(leaf)), None) => Some(Some(Child::Leaf(*leaf))),
             _ => None,
         }
     }
@@ -182,8 +181,8 @@ impl Node {
     }
 
     /// Which places are taken and which by leaves (2 bytes each, big endian, the first place the
-    /// highest bit); then from left to right of a leaf the length of its key (2 bytes), the key and
-    /// the object's digest, of a further node its hash and version (8 bytes).
+    /// highest bit); then from left to right of a leaf its place and the object's digest (32 bytes
+    /// each), of a further node its hash and version (8 bytes).
     pub(super) fn to_bytes(&self) -> Vec<u8> {
         let bits = |of: fn(&Child) -> bool| -> u16 {
             let set = |bits: u16, child: &Option<Child>| {
@@ -196,7 +195,7 @@ impl Node {
         for child in self.0.iter().flatten() {
             match child {
                 Child::Leaf(leaf) => {
-                    write_key(&mut bytes, &leaf.key);
+                    bytes.extend(leaf.path);
                     bytes.extend(leaf.value);
                 }
                 Child::Inner { hash, version } => {
@@ -219,10 +218,8 @@ impl Node {
         let mut bit = 1_u16 << 15;
         for place in &mut node.0 {
             if leaves & bit != 0 {
-                let key = read_key(rest)?;
                 *place = Some(Child::Leaf(Leaf {
-                    path: sha256(&key),
-                    key,
+                    path: take(rest)?,
                     value: take(rest)?,
                 }));
             } else if taken & bit != 0 {

@@ -6,7 +6,8 @@ use super::node::{Child, Leaf, Next, Node, nibble, node_key, with_nibble};
 use super::{DEPTH, EMPTY, Neighbour, NodeRead, Path, Proof, Root, TreeError};
 use crate::log::Hash;
 
-/// Proves what is, or that nothing is, under a key in a version of the tree. Objects are not read.
+/// Proves what is, or that nothing is, under a key in a version of the tree. Objects are not read; where nothing is, the
+/// keys of the two next to it are.
 pub fn prove(nodes: &dyn NodeRead, root: Root, key: &[u8]) -> Result<Proof, TreeError> {
     if root.hash == EMPTY {
         return Ok(Proof::Absent {
@@ -60,7 +61,7 @@ impl Tree<'_> {
             let next = match node.follow(nibble(place, depth), &mut way.beside) {
                 Next::Inner { version } => Some(version),
                 Next::End(leaf) => {
-                    way.end = leaf.cloned();
+                    way.end = leaf.copied();
                     None
                 }
             };
@@ -75,8 +76,12 @@ impl Tree<'_> {
 
     fn neighbour(&self, leaf: Leaf) -> Result<Neighbour, TreeError> {
         let way = self.walk(&leaf.path)?;
+        let key = self.nodes.key_at(&leaf.path)?.ok_or(TreeError::Missing)?;
+        if sha256(&key) != leaf.path {
+            return Err(TreeError::Damaged);
+        }
         Ok(Neighbour {
-            key: leaf.key,
+            key,
             value: leaf.value,
             path: Path::new(way.beside),
         })
@@ -89,7 +94,7 @@ impl Tree<'_> {
             .as_ref()
             .filter(|leaf| (leaf.path < *place) == before)
         {
-            return Ok(Some(leaf.clone()));
+            return Ok(Some(*leaf));
         }
         for (depth, node) in way.nodes.iter().enumerate().rev() {
             let own = nibble(place, depth);

@@ -26,6 +26,12 @@ pub(super) static KEYS: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     (0..24).map(key).chain(close.take(24)).collect()
 });
 
+/// Nodes beside the keys by their places.
+pub(super) fn with_keys(nodes: &Store) -> Store {
+    let keys = KEYS.iter().map(|key| (sha256(key).to_vec(), key.clone()));
+    nodes.clone().into_iter().chain(keys).collect()
+}
+
 /// A tree with every version of it.
 #[derive(Default)]
 pub(super) struct Kept {
@@ -76,8 +82,9 @@ impl Kept {
     }
 
     fn holds(&self, root: Root, model: &Model) {
+        let nodes = with_keys(&self.nodes);
         for key in KEYS.iter() {
-            let proof = prove(&self.nodes, root, key).unwrap();
+            let proof = prove(&nodes, root, key).unwrap();
             let object = model.get(key).map(Vec::as_slice);
             assert_eq!(verify(&root.hash, key, object, &proof), Ok(()));
             assert_eq!(Proof::from_bytes(&proof.to_bytes()), Ok(proof.clone()));
@@ -154,6 +161,7 @@ proptest! {
 fn every_flipped_bit_of_a_proof_is_refused() {
     let mut flipped = 0;
     for (nodes, root) in trees() {
+        let nodes = with_keys(&nodes);
         for key in KEYS.iter() {
             let proof = prove(&nodes, root, key).unwrap();
             let object = matches!(proof, Proof::Present(_)).then_some(&b"object"[..]);
@@ -301,8 +309,25 @@ fn a_store_that_lost_or_damaged_a_node_is_an_error_and_no_panic() {
         for (store, error) in [(lost, TreeError::Missing), (cut, TreeError::Damaged)] {
             let writes = KEYS.iter().map(|key| (&key[..], None));
             assert_eq!(update(&store, root, 1, writes), Err(error.clone()));
+            let store = with_keys(&store);
             let proofs = KEYS.iter().map(|key| prove(&store, root, key));
             assert!(proofs.filter_map(Result::err).all(|found| found == error));
         }
     }
+}
+
+#[test]
+fn an_absence_is_not_proven_by_a_key_of_another_place_or_none() {
+    let (nodes, root) = trees().swap_remove(0);
+    let absent = KEYS.last().unwrap();
+    let mut store = with_keys(&nodes);
+    let Proof::Absent { left, right } = prove(&store, root, absent).unwrap() else {
+        panic!("it is present");
+    };
+    let beside = left.or(right).unwrap().key;
+    let place = sha256(&beside).to_vec();
+    store.insert(place.clone(), b"another".to_vec());
+    assert_eq!(prove(&store, root, absent), Err(TreeError::Damaged));
+    store.remove(&place);
+    assert_eq!(prove(&store, root, absent), Err(TreeError::Missing));
 }

@@ -13,7 +13,8 @@ use crate::sqlite::sql;
 const FORMAT: Format = Format {
     application: 0x5353_6c69,
     version: 1,
-    schema: SCHEMA,
+    schema: &[SCHEMA],
+    shrinks: false,
 };
 
 /// `nth` numbers what has a label from 1 without gaps, so a page of it is found without counting; `found` numbers all.

@@ -6,6 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use selfsame_crypto::hash::sha256;
 
 use super::{Block, Entry, Head, KEPT_HEIGHTS, LedgerStore, MAX_ENTRIES, Placed, TreeChanges};
 use crate::error::{Result, StoreError};
@@ -21,6 +22,7 @@ pub struct MemoryLedger {
 #[derive(Debug, Default)]
 struct State {
     values: BTreeMap<Vec<u8>, Vec<u8>>,
+    places: HashMap<[u8; 32], Vec<u8>>,
     nodes: HashMap<Vec<u8>, Vec<u8>>,
     stale: BTreeMap<u64, Vec<Vec<u8>>>,
     blocks: Vec<Vec<u8>>,
@@ -81,6 +83,10 @@ impl LedgerStore for MemoryLedger {
         Ok(self.state().values.get(key).cloned())
     }
 
+    fn key(&self, place: &[u8; 32]) -> Result<Option<Vec<u8>>> {
+        Ok(self.state().places.get(place).cloned())
+    }
+
     fn node(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
         Ok(self.state().nodes.get(key).cloned())
     }
@@ -130,6 +136,9 @@ impl LedgerStore for MemoryLedger {
             state.hashes.insert(entry.hash, seq);
             state.entries.push((block.height, entry));
         }
+        let keys = block.writes.keys();
+        let places = keys.map(|key| (sha256(key), key.clone()));
+        state.places.extend(places);
         state.values.extend(block.writes);
         state.change_tree(block.height, block.tree);
         state.blocks.push(block.head.clone());

@@ -1,6 +1,9 @@
 //! A ledger in SQLite, on a file of its own.
 
-use std::collections::BTreeMap;
+mod nodes;
+mod packed;
+mod state;
+
 use std::fs::File;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -9,18 +12,20 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 
-use super::{Block, Entry, Head, KEPT_HEIGHTS, LedgerStore, MAX_ENTRIES, Placed, TreeChanges};
+use super::{Block, Entry, Head, LedgerStore, MAX_ENTRIES, Placed};
 use crate::error::{Result, StoreError};
 use crate::meter::{Meter, timed};
 use crate::sqlite::checkpoint::{Checkpoints, Limits};
 use crate::sqlite::file::{self, Format};
 use crate::sqlite::readers::Readers;
 use crate::sqlite::sql;
+use nodes::{Nodes, Pace};
 
 static FORMAT: Format = Format {
     application: 0x5353_6c67,
-    version: 3,
-    schema: SCHEMA,
+    version: 4,
+    schema: &SCHEMA,
+    shrinks: true,
 };
 
 /// 32 MiB and 96 MiB: a page that changes in many blocks goes to the file once.
@@ -33,12 +38,12 @@ const LOG_KEPT: i64 = 4 * 1_024 * 1_024;
 
 /// Memory for pages of the file, in KiB: the upper nodes of the tree and the blocks written last stay at hand.
 const CACHE_KIB: i64 = 24 * 1_024;
-/// Nodes are forgotten when this part of all is to be, and so many at least: so each page they leave is written once and
-/// not for each of them.
-const FORGOTTEN_PART: u64 = 4;
-const FORGOTTEN_AT_ONCE: u64 = 4_096;
+/// So many free pages are given back to the file system at a time.
+const GIVEN_BACK: u32 = 2_048;
 
-const SCHEMA: &str = "
+/// A transaction is found by the first bytes of its hash; the rest is compared.
+const SCHEMA: [&str; 3] = [
+    "
 CREATE TABLE blocks (
     height INTEGER PRIMARY KEY,
     size INTEGER NOT NULL,
@@ -47,26 +52,22 @@ CREATE TABLE blocks (
 CREATE TABLE entries (
     seq INTEGER PRIMARY KEY,
     height INTEGER NOT NULL,
-    hash BLOB NOT NULL UNIQUE,
+    hash BLOB NOT NULL,
     bytes BLOB NOT NULL
 ) STRICT;
-CREATE TABLE state (
-    key BLOB PRIMARY KEY,
-    value BLOB NOT NULL
+CREATE TABLE hashes (
+    start INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    PRIMARY KEY (start, seq)
 ) STRICT, WITHOUT ROWID;
-CREATE TABLE nodes (
-    id INTEGER PRIMARY KEY,
-    key BLOB NOT NULL UNIQUE,
-    node BLOB NOT NULL
-) STRICT;
-CREATE TABLE stale (
-    height INTEGER NOT NULL,
-    id INTEGER NOT NULL,
-    PRIMARY KEY (height, id)
-) STRICT, WITHOUT ROWID;
-";
+",
+    state::SCHEMA,
+    nodes::SCHEMA,
+];
 
 const HEAD: &str = "SELECT height, size, head FROM blocks ORDER BY height DESC LIMIT 1";
+const BY_HASH: &str = "SELECT hashes.seq FROM hashes JOIN entries ON entries.seq = hashes.seq
+    WHERE hashes.start = ?1 AND entries.hash = ?2";
 
 /// Keeps the ledger in one file, which one process has open at a time.
 pub struct SqliteLedger {
@@ -82,10 +83,9 @@ pub struct SqliteLedger {
 struct Writer {
     connection: Connection,
     checkpoints: Checkpoints,
-    /// How many nodes there are.
-    nodes: u64,
-    /// How many of them became stale at a height.
-    stale: BTreeMap<u64, u64>,
+    nodes: Nodes,
+    /// Whether the last block had no entries.
+    idle: bool,
 }
 
 impl SqliteLedger {
@@ -98,8 +98,8 @@ impl SqliteLedger {
         // Moving pages from the log to the file is left to another thread.
         connection.pragma_update(None, "wal_autocheckpoint", 0)?;
         let writer = Writer {
-            nodes: count_nodes(&connection)?,
-            stale: count_stale(&connection)?,
+            nodes: Nodes::count(&connection)?,
+            idle: false,
             checkpoints: Checkpoints::start(path, LOG)?,
             connection,
         };
@@ -123,12 +123,15 @@ impl SqliteLedger {
         key: impl rusqlite::Params,
         map: fn(&Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<Option<T>> {
-        let read = |connection: &Connection| {
+        self.read(|connection| {
             Ok(connection
                 .prepare_cached(query)?
                 .query_row(key, map)
                 .optional()?)
-        };
+        })
+    }
+
+    fn read<T>(&self, read: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
         // While nobody writes, the writer's connection has at hand what was written last; others first drop what they
         // know of a file that has changed.
         match self.writer.try_lock() {
@@ -141,9 +144,11 @@ impl SqliteLedger {
 #[async_trait]
 impl LedgerStore for SqliteLedger {
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
-        self.one("SELECT value FROM state WHERE key = ?1", [key], |row| {
-            row.get(0)
-        })
+        self.read(|connection| state::value(connection, key))
+    }
+
+    fn key(&self, place: &[u8; 32]) -> Result<Option<Vec<u8>>> {
+        self.read(|connection| state::key(connection, place))
     }
 
     fn node(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
@@ -183,7 +188,7 @@ impl LedgerStore for SqliteLedger {
     }
 
     fn by_hash(&self, hash: &[u8; 32]) -> Result<Option<u64>> {
-        self.one("SELECT seq FROM entries WHERE hash = ?1", [hash], |row| {
+        self.one(BY_HASH, params![state::start(hash), hash], |row| {
             Ok(row.get::<_, i64>(0)?.cast_unsigned())
         })
     }
@@ -240,6 +245,29 @@ fn placed(row: &Row<'_>) -> rusqlite::Result<Placed> {
 }
 
 fn append(writer: &mut Writer, meter: &Meter, block: Block) -> Result<Head> {
+    let pace = match (block.entries.is_empty(), writer.idle) {
+        (false, _) => Pace::Busy,
+        (true, false) => Pace::Idle,
+        (true, true) => Pace::Resting,
+    };
+    let written = write(writer, (pace, meter), block);
+    match &written {
+        Ok(_) => writer.idle = pace != Pace::Busy,
+        // What was counted of a block that is not there does not hold.
+        Err(_) => writer.nodes = Nodes::count(&writer.connection)?,
+    }
+    match pace {
+        Pace::Busy => {}
+        Pace::Idle => writer.checkpoints.at_rest(),
+        Pace::Resting => {
+            give_back(&writer.connection)?;
+            writer.checkpoints.for_long();
+        }
+    }
+    written
+}
+
+fn write(writer: &mut Writer, (pace, meter): (Pace, &Meter), block: Block) -> Result<Head> {
     let connection = &mut writer.connection;
     let transaction =
         connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
@@ -257,20 +285,11 @@ fn append(writer: &mut Writer, meter: &Meter, block: Block) -> Result<Head> {
     for (seq, entry) in (size + 1..).zip(&block.entries) {
         insert(&transaction, seq, block.height, entry)?;
     }
-    let upsert =
-        "INSERT INTO state (key, value) VALUES (?1, ?2) ON CONFLICT DO UPDATE SET value = ?2";
-    for (key, value) in &block.writes {
-        transaction.prepare_cached(upsert)?.execute([key, value])?;
-    }
-    let stale = change_tree(&transaction, block.height, &block.tree)?;
-    let last = block.height.saturating_sub(KEPT_HEIGHTS);
-    let over: u64 = writer.stale.range(..=last).map(|(_, count)| count).sum();
-    // A block without entries comes while there is nothing else to do.
-    let enough = FORGOTTEN_AT_ONCE.max(writer.nodes / FORGOTTEN_PART);
-    let forgets = over >= enough || block.entries.is_empty() && over > 0;
-    if forgets {
-        forget(&transaction, last)?;
-    }
+    let numbers = state::numbers(size, &block.entries);
+    state::put(&transaction, &block.writes, &numbers)?;
+    let of_the_tree = writer
+        .nodes
+        .change(&transaction, (block.height, pace), &block.tree)?;
     let size = size + block.entries.len() as u64;
     let insert = "INSERT INTO blocks (height, size, head) VALUES (?1, ?2, ?3)";
     transaction.prepare_cached(insert)?.execute(params![
@@ -281,17 +300,10 @@ fn append(writer: &mut Writer, meter: &Meter, block: Block) -> Result<Head> {
     let (committed, took) = timed(|| transaction.commit());
     committed?;
     meter.record(took);
-    writer.stale.insert(block.height, stale);
-    writer.nodes += block.tree.nodes.len() as u64;
-    if forgets {
-        writer.nodes = writer.nodes.saturating_sub(over);
-        writer.stale = writer.stale.split_off(&last.saturating_add(1));
-    }
-    let pages = pages(&block, if forgets { over } else { 0 });
+    let of_the_tree = usize::try_from(of_the_tree).unwrap_or(usize::MAX);
+    let pages = 4 + block.entries.len() + block.writes.len() / 2;
+    let pages = pages.saturating_add(of_the_tree);
     writer.checkpoints.after_commit(&writer.connection, pages);
-    if block.entries.is_empty() {
-        writer.checkpoints.at_rest();
-    }
     Ok(Head {
         height: block.height,
         size,
@@ -299,62 +311,28 @@ fn append(writer: &mut Writer, meter: &Meter, block: Block) -> Result<Head> {
     })
 }
 
-/// Roughly how many pages a block writes.
-fn pages(block: &Block, forgotten: u64) -> usize {
-    let bytes: usize = block.tree.nodes.iter().map(|(_, node)| node.len()).sum();
-    let forgotten = usize::try_from(forgotten).unwrap_or(usize::MAX);
-    4 + block.entries.len() + block.writes.len() / 2 + bytes / 4_096 + forgotten / 2
-}
-
-/// Writes a block's nodes in the order of their keys: what stands beside each other in the tree, and is soon replaced
-/// together, then stands beside each other in the file. Gives the number of those that became stale.
-fn change_tree(transaction: &Transaction<'_>, height: u64, changes: &TreeChanges) -> Result<u64> {
-    let mut nodes: Vec<&(Vec<u8>, Vec<u8>)> = changes.nodes.iter().collect();
-    nodes.sort_unstable();
-    let mut add = transaction.prepare_cached("INSERT INTO nodes (key, node) VALUES (?1, ?2)")?;
-    for (key, node) in nodes {
-        add.execute([key, node])?;
-    }
-    let mark = "INSERT INTO stale (height, id) SELECT ?1, id FROM nodes WHERE key = ?2";
-    let mut mark = transaction.prepare_cached(mark)?;
-    let mut stale = 0;
-    for key in &changes.stale {
-        stale += mark.execute(params![sql(height), key])? as u64;
-    }
-    Ok(stale)
-}
-
-/// Drops the nodes that became stale up to a height, in the order in which they stand in the file.
-fn forget(transaction: &Transaction<'_>, last: u64) -> Result<()> {
-    let drop = "DELETE FROM nodes WHERE id IN (SELECT id FROM stale WHERE height <= ?1)";
-    transaction.prepare_cached(drop)?.execute([sql(last)])?;
-    let drop = "DELETE FROM stale WHERE height <= ?1";
-    transaction.prepare_cached(drop)?.execute([sql(last)])?;
+/// Makes the file smaller by pages that nothing is in.
+fn give_back(connection: &Connection) -> Result<()> {
+    let free = format!("PRAGMA incremental_vacuum({GIVEN_BACK})");
+    let mut free = connection.prepare(&free)?;
+    let mut pages = free.query([])?;
+    // A page each time.
+    while pages.next()?.is_some() {}
     Ok(())
 }
 
-fn count_nodes(connection: &Connection) -> Result<u64> {
-    let count = connection.query_row("SELECT count(*) FROM nodes", [], |row| row.get(0));
-    Ok(i64::cast_unsigned(count?))
-}
-
-fn count_stale(connection: &Connection) -> Result<BTreeMap<u64, u64>> {
-    let mut count = connection.prepare("SELECT height, count(*) FROM stale GROUP BY height")?;
-    let number = |row: &Row<'_>, at| row.get::<_, i64>(at).map(i64::cast_unsigned);
-    let counts = count.query_map([], |row| Ok((number(row, 0)?, number(row, 1)?)))?;
-    Ok(counts.collect::<rusqlite::Result<_>>()?)
-}
-
 fn insert(transaction: &Transaction<'_>, seq: u64, height: u64, entry: &Entry) -> Result<()> {
+    let start = state::start(&entry.hash);
+    let mut find = transaction.prepare_cached(BY_HASH)?;
+    if find.exists(params![start, entry.hash])? {
+        return Err(StoreError::conflict("ledger", "entry"));
+    }
     let insert = "INSERT INTO entries (seq, height, hash, bytes) VALUES (?1, ?2, ?3, ?4)";
     let values = params![sql(seq), sql(height), entry.hash, entry.bytes];
-    match transaction.prepare_cached(insert)?.execute(values) {
-        Ok(_) => Ok(()),
-        Err(error)
-            if error.sqlite_error_code() == Some(rusqlite::ErrorCode::ConstraintViolation) =>
-        {
-            Err(StoreError::conflict("ledger", "entry"))
-        }
-        Err(error) => Err(error.into()),
-    }
+    transaction.prepare_cached(insert)?.execute(values)?;
+    let find = "INSERT INTO hashes (start, seq) VALUES (?1, ?2)";
+    transaction
+        .prepare_cached(find)?
+        .execute([start, sql(seq)])?;
+    Ok(())
 }

@@ -20,9 +20,27 @@ pub(crate) struct Limits {
     pub(crate) log: usize,
 }
 
+/// What becomes of the log.
+#[derive(Clone, Copy)]
+enum Mode {
+    /// What is in it is moved to the file; it goes on, or begins anew if nobody reads it.
+    Passive,
+    /// It is emptied, unless somebody reads it.
+    Truncate,
+}
+
+impl Mode {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Passive => "PASSIVE",
+            Self::Truncate => "TRUNCATE",
+        }
+    }
+}
+
 /// The thread that makes checkpoints, as the writer sees it.
 pub(crate) struct Checkpoints {
-    due: Option<SyncSender<()>>,
+    due: Option<SyncSender<Mode>>,
     behind: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
     limits: Limits,
@@ -34,6 +52,8 @@ impl Checkpoints {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(path, flags)?;
         connection.pragma_update(None, "cache_size", -256)?;
+        // Readers hold the log for microseconds.
+        connection.busy_timeout(Duration::from_millis(100))?;
         let (due, asked) = sync_channel(1);
         let behind = Arc::new(AtomicBool::new(false));
         let seen = behind.clone();
@@ -71,7 +91,7 @@ impl Checkpoints {
             && let Some(due) = &self.due
         {
             // Full: one is asked for already. If it does not come, the writer makes it itself.
-            if due.try_send(()).is_ok() {
+            if due.try_send(Mode::Passive).is_ok() {
                 self.pages = 0;
             } else if self.pages >= self.limits.log {
                 self.behind.store(true, Ordering::Relaxed);
@@ -81,8 +101,17 @@ impl Checkpoints {
 
     /// Called when there is nothing else to do: what is in the log goes to the file, so that the log can begin anew.
     pub(crate) fn at_rest(&mut self) {
-        let asked = |due: &SyncSender<()>| due.try_send(()).is_ok();
+        let asked = |due: &SyncSender<Mode>| due.try_send(Mode::Passive).is_ok();
         if self.pages > 0 && self.due.as_ref().is_some_and(asked) {
+            self.pages = 0;
+        }
+    }
+
+    /// Called when there has been nothing to do for a while: the log is left empty.
+    pub(crate) fn for_long(&mut self) {
+        if let Some(due) = &self.due
+            && due.try_send(Mode::Truncate).is_ok()
+        {
             self.pages = 0;
         }
     }
@@ -97,10 +126,10 @@ impl Drop for Checkpoints {
     }
 }
 
-fn run((connection, limits): (&Connection, Limits), asked: &Receiver<()>, behind: &AtomicBool) {
+fn run((connection, limits): (&Connection, Limits), asked: &Receiver<Mode>, behind: &AtomicBool) {
     let most = i64::try_from(limits.log).unwrap_or(i64::MAX);
-    while asked.recv().is_ok() {
-        match checkpoint(connection, "PASSIVE") {
+    while let Ok(mode) = asked.recv() {
+        match checkpoint(connection, mode.name()) {
             Ok((_, pages)) if pages > most => behind.store(true, Ordering::Relaxed),
             Ok(_) => {}
             Err(error) => tracing::warn!(%error, "a checkpoint failed; the next will try again"),

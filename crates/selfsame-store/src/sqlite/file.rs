@@ -14,8 +14,10 @@ pub(crate) struct Format {
     pub(crate) application: u32,
     /// The layout this release knows.
     pub(crate) version: u32,
-    /// Lays out an empty file.
-    pub(crate) schema: &'static str,
+    /// Lay out an empty file, one after the other.
+    pub(crate) schema: &'static [&'static str],
+    /// Whether pages that nothing is in may be given back to the file system.
+    pub(crate) shrinks: bool,
 }
 
 const STATEMENTS_CACHED: usize = 48;
@@ -31,6 +33,10 @@ pub(crate) fn open_writer(path: &Path, format: &Format) -> Result<(File, Connect
     private_file(path)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut writer = Connection::open_with_flags(path, flags)?;
+    if format.shrinks {
+        // Has an effect on an empty file alone.
+        writer.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
+    }
     lay_out(&mut writer, path, format)?;
     // WAL keeps readers and the writer apart. FULL: a commit is on the disk before it is answered.
     writer.pragma_update(None, "journal_mode", "WAL")?;
@@ -139,7 +145,9 @@ fn lay_out(writer: &mut Connection, path: &Path, format: &Format) -> Result<()> 
     }
     if version == 0 {
         let layout = writer.transaction()?;
-        layout.execute_batch(format.schema)?;
+        for schema in format.schema {
+            layout.execute_batch(schema)?;
+        }
         layout.pragma_update(None, "application_id", format.application)?;
         layout.pragma_update(None, "user_version", format.version)?;
         layout.commit()?;

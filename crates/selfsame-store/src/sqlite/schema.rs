@@ -5,7 +5,8 @@ use super::file::Format;
 pub(super) static FORMAT: Format = Format {
     application: 0x5353_7374,
     version: 2,
-    schema: SCHEMA,
+    schema: &[SCHEMA],
+    shrinks: false,
 };
 
 /// `seq` orders records by insertion. A record's own list of its tag keys saves an index of tags by record.

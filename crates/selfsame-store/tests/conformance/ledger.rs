@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use selfsame_crypto::hash::sha256;
 use selfsame_store::StoreError;
 use selfsame_store::ledger::{Block, Entry, Head, KEPT_HEIGHTS, LedgerStore, TreeChanges};
 
@@ -146,4 +147,44 @@ pub async fn nodes_of_the_tree_outlive_it_for_a_while(ground: Ground) {
         .await
         .unwrap();
     assert!(!has("old") && has("kept") && has("new"));
+}
+
+pub async fn keys_are_found_by_their_place(ground: Ground) {
+    let ledger = ground.ledger();
+    let digest = "0f".repeat(32);
+    let keys = [
+        "did/a".to_owned(),
+        format!("status/a/{digest}"),
+        format!("status/a/{digest}/v/1"),
+    ];
+    let writes: Vec<(&str, &str)> = keys.iter().map(|key| (key.as_str(), "value")).collect();
+    ledger.append(block(1, &[1], &writes)).await.unwrap();
+    ledger
+        .append(block(2, &[2], &[("did/a", "other")]))
+        .await
+        .unwrap();
+    for key in &keys {
+        let place = sha256(key.as_bytes());
+        assert_eq!(ledger.key(&place).unwrap(), Some(key.clone().into_bytes()));
+    }
+    assert_eq!(ledger.key(&sha256(b"did/b")).unwrap(), None);
+    assert_eq!(value(&*ledger, "did/a"), Some("other".into()));
+}
+
+pub async fn a_value_that_holds_its_transactions_hash_comes_back_as_it_was(ground: Ground) {
+    let ledger = ground.ledger();
+    // As deterministic CBOR has it: a string of 32 bytes, between others.
+    let receipt = |hash: u8| [&[0x84, 0x01, 0x58, 0x20][..], &[hash; 32], &[0x07]].concat();
+    let mut first = block(1, &[1, 2], &[]);
+    for (key, hash) in [("own", 2), ("unknown", 9), ("other", 1)] {
+        first.writes.insert(key.into(), receipt(hash));
+    }
+    ledger.append(first).await.unwrap();
+    let mut second = block(2, &[3], &[]);
+    second.writes.insert("other".into(), receipt(3));
+    second.writes.insert("late".into(), receipt(1));
+    ledger.append(second).await.unwrap();
+    for (key, hash) in [("own", 2), ("unknown", 9), ("other", 3), ("late", 1)] {
+        assert_eq!(ledger.get(key.as_bytes()).unwrap(), Some(receipt(hash)));
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, LazyLock};
 
+use selfsame_crypto::PublicKey;
 use selfsame_crypto::ctx::Ctx;
 use selfsame_crypto::encoding::hex_decode;
 use selfsame_crypto::time::UnixTime;
@@ -9,9 +10,10 @@ use selfsame_did::Did;
 use selfsame_proof::cbor::Item;
 use selfsame_tls::codec::Message;
 use selfsame_tls::identity::{
-    CoseVc, Identities, IdentityPolicy, PaperVc, PeerPolicy, SsiIdentity, Staples,
+    CoseVc, Identities, IdentityPolicy, PaperVc, PeerKind, PeerPolicy, SsiIdentity, Staples,
 };
 use selfsame_tls::profile::{DRAFT, LINKS, PAPER, SELFSAME};
+use selfsame_tls::resumption::{Sessions, TicketKeys};
 use selfsame_tls::{ClientAuth, ClientConfig, Config, Connection, ServerConfig, SigningKey};
 
 const TRACE: &str = include_str!("../../../../vectors/tls/rfc8448-simple-1rtt.txt");
@@ -57,6 +59,152 @@ pub fn tls_connection(data: &[u8]) -> bool {
         }
     }
     is_answered
+}
+
+/// A client and a server, and somebody between them who does to the bytes what the input says: both get in only if they
+/// agree on all they have said, and know each other then; nobody gets data before. It counts as read if both got in.
+pub fn tls_machines(data: &[u8]) -> bool {
+    let (first, edits) = data.split_first().unwrap_or((&0, &[]));
+    let sessions = Sessions::new(4);
+    let (client, server) = &*ENDS;
+    let client = Arc::new(client.clone().with_sessions(sessions.clone()));
+    // Perhaps there is a ticket already.
+    if first % 2 == 1 {
+        let mut ends = Ends::new(&client, server, 1);
+        assert!(ends.meet(&mut [].iter()), "nobody is between them");
+    }
+    let mut ends = Ends::new(&client, server, 2);
+    let is_open = ends.meet(&mut edits.iter());
+    if is_open {
+        ends.check_agreement();
+    }
+    is_open
+}
+
+/// The two ends of a connection.
+struct Ends {
+    client: Connection,
+    server: Connection,
+    ctx: Ctx,
+}
+
+impl Ends {
+    fn new(client: &Arc<ClientConfig>, server: &Arc<ServerConfig>, seed: u8) -> Self {
+        let ctx = |seed| Ctx::new(UnixTime(1_790_000_000), [seed; 32]);
+        Self {
+            client: Connection::client(client, &ctx(seed)).expect("a client begins"),
+            server: Connection::server(server, &ctx(seed.wrapping_add(100))),
+            ctx: ctx(0),
+        }
+    }
+
+    /// Carries bytes both ways, changed as the edits say, until nothing moves; whether both are let in.
+    fn meet(&mut self, edits: &mut std::slice::Iter<'_, u8>) -> bool {
+        for _ in 0..8 {
+            for is_up in [true, false] {
+                let (from, to) = match is_up {
+                    true => (&mut self.client, &mut self.server),
+                    false => (&mut self.server, &mut self.client),
+                };
+                for piece in changed(from.take_outgoing(), edits) {
+                    let taken = to.receive(&piece, &self.ctx);
+                    assert!(to.take_incoming().is_empty(), "nobody has sent data");
+                    if taken.is_err() {
+                        assert!(!to.is_open(), "who refuses lets nobody in");
+                        assert!(to.receive(&[], &self.ctx).is_err(), "an end is for good");
+                    }
+                }
+            }
+        }
+        self.client.is_open() && self.server.is_open()
+    }
+
+    /// Both have the same keys, and know each other.
+    fn check_agreement(&mut self) {
+        let (mut one, mut other) = ([0; 32], [1; 32]);
+        let label = "EXPORTER fuzz";
+        self.client
+            .export(label, b"", &mut one)
+            .expect("it is open");
+        self.server
+            .export(label, b"", &mut other)
+            .expect("it is open");
+        assert_eq!(one, other, "both ends heard the same");
+        let resumed = [&self.client, &self.server].map(|end| {
+            let peer = end.peer().expect("it is open");
+            assert!(
+                matches!(peer.kind, PeerKind::Did(_)),
+                "each knows the other"
+            );
+            peer.resumed.is_some()
+        });
+        assert_eq!(resumed[0], resumed[1], "both resume or neither");
+    }
+}
+
+/// The pieces in which bytes arrive after what the input says was done to them.
+fn changed(mut bytes: Vec<u8>, edits: &mut std::slice::Iter<'_, u8>) -> Vec<Vec<u8>> {
+    let mut pieces = Vec::new();
+    if bytes.is_empty() {
+        return pieces;
+    }
+    let count = edits.next().copied().unwrap_or(0) % 4;
+    for _ in 0..count {
+        let mut next = || edits.next().copied().unwrap_or(0);
+        let (kind, at, with) = (next(), [next(), next()], next());
+        let at = usize::from(u16::from_be_bytes(at));
+        let at = at.checked_rem(bytes.len()).unwrap_or(0);
+        match kind % 8 {
+            0..=2 => {
+                let rest = bytes.split_off(at);
+                pieces.push(std::mem::replace(&mut bytes, rest));
+            }
+            4 | 5 => bytes
+                .iter_mut()
+                .skip(at)
+                .take(1)
+                .for_each(|byte| *byte ^= with),
+            6 => bytes.truncate(at),
+            _ => bytes.insert(at, with),
+        }
+    }
+    pieces.push(bytes);
+    pieces
+}
+
+/// Two parties whose DIDs hold their keys, so that nobody needs to resolve anything.
+static ENDS: LazyLock<(ClientConfig, Arc<ServerConfig>)> = LazyLock::new(|| {
+    let key = SigningKey::from_pkcs8(&hex_decode(KEY).expect("hex")).expect("a key");
+    let public = PublicKey::from_spki(&key.spki().expect("a public key")).expect("a public key");
+    let did = selfsame_did::key::create(&public);
+    let policy = || PeerPolicy {
+        certificates: None,
+        identities: Some(IdentityPolicy::of_dids(&["key"], [did.clone()])),
+    };
+    let common = || Config {
+        identities: Identities {
+            certificate: None,
+            ssi: Some(SsiIdentity {
+                did: did.clone(),
+                key: key.clone(),
+                vc: None,
+                staples: Staples::default(),
+            }),
+        },
+        ..Config::default()
+    };
+    let client = ClientConfig::new(common(), policy()).expect("a client");
+    let server = ServerConfig::new(common(), ClientAuth::Required(policy())).expect("a server");
+    let server = server.with_tickets(TicketKeys::new([5; 32]));
+    (client, Arc::new(server))
+});
+
+/// Handshakes that go through, whole and in pieces, with and without a ticket.
+pub(super) fn machines_seeds() -> Vec<Vec<u8>> {
+    // Three splits in each flight, each with a byte that would change something if it were another edit.
+    let splits = [3, 0, 0, 9, 0x41, 0, 0, 60, 0x42, 0, 0, 120, 0x43].repeat(4);
+    let in_pieces = |first: u8| [vec![first], splits.clone()].concat();
+    vec![vec![0], vec![1], in_pieces(0), in_pieces(1)]
 }
 
 /// A client and a server that know each other by their DIDs.

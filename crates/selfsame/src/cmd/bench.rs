@@ -4,12 +4,13 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use selfsame_bench::chart::{self, Chart};
 use selfsame_bench::process::Program;
+use selfsame_bench::registry::Parts;
 use selfsame_bench::report::Report;
-use selfsame_bench::{Error, Progress, oid4vc, registry};
+use selfsame_bench::{Error, Progress, oid4vc, registry, tls};
 
 use crate::exit::{Answer, End, Failure};
 use crate::output;
@@ -30,7 +31,37 @@ enum What {
     Oid4vc(Settings),
     /// Writes to the registry and reads from it that prove themselves.
     #[command(after_help = "Example: selfsame bench registry --quick --json")]
-    Registry(Settings),
+    Registry {
+        /// Only the registry in one process, or only that of four validators.
+        #[arg(long, value_enum)]
+        only: Option<Part>,
+        #[command(flatten)]
+        settings: Settings,
+    },
+    /// TLS handshakes by certificate, credential and DID, beside rustls' and the paper's.
+    #[command(after_help = "Example: selfsame bench tls --quick --out report")]
+    Tls(Settings),
+    /// One end of `tls`, in a process of its own.
+    #[command(hide = true)]
+    TlsEnd(TlsEnd),
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Part {
+    /// One process.
+    Embedded,
+    /// Four validators on this machine; they need CometBFT.
+    Network,
+}
+
+#[derive(Args)]
+struct TlsEnd {
+    /// The file of all identities.
+    #[arg(long)]
+    world: PathBuf,
+    /// The server's port; without it, this is the server.
+    #[arg(long)]
+    port: Option<u16>,
 }
 
 #[derive(Args)]
@@ -61,15 +92,36 @@ impl Bench {
                 let found = oid4vc::run(&program, plan, scratch.path(), &bars).await;
                 (settings, found.map(|found| (found.report, found.charts)))
             }
-            What::Registry(settings) => {
-                let plan = settings.either(registry::Plan::QUICK, registry::Plan::FULL);
+            What::Registry { only, settings } => {
+                let plan = registry::Plan {
+                    parts: only.map_or(Parts::Both, Part::parts),
+                    ..settings.either(registry::Plan::QUICK, registry::Plan::FULL)
+                };
                 let report = registry::run(&program, plan, scratch.path(), &bars).await;
                 (settings, report.map(|report| (report, Vec::new())))
+            }
+            What::Tls(settings) => {
+                let plan = settings.either(tls::Plan::QUICK, tls::Plan::FULL);
+                let found = tls::run(&program, plan, scratch.path(), &bars);
+                (settings, found.map(|found| (found.report, found.charts)))
+            }
+            What::TlsEnd(end) => {
+                tls::end::play(&end.world, end.port)?;
+                return Ok(Answer::Yes);
             }
         };
         bars.clear();
         let (report, charts) = measured?;
         settings.tell(&report, &charts)
+    }
+}
+
+impl Part {
+    fn parts(self) -> Parts {
+        match self {
+            Self::Embedded => Parts::Embedded,
+            Self::Network => Parts::Network,
+        }
     }
 }
 

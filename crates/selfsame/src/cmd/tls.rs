@@ -1,7 +1,6 @@
 //! `selfsame tls`: connections whose ends prove by DIDs and credentials who they are.
 
 mod client;
-mod gather;
 mod identity;
 mod policy;
 mod proxy;
@@ -12,8 +11,7 @@ mod world;
 use clap::{Args, Subcommand};
 
 pub use client::settings;
-pub use gather::Resolved;
-pub use policy::Policy;
+pub use policy::{Own, Policy};
 pub use world::material_of;
 
 use crate::exit::End;
@@ -39,7 +37,7 @@ enum Verb {
     /// Put TLS in front of any TCP service, or dial out with TLS for any TCP client.
     Proxy(Box<proxy::Proxy>),
     /// Make, show, change and end what this node is; fetch its credential.
-    Identity(identity::Identity),
+    Identity(Box<identity::Identity>),
 }
 
 impl Tls {

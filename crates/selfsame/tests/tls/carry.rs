@@ -138,6 +138,35 @@ fn two_proxies_carry_an_http_service_by_credentials_of_our_own_issuer() {
 }
 
 #[test]
+fn with_staples_nothing_is_looked_up_and_the_registry_may_be_away() {
+    let mut world = World::start(&[]);
+    let issuer = issuer(&world);
+    let broker = Node::vouched(&world, ("broker", "selfsame"), "vc+jwt");
+    let sensor = Node::vouched(&world, ("sensor", "selfsame"), "vc+jwt");
+    let mut inward = broker.tls("proxy");
+    inward
+        .args(["--listen", "127.0.0.1:0", "--to", &service().to_string()])
+        .args(["--trust-issuer", &issuer, "--expect-did", &sensor.did])
+        .args(["--staples", "600", "--json"]);
+    let near = Listening::start(&mut inward);
+    let mut outward = sensor.tls("proxy");
+    outward
+        .args(["--listen-plain", "127.0.0.1:0"])
+        .args(["--connect", &near.address.to_string()])
+        .args(["--trust-issuer", &issuer, "--expect-did", &broker.did])
+        .args(["--staples", "600", "--json"]);
+    let far = Listening::start(&mut outward);
+    let did = sensor.did.clone();
+    world.instance.kill();
+    let url = Url::parse(&format!("http://{}/", far.address)).unwrap();
+    let reply = Request::new("GET", &url).send();
+    let (here, there) = (near.tells(), far.tells());
+    assert!(reply.is_ok(), "{here} {there}");
+    assert_eq!(here["did"], did.as_str(), "{here} {there}");
+    assert_eq!(reply.unwrap().body.len(), BODY);
+}
+
+#[test]
 fn who_is_not_vouched_for_or_not_expected_is_refused_and_the_service_hears_nothing() {
     let world = World::start(&[]);
     let elsewhere = World::start(&[]);
@@ -232,7 +261,7 @@ fn who_was_revoked_or_has_ended_is_refused_from_then_on() {
     let server = Listening::start(
         broker
             .tls("server")
-            .args(["--listen", "127.0.0.1:0", "--json"])
+            .args(["--listen", "127.0.0.1:0", "--json", "--reuse", "1"])
             .args(["--trust-issuer", &issuer, "--expect-anybody"]),
     );
     let policy = [

@@ -16,5 +16,6 @@ mod instance;
 mod rig;
 
 mod carry;
+mod listen;
 mod node;
 mod wrong;

@@ -110,6 +110,10 @@ impl World {
         let writes = objects.iter().map(|(key, object)| (*key, Some(*object)));
         let changes = update(&self.nodes, self.root, height, writes).unwrap();
         self.nodes.extend(changes.nodes);
+        let keys = objects
+            .iter()
+            .map(|(key, _)| (sha256(key).to_vec(), key.to_vec()));
+        self.nodes.extend(keys);
         self.root = changes.root;
         if !objects.is_empty() {
             self.log.append(leaf_hash(&height.to_be_bytes()));

@@ -71,9 +71,10 @@ proptest! {
             if model.is_empty() {
                 continue;
             }
+            let nodes = with_keys(&kept.nodes);
             for key in KEYS.iter() {
                 let object = model.get(key).map(Vec::as_slice);
-                let proof = prove(&kept.nodes, ours, key).unwrap();
+                let proof = prove(&nodes, ours, key).unwrap();
                 let proof = to_ics23(key, object, proof);
                 let (_, theirs) = tree.get_with_ics23_proof(key.clone(), version).unwrap();
                 prop_assert_eq!(&proof, &theirs);

@@ -40,6 +40,7 @@ fn proofs_at_200_000_objects() {
     let bytes: usize = nodes.iter().map(|(key, node)| key.len() + node.len()).sum();
     println!("{:>12} bytes of nodes an object", bytes / OBJECTS as usize);
 
+    nodes.extend((0..OBJECTS).map(|n| (sha256(&key(n)).to_vec(), key(n))));
     let sample = |from: u32| -> Vec<_> {
         let keys = (0..2_000).map(|n| key(from + n * 7));
         let begin = Instant::now();

@@ -10,10 +10,9 @@ use selfsame_tls_io::{Connector, Gather, Settings, Stream};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, join};
 use tokio::net::TcpStream;
 
-use super::gather::Resolved;
 use super::policy::Policy;
 use super::tell::{Report, is_refusal, is_refused_stream};
-use super::world::Node;
+use super::world::{Node, Standing};
 use crate::exit::{Answer, End, Failure};
 use crate::output;
 
@@ -47,10 +46,8 @@ impl Client {
     /// Connects.
     pub async fn run(self) -> End {
         crate::log::start();
-        let app = self.node.resolver().await?;
-        let own = self.node.material().await?;
+        let Standing { app, gather, own } = self.node.stand().await?;
         let config = self.policy.client(own)?;
-        let gather: Arc<dyn Gather> = Arc::new(Resolved(Arc::clone(&app)));
         let connector = Connector::new(config, settings(&app, gather));
         let stream = selfsame_net::dial(&self.to, DIAL).await.map_err(|error| {
             Failure::environment(format!("{}: {error}", self.to))

@@ -10,8 +10,8 @@ use selfsame_app::node::Material;
 use selfsame_credential::Format;
 use selfsame_did::Did;
 use selfsame_tls::identity::{
-    CertificatePolicy, Expected, Identities, IdentityPolicy, PeerPolicy, SsiIdentity, Staples,
-    TrustedIssuer, Vc,
+    CertificatePolicy, Expected, Identities, IdentityPolicy, PeerPolicy, SsiIdentity, StaplePolicy,
+    Staples, TrustedIssuer, Vc,
 };
 use selfsame_tls::profile::{self, Profile};
 use selfsame_tls::{
@@ -95,6 +95,27 @@ impl Wire {
     }
 }
 
+/// What this node shows, and what it takes of peers beside their names.
+#[derive(Default)]
+pub struct Own {
+    /// Its identity, if it has one.
+    pub material: Option<Material>,
+    /// What it sends along.
+    pub staples: Staples,
+    /// What of that it takes of peers; nothing unless told.
+    pub accepts: Option<StaplePolicy>,
+}
+
+impl Own {
+    /// An identity without staples.
+    pub fn of(material: Option<Material>) -> Self {
+        Self {
+            material,
+            ..Self::default()
+        }
+    }
+}
+
 /// Which end of a connection the policy is for.
 #[derive(Clone, Copy, Eq, PartialEq)]
 enum Of {
@@ -114,8 +135,8 @@ impl Policy {
     ///
     /// # Errors
     /// If nobody is expected, or a DID or a file can't be read.
-    pub fn client(&self, own: Option<Material>) -> Result<Arc<ClientConfig>, Failure> {
-        let server = self.peers(Of::Servers)?;
+    pub fn client(&self, own: Own) -> Result<Arc<ClientConfig>, Failure> {
+        let server = self.peers(Of::Servers, own.accepts.as_ref())?;
         let config = ClientConfig::new(self.common(own)?, server);
         config.map(Arc::new).map_err(|error| refused(&error))
     }
@@ -124,12 +145,12 @@ impl Policy {
     ///
     /// # Errors
     /// As [`Policy::client`].
-    pub fn server(&self, own: Option<Material>, asks: bool) -> Result<Arc<ServerConfig>, Failure> {
+    pub fn server(&self, own: Own, asks: bool) -> Result<Arc<ServerConfig>, Failure> {
         let clients = match asks {
-            true => ClientAuth::Required(self.peers(Of::Clients)?),
+            true => ClientAuth::Required(self.peers(Of::Clients, own.accepts.as_ref())?),
             false => ClientAuth::None,
         };
-        if own.is_none() {
+        if own.material.is_none() {
             return Err(Failure::environment("a server shows who it is")
                 .hint("name the folder of its identity with --identity; selfsame tls identity new makes one"));
         }
@@ -137,18 +158,21 @@ impl Policy {
         config.map(Arc::new).map_err(|error| refused(&error))
     }
 
-    fn common(&self, own: Option<Material>) -> Result<Config, Failure> {
+    fn common(&self, own: Own) -> Result<Config, Failure> {
         Ok(Config {
             profile: self.profile.profile(),
             identities: Identities {
                 certificate: None,
-                ssi: own.map(shown).transpose()?,
+                ssi: match own.material {
+                    Some(material) => Some(shown(material, own.staples)?),
+                    None => None,
+                },
             },
             ..Config::default()
         })
     }
 
-    fn peers(&self, of: Of) -> Result<PeerPolicy, Failure> {
+    fn peers(&self, of: Of, accepts: Option<&StaplePolicy>) -> Result<PeerPolicy, Failure> {
         let identities = if !self.trust_issuer.is_empty() {
             Some(self.by_credential(of)?)
         } else if !self.trust_did.is_empty() {
@@ -156,6 +180,10 @@ impl Policy {
         } else {
             None
         };
+        let identities = identities.map(|identities| match accepts {
+            Some(accepts) => identities.with_staples(accepts.clone()),
+            None => identities,
+        });
         let certificates = self.certificates(of)?;
         if identities.is_none() && certificates.is_none() {
             return Err(
@@ -245,7 +273,7 @@ fn dids(texts: &[String]) -> Result<Vec<Did>, Failure> {
 }
 
 /// What this node shows.
-fn shown(own: Material) -> Result<SsiIdentity, Failure> {
+fn shown(own: Material, staples: Staples) -> Result<SsiIdentity, Failure> {
     let secret = own
         .key
         .to_pkcs8()
@@ -263,7 +291,7 @@ fn shown(own: Material) -> Result<SsiIdentity, Failure> {
         did: own.did,
         key,
         vc,
-        staples: Staples::default(),
+        staples,
     })
 }
 

@@ -14,11 +14,10 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 use super::client::settings;
-use super::gather::Resolved;
 use super::policy::Policy;
 use super::server::bind;
 use super::tell::Report;
-use super::world::Node;
+use super::world::{Node, Standing};
 use crate::cmd::up::until_told_to_go;
 use crate::exit::{Answer, End, Failure};
 use crate::output;
@@ -118,9 +117,7 @@ impl Proxy {
                 "with --connections 0 or --idle 0 nothing is carried",
             ));
         }
-        let app = self.node.resolver().await?;
-        let own = self.node.material().await?;
-        let gather: Arc<dyn Gather> = Arc::new(Resolved(Arc::clone(&app)));
+        let Standing { app, gather, own } = self.node.stand().await?;
         let settings = settings(&app, gather);
         let (address, way) = match (self.listen, self.to, self.listen_plain, self.connect) {
             (Some(listen), Some(to), ..) => {

@@ -1,7 +1,6 @@
 //! `selfsame tls server`: listens, prints who connects, and echoes or prints what they send.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
@@ -11,10 +10,9 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
 use super::client::settings;
-use super::gather::Resolved;
 use super::policy::Policy;
 use super::tell::Report;
-use super::world::Node;
+use super::world::{Node, Standing};
 use crate::cmd::up::until_told_to_go;
 use crate::exit::{Answer, End, Failure};
 use crate::output;
@@ -58,10 +56,8 @@ impl Server {
     /// Listens.
     pub async fn run(self) -> End {
         crate::log::start();
-        let app = self.node.resolver().await?;
-        let own = self.node.material().await?;
+        let Standing { app, gather, own } = self.node.stand().await?;
         let config = self.policy.server(own, !self.anonymous_clients)?;
-        let gather: Arc<dyn Gather> = Arc::new(Resolved(Arc::clone(&app)));
         let acceptor = Acceptor::new(config, settings(&app, gather));
         let listener = bind(self.listen).await?;
         let clock = app.clock().clone();

@@ -3,19 +3,24 @@
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::Args;
 use selfsame_app::config::{
     Config, IssuerConfig, Pin, RegistryConfig, RegistryNode, Roles, VerifierConfig,
 };
 use selfsame_app::node::Material;
+use selfsame_app::tls::{Gatherer, Reuse, Stapler};
 use selfsame_app::{App, Parts};
 use selfsame_crypto::SecretString;
 use selfsame_crypto::seal::{SealingKey, random_seed};
 use selfsame_net::{Net, Settings as NetSettings};
 use selfsame_store::{Memory, Store, Vault};
+use selfsame_tls::identity::StaplePolicy;
+use selfsame_tls_io::Gather;
 use url::Url;
 
+use super::policy::Own;
 use crate::client::token_from;
 use crate::cmd::up::MasterKey;
 use crate::exit::Failure;
@@ -36,6 +41,23 @@ pub struct Node {
     master_key: MasterKey,
     #[command(flatten)]
     world: World,
+    /// Seconds for which what was looked up of a peer is used again: so long is one let in that has ended or was revoked.
+    #[arg(long, value_name = "SECONDS", default_value_t = 30)]
+    reuse: u64,
+    /// Send along what the registry proves of this node, and take the same of peers if it is no older: nothing is
+    /// looked up then, and nobody learns who meets whom. So long is one let in that has ended.
+    #[arg(long, value_name = "SECONDS", requires = "registry")]
+    staples: Option<u64>,
+}
+
+/// What a node connects with.
+pub struct Standing {
+    /// The clock, and what is resolved.
+    pub app: Arc<App>,
+    /// Answers what handshakes need to know.
+    pub gather: Arc<dyn Gather>,
+    /// What it shows, and takes beside.
+    pub own: Own,
 }
 
 /// Whom a node asks about others.
@@ -59,38 +81,74 @@ pub struct World {
 }
 
 impl Node {
-    /// What this node shows, if it has an identity.
+    /// Opens the identity, and what resolves the DIDs of others. What is learned of them is kept in memory, so the
+    /// folder is free for `selfsame tls identity` meanwhile.
     ///
     /// # Errors
-    /// If the folder is none, is used by another process, or can't be opened with this master key.
-    pub async fn material(&self) -> Result<Option<Material>, Failure> {
-        let Some(folder) = &self.identity else {
-            return Ok(None);
+    /// If the folder is none, is used by another process, or can't be opened with this master key; if a file can't be
+    /// read, the settings can't work, or there is no registry to staple from.
+    pub async fn stand(&self) -> Result<Standing, Failure> {
+        let material = match &self.identity {
+            Some(folder) => {
+                let store = kept(folder, &self.master_key).await?;
+                Some(self.world.open(store)?.await?.node()?.material().await?)
+            }
+            None => None,
         };
-        let app = self
-            .world
-            .open(kept(folder, &self.master_key).await?)?
-            .await?;
-        Ok(Some(app.node()?.material().await?))
-    }
-
-    /// What resolves the DIDs of others. What it learns is kept in memory, so the folder is free for
-    /// `selfsame tls identity` meanwhile.
-    ///
-    /// # Errors
-    /// If a file can't be read or the settings can't work.
-    pub async fn resolver(&self) -> Result<Arc<App>, Failure> {
         let vault = Vault::from_master(SealingKey::from_bytes(random_seed()));
         let store = Store::open(Arc::new(Memory::new()), vault).await;
         let store = store.map_err(|error| Failure::ours(error.to_string()))?;
-        self.world.open(store)?.await
+        let app = self.world.open(store)?.await?;
+        let reuse = Reuse {
+            did: self.reuse,
+            status_list: self.reuse,
+            ..Reuse::default()
+        };
+        let gatherer = Gatherer::new(&app, reuse);
+        let own = match self.staples {
+            Some(seconds) => stapling(&app, &gatherer, (material, seconds)).await?,
+            None => Own::of(material),
+        };
+        Ok(Standing {
+            app,
+            gather: Arc::new(gatherer),
+            own,
+        })
     }
+}
+
+/// What is shown with staples, which are renewed as long as this process lives.
+async fn stapling(
+    app: &App,
+    gatherer: &Gatherer,
+    (material, seconds): (Option<Material>, u64),
+) -> Result<Own, Failure> {
+    let ledger = gatherer.ledger().await?.ok_or_else(|| {
+        Failure::environment("there is no registry to staple from").hint("name it with --registry")
+    })?;
+    let accepts = StaplePolicy {
+        max_age: seconds,
+        behind: seconds,
+        ..StaplePolicy::new(ledger)
+    };
+    let mut own = Own {
+        accepts: Some(accepts),
+        ..Own::of(material)
+    };
+    if let Some(material) = &own.material {
+        let stapler = Stapler::new(app, material.did.clone(), material.lists.clone());
+        own.staples = stapler.staples();
+        stapler.renew().await?;
+        let every = Duration::from_secs((seconds / 3).max(1));
+        tokio::spawn(async move { stapler.keep(every).await });
+    }
+    Ok(own)
 }
 
 /// What a node's folder shows, opened for a moment; its master key lies beside it.
 ///
 /// # Errors
-/// As [`Node::material`].
+/// As [`Node::stand`].
 pub async fn material_of(folder: &Path) -> Result<Material, Failure> {
     let (master_key, world) = (MasterKey::default(), World::default());
     let app = world.open(kept(folder, &master_key).await?)?.await?;
@@ -100,7 +158,7 @@ pub async fn material_of(folder: &Path) -> Result<Material, Failure> {
 /// Opens a node's folder for its owner; makes it if it is to be made.
 ///
 /// # Errors
-/// As [`Node::material`].
+/// As [`Node::stand`].
 pub async fn owner(
     folder: &Path,
     (master_key, world): (&MasterKey, &World),

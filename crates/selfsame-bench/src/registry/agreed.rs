@@ -1,0 +1,296 @@
+//! Writes that four validators agree on: their time and rate, what they leave behind, and how a node catches up.
+
+use std::time::{Duration, Instant};
+
+use tokio::task::JoinSet;
+
+use super::Bench;
+use super::author::{Author, TRANSACTIONS};
+use super::network::{Network, Node};
+use crate::Error;
+use crate::report::{Bar, Figure};
+use crate::statistics::Sample;
+
+/// Operations of one transaction in the batched figure.
+const BATCH: u64 = 128;
+/// Writers at once, over all nodes, where each transaction has one operation and where it has [`BATCH`].
+const SINGLE_WRITERS: usize = 128;
+const BATCH_WRITERS: usize = 32;
+/// The node that is stopped and comes back; nobody writes to it.
+const AWAY: usize = 3;
+/// How long a node may take until it is level again.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// How often it is asked.
+const AGAIN: Duration = Duration::from_millis(10);
+
+/// How much is measured on a network.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan {
+    /// Single writes, one after the other, in each run.
+    pub singles: usize,
+    /// Runs, whose median and deviation are the figure and its spread.
+    pub runs: usize,
+    /// How long many write at once, in each run.
+    pub load_for: Duration,
+    /// How long a node is away while others write, in each run.
+    pub away_for: Duration,
+    /// Single transactions in all before memory and disk are looked at.
+    pub transactions: u64,
+    /// How long the network rests before.
+    pub rest: Duration,
+}
+
+/// How much a load writes.
+#[derive(Clone, Copy)]
+enum Until {
+    /// For so long.
+    Time(Duration),
+    /// So many transactions.
+    Count(u64),
+}
+
+/// A network with somebody who may write to it.
+struct Stage {
+    network: Network,
+    author: Author,
+    /// Transactions and operations so far, that of the author's DID included.
+    written: (u64, u64),
+    /// The number of the last transaction that was acknowledged.
+    last: u64,
+}
+
+/// Measures all of it.
+pub async fn measure(bench: &mut Bench<'_>, network: Network) -> Result<(), Error> {
+    let first = &network.nodes[0];
+    let author = Author::register(&first.client, &first.token).await?;
+    let mut stage = Stage {
+        network,
+        author,
+        written: (1, 1),
+        last: 1,
+    };
+    one_by_one(bench, &mut stage).await?;
+    rates(
+        bench,
+        &mut stage,
+        (1, SINGLE_WRITERS),
+        ("bft_single_ops_s", 700.0),
+    )
+    .await?;
+    left_behind(bench, &mut stage).await?;
+    rates(
+        bench,
+        &mut stage,
+        (BATCH, BATCH_WRITERS),
+        ("bft_batched_ops_s", 3_000.0),
+    )
+    .await?;
+    catching_up(bench, &mut stage).await
+}
+
+/// The time of a single durable write, seen by the client.
+#[expect(clippy::disallowed_methods, reason = "time is what is measured")]
+async fn one_by_one(bench: &mut Bench<'_>, stage: &mut Stage) -> Result<(), Error> {
+    let plan = bench.plan.network;
+    bench.progress.begin("agreed writes", plan.runs as u64);
+    let (mut medians, mut tails) = (Sample::default(), Sample::default());
+    for _ in 0..plan.runs {
+        let mut times = Sample::default();
+        for _ in 0..plan.singles {
+            let transaction = stage.author.anchors(1)?;
+            let began = Instant::now();
+            let number = write(&stage.network.nodes[0], transaction).await?;
+            times.add(began.elapsed());
+            stage.has_written(number, 1);
+        }
+        medians.push(times.median());
+        tails.push(times.quantile(0.99));
+        bench.progress.advance(1);
+    }
+    for (name, sample, bar) in [("bft_p50_ms", medians, 80.0), ("bft_p99_ms", tails, 150.0)] {
+        bench.figures.push(
+            Figure::new(name, sample.median(), "ms")
+                .spread(sample.deviation())
+                .bar(Bar::AtMost(bar))
+                .note(format!("{} writes a run", plan.singles)),
+        );
+    }
+    Ok(())
+}
+
+/// Operations a second, so many in a transaction.
+async fn rates(
+    bench: &mut Bench<'_>,
+    stage: &mut Stage,
+    (each, writers): (u64, usize),
+    (name, bar): (&str, f64),
+) -> Result<(), Error> {
+    let plan = bench.plan.network;
+    bench.progress.begin(name, plan.runs as u64);
+    let nodes = stage.network.nodes.len();
+    let mut rates = Sample::default();
+    for _ in 0..plan.runs {
+        rates.push(
+            stage
+                .load((each, writers), nodes, Until::Time(plan.load_for))
+                .await?,
+        );
+        bench.progress.advance(1);
+    }
+    bench.figures.push(
+        Figure::new(name, rates.median(), "operations/s")
+            .spread(rates.deviation())
+            .bar(Bar::AtLeast(bar))
+            .note(format!(
+                "{each} a transaction, {writers} writers over {nodes} nodes"
+            )),
+    );
+    Ok(())
+}
+
+/// Memory and disk after a load and a rest.
+async fn left_behind(bench: &mut Bench<'_>, stage: &mut Stage) -> Result<(), Error> {
+    let plan = bench.plan.network;
+    bench.progress.begin("load and rest", 2);
+    let nodes = stage.network.nodes.len();
+    let missing = plan.transactions.saturating_sub(stage.written.0);
+    stage
+        .load((1, SINGLE_WRITERS), nodes, Until::Count(missing))
+        .await?;
+    bench.progress.advance(1);
+    tokio::time::sleep(plan.rest).await;
+    bench.progress.advance(1);
+    let (transactions, operations) = stage.written;
+    let each = |of: &dyn Fn(&Node) -> f64| -> f64 {
+        let nodes = stage.network.nodes.iter();
+        nodes.map(of).fold(0.0, f64::max)
+    };
+    let after = format!(
+        "after {transactions} transactions and {} s of rest, the largest of four",
+        plan.rest.as_secs()
+    );
+    bench.figures.push(
+        Figure::new("rss_mb_pair", each(&Node::memory), "MB")
+            .bar(Bar::AtMost(350.0))
+            .note(after.clone()),
+    );
+    let a_part = |bytes: f64| bytes / operations as f64;
+    bench.figures.push(
+        Figure::new(
+            "store_bytes_op",
+            a_part(each(&|node| node.ledger_bytes() as f64)),
+            "B",
+        )
+        .bar(Bar::AtMost(1_000.0))
+        .note(after),
+    );
+    bench.figures.push(
+        Figure::new(
+            "engine_bytes_op",
+            a_part(each(&|node| node.engine_bytes() as f64)),
+            "B",
+        )
+        .note("the engine's own data; it keeps the last 100,000 blocks"),
+    );
+    Ok(())
+}
+
+/// How long a node takes, from its start, until it has all that the others wrote while it was away.
+#[expect(clippy::disallowed_methods, reason = "time is what is measured")]
+async fn catching_up(bench: &mut Bench<'_>, stage: &mut Stage) -> Result<(), Error> {
+    let plan = bench.plan.network;
+    bench.progress.begin("catching up", plan.runs as u64);
+    let (mut times, mut missed) = (Sample::default(), Sample::default());
+    for _ in 0..plan.runs {
+        let before = stage.last;
+        stage.network.nodes[AWAY].stop().await?;
+        stage
+            .load((1, SINGLE_WRITERS), AWAY, Until::Time(plan.away_for))
+            .await?;
+        let began = Instant::now();
+        let node = &mut stage.network.nodes[AWAY];
+        node.start()?;
+        while !node.has(stage.last).await {
+            if began.elapsed() > PATIENCE {
+                return Err(Error::Server("a node does not catch up".to_owned()));
+            }
+            tokio::time::sleep(AGAIN).await;
+        }
+        times.push(began.elapsed().as_secs_f64());
+        missed.push(stage.last.saturating_sub(before) as f64);
+        bench.progress.advance(1);
+    }
+    bench.figures.push(
+        Figure::new("catch_up_s", times.median(), "s")
+            .spread(times.deviation())
+            .bar(Bar::AtMost(5.0))
+            .note(format!(
+                "from the start of its process, {} transactions behind",
+                missed.median()
+            )),
+    );
+    Ok(())
+}
+
+impl Stage {
+    /// Each writer has its own transaction under way at one of the first so many nodes and is handed the next when it is
+    /// answered. Gives operations a second.
+    #[expect(clippy::disallowed_methods, reason = "time is what is measured")]
+    async fn load(
+        &mut self,
+        (each, writers): (u64, usize),
+        nodes: usize,
+        until: Until,
+    ) -> Result<f64, Error> {
+        if self.author.is_tired() {
+            let first = &self.network.nodes[0];
+            self.author = Author::register(&first.client, &first.token).await?;
+            self.written = (self.written.0 + 1, self.written.1 + 1);
+        }
+        let began = Instant::now();
+        let mut writing = JoinSet::new();
+        let (mut begun, mut done) = (0_u64, 0_u64);
+        loop {
+            let over = match until {
+                Until::Time(length) => began.elapsed() >= length,
+                Until::Count(count) => begun >= count,
+            };
+            if !over && writing.len() < writers {
+                let transaction = self.author.anchors(each)?;
+                let to = begun as usize % nodes;
+                let node = &self.network.nodes[to];
+                let (client, token) = (node.client.clone(), node.token.clone());
+                writing.spawn(async move { write_to(&client, &token, transaction).await });
+                begun += 1;
+                continue;
+            }
+            let Some(written) = writing.join_next().await else {
+                break;
+            };
+            let number = written.map_err(|error| Error::Server(error.to_string()))??;
+            self.has_written(number, each);
+            done += each;
+        }
+        Ok(done as f64 / began.elapsed().as_secs_f64())
+    }
+
+    fn has_written(&mut self, number: u64, operations: u64) {
+        self.written = (self.written.0 + 1, self.written.1 + operations);
+        self.last = self.last.max(number);
+    }
+}
+
+async fn write(node: &Node, transaction: Vec<u8>) -> Result<u64, Error> {
+    write_to(&node.client, &node.token, transaction).await
+}
+
+/// Writes a transaction and gives its number in the log.
+async fn write_to(
+    client: &crate::client::Client,
+    token: &str,
+    transaction: Vec<u8>,
+) -> Result<u64, Error> {
+    let receipt = client.post_cbor(TRANSACTIONS, token, transaction).await?;
+    let number = receipt.get("seq_no").and_then(serde_json::Value::as_u64);
+    number.ok_or_else(|| Error::Server("a write has no receipt".to_owned()))
+}

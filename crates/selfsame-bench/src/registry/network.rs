@@ -1,0 +1,220 @@
+//! Four validators on this machine: each node is two processes, our half and the engine, as `selfsame registry node`
+//! runs them.
+
+use std::fs::File;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde::Deserialize;
+
+use crate::Error;
+use crate::client::Client;
+use crate::process::{Program, family, usage};
+
+/// How many validators.
+const VALIDATORS: u16 = 4;
+/// How long the network may take until it has signed something, and a node until it stops.
+const PATIENCE: Duration = Duration::from_secs(60);
+const AGAIN: Duration = Duration::from_millis(20);
+/// Where a node's half of ours says what it does, in the node's folder.
+const LOG: &str = "node.log";
+/// The ledger's files in a node's folder: the file and its log.
+const LEDGER: [&str; 2] = ["ledger.sqlite", "ledger.sqlite-wal"];
+/// Where the engine keeps its blocks and its state.
+const ENGINE: &str = "engine/data";
+
+/// A running network.
+pub struct Network {
+    /// Its nodes.
+    pub nodes: Vec<Node>,
+}
+
+/// A node, which may be stopped and started.
+pub struct Node {
+    /// Speaks to it.
+    pub client: Client,
+    /// Its operator's token.
+    pub token: String,
+    home: PathBuf,
+    executable: PathBuf,
+    running: Option<Running>,
+}
+
+/// Our half's process.
+struct Running {
+    child: Child,
+    /// While it is open, the node runs.
+    leash: Option<ChildStdin>,
+}
+
+#[derive(Deserialize)]
+struct Made {
+    nodes: Vec<Place>,
+}
+
+#[derive(Deserialize)]
+struct Place {
+    home: PathBuf,
+    listen: String,
+}
+
+impl Network {
+    /// Makes a network in a folder and starts its nodes.
+    ///
+    /// # Errors
+    /// If the engine's program is missing, or the network has signed nothing after a minute.
+    #[expect(clippy::disallowed_methods, reason = "a start has a deadline")]
+    pub async fn start(program: &Program, folder: &Path) -> Result<Self, Error> {
+        let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+        let init = Command::new(&program.executable)
+            .args(["registry", "init", "--json", "--name", "bench"])
+            .args(["--validators", &VALIDATORS.to_string()])
+            .args(["--port", &port.to_string()])
+            .arg(folder)
+            .stderr(Stdio::inherit())
+            .output()?;
+        let made: Made = serde_json::from_slice(&init.stdout)
+            .map_err(|_| Error::Server("no network could be made".to_owned()))?;
+        let mut nodes: Vec<Node> = made.nodes.into_iter().map(|at| at.node(program)).collect();
+        for node in &mut nodes {
+            node.start()?;
+        }
+        let began = Instant::now();
+        for node in &mut nodes {
+            while !node.client.is_ready().await || !node.has_signed().await {
+                node.still_runs()?;
+                if began.elapsed() > PATIENCE {
+                    return Err(Error::Server("the network is not ready".to_owned()));
+                }
+                tokio::time::sleep(AGAIN).await;
+            }
+            let token = std::fs::read_to_string(node.home.join("operator-token"))?;
+            token.trim().clone_into(&mut node.token);
+        }
+        Ok(Self { nodes })
+    }
+}
+
+impl Place {
+    fn node(self, program: &Program) -> Node {
+        Node {
+            client: Client::new(&format!("http://{}", self.listen)),
+            token: String::new(),
+            home: self.home,
+            executable: program.executable.clone(),
+            running: None,
+        }
+    }
+}
+
+impl Node {
+    /// Starts both of its halves.
+    ///
+    /// # Errors
+    /// If the program can't be run.
+    pub fn start(&mut self) -> Result<(), Error> {
+        let log = File::options()
+            .create(true)
+            .append(true)
+            .open(self.home.join(LOG))?;
+        let mut child = Command::new(&self.executable)
+            .args(["registry", "node", "--leashed"])
+            .arg(&self.home)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(log)
+            .spawn()?;
+        let leash = child.stdin.take();
+        self.running = Some(Running { child, leash });
+        Ok(())
+    }
+
+    /// Asks both halves to stop and waits until they have.
+    ///
+    /// # Errors
+    /// If they have not after a minute.
+    #[expect(clippy::disallowed_methods, reason = "a stop has a deadline")]
+    pub async fn stop(&mut self) -> Result<(), Error> {
+        let Some(mut running) = self.running.take() else {
+            return Ok(());
+        };
+        drop(running.leash.take());
+        let began = Instant::now();
+        while running.child.try_wait()?.is_none() {
+            if began.elapsed() > PATIENCE {
+                return Err(Error::Server("a node does not stop".to_owned()));
+            }
+            tokio::time::sleep(AGAIN).await;
+        }
+        Ok(())
+    }
+
+    /// Whether its ledger has the transaction of that number.
+    pub async fn has(&self, number: u64) -> bool {
+        let path = format!("/api/registry/entries?first={number}&count=1");
+        let found = self.client.get(&path, &self.token).await;
+        let items = found.ok().and_then(|found| {
+            let items = found.get("items")?.as_array()?;
+            Some(items.len())
+        });
+        items == Some(1)
+    }
+
+    /// Memory of its two processes now, in MB.
+    #[must_use]
+    pub fn memory(&self) -> f64 {
+        let own = self.running.iter().map(|running| running.child.id());
+        own.flat_map(family).map(|id| usage(id).rss_mb).sum()
+    }
+
+    /// Bytes of its ledger's file, its log included.
+    #[must_use]
+    pub fn ledger_bytes(&self) -> u64 {
+        let size = |name| std::fs::metadata(self.home.join(name)).map_or(0, |file| file.len());
+        LEDGER.into_iter().map(size).sum()
+    }
+
+    /// Bytes of what the engine keeps.
+    #[must_use]
+    pub fn engine_bytes(&self) -> u64 {
+        bytes_below(&self.home.join(ENGINE))
+    }
+
+    async fn has_signed(&self) -> bool {
+        self.client.get_bytes("/registry/checkpoint").await.is_ok()
+    }
+
+    fn still_runs(&mut self) -> Result<(), Error> {
+        let ended = match &mut self.running {
+            Some(running) => running.child.try_wait()?,
+            None => None,
+        };
+        let Some(status) = ended else {
+            return Ok(());
+        };
+        let said = std::fs::read_to_string(self.home.join(LOG)).unwrap_or_default();
+        let last = said.lines().last().unwrap_or_default();
+        Err(Error::Server(format!("a node ended with {status}: {last}")))
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // The engine hangs on a pipe of our half's and goes with it.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn bytes_below(folder: &Path) -> u64 {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries
+        .map(|entry| match entry.metadata() {
+            Ok(data) if data.is_dir() => bytes_below(&entry.path()),
+            Ok(data) => data.len(),
+            Err(_) => 0,
+        })
+        .sum()
+}

@@ -1,0 +1,162 @@
+//! What is measured in one process: checks of signatures, what a server's flight takes its client, and its bytes.
+
+use rustls::SignatureScheme;
+use rustls::crypto::aws_lc_rs;
+use rustls::crypto::aws_lc_rs::sign::any_supported_type;
+use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
+use selfsame_crypto::PublicKey;
+use selfsame_crypto::{KeyType, PrivateKey};
+use selfsame_did::{Did, key};
+use selfsame_tls::identity::{
+    CoseStatus, CoseSubject, CoseVc, Expected, Identities, IdentityPolicy, PeerPolicy, SsiIdentity,
+    Staples, TrustedIssuer,
+};
+use selfsame_tls::profile::SELFSAME;
+use selfsame_tls::{ClientAuth, ClientConfig, Config, Connection, ServerConfig, SigningKey, Suite};
+
+use super::end::{clock, now};
+use super::ours::{Ours, ctx, failed};
+use super::world::{ISSUER, Kind, World, issuer_key};
+use super::{Cell, Draw, Way};
+use crate::Error;
+use crate::statistics::Sample;
+
+/// What one check of a signature takes, in milliseconds.
+pub fn verification(world: &World, count: u64) -> Result<Sample, Error> {
+    let pkcs8 = world.servers.keys.first();
+    let pkcs8 = pkcs8.ok_or_else(|| failed("no key"))?;
+    let der = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(pkcs8.as_slice()));
+    let key = any_supported_type(&der).map_err(failed)?;
+    let (scheme, bytes) = match world.kind {
+        Kind::Rsa => (SignatureScheme::RSA_PSS_SHA256, 270),
+        Kind::Ecdsa => (SignatureScheme::ECDSA_NISTP256_SHA256, 65),
+        Kind::Eddsa => (SignatureScheme::ED25519, 32),
+    };
+    let signer = key.choose_scheme(&[scheme]);
+    let signer = signer.ok_or_else(|| failed("no signer"))?;
+    // As long as what a handshake signs.
+    let message = [b' '; 64 + 33 + 1 + 48];
+    let signature = signer.sign(&message).map_err(failed)?;
+    let spki = key.public_key().ok_or_else(|| failed("no public key"))?;
+    // The key itself is the end of its SubjectPublicKeyInfo.
+    let start = spki.len().saturating_sub(bytes);
+    let public = spki.get(start..).unwrap_or_default();
+    let known = aws_lc_rs::default_provider().signature_verification_algorithms;
+    let mapped = known.mapping.iter().find(|(mapped, _)| *mapped == scheme);
+    let algorithm = mapped.and_then(|(_, algorithms)| algorithms.first());
+    let algorithm = algorithm.ok_or_else(|| failed("no algorithm"))?;
+    let mut sample = Sample::default();
+    for _ in 0..count {
+        let began = clock();
+        let holds = algorithm.verify_signature(public, &message, &signature);
+        sample.add(began.elapsed());
+        holds.map_err(|_| failed("the signature does not hold"))?;
+    }
+    Ok(sample)
+}
+
+/// What a client takes for a server's whole flight, in milliseconds: reading it, the key exchange's second half, the
+/// identity and its proof, and its own Finished. What is resolved is at hand.
+pub fn processing(ours: &Ours, way: Way, draws: (u64, usize)) -> Result<Sample, Error> {
+    let cell = Cell {
+        server: way,
+        client: None,
+    };
+    let (count, size) = draws;
+    let now = now();
+    let mut sample = Sample::default();
+    for number in 0..count {
+        let draw = Draw::nth(9, number, size);
+        let mut client = ours.client(cell, draw, now)?;
+        let mut server = ours.server(cell, draw, now)?;
+        let hello = client.take_outgoing();
+        server.receive(&hello, &ctx(now)).map_err(failed)?;
+        let flight = server.take_outgoing();
+        let random = ctx(now);
+        let began = clock();
+        client.receive(&flight, &random).map_err(failed)?;
+        ours.provide(&mut client, now)?;
+        sample.add(began.elapsed());
+        if !client.is_open() {
+            return Err(failed("the flight did not open the connection"));
+        }
+    }
+    Ok(sample)
+}
+
+/// The bytes of a server's flight in the profile `selfsame`, by Ed25519 and without the disguise for middleboxes: with a
+/// compact credential, and with a DID alone.
+pub fn flights() -> Result<(usize, usize), Error> {
+    let (holder, public) = new_key()?;
+    let identity = SsiIdentity {
+        did: key::create(&public),
+        key: holder,
+        vc: None,
+        staples: Staples::default(),
+    };
+    let by_did = IdentityPolicy::of_dids(&["key"], [identity.did.clone()]);
+    let did = flight(identity.clone(), by_did)?;
+
+    let issuer = PrivateKey::generate(KeyType::Ed25519).map_err(failed)?;
+    let credential = CoseVc {
+        subject: CoseSubject::Did(identity.did.clone()),
+        not_before: Some(now().minus(60)),
+        expires: now().plus(3_600),
+        types: Vec::new(),
+        claims: serde_json::Map::new(),
+        status: Some(CoseStatus::Index(1_000_000)),
+    };
+    let draft = credential.draft(issuer.public()).map_err(failed)?;
+    let signature = issuer.sign(&draft.signing_bytes()).map_err(failed)?;
+    let trusted = TrustedIssuer {
+        status_list: Some("https://issuer.example/status/1".to_owned()),
+        ..TrustedIssuer::new(
+            Did::parse(ISSUER).map_err(failed)?,
+            vec![(issuer_key(), issuer.public().clone())],
+        )
+    };
+    let expected = Expected::Dids([identity.did.clone()].into());
+    let policy = IdentityPolicy::of_credentials(&["key"], vec![trusted], expected);
+    let identity = SsiIdentity {
+        vc: Some(draft.finish(&signature)),
+        ..identity
+    };
+    Ok((flight(identity, policy)?, did))
+}
+
+fn new_key() -> Result<(SigningKey, PublicKey), Error> {
+    let pair = rcgen::KeyPair::generate_for(&rcgen::PKCS_ED25519).map_err(failed)?;
+    let key = SigningKey::from_pkcs8(&pair.serialize_der()).map_err(failed)?;
+    let spki = key.spki().ok_or_else(|| failed("no public key"))?;
+    Ok((key, PublicKey::from_spki(&spki).map_err(failed)?))
+}
+
+fn flight(identity: SsiIdentity, policy: IdentityPolicy) -> Result<usize, Error> {
+    let common = |ssi| Config {
+        profile: &SELFSAME,
+        suites: vec![Suite::AES_128_GCM_SHA256],
+        middleboxes: false,
+        identities: Identities {
+            certificate: None,
+            ssi,
+        },
+        ..Config::default()
+    };
+    let expected = PeerPolicy {
+        certificates: None,
+        identities: Some(policy),
+    };
+    let client = ClientConfig::new(common(None), expected).map_err(failed)?;
+    let server = ServerConfig::new(common(Some(identity)), ClientAuth::None).map_err(failed)?;
+    let mut client = Connection::client(&client.into(), &ctx(now())).map_err(failed)?;
+    let mut server = Connection::server(&server.into(), &ctx(now()));
+    let hello = client.take_outgoing();
+    server.receive(&hello, &ctx(now())).map_err(failed)?;
+    let flight = server.take_outgoing();
+    client.receive(&flight, &ctx(now())).map_err(failed)?;
+    // What may be left to wait for is a status list: the flight itself was taken.
+    match client.is_open() || !client.needs().is_empty() {
+        true => Ok(flight.len()),
+        false => Err(failed("the flight is not whole")),
+    }
+}

@@ -1,0 +1,97 @@
+//! A server and a client, each in a process of its own, that shake hands as often as they are told.
+
+use std::io::{BufRead, BufReader, Lines, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use serde::de::DeserializeOwned;
+
+use super::end::{Listening, Order, Outcome};
+use super::ours::failed;
+use crate::Error;
+use crate::process::Program;
+
+/// The command that plays an end.
+pub const COMMAND: &str = "tls-end";
+
+/// Both processes.
+pub struct Pair {
+    server: Process,
+    client: Process,
+}
+
+struct Process {
+    child: Child,
+    input: ChildStdin,
+    output: Lines<BufReader<ChildStdout>>,
+}
+
+impl Pair {
+    /// Starts both with the identities in this file.
+    ///
+    /// # Errors
+    /// If one of them does not start.
+    pub fn start(program: &Program, world: &Path) -> Result<Self, Error> {
+        let (server, listening) = Process::start(program, world, None)?;
+        let (client, _) = Process::start(program, world, Some(listening.port))?;
+        Ok(Self { server, client })
+    }
+
+    /// Has both do it; gives what the server found.
+    ///
+    /// # Errors
+    /// If a handshake fails.
+    pub fn follow(&mut self, order: &Order) -> Result<Outcome, Error> {
+        self.server.tell(order)?;
+        self.client.tell(order)?;
+        // The client ends if the server does, but not the other way round.
+        let _: Outcome = self.client.hear()?;
+        self.server.hear()
+    }
+}
+
+impl Process {
+    fn start(
+        program: &Program,
+        world: &Path,
+        port: Option<u16>,
+    ) -> Result<(Self, Listening), Error> {
+        let mut command = Command::new(&program.executable);
+        command.args(["bench", COMMAND, "--world"]).arg(world);
+        if let Some(port) = port {
+            command.args(["--port", &port.to_string()]);
+        }
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::inherit())
+            .spawn()?;
+        let streams = child.stdin.take().zip(child.stdout.take());
+        let (input, output) = streams.ok_or_else(|| failed("no streams to the process"))?;
+        let mut process = Self {
+            child,
+            input,
+            output: BufReader::new(output).lines(),
+        };
+        let listening = process.hear()?;
+        Ok((process, listening))
+    }
+
+    fn tell(&mut self, order: &Order) -> Result<(), Error> {
+        let line = serde_json::to_string(order).map_err(std::io::Error::other)?;
+        Ok(writeln!(self.input, "{line}")?)
+    }
+
+    fn hear<T: DeserializeOwned>(&mut self) -> Result<T, Error> {
+        let line = self.output.next();
+        let line = line.ok_or_else(|| Error::Server("an end of the bench ended".to_owned()))??;
+        Ok(serde_json::from_str(&line).map_err(std::io::Error::other)?)
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,224 @@
+//! Who takes part: identities of both sides, as many as are asked for, and who vouches for them.
+
+use std::path::Path;
+
+use rcgen::{
+    BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, SignatureAlgorithm,
+};
+use selfsame_crypto::encoding::hex_encode;
+use selfsame_crypto::generate::random_seed;
+use selfsame_crypto::time::UnixTime;
+use selfsame_tls::SigningKey;
+use selfsame_tls::identity::PaperVc;
+use serde::{Deserialize, Serialize};
+
+use crate::Error;
+
+/// The server's name in certificates.
+pub const NAME: &str = "server.example";
+/// The issuer of all credentials.
+pub const ISSUER: &str = "did:ott:1111111111111111111111111111111111111111111111111111111111111111";
+/// RSA keys of a side; its identities share them, for ten thousand would take a quarter of an hour to make.
+const RSA_KEYS: usize = 64;
+/// How long everything holds from when it was made.
+const VALID: u64 = 86_400;
+
+/// The algorithm of all keys of a world.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// RSA with 2,048 bits.
+    Rsa,
+    /// ECDSA with P-256.
+    Ecdsa,
+    /// Ed25519.
+    Eddsa,
+}
+
+impl Kind {
+    /// As in the paper's tables.
+    pub const ALL: [Self; 3] = [Self::Rsa, Self::Ecdsa, Self::Eddsa];
+
+    /// Its name in figures.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Rsa => "rsa",
+            Self::Ecdsa => "ecdsa",
+            Self::Eddsa => "eddsa",
+        }
+    }
+
+    fn algorithm(self) -> &'static SignatureAlgorithm {
+        match self {
+            Self::Rsa => &rcgen::PKCS_RSA_SHA256,
+            Self::Ecdsa => &rcgen::PKCS_ECDSA_P256_SHA256,
+            Self::Eddsa => &rcgen::PKCS_ED25519,
+        }
+    }
+}
+
+/// One of many on a side, by all three identities with the same key.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct Member {
+    /// Where its key stands in the side's.
+    pub key: usize,
+    /// Its DID, 72 characters as the paper's.
+    pub did: String,
+    /// Its credential, in the paper's form.
+    pub vc: String,
+    /// Its certificate and the intermediate authority's (DER); the root is not sent.
+    pub chain: Vec<Vec<u8>>,
+}
+
+/// One side.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct Party {
+    /// Private keys (PKCS#8).
+    pub keys: Vec<Vec<u8>>,
+    /// Those one is drawn from.
+    pub members: Vec<Member>,
+}
+
+/// All of one algorithm.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct World {
+    /// The algorithm.
+    pub kind: Kind,
+    /// The root certificate (DER).
+    pub root: Vec<u8>,
+    /// The issuer's public key (SubjectPublicKeyInfo).
+    pub issuer: Vec<u8>,
+    /// The servers.
+    pub servers: Party,
+    /// The clients.
+    pub clients: Party,
+}
+
+impl World {
+    /// Makes a world of so many identities a side.
+    ///
+    /// # Errors
+    /// If the machine gives no key.
+    pub fn make(kind: Kind, count: usize, now: UnixTime) -> Result<Self, Error> {
+        let maker = Maker::new(kind, now).map_err(made)?;
+        let issuer = maker.issuer.spki().ok_or_else(|| made("no public key"))?;
+        Ok(Self {
+            kind,
+            root: maker.root.clone(),
+            issuer,
+            servers: maker.party(count).map_err(made)?,
+            clients: maker.party(count).map_err(made)?,
+        })
+    }
+
+    /// Writes it for the other processes.
+    ///
+    /// # Errors
+    /// If the file can't be written.
+    pub fn write(&self, file: &Path) -> Result<(), Error> {
+        let text = serde_json::to_vec(self).map_err(std::io::Error::other)?;
+        Ok(std::fs::write(file, text)?)
+    }
+
+    /// Reads what was written.
+    ///
+    /// # Errors
+    /// If the file can't be read.
+    pub fn read(file: &Path) -> Result<Self, Error> {
+        let text = std::fs::read(file)?;
+        Ok(serde_json::from_slice(&text).map_err(std::io::Error::other)?)
+    }
+}
+
+fn made(why: impl ToString) -> Error {
+    Error::Call {
+        what: "an identity".to_owned(),
+        why: why.to_string(),
+    }
+}
+
+/// What makes identities: a root, an intermediate authority, an issuer.
+struct Maker {
+    kind: Kind,
+    root: Vec<u8>,
+    intermediate: Vec<u8>,
+    authority: Issuer<'static, KeyPair>,
+    issuer: SigningKey,
+    now: UnixTime,
+}
+
+impl Maker {
+    fn new(kind: Kind, now: UnixTime) -> Result<Self, rcgen::Error> {
+        let (params, key) = authority("root", kind)?;
+        let root = params.self_signed(&key)?.der().to_vec();
+        let issuer = Issuer::new(params, key);
+        let (params, key) = authority("intermediate", kind)?;
+        let intermediate = params.signed_by(&key, &issuer)?.der().to_vec();
+        let pkcs8 = KeyPair::generate_for(kind.algorithm())?.serialize_der();
+        let vouching = SigningKey::from_pkcs8(&pkcs8);
+        Ok(Self {
+            kind,
+            root,
+            intermediate,
+            authority: Issuer::new(params, key),
+            issuer: vouching.map_err(|_| rcgen::Error::KeyGenerationUnavailable)?,
+            now,
+        })
+    }
+
+    fn party(&self, count: usize) -> Result<Party, rcgen::Error> {
+        let distinct = match self.kind {
+            Kind::Rsa => count.min(RSA_KEYS),
+            Kind::Ecdsa | Kind::Eddsa => count,
+        };
+        let pairs: Vec<KeyPair> = (0..distinct)
+            .map(|_| KeyPair::generate_for(self.kind.algorithm()))
+            .collect::<Result<_, _>>()?;
+        let member =
+            |(number, (key, pair)): (usize, (usize, &KeyPair))| self.member(number, key, pair);
+        let taken = pairs.iter().enumerate().cycle().take(count);
+        Ok(Party {
+            members: taken.enumerate().map(member).collect::<Result<_, _>>()?,
+            keys: pairs.iter().map(KeyPair::serialize_der).collect(),
+        })
+    }
+
+    fn member(&self, number: usize, key: usize, pair: &KeyPair) -> Result<Member, rcgen::Error> {
+        let mut params = CertificateParams::new(vec![NAME.to_owned()])?;
+        params.distinguished_name = rcgen::DistinguishedName::new();
+        params
+            .distinguished_name
+            .push(DnType::CommonName, format!("node {number}"));
+        let certificate = params.signed_by(pair, &self.authority)?;
+        let did = format!("did:ott:{}", hex_encode(&random_seed()));
+        let valid = (self.now.minus(60), self.now.plus(VALID));
+        let vc = PaperVc::new(
+            "https://issuer.example/credentials/1",
+            (ISSUER, &did),
+            valid,
+        );
+        let vc = vc.sign(&self.issuer, &issuer_key());
+        Ok(Member {
+            key,
+            vc: String::from_utf8_lossy(&vc.map_err(|_| rcgen::Error::RemoteKeyError)?)
+                .into_owned(),
+            did,
+            chain: vec![certificate.der().to_vec(), self.intermediate.clone()],
+        })
+    }
+}
+
+/// The DID URL of the issuer's key.
+#[must_use]
+pub fn issuer_key() -> String {
+    format!("{ISSUER}#keys-1")
+}
+
+fn authority(name: &str, kind: Kind) -> Result<(CertificateParams, KeyPair), rcgen::Error> {
+    let mut params = CertificateParams::default();
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    params.distinguished_name = rcgen::DistinguishedName::new();
+    params.distinguished_name.push(DnType::CommonName, name);
+    Ok((params, KeyPair::generate_for(kind.algorithm())?))
+}
