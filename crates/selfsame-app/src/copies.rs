@@ -32,6 +32,14 @@ impl App {
     /// # Errors
     /// If it can't be written.
     pub async fn copy(&self, copies: &Copies) -> Result<PathBuf> {
+        let registry = self.registry();
+        if registry.is_ok_and(|registry| registry.health().is_ok_and(|health| health.is_some())) {
+            // Begun with, it would vote again on what it has voted on since: two votes of one key.
+            return Err(Error::bad_request(
+                "a node of a network is not copied: begun with a copy, its key could vote twice",
+            )
+            .with_hint("a lost node is replaced by a new one: `selfsame registry join`; `selfsame registry export` writes what the registry holds into a file"));
+        }
         let directory = copies
             .folder
             .join(self.clock().now().rfc3339().replace(':', ""));

@@ -6,6 +6,7 @@ pub mod describe;
 pub mod embedded;
 mod known;
 pub mod ledger;
+pub mod proven;
 pub mod remote;
 pub(crate) mod uses;
 
@@ -19,11 +20,13 @@ use selfsame_proof::client::Client;
 use selfsame_proof::log::Hash;
 use selfsame_proof::note::VerifierKey;
 use selfsame_proof::read::{Bundle, Policy, TrustRoot};
+use selfsame_proof::validators::STATE_KEY;
 use selfsame_registry::refusal::{AuthorFault, EntryFault, ObjectFault, SignatureFault};
 use selfsame_registry::{Genesis, Receipt, Refusal, Transaction};
 use selfsame_tls::identity::Ledger as Reader;
 
 use self::ledger::Ledger;
+use self::proven::ProvenEntries;
 use crate::error::{Error, ErrorKind, Result};
 use crate::view::registry::{
     NodeHealth, RegistryDelegation, RegistryEntry, RegistryStatus, RegistryUse,
@@ -83,6 +86,16 @@ pub trait Registry: Send + Sync {
 
     /// The transactions from `first` (1 is the oldest), at most `count`, and never more than [`ENTRIES_MAX`].
     async fn entries(&self, first: u64, count: usize) -> Result<Vec<RegistryEntry>>;
+
+    /// The transactions of these numbers with what proves them to a reader who trusts the validators of that height;
+    /// [`ENTRIES_MAX`] at most.
+    async fn proven(&self, numbers: &[u64], trusted_height: u64) -> Result<ProvenEntries> {
+        let ledger = self
+            .ledger()
+            .ok_or_else(|| Error::not_found("this registry is in another process"))?;
+        let bundle = self.read(STATE_KEY, trusted_height).await?;
+        ledger.proven(bundle, numbers)
+    }
 
     /// The transactions that made a DID what it is, oldest first.
     async fn history(&self, did: &Did) -> Result<Vec<RegistryEntry>>;

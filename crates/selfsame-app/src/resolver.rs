@@ -10,11 +10,10 @@ use selfsame_crypto::time::UnixTime;
 use selfsame_did::cheqd::resource::Wanted;
 use selfsame_did::{AsOf, Did, DidUrl, Options, Plan, Representation, Resolution, ResolutionError};
 use selfsame_net::{Cache, CacheSettings, Fresh, Net, NetError, Request};
-use selfsame_proof::checkpoint::Checkpoint;
-use selfsame_proof::note::SignedNote;
 use url::Url;
 
 use crate::registry::Registry;
+use crate::registry::proven::standing;
 use crate::view::registry::RegistryStatus;
 use elsewhere::Elsewhere;
 
@@ -290,9 +289,7 @@ impl Resolver {
 
 /// As of when a checkpoint speaks.
 fn as_of(status: &RegistryStatus) -> Option<AsOf> {
-    let note = SignedNote::parse(&status.checkpoint).ok()?;
-    let said = std::str::from_utf8(note.signing_bytes()).ok()?;
-    let standing = Checkpoint::parse(said).ok()?.standing().ok()?;
+    let standing = standing(&status.checkpoint)?;
     Some(AsOf {
         time: standing.time,
         height: standing.height,

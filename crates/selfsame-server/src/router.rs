@@ -47,6 +47,7 @@ pub fn groups(roles: &Roles) -> Vec<Group> {
         groups.push(Group::of(Audience::Protocol, registry_engine()));
         groups.push(Group::of(Audience::PublicApi, von_network()));
         groups.push(Group::of(Audience::Registrant, von_network_writes()));
+        groups.push(Group::of(Audience::RegistrantPage, registry_writes()));
         groups.push(Group::of(Audience::OperatorApi, registry_api()));
     } else {
         groups.push(Group::of(Audience::Public, registry_elsewhere()));
@@ -84,6 +85,7 @@ fn registry_pages() -> Vec<Route> {
         get("/registry/search", ui::registry::search::page),
         get("/registry/blocks", ui::registry::blocks::page),
         get("/registry/blocks/{height}", ui::registry::blocks::block),
+        get("/registry/register", ui::registry::register::page),
         get("/registry/validators", ui::registry::validators::page),
         get("/registry/object", ui::registry::object::page),
         get("/registry/view/{seq_no}", ui::registry::transaction::page),
@@ -118,6 +120,11 @@ fn von_network() -> Vec<Route> {
             protocol::von_network::transaction,
         ),
     ]
+}
+
+/// The same on a page.
+fn registry_writes() -> Vec<Route> {
+    vec![post("/registry/register", ui::registry::register::register)]
 }
 
 /// Where newcomers are registered, by the operator or by anybody he lets.
@@ -305,6 +312,7 @@ fn registry_reads() -> Vec<Route> {
         get("/registry/genesis", protocol::registry::genesis),
         get("/registry/checkpoint", protocol::registry::checkpoint),
         get("/registry/read", protocol::registry::read),
+        get("/registry/log", protocol::registry::log),
         get(
             "/registry/inclusion/{seq_no}",
             protocol::von_network::inclusion,

@@ -1,8 +1,10 @@
 //! Registers the DIDs of others, by whoever of this instance has a role in the registry.
 
+use selfsame_crypto::encoding::hex_encode;
 use selfsame_crypto::{KeyHandle, PublicKey};
 use selfsame_did::{Did, Options, selfsame};
 pub use selfsame_registry::network::Role;
+use selfsame_registry::network::{Acceptance, Agreement};
 use selfsame_registry::transaction::Body;
 use selfsame_registry::{Identifier, Operation, Transaction, Unsigned};
 use selfsame_store::{Batch, MAX_PAGE, Page, TenantId};
@@ -17,6 +19,9 @@ use crate::keys;
 use crate::registry::embedded;
 use crate::registry::ledger::Ledger;
 
+/// Seconds of a day, in which an acceptance is counted.
+const DAY: u64 = 86_400;
+
 /// Somebody who is to be registered.
 #[derive(Clone, Copy, Debug)]
 pub struct Newcomer<'a> {
@@ -26,6 +31,17 @@ pub struct Newcomer<'a> {
     pub did: Option<&'a str>,
     /// The role he gets.
     pub role: Option<Role>,
+    /// The version of the author agreement that whoever asks has accepted, where the network has one.
+    pub accepts: Option<&'a str>,
+}
+
+/// The author agreement that is in force.
+#[derive(Clone, Debug)]
+pub struct InForce {
+    /// Its version.
+    pub version: String,
+    /// SHA-256 of its text, hexadecimal.
+    pub digest: String,
 }
 
 /// A DID that stands in the registry.
@@ -51,7 +67,8 @@ impl Dids {
     /// Registers the DID of somebody else, with his role, and waits for the receipt. What is there already stays.
     ///
     /// # Errors
-    /// `BadRequest` if the DID is not the key's, `Forbidden` if nobody of this instance has a role; the registry's.
+    /// `BadRequest` if the DID is not the key's, `Forbidden` if nobody of this instance has a role, or if an author
+    /// agreement is in force and was not accepted, `Conflict` if another one was; the registry's.
     pub async fn register_newcomer(&self, newcomer: &Newcomer<'_>) -> Result<Registered> {
         let registry = self.shared.own_registry()?.clone();
         let ledger = registry
@@ -75,7 +92,10 @@ impl Dids {
             operations.push(Operation::SetRole { subject, role });
         }
         let registrar = self.registrar(ledger).await?;
-        let transaction = self.registration(&registrar, operations).await?;
+        let agreement = self.acceptance(ledger, newcomer.accepts)?;
+        let transaction = self
+            .registration(&registrar, (operations, agreement))
+            .await?;
         let batch = Batch::new(registrar.tenant.clone());
         let intent = Intent {
             tenant: &registrar.tenant,
@@ -86,6 +106,41 @@ impl Dids {
         self.shared.register(batch, intent).await?;
         let existed = false;
         Ok(Registered { did, id, existed })
+    }
+
+    /// The author agreement of the registry that runs here.
+    ///
+    /// # Errors
+    /// `BadRequest` if it runs elsewhere, `Internal` if it can't be read.
+    pub fn agreement_in_force(&self) -> Result<Option<InForce>> {
+        let registry = self.shared.own_registry()?;
+        let agreement = registry.ledger().map(in_force).transpose()?.flatten();
+        Ok(agreement.map(|agreement| InForce {
+            version: agreement.version,
+            digest: hex_encode(&agreement.digest),
+        }))
+    }
+
+    /// That the agreement of this version is accepted today. Without one the registry judges, and says why not.
+    fn acceptance(&self, ledger: &Ledger, version: Option<&str>) -> Result<Option<Acceptance>> {
+        let Some(version) = version else {
+            return Ok(None);
+        };
+        let agreement = in_force(ledger)?.filter(|agreement| agreement.version == version);
+        let agreement = agreement.ok_or_else(|| {
+            Error::new(
+                ErrorKind::Conflict,
+                "another author agreement is in force, or none",
+            )
+            .with_hint("read the one that is, and accept that")
+        })?;
+        let mechanism = agreement.mechanisms.into_iter().next();
+        Ok(mechanism.map(|mechanism| Acceptance {
+            version: agreement.version,
+            digest: agreement.digest,
+            mechanism,
+            day: self.shared.clock.now().0 / DAY,
+        }))
     }
 
     /// A member of the registry whose key is here: the trustee an embedded network begins with, or one of the DIDs of
@@ -136,13 +191,17 @@ impl Dids {
     async fn registration(
         &self,
         registrar: &Registrar,
-        operations: Vec<Operation>,
+        (operations, agreement): (Vec<Operation>, Option<Acceptance>),
     ) -> Result<Transaction> {
         let not_ours = || Error::internal("a member's DID is no did:selfsame");
         let (network, _) = selfsame::parts(&registrar.did).ok_or_else(not_ours)?;
         let author = Identifier::of_did(&registrar.did, &network).ok_or_else(not_ours)?;
         let nonce = u64::from_be_bytes(self.shared.clock.ctx().random::<8>("nonce"));
-        let unsigned = Unsigned::of(Body::new(&network, author, nonce, operations));
+        let body = Body {
+            agreement,
+            ..Body::new(&network, author, nonce, operations)
+        };
+        let unsigned = Unsigned::of(body);
         let signature = self
             .shared
             .keys
@@ -152,6 +211,14 @@ impl Dids {
             .signed(&registrar.fragment, &signature)
             .map_err(Error::internal)
     }
+}
+
+fn in_force(ledger: &Ledger) -> Result<Option<Agreement>> {
+    let set = ledger
+        .machine()
+        .agreement(ledger)
+        .map_err(Error::internal)?;
+    Ok(set.and_then(|set| set.agreement))
 }
 
 /// The identifier, if it is one that begins with the key.

@@ -50,6 +50,7 @@ pub(super) fn entry(machine: &Machine, placed: &Placed, time: UnixTime) -> Resul
         subject,
         author,
         content: Value::Object(content),
+        unproven: Vec::new(),
     })
 }
 

@@ -23,20 +23,23 @@ use selfsame_store::Store;
 use selfsame_tls::identity::Ledger as Reader;
 use tokio::sync::OnceCell;
 
-use super::{Registry, log_origin, trust_root, uses};
+use super::proven::{ProvenEntries, ProvenEntry};
+use super::{ENTRIES_MAX, Registry, log_origin, trust_root, uses};
 use crate::clock::Clock;
 use crate::config::{Pin, RegistryNode};
 use crate::error::{Error, ErrorKind, Result};
 use crate::view::registry::{RegistryDelegation, RegistryEntry, RegistryStatus, RegistryUse};
 use fetch::Fetcher;
 use kept::{Fork, Kept};
-use known::{Fetch as _, Known};
+use known::{Fetch as _, Known, Why};
 use node::Node;
 use nodes::{For, Nodes, better};
 use watch::Watch;
 
 /// Seconds after which the newest trust is written again, if nothing but the checkpoint is new.
 const KEPT_EVERY: u64 = 60;
+/// What of a transaction in the log nothing proves but in a DID's history.
+const UNPROVEN: [&str; 2] = ["height", "time"];
 /// Seconds after which to look again whether the operator has acted.
 const STOPPED_FOR: u64 = 3_600;
 
@@ -317,15 +320,54 @@ impl Registry for Remote {
     }
 
     async fn entries(&self, first: u64, count: usize) -> Result<Vec<RegistryEntry>> {
-        self.network().await?;
-        let entries = |node: Arc<Node>| async move { node.entries(first, count).await };
-        self.nodes.ask(For::Reads, entries).await
+        let network = self.network().await?;
+        let first = first.max(1);
+        let numbers: Vec<u64> = (first..).take(count.min(ENTRIES_MAX)).collect();
+        let proven = self.transactions(network, &numbers).await?;
+        let said = |entry: ProvenEntry| {
+            let mut entry = entry.described(network.known.machine())?;
+            entry.unproven = UNPROVEN.map(str::to_owned).to_vec();
+            Ok(entry)
+        };
+        proven.into_iter().map(said).collect()
     }
 
+    /// The receipts are objects of the state, so that height and time are proven too.
     async fn history(&self, did: &Did) -> Result<Vec<RegistryEntry>> {
+        let network = self.network().await?;
+        let fetcher = Fetcher {
+            remote: self,
+            network,
+        };
+        let read = network.known.read_now(&fetcher, |machine, state| {
+            machine.history(state, did, ENTRIES_MAX)
+        });
+        let receipts = read.await?.0.map_err(Error::internal)?;
+        if receipts.is_empty() {
+            return Err(Error::not_found("the registry knows no such DID"));
+        }
+        let numbers: Vec<u64> = receipts.iter().map(|receipt| receipt.seq_no).collect();
+        let proven = self.transactions(network, &numbers).await?;
+        if proven.len() != receipts.len() {
+            return Err(Error::upstream("the registry's log ends before its state"));
+        }
+        let pairs = proven.into_iter().zip(receipts);
+        let described = pairs.map(|(entry, receipt)| {
+            let (height, time) = (receipt.height, receipt.time);
+            let entry = ProvenEntry {
+                height,
+                time,
+                ..entry
+            };
+            entry.described(network.known.machine())
+        });
+        described.collect()
+    }
+
+    async fn proven(&self, numbers: &[u64], trusted_height: u64) -> Result<ProvenEntries> {
         self.network().await?;
-        let history = |node: Arc<Node>| async move { node.history(did).await };
-        self.nodes.ask(For::Reads, history).await
+        let read = |node: Arc<Node>| async move { node.proven(numbers, trusted_height).await };
+        self.nodes.ask(For::Reads, read).await
     }
 
     async fn used(
@@ -355,6 +397,34 @@ impl Registry for Remote {
             uses::delegation(machine, state, (issuer, name))
         });
         read.await?.0.map_err(Error::internal)
+    }
+}
+
+impl Remote {
+    /// Transactions by their numbers, each proven under a checkpoint that is judged as any read's.
+    async fn transactions(&self, network: &Network, numbers: &[u64]) -> Result<Vec<ProvenEntry>> {
+        let known = &network.known;
+        let mut failed = None;
+        for node in self.nodes.turn(For::Reads)? {
+            let answer = node.proven(numbers, known.trust().from_height).await;
+            let refused = match answer {
+                Ok(answer) => match known.accept(STATE_KEY, &answer.bundle) {
+                    Ok(standing) => match answer.judged(numbers, &standing) {
+                        Ok(entries) => return Ok(entries),
+                        Err(error) => (true, error),
+                    },
+                    Err(refused) => (matches!(refused.why, Why::Lie), *refused.error),
+                },
+                Err(error) => {
+                    let error = self.nodes.failed(&node, (For::Reads, error))?;
+                    failed = Some(better(failed, error));
+                    continue;
+                }
+            };
+            let error = self.nodes.refused(&node, refused);
+            failed = Some(better(failed, error));
+        }
+        Err(failed.unwrap_or_else(|| Error::internal("a registry without nodes")))
     }
 }
 

@@ -50,6 +50,9 @@ pub struct RegistryEntry {
     /// The transaction in readable form.
     #[schema(value_type = Object)]
     pub content: Value,
+    /// What of all this nothing proves: the words of one node. Empty where the ledger is at hand.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unproven: Vec<String>,
 }
 
 /// What became of a credential for one use.

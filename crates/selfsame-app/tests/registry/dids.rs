@@ -6,10 +6,16 @@ use std::time::Duration;
 use selfsame_app::config::{
     Config, IssuerConfig, RegistryConfig, ResolverConfig, Roles, TrustConfig, VerifierConfig,
 };
+use selfsame_app::dids::newcomer::Newcomer;
+use selfsame_app::keys::Keys;
 use selfsame_app::view::instance::{InstanceDid, NewDid};
 use selfsame_app::{App, ErrorKind, Parts};
+use selfsame_crypto::{KeyHandle, KeyType, PrivateKey};
 use selfsame_did::{Did, Options};
 use selfsame_net::{Net, Settings};
+use selfsame_registry::network::Agreement;
+use selfsame_registry::{Genesis, Identifier, Operation, Unsigned};
+use selfsame_store::TenantId;
 
 use crate::world::World;
 
@@ -232,4 +238,53 @@ async fn the_issuer_and_the_verifier_are_registered_once() {
         assert!(resolution.document.is_some());
         app.stop().await;
     }
+}
+
+#[tokio::test]
+async fn a_newcomer_is_registered_under_an_author_agreement_only_if_it_was_accepted() {
+    let world = World::memory().await;
+    let app = app(&world, REGISTRY).await;
+    let registry = app.registry().unwrap();
+    let genesis = Genesis::from_bytes(&registry.genesis().await.unwrap()).unwrap();
+    let trustee = genesis.members()[0].key.clone();
+    let agreement = Agreement {
+        version: "2".to_owned(),
+        digest: [7; 32],
+        mechanisms: vec!["for_session".to_owned()],
+    };
+    let network = registry.network().await.unwrap();
+    let author = Identifier::of_key(&trustee).unwrap();
+    let operation = Operation::SetAgreement(Some(agreement));
+    let unsigned = Unsigned::new(&network, author, 1, operation);
+    let tenant = TenantId::parse("registry").unwrap();
+    let handle = KeyHandle::of(&trustee);
+    let keys = Keys::new(world.store.clone());
+    let signature = keys.sign(&tenant, &handle, unsigned.signing_bytes()).await;
+    let signed = unsigned.signed("key-1", &signature.unwrap()).unwrap();
+    registry.submit(&signed).await.unwrap();
+
+    let in_force = app.dids().agreement_in_force().unwrap().unwrap();
+    assert_eq!(
+        (in_force.version.as_str(), in_force.digest),
+        ("2", "07".repeat(32))
+    );
+    let key = PrivateKey::generate(KeyType::Ed25519).unwrap();
+    let register = async |accepts| {
+        let newcomer = Newcomer {
+            key: key.public(),
+            did: None,
+            role: None,
+            accepts,
+        };
+        app.dids().register_newcomer(&newcomer).await
+    };
+    let refused = register(None).await.unwrap_err();
+    assert_eq!(refused.kind, ErrorKind::Forbidden);
+    assert!(refused.reason.contains("agreement"), "{refused}");
+    let other = register(Some("1")).await.unwrap_err();
+    assert_eq!(other.kind, ErrorKind::Conflict);
+    let made = register(Some("2")).await.unwrap();
+    assert!(!made.existed);
+    let entry = registry.history(&made.did).await.unwrap().remove(0);
+    assert_eq!(entry.content["accepted_agreement"]["version"], "2");
 }

@@ -2,6 +2,7 @@
 
 use selfsame_app::ErrorKind;
 use selfsame_app::config::Pin;
+use selfsame_app::registry::proven::ProvenEntries;
 use selfsame_app::registry::remote::Remote;
 use selfsame_app::registry::{Registry, trust_root};
 use selfsame_did::{Did, Options};
@@ -259,4 +260,57 @@ async fn what_a_node_says_is_told_rather_than_that_another_is_away() {
     let told = asks(&remote, &dids[0]).await.unwrap_err();
     assert_eq!(told.kind, ErrorKind::TooMany { retry_after: 1 });
     assert!(told.reason.contains(&busy.origin()), "{told}");
+}
+
+#[tokio::test]
+async fn transactions_are_believed_for_their_place_in_the_signed_log_alone() {
+    let paper = Paper::new();
+    let (history, dids) = paper.history(5).await;
+    let honest = history.node(Lie::None).await;
+    let remote = reader(&[&honest], (&store().await, &paper.clock, None));
+    let entries = remote.entries(4, 100).await.unwrap();
+    let numbers: Vec<u64> = entries.iter().map(|entry| entry.seq_no).collect();
+    assert_eq!(numbers, [4, 5], "what is beyond the log is left out");
+    assert_eq!(entries[0].author, dids[3].to_string());
+    assert_eq!(entries[0].unproven, ["height", "time"]);
+    // A DID's history has receipts in the state, which prove height and time as well.
+    let made = remote.history(&dids[2]).await.unwrap();
+    assert_eq!((made.len(), made[0].seq_no, made[0].height), (1, 3, 3));
+    assert!(made[0].unproven.is_empty());
+    assert!(
+        made[0].time < entries[0].time,
+        "not what the node says of it"
+    );
+
+    for lie in [
+        Lie::Value,
+        Lie::Proof,
+        Lie::Absence,
+        Lie::StaleCheckpoint,
+        Lie::ForgedCheckpoint,
+        Lie::StrangersCheckpoint,
+    ] {
+        let liar = history.node(lie).await;
+        let alone = reader(&[&liar], (&store().await, &paper.clock, None));
+        let refused = alone.entries(1, 3).await.unwrap_err();
+        assert_eq!(refused.kind, ErrorKind::Upstream, "{lie:?}");
+        assert!(refused.reason.contains(&liar.origin()), "{refused}");
+        let both = reader(&[&liar, &honest], (&store().await, &paper.clock, None));
+        assert_eq!(both.entries(1, 3).await.unwrap().len(), 3, "{lie:?}");
+        assert_eq!(both.history(&dids[0]).await.unwrap().len(), 1, "{lie:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_with_proofs_has_one_encoding() {
+    let paper = Paper::new();
+    let (history, _) = paper.history(3).await;
+    let bytes = history.log(&[1, 3], Lie::None).to_bytes();
+    let read = ProvenEntries::from_bytes(&bytes).unwrap();
+    assert_eq!(read.to_bytes(), bytes);
+    assert_eq!(read.entries.len(), 2);
+    for cut in [0, 1, bytes.len() / 2, bytes.len() - 1] {
+        assert!(ProvenEntries::from_bytes(&bytes[..cut]).is_err(), "{cut}");
+    }
+    assert!(ProvenEntries::from_bytes(&[bytes, vec![0]].concat()).is_err());
 }

@@ -7,6 +7,7 @@ use selfsame_app::clock::Clock;
 use selfsame_app::config::{Pin, RegistryNode};
 use selfsame_app::registry::ledger::Ledger;
 use selfsame_app::registry::log_origin;
+use selfsame_app::registry::proven::{ProvenEntries, ProvenEntry};
 use selfsame_app::registry::remote::{Remote, Setup};
 use selfsame_crypto::encoding::base64url_decode;
 use selfsame_crypto::seal::SealingKey;
@@ -15,10 +16,11 @@ use selfsame_crypto::{KeyType, PrivateKey};
 use selfsame_did::Did;
 use selfsame_net::{Net, Settings};
 use selfsame_proof::checkpoint::{Checkpoint, Standing};
+use selfsame_proof::log::inclusion;
 use selfsame_proof::note::VerifierKey;
 use selfsame_proof::read::Bundle;
 use selfsame_proof::tree::Proof;
-use selfsame_proof::validators::{Validator, ValidatorSet};
+use selfsame_proof::validators::{STATE_KEY, Validator, ValidatorSet};
 use selfsame_registry::{
     Block, Content, Genesis, Head, Identifier, Machine, Operation, Rules, Transaction, Unsigned,
 };
@@ -188,6 +190,37 @@ impl History {
         bundle
     }
 
+    pub fn log(&self, numbers: &[u64], lie: Lie) -> ProvenEntries {
+        let size = self.heads.last().unwrap().log.size();
+        let logged = numbers.iter().filter(|number| **number <= size);
+        let entries = logged.map(|number| {
+            let placed = self.ledger.transactions(*number, 1).unwrap().remove(0);
+            ProvenEntry {
+                seq_no: *number,
+                height: placed.height,
+                time: self.paper.clock.now(),
+                transaction: placed.entry.bytes,
+                path: inclusion(number - 1, size, &self.ledger).unwrap(),
+            }
+        });
+        let mut entries: Vec<_> = entries.collect();
+        match lie {
+            // Another transaction, whose own signature is good.
+            Lie::Value => entries[0].transaction = self.paper.newcomer().1.to_bytes(),
+            Lie::Proof => entries[0].path.iter_mut().for_each(|hash| hash[0] ^= 1),
+            Lie::Absence => drop(entries.pop()),
+            _ => {}
+        }
+        let read = match lie {
+            Lie::Value | Lie::Proof | Lie::Absence => Lie::None,
+            other => other,
+        };
+        ProvenEntries {
+            bundle: self.read(STATE_KEY, read),
+            entries,
+        }
+    }
+
     /// A node that shows this history.
     pub async fn node(self: &Arc<Self>, lie: Lie) -> PaperNode {
         let (lie, asked) = (Arc::new(Mutex::new(lie)), Arc::new(AtomicUsize::new(0)));
@@ -221,6 +254,11 @@ impl History {
             (_, "/registry/read") => self
                 .read(&base64url_decode(of("key")).unwrap(), lie)
                 .to_bytes(),
+            (_, "/registry/log") => {
+                let numbers = of("numbers").split(',').map(|n| n.parse().unwrap());
+                let numbers: Vec<u64> = numbers.collect();
+                self.log(&numbers, lie).to_bytes()
+            }
             (Lie::NoConsistency, "/registry/consistency") => vec![7; 32],
             (_, "/registry/consistency") => {
                 let [old, new] = ["old", "new"].map(|size| of(size).parse().unwrap());

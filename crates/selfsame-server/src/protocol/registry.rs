@@ -4,6 +4,7 @@ use axum::extract::State;
 use axum::response::IntoResponse as _;
 use http::header::CONTENT_TYPE;
 use selfsame_app::Error;
+use selfsame_app::registry::ENTRIES_MAX;
 use selfsame_crypto::encoding::base64url_decode;
 use selfsame_proof::tree::MAX_KEY_BYTES;
 use serde::Deserialize;
@@ -43,6 +44,31 @@ pub async fn read(State(server): State<Server>, Query(wanted): Query<Wanted>) ->
     let bundle = registry.read(&key, wanted.trusted_height).await?.to_bytes();
     Ok(open_to_all(
         ([(CONTENT_TYPE, "application/cbor")], bundle).into_response(),
+    ))
+}
+
+/// Which transactions.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Numbers {
+    /// Their numbers, with commas between.
+    numbers: String,
+    /// The height whose validators the reader trusts.
+    #[serde(default)]
+    trusted_height: u64,
+}
+
+/// Transactions with what proves that they are in the log.
+pub async fn log(State(server): State<Server>, Query(asked): Query<Numbers>) -> Answer {
+    let numbers = asked.numbers.split(',').map(str::parse::<u64>);
+    let numbers: Vec<u64> = numbers
+        .take(ENTRIES_MAX)
+        .collect::<Result<_, _>>()
+        .map_err(|_| Error::bad_request("numbers are written as 3,17,90"))?;
+    let registry = server.registry()?;
+    let proven = registry.proven(&numbers, asked.trusted_height).await?;
+    Ok(open_to_all(
+        ([(CONTENT_TYPE, "application/cbor")], proven.to_bytes()).into_response(),
     ))
 }
 

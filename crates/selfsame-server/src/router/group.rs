@@ -46,6 +46,8 @@ pub enum Audience {
     OperatorWait,
     /// Whoever registers somebody in the registry; the handler says who may.
     Registrant,
+    /// The same, on a page.
+    RegistrantPage,
     /// Other wallets, issuers and verifiers.
     Protocol,
 }
@@ -154,7 +156,7 @@ impl Gates {
                 &self.people
             }
             Audience::Operator | Audience::OperatorApi => &self.operator,
-            Audience::Protocol | Audience::Registrant => &self.protocol,
+            Audience::Protocol | Audience::Registrant | Audience::RegistrantPage => &self.protocol,
         }
     }
 }
@@ -162,7 +164,9 @@ impl Gates {
 impl Audience {
     fn face(self) -> Face {
         match self {
-            Self::Public | Self::Doorway | Self::Person | Self::Operator => Face::Page,
+            Self::Public | Self::Doorway | Self::Person | Self::Operator | Self::RegistrantPage => {
+                Face::Page
+            }
             Self::Protocol => Face::Protocol,
             _ => Face::Api,
         }
@@ -177,7 +181,7 @@ impl Audience {
             | Self::Stream
             | Self::OperatorStream
             | Self::OperatorWait => 0,
-            Self::Doorway | Self::DoorwayApi | Self::Registrant => 16 * 1024,
+            Self::Doorway | Self::DoorwayApi | Self::Registrant | Self::RegistrantPage => 16 * 1024,
             Self::Person | Self::PersonApi | Self::Operator | Self::OperatorApi => {
                 auth::form::BYTES_MAX
             }

@@ -5,7 +5,7 @@ use selfsame_crypto::encoding::{base58_decode, base64_decode, hex_decode};
 use selfsame_proof::log::{leaf_hash, verify_inclusion};
 use serde_json::{Value, json};
 
-use super::instance::{Answered, Instance, call, get, post};
+use super::instance::{Answered, Instance, call, form, get, post};
 
 fn parsed(answer: &Answered) -> Value {
     assert_eq!(answer.status, StatusCode::OK, "{}", answer.body);
@@ -358,4 +358,70 @@ async fn a_process_whose_registry_is_elsewhere_leads_there() {
         .call(post("/register").bearer(&instance.token))
         .await;
     assert_eq!(register.status, StatusCode::NOT_FOUND);
+}
+
+/// A key of Indy's sandbox, and its DID.
+const KEY: (&str, &str) = (
+    "GJ1SzoWzavQYfNL9XkaJdrQejfztN4XqdsiV4ct3LXKL",
+    "V4SGRU86Z58d6TV7PBUe6f",
+);
+
+async fn submit(instance: &Instance, fields: &[(&str, &str)]) -> Answered {
+    let sent = post("/registry/register").form(form(fields));
+    instance.call(sent).await
+}
+
+#[tokio::test]
+async fn anybody_registers_on_the_page_where_the_operator_lets_everybody() {
+    let open = Instance::registering().await;
+    let page = open.call(get("/registry/register")).await;
+    for name in ["did", "verkey", "seed", "role"] {
+        assert!(page.body.contains(&format!("name=\"{name}\"")), "{name}");
+    }
+    assert!(!page.body.contains("agreement"), "none is in force");
+    let fields = [
+        ("did", KEY.1),
+        ("verkey", KEY.0),
+        ("role", ""),
+        ("seed", ""),
+    ];
+    let made = submit(&open, &fields).await;
+    assert_eq!(made.status, StatusCode::OK, "{}", made.body);
+    assert!(
+        made.body.contains("<h2 id=\"made\">Registered</h2>"),
+        "{}",
+        made.body
+    );
+    assert!(
+        made.body.contains(&format!(":{}</a>", KEY.1)),
+        "{}",
+        made.body
+    );
+    let again = submit(&open, &fields).await;
+    assert!(again.body.contains("registered already"), "{}", again.body);
+
+    // What is wrong is said beside what was typed; a seed is not repeated.
+    let seed = "a seed that is longer than it may be, by far";
+    let wrong = submit(&open, &[("seed", seed), ("did", "typed-before")]).await;
+    assert_eq!(wrong.status, StatusCode::BAD_REQUEST);
+    assert!(wrong.body.contains("The seed is wrong"), "{}", wrong.body);
+    assert!(wrong.body.contains("typed-before") && !wrong.body.contains(seed));
+    let steward = submit(&open, &[("seed", "another"), ("role", "STEWARD")]).await;
+    assert_eq!(steward.status, StatusCode::FORBIDDEN);
+    let accepted = submit(&open, &[("seed", "third"), ("agreement", "1")]).await;
+    assert_eq!(accepted.status, StatusCode::CONFLICT);
+}
+
+#[tokio::test]
+async fn the_page_registers_nobody_where_the_operator_keeps_it_to_himself() {
+    let closed = Instance::start().await;
+    let page = closed.call(get("/registry/register")).await;
+    assert!(
+        !page.body.contains("<form method=\"post\""),
+        "{}",
+        page.body
+    );
+    assert!(page.body.contains("open_registration"), "{}", page.body);
+    let refused = submit(&closed, &[("seed", "x")]).await;
+    assert_eq!(refused.status, StatusCode::UNAUTHORIZED);
 }

@@ -69,6 +69,7 @@ async fn pages_are_whole_and_hold_nothing_inline_or_foreign() {
         "/registry/blocks",
         "/registry/blocks/1",
         "/registry/validators",
+        "/registry/register",
         "/registry/view/0",
         "/registry/view/1",
         "/registry/search?q=key&kind=create_did",

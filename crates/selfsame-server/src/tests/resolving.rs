@@ -4,7 +4,7 @@ use selfsame_app::config::ResolverConfig;
 use selfsame_testkit::cheqd::{Cheqd, Fault};
 use serde_json::{Value, json};
 
-use super::instance::{Answered, Instance, get};
+use super::instance::{Answered, Instance, get, post};
 
 const DID: &str = "did:cheqd:testnet:c1685ca0-1f5b-439c-8eb8-5c0e85ab7cd0";
 const KEY: &str = "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK";
@@ -234,4 +234,41 @@ async fn a_linked_resource_comes_in_the_envelope_of_dereferencing() {
         (altered.status.as_u16(), error(&body(&altered))),
         (500, "INVALID_DID_DOCUMENT")
     );
+}
+
+#[tokio::test]
+async fn a_did_of_the_registry_says_as_of_when_it_holds() {
+    let instance = Instance::start().await;
+    let made = instance
+        .call(
+            post("/register")
+                .bearer(&instance.token)
+                .json(r#"{"seed":"as_of_when"}"#),
+        )
+        .await;
+    let did = body(&made)["id"].as_str().unwrap().to_owned();
+    let answer = ask(&instance, &did, "*/*").await;
+    assert_eq!(answer.status.as_u16(), 200, "{}", answer.body);
+    let as_of = &body(&answer)["didResolutionMetadata"]["asOf"];
+    assert!(as_of["height"].as_u64() >= Some(1), "{as_of}");
+    let time = as_of["time"].as_str().unwrap();
+    assert!(selfsame_crypto::time::UnixTime::parse_rfc3339(time).is_some());
+}
+
+#[tokio::test]
+async fn a_registry_that_says_nothing_is_told_with_the_reason_and_when_to_come_back() {
+    // A name that nobody has (RFC 2606 §2).
+    let there = "https://registry.invalid";
+    let instance = Instance::with_registry_at(there).await;
+    let answer = ask(&instance, "did:selfsame:2h7gyccowauiba6p:x", "*/*").await;
+    assert_ne!(answer.status.as_u16(), 200);
+    let did = "did:selfsame:2h7gyccowauiba6p:AKYdnZnHVwU1Ptm5yQQ1pW";
+    let answer = ask(&instance, did, "*/*").await;
+    assert_eq!(answer.status.as_u16(), 503, "{}", answer.body);
+    assert_eq!(answer.header("retry-after"), "2");
+    let metadata = &body(&answer)["didResolutionMetadata"];
+    let reason = metadata["reason"].as_str().unwrap();
+    assert!(reason.contains(there), "{reason}");
+    assert_eq!(metadata["retryAfter"], 2);
+    assert_eq!(error(&body(&answer)), "INTERNAL_ERROR");
 }

@@ -3,6 +3,7 @@
 pub mod blocks;
 pub mod object;
 pub mod picture;
+pub mod register;
 pub mod search;
 pub mod transaction;
 pub mod validators;
@@ -35,13 +36,14 @@ const PICTURED: u64 = 30;
 const ON_PAGE: usize = 25;
 
 /// The pages of the registry, for its navigation.
-pub const PAGES: [(&str, &str, &str); 6] = [
+pub const PAGES: [(&str, &str, &str); 7] = [
     ("transactions", "/registry", "Transactions"),
     ("blocks", "/registry/blocks", "Blocks"),
     ("validators", "/registry/validators", "Validators"),
     ("domain", "/browse/domain", "Domain"),
     ("pool", "/browse/pool", "Pool"),
     ("config", "/browse/config", "Config"),
+    ("register", "/registry/register", "Register"),
 ];
 
 /// The kinds of operations that can be chosen in a search, with their names.
@@ -228,6 +230,7 @@ mod tests {
     #[test]
     fn a_batch_says_what_is_in_it() {
         let entry = |kind: &str, content| RegistryEntry {
+            unproven: Vec::new(),
             seq_no: 1,
             height: 1,
             time: String::new(),

@@ -15,8 +15,15 @@ pub struct Instance {
 
 impl Instance {
     pub async fn start() -> Self {
+        Self::with("").await
+    }
+
+    /// One with these settings.
+    pub async fn with(settings: &str) -> Self {
         let arguments = |folder: &Path| {
             let data = folder.join("data").display().to_string();
+            let file = folder.join("settings.toml");
+            std::fs::write(&file, settings).expect("a file of settings");
             [
                 "up",
                 "--no-demo",
@@ -24,6 +31,8 @@ impl Instance {
                 "127.0.0.1:0",
                 "--data",
                 &data,
+                "--config",
+                &file.display().to_string(),
             ]
             .map(str::to_owned)
             .to_vec()

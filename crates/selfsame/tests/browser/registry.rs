@@ -90,6 +90,26 @@ async fn the_registrys_pages_need_no_mouse() {
 
 #[tokio::test]
 #[ignore = "needs Chromium: `cargo xtask test` runs it"]
+async fn anybody_registers_a_did_by_keyboard_where_the_operator_lets_everybody() {
+    let instance = Instance::with("[registry]\nopen_registration = true\n").await;
+    let browser = Browser::start(Scheme::Dark).await.by_keyboard();
+    browser.resize(390, 844).await;
+    browser.open(&instance.page("registry/register")).await;
+    browser.set("#reg-did", "V4SGRU86Z58d6TV7PBUe6f").await;
+    browser.set("#reg-key", "no key").await;
+    browser.press("Register it").await;
+    browser.expect("The verkey is none").await;
+    assert_eq!(browser.value("#reg-did").await, "V4SGRU86Z58d6TV7PBUe6f");
+    let key = "GJ1SzoWzavQYfNL9XkaJdrQejfztN4XqdsiV4ct3LXKL";
+    browser.set("#reg-key", key).await;
+    browser.press("Register it").await;
+    browser.expect("Registered").await;
+    browser.press_about("V4SGRU86Z58d6TV7PBUe6f").await;
+    browser.expect("Present, and proven").await;
+}
+
+#[tokio::test]
+#[ignore = "needs Chromium: `cargo xtask test` runs it"]
 async fn what_is_written_appears_on_an_open_page() {
     let instance = Instance::start().await;
     let browser = Browser::start(Scheme::Light).await;

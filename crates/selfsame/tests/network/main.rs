@@ -20,6 +20,7 @@ mod carry;
 mod dark;
 mod joins;
 mod nodes;
+mod pages;
 mod processes;
 mod up;
 

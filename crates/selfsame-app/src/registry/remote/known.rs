@@ -118,6 +118,11 @@ impl Known {
         report.as_of.filter(|_| report.is_verified())
     }
 
+    /// The machine of its network.
+    pub(super) fn machine(&self) -> &Machine {
+        &self.machine
+    }
+
     pub(super) fn genesis(&self) -> &Genesis {
         self.machine.genesis()
     }

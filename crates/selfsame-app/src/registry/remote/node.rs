@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use selfsame_crypto::encoding::base64url_encode;
 use selfsame_crypto::json::{self, Limits};
-use selfsame_did::Did;
 use selfsame_net::{Authorization, Body, Call, Method, Net, NetError, Request, Response};
 use selfsame_proof::log::Hash;
 use selfsame_proof::read::Bundle;
@@ -16,8 +15,8 @@ use url::Url;
 
 use crate::config::RegistryNode;
 use crate::error::{Error, ErrorKind, Result};
-use crate::registry::ENTRIES_MAX;
-use crate::view::registry::{RegistryEntry, RegistryStatus};
+use crate::registry::proven::{self, ProvenEntries};
+use crate::view::registry::RegistryStatus;
 
 /// The code of a transaction that could not be read; the others are the machine's.
 const MALFORMED: &str = "malformed";
@@ -29,8 +28,8 @@ pub(super) const UNANSWERED: &str = "registry_silent";
 const READS_WITHIN: Duration = Duration::from_secs(4);
 /// How long it may take to write: it waits ten seconds itself for the transaction's block.
 const WRITES_WITHIN: Duration = Duration::from_secs(12);
-/// The longest answer: a bundle with all that it may hold.
-const BODY_MAX: usize = selfsame_proof::read::MAX_BUNDLE_BYTES;
+/// The longest answer: transactions with what proves them.
+const BODY_MAX: usize = proven::MAX_BYTES;
 /// Longest proof of consistency: two hashes for each level of a log of 2⁶⁴ entries.
 const PROOF_MAX: usize = 128;
 
@@ -103,20 +102,20 @@ impl Node {
             .await
     }
 
-    pub(super) async fn entries(&self, first: u64, count: usize) -> Result<Vec<RegistryEntry>> {
-        let mut url = self.at(&["api", "registry", "entries"])?;
+    /// Transactions with what proves them; nothing of it is verified.
+    pub(super) async fn proven(
+        &self,
+        numbers: &[u64],
+        trusted_height: u64,
+    ) -> Result<ProvenEntries> {
+        let mut url = self.at(&["registry", "log"])?;
+        let numbers: Vec<String> = numbers.iter().map(u64::to_string).collect();
         url.query_pairs_mut()
-            .append_pair("first", &first.to_string())
-            .append_pair("count", &count.min(ENTRIES_MAX).to_string());
-        let entries: Entries = self.get_json(&url).await?;
-        Ok(entries.items)
-    }
-
-    pub(super) async fn history(&self, did: &Did) -> Result<Vec<RegistryEntry>> {
-        let mut url = self.at(&["api", "registry", "history"])?;
-        url.query_pairs_mut().append_pair("did", did.as_str());
-        let entries: Entries = self.get_json(&url).await?;
-        Ok(entries.items)
+            .append_pair("numbers", &numbers.join(","))
+            .append_pair("trusted_height", &trusted_height.to_string());
+        let response = success(self.get(&url, "application/cbor").await?)?;
+        ProvenEntries::from_bytes(&response.body)
+            .map_err(|_| Error::upstream("the registry's transactions are malformed"))
     }
 
     fn at(&self, path: &[&str]) -> Result<Url> {
@@ -167,11 +166,6 @@ impl Node {
         };
         self.net.call(call).await.map_err(unreached)
     }
-}
-
-#[derive(Deserialize)]
-struct Entries {
-    items: Vec<RegistryEntry>,
 }
 
 /// What the registry says of a request it does not serve.

@@ -3,7 +3,7 @@
 use axum::extract::State;
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, StatusCode};
-use selfsame_app::dids::newcomer::{Newcomer, Role};
+use selfsame_app::dids::newcomer::{Newcomer, Registered, Role};
 use selfsame_crypto::encoding::{base58_decode, base58_encode, base64_decode};
 use selfsame_crypto::{KeyType, PrivateKey, PublicKey, Secret, SecretString};
 use serde::Deserialize;
@@ -12,7 +12,7 @@ use serde_json::json;
 use super::json_answer;
 use crate::auth::bearer;
 use crate::error::{Answer, Problem};
-use crate::extract::Json;
+use crate::extract::{Form, Json};
 use crate::server::Server;
 
 /// What precedes an Ed25519 seed in PKCS#8 (RFC 8410 §7).
@@ -36,6 +36,18 @@ pub struct Registration {
     /// Taken and not used, as theirs.
     #[expect(dead_code, reason = "read so that it is not refused")]
     paymentaddr: Option<String>,
+    /// Ours: the version of the author agreement that is accepted hereby.
+    agreement: Option<String>,
+}
+
+/// Somebody who is registered.
+pub struct Made {
+    /// The seed filled up, where there was one.
+    seed: Option<SecretString>,
+    /// His key.
+    pub key: PublicKey,
+    /// What became of it.
+    pub registered: Registered,
 }
 
 /// As theirs: whoever names no role is an endorser; `null` is none.
@@ -49,26 +61,56 @@ pub async fn register(
     headers: HeaderMap,
     Json(asked): Json<Registration>,
 ) -> Answer {
-    let role = role(asked.role.as_deref())?;
-    allowed(&server, &headers, role)?;
-    let (seed, key) = asked.key()?;
-    let newcomer = Newcomer {
-        key: &key,
-        did: asked.did.as_deref(),
-        role,
-    };
-    let registered = server.app().dids().register_newcomer(&newcomer).await?;
-    let verkey = asked.verkey.unwrap_or_else(|| base58_encode(key.bytes()));
+    let made = asked.carried_out(&server, &headers).await?;
+    let verkey = asked
+        .verkey
+        .unwrap_or_else(|| base58_encode(made.key.bytes()));
     let body = json!({
-        "seed": seed.as_ref().map(SecretString::expose),
-        "did": asked.did.unwrap_or(registered.id),
+        "seed": made.seed.as_ref().map(SecretString::expose),
+        "did": asked.did.unwrap_or(made.registered.id),
         "verkey": verkey,
-        "id": registered.did.to_string(),
+        "id": made.registered.did.to_string(),
     });
     Ok(json_answer(StatusCode::OK, &body))
 }
 
 impl Registration {
+    /// The same from a form; empty fields ask for nothing.
+    pub fn of_form(form: &Form) -> Self {
+        let field = |name| form.one(name).map(str::to_owned);
+        Self {
+            seed: form.one("seed").map(SecretString::from),
+            did: field("did"),
+            verkey: field("verkey"),
+            alias: None,
+            role: field("role"),
+            paymentaddr: None,
+            agreement: field("agreement"),
+        }
+    }
+
+    /// Registers him, if whoever asks may.
+    ///
+    /// # Errors
+    /// What is wrong with what was asked, who may not, what the registry refuses.
+    pub async fn carried_out(&self, server: &Server, headers: &HeaderMap) -> Answer<Made> {
+        let role = role(self.role.as_deref())?;
+        allowed(server, headers, role)?;
+        let (seed, key) = self.key()?;
+        let newcomer = Newcomer {
+            key: &key,
+            did: self.did.as_deref(),
+            role,
+            accepts: self.agreement.as_deref(),
+        };
+        let registered = server.app().dids().register_newcomer(&newcomer).await?;
+        Ok(Made {
+            seed,
+            key,
+            registered,
+        })
+    }
+
     /// The seed filled up, if there is one, and the key that is to be registered.
     fn key(&self) -> Answer<(Option<SecretString>, PublicKey)> {
         let seed = self.seed.as_ref();

@@ -1,0 +1,96 @@
+//! The form that registers a DID, where anybody may.
+
+use askama::Template;
+use axum::extract::State;
+use http::HeaderMap;
+use selfsame_app::dids::newcomer::InForce;
+use selfsame_crypto::encoding::base58_encode;
+
+use super::Frame;
+use crate::error::{Answer, Problem};
+use crate::extract::Form;
+use crate::protocol::von_network::register::{self, Registration};
+use crate::server::Server;
+
+#[derive(Template)]
+#[template(path = "registry_register.html")]
+struct Page {
+    frame: Frame,
+    part: &'static str,
+    open: bool,
+    agreement: Option<InForce>,
+    /// What was typed, but for the seed: a page does not repeat it.
+    did: String,
+    verkey: String,
+    no_role: bool,
+    problem: Option<(String, Option<String>)>,
+    made: Option<Made>,
+}
+
+struct Made {
+    did: String,
+    href: Option<String>,
+    verkey: String,
+    existed: bool,
+}
+
+/// The form.
+pub async fn page(State(server): State<Server>, frame: Frame) -> Answer {
+    super::super::html(&Page::of(&server, frame)?)
+}
+
+/// Registers, and says what became of it.
+pub async fn register(
+    State(server): State<Server>,
+    headers: HeaderMap,
+    frame: Frame,
+    form: Form,
+) -> Answer {
+    let page = Page::of(&server, frame)?;
+    match Registration::of_form(&form)
+        .carried_out(&server, &headers)
+        .await
+    {
+        Ok(made) => super::super::html(&page.made(&made)),
+        Err(problem) => page.refused(&form, &problem),
+    }
+}
+
+impl Page {
+    fn of(server: &Server, frame: Frame) -> Answer<Self> {
+        Ok(Self {
+            frame: frame.titled("Register a DID"),
+            part: "register",
+            open: server.open_registration(),
+            agreement: server.app().dids().agreement_in_force()?,
+            did: String::new(),
+            verkey: String::new(),
+            no_role: false,
+            problem: None,
+            made: None,
+        })
+    }
+
+    fn made(mut self, made: &register::Made) -> Self {
+        let did = made.registered.did.to_string();
+        self.made = Some(Made {
+            href: super::link(&did),
+            did,
+            verkey: base58_encode(made.key.bytes()),
+            existed: made.registered.existed,
+        });
+        self
+    }
+
+    /// The form again with what was typed, and with what is wrong.
+    fn refused(mut self, form: &Form, problem: &Problem) -> Answer {
+        let typed = |name| form.one(name).unwrap_or_default().to_owned();
+        (self.did, self.verkey) = (typed("did"), typed("verkey"));
+        self.no_role = form.one("role").is_none();
+        let hint = problem.hint().map(str::to_owned);
+        self.problem = Some((problem.reason().to_owned(), hint));
+        let mut answer = super::super::html(&self)?;
+        *answer.status_mut() = problem.status();
+        Ok(answer)
+    }
+}
