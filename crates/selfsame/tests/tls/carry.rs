@@ -176,12 +176,6 @@ fn who_is_not_vouched_for_or_not_expected_is_refused_and_the_service_hears_nothi
     let stranger = Node::vouched(&elsewhere, ("stranger", "key"), "vc+jwt");
     // Nobody listens there: whoever was let in would be told so.
     let proxy = inward(&broker, &issuer, SocketAddr::from(([127, 0, 0, 1], 9)));
-    let named = [
-        "--trust-issuer",
-        &issuer,
-        "--expect-claim",
-        "dns=broker.example.org",
-    ];
 
     // Its own issuer is not trusted there, and it can't look up who vouches for the broker either; so it is let look.
     let mut strange = client(&stranger, proxy.address, &["--trust-did", &broker.did]);
@@ -204,6 +198,22 @@ fn who_is_not_vouched_for_or_not_expected_is_refused_and_the_service_hears_nothi
         &asked(&mut client(&sensor, proxy.address, &other)),
         "access_denied",
     );
+}
+
+#[test]
+fn who_has_a_credential_of_another_issuer_or_none_is_refused_with_the_reason() {
+    let world = World::start(&[]);
+    let elsewhere = World::start(&[]);
+    let issuer = issuer(&world);
+    let broker = Node::vouched(&world, ("broker", "key"), "vc+jwt");
+    let sensor = Node::vouched(&world, ("sensor", "jwk"), "vc+jwt");
+    let stranger = Node::vouched(&elsewhere, ("stranger", "key"), "vc+jwt");
+    let named = [
+        "--trust-issuer",
+        &issuer,
+        "--expect-claim",
+        "dns=broker.example.org",
+    ];
 
     // With a credential of another issuer.
     let server = Listening::start(
