@@ -246,7 +246,10 @@ pub(super) fn message_seeds() -> Vec<Vec<u8>> {
                 "_did",
                 "_verify",
             ];
-            if name == "certificate" || is_message.iter().any(|end| name.ends_with(end)) {
+            // The extension alone is no message.
+            let is_part = name.contains("_parameters_");
+            let ends = is_message.iter().any(|end| name.ends_with(end));
+            if name == "certificate" || ends && !is_part {
                 seeds.push(bytes);
             }
         }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
+use selfsame_crypto::hash::sha256;
 use selfsame_crypto::time::UnixTime;
 use selfsame_crypto::{KeyType, PrivateKey};
 use selfsame_did::Did;
@@ -86,6 +87,9 @@ impl Network {
             &self.nodes as &dyn tree::NodeRead,
         );
         let applied = self.machine.apply(&self.head, &block, below).unwrap();
+        for key in applied.objects.keys() {
+            self.nodes.insert(sha256(key).to_vec(), key.clone());
+        }
         self.state.extend(applied.objects);
         self.state.extend(applied.marks);
         self.nodes.extend(applied.tree.nodes);
