@@ -75,7 +75,7 @@ pub struct World {
     /// An exact origin that may be private or plain http, such as an issuer on this machine. May be repeated.
     #[arg(long, value_name = "URL")]
     trust_origin: Vec<Url>,
-    /// A file of settings as `selfsame up` takes it: [trust], [resolver] and [registry] are used.
+    /// A file of settings as `selfsame up` takes it: `[trust]`, `[resolver]` and `[registry]` are used.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 }
