@@ -175,7 +175,7 @@ fn every_template_is_issued_and_verified_in_every_format() {
     let world = World::start(&[]);
     let person = world.person("maja");
     let templates = get(&world.operator, "/api/issuer/templates");
-    assert_eq!(items(&templates).len(), 6);
+    assert_eq!(items(&templates).len(), 7);
     for template in items(&templates) {
         for format in FORMATS {
             let id = text(template, "id");
