@@ -231,7 +231,8 @@ async fn guard(State(guard): State<Arc<Guard>>, mut request: Request, next: Next
         passage,
         server,
     } = &*guard;
-    let answer = async {
+    // Boxed, since what a future is given it holds twice: before its first step, and where it waits.
+    let answer = Box::pin(async {
         DefaultBodyLimit::max(audience.body_max()).apply(&mut request);
         if *audience != Audience::Protocol
             && let Some(refusal) = door::foreign_origin(server.origin(), &request)
@@ -249,7 +250,7 @@ async fn guard(State(guard): State<Arc<Guard>>, mut request: Request, next: Next
             Audience::Doorway => auth::visitor(server, request, next).await.into_response(),
             _ => next.run(request).await,
         }
-    };
+    });
     pass(passage, answer).await
 }
 
