@@ -26,14 +26,7 @@ async fn asks(remote: &Remote, did: &Did) -> selfsame_app::Result<()> {
 async fn a_node_that_lies_is_refused_and_named_and_the_next_one_is_asked() {
     let paper = Paper::new();
     let (history, dids) = paper.history(3).await;
-    for lie in [
-        Lie::Value,
-        Lie::Proof,
-        Lie::Absence,
-        Lie::StaleCheckpoint,
-        Lie::ForgedCheckpoint,
-        Lie::StrangersCheckpoint,
-    ] {
+    for lie in Lie::ABOUT_OBJECTS {
         let (liar, honest) = (history.node(lie).await, history.node(Lie::None).await);
         let remote = reader(&[&liar, &honest], (&store().await, &paper.clock, None));
         assert!(resolves(&remote, &dids[0]).await, "{lie:?}");
@@ -282,14 +275,7 @@ async fn transactions_are_believed_for_their_place_in_the_signed_log_alone() {
         "not what the node says of it"
     );
 
-    for lie in [
-        Lie::Value,
-        Lie::Proof,
-        Lie::Absence,
-        Lie::StaleCheckpoint,
-        Lie::ForgedCheckpoint,
-        Lie::StrangersCheckpoint,
-    ] {
+    for lie in Lie::ABOUT_OBJECTS {
         let liar = history.node(lie).await;
         let alone = reader(&[&liar], (&store().await, &paper.clock, None));
         let refused = alone.entries(1, 3).await.unwrap_err();

@@ -63,6 +63,18 @@ pub enum Lie {
     Down,
 }
 
+impl Lie {
+    /// Those that a proof of an object gives away.
+    pub const ABOUT_OBJECTS: [Self; 6] = [
+        Self::Value,
+        Self::Proof,
+        Self::Absence,
+        Self::StaleCheckpoint,
+        Self::ForgedCheckpoint,
+        Self::StrangersCheckpoint,
+    ];
+}
+
 /// A node that shows a history over HTTP.
 pub struct PaperNode {
     late: Late,

@@ -172,14 +172,11 @@ fn changed(mut bytes: Vec<u8>, edits: &mut std::slice::Iter<'_, u8>) -> Vec<Vec<
     pieces
 }
 
-/// Two parties whose DIDs hold their keys, so that nobody needs to resolve anything.
-static ENDS: LazyLock<(ClientConfig, Arc<ServerConfig>)> = LazyLock::new(|| {
-    let key = SigningKey::from_pkcs8(&hex_decode(KEY).expect("hex")).expect("a key");
-    let public = PublicKey::from_spki(&key.spki().expect("a public key")).expect("a public key");
-    let did = selfsame_did::key::create(&public);
+/// A client and a server that are the same DID and expect it of each other.
+fn ends(did: &Did, key: &SigningKey) -> (ClientConfig, ServerConfig) {
     let policy = || PeerPolicy {
         certificates: None,
-        identities: Some(IdentityPolicy::of_dids(&["key"], [did.clone()])),
+        identities: Some(IdentityPolicy::of_dids(&[did.method()], [did.clone()])),
     };
     let common = || Config {
         identities: Identities {
@@ -195,6 +192,15 @@ static ENDS: LazyLock<(ClientConfig, Arc<ServerConfig>)> = LazyLock::new(|| {
     };
     let client = ClientConfig::new(common(), policy()).expect("a client");
     let server = ServerConfig::new(common(), ClientAuth::Required(policy())).expect("a server");
+    (client, server)
+}
+
+/// Two parties whose DIDs hold their keys, so that nobody needs to resolve anything.
+static ENDS: LazyLock<(ClientConfig, Arc<ServerConfig>)> = LazyLock::new(|| {
+    let key = SigningKey::from_pkcs8(&hex_decode(KEY).expect("hex")).expect("a key");
+    let public = PublicKey::from_spki(&key.spki().expect("a public key")).expect("a public key");
+    let did = selfsame_did::key::create(&public);
+    let (client, server) = ends(&did, &key);
     let server = server.with_tickets(TicketKeys::new([5; 32]));
     (client, Arc::new(server))
 });
@@ -211,24 +217,7 @@ pub(super) fn machines_seeds() -> Vec<Vec<u8>> {
 static PARTIES: LazyLock<(Arc<ClientConfig>, Arc<ServerConfig>)> = LazyLock::new(|| {
     let key = SigningKey::from_pkcs8(&hex_decode(KEY).expect("hex")).expect("a key");
     let did = Did::parse("did:web:server.example").expect("a DID");
-    let policy = || PeerPolicy {
-        certificates: None,
-        identities: Some(IdentityPolicy::of_dids(&["web"], [did.clone()])),
-    };
-    let common = || Config {
-        identities: Identities {
-            certificate: None,
-            ssi: Some(SsiIdentity {
-                did: did.clone(),
-                key: key.clone(),
-                vc: None,
-                staples: Staples::default(),
-            }),
-        },
-        ..Config::default()
-    };
-    let client = ClientConfig::new(common(), policy()).expect("a client");
-    let server = ServerConfig::new(common(), ClientAuth::Required(policy())).expect("a server");
+    let (client, server) = ends(&did, &key);
     (Arc::new(client), Arc::new(server))
 });
 

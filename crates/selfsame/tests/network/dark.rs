@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::http::Api;
-use crate::instance::{Instance, free_port};
+use crate::instance::Instance;
 use crate::processes::{Network, ends_with, json as story, scenario, until, walks};
 use crate::rig::{get, person, post, text};
 use crate::turn;
@@ -12,14 +12,7 @@ use crate::turn;
 fn nodes_are_shut_down_one_by_one_and_each_step_says_what_cannot_be_done_and_why() {
     let _turn = turn();
     let folder = tempfile::tempdir().unwrap();
-    let mut network = Network::make(&folder.path().join("network"), &[]);
-    network.start();
-    let settings = folder.path().join("settings.toml");
-    let named = network.settings(&[0, 1, 2, 3], &network.folder.join("trust-root"));
-    std::fs::write(&settings, named).unwrap();
-    let config = ["--config", settings.to_str().unwrap()];
-    let mut instance = Instance::start(&folder.path().join("data"), free_port(), &config);
-    instance.ready();
+    let (mut network, instance) = Network::with_instance(folder.path(), &[0, 1, 2, 3]);
     let (origin, token) = (instance.origin.to_string(), instance.token_file());
     walks(&origin, &token);
 

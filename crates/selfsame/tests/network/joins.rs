@@ -4,7 +4,7 @@ use serde_json::json;
 use url::Url;
 
 use crate::http::Api;
-use crate::instance::{Instance, free_port};
+use crate::instance::free_port;
 use crate::processes::{Network, ends_with, processes_of, selfsame, signal, until, walks};
 use crate::rig::{get, post};
 use crate::turn;
@@ -13,14 +13,7 @@ use crate::turn;
 fn a_fifth_node_joins_by_a_snapshot_and_carries_the_network_when_an_old_one_is_lost() {
     let _turn = turn();
     let folder = tempfile::tempdir().unwrap();
-    let mut network = Network::make(&folder.path().join("network"), &[]);
-    network.start();
-    let settings = folder.path().join("settings.toml");
-    let named = network.settings(&[1, 2, 3], &network.folder.join("trust-root"));
-    std::fs::write(&settings, named).unwrap();
-    let config = ["--config", settings.to_str().unwrap()];
-    let mut instance = Instance::start(&folder.path().join("data"), free_port(), &config);
-    instance.ready();
+    let (mut network, instance) = Network::with_instance(folder.path(), &[1, 2, 3]);
     let (origin, token) = (instance.origin.to_string(), instance.token_file());
     walks(&origin, &token);
 

@@ -8,17 +8,7 @@ use crate::turn;
 fn an_instance_elsewhere_walks_the_scenario_while_a_node_is_killed_and_comes_back() {
     let _turn = turn();
     let folder = tempfile::tempdir().unwrap();
-    let mut network = Network::make(&folder.path().join("network"), &[]);
-    network.start();
-    let settings = folder.path().join("settings.toml");
-    let text = network.settings(&[0, 1, 2, 3], &network.folder.join("trust-root"));
-    std::fs::write(&settings, text).unwrap();
-    let mut instance = Instance::start(
-        &folder.path().join("data"),
-        free_port(),
-        &["--config", settings.to_str().unwrap()],
-    );
-    instance.ready();
+    let (mut network, instance) = Network::with_instance(folder.path(), &[0, 1, 2, 3]);
     walks(instance.origin.as_str(), &instance.token_file());
 
     // The first is the one that is asked first.

@@ -4,7 +4,6 @@ use serde_json::{Value, json};
 use url::Url;
 
 use crate::http::Api;
-use crate::instance::{Instance, free_port};
 use crate::processes::{Network, ends_with, selfsame, until};
 use crate::rig::{get, post, text};
 use crate::turn;
@@ -28,14 +27,7 @@ fn missing(node: &Api) -> Vec<String> {
 fn a_nodes_pages_show_the_validators_and_who_is_gone_and_prove_what_they_show() {
     let _turn = turn();
     let folder = tempfile::tempdir().unwrap();
-    let mut network = Network::make(&folder.path().join("network"), &[]);
-    network.start();
-    let settings = folder.path().join("settings.toml");
-    let named = network.settings(&[0, 1, 2, 3], &network.folder.join("trust-root"));
-    std::fs::write(&settings, named).unwrap();
-    let config = ["--config", settings.to_str().unwrap()];
-    let mut instance = Instance::start(&folder.path().join("data"), free_port(), &config);
-    instance.ready();
+    let (mut network, instance) = Network::with_instance(folder.path(), &[0, 1, 2, 3]);
     let operator = instance.operator();
     let write = || {
         text(

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::instance::free_port;
+use crate::instance::{Instance, free_port};
 
 /// Generous: a network of eight processes starts on two cores that others use too.
 pub const PATIENCE: Duration = Duration::from_secs(100);
@@ -178,6 +178,19 @@ impl Network {
         until("a checkpoint is signed", || {
             self.status()["validators"] != serde_json::json!([])
         });
+    }
+
+    /// One of four that runs, and an instance elsewhere that asks these nodes of it and trusts what it pins alone.
+    pub fn with_instance(folder: &Path, nodes: &[usize]) -> (Self, Instance) {
+        let mut network = Self::make(&folder.join("network"), &[]);
+        network.start();
+        let settings = folder.join("settings.toml");
+        let named = network.settings(nodes, &network.folder.join("trust-root"));
+        std::fs::write(&settings, named).unwrap();
+        let config = ["--config", settings.to_str().unwrap()];
+        let mut instance = Instance::start(&folder.join("data"), free_port(), &config);
+        instance.ready();
+        (network, instance)
     }
 
     pub fn start_node(&mut self, node: usize) {
