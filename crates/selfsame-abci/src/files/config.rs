@@ -16,6 +16,10 @@ const TRANSACTION_BYTES: u64 = 256 * 1024;
 const MEMPOOL_TRANSACTIONS: usize = 3_000;
 const MEMPOOL_BYTES: usize = 16 * 1024 * 1024;
 
+/// How often a peer is named to the engine. It dials each name after a random time of up to three seconds
+/// (`randomSleep` in its p2p/switch.go), so the first of eight comes soon, and those after it find the peer there.
+const NAMED: usize = 8;
+
 /// Where the section begins that is written for a node that joins late.
 const STATE_SYNC: &str = "[statesync]";
 /// The first height whose votes carry signatures under a checkpoint. That of a ledger which was carried over is signed
@@ -45,7 +49,7 @@ pub(super) fn consensus_params(begins_after: u64) -> Value {
 /// A node's config.toml. All that is not in it is CometBFT's default.
 pub(super) fn text(member: &Member, peers: &[String]) -> String {
     let (rpc, p2p) = (member.addresses.rpc, member.addresses.p2p);
-    let (name, peers) = (&member.name, peers.join(","));
+    let (name, peers) = (&member.name, vec![peers.join(","); NAMED].join(","));
     format!(
         r#"# Written with the network. The socket is named on the command line.
 moniker = "{name}"
@@ -57,6 +61,7 @@ laddr = "tcp://{rpc}"
 
 [p2p]
 laddr = "tcp://{p2p}"
+# Each several times: the engine waits up to three seconds, at random, before it dials one.
 persistent_peers = "{peers}"
 # Who takes part is known: no addresses are gossiped, and several nodes may be on one machine.
 pex = false
@@ -99,6 +104,10 @@ indexer = "null"
 }
 
 /// A config.toml with state sync: the last section.
+pub(super) fn has_state_sync(text: &str) -> bool {
+    text.lines().any(|line| line == STATE_SYNC)
+}
+
 pub(super) fn with_state_sync(text: &str, from: &StateSync) -> String {
     let before = text.split(STATE_SYNC).next().unwrap_or(text).trim_end();
     let servers: Vec<String> = from
