@@ -1,4 +1,9 @@
-//! Many issuances or verifications at once, over all cores, in order and with back-pressure.
+//! Work on threads of their own: many issuances or verifications at once, over all cores, in order and with
+//! back-pressure; and safe primes found ahead.
+
+mod stock;
+
+pub use stock::SafePrimeStock;
 
 use std::any::Any;
 use std::borrow::Borrow;

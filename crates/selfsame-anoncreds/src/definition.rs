@@ -6,7 +6,9 @@ use std::sync::Arc;
 use crate::Error;
 use crate::cl::CredentialKey;
 use crate::cl::revocation::RevocationKey;
-use crate::format::{CredentialDefinition, CredentialDefinitionId, Message, SchemaId};
+use crate::format::{
+    CredentialDefinition, CredentialDefinitionId, Message, RevocationRegistryDefinition, SchemaId,
+};
 
 /// A credential definition whose key is checked, with the tables of its key. Whoever meets a definition again keeps
 /// this: clones share their tables, which grow with the second operation.
@@ -69,6 +71,29 @@ impl PreparedDefinition {
             what: "the schema",
             why: "the credential definition is for another",
         })
+    }
+
+    /// Refuses a registry of another definition, and one that somebody else publishes for this definition. Who publishes
+    /// a registry chooses its key and its accumulators, and with those of their own choice the revoked could prove that
+    /// they are not. (AnonCreds v1.0, "Revocation Registry Definition Object Generation", `issuerId`.)
+    pub(crate) fn check_registry(
+        &self,
+        cred_def_id: &CredentialDefinitionId,
+        registry: &RevocationRegistryDefinition,
+    ) -> Result<(), Error> {
+        let refused = |why| {
+            Err(Error::Mismatch {
+                what: RevocationRegistryDefinition::WHAT,
+                why,
+            })
+        };
+        if registry.cred_def_id != *cred_def_id {
+            return refused("it is for another credential definition");
+        }
+        if registry.issuer_id != self.definition.issuer_id {
+            return refused("its issuer is not the credential definition's");
+        }
+        Ok(())
     }
 }
 

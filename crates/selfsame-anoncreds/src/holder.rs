@@ -2,10 +2,11 @@
 //!
 //! | operation | what is checked | AnonCreds v1.0 |
 //! |---|---|---|
-//! | [`create_credential_request`] | the issuer's key: every number's range and coprimality, its correctness proof (once for each definition) | "Verifying the Key Correctness Proof" |
-//! | [`process_credential`] | schema and definition; the values are those of the definition's attributes; the signature, that e is a prime in its range, and the signature's own proof; the witness and the non-revocation part | "Receiving a Credential" |
+//! | [`PreparedDefinition::new`] | the issuer's key: n is odd, 2,047 bits long or longer and 4,160 at most; S, Z, Rctxt and every R lie between 1 and n - 1, are coprime to n, and no two are equal; one R is the link secret's; of a key for revocation, every point | "Generating a Credential Definition Without Revocation Support", "Generating a Credential Definition With Revocation Support" |
+//! | [`create_credential_request`] | the key's correctness proof: lengths, one response for each R, its challenge (once for each definition); the offer is for the definition's schema | "Verifying the Key Correctness Proof" |
+//! | [`process_credential`] | schema and definition; the values are those of the definition's attributes; the lengths of all numbers, that A is coprime to n, that e is a prime in its range, the signature, and its own proof; the registry is the definition's and of its issuer; the witness and the non-revocation part | "Receiving a Credential", "Revocation Registry Definition Object Generation" |
 //! | [`update_revocation_state`] | the tails file is the registry's; the witness fits the accumulator | "Collecting Data for Generating the Non-Revocation Proof" |
-//! | [`create_presentation`] | every referent is answered, once, in its own way; predicates hold | "Generate Presentation" |
+//! | [`create_presentation`] | every referent is answered, once, in its own way; predicates hold; each credential is of its definition's schema | "Generate Presentation" |
 
 mod choice;
 mod matching;
@@ -144,11 +145,9 @@ fn process_revocation(
     let registry = expected.registry.ok_or(missing(
         "it can be revoked, and its registry's definition is not given",
     ))?;
-    if registry.cred_def_id != credential.cred_def_id {
-        return Err(missing("its registry is for another credential definition"));
-    }
-    let key = expected
-        .definition
+    let definition = expected.definition;
+    definition.check_registry(&credential.cred_def_id, registry)?;
+    let key = definition
         .revocation()
         .ok_or(missing("its definition does not allow revocation"))?;
     let state = credential.rev_reg.as_ref().zip(credential.witness.as_ref());

@@ -46,9 +46,15 @@ pub fn create_schema(
     Ok(schema)
 }
 
-/// Two safe primes for one credential definition. The search takes seconds, so it is best done ahead.
+/// Two safe primes for one credential definition. The search takes a second, now and then many, so it is best done ahead:
+/// [`SafePrimeStock`](crate::batch::SafePrimeStock) does.
 pub fn find_safe_primes(ctx: &Ctx) -> SafePrimes {
     SafePrimes::search(&mut seed::random(ctx, "safe primes", &[]))
+}
+
+/// As [`find_safe_primes`], until it is not wanted any more; that is asked a few times each second.
+pub(crate) fn search_safe_primes(ctx: &Ctx, wanted: &dyn Fn() -> bool) -> Option<SafePrimes> {
+    SafePrimes::search_while(&mut seed::random(ctx, "safe primes", &[]), wanted)
 }
 
 /// The first safe prime 2h + 1 for the odd numbers h from `half` on, both big-endian: one attempt of
@@ -229,6 +235,9 @@ impl Issuer {
                 "it answers another offer",
             ));
         }
+        place
+            .map(|place| self.check_place(&place, request))
+            .transpose()?;
         let context = credential_context(request.holder()?, place.map(|place| place.index));
         let mut random = self.random(issuance, ctx)?;
         let (p_credential, signature_correctness_proof) = cl::sign(
@@ -266,7 +275,21 @@ impl Issuer {
         })
     }
 
-    /// The non-revocation part.
+    /// Refuses a place that is not there, before anything is signed.
+    fn check_place(&self, place: &Place<'_>, request: &CredentialRequest) -> Result<(), Error> {
+        self.at(&place.registry)?;
+        let definition = place.registry.definition;
+        self.prepared
+            .check_registry(&request.cred_def_id, definition)?;
+        place.registry.check_list(place.list)?;
+        if place.list.rev_reg_def_id.is_none() {
+            return Err(mismatch("the status list", "it does not name its registry"));
+        }
+        place.list.revocation_list.is_revoked(place.index)?;
+        Ok(())
+    }
+
+    /// The non-revocation part, for a place that was checked.
     fn activate(
         &self,
         place: &Place<'_>,
@@ -274,10 +297,6 @@ impl Issuer {
         (context, random): (&dashu_int::UBig, &mut crate::random::Random),
     ) -> Result<Issued, Error> {
         let registry = self.at(&place.registry)?;
-        place.registry.check(&request.cred_def_id, place.list)?;
-        if place.list.rev_reg_def_id.is_none() {
-            return Err(mismatch("the status list", "it does not name its registry"));
-        }
         let revoked = place.list.revocation_list.is_revoked(place.index)?;
         let blinded = request.blinded_ms.ur.as_ref().ok_or(Error::Malformed {
             what: CredentialRequest::WHAT,

@@ -4,6 +4,27 @@
 //! arithmetic under them.
 //!
 //! Does not own: where keys, credentials and tails files are kept, how messages travel, and any input, output or clock.
+//!
+//! What a holder checks about an issuer's key is listed in [`holder`], what a verifier checks about a proof in
+//! [`verifier`], what an issuer checks in [`issuer`], and all of revocation in [`cl::revocation`].
+//!
+//! # Secret exponents
+//!
+//! All of these take the same steps and touch the same memory for all secrets of one width; those of revocation are listed
+//! in [`cl::revocation`]:
+//!
+//! | who, when | secret exponents |
+//! |---|---|
+//! | issuer, a definition | the discrete logarithms of Z, Rctxt and every R to the base S, and the masks of their proof |
+//! | issuer, a credential | 1/e modulo the factors of the group's order, the mask of the signature's proof |
+//! | holder, a request | v′, the link secret, their masks |
+//! | holder, a new credential | v = v′ + v″, e, the link secret, the values |
+//! | holder, a presentation | r and r·ẽ, the masks ẽ, ṽ, m̃₂ and those of all values that stay hidden |
+//! | holder, a predicate | Δ and the roots of its four squares, all r, all masks |
+//!
+//! What takes a time of its own though it depends on a secret, and is no exponent: the search for primes; the search for the
+//! four squares that Δ is the sum of; the issuer's product over v″ and the values, all of which the holder is sent; which
+//! tail a witness leaves out; and numbers that become decimal digits in messages and stored secrets.
 #![cfg_attr(
     not(test),
     deny(

@@ -32,7 +32,7 @@ use crate::verdict::{AnswerKind, Source, Verdict};
 pub struct Question {
     text: String,
     parts: Vec<Part>,
-    shown: Option<(String, Vec<String>)>,
+    shown: Vec<(String, Vec<String>)>,
 }
 
 /// One comparison.
@@ -192,16 +192,16 @@ impl Question {
         Self {
             text: format!("{attribute} is one of a set, and shown"),
             parts: Vec::new(),
-            shown: Some((attribute.to_owned(), values)),
+            shown: vec![(attribute.to_owned(), values)],
         }
     }
 
-    /// Whether both hold, for one credential. Of two shown values the first is asked for.
+    /// Whether both hold, for one credential.
     #[must_use]
     pub fn and(mut self, other: Self) -> Self {
         self.text = format!("{} and {}", self.text, other.text);
         self.parts.extend(other.parts);
-        self.shown = self.shown.or(other.shown);
+        self.shown.extend(other.shown);
         self
     }
 
@@ -275,7 +275,7 @@ impl Question {
             };
             request.requested_predicates.insert(referent, predicate);
         }
-        if let Some((name, values)) = &self.shown {
+        for (number, (name, values)) in self.shown.iter().enumerate() {
             let value = Query::In(format!("attr::{name}::value"), values.clone());
             let restrictions = asking.restrictions.clone().into_iter().chain([value]);
             let attribute = RequestedAttribute {
@@ -284,7 +284,7 @@ impl Question {
                 restrictions: Some(Query::And(restrictions.collect())),
                 non_revoked: asking.non_revoked,
             };
-            let referent = shown_referent(asking);
+            let referent = shown_referent(asking, number);
             request.requested_attributes.insert(referent, attribute);
         }
     }
@@ -306,8 +306,8 @@ impl Question {
             };
             sources.push(source(verdict, (referent, &part.attribute), kind)?);
         }
-        if let Some((name, _)) = &self.shown {
-            let referent = shown_referent(asking);
+        for (number, (name, _)) in self.shown.iter().enumerate() {
+            let referent = shown_referent(asking, number);
             sources.push(source(verdict, (referent, name), AnswerKind::Revealed)?);
         }
         match sources.split_first() {
@@ -325,7 +325,7 @@ impl Question {
                 comparison,
                 bound,
             }],
-            shown: None,
+            shown: Vec::new(),
         }
     }
 
@@ -336,8 +336,8 @@ impl Question {
     }
 }
 
-fn shown_referent(asking: &Asking) -> String {
-    format!("{}shown", asking.prefix)
+fn shown_referent(asking: &Asking, number: usize) -> String {
+    format!("{}shown{number}", asking.prefix)
 }
 
 fn source<'v>(

@@ -1,5 +1,11 @@
 //! What the tests of the operations share: the samples' issuers, a holder, a context.
 
+#[path = "../tests/oracle/told.rs"]
+pub(crate) mod told;
+
+mod counts;
+mod early;
+
 use std::collections::BTreeMap;
 
 use selfsame_crypto::ctx::Ctx;
@@ -15,6 +21,11 @@ use crate::holder::{Chosen, create_presentation};
 use crate::issuer::{Issuer, Registry};
 use crate::verdict::{Outcome, Verdict};
 use crate::verifier::{Evidence, Policy, verify_presentation};
+
+/// Takes the path that a longer run is told to take; the tests that speak with the published mathematics begin with it.
+pub(crate) fn take_told_path() {
+    told::take_path(crate::force_adx, crate::force_portable);
+}
 
 /// A sample as the published library wrote it.
 pub(crate) fn sample<T: Message>(name: &str) -> T {

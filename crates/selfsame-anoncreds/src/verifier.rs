@@ -7,16 +7,16 @@
 //! |---|---|---|
 //! | `answers` | every referent is answered once, in its own way; nothing is answered that was not asked | Verify Presentation, "Other Verification" |
 //! | `self_attested` | only attributes without restrictions come from the holder alone | Create Presentation Request, `restrictions` |
-//! | `evidence` | schemas, definitions and registries are known, and belong together | "Verify Presentation" |
+//! | `evidence` | schemas, definitions and registries are known, and belong together; a registry's issuer is its definition's | "Verify Presentation", "Revocation Registry Definition Object Generation" |
 //! | `proven` | the proof reveals just the attributes asked for, and proves just the predicates asked for | "Verify Presentation" |
 //! | `values` | what is shown is what the proof reveals | "Verify Presentation" |
 //! | `encoding` | what people read is what was signed (unless the policy leaves encoding to issuers) | "Encoding Not Verified" |
 //! | `restrictions` | each answer's credential is one of those asked for | "Restrictions" |
 //! | `non_revocation` | where it was asked for and can be, it is proven, within the interval, for a known list | "Request Non-Revocation Proofs", "Verify Non-Revocation Proof" |
-//! | `proof` | the proof itself | "Verify Validity Proofs", "Verify Non-Revocation Proof" |
+//! | `proof` | the length of every response; each predicate is about its attribute, all parts about one link secret; A' and every T are in range and coprime to n; the blinded values are those of the parts; the challenge | "Verify Validity Proofs", "Verify Non-Revocation Proof" |
 //!
 //! What the text leaves open is read strictly: a definition must be of the schema named, and a registry of the definition
-//! named; an `attr::…::value` restriction is met by a value that is shown, and by nothing else; where the definition
+//! named, published by the definition's issuer; the request's interval holds for each referent that has none of its own; an `attr::…::value` restriction is met by a value that is shown, and by nothing else; where the definition
 //! allows revocation and an interval is asked for, the proof of non-revocation must be there, whether or not the
 //! presentation names a registry.
 
@@ -77,7 +77,7 @@ pub fn verify_presentation(
         restrictions::met(presentation, request, &known)
     });
     let states = list.judge(("non_revocation", "Verify Non-Revocation Proof"), || {
-        revocation::states(&known, (presentation, request), (evidence, policy))
+        revocation::states(&known, presentation, (evidence, policy))
     });
     let states = states.unwrap_or_default();
     list.judge(("proof", "Verify Validity Proofs"), || {

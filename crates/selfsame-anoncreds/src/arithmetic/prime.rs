@@ -46,17 +46,30 @@ pub(crate) fn is_prime(number: &UBig) -> bool {
 }
 
 /// A prime p of `bits` bits, the two highest of them 1, for which (p-1)/2 is prime too; `bits` is 6 at least.
-pub(crate) fn safe_prime(bits: usize, random: &mut Random) -> UBig {
+///
+/// None once it is not `wanted`, which is asked before each sieve.
+pub(crate) fn safe_prime_while(
+    bits: usize,
+    random: &mut Random,
+    wanted: &dyn Fn() -> bool,
+) -> Option<UBig> {
     let length = bits.max(6).saturating_sub(1);
-    loop {
+    while wanted() {
         let mut start = random.integer(length);
         start.set_bit(0);
         start.set_bit(length.saturating_sub(1));
         start.set_bit(length.saturating_sub(2));
         if let Some(whole) = safe_prime_from(&start) {
-            return whole;
+            return Some(whole);
         }
     }
+    None
+}
+
+/// As [`safe_prime_while`], for as long as it takes.
+#[cfg(test)]
+pub(crate) fn safe_prime(bits: usize, random: &mut Random) -> UBig {
+    safe_prime_while(bits, random, &|| true).expect("it stays wanted")
 }
 
 /// The first safe prime 2h + 1 for an h from the odd number `start` on, of its length and within one sieve.

@@ -1,15 +1,20 @@
 //! Order, room and parallelism of batches.
 
 use std::cell::Cell;
+use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use proptest::prelude::*;
 
 use super::*;
+use crate::definition::PreparedDefinition;
 use crate::format::Holder;
 use crate::holder::{NamedSecret, create_credential_request};
-use crate::issuer::create_offer;
+use crate::issuer::{
+    NewDefinition, create_credential_definition, create_offer, search_safe_primes,
+};
 use crate::testing::{World, ctx, evidence, link_secret, sample, worlds};
 
 fn workers(number: usize) -> Workers {
@@ -52,7 +57,8 @@ fn several_workers_are_at_work_at_once() {
     let work = |_| {
         let now = at_work.fetch_add(1, Ordering::SeqCst) + 1;
         most.fetch_max(now, Ordering::SeqCst);
-        thread::sleep(Duration::from_millis(20));
+        // However late the others begin.
+        in_time(|| most.load(Ordering::SeqCst) == 3);
         at_work.fetch_sub(1, Ordering::SeqCst);
     };
     workers(3).each(0..12, work, drop);
@@ -144,6 +150,104 @@ fn many_presentations_are_judged_in_order() {
         valid.push(verdict.is_valid());
     });
     assert_eq!(valid, [true, true, false, true, true, false, true, true]);
+}
+
+/// Randomness of its own for each search.
+fn fresh() -> impl FnMut() -> Ctx + Send + 'static {
+    let mut seed = 0;
+    move || {
+        seed += 1;
+        ctx(seed)
+    }
+}
+
+const TWO: NonZeroUsize = NonZeroUsize::new(2).unwrap();
+
+/// Waits for what a thread does, as long as a slow machine may take.
+fn in_time(done: impl Fn() -> bool) {
+    let mut waits = 0..120_000;
+    while !done() {
+        assert!(waits.next().is_some(), "it takes too long");
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn a_stock_fills_up_by_itself_and_again_once_some_is_taken() {
+    let stock = SafePrimeStock::new(TWO, fresh()).unwrap();
+    let first = stock.take().unwrap();
+    in_time(|| stock.ready() == 2);
+    let second = stock.try_take().unwrap();
+    let third = stock.take().unwrap();
+    in_time(|| stock.ready() == 2);
+    let made = [first, second, third].map(|primes| {
+        let world = World::qualified();
+        let new = NewDefinition {
+            schema_id: &world.schema_id,
+            schema: &world.schema,
+            issuer_id: &world.schema.issuer_id,
+            tag: "t",
+            revocable: false,
+        };
+        let made = create_credential_definition(&new, &primes, &ctx(1)).unwrap();
+        let prepared = PreparedDefinition::new(made.definition.clone()).unwrap();
+        prepared.key().check_correctness(&made.correctness).unwrap();
+        made.definition.value.primary.n
+    });
+    assert_eq!(BTreeSet::from(made).len(), 3, "no pair is handed out twice");
+}
+
+#[test]
+fn a_stock_says_when_it_has_none_and_never_holds_more_than_it_was_told() {
+    let (go, wait) = channel();
+    let searches = Arc::new(AtomicUsize::new(0));
+    let begun = Arc::clone(&searches);
+    let mut fresh = fresh();
+    let held_back = move || {
+        wait.recv().unwrap();
+        begun.fetch_add(1, Ordering::SeqCst);
+        fresh()
+    };
+    let stock = SafePrimeStock::new(NonZeroUsize::MIN, held_back).unwrap();
+    assert!(stock.try_take().is_none());
+    (0..3).for_each(|_| go.send(()).unwrap());
+    in_time(|| stock.ready() == 1);
+    assert!(stock.take().is_some());
+    in_time(|| stock.ready() == 1);
+    assert_eq!(searches.load(Ordering::SeqCst), 2, "not a third");
+}
+
+#[test]
+fn a_stock_that_is_dropped_ends_its_search() {
+    let (told, ended) = channel::<()>();
+    let mut fresh = fresh();
+    // The thread owns the sender for as long as it runs.
+    let watched = move || {
+        let _ = &told;
+        fresh()
+    };
+    let many = NonZeroUsize::new(1_000).unwrap();
+    let stock = SafePrimeStock::new(many, watched).unwrap();
+    in_time(|| stock.ready() > 0);
+    drop(stock);
+    assert!(ended.recv().is_err(), "the thread has ended");
+}
+
+#[test]
+fn who_waits_for_a_search_that_failed_is_told() {
+    let stock = SafePrimeStock::new(TWO, || panic!("no randomness")).unwrap();
+    assert!(stock.take().is_none());
+    assert!(stock.try_take().is_none());
+}
+
+#[test]
+fn a_search_that_is_not_wanted_any_more_ends_before_its_next_attempt() {
+    assert!(search_safe_primes(&ctx(1), &|| false).is_none());
+    let attempts = Cell::new(0);
+    let once = || attempts.replace(attempts.get() + 1) == 0;
+    // One attempt finds one prime at most, and two are needed.
+    assert!(search_safe_primes(&ctx(1), &once).is_none());
+    assert_eq!(attempts.get(), 2);
 }
 
 proptest! {

@@ -12,7 +12,9 @@ use super::challenge;
 use super::decimal::MAX_ATTRIBUTES;
 use super::key_data::{KeyCorrectnessProof, LINK_SECRET, PrimaryPrivateKey, PrimaryPublicKey};
 use crate::Error;
-use crate::arithmetic::{Element, PrivateModulus, Secret, Signed, safe_prime, safe_prime_from};
+use crate::arithmetic::{
+    Element, PrivateModulus, Secret, Signed, safe_prime_from, safe_prime_while,
+};
 use crate::random::Random;
 
 /// Bits of each safe prime: as the published library draws them, so that n has 2,050 or 2,049.
@@ -20,8 +22,8 @@ pub const PRIME_BITS: usize = 1_025;
 
 /// Two safe primes for a key, which take long to find and may be kept ready. Secret.
 pub struct SafePrimes {
-    p: UBig,
-    q: UBig,
+    pub(super) p: UBig,
+    pub(super) q: UBig,
 }
 
 /// A new credential definition's primary keys.
@@ -38,11 +40,24 @@ pub struct Definition {
 impl SafePrimes {
     /// Searches for two: seconds.
     pub(crate) fn search(random: &mut Random) -> Self {
-        let p = safe_prime(PRIME_BITS, random);
         loop {
-            let q = safe_prime(PRIME_BITS, random);
-            if q != p {
-                return Self { p, q };
+            if let Some(found) = Self::search_while(random, &|| true) {
+                return found;
+            }
+        }
+    }
+
+    /// Searches for two while they are wanted, which is asked before each attempt: a search takes some.
+    pub(crate) fn search_while(random: &mut Random, wanted: &dyn Fn() -> bool) -> Option<Self> {
+        // In a pair from the start, so that the first is wiped where the second is not found.
+        let mut found = Self {
+            p: safe_prime_while(PRIME_BITS, random, wanted)?,
+            q: UBig::ZERO,
+        };
+        loop {
+            found.q = safe_prime_while(PRIME_BITS, random, wanted)?;
+            if found.q != found.p {
+                return Some(found);
             }
         }
     }

@@ -53,6 +53,10 @@ pub(crate) fn process(
     modulus
         .inverse(&a)
         .map_err(|_| Error::Issuer("A of the signature is not coprime to the modulus"))?;
+    // The only time that this is tested.
+    if !is_prime(&signature.e) {
+        return Err(Error::Issuer("e of the signature is not a prime"));
+    }
     let v = exponent(&signature.v, bounds::V_PRIME_PRIME)
         .add(&exponent(&received.factors.v_prime, bounds::V_PRIME));
     let e = exponent(&signature.e, bounds::E_START.saturating_add(1));
@@ -73,7 +77,7 @@ pub(crate) fn process(
     Ok(kept)
 }
 
-/// The ranges of all numbers, and that e is a prime: the only time this is tested.
+/// The ranges of all numbers.
 fn check_ranges(
     key: &CredentialKey,
     signature: &PrimaryCredentialSignature,
@@ -92,9 +96,6 @@ fn check_ranges(
     end.set_bit(bounds::E_RANGE);
     if !is_above || signature.e >= end {
         return Err(Error::Issuer("e of the signature is out of range"));
-    }
-    if !is_prime(&signature.e) {
-        return Err(Error::Issuer("e of the signature is not a prime"));
     }
     Ok(())
 }

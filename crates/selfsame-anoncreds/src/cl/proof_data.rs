@@ -46,7 +46,7 @@ pub struct PrimaryProof {
     pub(crate) predicate_proofs: Vec<PredicateProof>,
 }
 
-/// The equality proof. (AnonCreds v1.0, "Generate Primary Proofs".)
+/// The equality proof. (AnonCreds v1.0, "Generate the Presentation".)
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "EqualityAsRead")]
 pub struct EqualityProof {
@@ -107,8 +107,8 @@ impl TryFrom<EqualityAsRead> for EqualityProof {
     }
 }
 
-/// The proof of one predicate: that the difference Δ is a sum of four squares. (AnonCreds v1.0, "Generate Primary
-/// Proofs", predicate part.)
+/// The proof of one predicate: that the difference Δ is a sum of four squares. (AnonCreds v1.0, "Generate the
+/// Presentation", predicate part.)
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PredicateProof {

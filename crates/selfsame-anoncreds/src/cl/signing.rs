@@ -85,8 +85,8 @@ pub(crate) fn check_values<'a>(
     let signed = attributes.filter(|name| *name != LINK_SECRET);
     if !signed.eq(values.keys().map(String::as_str)) {
         return Err(Error::Mismatch {
-            what: "the values",
-            why: "they are not those of the credential definition's attributes",
+            what: "the set of values",
+            why: "the attributes are not those of the credential definition",
         });
     }
     values.values().try_for_each(bounds::check_value)

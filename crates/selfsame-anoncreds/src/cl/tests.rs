@@ -3,8 +3,10 @@
 mod counts;
 mod crossing;
 mod forging;
+mod lengths;
 mod parties;
 mod presenting;
+mod random;
 mod speed;
 
 use serde::{Serialize, de::DeserializeOwned};

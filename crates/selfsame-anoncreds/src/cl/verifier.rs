@@ -35,14 +35,19 @@ pub(crate) struct Expected<'a> {
 pub(crate) fn verify(expected: &[Expected<'_>], proof: &Proof, nonce: &Nonce) -> Result<(), Error> {
     check_shape(expected, proof)?;
     let c = &proof.aggregated_proof.c_hash;
+    let parts = || expected.iter().zip(&proof.proofs);
+    // All that is cheap to refuse comes before anything that is dear to compute.
+    let elements: Vec<Vec<Element>> = parts()
+        .map(|(expected, part)| elements(expected.key.modulus(), part))
+        .collect::<Result<_, _>>()?;
     let scalar = Scalar::from_public(c);
     let mut t_values = Vec::new();
-    for (expected, part) in expected.iter().zip(&proof.proofs) {
+    for ((expected, part), elements) in parts().zip(&elements) {
         if let (Some(registry), Some(proof)) = (&expected.registry, &part.non_revoc_proof) {
             let m2 = Scalar::from_public(&part.primary_proof.eq_proof.m2);
             t_values.extend(proof.t_values(registry, &scalar, &m2)?);
         }
-        let primary = primary_t_values(expected.key, part, c)?;
+        let primary = primary_t_values(expected.key, (part, elements), c)?;
         t_values.extend(primary.iter().map(challenge::bytes));
     }
     if joint(&t_values, &proof.aggregated_proof.c_list, nonce) != *c {
@@ -52,20 +57,19 @@ pub(crate) fn verify(expected: &[Expected<'_>], proof: &Proof, nonce: &Nonce) ->
 }
 
 /// T of the equality proof and six for each predicate.
-fn primary_t_values(key: &CredentialKey, part: &SubProof, c: &UBig) -> Result<Vec<UBig>, Error> {
+fn primary_t_values(
+    key: &CredentialKey,
+    (part, elements): (&SubProof, &[Element]),
+    c: &UBig,
+) -> Result<Vec<UBig>, Error> {
     let used = key.in_use();
     let primary = &part.primary_proof;
     if !primary.predicate_proofs.is_empty() {
         used.expect_predicates();
     }
-    let elements = blinded(part)
-        .map(|number| used.modulus().element(number))
-        .collect::<Result<Vec<Element>, Error>>()
-        .map_err(|_| Error::Proof("a blinded value is out of range"))?;
-    let [a_prime, of_predicates @ ..] = elements.as_slice() else {
+    let [a_prime, of_predicates @ ..] = elements else {
         return Err(Error::Proof("it has no A'"));
     };
-    check_coprime(used.modulus(), &elements)?;
     let mut products = vec![equality::t_value(used, &primary.eq_proof, a_prime, c)?];
     for (proof, t) in primary.predicate_proofs.iter().zip(of_predicates.chunks(5)) {
         products.extend(predicate::t_values(used, proof, t, c)?);
@@ -88,6 +92,16 @@ fn powers(modulus: &Modulus, products: &[Product<'_>]) -> Result<Vec<UBig>, Erro
     let groups: Vec<&[Term<'_>]> = terms.iter().map(Vec::as_slice).collect();
     let powers = modulus.powers(&groups)?;
     Ok(powers.iter().map(|power| modulus.integer(power)).collect())
+}
+
+/// The blinded values of a sub-proof, each in range and coprime to the modulus.
+fn elements(modulus: &Modulus, part: &SubProof) -> Result<Vec<Element>, Error> {
+    let elements = blinded(part)
+        .map(|number| modulus.element(number))
+        .collect::<Result<Vec<Element>, Error>>()
+        .map_err(|_| Error::Proof("a blinded value is out of range"))?;
+    check_coprime(modulus, &elements)?;
+    Ok(elements)
 }
 
 /// No blinded value has a factor in common with the modulus: seen from their product.

@@ -29,19 +29,21 @@ impl Chosen<'_> {
         self.attributes.is_empty() && self.predicates.is_empty()
     }
 
-    /// The interval asked for, if the credential can be revoked: its referents' own, or else the request's.
-    pub(super) fn interval(&self, request: &PresentationRequest) -> Option<Interval> {
+    /// What the intervals asked for of its referents have in common, each its own or else the request's; none if the
+    /// credential cannot be revoked. (AnonCreds v1.0, "Request Non-Revocation Proofs".) The state to prove from should
+    /// be of a list within it, or of the one in force when it begins.
+    pub fn interval(&self, request: &PresentationRequest) -> Option<Interval> {
         self.credential.rev_reg_id.as_ref()?;
         let attributes = self.attributes.keys();
         let attributes =
-            attributes.filter_map(|r| request.requested_attributes.get(r)?.non_revoked);
+            attributes.filter_map(|r| Some(request.requested_attributes.get(r)?.non_revoked));
         let predicates = self.predicates.iter();
         let predicates =
-            predicates.filter_map(|r| request.requested_predicates.get(r)?.non_revoked);
+            predicates.filter_map(|r| Some(request.requested_predicates.get(r)?.non_revoked));
         attributes
             .chain(predicates)
+            .filter_map(|own| own.or(request.non_revoked))
             .reduce(Interval::narrowed)
-            .or(request.non_revoked)
     }
 
     /// The attributes asked for under its referents.
@@ -112,7 +114,8 @@ pub(super) fn check_complete(
     for referent in attested.keys() {
         count(false, referent.as_str());
         let asked = request.requested_attributes.get(referent);
-        if !asked.is_some_and(RequestedAttribute::may_be_self_attested) {
+        let asked = asked.ok_or_else(|| nobody_asked(referent))?;
+        if !asked.may_be_self_attested() {
             return Err(Error::Unsatisfied {
                 referent: referent.clone(),
                 why: "it must come from a credential",

@@ -46,6 +46,7 @@ pub fn create_presentation(
         let state = state(chosen, request)?;
         let sub_request = answer(chosen, request, (index, &mut requested_proof))?;
         let credential = chosen.credential;
+        chosen.definition.check_schema_id(&credential.schema_id)?;
         let held = Held {
             key: chosen.definition.key(),
             signature: &credential.signature.p_credential,

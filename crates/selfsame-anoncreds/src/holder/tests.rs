@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::json;
 
 use super::*;
-use crate::format::SelfAttested;
+use crate::format::{IssuerId, SchemaId, SelfAttested};
 use crate::testing::{World, chosen, ctx, link_secret, present, request, sample};
 
 #[test]
@@ -29,6 +29,25 @@ fn credentials_of_the_published_library_are_processed_as_it_does() {
             sample(&format!("{age}/credential_processed.json"))
         );
     }
+}
+
+#[test]
+fn a_credential_in_a_registry_that_somebody_else_publishes_is_not_accepted() {
+    let world = World::legacy();
+    let mut registry = world.registry.clone().unwrap();
+    registry.issuer_id = IssuerId::new("did:example:somebody").unwrap();
+    let expected = Expected {
+        metadata: &sample("legacy/request_metadata.json"),
+        link_secret: &link_secret(),
+        definition: world.definition(),
+        registry: Some(&registry),
+    };
+    let refused = process_credential(&sample("legacy/credential.json"), &expected).unwrap_err();
+    let what = RevocationRegistryDefinition::WHAT;
+    assert!(
+        matches!(refused, Error::Mismatch { what: of, .. } if of == what),
+        "{refused}"
+    );
 }
 
 #[test]
@@ -143,6 +162,17 @@ fn a_presentation_answers_everything_once_and_rightly() {
         present(&request, &twice),
         Err(Error::Unsatisfied { .. })
     ));
+}
+
+#[test]
+fn a_credential_of_another_schema_than_its_definition_says_is_not_presented() {
+    let world = World::qualified();
+    let mut credential: Credential = sample("qualified/credential_processed.json");
+    let request = request(json!({ "requested_attributes": { "n": { "name": "city" } } }));
+    assert!(present(&request, &[chosen(&world, &credential, &["+n"])]).is_ok());
+    credential.schema_id = SchemaId::new("did:example:another").unwrap();
+    let refused = present(&request, &[chosen(&world, &credential, &["+n"])]);
+    assert!(matches!(refused, Err(Error::Mismatch { .. })));
 }
 
 #[test]

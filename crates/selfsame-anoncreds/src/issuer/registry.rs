@@ -27,20 +27,8 @@ pub struct Registry<'a> {
 }
 
 impl Registry<'_> {
-    /// Refuses a registry of another definition, and a list of another registry.
-    pub(super) fn check(
-        &self,
-        cred_def_id: &CredentialDefinitionId,
-        list: &RevocationStatusList,
-    ) -> Result<(), Error> {
-        if self.definition.cred_def_id != *cred_def_id {
-            let what = "the revocation registry";
-            return Err(mismatch(what, "it is for another credential definition"));
-        }
-        self.check_list(list)
-    }
-
-    fn check_list(&self, list: &RevocationStatusList) -> Result<(), Error> {
+    /// Refuses a list of another registry.
+    pub(super) fn check_list(&self, list: &RevocationStatusList) -> Result<(), Error> {
         let capacity = self.definition.value.max_cred_num;
         if list.revocation_list.capacity() != capacity
             || list.issuer_id != self.definition.issuer_id

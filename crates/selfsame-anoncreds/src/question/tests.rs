@@ -115,6 +115,13 @@ fn what_tells_the_value_says_so() {
     let shown = Question::shown_value("city", &["Oslo", "Rome"]).discloses();
     assert!(!shown.answer_only);
     assert_eq!(shown.shown, ["city"]);
+    let two =
+        Question::shown_value("city", &["Oslo"]).and(Question::shown_value("job", &["nurse"]));
+    assert_eq!(two.discloses().shown, ["city", "job"]);
+    let asked = two.request("two", nonce(), &Asking::default());
+    let asked = asked.requested_attributes.values();
+    let names: Vec<_> = asked.map(|asked| asked.name.as_deref()).collect();
+    assert_eq!(names, [Some("city"), Some("job")]);
 }
 
 #[test]
@@ -146,7 +153,7 @@ fn a_question_becomes_a_request_that_can_be_sent() {
     );
     let shown = Question::shown_value("city", &["Oslo"]).request("city", nonce(), &asking);
     shown.validate().unwrap();
-    assert!(!shown.requested_attributes["age-shown"].may_be_self_attested());
+    assert!(!shown.requested_attributes["age-shown0"].may_be_self_attested());
 }
 
 /// A verdict in which the parts are answered by these credentials.

@@ -22,7 +22,7 @@ pub(super) struct Plan<'a> {
     pub request: SubProofRequest,
     /// The attributes it must have, without showing them.
     pub hidden: BTreeSet<String>,
-    /// The narrowest of the intervals its own referents name.
+    /// What the intervals of all its referents have in common: each its own, or else the request's.
     pub interval: Option<Interval>,
     /// How many referents it answers.
     referents: usize,
@@ -60,6 +60,7 @@ pub(super) fn plan<'a>(
         .collect();
     check_referents(presentation, request)?;
     let proof = &presentation.requested_proof;
+    let everywhere = request.non_revoked;
     for (referent, asked) in &request.requested_attributes {
         let names = asked.names().map(normalise_attribute);
         let revealed = proof
@@ -73,18 +74,18 @@ pub(super) fn plan<'a>(
         if let Some(index) = revealed.or(group) {
             let plan = at(&mut plans, index)?;
             plan.request.revealed.extend(names);
-            plan.note(asked.non_revoked);
+            plan.note(asked.non_revoked.or(everywhere));
         } else if let Some(hidden) = proof.unrevealed_attrs.get(referent) {
             let plan = at(&mut plans, hidden.sub_proof_index)?;
             plan.hidden.extend(names);
-            plan.note(asked.non_revoked);
+            plan.note(asked.non_revoked.or(everywhere));
         }
     }
     for (referent, asked) in &request.requested_predicates {
         if let Some(answer) = proof.predicates.get(referent) {
             let plan = at(&mut plans, answer.sub_proof_index)?;
             plan.request.predicates.insert(asked.predicate());
-            plan.note(asked.non_revoked);
+            plan.note(asked.non_revoked.or(everywhere));
         }
     }
     if let Some(idle) = plans.iter().find(|plan| plan.referents == 0) {

@@ -91,7 +91,7 @@ fn known<'a>(plan: &'a Plan<'a>, evidence: &Evidence<'a>) -> Result<Known<'a>, R
         plan,
         schema,
         definition,
-        registry: registry(plan, evidence)?,
+        registry: registry(plan, definition, evidence)?,
     })
 }
 
@@ -110,9 +110,10 @@ fn check_attributes(plan: &Plan<'_>, schema: &Schema) -> Result<(), Refusal> {
     }
 }
 
-/// The registry, which must be known as soon as a timestamp says that it is used.
+/// The registry, which must be known as soon as a timestamp says that it is used, and must be the definition's own.
 fn registry<'a>(
     plan: &Plan<'_>,
+    definition: &PreparedDefinition,
     evidence: &Evidence<'a>,
 ) -> Result<Option<&'a RevocationRegistryDefinition>, Refusal> {
     let ids = plan.identifiers;
@@ -128,8 +129,8 @@ fn registry<'a>(
         }
         return Refusal::missing(format!("revocation registry {id}"));
     };
-    if registry.cred_def_id != ids.cred_def_id {
-        return Refusal::fails(format!("{id} is not a registry for {}", ids.cred_def_id));
+    match definition.check_registry(&ids.cred_def_id, registry) {
+        Ok(()) => Ok(Some(registry)),
+        Err(error) => Refusal::fails(format!("{id}: {error}")),
     }
-    Ok(Some(registry))
 }

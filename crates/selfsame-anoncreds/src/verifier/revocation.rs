@@ -2,9 +2,7 @@
 
 use super::evidence::{Evidence, Known, Policy};
 use crate::cl::revocation::{Accumulator, RevocationKeyPublic};
-use crate::format::{
-    Interval, Presentation, PresentationRequest, RevocationRegistryId, RevocationStatusList,
-};
+use crate::format::{Interval, Presentation, RevocationRegistryId, RevocationStatusList};
 use crate::verdict::Refusal;
 
 /// The state of the registry that a non-revocation proof is for.
@@ -22,12 +20,12 @@ type States<'a> = Vec<Option<State<'a>>>;
 /// For each credential the state its non-revocation proof is for; none where there is no such proof and none is needed.
 pub(super) fn states<'a>(
     known: &[Known<'a>],
-    (presentation, request): (&Presentation, &PresentationRequest),
+    presentation: &Presentation,
     (evidence, policy): (&Evidence<'a>, &Policy),
 ) -> Result<(States<'a>, String), Refusal> {
     let mut states = Vec::new();
     for (known, proof) in known.iter().zip(&presentation.proof.proofs) {
-        let interval = interval(known, request, policy);
+        let interval = interval(known, policy);
         states.push(match (&proof.non_revoc_proof, interval) {
             (None, None) => None,
             (None, Some(_)) => {
@@ -43,10 +41,10 @@ pub(super) fn states<'a>(
     Ok((states, format!("{proven} of {} credentials", known.len())))
 }
 
-/// The interval that was asked for, if the credential can be revoked: its referents' own, or else the request's.
-fn interval(known: &Known<'_>, request: &PresentationRequest, policy: &Policy) -> Option<Interval> {
+/// The interval that was asked for, if the credential can be revoked.
+fn interval(known: &Known<'_>, policy: &Policy) -> Option<Interval> {
     known.definition.definition().value.revocation.as_ref()?;
-    let interval = known.plan.interval.or(request.non_revoked)?;
+    let interval = known.plan.interval?;
     Some(match &known.plan.identifiers.rev_reg_id {
         Some(registry) => interval.with_override(registry, &policy.overrides),
         None => interval,

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::format::{Credential, Message, RevocationState};
+use crate::format::{Credential, IssuerId, Message, RevocationState};
 use crate::testing::{
     World, change, chosen, evidence, leaves, present, reason, request, sample, verdict, worlds,
 };
@@ -245,6 +245,51 @@ fn non_revocation_is_proven_where_it_is_asked_for() {
     assert_eq!(later, (Outcome::Invalid, "non_revocation"));
     let without = altered(name, |v| v["identifiers"][0]["rev_reg_id"] = Value::Null);
     assert_eq!(without, (Outcome::Invalid, "evidence"));
+}
+
+#[test]
+fn a_registry_that_somebody_else_publishes_for_a_definition_does_not_count() {
+    let mut worlds = worlds();
+    let other = IssuerId::new("did:example:somebody").unwrap();
+    worlds[0].registry.as_mut().unwrap().issuer_id = other.clone();
+    for list in &mut worlds[0].lists {
+        list.issuer_id = other.clone();
+    }
+    // Its key and its accumulators are the true ones here. Whoever chooses others can let a revoked credential pass.
+    let verdict = verdict(
+        &given("non_revoked"),
+        &asked("non_revoked"),
+        &evidence(&worlds),
+    );
+    assert_eq!(reason(&verdict), (Outcome::Invalid, "evidence"));
+}
+
+#[test]
+fn the_requests_interval_holds_for_each_referent_that_names_none_of_its_own() {
+    let worlds = worlds();
+    let mut value = serde_json::to_value(asked("non_revoked")).unwrap();
+    // Answered by the same credential, proven as of 1700000000.
+    let name = value["requested_attributes"]["name"].clone();
+    value["requested_attributes"]["again"] = name;
+    let mut shown = serde_json::to_value(given("non_revoked")).unwrap();
+    let answer = shown["requested_proof"]["revealed_attrs"]["name"].clone();
+    shown["requested_proof"]["revealed_attrs"]["again"] = answer;
+    let shown = Presentation::from_json(shown.to_string().as_bytes()).unwrap();
+    let mut judged = |own: Value, everywhere: Value| {
+        value["requested_attributes"]["name"]["non_revoked"] = own;
+        value["non_revoked"] = everywhere;
+        let request = PresentationRequest::from_json(value.to_string().as_bytes()).unwrap();
+        reason(&verdict(&shown, &request, &evidence(&worlds)))
+    };
+    let (then, later) = (
+        json!({ "to": 1_700_000_000 }),
+        json!({ "from": 1_700_000_001, "to": 1_700_000_002 }),
+    );
+    let refused = (Outcome::Invalid, "non_revocation");
+    assert_eq!(judged(then.clone(), then.clone()), (Outcome::Valid, ""));
+    assert_eq!(judged(then.clone(), Value::Null), (Outcome::Valid, ""));
+    assert_eq!(judged(then.clone(), later.clone()), refused);
+    assert_eq!(judged(later, then), refused);
 }
 
 #[test]

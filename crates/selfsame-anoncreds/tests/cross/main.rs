@@ -11,6 +11,8 @@ mod question;
 mod refusals;
 #[path = "../oracle/rig.rs"]
 mod rig;
+#[path = "../oracle/told.rs"]
+mod told;
 mod wheel;
 
 use selfsame_crypto::{ctx::Ctx, time::UnixTime};

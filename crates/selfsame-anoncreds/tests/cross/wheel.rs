@@ -12,18 +12,13 @@ use crate::ours::Ours;
 use crate::question::{Card, ask, judge};
 use crate::refusals::{Good, Nonsense, nonsense};
 use crate::rig::Wheel;
-
-/// As many flows as `cargo xtask cross anoncreds --count N` says, or `few`.
-#[allow(
-    clippy::disallowed_methods,
-    reason = "xtask tells the count by the environment"
-)]
-fn count(few: u64) -> u64 {
-    let count = std::env::var("SELFSAME_CROSS_COUNT").ok();
-    count.map_or(few, |count| count.parse().expect("a number"))
-}
+use crate::told::{count, say, take_path};
 
 fn table() -> Table {
+    take_path(
+        selfsame_anoncreds::force_adx,
+        selfsame_anoncreds::force_portable,
+    );
     Table {
         parties: vec![Box::new(Ours::new()), Box::new(Wheel::start())],
         story: Vec::new(),
@@ -35,7 +30,8 @@ fn table() -> Table {
 fn whoever_takes_each_step_of_a_random_flow_it_ends_in_a_yes_of_both() {
     let mut table = table();
     let folder = tempfile::tempdir().unwrap();
-    for seed in 0..count(12).div_ceil(FLOWS_EACH) {
+    let flows = count(12);
+    for seed in 0..flows.div_ceil(FLOWS_EACH) {
         let mut dice = Dice::new(seed);
         let first = table.define(&mut dice, true);
         let second = table.define(&mut dice, false);
@@ -45,7 +41,8 @@ fn whoever_takes_each_step_of_a_random_flow_it_ends_in_a_yes_of_both() {
             _ => None,
         };
         let mut registry = table.register(&mut dice, &first, 6, folder.path());
-        for _ in 0..FLOWS_EACH {
+        for flow in 0..FLOWS_EACH {
+            say("flows", seed * FLOWS_EACH + flow, flows);
             table.story = vec![format!("seed {seed}")];
             let link_secret = table.must(&mut dice, "link_secret", &json!({}));
             let place = 1 + dice.below(5);
@@ -101,7 +98,9 @@ fn after_any_set_is_revoked_all_others_prove_and_none_of_the_revoked_does() {
         .iter()
         .map(|at| table.issue(&mut dice, &definition, Some((&registry, *at)), &link_secret))
         .collect();
-    for _ in 0..count(3) {
+    let lists = count(3);
+    for list in 0..lists {
+        say("sets revoked", list, lists);
         let revoked = registry.revoked();
         let wanted: BTreeSet<usize> = places.iter().copied().filter(|_| dice.once_in(2)).collect();
         let again: Vec<usize> = revoked.difference(&wanted).copied().collect();
@@ -287,6 +286,46 @@ const STRICTER: &[(&str, &str, &str)] = &[
         "the witness does not fit the accumulator",
     ),
     (
+        "update_status_list /registry",
+        "/issuerId",
+        "registry and status list are of different issuers",
+    ),
+    (
+        "update_status_list /registry",
+        "/value/maxCredNum",
+        "the status list has not the registry's size",
+    ),
+    (
+        "update_status_list /list",
+        "/issuerId",
+        "registry and status list are of different issuers",
+    ),
+    (
+        "update_status_list /list",
+        "/revocationList",
+        "the status list has not the registry's size",
+    ),
+    (
+        "present /request",
+        "/requested_attributes/a/name gone",
+        "a requested attribute has a name",
+    ),
+    (
+        "present /credentials/0/credential",
+        "/rev_reg gone",
+        "a credential that can be revoked has all parts for it",
+    ),
+    (
+        "present /credentials/0/credential",
+        "/witness gone",
+        "a credential that can be revoked has all parts for it",
+    ),
+    (
+        "present /credentials/0/credential",
+        "/signature/r_credential gone",
+        "a credential that can be revoked has all parts for it",
+    ),
+    (
         "verify /request",
         "/requested_predicates",
         "what is proven is compared with what was asked for",
@@ -308,6 +347,46 @@ const STRICTER: &[(&str, &str, &str)] = &[
     ),
     (
         "verify /registries",
+        "/credDefId",
+        "the registry is for another definition",
+    ),
+    (
+        "issue /cred_def",
+        "/issuerId",
+        "the registry is not of the definition's issuer",
+    ),
+    (
+        "issue /revocation/registry",
+        "/issuerId",
+        "the registry is not of the definition's issuer",
+    ),
+    (
+        "process /cred_def",
+        "/issuerId",
+        "the registry is not of the definition's issuer",
+    ),
+    (
+        "process /registry",
+        "/issuerId",
+        "the registry is not of the definition's issuer",
+    ),
+    (
+        "verify /cred_defs",
+        "/issuerId",
+        "the registry is not of the definition's issuer",
+    ),
+    (
+        "issue /revocation/registry",
+        "/credDefId",
+        "the registry is for another definition",
+    ),
+    (
+        "issue /revocation/registry",
+        "/value/maxCredNum",
+        "the status list has not the registry's size",
+    ),
+    (
+        "process /registry",
         "/credDefId",
         "the registry is for another definition",
     ),
@@ -483,8 +562,9 @@ fn cases(good: &GoodSteps) -> Vec<Case> {
         registry,
         held,
         witness,
+        updating,
+        presenting,
         judging,
-        ..
     } = good;
     let case = |call, arguments: &Value, message| Case {
         call,
@@ -497,12 +577,19 @@ fn cases(good: &GoodSteps) -> Vec<Case> {
         case("issue", &held.issuing, "/cred_def"),
         case("issue", &held.issuing, "/offer"),
         case("issue", &held.issuing, "/request"),
+        case("issue", &held.issuing, "/revocation/registry"),
         case("issue", &held.issuing, "/revocation/list"),
         case("process", &held.processing, "/credential"),
         case("process", &held.processing, "/metadata"),
         case("process", &held.processing, "/cred_def"),
+        case("process", &held.processing, "/registry"),
         case("state", witness, "/registry"),
         case("state", witness, "/list"),
+        case("update_status_list", updating, "/registry"),
+        case("update_status_list", updating, "/list"),
+        case("present", presenting, "/request"),
+        case("present", presenting, "/credentials/0/credential"),
+        case("present", presenting, "/credentials/0/state"),
         case("verify", judging, "/presentation"),
         case("verify", judging, "/request"),
         case("verify", judging, "/lists/1"),

@@ -45,6 +45,7 @@ pub(super) fn random(label: &str) -> Random {
 impl CredentialDefinition {
     /// That of the samples.
     pub(super) fn sample(kind: &str) -> Self {
+        crate::testing::take_told_path();
         Self {
             primary: sample(&format!("{kind}/cred_def"))["value"]["primary"].clone(),
             private: sample(&format!("{kind}/cred_def_private"))["value"]["p_key"].clone(),

@@ -24,6 +24,7 @@ const CAPACITY: u32 = 5;
 
 impl Published {
     fn new(issuance: Issuance) -> Self {
+        crate::testing::take_told_path();
         let public = sample!("legacy/cred_def")["value"].clone();
         let key =
             read(&serde_json::json!({"p_key": public["primary"], "r_key": public["revocation"]}));

@@ -1,0 +1,85 @@
+//! Guards against regressions: how many Montgomery products and pairings each operation takes, which no noise touches.
+
+use super::*;
+use crate::arithmetic::{is_prime, products};
+use crate::holder::{Expected, NamedSecret, create_credential_request, process_credential};
+use crate::pairing::counters::counts;
+
+/// Products, and pairs that go through a Miller loop.
+fn counted(work: impl FnOnce()) -> (u64, u64) {
+    let (before, pairs) = (products(), counts().miller_loops);
+    work();
+    (products() - before, counts().miller_loops - pairs)
+}
+
+/// What each operation takes of somebody who meets the definition once, or whose tables are built.
+fn each(name: &str, tables: bool) -> (u64, u64) {
+    let worlds = worlds();
+    if tables {
+        worlds.iter().for_each(|world| world.definition().prepare());
+    }
+    let legacy = &worlds[0];
+    let secret = link_secret();
+    match name.split_once(' ') {
+        Some(("verify", name)) => {
+            let presentation: Presentation = sample(&format!("presentations/{name}.json"));
+            let asked = sample(&format!("presentations/{name}.request.json"));
+            let evidence = evidence(&worlds);
+            counted(|| assert!(verdict(&presentation, &asked, &evidence).is_valid()))
+        }
+        Some(("present", name)) => {
+            let asked: PresentationRequest = sample(&format!("presentations/{name}.request.json"));
+            let credential = sample("legacy/credential_processed.json");
+            let shown = asked.requested_attributes.keys().map(|r| format!("+{r}"));
+            let referents: Vec<String> = shown
+                .chain(asked.requested_predicates.keys().cloned())
+                .collect();
+            let referents: Vec<&str> = referents.iter().map(String::as_str).collect();
+            let chosen = [chosen(legacy, &credential, &referents)];
+            counted(|| drop(present(&asked, &chosen).unwrap()))
+        }
+        _ if name == "request" => {
+            let offer = sample("legacy/offer.json");
+            let named = NamedSecret {
+                secret: &secret,
+                name: "default",
+            };
+            let both = (legacy.definition(), &offer);
+            counted(|| {
+                drop(create_credential_request(Holder::Entropy("e"), named, both, &ctx(1)).unwrap())
+            })
+        }
+        _ => {
+            let credential: Credential = sample("legacy/credential.json");
+            let metadata = sample("legacy/request_metadata.json");
+            let expected = Expected {
+                metadata: &metadata,
+                link_secret: &secret,
+                definition: legacy.definition(),
+                registry: legacy.registry.as_ref(),
+            };
+            let (all, pairs) =
+                counted(|| drop(process_credential(&credential, &expected).unwrap()));
+            // How the test of e is computed depends on the processor.
+            let e = credential.signature.p_credential.e.clone();
+            let (prime, _) = counted(|| assert!(is_prime(&e)));
+            (all - prime, pairs)
+        }
+    }
+}
+
+#[test]
+fn the_number_of_products_and_pairings_of_each_operation_stays_what_it_is() {
+    take_told_path();
+    let known = [
+        ("request", (22_713, 0), (5_019, 0)),
+        ("process", (7_302, 8), (3_941, 8)),
+        ("present revealed", (7_523, 0), (1_918, 0)),
+        ("present predicates", (27_094, 0), (14_776, 0)),
+        ("verify revealed", (4_722, 0), (2_158, 0)),
+        ("verify predicates", (33_867, 0), (23_749, 0)),
+        ("verify non_revoked", (4_760, 11), (2_194, 11)),
+    ];
+    let found = known.map(|(name, ..)| (name, each(name, false), each(name, true)));
+    assert_eq!(found, known);
+}
