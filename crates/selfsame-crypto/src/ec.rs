@@ -17,7 +17,13 @@ pub(crate) struct Curve {
     pub(crate) multicodec: [u8; 2],
     /// SubjectPublicKeyInfo up to the uncompressed point (RFC 5480).
     pub(crate) spki_prefix: &'static [u8],
+    /// Finds the second coordinate of a point by the first and whether it is odd, if there is such a point; where there
+    /// is nothing here, aws-lc does.
+    pub(crate) root: Option<Root>,
 }
+
+/// The second coordinate by the first, and whether it is odd.
+type Root = fn(&[u8; 32], bool) -> [u8; 32];
 
 impl Curve {
     /// Reads a compressed or uncompressed point and gives it uncompressed. aws-lc checks that it is on the curve.
@@ -33,6 +39,10 @@ impl Curve {
         if !known {
             return Err(malformed);
         }
+        if let Some(found) = self.found(point) {
+            let parsed = ParsedPublicKey::new(self.ecdsa, &found).map_err(|_| malformed)?;
+            return Ok((found, parsed));
+        }
         let parsed = ParsedPublicKey::new(self.ecdsa, point).map_err(|_| malformed)?;
         if point.first() == Some(&4) {
             return Ok((point.to_vec(), parsed));
@@ -46,6 +56,15 @@ impl Curve {
             return Err(malformed);
         }
         Ok((full.to_vec(), parsed))
+    }
+
+    /// A compressed point uncompressed, of which nothing is checked yet.
+    fn found(&self, point: &[u8]) -> Option<Vec<u8>> {
+        let (sign @ (2 | 3), x) = point.split_first()? else {
+            return None;
+        };
+        let y = self.root?(x.try_into().ok()?, *sign == 3);
+        Some([&[4], x, &y].concat())
     }
 
     /// Puts the coordinates of a JWK together (RFC 7518 §6.2.1.2: each of the full length).

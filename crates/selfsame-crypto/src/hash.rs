@@ -4,6 +4,7 @@ use std::fmt;
 
 use aws_lc_rs::digest;
 use subtle::ConstantTimeEq;
+use zeroize::Zeroizing;
 
 /// SHA-256.
 pub fn sha256(data: &[u8]) -> [u8; 32] {
@@ -63,7 +64,21 @@ pub fn ct_eq(a: &[u8], b: &[u8]) -> bool {
     a.ct_eq(b).into()
 }
 
+/// What is no longer is put together before it is hashed: a tree's nodes are, and making a context for each takes as long
+/// as hashing it.
+const SHORT: usize = 128;
+
 fn digest_parts<const N: usize>(algorithm: &'static digest::Algorithm, parts: &[&[u8]]) -> [u8; N] {
+    if let [whole] = parts {
+        return sized(&digest::digest(algorithm, whole));
+    }
+    let mut short = Zeroizing::new([0_u8; SHORT]);
+    if let Some(length) = joined(parts, &mut *short) {
+        return sized(&digest::digest(
+            algorithm,
+            short.get(..length).unwrap_or_default(),
+        ));
+    }
     let mut context = digest::Context::new(algorithm);
     for part in parts {
         context.update(part);
@@ -71,9 +86,24 @@ fn digest_parts<const N: usize>(algorithm: &'static digest::Algorithm, parts: &[
     finish(context)
 }
 
+/// Puts the parts one after another, if they fit; gives how long they are together.
+fn joined(parts: &[&[u8]], to: &mut [u8]) -> Option<usize> {
+    let mut at = 0_usize;
+    for part in parts {
+        let end = at.checked_add(part.len())?;
+        to.get_mut(at..end)?.copy_from_slice(part);
+        at = end;
+    }
+    Some(at)
+}
+
 fn finish<const N: usize>(context: digest::Context) -> [u8; N] {
+    sized(&context.finish())
+}
+
+fn sized<const N: usize>(digest: &digest::Digest) -> [u8; N] {
     let mut out = [0_u8; N];
-    for (to, from) in out.iter_mut().zip(context.finish().as_ref()) {
+    for (to, from) in out.iter_mut().zip(digest.as_ref()) {
         *to = *from;
     }
     out
@@ -98,6 +128,21 @@ mod tests {
             in_pieces.update(piece);
         }
         assert_eq!(in_pieces.finish(), sha256(b"abc"));
+    }
+
+    #[test]
+    fn parts_of_any_length_have_the_digest_of_the_whole() {
+        let bytes: Vec<u8> = (0..=255).collect();
+        for end in 0..bytes.len() {
+            let (whole, half) = (&bytes[..end], end / 2);
+            let mut pieces = Sha256::new();
+            pieces.update(whole);
+            let expected = pieces.finish();
+            assert_eq!(sha256(whole), expected, "{end}");
+            let parts = [&whole[..half], b"", &whole[half..]];
+            assert_eq!(sha256_parts(&parts), expected, "{end}");
+        }
+        assert_eq!(sha256_parts(&[]), sha256(b""));
     }
 
     #[test]

@@ -8,6 +8,8 @@ use aws_lc_rs::signature::{
 use crate::ec::Curve;
 use crate::public_key::KeyError;
 
+mod root;
+
 pub(crate) static CURVE: Curve = Curve {
     jwk: "P-256",
     size: 32,
@@ -17,6 +19,7 @@ pub(crate) static CURVE: Curve = Curve {
         0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01, 0x06, 0x08,
         0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00,
     ],
+    root: Some(root::candidate),
 };
 
 pub(crate) fn from_pkcs8(pkcs8: &[u8]) -> Result<EcdsaKeyPair, KeyError> {

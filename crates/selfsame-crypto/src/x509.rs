@@ -157,6 +157,20 @@ pub fn not_after(certificate: &[u8]) -> Option<UnixTime> {
     time(rest).map(|(end, _)| end)
 }
 
+/// When this certificate revocation list, in DER, was issued (RFC 5280 §5.1.2.4); nothing if it cannot be read.
+pub fn this_update(list: &[u8]) -> Option<UnixTime> {
+    let (list, _) = der::take(list, der::SEQUENCE)?;
+    let (mut rest, _) = der::take(list, der::SEQUENCE)?;
+    if let Some((_, after)) = der::take(rest, der::INTEGER) {
+        rest = after;
+    }
+    // Signature algorithm, issuer.
+    for tag in [der::SEQUENCE, der::SEQUENCE] {
+        (_, rest) = der::take(rest, tag)?;
+    }
+    time(rest).map(|(issued, _)| issued)
+}
+
 const VERSION: u8 = 0xa0;
 const UTC_TIME: u8 = 0x17;
 const GENERALIZED_TIME: u8 = 0x18;

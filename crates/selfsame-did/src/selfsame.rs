@@ -59,6 +59,18 @@ pub fn parts(did: &Did) -> Option<(Network, String)> {
     is_id.then(|| Some((Network::parse(network).ok()?, id.to_owned())))?
 }
 
+/// The bytes that name the subject of a did:selfsame of this network; `None` of every other DID.
+pub fn id_in(did: &Did, network: &Network) -> Option<[u8; ID_BYTES]> {
+    let (of, id) = did
+        .method_id()
+        .split_once(':')
+        .filter(|_| did.method() == "selfsame")?;
+    match of == network.as_str() {
+        true => base58_decode(id).ok()?.try_into().ok(),
+        false => None,
+    }
+}
+
 /// The subject that a first key makes: base58 of the first 16 bytes of the SHA-256 of the key with its multicodec.
 pub fn id_of(initial: &PublicKey) -> String {
     base58_encode(

@@ -157,6 +157,11 @@ impl<K: Clone + Eq + Hash, V> Cache<K, V> {
         }
     }
 
+    /// What is kept, without fetching.
+    pub fn at_hand(&self, key: &K, now: UnixTime) -> Option<Result<(Arc<V>, UnixTime), NetError>> {
+        self.lock().touch(key, now)
+    }
+
     /// Forgets one key, so that the next caller fetches; what is being fetched for it is not kept.
     pub fn forget(&self, key: &K) {
         let mut entries = self.lock();

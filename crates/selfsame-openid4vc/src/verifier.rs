@@ -200,7 +200,10 @@ pub fn step(
         (State::Answered(answered), Input::Recheck { policy }) => {
             response::recheck(answered, policy, evidence, ctx)
         }
-        (State::Answered(_) | State::Declined(_), Input::Fetch { .. } | Input::Response { .. }) => {
+        (State::Answered(_) | State::Declined(_), Input::Fetch { .. }) => {
+            Err(Error::Expired("the request has been answered"))
+        }
+        (State::Answered(_) | State::Declined(_), Input::Response { .. }) => {
             Err(Error::invalid_request("the request has been answered"))
         }
         (_, Input::Recheck { .. }) => Err(Error::State("there is no answer to judge again")),

@@ -21,6 +21,11 @@ impl Law {
             failure,
         }
     }
+
+    /// The same rule, where it rests on this paragraph alone.
+    pub const fn resting_on(&self, paragraph: &'static str) -> Self {
+        Self::new(self.name, paragraph, self.failure)
+    }
 }
 
 /// What a rule that does not hold means; the first of these that occurs decides the outcome.

@@ -41,6 +41,44 @@ pub(super) const STATUS: Law = Law::new(
     Failure::Revoked,
 );
 
+/// The rules on a list of one kind, each resting on that kind's own specification.
+struct Laws {
+    reference: Law,
+    list: Law,
+    signature: Law,
+    fresh: Law,
+    status: Law,
+    /// What a list says that says nothing against a credential.
+    good: &'static str,
+}
+
+static OF_TOKENS: Laws = Laws {
+    reference: REFERENCE.resting_on("Token Status List §6.2"),
+    list: LIST.resting_on("Token Status List §8.3"),
+    signature: LIST_SIGNATURE.resting_on("Token Status List §8.3"),
+    fresh: LIST_FRESH.resting_on("Token Status List §8.3, §13.7"),
+    status: STATUS.resting_on("Token Status List §7"),
+    good: "valid",
+};
+
+static OF_BITSTRINGS: Laws = Laws {
+    reference: REFERENCE.resting_on("Bitstring Status List §2.1"),
+    list: LIST.resting_on("Bitstring Status List §3.2"),
+    signature: LIST_SIGNATURE.resting_on("Bitstring Status List §3.2"),
+    fresh: LIST_FRESH.resting_on("Bitstring Status List §2.2"),
+    status: STATUS.resting_on("Bitstring Status List §3.2"),
+    good: "not set",
+};
+
+impl Laws {
+    const fn of(reference: &Reference) -> &'static Self {
+        match reference.mechanism {
+            Mechanism::Token => &OF_TOKENS,
+            Mechanism::Bitstring { .. } => &OF_BITSTRINGS,
+        }
+    }
+}
+
 /// What is missing to find the issuer's key, and then to judge the status. Lists, and what is `further` wanted about
 /// the credential, are asked for once the credential
 /// is known to be genuine and its issuer trusted: whoever forges one has no say in what is fetched.
@@ -111,7 +149,7 @@ pub(super) fn judge(
         }
         Err(error) => return list.fails(&REFERENCE, error.to_string()),
     };
-    if references.is_empty() {
+    let Some(first) = references.first() else {
         if court.policy.require_status {
             let detail = "the policy asks for a status and the credential has none";
             list.fails_as(&REFERENCE, Failure::StatusUnknown, detail);
@@ -119,8 +157,8 @@ pub(super) fn judge(
             list.skips(&REFERENCE, "the credential has no status");
         }
         return;
-    }
-    list.passes(&REFERENCE, "");
+    };
+    list.passes(&Laws::of(first).reference, "");
     for reference in &references {
         judge_one(reference, claimed, issuer, (court, list));
     }
@@ -132,41 +170,53 @@ fn judge_one(
     issuer: &Identity<'_>,
     (court, checklist): (&Court<'_>, &mut Checklist),
 ) {
+    let laws = Laws::of(reference);
     let Some(fetched) = court.evidence.status_list(&reference.uri) else {
         if !issuer.is_trusted(court.policy) {
-            return checklist.skips(&LIST, "not fetched, since the issuer is not trusted");
+            return checklist.skips(&laws.list, "not fetched, since the issuer is not trusted");
         }
-        return checklist.fails(&LIST, "the status list has not been fetched");
+        return checklist.fails(&laws.list, "the status list has not been fetched");
     };
     checklist.status_seen(fetched.at);
     let list: &Arc<List> = match &fetched.value {
         Ok(list) => list,
-        Err(unavailable) => return checklist.fails(&LIST, unavailable.reason.as_str()),
+        Err(unavailable) => return checklist.fails(&laws.list, unavailable.reason.as_str()),
     };
     let status = match list.status(reference) {
         Ok(status) => status,
-        Err(error) => return checklist.fails(&LIST, error.to_string()),
+        Err(error) => return checklist.fails(&laws.list, error.to_string()),
     };
-    checklist.passes(&LIST, purpose(reference));
-    if !is_genuine(list, claimed, issuer, (court, checklist)) {
+    checklist.passes(&laws.list, purpose(reference));
+    if !is_genuine((list, reference), claimed, issuer, (court, checklist)) {
         return;
     }
-    let fresh = is_fresh(list, fetched.at, court);
-    checklist.check(
-        &LIST_FRESH,
-        fresh,
-        "the list is older than it or the policy allows",
-    );
+    if is_fresh(list, fetched.at, court) {
+        let age = court.now.seconds_since(fetched.at);
+        checklist.passes(&laws.fresh, named(reference, &format!("{age} s old")));
+    } else {
+        checklist.fails(
+            &laws.fresh,
+            "the list is older than it or the policy allows",
+        );
+    }
     match status {
-        status::Value::Valid => checklist.passes(&STATUS, "valid"),
-        status::Value::Invalid => checklist.fails(&STATUS, "revoked"),
+        status::Value::Valid => checklist.passes(&laws.status, named(reference, laws.good)),
+        status::Value::Invalid => checklist.fails(&laws.status, "revoked"),
         status::Value::Suspended => {
-            checklist.fails_as(&STATUS, Failure::Suspended, "suspended");
+            checklist.fails_as(&laws.status, Failure::Suspended, "suspended");
         }
         status::Value::Other(_) => {
             let detail = "the status has no meaning that is known here";
-            checklist.fails_as(&STATUS, Failure::StatusUnknown, detail);
+            checklist.fails_as(&laws.status, Failure::StatusUnknown, detail);
         }
+    }
+}
+
+/// What was seen of a list, with what it is for, where it is for one thing alone.
+fn named(reference: &Reference, seen: &str) -> String {
+    match &reference.mechanism {
+        Mechanism::Token => seen.to_owned(),
+        Mechanism::Bitstring { purpose, .. } => format!("{purpose}: {seen}"),
     }
 }
 
@@ -180,16 +230,17 @@ fn purpose(reference: &Reference) -> &'static str {
 
 /// The list is signed by the credential's own issuer, or by one the policy trusts by name.
 fn is_genuine(
-    list: &List,
+    (list, reference): (&List, &Reference),
     claimed: &Claimed<'_>,
     issuer: &Identity<'_>,
     (court, checklist): (&Court<'_>, &mut Checklist),
 ) -> bool {
+    let law = &Laws::of(reference).signature;
     let claimed = claimed_of(list, claimed);
     let signed = match issuer::locate(&claimed, court) {
         Ok(signed) => signed,
         Err((_, detail)) => {
-            checklist.fails(&LIST_SIGNATURE, detail);
+            checklist.fails(law, detail);
             return false;
         }
     };
@@ -205,7 +256,12 @@ fn is_genuine(
     let accepted = court.policy.accepts(list.token().header.alg);
     let holds = anchored && entitled && accepted && list.verify(signed.key()).is_ok();
     let detail = "the list is not signed by the credential's issuer or another that is trusted";
-    checklist.check(&LIST_SIGNATURE, holds, detail)
+    if holds {
+        checklist.passes(law, purpose(reference));
+    } else {
+        checklist.fails(law, detail);
+    }
+    holds
 }
 
 /// Within the list's own `exp` and `ttl`, and within the age the policy allows.

@@ -28,7 +28,9 @@ pub struct VerificationMethod {
     /// Members that DID Core does not define.
     pub other: Map<String, Value>,
     type_: String,
-    material: Material,
+    /// Of a Multikey that was made of a key here, once somebody has asked: base58 takes time that grows with the square
+    /// of a key's length.
+    material: OnceLock<Material>,
     /// What type and material make, once somebody has asked: to find the point of a compressed key takes as long as to
     /// verify a signature with it.
     key: OnceLock<Result<PublicKey, KeyError>>,
@@ -41,14 +43,14 @@ impl PartialEq for VerificationMethod {
             controller,
             other: further,
             type_,
-            material,
+            material: _,
             key: _,
         } = self;
         *id == other.id
             && *controller == other.controller
             && *further == other.other
             && *type_ == other.type_
-            && *material == other.material
+            && self.material() == other.material()
     }
 }
 
@@ -74,7 +76,15 @@ impl VerificationMethod {
 
     /// A key as `Multikey`.
     pub fn multikey(id: DidUrl, key: &PublicKey) -> Self {
-        Self::new(id, MULTIKEY, Material::Multibase(key.to_multikey())).made(key)
+        let controller = id.did.clone();
+        Self {
+            id,
+            type_: MULTIKEY.to_owned(),
+            controller,
+            material: OnceLock::new(),
+            other: Map::new(),
+            key: OnceLock::from(Ok(key.clone())),
+        }
     }
 
     /// A key in the form did:key gives it: Ed25519 by its own type of 2020, all others as `JsonWebKey2020`.
@@ -98,7 +108,7 @@ impl VerificationMethod {
             id,
             type_: type_.to_owned(),
             controller,
-            material,
+            material: OnceLock::from(material),
             other: Map::new(),
             key: OnceLock::new(),
         }
@@ -119,13 +129,16 @@ impl VerificationMethod {
 
     /// The key's material.
     pub fn material(&self) -> &Material {
-        &self.material
+        self.material.get_or_init(|| match self.key.get() {
+            Some(Ok(key)) => Material::Multibase(key.to_multikey()),
+            _ => Material::Unknown,
+        })
     }
 
     /// The same with other material.
     pub fn with_material(self, material: Material) -> Self {
         Self {
-            material,
+            material: OnceLock::from(material),
             key: OnceLock::new(),
             ..self
         }
@@ -140,7 +153,7 @@ impl VerificationMethod {
     }
 
     fn make_key(&self) -> Result<PublicKey, KeyError> {
-        let key = match (self.type_.as_str(), &self.material) {
+        let key = match (self.type_.as_str(), self.material()) {
             (
                 JSON_WEB_KEY_2020 | JSON_WEB_KEY | SECP256K1_2019 | ED25519_2020,
                 Material::Jwk(jwk),
@@ -206,7 +219,7 @@ impl VerificationMethod {
             id,
             type_,
             controller,
-            material,
+            material: OnceLock::from(material),
             other: members,
             key: OnceLock::new(),
         })
@@ -220,7 +233,7 @@ impl VerificationMethod {
             "controller".to_owned(),
             Value::String(self.controller.to_string()),
         );
-        let material = match &self.material {
+        let material = match self.material() {
             Material::Jwk(jwk) => Some(("publicKeyJwk", jwk.clone())),
             Material::Multibase(text) => Some(("publicKeyMultibase", Value::String(text.clone()))),
             Material::Base58(text) => Some(("publicKeyBase58", Value::String(text.clone()))),

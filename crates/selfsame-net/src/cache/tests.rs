@@ -205,3 +205,16 @@ async fn nobody_fetches_between_landing_and_keeping() {
         assert_eq!(fetches.load(Ordering::SeqCst), 1);
     }
 }
+
+#[tokio::test]
+async fn what_is_at_hand_is_given_without_fetching_until_its_time_is_over() {
+    let cache = cache();
+    let key = "k".to_owned();
+    assert_eq!(cache.at_hand(&key, NOW), None);
+    assert_eq!(get(&cache, "k", NOW, 7).await, (7, NOW));
+    assert_eq!(
+        cache.at_hand(&key, NOW.plus(59)),
+        Some(Ok((Arc::new(7), NOW)))
+    );
+    assert_eq!(cache.at_hand(&key, NOW.plus(60)), None);
+}

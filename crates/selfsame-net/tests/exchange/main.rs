@@ -281,7 +281,7 @@ async fn what_is_not_proper_http_is_refused() {
 
 #[tokio::test]
 async fn a_host_that_is_not_there_is_unreachable_and_a_name_that_is_not_is_unknown() {
-    let gone = Server::unbound().await;
+    let gone = Server::unbound();
     let mut settings = settings(&[&gone]);
     settings.hosts = [("nowhere.example".to_owned(), vec![])].into();
     let net = Net::new(settings).unwrap();
@@ -334,9 +334,9 @@ async fn calls_past_the_bounds_fail_at_once_and_the_rest_are_answered() {
         answered >= 8 && busy > 0,
         "{answered} answered, {busy} refused"
     );
-    // Four at a time, and each thread keeps its own.
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    assert!(server.connections() <= 4 * threads);
+    // Four at a time, and each of the two threads keeps its own; no call has more than one in any case, should one not
+    // be back yet when the next call begins.
+    assert!(server.connections() <= answered.max(2 * 4));
     assert!(
         get(&net, &server.url("/echo")).await.is_ok(),
         "afterwards all is as before"

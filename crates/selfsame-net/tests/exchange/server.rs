@@ -13,7 +13,7 @@ use hyper::body::{Frame, Incoming};
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 use tokio_rustls::TlsAcceptor;
 use url::Url;
 
@@ -24,6 +24,8 @@ pub struct Server {
     address: SocketAddr,
     root: Vec<u8>,
     connections: Arc<AtomicUsize>,
+    /// Bound and never listened at, so that nobody else is given the port.
+    _held: Option<TcpSocket>,
 }
 
 impl Server {
@@ -47,14 +49,16 @@ impl Server {
     }
 
     /// An address nobody listens on.
-    pub async fn unbound() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
+    pub fn unbound() -> Self {
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.bind(([127, 0, 0, 1], 0).into()).unwrap();
+        let address = socket.local_addr().unwrap();
         Self {
             base: Url::parse(&format!("http://{address}/")).unwrap(),
             address,
             root: Vec::new(),
             connections: Arc::default(),
+            _held: Some(socket),
         }
     }
 
@@ -90,6 +94,7 @@ impl Server {
             address,
             root,
             connections,
+            _held: None,
         }
     }
 

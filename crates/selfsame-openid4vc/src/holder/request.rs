@@ -23,6 +23,8 @@ use crate::{
 const MAX_LINK: usize = 256 * 1024;
 /// The longest request object that is looked at.
 const MAX_OBJECT: usize = 256 * 1024;
+const TRY_AGAIN: &str =
+    "Open the link again in a while; if that does not help, ask the verifier for a new one.";
 
 /// What a link says.
 #[derive(Clone, Debug)]
@@ -197,8 +199,18 @@ impl Invocation {
 /// Reads what was fetched: any other status than 200 ends the request (OpenID4VP 1.0 §5.10.2).
 pub fn read(status: u16, content_type: Option<&str>, body: &[u8]) -> Result<String, Error> {
     let refuse = Error::invalid_request;
-    if status != 200 {
-        return Err(refuse("the request was answered, or its time is over"));
+    match status {
+        200 => {}
+        // Verifiers differ in how they say so.
+        400 | 404 | 410 => {
+            return Err(Error::Expired(
+                "the request was answered, or its time is over",
+            ));
+        }
+        _ => {
+            let reason = format!("the verifier does not give its request now: {status}");
+            return Err(Error::counterpart(reason, TRY_AGAIN));
+        }
     }
     if content_type.map(media_type).as_deref() != Some(MEDIA_TYPE) {
         return Err(refuse(

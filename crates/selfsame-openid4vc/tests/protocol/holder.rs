@@ -711,8 +711,16 @@ fn a_request_object_is_fetched_with_its_media_type_or_not_at_all() {
     assert_eq!(read(200, typ, b"a.b.c\n").unwrap(), "a.b.c");
     assert!(read(200, Some("application/jwt"), b"a.b.c").is_err());
     assert!(read(200, None, b"a.b.c").is_err());
-    for status in [404, 302, 500, 204] {
-        assert!(read(status, typ, b"a.b.c").is_err());
+    for status in [400, 404, 410] {
+        let over = read(status, typ, b"a.b.c").unwrap_err();
+        assert!(matches!(over, Error::Expired(_)), "{status}: {over}");
+    }
+    for status in [302, 500, 503, 204] {
+        let refused = read(status, typ, b"a.b.c").unwrap_err();
+        assert!(
+            matches!(refused, Error::Counterpart { .. }),
+            "{status}: {refused}"
+        );
     }
 }
 

@@ -397,7 +397,8 @@ fn an_answer_is_taken_once() {
         signer: &scene.verifier.party.signer(),
         wallet_nonce: None,
     };
-    refused(scene.verifier.step(&answered, input, &ctx(1)));
+    let over = scene.verifier.step(&answered, input, &ctx(1));
+    assert!(matches!(over, Err(Error::Expired(_))), "{over:?}");
 }
 
 #[test]

@@ -186,6 +186,50 @@ fn bitstring_status_lists_say_so_for_each_purpose() {
 }
 
 #[test]
+fn each_list_is_named_by_its_own_paragraph_and_purpose_and_has_its_age() {
+    let on_lists = |verdict: &Verdict| -> Vec<(&str, &str, String)> {
+        let rules = verdict.rules.iter();
+        rules
+            .filter(|rule| rule.name.starts_with("status"))
+            .map(|rule| (rule.name, rule.paragraph, rule.detail.clone()))
+            .collect()
+    };
+    let later = NOW.plus(30);
+    let scene = token();
+    let (verdict, _) = scene.judge(Made::by(&scene.issuer).list(URI, None, 0), &policy(), later);
+    let rules = on_lists(&verdict);
+    assert_eq!(rules.len(), 5);
+    for (name, paragraph, _) in &rules {
+        assert!(paragraph.starts_with("Token Status List §"), "{name}");
+        assert!(!paragraph.contains("Bitstring"), "{name}: {paragraph}");
+    }
+    assert_eq!(rules[3].2, "30 s old");
+
+    let scene = bitstring();
+    let mut evidence = Evidence::default();
+    for purpose in [Purpose::Revocation, Purpose::Suspension] {
+        let uri = format!("{URI}/{purpose}");
+        let list = Made::by(&scene.issuer).list(&uri, Some(purpose), 0);
+        evidence.insert_status_list(uri, fetched(list));
+    }
+    let (verdict, _) = verify(&scene.presented(), &policy(), &evidence, later);
+    let rules = on_lists(&verdict);
+    assert_eq!(rules.len(), 9, "one on the entries, four on each list");
+    for (name, paragraph, _) in &rules {
+        assert!(paragraph.starts_with("Bitstring Status List §"), "{name}");
+    }
+    let details: Vec<&str> = rules[1..].iter().map(|rule| rule.2.as_str()).collect();
+    let of_one = |purpose: &str| {
+        let [age, bit] = ["30 s old", "not set"].map(|what| format!("{purpose}: {what}"));
+        [purpose.to_owned(), purpose.to_owned(), age, bit]
+    };
+    assert_eq!(
+        details,
+        [of_one("revocation"), of_one("suspension")].concat()
+    );
+}
+
+#[test]
 fn a_list_that_is_missing_or_cannot_be_fetched_leaves_the_verdict_open() {
     let scene = token();
     let mut evidence = Evidence::default();
