@@ -30,7 +30,9 @@ pub trait Item: Sized {
     /// forms of lengths and numbers, indefinite lengths, bytes left over.
     fn from_cbor(bytes: &[u8]) -> Result<Self, Malformed> {
         let item = Self::read(&mut Reader(Decoder::new(bytes)))?;
-        if item.to_cbor() == bytes {
+        let mut again = Writer::with_capacity(bytes.len());
+        item.write(&mut again);
+        if again.finish() == bytes {
             Ok(item)
         } else {
             Err(Malformed("not in deterministic form"))
@@ -51,7 +53,11 @@ pub struct Writer(Encoder<Vec<u8>>);
 
 impl Writer {
     fn new() -> Self {
-        Self(Encoder::new(Vec::new()))
+        Self::with_capacity(0)
+    }
+
+    fn with_capacity(bytes: usize) -> Self {
+        Self(Encoder::new(Vec::with_capacity(bytes)))
     }
 
     fn finish(self) -> Vec<u8> {

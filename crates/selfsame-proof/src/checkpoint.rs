@@ -199,12 +199,13 @@ impl Checkpoint {
     }
 }
 
-fn hash(text: &str) -> Option<Hash> {
+/// A hash in base64.
+pub(crate) fn hash(text: &str) -> Option<Hash> {
     base64_decode(text).ok()?.try_into().ok()
 }
 
 /// ASCII decimal without leading zeroes.
-fn decimal(text: &str) -> Option<u64> {
+pub(crate) fn decimal(text: &str) -> Option<u64> {
     let canonical = text == "0" || !text.starts_with('0');
     let digits = text.bytes().all(|byte| byte.is_ascii_digit());
     if canonical && digits {

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use selfsame_crypto::time::UnixTime;
 
 use crate::checkpoint::{Agreed, Standing};
-use crate::read::{Bundle, Known, Policy, Question, Report, TrustRoot, judge_with};
+use crate::read::{Bundle, Known, Outcome, Policy, Question, Report, TrustRoot, judge_with};
+use crate::tree::{self, Proof};
 
 /// Checkpoints whose signatures held that are remembered.
 const KNOWN_MAX: usize = 32;
@@ -21,8 +22,8 @@ pub struct Client {
     /// The newest checkpoint seen, with its note.
     newest: Option<(Standing, String)>,
     /// Two generations: the older is forgotten when the younger is full.
-    young: HashMap<Vec<u8>, Object>,
-    old: HashMap<Vec<u8>, Object>,
+    young: HashMap<Vec<u8>, Remembered>,
+    old: HashMap<Vec<u8>, Remembered>,
     bytes: usize,
     max_bytes: usize,
 }
@@ -54,8 +55,19 @@ pub struct Found {
     pub as_of: Standing,
 }
 
+/// An object of a state, or that there is none, and why that is so.
+#[derive(Clone, Copy, Debug)]
+pub struct Object<'a> {
+    /// Its key.
+    pub key: &'a [u8],
+    /// The object.
+    pub value: Option<&'a [u8]>,
+    /// The proof.
+    pub proof: &'a Proof,
+}
+
 #[derive(Debug)]
-struct Object {
+struct Remembered {
     value: Option<Arc<[u8]>>,
     as_of: Standing,
 }
@@ -156,15 +168,47 @@ impl Client {
         )
     }
 
+    /// Judges several reads of one checkpoint that somebody made before and hands on now, as [`Self::accept_handed`]
+    /// does each of them: the checkpoint is judged with the first, and of the others their proofs.
+    ///
+    /// # Errors
+    /// What is wrong with the first that is not verified. Those before it are remembered.
+    pub fn accept_all_handed(
+        &mut self,
+        (first, further): (&Bundle, &[Object<'_>]),
+        (handed, now): (Handed, UnixTime),
+    ) -> Result<Standing, Outcome> {
+        let report = self.accept_handed(&first.key, first, (handed, now));
+        let as_of = match (report.outcome, report.as_of) {
+            (Outcome::Verified, Some(as_of)) => as_of,
+            (Outcome::Verified, None) => return Err(Outcome::Forged),
+            (outcome, _) => return Err(outcome),
+        };
+        for object in further {
+            let proven = tree::verify(&as_of.state, object.key, object.value, object.proof);
+            proven.map_err(|_| Outcome::Forged)?;
+            if self.is_overtaken((object.key, object.value), &as_of) {
+                return Err(Outcome::Untimely);
+            }
+            self.remember((object.key, object.value), as_of);
+        }
+        Ok(as_of)
+    }
+
     fn judge(&mut self, bundle: &Bundle, question: &Question<'_>) -> Report {
         let mut known = self.known.iter();
         let known = known.find(|known| known.note == bundle.note);
         let is_known = known.is_some();
         let mut report = judge_with((bundle, known), question, &self.trust);
         let (Some(trust), Some(as_of)) = (&report.trust, report.as_of) else {
+            if let Some(next) = self.further(&report) {
+                self.known.clear();
+                self.trust = next;
+            }
             return report;
         };
-        if self.is_overtaken(bundle, &as_of) {
+        let object = (&*bundle.key, bundle.value.as_deref());
+        if self.is_overtaken(object, &as_of) {
             report.overtaken();
             return report;
         }
@@ -187,37 +231,42 @@ impl Client {
                 },
             });
         }
-        self.remember(bundle, as_of);
+        self.remember(object, as_of);
         report
     }
 
-    fn object(&self, key: &[u8]) -> Option<&Object> {
+    /// The validators to ask with again, where an answer led on and had no room for all changes of them.
+    fn further(&self, report: &Report) -> Option<TrustRoot> {
+        let next = report.leads_to.clone()?;
+        (next.from_height > self.trust.from_height).then_some(next)
+    }
+
+    fn object(&self, key: &[u8]) -> Option<&Remembered> {
         self.young.get(key).or_else(|| self.old.get(key))
     }
 
     /// Whether a newer state is known to say otherwise.
-    fn is_overtaken(&self, bundle: &Bundle, as_of: &Standing) -> bool {
-        self.object(&bundle.key).is_some_and(|object| {
-            object.as_of.height > as_of.height && object.value.as_deref() != bundle.value.as_deref()
+    fn is_overtaken(&self, (key, value): (&[u8], Option<&[u8]>), as_of: &Standing) -> bool {
+        self.object(key).is_some_and(|object| {
+            object.as_of.height > as_of.height && object.value.as_deref() != value
         })
     }
 
     /// An object under the root of the newest state holds as long as that root does.
-    fn holds_since(&self, object: &Object) -> Standing {
+    fn holds_since(&self, object: &Remembered) -> Standing {
         match self.trust.seen {
             Some(seen) if seen.state == object.as_of.state && seen.time > object.as_of.time => seen,
             _ => object.as_of,
         }
     }
 
-    fn remember(&mut self, bundle: &Bundle, as_of: Standing) {
-        let known = self.object(&bundle.key);
+    fn remember(&mut self, (key, value): (&[u8], Option<&[u8]>), as_of: Standing) {
+        let known = self.object(key);
         if known.is_some_and(|object| object.as_of.height > as_of.height) {
             return;
         }
-        let value = bundle.value.as_deref().map(Arc::from);
-        let size = bundle
-            .key
+        let value = value.map(Arc::from);
+        let size = key
             .len()
             .saturating_add(value.as_ref().map_or(0, |v: &Arc<[u8]>| v.len()));
         self.bytes = self.bytes.saturating_add(size);
@@ -225,8 +274,7 @@ impl Client {
             self.old = std::mem::take(&mut self.young);
             self.bytes = size;
         }
-        self.young
-            .insert(bundle.key.clone(), Object { value, as_of });
+        self.young.insert(key.to_vec(), Remembered { value, as_of });
     }
 }
 

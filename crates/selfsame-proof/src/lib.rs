@@ -15,11 +15,13 @@
 pub mod cbor;
 pub mod checkpoint;
 pub mod client;
+pub mod entries;
 pub mod log;
 pub mod note;
 pub mod read;
 pub mod tree;
 pub mod validators;
+pub mod witness;
 
 /// Why a frontier, a note or a checkpoint is refused.
 #[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
@@ -36,12 +38,21 @@ pub enum ProofError {
     /// A proof does not show what it should of a log; whoever made it must act.
     #[error("not a proof of the log: {0}")]
     Log(&'static str),
+    /// Other transactions were given than were asked for and are in the log; whoever gave them must act.
+    #[error("not the transactions that were asked for")]
+    Entries,
+    /// The transaction of this number is not proven to be in the log; whoever gave it must act.
+    #[error("transaction {0} is not proven to be in the log")]
+    Entry(u64),
     /// The text of the note is not a checkpoint; whoever made it must act.
     #[error("not a checkpoint: {0}")]
     Checkpoint(&'static str),
     /// The text is not a verifier key; whoever configured it must act.
     #[error("not a verifier key: {0}")]
     VerifierKey(&'static str),
+    /// The text is not a call of a witness or its answer; whoever made it must act.
+    #[error("not of the witness protocol: {0}")]
+    Witness(&'static str),
     /// Too few of the trusted keys signed.
     #[error("too few of the trusted keys signed")]
     Untrusted,

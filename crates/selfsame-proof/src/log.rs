@@ -9,7 +9,7 @@ mod prove;
 #[cfg(test)]
 mod tests;
 
-pub use proof::{verify_consistency, verify_inclusion};
+pub use proof::{root_before, verify_consistency, verify_inclusion};
 pub use prove::{LogRead, consistency, inclusion};
 
 /// A hash of the tree.

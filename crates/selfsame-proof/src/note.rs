@@ -29,8 +29,9 @@ pub struct SignedNote {
     signatures: Vec<Signature>,
 }
 
+/// A line of a note as it stands there; nothing is known of whether it is good.
 #[derive(Clone, Debug, Eq, PartialEq)]
-struct Signature {
+pub(crate) struct Signature {
     name: String,
     key_id: [u8; 4],
     bytes: Vec<u8>,
@@ -128,9 +129,7 @@ impl SignedNote {
     pub fn signers<'k>(&self, keys: &'k [VerifierKey]) -> Result<Vec<Signer<'k>>, ProofError> {
         let mut signers: Vec<Signer<'k>> = Vec::new();
         for signature in &self.signatures {
-            let known =
-                |key: &&VerifierKey| key.name == signature.name && key.key_id == signature.key_id;
-            let Some(key) = keys.iter().find(known) else {
+            let Some(key) = keys.iter().find(|key| signature.names(key)) else {
                 continue;
             };
             let time = key.check(&self.text, &signature.bytes)?;
@@ -140,6 +139,21 @@ impl SignedNote {
             }
         }
         Ok(signers)
+    }
+
+    /// Those of the witnesses that cosigned, each with when it did; whose time is after `latest` does not count.
+    ///
+    /// # Errors
+    /// As [`SignedNote::signers`].
+    pub fn cosigners<'k>(
+        &self,
+        witnesses: &'k [VerifierKey],
+        latest: UnixTime,
+    ) -> Result<Vec<(&'k VerifierKey, UnixTime)>, ProofError> {
+        let signers = self.signers(witnesses)?.into_iter();
+        let timely =
+            |Signer { key, time }| time.filter(|time| *time <= latest).map(|time| (key, time));
+        Ok(signers.filter_map(timely).collect())
     }
 
     /// The text, of which nothing is known as long as its signers are not.
@@ -165,7 +179,16 @@ impl fmt::Display for SignedNote {
 }
 
 impl Signature {
-    fn parse(line: &str) -> Result<Self, ProofError> {
+    /// Whether it names the key.
+    pub(crate) fn names(&self, key: &VerifierKey) -> bool {
+        key.name == self.name && key.key_id == self.key_id
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    pub(crate) fn parse(line: &str) -> Result<Self, ProofError> {
         const BAD: ProofError = ProofError::Note("a signature line is malformed");
         let (name, encoded) = line
             .strip_prefix(SIGNATURE_LINE)
@@ -228,7 +251,11 @@ impl VerifierKey {
     }
 
     /// Verifies a signature and says when it was made, where it says so.
-    fn check(&self, text: &str, signature: &[u8]) -> Result<Option<UnixTime>, ProofError> {
+    pub(crate) fn check(
+        &self,
+        text: &str,
+        signature: &[u8],
+    ) -> Result<Option<UnixTime>, ProofError> {
         let verified = |message: &[u8], signature: &[u8]| {
             self.key
                 .verify(Algorithm::EdDsa, message, signature)

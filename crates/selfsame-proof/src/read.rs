@@ -10,7 +10,7 @@ mod judge;
 mod tests;
 mod trust;
 
-pub use fork::{Relation, compare};
+pub use fork::{Relation, compare, compare_by_entry};
 pub(crate) use judge::judge_with;
 pub use judge::{Known, Outcome, Policy, Question, Report, Rule, judge};
 pub use trust::TrustRoot;

@@ -1,5 +1,7 @@
 //! The validators of a network: who signs its checkpoints, and with what weight.
 
+use std::sync::Arc;
+
 use selfsame_crypto::{KeyType, PublicKey};
 
 use crate::ProofError;
@@ -30,15 +32,15 @@ pub struct Validator {
     pub consensus: Option<PublicKey>,
 }
 
-/// The validators of a height, sorted by name.
+/// The validators of a height, sorted by name. Cheap to clone.
 #[derive(Clone, Debug, Eq, PartialEq)]
-pub struct ValidatorSet(Vec<Validator>);
+pub struct ValidatorSet(Arc<[Validator]>);
 
 impl ValidatorSet {
     /// A set, in any order; 1 to [`MAX_VALIDATORS`], each name and key once.
     pub fn new(mut validators: Vec<Validator>) -> Result<Self, Malformed> {
         validators.sort_by(|a, b| a.name.cmp(&b.name));
-        let set = Self(validators);
+        let set = Self(validators.into());
         set.check()?;
         Ok(set)
     }
@@ -62,6 +64,13 @@ impl ValidatorSet {
     /// Whether a weight is more than two thirds of that of all.
     pub fn is_quorum(&self, power: u64) -> bool {
         u128::from(power).saturating_mul(3) > u128::from(self.power()).saturating_mul(2)
+    }
+
+    /// Whether all have a key in a consensus engine, or none has: one outside of it would weigh in the quorum of
+    /// checkpoints and never sign.
+    pub fn agrees_on_an_engine(&self) -> bool {
+        let in_engine = |validator: &Validator| validator.consensus.is_some();
+        self.0.iter().all(in_engine) || !self.0.iter().any(in_engine)
     }
 
     /// The keys the validators sign notes of a network with, in the order of
@@ -140,7 +149,7 @@ impl Item for ValidatorSet {
     fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
         from.tuple(2)?;
         from.domain(DOMAIN)?;
-        let set = Self(from.items()?);
+        let set = Self(from.items::<Validator>()?.into());
         set.check()?;
         Ok(set)
     }

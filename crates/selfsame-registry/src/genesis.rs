@@ -118,6 +118,11 @@ impl Genesis {
                 "a network's name is 1 to 64 printable characters without spaces and plus",
             ));
         }
+        if !self.validators.agrees_on_an_engine() {
+            return Err(Malformed(
+                "all validators have a key in a consensus engine, or none has",
+            ));
+        }
         self.has_members_who_can_sign()?;
         self.rules.check()
     }

@@ -53,10 +53,7 @@ impl Step<'_> {
         if after == set {
             return Err(Refusal::Governance(GovernanceFault::Unchanged).into());
         }
-        // A validator outside of the engine would weigh in the quorum of checkpoints and never sign.
-        let in_engine = |validator: &Validator| validator.consensus.is_some();
-        let engine = after.validators().iter().any(in_engine);
-        if engine && !after.validators().iter().all(in_engine) {
+        if !after.agrees_on_an_engine() {
             return Err(Refusal::Governance(GovernanceFault::Engine).into());
         }
         let change = ValidatorChange {
@@ -155,6 +152,33 @@ impl Machine {
         count: usize,
     ) -> Result<Vec<ValidatorChange>, StateError> {
         History::new(&self.begun(state), Key::ValidatorChanges).latest(count)
+    }
+
+    /// The heights from `first` on, before `end`, at which transactions changed the validators: the lowest, `most` of them.
+    pub fn validators_changed_at(
+        &self,
+        state: &dyn StateRead,
+        (first, end): (u64, u64),
+        most: usize,
+    ) -> Result<Vec<u64>, StateError> {
+        let state = self.begun(state);
+        let changes = History::<ValidatorChange>::new(&state, Key::ValidatorChanges);
+        // The genesis is no transaction.
+        let first = first.max(1);
+        let before = changes.numbered_while(|receipt| receipt.height < first)?;
+        let mut heights = Vec::new();
+        for number in before.saturating_add(1)..=changes.count()? {
+            let height = changes.version(number)?.receipt.height;
+            // A block may change them several times.
+            if heights.last() == Some(&height) {
+                continue;
+            }
+            if height >= end || heights.len() >= most {
+                break;
+            }
+            heights.push(height);
+        }
+        Ok(heights)
     }
 
     /// The steward who runs a validator; none where the genesis or a trustee added it.

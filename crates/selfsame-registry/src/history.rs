@@ -60,18 +60,27 @@ impl<'a, T: Version> History<'a, T> {
             .ok_or_else(|| StateError(format!("version {number} of {} is missing", self.key)))
     }
 
-    /// The number of the last version that is not later than `time`. Versions are never earlier
-    /// than the ones before them, so halving finds it.
+    /// The number of the last version that is not later than `time`.
     pub(crate) fn number_at(&self, time: UnixTime) -> Result<Option<u64>, StateError> {
+        let held = self.numbered_while(|receipt| receipt.time <= time)?;
+        Ok((held > 0).then_some(held))
+    }
+
+    /// The number of the last version of which this holds, 0 where it holds of none. Versions are never earlier than the
+    /// ones before them, so where it holds of the earlier ones, halving finds it.
+    pub(crate) fn numbered_while(
+        &self,
+        holds: impl Fn(&Receipt) -> bool,
+    ) -> Result<u64, StateError> {
         let (mut held, mut later) = (0_u64, self.count()?.saturating_add(1));
         while held.saturating_add(1) < later {
             let middle = u64::midpoint(held, later);
-            match self.version(middle)?.receipt().time <= time {
+            match holds(self.version(middle)?.receipt()) {
                 true => held = middle,
                 false => later = middle,
             }
         }
-        Ok((held > 0).then_some(held))
+        Ok(held)
     }
 
     /// The last version that is not later than `time`.

@@ -27,12 +27,7 @@ impl Identifier {
 
     /// The identifier of a DID of this network.
     pub fn of_did(did: &Did, network: &Network) -> Option<Self> {
-        let (its_network, id) = selfsame::parts(did)?;
-        if its_network == *network {
-            Self::decode(&id)
-        } else {
-            None
-        }
+        selfsame::id_in(did, network).map(Self)
     }
 
     /// Whether a DID with this identifier may begin with this key.

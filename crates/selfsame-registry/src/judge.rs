@@ -8,6 +8,7 @@ use crate::history::History;
 use crate::identifier::Identifier;
 use crate::member::role_of;
 use crate::operation::Operation;
+use crate::proven::Proven;
 use crate::refusal::{AuthorFault, CheckError, Refusal, SignatureFault};
 use crate::rules::Rules;
 use crate::state::{DidVersion, Key, Overlay, Receipt, StateError, StateRead, Used, Writes, read};
@@ -24,6 +25,7 @@ pub(crate) struct Situation<'a> {
     pub(crate) seq_no: u64,
     /// Whether the author accepts the author agreement as it is in force.
     pub(crate) agreement: Result<(), Refusal>,
+    pub(crate) proven: &'a Proven,
     pub(crate) state: &'a dyn StateRead,
 }
 
@@ -146,12 +148,12 @@ impl<'a> Situation<'a> {
         match (author, first) {
             (Err(CheckError::Refused(Refusal::Author(AuthorFault::Unknown))), Some(content)) => {
                 first_key_signs(tx, content)?;
-                Ok(is_signed(tx, tx.signatures(), content)?)
+                Ok(self.is_signed((tx, tx.signatures()), content)?)
             }
             (Ok(_) | Err(CheckError::Refused(_)), Some(_)) => {
                 Err(Refusal::Author(AuthorFault::Exists).into())
             }
-            (author, _) => Ok(is_signed(tx, tx.signatures(), &author?)?),
+            (author, _) => Ok(self.is_signed((tx, tx.signatures()), &author?)?),
         }
     }
 
@@ -163,7 +165,31 @@ impl<'a> Situation<'a> {
             return Err(Refusal::Endorser.into());
         }
         let content = content_of(self.state, endorser)?;
-        Ok(is_signed(tx, tx.endorsements(), &content)?)
+        Ok(self.is_signed((tx, tx.endorsements()), &content)?)
+    }
+
+    /// Every signature is good and by a key with capabilityInvocation; there is at least one.
+    fn is_signed(
+        &self,
+        (tx, signatures): (&Transaction, &[Signature]),
+        content: &Content,
+    ) -> Result<(), Refusal> {
+        let signed = (&tx.hash(), tx.unsigned_bytes());
+        let mut seen: Vec<&str> = Vec::new();
+        for signature in signatures {
+            if seen.contains(&signature.key.as_str()) {
+                return Err(Refusal::Signature(SignatureFault::Repeated));
+            }
+            seen.push(&signature.key);
+            let key = content
+                .invocation_key(&signature.key)
+                .ok_or(Refusal::Signature(SignatureFault::UnknownKey))?;
+            self.proven.verify(key, signed, signature)?;
+        }
+        match seen.is_empty() {
+            true => Err(Refusal::Signature(SignatureFault::UnknownKey)),
+            false => Ok(()),
+        }
     }
 
     /// The DID of an identifier in this network.
@@ -223,30 +249,6 @@ fn content_of(state: &dyn StateRead, id: Identifier) -> Result<Content, CheckErr
     match history.version(version)?.content {
         Some(content) => Ok(content),
         None => Err(StateError("an active DID has no content".to_owned()).into()),
-    }
-}
-
-/// Every signature is good and by a key with capabilityInvocation; there is at least one.
-fn is_signed(tx: &Transaction, signatures: &[Signature], content: &Content) -> Result<(), Refusal> {
-    let mut seen: Vec<&str> = Vec::new();
-    for signature in signatures {
-        if seen.contains(&signature.key.as_str()) {
-            return Err(Refusal::Signature(SignatureFault::Repeated));
-        }
-        seen.push(&signature.key);
-        let key = content
-            .invocation_key(&signature.key)
-            .ok_or(Refusal::Signature(SignatureFault::UnknownKey))?;
-        key.verify(
-            key.key_type().default_algorithm(),
-            tx.unsigned_bytes(),
-            &signature.bytes,
-        )
-        .map_err(|_| Refusal::Signature(SignatureFault::Bad))?;
-    }
-    match seen.is_empty() {
-        true => Err(Refusal::Signature(SignatureFault::UnknownKey)),
-        false => Ok(()),
     }
 }
 

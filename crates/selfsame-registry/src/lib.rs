@@ -29,6 +29,7 @@ mod judge;
 mod machine;
 mod member;
 mod operation;
+mod proven;
 pub mod refusal;
 mod resolve;
 pub mod resource;

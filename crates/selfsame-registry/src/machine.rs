@@ -5,7 +5,7 @@ use selfsame_crypto::hash::sha256;
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::Did;
 use selfsame_did::selfsame::Network;
-use selfsame_proof::log::{Kept, leaf_hash};
+use selfsame_proof::log::{Frontier, Kept, leaf_hash};
 use selfsame_proof::tree::{self, NodeRead};
 
 use crate::authority::Role;
@@ -17,6 +17,7 @@ use crate::history::History;
 use crate::identifier::Identifier;
 use crate::judge::{Admission, Situation};
 use crate::member::{Count, Membership};
+use crate::proven::Proven;
 use crate::refusal::{ApplyError, CheckError, Refusal};
 use crate::rules::{Rules, Schedule};
 use crate::state::{
@@ -25,12 +26,13 @@ use crate::state::{
 };
 use crate::transaction::Transaction;
 
-/// A network's rules, applied. Holds no state of its own.
+/// A network's rules, applied. Holds no state of its own; it only remembers which signatures it found good.
 #[derive(Clone, Debug)]
 pub struct Machine {
     genesis: Genesis,
     network: Network,
     first: Writes,
+    proven: Proven,
 }
 
 /// A state as the genesis completes it: what it says enters the state with the first block, and
@@ -77,6 +79,16 @@ pub struct Applied {
     pub subtrees: Vec<Kept>,
 }
 
+/// A block's transactions one after the other, before the tree.
+struct Judged {
+    height: u64,
+    results: Vec<Result<Receipt, Refusal>>,
+    logged: Vec<usize>,
+    writes: Writes,
+    log: Frontier,
+    subtrees: Vec<Kept>,
+}
+
 impl Machine {
     /// The machine of a network.
     pub fn new(genesis: Genesis) -> Self {
@@ -86,6 +98,7 @@ impl Machine {
             genesis,
             network,
             first,
+            proven: Proven::default(),
         }
     }
 
@@ -143,6 +156,50 @@ impl Machine {
         block: &Block<'_>,
         (state, nodes): (&dyn StateRead, &dyn NodeRead),
     ) -> Result<Applied, ApplyError> {
+        let Judged {
+            height,
+            results,
+            logged,
+            writes,
+            log,
+            subtrees,
+        } = self.judge(head, block, state)?;
+        let (objects, marks) = divide(writes);
+        let puts = objects.iter().map(|(k, v)| (&**k, Some(&**v)));
+        let tree = tree::update(nodes, head.tree, height, puts)
+            .map_err(|error| StateError(error.to_string()))?;
+        Ok(Applied {
+            head: Head {
+                height,
+                time: block.time,
+                tree: tree.root,
+                log,
+            },
+            results,
+            logged,
+            objects,
+            marks,
+            tree,
+            subtrees,
+        })
+    }
+
+    /// Which transactions of a block would enter the log, by index, as [`Self::apply`] says it.
+    pub fn accepted(
+        &self,
+        head: &Head,
+        block: &Block<'_>,
+        state: &dyn StateRead,
+    ) -> Result<Vec<usize>, ApplyError> {
+        Ok(self.judge(head, block, state)?.logged)
+    }
+
+    fn judge(
+        &self,
+        head: &Head,
+        block: &Block<'_>,
+        state: &dyn StateRead,
+    ) -> Result<Judged, ApplyError> {
         if block.time < head.time {
             return Err(ApplyError::Time);
         }
@@ -180,22 +237,12 @@ impl Machine {
             };
             results.push(result);
         }
-        let (objects, marks) = divide(overlay.writes);
-        let puts = objects.iter().map(|(k, v)| (&**k, Some(&**v)));
-        let tree = tree::update(nodes, head.tree, start.height, puts)
-            .map_err(|error| StateError(error.to_string()))?;
-        Ok(Applied {
-            head: Head {
-                height: start.height,
-                time: block.time,
-                tree: tree.root,
-                log,
-            },
+        Ok(Judged {
+            height: start.height,
             results,
             logged,
-            objects,
-            marks,
-            tree,
+            writes: overlay.writes,
+            log,
             subtrees,
         })
     }
@@ -251,6 +298,7 @@ impl Machine {
             agreement: Ok(()),
             time,
             seq_no: head.log.size().saturating_add(1),
+            proven: &self.proven,
             state,
         })
     }

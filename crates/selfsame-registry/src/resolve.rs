@@ -25,15 +25,13 @@ const RELATIONSHIPS: [(Uses, Relationship); 5] = [
 impl Machine {
     /// Resolves a DID of this network. Failures are results, as everywhere in resolution.
     pub fn resolve(&self, state: &dyn StateRead, did: &Did, options: &Options) -> Resolution {
-        let Some((network, _)) = selfsame_did::selfsame::parts(did) else {
-            return Resolution::failed(ResolutionError::InvalidDid);
+        let Some(id) = Identifier::of_did(did, self.network()) else {
+            // Of another network, or none at all.
+            return Resolution::failed(match selfsame_did::selfsame::parts(did) {
+                Some(_) => ResolutionError::NotFound,
+                None => ResolutionError::InvalidDid,
+            });
         };
-        let Some(id) = Identifier::of_did(did, &network) else {
-            return Resolution::failed(ResolutionError::InvalidDid);
-        };
-        if network != *self.network() {
-            return Resolution::failed(ResolutionError::NotFound);
-        }
         let state = self.begun(state);
         let history = History::new(&state, Key::Did(id));
         match resolved(&history, did, options) {
@@ -82,8 +80,10 @@ fn resolved(
     let Some(number) = wanted else {
         return Ok(Err(ResolutionError::NotFound));
     };
-    let metadata = metadata(versions, number, present)?;
-    let Some(content) = versions.version(number)?.content else {
+    // Read once: to find the point of a compressed key takes as long as to verify a signature with it.
+    let version = versions.version(number)?;
+    let metadata = metadata(versions, (number, &version), present)?;
+    let Some(content) = version.content else {
         return Ok(Ok(Resolution::deactivated(metadata)));
     };
     let document = document(did, &content)
@@ -95,7 +95,7 @@ fn resolved(
 
 fn metadata(
     versions: &Versions<'_>,
-    number: u64,
+    (number, version): (u64, &DidVersion),
     present: Present,
 ) -> Result<DocumentMetadata, StateError> {
     let next = match number < present.version {
@@ -103,13 +103,14 @@ fn metadata(
         false => None,
     };
     let time = |number| versions.version(number).map(|version| version.receipt.time);
+    let own = version.receipt.time;
+    let (created, updated) = match number {
+        1 => (own, None),
+        _ => (time(1)?, Some(own)),
+    };
     Ok(DocumentMetadata {
-        created: Some(time(1)?),
-        updated: if number > 1 {
-            Some(time(number)?)
-        } else {
-            None
-        },
+        created: Some(created),
+        updated,
         // DID Core §7.1.3: of the DID, whichever version was asked for.
         deactivated: present.deactivated,
         next_update: next.map(time).transpose()?,

@@ -5,6 +5,8 @@ use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
 const LIMITS: usize = 17;
 /// Most rules in a schedule: those in force and those to come.
 const MAX_WAITING: usize = 16;
+/// Longest window of quotas, in seconds: who has used his up can write again when it is over, and mend the rules.
+const MAX_QUOTA_WINDOW: u64 = 366 * 86_400;
 
 /// Who may begin to write.
 #[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -47,7 +49,7 @@ pub struct Rules {
     pub max_scope: u64,
     /// Longest delegation, in seconds.
     pub max_delegation: u64,
-    /// Seconds of the window quotas are counted in; at least 1.
+    /// Seconds of the window quotas are counted in; at least 1 and at most 366 days.
     pub quota_window: u64,
     /// Most operations of one author in a window.
     pub author_quota: u64,
@@ -85,8 +87,10 @@ impl Default for Rules {
 impl Rules {
     /// Refuses rules under which nobody could write any more, and so nobody could mend them.
     pub(crate) fn check(&self) -> Result<(), Malformed> {
-        if self.quota_window == 0 {
-            return Err(Malformed("the window of quotas is at least a second"));
+        if !(1..=MAX_QUOTA_WINDOW).contains(&self.quota_window) {
+            return Err(Malformed(
+                "the window of quotas is at least a second and at most 366 days",
+            ));
         }
         let least = [
             (self.max_transaction_bytes, 4 * 1024),

@@ -78,6 +78,33 @@ pub struct TreeChanges {
     pub stale: Vec<Vec<u8>>,
 }
 
+/// The state and its tree as of one moment, for who reads much of them at once.
+pub trait LedgerView {
+    /// As [`LedgerStore::get`].
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>>;
+    /// As [`LedgerStore::key`].
+    fn key(&self, place: &[u8; 32]) -> Result<Option<Vec<u8>>>;
+    /// As [`LedgerStore::node`].
+    fn node(&self, key: &[u8]) -> Result<Option<Vec<u8>>>;
+}
+
+/// A ledger read one by one.
+struct EachAlone<'a, S: ?Sized>(&'a S);
+
+impl<S: LedgerStore + ?Sized> LedgerView for EachAlone<'_, S> {
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        self.0.get(key)
+    }
+
+    fn key(&self, place: &[u8; 32]) -> Result<Option<Vec<u8>>> {
+        self.0.key(place)
+    }
+
+    fn node(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        self.0.node(key)
+    }
+}
+
 /// Keeps a ledger. Reads are point reads and answer at once; they see every append that was answered before.
 #[async_trait]
 pub trait LedgerStore: Send + Sync {
@@ -87,6 +114,11 @@ pub trait LedgerStore: Send + Sync {
     fn key(&self, place: &[u8; 32]) -> Result<Option<Vec<u8>>>;
     /// A node of the tree over the state, of the newest tree or of one of the [`KEPT_HEIGHTS`] before it.
     fn node(&self, key: &[u8]) -> Result<Option<Vec<u8>>>;
+    /// A view that sees every append that was answered before, and may see one that is under way. Appends may wait until
+    /// it is dropped; a thread has one at a time.
+    fn view(&self) -> Result<Box<dyn LedgerView + '_>> {
+        Ok(Box::new(EachAlone(self)))
+    }
     /// The last block.
     fn head(&self) -> Result<Option<Head>>;
     /// What the sequencer kept of the block of that height.

@@ -10,6 +10,7 @@ const REMEMBERED: usize = 1_024;
 #[derive(Debug, Default)]
 pub struct Meter {
     commits: AtomicU64,
+    spent_micros: AtomicU64,
     last_micros: AtomicU32,
     recent: Mutex<Recent>,
 }
@@ -24,6 +25,11 @@ impl Meter {
     /// Durable commits so far: how often the disk was waited for.
     pub fn commits(&self) -> u64 {
         self.commits.load(Ordering::Relaxed)
+    }
+
+    /// What all of them took together, each from the end of its last write to the disk's answer.
+    pub fn spent(&self) -> Duration {
+        Duration::from_micros(self.spent_micros.load(Ordering::Relaxed))
     }
 
     /// The median over the last durable commits, from the end of the last write to the disk's answer.
@@ -45,6 +51,8 @@ impl Meter {
     pub(crate) fn record(&self, took: Duration) {
         self.commits.fetch_add(1, Ordering::Relaxed);
         let micros = u32::try_from(took.as_micros()).unwrap_or(u32::MAX);
+        self.spent_micros
+            .fetch_add(u64::from(micros), Ordering::Relaxed);
         self.last_micros.store(micros, Ordering::Relaxed);
         let Ok(mut recent) = self.recent.lock() else {
             return;
@@ -84,6 +92,7 @@ mod tests {
             meter.record(Duration::from_micros(200));
         }
         assert_eq!(meter.commits(), 2 * REMEMBERED as u64);
+        assert_eq!(meter.spent(), Duration::from_micros(1_100) * 1_024);
         assert_eq!(meter.median(), Some(Duration::from_micros(200)));
     }
 }

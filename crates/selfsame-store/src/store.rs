@@ -173,6 +173,11 @@ impl Store {
         self.0.backend.meter().commits()
     }
 
+    /// What all durable commits so far took together.
+    pub fn commits_took(&self) -> Duration {
+        self.0.backend.meter().spent()
+    }
+
     /// The median time of the last durable commits.
     pub fn commit_time(&self) -> Option<Duration> {
         self.0.backend.meter().median()

@@ -210,10 +210,14 @@ async fn kill_again_and_again() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("store.db");
     let mut acked = Acked::default();
-    for round in 0..KILLS {
+    let mut round = 0;
+    // On a machine with much to do few get as far as to settle something.
+    while round < KILLS || acked.settled.len() <= KILLS as usize {
+        assert!(round < 20 * KILLS, "{} were settled", acked.settled.len());
         let (mut child, lines) = spawn(&path, round);
+        round += 1;
         let first = lines
-            .recv_timeout(Duration::from_secs(30))
+            .recv_timeout(Duration::from_secs(120))
             .expect("the victim acknowledges something");
         let [a, b, ..] = random_seed();
         tokio::time::sleep(Duration::from_micros(u64::from(u16::from_be_bytes([a, b])))).await;
@@ -227,5 +231,5 @@ async fn kill_again_and_again() {
     }
     let store = open(&path).await;
     acked.check(&store, 0).await;
-    assert!(acked.records.len() >= KILLS as usize && acked.settled.len() > KILLS as usize);
+    assert!(acked.records.len() >= KILLS as usize);
 }

@@ -113,7 +113,7 @@ fn files_of_another_release_are_refused() {
     ));
     assert!(matches!(
         SqliteLedger::open(&ledger),
-        Err(StoreError::OtherLayout { found: 9, known: 4 })
+        Err(StoreError::OtherLayout { found: 9, known: 5 })
     ));
 }
 
@@ -229,7 +229,7 @@ async fn a_deferred_batch_reaches_the_file_by_itself_and_when_the_store_is_close
     let mut waits = 0;
     while !is_there().unwrap() {
         waits += 1;
-        assert!(waits < 1_000);
+        assert!(waits < 6_000);
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
     drop(reader);
@@ -252,7 +252,7 @@ async fn the_log_stays_bounded_while_there_is_no_rest() {
     for task in 0..8_u8 {
         let store = store.clone();
         tasks.push(tokio::spawn(async move {
-            for _ in 0..150 {
+            for _ in 0..450 {
                 let put = Put::new("a", task.to_string(), vec![task; 200_000]);
                 store
                     .commit(Batch::new(tenant()).put(put).deferred())
@@ -264,11 +264,13 @@ async fn the_log_stays_bounded_while_there_is_no_rest() {
     for task in tasks {
         task.await.unwrap();
     }
-    // 240 MB were written.
+    // 720 MB were written. The writer stands back once 64 MiB were written since a checkpoint was asked for that does
+    // not come, or when one that comes finds that much: with one that takes its time while another waits, that is the
+    // most thrice.
     let log = std::fs::metadata(dir.path().join("store.db-wal"))
         .unwrap()
         .len();
-    assert!(log < 120 << 20, "{log}");
+    assert!(log < 240 << 20, "{log}");
 }
 
 #[tokio::test]

@@ -8,7 +8,7 @@ use selfsame_crypto::{KeyType, PrivateKey};
 use super::*;
 use crate::checkpoint::Checkpoint;
 use crate::log::Frontier;
-use crate::read::Outcome;
+use crate::read::{Handover, MAX_HANDOVERS};
 use crate::tree::{self, Root};
 use crate::validators::{Validator, ValidatorSet};
 
@@ -46,16 +46,29 @@ impl Registry {
         }
     }
 
-    fn write(&mut self, key: &str, value: &str) {
+    fn write(&mut self, key: &str, value: impl AsRef<[u8]>) {
         self.height += 1;
-        let write = (key.as_bytes(), Some(value.as_bytes()));
+        let write = (key.as_bytes(), Some(value.as_ref()));
         let changes = tree::update(&self.nodes, self.root, self.height, [write]).unwrap();
         self.nodes.extend(changes.nodes);
         let place = sha256(key.as_bytes()).to_vec();
         self.nodes.insert(place, key.into());
         self.root = changes.root;
-        self.objects.insert(key.into(), value.into());
+        self.objects.insert(key.into(), value.as_ref().into());
         self.log.append([u8::try_from(self.height).unwrap(); 32]);
+    }
+
+    /// Another validator takes the place of the one there is.
+    fn hand_over(&mut self, time: UnixTime) -> Handover {
+        let next = Self::new();
+        self.write("validators", next.set.to_bytes());
+        let read = self.read("validators", time);
+        (self.key, self.set) = (next.key, next.set);
+        Handover {
+            note: read.note,
+            set: self.set.clone(),
+            proof: read.proof,
+        }
     }
 
     fn read(&self, key: &str, time: UnixTime) -> Bundle {
@@ -80,13 +93,7 @@ impl Registry {
     }
 
     fn client(&self, max_bytes: usize) -> Client {
-        let policy = Policy {
-            max_age: None,
-            skew: 60,
-            behind: 0,
-            witnesses: Vec::new(),
-            witnesses_needed: 0,
-        };
+        let policy = Policy::genuine(60);
         let trust = TrustRoot::of_genesis(ORIGIN, self.set.clone());
         Client::new(trust, policy, max_bytes)
     }
@@ -172,7 +179,7 @@ fn nothing_of_a_refused_answer_is_remembered() {
 fn what_is_remembered_stays_within_its_bound() {
     let mut registry = Registry::new();
     for number in 0..40 {
-        registry.write(&format!("key {number:03}"), &"x".repeat(93));
+        registry.write(&format!("key {number:03}"), "x".repeat(93));
     }
     let mut client = registry.client(1_000);
     for number in 0..40 {
@@ -258,6 +265,84 @@ fn what_is_handed_on_too_old_or_too_far_behind_is_untimely() {
     assert_eq!(behind.outcome, Outcome::Untimely);
 }
 
+/// What this bundle says, to be judged under another's checkpoint.
+fn object(bundle: &Bundle) -> Object<'_> {
+    Object {
+        key: &bundle.key,
+        value: bundle.value.as_deref(),
+        proof: &bundle.proof,
+    }
+}
+
+#[test]
+fn reads_of_one_checkpoint_are_each_proved_and_remembered() {
+    let mut registry = Registry::new();
+    registry.write("a", "1");
+    registry.write("b", "2");
+    let read = |key| registry.read(key, DAY);
+    let (a, b, none) = (read("a"), read("b"), read("c"));
+    let mut client = registry.client(1 << 20);
+    let further = [object(&b), object(&none)];
+    let as_of = client.accept_all_handed((&a, &further), (HANDED, DAY));
+    assert_eq!(as_of.unwrap().height, 2);
+    for (key, value) in [("a", Some("1")), ("b", Some("2")), ("c", None)] {
+        let found = client.get(key.as_bytes(), Lasting::Within(0), DAY).unwrap();
+        assert_eq!(found.value.as_deref(), value.map(str::as_bytes), "{key}");
+    }
+    // Another value, another key, no value, the proof of another object: known or not, none of them holds.
+    let lies = [
+        Object {
+            value: Some(b"3"),
+            ..object(&b)
+        },
+        Object {
+            key: b"d",
+            ..object(&b)
+        },
+        Object {
+            value: None,
+            ..object(&b)
+        },
+        Object {
+            proof: &a.proof,
+            ..object(&b)
+        },
+    ];
+    for lie in lies {
+        for reader in [&mut registry.client(1 << 20), &mut client] {
+            let judged = reader.accept_all_handed((&a, &[object(&none), lie]), (HANDED, DAY));
+            assert_eq!(judged, Err(Outcome::Forged), "{lie:?}");
+        }
+    }
+    let found = client.get(b"b", Lasting::Within(0), DAY).unwrap();
+    assert_eq!(found.value.as_deref(), Some(b"2".as_slice()));
+}
+
+#[test]
+fn of_reads_of_one_checkpoint_none_may_have_changed_since_and_all_have_its_age() {
+    let mut registry = Registry::new();
+    registry.write("a", "1");
+    registry.write("b", "1");
+    let (a, b) = (registry.read("a", DAY), registry.read("b", DAY));
+    registry.write("b", "2");
+    let mut client = registry.client(1 << 20);
+    let now = later(10);
+    let newer = registry.read("b", now);
+    assert!(
+        client
+            .accept_handed(b"b", &newer, (HANDED, now))
+            .is_verified()
+    );
+    let judged = client.accept_all_handed((&a, &[object(&b)]), (HANDED, now));
+    assert_eq!(judged, Err(Outcome::Untimely));
+    let found = client.get(b"b", Lasting::Within(60), now).unwrap();
+    assert_eq!(found.value.as_deref(), Some(b"2".as_slice()));
+    let mut fresh = registry.client(1 << 20);
+    let judged = fresh.accept_all_handed((&a, &[object(&b)]), (HANDED, later(121)));
+    assert_eq!(judged, Err(Outcome::Untimely));
+    assert_eq!(fresh.get(b"b", Lasting::Within(1_000), later(121)), None);
+}
+
 #[test]
 fn several_checkpoints_are_known_again_without_their_signatures() {
     let mut registry = Registry::new();
@@ -289,4 +374,71 @@ fn several_checkpoints_are_known_again_without_their_signatures() {
     };
     let report = client.accept_handed(b"a", &forged, (HANDED, later(2)));
     assert_eq!(report.outcome, Outcome::Forged);
+}
+
+/// The changes that a node gives to who trusts those of a height: the oldest that fit.
+fn from(handovers: &[(u64, Handover)], trusted_height: u64) -> Vec<Handover> {
+    let unknown = handovers
+        .iter()
+        .filter(|(height, _)| *height >= trusted_height);
+    let given = unknown.take(MAX_HANDOVERS);
+    given.map(|(_, handover)| handover.clone()).collect()
+}
+
+#[test]
+fn a_reader_is_led_through_more_changes_of_validators_than_one_answer_has() {
+    let mut registry = Registry::new();
+    let mut client = registry.client(1 << 20);
+    registry.write("a", "1");
+    let changes = 2 * MAX_HANDOVERS + 3;
+    let handovers: Vec<(u64, Handover)> = (0..changes)
+        .map(|_| registry.hand_over(DAY))
+        .zip(2..)
+        .map(|(handover, height)| (height, handover))
+        .collect();
+    registry.write("b", "2");
+    let mut asked = 0;
+    loop {
+        let mut bundle = registry.read("a", later(1));
+        bundle.handovers = from(&handovers, client.trust().from_height);
+        asked += 1;
+        let report = client.accept(b"a", &bundle, (Lasting::Within(10), later(1)));
+        if report.is_verified() {
+            break;
+        }
+        assert_eq!(report.outcome, Outcome::Untrusted);
+        assert!(asked < 3, "{report:?}");
+        // It is not believed for that.
+        assert_eq!(client.get(b"a", Lasting::Forever, later(1)), None);
+        assert_eq!(client.newest(), None);
+    }
+    assert_eq!(asked, 3);
+    assert_eq!(client.trust().set, registry.set);
+}
+
+#[test]
+fn a_full_answer_leads_nobody_anywhere_unless_its_changes_hold() {
+    let mut registry = Registry::new();
+    let Client { trust, policy, .. } = registry.client(1 << 20);
+    registry.write("a", "1");
+    let handovers: Vec<_> = (0..=MAX_HANDOVERS)
+        .map(|_| registry.hand_over(DAY))
+        .collect();
+    let bundle = |handovers: &[Handover]| Bundle {
+        handovers: handovers[..MAX_HANDOVERS].to_vec(),
+        ..registry.read("a", later(1))
+    };
+    let mut forged = handovers.clone();
+    forged[7].set = handovers[8].set.clone();
+    let left_out = [&handovers[..5], &handovers[6..]].concat();
+    let of_another_key = Bundle {
+        key: b"b".to_vec(),
+        ..bundle(&handovers)
+    };
+    for wrong in [bundle(&forged), bundle(&left_out), of_another_key] {
+        let mut client = Client::new(trust.clone(), policy.clone(), 1 << 20);
+        let report = client.accept(b"a", &wrong, (Lasting::Within(10), later(1)));
+        assert!(!report.is_verified());
+        assert_eq!(client.trust(), &trust);
+    }
 }

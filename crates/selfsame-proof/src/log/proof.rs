@@ -38,6 +38,34 @@ pub fn verify_inclusion(
     reached(last == 0 && hash == *root)
 }
 
+/// The root of the first `index` leaves of a log, by the proof that a leaf with this hash is number `index` of it: the
+/// hashes on the left of its way are those of the perfect subtrees of the leaves before it (RFC 9162 §2.1.1), and of
+/// nothing else. So whoever proves any leaf has said which log it goes on from.
+pub fn root_before(
+    leaf: &Hash,
+    index: u64,
+    (size, root): (u64, &Hash),
+    proof: &[Hash],
+) -> Result<Hash, ProofError> {
+    verify_inclusion(leaf, index, (size, root), proof)?;
+    let (mut place, mut last) = (index, size.saturating_sub(1));
+    let mut before: Option<Hash> = None;
+    for beside in proof {
+        if place & 1 == 1 || place == last {
+            before = Some(before.map_or(*beside, |right| node_hash(beside, &right)));
+            let skipped = match place & 1 == 1 {
+                true => 0,
+                false => place.trailing_zeros(),
+            };
+            place = place.checked_shr(skipped).unwrap_or(0);
+            last = last.checked_shr(skipped).unwrap_or(0);
+        }
+        place >>= 1;
+        last >>= 1;
+    }
+    Ok(before.unwrap_or_else(|| super::Frontier::new().root()))
+}
+
 /// RFC 9162 §2.1.4.2: the log with the `new` size and root begins with that of the `old`. A log that
 /// did not grow, and the empty log, take an empty proof.
 pub fn verify_consistency(

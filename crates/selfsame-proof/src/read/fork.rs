@@ -1,7 +1,8 @@
 //! Whether two checkpoints of one network are of one history.
 
 use crate::checkpoint::Standing;
-use crate::log::{Hash, verify_consistency};
+use crate::entries::ProvenEntry;
+use crate::log::{Hash, leaf_hash, root_before, verify_consistency};
 
 /// How two verified checkpoints of one network go together.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -33,6 +34,21 @@ pub fn compare(a: &Standing, b: &Standing, proof: &[Hash]) -> Relation {
     match verify_consistency((old.size, &old.log), (new.size, &new.log), proof) {
         Ok(()) => Relation::Extends,
         Err(_) => Relation::Unproven,
+    }
+}
+
+/// Compares a verified checkpoint with another of a longer log by the first transaction that only the longer one has: the
+/// proof of its place says which log it goes on from, so that here another log is evidence of two histories. Both notes
+/// and the transaction with its proof are that evidence.
+pub fn compare_by_entry(old: &Standing, new: &Standing, next: &ProvenEntry) -> Relation {
+    if next.seq_no != old.size.saturating_add(1) {
+        return Relation::Unproven;
+    }
+    let leaf = leaf_hash(&next.transaction);
+    match root_before(&leaf, old.size, (new.size, &new.log), &next.path) {
+        Err(_) => Relation::Unproven,
+        Ok(before) if before == old.log && !contradict(old, new) => Relation::Extends,
+        Ok(_) => Relation::Fork,
     }
 }
 

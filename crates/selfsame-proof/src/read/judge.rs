@@ -3,7 +3,7 @@
 use selfsame_crypto::time::UnixTime;
 
 use super::fork::contradict;
-use super::{Bundle, TrustRoot};
+use super::{Bundle, MAX_HANDOVERS, TrustRoot};
 use crate::ProofError;
 use crate::checkpoint::{Agreed, Standing};
 use crate::note::{SignedNote, VerifierKey};
@@ -34,6 +34,20 @@ pub struct Policy {
     pub witnesses: Vec<VerifierKey>,
     /// How many of them must have signed.
     pub witnesses_needed: usize,
+}
+
+impl Policy {
+    /// Nothing but that the read is genuine: of whatever age, with clocks that differ by so many seconds, without
+    /// witnesses.
+    pub fn genuine(skew: u64) -> Self {
+        Self {
+            max_age: None,
+            skew,
+            behind: 0,
+            witnesses: Vec::new(),
+            witnesses_needed: 0,
+        }
+    }
 }
 
 /// The conclusion, in rising order of what is wrong.
@@ -77,6 +91,9 @@ pub struct Report {
     pub witnesses: Vec<(String, UnixTime)>,
     /// What the reader may trust from now on; none unless the read is verified.
     pub trust: Option<TrustRoot>,
+    /// Where an answer is full of changes of validators and those they lead to did not sign it: whom to trust when asking
+    /// again, since more changes follow. It says nothing about the answer.
+    pub leads_to: Option<TrustRoot>,
 }
 
 const HANDOVER: &str = "docs/registry.md, Changes of validators";
@@ -124,6 +141,7 @@ pub(crate) fn judge_with(
             signers: Vec::new(),
             witnesses: Vec::new(),
             trust: None,
+            leads_to: None,
         },
     };
     let asked = match bundle.key == question.key {
@@ -155,7 +173,11 @@ impl Judge<'_> {
         let Some(trust) = self.handovers(bundle, trust) else {
             return;
         };
-        let Some((note, Agreed { standing, signers })) = self.signed(bundle, &trust) else {
+        let Some(Agreed { standing, signers }) = self.signed(bundle, &trust) else {
+            let full = bundle.handovers.len() >= MAX_HANDOVERS;
+            if full && self.report.outcome == Outcome::Untrusted {
+                self.report.leads_to = Some(trust);
+            }
             return;
         };
         self.report.as_of = Some(standing);
@@ -168,7 +190,7 @@ impl Judge<'_> {
         };
         self.rule("value", VALUE, broken(proven).map(|()| seen.to_owned()));
         self.times(&standing, trust.seen.as_ref());
-        self.witnesses(&note);
+        self.witnesses(bundle);
         if self.report.outcome == Outcome::Verified {
             let newest = trust.seen.filter(|seen| seen.height > standing.height);
             self.report.trust = Some(TrustRoot {
@@ -199,13 +221,9 @@ impl Judge<'_> {
     }
 
     /// The checkpoint, if it is of the network and enough of its validators signed it.
-    fn signed(&mut self, bundle: &Bundle, trust: &TrustRoot) -> Option<(SignedNote, Agreed)> {
-        let note = SignedNote::parse(&bundle.note);
+    fn signed(&mut self, bundle: &Bundle, trust: &TrustRoot) -> Option<Agreed> {
         // The first line of a checkpoint is its origin.
-        let origin = note
-            .as_ref()
-            .ok()
-            .and_then(|note| note.text().lines().next());
+        let origin = bundle.note.lines().next();
         let network = match origin == Some(trust.origin.as_str()) {
             true => Ok("the checkpoint is of the network".to_owned()),
             false => Err(Broken(
@@ -214,14 +232,11 @@ impl Judge<'_> {
             )),
         };
         self.rule("network", NETWORK, network);
-        let agreed = note.and_then(|note| {
-            let agreed = match self.known {
-                Some(known) => known.agreed.clone(),
-                None => trust.agreed(&note)?,
-            };
-            Ok((note, agreed))
-        });
-        let judged = broken(agreed.as_ref().map_err(Clone::clone).map(|(_, agreed)| {
+        let agreed = match self.known {
+            Some(known) => Ok(known.agreed.clone()),
+            None => SignedNote::parse(&bundle.note).and_then(|note| trust.agreed(&note)),
+        };
+        let judged = broken(agreed.as_ref().map_err(Clone::clone).map(|agreed| {
             let (signed, all) = (agreed.signers.len(), trust.set.validators().len());
             format!("{signed} of {all} validators signed, with more than two thirds of the power")
         }));
@@ -262,18 +277,20 @@ impl Judge<'_> {
         self.rule("fork", TIMES, one_history);
     }
 
-    fn witnesses(&mut self, note: &SignedNote) {
+    fn witnesses(&mut self, bundle: &Bundle) {
         let policy = self.policy;
+        if policy.witnesses.is_empty() && policy.witnesses_needed == 0 {
+            return self.skipped("witnesses", WITNESS, "no witness is asked for");
+        }
         let latest = UnixTime(self.now.0.saturating_add(policy.skew));
-        let signers = note.signers(&policy.witnesses);
-        let judged = match signers {
+        let note = SignedNote::parse(&bundle.note);
+        let cosigners = note.and_then(|note| note.cosigners(&policy.witnesses, latest));
+        let judged = match cosigners {
             Err(error) => broken(Err(error)),
-            Ok(signers) => {
-                let timely = signers.iter().filter_map(|signer| {
-                    let time = signer.time.filter(|time| *time <= latest)?;
-                    Some((signer.key.name().to_owned(), time))
-                });
-                self.report.witnesses = timely.collect();
+            Ok(cosigners) => {
+                let named = cosigners.into_iter();
+                let named = named.map(|(key, time)| (key.name().to_owned(), time));
+                self.report.witnesses = named.collect();
                 let (signed, needed) = (self.report.witnesses.len(), policy.witnesses_needed);
                 let detail = format!("{signed} witnesses signed, {needed} are needed");
                 match signed >= needed {
@@ -282,9 +299,6 @@ impl Judge<'_> {
                 }
             }
         };
-        if policy.witnesses.is_empty() && policy.witnesses_needed == 0 {
-            return self.skipped("witnesses", WITNESS, "no witness is asked for");
-        }
         self.rule("witnesses", WITNESS, judged);
     }
 

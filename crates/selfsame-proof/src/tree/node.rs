@@ -51,7 +51,13 @@ pub(super) fn leaf_hash(path: &Hash, value: &Hash) -> Hash {
 }
 
 pub(super) fn inner_hash(left: &Hash, right: &Hash) -> Hash {
-    sha256_parts(&[INNER_DOMAIN, left, right])
+    let mut whole = [0_u8; INNER_DOMAIN.len() + 64];
+    let (domain, hashes) = whole.split_at_mut(INNER_DOMAIN.len());
+    let (to_left, to_right) = hashes.split_at_mut(left.len());
+    domain.copy_from_slice(INNER_DOMAIN);
+    to_left.copy_from_slice(left);
+    to_right.copy_from_slice(right);
+    sha256(&whole)
 }
 
 /// The four bits at a depth, in nibbles, of a path.

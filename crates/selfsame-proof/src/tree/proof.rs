@@ -136,8 +136,9 @@ impl Path {
             };
             to.push(eight.iter().enumerate().fold(0, set));
         }
-        let given = self.0.iter().filter(|hash| **hash != EMPTY);
-        to.extend(given.flatten());
+        for hash in self.0.iter().filter(|hash| **hash != EMPTY) {
+            to.extend_from_slice(hash);
+        }
     }
 
     fn read(from: &mut &[u8]) -> Option<Self> {
@@ -184,7 +185,7 @@ impl Proof {
     /// bytes), the key, the object's digest, the way. A way: its length (1 byte), a bit for each
     /// hash that is not that of an empty subtree, those hashes from above.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = Vec::new();
+        let mut bytes = Vec::with_capacity(self.usual_bytes());
         match self {
             Self::Present(path) => {
                 bytes.push(PRESENT);
@@ -203,6 +204,23 @@ impl Proof {
             }
         }
         bytes
+    }
+
+    /// As many bytes as there are where no way is that of an empty subtree.
+    fn usual_bytes(&self) -> usize {
+        let (present, left, right) = match self {
+            Self::Present(path) => (Some(path), None, None),
+            Self::Absent { left, right } => (None, left.as_ref(), right.as_ref()),
+        };
+        let neighbours = [left, right].into_iter().flatten();
+        let keys: usize = neighbours.clone().map(|one| one.key.len()).sum();
+        let paths = present.into_iter().chain(neighbours.map(|one| &one.path));
+        let hashes: usize = paths.map(|path| path.0.len()).sum();
+        // Each way with its length and its bits; each neighbour's digest and the length of its key.
+        hashes
+            .saturating_mul(33)
+            .saturating_add(keys)
+            .saturating_add(80)
     }
 
     /// Reads what [`Proof::to_bytes`] wrote, and nothing else.

@@ -110,9 +110,9 @@ fn sets_that_could_be_counted_in_two_ways_are_refused() {
         assert!(ValidatorSet::new(bad.clone()).is_err(), "{bad:?}");
         let mut sorted = bad;
         sorted.sort_by(|a, b| a.name.cmp(&b.name));
-        assert!(ValidatorSet::from_bytes(&ValidatorSet(sorted).to_bytes()).is_err());
+        assert!(ValidatorSet::from_bytes(&ValidatorSet(sorted.into()).to_bytes()).is_err());
     }
-    let unsorted = ValidatorSet(vec![b, a]);
+    let unsorted = ValidatorSet([b, a].into());
     assert!(ValidatorSet::from_bytes(&unsorted.to_bytes()).is_err());
 }
 

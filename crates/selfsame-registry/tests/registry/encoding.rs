@@ -184,6 +184,11 @@ fn rules_under_which_nobody_could_write_are_refused() {
             quota_window: 0,
             ..good
         },
+        // Whoever used his quota up would wait for ever.
+        Rules {
+            quota_window: 366 * 86_400 + 1,
+            ..good
+        },
         Rules {
             max_transaction_bytes: 100,
             ..good

@@ -4,9 +4,9 @@ use selfsame_crypto::KeyType;
 use selfsame_proof::validators::{STATE_KEY, Validator, ValidatorSet};
 use selfsame_registry::network::{Act, Mode};
 use selfsame_registry::refusal::GovernanceFault;
-use selfsame_registry::{Operation, Refusal, Rules, StateRead};
+use selfsame_registry::{Genesis, Operation, Refusal, Rules, StateRead};
 
-use crate::world::{Actor, Answer, World, validator};
+use crate::world::{Actor, Answer, START, World, validator};
 
 fn change(add: &[Validator], remove: &[&str]) -> Vec<Operation> {
     vec![Operation::ChangeValidators {
@@ -100,6 +100,43 @@ fn validators_no_network_can_have_are_refused() {
         refused(GovernanceFault::Unchanged)
     );
     assert_eq!(names(&world), ["one"]);
+}
+
+#[test]
+fn the_heights_at_which_validators_changed_are_found_from_any_height_on() {
+    let (mut world, [mut trustee, ..]) = World::governed(Mode::Open);
+    let mut heights = Vec::new();
+    for n in 0..7 {
+        let add = change(&[validator(&format!("v{n}"), 1)], &[]);
+        heights.push(world.act(&mut trustee, add).unwrap().height);
+    }
+    let at = |first, end, most| {
+        let found = world
+            .machine
+            .validators_changed_at(&world.state, (first, end), most);
+        found.unwrap()
+    };
+    // The genesis named validators without a transaction.
+    assert_eq!(at(0, u64::MAX, 64), heights);
+    assert_eq!(at(0, u64::MAX, 3), heights[..3]);
+    assert_eq!(at(heights[2], u64::MAX, 3), heights[2..5]);
+    assert_eq!(at(heights[2] + 1, heights[5], 64), heights[3..5]);
+    assert_eq!(at(heights[6] + 1, u64::MAX, 64), Vec::<u64>::new());
+}
+
+#[test]
+fn a_network_begins_with_all_validators_in_an_engine_or_with_none() {
+    let outside = |name: &str| Validator {
+        consensus: None,
+        ..validator(name, 1)
+    };
+    let begins = |validators: [Validator; 2]| {
+        let set = ValidatorSet::new(validators.to_vec()).unwrap();
+        Genesis::new("main", START, set, Rules::default()).is_ok()
+    };
+    assert!(begins([validator("one", 1), validator("two", 1)]));
+    assert!(begins([outside("one"), outside("two")]));
+    assert!(!begins([validator("one", 1), outside("two")]));
 }
 
 #[test]

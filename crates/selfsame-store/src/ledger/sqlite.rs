@@ -2,17 +2,20 @@
 
 mod nodes;
 mod packed;
+mod places;
 mod state;
+mod view;
 
 use std::fs::File;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 
-use super::{Block, Entry, Head, LedgerStore, MAX_ENTRIES, Placed};
+use super::{Block, Entry, Head, LedgerStore, LedgerView, MAX_ENTRIES, Placed};
 use crate::error::{Result, StoreError};
 use crate::meter::{Meter, timed};
 use crate::sqlite::checkpoint::{Checkpoints, Limits};
@@ -20,10 +23,12 @@ use crate::sqlite::file::{self, Format};
 use crate::sqlite::readers::Readers;
 use crate::sqlite::sql;
 use nodes::{Nodes, Pace};
+use places::Places;
+use view::{Held, View};
 
 static FORMAT: Format = Format {
     application: 0x5353_6c67,
-    version: 4,
+    version: 5,
     schema: &SCHEMA,
     shrinks: true,
 };
@@ -38,11 +43,13 @@ const LOG_KEPT: i64 = 4 * 1_024 * 1_024;
 
 /// Memory for pages of the file, in KiB: the upper nodes of the tree and the blocks written last stay at hand.
 const CACHE_KIB: i64 = 24 * 1_024;
+/// The same for views that are had while a block is stored. They read each page anew after every block.
+const VIEW_CACHE_KIB: i64 = 6 * 1_024;
 /// So many free pages are given back to the file system at a time.
 const GIVEN_BACK: u32 = 2_048;
 
 /// A transaction is found by the first bytes of its hash; the rest is compared.
-const SCHEMA: [&str; 3] = [
+const SCHEMA: [&str; 4] = [
     "
 CREATE TABLE blocks (
     height INTEGER PRIMARY KEY,
@@ -62,10 +69,12 @@ CREATE TABLE hashes (
 ) STRICT, WITHOUT ROWID;
 ",
     state::SCHEMA,
+    places::SCHEMA,
     nodes::SCHEMA,
 ];
 
 const HEAD: &str = "SELECT height, size, head FROM blocks ORDER BY height DESC LIMIT 1";
+const NODE: &str = "SELECT node FROM nodes WHERE key = ?1";
 const BY_HASH: &str = "SELECT hashes.seq FROM hashes JOIN entries ON entries.seq = hashes.seq
     WHERE hashes.start = ?1 AND entries.hash = ?2";
 
@@ -73,7 +82,10 @@ const BY_HASH: &str = "SELECT hashes.seq FROM hashes JOIN entries ON entries.seq
 pub struct SqliteLedger {
     path: PathBuf,
     readers: Readers,
+    viewer: Mutex<Connection>,
     writer: Arc<Mutex<Writer>>,
+    /// Appends that have been begun.
+    appending: Arc<AtomicUsize>,
     meter: Arc<Meter>,
     // Last, so that it is given up when all connections are closed.
     _lock: File,
@@ -84,6 +96,7 @@ struct Writer {
     connection: Connection,
     checkpoints: Checkpoints,
     nodes: Nodes,
+    places: Places,
     /// Whether the last block had no entries.
     idle: bool,
 }
@@ -99,13 +112,18 @@ impl SqliteLedger {
         connection.pragma_update(None, "wal_autocheckpoint", 0)?;
         let writer = Writer {
             nodes: Nodes::count(&connection)?,
+            places: Places::count(&connection)?,
             idle: false,
             checkpoints: Checkpoints::start(path, LOG)?,
             connection,
         };
+        let viewer = file::open_reader(path)?;
+        viewer.pragma_update(None, "cache_size", -VIEW_CACHE_KIB)?;
         Ok(Self {
             path: path.to_owned(),
             readers: Readers::open(path)?,
+            viewer: Mutex::new(viewer),
+            appending: Arc::default(),
             writer: Arc::new(Mutex::new(writer)),
             meter: Arc::default(),
             _lock: lock,
@@ -152,9 +170,20 @@ impl LedgerStore for SqliteLedger {
     }
 
     fn node(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
-        self.one("SELECT node FROM nodes WHERE key = ?1", [key], |row| {
-            row.get(0)
-        })
+        self.one(NODE, [key], |row| row.get(0))
+    }
+
+    fn view(&self) -> Result<Box<dyn LedgerView + '_>> {
+        // A view may be long: who appends at the same time does not wait for it.
+        let writer = match self.appending.load(Ordering::Relaxed) {
+            0 => self.writer.try_lock().ok(),
+            _ => None,
+        };
+        let held = match writer.filter(|writer| writer.connection.is_autocommit()) {
+            Some(writer) => Held::Writer(writer),
+            None => Held::Own(self.viewer.lock().unwrap_or_else(PoisonError::into_inner)),
+        };
+        Ok(Box::new(View::begin(held)?))
     }
 
     fn head(&self) -> Result<Option<Head>> {
@@ -195,9 +224,13 @@ impl LedgerStore for SqliteLedger {
 
     async fn append(&self, block: Block) -> Result<Head> {
         let (writer, meter) = (self.writer.clone(), self.meter.clone());
+        let begun = Begun::count(&self.appending);
         let appending = tokio::task::spawn_blocking(move || {
             let mut writer = writer.lock().unwrap_or_else(PoisonError::into_inner);
-            append(&mut writer, &meter, block)
+            let appended = append(&mut writer, &meter, block);
+            drop(writer);
+            drop(begun);
+            appended
         });
         appending
             .await
@@ -214,6 +247,22 @@ impl LedgerStore for SqliteLedger {
 
     fn index_file(&self) -> Option<PathBuf> {
         Some(file::beside(&self.path, "-index"))
+    }
+}
+
+/// An append that is under way, to its end.
+struct Begun(Arc<AtomicUsize>);
+
+impl Begun {
+    fn count(begun: &Arc<AtomicUsize>) -> Self {
+        begun.fetch_add(1, Ordering::Relaxed);
+        Self(begun.clone())
+    }
+}
+
+impl Drop for Begun {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -254,7 +303,10 @@ fn append(writer: &mut Writer, meter: &Meter, block: Block) -> Result<Head> {
     match &written {
         Ok(_) => writer.idle = pace != Pace::Busy,
         // What was counted of a block that is not there does not hold.
-        Err(_) => writer.nodes = Nodes::count(&writer.connection)?,
+        Err(_) => {
+            writer.nodes = Nodes::count(&writer.connection)?;
+            writer.places = Places::count(&writer.connection)?;
+        }
     }
     match pace {
         Pace::Busy => {}
@@ -286,7 +338,8 @@ fn write(writer: &mut Writer, (pace, meter): (Pace, &Meter), block: Block) -> Re
         insert(&transaction, seq, block.height, entry)?;
     }
     let numbers = state::numbers(size, &block.entries);
-    state::put(&transaction, &block.writes, &numbers)?;
+    let new = state::put(&transaction, &block.writes, &numbers)?;
+    writer.places.add(&transaction, new, pace)?;
     let of_the_tree = writer
         .nodes
         .change(&transaction, (block.height, pace), &block.tree)?;

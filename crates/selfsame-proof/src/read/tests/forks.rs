@@ -1,23 +1,19 @@
 //! Whether two checkpoints are of one history.
 
+use super::world::Leaves;
 use super::*;
-use crate::log::{Frontier, Kept, consistency, leaf_hash};
-use crate::tree::ReadError;
+use crate::entries::ProvenEntry;
+use crate::log::{Frontier, Kept, consistency, inclusion, leaf_hash};
 
-struct Leaves(Vec<Hash>);
-
-impl crate::log::LogRead for Leaves {
-    fn hashes(&self, level: u8, first: u64, count: u64) -> Result<Vec<Hash>, ReadError> {
-        assert_eq!(level, 0);
-        Ok(self.0[first as usize..(first + count) as usize].to_vec())
-    }
+fn transaction(n: u64, other_from: u64) -> [u8; 2] {
+    [u8::from(n >= other_from), n as u8]
 }
 
 /// A log of so many entries that is another from one entry on, its standing at a height.
 fn history(size: u64, other_from: u64, height: u64) -> (Leaves, Standing) {
     let (mut log, mut leaves) = (Frontier::new(), vec![]);
     for n in 0..size {
-        let leaf = leaf_hash(&[u8::from(n >= other_from), n as u8]);
+        let leaf = leaf_hash(&transaction(n, other_from));
         log.append_and(leaf, |Kept { hash, .. }| leaves.push(hash));
     }
     let standing = Standing {
@@ -78,5 +74,52 @@ fn a_log_that_cannot_be_shown_to_extend_another_is_left_unproven() {
     let (leaves, new) = history(11, 99, 9);
     for proof in [consistency(6, 11, &leaves).unwrap(), vec![]] {
         assert_eq!(compare(&old, &new, &proof), Relation::Unproven);
+    }
+}
+
+#[test]
+fn the_entry_after_a_log_tells_whether_a_longer_one_goes_on_from_it_or_is_another() {
+    for (shorter, longer) in [
+        (0_u64, 1),
+        (1, 2),
+        (4, 5),
+        (4, 11),
+        (6, 11),
+        (7, 64),
+        (8, 64),
+        (10, 11),
+    ] {
+        for other_from in [99, 0, shorter / 2, shorter.saturating_sub(1)] {
+            let (_, old) = history(shorter, other_from, 5);
+            let (leaves, new) = history(longer, 99, 9);
+            let next = ProvenEntry {
+                seq_no: shorter + 1,
+                height: 6,
+                time: UnixTime(1_006),
+                transaction: transaction(shorter, 99).to_vec(),
+                path: inclusion(shorter, longer, &leaves).unwrap(),
+            };
+            let is_same = other_from >= shorter;
+            let expected = if is_same {
+                Relation::Extends
+            } else {
+                Relation::Fork
+            };
+            let seen = (shorter, longer, other_from);
+            assert_eq!(compare_by_entry(&old, &new, &next), expected, "{seen:?}");
+
+            // What proves nothing is no evidence, whatever the logs are.
+            let mut unproven = [next.clone(), next.clone(), next];
+            unproven[0].transaction.push(0);
+            unproven[1].seq_no += 1;
+            match unproven[2].path.first_mut() {
+                Some(hash) => hash[0] ^= 1,
+                None => unproven[2].path.push([0; 32]),
+            }
+            for next in &unproven {
+                let relation = compare_by_entry(&old, &new, next);
+                assert_eq!(relation, Relation::Unproven, "{seen:?}");
+            }
+        }
     }
 }

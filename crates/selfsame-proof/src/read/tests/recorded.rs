@@ -6,6 +6,8 @@ use std::fmt::Write as _;
 use selfsame_crypto::encoding::{base64_decode, base64_encode};
 
 use super::*;
+use crate::entries::ProvenEntries;
+use crate::validators::STATE_KEY;
 
 const RECORDED: &str = include_str!("../../../vectors/read-two-handovers.txt");
 const FILE: &str = concat!(
@@ -18,8 +20,9 @@ fn record() -> String {
     let world = World::new();
     let mut text = "# Reads of a registry whose validators changed at heights 10 and 20 (docs/registry.md).\n\
         # `trust` is the trust root pinned with the genesis; `present` and `absent` are read bundles\n\
-        # that verify from it at the time `now`; base64. Each checkpoint has the least signatures that\n\
-        # are enough, so that no bit of a bundle can change.\n\
+        # that verify from it at the time `now`; `log` is an answer with the transactions 1 and 3;\n\
+        # base64. Each checkpoint has the least signatures that are enough, so that no bit of a bundle\n\
+        # can change.\n\
         # Source: this project; keys are Ed25519 with SHA-256 of the signer's name as seed. Written by\n\
         # `cargo test -p selfsame-proof record_the_reads -- --ignored`.\n"
         .to_owned();
@@ -29,6 +32,8 @@ fn record() -> String {
         let key = base64_encode(&bundle.key);
         writeln!(text, "{name} {key} {}", base64_encode(&bundle.to_bytes())).unwrap();
     }
+    let entries = world.entries(&[(1, 1), (3, 10)]).to_bytes();
+    writeln!(text, "log {}", base64_encode(&entries)).unwrap();
     text
 }
 
@@ -89,6 +94,51 @@ fn the_recorded_reads_verify_offline() {
         bundle.value
     });
     assert_eq!(values.collect::<Vec<_>>(), [Some(OBJECT.to_vec()), None]);
+}
+
+/// What is proven of an answer with transactions 1 and 3.
+fn logged(bytes: &[u8]) -> Option<Vec<(u64, Vec<u8>)>> {
+    let answer = ProvenEntries::from_bytes(bytes).ok()?;
+    let policy = Policy {
+        max_age: None,
+        ..policy()
+    };
+    let question = Question {
+        key: STATE_KEY,
+        policy: &policy,
+        now: UnixTime(NOW),
+    };
+    let report = judge(&answer.bundle, &question, &trust());
+    let standing = report.is_verified().then_some(report.as_of)??;
+    let entries = answer.judged(&[1, 3], &standing).ok()?;
+    let proven = entries
+        .into_iter()
+        .map(|entry| (entry.seq_no, entry.transaction));
+    Some(proven.collect())
+}
+
+#[test]
+fn the_recorded_transactions_verify_offline_and_no_flipped_bit_makes_them_others() {
+    let bytes = base64_decode(line("log")[1]).unwrap();
+    let whole = logged(&bytes).unwrap();
+    let heights = [1_u64, 10].map(|height| height.to_be_bytes().to_vec());
+    assert!(
+        whole
+            .iter()
+            .map(|(_, transaction)| transaction)
+            .eq(&heights)
+    );
+    let mut unproven = 0;
+    for bit in 0..bytes.len() * 8 {
+        let mut flipped = bytes.clone();
+        flipped[bit / 8] ^= 1 << (bit % 8);
+        if let Some(read) = logged(&flipped) {
+            assert_eq!(read, whole, "bit {bit}");
+            unproven += 1;
+        }
+    }
+    // Height and time of an entry, which the log does not prove: a byte or two, and four.
+    assert!((1..=2 * 6 * 8).contains(&unproven), "{unproven}");
 }
 
 #[test]

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::checkpoint::Checkpoint;
-use crate::log::{Frontier, leaf_hash};
+use crate::entries::{ProvenEntries, ProvenEntry};
+use crate::log::{Frontier, LogRead, inclusion, leaf_hash};
 use crate::note::{SignedNote, cosigned};
-use crate::tree::{Root, prove, update};
+use crate::tree::{ReadError, Root, prove, update};
 use crate::validators::{STATE_KEY, Validator};
 use selfsame_crypto::KeyType;
 
@@ -37,10 +38,7 @@ pub(super) fn set(powers: &[(&str, u64)]) -> ValidatorSet {
 pub(super) fn policy() -> Policy {
     Policy {
         max_age: Some(90),
-        skew: 10,
-        behind: 0,
-        witnesses: vec![],
-        witnesses_needed: 0,
+        ..Policy::genuine(10)
     }
 }
 
@@ -63,12 +61,23 @@ pub(super) fn witnessed(note: &str, name: &str, time: UnixTime) -> String {
     note.to_string()
 }
 
+/// The leaves of a log, of which all else is computed.
+pub(super) struct Leaves(pub(super) Vec<Hash>);
+
+impl LogRead for Leaves {
+    fn hashes(&self, level: u8, first: u64, count: u64) -> Result<Vec<Hash>, ReadError> {
+        assert_eq!(level, 0);
+        Ok(self.0[first as usize..(first + count) as usize].to_vec())
+    }
+}
+
 pub(super) struct World {
     first: ValidatorSet,
     handovers: Vec<Handover>,
     nodes: BTreeMap<Vec<u8>, Vec<u8>>,
     root: Root,
     log: Frontier,
+    leaves: Leaves,
     pub(super) standing: Standing,
 }
 
@@ -83,6 +92,7 @@ impl World {
             nodes: BTreeMap::new(),
             root: Root::EMPTY,
             log: Frontier::new(),
+            leaves: Leaves(vec![]),
             standing: Standing {
                 height: 0,
                 time: UnixTime(0),
@@ -116,7 +126,9 @@ impl World {
         self.nodes.extend(keys);
         self.root = changes.root;
         if !objects.is_empty() {
-            self.log.append(leaf_hash(&height.to_be_bytes()));
+            let leaf = leaf_hash(&height.to_be_bytes());
+            self.log.append(leaf);
+            self.leaves.0.push(leaf);
         }
         self.standing = Standing {
             height,
@@ -159,6 +171,22 @@ impl World {
 
     pub(super) fn absent(&self) -> Bundle {
         self.read(b"did/none", None)
+    }
+
+    /// The transactions of these numbers, which are the heights of their blocks.
+    pub(super) fn entries(&self, numbers: &[(u64, u64)]) -> ProvenEntries {
+        let third = set(&[("v1", 6), ("v2", 1), ("v3", 1), ("v5", 2)]);
+        let entry = |(seq_no, height): &(u64, u64)| ProvenEntry {
+            seq_no: *seq_no,
+            height: *height,
+            time: UnixTime(NOW - 60 - 30 + height),
+            transaction: height.to_be_bytes().to_vec(),
+            path: inclusion(seq_no - 1, self.log.size(), &self.leaves).unwrap(),
+        };
+        ProvenEntries {
+            bundle: self.read(STATE_KEY, Some(&third.to_bytes())),
+            entries: numbers.iter().map(entry).collect(),
+        }
     }
 
     fn read(&self, key: &[u8], object: Option<&[u8]>) -> Bundle {

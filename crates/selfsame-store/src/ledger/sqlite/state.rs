@@ -20,12 +20,22 @@ CREATE TABLE state (
     seq INTEGER,
     at INTEGER
 ) STRICT;
-CREATE TABLE places (
-    start INTEGER NOT NULL,
-    id INTEGER NOT NULL,
-    PRIMARY KEY (start, id)
-) STRICT, WITHOUT ROWID;
 ";
+
+/// The numbers of values whose keys' digests begin so, wherever they stand (`places`).
+macro_rules! found {
+    () => {
+        "(SELECT id FROM recent WHERE start = ?1 UNION ALL SELECT id FROM places WHERE start = ?1) AS found
+        CROSS JOIN state ON state.id = found.id"
+    };
+}
+const VALUE: &str = concat!(
+    "SELECT state.value, state.at, entries.hash FROM ",
+    found!(),
+    " LEFT JOIN entries ON entries.seq = state.seq WHERE state.key = ?2"
+);
+const KEYS: &str = concat!("SELECT state.key FROM ", found!());
+const NUMBER: &str = concat!("SELECT state.id FROM ", found!(), " WHERE state.key = ?2");
 
 /// What stands before a hash in the values that are looked into: a string of 32 bytes (RFC 8949 §3).
 const BEFORE_A_HASH: [u8; 2] = [0x58, 0x20];
@@ -47,12 +57,9 @@ pub(super) fn start(digest: &[u8; 32]) -> i64 {
 
 /// The value under a key.
 pub(super) fn value(connection: &Connection, key: &[u8]) -> Result<Option<Vec<u8>>> {
-    let query = "SELECT state.value, state.at, entries.hash FROM places
-        JOIN state ON state.id = places.id LEFT JOIN entries ON entries.seq = state.seq
-        WHERE places.start = ?1 AND state.key = ?2";
     let kept = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?));
     let found = connection
-        .prepare_cached(query)?
+        .prepare_cached(VALUE)?
         .query_row(params![start(&sha256(key)), pack(key)], kept)
         .optional()?;
     found
@@ -62,9 +69,7 @@ pub(super) fn value(connection: &Connection, key: &[u8]) -> Result<Option<Vec<u8
 
 /// The key whose digest this is.
 pub(super) fn key(connection: &Connection, place: &[u8; 32]) -> Result<Option<Vec<u8>>> {
-    let query =
-        "SELECT state.key FROM places JOIN state ON state.id = places.id WHERE places.start = ?1";
-    let mut statement = connection.prepare_cached(query)?;
+    let mut statement = connection.prepare_cached(KEYS)?;
     let mut rows = statement.query([start(place)])?;
     while let Some(row) = rows.next()? {
         let packed: Vec<u8> = row.get(0)?;
@@ -76,15 +81,13 @@ pub(super) fn key(connection: &Connection, place: &[u8; 32]) -> Result<Option<Ve
     Ok(None)
 }
 
-/// Puts what a block writes.
+/// Puts what a block writes, and gives what is new of it: the beginnings of the keys' digests, and the values' numbers.
 pub(super) fn put(
     transaction: &Transaction<'_>,
     writes: &BTreeMap<Vec<u8>, Vec<u8>>,
     numbers: &Numbers,
-) -> Result<()> {
-    let find = "SELECT state.id FROM places JOIN state ON state.id = places.id
-        WHERE places.start = ?1 AND state.key = ?2";
-    let mut find = transaction.prepare_cached(find)?;
+) -> Result<Vec<(i64, i64)>> {
+    let mut find = transaction.prepare_cached(NUMBER)?;
     let change = "UPDATE state SET value = ?2, seq = ?3, at = ?4 WHERE id = ?1";
     let mut change = transaction.prepare_cached(change)?;
     let add = "INSERT INTO state (key, value, seq, at) VALUES (?1, ?2, ?3, ?4)";
@@ -106,13 +109,7 @@ pub(super) fn put(
             }
         }
     }
-    // In their order, so that what stands on one page is written together.
-    new.sort_unstable();
-    let mut place = transaction.prepare_cached("INSERT INTO places (start, id) VALUES (?1, ?2)")?;
-    for (start, id) in new {
-        place.execute([start, id])?;
-    }
-    Ok(())
+    Ok(new)
 }
 
 /// A value without the hash of a transaction of its block, that one's number, and where the hash was.

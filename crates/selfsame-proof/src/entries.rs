@@ -1,0 +1,130 @@
+//! Transactions of the log with what proves them, as one node gives them: their one encoding, and the judgement.
+
+use selfsame_crypto::time::UnixTime;
+
+use crate::ProofError;
+use crate::cbor::{Item, Malformed, Reader, Writer};
+use crate::checkpoint::Standing;
+use crate::log::{Hash, leaf_hash, verify_inclusion};
+use crate::read::Bundle;
+
+const DOMAIN: &str = "selfsame/log/1";
+/// Longest answer read, in bytes.
+pub const MAX_BYTES: usize = 16 * 1024 * 1024;
+/// Most transactions of an answer.
+pub const ENTRIES_MAX: usize = 200;
+/// More hashes than lead to the root of a log of 2⁶⁴ entries.
+const PATH_MAX: usize = 64;
+
+/// Transactions, and the checkpoint under whose log they are proven.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct ProvenEntries {
+    /// The checkpoint, with all that leads a reader to its validators: a read of their set.
+    pub bundle: Bundle,
+    /// The transactions, in the order they were asked for; those beyond the log are left out.
+    pub entries: Vec<ProvenEntry>,
+}
+
+/// A transaction with its proof.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct ProvenEntry {
+    /// Its number, which the proof proves.
+    pub seq_no: u64,
+    /// The block it is in. The log does not prove it.
+    pub height: u64,
+    /// The block's time. The log does not prove it.
+    pub time: UnixTime,
+    /// The transaction.
+    pub transaction: Vec<u8>,
+    /// Its inclusion (RFC 9162 §2.1.3).
+    pub path: Vec<Hash>,
+}
+
+impl ProvenEntries {
+    /// The answer as it is sent.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        self.to_cbor()
+    }
+
+    /// Reads what [`ProvenEntries::to_bytes`] wrote, and nothing else.
+    ///
+    /// # Errors
+    /// If it is anything else, or too long.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Malformed> {
+        match bytes.len() > MAX_BYTES {
+            true => Err(Malformed("an answer is too long")),
+            false => Self::from_cbor(bytes),
+        }
+    }
+
+    /// The transactions of these numbers, each proven to stand in the log of that verified standing. Numbers beyond
+    /// the log have none.
+    ///
+    /// # Errors
+    /// `Entries` if one is left out that the log has, or if another was given; `Entry` for one that is not proven.
+    pub fn judged(
+        self,
+        numbers: &[u64],
+        standing: &Standing,
+    ) -> Result<Vec<ProvenEntry>, ProofError> {
+        let logged = |number: &&u64| (1..=standing.size).contains(*number);
+        let wanted = numbers.iter().filter(logged).copied();
+        let given = self.entries.iter().map(|entry| entry.seq_no);
+        if !given.eq(wanted) {
+            return Err(ProofError::Entries);
+        }
+        let proven = |entry: &ProvenEntry| {
+            let leaf = leaf_hash(&entry.transaction);
+            let index = entry.seq_no.saturating_sub(1);
+            verify_inclusion(&leaf, index, (standing.size, &standing.log), &entry.path).is_ok()
+        };
+        match self.entries.iter().find(|entry| !proven(entry)) {
+            None => Ok(self.entries),
+            Some(entry) => Err(ProofError::Entry(entry.seq_no)),
+        }
+    }
+}
+
+impl Item for ProvenEntries {
+    fn write(&self, to: &mut Writer) {
+        to.array(3).text(DOMAIN).item(&self.bundle);
+        to.items(&self.entries);
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+        from.tuple(3)?;
+        from.domain(DOMAIN)?;
+        let bundle = Bundle::read(from)?;
+        let entries: Vec<ProvenEntry> = from.items()?;
+        match entries.len() > ENTRIES_MAX {
+            true => Err(Malformed("there are too many transactions")),
+            false => Ok(Self { bundle, entries }),
+        }
+    }
+}
+
+impl Item for ProvenEntry {
+    fn write(&self, to: &mut Writer) {
+        to.array(5).uint(self.seq_no).uint(self.height);
+        to.uint(self.time.0).bytes(&self.transaction);
+        to.bytes(&self.path.concat());
+    }
+
+    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+        from.tuple(5)?;
+        let (seq_no, height, time) = (from.uint()?, from.uint()?, UnixTime(from.uint()?));
+        let (transaction, path) = (from.bytes()?.to_vec(), from.bytes()?);
+        let (path, rest) = path.as_chunks::<32>();
+        match rest.is_empty() && path.len() <= PATH_MAX {
+            true => Ok(Self {
+                seq_no,
+                height,
+                time,
+                transaction,
+                path: path.to_vec(),
+            }),
+            false => Err(Malformed("a proof of inclusion is none")),
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! Many reads as of one moment: each alone costs as much again for the file's locks.
+
+use std::sync::MutexGuard;
+
+use rusqlite::{Connection, OptionalExtension as _};
+
+use super::{NODE, Writer, state};
+use crate::error::Result;
+use crate::ledger::LedgerView;
+
+/// The connection that is read from, held meanwhile.
+pub(super) enum Held<'a> {
+    /// The writer's, which has at hand what was written last.
+    Writer(MutexGuard<'a, Writer>),
+    /// One for views alone.
+    Own(MutexGuard<'a, Connection>),
+}
+
+/// A ledger as of one moment.
+pub(super) struct View<'a>(Held<'a>);
+
+impl Held<'_> {
+    fn connection(&self) -> &Connection {
+        match self {
+            Self::Writer(writer) => &writer.connection,
+            Self::Own(connection) => connection,
+        }
+    }
+}
+
+impl<'a> View<'a> {
+    pub(super) fn begin(held: Held<'a>) -> Result<Self> {
+        held.connection().prepare_cached("BEGIN")?.execute([])?;
+        Ok(Self(held))
+    }
+}
+
+impl Drop for View<'_> {
+    fn drop(&mut self) {
+        let connection = self.0.connection();
+        let ended = connection
+            .prepare_cached("COMMIT")
+            .and_then(|mut end| end.execute([]));
+        if let Err(error) = ended {
+            tracing::warn!(%error, "a view of the ledger did not end");
+        }
+    }
+}
+
+impl LedgerView for View<'_> {
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        state::value(self.0.connection(), key)
+    }
+
+    fn key(&self, place: &[u8; 32]) -> Result<Option<Vec<u8>>> {
+        state::key(self.0.connection(), place)
+    }
+
+    fn node(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        let mut node = self.0.connection().prepare_cached(NODE)?;
+        Ok(node.query_row([key], |row| row.get(0)).optional()?)
+    }
+}
