@@ -89,8 +89,25 @@ pub fn accept<S: Transport, G: GatherBlocking + ?Sized>(
     config: &Arc<ServerConfig>,
     settings: &Settings<G>,
 ) -> Result<Stream<S>, Error> {
-    let connection = Connection::server(config, &(settings.clock)());
-    handshake(connection, stream, settings)
+    let session = Session::new(Connection::server(config, &(settings.clock)()));
+    handshake(session, stream, settings, &mut |_| Ok(()))
+}
+
+/// The same, where early data is taken ([`ServerConfig::with_early_data`]): `answer` is given what comes before the
+/// handshake is done, in pieces, and its answers are sent at once. It must do no harm if it is given the same twice. The
+/// stream has none of it.
+///
+/// # Errors
+/// As [`accept`]; early data may have been answered all the same.
+pub fn accept_early<S: Transport, G: GatherBlocking + ?Sized>(
+    stream: S,
+    config: &Arc<ServerConfig>,
+    settings: &Settings<G>,
+    mut answer: impl FnMut(&Peer, &[u8]) -> Vec<u8>,
+) -> Result<Stream<S>, Error> {
+    let session = Session::new(Connection::server(config, &(settings.clock)()));
+    let mut early = |session: &mut Session| Ok(session.answer_early(&mut answer)?);
+    handshake(session, stream, settings, &mut early)
 }
 
 /// Makes the handshake with the server that the configuration expects. The server may still refuse us afterwards: its
@@ -103,8 +120,27 @@ pub fn connect<S: Transport, G: GatherBlocking + ?Sized>(
     config: &Arc<ClientConfig>,
     settings: &Settings<G>,
 ) -> Result<Stream<S>, Error> {
-    let connection = Connection::client(config, &(settings.clock)())?;
-    handshake(connection, stream, settings)
+    let session = Session::new(Connection::client(config, &(settings.clock)())?);
+    handshake(session, stream, settings, &mut |_| Ok(()))
+}
+
+/// The same with data that goes along early, if there is a ticket that allows all of it
+/// ([`ClientConfig::with_early_data`]); whether the server took it. If not, it has to be written anew. It must do no harm
+/// if it comes twice.
+///
+/// # Errors
+/// As [`connect`]; the server may have taken the data all the same.
+pub fn connect_early<S: Transport, G: GatherBlocking + ?Sized>(
+    stream: S,
+    config: &Arc<ClientConfig>,
+    settings: &Settings<G>,
+    data: &[u8],
+) -> Result<(Stream<S>, bool), Error> {
+    let mut session = Session::new(Connection::client(config, &(settings.clock)())?);
+    let is_sent = session.send_early(data)?;
+    let stream = handshake(session, stream, settings, &mut |_| Ok(()))?;
+    let is_taken = is_sent && stream.connection().is_early_data_taken();
+    Ok((stream, is_taken))
 }
 
 /// A connection whose peer was accepted.
@@ -207,13 +243,19 @@ fn send<S: Transport>(session: &mut Session, stream: &mut S) -> io::Result<()> {
     stream.flush()
 }
 
-fn handshake<S: Transport, G: GatherBlocking + ?Sized>(
-    connection: Connection,
+/// Makes the handshake; `early` is asked whenever something has come.
+fn handshake<S, G, E>(
+    mut session: Session,
     mut stream: S,
     settings: &Settings<G>,
-) -> Result<Stream<S>, Error> {
-    let mut session = Session::new(connection);
-    match drive(&mut session, &mut stream, settings) {
+    early: &mut E,
+) -> Result<Stream<S>, Error>
+where
+    S: Transport,
+    G: GatherBlocking + ?Sized,
+    E: FnMut(&mut Session) -> Result<(), Error>,
+{
+    match drive(&mut session, &mut stream, settings, early) {
         Ok(peer) => {
             stream.wait_at_most(None)?;
             Ok(Stream {
@@ -230,15 +272,22 @@ fn handshake<S: Transport, G: GatherBlocking + ?Sized>(
     }
 }
 
-fn drive<S: Transport, G: GatherBlocking + ?Sized>(
+fn drive<S, G, E>(
     session: &mut Session,
     stream: &mut S,
     settings: &Settings<G>,
-) -> Result<Arc<Peer>, Error> {
+    early: &mut E,
+) -> Result<Arc<Peer>, Error>
+where
+    S: Transport,
+    G: GatherBlocking + ?Sized,
+    E: FnMut(&mut Session) -> Result<(), Error>,
+{
     let deadline = Deadline::after(settings.handshake);
     let mut gathering = Gathering::new(settings);
     let mut chunk = [0; CHUNK];
     loop {
+        early(session)?;
         stream.wait_at_most(Some(deadline.left()?))?;
         send(session, stream).map_err(late)?;
         if let Some(peer) = session.peer() {

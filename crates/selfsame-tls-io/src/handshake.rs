@@ -3,13 +3,14 @@
 use std::collections::HashSet;
 use std::fmt;
 use std::io;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use selfsame_crypto::time::UnixTime;
 use selfsame_tls::evidence::Answer;
+use selfsame_tls::identity::Peer;
 use selfsame_tls::{ClientConfig, Connection, Need, ServerConfig};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
@@ -27,22 +28,51 @@ const FAREWELL: Duration = Duration::from_secs(1);
 const MOST_LATE: usize = 64 * 1024;
 const CHUNK: usize = 16 * 1024;
 
+/// A configuration that clones share, and that can be another one for further handshakes.
+struct Shared<T>(Arc<RwLock<Arc<T>>>);
+
+impl<T> Shared<T> {
+    fn new(config: Arc<T>) -> Self {
+        Self(Arc::new(RwLock::new(config)))
+    }
+
+    fn get(&self) -> Arc<T> {
+        Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn set(&self, config: Arc<T>) {
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = config;
+    }
+}
+
+impl<T> Clone for Shared<T> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
 /// Takes the handshakes of clients.
 pub struct Acceptor<G: ?Sized = dyn Gather> {
-    config: Arc<ServerConfig>,
+    config: Shared<ServerConfig>,
     settings: Settings<G>,
 }
 
 /// Makes handshakes with a server.
 pub struct Connector<G: ?Sized = dyn Gather> {
-    config: Arc<ClientConfig>,
+    config: Shared<ClientConfig>,
     settings: Settings<G>,
 }
 
 impl<G: Gather + ?Sized> Acceptor<G> {
     /// An acceptor. The configuration's limits are shared by all its connections, clones of it included.
     pub fn new(config: Arc<ServerConfig>, settings: Settings<G>) -> Self {
+        let config = Shared::new(config);
         Self { config, settings }
+    }
+
+    /// Makes further handshakes by this configuration, and so do all clones. Connections that are open go on.
+    pub fn reconfigure(&self, config: Arc<ServerConfig>) {
+        self.config.set(config);
     }
 
     /// Makes the handshake with one client.
@@ -54,15 +84,42 @@ impl<G: Gather + ?Sized> Acceptor<G> {
         S: AsyncRead + AsyncWrite + Unpin,
     {
         let ctx = (self.settings.clock)();
-        let connection = Connection::server(&self.config, &ctx);
-        handshake(connection, stream, &self.settings).await
+        let connection = Connection::server(&self.config.get(), &ctx);
+        let session = Session::new(connection);
+        handshake(session, stream, &self.settings, &mut |_| Ok(())).await
+    }
+
+    /// The same, where early data is taken ([`ServerConfig::with_early_data`]): `answer` is given what comes before the
+    /// handshake is done, in pieces, and its answers are sent at once. It must do no harm if it is given the same twice.
+    /// The stream has none of it.
+    ///
+    /// # Errors
+    /// As [`Acceptor::accept`]; early data may have been answered all the same.
+    pub async fn accept_early<S>(
+        &self,
+        stream: S,
+        mut answer: impl FnMut(&Peer, &[u8]) -> Vec<u8>,
+    ) -> Result<Stream<S>, Error>
+    where
+        S: AsyncRead + AsyncWrite + Unpin,
+    {
+        let ctx = (self.settings.clock)();
+        let session = Session::new(Connection::server(&self.config.get(), &ctx));
+        let mut early = |session: &mut Session| Ok(session.answer_early(&mut answer)?);
+        handshake(session, stream, &self.settings, &mut early).await
     }
 }
 
 impl<G: Gather + ?Sized> Connector<G> {
     /// A connector to the server that the configuration expects.
     pub fn new(config: Arc<ClientConfig>, settings: Settings<G>) -> Self {
+        let config = Shared::new(config);
         Self { config, settings }
+    }
+
+    /// Makes further handshakes by this configuration, and so do all clones. Connections that are open go on.
+    pub fn reconfigure(&self, config: Arc<ClientConfig>) {
+        self.config.set(config);
     }
 
     /// Makes the handshake. The server may still refuse us afterwards: its alert is then the first read's error.
@@ -74,8 +131,26 @@ impl<G: Gather + ?Sized> Connector<G> {
         S: AsyncRead + AsyncWrite + Unpin,
     {
         let ctx = (self.settings.clock)();
-        let connection = Connection::client(&self.config, &ctx)?;
-        handshake(connection, stream, &self.settings).await
+        let session = Session::new(Connection::client(&self.config.get(), &ctx)?);
+        handshake(session, stream, &self.settings, &mut |_| Ok(())).await
+    }
+
+    /// The same with data that goes along early, if there is a ticket that allows all of it
+    /// ([`ClientConfig::with_early_data`]); whether the server took it. If not, it has to be written anew. It must do no
+    /// harm if it comes twice.
+    ///
+    /// # Errors
+    /// As [`Connector::connect`]; the server may have taken the data all the same.
+    pub async fn connect_early<S>(&self, stream: S, data: &[u8]) -> Result<(Stream<S>, bool), Error>
+    where
+        S: AsyncRead + AsyncWrite + Unpin,
+    {
+        let ctx = (self.settings.clock)();
+        let mut session = Session::new(Connection::client(&self.config.get(), &ctx)?);
+        let is_sent = session.send_early(data)?;
+        let stream = handshake(session, stream, &self.settings, &mut |_| Ok(())).await?;
+        let is_taken = is_sent && stream.connection().is_early_data_taken();
+        Ok((stream, is_taken))
     }
 }
 
@@ -90,7 +165,7 @@ impl<G: ?Sized> fmt::Debug for Acceptor<G> {
 impl<G: ?Sized> Clone for Acceptor<G> {
     fn clone(&self) -> Self {
         Self {
-            config: Arc::clone(&self.config),
+            config: self.config.clone(),
             settings: self.settings.clone(),
         }
     }
@@ -107,23 +182,25 @@ impl<G: ?Sized> fmt::Debug for Connector<G> {
 impl<G: ?Sized> Clone for Connector<G> {
     fn clone(&self) -> Self {
         Self {
-            config: Arc::clone(&self.config),
+            config: self.config.clone(),
             settings: self.settings.clone(),
         }
     }
 }
 
-async fn handshake<S, G>(
-    connection: Connection,
+/// Makes the handshake; `early` is asked whenever something has come.
+async fn handshake<S, G, E>(
+    mut session: Session,
     mut stream: S,
     settings: &Settings<G>,
+    early: &mut E,
 ) -> Result<Stream<S>, Error>
 where
     S: AsyncRead + AsyncWrite + Unpin,
     G: Gather + ?Sized,
+    E: FnMut(&mut Session) -> Result<(), Error>,
 {
-    let mut session = Session::new(connection);
-    let driven = drive(&mut session, &mut stream, settings);
+    let driven = drive(&mut session, &mut stream, settings, early);
     let driven = tokio::time::timeout(settings.handshake, driven).await;
     match driven.unwrap_or(Err(Error::TimedOut)) {
         Ok(()) => Ok(Stream::new(session, stream, Arc::clone(&settings.clock))?),
@@ -135,20 +212,23 @@ where
     }
 }
 
-async fn drive<S, G>(
+async fn drive<S, G, E>(
     session: &mut Session,
     stream: &mut S,
     settings: &Settings<G>,
+    early: &mut E,
 ) -> Result<(), Error>
 where
     S: AsyncRead + AsyncWrite + Unpin,
     G: Gather + ?Sized,
+    E: FnMut(&mut Session) -> Result<(), Error>,
 {
     let mut asked: HashSet<Need> = HashSet::new();
     let mut gathering = FuturesUnordered::new();
     let mut chunk = vec![0; CHUNK];
     let mut look = tokio::time::interval(LOOK_EVERY);
     loop {
+        early(session)?;
         flush(session, stream).await?;
         if session.connection().is_open() {
             return Ok(());

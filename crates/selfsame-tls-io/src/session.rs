@@ -69,6 +69,34 @@ impl Session {
         self.settle(checked)
     }
 
+    /// Sends this early, all of it or nothing.
+    pub(crate) fn send_early(&mut self, data: &[u8]) -> Result<bool, Error> {
+        if data.is_empty() || data.len() > self.connection.early_room() {
+            return Ok(false);
+        }
+        let sent = self.connection.send_early(data);
+        self.settle(sent.map(drop))?;
+        Ok(true)
+    }
+
+    /// Gives the early data that has come to who answers it, and sends the answer.
+    pub(crate) fn answer_early(
+        &mut self,
+        answer: &mut impl FnMut(&Peer, &[u8]) -> Vec<u8>,
+    ) -> Result<(), Error> {
+        let came = self.connection.take_early_data();
+        let Some(peer) = self.connection.early_peer().filter(|_| !came.is_empty()) else {
+            return Ok(());
+        };
+        let said = answer(peer, &came);
+        let sent = match (said.is_empty(), self.connection.is_open()) {
+            (true, _) => Ok(()),
+            (false, true) => self.connection.send(&said),
+            (false, false) => self.connection.answer_early(&said),
+        };
+        self.settle(sent)
+    }
+
     /// Asks both sides to take new keys.
     pub(crate) fn update_keys(&mut self) -> Result<(), Error> {
         let updated = self.connection.update_keys(true);

@@ -52,7 +52,7 @@ impl State {
     pub(crate) fn receive(self, core: &mut Core, message: Message, raw: &[u8]) -> Step {
         match self {
             Self::ServerHello(state) => state.receive(core, message, raw),
-            Self::EncryptedExtensions(state) => state.receive(message, raw),
+            Self::EncryptedExtensions(state) => state.receive(core, message, raw),
             Self::Identity(state) => state.receive(core, message, raw),
             Self::Proof(state) => state.receive(message, raw),
             Self::Finished(state) => state.receive(core, message, raw),
@@ -86,7 +86,11 @@ const UNEXPECTED: Refusal = Refusal::unexpected("a message the client does not a
 /// What the server wants of us.
 #[derive(Debug)]
 pub(crate) enum Request {
-    Certificate(Vec<Scheme>),
+    Certificate {
+        schemes: Vec<Scheme>,
+        /// Whether the server reads revocation lists.
+        reads_crls: bool,
+    },
     Ssi {
         asked: SsiParameters,
         schemes: Vec<Scheme>,
@@ -99,15 +103,25 @@ pub(crate) struct AwaitEncryptedExtensions {
     progress: Progress,
     /// The server, if it resumes, and the status epoch it was proved in.
     resumed: Option<(Peer, u64)>,
+    /// Early data, if any may have been sent.
+    early: Option<resume::Sent>,
 }
 
 impl AwaitEncryptedExtensions {
-    fn receive(mut self, message: Message, raw: &[u8]) -> Step {
+    fn receive(mut self, core: &mut Core, message: Message, raw: &[u8]) -> Step {
         let Message::EncryptedExtensions(extensions) = message else {
             return Err(UNEXPECTED);
         };
         self.progress.protocol = hello::check_encrypted(&extensions, &self.config)?;
         let chosen = Chosen::read(&extensions, &self.config)?;
+        core.early.is_taken = match &self.early {
+            Some(sent) => sent.is_taken(&extensions, self.progress.protocol.as_ref())?,
+            None => resume::check_no_early(&extensions)?,
+        };
+        if self.early.is_some() && !core.early.is_taken {
+            core.early.room = 0;
+            core.set_write(self.progress.schedule.client.clone())?;
+        }
         self.progress.transcript.add(raw);
         // Who resumes shows nothing and is asked for nothing (§2.2).
         if let Some((peer, epoch)) = self.resumed {
@@ -174,7 +188,10 @@ fn certificate_request(request: &CertificateRequest) -> Result<Request, Refusal>
     if !request.context.is_empty() {
         return Err(Refusal::illegal("a request context in a handshake"));
     }
-    Ok(Request::Certificate(schemes(&request.extensions)?))
+    Ok(Request::Certificate {
+        schemes: schemes(&request.extensions)?,
+        reads_crls: request.extensions.reads_crls(),
+    })
 }
 
 /// Reads an SSIRequest: the same mode, and methods of those we resolve (paper §IV-B).

@@ -11,7 +11,7 @@ use crate::identity::{CertificateIdentity, CertificatePolicy, Identities, Peer, 
 use crate::named::{Group, Suite};
 use crate::profile::{PAPER, Profile};
 use crate::provider::{Cipher, has_group};
-use crate::resumption::{Digest, Revalidate, Sessions, TicketKeys};
+use crate::resumption::{Digest, EarlyData, Revalidate, Sessions, TicketKeys};
 
 /// What both sides have in common.
 #[derive(Clone, Debug)]
@@ -31,6 +31,9 @@ pub struct Config {
     pub middleboxes: bool,
     /// How much a peer may send, and how long it may wait.
     pub limits: Limits,
+    /// The bytes of which each protected record holds a multiple, filled up with zeros, so that its length tells less of
+    /// what is in it (RFC 8446 §5.4); none if 0. It costs half of that a record on average.
+    pub padding: u16,
     /// What is known by now of those who resume; without it, what was proved is believed until it ends.
     pub revalidate: Option<Arc<dyn Revalidate>>,
 }
@@ -49,6 +52,7 @@ impl Default for Config {
             identities: Identities::default(),
             middleboxes: true,
             limits: Limits::default(),
+            padding: 0,
             revalidate: None,
         }
     }
@@ -99,6 +103,7 @@ pub struct ClientConfig {
     pub(crate) server: PeerPolicy,
     pub(crate) ssi: Option<SsiParameters>,
     pub(crate) sessions: Option<Sessions>,
+    pub(crate) is_early: bool,
     /// Policy and identity, by which tickets are found.
     pub(crate) digest: [u8; 32],
 }
@@ -120,6 +125,7 @@ impl ClientConfig {
             server,
             ssi,
             sessions: None,
+            is_early: false,
             digest,
         })
     }
@@ -129,6 +135,14 @@ impl ClientConfig {
     pub fn with_sessions(self, sessions: Sessions) -> Self {
         let sessions = Some(sessions);
         Self { sessions, ..self }
+    }
+
+    /// The same, which may send data along with a hello that resumes ([`crate::Connection::send_early`]). It is sent to
+    /// the server that [`Config::revalidate`] still believes in, and never without that; the server may take it twice.
+    #[must_use]
+    pub fn with_early_data(self) -> Self {
+        let is_early = true;
+        Self { is_early, ..self }
     }
 
     pub(crate) fn server_name(&self) -> Option<&str> {
@@ -145,6 +159,7 @@ pub struct ServerConfig {
     /// Further certificates, for clients that ask for their names.
     named: Vec<CertificateIdentity>,
     pub(crate) tickets: Option<TicketKeys>,
+    pub(crate) early: Option<EarlyData>,
     /// Policy and identity, which a ticket has to be of.
     pub(crate) digest: [u8; 32],
 }
@@ -191,6 +206,7 @@ impl ServerConfig {
             clients,
             named: Vec::new(),
             tickets: None,
+            early: None,
             digest: digest.finish(),
         })
     }
@@ -224,5 +240,13 @@ impl ServerConfig {
     pub fn with_tickets(self, keys: TicketKeys) -> Self {
         let tickets = Some(keys);
         Self { tickets, ..self }
+    }
+
+    /// The same, taking early data of who resumes ([`crate::Connection::take_early_data`]): of clients that were not
+    /// asked who they are, and of those that [`Config::revalidate`] believes at that moment.
+    #[must_use]
+    pub fn with_early_data(self, early: EarlyData) -> Self {
+        let early = Some(early);
+        Self { early, ..self }
     }
 }

@@ -45,6 +45,7 @@ impl Connection {
         let common = &config.common;
         let mut core = Core::new(common.profile, common.limits.clone(), ctx.now());
         core.is_client = true;
+        core.records.pad_to(common.padding);
         let state = client::start(&mut core, config, ctx)?;
         Ok(Self::new(core, Machine::Client(state)))
     }
@@ -52,7 +53,8 @@ impl Connection {
     /// A server. `ctx` must be of this connection alone.
     pub fn server(config: &Arc<ServerConfig>, ctx: &Ctx) -> Self {
         let common = &config.common;
-        let core = Core::new(common.profile, common.limits.clone(), ctx.now());
+        let mut core = Core::new(common.profile, common.limits.clone(), ctx.now());
+        core.records.pad_to(common.padding);
         Self::new(core, Machine::Server(server::start(config, ctx)))
     }
 
@@ -145,6 +147,66 @@ impl Connection {
         sent.map_err(|refusal| self.fail(refusal))
     }
 
+    /// Sends data before the handshake is done, and gives how much of it: what the ticket allows, nothing where there is
+    /// no such ticket or [`ClientConfig::with_early_data`] is off. Whether the server took any is known only once the
+    /// handshake is done ([`Connection::is_early_data_taken`]); what it did not take is lost, and may be sent again.
+    ///
+    /// Only what does no harm if the server gets it twice may be sent so (RFC 8446 §8), and only what may be read by who
+    /// steals the server's ticket keys later (§2.3).
+    pub fn send_early(&mut self, data: &[u8]) -> Result<usize, Error> {
+        self.failed()?;
+        if !matches!(self.machine, Machine::Client(_)) || self.has_closed {
+            return Ok(0);
+        }
+        let data = data.get(..self.core.early.room).unwrap_or(data);
+        let sent = self.core.records.send(ContentType::ApplicationData, data);
+        sent.map_err(|refusal| self.fail(refusal))?;
+        self.core.early.room = self.core.early.room.saturating_sub(data.len());
+        Ok(data.len())
+    }
+
+    /// Bytes that [`Connection::send_early`] still takes.
+    pub fn early_room(&self) -> usize {
+        match &self.machine {
+            Machine::Client(_) => self.core.early.room,
+            _ => 0,
+        }
+    }
+
+    /// The early data that has come to a server ([`ServerConfig::with_early_data`]): while the handshake still goes on,
+    /// and apart from all other data, for it may have been sent before. It is of [`Connection::early_peer`].
+    pub fn take_early_data(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.core.early.came)
+    }
+
+    /// Who sends early data: a client that was judged once more when its hello came, and knows its ticket's secret. That
+    /// it is there now is known only once the handshake is done.
+    pub fn early_peer(&self) -> Option<&Peer> {
+        match &self.machine {
+            Machine::Server(state) => state.early_peer(),
+            Machine::Open(done) if !self.core.is_client && self.core.early.is_taken => {
+                Some(&done.peer)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether the server takes early data of this connection; final once the handshake is done.
+    pub fn is_early_data_taken(&self) -> bool {
+        self.core.early.is_taken
+    }
+
+    /// Sends data of a server while early data comes, before the handshake is done. Only who knows the ticket's secret,
+    /// and sent this very hello, can read it.
+    pub fn answer_early(&mut self, data: &[u8]) -> Result<(), Error> {
+        self.failed()?;
+        if self.early_peer().is_none() || self.is_open() || self.has_closed {
+            return Err(Error::Misused("there is no early data to answer"));
+        }
+        let sent = self.core.records.send(ContentType::ApplicationData, data);
+        sent.map_err(|refusal| self.fail(refusal))
+    }
+
     /// Takes new keys for what we send; asks the peer for the same if `of_both`.
     pub fn update_keys(&mut self, of_both: bool) -> Result<(), Error> {
         self.open()?;
@@ -224,6 +286,7 @@ impl Connection {
     fn end(&mut self, error: Error) -> Error {
         self.core.settle();
         self.incoming.clear();
+        self.core.early.came.clear();
         self.machine = Machine::Failed(error);
         error
     }
@@ -300,15 +363,30 @@ impl Connection {
     }
 
     fn take_data(&mut self, bytes: &[u8]) -> Result<(), Refusal> {
-        if !self.is_open() {
-            return Err(Refusal::unexpected("data before the handshake is done"));
-        }
+        let is_early = match &self.machine {
+            Machine::Open(_) => false,
+            Machine::Server(state) if state.early_peer().is_some() => true,
+            _ => return Err(Refusal::unexpected("data before the handshake is done")),
+        };
         self.core.check_between_messages()?;
         if bytes.is_empty() {
             return self.count_idle();
         }
         self.idle_records = 0;
-        self.incoming.extend_from_slice(bytes);
+        match is_early {
+            true => self.take_early(bytes),
+            false => {
+                self.incoming.extend_from_slice(bytes);
+                Ok(())
+            }
+        }
+    }
+
+    fn take_early(&mut self, bytes: &[u8]) -> Result<(), Refusal> {
+        let early = &mut self.core.early;
+        let room = early.room.checked_sub(bytes.len());
+        early.room = room.ok_or(server::TOO_MUCH)?;
+        early.came.extend_from_slice(bytes);
         Ok(())
     }
 

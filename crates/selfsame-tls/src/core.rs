@@ -19,7 +19,7 @@ pub struct Limits {
     pub message: usize,
     /// Bytes that are kept while a handshake waits for evidence.
     pub waiting: usize,
-    /// Bytes of early data that are skipped, since none is taken (RFC 8446 §4.2.10).
+    /// Bytes of early data that are skipped where none is taken (RFC 8446 §4.2.10).
     pub early_data: usize,
     /// Seconds a handshake waits for evidence.
     pub patience: u64,
@@ -87,6 +87,17 @@ struct Asked {
     _slot: Slot,
 }
 
+/// Early data at either end (RFC 8446 §2.3).
+#[derive(Debug, Default)]
+pub(crate) struct EarlyFlow {
+    /// Bytes that may be sent still, or taken still.
+    pub(crate) room: usize,
+    /// What came of it and was not fetched yet.
+    pub(crate) came: Vec<u8>,
+    /// Whether the server takes it, once that is known.
+    pub(crate) is_taken: bool,
+}
+
 /// A connection but for its state.
 #[derive(Debug)]
 pub(crate) struct Core {
@@ -96,6 +107,7 @@ pub(crate) struct Core {
     pub(crate) evidence: Evidence,
     pub(crate) now: UnixTime,
     pub(crate) is_client: bool,
+    pub(crate) early: EarlyFlow,
     asked: Option<Asked>,
     has_news: bool,
     joined: Vec<u8>,
@@ -113,6 +125,7 @@ impl Core {
             evidence: Evidence::default(),
             now,
             is_client: false,
+            early: EarlyFlow::default(),
             asked: None,
             has_news: false,
             joined: Vec::new(),
@@ -179,10 +192,11 @@ impl Core {
     }
 
     /// Puts a message into the flight; gives its bytes for the transcript.
-    pub(crate) fn queue(&mut self, message: &Message) -> Result<Vec<u8>, Refusal> {
-        let bytes = message.write(self.profile)?;
-        self.flight.extend_from_slice(&bytes);
-        Ok(bytes)
+    pub(crate) fn queue(&mut self, message: &Message) -> Result<&[u8], Refusal> {
+        let before = std::mem::take(&mut self.flight);
+        let start = before.len();
+        self.flight = message.write_after(before, self.profile)?;
+        Ok(self.flight.get(start..).unwrap_or_default())
     }
 
     /// Sends the flight, in as few records as it needs.

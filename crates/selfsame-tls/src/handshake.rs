@@ -69,7 +69,7 @@ impl Progress {
     /// Queues a message and adds it to the transcript.
     pub(crate) fn queue(&mut self, core: &mut Core, message: &Message) -> Result<(), Refusal> {
         let raw = core.queue(message)?;
-        self.transcript.add(&raw);
+        self.transcript.add(raw);
         Ok(())
     }
 
@@ -86,16 +86,17 @@ impl Progress {
     }
 }
 
-/// Queues Certificate and CertificateVerify; without an identity, an empty Certificate.
+/// Queues Certificate and CertificateVerify; without an identity, an empty Certificate. Revocation lists go along to a
+/// peer that reads them.
 pub(crate) fn send_certificate(
     core: &mut Core,
     progress: &mut Progress,
     own: Option<(&CertificateIdentity, Scheme)>,
-    side: Side,
+    (side, reads_crls): (Side, bool),
 ) -> Result<(), Refusal> {
     let mut certificate = Certificate::default();
     if let Some((own, _)) = own {
-        certificate.entries.clone_from(&own.chain);
+        certificate.entries = own.entries(reads_crls);
     }
     progress.queue(core, &Message::Certificate(certificate))?;
     if let Some((own, scheme)) = own {

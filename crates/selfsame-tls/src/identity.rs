@@ -21,7 +21,7 @@ pub use cose::{CoseDraft, CoseStatus, CoseSubject, CoseVc, KEY_ID_BYTES, short_k
 pub use credential::Credential;
 pub use ledger::{Ledger, StaplePolicy};
 pub use members::{MEMBERSHIP, Members};
-pub use own::{CertificateIdentity, Identities, SsiIdentity, Staples};
+pub use own::{CertificateIdentity, Crls, Identities, SsiIdentity, Staples};
 pub use policy::{Expected, IdentityPolicy, PeerPolicy, TrustedIssuer};
 pub use staple::Stapling;
 pub use status::StatusPolicy;

@@ -64,13 +64,14 @@ impl Cipher {
         self.0.common.hash_provider.start()
     }
 
-    /// HKDF-Extract with `salt`; of zeros where there is no secret.
+    /// HKDF-Extract with `salt`; of zeros where there is no secret. It is HMAC (RFC 5869 §2.2) and done here: the library
+    /// does its own anew for each output.
     pub(crate) fn extract(self, salt: Option<&OkmBlock>, secret: Option<&[u8]>) -> Expander {
-        let salt = salt.map(AsRef::as_ref);
-        Expander(match secret {
-            Some(secret) => self.0.hkdf_provider.extract_from_secret(salt, secret),
-            None => self.0.hkdf_provider.extract_from_zero_ikm(salt),
-        })
+        let zeros = [0; OkmBlock::MAX_LEN];
+        let zeros = OkmBlock::new(zeros.get(..self.hash_len()).unwrap_or(&zeros));
+        let (salt, secret) = (salt.unwrap_or(&zeros), secret.unwrap_or(zeros.as_ref()));
+        let extracted = self.0.hkdf_provider.hmac_sign(salt, secret);
+        self.expander(&OkmBlock::new(extracted.as_ref()))
     }
 
     pub(crate) fn expander(self, secret: &OkmBlock) -> Expander {
@@ -123,17 +124,27 @@ impl Expander {
 pub(crate) struct Sealer(Box<dyn MessageEncrypter>);
 
 impl Sealer {
-    /// A whole record, header included.
+    /// A whole record, header included, with so many zeros after its content and type.
     pub(crate) fn seal(
         &mut self,
-        content: ContentType,
+        (content, padding): (ContentType, usize),
         bytes: &[u8],
         sequence: u64,
     ) -> Result<Vec<u8>, Refusal> {
+        // rustls pads nothing, but puts the type after what it is given: a padded record is one whose content ends with
+        // its type and all zeros but the last, and whose type is the last zero.
+        let (code, zeros) = ([content.code()], vec![0; padding]);
+        let (typ, parts) = match zeros.split_last() {
+            None => (content.code(), [bytes, &[], &[]]),
+            Some((last, zeros)) => (*last, [bytes, &code, zeros]),
+        };
         let plain = OutboundPlainMessage {
-            typ: RustlsType::from(content.code()),
+            typ: RustlsType::from(typ),
             version: ProtocolVersion::TLSv1_3,
-            payload: OutboundChunks::Single(bytes),
+            payload: match padding {
+                0 => OutboundChunks::Single(bytes),
+                _ => OutboundChunks::new(&parts),
+            },
         };
         let sealed = self.0.encrypt(plain, sequence).map_err(|_| FAILED)?;
         Ok(sealed.encode())

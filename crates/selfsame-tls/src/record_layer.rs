@@ -23,6 +23,8 @@ pub(crate) struct RecordLayer {
     write: Option<Keyed<Sealer>>,
     /// Bytes of early data that may be skipped still.
     early: usize,
+    /// The bytes to a multiple of which records are filled up; none if 0.
+    block: usize,
 }
 
 impl fmt::Debug for RecordLayer {
@@ -158,7 +160,8 @@ impl RecordLayer {
             match &mut self.write {
                 Some(write) => {
                     let sequence = write.next()?;
-                    let record = write.key.seal(content, part, sequence)?;
+                    let padding = padding(part.len(), self.block);
+                    let record = write.key.seal((content, padding), part, sequence)?;
                     self.outgoing.extend_from_slice(&record);
                 }
                 None => self.send_plain(content, 0x0303, part)?,
@@ -184,6 +187,11 @@ impl RecordLayer {
         Ok(())
     }
 
+    /// Fills up records to a multiple of so many bytes.
+    pub(crate) fn pad_to(&mut self, block: u16) {
+        self.block = usize::from(block);
+    }
+
     /// What is to be sent to the peer.
     pub(crate) fn take_outgoing(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.outgoing)
@@ -195,6 +203,11 @@ impl RecordLayer {
             traffic,
             sequence: 0,
         });
+    }
+
+    /// What is sent goes without protection again, after early data that nobody takes.
+    pub(crate) fn clear_write(&mut self) {
+        self.write = None;
     }
 
     pub(crate) fn set_write(&mut self, traffic: Traffic) {
@@ -229,6 +242,15 @@ impl RecordLayer {
             write.sequence >= write.traffic.cipher().limit().saturating_sub(1024)
         })
     }
+}
+
+/// The zeros after so many bytes and their type, so that all of it is a multiple of `block` or as much as a record holds
+/// (§5.4).
+fn padding(length: usize, block: usize) -> usize {
+    let used = length.saturating_add(1);
+    let full = used.checked_next_multiple_of(block).unwrap_or(used);
+    full.min(MAX_PLAINTEXT.saturating_add(1))
+        .saturating_sub(used)
 }
 
 /// Empty pieces are allowed of data alone (§5.1).

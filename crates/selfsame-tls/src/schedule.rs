@@ -1,6 +1,7 @@
 //! The key schedule (RFC 8446 §7.1): from the shared secret to the keys of each direction, Finished and exporters.
 
 use std::fmt;
+use std::sync::OnceLock;
 
 use crate::alert::Refusal;
 use crate::provider::{Block, Cipher, Expander, Opener, Sealer};
@@ -56,26 +57,41 @@ impl Traffic {
 /// What comes before the key exchange: the secret of a ticket, or nothing.
 pub(crate) struct Early {
     cipher: Cipher,
-    current: Expander,
+    resumed: Option<Expander>,
 }
 
 impl Early {
     pub(crate) fn new(cipher: Cipher, resumed: Option<&Block>) -> Self {
-        let current = cipher.extract(None, resumed.map(AsRef::as_ref));
-        Self { cipher, current }
+        let resumed = resumed.map(|secret| cipher.extract(None, Some(secret.as_ref())));
+        Self { cipher, resumed }
     }
 
     /// The proof that the ticket's secret is known, over a hello up to its binders (§4.2.11.2).
     pub(crate) fn binder(&self, transcript: &[u8]) -> Result<Vec<u8>, Refusal> {
-        let secret = derive_empty(self.cipher, &self.current, "res binder")?;
+        let secret = derive_empty(self.cipher, self.resumed()?, "res binder")?;
         let cipher = self.cipher;
         Traffic { cipher, secret }.finished(transcript)
+    }
+
+    /// The secret that protects early data, from the transcript hash of the hello.
+    pub(crate) fn traffic(&self, transcript: &[u8]) -> Result<Traffic, Refusal> {
+        let cipher = self.cipher;
+        let secret = expand_block(cipher, self.resumed()?, "c e traffic", transcript)?;
+        Ok(Traffic { cipher, secret })
+    }
+
+    fn resumed(&self) -> Result<&Expander, Refusal> {
+        let nothing = Refusal::internal("nothing is resumed");
+        self.resumed.as_ref().ok_or(nothing)
     }
 
     /// The secrets of the handshake, from the key exchange's and the transcript hash up to ServerHello.
     pub(crate) fn handshake(self, shared: &[u8], transcript: &[u8]) -> Result<Handshake, Refusal> {
         let cipher = self.cipher;
-        let derived = derive_empty(cipher, &self.current, "derived")?;
+        let derived = match &self.resumed {
+            Some(secret) => derive_empty(cipher, secret, "derived")?,
+            None => derived_of_nothing(cipher)?,
+        };
         let current = cipher.extract(Some(&derived), Some(shared));
         let traffic = |label| {
             let secret = expand_block(cipher, &current, label, transcript)?;
@@ -198,6 +214,21 @@ impl Exporter {
         let info = Info::new("exporter", context.as_ref(), length)?;
         self.cipher.expander(&secret).fill(&info.parts(), output)
     }
+}
+
+/// What follows the early secret where no ticket is used: the same in every handshake, and nobody's secret.
+fn derived_of_nothing(cipher: Cipher) -> Result<Block, Refusal> {
+    static KNOWN: [OnceLock<Block>; 2] = [const { OnceLock::new() }; 2];
+    let [sha256, sha384] = &KNOWN;
+    let known = match cipher.hash_len() {
+        32 => sha256,
+        _ => sha384,
+    };
+    if let Some(derived) = known.get() {
+        return Ok(derived.clone());
+    }
+    let derived = derive_empty(cipher, &cipher.extract(None, None), "derived")?;
+    Ok(known.get_or_init(|| derived).clone())
 }
 
 /// Derive-Secret with no messages.

@@ -1,5 +1,6 @@
 //! The server: states, and which message each awaits (RFC 8446 §A.2, docs/tls.md).
 
+mod early;
 mod flight;
 mod hello;
 mod resume;
@@ -17,8 +18,11 @@ use crate::handshake::{Done, Next, Progress, credential_in, proof_in, verify_fin
 use crate::identity::{Claim, Peer, Side, Standing, to_sign};
 use crate::schedule::Application;
 
+use early::AwaitEndOfEarlyData;
 use hello::AwaitClientHello;
 use resume::Issuing;
+
+pub(crate) use early::TOO_MUCH;
 
 /// What the server awaits.
 #[derive(Debug)]
@@ -29,6 +33,8 @@ pub(crate) enum State {
     Identity(Box<AwaitIdentity>),
     /// CertificateVerify or DIDVerify.
     Proof(Box<AwaitProof>),
+    /// Early data, and its end.
+    EarlyData(Box<AwaitEndOfEarlyData>),
     /// Finished.
     Finished(Box<AwaitFinished>),
     /// Evidence about the client.
@@ -49,6 +55,7 @@ impl State {
             Self::ClientHello(state) => state.receive(core, message, raw),
             Self::Identity(state) => state.receive(core, message, raw),
             Self::Proof(state) => state.receive(message, raw),
+            Self::EarlyData(state) => state.receive(core, message, raw),
             Self::Finished(state) => state.receive(core, message, raw),
             Self::Evidence(_) => Err(UNEXPECTED),
         }
@@ -74,6 +81,14 @@ impl State {
 
     pub(crate) fn has_no_hello(&self) -> bool {
         matches!(self, Self::ClientHello(state) if state.is_first())
+    }
+
+    /// Who sends early data, while it does.
+    pub(crate) fn early_peer(&self) -> Option<&Peer> {
+        match self {
+            Self::EarlyData(state) => Some(&state.peer),
+            _ => None,
+        }
     }
 
     pub(crate) fn is_suspended(&self) -> bool {

@@ -70,9 +70,12 @@ pub(crate) struct Leaf {
 
 impl Authority {
     pub(crate) fn new() -> Self {
+        Self::named(&selfsame_crypto::encoding::hex_encode(&random_seed()))
+    }
+
+    pub(crate) fn named(name: &str) -> Self {
         let mut params = CertificateParams::default();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        let name = selfsame_crypto::encoding::hex_encode(&random_seed());
         params
             .distinguished_name
             .push(rcgen::DnType::CommonName, name);

@@ -1,5 +1,6 @@
 //! Handshakes and data over tokio's and blocking streams.
 
+mod early;
 mod over_threads;
 mod over_tokio;
 mod world;

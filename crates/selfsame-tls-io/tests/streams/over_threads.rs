@@ -1,7 +1,7 @@
 //! Blocking streams, with each other and with tokio's.
 
 use std::io::{ErrorKind, Read as _, Write as _};
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -11,21 +11,10 @@ use selfsame_tls_io::blocking::{self, Plain, Stream};
 use selfsame_tls_io::{Acceptor, Error, Offline, Settings, tls_error};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
-use crate::world::{Node, Registry, alerted, assert_is, pair, refused};
+use crate::world::{Node, Registry, alerted, assert_is, pair, refused, sockets};
 
 fn offline() -> Settings<Offline> {
     Settings::new(Offline)
-}
-
-/// Two sockets that are connected.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a test is both ends of its connection"
-)]
-fn sockets() -> (TcpStream, TcpStream) {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-    let one = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-    (one, listener.accept().unwrap().0)
 }
 
 /// Two ends that are connected, the server's first.

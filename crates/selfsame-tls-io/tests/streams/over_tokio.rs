@@ -96,6 +96,26 @@ async fn a_client_that_is_not_expected_is_told_so_and_nothing_of_what_it_sent_is
 }
 
 #[tokio::test]
+async fn another_configuration_is_of_further_handshakes_and_of_all_clones() {
+    let (client, server) = pair();
+    let (next, other) = pair();
+    let connector = Connector::new(client.wants(&server), offline());
+    let acceptor = Acceptor::new(server.takes(&client), offline());
+    let (connecting, accepting) = (connector.clone(), acceptor.clone());
+    let (one, open) = meet(&connector, &acceptor, 64 * 1024).await;
+    let (mut one, mut open) = (one.unwrap(), open.unwrap());
+
+    accepting.reconfigure(other.takes(&next));
+    let (_, refused_now) = meet(&connector, &acceptor, 64 * 1024).await;
+    assert!(refused_now.is_err());
+    connecting.reconfigure(next.wants(&other));
+    let (to, from) = meet(&connector, &acceptor, 64 * 1024).await;
+    assert_is(&to.unwrap().peer().kind, &other);
+    assert_is(&from.unwrap().peer().kind, &next);
+    assert_talk(&mut one, &mut open).await;
+}
+
+#[tokio::test]
 async fn a_server_that_is_not_expected_is_told_so() {
     let (client, server) = pair();
     let connector = Connector::new(client.wants(&Node::new()), offline());

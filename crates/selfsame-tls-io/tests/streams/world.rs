@@ -1,5 +1,6 @@
 //! Who meets in these tests: two ends with DIDs, and gatherers that answer, wait or never do.
 
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -18,6 +19,17 @@ use selfsame_tls::{
     Alert, ClientAuth, ClientConfig, Config, Error as TlsError, Need, ServerConfig, SigningKey,
 };
 use selfsame_tls_io::{Error, Gather, GatherBlocking};
+
+/// Two sockets that are connected.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a test is both ends of its connection"
+)]
+pub fn sockets() -> (TcpStream, TcpStream) {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let one = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    (one, listener.accept().unwrap().0)
+}
 
 /// Somebody with a DID and its key.
 pub struct Node {
@@ -52,7 +64,7 @@ impl Node {
         }
     }
 
-    fn common(&self) -> Config {
+    pub fn common(&self) -> Config {
         Config {
             identities: self.identities(),
             ..Config::default()

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::{Request, Step};
 use crate::alert::{Alert, Refusal};
+use crate::codec::Message;
 use crate::config::ClientConfig;
 use crate::core::Core;
 use crate::handshake::{Done, Next, Progress, send_certificate, send_finished, send_ssi};
@@ -27,16 +28,26 @@ impl Flight<'_> {
         mut progress: Progress,
         (application, peer): (Application, Peer),
     ) -> Step {
+        if core.early.is_taken {
+            // It ends under its own key (§4.5).
+            core.early.room = 0;
+            progress.queue(core, &Message::EndOfEarlyData)?;
+            core.set_write(progress.schedule.client.clone())?;
+        }
         let own = &self.config.common.identities;
         match self.request {
             None => {}
-            Some(Request::Certificate(schemes)) => {
+            Some(Request::Certificate {
+                schemes,
+                reads_crls,
+            }) => {
                 // A client that has no certificate says so with an empty one (RFC 8446 §4.4.2).
                 let fitting = own
                     .certificate
                     .as_ref()
                     .and_then(|own| own.key.choose(schemes).map(|scheme| (own, scheme)));
-                send_certificate(core, &mut progress, fitting, Side::Client)?;
+                let as_client = (Side::Client, *reads_crls);
+                send_certificate(core, &mut progress, fitting, as_client)?;
             }
             Some(Request::Ssi { asked, schemes }) => {
                 let own = own.ssi.as_ref();
@@ -48,7 +59,7 @@ impl Flight<'_> {
                         send_ssi(core, &mut progress, fitting, (asked, Side::Client))?;
                     }
                     None if core.profile.certificate_type().is_some() => {
-                        send_certificate(core, &mut progress, None, Side::Client)?;
+                        send_certificate(core, &mut progress, None, (Side::Client, false))?;
                     }
                     // The paper has no way to decline.
                     None => {
@@ -71,6 +82,7 @@ impl Flight<'_> {
                     .resumption(progress.transcript.hash().as_ref())?,
                 epoch: self.epoch,
                 verified_at: peer.resumed.unwrap_or(core.now),
+                protocol: progress.protocol.clone(),
             }),
         };
         Ok(Next::Done(Box::new(Done {

@@ -54,7 +54,12 @@ impl AwaitServerHello {
         }
         let session = resume::session(config, core.now);
         match (&session, &config.sessions) {
-            (Some(session), _) => resume::offer(&mut hello, session, core.now),
+            (Some(session), _) => {
+                if resume::is_early(config, session) {
+                    hello.extensions.0.push(Extension::EarlyData);
+                }
+                resume::offer(&mut hello, session, core.now);
+            }
             // Without it no server gives a ticket (§4.2.9).
             (None, Some(_)) => hello
                 .extensions
@@ -65,6 +70,15 @@ impl AwaitServerHello {
         let raw = resume::bind(core, &hello, session.as_ref(), None)?;
         core.records
             .send_plain(ContentType::Handshake, 0x0301, &raw)?;
+        if let Some(session) = session
+            .as_ref()
+            .filter(|_| hello.extensions.has_early_data())
+        {
+            if common.middleboxes {
+                core.send_ccs()?;
+            }
+            resume::begin_early(core, session, &raw)?;
+        }
         let mut sent = Unhashed::default();
         sent.add(&raw);
         Ok(Self {
@@ -107,10 +121,22 @@ impl AwaitServerHello {
                     }
                 };
                 transcript.add(raw);
+                let protocol = self
+                    .session
+                    .as_ref()
+                    .map(|session| session.protocol.clone());
+                let session = resume::accepted(&answer, self.session, cipher)?;
+                let resumes = |session: &Session| session.suite == cipher.suite();
+                let is_resumed = session.as_ref().is_some_and(resumes);
+                let early = protocol.map(|protocol| resume::Sent {
+                    is_resumed,
+                    protocol,
+                });
                 let agreed = Agreed {
                     config: self.config,
                     exchange: self.exchange,
-                    session: resume::accepted(&answer, self.session, cipher)?,
+                    session,
+                    early: early.filter(|_| self.hello.extensions.has_early_data()),
                     transcript,
                 };
                 agreed.proceed(core, &answer, cipher)
@@ -159,6 +185,8 @@ struct Agreed {
     config: Arc<ClientConfig>,
     exchange: KeyExchange,
     session: Option<Session>,
+    /// Early data, if any may have been sent.
+    early: Option<resume::Sent>,
     transcript: Transcript,
 }
 
@@ -175,7 +203,10 @@ impl Agreed {
         if self.config.common.middleboxes {
             core.send_ccs()?;
         }
-        core.set_write(schedule.client.clone())?;
+        // Whether early data is taken is said only in EncryptedExtensions.
+        if self.early.is_none() {
+            core.set_write(schedule.client.clone())?;
+        }
         let resumed = self.session.map(|session| {
             let (at, epoch) = (session.verified_at, session.epoch);
             (session.peer.resumes(at, core.now), epoch)
@@ -185,6 +216,7 @@ impl Agreed {
                 config: self.config,
                 progress: Progress::new(cipher, group, self.transcript, schedule),
                 resumed,
+                early: self.early,
             },
         ))))
     }
@@ -233,6 +265,13 @@ impl Again {
         if let Some(cookie) = cookie {
             self.hello.extensions.0.push(Extension::Cookie(cookie));
         }
+        // What was sent early is lost, and nothing more is (§4.2.10).
+        self.hello
+            .extensions
+            .0
+            .retain(|one| *one != Extension::EarlyData);
+        core.early.room = 0;
+        core.records.clear_write();
         // A ticket of another hash can be of no use any more (§4.1.4); its place is at the end still.
         let before = self.session.as_ref().and_then(Session::cipher);
         match &self.session {
@@ -300,6 +339,9 @@ fn extensions(config: &ClientConfig, exchange: &KeyExchange) -> Extensions {
     if !common.protocols.is_empty() {
         extensions.push(Extension::Protocols(common.protocols.clone()));
     }
+    if config.server.reads_crls() {
+        extensions.push(Extension::ReadsCrls);
+    }
     match &config.ssi {
         Some(ssi) if common.profile.messages().is_some() => {
             extensions.push(Extension::Ssi(ssi.clone()));
@@ -318,8 +360,11 @@ pub(super) fn check_encrypted(
     for extension in &extensions.0 {
         match extension {
             Extension::ServerName(None) if config.server_name().is_some() => {}
-            // Types of certificate are looked at where the choice is read.
-            Extension::Groups(_) | Extension::ServerType(_) | Extension::ClientType(_) => {}
+            // Types of certificate and early data are looked at where the choice is read.
+            Extension::Groups(_)
+            | Extension::ServerType(_)
+            | Extension::ClientType(_)
+            | Extension::EarlyData => {}
             Extension::Protocols(names) if !config.common.protocols.is_empty() => {
                 protocol = match names.as_slice() {
                     [name] if config.common.protocols.contains(name) => Some(name.clone()),

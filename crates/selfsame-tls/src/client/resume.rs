@@ -2,9 +2,9 @@
 
 use selfsame_crypto::time::UnixTime;
 
-use crate::alert::Refusal;
+use crate::alert::{Alert, Refusal};
 use crate::codec::{
-    ClientHello, Extension, Message, OfferedPsks, PSK_DHE_KE, PskIdentity, ServerHello,
+    ClientHello, Extension, Extensions, Message, OfferedPsks, PSK_DHE_KE, PskIdentity, ServerHello,
 };
 use crate::config::ClientConfig;
 use crate::core::Core;
@@ -20,6 +20,59 @@ pub(super) fn session(config: &ClientConfig, now: UnixTime) -> Option<Session> {
     let holds = common.still_holds(&session.peer, session.epoch, now);
     (holds && common.suites.contains(&session.suite)).then_some(session)
 }
+
+/// Begins to send early data (RFC 8446 §4.2.10) if it is switched on, the ticket allows it, and somebody judges whether
+/// the server is to be believed still.
+pub(super) fn is_early(config: &ClientConfig, session: &Session) -> bool {
+    config.is_early && session.early > 0 && config.common.revalidate.is_some()
+}
+
+/// Takes the keys of early data, which are those of the ticket and the hello.
+pub(super) fn begin_early(core: &mut Core, session: &Session, hello: &[u8]) -> Result<(), Refusal> {
+    let cipher = session.cipher().ok_or(UNKNOWN)?;
+    let early = Early::new(cipher, Some(&session.secret));
+    let traffic = early.traffic(cipher.hash(hello).as_ref())?;
+    core.early.room = usize::try_from(session.early).unwrap_or(0);
+    core.set_write(traffic)
+}
+
+/// What early data was sent with.
+#[derive(Debug)]
+pub(super) struct Sent {
+    /// Whether the server took the ticket and its suite.
+    pub(super) is_resumed: bool,
+    /// The ticket's application protocol.
+    pub(super) protocol: Option<Vec<u8>>,
+}
+
+impl Sent {
+    /// Whether the server takes the early data, which it does only by the ticket, its suite and its application protocol
+    /// (§4.2.10).
+    pub(super) fn is_taken(
+        &self,
+        extensions: &Extensions,
+        protocol: Option<&Vec<u8>>,
+    ) -> Result<bool, Refusal> {
+        let fits = self.is_resumed && self.protocol.as_ref() == protocol;
+        match (extensions.has_early_data(), fits) {
+            (true, false) => Err(Refusal::illegal("early data is taken by another agreement")),
+            (is_taken, _) => Ok(is_taken),
+        }
+    }
+}
+
+/// Whether early data that was not sent is taken.
+pub(super) fn check_no_early(extensions: &Extensions) -> Result<bool, Refusal> {
+    match extensions.has_early_data() {
+        false => Ok(false),
+        true => {
+            let reason = "an extension that was not offered";
+            Err(Refusal::new(Alert::UnsupportedExtension, reason))
+        }
+    }
+}
+
+const UNKNOWN: Refusal = Refusal::internal("a ticket of a suite we do not have");
 
 /// The extensions that offer the ticket, which have to be the last.
 pub(super) fn offer(hello: &mut ClientHello, session: &Session, now: UnixTime) {
@@ -57,8 +110,7 @@ pub(super) fn bind(
     let (Some(session), Some(offered)) = (session, offered) else {
         return Ok(raw);
     };
-    let unknown = Refusal::internal("a ticket of a suite we do not have");
-    let cipher = session.cipher().ok_or(unknown)?;
+    let cipher = session.cipher().ok_or(UNKNOWN)?;
     let end = raw.len().saturating_sub(offered.binders_len());
     let (bound, _) = raw.split_at_checked(end).unwrap_or_default();
     let hash = match before {

@@ -86,7 +86,7 @@ impl Chosen {
         config: &ClientConfig,
     ) -> Result<Request, Refusal> {
         let schemes = match kind {
-            Request::Certificate(schemes) if self.is_client_vc => schemes,
+            Request::Certificate { schemes, .. } if self.is_client_vc => schemes,
             other => return Ok(other),
         };
         let methods = request.extensions.did_methods().ok_or(Refusal::new(

@@ -29,6 +29,8 @@ const COOKIE: u16 = 44;
 const PSK_MODES: u16 = 45;
 const SIGNATURE_ALGORITHMS_CERT: u16 = 50;
 const KEY_SHARE: u16 = 51;
+/// Ours, of the numbers for private use: the revocation list of a certificate's authority, stapled.
+const CRL: u16 = 0xff54;
 
 /// Resumption with a key exchange, so that a stolen ticket key opens nothing that was sent (§4.2.9).
 pub(crate) const PSK_DHE_KE: u8 = 1;
@@ -87,6 +89,10 @@ pub enum Extension {
     PreSharedKeys(OfferedPsks),
     /// Which of them the server took.
     PreSharedKey(u16),
+    /// That early data is sent, or taken.
+    EarlyData,
+    /// The bytes of early data that may come with a ticket.
+    MaxEarlyData(u32),
     /// How identities are proved.
     Ssi(SsiParameters),
     /// The types of certificate a client takes of the server (RFC 7250); the first is liked best.
@@ -99,6 +105,10 @@ pub enum Extension {
     ClientType(u8),
     /// The codes of the DID methods that can be resolved (profile `draft`).
     DidMethods(Vec<u16>),
+    /// That revocation lists are read along with certificates.
+    ReadsCrls,
+    /// The revocation list (DER) of the authority of a certificate.
+    Crl(Vec<u8>),
     /// One that is only carried along.
     Other {
         /// Its number.
@@ -131,9 +141,11 @@ impl Extension {
             Self::Cookie(_) => COOKIE,
             Self::PskModes(_) => PSK_MODES,
             Self::PreSharedKeys(_) | Self::PreSharedKey(_) => PRE_SHARED_KEY,
+            Self::EarlyData | Self::MaxEarlyData(_) => EARLY_DATA,
             Self::Ssi(_) | Self::DidMethods(_) => profile.extension(),
             Self::ServerTypes(_) | Self::ServerType(_) => SERVER_TYPE,
             Self::ClientTypes(_) | Self::ClientType(_) => CLIENT_TYPE,
+            Self::ReadsCrls | Self::Crl(_) => CRL,
             Self::Other { number, .. } => *number,
         }
     }
@@ -183,6 +195,10 @@ impl Extension {
                 Self::PreSharedKeys(OfferedPsks::parse(&mut reader)?)
             }
             (PRE_SHARED_KEY, _) => Self::PreSharedKey(reader.u16()?),
+            (EARLY_DATA, Place::NewSessionTicket) => Self::MaxEarlyData(reader.u32()?),
+            (EARLY_DATA, _) => Self::EarlyData,
+            (CRL, Place::Certificate) => return Ok(Self::Crl(body.to_vec())),
+            (CRL, _) => Self::ReadsCrls,
             _ => {
                 let body = body.to_vec();
                 return Ok(Self::Other { number, body });
@@ -223,6 +239,7 @@ impl Extension {
             Self::PskModes(modes) => writer.vector8(|writer| writer.raw(modes)),
             Self::PreSharedKeys(offered) => offered.write(writer),
             Self::PreSharedKey(chosen) => writer.u16(*chosen),
+            Self::MaxEarlyData(most) => writer.u32(*most),
             Self::Ssi(parameters) => parameters.write(writer, profile),
             Self::ServerTypes(types) | Self::ClientTypes(types) => {
                 writer.vector8(|writer| writer.raw(types));
@@ -231,7 +248,8 @@ impl Extension {
             Self::DidMethods(codes) => {
                 writer.vector16(|writer| codes.iter().for_each(|code| writer.u16(*code)));
             }
-            Self::Other { body, .. } => writer.raw(body),
+            Self::EarlyData | Self::ReadsCrls => {}
+            Self::Crl(body) | Self::Other { body, .. } => writer.raw(body),
         }
     }
 }
@@ -399,15 +417,22 @@ impl Extensions {
         })
     }
 
-    /// Whether an extension of this number is there.
-    pub(crate) fn has(&self, number: u16, profile: &Profile) -> bool {
-        let mut all = self.0.iter();
-        all.any(|extension| extension.number(profile) == number)
+    /// Whether a peer reads revocation lists along with certificates.
+    pub fn reads_crls(&self) -> bool {
+        self.0.contains(&Extension::ReadsCrls)
     }
 
-    /// Whether a client sends data before the handshake is done.
-    pub(crate) fn has_early_data(&self, profile: &Profile) -> bool {
-        self.has(EARLY_DATA, profile)
+    /// Whether a client sends data before the handshake is done, or a server takes it.
+    pub fn has_early_data(&self) -> bool {
+        self.0.contains(&Extension::EarlyData)
+    }
+
+    /// The bytes of early data that may come with a ticket.
+    pub fn max_early_data(&self) -> Option<u32> {
+        self.find(|extension| match extension {
+            Extension::MaxEarlyData(most) => Some(*most),
+            _ => None,
+        })
     }
 }
 
@@ -434,7 +459,7 @@ fn check_place(number: u16, place: Place, profile: &Profile) -> Result<(), Refus
         }
         SIGNATURE_ALGORITHMS => &[ClientHello, CertificateRequest, SsiRequest],
         SIGNATURE_ALGORITHMS_CERT | 47 => &[ClientHello, CertificateRequest],
-        5 | 18 => &[ClientHello, CertificateRequest, Certificate],
+        5 | 18 | CRL => &[ClientHello, CertificateRequest, Certificate],
         PSK_MODES | 21 | 49 => &[ClientHello],
         PRE_SHARED_KEY => &[ClientHello, ServerHello],
         EARLY_DATA => &[ClientHello, EncryptedExtensions, NewSessionTicket],

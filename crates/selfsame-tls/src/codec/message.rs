@@ -14,6 +14,7 @@ pub(crate) const HEADER: usize = 4;
 const CLIENT_HELLO: u8 = 1;
 const SERVER_HELLO: u8 = 2;
 const NEW_SESSION_TICKET: u8 = 4;
+const END_OF_EARLY_DATA: u8 = 5;
 const ENCRYPTED_EXTENSIONS: u8 = 8;
 const CERTIFICATE: u8 = 11;
 const CERTIFICATE_REQUEST: u8 = 13;
@@ -22,6 +23,9 @@ const FINISHED: u8 = 20;
 const KEY_UPDATE: u8 = 24;
 /// The message that stands for the first hello after a HelloRetryRequest (§4.4.1); never sent.
 pub(crate) const MESSAGE_HASH: u8 = 254;
+
+/// As long as most messages are.
+const USUAL_BYTES: usize = 512;
 
 /// A handshake message.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -32,6 +36,8 @@ pub enum Message {
     ServerHello(ServerHello),
     /// NewSessionTicket.
     NewSessionTicket(Ticket),
+    /// EndOfEarlyData.
+    EndOfEarlyData,
     /// EncryptedExtensions.
     EncryptedExtensions(Extensions),
     /// Certificate.
@@ -65,6 +71,7 @@ impl Message {
             CLIENT_HELLO => ClientHello::parse(body, profile).map(Self::ClientHello),
             SERVER_HELLO => ServerHello::parse(body, profile).map(Self::ServerHello),
             NEW_SESSION_TICKET => Ticket::parse(body, profile).map(Self::NewSessionTicket),
+            END_OF_EARLY_DATA => Reader::new(body).finish().map(|()| Self::EndOfEarlyData),
             ENCRYPTED_EXTENSIONS => {
                 extensions(body, Place::EncryptedExtensions, profile).map(Self::EncryptedExtensions)
             }
@@ -98,7 +105,17 @@ impl Message {
 
     /// Writes the message with its header.
     pub fn write(&self, profile: &Profile) -> Result<Vec<u8>, Refusal> {
-        let mut writer = Writer::default();
+        self.write_after(Vec::new(), profile)
+    }
+
+    /// Writes the message after these bytes.
+    pub(crate) fn write_after(
+        &self,
+        mut bytes: Vec<u8>,
+        profile: &Profile,
+    ) -> Result<Vec<u8>, Refusal> {
+        bytes.reserve(USUAL_BYTES);
+        let mut writer = Writer::after(bytes);
         match self.kind(profile) {
             Some(kind) => writer.u8(kind),
             None => writer.refuse(),
@@ -114,6 +131,7 @@ impl Message {
             Self::ClientHello(_) => CLIENT_HELLO,
             Self::ServerHello(_) => SERVER_HELLO,
             Self::NewSessionTicket(_) => NEW_SESSION_TICKET,
+            Self::EndOfEarlyData => END_OF_EARLY_DATA,
             Self::EncryptedExtensions(_) => ENCRYPTED_EXTENSIONS,
             Self::Certificate(_) => CERTIFICATE,
             Self::CertificateRequest(_) => CERTIFICATE_REQUEST,
@@ -132,6 +150,7 @@ impl Message {
             Self::ClientHello(hello) => hello.write(writer, profile),
             Self::ServerHello(hello) => hello.write(writer, profile),
             Self::NewSessionTicket(ticket) => ticket.write(writer, profile),
+            Self::EndOfEarlyData => {}
             Self::EncryptedExtensions(extensions) => extensions.write(writer, profile),
             Self::Certificate(certificate) => certificate.write(writer, profile),
             Self::CertificateRequest(request) => request.write(writer, profile),

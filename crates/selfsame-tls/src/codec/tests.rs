@@ -333,6 +333,39 @@ fn what_is_too_long_for_its_length_is_not_written() {
     );
 }
 
+#[test]
+fn a_revocation_list_stands_in_the_entry_of_its_certificate_and_nowhere_else() {
+    let entry = CertificateEntry {
+        data: vec![1, 2],
+        extensions: Extensions(vec![Extension::Crl(vec![3, 4, 5])]),
+    };
+    let certificate = Message::Certificate(Certificate {
+        context: Vec::new(),
+        entries: vec![entry],
+    });
+    let raw = hex("0b 000012 00 00000e 000002 0102 0007 ff54 0003 030405");
+    for profile in all() {
+        assert_eq!(certificate.write(profile).unwrap(), raw);
+        assert_eq!(Message::parse(&raw, profile).unwrap(), certificate);
+    }
+    let asks = Message::CertificateRequest(CertificateRequest {
+        context: Vec::new(),
+        extensions: Extensions(vec![Extension::ReadsCrls]),
+    });
+    let raw = hex("0d 000007 00 0004 ff54 0000");
+    assert_eq!(asks.write(&PAPER).unwrap(), raw);
+    assert_eq!(Message::parse(&raw, &PAPER).unwrap(), asks);
+    // Who asks says nothing with it, and nobody else has it.
+    assert_eq!(
+        alert(&hex("0d 000008 00 0005 ff54 0001 00")),
+        Alert::DecodeError
+    );
+    assert_eq!(
+        alert(&hex("08 000006 0004 ff54 0000")),
+        Alert::IllegalParameter
+    );
+}
+
 fn hex(text: &str) -> Vec<u8> {
     selfsame_crypto::encoding::hex_decode(&text.replace(' ', "")).unwrap()
 }
@@ -358,6 +391,7 @@ fn hello_extension() -> impl Strategy<Value = Extension> {
         prop::collection::vec(bytes(1..9), 1..4).prop_map(Extension::Protocols),
         prop::collection::vec(share(), 0..3).prop_map(Extension::KeyShares),
         bytes(1..60).prop_map(Extension::Cookie),
+        Just(Extension::ReadsCrls),
         bytes(1..4).prop_map(Extension::PskModes),
         bytes(1..4).prop_map(|methods| Extension::Ssi(SsiParameters {
             mode: Mode::Did,
@@ -392,9 +426,10 @@ fn hello() -> impl Strategy<Value = Message> {
 }
 
 fn message() -> impl Strategy<Value = Message> {
-    let entry = bytes(1..80).prop_map(|data| CertificateEntry {
+    let entry = (bytes(1..80), prop::option::of(bytes(0..40)));
+    let entry = entry.prop_map(|(data, crl)| CertificateEntry {
         data,
-        extensions: Extensions::default(),
+        extensions: Extensions(crl.into_iter().map(Extension::Crl).collect()),
     });
     let certificate = (bytes(0..9), prop::collection::vec(entry, 0..4));
     let ticket = (any::<u32>(), any::<u32>(), bytes(0..9), bytes(1..90));
@@ -409,18 +444,20 @@ fn message() -> impl Strategy<Value = Message> {
         certificate
             .prop_map(|(context, entries)| Message::Certificate(Certificate { context, entries })),
         ticket.prop_map(|(lifetime, age_add, nonce, ticket)| {
+            let early = Some(Extension::MaxEarlyData(lifetime)).filter(|_| age_add % 2 == 0);
             Message::NewSessionTicket(Ticket {
                 lifetime,
                 age_add,
                 nonce,
                 ticket,
-                extensions: Extensions::default(),
+                extensions: Extensions(early.into_iter().collect()),
             })
         }),
         proof().prop_map(Message::CertificateVerify),
         proof().prop_map(Message::DidVerify),
         bytes(0..64).prop_map(Message::Finished),
         any::<bool>().prop_map(Message::KeyUpdate),
+        Just(Message::EndOfEarlyData),
         bytes(0..300).prop_map(|vc| Message::Vc(Vc::paper(vc).into())),
         (any::<u8>(), bytes(0..90)).prop_map(|(method, did)| Message::Did(DidMessage {
             method,

@@ -17,6 +17,14 @@ impl Writer {
         }
     }
 
+    /// One that writes after these bytes.
+    pub(crate) fn after(bytes: Vec<u8>) -> Self {
+        Self {
+            bytes,
+            is_refused: false,
+        }
+    }
+
     pub(crate) fn u8(&mut self, value: u8) {
         self.bytes.push(value);
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rustls_pki_types::{CertificateDer, ServerName, TrustAnchor, UnixTime as PkiTime};
 use selfsame_crypto::time::UnixTime;
-use selfsame_crypto::x509::not_after;
+use selfsame_crypto::x509::{not_after, this_update};
 use webpki::{
     CertRevocationList, EndEntityCert, ExpirationPolicy, KeyUsage, RevocationOptions,
     RevocationOptionsBuilder, UnknownStatusPolicy, anchor_from_trusted_cert,
@@ -15,9 +15,9 @@ use super::claim::Side;
 use crate::alert::{Alert, Refusal};
 use crate::codec::Proof;
 use crate::error::ConfigError;
-use crate::evidence::{Evidence, Found, Need};
+use crate::evidence::{Crl, Evidence, Found, Need};
 use crate::provider::{algorithm, certificate_algorithms};
-use crate::resumption::Digest;
+use crate::resumption::{AtHand, Digest};
 
 /// Which certificates are accepted.
 #[derive(Clone)]
@@ -39,6 +39,9 @@ pub struct CrlPolicy {
     /// Seconds since a list was fetched.
     pub max_age: u64,
 }
+
+/// As of when something holds, and until when.
+pub(super) type Times = (UnixTime, UnixTime);
 
 impl fmt::Debug for CertificatePolicy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -78,6 +81,46 @@ impl CertificatePolicy {
                 crls: Some(crls),
                 ..self
             }),
+        }
+    }
+
+    pub(super) fn reads_crls(&self) -> bool {
+        self.crls.is_some()
+    }
+
+    /// Whether the chain is accepted now, and stapled lists show that none of it is revoked: its first certificate, as
+    /// of when that holds and until when. Nothing of the chain if the lists are too old, or do not tell of each
+    /// certificate; then the lists that the policy names are to be had.
+    fn judge_stapled(
+        &self,
+        chain: &[Vec<u8>],
+        at: (Side, UnixTime),
+        lists: &[Vec<u8>],
+    ) -> Result<Option<(CertificateDer<'static>, Times)>, Refusal> {
+        let (Some(policy), false) = (&self.crls, lists.is_empty()) else {
+            return Ok(None);
+        };
+        let read = |list: &Vec<u8>| Some((Crl::parse(list)?, this_update(list)?));
+        let read: Option<Vec<(Crl, UnixTime)>> = lists.iter().map(read).collect();
+        let read = read.ok_or(BAD_STAPLE)?;
+        // A clock of theirs may be ahead by little.
+        let (oldest, newest) = (UnixTime(0), at.1.plus(SKEW));
+        let issued = read.iter().map(|(_, issued)| *issued);
+        let as_of = issued.clone().min().unwrap_or(oldest);
+        if at.1.seconds_since(as_of) > policy.max_age || issued.max().is_some_and(|at| at > newest)
+        {
+            return Ok(None);
+        }
+        let lists: Vec<_> = read.iter().map(|(list, _)| list.list()).collect();
+        let options = RevocationOptionsBuilder::new(&lists).map_err(|_| BAD_STAPLE)?;
+        let options = options
+            .with_status_policy(UnknownStatusPolicy::Deny)
+            .with_expiration_policy(ExpirationPolicy::Enforce);
+        match self.judge_with(chain, at, Some(options.build())) {
+            Ok(leaf) => Ok(Some((leaf, (as_of, as_of.plus(policy.max_age))))),
+            Err(refusal) if refusal == UNKNOWN_STATUS => Ok(None),
+            Err(refusal) if refusal == FORGED => Err(BAD_STAPLE),
+            Err(refusal) => Err(refusal),
         }
     }
 
@@ -125,24 +168,28 @@ impl CertificatePolicy {
         }
     }
 
-    /// Whether the chain is accepted now, revocation apart; gives its first certificate.
+    /// Whether the chain is accepted now; gives its first certificate. Whether it is revoked only where the lists that
+    /// came with it tell: as of when that holds, and until when.
     pub(super) fn judge(
         &self,
         chain: &[Vec<u8>],
-        (from, now): (Side, UnixTime),
-    ) -> Result<CertificateDer<'static>, Refusal> {
-        self.judge_with(chain, (from, now), None)
+        at: (Side, UnixTime),
+        lists: &[Vec<u8>],
+    ) -> Result<(CertificateDer<'static>, Option<Times>), Refusal> {
+        match self.judge_stapled(chain, at, lists)? {
+            Some((leaf, times)) => Ok((leaf, Some(times))),
+            None => Ok((self.judge_with(chain, at, None)?, None)),
+        }
     }
 
-    /// Whether none of the chain is revoked, as far as that is asked for; gives as of when that
-    /// holds and until when. The answers to
-    /// all needs are there.
+    /// Whether none of the chain is revoked, as far as that is asked for; gives as of when that holds and until when. The
+    /// answers to all needs are there.
     pub(super) fn judge_revocation(
         &self,
         chain: &[Vec<u8>],
         (from, now): (Side, UnixTime),
         evidence: &Evidence,
-    ) -> Result<Option<(UnixTime, UnixTime)>, Refusal> {
+    ) -> Result<Option<Times>, Refusal> {
         let Some(policy) = &self.crls else {
             return Ok(None);
         };
@@ -176,6 +223,21 @@ impl CertificatePolicy {
         };
         self.judge_with(chain, (from, now), Some(options.build()))?;
         Ok(as_of.map(|as_of: UnixTime| (as_of, as_of.plus(policy.max_age))))
+    }
+
+    /// Whether a chain that was accepted is not known to be revoked since, by the lists that are at hand. A list that is
+    /// not leaves that open.
+    pub(super) fn holds_again(
+        &self,
+        chain: &[Vec<u8>],
+        at: (Side, UnixTime),
+        at_hand: &dyn AtHand,
+    ) -> bool {
+        let needs = self.needs();
+        let answers = needs.iter().map(|need| at_hand.at_hand(need, at.1));
+        let evidence: Option<Evidence> =
+            answers.collect::<Option<Vec<_>>>().map(Evidence::from_iter);
+        evidence.is_some_and(|evidence| self.judge_revocation(chain, at, &evidence).is_ok())
     }
 
     fn judge_with(
@@ -261,14 +323,21 @@ fn refusal(error: webpki::Error) -> Refusal {
         }
         Error::CertRevoked => Refusal::new(Alert::CertificateRevoked, "a certificate is revoked"),
         Error::UnknownRevocationStatus | Error::CrlExpired { .. } => UNKNOWN_STATUS,
-        Error::InvalidCrlSignatureForPublicKey | Error::IssuerNotCrlSigner => Refusal::new(
-            Alert::CertificateUnknown,
-            "a revocation list is not by its authority",
-        ),
+        Error::InvalidCrlSignatureForPublicKey | Error::IssuerNotCrlSigner => FORGED,
         _ => Refusal::new(Alert::BadCertificate, "a certificate is not acceptable"),
     }
 }
 
+/// Seconds by which the clock of an authority may be ahead.
+const SKEW: u64 = 60;
+const FORGED: Refusal = Refusal::new(
+    Alert::CertificateUnknown,
+    "a revocation list is not by its authority",
+);
+const BAD_STAPLE: Refusal = Refusal::new(
+    Alert::BadCertificateStatusResponse,
+    "a stapled revocation list is malformed or not by its authority",
+);
 const UNKNOWN_STATUS: Refusal = Refusal::new(
     Alert::CertificateUnknown,
     "it is not known whether the certificates were revoked",

@@ -13,11 +13,12 @@ use super::credential::Credential;
 use super::inquiry::Inquiry;
 use super::policy::{IdentityPolicy, PeerPolicy};
 use crate::alert::{Alert, Refusal};
-use crate::codec::{Certificate, DidMessage, Message, Mode, Proof, Staple, VcMessage};
+use crate::codec::{Certificate, DidMessage, Extension, Message, Mode, Proof, Staple, VcMessage};
 use crate::core::Core;
 use crate::evidence::Source;
 use crate::profile::Profile;
 use crate::provider::algorithm;
+use crate::resumption::AtHand;
 
 /// The most keys of a document that are tried.
 pub(super) const MAX_KEYS: usize = 8;
@@ -42,6 +43,8 @@ pub struct Peer {
     pub until: Option<UnixTime>,
     /// When it proved this, if that was in an earlier handshake which this connection resumes.
     pub resumed: Option<UnixTime>,
+    /// The JWK thumbprint (RFC 7638) of the key that proved a DID or credential.
+    pub key: Option<[u8; 32]>,
 }
 
 /// Something that was found out about a peer.
@@ -109,6 +112,25 @@ impl Peer {
         Self::new(PeerKind::Anonymous)
     }
 
+    /// Whether this policy would take it once more by what is at hand now.
+    pub(crate) fn holds_again(
+        &self,
+        policy: &PeerPolicy,
+        from: Side,
+        (at_hand, now): (&dyn AtHand, UnixTime),
+    ) -> bool {
+        match (&self.kind, &policy.certificates, &policy.identities) {
+            (PeerKind::Anonymous, ..) => true,
+            (PeerKind::Certificate(chain), Some(policy), _) => {
+                policy.holds_again(chain, (from, now), at_hand)
+            }
+            (PeerKind::Did(_) | PeerKind::Credential(_), _, Some(policy)) => {
+                Inquiry::holds_again(self, policy, (at_hand, now))
+            }
+            _ => false,
+        }
+    }
+
     fn new(kind: PeerKind) -> Self {
         let verdict = Verdict {
             outcome: Outcome::Valid,
@@ -121,15 +143,17 @@ impl Peer {
             grounds: Vec::new(),
             until: None,
             resumed: None,
+            key: None,
         }
     }
 
-    /// Somebody from an earlier handshake: of when the evidence was, and when it ends.
+    /// Somebody from an earlier handshake and the key that proved it: of when the evidence was, and when it ends.
     pub(crate) fn remembered(
-        kind: PeerKind,
+        (kind, key): (PeerKind, Option<[u8; 32]>),
         (as_of, until): (Option<UnixTime>, Option<UnixTime>),
     ) -> Self {
         let mut peer = Self::new(kind);
+        peer.key = key;
         peer.verdict.as_of = as_of;
         peer.until = until;
         peer
@@ -236,19 +260,29 @@ impl Claim {
         if !certificate.context.is_empty() {
             return Err(Refusal::illegal("a request context in a handshake"));
         }
-        // Nothing is asked for that could be answered here (RFC 8446 §4.4.2).
-        let mut entries = certificate.entries.iter();
-        if entries.any(|entry| !entry.extensions.0.is_empty()) {
-            let reason = "an extension that was not offered";
-            return Err(Refusal::new(Alert::UnsupportedExtension, reason));
+        let (mut certificates, mut lists) = (Vec::new(), Vec::new());
+        for entry in certificate.entries {
+            certificates.push(entry.data);
+            for extension in entry.extensions.0 {
+                match extension {
+                    Extension::Crl(list) if policy.reads_crls() => lists.push(list),
+                    // Nothing else is asked for that could be answered here (RFC 8446 §4.4.2).
+                    _ => return Err(NOT_OFFERED),
+                }
+            }
         }
-        let entries = certificate.entries.into_iter();
-        let certificates: Vec<Vec<u8>> = entries.map(|entry| entry.data).collect();
-        let leaf = policy.judge(&certificates, (from, core.now))?;
+        let (leaf, stapled) = policy.judge(&certificates, (from, core.now), &lists)?;
         let mut peer = Peer::new(PeerKind::Certificate(certificates.clone()));
         peer.rule("chain", "leads to a trust anchor", "RFC 5280 §6");
         peer.until = certificate::end(&certificates);
-        let needs = policy.needs();
+        let needs = match stapled {
+            Some((as_of, until)) => {
+                peer.ground("revocation", (as_of, Source::Signature), core.now);
+                peer.ends(until);
+                Vec::new()
+            }
+            None => policy.needs(),
+        };
         let is_settled = needs.is_empty();
         core.ask(needs)?;
         let chain = Chain {
@@ -349,7 +383,8 @@ impl Claim {
                 }
                 Open::Identity(inquiry) => {
                     if let Some(document) = inquiry.document() {
-                        verify(document, proof, message)?;
+                        let key = verify(document, proof, message)?;
+                        self.peer.key = Some(key.thumbprint());
                         self.peer.rule("proof", "DIDVerify holds", "paper §IV-B");
                         self.is_proved = true;
                     }
@@ -427,6 +462,11 @@ impl Standing {
     }
 }
 
+const NOT_OFFERED: Refusal = Refusal::new(
+    Alert::UnsupportedExtension,
+    "an extension that was not offered",
+);
+
 pub(super) const NOT_EXPECTED: Refusal =
     Refusal::new(Alert::AccessDenied, "not the peer that is expected");
 
@@ -450,14 +490,12 @@ fn check_staples(staples: &[Staple], policy: &IdentityPolicy) -> Result<(), Refu
     }
 }
 
-/// Whether a key for authentication made the proof.
-fn verify(document: &Document, proof: &Proof, message: &[u8]) -> Result<(), Refusal> {
+/// The key for authentication that made the proof.
+fn verify(document: &Document, proof: &Proof, message: &[u8]) -> Result<PublicKey, Refusal> {
     let keys = document.keys(Relationship::Authentication).take(MAX_KEYS);
     let mut keys = keys.map(|(_, key)| key);
-    match keys.any(|key| is_signed(&key, proof, message)) {
-        true => Ok(()),
-        false => Err(Refusal::new(Alert::DecryptError, "DIDVerify does not hold")),
-    }
+    keys.find(|key| is_signed(key, proof, message))
+        .ok_or(Refusal::new(Alert::DecryptError, "DIDVerify does not hold"))
 }
 
 /// Whether this key made the proof; a scheme that does not fit the key's kind never holds.

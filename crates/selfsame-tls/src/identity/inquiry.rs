@@ -17,6 +17,10 @@ use crate::alert::{Alert, Refusal};
 use crate::codec::{Staple, Vc};
 use crate::core::Core;
 use crate::evidence::{Evidence, Found, Need, Source};
+use crate::resumption::AtHand;
+
+/// The issuer's keys, then the subject and the lists; a judgement that needs more than this asks in circles.
+const MAX_ROUNDS: usize = 4;
 
 /// An identity that is not judged to the end. Whoever goes on with it has more evidence than before.
 #[derive(Debug)]
@@ -77,7 +81,7 @@ impl Inquiry {
         if let Some(stapled) = &policy.stapled {
             let reads = staple::reads(&self.staples).map_err(Fault::refusal)?;
             if !reads.is_empty() {
-                match stapled.ledger.judge(&reads, (stapled.handed(), core.now)) {
+                match stapled.ledger.judge(reads, (stapled.handed(), core.now)) {
                     Ok(proved) => self.proved = Some(proved),
                     Err(fault) if fault.is_excusable() && !stapled.required => {}
                     Err(fault) => return Err(fault.refusal()),
@@ -95,12 +99,67 @@ impl Inquiry {
         policy: &IdentityPolicy,
         core: &mut Core,
     ) -> Result<(), Refusal> {
-        let mut needs = self.accept(peer, policy, (&core.evidence, core.now))?;
-        if self.vc.is_none() {
-            needs.extend(self.resolve(peer, policy, core)?);
-            needs.extend(self.check_statuses(peer, policy, core)?);
-        }
+        let needs = self.step(peer, policy, (&core.evidence, core.now))?;
         core.ask(needs)
+    }
+
+    /// Goes as far as this evidence leads; gives what is missing then.
+    fn step(
+        &mut self,
+        peer: &mut Peer,
+        policy: &IdentityPolicy,
+        (evidence, now): (&Evidence, UnixTime),
+    ) -> Result<Vec<Need>, Refusal> {
+        let mut needs = self.accept(peer, policy, (evidence, now))?;
+        if self.vc.is_none() {
+            needs.extend(self.resolve(peer, policy, (evidence, now))?);
+            needs.extend(self.check_statuses(peer, policy, (evidence, now))?);
+        }
+        Ok(needs)
+    }
+
+    /// Judges once more somebody who proved who it is in an earlier handshake, by what is at hand: the whole judgement,
+    /// without the proof, whose key has to be one of the DID's still.
+    pub(super) fn holds_again(
+        peer: &Peer,
+        policy: &IdentityPolicy,
+        (at_hand, now): (&dyn AtHand, UnixTime),
+    ) -> bool {
+        let (mut inquiry, dids) = match &peer.kind {
+            PeerKind::Did(did) => (Self::of_did(did.clone(), Vec::new()), vec![did]),
+            PeerKind::Credential(credential) => (
+                Self::of_credential(credential.vc.clone(), Vec::new()),
+                vec![&credential.subject, &credential.issuer],
+            ),
+            PeerKind::Anonymous | PeerKind::Certificate(_) => return false,
+        };
+        if let Some(stapled) = &policy.stapled {
+            inquiry.proved = stapled.ledger.remembered(&dids, stapled.max_age, now);
+        }
+        let (mut evidence, mut judged) = (Evidence::default(), Peer::anonymous());
+        // Each round answers at least one need that was not answered before.
+        for _ in 0..MAX_ROUNDS {
+            let Ok(needs) = inquiry.step(&mut judged, policy, (&evidence, now)) else {
+                return false;
+            };
+            if inquiry.is_settled() {
+                return inquiry.has_key(peer.key.as_ref());
+            }
+            for need in needs {
+                let Some(answer) = at_hand.at_hand(&need, now) else {
+                    return false;
+                };
+                evidence.add(answer);
+            }
+        }
+        false
+    }
+
+    /// Whether a key of this thumbprint is one for authentication.
+    fn has_key(&self, thumbprint: Option<&[u8; 32]>) -> bool {
+        let keys = self.document().into_iter();
+        let mut keys = keys.flat_map(|document| document.keys(Relationship::Authentication));
+        keys.any(|(_, key)| Some(&key.thumbprint()) == thumbprint)
     }
 
     fn accept(
@@ -155,23 +214,25 @@ impl Inquiry {
         &mut self,
         peer: &mut Peer,
         policy: &IdentityPolicy,
-        core: &Core,
+        (evidence, now): (&Evidence, UnixTime),
     ) -> Result<Option<Need>, Refusal> {
         let (Some(did), None) = (&self.subject, &self.document) else {
             return Ok(None);
         };
-        match plan(did, &Options::default()) {
-            Ok(Plan::Done(resolution)) => {
-                self.document = Some(Arc::from(resolution));
-                return Ok(None);
-            }
-            Ok(_) => {}
-            Err(_) => return Err(UNRESOLVED),
-        }
         let stapled = policy
             .stapled
             .as_ref()
             .filter(|stapled| stapled.ledger.knows(did));
+        if stapled.is_none() {
+            match plan(did, &Options::default()) {
+                Ok(Plan::Done(resolution)) => {
+                    self.document = Some(Arc::from(resolution));
+                    return Ok(None);
+                }
+                Ok(_) => {}
+                Err(_) => return Err(UNRESOLVED),
+            }
+        }
         let found = match (stapled, &self.proved) {
             (Some(_), Some(proved)) => {
                 let resolution = proved.resolve(did).map_err(Fault::refusal)?;
@@ -182,13 +243,13 @@ impl Inquiry {
                 ))
             }
             (Some(stapled), None) if stapled.required => return Err(NOT_STAPLED),
-            _ => match core.evidence.did(did) {
+            _ => match evidence.did(did) {
                 Some(found) => Cow::Borrowed(found),
                 None => return Ok(Some(Need::Did(did.clone()))),
             },
         };
-        let resolution = judge(&found, did, (policy, core.now))?;
-        peer.ground("resolution", (found.as_of, found.source), core.now);
+        let resolution = judge(&found, did, (policy, now))?;
+        peer.ground("resolution", (found.as_of, found.source), now);
         let max_age = match (found.source, &policy.stapled) {
             (Source::Registry, Some(stapled)) => stapled.max_age.max(policy.max_age),
             _ => policy.max_age,
@@ -202,7 +263,7 @@ impl Inquiry {
         &mut self,
         peer: &mut Peer,
         policy: &IdentityPolicy,
-        core: &Core,
+        (evidence, now): (&Evidence, UnixTime),
     ) -> Result<Vec<Need>, Refusal> {
         let (mut open, mut needs) = (Vec::new(), Vec::new());
         for reference in std::mem::take(&mut self.statuses) {
@@ -210,10 +271,10 @@ impl Inquiry {
                 reference: &reference,
                 issuer: self.issuer.as_ref().ok_or(UNTRUSTED)?,
                 policy,
-                now: core.now,
+                now,
             };
             let stapled = (self.staples.as_slice(), self.proved.as_ref());
-            if place.is_gathered(&core.evidence, peer)? || place.is_stapled(stapled, peer)? {
+            if place.is_gathered(evidence, peer)? || place.is_stapled(stapled, peer)? {
                 continue;
             }
             needs.push(Need::StatusList(reference.uri.clone()));

@@ -1,13 +1,13 @@
 //! A registry whose word is proved and not believed: what peers staple of its state is judged here, without a network.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::{Did, Options, Resolution, ResolutionError};
-use selfsame_proof::client::{Client, Handed};
-use selfsame_proof::read::Outcome;
+use selfsame_proof::client::{Client, Handed, Lasting};
 use selfsame_registry::{Anchor, Genesis, Machine, StateError, StateRead};
 
 use super::staple::{Fault, Reads};
@@ -43,27 +43,76 @@ impl Ledger {
     /// What these reads prove, all of them.
     pub(super) fn judge(
         &self,
-        staples: &[Reads],
-        (handed, now): (Handed, UnixTime),
+        staples: Vec<Reads>,
+        at: (Handed, UnixTime),
     ) -> Result<Proved, Fault> {
         let mut proved = Proved {
             machine: Arc::clone(&self.machine),
             objects: BTreeMap::new(),
             as_of: UnixTime(u64::MAX),
         };
-        let mut client = self.client.lock().unwrap_or_else(PoisonError::into_inner);
-        for bundle in staples.iter().flat_map(Reads::bundles) {
-            let report = client.accept_handed(&bundle.key, &bundle, (handed, now));
-            let as_of = match (report.outcome, report.as_of) {
-                (Outcome::Verified, Some(as_of)) => as_of.time,
-                (Outcome::Untimely, _) => return Err(Fault::Untimely),
-                (Outcome::Untrusted, _) => return Err(Fault::Untrusted),
-                _ => return Err(Fault::Forged),
-            };
+        let mut client = self.client();
+        for reads in staples {
+            let (objects, as_of) = reads.judge(&mut client, at)?;
             proved.as_of = proved.as_of.min(as_of);
-            proved.objects.insert(bundle.key, bundle.value);
+            proved.objects.extend(objects);
         }
         Ok(proved)
+    }
+
+    /// What is remembered of these DIDs, where none of it that may change is older than `max_age` seconds; nothing if
+    /// none is remembered whole.
+    pub(super) fn remembered(&self, dids: &[&Did], max_age: u64, now: UnixTime) -> Option<Proved> {
+        let memory = Memory {
+            client: self.client(),
+            at: (max_age, now),
+            read: RefCell::default(),
+        };
+        for did in dids.iter().filter(|did| self.knows(did)) {
+            // What is missing of one is missed when it is looked at.
+            let _resolution = self.machine.resolve(&memory, did, &Options::default());
+        }
+        let (objects, as_of) = memory.read.into_inner();
+        (!objects.is_empty()).then(|| Proved {
+            machine: Arc::clone(&self.machine),
+            objects,
+            as_of: as_of.unwrap_or(now),
+        })
+    }
+
+    fn client(&self) -> MutexGuard<'_, Client> {
+        self.client.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The memory of a reader, and what was read of it.
+struct Memory<'a> {
+    client: MutexGuard<'a, Client>,
+    at: (u64, UnixTime),
+    read: RefCell<(Objects, Option<UnixTime>)>,
+}
+
+/// Objects of a state by their keys; none where there is none.
+pub(super) type Objects = BTreeMap<Vec<u8>, Option<Vec<u8>>>;
+
+impl StateRead for Memory<'_> {
+    fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>, StateError> {
+        let (max_age, now) = self.at;
+        let never_changes = Machine::never_changes(key);
+        let lasting = match never_changes {
+            true => Lasting::Forever,
+            false => Lasting::Within(max_age),
+        };
+        let found = self.client.get(key, lasting, now);
+        let found = found.ok_or_else(|| StateError("it is not remembered".to_owned()))?;
+        let value = found.value.map(|value| value.to_vec());
+        let (objects, as_of) = &mut *self.read.borrow_mut();
+        objects.insert(key.to_vec(), value.clone());
+        if !never_changes {
+            let time = found.as_of.time;
+            *as_of = Some(as_of.map_or(time, |oldest| oldest.min(time)));
+        }
+        Ok(value)
     }
 }
 
@@ -78,7 +127,7 @@ impl fmt::Debug for Ledger {
 /// A part of a state that is proved.
 pub(super) struct Proved {
     machine: Arc<Machine>,
-    objects: BTreeMap<Vec<u8>, Option<Vec<u8>>>,
+    objects: Objects,
     /// As of when all of it holds.
     pub(super) as_of: UnixTime,
 }
@@ -114,8 +163,7 @@ impl fmt::Debug for Proved {
 }
 
 fn is_of(machine: &Machine, did: &Did) -> bool {
-    let parts = selfsame_did::selfsame::parts(did);
-    parts.is_some_and(|(network, _)| network == *machine.network())
+    selfsame_did::selfsame::id_in(did, machine.network()).is_some()
 }
 
 impl StateRead for Proved {

@@ -6,7 +6,9 @@ use rustls_pki_types::{CertificateDer, ServerName};
 use selfsame_did::Did;
 use webpki::EndEntityCert;
 
-use crate::codec::{CertificateEntry, DidMessage, Extensions, Mode, SsiParameters, Staple, Vc};
+use crate::codec::{
+    CertificateEntry, DidMessage, Extension, Extensions, Mode, SsiParameters, Staple, Vc,
+};
 use crate::error::ConfigError;
 use crate::profile::Profile;
 use crate::provider::SigningKey;
@@ -41,7 +43,28 @@ impl Identities {
 pub struct CertificateIdentity {
     pub(crate) chain: Vec<CertificateEntry>,
     pub(crate) key: SigningKey,
+    crls: Crls,
 }
+
+/// Revocation lists that whoever shares them may renew while connections are made with them.
+#[derive(Clone, Debug, Default)]
+pub struct Crls(Arc<Mutex<Arc<[Vec<u8>]>>>);
+
+impl Crls {
+    /// Puts these lists (DER) in the place of others: the first is that of the authority of our own certificate, the
+    /// next that of the one above it. More than 32 KiB of them are not sent.
+    pub fn set(&self, lists: Vec<Vec<u8>>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = lists.into();
+    }
+
+    fn get(&self) -> Arc<[Vec<u8>]> {
+        let lists = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(&lists)
+    }
+}
+
+/// Bytes of the lists that are sent along: with them a message is still one that peers read.
+const MAX_STAPLED: usize = 32 * 1024;
 
 impl CertificateIdentity {
     /// A chain in DER, our own certificate first, which must be for `key`.
@@ -60,7 +83,27 @@ impl CertificateIdentity {
         Ok(Self {
             chain: chain.iter().map(entry).collect(),
             key,
+            crls: Crls::default(),
         })
+    }
+
+    /// The same with revocation lists that go along to peers that read them.
+    #[must_use]
+    pub fn with_crls(self, crls: Crls) -> Self {
+        Self { crls, ..self }
+    }
+
+    /// What is shown to a peer that reads revocation lists, or does not.
+    pub(crate) fn entries(&self, reads_crls: bool) -> Vec<CertificateEntry> {
+        let mut entries = self.chain.clone();
+        let lists = self.crls.get();
+        let bytes: usize = lists.iter().map(Vec::len).sum();
+        if reads_crls && bytes <= MAX_STAPLED {
+            for (entry, list) in entries.iter_mut().zip(lists.iter()) {
+                entry.extensions.0.push(Extension::Crl(list.clone()));
+            }
+        }
+        entries
     }
 }
 

@@ -28,6 +28,14 @@ pub struct PeerPolicy {
     pub identities: Option<IdentityPolicy>,
 }
 
+impl PeerPolicy {
+    /// Whether revocation lists are looked at.
+    pub(crate) fn reads_crls(&self) -> bool {
+        let certificates = self.certificates.as_ref();
+        certificates.is_some_and(CertificatePolicy::reads_crls)
+    }
+}
+
 /// Which DIDs or credentials are accepted.
 #[derive(Clone, Debug)]
 pub struct IdentityPolicy {

@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::{Did, Options};
 use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
-use selfsame_proof::read::{Bundle, Handover};
+use selfsame_proof::client::{Client, Handed, Object as Proven};
+use selfsame_proof::read::{Bundle, Handover, Outcome};
 use selfsame_proof::tree::Proof;
 use selfsame_registry::{Machine, StateError, StateRead};
 
-use super::ledger::StaplePolicy;
+use super::ledger::{Objects, StaplePolicy};
 use crate::alert::{Alert, Refusal};
 use crate::codec::Staple;
 
@@ -113,18 +114,42 @@ impl Reads {
         of.into_values().collect()
     }
 
-    /// The reads one by one; who judges them in this order needs the handovers but once.
-    pub fn bundles(&self) -> impl Iterator<Item = Bundle> {
-        self.reads.iter().enumerate().map(|(index, read)| Bundle {
-            note: self.note.clone(),
-            key: read.key.clone(),
-            value: read.value.clone(),
-            proof: read.proof.clone(),
-            handovers: match index {
-                0 => self.handovers.clone(),
-                _ => Vec::new(),
-            },
-        })
+    /// The first read with the checkpoint, and the others under it; none where nothing is read.
+    fn parts(self) -> Option<(Bundle, Vec<Read>)> {
+        let mut reads = self.reads.into_iter();
+        let Read { key, value, proof } = reads.next()?;
+        let first = Bundle {
+            note: self.note,
+            key,
+            value,
+            proof,
+            handovers: self.handovers,
+        };
+        Some((first, reads.collect()))
+    }
+
+    /// Judges what is read by a reader's memory: what holds, and as of when.
+    pub(super) fn judge(
+        self,
+        reader: &mut Client,
+        at: (Handed, UnixTime),
+    ) -> Result<(Objects, UnixTime), Fault> {
+        let (first, further) = self.parts().ok_or(Fault::Malformed)?;
+        let proven = further.iter().map(|read| Proven {
+            key: &read.key,
+            value: read.value.as_deref(),
+            proof: &read.proof,
+        });
+        let proven: Vec<Proven<'_>> = proven.collect();
+        let as_of = reader.accept_all_handed((&first, &proven), at);
+        let as_of = as_of.map_err(|outcome| match outcome {
+            Outcome::Untimely => Fault::Untimely,
+            Outcome::Untrusted => Fault::Untrusted,
+            Outcome::Verified | Outcome::Forged => Fault::Forged,
+        })?;
+        let further = further.into_iter().map(|read| (read.key, read.value));
+        let objects = std::iter::once((first.key, first.value)).chain(further);
+        Ok((objects.collect(), as_of.time))
     }
 
     /// The staple; none if it is longer than one can be.
@@ -272,7 +297,7 @@ pub fn judge(
     (did, now): (&Did, UnixTime),
 ) -> Result<(), Refusal> {
     let reads = reads(std::slice::from_ref(staple)).map_err(Fault::refusal)?;
-    let proved = stapled.ledger.judge(&reads, (stapled.handed(), now));
+    let proved = stapled.ledger.judge(reads, (stapled.handed(), now));
     let resolution = proved.and_then(|proved| proved.resolve(did));
     let resolution = resolution.map_err(Fault::refusal)?;
     let gone = Refusal::new(Alert::CertificateUnknown, "the DID is not in use");

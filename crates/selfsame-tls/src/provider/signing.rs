@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use rustls::SignatureScheme;
 use rustls::crypto::aws_lc_rs::sign::any_supported_type;
+use rustls_pki_types::pem::PemObject as _;
 use rustls_pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
+use zeroize::Zeroizing;
 
 use super::verifying::SCHEMES;
 use crate::alert::Refusal;
@@ -27,6 +29,14 @@ impl SigningKey {
     pub fn from_pkcs8(pkcs8: &[u8]) -> Result<Self, ConfigError> {
         let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(pkcs8));
         any_supported_type(&key)
+            .map(Self)
+            .map_err(|_| ConfigError::Key)
+    }
+
+    /// Reads the first private key of a text in PEM: PKCS#8, or the older forms of RSA and elliptic curves.
+    pub fn from_pem(pem: &[u8]) -> Result<Self, ConfigError> {
+        let key = PrivateKeyDer::from_pem_slice(pem).map_err(|_| ConfigError::Key)?;
+        any_supported_type(&Zeroizing::new(key))
             .map(Self)
             .map_err(|_| ConfigError::Key)
     }

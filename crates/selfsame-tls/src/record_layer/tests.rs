@@ -191,3 +191,38 @@ fn a_key_is_given_up_before_its_numbers_wrap_or_it_is_worn() {
     let again = read(&mut server, &record).map(|_| ()).unwrap_err();
     assert!([Alert::InternalError, Alert::BadRecordMac].contains(&again.alert));
 }
+
+#[test]
+fn padded_records_are_multiples_of_the_block_and_say_the_same() {
+    let vectors = rfc8448();
+    let traffic = handshake(&vectors).client;
+    let (header, tag) = (5, 16);
+    for block in [0_u16, 1, 2, 64, 100, 512, 16_384, u16::MAX] {
+        let (mut one, mut other) = (RecordLayer::default(), RecordLayer::default());
+        one.pad_to(block);
+        one.set_write(traffic.clone());
+        other.set_read(traffic.clone());
+        for length in [1, 2, 63, 64, 99, 100, 511, 513, 16_383, 16_384] {
+            let content = match length {
+                2 => ContentType::Alert,
+                63 => ContentType::Handshake,
+                _ => ContentType::ApplicationData,
+            };
+            // It ends with zeros of its own, which are not taken for padding.
+            let mut bytes = vec![7; length];
+            *bytes.last_mut().unwrap() = 0;
+            one.send(content, &bytes).unwrap();
+            let sent = one.take_outgoing();
+            let inner = sent.len() - header - tag;
+            let full = inner == 16_385;
+            let is_padded = match block {
+                0 | 1 => inner == length + 1,
+                block => inner % usize::from(block) == 0 || full,
+            };
+            assert!(is_padded, "{length} bytes in blocks of {block}: {inner}");
+            assert!(inner > length && inner - length <= usize::from(block).max(1));
+            let got = read(&mut other, &sent).unwrap().unwrap();
+            assert_eq!((got.content, got.bytes), (content, bytes));
+        }
+    }
+}

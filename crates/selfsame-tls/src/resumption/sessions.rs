@@ -47,6 +47,10 @@ pub(crate) struct Session {
     pub(crate) until: UnixTime,
     pub(crate) verified_at: UnixTime,
     pub(crate) epoch: u64,
+    /// The application protocol it was got with.
+    pub(crate) protocol: Option<Vec<u8>>,
+    /// Bytes of early data that may go along.
+    pub(crate) early: u32,
     pub(crate) peer: Peer,
 }
 
@@ -129,6 +133,7 @@ pub(crate) struct Collector {
     pub(crate) secret: Resumption,
     pub(crate) epoch: u64,
     pub(crate) verified_at: UnixTime,
+    pub(crate) protocol: Option<Vec<u8>>,
 }
 
 impl Collector {
@@ -138,6 +143,7 @@ impl Collector {
         let Some(end) = until(peer, self.verified_at, now).filter(|_| lifetime > 0) else {
             return Ok(());
         };
+        let early = ticket.extensions.max_early_data();
         let session = Session {
             suite: self.secret.cipher().suite(),
             secret: self.secret.secret(&ticket.nonce)?,
@@ -147,6 +153,8 @@ impl Collector {
             until: end.min(now.plus(lifetime)),
             verified_at: self.verified_at,
             epoch: self.epoch,
+            protocol: self.protocol.clone(),
+            early: early.unwrap_or(0),
             peer: peer.clone(),
         };
         self.sessions.insert(self.key, session);

@@ -7,6 +7,7 @@ use selfsame_crypto::time::UnixTime;
 use selfsame_did::Did;
 
 use super::Ticketed;
+use super::strikes::{StrikeRegister, Strikes};
 use super::ticket_keys::TicketKeys;
 use crate::codec::Vc;
 use crate::identity::{Credential, Peer, PeerKind};
@@ -64,7 +65,13 @@ fn ticketed(kind: PeerKind, times: [u64; 4], protocol: Option<Vec<u8>>) -> Ticke
         epoch: 9,
         verified_at,
         until,
-        peer: Peer::remembered(kind, (some(as_of), some(end))),
+        issued_at: as_of,
+        age_add: 0x0102_0304,
+        early: 7,
+        peer: Peer::remembered(
+            (kind, some(as_of).map(|_| [3; 32])),
+            (some(as_of), some(end)),
+        ),
     }
 }
 
@@ -81,6 +88,7 @@ proptest! {
         prop_assert_eq!(&read.write().unwrap(), &bytes);
         prop_assert_eq!(&read.peer.kind, &ticketed.peer.kind);
         prop_assert_eq!(read.peer.until, ticketed.peer.until);
+        prop_assert_eq!(read.peer.key, ticketed.peer.key);
         prop_assert_eq!(read.protocol, ticketed.protocol);
         prop_assert_eq!(read.secret.as_ref(), ticketed.secret.as_ref());
         for at in 0..bytes.len() {
@@ -121,4 +129,45 @@ fn secrets_do_not_show_in_debug_output() {
         shown,
         "TicketKeys { lifetime: 86400, count: 2, .. } Ticketed(secret)"
     );
+}
+
+/// A hello's hash.
+fn hello(number: u8) -> [u8; 32] {
+    [number; 32]
+}
+
+#[test]
+fn a_register_forgets_what_is_over_and_takes_nothing_while_it_is_full() {
+    let at = |seconds: u64| UnixTime(1000 + seconds);
+    let register = StrikeRegister::new(2, at(0));
+    assert_eq!(register.since(), at(0));
+    assert!(register.strike(&hello(1), at(10), at(0)));
+    assert!(register.strike(&hello(2), at(20), at(0)));
+    assert!(!register.strike(&hello(3), at(30), at(9)));
+    assert!(register.strike(&hello(3), at(30), at(10)));
+    assert!(!register.strike(&hello(2), at(20), at(10)));
+    // The clock is set back: what may have been forgotten is not taken.
+    assert!(!register.strike(&hello(1), at(10), at(0)));
+    assert!(!register.strike(&hello(4), at(40), at(0)));
+}
+
+proptest! {
+    /// Hellos come in any order at any time, each while it is fresh: none is taken twice, and never too many are kept.
+    #[test]
+    fn no_hello_is_taken_twice_while_it_is_fresh(
+        comes in proptest::collection::vec((0..12_u8, 0..60_u64), 1..200),
+    ) {
+        let register = StrikeRegister::new(6, UnixTime(0));
+        let mut taken = Vec::new();
+        for (number, now) in comes {
+            let (from, until) = (u64::from(number) * 4, u64::from(number) * 4 + 21);
+            if now < from || now >= until {
+                continue;
+            }
+            if register.strike(&hello(number), UnixTime(until), UnixTime(now)) {
+                prop_assert!(!taken.contains(&number), "{number} at {now}");
+                taken.push(number);
+            }
+        }
+    }
 }

@@ -30,6 +30,12 @@ pub(crate) struct Ticketed {
     pub(crate) epoch: u64,
     pub(crate) verified_at: UnixTime,
     pub(crate) until: UnixTime,
+    /// When the ticket was made.
+    pub(crate) issued_at: UnixTime,
+    /// What the client adds to the age it says.
+    pub(crate) age_add: u32,
+    /// Bytes of early data that may come with it.
+    pub(crate) early: u32,
     /// The client.
     pub(crate) peer: Peer,
 }
@@ -58,8 +64,13 @@ impl Ticketed {
         writer.u64(self.epoch);
         writer.u64(self.verified_at.0);
         writer.u64(self.until.0);
+        writer.u64(self.issued_at.0);
+        writer.u32(self.age_add);
+        writer.u32(self.early);
         write_time(&mut writer, self.peer.verdict.as_of);
         write_time(&mut writer, self.peer.until);
+        let key = self.peer.key.as_ref().map(<[u8; 32]>::as_slice);
+        writer.vector8(|writer| writer.raw(key.unwrap_or_default()));
         write_kind(&mut writer, &self.peer.kind);
         let bytes = Zeroizing::new(writer.finish().ok()?);
         (bytes.len() <= MAX_BYTES).then_some(bytes)
@@ -78,8 +89,14 @@ impl Ticketed {
         let epoch = reader.u64().ok()?;
         let verified_at = UnixTime(reader.u64().ok()?);
         let until = UnixTime(reader.u64().ok()?);
+        let issued_at = UnixTime(reader.u64().ok()?);
+        let (age_add, early) = (reader.u32().ok()?, reader.u32().ok()?);
         let as_of = read_time(&mut reader)?;
         let end = read_time(&mut reader)?;
+        let key = match reader.vector8().ok()? {
+            [] => None,
+            key => Some(key.try_into().ok()?),
+        };
         let kind = read_kind(&mut reader)?;
         reader.finish().ok()?;
         Some(Self {
@@ -91,7 +108,10 @@ impl Ticketed {
             epoch,
             verified_at,
             until,
-            peer: Peer::remembered(kind, (as_of, end)),
+            issued_at,
+            age_add,
+            early,
+            peer: Peer::remembered((kind, key), (as_of, end)),
         })
     }
 }

@@ -9,7 +9,7 @@ use super::MAX_LIFETIME;
 use super::ticket::Ticketed;
 
 /// What a ticket is sealed for, and its format.
-const PURPOSE: &[u8] = b"selfsame tls ticket v1";
+const PURPOSE: &[u8] = b"selfsame tls ticket v3";
 
 /// The keys that seal tickets, and how many are given out for how long. Clones share the keys, and processes that are
 /// handed the same keys take each other's tickets.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::early::AwaitEndOfEarlyData;
 use super::resume::Issuing;
 use super::types::Wishes;
 use super::{AwaitFinished, AwaitIdentity, Sent, State, Step};
@@ -24,6 +25,7 @@ pub(super) struct Offer<'a> {
     protocols: &'a [Vec<u8>],
     name: Option<&'a str>,
     wishes: Wishes,
+    reads_crls: bool,
 }
 
 impl<'a> Offer<'a> {
@@ -34,6 +36,7 @@ impl<'a> Offer<'a> {
             protocols: hello.extensions.protocols(),
             name: hello.extensions.server_name(),
             wishes: Wishes::read(hello, profile)?,
+            reads_crls: hello.extensions.reads_crls(),
         })
     }
 }
@@ -87,7 +90,8 @@ impl Flight {
             }
             Shown::Certificate(own, scheme, _) => {
                 let own = Some((own, scheme));
-                send_certificate(core, &mut self.progress, own, Side::Server)?;
+                let as_server = (Side::Server, offer.reads_crls);
+                send_certificate(core, &mut self.progress, own, as_server)?;
             }
         }
         let sent = self.finish(core)?;
@@ -103,9 +107,14 @@ impl Flight {
     /// The flight of a handshake that resumes: nothing is shown and nothing asked for (RFC 8446 §2.2).
     pub(super) fn resume(mut self, core: &mut Core, ticketed: Ticketed) -> Step {
         self.progress.protocol = ticketed.protocol;
-        self.queue_extensions(core, Vec::new())?;
+        let early = core.early.is_taken.then_some(Extension::EarlyData);
+        self.queue_extensions(core, early.into_iter().collect())?;
         let sent = self.finish(core)?;
         let peer = ticketed.peer.resumes(ticketed.verified_at, core.now);
+        if core.early.is_taken {
+            let state = AwaitEndOfEarlyData { sent, peer };
+            return Ok(Next::State(State::EarlyData(Box::new(state))));
+        }
         Ok(Next::State(State::Finished(Box::new(AwaitFinished {
             sent,
             standing: Standing::Proved(peer),
@@ -183,9 +192,11 @@ fn request(
         }
     }
     if policy.certificates.is_some() && offer.wishes.shows_x509() {
+        let reads_crls = policy.reads_crls().then_some(Extension::ReadsCrls);
+        let schemes = Extension::Schemes(SCHEMES.to_vec());
         let request = CertificateRequest {
             context: Vec::new(),
-            extensions: Extensions(vec![Extension::Schemes(SCHEMES.to_vec())]),
+            extensions: Extensions(std::iter::once(schemes).chain(reads_crls).collect()),
         };
         return Ok(Some((
             Mode::Certificate,

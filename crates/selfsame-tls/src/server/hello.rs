@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use selfsame_crypto::ctx::Ctx;
 
+use super::early::{Hello, to_skip};
 use super::flight::{Flight, Offer};
 use super::resume::{Issuing, Offering, Resumed};
 use super::{State, Step, UNEXPECTED};
@@ -65,10 +66,10 @@ impl AwaitClientHello {
         let Message::ClientHello(hello) = message else {
             return Err(UNEXPECTED);
         };
-        check(&hello, core)?;
+        check(&hello)?;
         let cipher = self.cipher(&hello)?;
         let shares = shares(&hello)?;
-        let again = self.retried.is_some();
+        let is_again = self.retried.is_some();
         let Some(group) = self.group(&hello, shares)? else {
             return self.retry(core, hello, (cipher, raw));
         };
@@ -80,14 +81,20 @@ impl AwaitClientHello {
             before: self.retried.as_ref().map(|before| &before.transcript),
         };
         let resumed = offering.resumed(core)?;
-        core.records
-            .skip_early(match hello.extensions.has_early_data(core.profile) {
-                true if again => {
-                    return Err(Refusal::illegal("early data after HelloRetryRequest"));
-                }
-                true => core.limits.early_data,
-                false => 0,
-            });
+        if is_again && hello.extensions.has_early_data() {
+            return Err(Refusal::illegal("early data after HelloRetryRequest"));
+        }
+        let early = Hello {
+            hello: &hello,
+            resumed: resumed.as_ref(),
+            cipher,
+            is_again,
+        };
+        let early = early.early(&self.config, core);
+        core.records.skip_early(match early {
+            Some(_) => 0,
+            None => to_skip(&self.config, &hello, core),
+        });
         let transcript = match self.retried {
             Some(before) => {
                 let mut transcript = before.transcript;
@@ -109,6 +116,7 @@ impl AwaitClientHello {
             tickets: self.tickets,
             transcript,
             resumed,
+            early,
         };
         answer.send(core, &hello, (cipher, share))
     }
@@ -159,18 +167,15 @@ impl AwaitClientHello {
         transcript.add(raw);
         let mut transcript = transcript.start(cipher);
         transcript.retry();
-        transcript.add(&core.queue(&Message::ServerHello(retry))?);
+        transcript.add(core.queue(&Message::ServerHello(retry))?);
         core.flush()?;
         if !hello.session_id.is_empty() {
             core.send_ccs()?;
         }
         core.check_between_messages()?;
         // What the client sent early came before it knew (§4.2.10).
-        core.records
-            .skip_early(match hello.extensions.has_early_data(core.profile) {
-                true => core.limits.early_data,
-                false => 0,
-            });
+        let skipped = to_skip(&self.config, &hello, core);
+        core.records.skip_early(skipped);
         Ok(Next::State(State::ClientHello(Box::new(Self {
             retried: Some(Retried {
                 hello,
@@ -189,6 +194,8 @@ struct Answer {
     tickets: [[u8; 16]; MAX_TICKETS],
     transcript: Transcript,
     resumed: Option<Resumed>,
+    /// Bytes of early data that are taken.
+    early: Option<usize>,
 }
 
 impl Answer {
@@ -210,8 +217,9 @@ impl Answer {
         }
         let mut answer = ServerHello::new(Some(self.random), cipher.suite(), extensions);
         answer.session_id.clone_from(&hello.session_id);
+        let heard = self.early.map(|_| self.transcript.hash());
         self.transcript
-            .add(&core.queue(&Message::ServerHello(answer))?);
+            .add(core.queue(&Message::ServerHello(answer))?);
         core.flush()?;
         if !hello.session_id.is_empty() {
             core.send_ccs()?;
@@ -219,8 +227,13 @@ impl Answer {
         let hash = self.transcript.hash();
         let resumed = self.resumed.as_ref();
         let secret = resumed.map(|resumed| &resumed.ticketed.secret);
-        let schedule = Early::new(cipher, secret).handshake(shared.bytes(), hash.as_ref())?;
-        core.set_read(schedule.client.clone())?;
+        let before = Early::new(cipher, secret);
+        let heard = heard.map(|heard| before.traffic(heard.as_ref()));
+        let traffic = heard.transpose()?;
+        let schedule = before.handshake(shared.bytes(), hash.as_ref())?;
+        core.set_read(traffic.unwrap_or_else(|| schedule.client.clone()))?;
+        core.early.is_taken = self.early.is_some();
+        core.early.room = self.early.unwrap_or(0);
         core.set_write(schedule.server.clone())?;
         let progress = Progress::new(cipher, group, self.transcript, schedule);
         let issuing = self.config.tickets.as_ref().filter(|_| {
@@ -231,6 +244,7 @@ impl Answer {
             None => None,
             Some(keys) => Some(Issuing {
                 keys: keys.clone(),
+                early: self.config.early.as_ref().map_or(0, |early| early.most),
                 random: self.tickets,
                 wishes: hello.extensions.wishes(core.profile)?,
                 epoch: match resumed {
@@ -248,7 +262,7 @@ impl Answer {
 }
 
 /// What a hello of TLS 1.3 has to have (§4.1.2, §9.2).
-fn check(hello: &ClientHello, core: &Core) -> Result<(), Refusal> {
+fn check(hello: &ClientHello) -> Result<(), Refusal> {
     let versions = hello.extensions.find(|extension| match extension {
         Extension::Versions(versions) => Some(versions),
         _ => None,
@@ -263,7 +277,7 @@ fn check(hello: &ClientHello, core: &Core) -> Result<(), Refusal> {
         ));
     }
     let resumes = hello.extensions.pre_shared_keys().is_some();
-    if hello.extensions.has_early_data(core.profile) && !resumes {
+    if hello.extensions.has_early_data() && !resumes {
         return Err(Refusal::illegal("early data without a ticket"));
     }
     // Who resumes need not be able to do anything else (§9.2).
@@ -298,10 +312,13 @@ fn check_again(before: &Retried, hello: &ClientHello, shares: &[KeyShare]) -> Re
     let may_change = |extension: &&Extension| {
         !matches!(
             extension,
-            Extension::KeyShares(_) | Extension::Cookie(_) | Extension::PreSharedKeys(_)
+            Extension::KeyShares(_)
+                | Extension::Cookie(_)
+                | Extension::PreSharedKeys(_)
+                | Extension::EarlyData
+                // padding (§4.1.2).
+                | Extension::Other { number: 21, .. }
         )
-            // padding and early_data (§4.1.2).
-            && !matches!(extension, Extension::Other { number: 21 | 42, .. })
     };
     let fixed = |hello: &ClientHello| {
         let extensions = hello.extensions.0.iter().filter(may_change).cloned();

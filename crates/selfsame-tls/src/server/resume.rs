@@ -6,7 +6,7 @@ use selfsame_crypto::time::UnixTime;
 use super::Sent;
 use super::flight::protocol;
 use crate::alert::{Alert, Refusal};
-use crate::codec::{ClientHello, Extensions, Message, OfferedPsks, Ticket};
+use crate::codec::{ClientHello, Extension, Extensions, Message, OfferedPsks, Ticket};
 use crate::config::ServerConfig;
 use crate::core::Core;
 use crate::identity::{Peer, PeerKind};
@@ -107,6 +107,8 @@ pub(super) struct Issuing {
     pub(super) wishes: [u8; 32],
     /// The status epoch the client was proved in.
     pub(super) epoch: u64,
+    /// Bytes of early data that may come with each.
+    pub(super) early: u32,
 }
 
 impl Issuing {
@@ -125,6 +127,7 @@ impl Issuing {
         let resumption = sent.application.master.resumption(transcript.as_ref())?;
         for (number, random) in (0..self.keys.count).zip(&self.random) {
             let [a, b, c, d, nonce @ ..] = *random;
+            let age_add = u32::from_be_bytes([a, b, c, d]);
             let ticketed = Ticketed {
                 suite: sent.progress.cipher.suite(),
                 secret: resumption.secret(&[number])?,
@@ -134,17 +137,22 @@ impl Issuing {
                 epoch: self.epoch,
                 verified_at,
                 until,
+                issued_at: core.now,
+                age_add,
+                early: self.early,
                 peer: peer.clone(),
             };
             let Some(ticket) = self.keys.seal(&ticketed, nonce) else {
                 return core.flush();
             };
+            let early = (self.early > 0).then_some(Extension::MaxEarlyData(self.early));
+            let early = early.into_iter().collect();
             core.queue(&Message::NewSessionTicket(Ticket {
                 lifetime,
-                age_add: u32::from_be_bytes([a, b, c, d]),
+                age_add,
                 nonce: vec![number],
                 ticket,
-                extensions: Extensions::default(),
+                extensions: Extensions(early),
             }))?;
         }
         core.flush()

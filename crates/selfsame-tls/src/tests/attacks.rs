@@ -563,6 +563,7 @@ pub(super) fn every_message() -> Vec<Message> {
             ticket: vec![4],
             extensions: Extensions::default(),
         }),
+        Message::EndOfEarlyData,
         Message::EncryptedExtensions(Extensions::default()),
         Message::Certificate(Default::default()),
         Message::CertificateRequest(CertificateRequest {

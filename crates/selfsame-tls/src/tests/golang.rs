@@ -31,13 +31,26 @@ const KINDS: [&rcgen::SignatureAlgorithm; 4] = [
     &rcgen::PKCS_RSA_SHA256,
 ];
 
-/// The program, built.
-struct Go(TempDir);
+/// Since which version crypto/tls has X25519MLKEM768.
+const HYBRID: u32 = 24;
+
+/// The program, built, and the minor version of its Go.
+struct Go(TempDir, u32);
 
 impl Go {
     fn build() -> Self {
         let go = std::env::var_os("SELFSAME_GO")
             .expect("SELFSAME_GO is not set: run this by `cargo xtask test`");
+        let version = Command::new(&go)
+            .args(["env", "GOVERSION"])
+            .output()
+            .unwrap();
+        let version = String::from_utf8(version.stdout).unwrap();
+        let minor = version.trim().strip_prefix("go1.").unwrap();
+        let minor = minor
+            .split(|one: char| !one.is_ascii_digit())
+            .next()
+            .unwrap();
         let folder = tempfile::tempdir().unwrap();
         let built = Command::new(go)
             .args(["build", "-o"])
@@ -47,12 +60,24 @@ impl Go {
             .status()
             .unwrap();
         assert!(built.success());
-        Self(folder)
+        Self(folder, minor.parse().unwrap())
+    }
+
+    /// The groups that both have.
+    fn groups(&self) -> Vec<Group> {
+        let hybrid = (self.1 >= HYBRID).then_some(Group::X25519_MLKEM768);
+        [Group::X25519, Group::SECP256R1]
+            .into_iter()
+            .chain(hybrid)
+            .collect()
     }
 
     fn start(&self, plan: &Value) -> Program {
         let program = self.0.path().join("peer");
-        let mut program = Program::start(program, &[], Path::new("."), Stdio::inherit());
+        let program = program.to_str().unwrap();
+        // A module of an older Go would leave the hybrid group out.
+        let arguments = ["GODEBUG=tlsmlkem=1", program];
+        let mut program = Program::start("env", &arguments, Path::new("."), Stdio::inherit());
         program.tell(&plan.to_string());
         program.end_input();
         program
@@ -85,7 +110,7 @@ fn plan(role: &str, authority: &Authority, own: Option<&Leaf>) -> Value {
         "Certificate": own.map_or_else(String::new, |leaf| pem("CERTIFICATE", &leaf.chain[0])),
         "Key": own.map_or_else(String::new, |leaf| key_pem(&leaf.key)),
         "AsksClients": false,
-        "Groups": [29, 23],
+        "Groups": [4588, 29, 23],
         "Connections": 1,
     })
 }
@@ -139,7 +164,7 @@ fn our_client_speaks_with_gos_server() {
     for kind in KINDS {
         let (leaf, own) = (authority.leaf(kind), authority.leaf(kind));
         for asks in [false, true] {
-            for group in [Group::X25519, Group::SECP256R1] {
+            for group in go.groups() {
                 let mut plan = plan("server", &authority, Some(&leaf));
                 plan["AsksClients"] = json!(asks);
                 plan["Groups"] = json!([group.0]);
@@ -148,7 +173,7 @@ fn our_client_speaks_with_gos_server() {
                 let config = ClientConfig::new(common, authority.server()).unwrap();
                 let mut ours = client(&Arc::new(config));
                 converse(&mut ours, &mut connect(port));
-                // Ours sends a share of X25519 alone: P-256 takes a second hello.
+                // Ours sends a share of X25519 alone: the others take a second hello.
                 assert_eq!(ours.parameters().unwrap().1, group);
                 assert_known(&ours, Some(&leaf));
                 assert_knows(&reply(&mut program), asks.then_some(&own), false);
@@ -164,10 +189,12 @@ fn our_server_speaks_with_gos_client() {
     for kind in KINDS {
         let (leaf, own) = (authority.leaf(kind), authority.leaf(kind));
         for asks in [false, true] {
-            for (group, suite) in [
-                (Group::X25519, Suite::AES_256_GCM_SHA384),
-                (Group::SECP256R1, Suite::CHACHA20_POLY1305_SHA256),
-            ] {
+            let suites = [
+                Suite::AES_256_GCM_SHA384,
+                Suite::CHACHA20_POLY1305_SHA256,
+                Suite::AES_128_GCM_SHA256,
+            ];
+            for (group, suite) in go.groups().into_iter().zip(suites) {
                 let clients = match asks {
                     true => ClientAuth::Required(authority.clients()),
                     false => ClientAuth::None,
@@ -197,7 +224,7 @@ fn sessions_are_resumed_with_go_in_both_directions() {
     let (go, authority) = (Go::build(), Authority::new());
     let leaf = authority.leaf(&rcgen::PKCS_ECDSA_P256_SHA256);
     let own = authority.leaf(&rcgen::PKCS_ED25519);
-    for group in [Group::X25519, Group::SECP256R1] {
+    for group in go.groups() {
         let mut plan = plan("server", &authority, Some(&leaf));
         plan["Groups"] = json!([group.0]);
         plan["AsksClients"] = json!(true);
@@ -213,7 +240,7 @@ fn sessions_are_resumed_with_go_in_both_directions() {
             assert_knows(&reply(&mut program), Some(&own), resumed);
         }
     }
-    for group in [Group::X25519, Group::SECP256R1] {
+    for group in go.groups() {
         let common = Config {
             groups: vec![group],
             ..config(leaf.identities())

@@ -196,13 +196,7 @@ impl Network {
 
     fn reader_of(&self, set: ValidatorSet) -> Arc<Mutex<Client>> {
         let trust = TrustRoot::of_genesis(&self.origin(), set);
-        let policy = Policy {
-            max_age: None,
-            skew: 60,
-            behind: 0,
-            witnesses: Vec::new(),
-            witnesses_needed: 0,
-        };
+        let policy = Policy::genuine(60);
         Arc::new(Mutex::new(Client::new(trust, policy, 1 << 20)))
     }
 

@@ -10,10 +10,11 @@ use std::sync::Arc;
 use selfsame_did::Did;
 
 use super::programs::{Program, accept, connect, exchange, fails, key_pem, listen, pem};
+use super::resumption::Known;
 use super::ssi::{METHODS, Subject, ssi};
 use crate::identity::{Identities, IdentityPolicy, PeerKind, PeerPolicy};
-use crate::resumption::{Sessions, TicketKeys};
-use crate::testing::{Authority, Leaf, NAME, client, ctx, server};
+use crate::resumption::{EarlyData, Sessions, StrikeRegister, TicketKeys};
+use crate::testing::{Authority, Leaf, NAME, NOW, client, ctx, server};
 use crate::{
     Alert, ClientAuth, ClientConfig, Config, Connection, Error, Group, ServerConfig, Suite,
 };
@@ -304,6 +305,76 @@ fn sessions_are_resumed_with_openssl_in_both_directions() {
             program.after("hello");
             finish(&mut ours, &mut stream);
         }
+    }
+}
+
+#[test]
+#[ignore = "needs OpenSSL 3, which `cargo xtask test` installs"]
+fn openssls_server_takes_our_early_data_once() {
+    let authority = Authority::new();
+    let leaf = authority.leaf(&rcgen::PKCS_ECDSA_P256_SHA256);
+    let folder = files(&authority, &leaf);
+    let (mut program, port) = s_server(folder.path(), &["-early_data"]);
+    let common = Config {
+        revalidate: Some(Arc::new(Known::default())),
+        ..Config::default()
+    };
+    let config = ClientConfig::new(common, authority.server()).unwrap();
+    let config = config.with_sessions(Sessions::new(4)).with_early_data();
+    let config = Arc::new(config);
+    for is_early in [false, true, true] {
+        let mut ours = Connection::client(&config, &ctx()).unwrap();
+        let sent = ours.send_early(b"before the handshake\n").unwrap();
+        assert_eq!(sent > 0, is_early);
+        let mut stream = connect(port);
+        exchange(&mut ours, &mut stream, |ours, _| ours.is_open());
+        assert_eq!(ours.is_early_data_taken(), is_early);
+        if is_early {
+            assert_eq!(program.after("before the handshake"), "");
+        }
+        ours.send(b"after it\n").unwrap();
+        stream.write_all(&ours.take_outgoing()).unwrap();
+        program.after("after it");
+        // Its tickets are there before what it says.
+        program.tell("hello\n");
+        exchange(&mut ours, &mut stream, |_, got| got == b"hello\n");
+        finish(&mut ours, &mut stream);
+    }
+}
+
+#[test]
+#[ignore = "needs OpenSSL 3, which `cargo xtask test` installs"]
+fn our_server_takes_openssls_early_data_once() {
+    let authority = Authority::new();
+    let leaf = authority.leaf(&rcgen::PKCS_ECDSA_P256_SHA256);
+    let folder = files(&authority, &leaf);
+    fs::write(folder.path().join("early"), "before the handshake\n").unwrap();
+    let config = ServerConfig::new(config(leaf.identities()), ClientAuth::None).unwrap();
+    let strikes = Arc::new(StrikeRegister::new(1, NOW.minus(1000)));
+    let config = config.with_tickets(TicketKeys::new([7; 32]));
+    let config = Arc::new(config.with_early_data(EarlyData::new(strikes)));
+    let again = ["-sess_in", "session", "-early_data", "early"];
+    // The register has one place.
+    for (more, takes, said) in [
+        (&["-sess_out", "session"][..], false, "was not sent"),
+        (&again, true, "was accepted"),
+        (&again, false, "was rejected"),
+    ] {
+        let (mut program, mut stream) = s_client(folder.path(), more);
+        let mut ours = Connection::server(&config, &ctx());
+        exchange(&mut ours, &mut stream, |ours, _| ours.is_open());
+        let expected: &[u8] = if takes {
+            b"before the handshake\n"
+        } else {
+            b""
+        };
+        assert_eq!(ours.take_early_data(), expected);
+        assert_eq!(program.after("Early data "), said);
+        // What is sent after the ticket is read after it, and by then OpenSSL has written the session.
+        ours.send(b"hello\n").unwrap();
+        stream.write_all(&ours.take_outgoing()).unwrap();
+        program.after("hello");
+        finish(&mut ours, &mut stream);
     }
 }
 

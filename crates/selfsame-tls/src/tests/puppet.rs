@@ -62,7 +62,7 @@ fn bind(
         hello.extensions.0.retain(is_other);
         let identity = PskIdentity {
             ticket: session.ticket.clone(),
-            age: 0,
+            age: session.obfuscated_age(NOW),
         };
         hello
             .extensions
@@ -176,7 +176,7 @@ impl Puppet {
         ]);
         let mut retry = ServerHello::new(None, Suite::AES_128_GCM_SHA256, extensions);
         retry.session_id = hello.session_id;
-        transcript.add(&core.queue(&Message::ServerHello(retry)).unwrap());
+        transcript.add(core.queue(&Message::ServerHello(retry)).unwrap());
         core.flush().unwrap();
         client
             .receive(&core.records.take_outgoing(), &ctx())
@@ -217,7 +217,7 @@ impl Puppet {
         let mut answer = ServerHello::new(Some([7; 32]), Suite::AES_128_GCM_SHA256, extensions);
         answer.session_id = hello.session_id;
         change(&mut answer);
-        transcript.add(&core.queue(&Message::ServerHello(answer)).unwrap());
+        transcript.add(core.queue(&Message::ServerHello(answer)).unwrap());
         core.flush().unwrap();
         let schedule = Early::new(cipher, serving.secret)
             .handshake(shared.bytes(), transcript.hash().as_ref())
@@ -273,6 +273,7 @@ impl Puppet {
         let raw = bind((&mut hello, profile), session, None);
         core.records.send(ContentType::Handshake, &raw).unwrap();
         server.receive(&core.records.take_outgoing(), &ctx())?;
+        let first_hello = cipher.hash(&raw);
         let mut transcript = Unhashed::default();
         transcript.add(&raw);
         let mut transcript = transcript.start(cipher);
@@ -307,6 +308,14 @@ impl Puppet {
         core.records.push(&bytes[first..]);
         let flight = messages(&mut core);
         flight.iter().for_each(|(_, raw)| transcript.add(raw));
+        let takes_early = flight.iter().any(|(message, _)| match message {
+            Message::EncryptedExtensions(extensions) => extensions.has_early_data(),
+            _ => false,
+        });
+        if takes_early {
+            let early = Early::new(cipher, secret).traffic(first_hello.as_ref());
+            core.records.set_write(early.unwrap());
+        }
         let application = schedule.application(transcript.hash().as_ref()).unwrap();
         let puppet = Self {
             core,
@@ -382,6 +391,12 @@ impl Puppet {
         };
         let transcript = self.progress.transcript.hash();
         Message::Finished(traffic.finished(transcript.as_ref()).unwrap())
+    }
+
+    /// Takes the handshake's keys, after EndOfEarlyData.
+    pub(super) fn end_early(&mut self) {
+        let traffic = self.progress.schedule.client.clone();
+        self.core.records.set_write(traffic);
     }
 
     /// Takes the application's keys, after its own Finished.

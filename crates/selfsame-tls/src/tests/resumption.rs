@@ -222,7 +222,7 @@ fn a_ticket_is_used_once_and_each_resumption_brings_new_ones() {
 }
 
 /// The hello a client has sent.
-fn hello_of(client: &mut Connection) -> ClientHello {
+pub(super) fn hello_of(client: &mut Connection) -> ClientHello {
     match plain(&client.take_outgoing()).pop().unwrap() {
         (Message::ClientHello(hello), _) => hello,
         other => panic!("not a hello: {other:?}"),
@@ -327,9 +327,9 @@ fn holder() -> Subject {
 
 /// What the driver knows, in a test.
 #[derive(Debug, Default)]
-struct Known {
+pub(super) struct Known {
     epoch: AtomicU64,
-    is_revoked: std::sync::atomic::AtomicBool,
+    pub(super) is_revoked: std::sync::atomic::AtomicBool,
 }
 
 impl Revalidate for Known {

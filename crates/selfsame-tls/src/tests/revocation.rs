@@ -20,19 +20,19 @@ use crate::profile::SELFSAME;
 use crate::testing::{Authority, Ends, Leaf, NAME, NOW, assert_talk, client, ctx, join, server};
 use crate::{Alert, ClientAuth, Config, Connection, Scheme};
 
-const URI: &str = "https://issuer.example/status/1";
+pub(super) const URI: &str = "https://issuer.example/status/1";
 const INDEX: u64 = 7;
 
 /// An issuer, a holder with a did:key, and what the issuer says of the holder's credential.
-struct World {
-    issuer: Subject,
-    holder: Subject,
+pub(super) struct World {
+    pub(super) issuer: Subject,
+    pub(super) holder: Subject,
 }
 
 /// How a list is made.
 #[derive(Clone)]
-struct Made {
-    status: u8,
+pub(super) struct Made {
+    pub(super) status: u8,
     issued: UnixTime,
     ttl: Option<u64>,
     until: Option<UnixTime>,
@@ -41,7 +41,7 @@ struct Made {
 }
 
 impl World {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let holder = Subject::new("did:web:placeholder.example");
         Self {
             issuer: Subject::new("did:web:issuer.example"),
@@ -52,7 +52,7 @@ impl World {
         }
     }
 
-    fn made(&self, status: u8) -> Made {
+    pub(super) fn made(&self, status: u8) -> Made {
         Made {
             status,
             issued: NOW.minus(10),
@@ -80,7 +80,7 @@ impl World {
         draft.finish(&signature.unwrap())
     }
 
-    fn shown(&self, staples: Vec<Staple>) -> SsiIdentity {
+    pub(super) fn shown(&self, staples: Vec<Staple>) -> SsiIdentity {
         let listed = CoseStatus::List {
             index: INDEX,
             uri: URI.to_owned(),
@@ -96,7 +96,7 @@ impl World {
         self.policy_by(trusted(&self.issuer))
     }
 
-    fn policy_by(&self, issuer: TrustedIssuer) -> IdentityPolicy {
+    pub(super) fn policy_by(&self, issuer: TrustedIssuer) -> IdentityPolicy {
         let expected = Expected::Dids([self.holder.did.clone()].into());
         IdentityPolicy::of_credentials(&["key"], vec![issuer], expected)
     }
@@ -166,7 +166,7 @@ fn token(made: &Made) -> String {
     unsigned.finish(&signature.unwrap())
 }
 
-fn listed(made: &Made) -> Found<Arc<List>> {
+pub(super) fn listed(made: &Made) -> Found<Arc<List>> {
     let list = List::parse(URI, None, token(made).as_bytes(), made.issued).unwrap();
     Found::new(Arc::new(list), NOW.minus(10), Source::Signature)
 }
@@ -551,7 +551,7 @@ fn with_crl(
     Ok(client.peer().unwrap().grounds.clone())
 }
 
-fn crl(der: &[u8]) -> Found<Arc<Crl>> {
+pub(super) fn crl(der: &[u8]) -> Found<Arc<Crl>> {
     let list = Arc::new(Crl::parse(der).unwrap());
     Found::new(list, NOW.minus(100), Source::Signature)
 }

@@ -8,9 +8,11 @@ use peer::crypto::{CryptoProvider, SupportedKxGroup, aws_lc_rs};
 use peer::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer, ServerName};
 use peer::{RootCertStore, SupportedCipherSuite};
 
-use crate::identity::PeerKind;
-use crate::resumption::{Sessions, TicketKeys};
-use crate::testing::{Authority, Leaf, NAME, client, ctx, server};
+use super::resumption::Known;
+use super::ssi::{METHODS, Subject};
+use crate::identity::{Identities, IdentityPolicy, PeerKind, PeerPolicy};
+use crate::resumption::{EarlyData, Sessions, StrikeRegister, TicketKeys};
+use crate::testing::{Authority, Leaf, NAME, NOW, client, ctx, server};
 use crate::{
     Alert, ClientAuth, ClientConfig, Config, Connection, Error, Group, ServerConfig, Suite,
 };
@@ -292,6 +294,47 @@ fn a_client_without_a_certificate_is_refused_or_nobody() {
 }
 
 #[test]
+fn dids_fall_back_to_certificates_with_them_in_both_directions() {
+    let authority = Authority::new();
+    let leaf = authority.leaf(&rcgen::PKCS_ED25519);
+    let own = Subject::new("did:web:own.example");
+    let either = |policy: PeerPolicy| PeerPolicy {
+        identities: Some(IdentityPolicy::of_dids(METHODS, [own.did.clone()])),
+        ..policy
+    };
+    let both = Config {
+        identities: Identities {
+            ssi: Some(own.as_did()),
+            ..leaf.identities()
+        },
+        ..Config::default()
+    };
+    let mut ours = client(both.clone(), either(authority.server()));
+    let mut theirs = start_server(their_server(&leaf, all(), Some(&authority)));
+    assert_talk(&mut ours, &mut theirs);
+    let certified = PeerKind::Certificate(leaf.chain.clone());
+    assert_eq!(ours.peer().unwrap().kind, certified);
+    let shown = theirs.peer_certificates().unwrap();
+    assert_eq!(shown[0].as_ref(), leaf.chain[0]);
+
+    let required = PeerPolicy {
+        certificates: None,
+        ..either(authority.server())
+    };
+    let mut ours = client(both.clone(), required);
+    let mut theirs = start_server(their_server(&leaf, all(), None));
+    let (refused, _) = join(&mut ours, &mut theirs);
+    assert!(
+        matches!(refused, Some(Error::Refused(refusal)) if refusal.alert == Alert::InsufficientSecurity)
+    );
+
+    let mut ours = server(both, ClientAuth::Required(either(authority.clients())));
+    let mut theirs = start_client(their_client(&authority, all(), Some(&leaf)));
+    assert_talk(&mut ours, &mut theirs);
+    assert_eq!(ours.peer().unwrap().kind, certified);
+}
+
+#[test]
 fn keys_are_updated_by_either_side_and_both_ends_close() {
     let authority = Authority::new();
     let leaf = authority.leaf(&rcgen::PKCS_ED25519);
@@ -415,5 +458,105 @@ fn their_client_takes_up_tickets_of_our_server() {
             assert_eq!(us.resumed.is_some(), round > 0);
             assert_eq!(us.kind, PeerKind::Certificate(leaf.chain.clone()));
         }
+    }
+}
+
+#[test]
+fn their_server_takes_our_early_data() {
+    let authority = Authority::new();
+    let leaf = authority.leaf(&rcgen::PKCS_ED25519);
+    for (_, their_suite) in SUITES {
+        let mut theirs = their_server(&leaf, provider(&[their_suite], &[GROUPS[0].1]), None);
+        theirs.max_early_data_size = 1000;
+        let theirs = Arc::new(theirs);
+        let common = Config {
+            revalidate: Some(Arc::new(Known::default())),
+            ..Config::default()
+        };
+        let config = ClientConfig::new(common, authority.server()).unwrap();
+        let config = config.with_sessions(Sessions::new(8)).with_early_data();
+        let config = Arc::new(config);
+        for is_early in [false, true, true] {
+            let mut ours = Connection::client(&config, &ctx()).unwrap();
+            let sent = ours.send_early(&[7; 1001]).unwrap();
+            assert_eq!(sent, if is_early { 1000 } else { 0 });
+            let server = peer::ServerConnection::new(Arc::clone(&theirs));
+            let mut server = server.unwrap().into();
+            assert_eq!(join(&mut ours, &mut server), (None, None));
+            let mut early = Vec::new();
+            if let peer::Connection::Server(server) = &mut server
+                && let Some(mut data) = server.early_data()
+            {
+                data.read_to_end(&mut early).unwrap();
+            }
+            assert_eq!(early, vec![7; sent]);
+            assert_eq!(ours.is_early_data_taken(), is_early);
+            assert_talk(&mut ours, &mut server);
+        }
+    }
+}
+
+#[test]
+fn our_server_takes_their_early_data_once() {
+    let authority = Authority::new();
+    let leaf = authority.leaf(&rcgen::PKCS_ED25519);
+    for (_, their_suite) in SUITES {
+        let common = Config {
+            identities: leaf.identities(),
+            ..Config::default()
+        };
+        let strikes = Arc::new(StrikeRegister::new(2, NOW.minus(1000)));
+        let config = ServerConfig::new(common, ClientAuth::None).unwrap();
+        let config = config.with_tickets(TicketKeys::new([1; 32]));
+        let config = Arc::new(config.with_early_data(EarlyData::new(strikes)));
+        let provider = provider(&[their_suite], &[GROUPS[0].1]);
+        let mut theirs = their_client(&authority, provider, None);
+        theirs.enable_early_data = true;
+        let theirs = Arc::new(theirs);
+        // The register has two places.
+        for (offers, takes) in [(false, false), (true, true), (true, true), (true, false)] {
+            let mut ours = Connection::server(&config, &ctx());
+            let name = ServerName::try_from(NAME).unwrap();
+            let mut client = peer::ClientConnection::new(Arc::clone(&theirs), name).unwrap();
+            let early = client.early_data();
+            assert_eq!(early.is_some(), offers);
+            if let Some(mut early) = early {
+                assert_eq!(early.write(&[7; 500]).unwrap(), 500);
+            }
+            let mut client = client.into();
+            assert_eq!(join(&mut ours, &mut client), (None, None));
+            let expected = if takes { vec![7; 500] } else { Vec::new() };
+            assert_eq!(ours.take_early_data(), expected);
+            let is_accepted = match &client {
+                peer::Connection::Client(client) => client.is_early_data_accepted(),
+                peer::Connection::Server(_) => false,
+            };
+            assert_eq!(is_accepted, takes);
+            assert_talk(&mut ours, &mut client);
+        }
+    }
+}
+
+#[test]
+fn padded_records_are_read_by_them() {
+    let authority = Authority::new();
+    let leaf = authority.leaf(&rcgen::PKCS_ED25519);
+    for (suite, _) in SUITES {
+        let common = |padding| Config {
+            identities: leaf.identities(),
+            suites: vec![suite],
+            padding,
+            ..Config::default()
+        };
+        let mut ours = client(common(1000), authority.server());
+        assert_talk(
+            &mut ours,
+            &mut start_server(their_server(&leaf, all(), None)),
+        );
+        let mut ours = server(common(u16::MAX), ClientAuth::None);
+        assert_talk(
+            &mut ours,
+            &mut start_client(their_client(&authority, all(), None)),
+        );
     }
 }

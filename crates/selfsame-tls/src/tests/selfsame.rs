@@ -8,6 +8,7 @@ use selfsame_crypto::{Algorithm, KeyHandle};
 use selfsame_did::{Did, key, selfsame};
 use serde_json::{Map, Value, json};
 
+use super::own::assert_no_bit_may_change;
 use super::puppet::Puppet;
 use super::ssi::{
     Registry, Subject, client_refused, drive, method, only, server_refused, ssi, trusted,
@@ -604,4 +605,30 @@ fn only_a_client_that_wants_it_is_disguised_for_middleboxes() {
         server.receive(&finish, &ctx()).unwrap();
         assert_talk(&mut client, &mut server);
     }
+}
+
+#[test]
+fn every_changed_bit_of_a_handshake_by_credentials_ends_it() {
+    let (issuer, host, guest) = (issuer(), holder(), holder());
+    let shown = |who: &Subject| Config {
+        profile: &SELFSAME,
+        identities: ssi(SsiIdentity {
+            vc: Some(cose(&issuer, &compact(&who.did))),
+            ..who.as_did()
+        }),
+        ..Config::default()
+    };
+    let expected = |who: &Subject| {
+        let expected = Expected::Dids([who.did.clone()].into());
+        let issuers = vec![trusting(&issuer)];
+        only(IdentityPolicy::of_credentials(&["key"], issuers, expected))
+    };
+    let start = || {
+        let asked = ClientAuth::Required(expected(&guest));
+        (
+            client(shown(&guest), expected(&host)),
+            server(shown(&host), asked),
+        )
+    };
+    assert_no_bit_may_change(start, 0..3, 1);
 }

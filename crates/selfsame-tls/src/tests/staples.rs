@@ -1,12 +1,15 @@
 //! What a peer staples of a registry: it is enough, or it is refused, or the registry is asked instead.
 
 use selfsame_did::{Did, Options};
+use selfsame_proof::cbor::Item as _;
+use selfsame_proof::read::Bundle;
 
 use super::network::{Citizen, Network};
 use super::ssi::{Registry, client_refused, drive, fetched, only, server_refused, ssi};
 use crate::codec::Staple;
 use crate::evidence::{Need, Source};
-use crate::identity::{IdentityPolicy, SsiIdentity, StaplePolicy, staple};
+use crate::identity::staple::Reads;
+use crate::identity::{IdentityPolicy, SsiIdentity, StaplePolicy, Stapling, staple};
 use crate::profile::SELFSAME;
 use crate::testing::{Ends, NOW, assert_talk, client, join, server};
 use crate::{Alert, ClientAuth, Config, Connection};
@@ -270,29 +273,109 @@ fn every_flipped_bit_of_a_staple_is_refused() {
     let [whole] = staples.as_slice() else {
         panic!("one checkpoint makes one staple")
     };
-    let judged = |body: Vec<u8>| {
+    let judged = |body: Vec<u8>, stapled: &StaplePolicy| {
         let kind = staple::READS;
-        staple::judge(
-            &network.required(),
-            &Staple { kind, body },
-            (&citizen.subject.did, NOW),
-        )
+        let staple = Staple { kind, body };
+        staple::judge(stapled, &staple, (&citizen.subject.did, NOW))
     };
-    assert_eq!(judged(whole.body.clone()), Ok(()));
+    // To who has seen the good one, its checkpoint is known and what it says is remembered.
+    let knowing = network.required();
+    assert_eq!(judged(whole.body.clone(), &knowing), Ok(()));
     for bit in 0..whole.body.len() * 8 {
         let mut body = whole.body.clone();
         body[bit / 8] ^= 1 << (bit % 8);
-        let refusal = judged(body).expect_err("a flipped bit");
-        let alerts = [
-            Alert::BadCertificateStatusResponse,
-            Alert::CertificateUnknown,
-        ];
-        assert!(alerts.contains(&refusal.alert), "bit {bit}: {refusal}");
+        for stapled in [&network.required(), &knowing] {
+            let refusal = judged(body.clone(), stapled).expect_err("a flipped bit");
+            let alerts = [
+                Alert::BadCertificateStatusResponse,
+                Alert::CertificateUnknown,
+            ];
+            assert!(alerts.contains(&refusal.alert), "bit {bit}: {refusal}");
+        }
     }
     for length in 0..whole.body.len() {
-        let refusal = judged(whole.body[..length].to_vec()).expect_err("a cut staple");
+        let refusal = judged(whole.body[..length].to_vec(), &knowing).expect_err("a cut staple");
         assert_eq!(refusal.alert, Alert::BadCertificateStatusResponse);
     }
+    assert_eq!(judged(whole.body.clone(), &knowing), Ok(()));
+}
+
+#[test]
+fn each_read_of_a_staple_is_proved_and_the_one_with_the_checkpoint_is_no_other() {
+    let (mut network, citizen) = settled();
+    let other = network.citizen();
+    let mut stapling = Stapling::new(&network.machine, vec![citizen.subject.did.clone()], vec![]);
+    while let Some(key) = stapling.missing() {
+        stapling.add(network.read(&key));
+    }
+    let keys = stapling.keys();
+    let did = &other.subject.did;
+    let mut stapling = Stapling::new(&network.machine, vec![did.clone()], vec![]);
+    while let Some(key) = stapling.missing() {
+        stapling.add(network.read(&key));
+    }
+    let foreign = network.read(&stapling.keys()[0]);
+    let stapled = network.required();
+    let good: Vec<Bundle> = keys.iter().map(|key| network.read(key)).collect();
+    let judged = |bundles: Vec<Bundle>| {
+        let [reads] = Reads::of(bundles).try_into().unwrap();
+        let staple = reads.staple().unwrap();
+        staple::judge(&stapled, &staple, (&citizen.subject.did, NOW)).map_err(|why| why.alert)
+    };
+    assert_eq!(judged(good.clone()), Ok(()));
+    // With the checkpoint known: in each place another object, none at all, and the proof of another object.
+    for place in 0..good.len() {
+        let changes: [&dyn Fn(&mut Bundle); 3] = [
+            &|read| read.value = Some(b"another".to_vec()),
+            &|read| read.value = None,
+            &|read| read.proof = foreign.proof.clone(),
+        ];
+        for change in changes {
+            let mut forged = good.clone();
+            change(&mut forged[place]);
+            let alert = Err(Alert::BadCertificateStatusResponse);
+            assert_eq!(judged(forged), alert, "{place}");
+        }
+    }
+    assert_eq!(judged(good), Ok(()));
+}
+
+#[test]
+fn a_staple_of_another_registry_is_refused() {
+    let (network, citizen) = settled();
+    let mut elsewhere = Network::new();
+    let stranger = elsewhere.citizen();
+    for stapled in [network.required(), StaplePolicy::new(network.ledger())] {
+        let shown = citizen.with(elsewhere.staples(&stranger.subject.did));
+        let alert = refused(shown, &citizen, stapled);
+        assert_eq!(alert, Alert::BadCertificateStatusResponse);
+    }
+}
+
+#[test]
+fn a_staple_of_nothing_or_of_more_than_a_staple_may_hold_is_refused() {
+    let (network, citizen) = settled();
+    let [staple] = network.staples(&citizen.subject.did).try_into().unwrap();
+    let reads = Reads::from_cbor(&staple.body).unwrap();
+    let of = |count: usize| Reads {
+        reads: reads.reads.iter().cycle().take(count).cloned().collect(),
+        ..reads.clone()
+    };
+    for count in [0, 17] {
+        let shown = citizen.with(vec![of(count).staple().unwrap()]);
+        let alert = refused(shown, &citizen, network.required());
+        assert_eq!(alert, Alert::BadCertificateStatusResponse, "{count}");
+    }
+    let shown = citizen.with(vec![of(16).staple().unwrap()]);
+    let (mut client, mut server) = ends(shown, &citizen, network.required());
+    assert_eq!(join(&mut client, &mut server), Ends::default());
+    assert!(client.is_open());
+    // More of them than a message may have.
+    let shown = citizen.with(vec![of(2).staple().unwrap(); 9]);
+    assert_eq!(
+        refused(shown, &citizen, network.required()),
+        Alert::DecodeError
+    );
 }
 
 #[test]

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::attacks::{did_message, every_message};
 use super::puppet::{Puppet, Serving, plain};
+use super::resumption::Known;
 use super::ssi::{Registry, Subject, drive, only, ssi, trust_did, trust_vc};
 use crate::codec::{
     Certificate, CertificateEntry, CertificateRequest, ClientHello, ContentType, Extension,
@@ -15,7 +16,7 @@ use crate::codec::{
 };
 use crate::identity::{Identities, PeerPolicy, Side};
 use crate::profile::PAPER;
-use crate::resumption::{Session, Sessions, TicketKeys};
+use crate::resumption::{EarlyData, Session, Sessions, StrikeRegister, TicketKeys};
 use crate::testing::{Authority, Ends, Leaf, NOW, ctx};
 use crate::{
     Alert, ClientAuth, ClientConfig, Config, Connection, Error, Group, Scheme, ServerConfig, Suite,
@@ -69,6 +70,7 @@ fn inputs(session_id: &[u8]) -> Vec<(&'static str, Input)> {
                 ("server_hello", Message::ServerHello(hello))
             }
             Message::NewSessionTicket(_) => ("new_session_ticket", message),
+            Message::EndOfEarlyData => ("end_of_early_data", message),
             Message::EncryptedExtensions(_) => ("encrypted_extensions", message),
             Message::Certificate(_) => ("certificate", message),
             Message::CertificateRequest(_) => ("certificate_request", message),
@@ -90,7 +92,6 @@ fn inputs(session_id: &[u8]) -> Vec<(&'static str, Input)> {
     retry.session_id = session_id.to_vec();
     let retry = Message::ServerHello(retry);
     inputs.push(("hello_retry_request", Input::Message(retry)));
-    inputs.push(("end_of_early_data", Input::Handshake(5, Vec::new())));
     inputs.push(("message_hash", Input::Handshake(254, vec![0; 32])));
     inputs.push(("unknown message", Input::Handshake(99, vec![1, 2, 3])));
     inputs.push(("data", Input::Record(ContentType::ApplicationData, vec![1])));
@@ -150,6 +151,8 @@ struct Course {
     shown: Shown,
     /// What is asked of the client.
     asked: Option<Mode>,
+    /// Whether the client sends early data, and the server takes it.
+    early: bool,
 }
 
 impl fmt::Display for Course {
@@ -162,6 +165,9 @@ impl fmt::Display for Course {
         match self.shown {
             Shown::Resumed => f.write_str("resumed")?,
             Shown::By(mode) => f.write_str(name(mode))?,
+        }
+        if self.early {
+            f.write_str(" with early data")?;
         }
         write!(f, ", client by {}", self.asked.map_or("nothing", name))?;
         match self.retry {
@@ -180,6 +186,7 @@ enum State {
     Identity,
     IdentityAfterRequest,
     Proof,
+    EarlyData,
     Finished,
     Evidence,
     Open,
@@ -236,8 +243,10 @@ impl World {
             Shown::By(mode) => mode,
             Shown::Resumed => course.asked.unwrap_or(Mode::Certificate),
         };
+        let believer = || course.early.then(|| Arc::new(Known::default()) as _);
         let own = Config {
             identities: self.identities(&self.client, course.asked),
+            revalidate: believer(),
             ..Config::default()
         };
         let expected = self.policy(self.authority.server(), &self.server, by_server);
@@ -248,6 +257,7 @@ impl World {
                 true => vec![Group::SECP256R1],
                 false => vec![Group::X25519],
             },
+            revalidate: believer(),
             ..Config::default()
         };
         let clients = match course.asked {
@@ -257,10 +267,16 @@ impl World {
             }
         };
         let server = ServerConfig::new(other, clients).unwrap();
-        (
-            Arc::new(client.with_sessions(self.sessions.clone())),
-            Arc::new(server.with_tickets(self.keys.clone())),
-        )
+        let (client, server) = (
+            client.with_sessions(self.sessions.clone()),
+            server.with_tickets(self.keys.clone()),
+        );
+        if !course.early {
+            return (Arc::new(client), Arc::new(server));
+        }
+        let strikes = Arc::new(StrikeRegister::new(4, NOW.minus(100)));
+        let server = server.with_early_data(EarlyData::new(strikes));
+        (Arc::new(client.with_early_data()), Arc::new(server))
     }
 
     /// A ticket of this course, if it is one that resumes.
@@ -300,8 +316,17 @@ fn courses() -> Vec<Course> {
                 retry,
                 shown,
                 asked,
+                early: false,
             });
         }
+    }
+    for (shown, asked) in resumed {
+        courses.push(Course {
+            retry: false,
+            shown,
+            asked,
+            early: true,
+        });
     }
     courses
 }
@@ -381,7 +406,8 @@ fn server_flight(world: &World, course: Course, state: State) -> Vec<Step> {
         }
     };
     let message = Step::Message;
-    let extensions = Message::EncryptedExtensions(Extensions::default());
+    let early = course.early.then_some(Extension::EarlyData);
+    let extensions = Message::EncryptedExtensions(Extensions(early.into_iter().collect()));
     until(State::EncryptedExtensions, message(extensions));
     if let Shown::By(mode) = course.shown {
         if let Some(asked) = course.asked {
@@ -575,6 +601,9 @@ fn server_in(
     let mut hello = hello_of(&mut real);
     // It need not look like a session of TLS 1.2.
     hello.session_id.clear();
+    if course.early {
+        hello.extensions.0.push(Extension::EarlyData);
+    }
     let (mut puppet, _) = Puppet::ask(&mut server, (hello, &PAPER), session).unwrap();
     if let (Shown::By(_), Some(mode)) = (course.shown, course.asked) {
         if state > State::Identity {
@@ -589,6 +618,10 @@ fn server_in(
             let proof = puppet.identity_proof(key, mode);
             puppet.send(&mut server, &proof).unwrap();
         }
+    }
+    if course.early && state > State::EarlyData {
+        puppet.send(&mut server, &Message::EndOfEarlyData).unwrap();
+        puppet.end_early();
     }
     if state > State::Finished {
         let finished = puppet.finished();
@@ -617,6 +650,9 @@ fn server_states(course: Course) -> Vec<State> {
             states.push(State::Evidence);
         }
     } else {
+        if course.early {
+            states.push(State::EarlyData);
+        }
         states.push(State::Finished);
     }
     states.push(State::Open);
@@ -650,6 +686,7 @@ fn server_rule(course: Course, state: State, input: &str) -> Outcome {
         // It is the server's own.
         (State::Identity, "did", Some(Mode::Did)) => alert(Alert::AccessDenied),
         (State::Identity, "vc", Some(Mode::Vc)) => alert(Alert::BadCertificate),
+        (State::EarlyData, "data" | "end_of_early_data", _) => Outcome::Taken,
         (State::Proof, "certificate_verify", Some(Mode::Certificate)) => alert(Alert::DecryptError),
         (State::Proof, "did_verify", Some(Mode::Did | Mode::Vc)) => Outcome::Taken,
         (State::Finished, "finished", _) => alert(Alert::DecryptError),

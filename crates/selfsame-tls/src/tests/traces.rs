@@ -18,7 +18,6 @@ const FLIGHT: [&str; 5] = [
     "certificate_verify",
     "server_finished",
 ];
-/// EndOfEarlyData, which we neither send nor take.
 const END_OF_EARLY_DATA: &[u8] = &[5, 0, 0, 0];
 
 fn cipher() -> Cipher {
@@ -150,7 +149,12 @@ impl<'a> Replay<'a> {
 
     /// The client's flight too, whose Finished holds.
     fn client_flight(&mut self) {
-        let records = self.vectors.get("client_flight_records");
+        self.client_flight_after(0);
+    }
+
+    /// The same, but for so many bytes before it.
+    fn client_flight_after(&mut self, bytes: usize) {
+        let (_, records) = self.vectors.get("client_flight_records").split_at(bytes);
         let messages = handshake_messages(&mut self.server, records);
         let (last, before) = messages.split_last().unwrap();
         before.iter().for_each(|raw| {
@@ -244,7 +248,7 @@ fn a_handshake_in_compatibility_mode_is_replayed() {
 }
 
 #[test]
-fn a_resumption_is_replayed_with_its_binder_and_its_early_data_skipped() {
+fn a_resumption_is_replayed_with_its_binder_and_its_early_data_taken_or_skipped() {
     let vectors = Vectors::parse(include_str!(
         "../../../../vectors/tls/rfc8448-resumed-0rtt.txt"
     ));
@@ -258,14 +262,48 @@ fn a_resumption_is_replayed_with_its_binder_and_its_early_data_skipped() {
     let binder = early.binder(cipher().hash(bound).as_ref()).unwrap();
     assert_eq!(offered.binders, [binder]);
 
+    // What was sent early is under another key than the handshake's: who does not take it skips it, with what ends it.
     let mut replay = Replay::new(&vectors);
     let keys = replay.server_flight();
-    // What was sent early is under a key we never make: it is skipped, with what ends it.
     replay.server.skip_early(100);
     let skipped = read(&mut replay.server, vectors.get("early_data_record"));
     assert!(skipped.is_empty());
     replay.transcript.add(END_OF_EARLY_DATA);
     replay.client_flight();
+    replay.application(keys);
+
+    // Who takes it reads it, and changes keys after its end.
+    let traffic = early.traffic(cipher().hash(raw).as_ref()).unwrap();
+    assert_eq!(traffic.secret(), vectors.get("early_traffic_secret"));
+    let mut replay = Replay::new(&vectors);
+    let keys = replay.server_flight();
+    let Message::EncryptedExtensions(extensions) = message(vectors.get("encrypted_extensions"))
+    else {
+        panic!("no extensions")
+    };
+    assert!(hello.extensions.has_early_data() && extensions.has_early_data());
+    let (client, server) = (&mut replay.client, &mut replay.server);
+    client.set_write(traffic.clone());
+    server.set_read(traffic);
+    let (first, _) = vectors.get("client_flight_records").split_at(5 + 0x15);
+    for (content, bytes, sent) in [
+        (
+            ContentType::ApplicationData,
+            vectors.get("early_data"),
+            vectors.get("early_data_record"),
+        ),
+        (ContentType::Handshake, END_OF_EARLY_DATA, first),
+    ] {
+        client.send(content, bytes).unwrap();
+        assert_eq!(client.take_outgoing(), sent);
+        let got = read(server, sent).pop().unwrap();
+        assert_eq!((got.content, got.bytes.as_slice()), (content, bytes));
+    }
+    assert_eq!(message(END_OF_EARLY_DATA), Message::EndOfEarlyData);
+    replay.transcript.add(END_OF_EARLY_DATA);
+    replay.client.set_write(replay.schedule.client.clone());
+    replay.server.set_read(replay.schedule.client.clone());
+    replay.client_flight_after(5 + 0x15);
     replay.application(keys);
 }
 

@@ -1,0 +1,323 @@
+//! Who resumes is judged once more by what is at hand: who has ended or was revoked since does not get in.
+
+use std::sync::{Arc, Mutex};
+
+use selfsame_crypto::ctx::Ctx;
+use selfsame_crypto::seal::random_seed;
+use selfsame_crypto::time::UnixTime;
+use selfsame_did::{Relationship, Representation, Resolution};
+
+use super::network::Network;
+use super::revocation::{URI, World, crl, listed};
+use super::ssi::{Subject, client_refused, fetched, only, server_refused, ssi, trust_did};
+use crate::evidence::{Answer, Failure, Need};
+use crate::identity::{
+    CrlPolicy, Identities, IdentityPolicy, PeerPolicy, SsiIdentity, TrustedIssuer,
+};
+use crate::profile::SELFSAME;
+use crate::resumption::{AtHand, Rejudge, Sessions, TicketKeys};
+use crate::testing::{Authority, Ends, NOW, assert_talk, join};
+use crate::{Alert, ClientAuth, ClientConfig, Config, Connection, ServerConfig};
+
+/// What the world would answer, and what one side has of it at hand.
+#[derive(Clone, Debug, Default)]
+struct Memory {
+    world: Arc<Mutex<Vec<Answer>>>,
+    at_hand: Arc<Mutex<Vec<Answer>>>,
+}
+
+fn put(into: &Mutex<Vec<Answer>>, answer: Answer) {
+    let mut answers = into.lock().unwrap();
+    answers.retain(|known| known.need() != answer.need());
+    answers.push(answer);
+}
+
+fn get(from: &Mutex<Vec<Answer>>, need: &Need) -> Option<Answer> {
+    let answers = from.lock().unwrap();
+    answers.iter().find(|known| known.need() == *need).cloned()
+}
+
+impl Memory {
+    /// This is so from now on; who has asked before does not know.
+    fn becomes(&self, answer: Answer) {
+        put(&self.world, answer);
+    }
+
+    /// What is at hand is as it is now.
+    fn looks(&self) {
+        let world = self.world.lock().unwrap().clone();
+        *self.at_hand.lock().unwrap() = world;
+    }
+
+    fn forgets(&self) {
+        self.at_hand.lock().unwrap().clear();
+    }
+
+    fn asks(&self, need: &Need) -> Answer {
+        let failed = || Answer::failed(need.clone(), Failure::Unavailable, NOW);
+        let answer = get(&self.world, need).unwrap_or_else(failed);
+        put(&self.at_hand, answer.clone());
+        answer
+    }
+}
+
+impl AtHand for Memory {
+    fn at_hand(&self, need: &Need, _now: UnixTime) -> Option<Answer> {
+        get(&self.at_hand, need)
+    }
+}
+
+/// A client and a server that know each other by tickets, and judge anew.
+struct Pair {
+    client: Arc<ClientConfig>,
+    server: Arc<ServerConfig>,
+    memory: Memory,
+}
+
+impl Pair {
+    fn new(
+        (own, expected): (Identities, PeerPolicy),
+        (other, clients): (Identities, PeerPolicy),
+        memory: Memory,
+    ) -> Self {
+        let common = |identities, rejudge| Config {
+            profile: &SELFSAME,
+            identities,
+            revalidate: Some(Arc::new(rejudge)),
+            ..Config::default()
+        };
+        let known: Arc<dyn AtHand> = Arc::new(memory.clone());
+        let servers = Rejudge::servers(expected.clone(), Arc::clone(&known));
+        let client = ClientConfig::new(common(own, servers), expected).unwrap();
+        let judged = Rejudge::clients(clients.clone(), known);
+        let clients = ClientAuth::Required(clients);
+        let server = ServerConfig::new(common(other, judged), clients).unwrap();
+        Self {
+            client: Arc::new(client.with_sessions(Sessions::new(16))),
+            server: Arc::new(server.with_tickets(TicketKeys::new([7; 32]))),
+            memory,
+        }
+    }
+
+    /// A handshake; whether it resumed, or how it failed.
+    fn meet(&self) -> Result<bool, Ends> {
+        let ctx = || Ctx::new(NOW, random_seed());
+        let mut client = Connection::client(&self.client, &ctx()).unwrap();
+        let mut server = Connection::server(&self.server, &ctx());
+        let mut ends = Ends::default();
+        for _ in 0..4 {
+            let more = join(&mut client, &mut server);
+            ends.client = ends.client.or(more.client);
+            ends.server = ends.server.or(more.server);
+            for (end, error) in [
+                (&mut client, &mut ends.client),
+                (&mut server, &mut ends.server),
+            ] {
+                let needs = end.needs().iter();
+                let evidence = needs.map(|need| self.memory.asks(need)).collect();
+                if !end.needs().is_empty() {
+                    *error = error.or(end.provide(&evidence, &ctx()).err());
+                }
+            }
+        }
+        if ends != Ends::default() {
+            assert!(client.take_incoming().is_empty() && server.take_incoming().is_empty());
+            return Err(ends);
+        }
+        assert_talk(&mut client, &mut server);
+        let resumed = |end: &Connection| end.peer().unwrap().resumed.is_some();
+        assert_eq!(resumed(&client), resumed(&server));
+        Ok(resumed(&client))
+    }
+}
+
+fn resolved(subject: &Subject) -> Answer {
+    Answer::Did(subject.did.clone(), fetched(subject.resolution()))
+}
+
+/// Both by DIDs that have to be resolved.
+fn dids() -> (Pair, Subject, Subject) {
+    let one = Subject::new("did:web:client.example");
+    let other = Subject::new("did:web:server.example");
+    let memory = Memory::default();
+    memory.becomes(resolved(&one));
+    memory.becomes(resolved(&other));
+    let pair = Pair::new(
+        (ssi(one.as_did()), only(trust_did(&other))),
+        (ssi(other.as_did()), only(trust_did(&one))),
+        memory,
+    );
+    (pair, one, other)
+}
+
+#[test]
+fn a_did_resumes_while_its_document_is_at_hand_and_is_asked_for_else() {
+    let (pair, ..) = dids();
+    assert_eq!(pair.meet(), Ok(false));
+    assert_eq!(pair.meet(), Ok(true));
+    pair.memory.forgets();
+    assert_eq!(pair.meet(), Ok(false));
+    assert_eq!(pair.meet(), Ok(true));
+}
+
+#[test]
+fn a_did_that_ended_since_does_not_resume_and_is_refused_as_revoked() {
+    for ended in [true, false] {
+        let (pair, one, other) = dids();
+        assert_eq!(pair.meet(), Ok(false));
+        let gone = if ended { &one } else { &other };
+        let mut resolution = gone.resolution();
+        resolution.document_metadata.deactivated = true;
+        let answer = Answer::Did(gone.did.clone(), fetched(resolution));
+        pair.memory.becomes(answer);
+        // Nobody has heard of it yet, then somebody has.
+        assert_eq!(pair.meet(), Ok(true));
+        pair.memory.looks();
+        let ends = pair.meet().unwrap_err();
+        let alert = match ended {
+            true => server_refused(ends),
+            false => client_refused(ends),
+        };
+        assert_eq!(alert, Alert::CertificateRevoked);
+    }
+}
+
+#[test]
+fn a_did_whose_key_was_replaced_since_does_not_resume_by_the_old_one() {
+    let (pair, one, _) = dids();
+    assert_eq!(pair.meet(), Ok(false));
+    let rotated = Subject {
+        public: Subject::new("did:web:client.example").public,
+        ..one
+    };
+    pair.memory.becomes(resolved(&rotated));
+    pair.memory.looks();
+    // The client still has the old key.
+    assert_eq!(
+        server_refused(pair.meet().unwrap_err()),
+        Alert::DecryptError
+    );
+}
+
+/// Both by a credential of an issuer whose keys are looked up, with a place in a status list.
+fn vouched() -> (Pair, World) {
+    let world = World::new();
+    let issuer = TrustedIssuer::new(world.issuer.did.clone(), Vec::new());
+    let memory = Memory::default();
+    memory.becomes(issuing(&world.issuer, &world.issuer));
+    memory.becomes(status(&world, 0));
+    let policy = only(world.policy_by(issuer));
+    let shown = || ssi(world.shown(Vec::new()));
+    let pair = Pair::new((shown(), policy.clone()), (shown(), policy), memory);
+    (pair, world)
+}
+
+/// The issuer, with somebody's key to sign credentials with.
+fn issuing(issuer: &Subject, key: &Subject) -> Answer {
+    let of = Subject {
+        did: issuer.did.clone(),
+        ..key.clone()
+    };
+    let document = of.document_for(Relationship::AssertionMethod);
+    let resolution = Resolution::found(document, Representation::default());
+    Answer::Did(issuer.did.clone(), fetched(resolution))
+}
+
+fn status(world: &World, status: u8) -> Answer {
+    Answer::StatusList(URI.to_owned(), listed(&world.made(status)))
+}
+
+#[test]
+fn a_credential_resumes_while_its_list_is_at_hand_and_is_refused_once_it_is_revoked() {
+    for revoked in [1, 2] {
+        let (pair, world) = vouched();
+        assert_eq!(pair.meet(), Ok(false));
+        assert_eq!(pair.meet(), Ok(true));
+        pair.memory.becomes(status(&world, revoked));
+        assert_eq!(pair.meet(), Ok(true));
+        pair.memory.looks();
+        let ends = pair.meet().unwrap_err();
+        assert_eq!(client_refused(ends), Alert::CertificateRevoked);
+        // It was suspended, and is not any more.
+        pair.memory.becomes(status(&world, 0));
+        assert_eq!(pair.meet(), Ok(false));
+        assert_eq!(pair.meet(), Ok(true));
+    }
+}
+
+#[test]
+fn a_credential_whose_issuer_took_the_key_back_does_not_resume() {
+    let (pair, world) = vouched();
+    assert_eq!(pair.meet(), Ok(false));
+    let another = Subject::new("did:web:issuer.example");
+    pair.memory.becomes(issuing(&world.issuer, &another));
+    pair.memory.looks();
+    assert_eq!(client_refused(pair.meet().unwrap_err()), Alert::UnknownCa);
+}
+
+#[test]
+fn a_certificate_resumes_while_the_list_at_hand_does_not_name_it() {
+    const LIST: &str = "https://authority.example/list.crl";
+    let authority = Authority::new();
+    let server = authority.leaf(&rcgen::PKCS_ED25519);
+    let client = authority.leaf_with(&rcgen::PKCS_ED25519, |params| {
+        params.serial_number = Some(9_u64.into());
+    });
+    let mut clients = authority.clients();
+    let lists = CrlPolicy {
+        uris: vec![LIST.to_owned()],
+        required: true,
+        max_age: 3600,
+    };
+    let certificates = clients.certificates.take().unwrap();
+    clients.certificates = Some(certificates.with_crls(lists).unwrap());
+    let memory = Memory::default();
+    let names = |revoked: &[u64]| Answer::Crl(LIST.to_owned(), crl(&authority.crl(revoked)));
+    memory.becomes(names(&[]));
+    let pair = Pair::new(
+        (client.identities(), authority.server()),
+        (server.identities(), clients),
+        memory,
+    );
+    assert_eq!(pair.meet(), Ok(false));
+    assert_eq!(pair.meet(), Ok(true));
+    pair.memory.forgets();
+    assert_eq!(pair.meet(), Ok(false));
+    pair.memory.becomes(names(&[9]));
+    pair.memory.looks();
+    let ends = pair.meet().unwrap_err();
+    assert_eq!(server_refused(ends), Alert::CertificateRevoked);
+}
+
+#[test]
+fn who_stapled_its_did_resumes_by_what_the_reader_remembers_of_the_registry() {
+    let mut network = Network::new();
+    let (one, mut other) = (network.citizen(), network.citizen());
+    network.rest_until(NOW.minus(60));
+    let shown = |citizen: &super::network::Citizen, network: &Network| -> SsiIdentity {
+        citizen.with(network.staples(&citizen.subject.did))
+    };
+    let (at_client, at_server) = (network.required(), network.required());
+    let trust = |citizen: &super::network::Citizen, stapled: &crate::identity::StaplePolicy| {
+        let policy = IdentityPolicy::of_dids(&["selfsame"], [citizen.subject.did.clone()]);
+        only(policy.with_staples(stapled.clone()))
+    };
+    let pair = Pair::new(
+        (ssi(shown(&one, &network)), trust(&other, &at_client)),
+        (ssi(shown(&other, &network)), trust(&one, &at_server)),
+        Memory::default(),
+    );
+    assert_eq!(pair.meet(), Ok(false));
+    assert_eq!(pair.meet(), Ok(true));
+
+    // The client's reader comes to know that the server has ended; the staple it brings is from before.
+    network.deactivate(&mut other);
+    network.rest_until(NOW.minus(10));
+    let seen = network.staples(&other.subject.did);
+    let judged = crate::identity::staple::judge(&at_client, &seen[0], (&other.subject.did, NOW));
+    assert_eq!(judged.unwrap_err().alert, Alert::CertificateUnknown);
+    assert_eq!(
+        client_refused(pair.meet().unwrap_err()),
+        Alert::CertificateUnknown
+    );
+}
