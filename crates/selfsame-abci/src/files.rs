@@ -250,6 +250,14 @@ impl Home {
         self.engine().join("data").join("blockstore.db").exists()
     }
 
+    /// Whether the engine is still to begin with a snapshot of another node's ledger.
+    #[must_use]
+    pub fn awaits_snapshot(&self) -> bool {
+        let file = self.engine().join("config").join("config.toml");
+        !self.has_blocks()
+            && std::fs::read_to_string(file).is_ok_and(|text| config::has_state_sync(&text))
+    }
+
     /// Has the engine begin with a snapshot of another node's ledger, where it has no block yet. With the first start
     /// that finds one, it is followed by blocks as ever.
     ///
@@ -490,7 +498,7 @@ fn engine_file(home: &Path) -> PathBuf {
 fn read(path: &Path) -> Result<Vec<u8>> {
     std::fs::read(path).map_err(|error| {
         Error::bad_request(format!("{}: {error}", path.display()))
-            .with_hint("a node's folder is made with its network")
+            .with_hint("name a node's folder, such as network/node-1: `selfsame registry init` or `join` makes it")
     })
 }
 

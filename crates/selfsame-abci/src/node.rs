@@ -254,6 +254,19 @@ impl Node {
     }
 }
 
+impl Node {
+    fn unsigned(&self) -> Error {
+        let empty = self.ledger.head().is_ok_and(|head| head.height == 0);
+        let reason = match empty {
+            true => {
+                "this node has no block yet: it takes the ledger from the other nodes, or waits for them"
+            }
+            false => "not enough validators have signed the newest state yet",
+        };
+        Error::new(ErrorKind::Unavailable { retry_after: 1 }, reason)
+    }
+}
+
 #[async_trait]
 impl Registry for Node {
     async fn genesis(&self) -> Result<Vec<u8>> {
@@ -277,12 +290,12 @@ impl Registry for Node {
     }
 
     async fn status(&self) -> Result<RegistryStatus> {
-        let noted = self.notes.newest().ok_or_else(unsigned)?;
+        let noted = self.notes.newest().ok_or_else(|| self.unsigned())?;
         // A node that does not validate, or not yet, names another who signed.
         let mut names = std::iter::once(&self.signer.name).chain(&noted.signers);
         let verifier = names
             .find_map(|name| self.notes.verifier(name))
-            .ok_or_else(unsigned)?;
+            .ok_or_else(|| self.unsigned())?;
         Ok(RegistryStatus {
             network: self.ledger.machine().network().to_string(),
             height: noted.head.height,
@@ -306,7 +319,7 @@ impl Registry for Node {
             drop(waited.await);
         };
         up_to_date.await;
-        let noted = self.noted().ok_or_else(unsigned)?;
+        let noted = self.noted().ok_or_else(|| self.unsigned())?;
         let proven = self.ledger.prove(key, noted.head.tree, &noted.text)?;
         let handovers = self.ledger.handovers(trusted_height, noted.head.height)?;
         proven
@@ -314,7 +327,7 @@ impl Registry for Node {
                 handovers,
                 ..bundle
             })
-            .ok_or_else(unsigned)
+            .ok_or_else(|| self.unsigned())
     }
 
     async fn consistency(&self, old: u64, new: u64) -> Result<Vec<Hash>> {
@@ -358,12 +371,4 @@ impl Registry for Node {
             trouble: self.trouble(),
         }))
     }
-}
-
-fn unsigned() -> Error {
-    let kind = ErrorKind::Unavailable { retry_after: 1 };
-    Error::new(
-        kind,
-        "not enough validators have signed the newest state yet",
-    )
 }

@@ -155,9 +155,8 @@ impl Cuts {
     }
 }
 
-/// The checkpoints of blocks that changed the validators, by their heights.
+/// The checkpoints of blocks that changed the validators, by their heights: of all, however many there were.
 pub(crate) fn handovers(ledger: &Ledger) -> Result<BTreeMap<u64, String>> {
-    let handovers = ledger.handovers(0, u64::MAX)?.into_iter();
     let height = |note: &String| {
         let manifest = Manifest {
             note: note.clone(),
@@ -165,9 +164,16 @@ pub(crate) fn handovers(ledger: &Ledger) -> Result<BTreeMap<u64, String>> {
         };
         manifest.standing().map(|standing| standing.height)
     };
-    Ok(handovers
-        .filter_map(|handover| Some((height(&handover.note)?, handover.note)))
-        .collect())
+    let mut all = BTreeMap::new();
+    let mut from = 0;
+    loop {
+        let some = ledger.handovers(from, u64::MAX)?.into_iter();
+        all.extend(some.filter_map(|handover| Some((height(&handover.note)?, handover.note))));
+        match all.last_key_value() {
+            Some((last, _)) if *last >= from => from = last.saturating_add(1),
+            _ => return Ok(all),
+        }
+    }
 }
 
 /// The block of a height, as a snapshot holds it.

@@ -137,7 +137,8 @@ impl Accounts {
             return Err(Error::new(
                 ErrorKind::Unauthenticated,
                 "the address or the password is wrong",
-            ));
+            )
+            .with_hint("a wallet is made on the page /wallet, or by `POST /api/wallet/register`"));
         };
         self.forget_attempts(&[of_account, of_peer]);
         self.open_session(account.tenant, account.email).await

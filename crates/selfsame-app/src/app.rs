@@ -1,6 +1,7 @@
 //! One instance: its parts put together, started and stopped.
 
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use selfsame_crypto::SecretString;
 use selfsame_crypto::time::UnixTime;
@@ -13,7 +14,7 @@ use tokio::sync::watch;
 
 use crate::certificate::Certificates;
 use crate::clock::Clock;
-use crate::config::{Config, RegistryConfig};
+use crate::config::{Config, RegistryConfig, RegistryWitness};
 use crate::dids::Dids;
 use crate::error::{Error, ErrorKind, Result};
 use crate::events::Events;
@@ -30,6 +31,7 @@ use crate::resolver::{Linked, Resolver};
 use crate::shared::Shared;
 use crate::verifier::Verifier;
 use crate::view::instance::InstanceStatus;
+use crate::view::registry::WitnessFigures;
 use crate::wallet::Wallet;
 use crate::work::Work;
 
@@ -107,10 +109,12 @@ impl App {
             issuer_certificate: certificates.issuer,
             config,
         });
+        let (issuer, verifier) = (issuer(&shared).await?, verifier(&shared).await?);
+        // Last: who learns of no token because something else failed would never learn it.
         let (operator, token) = Operator::open(shared.clone()).await?;
         let app = Self {
-            issuer: issuer(&shared).await?,
-            verifier: verifier(&shared).await?,
+            issuer,
+            verifier,
             wallet: shared
                 .config
                 .roles
@@ -259,6 +263,31 @@ impl App {
             .ok_or_else(|| absent("know a registry"))
     }
 
+    /// Durable commits since the start, and what they took together.
+    #[must_use]
+    pub fn commits(&self) -> (u64, Duration) {
+        (
+            self.shared.store.commits(),
+            self.shared.store.commits_took(),
+        )
+    }
+
+    /// How many effects wait to be delivered, and how many were given up.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn outbox(&self) -> Result<(u64, u64)> {
+        let backlog = self.shared.store.backlog().await?;
+        Ok((backlog.pending, backlog.dead))
+    }
+
+    /// How the witnesses of the registry that runs here have done since the start.
+    #[must_use]
+    pub fn witnesses(&self) -> Vec<WitnessFigures> {
+        let registry = self.shared.registry.as_ref();
+        registry.map_or_else(Vec::new, |registry| registry.witnesses())
+    }
+
     /// How it is.
     ///
     /// # Errors
@@ -272,7 +301,8 @@ impl App {
             (roles.verifier, "verifier"),
             (roles.registry, "registry"),
         ];
-        let backlog = shared.store.backlog().await?;
+        let (outbox_waiting, outbox_dead) = self.outbox().await?;
+        let (commits, commits_took) = self.commits();
         let did = self
             .issuer
             .as_ref()
@@ -302,14 +332,15 @@ impl App {
                 .map(|issuer| issuer.published().issuer.credential_issuer.clone()),
             did: did.map(|identity| identity.did().as_str().to_owned()),
             network,
-            commits: shared.store.commits(),
+            commits,
+            commits_took_ms: commits_took.as_micros() as f64 / 1e3,
             commit_ms: shared
                 .store
                 .commit_time()
-                .map(|time| time.as_secs_f64() * 1e3),
+                .map(|time| time.as_micros() as f64 / 1e3),
             outbound_requests: shared.net.requests(),
-            outbox_waiting: backlog.pending,
-            outbox_dead: backlog.dead,
+            outbox_waiting,
+            outbox_dead,
         })
     }
 }
@@ -331,10 +362,14 @@ impl Own {
 
 async fn registry(config: &Config, parts: &Parts, own: &Own) -> Result<Option<Arc<dyn Registry>>> {
     Ok(match (&config.registry, &parts.ledger) {
-        (RegistryConfig::Embedded { name }, Some(ledger)) => {
+        (RegistryConfig::Embedded { name, witnesses }, Some(ledger)) => {
             let own = (parts.store.clone(), own.keys.clone(), own.clock.clone());
-            let embedded = Embedded::open(Setup::new(name, ledger.clone(), own)).await?;
-            Some(Arc::new(embedded))
+            let mut setup = Setup::new(name, ledger.clone(), own);
+            RegistryWitness::check(witnesses, &config.trust)?;
+            if !witnesses.is_empty() {
+                setup.witnesses = Some((parts.net.clone(), witnesses.clone()));
+            }
+            Some(Arc::new(Embedded::open(setup).await?))
         }
         (RegistryConfig::Embedded { .. }, None) => {
             return Err(Error::internal("an embedded registry without ledger"));
@@ -347,6 +382,7 @@ async fn registry(config: &Config, parts: &Parts, own: &Own) -> Result<Option<Ar
                 nodes,
                 pin,
                 standstill,
+                witnesses,
             },
             _,
         ) => Some(Arc::new(Remote::new(remote::Setup {
@@ -356,6 +392,7 @@ async fn registry(config: &Config, parts: &Parts, own: &Own) -> Result<Option<Ar
             nodes: nodes.clone(),
             pin: pin.clone(),
             standstill: *standstill,
+            witnesses: witnesses.clone(),
         }))),
         (RegistryConfig::None, _) => None,
     })

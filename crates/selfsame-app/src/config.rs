@@ -1,5 +1,7 @@
 //! What an instance is told at its start; parsed by the binary, judged here.
 
+mod witnesses;
+
 use selfsame_crypto::SecretString;
 use selfsame_did::cheqd::Network;
 use selfsame_proof::read::TrustRoot;
@@ -7,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 
 use crate::error::{Error, Result};
+pub use witnesses::{RegistryWitness, WITNESSES_MAX, WitnessQuorum, witness_key};
 
 /// The configuration of one instance.
 #[derive(Clone, Debug)]
@@ -171,6 +174,24 @@ pub struct TrustConfig {
     pub origins: Vec<Url>,
 }
 
+impl TrustConfig {
+    /// Whether an address of the settings may be called: over TLS, or plainly on this machine and at a listed origin.
+    #[must_use]
+    pub fn may_call(&self, url: &Url) -> bool {
+        let is_local = matches!(url.host_str(), Some("localhost" | "127.0.0.1" | "[::1]"));
+        let is_listed = || {
+            let mut listed = self.origins.iter();
+            listed.any(|origin| origin.origin() == url.origin())
+        };
+        let is_reached = match url.scheme() {
+            "https" => true,
+            "http" => is_local || is_listed(),
+            _ => false,
+        };
+        is_reached && url.query().is_none() && url.fragment().is_none()
+    }
+}
+
 /// Who is asked for the DIDs that nobody here knows. All of them are taken at their word: no proof comes with what they
 /// say, and each result names the one that said it.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -238,17 +259,7 @@ impl ResolverConfig {
     /// `BadRequest`, with the setting and what to do.
     pub fn check(&self, trust: &TrustConfig) -> Result<()> {
         for url in self.addresses() {
-            let is_local = matches!(url.host_str(), Some("localhost" | "127.0.0.1" | "[::1]"));
-            let is_listed = trust
-                .origins
-                .iter()
-                .any(|origin| origin.origin() == url.origin());
-            let is_reached = match url.scheme() {
-                "https" => true,
-                "http" => is_local || is_listed,
-                _ => false,
-            };
-            if !is_reached || url.query().is_some() || url.fragment().is_some() {
+            if !trust.may_call(url) {
                 return Err(
                     refused(format!("{url} is no https address without query")).with_hint(
                         "take https; plain http is for this machine and for [trust] origins",
@@ -294,6 +305,8 @@ pub enum RegistryConfig {
     Embedded {
         /// The network's name for people; its name in DIDs is made of its genesis.
         name: String,
+        /// Whom its checkpoints are shown to.
+        witnesses: Vec<RegistryWitness>,
     },
     /// In other processes.
     Remote {
@@ -304,6 +317,8 @@ pub enum RegistryConfig {
         /// Seconds that a checkpoint may be old where no node has a newer one: the network stands still. Within this
         /// time nodes that all hide what is new from this instance are believed.
         standstill: u64,
+        /// Which witnesses must have cosigned what it says.
+        witnesses: WitnessQuorum,
     },
     /// Nowhere: `did:selfsame` is not resolved.
     None,

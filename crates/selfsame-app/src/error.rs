@@ -149,6 +149,7 @@ impl From<Protocol> for Error {
         tracing::info!(code, %reason, "refused");
         let hint = match error {
             Protocol::Counterpart { advice, .. } => Some(advice.to_owned()),
+            Protocol::Expired(_) => Some("ask for a new one".to_owned()),
             _ => None,
         };
         Self {

@@ -142,11 +142,11 @@ impl Shared {
 
     async fn key_document(&self, url: &Url) -> Fetched<Vec<u8>> {
         let now = self.clock.now();
-        let fetch = async {
+        let fetch = Box::pin(async {
             let response = self.fetched_document(url, "application/json").await?;
             Ok(Fresh::new(response.body.to_vec())
                 .at_most(response.cache_max_age.unwrap_or(u64::MAX)))
-        };
+        });
         match self
             .fetched
             .metadata
@@ -176,7 +176,7 @@ impl Shared {
             self.fetched.lists.forget(&key);
         }
         for _ in 0..2 {
-            let fetch = async {
+            let fetch = Box::pin(async {
                 let accept = "application/statuslist+jwt, application/vc+jwt;q=0.9";
                 let response = self.fetched_document(&url, accept).await?;
                 let list =
@@ -186,7 +186,7 @@ impl Shared {
                             NetError::Malformed("the status list")
                         })?;
                 Ok(Fresh::new(Arc::new(list)))
-            };
+            });
             match self.fetched.lists.get(&key, now, fetch).await {
                 Ok((list, at)) => {
                     let too_old = now.seconds_since(at) > freshness.max_status_age
@@ -204,6 +204,20 @@ impl Shared {
             }
         }
         unavailable("the status list stays too old", now)
+    }
+
+    /// The status list at a URI and when it was fetched, if it is kept and fresh enough; nothing is fetched.
+    pub(crate) fn status_list_at_hand(
+        &self,
+        uri: &str,
+        freshness: Freshness,
+    ) -> Option<(Arc<status::List>, UnixTime)> {
+        let now = self.clock.now();
+        let kept = self.fetched.lists.at_hand(&uri.to_owned(), now);
+        let (list, at) = kept?.ok()?;
+        let is_fresh = now.seconds_since(at) <= freshness.max_status_age
+            && list.expires_at().is_none_or(|expires| expires > now);
+        is_fresh.then(|| ((*list).clone(), at))
     }
 
     /// What became of a credential for one use. Read of the registry each time: an answer of a moment ago would let

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use selfsame_credential::{Format, Held};
 use selfsame_crypto::PrivateKey;
+use selfsame_crypto::time::UnixTime;
 use selfsame_did::{Did, key};
 use selfsame_store::{Batch, Put, TenantId};
 use serde::{Deserialize, Serialize};
@@ -38,6 +39,8 @@ pub struct Material {
     pub key: Arc<PrivateKey>,
     /// The credential, if it has one.
     pub credential: Option<(Format, String)>,
+    /// When the credential ends, if it says.
+    pub expires: Option<UnixTime>,
     /// The status lists that say whether the credential holds, each with its issuer.
     pub lists: Vec<(Did, String)>,
 }
@@ -179,6 +182,7 @@ impl<'a> Node<'a> {
         Ok(Material {
             did,
             key: private,
+            expires: held.as_ref().and_then(|(.., held)| held.expires()),
             lists: held
                 .as_ref()
                 .map_or_else(Vec::new, |(.., held)| lists(held)),

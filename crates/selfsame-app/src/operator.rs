@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use selfsame_crypto::{SecretString, encoding, hash};
-use selfsame_store::{Batch, Expect, Put, StoreError, TenantId};
+use selfsame_store::{Batch, Expect, Put, Store, StoreError, TenantId};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::shared::Shared;
@@ -48,6 +48,19 @@ impl Operator {
         Ok((Self { shared, token_hash }, Some(token)))
     }
 
+    /// Forgets the token of this store: the next start makes a new one, and the sessions opened with the old one end.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn forget(store: &Store) -> Result<()> {
+        let instance = TenantId::instance();
+        if store.version(&instance, TOKEN, "hash").await?.is_some() {
+            let batch = Batch::new(instance).delete(TOKEN, "hash");
+            store.commit(batch).await?;
+        }
+        Ok(())
+    }
+
     /// Whether this is the operator's token; takes the same time for each wrong one.
     #[must_use]
     pub fn is_token(&self, token: &str) -> bool {
@@ -66,7 +79,7 @@ impl Operator {
         }
         let ctx = self.shared.clock.ctx();
         let session = ctx.token("session");
-        let put = Put::new(SESSION, session_id(&session), Vec::new())
+        let put = Put::new(SESSION, self.session_id(&session), Vec::new())
             .expires(ctx.now().plus(SESSION_SECONDS));
         self.shared
             .store
@@ -83,7 +96,7 @@ impl Operator {
         let record = self
             .shared
             .store
-            .read(&TenantId::instance(), SESSION, &session_id(session))
+            .read(&TenantId::instance(), SESSION, &self.session_id(session))
             .await?;
         Ok(record.is_some())
     }
@@ -93,19 +106,21 @@ impl Operator {
     /// # Errors
     /// The store's.
     pub async fn sign_out(&self, session: &str) -> Result<()> {
-        let batch = Batch::new(TenantId::instance()).delete(SESSION, &session_id(session));
+        let batch = Batch::new(TenantId::instance()).delete(SESSION, &self.session_id(session));
         self.shared.store.commit(batch).await?;
         Ok(())
+    }
+
+    /// What a session is kept under: one that was opened with another token is unknown.
+    fn session_id(&self, session: &str) -> String {
+        encoding::base64url_encode(&hash::sha256_parts(&[
+            b"operator session\0",
+            &self.token_hash,
+            session.as_bytes(),
+        ]))
     }
 }
 
 fn hashed(token: &str) -> [u8; 32] {
     hash::sha256_parts(&[b"operator token\0", token.as_bytes()])
-}
-
-fn session_id(session: &str) -> String {
-    encoding::base64url_encode(&hash::sha256_parts(&[
-        b"operator session\0",
-        session.as_bytes(),
-    ]))
 }

@@ -4,11 +4,13 @@ pub mod archive;
 pub mod browse;
 pub mod describe;
 pub mod embedded;
+mod judging;
 mod known;
 pub mod ledger;
-pub mod proven;
+pub(crate) mod proven;
 pub mod remote;
 pub(crate) mod uses;
+mod witnesses;
 
 use std::sync::{Arc, Mutex};
 
@@ -17,6 +19,8 @@ use selfsame_crypto::time::UnixTime;
 use selfsame_did::selfsame::Network;
 use selfsame_did::{Did, Options, Resolution};
 use selfsame_proof::client::Client;
+pub use selfsame_proof::entries::ENTRIES_MAX;
+use selfsame_proof::entries::ProvenEntries;
 use selfsame_proof::log::Hash;
 use selfsame_proof::note::VerifierKey;
 use selfsame_proof::read::{Bundle, Policy, TrustRoot};
@@ -26,15 +30,12 @@ use selfsame_registry::{Genesis, Receipt, Refusal, Transaction};
 use selfsame_tls::identity::Ledger as Reader;
 
 use self::ledger::Ledger;
-use self::proven::ProvenEntries;
+use crate::config::WitnessQuorum;
 use crate::error::{Error, ErrorKind, Result};
 use crate::view::registry::{
-    NodeHealth, RegistryDelegation, RegistryEntry, RegistryStatus, RegistryUse,
+    NodeHealth, RegistryDelegation, RegistryEntry, RegistryStatus, RegistryUse, WitnessFigures,
 };
 use crate::view::{Listing, Paging};
-
-/// So many entries are given at once.
-pub const ENTRIES_MAX: usize = 200;
 
 /// So much of what was verified is kept by a reader.
 const READER_BYTES: usize = 16 * 1024 * 1024;
@@ -44,13 +45,13 @@ const MAX_AGE: u64 = 120;
 const SKEW: u64 = 60;
 
 /// What is asked of each read of a registry.
-fn read_policy() -> Policy {
+fn read_policy(witnesses: &WitnessQuorum) -> Policy {
     Policy {
         max_age: Some(MAX_AGE),
         skew: SKEW,
         behind: 0,
-        witnesses: Vec::new(),
-        witnesses_needed: 0,
+        witnesses: witnesses.keys().to_vec(),
+        witnesses_needed: witnesses.needed(),
     }
 }
 
@@ -70,7 +71,11 @@ pub trait Registry: Send + Sync {
     async fn reader(&self) -> Result<Reader> {
         let genesis = self.genesis().await?;
         let genesis = Genesis::from_bytes(&genesis).map_err(Error::internal)?;
-        let client = Client::new(trust_root(&genesis), read_policy(), READER_BYTES);
+        let client = Client::new(
+            trust_root(&genesis),
+            read_policy(&WitnessQuorum::default()),
+            READER_BYTES,
+        );
         Ok(Reader::new(genesis, Arc::new(Mutex::new(client))))
     }
 
@@ -130,6 +135,11 @@ pub trait Registry: Send + Sync {
     /// `Internal` if its ledger can't be read.
     fn health(&self) -> Result<Option<NodeHealth>> {
         Ok(None)
+    }
+
+    /// How the witnesses that its checkpoints are shown to have done since the start.
+    fn witnesses(&self) -> Vec<WitnessFigures> {
+        Vec::new()
     }
 
     /// The network's name.

@@ -77,14 +77,15 @@ impl Resolver {
                 let as_of = resolution.metadata.as_of.map_or(now, |as_of| as_of.time);
                 (Arc::new(resolution), as_of)
             }
+            // Boxed, as is each fetch of `gather`: else every future that may resolve a DID is as large as the rarest
+            // way of doing so, and is moved about whole for each request.
             Ok(Plan::Fetch { url }) => {
-                self.cached(did, options, now, self.ask_web(did, &url))
-                    .await
+                Box::pin(self.cached(did, options, now, self.ask_web(did, &url))).await
             }
             Ok(Plan::Cheqd(did) | Plan::Foreign(did)) => match self.elsewhere(&did) {
                 Some(elsewhere) => {
                     let fetch = elsewhere.ask(&self.net, &did, options);
-                    self.cached(&did, options, now, fetch).await
+                    Box::pin(self.cached(&did, options, now, fetch)).await
                 }
                 None => {
                     let failed = Resolution::failed(ResolutionError::MethodNotSupported);
@@ -135,13 +136,14 @@ impl Resolver {
             return Err(ResolutionError::MethodNotSupported);
         };
         let key = url.to_string();
-        let fetched = self.linked.get(&key, now, async {
+        let fetch = Box::pin(async {
             let linked = elsewhere.linked(&self.net, (&url.did, wanted)).await?;
             Ok(match linked {
                 Ok(_) => Fresh::new(linked),
                 Err(_) => Fresh::negative(linked),
             })
         });
+        let fetched = self.linked.get(&key, now, fetch);
         match fetched.await {
             Ok((linked, _)) => (*linked).clone(),
             Err(_) => Err(ResolutionError::InternalError),

@@ -69,7 +69,8 @@ impl Template {
                     return Err(Error::bad_request(format!(
                         "the claim `{}` is missing",
                         field.path.join(".")
-                    )));
+                    ))
+                    .with_hint("give it, or have what is absent filled with the template's examples: `examples`, on the command line --examples"));
                 }
                 None => {}
             }

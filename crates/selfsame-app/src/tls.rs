@@ -3,6 +3,7 @@
 
 mod stapler;
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,6 +15,7 @@ use selfsame_net::{Cache, CacheSettings, Fresh, Limits, NetError, Request};
 use selfsame_tls::Need;
 use selfsame_tls::evidence::{Answer, Crl, Failure, Found, MAX_CRL_BYTES, Source};
 use selfsame_tls::identity::Ledger;
+use selfsame_tls::resumption::AtHand;
 use selfsame_tls_io::Gather;
 use tokio::sync::OnceCell;
 use url::Url;
@@ -192,6 +194,39 @@ impl Gather for Gatherer {
             Need::Crl(uri) => Answer::Crl(uri.clone(), self.crl(uri, now).await),
             other => Answer::failed(other.clone(), Failure::Unavailable, now),
         }
+    }
+}
+
+impl AtHand for Gatherer {
+    fn at_hand(&self, need: &Need, now: UnixTime) -> Option<Answer> {
+        match need {
+            Need::Did(did) => {
+                let (found, _) = self.dids.at_hand(did, now)?.ok()?;
+                Some(Answer::Did(did.clone(), (*found).clone()))
+            }
+            Need::StatusList(uri) => {
+                let freshness = Freshness {
+                    max_status_age: self.reuse.status_list,
+                };
+                let (list, at) = self.shared.status_list_at_hand(uri, freshness)?;
+                let found = Found::new(list, at, Source::Signature);
+                Some(Answer::StatusList(uri.clone(), found))
+            }
+            Need::Crl(uri) => {
+                let (list, at) = self.crls.at_hand(uri, now)?.ok()?;
+                let found = Found::new((*list).clone(), at, Source::Signature);
+                Some(Answer::Crl(uri.clone(), found))
+            }
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Debug for Gatherer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Gatherer")
+            .field("reuse", &self.reuse)
+            .finish_non_exhaustive()
     }
 }
 

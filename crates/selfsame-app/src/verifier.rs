@@ -30,6 +30,11 @@ pub(crate) use spending::abandoned;
 /// The kind of the records that hold requests.
 pub(crate) const VERIFICATION: &str = "verification";
 
+fn unknown_format() -> Error {
+    Error::bad_request("this format is not known here")
+        .with_hint("one of: dc+sd-jwt, jwt_vc_json, vc+jwt")
+}
+
 /// The organisation that asks.
 pub(crate) fn tenant() -> TenantId {
     TenantId::parse("verifier").unwrap_or_else(|_| TenantId::instance())

@@ -2,13 +2,13 @@
 
 use std::sync::OnceLock;
 
-use axum::extract::Path;
 use axum::response::IntoResponse;
 use http::StatusCode;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use selfsame_crypto::{encoding, hash};
 
 use crate::error::{Answer, Problem};
+use crate::extract::Path;
 
 /// One embedded file.
 struct Asset {

@@ -71,6 +71,9 @@ pub async fn operator(server: &Server, request: Request, next: Next) -> Answer {
             let form = form::token(&session);
             (Credentials::Cookie(session), Seat::Operator { form })
         }
+        Some(Credentials::Bearer(_)) => {
+            return sign_in_first(&request, "/operator", "this is not the operator's token");
+        }
         _ => return sign_in_first(&request, "/operator", "the operator's token is needed"),
     };
     proceed(credentials, seat, request, next).await

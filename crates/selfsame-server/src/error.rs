@@ -72,6 +72,11 @@ impl Problem {
         self
     }
 
+    /// The same with a page where people go on, unless it names one already.
+    pub fn or_go_on(&mut self, page: &'static str, label: &'static str) {
+        self.door.get_or_insert((page, label));
+    }
+
     /// Where people go on.
     pub fn door(&self) -> Option<(&'static str, &'static str)> {
         self.door
@@ -152,7 +157,11 @@ pub fn write(face: Face, mut response: Response) -> Response {
     let Some(problem) = carried(&mut response) else {
         return response;
     };
-    tracing::info!(status = problem.status.as_u16(), code = problem.code, reason = %problem.reason, "refused");
+    let code = match face {
+        Face::Protocol => Some(problem.oauth_code()),
+        Face::Api | Face::Page => problem.code,
+    };
+    log_refusal(problem.status, code, &problem.reason);
     let (content_type, body) = match face {
         Face::Api => ("application/problem+json", details(&problem)),
         Face::Protocol => ("application/json", oauth(&problem)),
@@ -169,6 +178,11 @@ pub fn write(face: Face, mut response: Response) -> Response {
     response.headers_mut().remove(http::header::CONTENT_LENGTH);
     *response.body_mut() = body.into();
     response
+}
+
+/// The log's line for a refusal, in whatever form it is answered.
+pub fn log_refusal(status: StatusCode, code: Option<&str>, reason: &str) {
+    tracing::info!(status = status.as_u16(), code, reason, "refused");
 }
 
 /// What kind of token is needed, and what is wrong with the one that came (RFC 6750 §3).

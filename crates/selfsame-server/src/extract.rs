@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use axum::body::Bytes;
-use axum::extract::{FromRequest, FromRequestParts, Request};
+use axum::extract::{self, FromRequest, FromRequestParts, Request};
 use http::header::CONTENT_TYPE;
 use http::request::Parts;
 use http::{HeaderMap, StatusCode};
@@ -114,6 +114,20 @@ impl<S: Send + Sync> FromRequest<S> for Form {
                 .push(value.into_owned());
         }
         Ok(Self(fields))
+    }
+}
+
+/// What stands in the places of an address; where it does not fit, there is nothing.
+pub struct Path<T>(pub T);
+
+impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Path<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let places = extract::Path::from_request_parts(parts, state).await;
+        places
+            .map(|extract::Path(value)| Self(value))
+            .map_err(|_| Problem::new(StatusCode::NOT_FOUND, "there is nothing at this address"))
     }
 }
 

@@ -25,4 +25,4 @@ mod tests;
 
 pub use serve::tls::{SelfMade, Tls, TlsError};
 pub use server::serve;
-pub use settings::{Budget, Limits, NodePeer, Nodes, Settings};
+pub use settings::{Budget, Limits, NodePeer, Nodes, Origin, OriginError, Settings};

@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
+use selfsame_app::App;
 
 /// Upper bounds of the latency classes, in seconds.
 const LATENCIES: [f64; 14] = [
@@ -19,6 +20,32 @@ impl Figures {
     pub fn install() -> Self {
         static HANDLE: OnceLock<PrometheusHandle> = OnceLock::new();
         Self(HANDLE.get_or_init(recorder).clone())
+    }
+
+    /// Notes what is looked up when somebody reads, rather than counted when it happens.
+    pub async fn note(&self, app: &App) {
+        let (commits, took) = app.commits();
+        metrics::counter!("selfsame_store_commits_total").absolute(commits);
+        metrics::gauge!("selfsame_store_commits_seconds").set(took.as_secs_f64());
+        // A store that cannot be read shows in the requests that fail.
+        if let Ok((waiting, dead)) = app.outbox().await {
+            metrics::gauge!("selfsame_outbox_waiting").set(waiting as f64);
+            metrics::gauge!("selfsame_outbox_dead").set(dead as f64);
+        }
+        for witness in app.witnesses() {
+            let answers = [
+                ("cosigned", witness.cosigned),
+                ("refused", witness.refused),
+                ("none", witness.silent),
+            ];
+            for (answer, count) in answers {
+                metrics::counter!(
+                    "selfsame_registry_witness_answers_total",
+                    "witness" => witness.name.clone(), "answer" => answer
+                )
+                .absolute(count);
+            }
+        }
     }
 
     /// The text of `/metrics`.
@@ -67,5 +94,19 @@ fn describe() {
     metrics::describe_counter!(
         "selfsame_connections_refused_total",
         "Connections refused for want of room."
+    );
+    metrics::describe_counter!("selfsame_store_commits_total", "Durable commits.");
+    metrics::describe_gauge!(
+        "selfsame_store_commits_seconds",
+        "What the durable commits took together."
+    );
+    metrics::describe_gauge!(
+        "selfsame_outbox_waiting",
+        "Effects that wait to be delivered."
+    );
+    metrics::describe_gauge!("selfsame_outbox_dead", "Effects that were given up.");
+    metrics::describe_counter!(
+        "selfsame_registry_witness_answers_total",
+        "Checkpoints shown to each witness of the registry that runs here, by what it answered."
     );
 }

@@ -15,8 +15,8 @@ use axum::body::Body;
 use http::Request;
 use hyper::body::Incoming;
 use hyper::rt::{Read, Write};
+use hyper::server::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use hyper_util::server::conn::auto::Builder;
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
 use selfsame_tls_io::Acceptor;
 use tokio::net::{TcpListener, TcpStream};
@@ -165,31 +165,71 @@ async fn connection(connection: Connection, service: Service) {
     let open = metrics::gauge!("selfsame_connections_open");
     open.increment(1.0);
     let _best_effort = stream.set_nodelay(true);
-    let caller = |node| Caller { peer, node };
+    // A plain connection shall not hold room for what one with TLS needs: there may be thousands.
     match &service.door {
-        Door::Plain => talk(TokioIo::new(stream), caller(None), &service, watcher).await,
-        Door::Tls(acceptor) => {
-            match tokio::time::timeout(service.limits.handshake, acceptor.accept(stream)).await {
-                Ok(Ok(stream)) => {
-                    talk(TokioIo::new(stream), caller(None), &service, watcher).await;
-                }
-                Ok(Err(error)) => tracing::debug!(%error, "TLS handshake failed"),
-                Err(_elapsed) => tracing::debug!("TLS handshake took too long"),
-            }
+        Door::Plain => {
+            let caller = Caller { peer, node: None };
+            let io = TokioIo::new(stream);
+            talk(io, Version::Http1, caller, &service, watcher).await;
         }
-        // It keeps its time itself, so as to tell the peer.
-        Door::Nodes(acceptor) => match acceptor.accept(stream).await {
-            Ok(stream) => {
-                let node = NodePeer(Arc::clone(stream.peer()));
-                talk(TokioIo::new(stream), caller(Some(node)), &service, watcher).await;
-            }
-            Err(error) => tracing::info!(%error, "a node was refused"),
-        },
+        Door::Tls(acceptor) => {
+            Box::pin(encrypted(stream, acceptor, peer, &service, watcher)).await;
+        }
+        Door::Nodes(acceptor) => {
+            Box::pin(between_nodes(stream, acceptor, peer, &service, watcher)).await;
+        }
     }
     open.decrement(1.0);
 }
 
-async fn talk<I>(io: I, caller: Caller, service: &Service, watcher: Watcher)
+async fn encrypted(
+    stream: TcpStream,
+    acceptor: &TlsAcceptor,
+    peer: Peer,
+    service: &Service,
+    watcher: Watcher,
+) {
+    match tokio::time::timeout(service.limits.handshake, acceptor.accept(stream)).await {
+        Ok(Ok(stream)) => {
+            let version = match stream.get_ref().1.alpn_protocol() {
+                Some(b"h2") => Version::Http2,
+                _ => Version::Http1,
+            };
+            let caller = Caller { peer, node: None };
+            talk(TokioIo::new(stream), version, caller, service, watcher).await;
+        }
+        Ok(Err(error)) => tracing::debug!(%error, "TLS handshake failed"),
+        Err(_elapsed) => tracing::debug!("TLS handshake took too long"),
+    }
+}
+
+async fn between_nodes(
+    stream: TcpStream,
+    acceptor: &Acceptor,
+    peer: Peer,
+    service: &Service,
+    watcher: Watcher,
+) {
+    // It keeps its time itself, so as to tell the peer.
+    match acceptor.accept(stream).await {
+        Ok(stream) => {
+            let node = Some(NodePeer(Arc::clone(stream.peer())));
+            let caller = Caller { peer, node };
+            let io = TokioIo::new(stream);
+            talk(io, Version::Http1, caller, service, watcher).await;
+        }
+        Err(error) => tracing::info!(%error, "a node was refused"),
+    }
+}
+
+/// What is spoken on a connection: settled by ALPN where there is TLS, 1.1 where there is none.
+#[derive(Clone, Copy)]
+enum Version {
+    Http1,
+    Http2,
+}
+
+async fn talk<I>(io: I, version: Version, caller: Caller, service: &Service, watcher: Watcher)
 where
     I: Read + Write + Send + Unpin + 'static,
 {
@@ -210,27 +250,41 @@ where
             Ok::<_, Infallible>(response.map(|body| Watched::new(body, guard)))
         }
     });
-    let builder = builder(&service.limits);
-    let served = watcher.watch(builder.serve_connection(io, answer).into_owned());
+    let limits = &service.limits;
+    let served = async {
+        match version {
+            Version::Http1 => {
+                watcher
+                    .watch(http1(limits).serve_connection(io, answer))
+                    .await
+            }
+            Version::Http2 => {
+                Box::pin(watcher.watch(http2(limits).serve_connection(io, answer))).await
+            }
+        }
+    };
     tokio::select! {
         ended = served => if let Err(error) = ended {
             tracing::debug!(error = %error, "connection ended early");
         },
-        () = activity.silent_for(service.limits.idle) => {}
+        () = activity.silent_for(limits.idle) => {}
     }
 }
 
-fn builder(limits: &Limits) -> Builder<TokioExecutor> {
-    let mut builder = Builder::new(TokioExecutor::new());
+fn http1(limits: &Limits) -> http1::Builder {
+    let mut builder = http1::Builder::new();
     builder
-        .http1()
         .timer(TokioTimer::new())
         // hyper starts this clock when it begins to wait for a head, so it bounds idle keep-alive as well.
         .header_read_timeout(limits.idle)
         .max_buf_size(64 * 1024)
         .max_headers(64);
     builder
-        .http2()
+}
+
+fn http2(limits: &Limits) -> http2::Builder<TokioExecutor> {
+    let mut builder = http2::Builder::new(TokioExecutor::new());
+    builder
         .timer(TokioTimer::new())
         .keep_alive_interval(limits.idle)
         .keep_alive_timeout(limits.handshake)

@@ -62,6 +62,9 @@ pub enum OriginError {
 
 impl Origin {
     /// Takes the origin of `url`; its path is ignored.
+    ///
+    /// # Errors
+    /// For another scheme than http and https, and for plain http to another machine.
     pub fn of(url: &Url) -> Result<Self, OriginError> {
         let secure = match url.scheme() {
             "https" => true,

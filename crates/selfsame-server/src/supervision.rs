@@ -28,6 +28,7 @@ pub async fn ready(State(server): State<Server>) -> Response {
 
 /// The figures, in Prometheus' text form.
 pub async fn metrics(State(server): State<Server>) -> Response {
+    server.figures().note(server.app()).await;
     (
         [(CONTENT_TYPE, "text/plain; version=0.0.4")],
         server.figures().render(),

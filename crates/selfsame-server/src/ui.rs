@@ -164,6 +164,7 @@ pub fn words(text: &(impl fmt::Display + ?Sized)) -> String {
 
 /// A reason as a sentence of its own.
 pub fn sentence(reason: &str) -> String {
+    let reason = reason.replace('`', "");
     let mut letters = reason.chars();
     let first = letters.next().map(|first| first.to_uppercase());
     let end = if reason.ends_with(['.', '?', '!']) {
@@ -222,6 +223,7 @@ mod tests {
     fn reasons_become_sentences() {
         assert_eq!(sentence("this offer is taken"), "This offer is taken.");
         assert_eq!(sentence("Why?"), "Why?");
+        assert_eq!(sentence("`up` prints it"), "Up prints it.");
         assert_eq!(sentence(""), "");
     }
 

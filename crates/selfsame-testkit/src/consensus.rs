@@ -53,6 +53,12 @@ impl Consensus {
         self.validators[validator].wrong_by = wrong_by;
     }
 
+    /// Lets the validators' votes under the block before the first bear this moment of the real time.
+    pub fn begin(&mut self, now: UnixTime) {
+        let header = self.header();
+        self.vote(now, header);
+    }
+
     /// Decides a block, at this moment of the real time.
     ///
     /// # Panics
@@ -66,18 +72,22 @@ impl Consensus {
         for other in &applied {
             assert_eq!(other, &applied[0], "two validators do not agree");
         }
-        let vote = |validator: &Validator| {
-            // CometBFT, BFT time: a vote is later than the block it is for, whatever the clock says.
-            let clock = now.0.cast_signed() + validator.wrong_by;
-            clock.max(header.0.cast_signed())
-        };
-        self.votes = self.validators.iter().map(vote).collect();
+        self.vote(now, header);
         let heads = self.validators.iter();
         Decided {
             header,
             heads: heads.map(|validator| validator.head.clone()).collect(),
             results: applied.swap_remove(0).results,
         }
+    }
+
+    fn vote(&mut self, now: UnixTime, header: UnixTime) {
+        let vote = |validator: &Validator| {
+            // CometBFT, BFT time: a vote is later than the block it is for, whatever the clock says.
+            let clock = now.0.cast_signed() + validator.wrong_by;
+            clock.max(header.0.cast_signed())
+        };
+        self.votes = self.validators.iter().map(vote).collect();
     }
 
     /// CometBFT, BFT time: the median of the votes under the block before, weighted by power; the lower one of two.

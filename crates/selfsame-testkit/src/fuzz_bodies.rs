@@ -14,17 +14,19 @@ mod seeds;
 mod staple;
 mod tls;
 mod token;
+mod witness;
 
 pub use anoncreds::{anoncreds, presentation};
 pub use credential::{dcql, status_list};
 pub use did::{did_document, did_url, registrar_answer, resolver_answer};
 pub use mutate::Mutator;
-pub use proof::{checkpoint, read};
+pub use proof::{checkpoint, read, registry_log};
 pub use registry::{genesis, transaction};
 pub use revocation::{revocation, tails_file};
 pub use staple::tls_staple;
 pub use tls::{tls_connection, tls_machines, tls_message};
 pub use token::{jwt, sd_jwt};
+pub use witness::witness;
 
 /// A parser's rules, by name, with inputs to start from.
 #[derive(Clone, Copy, Debug)]
@@ -38,7 +40,7 @@ pub struct Target {
 }
 
 /// Every parser that has rules here.
-pub const TARGETS: [Target; 20] = [
+pub const TARGETS: [Target; 22] = [
     Target {
         name: "jwt",
         body: jwt,
@@ -105,9 +107,19 @@ pub const TARGETS: [Target; 20] = [
         seeds: proof::checkpoint_seeds,
     },
     Target {
+        name: "witness",
+        body: witness,
+        seeds: witness::seeds,
+    },
+    Target {
         name: "read",
         body: read,
         seeds: proof::read_seeds,
+    },
+    Target {
+        name: "registry_log",
+        body: registry_log,
+        seeds: proof::log_seeds,
     },
     Target {
         name: "transaction",

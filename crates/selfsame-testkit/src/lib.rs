@@ -5,5 +5,6 @@
 pub mod cheqd;
 pub mod consensus;
 pub mod fuzz_bodies;
+pub mod witness;
 
 pub use selfsame_bench::late;

@@ -12,6 +12,9 @@ use proptest::prelude::*;
 use selfsame_testkit::fuzz_bodies::{Mutator, TARGETS, Target};
 
 const TIME: Duration = Duration::from_secs(10);
+/// Inputs of each kind that a run has to see, however long a busy machine takes for them.
+const ENOUGH: u64 = 100;
+const PATIENCE: Duration = Duration::from_secs(600);
 
 /// What a run saw.
 struct Run {
@@ -51,7 +54,7 @@ fn every_parser_stands_ten_seconds_of_mutated_input() {
             refused,
         } = run;
         assert!(
-            read > 100 && refused > 100,
+            read > ENOUGH && refused > ENOUGH,
             "{name}: {read} inputs read and {refused} refused, too few of a kind"
         );
     }
@@ -70,7 +73,11 @@ fn run(target: Target, number: u64) -> Result<Run, String> {
         read: 0,
         refused: 0,
     };
-    while begin.elapsed() < TIME {
+    let goes_on = |run: &Run| {
+        let is_enough = run.read > ENOUGH && run.refused > ENOUGH;
+        begin.elapsed() < if is_enough { TIME } else { PATIENCE }
+    };
+    while goes_on(&run) {
         let input = inputs.next_input();
         match catch_unwind(AssertUnwindSafe(|| (target.body)(&input))) {
             Ok(true) => run.read += 1,

@@ -4,12 +4,13 @@ use std::net::IpAddr;
 use std::path::Path;
 
 use selfsame_crypto::SecretString;
-use selfsame_net::{Authorization, Body, Call, Method, Net, Request, Response, Settings};
+use selfsame_net::{Authorization, Body, Call, Method, Net, NetError, Request, Response, Settings};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
 use crate::exit::Failure;
+use crate::private_file;
 
 /// Speaks to one instance.
 #[derive(Clone)]
@@ -28,15 +29,21 @@ struct Problem {
 }
 
 impl Client {
-    /// A client of the instance at `origin`; `token` is the operator's or a person's.
+    /// A client of the instance at `origin`; `token` is the operator's or a person's. `roots` are certificates, as DER,
+    /// that are believed beside the system's.
     ///
     /// # Errors
     /// If no TLS can be had on this machine.
-    pub fn new(origin: Url, token: Option<SecretString>) -> Result<Self, Failure> {
+    pub fn new(
+        origin: Url,
+        token: Option<SecretString>,
+        roots: Vec<Vec<u8>>,
+    ) -> Result<Self, Failure> {
         let hosts = [("localhost".to_owned(), vec![IpAddr::from([127, 0, 0, 1])])].into();
         let settings = Settings {
             own_origins: vec![origin.origin()],
             hosts,
+            extra_roots: roots,
             ..Settings::default()
         };
         let net = Net::new(settings).map_err(|error| Failure::environment(error.to_string()))?;
@@ -132,8 +139,12 @@ impl Client {
             request: Request::default(),
         };
         self.net.call(call).await.map_err(|error| {
-            Failure::environment(format!("{} does not answer: {error}", self.origin))
-                .hint("start it with `selfsame up`, or name another with --instance")
+            Failure::environment(format!("{} does not answer: {error}", self.origin)).hint(
+                match error {
+                    NetError::Tls(_) => "name the certificate it shows with --tls-root, such as tls-certificate.pem in its data directory",
+                    _ => "start it with `selfsame up`, or name another with --instance",
+                },
+            )
         })
     }
 }
@@ -164,7 +175,9 @@ pub fn refusal(status: u16, body: &[u8]) -> Failure {
     match problem.and_then(|problem| problem.hint) {
         Some(hint) => failure.hint(hint),
         None if status == 401 => {
-            failure.hint("give the operator's token: --token-file, or SELFSAME_TOKEN")
+            failure.hint(
+                "name it with --token-file, or set SELFSAME_TOKEN: it is the file operator-token in the instance's data directory, or in the node's folder",
+            )
         }
         None => failure,
     }
@@ -179,11 +192,10 @@ fn json(body: &impl Serialize) -> Result<Body, Failure> {
 /// The operator's token from a file that `selfsame up` wrote.
 ///
 /// # Errors
-/// If the file can't be read.
+/// If the file can't be read, is empty, or others can read it.
 pub fn token_from(file: &Path) -> Result<SecretString, Failure> {
-    let text = std::fs::read_to_string(file).map_err(|error| {
-        Failure::environment(format!("{}: {error}", file.display()))
-            .hint("`selfsame up` writes it into its data directory; name it with --token-file, or set SELFSAME_TOKEN")
-    })?;
-    Ok(SecretString::new(text.trim().to_owned()))
+    private_file::read(
+        file,
+        "it is the file operator-token in the instance's data directory, or in the node's folder, once that was started; name it with --token-file, or set SELFSAME_TOKEN",
+    )
 }

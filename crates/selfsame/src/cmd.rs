@@ -23,6 +23,7 @@ use url::Url;
 
 use crate::client::{self, Client};
 use crate::exit::{End, Failure};
+use crate::tls::Roots;
 
 /// Issue, hold, prove, verify and revoke verifiable credentials.
 ///
@@ -109,6 +110,9 @@ pub struct Instance {
     /// The file that holds the operator's token.
     #[arg(long, default_value = "data/operator-token")]
     pub token_file: PathBuf,
+    /// Whose certificates are believed.
+    #[command(flatten)]
+    pub roots: Roots,
     /// Print one JSON object in place of lines for people.
     #[arg(long)]
     pub json: bool,
@@ -121,12 +125,12 @@ impl Instance {
             Some(token) => SecretString::new(token.clone()),
             None => client::token_from(&self.token_file)?,
         };
-        Client::new(self.instance.clone(), Some(token))
+        Client::new(self.instance.clone(), Some(token), self.roots.read()?)
     }
 
     /// A client that is nobody.
     pub fn anybody(&self) -> Result<Client, Failure> {
-        Client::new(self.instance.clone(), None)
+        Client::new(self.instance.clone(), None, self.roots.read()?)
     }
 }
 

@@ -55,6 +55,11 @@ impl Failure {
         &self.message
     }
 
+    /// What the person could do, if that is known.
+    pub fn what_to_do(&self) -> Option<&str> {
+        self.hint.as_deref()
+    }
+
     /// The same with where it went wrong before the reason.
     #[must_use]
     pub fn at(mut self, place: &str) -> Self {
@@ -65,6 +70,12 @@ impl Failure {
     /// The same with something the person could do.
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
+        self
+    }
+
+    /// The same with something the person could do, where nothing is said yet.
+    pub fn or_hint(mut self, hint: &str) -> Self {
+        self.hint.get_or_insert_with(|| hint.to_owned());
         self
     }
 }

@@ -7,30 +7,39 @@ use std::sync::Arc;
 use selfsame_abci::{Engine, Home, Node, Setup, Signer};
 use selfsame_app::clock::Clock;
 use selfsame_app::config::{
-    Config, IssuerConfig, Pin, RegistryConfig, RegistryNode, ResolverConfig, Roles, STANDSTILL,
-    TrustConfig, VerifierConfig,
+    Config, IssuerConfig, Pin, RegistryConfig, RegistryNode, RegistryWitness, ResolverConfig,
+    Roles, STANDSTILL, TrustConfig, VerifierConfig, WitnessQuorum,
 };
 use selfsame_app::copies::{Copies, LEDGER_FILE, STORE_FILE};
 use selfsame_app::keys::Keys;
+use selfsame_app::operator::Operator;
 use selfsame_app::tls::{Gatherer, Reuse};
 use selfsame_app::{App, Parts};
 use selfsame_crypto::{KeyHandle, SecretString};
 use selfsame_net::{Net, Settings};
-use selfsame_server::Nodes;
+use selfsame_server::{Nodes, Origin};
 use selfsame_store::ledger::{LedgerStore, SqliteLedger};
-use selfsame_store::{Sqlite, Store, TenantId, Vault};
-use selfsame_tls_io::{Acceptor, Connector, Gather};
+use selfsame_store::{Sqlite, Store, StoreError, TenantId, Vault};
+use selfsame_tls::{ClientConfig, ServerConfig};
+use selfsame_tls_io::{Acceptor, Connector};
 use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
-use url::{Origin, Url};
+use url::Url;
 
 use crate::client::Client;
 use crate::cmd;
-use crate::cmd::tls::Own;
+use crate::cmd::tls::{Own, OwnCertificate, Resuming};
 use crate::exit::Failure;
 use crate::master_key::{self, Custody, SALT_FILE};
+use crate::private_file;
 use crate::settings::TlsSettings;
+
+/// The operator's token, in the data directory.
+pub const TOKEN_FILE: &str = "operator-token";
+const ITS_ORIGIN: &str = "name the https address that others use with --origin; TLS ends here (--tls-certificate with --tls-key, or --tls-self-made) or in a proxy before it";
+const RENEW: &str = "put the token back there; or remove the file and start again: that makes a new token, and the old one is worth nothing";
 
 /// Where and as what an instance starts.
 pub struct Launch {
@@ -54,6 +63,10 @@ pub struct Launch {
     pub pin: Option<Pin>,
     /// Seconds for which that network is read while it stands still.
     pub standstill: u64,
+    /// Whom the registry that runs here shows its checkpoints to.
+    pub witnesses: Vec<RegistryWitness>,
+    /// Which witnesses must have cosigned what a registry elsewhere says.
+    pub quorum: WitnessQuorum,
     /// A node of a network, run as this instance's registry; its folder is the directory of data.
     pub node: Option<Validating>,
     /// Who is asked for DIDs that nobody here knows.
@@ -64,8 +77,10 @@ pub struct Launch {
     pub custody: Custody,
     /// TLS for its listener.
     pub tls: Option<crate::tls::Source>,
+    /// Certificates, as DER, that are believed beside the system's.
+    pub roots: Vec<Vec<u8>>,
     /// Where nodes connect with DIDs and credentials.
-    pub nodes: Option<TlsSettings>,
+    pub nodes: Option<Arc<TlsSettings>>,
     /// A directory that goes when the instance does.
     pub temporary: Option<tempfile::TempDir>,
 }
@@ -84,10 +99,12 @@ pub struct Running {
     pub origin: Url,
     /// The operator's token.
     pub operator_token: SecretString,
-    /// Whether this was its first start.
-    pub first_start: bool,
+    /// Whether the token is a new one, as at the first start.
+    pub new_token: bool,
     /// Where the master key is, in words.
     pub custody: &'static str,
+    /// Certificates that are believed beside the system's: its own among them.
+    roots: Vec<Vec<u8>>,
     stop: Option<oneshot::Sender<()>>,
     served: JoinHandle<std::io::Result<()>>,
     app: Arc<App>,
@@ -110,10 +127,13 @@ impl Launch {
             registry: Vec::new(),
             pin: None,
             standstill: STANDSTILL,
+            witnesses: Vec::new(),
+            quorum: WitnessQuorum::default(),
             node: None,
             resolver: ResolverConfig::default(),
             open_registration: false,
             tls: None,
+            roots: Vec::new(),
             nodes: None,
             temporary: None,
         }
@@ -150,6 +170,8 @@ impl Launch {
             .map(|source| source.load(&self.data, &origin))
             .transpose()?;
         let parts = self.parts(&origin, tls.as_ref()).await?;
+        let mut roots = self.roots.clone();
+        roots.extend(tls.iter().flat_map(|tls| tls.certificates.clone()));
         let custody = self.custody.words();
         let net = parts.net.clone();
         let config = self.config(origin.clone());
@@ -157,12 +179,17 @@ impl Launch {
             Some(validating) => Some(validating.start(&self.data, &parts.store).await?),
             None => None,
         };
+        let token_file = self.data.join(TOKEN_FILE);
+        if !token_file.exists() {
+            // Lost, or taken away to have it renewed.
+            Operator::forget(&parts.store).await?;
+        }
         let (app, new_token) = match &node {
             Some(node) => App::open_on(node.clone(), config, parts).await?,
             None => App::open(config, parts).await?,
         };
-        let first_start = new_token.is_some();
-        let operator_token = kept_token(&self.data.join("operator-token"), new_token)?;
+        let is_new = new_token.is_some();
+        let operator_token = kept_token(&token_file, new_token, app.operator())?;
         let (stop, stopped) = oneshot::channel();
         let nodes = match &self.nodes {
             Some(settings) => settings.open(&app, &net).await?,
@@ -190,8 +217,9 @@ impl Launch {
         Ok(Running {
             origin,
             operator_token,
-            first_start,
+            new_token: is_new,
             custody,
+            roots,
             stop: Some(stop),
             served,
             app,
@@ -201,8 +229,21 @@ impl Launch {
     }
 
     fn public_origin(&self, bound: SocketAddr) -> Result<Url, Failure> {
-        if let Some(origin) = &self.origin {
-            return Ok(origin.clone());
+        let origin = match &self.origin {
+            Some(origin) => origin.clone(),
+            None => self.origin_of(bound)?,
+        };
+        match Origin::of(&origin) {
+            Ok(_) => Ok(origin),
+            Err(wrong) => Err(Failure::environment(format!("{origin}: {wrong}")).hint(ITS_ORIGIN)),
+        }
+    }
+
+    fn origin_of(&self, bound: SocketAddr) -> Result<Url, Failure> {
+        if bound.ip().is_unspecified() {
+            let what =
+                format!("{bound} is every address of this machine, and no name that others use");
+            return Err(Failure::environment(what).hint(ITS_ORIGIN));
         }
         let scheme = if self.tls.is_some() { "https" } else { "http" };
         // By its name: did:web knows no addresses.
@@ -230,12 +271,13 @@ impl Launch {
         own_origins.extend(self.trust.origins.iter().map(Url::origin));
         own_origins.extend(self.registry.iter().map(|node| node.origin.origin()));
         own_origins.extend(self.resolver.addresses().map(Url::origin));
-        own_origins.extend(self.nodes.iter().flat_map(TlsSettings::origins));
+        own_origins.extend(self.witnesses.iter().map(|witness| witness.url.origin()));
+        own_origins.extend(self.nodes.iter().flat_map(|nodes| nodes.origins()));
         let extra_roots = tls.map(|tls| tls.certificates.clone()).unwrap_or_default();
         let hosts = [("localhost".to_owned(), vec![IpAddr::from([127, 0, 0, 1])])].into();
         let net = Net::new(Settings {
             own_origins,
-            extra_roots,
+            extra_roots: [extra_roots, self.roots.clone()].concat(),
             hosts,
             ..Settings::default()
         })
@@ -249,10 +291,12 @@ impl Launch {
                 nodes: self.registry.clone(),
                 pin: self.pin.clone(),
                 standstill: self.standstill,
+                witnesses: self.quorum.clone(),
             }
         } else if self.roles.registry && self.node.is_none() {
             RegistryConfig::Embedded {
                 name: "loopback".to_owned(),
+                witnesses: self.witnesses.clone(),
             }
         } else {
             RegistryConfig::None
@@ -271,16 +315,64 @@ impl Launch {
 
 impl TlsSettings {
     /// The origins that are called so.
-    fn origins(&self) -> impl Iterator<Item = Origin> {
+    fn origins(&self) -> impl Iterator<Item = url::Origin> {
         self.reach.iter().map(|reach| reach.origin.origin())
     }
 
     /// From now on this instance is a node: it calls the origins that are listed so, and gives its second listener, if
-    /// it has one. It looks its peers up itself.
-    async fn open(&self, app: &Arc<App>, net: &Net) -> Result<Option<Nodes>, Failure> {
-        let gather: Arc<dyn Gather> = Arc::new(Gatherer::new(app, Reuse::default()));
+    /// it has one. It looks its peers up itself. On SIGHUP its identity and the files of its policies are read again.
+    async fn open(self: &Arc<Self>, app: &Arc<App>, net: &Net) -> Result<Option<Nodes>, Failure> {
+        let gather = Arc::new(Gatherer::new(app, Reuse::default()));
+        let resuming = Resuming::new(Arc::clone(&gather) as _);
         let driven = cmd::tls::settings(app, gather);
-        let mut nodes = Vec::new();
+        let now = self.as_node(&resuming).await?;
+        let connectors = now.reach.into_iter();
+        let connectors: Vec<_> = connectors
+            .map(|config| Connector::new(config, driven.clone()))
+            .collect();
+        let origins = self.origins().zip(connectors.iter().cloned());
+        net.reach_nodes(origins.collect())
+            .map_err(|error| Failure::environment(error.to_string()))?;
+        let nodes = match (self.listen, now.own) {
+            (Some(listen), Some(config)) => Some(Nodes {
+                acceptor: Acceptor::new(config, driven),
+                listener: TcpListener::bind(listen).await.map_err(|error| {
+                    Failure::environment(format!("{listen}: {error}"))
+                        .hint("take another address in [tls] listen")
+                })?,
+            }),
+            _ => None,
+        };
+        let mut hangup = signal(SignalKind::hangup())?;
+        let acceptor = nodes.as_ref().map(|nodes| nodes.acceptor.clone());
+        let settings = Arc::clone(self);
+        tokio::spawn(async move {
+            while hangup.recv().await.is_some() {
+                let Some(next) = cmd::tls::reloaded(settings.as_node(&resuming).await) else {
+                    continue;
+                };
+                for (connector, config) in connectors.iter().zip(next.reach) {
+                    connector.reconfigure(config);
+                }
+                if let (Some(acceptor), Some(config)) = (&acceptor, next.own) {
+                    acceptor.reconfigure(config);
+                }
+            }
+        });
+        Ok(nodes)
+    }
+
+    /// What the identity and the files of the policies say now.
+    async fn as_node(&self, resuming: &Resuming) -> Result<AsNode, Failure> {
+        let own = async || {
+            let material = cmd::tls::material_of(&self.identity).await?;
+            let files = (self.certificate.clone(), self.certificate_key.clone());
+            Ok::<_, Failure>(Own {
+                certificate: OwnCertificate::of(files.0, files.1).read()?,
+                ..Own::of(Some(material), Some(resuming.clone()))
+            })
+        };
+        let mut reached = Vec::new();
         for reach in &self.reach {
             if reach.origin.scheme() != "https" {
                 return Err(
@@ -288,27 +380,22 @@ impl TlsSettings {
                         .hint("[[tls.reach]] is TLS: write its origin with https"),
                 );
             }
-            let own = Own::of(Some(cmd::tls::material_of(&self.identity).await?));
-            let config = reach.server.client(own)?;
-            nodes.push((
-                reach.origin.origin(),
-                Connector::new(config, driven.clone()),
-            ));
+            reached.push(reach.server.client(own().await?)?);
         }
-        net.reach_nodes(nodes)
-            .map_err(|error| Failure::environment(error.to_string()))?;
-        let Some(listen) = self.listen else {
-            return Ok(None);
-        };
-        let own = Own::of(Some(cmd::tls::material_of(&self.identity).await?));
-        let config = self.clients.server(own, true)?;
-        let acceptor = Acceptor::new(config, driven);
-        let listener = TcpListener::bind(listen).await.map_err(|error| {
-            Failure::environment(format!("{listen}: {error}"))
-                .hint("take another address in [tls] listen")
-        })?;
-        Ok(Some(Nodes { listener, acceptor }))
+        Ok(AsNode {
+            reach: reached,
+            own: match self.listen {
+                Some(_) => Some(self.clients.server(own().await?, true)?),
+                None => None,
+            },
+        })
     }
+}
+
+/// An instance as a node: towards each origin that it reaches so, and for those who connect to it.
+struct AsNode {
+    reach: Vec<Arc<ClientConfig>>,
+    own: Option<Arc<ServerConfig>>,
 }
 
 impl Validating {
@@ -353,15 +440,24 @@ pub fn ledger(data: &Path) -> Result<Arc<dyn LedgerStore>, Failure> {
     Ok(Arc::new(ledger))
 }
 
-fn unusable(data: &Path, error: &selfsame_store::StoreError) -> Failure {
-    Failure::environment(format!("{}: {error}", data.display()))
-        .hint("another instance may have it open; or name another directory with --data")
+fn unusable(data: &Path, error: &StoreError) -> Failure {
+    Failure::environment(format!("{}: {error}", data.display())).hint(match error {
+        StoreError::WrongKey => {
+            "give the master key that these data were written with: --master-key-file, or SELFSAME_PASSPHRASE"
+        }
+        StoreError::OtherLayout { .. } => {
+            "start the release that wrote these data, or name another directory with --data"
+        }
+        StoreError::Tampered(_) => "make a new directory of a copy: selfsame restore",
+        _ => "whatever runs on this directory has it open: stop that first, or name another directory (--data)",
+    })
 }
 
 impl Running {
     /// A client that acts as the operator.
     pub fn operator(&self) -> Result<Client, Failure> {
-        Client::new(self.origin.clone(), Some(self.operator_token.clone()))
+        let token = Some(self.operator_token.clone());
+        Client::new(self.origin.clone(), token, self.roots.clone())
     }
 
     /// Stops serving, finishes what is under way, closes the data.
@@ -396,20 +492,37 @@ pub fn private_directory(path: &Path) -> Result<(), Failure> {
             .create(path)
             .map_err(wrong)?;
     }
-    let mode = std::fs::metadata(path).map_err(wrong)?.permissions().mode();
+    let found = std::fs::metadata(path).map_err(wrong)?;
+    if !found.is_dir() {
+        return Err(wrong(std::io::ErrorKind::NotADirectory.into()));
+    }
+    let mode = found.permissions().mode();
     if mode & 0o077 != 0 && !path.as_os_str().is_empty() {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o700)).map_err(wrong)?;
     }
     Ok(())
 }
 
-/// The operator's token: written at the first start so that commands on this machine find it.
-fn kept_token(file: &Path, new: Option<SecretString>) -> Result<SecretString, Failure> {
-    match new {
-        Some(token) => {
-            master_key::write_private(file, token.expose().as_bytes())?;
-            Ok(token)
-        }
-        None => crate::client::token_from(file),
+/// The operator's token: written at the first start so that commands on this machine find it. One that is kept must be
+/// that of these data.
+fn kept_token(
+    file: &Path,
+    new: Option<SecretString>,
+    operator: &Operator,
+) -> Result<SecretString, Failure> {
+    let Some(token) = new else {
+        let kept = private_file::read(file, RENEW)?;
+        return if operator.is_token(kept.expose()) {
+            Ok(kept)
+        } else {
+            let what = "this is not the operator's token of these data";
+            Err(Failure::environment(format!("{}: {what}", file.display())).hint(RENEW))
+        };
+    };
+    // That of data which a copy was put in the place of.
+    if file.exists() {
+        std::fs::remove_file(file)?;
     }
+    private_file::write(file, token.expose().as_bytes())?;
+    Ok(token)
 }

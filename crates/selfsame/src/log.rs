@@ -3,7 +3,8 @@
 
 use tracing_subscriber::EnvFilter;
 
-const DEFAULT: &str = "warn,selfsame_server::error=info";
+/// The second names the request that a refusal answers, by its number and route.
+const DEFAULT: &str = "warn,selfsame_server::error=info,selfsame_server::middleware::observe=info";
 
 /// Starts it.
 pub fn start() {
@@ -11,6 +12,7 @@ pub fn start() {
         EnvFilter::try_from_env("SELFSAME_LOG").unwrap_or_else(|_| EnvFilter::new(DEFAULT));
     let started = tracing_subscriber::fmt()
         .json()
+        .with_span_list(false)
         .with_env_filter(filter)
         .with_writer(std::io::stderr)
         .try_init();

@@ -7,6 +7,7 @@ mod instance;
 mod log;
 mod master_key;
 mod output;
+mod private_file;
 mod scenario;
 mod settings;
 mod tls;

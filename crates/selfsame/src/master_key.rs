@@ -1,7 +1,5 @@
 //! Where the master key comes from: a file, a passphrase, or, unless told, a file beside the data, which protects nothing.
 
-use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use selfsame_app::copies::STORE_FILE;
@@ -10,9 +8,11 @@ use selfsame_crypto::seal::{SealingKey, random_seed};
 use selfsame_crypto::{encoding, password};
 
 use crate::exit::Failure;
+use crate::private_file;
 
 /// What a passphrase is stretched with, in the data directory. No secret, but the data are lost without it.
 pub const SALT_FILE: &str = "passphrase-salt";
+const WHAT_IT_IS: &str = "a master key is 64 hexadecimal digits: openssl rand -hex 32";
 
 /// Who keeps the master key.
 pub enum Custody {
@@ -53,8 +53,10 @@ pub fn load(custody: &Custody, data: &Path) -> Result<SealingKey, Failure> {
                     ))
                     .hint("put it back there, or say where it is: --master-key-file, or SELFSAME_PASSPHRASE"));
                 }
-                write_private(&file, encoding::hex_encode(&random_seed()).as_bytes())?;
+                private_file::write(&file, encoding::hex_encode(&random_seed()).as_bytes())?;
             }
+            // Its directory lets nobody else in, whoever put it there.
+            private_file::close(&file)?;
             from_file(&file)
         }
         Custody::File(file) => from_file(file),
@@ -65,7 +67,7 @@ pub fn load(custody: &Custody, data: &Path) -> Result<SealingKey, Failure> {
                 let salt: &[u8] = seed
                     .first_chunk::<16>()
                     .map_or(&seed, |salt| salt.as_slice());
-                write_private(&file, salt)?;
+                private_file::write(&file, salt)?;
             }
             let salt = <[u8; 16]>::try_from(std::fs::read(&file)?).map_err(|_| {
                 Failure::environment(format!("{}: this is no salt", file.display()))
@@ -76,31 +78,11 @@ pub fn load(custody: &Custody, data: &Path) -> Result<SealingKey, Failure> {
     }
 }
 
-/// Writes a new file that only its owner can read, durably.
-///
-/// # Errors
-/// If it exists or can't be written.
-pub fn write_private(file: &Path, content: &[u8]) -> Result<(), Failure> {
-    let wrong =
-        |error: std::io::Error| Failure::environment(format!("{}: {error}", file.display()));
-    let mut open = std::fs::OpenOptions::new();
-    let mut written = open
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(file)
-        .map_err(wrong)?;
-    written.write_all(content).map_err(wrong)?;
-    written.sync_all().map_err(wrong)
-}
-
 fn from_file(file: &Path) -> Result<SealingKey, Failure> {
-    let wrong = |why: &str| {
-        Failure::environment(format!("{}: {why}", file.display()))
-            .hint("a master key is 64 hexadecimal digits: openssl rand -hex 32")
-    };
-    let text = std::fs::read_to_string(file).map_err(|error| wrong(&error.to_string()))?;
-    let bytes = encoding::hex_decode(text.trim()).map_err(|_| wrong("this is no master key"))?;
+    let wrong =
+        |why: &str| Failure::environment(format!("{}: {why}", file.display())).hint(WHAT_IT_IS);
+    let text = private_file::read(file, WHAT_IT_IS)?;
+    let bytes = encoding::hex_decode(text.expose()).map_err(|_| wrong("this is no master key"))?;
     let key = <[u8; 32]>::try_from(bytes).map_err(|_| wrong("this is no master key"))?;
     Ok(SealingKey::from_bytes(key))
 }

@@ -4,7 +4,8 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 use selfsame_app::config::{
-    IssuerConfig, Pin, RegistryNode, ResolverConfig, STANDSTILL, TrustConfig, VerifierConfig,
+    IssuerConfig, Pin, RegistryNode, RegistryWitness, ResolverConfig, STANDSTILL, TrustConfig,
+    VerifierConfig, WitnessQuorum, witness_key,
 };
 use selfsame_crypto::SecretString;
 use selfsame_proof::read::TrustRoot;
@@ -42,6 +43,10 @@ pub struct Settings {
 pub struct TlsSettings {
     /// The folder of the identity that it shows, as `selfsame tls identity` makes it.
     pub identity: PathBuf,
+    /// The file of a certificate chain (PEM) for peers that take no DID or credential.
+    pub certificate: Option<PathBuf>,
+    /// The file of its private key (PEM).
+    pub certificate_key: Option<PathBuf>,
     /// Where nodes connect, if they do.
     pub listen: Option<SocketAddr>,
     /// `[tls.clients]`: who is let in, by the names of the options of `selfsame tls server`.
@@ -76,6 +81,27 @@ pub struct RegistrySettings {
     trust_root: Option<PathBuf>,
     /// Seconds for which it is read as of its last checkpoint while it stands still; a day unless told.
     standstill_s: Option<u64>,
+    /// Whom the registry that runs here shows its checkpoints to; of one elsewhere, whose cosignatures count.
+    witnesses: Vec<WitnessSettings>,
+    /// How many of them must have cosigned what a registry elsewhere says.
+    witnesses_needed: Option<usize>,
+}
+
+/// A witness: to be asked for cosignatures, or whose cosignatures are asked for.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum WitnessSettings {
+    /// Its key.
+    Key(String),
+    /// Its key and its submission prefix.
+    At(WitnessAt),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WitnessAt {
+    key: String,
+    url: Url,
 }
 
 /// A node of a registry elsewhere.
@@ -92,6 +118,45 @@ impl RegistrySettings {
     /// Seconds for which a network that stands still is read.
     pub fn standstill(&self) -> u64 {
         self.standstill_s.unwrap_or(STANDSTILL)
+    }
+
+    /// Whom the registry that runs here shows its checkpoints to.
+    ///
+    /// # Errors
+    /// If a witness has no address or no good key, or if readers' settings stand there.
+    pub fn shown_to(&self) -> Result<Vec<RegistryWitness>, Failure> {
+        if self.witnesses_needed.is_some() {
+            let what = "[registry] witnesses_needed is for readers of a registry elsewhere";
+            return Err(Failure::environment(what)
+                .hint("leave it out here, or name the registry's nodes beside it"));
+        }
+        let witnesses = self.witnesses.iter().map(|witness| match witness {
+            WitnessSettings::At(WitnessAt { key, url }) => Ok(RegistryWitness {
+                key: witness_key(key)?,
+                url: url.clone(),
+            }),
+            WitnessSettings::Key(key) => Err(Failure::environment(format!(
+                "[registry] witnesses: {key} has no address"
+            ))
+            .hint("witnesses = [{ key = \"name+id+key\", url = \"https://…\" }]")),
+        });
+        witnesses.collect()
+    }
+
+    /// Which witnesses must have cosigned what a registry elsewhere says.
+    ///
+    /// # Errors
+    /// If a key is none, has an address, or if another number is asked for than there can be.
+    pub fn quorum(&self) -> Result<WitnessQuorum, Failure> {
+        let keys = self.witnesses.iter().map(|witness| match witness {
+            WitnessSettings::Key(key) => Ok(witness_key(key)?),
+            WitnessSettings::At(WitnessAt { url, .. }) => Err(Failure::environment(format!(
+                "[registry] witnesses: {url} is not called, since the registry is elsewhere"
+            ))
+            .hint("witnesses = [\"name+id+key\"], and witnesses_needed = how many of them")),
+        });
+        let keys: Vec<_> = keys.collect::<Result<_, Failure>>()?;
+        Ok(WitnessQuorum::new(keys, self.witnesses_needed)?)
     }
 
     /// The nodes with their tokens.
@@ -171,6 +236,9 @@ impl Settings {
         }
         if let Some(tls) = &mut settings.tls {
             tls.identity = directory.join(&tls.identity);
+            for file in tls.certificate.iter_mut().chain(&mut tls.certificate_key) {
+                *file = directory.join(&*file);
+            }
             tls.clients.relative_to(directory);
             for reach in &mut tls.reach {
                 reach.server.relative_to(directory);
@@ -193,6 +261,9 @@ fn file(directory: &Path, setting: &str) -> Option<PathBuf> {
 fn text(path: &Path) -> Result<String, Failure> {
     std::fs::read_to_string(path)
         .map_err(|error| Failure::environment(format!("{}: {error}", path.display())))
+        .map_err(|failure| {
+            failure.hint("the file of settings, or a file that it names, must be there: --config")
+        })
 }
 
 #[cfg(test)]
@@ -216,12 +287,15 @@ mod tests {
     #[test]
     fn what_is_said_of_nodes_is_read_and_nothing_else_is_taken() {
         let text = "[tls]\nidentity = \"node\"\nlisten = \"127.0.0.1:7443\"\n\
+                    certificate = \"chain.pem\"\ncertificate_key = \"key.pem\"\n\
                     [tls.clients]\ntrust_issuer = [\"did:web:a.example\"]\nexpect_anybody = true\n\
                     [[tls.reach]]\norigin = \"https://b.example/\"\n\
                     server = { trust_did = [\"did:web:b.example\"] }\n";
         let (directory, read) = settings(text);
         let tls = read.unwrap().tls.unwrap();
         assert_eq!(tls.identity, directory.path().join("node"));
+        assert_eq!(tls.certificate, Some(directory.path().join("chain.pem")));
+        assert_eq!(tls.certificate_key, Some(directory.path().join("key.pem")));
         assert_eq!(tls.reach.len(), 1);
         let (_, read) = settings(&text.replace("expect_anybody", "expect_everybody"));
         assert!(read.is_err());
@@ -279,7 +353,7 @@ mod tests {
         let (directory, settings) = settings(nodes);
         let registry = settings.ok().unwrap().registry;
         assert!(registry.nodes().is_err());
-        std::fs::write(directory.path().join("token"), "secret\n").unwrap();
+        crate::private_file::write(&directory.path().join("token"), b"secret\n").unwrap();
         let read = registry.nodes().unwrap();
         assert_eq!(read[0].token.expose(), "secret");
         assert!(registry.pin().unwrap().is_none());
@@ -303,6 +377,51 @@ mod tests {
         std::fs::write(directory.path().join("root"), root.to_bytes()).unwrap();
         assert!(matches!(pinned("here").pin(), Ok(Some(Pin::Trust(read))) if read == root));
         assert!(pinned("there").pin().is_err());
+    }
+
+    #[test]
+    fn witnesses_are_shown_to_by_address_and_asked_for_by_number() {
+        use selfsame_crypto::{KeyType, PrivateKey};
+        use selfsame_proof::note::VerifierKey;
+
+        let private = PrivateKey::generate(KeyType::Ed25519).unwrap();
+        let key = VerifierKey::witness("example.com/w1", private.public()).unwrap();
+        let key = key.to_string();
+        let read = |text: &str| {
+            settings(&format!("[registry]\n{text}"))
+                .1
+                .ok()
+                .unwrap()
+                .registry
+        };
+        let at = format!("witnesses = [{{ key = \"{key}\", url = \"https://w.example/\" }}]\n");
+        let shown = read(&at).shown_to().unwrap();
+        assert_eq!((shown.len(), shown[0].key.to_string()), (1, key.clone()));
+        assert_eq!(shown[0].url.as_str(), "https://w.example/");
+        let asked = format!("witnesses = [\"{key}\"]\nwitnesses_needed = 1\n");
+        let quorum = read(&asked).quorum().unwrap();
+        assert_eq!((quorum.keys().len(), quorum.needed()), (1, 1));
+        assert!(read("").shown_to().unwrap().is_empty());
+        assert_eq!(read("").quorum().unwrap().needed(), 0);
+        // Each at the other's side, and what nobody can ask for.
+        let wrong_keys = at.replace("w1+", "w2+");
+        let refused = [
+            read(&asked).shown_to().err(),
+            read(&wrong_keys).shown_to().err(),
+        ];
+        assert!(refused.iter().all(Option::is_some));
+        for text in [
+            at.clone(),
+            asked.replace("= 1", "= 0"),
+            asked.replace("= 1", "= 2"),
+            format!("witnesses = [\"{key}\"]\n"),
+            "witnesses_needed = 1\n".to_owned(),
+            "witnesses = [\"w\"]\nwitnesses_needed = 1\n".to_owned(),
+        ] {
+            assert!(read(&text).quorum().is_err(), "{text}");
+        }
+        let (_directory, more) = settings(&format!("[registry]\n{}", at.replace("url", "uri")));
+        assert!(more.is_err());
     }
 
     #[test]

@@ -7,6 +7,9 @@ use std::process::{Command, Stdio};
 /// Files first, each after `-- NAME --`; then `-- session --`: commands after `$ `, the lines they print, and `? CODE`
 /// where they do not end with 0. `< FILE` and `> FILE` redirect; `...` stands for any lines, `[..]` for any text.
 const TRANSCRIPT: &str = include_str!("anoncreds.transcript");
+/// The same form: what a newcomer gets wrong, with the samples of `vectors/anoncreds` as files, by their paths there.
+const WRONG: &str = include_str!("anoncreds-wrong.transcript");
+const GUIDE: &str = include_str!("../../../docs/anoncreds.md");
 
 struct Exchange<'a> {
     command: &'a str,
@@ -16,14 +19,48 @@ struct Exchange<'a> {
 
 #[test]
 fn the_command_line_goes_from_a_schema_to_a_refused_credential() {
+    walk(TRANSCRIPT, tempfile::tempdir().unwrap().path());
+}
+
+#[test]
+fn whatever_is_wrong_is_named_with_what_to_do_about_it() {
     let folder = tempfile::tempdir().unwrap();
-    let mut files = files(TRANSCRIPT);
+    let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/anoncreds");
+    for kind in [".", "legacy", "presentations", "qualified"] {
+        std::fs::create_dir_all(folder.path().join(kind)).unwrap();
+        for sample in std::fs::read_dir(samples.join(kind)).unwrap() {
+            let sample = sample.unwrap();
+            if sample.file_type().unwrap().is_file() {
+                let place = folder.path().join(kind).join(sample.file_name());
+                std::fs::copy(sample.path(), place).unwrap();
+            }
+        }
+    }
+    walk(WRONG, folder.path());
+}
+
+#[test]
+fn the_guide_shows_the_commands_of_the_transcript() {
+    let shown: Vec<&str> = GUIDE
+        .lines()
+        .filter_map(|line| line.strip_prefix("    selfsame anoncreds "))
+        .collect();
+    assert!(shown.len() > 10, "{shown:?}");
+    for command in shown {
+        let line = format!("$ selfsame anoncreds {command}");
+        assert!(TRANSCRIPT.lines().any(|other| other == line), "{command}");
+    }
+}
+
+/// Puts the transcript's files into the folder and takes each of its steps there.
+fn walk(transcript: &str, folder: &Path) {
+    let mut files = files(transcript);
     let session = files.remove("session").expect("a session");
     for (name, text) in files {
-        std::fs::write(folder.path().join(name), text).unwrap();
+        std::fs::write(folder.join(name), text).unwrap();
     }
     for exchange in exchanges(&session) {
-        let (code, printed, complaints) = run(exchange.command, folder.path());
+        let (code, printed, complaints) = run(exchange.command, folder);
         let lines: Vec<&str> = printed.lines().chain(complaints.lines()).collect();
         assert_eq!(
             code, exchange.code,

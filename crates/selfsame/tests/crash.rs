@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -27,6 +27,8 @@ use instance::{Instance, free_port};
 
 const CLIENTS: usize = 32;
 const KILLS: usize = 200;
+/// How long the last instance is given, should those before it have been too slow.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// What was acknowledged to the clients, as they wrote it down.
 #[derive(Default)]
@@ -39,6 +41,17 @@ struct Acknowledged {
     revoked: BTreeSet<String>,
     /// Requests that were answered and judged valid.
     judged: BTreeSet<String>,
+}
+
+impl Acknowledged {
+    fn pairs(&self) -> usize {
+        self.cards.values().map(BTreeSet::len).sum()
+    }
+
+    /// Whether there is something to look for afterwards.
+    fn is_enough(&self) -> bool {
+        self.pairs() > KILLS && !self.revoked.is_empty() && !self.judged.is_empty()
+    }
 }
 
 /// The body of a success, or nothing: refused, or the instance was not there.
@@ -85,18 +98,21 @@ fn nothing_acknowledged_is_lost_when_the_instance_is_killed_two_hundred_times() 
         instance = Instance::start(&data, port, &[]);
         instance.ready();
     }
-    thread::sleep(Duration::from_millis(500));
+    // On a machine with much to do few of them come to an end between two kills.
+    let began = Instant::now();
+    while !known.lock().unwrap().is_enough() && began.elapsed() < PATIENCE {
+        thread::sleep(Duration::from_millis(500));
+    }
     stop.store(true, Ordering::Relaxed);
     for client in clients {
         client.join().unwrap();
     }
     let known = std::mem::take(&mut *known.lock().unwrap());
-    let pairs: usize = known.cards.values().map(BTreeSet::len).sum();
     assert!(
-        pairs > KILLS,
-        "only {pairs} credentials were acknowledged: the test did not test"
+        known.is_enough(),
+        "only {} credentials were acknowledged: the test did not test",
+        known.pairs()
     );
-    assert!(!known.revoked.is_empty() && !known.judged.is_empty());
     check(&operator, &people, &known);
 }
 

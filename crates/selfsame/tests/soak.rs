@@ -21,6 +21,8 @@ use tokio::task::JoinSet;
 
 const CYCLES: usize = 500;
 const PEOPLE: usize = 10;
+/// How long a nonce is good.
+const NONCE_SECONDS: u64 = 300;
 
 /// A whole instance, behind the real server, whose records expire by its own clock.
 async fn instance() -> (Arc<App>, Store) {
@@ -50,6 +52,7 @@ async fn instance() -> (Arc<App>, Store) {
         trust: TrustConfig::default(),
         registry: RegistryConfig::Embedded {
             name: "test".to_owned(),
+            witnesses: Vec::new(),
         },
         resolver: ResolverConfig::default(),
     };
@@ -134,6 +137,7 @@ fn each(counts: [(&str, usize); 7]) -> Vec<(String, usize)> {
 #[tokio::test(flavor = "multi_thread")]
 async fn five_hundred_cycles_leave_the_cards_and_nothing_that_was_for_the_moment() {
     let (app, store) = instance().await;
+    let began = app.clock().now();
     let accounts = app.wallet().unwrap().accounts();
     let mut people = Vec::new();
     for number in 0..PEOPLE {
@@ -155,9 +159,13 @@ async fn five_hundred_cycles_leave_the_cards_and_nothing_that_was_for_the_moment
 
     let status = app.status().await.unwrap();
     assert_eq!((status.outbox_waiting, status.outbox_dead), (0, 0));
-    // Flows ended with what they were for; the rest waits for its time.
+    // Flows ended with what they were for; the rest waits for its time. On a machine with much to do that of the first
+    // nonces is over by now.
+    let nonces = passing(&store, &people).await[0].1;
+    let took = app.clock().now().seconds_since(began);
+    assert!(nonces == CYCLES || took >= NONCE_SECONDS, "{nonces}");
     let left = each([
-        ("nonce", CYCLES),
+        ("nonce", nonces),
         ("grant", CYCLES),
         ("offer", CYCLES),
         ("verification", CYCLES),
@@ -165,14 +173,14 @@ async fn five_hundred_cycles_leave_the_cards_and_nothing_that_was_for_the_moment
         ("answering", 0),
         ("asked", CYCLES),
     ]);
-    assert_eq!(passing(&store, &people).await, left);
+    assert_eq!(passing(&store, &people).await[1..], left[1..]);
 
     app.clock().advance(8 * 24 * 3600);
     let gone: Vec<(String, usize)> = left.iter().map(|(kind, _)| (kind.clone(), 0)).collect();
     assert_eq!(passing(&store, &people).await, gone);
     // Not only unreadable: the instance removes them by itself, until nothing is left to be removed.
     let mut purged = u64::MAX;
-    for _ in 0..20 {
+    for _ in 0..240 {
         tokio::time::sleep(Duration::from_millis(500)).await;
         purged = store.purge_expired(app.clock().now(), 1).await.unwrap();
         if purged == 0 {

@@ -19,7 +19,7 @@ use super::{Application, Halt, answers, signers};
 use crate::notes::Noted;
 use crate::snapshot::{CHUNK_MAX, Chunk, Cuts, FORMAT, Manifest, handovers, stored};
 
-/// A snapshot is of a block so many after the one before at least.
+/// A snapshot is of a block so many after that of the snapshot before, at least.
 const STEP: u64 = 10;
 /// The blocks after a snapshot's that who takes it needs to verify it by the engine's headers.
 const HEADERS: u64 = 2;
@@ -50,8 +50,9 @@ impl Snapshots {
             return;
         };
         let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
-        let last = noted.back().map_or(0, |noted| noted.head.height);
-        if newest.head.height >= last.saturating_add(STEP) {
+        // The first at once: a newcomer of a young network, or of nodes that were just started, need not wait.
+        let due = |last: &Arc<Noted>| newest.head.height >= last.head.height.saturating_add(STEP);
+        if noted.back().is_none_or(due) {
             noted.push_back(newest);
         }
         if noted.len() > REMEMBERED {

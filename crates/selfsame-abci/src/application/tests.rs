@@ -11,6 +11,7 @@ use selfsame_crypto::seal::SealingKey;
 use selfsame_crypto::{KeyHandle, KeyType, PrivateKey};
 use selfsame_proof::checkpoint::Checkpoint;
 use selfsame_proof::note::SignedNote;
+use selfsame_proof::validators::Validator;
 use selfsame_registry::network as authority;
 use selfsame_registry::{Content, Genesis, Identifier, Machine, Operation, Rules, Unsigned};
 use selfsame_store::ledger::MemoryLedger;
@@ -119,14 +120,16 @@ impl World {
 
     /// The trustee removes the third validator.
     fn removal(&self) -> Bytes {
+        self.change(1, (Vec::new(), vec!["c".to_owned()]))
+    }
+
+    /// The trustee changes the validators.
+    fn change(&self, nonce: u64, (add, remove): (Vec<Validator>, Vec<String>)) -> Bytes {
         let pkcs8 = std::fs::read(self.folder.path().join(TRUSTEE)).unwrap();
         let key = PrivateKey::from_pkcs8(&pkcs8).unwrap();
-        let operation = Operation::ChangeValidators {
-            add: Vec::new(),
-            remove: vec!["c".to_owned()],
-        };
+        let operation = Operation::ChangeValidators { add, remove };
         let id = Identifier::of_key(key.public()).unwrap();
-        let unsigned = Unsigned::new(&self.genesis.network(), id, 1, operation);
+        let unsigned = Unsigned::new(&self.genesis.network(), id, nonce, operation);
         let signature = key.sign(unsigned.signing_bytes()).unwrap();
         unsigned
             .signed("key-1", &signature)
@@ -249,12 +252,10 @@ fn beginning(world: &World, app_state: String) -> InitChain {
     // The engine's file and the protocol's types write the same numbers differently.
     params["abci"]["vote_extensions_enable_height"] = serde_json::json!("1");
     let validators = world.genesis.validators();
-    let nobody = selfsame_proof::validators::ValidatorSet::new(vec![
-        selfsame_proof::validators::Validator {
-            consensus: None,
-            ..validators.validators()[0].clone()
-        },
-    ]);
+    let nobody = selfsame_proof::validators::ValidatorSet::new(vec![Validator {
+        consensus: None,
+        ..validators.validators()[0].clone()
+    }]);
     InitChain {
         time: time(0),
         chain_id: "test".to_owned(),

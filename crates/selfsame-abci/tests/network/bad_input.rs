@@ -119,7 +119,10 @@ async fn a_genesis_that_does_not_match_is_refused_with_the_reason() {
     let node = cluster.node(0);
     let reason = "carries another registry's genesis than this node";
     until("the engine is refused", async || node.said(reason)).await;
-    assert!(node.ask("trouble").await.unwrap().contains(reason));
+    until("it is its trouble", async || {
+        node.ask("trouble").await.unwrap().contains(reason)
+    })
+    .await;
     cluster.stop().await;
 
     // The engine's names other validators.

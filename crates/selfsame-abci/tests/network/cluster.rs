@@ -1,6 +1,6 @@
 //! A network whose nodes can be started, killed, cut off from each other and compared.
 
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -11,6 +11,7 @@ use selfsame_crypto::encoding::hex_decode;
 use selfsame_crypto::{KeyType, PrivateKey};
 use selfsame_registry::{Genesis, Rules, Transaction, network};
 use tempfile::TempDir;
+use tokio::net::TcpSocket;
 use tokio::time::Instant;
 
 pub use crate::actor::Actor;
@@ -248,13 +249,21 @@ pub async fn until(what: &str, mut holds: impl AsyncFnMut() -> bool) -> Duration
 }
 
 fn free_addresses(count: usize) -> Vec<Addresses> {
-    let held: Vec<TcpListener> = (0..2 * count)
-        .map(|_| TcpListener::bind("127.0.0.1:0").unwrap())
-        .collect();
-    held.chunks(2)
-        .map(|pair| Addresses {
-            p2p: pair[0].local_addr().unwrap(),
-            rpc: pair[1].local_addr().unwrap(),
-        })
-        .collect()
+    let addresses = |_| Addresses {
+        p2p: free_address(),
+        rpc: free_address(),
+    };
+    (0..count).map(addresses).collect()
+}
+
+/// An address of loopback that nobody listens at. It is bound for as long as this process lives, so that the system
+/// gives it to nobody else; whoever asks for it by its number gets it.
+fn free_address() -> SocketAddr {
+    static HELD: Mutex<Vec<TcpSocket>> = Mutex::new(Vec::new());
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.set_reuseaddr(true).unwrap();
+    socket.bind(([127, 0, 0, 1], 0).into()).unwrap();
+    let address = socket.local_addr().unwrap();
+    HELD.lock().unwrap().push(socket);
+    address
 }

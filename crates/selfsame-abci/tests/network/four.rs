@@ -1,19 +1,25 @@
 //! A network of four validators: what one takes all have and sign, and who validates changes.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use selfsame_app::registry::ledger::Ledger;
 use selfsame_app::registry::{log_origin, trust_root};
 use selfsame_proof::note::SignedNote;
 use selfsame_proof::validators::{STATE_KEY, ValidatorSet};
+use selfsame_registry::{Machine, Transaction};
+use selfsame_store::ledger::{Placed, SqliteLedger};
+use selfsame_testkit::consensus::Consensus;
 use tokio::time::Instant;
 
 use crate::TURN;
 use crate::cluster::{Actor, Cluster};
+use crate::load::Load;
 use crate::told::Told;
 
 /// Generous, since other tests may want the machine too: the bars are the bench's to keep.
-const STALL: Duration = Duration::from_secs(6);
-const SIGNED: Duration = Duration::from_secs(12);
+const STALL: Duration = Duration::from_secs(30);
+const SIGNED: Duration = Duration::from_secs(60);
 
 #[tokio::test]
 async fn what_one_validator_takes_all_have_and_sign() {
@@ -51,6 +57,48 @@ async fn what_one_validator_takes_all_have_and_sign() {
         assert!(signers.len() >= 3, "signed by {}", signers.len());
     }
     cluster.stop().await;
+}
+
+#[tokio::test]
+async fn what_the_engine_decides_leads_to_the_same_app_hash_without_it() {
+    let _turn = TURN.lock().await;
+    let cluster = Cluster::start(4).await;
+    let told = Arc::new(Told::begin(&cluster).await);
+    let load = Load::start(&cluster, (8, &[0, 1, 2, 3]), &told);
+    load.writes(60).await;
+    let removal = cluster.trustee.remove_validator(1, "node-4");
+    told.keep(&removal, &cluster.node(0).write(&removal).await);
+    load.writes(20).await;
+    load.stop().await;
+    told.is_true_on_all(&cluster).await;
+    for n in 0..4 {
+        cluster.shut_down(n).await;
+    }
+
+    // The same blocks, decided by a consensus without an engine.
+    let genesis = &cluster.genesis;
+    let stored = SqliteLedger::open(cluster.home(0).join("ledger.db")).unwrap();
+    let machine = Arc::new(Machine::new(genesis.clone()));
+    let ledger = Ledger::open(Arc::new(stored), machine).unwrap();
+    let last = ledger.head().unwrap();
+    assert!(last.log.size() >= 85, "{last:?}");
+    let mut paper = Consensus::new(genesis, &[0; 4]);
+    paper.begin(ledger.block(1).unwrap().time);
+    let mut before = 0;
+    for height in 1..=last.height {
+        let block = ledger.block(height).unwrap();
+        let count = block.log.size() - before;
+        let placed = match count {
+            0 => Vec::new(),
+            _ => ledger.transactions(before + 1, count).unwrap(),
+        };
+        let read = |placed: &Placed| Transaction::from_bytes(&placed.entry.bytes).unwrap();
+        let transactions: Vec<_> = placed.iter().map(read).collect();
+        let next = ledger.block((height + 1).min(last.height)).unwrap().time;
+        let decided = paper.decide(next, &transactions);
+        assert_eq!(decided.heads, vec![block.clone(); 4], "block {height}");
+        before = block.log.size();
+    }
 }
 
 #[tokio::test]

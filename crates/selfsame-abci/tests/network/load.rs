@@ -154,11 +154,21 @@ impl Figures {
         }
     }
 
-    /// A bar as it is for a machine that has time for the test: one that is so busy with other things that even an
-    /// undisturbed network is slow, as these figures of before and after the fault say, is given as much more.
-    pub fn widened(bar: Duration, undisturbed: [&Self; 2]) -> Duration {
-        let worst = undisturbed.map(|figures| figures.p99).into_iter().max();
-        bar + worst.unwrap().saturating_sub(FREE) * 4
+    /// How much slower an undisturbed network was than on a machine that has time for it.
+    pub fn slower_than_free(&self) -> Duration {
+        self.p99.saturating_sub(FREE)
+    }
+
+    /// Figures of which nothing counts but how long all but one in a hundred took, in milliseconds.
+    pub fn of_p99(milliseconds: u64) -> Self {
+        let took = Duration::from_millis(milliseconds);
+        let begun = Instant::now();
+        let written = Written {
+            took,
+            acknowledged: begun,
+            failed: Vec::new(),
+        };
+        Self::of(begun, vec![written])
     }
 
     /// Writes a second.

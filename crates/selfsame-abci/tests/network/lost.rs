@@ -9,7 +9,8 @@ use tokio::time::Instant;
 
 use crate::TURN;
 use crate::cluster::{Actor, Cluster, NodeProcess};
-use crate::load::{Figures, Load};
+use crate::load::Load;
+use crate::machine::{Others, Watch};
 use crate::told::Told;
 
 /// What a write may take at most while one of four is lost, but for one in a hundred.
@@ -25,6 +26,7 @@ async fn fault_one_of_four_is_killed_under_load_and_no_write_fails() {
     let cluster = Cluster::start(4).await;
     let told = Arc::new(Told::begin(&cluster).await);
     let before = Load::undisturbed(&cluster, &told).await;
+    let watch = Watch::begin();
     let load = Load::start(&cluster, (8, &[0, 1, 2, 3]), &told);
     load.writes(100).await;
     cluster.kill(3).await;
@@ -32,9 +34,10 @@ async fn fault_one_of_four_is_killed_under_load_and_no_write_fails() {
     cluster.restart(3).await;
     load.writes(100).await;
     let figures = load.stop().await;
-    figures.print("one of four killed");
+    let others = watch.end();
+    figures.print(&format!("one of four killed, {others:?}"));
     let after = Load::undisturbed(&cluster, &told).await;
-    let bar = |bar| Figures::widened(bar, [&before, &after]);
+    let bar = |bar| others.widened(bar, [&before, &after]);
     assert_eq!(figures.failed, Vec::<String>::new());
     assert!(figures.p99 <= bar(P99), "{figures}");
     assert!(figures.stall <= bar(STALL), "{figures}");
@@ -69,14 +72,15 @@ async fn fault_two_of_four_are_killed_and_writes_wait_until_they_are_back_while_
     assert!(cluster.node(1).proves(genesis, &key).await.is_some());
 
     let load = Load::start(&cluster, (4, &[0, 1]), &told);
-    let begun = Instant::now();
+    let (begun, watch) = (Instant::now(), Watch::begin());
     cluster.restart(2).await;
     load.writes(1).await;
     let resumed = begun.elapsed();
+    let others = watch.end();
     load.writes(20).await;
     load.stop().await.print("three of four are back");
     let reads = reader.stop().await;
-    print(resumed, &reads);
+    print(resumed, &reads, others);
 
     // What waited is written now, and once.
     for actor in waiting {
@@ -86,7 +90,7 @@ async fn fault_two_of_four_are_killed_and_writes_wait_until_they_are_back_while_
     cluster.restart(3).await;
     told.is_true_on_all(&cluster).await;
     let after = Load::undisturbed(&cluster, &told).await;
-    let bar = |bar| Figures::widened(bar, [&before, &after]);
+    let bar = |bar| others.widened(bar, [&before, &after]);
     assert!(resumed <= bar(RESUMED), "writes went on after {resumed:?}");
     assert!(reads.count > 20 && reads.longest <= bar(STALL), "{reads:?}");
     cluster.stop().await;
@@ -97,30 +101,38 @@ async fn fault_all_are_killed_under_load_and_what_was_acknowledged_is_there_when
     let _turn = TURN.lock().await;
     let cluster = Cluster::start(4).await;
     let told = Arc::new(Told::begin(&cluster).await);
+    let before = Load::undisturbed(&cluster, &told).await;
     let load = Load::start(&cluster, (8, &[0, 1, 2, 3]), &told);
     load.writes(60).await;
     for n in 0..4 {
         cluster.kill(n).await;
     }
-    let begun = Instant::now();
-    for n in 0..4 {
+    for n in 0..2 {
         cluster.restart(n).await;
     }
+    // The third makes them enough.
+    let (begun, watch) = (Instant::now(), Watch::begin());
+    cluster.restart(2).await;
     load.writes(1).await;
     let resumed = begun.elapsed();
+    let others = watch.end();
+    cluster.restart(3).await;
     load.writes(40).await;
     load.stop().await.print(&format!(
-        "all killed, writes after {} ms",
+        "all killed, writes {} ms after the third was started, {others:?}",
         resumed.as_millis()
     ));
     told.is_true_on_all(&cluster).await;
+    let after = Load::undisturbed(&cluster, &told).await;
+    let bar = others.widened(RESUMED, [&before, &after]);
+    assert!(resumed <= bar, "writes went on after {resumed:?}");
     cluster.stop().await;
 }
 
 #[allow(clippy::disallowed_macros, reason = "a test's figures")]
-fn print(resumed: Duration, reads: &Reads) {
+fn print(resumed: Duration, reads: &Reads, others: Others) {
     eprintln!(
-        "two of four killed: writes after {} ms, {} verified reads in the meantime, the longest {} ms",
+        "two of four killed: writes after {} ms, {} verified reads in the meantime, the longest {} ms, {others:?}",
         resumed.as_millis(),
         reads.count,
         reads.longest.as_millis()

@@ -11,6 +11,7 @@ mod halves;
 mod joining;
 mod load;
 mod lost;
+mod machine;
 mod one;
 mod partition;
 mod process;

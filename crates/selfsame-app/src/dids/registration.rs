@@ -58,7 +58,7 @@ impl Shared {
     pub(super) fn own_registry(&self) -> Result<&Arc<dyn Registry>> {
         self.registry.as_ref().ok_or_else(|| {
             Error::bad_request("this instance knows no registry")
-                .with_hint("set [registry], or take another DID method")
+                .with_hint("name one: --registry with --registry-token-file, or [registry]; or take another DID method, such as did_method = \"web\" in [issuer]")
         })
     }
 

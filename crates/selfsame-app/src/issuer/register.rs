@@ -209,5 +209,7 @@ fn use_digest(claims: &Map<String, Value>) -> Option<[u8; 32]> {
 }
 
 fn unknown() -> Error {
-    Error::not_found("there is no such credential in this issuer's list")
+    Error::not_found("there is no such credential in this issuer's list").with_hint(
+        "its id stands in that list: on the issuer's page, or at /api/issuer/credentials",
+    )
 }

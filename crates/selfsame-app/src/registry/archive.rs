@@ -178,8 +178,7 @@ async fn append(
         transactions: &transactions,
     };
     let applied = ledger
-        .machine()
-        .apply(&head, &block, (ledger, ledger))
+        .apply(&head, &block)
         .map_err(|error| refused(&format!("block {height}: {error}")))?;
     if applied.logged.len() != transactions.len() {
         let reason = applied

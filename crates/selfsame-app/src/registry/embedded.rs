@@ -2,17 +2,17 @@
 
 mod handing_over;
 mod sequencer;
+mod signer;
 mod times;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use selfsame_crypto::time::UnixTime;
 use selfsame_crypto::{KeyHandle, KeyType};
 use selfsame_did::{Did, Options, Resolution};
-use selfsame_proof::checkpoint::{Checkpoint, Standing};
+use selfsame_net::Net;
 use selfsame_proof::log::Hash;
-use selfsame_proof::note::VerifierKey;
 use selfsame_proof::read::Bundle;
 use selfsame_proof::validators::{Validator, ValidatorSet};
 use selfsame_registry::network::{Member, Role};
@@ -21,12 +21,17 @@ use selfsame_store::ledger::LedgerStore;
 use selfsame_store::{Batch, Expect, Put, Store, StoreError, TenantId};
 
 use super::ledger::Ledger;
+use super::witnesses::Witnesses;
 use super::{Registry, checkpoint_verifier, log_origin};
 use crate::clock::Clock;
+use crate::config::RegistryWitness;
 use crate::error::{Error, ErrorKind, Result};
 use crate::keys::Keys;
-use crate::view::registry::{RegistryDelegation, RegistryEntry, RegistryStatus, RegistryUse};
+use crate::view::registry::{
+    RegistryDelegation, RegistryEntry, RegistryStatus, RegistryUse, WitnessFigures,
+};
 use sequencer::{Queue, Sequencer};
+use signer::Signer;
 use times::Times;
 
 const GENESIS: &str = "genesis";
@@ -36,8 +41,6 @@ const VALIDATOR: &str = "embedded";
 const WAITING_MAX: usize = 8_192;
 /// A read that meets a change is made again; blocks follow each other more slowly than reads.
 const READS_MAX: usize = 8;
-/// Seconds after which the newest checkpoint is signed again.
-const SIGNED_EVERY: u64 = 2;
 
 /// What an embedded registry is made of.
 pub struct Setup {
@@ -55,6 +58,8 @@ pub struct Setup {
     pub clock: Clock,
     /// So many transactions may wait.
     pub waiting_max: usize,
+    /// Whom its checkpoints are shown to, and what calls them; none unless told.
+    pub witnesses: Option<(Net, Vec<RegistryWitness>)>,
 }
 
 impl Setup {
@@ -73,6 +78,7 @@ impl Setup {
             keys,
             clock,
             waiting_max: WAITING_MAX,
+            witnesses: None,
         }
     }
 }
@@ -81,7 +87,7 @@ impl Setup {
 pub struct Embedded {
     ledger: Ledger,
     queue: Queue,
-    signer: Signer,
+    signer: Arc<Signer>,
     clock: Clock,
 }
 
@@ -93,20 +99,30 @@ impl Embedded {
     pub async fn open(setup: Setup) -> Result<Self> {
         let (genesis, key) = genesis(&setup).await?;
         let times = Times::new(setup.clock.clone());
-        let signer = Signer {
+        let (verifier, origin) = (
+            checkpoint_verifier(&genesis)?,
+            log_origin(&genesis.network()),
+        );
+        let ledger = Ledger::open(setup.ledger, Arc::new(Machine::new(genesis)))?;
+        handing_over::is_still_here(&ledger, &key)?;
+        let witnesses = setup.witnesses.map(|(net, witnesses)| {
+            Witnesses::new((net, setup.clock.clone(), ledger.clone()), witnesses)
+        });
+        let signer = Arc::new(Signer {
             keys: setup.keys,
             tenant: tenant()?,
             key,
-            verifier: checkpoint_verifier(&genesis)?,
-            origin: log_origin(&genesis.network()),
-            last: Mutex::default(),
+            verifier,
+            origin,
             times: times.clone(),
-        };
-        let ledger = Ledger::open(setup.ledger, Arc::new(Machine::new(genesis)))?;
-        handing_over::is_still_here(&ledger, &signer.key)?;
+            witnesses: witnesses.transpose()?,
+            last: Mutex::default(),
+            turn: tokio::sync::Mutex::default(),
+        });
         let head = ledger.head()?;
         tracing::info!(network = %ledger.machine().network(), height = head.height, size = head.log.size(), "registry opened");
-        let queue = Sequencer::start(ledger.clone(), head, (times, setup.waiting_max));
+        let shown = signer.witnesses.is_some().then(|| signer.clone());
+        let queue = Sequencer::start(ledger.clone(), head, (times, shown, setup.waiting_max));
         Ok(Self {
             ledger,
             queue,
@@ -192,56 +208,10 @@ impl Registry for Embedded {
     fn ledger(&self) -> Option<&Ledger> {
         Some(&self.ledger)
     }
-}
 
-/// Signs checkpoints, when somebody asks for one: only what is durable is ever signed. A head that stays the newest is
-/// signed again every other second, so that a reader sees how fresh it is.
-struct Signer {
-    keys: Keys,
-    tenant: TenantId,
-    key: KeyHandle,
-    verifier: VerifierKey,
-    origin: String,
-    last: Mutex<Option<(Standing, String)>>,
-    times: Times,
-}
-
-impl Signer {
-    /// The note of a head; none if a later one was signed before.
-    async fn checkpoint(&self, head: &Head) -> Result<Option<String>> {
-        let Some(time) = self.times.of_checkpoint((head.height, head.time)) else {
-            return Ok(None);
-        };
-        let standing = Standing {
-            time,
-            ..head.standing()
-        };
-        if let Some((of, note)) = &*self.last()
-            && of.height == standing.height
-            && standing.time.seconds_since(of.time) < SIGNED_EVERY
-        {
-            return Ok(Some(note.clone()));
-        }
-        let checkpoint = Checkpoint::of_block(&self.origin, &standing);
-        let mut note = checkpoint.to_note().map_err(Error::internal)?;
-        let signature = self
-            .keys
-            .sign(&self.tenant, &self.key, note.signing_bytes())
-            .await?;
-        note.sign(&self.verifier, signature)
-            .map_err(Error::internal)?;
-        let note = note.to_string();
-        let mut last = self.last();
-        // A slower one must not put an older checkpoint in the place of a newer.
-        let newer = |of: &Standing| (of.height, of.time) > (standing.height, standing.time);
-        if !last.as_ref().is_some_and(|(of, _)| newer(of)) {
-            *last = Some((standing, note.clone()));
-        }
-        Ok(Some(note))
-    }
-
-    fn last(&self) -> MutexGuard<'_, Option<(Standing, String)>> {
-        self.last.lock().unwrap_or_else(PoisonError::into_inner)
+    fn witnesses(&self) -> Vec<WitnessFigures> {
+        let witnesses = self.signer.witnesses.as_ref();
+        witnesses.map(Witnesses::figures).unwrap_or_default()
     }
 }
 

@@ -151,21 +151,15 @@ impl Ledger {
     }
 
     /// The changes of validators that lead a reader who trusts those of height `from` to those who sign the checkpoint
-    /// of height `to`.
+    /// of height `to`; the first [`MAX_HANDOVERS`], which lead him to where he asks for the next.
     ///
     /// # Errors
     /// `Internal` if the store fails.
     pub fn handovers(&self, from: u64, to: u64) -> Result<Vec<Handover>> {
-        let changes = self
+        let heights = self
             .machine
-            .validator_changes(self, MAX_HANDOVERS)
+            .validators_changed_at(self, (from, to), MAX_HANDOVERS)
             .map_err(Error::internal)?;
-        let mut heights: Vec<u64> = changes
-            .iter()
-            .map(|change| change.receipt.height)
-            .filter(|height| *height > 0 && (from..to).contains(height))
-            .collect();
-        heights.dedup();
         let mut handovers = Vec::with_capacity(heights.len());
         for height in heights {
             handovers.extend(self.handover(height)?);
@@ -250,8 +244,9 @@ impl Ledger {
         if !self.lags {
             return Ok(changes);
         }
+        let view = self.store.view()?;
         for key in applied.objects.keys() {
-            if let Some(value) = self.store.get(key)? {
+            if let Some(value) = view.get(key)? {
                 let place = before(applied.head.height, key);
                 changes.nodes.push((place.clone(), value));
                 changes.stale.push(place);

@@ -14,6 +14,7 @@ use selfsame_crypto::time::UnixTime;
 use selfsame_did::{Did, Options, Resolution};
 use selfsame_net::Net;
 use selfsame_proof::checkpoint::Checkpoint;
+use selfsame_proof::entries::{ProvenEntries, ProvenEntry};
 use selfsame_proof::log::Hash;
 use selfsame_proof::note::SignedNote;
 use selfsame_proof::read::{Bundle, TrustRoot};
@@ -23,15 +24,15 @@ use selfsame_store::Store;
 use selfsame_tls::identity::Ledger as Reader;
 use tokio::sync::OnceCell;
 
-use super::proven::{ProvenEntries, ProvenEntry};
+use super::proven::described;
 use super::{ENTRIES_MAX, Registry, log_origin, trust_root, uses};
 use crate::clock::Clock;
-use crate::config::{Pin, RegistryNode};
+use crate::config::{Pin, RegistryNode, WitnessQuorum};
 use crate::error::{Error, ErrorKind, Result};
 use crate::view::registry::{RegistryDelegation, RegistryEntry, RegistryStatus, RegistryUse};
 use fetch::Fetcher;
 use kept::{Fork, Kept};
-use known::{Fetch as _, Known, Why};
+use known::{Fetch as _, Known};
 use node::Node;
 use nodes::{For, Nodes, better};
 use watch::Watch;
@@ -48,6 +49,7 @@ pub struct Remote {
     nodes: Nodes,
     pin: Option<Pin>,
     standstill: u64,
+    witnesses: WitnessQuorum,
     store: Store,
     clock: Clock,
     network: OnceCell<Network>,
@@ -67,6 +69,8 @@ pub struct Setup {
     pub pin: Option<Pin>,
     /// Seconds that the newest checkpoint may be old while the network stands still.
     pub standstill: u64,
+    /// Which witnesses must have cosigned what the nodes say.
+    pub witnesses: WitnessQuorum,
 }
 
 /// The network once its genesis is known.
@@ -92,6 +96,7 @@ impl Remote {
             ),
             pin: setup.pin,
             standstill: setup.standstill,
+            witnesses: setup.witnesses,
             store: setup.store,
             clock: setup.clock,
             network: OnceCell::new(),
@@ -180,12 +185,19 @@ impl Remote {
             None => (pinned, String::new()),
         };
         Ok(Network {
-            known: Known::new(genesis, trust, self.clock.clone()),
+            known: Known::new(genesis, trust, (self.clock.clone(), self.witnesses.clone())),
             kept,
             watch: Watch::default(),
             written: Mutex::default(),
             fork: OnceCell::new_with(fork),
         })
+    }
+
+    fn fetcher<'r>(&'r self, network: &'r Network) -> Fetcher<'r> {
+        Fetcher {
+            remote: self,
+            network,
+        }
     }
 
     /// Keeps what is trusted now, if that is worth a write. A reader who can't keep it still reads.
@@ -257,19 +269,23 @@ impl Registry for Remote {
     async fn submit(&self, transaction: &Transaction) -> Result<Receipt> {
         let network = self.network().await?;
         // The same transaction at another node is the same transaction: it has one receipt.
-        let submit = |node: Arc<Node>| async move { node.submit(transaction).await };
-        let receipt = self.nodes.ask(For::Writes, submit).await?;
-        network.known.written_at(receipt.height);
+        let submit = |node: Arc<Node>| async move {
+            let receipt = node.submit(transaction).await?;
+            Ok((node, receipt))
+        };
+        let (node, receipt) = self.nodes.ask(For::Writes, submit).await?;
+        let fetcher = self.fetcher(network);
+        fetcher.acknowledged(&node, (transaction, &receipt)).await?;
+        // Nothing proves the receipt's height, but it is not beyond that of the checkpoint which proves the transaction.
+        let known = &network.known;
+        known.written_at(receipt.height.min(known.height()));
         Ok(receipt)
     }
 
     async fn resolve(&self, did: &Did, options: &Options) -> Resolution {
         let resolved = match self.network().await {
             Ok(network) => {
-                let fetcher = Fetcher {
-                    remote: self,
-                    network,
-                };
+                let fetcher = self.fetcher(network);
                 network.known.resolve(&fetcher, did, options).await
             }
             Err(error) => Err(error),
@@ -305,10 +321,7 @@ impl Registry for Remote {
 
     async fn status(&self) -> Result<RegistryStatus> {
         let network = self.network().await?;
-        let fetcher = Fetcher {
-            remote: self,
-            network,
-        };
+        let fetcher = self.fetcher(network);
         // So that the validators of this moment are known, who sign the checkpoint.
         fetcher.fetch(&network.known, STATE_KEY).await?;
         let known = &network.known;
@@ -316,16 +329,19 @@ impl Registry for Remote {
             let status = node.status().await?;
             checked(status, known)
         };
-        self.nodes.ask(For::Reads, status).await
+        let status = self.nodes.ask(For::Reads, status).await?;
+        // Not a fault of the node that answered: it is not left alone for it.
+        known.cosigned(&status.checkpoint)?;
+        Ok(status)
     }
 
     async fn entries(&self, first: u64, count: usize) -> Result<Vec<RegistryEntry>> {
         let network = self.network().await?;
         let first = first.max(1);
         let numbers: Vec<u64> = (first..).take(count.min(ENTRIES_MAX)).collect();
-        let proven = self.transactions(network, &numbers).await?;
+        let proven = self.fetcher(network).transactions(&numbers).await?;
         let said = |entry: ProvenEntry| {
-            let mut entry = entry.described(network.known.machine())?;
+            let mut entry = described(entry, network.known.machine())?;
             entry.unproven = UNPROVEN.map(str::to_owned).to_vec();
             Ok(entry)
         };
@@ -335,10 +351,7 @@ impl Registry for Remote {
     /// The receipts are objects of the state, so that height and time are proven too.
     async fn history(&self, did: &Did) -> Result<Vec<RegistryEntry>> {
         let network = self.network().await?;
-        let fetcher = Fetcher {
-            remote: self,
-            network,
-        };
+        let fetcher = self.fetcher(network);
         let read = network.known.read_now(&fetcher, |machine, state| {
             machine.history(state, did, ENTRIES_MAX)
         });
@@ -347,7 +360,7 @@ impl Registry for Remote {
             return Err(Error::not_found("the registry knows no such DID"));
         }
         let numbers: Vec<u64> = receipts.iter().map(|receipt| receipt.seq_no).collect();
-        let proven = self.transactions(network, &numbers).await?;
+        let proven = self.fetcher(network).transactions(&numbers).await?;
         if proven.len() != receipts.len() {
             return Err(Error::upstream("the registry's log ends before its state"));
         }
@@ -359,7 +372,7 @@ impl Registry for Remote {
                 time,
                 ..entry
             };
-            entry.described(network.known.machine())
+            described(entry, network.known.machine())
         });
         described.collect()
     }
@@ -376,10 +389,7 @@ impl Registry for Remote {
         digest: &[u8; 32],
     ) -> Result<(Option<RegistryUse>, UnixTime)> {
         let network = self.network().await?;
-        let fetcher = Fetcher {
-            remote: self,
-            network,
-        };
+        let fetcher = self.fetcher(network);
         let read = network.known.read_now(&fetcher, |machine, state| {
             uses::used(machine, state, (issuer, digest))
         });
@@ -389,10 +399,7 @@ impl Registry for Remote {
 
     async fn delegation(&self, issuer: &Did, name: &str) -> Result<Option<RegistryDelegation>> {
         let network = self.network().await?;
-        let fetcher = Fetcher {
-            remote: self,
-            network,
-        };
+        let fetcher = self.fetcher(network);
         let read = network.known.read_now(&fetcher, |machine, state| {
             uses::delegation(machine, state, (issuer, name))
         });
@@ -400,42 +407,12 @@ impl Registry for Remote {
     }
 }
 
-impl Remote {
-    /// Transactions by their numbers, each proven under a checkpoint that is judged as any read's.
-    async fn transactions(&self, network: &Network, numbers: &[u64]) -> Result<Vec<ProvenEntry>> {
-        let known = &network.known;
-        let mut failed = None;
-        for node in self.nodes.turn(For::Reads)? {
-            let answer = node.proven(numbers, known.trust().from_height).await;
-            let refused = match answer {
-                Ok(answer) => match known.accept(STATE_KEY, &answer.bundle) {
-                    Ok(standing) => match answer.judged(numbers, &standing) {
-                        Ok(entries) => return Ok(entries),
-                        Err(error) => (true, error),
-                    },
-                    Err(refused) => (matches!(refused.why, Why::Lie), *refused.error),
-                },
-                Err(error) => {
-                    let error = self.nodes.failed(&node, (For::Reads, error))?;
-                    failed = Some(better(failed, error));
-                    continue;
-                }
-            };
-            let error = self.nodes.refused(&node, refused);
-            failed = Some(better(failed, error));
-        }
-        Err(failed.unwrap_or_else(|| Error::internal("a registry without nodes")))
-    }
-}
-
 /// The status, if those who are trusted signed its checkpoint and it fits what stands beside it.
 fn checked(status: RegistryStatus, known: &Known) -> Result<RegistryStatus> {
     let trust = known.trust();
-    let agreed = SignedNote::parse(&status.checkpoint)
-        .and_then(|note| Checkpoint::agreed(&note, &trust.origin, &trust.set))
-        .map_err(|error| {
-            Error::upstream(format!("the registry's checkpoint is refused: {error}"))
-        })?;
+    let refused = |error| Error::upstream(format!("the registry's checkpoint is refused: {error}"));
+    let note = SignedNote::parse(&status.checkpoint).map_err(refused)?;
+    let agreed = Checkpoint::agreed(&note, &trust.origin, &trust.set).map_err(refused)?;
     let network = known.genesis().network();
     if agreed.standing.size != status.transactions || status.network != network.as_str() {
         return Err(Error::upstream(

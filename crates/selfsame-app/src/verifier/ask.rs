@@ -13,7 +13,7 @@ use selfsame_store::{Batch, Put};
 use serde_json::{Value, json};
 use tokio::sync::broadcast;
 
-use super::{RequestRecord, VERIFICATION, Verifier, tenant};
+use super::{RequestRecord, VERIFICATION, Verifier, tenant, unknown_format};
 use crate::accounts::{decode, encode};
 use crate::error::{Error, Result};
 use crate::events::{Event, EventKind};
@@ -176,7 +176,7 @@ impl Verifier {
                     .as_deref()
                     .unwrap_or("dc+sd-jwt")
                     .parse()
-                    .map_err(|_| Error::bad_request("this format is not known here"))?;
+                    .map_err(|_| unknown_format())?;
                 let claims = new.claims.as_ref().unwrap_or(&template.request.claims);
                 if let Some(unknown) = claims
                     .iter()

@@ -2,11 +2,12 @@
 
 use selfsame_credential::Format;
 use selfsame_credential::evidence::Step;
+use selfsame_credential::verdict::Outcome;
 use selfsame_credential::verify::{Examination, Presented};
-use selfsame_openid4vc::verifier::{self, Input, State};
+use selfsame_openid4vc::verifier::{self, Input, Judged, State};
 use selfsame_store::Batch;
 
-use super::{Spending, VERIFICATION, Verifier, tenant};
+use super::{Spending, VERIFICATION, Verifier, tenant, unknown_format};
 use crate::accounts::encode;
 use crate::error::{Error, ErrorKind, Result};
 use crate::events::EventKind;
@@ -45,6 +46,9 @@ impl Verifier {
         let batch =
             Batch::new(tenant()).update_version(VERIFICATION, (id, version), encode(&kept)?);
         self.shared.store.commit(batch).await?;
+        if let State::Answered(answered) = &kept.state {
+            log_refusal(id, &answered.judged);
+        }
         self.shared.events.tell(EventKind::Verification, id);
         Ok(self.view(id, &kept))
     }
@@ -59,9 +63,7 @@ impl Verifier {
         format: Option<&str>,
     ) -> Result<CredentialVerdict> {
         let format = match format {
-            Some(name) => name
-                .parse()
-                .map_err(|_| Error::bad_request("this format is not known here"))?,
+            Some(name) => name.parse().map_err(|_| unknown_format())?,
             None => guessed(credential),
         };
         let presented = Presented {
@@ -69,8 +71,10 @@ impl Verifier {
             raw: credential,
             expected: None,
         };
-        let examination = Examination::new(&presented)
-            .map_err(|malformed| Error::bad_request(malformed.to_string()))?;
+        let examination = Examination::new(&presented).map_err(|malformed| {
+            Error::bad_request(malformed.to_string())
+                .with_hint("give the credential alone: an SD-JWT with its disclosures, or a JWT")
+        })?;
         let max_status_age = self.shared.config.verifier.max_status_age;
         let policy = self.policy(max_status_age);
         let now = self.shared.clock.now();
@@ -86,8 +90,57 @@ impl Verifier {
                 })
             })
             .await?;
-        Ok(CredentialVerdict::new("", &verdict, claims))
+        let verdict = CredentialVerdict::new("", &verdict, claims);
+        if is_wrong(verdict.outcome) {
+            let outcome = verdict.outcome.as_str();
+            tracing::warn!(outcome, reason = broken(&verdict), "not found valid");
+        }
+        Ok(verdict)
     }
+}
+
+/// Whether something is wrong with what was shown. What its issuer took back, or somebody used up, is a proper no.
+fn is_wrong(outcome: Outcome) -> bool {
+    !matches!(
+        outcome,
+        Outcome::Valid | Outcome::Revoked | Outcome::Spent | Outcome::Suspended
+    )
+}
+
+/// Tells the log of an answer with which something is wrong, and which rules it breaks.
+pub(super) fn log_refusal(request: &str, judged: &Judged) {
+    if !is_wrong(judged.outcome) {
+        return;
+    }
+    let mut reasons: Vec<String> = judged
+        .credentials
+        .iter()
+        .filter(|credential| credential.outcome != Outcome::Valid)
+        .map(|one| {
+            let verdict =
+                CredentialVerdict::of_stored(&one.query_id, one.outcome, &one.verdict, None);
+            broken(&verdict)
+        })
+        .collect();
+    reasons.extend(judged.reason.clone());
+    let (outcome, reason) = (judged.outcome.as_str(), reasons.join("; "));
+    tracing::warn!(request, outcome, reason, "not found valid");
+}
+
+/// The rules that do not hold, or could not be judged and say why; none of them tells a claim's value.
+fn broken(verdict: &CredentialVerdict) -> String {
+    let wanted = match verdict.outcome {
+        Outcome::Unverifiable => None,
+        _ => Some(false),
+    };
+    let rules = verdict
+        .rules
+        .iter()
+        .filter(|rule| rule.passed == wanted || rule.passed == Some(false));
+    let told: Vec<String> = rules
+        .map(|rule| format!("{} ({}): {}", rule.name, rule.paragraph, rule.detail))
+        .collect();
+    told.join("; ")
 }
 
 /// An SD-JWT has tildes; of the W3C formats the older one wraps its credential in `vc`.

@@ -6,6 +6,7 @@ use selfsame_openid4vc::verifier::{self, Effect, Input, State, request};
 use selfsame_openid4vc::wire::response::{AuthorizationResponse, Receipt};
 use selfsame_store::{Batch, StoreError};
 
+use super::judge::log_refusal;
 use super::{VERIFICATION, Verifier, tenant};
 use crate::accounts::encode;
 use crate::error::{Error, ErrorKind, Result};
@@ -115,6 +116,7 @@ impl Verifier {
                 reason = answered.judged.reason.as_deref(),
                 "judged"
             );
+            log_refusal(id, &answered.judged);
         }
         self.at_hand.hold(&committed, kept);
         self.shared.events.tell(EventKind::Verification, id);

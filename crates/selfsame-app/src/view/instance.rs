@@ -23,6 +23,8 @@ pub struct InstanceStatus {
     pub network: Option<String>,
     /// Durable commits since the start.
     pub commits: u64,
+    /// What they took together, in milliseconds.
+    pub commits_took_ms: f64,
     /// The median time of recent durable commits, in milliseconds.
     pub commit_ms: Option<f64>,
     /// Outbound requests since the start.

@@ -30,6 +30,19 @@ pub struct NodeHealth {
     pub trouble: Option<String>,
 }
 
+/// How a witness of the registry has done since the start.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct WitnessFigures {
+    /// The name it signs under.
+    pub name: String,
+    /// Checkpoints it cosigned.
+    pub cosigned: u64,
+    /// Those for which it answered anything else.
+    pub refused: u64,
+    /// Those for which it did not answer in time.
+    pub silent: u64,
+}
+
 /// A transaction in the log.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct RegistryEntry {

@@ -46,6 +46,9 @@ pub struct CardSummary {
     pub display: Display,
     /// Who issued it.
     pub issuer: String,
+    /// The issuer's own name for itself, as it said when the credential came.
+    #[serde(default)]
+    pub issuer_name: Option<String>,
     /// Its format.
     pub format: String,
     /// Its type: the `vct` or the W3C types.
@@ -188,6 +191,9 @@ pub struct Choice {
     pub title: String,
     /// Who issued it.
     pub issuer: String,
+    /// The issuer's own name for itself.
+    #[serde(default)]
+    pub issuer_name: Option<String>,
     /// Exactly what the verifier would learn.
     pub claims: Vec<ClaimLine>,
     /// Whether showing this gives the card's one use out of the person's hands.

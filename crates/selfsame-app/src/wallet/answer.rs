@@ -404,9 +404,11 @@ fn choice(fitting: &[Fitting], one: &Match<usize>) -> Option<Choice> {
         }
         _ => fit.card.all_lines(&fit.held),
     };
+    let summary = fit.card.summary();
     Some(Choice {
         card: fit.card.id.clone(),
-        title: fit.card.summary().display.title,
+        title: summary.display.title,
+        issuer_name: summary.issuer_name,
         issuer: fit.card.issuer.clone(),
         uses_up: claims.iter().any(|claim| claim.path == [HANDLE]),
         claims,

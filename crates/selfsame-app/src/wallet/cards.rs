@@ -11,7 +11,7 @@ use selfsame_crypto::encoding;
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::Did;
 use selfsame_openid4vc::wallet::ReceivedCredential;
-use selfsame_openid4vc::wire::metadata::Configuration;
+use selfsame_openid4vc::wire::metadata::{Configuration, IssuerMetadata};
 use selfsame_store::{Batch, Put, Record, Tag, TenantId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -50,6 +50,9 @@ pub(super) struct CardRecord {
 pub(super) struct Look {
     title: String,
     color: Option<String>,
+    /// The issuer's own name for itself.
+    #[serde(default)]
+    pub issuer_name: Option<String>,
     /// Paths of claims with their names for people.
     pub labels: Vec<(ClaimPath, String)>,
 }
@@ -69,6 +72,7 @@ impl Look {
             color: display
                 .and_then(|display| display.background_color.clone())
                 .filter(|color| is_color(color)),
+            issuer_name: None,
             labels: metadata
                 .claims
                 .iter()
@@ -79,6 +83,13 @@ impl Look {
                 .take(100)
                 .collect(),
         }
+    }
+
+    /// The same with the name that the issuer gives itself.
+    pub fn by(mut self, issuer: &IssuerMetadata) -> Self {
+        let name = issuer.display.first().and_then(|one| one.name.as_deref());
+        self.issuer_name = name.map(short).filter(|name| !name.is_empty());
+        self
     }
 
     /// The look for people: a picture that begins the title stands by itself.
@@ -168,6 +179,7 @@ impl CardRecord {
             id: self.id.clone(),
             display: self.look.display(),
             issuer: self.issuer.clone(),
+            issuer_name: self.look.issuer_name.clone(),
             format: self.format.as_str().to_owned(),
             types: self.types.clone(),
             added: self.added.rfc3339(),

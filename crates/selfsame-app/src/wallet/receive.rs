@@ -16,7 +16,7 @@ use url::Url;
 
 use super::cards::Look;
 use super::{KnownIssuer, Wallet};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::view::wallet::{
     AcceptOffer, CardSummary, OfferPreview, OfferedCredential, Person, TxCodePrompt,
 };
@@ -89,7 +89,12 @@ impl Wallet {
         let looks = offer
             .credential_configuration_ids
             .iter()
-            .filter_map(|id| Some((id.clone(), Look::of(known.issuer.configuration(id)?))))
+            .filter_map(|id| {
+                Some((
+                    id.clone(),
+                    Look::of(known.issuer.configuration(id)?).by(&known.issuer),
+                ))
+            })
             .collect();
         let id = self.shared.clock.ctx().token("flow/id");
         let flow = Flow::new(offer.credential_issuer, state, looks);
@@ -111,7 +116,12 @@ impl Wallet {
     }
 
     async fn offer(&self, link: &str) -> Result<CredentialOffer> {
-        match wallet::offer::locate(link, &self.transport)? {
+        let source = wallet::offer::locate(link, &self.transport).map_err(|wrong| Error {
+            // Nobody else was asked yet: it is the link.
+            kind: ErrorKind::BadRequest,
+            ..wrong.into()
+        })?;
+        match source {
             Source::Value(offer) => Ok(offer),
             Source::Reference(url) => {
                 let response = self
@@ -119,8 +129,7 @@ impl Wallet {
                     .await
                     .map_err(|error| unreachable("the offer", &error))?;
                 if !response.is_success() {
-                    return Err(Error::upstream("the offer was taken or has expired")
-                        .with_hint("ask the issuer for a new one"));
+                    return Err(not_given(response.status));
                 }
                 Ok(wallet::offer::read(
                     &response.body,
@@ -257,6 +266,17 @@ fn offered(offer: &CredentialOffer, known: &KnownIssuer) -> Vec<OfferedCredentia
         .iter()
         .filter_map(described)
         .collect()
+}
+
+/// An offer that its address does not give: over for good, or not to be had now.
+fn not_given(status: u16) -> Error {
+    match status {
+        // Issuers differ in how they say so.
+        400 | 404 | 410 => Error::new(ErrorKind::Gone, "the offer was taken or has expired")
+            .with_hint("ask the issuer for a new one"),
+        _ => Error::upstream(format!("the issuer does not give its offer now: {status}"))
+            .with_hint("open the link again in a while; if that does not help, ask the issuer for a new one"),
+    }
 }
 
 fn unreachable(what: &str, error: &NetError) -> Error {

@@ -68,7 +68,7 @@ impl World {
 
     /// Until nothing waits in the outbox; its worker must run.
     pub async fn settle(&self) {
-        for _ in 0..200 {
+        for _ in 0..1_200 {
             let status = self.app.status().await.unwrap();
             if status.outbox_waiting == 0 {
                 return;

@@ -1,6 +1,7 @@
 //! People's accounts: what they must be, how often one may guess, when a session is over.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use selfsame_app::{App, ErrorKind};
 use selfsame_crypto::SecretString;
@@ -160,9 +161,10 @@ async fn the_right_password_makes_up_for_wrong_ones() {
 async fn an_unknown_address_takes_as_long_as_a_wrong_password() {
     let (_site, app) = registered().await;
     let accounts = app.wallet().unwrap().accounts();
-    let mut times = [Vec::new(), Vec::new()];
-    for number in 0..5 {
-        for (which, email) in [EMAIL, "nobody@example.org"].into_iter().enumerate() {
+    // The fastest of each is the one that nothing else disturbed; on a busy machine that may take its time to come.
+    let mut fastest = [Duration::MAX; 2];
+    for number in 0..60 {
+        for (fastest, email) in fastest.iter_mut().zip([EMAIL, "nobody@example.org"]) {
             let began = std::time::Instant::now();
             let peer = format!("198.51.100.{number}");
             let wrong = accounts
@@ -172,15 +174,16 @@ async fn an_unknown_address_takes_as_long_as_a_wrong_password() {
                 wrong.map(drop).unwrap_err().kind,
                 ErrorKind::Unauthenticated
             );
-            times[which].push(began.elapsed());
+            *fastest = began.elapsed().min(*fastest);
         }
+        let [known, unknown] = fastest;
+        if number >= 4 && unknown * 3 > known && known * 3 > unknown {
+            return;
+        }
+        // So that the account is not locked by so many guesses.
+        app.clock().advance(120);
     }
-    // The fastest of each is the one that nothing else disturbed.
-    let [known, unknown] = times.map(|times| times.into_iter().min().unwrap());
-    assert!(
-        unknown * 3 > known && known * 3 > unknown,
-        "{known:?} {unknown:?}"
-    );
+    panic!("{fastest:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use selfsame_app::App;
 use selfsame_app::config::{
     Config, DidMethod, IssuerConfig, RegistryConfig, RegistryNode, ResolverConfig, Roles,
-    STANDSTILL, TrustConfig, VerifierConfig,
+    STANDSTILL, TrustConfig, VerifierConfig, WitnessQuorum,
 };
 use selfsame_app::view::issuer::{Delegation, NewDelegation, NewOffer};
 use selfsame_app::view::verifier::NewRequest;
@@ -63,6 +63,7 @@ pub async fn clinic_and_pharmacies<const N: usize>() -> (Member, [Member; N]) {
     };
     let registry = RegistryConfig::Embedded {
         name: "test".to_owned(),
+        witnesses: Vec::new(),
     };
     let trust = TrustConfig {
         origins: places.iter().map(|place| place.origin.clone()).collect(),
@@ -89,6 +90,7 @@ impl Member {
             }],
             pin: None,
             standstill: STANDSTILL,
+            witnesses: WitnessQuorum::default(),
         };
         let trust = TrustConfig {
             issuers: vec![clinic.app.issuer().unwrap().identity().did().to_string()],

@@ -47,6 +47,15 @@ async fn got(app: &App, path: &str, query: &str) -> Result<Reply> {
             let bundle = app.registry()?.read(&key, trusted).await?;
             Ok(reply("application/cbor", bundle.to_bytes()))
         }
+        ["registry", "log"] => {
+            let asked = url::form_urlencoded::parse(query.as_bytes());
+            let asked: HashMap<_, _> = asked.collect();
+            let numbers = asked["numbers"].split(',').map(str::parse);
+            let numbers: Vec<u64> = numbers.collect::<std::result::Result<_, _>>().unwrap();
+            let trusted = asked["trusted_height"].parse().unwrap();
+            let proven = app.registry()?.proven(&numbers, trusted).await?;
+            Ok(reply("application/cbor", proven.to_bytes()))
+        }
         ["1.0", "identifiers", asked] => {
             let resolution = app.resolve(&did(asked), &Options::default()).await;
             Ok(reply(

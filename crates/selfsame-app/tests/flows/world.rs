@@ -24,7 +24,7 @@ use selfsame_crypto::seal::SealingKey;
 use selfsame_net::{Net, Settings};
 use selfsame_store::ledger::LedgerStore;
 use selfsame_store::{Page, Store, Vault};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 use tokio::runtime::Runtime;
 use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
@@ -32,6 +32,8 @@ use url::Url;
 
 use crate::backend::Slow;
 use crate::routes;
+
+const BACKLOG: u32 = 1024;
 
 /// What a server does to a request in place of answering it.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -105,6 +107,8 @@ pub struct Site {
     pub origin: Url,
     memory: Arc<Slow>,
     server: JoinHandle<()>,
+    /// Bound and never listened at: while the server is away, the system gives its port to nobody else.
+    _port: TcpSocket,
 }
 
 impl Site {
@@ -113,8 +117,9 @@ impl Site {
     }
 
     pub async fn with(did_method: DidMethod) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let port = listener.local_addr().unwrap().port();
+        let held = bound(0);
+        let port = held.local_addr().unwrap().port();
+        let listener = bound(port).listen(BACKLOG).unwrap();
         let origin: Url = format!("http://localhost:{port}/").parse().unwrap();
         let memory = Arc::new(Slow::default());
         let app = site_app(&origin, did_method, &memory).await;
@@ -126,6 +131,7 @@ impl Site {
             origin,
             memory,
             server,
+            _port: held,
         }
     }
 
@@ -143,8 +149,8 @@ impl Site {
 
     /// Listens again, at the same address.
     pub async fn listen(&mut self) {
-        let address = format!("127.0.0.1:{}", self.origin.port().unwrap());
-        let listener = TcpListener::bind(address).await.unwrap();
+        let socket = bound(self.origin.port().unwrap());
+        let listener = socket.listen(BACKLOG).unwrap();
         self.server = serve(listener, self.app.clone(), self.faults.clone());
     }
 
@@ -176,6 +182,14 @@ impl Site {
             .items
             .len()
     }
+}
+
+/// A socket at this port of loopback, or at a free one, beside others that nobody listens at.
+fn bound(port: u16) -> TcpSocket {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.set_reuseaddr(true).unwrap();
+    socket.bind(([127, 0, 0, 1], port).into()).unwrap();
+    socket
 }
 
 async fn site_app(origin: &Url, did_method: DidMethod, memory: &Arc<Slow>) -> Arc<App> {
@@ -337,13 +351,14 @@ pub fn accept(offer: &Offer) -> AcceptOffer {
 /// What a person has in the end: cards and history.
 pub async fn belongings(app: &App, person: &Person) -> (Vec<CardSummary>, Vec<HistoryEntry>) {
     let wallet = app.wallet().unwrap();
-    let cards = wallet
-        .cards(person, &Paging::default())
+    // The history first: whatever it tells of is there by then.
+    let history = wallet
+        .history(person, &Paging::default())
         .await
         .unwrap()
         .items;
-    let history = wallet
-        .history(person, &Paging::default())
+    let cards = wallet
+        .cards(person, &Paging::default())
         .await
         .unwrap()
         .items;
@@ -352,7 +367,7 @@ pub async fn belongings(app: &App, person: &Person) -> (Vec<CardSummary>, Vec<Hi
 
 /// The same, once the history says anything.
 pub async fn outcome(app: &App, person: &Person) -> (Vec<CardSummary>, Vec<HistoryEntry>) {
-    for _ in 0..400 {
+    for _ in 0..1_200 {
         let (cards, history) = belongings(app, person).await;
         if !history.is_empty() {
             assert_eq!(app.status().await.unwrap().outbox_waiting, 0);

@@ -28,6 +28,7 @@ pub async fn app(world: &World, roles: Roles) -> Arc<App> {
         trust: TrustConfig::default(),
         registry: RegistryConfig::Embedded {
             name: "test".to_owned(),
+            witnesses: Vec::new(),
         },
         resolver: ResolverConfig::default(),
     };
@@ -177,8 +178,8 @@ async fn what_a_broken_registry_did_not_take_is_sent_again_by_the_outbox() {
         assert_eq!((listed.len(), listed[0].state.as_str()), (1, "pending"));
         world.ledger.work();
         app.start().await.unwrap();
-        let deadline = 100;
-        for _ in 0..deadline {
+        // A minute.
+        for _ in 0..1_200 {
             if app.dids().list().await.unwrap()[0].state == "active" {
                 break;
             }

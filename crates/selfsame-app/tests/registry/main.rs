@@ -3,8 +3,10 @@
 mod archive;
 mod browse;
 mod dids;
+mod handshakes;
 mod nodes;
 mod paper;
 mod sequencer;
 mod tls;
+mod witnesses;
 mod world;

@@ -2,15 +2,19 @@
 
 use selfsame_app::ErrorKind;
 use selfsame_app::config::Pin;
-use selfsame_app::registry::proven::ProvenEntries;
 use selfsame_app::registry::remote::Remote;
 use selfsame_app::registry::{Registry, trust_root};
 use selfsame_did::{Did, Options};
+use selfsame_proof::entries::ProvenEntries;
 use selfsame_proof::read::TrustRoot;
 
-use crate::paper::{Lie, Paper, patient_reader, reader, store};
+use crate::paper::{BUSY_FOR, Lie, Paper, patient_reader, reader, store};
 
 const DAY: u64 = 86_400;
+/// What a busy node is told to say.
+const BUSY: ErrorKind = ErrorKind::TooMany {
+    retry_after: BUSY_FOR,
+};
 
 async fn resolves(remote: &Remote, did: &Did) -> bool {
     let resolution = remote.resolve(did, &Options::default()).await;
@@ -70,15 +74,23 @@ async fn a_node_that_is_too_busy_is_left_alone_for_as_long_as_it_asks() {
     let (busy, free) = (history.node(Lie::Busy).await, history.node(Lie::None).await);
     let alone = reader(&[&busy], (&store().await, &paper.clock, None));
     let told = asks(&alone, &dids[0]).await.unwrap_err();
-    assert_eq!(told.kind, ErrorKind::TooMany { retry_after: 1 });
+    assert_eq!(told.kind, BUSY);
     let asked = busy.asked();
     let told = asks(&alone, &dids[0]).await.unwrap_err();
-    assert_eq!(told.kind, ErrorKind::Unavailable { retry_after: 1 });
+    assert!(
+        matches!(
+            told.kind,
+            ErrorKind::Unavailable {
+                retry_after: 1..=BUSY_FOR
+            }
+        ),
+        "{told:?}"
+    );
     assert_eq!(busy.asked(), asked, "it was not called");
     let both = reader(&[&busy, &free], (&store().await, &paper.clock, None));
     assert!(resolves(&both, &dids[0]).await);
     busy.does(Lie::None);
-    paper.clock.advance(1);
+    paper.clock.advance(BUSY_FOR);
     assert!(resolves(&alone, &dids[0]).await);
 }
 
@@ -120,6 +132,53 @@ async fn two_histories_stop_a_reader_until_the_operator_pins_one_beyond_them() {
 }
 
 #[tokio::test]
+async fn two_histories_of_different_length_are_seen_too_whichever_is_read() {
+    let paper = Paper::new();
+    // A log of one, of a power of two, and of another length, each with a longer one that does not go on from it.
+    for (shorter, longer) in [(1, 3), (2, 3), (3, 7), (4, 5)] {
+        let ((one, dids), (other, others)) =
+            (paper.history(shorter).await, paper.history(longer).await);
+        // Whoever shows it need not prove that its log goes on from another's.
+        for lie in [Lie::None, Lie::NoConsistency] {
+            let (one, other) = (one.node(Lie::None).await, other.node(lie).await);
+            for (nodes, did) in [([&one, &other], &dids[0]), ([&other, &one], &others[0])] {
+                let store = store().await;
+                let remote = reader(&nodes, (&store, &paper.clock, None));
+                assert!(!resolves(&remote, did).await, "{shorter}, {longer}");
+                let again = reader(&nodes[..1], (&store, &paper.clock, None));
+                for remote in [remote, again] {
+                    let stopped = asks(&remote, did).await.unwrap_err();
+                    assert!(stopped.reason.contains("two histories"), "{stopped}");
+                    for node in nodes {
+                        assert!(stopped.reason.contains(&node.origin()), "{stopped}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_node_that_keeps_its_proofs_back_does_not_keep_others_from_being_compared() {
+    let paper = Paper::new();
+    let ((one, dids), (other, _)) = (paper.history(3).await, paper.history(2).await);
+    let (front, silent, forked) = (
+        one.node(Lie::None).await,
+        one.node(Lie::Down).await,
+        other.node(Lie::None).await,
+    );
+    // Whoever's turn it is first, the other's comes half a minute later.
+    for nodes in [[&front, &silent, &forked], [&front, &forked, &silent]] {
+        let remote = reader(&nodes, (&store().await, &paper.clock, None));
+        let first = asks(&remote, &dids[0]).await;
+        paper.clock.advance(31);
+        let second = asks(&remote, &dids[0]).await;
+        let stopped = [first, second].into_iter().find_map(Result::err).unwrap();
+        assert!(stopped.reason.contains("two histories"), "{stopped}");
+    }
+}
+
+#[tokio::test]
 async fn a_history_that_changes_after_a_restart_is_a_fork_too() {
     let paper = Paper::new();
     let ((one, dids), (other, _)) = (paper.history(2).await, paper.history(2).await);
@@ -130,6 +189,26 @@ async fn a_history_that_changes_after_a_restart_is_a_fork_too() {
     let after = reader(&[&other], (&store, &paper.clock, None));
     let stopped = asks(&after, &dids[0]).await.unwrap_err();
     assert!(stopped.reason.contains("two histories"), "{stopped}");
+}
+
+#[tokio::test]
+async fn two_histories_are_seen_by_who_reads_the_log_too() {
+    let paper = Paper::new();
+    let ((one, _), (other, _)) = (paper.history(2).await, paper.history(2).await);
+    let (one, other) = (one.node(Lie::None).await, other.node(Lie::None).await);
+    // Of two nodes, and of one that changes what it said.
+    let (both, changed) = (store().await, store().await);
+    let both = reader(&[&one, &other], (&both, &paper.clock, None));
+    let before = reader(&[&one], (&changed, &paper.clock, None));
+    assert_eq!(before.entries(1, 2).await.unwrap().len(), 2);
+    let after = reader(&[&other], (&changed, &paper.clock, None));
+    for remote in [both, after] {
+        for _ in 0..2 {
+            let stopped = remote.entries(1, 2).await.unwrap_err();
+            assert_eq!(stopped.kind, ErrorKind::Unavailable { retry_after: 3_600 });
+            assert!(stopped.reason.contains("two histories"), "{stopped}");
+        }
+    }
 }
 
 #[tokio::test]
@@ -164,6 +243,8 @@ async fn what_was_seen_survives_a_restart_and_nothing_older_is_believed_after_it
         matches!(older.kind, ErrorKind::Unavailable { .. }),
         "{older:?}"
     );
+    assert!(older.reason.contains("behind"), "{older}");
+    let older = after.entries(1, 3).await.unwrap_err();
     assert!(older.reason.contains("behind"), "{older}");
     node.does(Lie::None);
     assert!(resolves(&after, &dids[2]).await);
@@ -218,9 +299,27 @@ async fn a_network_that_stands_still_is_read_as_of_its_last_checkpoint_for_as_lo
     // Who asks what became of a thing learns how old the answer is.
     let (used, as_of) = remote.used(&dids[2], &[1; 32]).await.unwrap();
     assert_eq!((used, as_of), (None, last));
+    // So is the log, and what made a DID what it is.
+    let entries = remote.entries(1, 10).await.unwrap();
+    assert_eq!(entries.len(), 3);
+    assert_eq!(remote.history(&dids[2]).await.unwrap()[0].seq_no, 3);
+    for lie in [Lie::StillValue, Lie::StillProof] {
+        newest.does(lie);
+        let alone = patient_reader(&[newest], (&store, &paper.clock, None), DAY);
+        let refused = alone.entries(1, 3).await.unwrap_err();
+        assert!(refused.reason.contains("not proven"), "{lie:?}: {refused}");
+        assert!(refused.reason.contains(&newest.origin()), "{refused}");
+        let honest = history.node(Lie::Still).await;
+        let both = [newest, &honest];
+        let both = patient_reader(&both, (&store, &paper.clock, None), DAY);
+        assert_eq!(both.entries(1, 3).await.unwrap().len(), 3, "{lie:?}");
+    }
+    newest.does(Lie::Still);
 
     paper.clock.advance(2 * 3_600);
     let refused = asks(&remote, &dids[2]).await.unwrap_err();
+    assert!(refused.reason.contains("`age`"), "{refused}");
+    let refused = remote.entries(1, 10).await.unwrap_err();
     assert!(refused.reason.contains("`age`"), "{refused}");
     // As soon as one goes on, its answer counts.
     older.does(Lie::None);
@@ -251,7 +350,7 @@ async fn what_a_node_says_is_told_rather_than_that_another_is_away() {
     let (busy, down) = (history.node(Lie::Busy).await, history.node(Lie::Down).await);
     let remote = reader(&[&busy, &down], (&store().await, &paper.clock, None));
     let told = asks(&remote, &dids[0]).await.unwrap_err();
-    assert_eq!(told.kind, ErrorKind::TooMany { retry_after: 1 });
+    assert_eq!(told.kind, BUSY);
     assert!(told.reason.contains(&busy.origin()), "{told}");
 }
 
@@ -284,6 +383,31 @@ async fn transactions_are_believed_for_their_place_in_the_signed_log_alone() {
         let both = reader(&[&liar, &honest], (&store().await, &paper.clock, None));
         assert_eq!(both.entries(1, 3).await.unwrap().len(), 3, "{lie:?}");
         assert_eq!(both.history(&dids[0]).await.unwrap().len(), 1, "{lie:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_node_acknowledges_is_believed_once_it_proves_that_the_log_has_it() {
+    let paper = Paper::new();
+    let (history, dids) = paper.history(2).await;
+    let (written, (_, never)) = (history.transaction(2), paper.newcomer());
+    for lie in [Lie::Acknowledges, Lie::AcknowledgesBeyond] {
+        let (liar, honest) = (history.node(lie).await, history.node(Lie::None).await);
+        let alone = reader(&[&liar], (&store().await, &paper.clock, None));
+        let refused = alone.submit(&never).await.unwrap_err();
+        // No refusal: whoever keeps the transaction sends it again.
+        let again = ErrorKind::Unavailable { retry_after: 2 };
+        assert_eq!(refused.kind, again, "{lie:?}: {refused}");
+        assert!(refused.reason.contains("not proven"), "{refused}");
+        assert!(refused.reason.contains(&liar.origin()), "{refused}");
+        // Nor does it keep anybody from reading what there is.
+        assert!(asks(&alone, &dids[0]).await.is_ok(), "{lie:?}");
+
+        let both = reader(&[&liar, &honest], (&store().await, &paper.clock, None));
+        assert!(both.submit(&written).await.is_err(), "{lie:?}");
+        let receipt = both.submit(&written).await.unwrap();
+        assert_eq!((receipt.seq_no, receipt.height), (2, 2));
+        assert_eq!(receipt.tx_hash, written.hash());
     }
 }
 

@@ -2,12 +2,12 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use selfsame_app::clock::Clock;
-use selfsame_app::config::{Pin, RegistryNode};
+use selfsame_app::config::{Pin, RegistryNode, WitnessQuorum};
 use selfsame_app::registry::ledger::Ledger;
 use selfsame_app::registry::log_origin;
-use selfsame_app::registry::proven::{ProvenEntries, ProvenEntry};
 use selfsame_app::registry::remote::{Remote, Setup};
 use selfsame_crypto::encoding::base64url_decode;
 use selfsame_crypto::seal::SealingKey;
@@ -16,23 +16,30 @@ use selfsame_crypto::{KeyType, PrivateKey};
 use selfsame_did::Did;
 use selfsame_net::{Net, Settings};
 use selfsame_proof::checkpoint::{Checkpoint, Standing};
+use selfsame_proof::entries::{ProvenEntries, ProvenEntry};
 use selfsame_proof::log::inclusion;
 use selfsame_proof::note::VerifierKey;
 use selfsame_proof::read::Bundle;
 use selfsame_proof::tree::Proof;
 use selfsame_proof::validators::{STATE_KEY, Validator, ValidatorSet};
 use selfsame_registry::{
-    Block, Content, Genesis, Head, Identifier, Machine, Operation, Rules, Transaction, Unsigned,
+    Block, Content, Genesis, Head, Identifier, Machine, Operation, Receipt, Rules, Transaction,
+    Unsigned,
 };
 use selfsame_store::ledger::MemoryLedger;
 use selfsame_store::{Memory, Store, Vault};
 use selfsame_testkit::late::{Asked, Late, Reply};
 use url::Url;
 
+/// How many seconds a busy node asks to be left alone for.
+pub const BUSY_FOR: u64 = 60;
+
 /// The validators.
 pub struct Paper {
     pub genesis: Genesis,
     keys: Vec<PrivateKey>,
+    /// Those who were registered, with their keys.
+    people: Mutex<Vec<(Did, PrivateKey)>>,
     pub clock: Clock,
 }
 
@@ -55,12 +62,21 @@ pub enum Lie {
     StrangersCheckpoint,
     /// Genuine, and as the network signed it last: when the last block was made.
     Still,
+    /// The same, with another transaction in the log than it signed.
+    StillValue,
+    /// The same, with proofs of transactions that lead elsewhere.
+    StillProof,
     /// Genuine, of the block before.
     Behind,
     /// No proof that its log goes on from another's.
     NoConsistency,
+    /// It acknowledges what it has not written: with the number of another transaction, or with one beyond its log.
+    Acknowledges,
+    AcknowledgesBeyond,
     Busy,
     Down,
+    /// Its answer to what is read of the state does not come while a test runs.
+    Silent,
 }
 
 impl Lie {
@@ -100,6 +116,7 @@ impl Paper {
         Arc::new(Self {
             genesis,
             keys,
+            people: Mutex::default(),
             clock,
         })
     }
@@ -129,7 +146,7 @@ impl Paper {
         (Arc::new(history), dids)
     }
 
-    fn newcomer(&self) -> (Did, Transaction) {
+    pub fn newcomer(&self) -> (Did, Transaction) {
         let key = PrivateKey::generate(KeyType::Ed25519).unwrap();
         let network = self.genesis.network();
         let id = Identifier::of_key(key.public()).unwrap();
@@ -137,10 +154,16 @@ impl Paper {
         let unsigned = Unsigned::new(&network, id, 0, operation);
         let signature = key.sign(unsigned.signing_bytes()).unwrap();
         let creation = unsigned.signed("key-1", &signature).unwrap();
-        (
-            selfsame_did::selfsame::create(&network, key.public()),
-            creation,
-        )
+        let did = selfsame_did::selfsame::create(&network, key.public());
+        self.people.lock().unwrap().push((did.clone(), key));
+        (did, creation)
+    }
+
+    /// The key that a DID of a history began with, in PKCS #8.
+    pub fn key_of(&self, did: &Did) -> Vec<u8> {
+        let people = self.people.lock().unwrap();
+        let (_, key) = people.iter().find(|(of, _)| of == did).unwrap();
+        key.to_pkcs8().unwrap().expose().to_vec()
     }
 
     fn note(&self, standing: &Standing, keys: &[PrivateKey]) -> String {
@@ -170,7 +193,7 @@ impl History {
         let now = self.paper.clock.now();
         let (head, note) = match lie {
             Lie::StaleCheckpoint => self.at(1, None),
-            Lie::Still => self.at(0, None),
+            Lie::Still | Lie::StillValue | Lie::StillProof => self.at(0, None),
             // Signed before the block after it was made.
             Lie::Behind => self.at(1, self.heads.last().map(|last| last.time.minus(1))),
             _ => self.at(0, Some(now)),
@@ -218,8 +241,12 @@ impl History {
         let mut entries: Vec<_> = entries.collect();
         match lie {
             // Another transaction, whose own signature is good.
-            Lie::Value => entries[0].transaction = self.paper.newcomer().1.to_bytes(),
-            Lie::Proof => entries[0].path.iter_mut().for_each(|hash| hash[0] ^= 1),
+            Lie::Value | Lie::StillValue => {
+                entries[0].transaction = self.paper.newcomer().1.to_bytes()
+            }
+            Lie::Proof | Lie::StillProof => {
+                entries[0].path.iter_mut().for_each(|hash| hash[0] ^= 1)
+            }
             Lie::Absence => drop(entries.pop()),
             _ => {}
         }
@@ -259,6 +286,7 @@ impl History {
             (Lie::Busy, _) => {
                 return Reply {
                     status: 429,
+                    retry_after: Some(BUSY_FOR),
                     ..Reply::default()
                 };
             }
@@ -271,6 +299,7 @@ impl History {
                 let numbers: Vec<u64> = numbers.collect();
                 self.log(&numbers, lie).to_bytes()
             }
+            (_, "/registry/transactions") => return self.receipt(&asked.body, lie),
             (Lie::NoConsistency, "/registry/consistency") => vec![7; 32],
             (_, "/registry/consistency") => {
                 let [old, new] = ["old", "new"].map(|size| of(size).parse().unwrap());
@@ -278,10 +307,43 @@ impl History {
             }
             (_, other) => panic!("nobody asks for {other}"),
         };
+        let is_late = lie == Lie::Silent && asked.path == "/registry/read";
         Reply {
             status: 200,
             content_type: "application/cbor",
             body,
+            after: Duration::from_secs(if is_late { 3_600 } else { 0 }),
+            ..Reply::default()
+        }
+    }
+}
+
+impl History {
+    /// The transaction of a number.
+    pub fn transaction(&self, number: u64) -> Transaction {
+        let placed = self.ledger.transactions(number, 1).unwrap().remove(0);
+        Transaction::from_bytes(&placed.entry.bytes).unwrap()
+    }
+
+    /// What is answered to who hands in a transaction; nothing is ever written.
+    fn receipt(&self, bytes: &[u8], lie: Lie) -> Reply {
+        let transaction = Transaction::from_bytes(bytes).unwrap();
+        let claimed = |seq_no, height| Receipt {
+            seq_no,
+            height,
+            time: self.paper.clock.now(),
+            tx_hash: transaction.hash(),
+        };
+        let receipt = match lie {
+            Lie::Acknowledges => Some(claimed(1, 1)),
+            Lie::AcknowledgesBeyond => Some(claimed(99, u64::MAX)),
+            _ => self.ledger.receipt(&transaction.hash()).unwrap(),
+        };
+        let status = if receipt.is_some() { 200 } else { 503 };
+        Reply {
+            status,
+            content_type: "application/json",
+            body: serde_json::to_vec(&receipt).unwrap(),
             ..Reply::default()
         }
     }
@@ -339,5 +401,6 @@ pub fn patient_reader(
             .collect(),
         pin,
         standstill,
+        witnesses: WitnessQuorum::default(),
     })
 }

@@ -6,14 +6,17 @@ use std::sync::Arc;
 use selfsame_app::ErrorKind;
 use selfsame_app::keys::Keys;
 use selfsame_app::registry::embedded::{Embedded, Setup};
-use selfsame_app::registry::{Registry, checkpoint_verifier, is_refusal, log_origin};
+use selfsame_app::registry::{ENTRIES_MAX, Registry, checkpoint_verifier, is_refusal, log_origin};
 use selfsame_app::view::Paging;
 use selfsame_did::{Options, Relationship, ResolutionError};
 use selfsame_proof::checkpoint::Checkpoint;
+use selfsame_proof::entries::MAX_BYTES;
 use selfsame_proof::note::VerifierKey;
+use selfsame_registry::resource::{Data, Resource, ResourceId};
 use selfsame_registry::{Genesis, Operation};
 use selfsame_store::StoreError;
 use selfsame_store::ledger::SqliteLedger;
+use selfsame_testkit::consensus::Consensus;
 use tokio::task::JoinSet;
 
 use crate::world::{Actor, World};
@@ -86,6 +89,33 @@ async fn a_did_is_created_rotated_and_deactivated_and_its_past_stays_resolvable(
 }
 
 #[tokio::test]
+async fn what_the_sequencer_orders_leads_to_the_same_app_hash_without_it() {
+    let world = World::memory().await;
+    let registry = world.open().await;
+    let (mut actor, other) = (Actor::new(&registry).await, Actor::new(&registry).await);
+    let first = [actor.create(), actor.rotate(2), other.create()];
+    let then = [actor.deactivate(3), other.deactivate(2)];
+    let transactions = [first.to_vec(), then.to_vec()].concat();
+    let genesis = Genesis::from_bytes(&registry.genesis().await.unwrap()).unwrap();
+    let mut receipts = Vec::new();
+    for transaction in &transactions {
+        world.clock.advance(60);
+        receipts.push(registry.submit(transaction).await.unwrap());
+    }
+    let ledger = registry.ledger().unwrap();
+    let mut paper = Consensus::new(&genesis, &[0; 4]);
+    paper.begin(receipts[0].time);
+    for (n, transaction) in transactions.iter().enumerate() {
+        let next = receipts.get(n + 1).unwrap_or(&receipts[n]).time;
+        let decided = paper.decide(next, std::slice::from_ref(transaction));
+        assert_eq!(decided.results, vec![Ok(receipts[n])]);
+        let block = ledger.block(receipts[n].height).unwrap();
+        assert_eq!(decided.heads, vec![block; 4]);
+    }
+    assert_eq!(ledger.head().unwrap().height, transactions.len() as u64);
+}
+
+#[tokio::test]
 async fn the_same_transaction_again_gets_its_first_receipt() {
     for world in World::all().await {
         let registry = world.open().await;
@@ -120,7 +150,10 @@ async fn a_refused_transaction_says_why_and_changes_nothing() {
             (ErrorKind::NotFound, Some("author_unknown"))
         );
         registry.submit(&actor.create()).await.unwrap();
-        let before = registry.status().await.unwrap();
+        let before = (
+            registry.status().await.unwrap().height,
+            said(&registry).await,
+        );
 
         let used = actor.transaction(0, Operation::DeactivateDid { version: 2 });
         let used = registry.submit(&used).await.unwrap_err();
@@ -141,16 +174,13 @@ async fn a_refused_transaction_says_why_and_changes_nothing() {
         );
         assert!([early, used, foreign, garbage].iter().all(is_refusal));
 
-        let after = registry.status().await.unwrap();
-        assert_eq!(
-            (after.height, after.checkpoint),
-            (before.height, before.checkpoint)
-        );
+        let height = registry.status().await.unwrap().height;
+        assert_eq!((height, said(&registry).await), before);
     }
 }
 
 #[tokio::test]
-async fn all_who_wait_share_the_next_block_and_get_numbers_of_their_own() {
+async fn all_who_wait_share_the_next_blocks_and_get_numbers_of_their_own() {
     for world in World::all().await {
         let registry = Arc::new(world.open().await);
         world.ledger.shut().await;
@@ -174,14 +204,43 @@ async fn all_who_wait_share_the_next_block_and_get_numbers_of_their_own() {
         let receipts: Vec<_> = receipts.into_iter().map(Result::unwrap).collect();
         let seq_nos: BTreeSet<u64> = receipts.iter().map(|receipt| receipt.seq_no).collect();
         assert_eq!(seq_nos, (1..=100).collect());
-        assert_eq!(
-            receipts
-                .iter()
-                .filter(|receipt| receipt.height == 2)
-                .count(),
-            99
-        );
-        assert_eq!(world.ledger_commits(), 2);
+        // Who came first was judged at once, to be the second block; the rest is the third.
+        let heights: BTreeSet<u64> = receipts.iter().map(|receipt| receipt.height).collect();
+        assert!(heights.len() <= 3, "{heights:?}");
+        assert_eq!(world.ledger_commits(), heights.len() as u64);
+    }
+}
+
+#[tokio::test]
+async fn what_was_judged_on_a_block_that_could_not_be_stored_is_judged_again() {
+    for world in World::all().await {
+        let registry = Arc::new(world.open().await);
+        let mut actor = Actor::new(&*registry).await;
+        world.ledger.shut().await;
+        world.ledger.lose_one();
+        let submit = |transaction| {
+            let registry = registry.clone();
+            tokio::spawn(async move { registry.submit(&transaction).await })
+        };
+        let create = actor.create();
+        let lost = submit(create.clone());
+        world.ledger.is_waited_at().await;
+        // One that holds on top of the block under way alone, and one that holds in any case.
+        let (rotated, other) = (submit(actor.rotate(2)), Actor::new(&*registry).await);
+        let kept = submit(other.create());
+        for _ in 0..100 {
+            tokio::task::yield_now().await;
+        }
+        world.ledger.open();
+        let lost = lost.await.unwrap().unwrap_err();
+        assert_eq!(lost.kind, ErrorKind::Unavailable { retry_after: 1 });
+        let rotated = rotated.await.unwrap().unwrap_err();
+        assert!(is_refusal(&rotated), "{rotated:?}");
+        let kept = kept.await.unwrap().unwrap();
+        // The log has each at most once, and what is sent again is written.
+        let again = registry.submit(&other.create()).await.unwrap();
+        assert_eq!((kept.seq_no, again.seq_no), (1, 1));
+        assert_eq!(registry.submit(&create).await.unwrap().seq_no, 2);
     }
 }
 
@@ -223,19 +282,17 @@ async fn a_registry_opened_again_goes_on_where_it_stopped() {
         let registry = world.open().await;
         let actor = Actor::new(&registry).await;
         let receipt = registry.submit(&actor.create()).await.unwrap();
-        let (genesis, status) = (
-            registry.genesis().await.unwrap(),
-            registry.status().await.unwrap(),
+        let genesis = registry.genesis().await.unwrap();
+        let before = (
+            registry.status().await.unwrap().height,
+            said(&registry).await,
         );
         drop(registry);
 
         let registry = world.open().await;
         assert_eq!(registry.genesis().await.unwrap(), genesis);
-        let again = registry.status().await.unwrap();
-        assert_eq!(
-            (again.height, again.checkpoint),
-            (status.height, status.checkpoint)
-        );
+        let height = registry.status().await.unwrap().height;
+        assert_eq!((height, said(&registry).await), before);
         assert_eq!(registry.submit(&actor.create()).await.unwrap(), receipt);
         assert_eq!(
             registry.submit(&actor.deactivate(2)).await.unwrap().seq_no,
@@ -394,6 +451,37 @@ async fn entries_are_listed_newest_first_page_by_page() {
         registry.entry(0).await.unwrap_err().kind,
         ErrorKind::NotFound
     );
+}
+
+#[tokio::test]
+async fn transactions_that_are_too_long_for_one_answer_are_asked_for_in_several() {
+    let registry = World::memory().await.open().await;
+    let author = Actor::new(&registry).await;
+    registry.submit(&author.create()).await.unwrap();
+    let resource = Operation::Resource(Resource {
+        id: ResourceId([7; 16]),
+        name: "long".to_owned(),
+        kind: "Text".to_owned(),
+        version: None,
+        media_type: "text/plain".to_owned(),
+        also_known_as: Vec::new(),
+        data: Data::Bytes(vec![b'x'; 128 * 1024]),
+    });
+    let long = author.transaction(1, resource);
+    let number = registry.submit(&long).await.unwrap().seq_no;
+    // The same one may be asked for many times over; an answer is bounded all the same.
+    for (times, fits) in [(1, true), (120, true), (130, false), (ENTRIES_MAX, false)] {
+        match registry.proven(&vec![number; times], 0).await {
+            Ok(proven) => {
+                assert!(fits && proven.to_bytes().len() <= MAX_BYTES, "{times}");
+            }
+            Err(error) => {
+                assert!(!fits, "{times}: {error}");
+                assert_eq!(error.kind, ErrorKind::BadRequest);
+                assert!(error.hint.unwrap().contains("fewer"));
+            }
+        }
+    }
 }
 
 impl World {

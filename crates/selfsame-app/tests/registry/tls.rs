@@ -6,6 +6,7 @@ use selfsame_did::{Did, Options};
 use selfsame_tls::Alert;
 use selfsame_tls::evidence::{Answer, Failure, Need, Source};
 use selfsame_tls::identity::{Staple, StaplePolicy, Stapling, staple};
+use selfsame_tls::resumption::AtHand as _;
 use selfsame_tls_io::Gather;
 
 use crate::dids::{REGISTRY, app, new};
@@ -67,8 +68,11 @@ async fn a_did_is_kept_for_as_long_as_it_may_be_and_asked_for_again_when_that_is
         Answer::Did(_, found) => found,
         other => panic!("another answer: {other:?}"),
     };
+    let now = app.clock().now();
+    assert!(gatherer.at_hand(&need, now).is_none());
     gatherer.prefetch(std::slice::from_ref(&need)).await;
     let now = app.clock().now();
+    assert_eq!(gatherer.at_hand(&need, now).unwrap().need(), need);
     let found = asked(now).await;
     assert_eq!(found.source, Source::Registry);
     assert!(found.value.unwrap().document.is_some());
@@ -76,6 +80,7 @@ async fn a_did_is_kept_for_as_long_as_it_may_be_and_asked_for_again_when_that_is
     assert!(asked(now).await.value.unwrap().document.is_some());
     // Half a minute is what it may be kept.
     let later = now.plus(Reuse::default().did + 1);
+    assert!(gatherer.at_hand(&need, later).is_none());
     let ended = asked(later).await.value.unwrap();
     assert!(ended.document_metadata.deactivated);
     gatherer.forget(&need);

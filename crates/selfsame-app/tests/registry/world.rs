@@ -125,7 +125,8 @@ impl Actor {
 
 const WORKS: u8 = 0;
 const LOSES: u8 = 1;
-const LOSES_ANSWERS: u8 = 2;
+const LOSES_ONE: u8 = 2;
+const LOSES_ANSWERS: u8 = 3;
 
 /// A ledger whose appends can be held up, lost, or made without an answer.
 pub struct Valve {
@@ -164,6 +165,11 @@ impl Valve {
         self.mode.store(LOSES, Ordering::SeqCst);
     }
 
+    /// The next append is lost, or the one that waits; those after it are kept.
+    pub fn lose_one(&self) {
+        self.mode.store(LOSES_ONE, Ordering::SeqCst);
+    }
+
     pub fn lose_answers(&self) {
         self.mode.store(LOSES_ANSWERS, Ordering::SeqCst);
     }
@@ -171,6 +177,10 @@ impl Valve {
     pub fn work(&self) {
         self.mode.store(WORKS, Ordering::SeqCst);
     }
+}
+
+fn lost() -> StoreError {
+    StoreError::Storage("the disk is full".to_owned())
 }
 
 #[async_trait]
@@ -211,7 +221,11 @@ impl LedgerStore for Valve {
         self.begun.add_permits(1);
         let _open = self.open.acquire().await.unwrap();
         match self.mode.load(Ordering::SeqCst) {
-            LOSES => Err(StoreError::Storage("the disk is full".to_owned())),
+            LOSES => Err(lost()),
+            LOSES_ONE => {
+                self.work();
+                Err(lost())
+            }
             LOSES_ANSWERS => {
                 self.below.append(block).await?;
                 Err(StoreError::Deadline)

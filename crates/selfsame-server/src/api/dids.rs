@@ -1,13 +1,13 @@
 //! `/api/dids`: the instance's own DIDs.
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use selfsame_app::view::instance::{InstanceDid, NewDid};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::{Items, created, json};
 use crate::error::Answer;
-use crate::extract::Json;
+use crate::extract::{Json, Path};
 use crate::server::Server;
 
 /// A change of a DID: a new key takes the place of the current one.

@@ -1,6 +1,6 @@
 //! `/api/issuer`: templates, offers, issued credentials.
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use selfsame_app::view::issuer::{
     CredentialStatus, Delegation, IssuedCredential, NewDelegation, NewOffer, Offer, Template,
 };
@@ -10,7 +10,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::{Items, created, json};
 use crate::error::Answer;
-use crate::extract::{Json, Query};
+use crate::extract::{Json, Path, Query};
 use crate::server::Server;
 
 /// Which issued credentials to list.

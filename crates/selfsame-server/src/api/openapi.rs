@@ -1,4 +1,6 @@
-//! The API described for programs: `/openapi.json`.
+//! The API, and all else that is served to programs, described for them: `/openapi.json`.
+
+mod specified;
 
 use std::sync::OnceLock;
 
@@ -9,6 +11,7 @@ use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityRequirement, Secur
 use utoipa::openapi::{Content, RefOr, Required, ResponseBuilder};
 use utoipa::{Modify, OpenApi, ToSchema};
 
+use self::specified::Others;
 use super::{dids, instance, issuer, registry, verifier, wallet};
 use crate::error::Answer;
 
@@ -34,7 +37,8 @@ pub struct ProblemDetails {
     info(
         title = "Selfsame",
         description = "Issue, hold, prove, verify and revoke credentials: everything the pages do. \
-            `issuer`, `verifier`, `dids`, `registry` and `instance` take the operator's token, `wallet` a person's.",
+            `issuer`, `verifier`, `dids`, `registry` and `instance` take the operator's token, `wallet` a person's. \
+            What others specify stands beside it, each with the place where it is specified.",
         license(name = "Apache-2.0", identifier = "Apache-2.0"),
     ),
     paths(
@@ -54,7 +58,7 @@ pub struct ProblemDetails {
         instance::status, instance::copy,
     ),
     components(schemas(ProblemDetails)),
-    modifiers(&Common),
+    modifiers(&Common, &Others),
 )]
 struct Description;
 

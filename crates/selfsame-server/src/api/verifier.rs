@@ -1,6 +1,6 @@
 //! `/api/verifier`: requests, their verdicts, and judging a credential by itself.
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::response::sse::Event;
 use futures_util::{Stream, StreamExt as _, stream};
 use selfsame_app::view::verifier::{
@@ -14,7 +14,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use super::{created, json};
 use crate::error::Answer;
-use crate::extract::{Json, Query};
+use crate::extract::{Json, Path, Query};
 use crate::server::Server;
 use crate::stream::respond;
 

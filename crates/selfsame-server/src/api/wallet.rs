@@ -1,6 +1,6 @@
 //! `/api/wallet`: a person's wallet without a browser; a stated policy may stand in for the person.
 
-use axum::extract::{Extension, Path, State};
+use axum::extract::{Extension, State};
 use selfsame_app::view::instance::NewDid;
 use selfsame_app::view::wallet::{
     AcceptOffer, AnswerRequest, Answered, Card, CardSummary, DidInfo, HistoryEntry, KeyInfo,
@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 use super::{Items, created, done, json};
 use crate::auth::Seat;
 use crate::error::Answer;
-use crate::extract::{Json, Owner, Query};
+use crate::extract::{Json, Owner, Path, Query};
 use crate::server::Server;
 use crate::settings::Peer;
 

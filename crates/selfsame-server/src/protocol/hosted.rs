@@ -1,10 +1,11 @@
 //! The documents of `did:web` identifiers that this instance hosts.
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use selfsame_app::dids::HOSTED;
 
 use super::document;
 use crate::error::Answer;
+use crate::extract::Path;
 use crate::server::Server;
 
 const DID_DOCUMENT: &str = "application/did";

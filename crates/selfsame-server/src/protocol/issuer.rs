@@ -1,6 +1,6 @@
 //! OpenID4VCI 1.0: the issuer's documents, offers by reference, and its three endpoints; status lists.
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::response::{IntoResponse as _, Response};
 use http::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
 use http::{HeaderMap, StatusCode};
@@ -11,7 +11,7 @@ use selfsame_app::view::issuer::ServedList;
 use super::{open_to_all, ready};
 use crate::auth;
 use crate::error::{Answer, Problem};
-use crate::extract::{Raw, is_kind};
+use crate::extract::{Path, Raw, is_kind};
 use crate::server::Server;
 
 const JSON: &str = "application/json";

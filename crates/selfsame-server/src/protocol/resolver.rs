@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Path, RawQuery, State};
+use axum::extract::{RawQuery, State};
 use axum::response::IntoResponse as _;
 use http::header::{ACCEPT, CONTENT_TYPE, RETRY_AFTER, VARY};
 use http::{HeaderMap, StatusCode};
@@ -16,8 +16,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::open_to_all;
-use crate::error::Answer;
-use crate::extract::Query;
+use crate::error::{Answer, Problem, log_refusal};
+use crate::extract::{Path, Query};
 use crate::server::Server;
 
 const ENVELOPE: &str = "application/did-resolution";
@@ -43,10 +43,13 @@ pub struct Asked {
 /// Resolves a DID, or dereferences what names a resource linked to one.
 pub async fn resolve(
     State(server): State<Server>,
-    Path(did): Path<String>,
+    did: Result<Path<String>, Problem>,
     (RawQuery(query), Query(asked)): (RawQuery, Query<Asked>),
     headers: HeaderMap,
 ) -> Answer {
+    let Ok(Path(did)) = did else {
+        return answer(&failed(ResolutionError::InvalidDid), ENVELOPE);
+    };
     match resource(&did, query.as_deref()) {
         Ok(Some((url, wanted))) => dereference(&server, (&url, &wanted)).await,
         Ok(None) => document(&server, (&did, &asked), &headers).await,
@@ -88,6 +91,7 @@ async fn dereference(server: &Server, (url, wanted): (&DidUrl, &Wanted)) -> Answ
     let (status, body) = match linked {
         Ok(linked) => (StatusCode::OK, content(&linked)),
         Err(error) => {
+            log_refusal(error_status(error), None, &error.to_string());
             let metadata = json!({ "error": error });
             let body = json!({
                 "dereferencingMetadata": metadata,
@@ -145,6 +149,9 @@ fn failed(error: ResolutionError) -> Arc<Resolution> {
 
 fn answer(resolution: &Resolution, form: &'static str) -> Answer {
     let status = status(resolution);
+    if let Some(error) = resolution.metadata.error {
+        log_refusal(status, None, &error.to_string());
+    }
     let body = match (&resolution.document, form) {
         (Some(document), form) if form != ENVELOPE => serde_json::to_vec(document),
         _ => serde_json::to_vec(resolution),

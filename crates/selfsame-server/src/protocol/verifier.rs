@@ -1,12 +1,12 @@
 //! OpenID4VP 1.0: the request object, and the wallet's response.
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::response::IntoResponse as _;
 use http::HeaderMap;
 use http::header::CONTENT_TYPE;
 
 use crate::error::{Answer, Problem};
-use crate::extract::{Raw, is_kind};
+use crate::extract::{Path, Raw, is_kind};
 use crate::server::Server;
 
 const REQUEST_OBJECT: &str = "application/oauth-authz-req+jwt";

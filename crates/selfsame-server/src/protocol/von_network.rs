@@ -5,7 +5,7 @@ pub mod query;
 pub mod register;
 mod shape;
 
-use axum::extract::{Path, RawQuery, State};
+use axum::extract::{RawQuery, State};
 use axum::response::{IntoResponse as _, Response};
 use http::StatusCode;
 use http::header::CONTENT_TYPE;
@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 
 use super::open_to_all;
 use crate::error::{Answer, Problem};
+use crate::extract::Path;
 use crate::server::Server;
 use query::{Asked, view_named};
 

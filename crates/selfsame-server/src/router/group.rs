@@ -239,7 +239,8 @@ async fn guard(State(guard): State<Arc<Guard>>, mut request: Request, next: Next
         {
             return refusal.into_response();
         }
-        match audience {
+        let back = way_back(request.uri().path());
+        let mut response = match audience {
             Audience::Operator
             | Audience::OperatorApi
             | Audience::OperatorStream
@@ -249,9 +250,26 @@ async fn guard(State(guard): State<Arc<Guard>>, mut request: Request, next: Next
             }
             Audience::Doorway => auth::visitor(server, request, next).await.into_response(),
             _ => next.run(request).await,
+        };
+        if let (Some((page, label)), Some(problem)) =
+            (back, response.extensions_mut().get_mut::<Problem>())
+        {
+            problem.or_go_on(page, label);
         }
+        response
     });
     pass(passage, answer).await
+}
+
+/// Where people go on from a page of which nothing came: the part of the site it belongs to.
+fn way_back(path: &str) -> Option<(&'static str, &'static str)> {
+    match path.split('/').nth(1)? {
+        "issuer" => Some(("/issuer", "Issuer")),
+        "wallet" => Some(("/wallet", "Your wallet")),
+        "verifier" => Some(("/verifier", "Verifier")),
+        "registry" | "browse" => Some(("/registry", "Registry")),
+        _ => None,
+    }
 }
 
 fn guarded(group: Group, gates: &Gates, server: &Server) -> Router<Server> {

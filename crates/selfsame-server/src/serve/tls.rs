@@ -49,9 +49,7 @@ impl Tls {
     /// # Errors
     /// If they cannot be read or do not fit.
     pub fn from_pem(chain: &[u8], key: &[u8]) -> Result<Self, TlsError> {
-        let chain: Vec<CertificateDer<'static>> = CertificateDer::pem_slice_iter(chain)
-            .collect::<Result<_, _>>()
-            .map_err(TlsError::Pem)?;
+        let chain = certificates(chain)?;
         let key = PrivateKeyDer::from_pem_slice(key).map_err(TlsError::Pem)?;
         let certificates = chain.iter().map(|one| one.to_vec()).collect();
         let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
@@ -66,6 +64,15 @@ impl Tls {
             certificates,
             config: Arc::new(config),
         })
+    }
+
+    /// The certificates in a text in PEM, as DER.
+    ///
+    /// # Errors
+    /// If one of them cannot be read.
+    pub fn certificates_of(pem: &[u8]) -> Result<Vec<Vec<u8>>, TlsError> {
+        let found = certificates(pem)?;
+        Ok(found.iter().map(|one| one.to_vec()).collect())
     }
 
     /// Makes a certificate for `host`, a name or an address, signed by its own key.
@@ -102,6 +109,12 @@ impl fmt::Debug for Tls {
             .field("certificates", &self.certificates.len())
             .finish_non_exhaustive()
     }
+}
+
+fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, TlsError> {
+    CertificateDer::pem_slice_iter(pem)
+        .collect::<Result<_, _>>()
+        .map_err(TlsError::Pem)
 }
 
 #[cfg(test)]

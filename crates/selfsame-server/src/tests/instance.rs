@@ -8,7 +8,7 @@ use http::header::{CONTENT_TYPE, COOKIE, HOST};
 use http::{HeaderMap, Method, Request, StatusCode};
 use selfsame_app::config::{
     Config, IssuerConfig, RegistryConfig, RegistryNode, ResolverConfig, Roles, TrustConfig,
-    VerifierConfig,
+    VerifierConfig, WitnessQuorum,
 };
 use selfsame_app::{App, Parts};
 use selfsame_crypto::seal::SealingKey;
@@ -63,6 +63,7 @@ impl Instance {
             }],
             pin: None,
             standstill: 0,
+            witnesses: WitnessQuorum::default(),
         };
         let roles = Roles {
             issuer: false,
@@ -135,6 +136,7 @@ pub async fn open(origin: &str) -> (Arc<App>, String) {
 async fn open_with(origin: &str, resolver: ResolverConfig) -> (Arc<App>, String) {
     let registry = RegistryConfig::Embedded {
         name: "test".to_owned(),
+        witnesses: Vec::new(),
     };
     open_as(origin, (Roles::ALL, registry), resolver).await
 }

@@ -203,6 +203,27 @@ async fn a_link_is_led_to_the_page_that_understands_it() {
 }
 
 #[tokio::test]
+async fn a_page_of_which_nothing_came_leads_back_to_its_part_of_the_site() {
+    let instance = Instance::start().await;
+    let operator = instance.operator_cookie().await;
+    let person = instance.person_cookie("e@example.org").await;
+    let cookies = format!("{operator}; {person}");
+    for (lost, back) in [
+        ("/issuer/new/nothing", "/issuer"),
+        ("/verifier/view/nothing", "/verifier"),
+        ("/wallet/cards/nothing", "/wallet"),
+        ("/wallet/offer?uri=nothing", "/wallet"),
+        ("/registry/view/99999", "/registry"),
+        ("/nothing", "/"),
+    ] {
+        let answer = instance.call(get(lost).cookie(&cookies)).await;
+        assert!(!answer.status.is_success(), "{lost}");
+        let button = format!("<a class=\"button\" href=\"{back}\">");
+        assert!(answer.body.contains(&button), "{lost}: {}", answer.body);
+    }
+}
+
+#[tokio::test]
 async fn a_deep_link_survives_signing_in() {
     let instance = Instance::start().await;
     let deep = "/wallet/offer?uri=openid-credential-offer%3A%2F%2F%3Fcredential_offer%3D%257B%257D";

@@ -3,7 +3,7 @@
 mod fields;
 
 use askama::Template;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::response::{IntoResponse as _, Redirect};
 use selfsame_app::templates;
 use selfsame_app::view::issuer::{
@@ -14,7 +14,7 @@ use selfsame_app::view::{CredentialUse, Paging};
 
 use super::{Frame, qr};
 use crate::error::{Answer, Problem};
-use crate::extract::{Form, Query};
+use crate::extract::{Form, Path, Query};
 use crate::server::Server;
 use fields::Field;
 

@@ -165,7 +165,7 @@ pub fn shown(verdict: &CredentialVerdict) -> Option<Vec<ClaimLine>> {
 fn is_of(template: &Template, claims: &Map<String, Value>) -> bool {
     let vct = claims.get("vct").and_then(Value::as_str);
     let types = claims.get("type").and_then(Value::as_array);
-    vct.is_some_and(|vct| vct.rsplit('/').next() == Some(&template.vct))
+    vct.is_some_and(|vct| vct.rsplit(['/', ':']).next() == Some(&template.vct))
         || types.is_some_and(|types| {
             types
                 .iter()
@@ -263,13 +263,23 @@ mod tests {
 
     #[test]
     fn claims_of_a_template_have_its_labels_and_order() {
+        for base in [
+            "https://clinic.example/credentials/",
+            "urn:selfsame:credential:",
+        ] {
+            assert_labelled(&format!("{base}immunization"));
+        }
+    }
+
+    #[track_caller]
+    fn assert_labelled(vct: &str) {
         let verdict = CredentialVerdict {
             query: String::new(),
             outcome: Outcome::Valid,
             rules: Vec::new(),
             status_as_of: None,
             claims: Some(json!({
-                "vct": "https://clinic.example/credentials/immunization",
+                "vct": vct,
                 "doses": [{"lot": "A"}],
                 "disease": {"name": "COVID-19"},
                 "patient": {"birth_date": "1990-01-01"},

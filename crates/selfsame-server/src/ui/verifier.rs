@@ -1,7 +1,7 @@
 //! The verifier's pages: what to ask, the link, and the verdict as it comes.
 
 use askama::Template;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::response::{IntoResponse as _, Redirect};
 use http::HeaderMap;
 use http::header::SET_COOKIE;
@@ -15,7 +15,7 @@ use serde::Deserialize;
 use super::{Frame, qr};
 use crate::auth::cookie::{self, Jar};
 use crate::error::{Answer, Problem};
-use crate::extract::{Form, Query};
+use crate::extract::{Form, Path, Query};
 use crate::server::Server;
 
 #[derive(Template)]

@@ -7,14 +7,14 @@ pub mod request;
 pub mod sign_in;
 
 use askama::Template;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::response::{IntoResponse as _, Redirect};
 use selfsame_app::view::wallet::{Card, CardSummary, Display};
 use serde::Deserialize;
 
 use super::{Frame, hue, short_name};
 use crate::error::{Answer, Problem};
-use crate::extract::{Form, Owner, Query};
+use crate::extract::{Form, Owner, Path, Query};
 use crate::server::Server;
 
 /// How a card looks.
@@ -36,7 +36,7 @@ impl Face {
             icon: icon.clone().unwrap_or_default(),
             title: title.clone(),
             kind: format_name(&card.format).to_owned(),
-            issuer: short_name(&card.issuer),
+            issuer: (card.issuer_name.clone()).unwrap_or_else(|| short_name(&card.issuer)),
         }
     }
 }

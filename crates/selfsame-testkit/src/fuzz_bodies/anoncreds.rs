@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use selfsame_anoncreds::cl::KeyCorrectnessProof;
+use selfsame_anoncreds::cl::{KeyCorrectnessProof, LinkSecret};
 use selfsame_anoncreds::definition::PreparedDefinition;
 use selfsame_anoncreds::format::{
     Credential, CredentialDefinition, CredentialDefinitionPrivate, CredentialOffer,
@@ -28,7 +28,7 @@ macro_rules! sample {
     };
 }
 
-/// Messages of AnonCreds: what is read is valid, and is written in one form that is read as the same.
+/// Messages of AnonCreds and the link secret: what is read is valid, and is written in one form that is read as the same.
 pub fn anoncreds(data: &[u8]) -> bool {
     [
         returns::<Schema>,
@@ -49,7 +49,17 @@ pub fn anoncreds(data: &[u8]) -> bool {
         returns::<Presentation>,
     ]
     .iter()
-    .fold(false, |read, returns| read | returns(data))
+    .fold(link_secret(data), |read, returns| read | returns(data))
+}
+
+/// The decimal number that wallets keep.
+fn link_secret(data: &[u8]) -> bool {
+    let digits = std::str::from_utf8(data).unwrap_or_default();
+    let Ok(secret) = LinkSecret::from_decimal(digits) else {
+        return false;
+    };
+    assert_eq!(*secret.to_decimal(), digits, "it has one form");
+    true
 }
 
 fn returns<T: Message + PartialEq>(data: &[u8]) -> bool {
@@ -144,6 +154,9 @@ pub(super) fn seeds() -> Vec<Vec<u8>> {
         sample!("presentations/revealed"),
     ];
     let mut seeds: Vec<_> = samples.into_iter().map(<[u8]>::to_vec).collect();
+    seeds.push(
+        b"98765432109876543210987654321098765432109876543210987654321098765432109876543".to_vec(),
+    );
     let list: Value = serde_json::from_slice(sample!("legacy/status_list")).expect("it is JSON");
     let value = serde_json::json!({"accum": list["currentAccumulator"], "issued": [1, 3]});
     let delta = serde_json::json!({"ver": "1.0", "value": value});

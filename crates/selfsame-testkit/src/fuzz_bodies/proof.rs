@@ -1,12 +1,13 @@
-//! Rules for checkpoints, proofs and reads of the registry.
+//! Rules for checkpoints, proofs and reads of the registry, and for transactions of its log.
 
 use selfsame_crypto::encoding::base64_decode;
 use selfsame_crypto::time::UnixTime;
 use selfsame_proof::checkpoint::{Checkpoint, Standing};
-use selfsame_proof::log::Frontier;
+use selfsame_proof::entries::{ProvenEntries, ProvenEntry};
+use selfsame_proof::log::{Frontier, Hash, LogRead, inclusion, leaf_hash};
 use selfsame_proof::note::{SignedNote, VerifierKey};
 use selfsame_proof::read::{Bundle, Policy, Question, Report, TrustRoot, judge};
-use selfsame_proof::tree::Proof;
+use selfsame_proof::tree::{Proof, ReadError};
 use selfsame_proof::validators::ValidatorSet;
 
 const RECORDED: &str = include_str!("../../../selfsame-proof/vectors/read-two-handovers.txt");
@@ -77,6 +78,89 @@ pub fn read(data: &[u8]) -> bool {
     bundle.is_ok() || parts.contains(&true)
 }
 
+/// Transactions of a log as a node gives them: what is read has one form, and what is proven to stand in the log is
+/// what stands there.
+pub fn registry_log(data: &[u8]) -> bool {
+    let Ok(answer) = ProvenEntries::from_bytes(data) else {
+        return false;
+    };
+    assert_eq!(answer.to_bytes(), data, "it has one form");
+    let log = LoggedBytes::new();
+    let numbers: Vec<u64> = answer.entries.iter().map(|entry| entry.seq_no).collect();
+    if let Ok(proven) = answer.clone().judged(&numbers, &log.standing()) {
+        for entry in proven {
+            let genuine = LoggedBytes::at(entry.seq_no);
+            assert_eq!(entry.transaction, genuine, "nothing else is in the log");
+        }
+    }
+    let whole: Vec<u64> = (1..=LOGGED).collect();
+    if let Ok(proven) = answer.judged(&whole, &log.standing()) {
+        assert_eq!(proven.len(), whole.len(), "nothing is left out");
+    }
+    true
+}
+
+/// A log of so many entries.
+const LOGGED: u64 = 7;
+
+/// A small log whose entries are known.
+struct LoggedBytes(Frontier, Vec<Hash>);
+
+impl LoggedBytes {
+    fn new() -> Self {
+        let (mut log, mut leaves) = (Frontier::new(), Vec::new());
+        for number in 1..=LOGGED {
+            let leaf = leaf_hash(&Self::at(number));
+            log.append(leaf);
+            leaves.push(leaf);
+        }
+        Self(log, leaves)
+    }
+
+    fn at(number: u64) -> Vec<u8> {
+        format!("entry {number}").into_bytes()
+    }
+
+    fn standing(&self) -> Standing {
+        Standing {
+            height: 3,
+            time: UnixTime(1_800_000_000),
+            size: self.0.size(),
+            log: self.0.root(),
+            state: [0; 32],
+        }
+    }
+
+    fn answer(&self, numbers: &[u64]) -> Vec<u8> {
+        let entry = |number: &u64| ProvenEntry {
+            seq_no: *number,
+            height: 3,
+            time: UnixTime(1_800_000_000),
+            transaction: Self::at(*number),
+            path: inclusion(number - 1, self.0.size(), self).expect("the log has it"),
+        };
+        let bundle = Bundle::from_bytes(&recorded("present")).expect("the vector is read");
+        let entries = numbers.iter().map(entry).collect();
+        ProvenEntries { bundle, entries }.to_bytes()
+    }
+}
+
+impl LogRead for LoggedBytes {
+    fn hashes(&self, level: u8, first: u64, count: u64) -> Result<Vec<Hash>, ReadError> {
+        assert_eq!(level, 0, "it has fewer leaves than a tile");
+        let [first, count] = [first, count].map(|n| usize::try_from(n).expect("it is small"));
+        Ok(self.1[first..first + count].to_vec())
+    }
+}
+
+/// Answers about a log of seven entries.
+pub(super) fn log_seeds() -> Vec<Vec<u8>> {
+    let log = LoggedBytes::new();
+    let whole: Vec<u64> = (1..=LOGGED).collect();
+    let seeds: [&[u64]; 3] = [&whole, &[4], &[]];
+    seeds.map(|numbers| log.answer(numbers)).to_vec()
+}
+
 /// Notes, checkpoints and keys.
 pub(super) fn checkpoint_seeds() -> Vec<Vec<u8>> {
     let bundle = Bundle::from_bytes(&recorded("present")).expect("the vector is read");
@@ -122,13 +206,7 @@ fn recorded(name: &str) -> Vec<u8> {
 
 fn judged(bundle: &Bundle) -> Report {
     let trust = TrustRoot::from_bytes(&recorded("trust")).expect("the vector is read");
-    let policy = Policy {
-        max_age: None,
-        skew: 0,
-        behind: 0,
-        witnesses: vec![],
-        witnesses_needed: 0,
-    };
+    let policy = Policy::genuine(0);
     let question = Question {
         key: &bundle.key,
         policy: &policy,

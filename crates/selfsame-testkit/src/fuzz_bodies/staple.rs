@@ -58,13 +58,7 @@ impl Network {
     fn ledger(&self) -> Ledger {
         let origin = format!("selfsame/{}", self.genesis.network());
         let trust = TrustRoot::of_genesis(&origin, self.genesis.validators().clone());
-        let policy = Policy {
-            max_age: None,
-            skew: 0,
-            behind: 0,
-            witnesses: Vec::new(),
-            witnesses_needed: 0,
-        };
+        let policy = Policy::genuine(0);
         let client = Client::new(trust, policy, 1 << 16);
         Ledger::new(self.genesis.clone(), Arc::new(Mutex::new(client)))
     }

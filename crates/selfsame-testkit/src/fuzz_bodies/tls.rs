@@ -10,10 +10,10 @@ use selfsame_did::Did;
 use selfsame_proof::cbor::Item;
 use selfsame_tls::codec::Message;
 use selfsame_tls::identity::{
-    CoseVc, Identities, IdentityPolicy, PaperVc, PeerKind, PeerPolicy, SsiIdentity, Staples,
+    CoseVc, Identities, IdentityPolicy, PaperVc, Peer, PeerKind, PeerPolicy, SsiIdentity, Staples,
 };
 use selfsame_tls::profile::{DRAFT, LINKS, PAPER, SELFSAME};
-use selfsame_tls::resumption::{Sessions, TicketKeys};
+use selfsame_tls::resumption::{EarlyData, Revalidate, Sessions, StrikeRegister, TicketKeys};
 use selfsame_tls::{ClientAuth, ClientConfig, Config, Connection, ServerConfig, SigningKey};
 
 const TRACE: &str = include_str!("../../../../vectors/tls/rfc8448-simple-1rtt.txt");
@@ -62,18 +62,28 @@ pub fn tls_connection(data: &[u8]) -> bool {
 }
 
 /// A client and a server, and somebody between them who does to the bytes what the input says: both get in only if they
-/// agree on all they have said, and know each other then; nobody gets data before. It counts as read if both got in.
+/// agree on all they have said, and know each other then; nobody gets data before, but a server what was sent early, and
+/// no other. It counts as read if both got in.
 pub fn tls_machines(data: &[u8]) -> bool {
     let (first, edits) = data.split_first().unwrap_or((&0, &[]));
     let sessions = Sessions::new(4);
     let (client, server) = &*ENDS;
-    let client = Arc::new(client.clone().with_sessions(sessions.clone()));
+    let client = client.clone().with_sessions(sessions.clone());
+    let client = Arc::new(client.with_early_data());
+    let register = Arc::new(StrikeRegister::new(4, UnixTime(0)));
+    let server = ServerConfig::clone(server);
+    let server = &Arc::new(server.with_early_data(EarlyData::new(register)));
     // Perhaps there is a ticket already.
     if first % 2 == 1 {
         let mut ends = Ends::new(&client, server, 1);
         assert!(ends.meet(&mut [].iter()), "nobody is between them");
     }
     let mut ends = Ends::new(&client, server, 2);
+    // Perhaps something goes along with it.
+    if first / 2 % 2 == 1 {
+        let sent = ends.client.send_early(EARLY);
+        ends.sent = sent.expect("a client that has begun");
+    }
     let is_open = ends.meet(&mut edits.iter());
     if is_open {
         ends.check_agreement();
@@ -86,7 +96,14 @@ struct Ends {
     client: Connection,
     server: Connection,
     ctx: Ctx,
+    /// Bytes that were sent early.
+    sent: usize,
+    /// What came of them.
+    early: Vec<u8>,
 }
+
+/// What is sent early.
+const EARLY: &[u8] = b"before the handshake is done";
 
 impl Ends {
     fn new(client: &Arc<ClientConfig>, server: &Arc<ServerConfig>, seed: u8) -> Self {
@@ -95,6 +112,8 @@ impl Ends {
             client: Connection::client(client, &ctx(seed)).expect("a client begins"),
             server: Connection::server(server, &ctx(seed.wrapping_add(100))),
             ctx: ctx(0),
+            sent: 0,
+            early: Vec::new(),
         }
     }
 
@@ -109,6 +128,8 @@ impl Ends {
                 for piece in changed(from.take_outgoing(), edits) {
                     let taken = to.receive(&piece, &self.ctx);
                     assert!(to.take_incoming().is_empty(), "nobody has sent data");
+                    self.early.extend(to.take_early_data());
+                    assert!(EARLY.starts_with(&self.early), "nobody has sent that");
                     if taken.is_err() {
                         assert!(!to.is_open(), "who refuses lets nobody in");
                         assert!(to.receive(&[], &self.ctx).is_err(), "an end is for good");
@@ -130,6 +151,11 @@ impl Ends {
             .export(label, b"", &mut other)
             .expect("it is open");
         assert_eq!(one, other, "both ends heard the same");
+        let taken = match self.client.is_early_data_taken() {
+            true => self.sent,
+            false => 0,
+        };
+        assert_eq!(self.early.len(), taken, "both know what came early");
         let resumed = [&self.client, &self.server].map(|end| {
             let peer = end.peer().expect("it is open");
             assert!(
@@ -172,6 +198,20 @@ fn changed(mut bytes: Vec<u8>, edits: &mut std::slice::Iter<'_, u8>) -> Vec<Vec<
     pieces
 }
 
+/// Believes everybody still, as nothing changes meanwhile.
+#[derive(Debug)]
+struct Believer;
+
+impl Revalidate for Believer {
+    fn epoch(&self) -> u64 {
+        0
+    }
+
+    fn still_holds(&self, _peer: &Peer, _epoch: u64, _now: UnixTime) -> bool {
+        true
+    }
+}
+
 /// A client and a server that are the same DID and expect it of each other.
 fn ends(did: &Did, key: &SigningKey) -> (ClientConfig, ServerConfig) {
     let policy = || PeerPolicy {
@@ -188,6 +228,7 @@ fn ends(did: &Did, key: &SigningKey) -> (ClientConfig, ServerConfig) {
                 staples: Staples::default(),
             }),
         },
+        revalidate: Some(Arc::new(Believer)),
         ..Config::default()
     };
     let client = ClientConfig::new(common(), policy()).expect("a client");
@@ -210,7 +251,8 @@ pub(super) fn machines_seeds() -> Vec<Vec<u8>> {
     // Three splits in each flight, each with a byte that would change something if it were another edit.
     let splits = [3, 0, 0, 9, 0x41, 0, 0, 60, 0x42, 0, 0, 120, 0x43].repeat(4);
     let in_pieces = |first: u8| [vec![first], splits.clone()].concat();
-    vec![vec![0], vec![1], in_pieces(0), in_pieces(1)]
+    let plain = [vec![0], vec![1], vec![3]];
+    plain.into_iter().chain([0, 1, 3].map(in_pieces)).collect()
 }
 
 /// A client and a server that know each other by their DIDs.

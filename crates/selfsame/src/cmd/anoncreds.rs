@@ -17,7 +17,7 @@ use crate::exit::{Answer, End};
     after_help = "Example: selfsame anoncreds schema --issuer did:web:issuer.example --name donor --version 1.0 --attribute name
 
 A message that a step reads comes from its file, or from standard input where a file is optional; what a step makes
-goes to standard output, and what must stay secret to a file of its own."
+goes to standard output, and what must stay secret to a file of its own. docs/anoncreds.md walks through all steps."
 )]
 pub struct AnonCreds {
     #[command(subcommand)]

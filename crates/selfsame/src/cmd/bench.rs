@@ -6,14 +6,24 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
+use selfsame_app::tls::Gatherer;
 use selfsame_bench::chart::{self, Chart};
 use selfsame_bench::process::Program;
 use selfsame_bench::registry::Parts;
 use selfsame_bench::report::Report;
 use selfsame_bench::{Error, Progress, oid4vc, registry, tls};
+use selfsame_crypto::time::UnixTime;
+use selfsame_tls::{Need, evidence as tls_evidence};
+use selfsame_tls_io::Gather as _;
+use url::Url;
 
+use crate::cmd::tls::resolving;
 use crate::exit::{Answer, End, Failure};
 use crate::output;
+
+/// How often an end asks the registry for one DID, and how long it waits in between.
+const TRIES: usize = 5;
+const BREATH: Duration = Duration::from_millis(100);
 
 /// Measure.
 #[derive(Args)]
@@ -38,9 +48,16 @@ enum What {
         #[command(flatten)]
         settings: Settings,
     },
-    /// TLS handshakes by certificate, credential and DID, beside rustls' and the paper's.
-    #[command(after_help = "Example: selfsame bench tls --quick --out report")]
-    Tls(Settings),
+    /// TLS handshakes by certificate, credential and DID, beside rustls', OpenSSL's and the paper's.
+    #[command(after_help = "Example: selfsame bench tls --quick --out report
+OpenSSL takes part in `cargo xtask bench tls`.")]
+    Tls {
+        /// A program that plays an end with OpenSSL; `cargo xtask bench tls` builds it.
+        #[arg(long, value_name = "PROGRAM")]
+        openssl: Option<PathBuf>,
+        #[command(flatten)]
+        settings: Settings,
+    },
     /// One end of `tls`, in a process of its own.
     #[command(hide = true)]
     TlsEnd(TlsEnd),
@@ -54,7 +71,7 @@ enum Part {
     Network,
 }
 
-#[derive(Args)]
+#[derive(Args, Clone)]
 struct TlsEnd {
     /// The file of all identities.
     #[arg(long)]
@@ -62,6 +79,9 @@ struct TlsEnd {
     /// The server's port; without it, this is the server.
     #[arg(long)]
     port: Option<u16>,
+    /// The registry's node.
+    #[arg(long)]
+    registry: Url,
 }
 
 #[derive(Args)]
@@ -100,20 +120,54 @@ impl Bench {
                 let report = registry::run(&program, plan, scratch.path(), &bars).await;
                 (settings, report.map(|report| (report, Vec::new())))
             }
-            What::Tls(settings) => {
+            What::Tls { openssl, settings } => {
                 let plan = settings.either(tls::Plan::QUICK, tls::Plan::FULL);
-                let found = tls::run(&program, plan, scratch.path(), &bars);
+                let tools = tls::Tools {
+                    program: &program,
+                    openssl: openssl.as_deref(),
+                    scratch: scratch.path(),
+                };
+                let found = tls::run(tools, plan, &bars).await;
                 (settings, found.map(|found| (found.report, found.charts)))
             }
             What::TlsEnd(end) => {
-                tls::end::play(&end.world, end.port)?;
-                return Ok(Answer::Yes);
+                let end = end.clone();
+                let played = tokio::task::spawn_blocking(move || end.play()).await;
+                return played.map_err(|error| Failure::ours(error.to_string()))?;
             }
         };
         bars.clear();
         let (report, charts) = measured?;
         settings.tell(&report, &charts)
     }
+}
+
+impl TlsEnd {
+    /// Its handshakes are made by this thread alone, and so are the calls to the registry.
+    fn play(&self) -> End {
+        crate::log::start();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
+        let gatherer = runtime.block_on(resolving(self.registry.clone()))?;
+        let resolve = |need: &Need, now| runtime.block_on(asked(&gatherer, need, now));
+        tls::end::play(&self.world, self.port, &resolve)?;
+        Ok(Answer::Yes)
+    }
+}
+
+/// What the registry says. Where the machine is so busy that it says nothing in time, it is asked again; that takes as
+/// long as it takes.
+async fn asked(gatherer: &Gatherer, need: &Need, now: UnixTime) -> tls_evidence::Answer {
+    for _ in 1..TRIES {
+        let answer = gatherer.gather(need, now).await;
+        if !matches!(&answer, tls_evidence::Answer::Did(_, found) if found.value.is_err()) {
+            return answer;
+        }
+        tokio::time::sleep(BREATH).await;
+        gatherer.forget(need);
+    }
+    gatherer.gather(need, now).await
 }
 
 impl Part {

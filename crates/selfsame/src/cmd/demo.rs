@@ -11,6 +11,7 @@ use crate::exit::{Answer, End, Failure};
 use crate::instance::{Launch, Running};
 use crate::output;
 use crate::scenario::{self, Cast, Scenario, Story};
+use crate::tls::Roots;
 
 /// Walk a scenario from issuance to refusal and print its verdicts.
 #[derive(Args)]
@@ -33,6 +34,8 @@ pub struct Demo {
     /// The file that holds the verifier's operator token; the issuer's unless told.
     #[arg(long, requires = "verifier")]
     verifier_token_file: Option<PathBuf>,
+    #[command(flatten)]
+    roots: Roots,
     /// Print one JSON object in place of lines for people.
     #[arg(long)]
     json: bool,
@@ -82,10 +85,12 @@ impl Demo {
         let wallet = self.wallet.as_ref().unwrap_or(issuer);
         let verifier = self.verifier.as_ref().unwrap_or(issuer);
         let verifier_token = self.verifier_token_file.as_deref().unwrap_or(token_file);
+        let roots = self.roots.read()?;
+        let client = |origin: &Url, token| Client::new(origin.clone(), token, roots.clone());
         let cast = Cast {
-            issuer: Client::new(issuer.clone(), Some(token_from(token_file)?))?,
-            wallet: Client::new(wallet.clone(), None)?,
-            verifier: Client::new(verifier.clone(), Some(token_from(verifier_token)?))?,
+            issuer: client(issuer, Some(token_from(token_file)?))?,
+            wallet: client(wallet, None)?,
+            verifier: client(verifier, Some(token_from(verifier_token)?))?,
         };
         Ok((cast, None))
     }

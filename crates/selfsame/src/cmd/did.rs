@@ -5,7 +5,7 @@ use selfsame_app::view::instance::{InstanceDid, NewDid};
 use serde_json::Value;
 
 use crate::cmd::{Instance, segment};
-use crate::exit::{Answer, End};
+use crate::exit::{Answer, End, Failure};
 use crate::output;
 
 /// Make, show, resolve, update and deactivate DIDs.
@@ -39,7 +39,9 @@ enum Verb {
     },
     /// Resolve a DID or DID URL of any method the instance knows.
     #[command(after_help = "Example: selfsame did resolve did:web:example.org
-Exit code 1 if there is no such DID, or it is deactivated.")]
+         selfsame did resolve 'did:selfsame:…?versionId=1'                        as it was first
+         selfsame did resolve 'did:selfsame:…?versionTime=2026-11-01T12:00:00Z'   as it was then
+Exit code 1 if there is no such DID, or it is deactivated; 2 if nobody can say now.")]
     Resolve {
         /// The DID or DID URL.
         did: String,
@@ -94,12 +96,13 @@ impl Did {
                 let did: InstanceDid = instance
                     .operator()?
                     .put(&path, &serde_json::json!({}))
-                    .await?;
+                    .await
+                    .map_err(which)?;
                 output::either(instance.json, &did, one);
             }
             Verb::Deactivate { did, instance } => {
                 let path = format!("/api/dids/{}", segment(&did));
-                let did: InstanceDid = instance.operator()?.delete(&path).await?;
+                let did: InstanceDid = instance.operator()?.delete(&path).await.map_err(which)?;
                 output::either(instance.json, &did, one);
             }
         }
@@ -118,11 +121,18 @@ async fn resolve(did: &str, instance: &Instance) -> End {
             .map(|text| vec![text])
             .unwrap_or_default()
     });
-    Ok(if status == 200 {
-        Answer::Yes
-    } else {
-        Answer::No
-    })
+    match status {
+        200 => Ok(Answer::Yes),
+        // Nobody can say at this moment.
+        500 | 503 => Err(Failure::environment("the DID can't be resolved now")
+            .hint("the log of the instance says why; try again in a while")),
+        _ => Ok(Answer::No),
+    }
+}
+
+/// The failure of a change, with where the DIDs are that can be changed.
+fn which(failure: Failure) -> Failure {
+    failure.or_hint("`selfsame did show` lists the DIDs of the instance")
 }
 
 fn one(did: &InstanceDid) -> Vec<String> {

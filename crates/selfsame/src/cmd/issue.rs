@@ -77,8 +77,10 @@ impl Issue {
         let mut claims = match &self.claims_file {
             None => Map::new(),
             Some(file) => {
-                let wrong =
-                    |error: String| Failure::environment(format!("{}: {error}", file.display()));
+                let wrong = |error: String| {
+                    Failure::environment(format!("{}: {error}", file.display()))
+                        .hint("--claims-file takes a file with one JSON object")
+                };
                 let text = std::fs::read(file).map_err(|error| wrong(error.to_string()))?;
                 serde_json::from_slice(&text).map_err(|error| wrong(error.to_string()))?
             }

@@ -1,14 +1,18 @@
 //! `selfsame present`: lets a wallet take an offer or answer a request, by its link, with a policy in place of a person.
 
 use clap::Args;
-use selfsame_app::view::wallet::{Answered, CardSummary, RequestPreview};
+use selfsame_app::view::wallet::{Answered, CardSummary, OfferPreview, RequestPreview};
 use selfsame_crypto::SecretString;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use crate::client::Client;
 use crate::cmd::Instance;
 use crate::exit::{Answer, End, Failure};
-use crate::output;
+use crate::{output, private_file};
+
+const THE_LINK: &str =
+    "give the whole link in quotes: it begins with openid-credential-offer:// or openid4vp://";
 
 /// Let a wallet take an offer or answer a verifier's request.
 #[derive(Args)]
@@ -27,7 +31,7 @@ pub struct Present {
     /// The transaction code of an offer.
     #[arg(long)]
     tx_code: Option<String>,
-    /// Only show what would leave the wallet.
+    /// Only show what would come into the wallet, or leave it.
     #[arg(long)]
     preview: bool,
     #[command(flatten)]
@@ -47,36 +51,41 @@ struct Taken {
 impl Present {
     /// Takes or answers.
     pub async fn run(self) -> End {
-        let anybody = self.instance.anybody()?;
-        let password = crate::client::token_from(&self.password_file)?;
-        let session: Session = anybody
-            .post(
-                "/api/wallet/sessions",
-                &json!({"email": self.email, "password": password.expose()}),
-            )
-            .await?;
-        let wallet = anybody.with_token(SecretString::new(session.token));
-        if self.link.starts_with("openid-credential-offer:") {
-            let body = json!({"offer": self.link, "tx_code": self.tx_code});
-            let taken: Taken = wallet.post("/api/wallet/offers/accept", &body).await?;
-            output::either(self.instance.json, &taken, |taken| {
-                taken
-                    .items
-                    .iter()
-                    .map(|card| {
-                        format!("{}  {}  from {}", card.id, card.display.title, card.issuer)
-                    })
-                    .collect()
-            });
+        let done = if self.link.starts_with("openid-credential-offer:") {
+            self.offered().await
+        } else if self.link.contains("://") {
+            self.asked().await
+        } else {
+            Err(Failure::environment("this is no link"))
+        };
+        done.map_err(|failure| failure.or_hint(THE_LINK))
+    }
+
+    async fn offered(&self) -> End {
+        let wallet = self.wallet().await?;
+        if self.preview {
+            let body = json!({"offer": self.link});
+            let preview: OfferPreview = wallet.post("/api/wallet/offers/preview", &body).await?;
+            output::either(self.instance.json, &preview, offer_lines);
             return Ok(Answer::Yes);
         }
+        let body = json!({"offer": self.link, "tx_code": self.tx_code});
+        let taken: Taken = wallet.post("/api/wallet/offers/accept", &body).await?;
+        output::either(self.instance.json, &taken, |taken| {
+            let line = |card: &CardSummary| {
+                format!("{}  {}  from {}", card.id, card.display.title, card.issuer)
+            };
+            taken.items.iter().map(line).collect()
+        });
+        Ok(Answer::Yes)
+    }
+
+    async fn asked(&self) -> End {
+        let wallet = self.wallet().await?;
         if self.preview {
-            let preview: RequestPreview = wallet
-                .post(
-                    "/api/wallet/requests/preview",
-                    &json!({"request": self.link}),
-                )
-                .await?;
+            let body = json!({"request": self.link});
+            let preview: RequestPreview =
+                wallet.post("/api/wallet/requests/preview", &body).await?;
             output::either(self.instance.json, &preview, preview_lines);
             return Ok(if preview.missing.is_empty() {
                 Answer::Yes
@@ -86,26 +95,58 @@ impl Present {
         }
         let body = json!({"request": self.link, "policy": "newest"});
         let answered: Answered = wallet.post("/api/wallet/requests/answer", &body).await?;
-        output::either(self.instance.json, &answered, |answered| {
-            let mut lines = vec![if answered.delivered {
-                "shown".to_owned()
-            } else {
-                "the verifier did not take it".to_owned()
-            }];
-            lines.extend(
-                answered
-                    .redirect_uri
-                    .clone()
-                    .map(|uri| format!("go on at {uri}")),
-            );
-            lines
-        });
+        output::either(self.instance.json, &answered, answered_lines);
         Ok(if answered.delivered {
             Answer::Yes
         } else {
             Answer::No
         })
     }
+
+    /// The person's wallet, opened with their password.
+    async fn wallet(&self) -> Result<Client, Failure> {
+        let anybody = self.instance.anybody()?;
+        let password = private_file::read(
+            &self.password_file,
+            "name the file that holds the password with --password-file",
+        )?;
+        let session: Session = anybody
+            .post(
+                "/api/wallet/sessions",
+                &json!({"email": self.email, "password": password.expose()}),
+            )
+            .await?;
+        Ok(anybody.with_token(SecretString::new(session.token)))
+    }
+}
+
+fn offer_lines(preview: &OfferPreview) -> Vec<String> {
+    let known = if preview.trusted {
+        "trusted here"
+    } else {
+        "not trusted here"
+    };
+    let mut lines = vec![format!("{} offers ({known})", preview.issuer)];
+    for one in &preview.credentials {
+        lines.push(format!("  {} as {}", one.display.title, one.format));
+        lines.push(format!("    {}", one.claims.join(", ")));
+    }
+    if preview.tx_code.is_some() {
+        lines.push("  it needs a transaction code: --tx-code".to_owned());
+    }
+    lines
+}
+
+fn answered_lines(answered: &Answered) -> Vec<String> {
+    let mut lines = vec![if answered.delivered {
+        "shown".to_owned()
+    } else {
+        "the verifier did not take it: the request may have been answered, or its time is over"
+            .to_owned()
+    }];
+    let on = answered.redirect_uri.iter();
+    lines.extend(on.map(|uri| format!("go on at {uri}")));
+    lines
 }
 
 fn preview_lines(preview: &RequestPreview) -> Vec<String> {

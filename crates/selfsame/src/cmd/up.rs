@@ -2,12 +2,14 @@
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
 use selfsame_app::config::{Pin, RegistryNode, ResolverConfig, Roles};
 use selfsame_app::registry::log_origin;
 use selfsame_crypto::SecretString;
 use selfsame_registry::Genesis;
+use serde::Serialize;
 use url::Url;
 
 use crate::client::token_from;
@@ -16,25 +18,28 @@ use crate::cmd::registry::EngineAt;
 use crate::cmd::registry::face::Face;
 use crate::cmd::registry::loopback::Loopback;
 use crate::exit::{Answer, End, Failure};
-use crate::instance::{Launch, Running, private_directory};
+use crate::instance::{Launch, Running, TOKEN_FILE, private_directory};
 use crate::master_key::Custody;
 use crate::output;
-use crate::scenario::{self, Cast, Scenario};
+use crate::scenario::{self, Cast, Scenario, Story};
 use crate::settings::Settings;
-use crate::tls::Source;
+use crate::tls::{Roots, Source};
 
 /// A network on this machine serves at the ports from this one on, counted from the instance's own.
 const BESIDE: u16 = 10;
 
+const WITHOUT_IT: &str =
+    "the first scenario asks the instance at its own origin; --no-demo starts without it";
+
 /// Start an instance: issuer, wallet, verifier and registry, or some of them.
 #[derive(Args)]
-#[command(
-    after_help = "Example: selfsame up --role issuer --data issuer-data --listen 127.0.0.1:7381
+#[command(after_help = "Example: selfsame up
+         selfsame up --role issuer --data issuer-data --listen 127.0.0.1:7381 \\
+             --registry http://localhost:7380/ --registry-token-file data/operator-token
          selfsame up --validators 4        the registry is a network of four nodes on this machine
 
 Environment: SELFSAME_PASSPHRASE makes the master key of a passphrase, in place of a file.
-             SELFSAME_LOG says what is logged, such as `info` (default: warnings and refusals)."
-)]
+             SELFSAME_LOG says what is logged, such as `info` (default: warnings and refusals).")]
 pub struct Up {
     /// The directory of all data; made if it is not there.
     #[arg(long, default_value = "data")]
@@ -76,9 +81,21 @@ pub struct Up {
     master_key: MasterKey,
     #[command(flatten)]
     certificate: Certificate,
+    #[command(flatten)]
+    roots: Roots,
     /// Do not walk the first scenario.
     #[arg(long)]
     no_demo: bool,
+    /// Print one JSON object, as soon as it serves, in place of lines for people.
+    #[arg(long)]
+    json: bool,
+}
+
+/// How it starts and what it says.
+#[derive(Clone, Copy)]
+struct Manner {
+    no_demo: bool,
+    json: bool,
 }
 
 /// Who keeps the master key.
@@ -147,12 +164,19 @@ impl Up {
     /// Starts, tells where to look, and stays.
     pub async fn run(self) -> End {
         crate::log::start();
-        let (no_demo, data) = (self.no_demo, self.data.clone());
+        let manner = Manner {
+            no_demo: self.no_demo,
+            json: self.json,
+        };
+        if self.validators.is_some() && !self.role.is_empty() {
+            return Err(Failure::environment("--validators starts everything: it does not go with --role")
+                .hint("leave --role out; or make the network by itself (selfsame registry init) and name its nodes to each role (docs/network.md)"));
+        }
         let network = match self.validators {
             Some(count) => Some(self.network(count).await?),
             None => None,
         };
-        let ended = self.serve(network.as_ref(), (no_demo, &data)).await;
+        let ended = self.serve(network.as_ref(), manner).await;
         if let Some(network) = network {
             network.stop().await;
         }
@@ -167,24 +191,44 @@ impl Up {
         Loopback::start(&self.data, (count, port), &engine).await
     }
 
-    async fn serve(self, network: Option<&Loopback>, (no_demo, data): (bool, &Path)) -> End {
+    async fn serve(self, network: Option<&Loopback>, manner: Manner) -> End {
+        let data = self.data.clone();
         let mut launch = self.launch()?;
         let all = launch.roles == Roles::ALL;
         if let Some(network) = network {
+            if !launch.registry.is_empty() {
+                return Err(Failure::environment(
+                    "--validators makes a registry, but the file of settings names another",
+                )
+                .hint("leave out --validators, or [registry] in the file of settings"));
+            }
             launch.roles.registry = false;
             launch.registry.clone_from(&network.nodes);
             launch.pin = Some(network.pin.clone());
         }
+        if !launch.witnesses.is_empty() && !launch.roles.registry {
+            return Err(Failure::environment(
+                "[registry] witnesses names whom checkpoints are shown to, but no embedded registry runs here",
+            )
+            .hint("leave it out; of a registry elsewhere, name its nodes beside it and the keys alone (docs/registry.md)"));
+        }
         agree(&launch).await?;
         let running = launch.start().await?;
-        if all && !no_demo {
-            first_scenario(&running).await?;
+        let story = if all && !manner.no_demo {
+            let story = first_scenario(&running, manner).await;
+            Some(story.map_err(|failure| failure.hint(WITHOUT_IT))?)
+        } else {
+            None
+        };
+        if manner.json {
+            output::json(&Said::of(&running, &data, (network, story)));
+        } else {
+            tell(&running, &data);
+            if let Some(network) = network {
+                tell_of(network);
+            }
+            output::say("  Ctrl-C stops it.");
         }
-        tell(&running, data);
-        if let Some(network) = network {
-            tell_of(network);
-        }
-        output::say("  Ctrl-C stops it.");
         until_told_to_go().await;
         running.stop().await;
         Ok(Answer::Yes)
@@ -205,6 +249,7 @@ impl Up {
             _ => file.registry.nodes()?,
         };
         let mut launch = Launch::new(self.data, self.listen);
+        launch.roots = self.roots.read()?;
         launch.origin = self.origin;
         launch.roles = roles(&self.role, !registry.is_empty());
         launch.issuer = file.issuer;
@@ -215,11 +260,15 @@ impl Up {
         launch.registry = registry;
         launch.pin = file.registry.pin()?;
         launch.standstill = file.registry.standstill();
+        match launch.registry.is_empty() {
+            true => launch.witnesses = file.registry.shown_to()?,
+            false => launch.quorum = file.registry.quorum()?,
+        }
         launch.open_registration = file.registry.open_registration;
         launch.resolver = resolver(file.resolver, self.foreign_resolver);
         launch.custody = self.master_key.custody();
         launch.tls = self.certificate.source();
-        launch.nodes = file.tls;
+        launch.nodes = file.tls.map(Arc::new);
         Ok(launch)
     }
 }
@@ -273,7 +322,7 @@ fn roles(named: &[Role], registry_elsewhere: bool) -> Roles {
     }
 }
 
-async fn first_scenario(running: &Running) -> Result<(), Failure> {
+async fn first_scenario(running: &Running, manner: Manner) -> Result<Story, Failure> {
     let operator = running.operator()?;
     let cast = Cast {
         issuer: operator.clone(),
@@ -281,26 +330,68 @@ async fn first_scenario(running: &Running) -> Result<(), Failure> {
         verifier: operator,
     };
     let mut tell = |step: &scenario::StepTime| {
-        output::say(&format!("  {:<18} {:>8.2} ms", step.name, step.ms))
+        if !manner.json {
+            output::say(&format!("  {:<18} {:>8.2} ms", step.name, step.ms));
+        }
     };
-    output::say("immunization");
+    if !manner.json {
+        output::say("immunization");
+    }
     let story = scenario::play(Scenario::Immunization, &cast, &mut tell).await?;
-    demo::tell_people(&story);
-    Ok(())
+    if !manner.json {
+        demo::tell_people(&story);
+    }
+    Ok(story)
+}
+
+/// What a program is told once the instance serves.
+#[derive(Serialize)]
+struct Said {
+    origin: Url,
+    operator_token_file: PathBuf,
+    /// The link that signs the operator in, while the token is new.
+    sign_in: Option<String>,
+    /// The nodes of the network that is its registry.
+    validators: Vec<Url>,
+    /// The first scenario, if it was walked.
+    demo: Option<Story>,
+}
+
+impl Said {
+    fn of(
+        running: &Running,
+        data: &Path,
+        (network, demo): (Option<&Loopback>, Option<Story>),
+    ) -> Self {
+        let nodes = network.map(|network| network.nodes.iter());
+        Self {
+            origin: running.origin.clone(),
+            operator_token_file: data.join(TOKEN_FILE),
+            sign_in: running.new_token.then(|| sign_in(running)),
+            validators: (nodes.into_iter().flatten())
+                .map(|node| node.origin.clone())
+                .collect(),
+            demo,
+        }
+    }
+}
+
+fn sign_in(running: &Running) -> String {
+    format!(
+        "{}operator/sign-in?token={}",
+        running.origin,
+        running.operator_token.expose()
+    )
 }
 
 fn tell(running: &Running, data: &Path) {
     output::say("");
     output::say(&format!("  {}", running.origin));
-    if running.first_start {
-        let link = format!(
-            "{}operator/sign-in?token={}",
-            running.origin,
-            running.operator_token.expose()
-        );
+    if running.new_token {
+        let link = sign_in(running);
         output::say(&format!("  sign in as the operator (shown once): {link}"));
     } else {
-        let file = data.join("operator-token");
+        let file = data.join(TOKEN_FILE);
         output::say(&format!("  The operator's token is in {}.", file.display()));
     }
     output::say(&format!("  {}", running.custody));

@@ -4,7 +4,9 @@ use std::io::Read;
 use std::path::PathBuf;
 
 use clap::Args;
-use selfsame_app::view::verifier::{CredentialVerdict, VerificationRequest, VerificationStatus};
+use selfsame_app::view::verifier::{
+    CredentialVerdict, RequestState, VerificationRequest, VerificationStatus,
+};
 use selfsame_credential::verdict::Outcome;
 use serde_json::json;
 
@@ -20,7 +22,6 @@ use crate::output;
 )]
 pub struct Verify {
     /// The credential's file, `-` for standard input.
-    #[arg(required_unless_present = "ask")]
     credential: Option<PathBuf>,
     /// Its format; found out unless told.
     #[arg(long)]
@@ -52,7 +53,11 @@ impl Verify {
                         .hint("name a file with the credential, or `-` to read it from a pipe")
                 })?
             }
-            _ => {
+            None => {
+                return Err(Failure::environment("what is to be judged is not named")
+                    .hint("name the credential's file (`-` for standard input), or ask a wallet for one: --ask immunization"));
+            }
+            Some(_) => {
                 let mut text = String::new();
                 std::io::stdin().read_to_string(&mut text)?;
                 text
@@ -99,7 +104,22 @@ fn status_lines(status: &VerificationStatus) -> Vec<String> {
             .iter()
             .flat_map(output::verdict_table)
             .collect(),
-        None => vec![format!("no verdict: {:?}", status.state).to_lowercase()],
+        None => vec![format!("no verdict: {}", why_none(status))],
+    }
+}
+
+fn why_none(status: &VerificationStatus) -> String {
+    match (status.state, &status.error) {
+        (RequestState::Created, _) => "no wallet has fetched the request yet".to_owned(),
+        (RequestState::Fetched, _) => {
+            "a wallet has the request, but has not answered yet".to_owned()
+        }
+        (RequestState::Spending, _) => "what was shown is still being used up".to_owned(),
+        (RequestState::Declined, Some(code)) => format!("the wallet declined, with {code}"),
+        (RequestState::Declined, None) => "the wallet declined".to_owned(),
+        (RequestState::Expired | RequestState::Answered, _) => {
+            "the time of the request is over".to_owned()
+        }
     }
 }
 

@@ -8,14 +8,15 @@ use std::{
 };
 
 use fantoccini::{
-    Client, ClientBuilder, Locator, elements::Element, wd::WebDriverCompatibleCommand,
+    Client, ClientBuilder, Locator, elements::Element, error::CmdError,
+    wd::WebDriverCompatibleCommand,
 };
 use hyper_util::client::legacy::connect::HttpConnector;
 use serde_json::{Value, json};
 
 use crate::process::Process;
 
-const PATIENCE: Duration = Duration::from_secs(15);
+const PATIENCE: Duration = Duration::from_secs(60);
 const PAUSE: Duration = Duration::from_millis(50);
 
 /// What the person's system is set to.
@@ -46,6 +47,8 @@ const SPACE: &str = " ";
 const SELECT_ALL: &str = "\u{E009}a\u{E000}";
 /// No page of ours has more to tab through.
 const TABS_MAX: usize = 150;
+/// A page that shows news may replace what was just found, but not so often.
+const RENEWALS_MAX: usize = 20;
 
 impl Browser {
     /// Starts Chromium with a window of a desk's size.
@@ -148,19 +151,27 @@ impl Browser {
 
     async fn click(&self, condition: &str) {
         let pressable = "self::button or self::a or self::summary";
-        let element = self.find(&format!("//*[{pressable}][{condition}]")).await;
-        if self.hand == Hand::Keyboard {
-            self.reach(&element).await;
-            return self.keys(ENTER).await;
+        let path = format!("//*[{pressable}][{condition}]");
+        for _ in 0..RENEWALS_MAX {
+            let element = self.find(&path).await;
+            let pressed = match self.hand {
+                Hand::Keyboard => match self.reach(&element).await {
+                    Ok(()) => return self.keys(ENTER).await,
+                    renewed => renewed,
+                },
+                Hand::Mouse => element.click().await,
+            };
+            match pressed {
+                Ok(()) => return,
+                Err(error) if error.is_stale_element_reference() => {}
+                Err(error) => panic!("press {condition}: {error}"),
+            }
         }
-        element
-            .click()
-            .await
-            .unwrap_or_else(|error| panic!("press {condition}: {error}"));
+        panic!("press {condition}: the page takes it away again and again");
     }
 
-    /// Tabs on until this has the focus, and a person can see that it has.
-    async fn reach(&self, element: &Element) {
+    /// Tabs on until this has the focus, and a person can see that it has. An error if the page has replaced it.
+    async fn reach(&self, element: &Element) -> Result<(), CmdError> {
         for _ in 0..TABS_MAX {
             let focus = self.client.active_element().await;
             if focus.is_ok_and(|focus| focus.element_id() == element.element_id()) {
@@ -170,21 +181,18 @@ impl Browser {
                     true,
                     "the focus cannot be seen"
                 );
-                return;
+                return Ok(());
             }
             self.keys(TAB).await;
         }
-        panic!(
-            "the keyboard does not lead to {:?}",
-            element.text().await.unwrap_or_default()
-        );
+        panic!("the keyboard does not lead to {:?}", element.text().await?);
     }
 
     /// Fills in the field with this label.
     pub async fn fill(&self, label: &str, value: &str) {
         let field = self.field(label).await;
         if self.hand == Hand::Keyboard {
-            self.reach(&field).await;
+            self.reach(&field).await.expect("the field");
             return self.keys(&format!("{SELECT_ALL}{value}")).await;
         }
         field
@@ -201,7 +209,7 @@ impl Browser {
     pub async fn set(&self, selector: &str, value: &str) {
         let field = self.element(selector).await;
         if self.hand == Hand::Keyboard {
-            self.reach(&field).await;
+            self.reach(&field).await.expect("the field");
             return self.keys(&format!("{SELECT_ALL}{value}")).await;
         }
         field
@@ -232,7 +240,7 @@ impl Browser {
     pub async fn tick(&self, label: &str) {
         let field = self.field(label).await;
         if self.hand == Hand::Keyboard {
-            self.reach(&field).await;
+            self.reach(&field).await.expect("the box");
             return self.keys(SPACE).await;
         }
         field
@@ -243,15 +251,16 @@ impl Browser {
 
     /// Types keys into what has the focus; `\u{E004}` is Tab, `\u{E007}` Enter.
     pub async fn keys(&self, keys: &str) {
-        let focus = self
-            .client
-            .active_element()
-            .await
-            .expect("an element with the focus");
-        focus
-            .send_keys(keys)
-            .await
-            .unwrap_or_else(|error| panic!("keys: {error}"));
+        for _ in 0..RENEWALS_MAX {
+            let focus = self.client.active_element().await;
+            let focus = focus.expect("an element with the focus");
+            match focus.send_keys(keys).await {
+                Ok(()) => return,
+                Err(error) if error.is_stale_element_reference() => {}
+                Err(error) => panic!("keys: {error}"),
+            }
+        }
+        panic!("keys: the page takes the focus away again and again");
     }
 
     /// Waits until the page shows a text.
@@ -293,11 +302,14 @@ impl Browser {
 
     /// An attribute of the first element a selector finds, such as the `href` of a link; waits for it.
     pub async fn attribute(&self, selector: &str, name: &str) -> Option<String> {
-        let element = self.element(selector).await;
-        element
-            .attr(name)
-            .await
-            .unwrap_or_else(|error| panic!("{selector}: {error}"))
+        for _ in 0..RENEWALS_MAX {
+            match self.element(selector).await.attr(name).await {
+                Ok(value) => return value,
+                Err(error) if error.is_stale_element_reference() => {}
+                Err(error) => panic!("{selector}: {error}"),
+            }
+        }
+        panic!("{selector}: the page takes it away again and again");
     }
 
     async fn element(&self, selector: &str) -> Element {
@@ -413,7 +425,7 @@ fn capabilities(profile: &Path, scheme: Scheme) -> Value {
         "browserName": "chrome",
         "goog:chromeOptions": { "args": arguments, "binary": chromium() },
         "goog:loggingPrefs": { "browser": "ALL" },
-        "timeouts": { "pageLoad": 30_000, "script": 30_000 },
+        "timeouts": { "pageLoad": 90_000, "script": 90_000 },
     })
 }
 

@@ -35,6 +35,9 @@ const PAGES: [(&str, &str); 20] = [
     ("operator", "operator"),
 ];
 
+/// Pages of which nothing came, with their statuses.
+const REFUSALS: [(&str, &str); 3] = [("over", "410"), ("forbidden", "403"), ("lost", "404")];
+
 const DEVICES: [(&str, (u32, u32)); 2] = [("desk", (1200, 800)), ("phone", (360, 740))];
 
 /// Pages of a story in which everything has happened once, by name and address.
@@ -67,6 +70,12 @@ async fn story(instance: &Instance, browser: &Browser) -> Vec<(&'static str, Str
     phone.accept(&offers[0], "Immunization record").await;
     phone.accept(&offers[1], "Drug prescription").await;
     phone.accept(&offers[2], "Laboratory report").await;
+    browser.expect_no_errors().await;
+    phone.follow(&offers[2]).await;
+    browser.expect("It is over").await;
+    pages.push(("over", browser.address().await));
+    // Chromium logs its status.
+    browser.errors().await;
     phone.follow(&offers[3]).await;
     browser.expect("It will say").await;
     pages.push(("wallet-offer", browser.address().await));
@@ -80,9 +89,12 @@ async fn story(instance: &Instance, browser: &Browser) -> Vec<(&'static str, Str
     browser.press_about("Immunization record").await;
     browser.expect("Musterfrau").await;
     pages.push(("wallet-card", browser.address().await));
+    // Another browser's result.
+    let result = valid.replace("/view/", "/results/") + "?response_code=guessed";
     pages.extend([("verdict-valid", valid), ("verdict-revoked", revoked)]);
-    browser.expect_no_errors().await;
+    pages.push(("forbidden", result));
     pages.push(("lost", instance.page("nowhere/at/all")));
+    browser.expect_no_errors().await;
     pages
 }
 
@@ -156,8 +168,12 @@ async fn every_page_fits_a_phone_and_a_desk_in_light_and_dark() {
                 }
                 expect_own(&browser, &instance).await;
                 let errors = browser.errors().await;
+                let refusal = REFUSALS.iter().find(|(page, _)| page == name);
+                if let Some((_, status)) = refusal {
+                    browser.expect(status).await;
+                }
                 // Chromium logs the status of what is not there.
-                let expected = usize::from(*name == "lost");
+                let expected = usize::from(refusal.is_some());
                 if errors.len() > expected {
                     faults.push(format!("{picture} logged: {errors:?}"));
                 }

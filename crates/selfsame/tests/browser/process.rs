@@ -10,7 +10,7 @@ use std::{
 
 use tempfile::TempDir;
 
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(120);
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// A running program, its folder for data, and what it has printed so far.
@@ -81,7 +81,7 @@ impl Drop for Process {
         kill(&format!("-{}", self.child.id()));
         let _ = self.child.wait();
         // Chromium leaves its driver's group; its command line still names our folder.
-        for _ in 0..100 {
+        for _ in 0..1_500 {
             let left = mentioning(self.folder());
             if left.is_empty() {
                 break;

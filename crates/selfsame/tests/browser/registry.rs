@@ -124,7 +124,7 @@ async fn what_is_written_appears_on_an_open_page() {
          document.querySelectorAll('[data-part=transactions] tbody tr').length > {before} ? resolve(window.stayed === true) \
          : setTimeout(look, 50); look(); }})"
     );
-    let stayed = tokio::time::timeout(Duration::from_secs(20), browser.evaluate(&shown)).await;
+    let stayed = tokio::time::timeout(Duration::from_secs(60), browser.evaluate(&shown)).await;
     assert_eq!(
         stayed.expect("the new row"),
         Value::Bool(true),

@@ -139,7 +139,14 @@ async fn walk(desk: &Browser, phone: &Browser) {
     phone.accept(&offer, "Immunization record").await;
 
     let consent = phone.share(&desk.ask(PURPOSE).await).await;
-    for shown in ["localhost", "did:selfsame:", "COVID-19", "208", "2026"] {
+    for shown in [
+        "localhost",
+        "did:selfsame:",
+        "Selfsame Clinic",
+        "COVID-19",
+        "208",
+        "2026",
+    ] {
         assert!(
             consent.contains(shown),
             "consent does not show {shown}:\n{consent}"
@@ -313,10 +320,12 @@ async fn who_lost_the_way_is_told_where_to_go_on() {
     phone.accept(&offer, "Clinical note").await;
     browser.back().await;
     browser.press("Accept").await;
-    browser.expect("The other side said no").await;
+    browser.expect("It is over").await;
     browser.expect("The offer was taken or has expired.").await;
     phone.follow(&offer).await;
+    browser.expect("It is over").await;
     browser.expect("The offer was taken or has expired.").await;
+    browser.expect("Ask the issuer for a new one.").await;
 
     // A request that is answered, opened again.
     let request = desk.ask("Second opinion").await;
@@ -325,6 +334,7 @@ async fn who_lost_the_way_is_told_where_to_go_on() {
     browser
         .expect("The request was answered, or its time is over.")
         .await;
+    browser.expect("Ask for a new one.").await;
 
     // A wrong password, and what is no link.
     browser.open(&instance.page("wallet")).await;

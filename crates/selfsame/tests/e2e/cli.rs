@@ -139,6 +139,54 @@ fn where_nobody_answers_or_the_token_is_wrong_the_environment_is_to_blame() {
 }
 
 #[test]
+fn what_is_wrong_with_a_wallets_password_is_said_of_the_password() {
+    let world = World::start(&[]);
+    let password = world.file("password");
+    let mut present = command(&world, &["present", "openid4vp://?client_id=x"]);
+    present.args(["--email", "nobody@example.org", "--password-file"]);
+    present.arg(&password);
+    let (code, _, complaints) = run(&mut present);
+    assert_eq!(code, 2, "{complaints}");
+    assert!(complaints.contains("hint: ") && complaints.contains("--password-file"));
+    assert!(!complaints.contains("--token-file"), "{complaints}");
+    write_private(&password, "a wrong password");
+    let (code, _, complaints) = run(&mut present);
+    assert_eq!(code, 2, "{complaints}");
+    assert!(complaints.contains("/api/wallet/register"), "{complaints}");
+    assert!(!complaints.contains("--token-file"), "{complaints}");
+}
+
+#[test]
+fn whoever_names_what_is_not_there_is_told_what_to_name() {
+    let world = World::start(&[]);
+    person(&world.anybody(), "maja");
+    let password = world.file("password");
+    write_private(&password, "correct horse battery");
+    let password = password.to_str().unwrap();
+    let wallet = ["--email", "maja@example.org", "--password-file", password];
+    let present = |link| [&["present", link], &wallet[..]].concat();
+    for (wrong, hint) in [
+        (present("hello"), "the whole link"),
+        (present("openid4vp://?client_id=…"), "the whole link"),
+        (present("openid-credential-offer://?"), "new offer"),
+        (vec!["verify"], "--ask"),
+        (vec!["revoke", "5Zr…"], "list"),
+        (vec!["did", "update", "did:selfsame:…"], "selfsame did show"),
+        (vec!["did", "deactivate", "x"], "selfsame did show"),
+        (vec!["did", "new", "--method", "foo"], "one of"),
+        (vec!["issue", "nothing"], "one of"),
+    ] {
+        let (code, printed, complaints) = run(&mut command(&world, &wrong));
+        assert_eq!((code, printed.as_str()), (2, ""), "{wrong:?}: {complaints}");
+        let told = complaints.split_once("hint: ").map(|(_, hint)| hint);
+        assert!(
+            told.is_some_and(|told| told.contains(hint)),
+            "{wrong:?}: {complaints}"
+        );
+    }
+}
+
+#[test]
 fn status_tells_what_the_instance_is() {
     let world = World::start(&[]);
     let printed = said(&world, &["status"]);
@@ -202,6 +250,19 @@ fn a_did_selfsame_is_rotated_and_deactivated_and_keeps_its_history() {
     assert_eq!(code, 0, "{updated}");
     let (_, after) = json_of(&world, &["did", "resolve", &did]);
     assert_ne!(key(&before), key(&after), "the key was not rotated");
+    let created = text(&before["didDocumentMetadata"], "created");
+    for (url, expected) in [
+        (format!("{did}?versionId=1"), &before),
+        (format!("{did}?versionId=2"), &after),
+    ] {
+        let (code, then) = json_of(&world, &["did", "resolve", &url]);
+        assert_eq!((code, key(&then)), (0, key(expected)), "{url}: {then}");
+    }
+    // Both versions may be of the same second; none is of a time before.
+    for (time, code) in [(created.as_str(), 0), ("2020-01-01T00:00:00Z", 1)] {
+        let url = format!("{did}?versionTime={time}");
+        assert_eq!(json_of(&world, &["did", "resolve", &url]).0, code, "{url}");
+    }
     let printed = said(&world, &["did", "deactivate", &did]);
     assert!(printed.contains("deactivated"), "{printed}");
     let (code, gone) = json_of(&world, &["did", "resolve", &did]);
@@ -247,6 +308,12 @@ fn a_credential_is_issued_taken_shown_verified_and_revoked_by_commands() {
         .find(|line| line.starts_with("openid-credential-offer://"))
         .unwrap()
         .to_owned();
+    let looked = [&["present", link.as_str(), "--preview"], &wallet[..]].concat();
+    let preview = said(&world, &looked);
+    assert!(
+        preview.contains("offers") && preview.contains("Immunization record"),
+        "{preview}"
+    );
     let taken = said(&world, &[&["present", link.as_str()], &wallet[..]].concat());
     assert!(taken.contains("Immunization"), "{taken}");
     // Taken once, it is gone: a proper no.
@@ -261,7 +328,7 @@ fn a_credential_is_issued_taken_shown_verified_and_revoked_by_commands() {
 
     let ask = command(
         &world,
-        &["verify", "--ask", "immunization", "--wait", "20", "--json"],
+        &["verify", "--ask", "immunization", "--wait", "60", "--json"],
     )
     .stdout(std::process::Stdio::piped())
     .stderr(std::process::Stdio::piped())
@@ -310,7 +377,7 @@ fn a_credential_is_issued_taken_shown_verified_and_revoked_by_commands() {
 
 /// The link of the request that was made last.
 fn newest_request(world: &World) -> String {
-    for _ in 0..200 {
+    for _ in 0..2_400 {
         let listed = get(&world.operator, "/api/verifier/requests");
         if let Some(request) = items(&listed).first() {
             return text(request, "uri");
@@ -364,6 +431,13 @@ fn verify_prints_the_verdict_table_and_ends_by_it() {
     );
     let (code, printed, complaints) = run(&mut nothing);
     assert_eq!(code, 1, "no answer is a proper no: {printed}{complaints}");
+    let mut nothing = command(&world, &["verify", "--ask", "prescription", "--wait", "1"]);
+    let (code, printed, _) = run(&mut nothing);
+    assert_eq!(code, 1, "{printed}");
+    assert!(
+        printed.contains("no wallet has fetched the request"),
+        "{printed}"
+    );
 }
 
 #[test]

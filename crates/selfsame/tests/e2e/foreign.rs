@@ -373,6 +373,18 @@ impl Said {
         Self::new(200, "application/json", body.to_string())
     }
 
+    /// 64 MiB of white space, packed into little.
+    pub fn exploding() -> Self {
+        let packed = Vec::new();
+        let mut encoder = flate2::write::GzEncoder::new(packed, flate2::Compression::best());
+        for _ in 0..64 {
+            encoder.write_all(&vec![b' '; 1 << 20]).unwrap();
+        }
+        let mut said = Self::new(200, "application/json", encoder.finish().unwrap());
+        said.further = "Content-Encoding: gzip\r\n".to_owned();
+        said
+    }
+
     pub fn redirect(to: &str) -> Self {
         let mut said = Self::new(302, "text/plain", "");
         said.further = format!("Location: {to}\r\n");

@@ -87,11 +87,15 @@ fn answer(person: &Api, link: &str) -> Reply {
         .unwrap()
 }
 
+/// How long is waited for what must be told, and for what must not.
+const PATIENCE: Duration = Duration::from_secs(60);
+const NEVER: Duration = Duration::from_millis(800);
+
 /// What was posted to the verifier's response URI; waits for it, since refusals are told in passing.
-fn told(site: &Stranger) -> Vec<Heard> {
+fn told(site: &Stranger, patience: Duration) -> Vec<Heard> {
     let began = Instant::now();
     let mut told: Vec<Heard> = Vec::new();
-    while told.is_empty() && began.elapsed() < Duration::from_millis(800) {
+    while told.is_empty() && began.elapsed() < patience {
         told.extend(
             site.heard()
                 .into_iter()
@@ -115,7 +119,7 @@ fn a_foreign_verifier_that_keeps_the_rules_is_answered() {
     assert_eq!(preview["verifier"]["authenticated"], true);
     assert_eq!(preview["verifier"]["trusted"], false);
     assert_eq!(answer(&person, &link).json()["delivered"], true);
-    let told = told(&verifier.site);
+    let told = told(&verifier.site, PATIENCE);
     assert_eq!(told.len(), 1);
     let pairs: Vec<(String, String)> = url::form_urlencoded::parse(told[0].body.as_bytes())
         .into_owned()
@@ -257,7 +261,7 @@ fn a_request_object_that_is_not_authentic_is_refused_and_nobody_is_told() {
         verifier.site.heard();
         assert_refusal(what, &answer(&person, &link));
         assert!(
-            told(&verifier.site).is_empty(),
+            told(&verifier.site, NEVER).is_empty(),
             "{what}: an unknown verifier was told something"
         );
     }
@@ -357,7 +361,7 @@ fn an_authentic_request_that_breaks_a_rule_is_refused_with_the_specifications_co
         let link = with(changes);
         verifier.site.heard();
         assert_refusal(what, &answer(&person, &link));
-        let told = told(&verifier.site);
+        let told = told(&verifier.site, PATIENCE);
         assert_eq!(told.len(), 1, "{what}: the verifier is not told");
         let pairs: Vec<(String, String)> = url::form_urlencoded::parse(told[0].body.as_bytes())
             .into_owned()
@@ -381,6 +385,43 @@ type Lie = Box<dyn Fn(&str) -> Option<Said> + Send + Sync>;
 /// A lie at paths that end so.
 fn at(end: &'static str, said: Said) -> Lie {
     Box::new(move |path| path.contains(end).then(|| said.clone()))
+}
+
+/// What no document of an issuer's may look like, said in the place of each of them.
+fn lies_everywhere() -> Vec<(String, Lie)> {
+    let json = |body: &str| Said::new(200, "application/json", body);
+    let deep = format!("{{\"a\":{}{}}}", "[".repeat(5000), "]".repeat(5000));
+    let wrong = [
+        ("nothing", json("")),
+        ("truncated", json("{\"credential_issuer\": \"http")),
+        ("deep", json(&deep)),
+        ("an array", json("[]")),
+        (
+            "wrong types",
+            json(
+                r#"{"credential_issuer":1,"issuer":2,"access_token":3,"c_nonce":4,"credentials":5}"#,
+            ),
+        ),
+        ("a member twice", json(r#"{"c_nonce":"a","c_nonce":"b"}"#)),
+        (
+            "no text",
+            Said::new(200, "application/json", vec![0xff; 64]),
+        ),
+        ("packed to explode", Said::exploding()),
+        ("a redirect inward", Said::redirect("http://127.0.0.1:1/")),
+    ];
+    let places = [
+        "openid-credential-issuer",
+        "oauth-authorization-server",
+        "/token",
+        "/nonce",
+        "/credential",
+    ];
+    let everywhere = places.into_iter().flat_map(|place| {
+        let wrong = wrong.clone();
+        wrong.map(|(what, said)| (format!("{what} at {place}"), at(place, said)))
+    });
+    everywhere.collect()
 }
 
 fn lies() -> Vec<(&'static str, Lie)> {
@@ -440,8 +481,9 @@ fn lies() -> Vec<(&'static str, Lie)> {
 #[test]
 fn an_issuer_that_breaks_the_rules_gets_nothing_into_a_wallet() {
     // Each lie comes from an issuer of its own, since a wallet keeps what it has learnt of one for a while.
-    let liars: Vec<(&str, Lie, Stranger)> = lies()
-        .into_iter()
+    let special = lies().into_iter().map(|(what, lie)| (what.to_owned(), lie));
+    let liars: Vec<(String, Lie, Stranger)> = special
+        .chain(lies_everywhere())
         .map(|(what, lie)| (what, lie, Stranger::new()))
         .collect();
     let trusted: Vec<&str> = liars
@@ -487,7 +529,7 @@ fn an_issuer_that_breaks_the_rules_gets_nothing_into_a_wallet() {
                 Some(&json!({"offer": link})),
             )
             .unwrap();
-        assert_refusal(what, &taken);
+        assert_refusal(&what, &taken);
         assert!(
             items(&get(&person, "/api/wallet/credentials")).is_empty(),
             "{what}: something came in"

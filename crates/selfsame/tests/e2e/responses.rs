@@ -135,8 +135,17 @@ fn a_presentation_that_was_tampered_with_is_judged_invalid() {
         }),
         ("nonsense", &|_| "nonsense".to_owned()),
     ];
+    let mut count = 0;
     for (what, present) in bad {
         assert_outcome(what, &judged(present), "invalid");
+        count += 1;
+        let told = world.logged("not found valid");
+        assert_eq!(told.len(), count, "{what} is not in the log");
+        let reason = text(&told.last().unwrap()["fields"], "reason");
+        assert!(!reason.is_empty(), "{what}");
+        for claim in ["forged", "Musterfrau", "1990-01-01"] {
+            assert!(!reason.contains(claim), "{what}: {reason}");
+        }
     }
     // A claim that was asked for is kept back: genuine, and not what was asked.
     let kept_back = judged(&|asked| {

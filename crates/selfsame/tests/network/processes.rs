@@ -7,10 +7,12 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::instance::{Instance, free_port};
+use crate::instance::{Instance, free_port, held};
 
 /// Generous: a network of eight processes starts on two cores that others use too.
-pub const PATIENCE: Duration = Duration::from_secs(100);
+pub const PATIENCE: Duration = Duration::from_secs(300);
+/// The engines' ports are so far above those of HTTP, each kind above the other, where these are free.
+const BESIDE: u16 = 100;
 
 /// The command, with the engine that the tests are given.
 pub fn selfsame() -> Command {
@@ -85,7 +87,8 @@ impl Running {
     }
 
     pub fn said(&self) -> String {
-        std::fs::read_to_string(&self.log).unwrap()
+        // The last character may be half written.
+        String::from_utf8_lossy(&std::fs::read(&self.log).unwrap()).into_owned()
     }
 
     /// SIGKILL.
@@ -159,6 +162,7 @@ impl Network {
             .args(arguments)
             .arg(folder);
         let made = json(&mut init);
+        made["nodes"].as_array().unwrap().iter().for_each(hold);
         let count = made["nodes"].as_array().unwrap().len();
         Self {
             folder: folder.to_owned(),
@@ -205,6 +209,7 @@ impl Network {
         assert_eq!(self.nodes.len(), node);
         let serve = std::fs::read(self.home(node).join("serve.json")).unwrap();
         let serve: Value = serde_json::from_slice(&serve).unwrap();
+        hold(&serve);
         let nodes = self.made["nodes"].as_array_mut().unwrap();
         nodes.push(serve);
         self.nodes.push(None);
@@ -224,9 +229,7 @@ impl Network {
     }
 
     pub fn url(&self, node: usize) -> String {
-        let listen = self.made["nodes"][node]["listen"].as_str().unwrap();
-        let (_, port) = listen.rsplit_once(':').unwrap();
-        format!("http://localhost:{port}/")
+        format!("http://localhost:{}/", port(&self.made["nodes"][node]))
     }
 
     /// What `registry status` shows, whether or not any node proves anything.
@@ -256,6 +259,20 @@ impl Network {
         for node in self.nodes.iter_mut().flatten() {
             node.stop();
         }
+    }
+}
+
+/// Where a node listens.
+fn port(node: &Value) -> u16 {
+    let listen = node["listen"].as_str().unwrap();
+    listen.rsplit_once(':').unwrap().1.parse().unwrap()
+}
+
+/// Holds a node's ports, which were found free, until it listens there. One that is taken is somebody else's: the
+/// node has another.
+fn hold(node: &Value) {
+    for number in 0..3 {
+        let _ = held(port(node) + number * BESIDE);
     }
 }
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 use url::Url;
 
 /// Longer than any answer may take, shorter than a person who watches the tests waits.
-const PATIENCE: Duration = Duration::from_secs(40);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A request to be sent as it is.
 #[derive(Clone, Debug)]

@@ -1,14 +1,18 @@
 //! An instance of its own for one test: the built binary on a free port.
 
 use std::fs::OpenOptions;
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use tokio::net::TcpSocket;
 use url::Url;
 
 use crate::http::Api;
+
+/// How long it may take to start on a machine with much to do.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A running instance; it ends when dropped.
 pub struct Instance {
@@ -73,11 +77,16 @@ impl Instance {
                 "the instance ended by itself"
             );
             assert!(
-                began.elapsed() < Duration::from_secs(30),
-                "the instance is not ready after 30 s"
+                began.elapsed() < PATIENCE,
+                "the instance is not ready after {PATIENCE:?}"
             );
             std::thread::sleep(Duration::from_millis(10));
         }
+    }
+
+    /// Its process.
+    pub fn id(&self) -> u32 {
+        self.child.id()
     }
 
     /// The file that holds the operator's token.
@@ -93,9 +102,13 @@ impl Instance {
         )
     }
 
-    /// All that was logged so far.
+    /// All lines that were logged so far.
     pub fn log(&self) -> String {
-        std::fs::read_to_string(self.data.with_extension("log")).unwrap()
+        let bytes = std::fs::read(self.data.with_extension("log")).unwrap();
+        // The last one may be half written.
+        let whole = bytes.iter().rposition(|byte| *byte == b'\n');
+        let lines = whole.map_or(&[][..], |end| &bytes[..=end]);
+        String::from_utf8(lines.to_vec()).unwrap()
     }
 
     /// SIGKILL: nothing of it runs on.
@@ -112,11 +125,23 @@ impl Drop for Instance {
     }
 }
 
-/// A port that nobody listens on now.
+/// The ports that this process was given.
+static HELD: Mutex<Vec<TcpSocket>> = Mutex::new(Vec::new());
+
+/// A port that nobody listens on now. It is bound for as long as this process lives, so that the system gives it to
+/// nobody else; whoever asks for it by its number gets it, as long as nobody listens there.
 pub fn free_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .port()
+    held(0).unwrap()
+}
+
+/// Holds this port in the same way.
+pub fn held(port: u16) -> std::io::Result<u16> {
+    let socket = TcpSocket::new_v4()?;
+    socket.set_reuseaddr(true)?;
+    socket.bind(([127, 0, 0, 1], port).into())?;
+    let port = socket.local_addr()?.port();
+    HELD.lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .push(socket);
+    Ok(port)
 }

@@ -13,10 +13,10 @@ use crate::node::{Listening, Node, PATIENCE, issuer};
 use crate::rig::{World, get, items, run, set_status};
 
 /// More than all buffers on the way hold.
-const BODY: usize = 3 * 1024 * 1024;
+pub const BODY: usize = 3 * 1024 * 1024;
 
 /// A plain HTTP service that answers every request with the same long body.
-fn service() -> SocketAddr {
+pub fn service() -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     std::thread::spawn(move || {
@@ -45,11 +45,36 @@ fn answer(mut stream: TcpStream) {
 
 /// A proxy in front of `service` that takes everybody the issuer vouches for.
 fn inward(node: &Node<'_>, issuer: &str, service: SocketAddr) -> Listening {
+    Listening::start(&mut before(node, issuer, service))
+}
+
+pub fn before(node: &Node<'_>, issuer: &str, service: SocketAddr) -> Command {
     let mut command = node.tls("proxy");
     command
         .args(["--listen", "127.0.0.1:0", "--to", &service.to_string()])
         .args(["--trust-issuer", issuer, "--expect-anybody", "--json"]);
-    Listening::start(&mut command)
+    command
+}
+
+/// A proxy beside a client, that dials the broker.
+fn outward(node: &Node<'_>, issuer: &str, to: SocketAddr) -> Listening {
+    Listening::start(&mut beside(node, issuer, to))
+}
+
+pub fn beside(node: &Node<'_>, issuer: &str, to: SocketAddr) -> Command {
+    let mut command = node.tls("proxy");
+    command
+        .args(["--listen-plain", "127.0.0.1:0"])
+        .args(["--connect", &to.to_string(), "--trust-issuer", issuer])
+        .args(["--expect-claim", "dns=broker.example.org", "--json"]);
+    command
+}
+
+/// What a client gets that knows nothing of it.
+pub fn request(proxy: &Listening) -> Option<usize> {
+    let url = Url::parse(&format!("http://{}/", proxy.address)).unwrap();
+    let reply = Request::new("GET", &url).send().ok()?;
+    (reply.status == 200).then_some(reply.body.len())
 }
 
 /// A client that only says who answers.
@@ -102,28 +127,11 @@ fn two_proxies_carry_an_http_service_by_credentials_of_our_own_issuer() {
     let broker = Node::vouched(&world, ("broker", "key"), "dc+sd-jwt");
     let sensor = Node::vouched(&world, ("sensor", "selfsame"), "vc+jwt");
     let near = inward(&broker, &issuer, service());
-    let mut outward = sensor.tls("proxy");
-    outward
-        .args([
-            "--listen-plain",
-            "127.0.0.1:0",
-            "--connect",
-            &near.address.to_string(),
-        ])
-        .args([
-            "--trust-issuer",
-            &issuer,
-            "--expect-claim",
-            "dns=broker.example.org",
-            "--json",
-        ]);
-    let far = Listening::start(&mut outward);
+    let far = outward(&sensor, &issuer, near.address);
 
     // A client that knows nothing of it, and a service that knows nothing of it.
-    let url = Url::parse(&format!("http://{}/", far.address)).unwrap();
     for _ in 0..3 {
-        let reply = Request::new("GET", &url).send().unwrap();
-        assert_eq!((reply.status, reply.body.len()), (200, BODY));
+        assert_eq!(request(&far), Some(BODY));
         let (here, there) = (near.tells(), far.tells());
         assert_eq!(here["did"], sensor.did.as_str());
         assert_eq!(here["claims"]["service"], "sensor");
@@ -300,4 +308,62 @@ fn who_was_revoked_or_has_ended_is_refused_from_then_on() {
         &mut client(&meter, server.address, &policy),
         "certificate_revoked",
     );
+}
+
+#[test]
+fn who_connects_again_resumes_and_who_was_revoked_meanwhile_does_not() {
+    let world = World::start(&[]);
+    let issuer = issuer(&world);
+    let broker = Node::vouched(&world, ("broker", "key"), "dc+sd-jwt");
+    let sensor = Node::vouched(&world, ("sensor", "selfsame"), "vc+jwt");
+    let meter = Node::vouched(&world, ("meter", "selfsame"), "vc+jwt");
+    let service = service();
+    // One uses what it has looked up for as long as this test may take, the other but for a second.
+    let patient = Listening::start(before(&broker, &issuer, service).args(["--reuse", "600"]));
+    let wary = Listening::start(before(&broker, &issuer, service).args(["--reuse", "1"]));
+
+    let mut far = beside(&sensor, &issuer, patient.address);
+    let far = Listening::start(far.args(["--reuse", "600"]));
+    for again in [false, true, true] {
+        assert_eq!(request(&far), Some(BODY));
+        for end in [&patient, &far] {
+            let told = end.tells();
+            assert_eq!(told["resumed"].is_u64(), again, "{told}");
+            assert_eq!(told["accepted"], true);
+        }
+    }
+    let mut full = beside(&sensor, &issuer, patient.address);
+    let full = Listening::start(full.args(["--reuse", "600", "--no-resumption"]));
+    for _ in 0..2 {
+        assert_eq!(request(&full), Some(BODY));
+        assert!(patient.tells()["resumed"].is_null());
+    }
+
+    let of_sensor = outward(&sensor, &issuer, wary.address);
+    let of_meter = outward(&meter, &issuer, wary.address);
+    for proxy in [&of_sensor, &of_meter] {
+        assert_eq!(request(proxy), Some(BODY));
+        assert_eq!(wary.tells()["accepted"], true);
+    }
+    let issued = get(&world.operator, "/api/issuer/credentials");
+    set_status(&world.operator, &items(&issued)[1], "revoked");
+    assert_cut_off(&of_sensor, &wary);
+    meter.deactivate();
+    assert_cut_off(&of_meter, &wary);
+}
+
+/// Whoever stands behind this proxy comes with tickets, and is refused as revoked as soon as that is known.
+#[track_caller]
+fn assert_cut_off(proxy: &Listening, by: &Listening) {
+    let began = Instant::now();
+    loop {
+        let _refused_or_not = request(proxy);
+        let told = by.tells();
+        if told["accepted"] == false {
+            let reason = told["reason"].as_str().unwrap();
+            return assert!(reason.contains("certificate_revoked"), "{told}");
+        }
+        assert!(began.elapsed() < PATIENCE, "still let in: {told}");
+        std::thread::sleep(Duration::from_millis(200));
+    }
 }

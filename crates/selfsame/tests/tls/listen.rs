@@ -1,29 +1,21 @@
 //! An instance that listens for nodes beside everybody else.
 
+use std::fs::rename;
 use std::io::{Read as _, Write as _};
-use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use crate::instance::free_port;
+use crate::node::{PATIENCE, keyed};
 use crate::rig::{World, run, selfsame};
-
-/// A node whose DID is its key; its DID.
-fn node(folder: &Path) -> String {
-    let mut command = selfsame();
-    command.args(["tls", "identity", "new", "--json", "--identity"]);
-    let (code, printed, complaints) = run(command.arg(folder));
-    assert_eq!(code, 0, "{complaints}");
-    let made: serde_json::Value = serde_json::from_str(&printed).unwrap();
-    made["did"].as_str().unwrap().to_owned()
-}
 
 #[test]
 fn an_instance_serves_nodes_it_trusts_and_no_others() {
     let port = free_port();
     let mut known = (String::new(), String::new());
     let world = World::prepared(&[], |folder, _| {
-        known = (node(&folder.join("own")), node(&folder.join("client")));
-        node(&folder.join("stranger"));
+        known = (keyed(&folder.join("own")), keyed(&folder.join("client")));
+        keyed(&folder.join("stranger"));
         format!(
             "[tls]\nlisten = \"127.0.0.1:{port}\"\nidentity = \"own\"\n[tls.clients]\ntrust_did = [\"{}\"]\n",
             known.1
@@ -68,4 +60,42 @@ fn an_instance_serves_nodes_it_trusts_and_no_others() {
         verdict.contains("ACCEPTED") && verdict.contains(&known.0),
         "{verdict}"
     );
+}
+
+#[test]
+fn an_instance_takes_another_identity_without_being_started_again() {
+    let port = free_port();
+    let mut known = Vec::new();
+    let world = World::prepared(&[], |folder, _| {
+        known = ["own", "next", "client"]
+            .map(|name| keyed(&folder.join(name)))
+            .to_vec();
+        format!(
+            "[tls]\nlisten = \"127.0.0.1:{port}\"\nidentity = \"own\"\n[tls.clients]\ntrust_did = [\"{}\"]\n",
+            known[2]
+        )
+    });
+    let is_there = |did: &str| {
+        let mut client = selfsame();
+        client.args(["tls", "client", &format!("127.0.0.1:{port}"), "--json"]);
+        client.args(["--trust-did", did, "--identity"]);
+        let ended = client.arg(world.file("client")).output().unwrap();
+        ended.status.code()
+    };
+    assert_eq!(
+        (is_there(&known[0]), is_there(&known[1])),
+        (Some(0), Some(1))
+    );
+
+    rename(world.file("own"), world.file("before")).unwrap();
+    rename(world.file("next"), world.file("own")).unwrap();
+    let id = world.instance.id().to_string();
+    let told = Command::new("kill").args(["-HUP", &id]).status();
+    assert!(told.unwrap().success());
+    let began = Instant::now();
+    while is_there(&known[1]) != Some(0) {
+        assert!(began.elapsed() < PATIENCE, "{}", world.instance.log());
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    assert_eq!(is_there(&known[0]), Some(1));
 }

@@ -16,6 +16,10 @@ mod instance;
 mod rig;
 
 mod carry;
+mod certificate;
 mod listen;
 mod node;
+mod proxy;
+mod reach;
+mod server;
 mod wrong;

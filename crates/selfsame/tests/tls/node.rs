@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::rig::{World, post, run, selfsame, text};
 
 /// Longer than anything here takes on a machine with much to do.
-pub const PATIENCE: Duration = Duration::from_secs(40);
+pub const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A node's identity in its folder.
 pub struct Node<'a> {
@@ -53,11 +53,20 @@ impl<'a> Node<'a> {
 
     /// Ends its DID.
     pub fn deactivate(&self) {
-        let mut ending = identity(self.world, &["deactivate"], &self.folder);
-        ending
+        assert_eq!(self.changed("deactivate")["state"], "deactivated");
+    }
+
+    /// Gives its DID a new key.
+    pub fn rotate(&self) {
+        assert_eq!(self.changed("update")["did"], self.did.as_str());
+    }
+
+    fn changed(&self, verb: &str) -> Value {
+        let mut change = identity(self.world, &[verb], &self.folder);
+        change
             .arg("--registry-token-file")
             .arg(self.world.instance.token_file());
-        assert_eq!(json_of(&mut ending)["state"], "deactivated");
+        json_of(&mut change)
     }
 
     /// A command of `selfsame tls` as this node, which looks things up at its instance.
@@ -67,6 +76,13 @@ impl<'a> Node<'a> {
         at(&mut command, self.world);
         command
     }
+}
+
+/// A node whose DID is its key, so that no instance is needed; its DID.
+pub fn keyed(folder: &Path) -> String {
+    let mut command = selfsame();
+    command.args(["tls", "identity", "new", "--json", "--identity"]);
+    text(&json_of(command.arg(folder)), "did")
 }
 
 /// The DID of the instance's issuer.
@@ -104,7 +120,10 @@ fn json_of(command: &mut Command) -> Value {
 pub struct Listening {
     child: Child,
     pub address: SocketAddr,
+    /// What it complained of before it listened.
+    pub said: Vec<String>,
     told: Receiver<String>,
+    complaints: Receiver<String>,
 }
 
 impl Listening {
@@ -132,7 +151,21 @@ impl Listening {
         Self {
             child,
             address,
+            said,
             told,
+            complaints,
+        }
+    }
+
+    /// The next line it complains with that has these words.
+    #[track_caller]
+    pub fn complains(&self, words: &str) -> String {
+        loop {
+            let line = self.complaints.recv_timeout(PATIENCE);
+            let line = line.unwrap_or_else(|_| panic!("nothing of {words}"));
+            if line.contains(words) {
+                return line;
+            }
         }
     }
 
@@ -144,10 +177,20 @@ impl Listening {
     }
 
     /// Tells it to stop, as a service manager does, and gives its exit code.
-    pub fn stop(mut self) -> Option<i32> {
+    pub fn stop(self) -> Option<i32> {
+        self.signal("-TERM");
+        self.ends()
+    }
+
+    /// Sends it a signal.
+    pub fn signal(&self, name: &str) {
         let id = self.child.id().to_string();
-        let told = Command::new("kill").args(["-TERM", &id]).status().unwrap();
+        let told = Command::new("kill").args([name, &id]).status().unwrap();
         assert!(told.success());
+    }
+
+    /// Waits until it ends, and gives its exit code.
+    pub fn ends(mut self) -> Option<i32> {
         let began = Instant::now();
         loop {
             if let Some(status) = self.child.try_wait().unwrap() {

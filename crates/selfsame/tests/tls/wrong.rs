@@ -4,21 +4,14 @@ use std::net::TcpListener;
 use std::path::Path;
 use std::process::Command;
 
+use crate::instance::free_port;
+use crate::node::{Listening, keyed};
 use crate::rig::{run, selfsame};
 
 fn tls(arguments: &[&str]) -> Command {
     let mut command = selfsame();
     command.arg("tls").args(arguments);
     command
-}
-
-/// A node whose DID is its key, so that no instance is needed.
-fn node(folder: &Path) -> String {
-    let mut command = tls(&["identity", "new", "--json", "--identity"]);
-    let (code, printed, complaints) = run(command.arg(folder));
-    assert_eq!(code, 0, "{complaints}");
-    let made: serde_json::Value = serde_json::from_str(&printed).unwrap();
-    made["did"].as_str().unwrap().to_owned()
 }
 
 #[track_caller]
@@ -35,7 +28,7 @@ fn assert_told(command: &mut Command, words: &[&str]) {
 fn without_a_policy_nobody_is_let_in_and_nothing_is_started() {
     let folder = tempfile::tempdir().unwrap();
     let identity = folder.path().join("node");
-    node(&identity);
+    keyed(&identity);
     let identity = identity.to_str().unwrap();
     let ways: [&[&str]; 3] = [
         &["server", "--listen", "127.0.0.1:0"],
@@ -67,7 +60,7 @@ fn an_identity_that_is_not_there_or_can_t_be_opened_is_told() {
     let identity = folder.path().join("node");
     let mut absent = tls(&["identity", "show", "--identity"]);
     assert_told(absent.arg(&identity), &["no identity here", "identity new"]);
-    let did = node(&identity);
+    let did = keyed(&identity);
     let again = tls(&["identity", "new", "--identity"])
         .arg(&identity)
         .output()
@@ -90,8 +83,8 @@ fn an_identity_that_is_not_there_or_can_t_be_opened_is_told() {
 fn a_port_that_is_taken_and_a_server_that_is_not_there_are_told() {
     let folder = tempfile::tempdir().unwrap();
     let identity = folder.path().join("node");
-    let did = node(&identity);
-    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let did = keyed(&identity);
+    let taken = TcpListener::bind(("127.0.0.1", free_port())).unwrap();
     let address = taken.local_addr().unwrap().to_string();
     let mut server = tls(&["server", "--listen", &address, "--trust-did", &did]);
     assert_told(
@@ -104,11 +97,95 @@ fn a_port_that_is_taken_and_a_server_that_is_not_there_are_told() {
 }
 
 #[test]
+fn what_is_written_wrongly_is_told_with_how_it_is_to_be_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let identity = folder.path().join("node");
+    let did = keyed(&identity);
+    let identity = identity.to_str().unwrap();
+    let no_pem = folder.path().join("no.pem");
+    std::fs::write(&no_pem, "nothing").unwrap();
+    let no_pem = no_pem.to_str().unwrap();
+    let trusted = ["--trust-did", &did];
+    let client = |more: &[&str]| {
+        let mut client = tls(&["client", "127.0.0.1:1"]);
+        client.args(more);
+        client
+    };
+    assert_told(
+        &mut client(&["--trust-did", "hello"]),
+        &["hello is no DID", "did:"],
+    );
+    let by_certificate = ["--server-name", "a.example", "--trust-certificates"];
+    let mut none = client(&by_certificate);
+    assert_told(none.arg(no_pem), &["there is no certificate in it", "PEM"]);
+    let mut absent = client(&by_certificate);
+    assert_told(absent.arg("/nonexistent.pem"), &["/nonexistent.pem", "PEM"]);
+    let mut proxy = tls(&["proxy", "--identity", identity]);
+    assert_told(proxy.args(trusted), &["--listen with --to"]);
+    for wrong in ["broker.example.org", ":7443", "broker.example.org:x"] {
+        let (code, _, complaints) = run(tls(&["client", wrong]).args(trusted));
+        assert_eq!(code, 2, "{complaints}");
+        assert!(complaints.contains("HOST:PORT"), "{complaints}");
+    }
+    let mut registered = tls(&["identity", "new", "--method", "selfsame", "--identity"]);
+    let new = folder.path().join("new");
+    assert_told(
+        registered.arg(&new),
+        &["no registry", "--registry-token-file FILE"],
+    );
+}
+
+#[test]
+fn who_is_refused_is_told_what_to_do_about_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let paths = ["server", "client", "other"].map(|name| folder.path().join(name));
+    let [server, client, other] = &paths;
+    let [of_server, of_client, of_other] = [server, client, other].map(|path| keyed(path));
+    let listening = |trusted: &str| {
+        let mut command = tls(&["server", "--listen", "127.0.0.1:0", "--json"]);
+        command
+            .args(["--trust-did", trusted, "--identity"])
+            .arg(server);
+        Listening::start(&mut command)
+    };
+    let refused = |listening: &Listening, expected: &str, shown: Option<&Path>| {
+        let mut command = tls(&["client", &listening.address.to_string(), "--json"]);
+        command.args(["--trust-did", expected]);
+        if let Some(shown) = shown {
+            command.arg("--identity").arg(shown);
+        }
+        let (code, printed, complaints) = run(&mut command);
+        assert_eq!(code, 1, "{printed}{complaints}");
+        let report: serde_json::Value = serde_json::from_str(&printed).unwrap();
+        crate::rig::text(&report, "hint")
+    };
+    let one = listening(&of_client);
+    assert!(refused(&one, &of_other, Some(client)).contains("--trust-did"));
+    assert!(refused(&one, &of_server, Some(other)).contains("does not expect this node"));
+    assert!(refused(&one, &of_server, None).contains("--identity"));
+    // What answers there speaks something else.
+    let plain = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = plain.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for mut stream in plain.incoming().map_while(Result::ok) {
+            let _ = std::io::Write::write_all(&mut stream, b"HTTP/1.1 400 Bad Request\r\n\r\n");
+        }
+    });
+    let mut command = tls(&["client", &address.to_string(), "--trust-did", &of_server]);
+    let (code, printed, _) = run(&mut command);
+    assert_eq!(code, 1, "{printed}");
+    assert!(
+        printed.contains("hint: what answers there may speak no TLS 1.3"),
+        "{printed}"
+    );
+}
+
+#[test]
 fn what_a_node_keeps_is_for_its_owner_alone() {
     use std::os::unix::fs::PermissionsExt as _;
     let folder = tempfile::tempdir().unwrap();
     let identity = folder.path().join("node");
-    let did = node(&identity);
+    let did = keyed(&identity);
     let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&identity), 0o700);
     assert_eq!(mode(&identity.join("master-key")), 0o600);

@@ -1,6 +1,8 @@
 //! A node that begins with another's ledger, and what it refuses.
 
+use selfsame_app::registry::trust_root;
 use selfsame_proof::cbor::Item as _;
+use selfsame_proof::read::{Handover, MAX_HANDOVERS, TrustRoot};
 use tendermint::abci::request::{ApplySnapshotChunk, LoadSnapshotChunk, OfferSnapshot};
 use tendermint::abci::response::{ApplySnapshotChunkResult as Answer, OfferSnapshot as Offered};
 use tendermint::abci::types::Snapshot;
@@ -163,6 +165,67 @@ async fn a_node_that_begins_takes_the_whole_ledger_and_goes_on_with_it() {
     assert_eq!(joining.stored(), world.stored());
     let creation = world.creation();
     world.block(21, vec![creation]).await;
+}
+
+/// Who hands over to whom in a ledger, as far as a reader is led who knows the genesis alone and asks again and again.
+fn led(ledger: &Ledger) -> (TrustRoot, Vec<Handover>) {
+    let (mut trust, mut all) = (trust_root(ledger.genesis()), Vec::new());
+    loop {
+        let some = ledger.handovers(trust.from_height, u64::MAX).unwrap();
+        assert!(some.len() <= MAX_HANDOVERS);
+        if some.is_empty() {
+            return (trust, all);
+        }
+        for handover in some {
+            trust = trust.after(&handover).unwrap();
+            all.push(handover);
+        }
+    }
+}
+
+#[tokio::test]
+async fn readers_are_led_through_all_changes_of_validators_also_by_who_began_with_a_snapshot() {
+    let mut world = World::new().await;
+    let genesis = world.genesis.validators().validators().to_vec();
+    let third = genesis.iter().find(|validator| validator.name == "c");
+    let changes = 2 * MAX_HANDOVERS as u32 + 10;
+    for height in 1..=changes {
+        let change = match height % 2 {
+            1 => (Vec::new(), vec!["c".to_owned()]),
+            _ => (vec![third.unwrap().clone()], Vec::new()),
+        };
+        let change = world.change(height.into(), change);
+        world.block(height, vec![change]).await;
+        world.complete();
+    }
+    // The last one's is made with the next block.
+    let (trust, all) = led(&world.application.ledger);
+    assert_eq!(trust.from_height, u64::from(changes));
+    assert_eq!(all.len() as u32, changes - 1);
+
+    let parcel = Parcel::of(&world);
+    let joining = world.neighbour(1).await;
+    assert!(parcel.is_taken_by(&joining).await);
+    let (_, theirs) = led(&joining.application.ledger);
+    assert_eq!(theirs.len() as u64, parcel.height.value() - 1);
+    assert_eq!(theirs, all[..theirs.len()]);
+}
+
+#[tokio::test]
+async fn a_network_of_a_few_blocks_has_a_snapshot_for_who_comes_early() {
+    let mut world = World::new().await;
+    let mut offered = Vec::new();
+    for height in 1..=14 {
+        let creation = world.creation();
+        world.block(height, vec![creation]).await;
+        world.complete();
+        let snapshots = world.application.snapshots().unwrap().snapshots;
+        offered.push(snapshots.first().map_or(0, |one| one.height.value()));
+    }
+    assert_eq!(offered, [0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 11, 11]);
+    let parcel = Parcel::of(&world);
+    let joining = world.neighbour(1).await;
+    assert!(parcel.is_taken_by(&joining).await);
 }
 
 #[tokio::test]

@@ -28,13 +28,7 @@ impl Browser<'_> {
             return Err(Error::bad_request("a key has 1 to 1024 bytes"));
         }
         let bundle = self.registry.read(key.as_bytes(), 0).await?;
-        let policy = Policy {
-            max_age: None,
-            skew: SKEW,
-            behind: 0,
-            witnesses: Vec::new(),
-            witnesses_needed: 0,
-        };
+        let policy = Policy::genuine(SKEW);
         let question = Question {
             key: key.as_bytes(),
             policy: &policy,

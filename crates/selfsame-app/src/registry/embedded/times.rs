@@ -1,5 +1,6 @@
 //! The times of blocks and of checkpoints, which go forward together whatever the clock does.
 
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use selfsame_crypto::time::UnixTime;
@@ -19,8 +20,9 @@ struct Given {
     checkpoint: UnixTime,
     /// The greatest height a checkpoint was made for.
     height: u64,
-    /// The time of the block under way: no checkpoint of the one before it is later.
-    block: Option<UnixTime>,
+    /// The times of the blocks under way, one to be stored and one judged on top of it: no checkpoint of the one
+    /// before them is later than the first.
+    blocks: VecDeque<UnixTime>,
 }
 
 impl Times {
@@ -31,17 +33,27 @@ impl Times {
         }
     }
 
-    /// The time of the block that is begun, after one of that time.
+    /// The time of the block that is begun, after one of that time that is stored or under way.
     pub(super) fn begin_block(&self, last: UnixTime) -> UnixTime {
         let mut given = self.given();
         let time = self.clock.now().max(last).max(given.checkpoint);
-        given.block = Some(time);
+        given.blocks.push_back(time);
         time
     }
 
-    /// The block is stored or given up.
+    /// The first of the blocks is stored.
     pub(super) fn end_block(&self) {
-        self.given().block = None;
+        self.given().blocks.pop_front();
+    }
+
+    /// The last of them is none.
+    pub(super) fn give_up(&self) {
+        self.given().blocks.pop_back();
+    }
+
+    /// All of them are given up, or it is not known whether they are stored.
+    pub(super) fn end_all(&self) {
+        self.given().blocks.clear();
     }
 
     /// The time as of which a block, known by height and time, is seen to be the newest; none if a checkpoint of a
@@ -52,7 +64,7 @@ impl Times {
             return None;
         }
         let now = self.clock.now();
-        let seen = given.block.map_or(now, |block| block.min(now));
+        let seen = given.blocks.front().map_or(now, |first| now.min(*first));
         let time = seen.max(time).max(given.checkpoint);
         (given.checkpoint, given.height) = (time, height);
         Some(time)

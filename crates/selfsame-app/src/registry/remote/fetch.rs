@@ -1,16 +1,28 @@
-//! Fetching an object: one node after the other, until one proves what it says.
+//! Fetching what the nodes prove: one node after the other, until one proves what it says.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use selfsame_proof::checkpoint::Standing;
+use selfsame_proof::entries::{ProvenEntries, ProvenEntry};
 use selfsame_proof::read::Bundle;
+use selfsame_proof::validators::STATE_KEY;
+use selfsame_registry::{Receipt, Transaction};
 
 use super::kept::Fork;
-use super::known::{Fetch, Fetched, Fetching, Known, Refused, Why};
+use super::known::{Answer, Fetch, Fetched, Fetching, Known, Refused, Why, all_behind};
 use super::node::Node;
 use super::nodes::{For, better, named};
 use super::{Network, Remote};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
+
+/// So often transactions are asked for again, and after this time, where every node is a moment behind.
+const TRIES: usize = 16;
+/// So many answers full of changes of validators are followed: more than were ever made, or somebody plays for time.
+const LEGS_MAX: usize = 256;
+/// How long a node that has acknowledged a transaction may take to prove it.
+const PROVEN_WITHIN: Duration = Duration::from_secs(5);
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// Fetches for the readers of a network.
 pub(super) struct Fetcher<'r> {
@@ -18,81 +30,281 @@ pub(super) struct Fetcher<'r> {
     pub(super) network: &'r Network,
 }
 
-/// What came of asking the nodes, as long as none proved anything.
-#[derive(Default)]
-struct Asked {
-    failed: Option<Error>,
-    /// Whether one is only behind.
-    behind: bool,
-    /// The newest answer that is older than a network's that goes on.
-    newest: Option<(Standing, Bundle, Arc<Node>)>,
+/// What a node is asked for, and how its answer proves itself: with a read, under whose checkpoint the rest stands.
+trait Question: Sync {
+    type Answer: Send;
+    type Proven: Send;
+
+    /// What is read.
+    fn key(&self) -> &[u8];
+    fn ask(
+        &self,
+        node: &Node,
+        trusted_height: u64,
+    ) -> impl Future<Output = Result<Self::Answer>> + Send;
+    fn read_of(answer: &Self::Answer) -> &Bundle;
+    /// What the answer says, once its read is believed.
+    fn proven(&self, answer: Self::Answer, as_of: Standing) -> Result<Self::Proven>;
 }
 
-impl Fetch for Fetcher<'_> {
-    fn fetch<'a>(&'a self, known: &'a Known, key: &'a [u8]) -> Fetching<'a> {
-        Box::pin(async move {
-            let nodes = &self.remote.nodes;
-            let mut asked = Asked::default();
-            for node in nodes.turn(For::Reads)? {
-                match node.read(key, known.trust().from_height).await {
-                    Ok(bundle) => match known.accept(key, &bundle) {
-                        Ok(as_of) => return self.found((bundle, as_of), &node).await,
-                        Err(refused) => self.refused(&mut asked, (node, bundle), refused).await?,
-                    },
-                    Err(error) => {
-                        let error = nodes.failed(&node, (For::Reads, error))?;
-                        asked.failed = Some(better(asked.failed, error));
-                    }
-                }
-            }
-            self.standing_still(asked, known, key).await
+/// An object of the state.
+struct Object<'k>(&'k [u8]);
+
+/// Transactions of the log by their numbers.
+struct Logged<'n>(&'n [u64]);
+
+impl Question for Object<'_> {
+    type Answer = Bundle;
+    type Proven = Fetched;
+
+    fn key(&self) -> &[u8] {
+        self.0
+    }
+
+    async fn ask(&self, node: &Node, trusted_height: u64) -> Result<Bundle> {
+        node.read(self.0, trusted_height).await
+    }
+
+    fn read_of(answer: &Bundle) -> &Bundle {
+        answer
+    }
+
+    fn proven(&self, answer: Bundle, as_of: Standing) -> Result<Fetched> {
+        Ok((answer.value, as_of))
+    }
+}
+
+impl Question for Logged<'_> {
+    type Answer = ProvenEntries;
+    type Proven = Vec<ProvenEntry>;
+
+    fn key(&self) -> &[u8] {
+        STATE_KEY
+    }
+
+    async fn ask(&self, node: &Node, trusted_height: u64) -> Result<ProvenEntries> {
+        node.proven(self.0, trusted_height).await
+    }
+
+    fn read_of(answer: &ProvenEntries) -> &Bundle {
+        &answer.bundle
+    }
+
+    fn proven(&self, answer: ProvenEntries, as_of: Standing) -> Result<Vec<ProvenEntry>> {
+        answer.judged(self.0, &as_of).map_err(|error| {
+            Error::upstream(format!("the registry's transactions are refused: {error}"))
         })
     }
 }
 
+/// What came of asking the nodes, as long as none proved anything of this day.
+struct Asked<P> {
+    failed: Option<Error>,
+    /// Whether one is only behind, or has too few cosignatures; why to ask again.
+    behind: Option<Error>,
+    /// The newest answer that is older than a network's that goes on.
+    newest: Option<Old<P>>,
+}
+
+/// An answer that proves what it says, as of long ago.
+struct Old<P> {
+    as_of: Standing,
+    read: Bundle,
+    proven: P,
+    node: Arc<Node>,
+}
+
+impl Fetch for Fetcher<'_> {
+    fn fetch<'a>(&'a self, known: &'a Known, key: &'a [u8]) -> Fetching<'a> {
+        Box::pin(self.first_proven(known, Object(key)))
+    }
+}
+
 impl Fetcher<'_> {
-    async fn found(
-        &self,
-        (bundle, as_of): (Bundle, Standing),
-        node: &Arc<Node>,
-    ) -> Result<Option<Fetched>> {
-        self.remote.keep(self.network).await;
-        self.remote.compare(self.network, node).await?;
-        Ok(Some((bundle.value, as_of)))
+    /// Transactions by their numbers; those beyond the log are left out.
+    pub(super) async fn transactions(&self, numbers: &[u64]) -> Result<Vec<ProvenEntry>> {
+        let mut behind = all_behind();
+        for _ in 0..TRIES {
+            let proven = self.first_proven(&self.network.known, Logged(numbers));
+            match proven.await? {
+                Answer::Proven(entries) => return Ok(entries),
+                Answer::Later(error) => behind = error,
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+        Err(behind)
     }
 
-    async fn refused(
+    /// What the first node says that proves it.
+    async fn first_proven<Q: Question>(
         &self,
-        asked: &mut Asked,
-        (node, bundle): (Arc<Node>, Bundle),
+        known: &Known,
+        question: Q,
+    ) -> Result<Answer<Q::Proven>> {
+        let nodes = &self.remote.nodes;
+        let mut asked = Asked {
+            failed: None,
+            behind: None,
+            newest: None,
+        };
+        for node in nodes.turn(For::Reads)? {
+            let (answer, accepted) = match ask(known, &question, &node).await {
+                Ok(answered) => answered,
+                Err(error) => {
+                    let error = nodes.failed(&node, (For::Reads, error))?;
+                    asked.failed = Some(better(asked.failed, error));
+                    continue;
+                }
+            };
+            match accepted {
+                Ok(as_of) => match question.proven(answer, as_of) {
+                    Ok(proven) => return self.found(proven, &node).await,
+                    Err(error) => {
+                        let error = nodes.refused(&node, (true, error));
+                        asked.failed = Some(better(asked.failed, error));
+                    }
+                },
+                Err(refused) => {
+                    let answered = (&question, answer);
+                    self.refused(&mut asked, (node, answered), refused).await?;
+                }
+            }
+        }
+        self.standing_still(asked, known, question.key()).await
+    }
+
+    /// Whether the node that acknowledged a transaction proves that it is in the log under that number.
+    ///
+    /// # Errors
+    /// `Unavailable` while it does not; whoever sends the same transaction again gets its receipt.
+    pub(super) async fn acknowledged(
+        &self,
+        node: &Arc<Node>,
+        (transaction, receipt): (&Transaction, &Receipt),
+    ) -> Result<()> {
+        let proving = self.proves_to_have(node, (transaction, receipt));
+        tokio::time::timeout(PROVEN_WITHIN, proving)
+            .await
+            .unwrap_or_else(|_| Err(self.too_late(node)))
+    }
+
+    fn too_late(&self, node: &Arc<Node>) -> Error {
+        let late = Error::upstream("the node does not prove what it acknowledged");
+        unproven(self.remote.nodes.refused(node, (false, late)))
+    }
+
+    async fn proves_to_have(
+        &self,
+        node: &Arc<Node>,
+        (transaction, receipt): (&Transaction, &Receipt),
+    ) -> Result<()> {
+        let (known, nodes) = (&self.network.known, &self.remote.nodes);
+        let numbers = [receipt.seq_no];
+        let question = Logged(&numbers);
+        let mut uncosigned = None;
+        for _ in 0..TRIES {
+            let (answer, accepted) = match ask(known, &question, node).await {
+                Ok(answered) => answered,
+                Err(error) => {
+                    let failed = nodes.failed(node, (For::Reads, error));
+                    return Err(unproven(failed.unwrap_or_else(|error| error)));
+                }
+            };
+            let refused = match accepted.map(|as_of| question.proven(answer, as_of)) {
+                Ok(Ok(entries)) => match entries.first().map(|entry| hash_of(&entry.transaction)) {
+                    Some(hash) if hash == Some(transaction.hash()) => return Ok(()),
+                    Some(_) => Some(Error::upstream(
+                        "its receipt names another transaction's number",
+                    )),
+                    // The signatures under the block may be on their way.
+                    None => None,
+                },
+                Ok(Err(error)) => Some(error),
+                Err(Refused { error, why }) => match why {
+                    Why::Behind => None,
+                    Why::Uncosigned => {
+                        uncosigned = Some(*error);
+                        None
+                    }
+                    Why::Fork(height, notes) => {
+                        let fork = self.forked(node, (height, *notes));
+                        return Err(self.remote.stop(self.network, fork).await);
+                    }
+                    Why::Lie | Why::Old(_) | Why::Further => Some(*error),
+                },
+            };
+            if let Some(refused) = refused {
+                return Err(unproven(nodes.refused(node, (true, refused))));
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+        Err(match uncosigned {
+            Some(error) => unproven(nodes.refused(node, (false, error))),
+            None => self.too_late(node),
+        })
+    }
+
+    fn forked(&self, node: &Arc<Node>, (height, notes): (u64, [String; 2])) -> Fork {
+        Fork {
+            found: self.remote.clock.now(),
+            height: height.max(self.network.known.height()),
+            notes,
+            entry: Vec::new(),
+            nodes: ["seen before".to_owned(), node.name()],
+        }
+    }
+
+    async fn found<T>(&self, proven: T, node: &Arc<Node>) -> Result<Answer<T>> {
+        self.remote.keep(self.network).await;
+        self.remote.compare(self.network, node).await?;
+        Ok(Answer::Proven(proven))
+    }
+
+    async fn refused<Q: Question>(
+        &self,
+        asked: &mut Asked<Q::Proven>,
+        (node, (question, answer)): (Arc<Node>, (&Q, Q::Answer)),
         refused: Refused,
     ) -> Result<()> {
+        let mut error = *refused.error;
         let lied = match refused.why {
             Why::Fork(height, notes) => {
-                let fork = Fork {
-                    found: self.remote.clock.now(),
-                    height: height.max(self.network.known.height()),
-                    notes: *notes,
-                    nodes: ["seen before".to_owned(), node.name()],
-                };
+                let fork = self.forked(&node, (height, *notes));
                 return Err(self.remote.stop(self.network, fork).await);
             }
             Why::Behind => {
-                asked.behind = true;
+                asked.behind.get_or_insert_with(all_behind);
                 false
             }
-            Why::Old(standing) => {
-                let newer = |(newest, ..): &(Standing, Bundle, Arc<Node>)| {
-                    (newest.height, newest.time) < (standing.height, standing.time)
-                };
-                if asked.newest.as_ref().is_none_or(newer) {
-                    asked.newest = Some((standing, bundle, node.clone()));
+            Why::Uncosigned => {
+                asked.behind = Some(named(&node, error.clone()));
+                false
+            }
+            Why::Old(as_of) => {
+                let read = Q::read_of(&answer).clone();
+                let age = |as_of: &Standing| (as_of.height, as_of.time);
+                let newer = |newest: &Old<_>| age(&newest.as_of) < age(&as_of);
+                match question.proven(answer, as_of) {
+                    Ok(proven) if asked.newest.as_ref().is_none_or(newer) => {
+                        let node = node.clone();
+                        asked.newest = Some(Old {
+                            as_of,
+                            read,
+                            proven,
+                            node,
+                        });
+                        false
+                    }
+                    Ok(_) => false,
+                    Err(lie) => {
+                        error = lie;
+                        true
+                    }
                 }
-                false
             }
-            Why::Lie => true,
+            Why::Lie | Why::Further => true,
         };
-        let error = self.remote.nodes.refused(&node, (lied, *refused.error));
+        let error = self.remote.nodes.refused(&node, (lied, error));
         asked.failed = Some(better(asked.failed.take(), error));
         Ok(())
     }
@@ -100,27 +312,67 @@ impl Fetcher<'_> {
     /// No node has a fresh checkpoint: too few validators are left to sign one. What they signed last holds, since
     /// nothing can have changed without them; that all nodes hide something newer is believed impossible for so long
     /// only as the operator says.
-    async fn standing_still(
+    async fn standing_still<P>(
         &self,
-        asked: Asked,
+        asked: Asked<P>,
         known: &Known,
         key: &[u8],
-    ) -> Result<Option<Fetched>> {
-        if let Some((_, bundle, node)) = asked.newest {
+    ) -> Result<Answer<P>> {
+        if let Some(Old {
+            read, proven, node, ..
+        }) = asked.newest
+        {
             let as_of = known
-                .accept_old(key, &bundle, self.remote.standstill)
+                .accept_old(key, &read, self.remote.standstill)
                 .map_err(|refused| named(&node, *refused.error))?;
             tracing::warn!(
                 height = as_of.height,
                 time = %as_of.time.rfc3339(),
                 "the registry stands still; reads are as of its last checkpoint"
             );
-            return self.found((bundle, as_of), &node).await;
+            return self.found(proven, &node).await;
         }
-        match asked.failed {
-            _ if asked.behind => Ok(None),
-            Some(error) => Err(error),
-            None => Err(Error::internal("a registry without nodes")),
+        match (asked.behind, asked.failed) {
+            (Some(error), _) => Ok(Answer::Later(error)),
+            (None, Some(error)) => Err(error),
+            (None, None) => Err(Error::internal("a registry without nodes")),
         }
     }
+}
+
+/// Asks a node, and judges its answer; again, from where it leads to, as long as there are more changes of validators
+/// than one answer has.
+async fn ask<Q: Question>(
+    known: &Known,
+    question: &Q,
+    node: &Node,
+) -> Result<(Q::Answer, std::result::Result<Standing, Refused>)> {
+    for _ in 0..LEGS_MAX {
+        let answer = question.ask(node, known.trust().from_height).await?;
+        match known.accept(question.key(), Q::read_of(&answer)) {
+            Err(Refused {
+                why: Why::Further, ..
+            }) => {}
+            accepted => return Ok((answer, accepted)),
+        }
+    }
+    Err(Error::upstream(
+        "the registry's changes of validators do not end",
+    ))
+}
+
+fn hash_of(transaction: &[u8]) -> Option<[u8; 32]> {
+    let read = Transaction::from_bytes(transaction).ok()?;
+    Some(read.hash())
+}
+
+/// Nobody may act on what a single node says it has written.
+fn unproven(error: Error) -> Error {
+    let kind = ErrorKind::Unavailable { retry_after: 2 };
+    let reason = format!(
+        "the transaction was acknowledged, but it is not proven that the registry has it: {}",
+        error.reason
+    );
+    Error::new(kind, reason)
+        .with_hint("send the same transaction again; if it was written, its receipt is the answer")
 }

@@ -28,6 +28,9 @@ pub(super) struct Fork {
     pub(super) height: u64,
     /// The signed checkpoints; the first is empty where a pinned trust root came with what was seen.
     pub(super) notes: [String; 2],
+    /// Where the notes are of logs of different length and do not contradict each other by themselves: the transaction
+    /// that the longer one has next, with the proof of its place. It goes on from another log than the shorter one.
+    pub(super) entry: Vec<u8>,
     /// The nodes they came from.
     pub(super) nodes: [String; 2],
 }
@@ -104,23 +107,26 @@ impl Item for Trusted {
 
 impl Item for Fork {
     fn write(&self, to: &mut Writer) {
-        to.array(7)
+        to.array(8)
             .text(DOMAIN)
             .uint(self.found.0)
             .uint(self.height);
+        to.bytes(&self.entry);
         for text in self.notes.iter().chain(&self.nodes) {
             to.text(text);
         }
     }
 
     fn read(from: &mut Reader<'_>) -> std::result::Result<Self, Malformed> {
-        from.tuple(7)?;
+        from.tuple(8)?;
         from.domain(DOMAIN)?;
         let (found, height) = (UnixTime(from.uint()?), from.uint()?);
+        let entry = from.bytes()?.to_vec();
         let mut text = || from.text().map(str::to_owned);
         Ok(Self {
             found,
             height,
+            entry,
             notes: [text()?, text()?],
             nodes: [text()?, text()?],
         })

@@ -10,13 +10,15 @@ use selfsame_crypto::time::UnixTime;
 use selfsame_did::{AsOf, Did, Options, Resolution};
 use selfsame_proof::checkpoint::Standing;
 use selfsame_proof::client::{Client, Found, Lasting};
+use selfsame_proof::note::{SignedNote, VerifierKey};
 use selfsame_proof::read::{Bundle, Outcome, Policy, Question, Report, TrustRoot, judge};
 use selfsame_registry::{Genesis, Machine, StateError, StateRead};
 use selfsame_tls::identity::Ledger as Reader;
 
 use crate::clock::Clock;
+use crate::config::WitnessQuorum;
 use crate::error::{Error, ErrorKind, Result};
-use crate::registry::{MAX_AGE, READER_BYTES, read_policy};
+use crate::registry::{MAX_AGE, READER_BYTES, SKEW, read_policy};
 
 /// A resolution that still lacks something after so many rounds asks in circles.
 const ROUNDS_MAX: usize = 16;
@@ -31,17 +33,26 @@ pub(super) struct Known {
     /// Shared with whoever else verifies reads of the network.
     client: Arc<Mutex<Client>>,
     clock: Clock,
+    witnesses: WitnessQuorum,
     /// The greatest height of a receipt.
     written: AtomicU64,
 }
 
-/// Whoever fetches an object, verified and as of when; nothing where the nodes are a moment behind.
+/// Whoever fetches an object, verified and as of when.
 pub(super) trait Fetch: Sync {
     fn fetch<'a>(&'a self, known: &'a Known, key: &'a [u8]) -> Fetching<'a>;
 }
 
 /// An object on its way.
-pub(super) type Fetching<'a> = Pin<Box<dyn Future<Output = Result<Option<Fetched>>> + Send + 'a>>;
+pub(super) type Fetching<'a> = Pin<Box<dyn Future<Output = Result<Answer<Fetched>>> + Send + 'a>>;
+
+/// What the nodes say.
+pub(super) enum Answer<T> {
+    /// One of them proves it.
+    Proven(T),
+    /// They are a moment behind: to be asked again, and the error if that does not help.
+    Later(Error),
+}
 
 /// An object, or that there is none, and as of when.
 pub(super) type Fetched = (Option<Vec<u8>>, Standing);
@@ -57,21 +68,31 @@ pub(super) enum Why {
     Lie,
     /// It is genuine and older than what was seen already.
     Behind,
+    /// It is genuine, and fewer witnesses cosigned it than are asked for: the others may still do.
+    Uncosigned,
     /// It is genuine, the newest that was seen, and older than that of a network which goes on.
     Old(Standing),
     /// Validators signed it, at this height, and another history before: both notes.
     Fork(u64, Box<[String; 2]>),
+    /// It has room for some of the changes of validators only; now that those are known, the next ones can be asked for.
+    Further,
 }
 
 impl Known {
     /// A network as its genesis, a pin or the last start of this instance leave it to be trusted.
-    pub(super) fn new(genesis: Genesis, trust: (TrustRoot, String), clock: Clock) -> Self {
+    pub(super) fn new(
+        genesis: Genesis,
+        trust: (TrustRoot, String),
+        (clock, witnesses): (Clock, WitnessQuorum),
+    ) -> Self {
         let (root, note) = trust;
-        let client = Client::new(root, read_policy(), READER_BYTES).with_note(note);
+        let policy = read_policy(&witnesses);
+        let client = Client::new(root, policy, READER_BYTES).with_note(note);
         Self {
             machine: Machine::new(genesis),
             client: Arc::new(Mutex::new(client)),
             clock,
+            witnesses,
             written: AtomicU64::new(0),
         }
     }
@@ -96,15 +117,42 @@ impl Known {
         self.client().newest().cloned()
     }
 
+    /// Whether enough witnesses cosigned a checkpoint, where any are asked for.
+    ///
+    /// # Errors
+    /// `Upstream`, naming those who did not.
+    pub(super) fn cosigned(&self, note: &str) -> Result<()> {
+        let latest = self.clock.now().plus(SKEW);
+        let refused =
+            |error| Error::upstream(format!("a cosignature of a witness is refused: {error}"));
+        let note = SignedNote::parse(note).map_err(refused)?;
+        let cosigners = note
+            .cosigners(self.witnesses.keys(), latest)
+            .map_err(refused)?;
+        let signed: Vec<&str> = cosigners.iter().map(|(key, _)| key.name()).collect();
+        match signed.len() >= self.witnesses.needed() {
+            true => Ok(()),
+            false => Err(self.too_few(&signed)),
+        }
+    }
+
+    fn too_few(&self, signed: &[&str]) -> Error {
+        let names = self.witnesses.keys().iter().map(VerifierKey::name);
+        let missing: Vec<&str> = names.filter(|name| !signed.contains(name)).collect();
+        let reason = format!(
+            "{} witnesses cosigned the registry's checkpoint, and {} must have; missing: {}",
+            signed.len(),
+            self.witnesses.needed(),
+            missing.join(", ")
+        );
+        Error::new(ErrorKind::Unavailable { retry_after: 2 }, reason).with_hint(
+            "the registry must show its checkpoints to them: [registry] witnesses there; its log says how each of them does",
+        )
+    }
+
     /// The checkpoint of an answer, if those who are trusted signed it, whatever was seen before.
     pub(super) fn signed(&self, key: &[u8], bundle: &Bundle) -> Option<Standing> {
-        let policy = Policy {
-            max_age: None,
-            skew: u64::MAX,
-            behind: 0,
-            witnesses: Vec::new(),
-            witnesses_needed: 0,
-        };
+        let policy = Policy::genuine(u64::MAX);
         let question = Question {
             key,
             policy: &policy,
@@ -166,18 +214,21 @@ impl Known {
         mut view: View<'_>,
         read: impl Fn(&Machine, &dyn StateRead) -> T,
     ) -> Result<(T, Option<AsOf>)> {
-        let mut behind = false;
+        let mut behind = None;
         for _ in 0..ROUNDS_MAX {
             let result = read(&self.machine, &view);
             let Some(key) = view.missing() else {
                 return Ok((result, *view.as_of()));
             };
-            let fetched = nodes.fetch(self, &key).await?;
-            behind = fetched.is_none();
-            let Some((value, as_of)) = fetched else {
-                tokio::time::sleep(PAUSE).await;
-                continue;
+            let (value, as_of) = match nodes.fetch(self, &key).await? {
+                Answer::Proven(fetched) => fetched,
+                Answer::Later(error) => {
+                    behind = Some(error);
+                    tokio::time::sleep(PAUSE).await;
+                    continue;
+                }
             };
+            behind = None;
             // What is not there may come, whatever its name.
             let lasts = Machine::never_changes(&key) && value.is_some();
             if !lasts {
@@ -188,12 +239,8 @@ impl Known {
                 false => tokio::time::sleep(PAUSE).await,
             }
         }
-        if behind {
-            let kind = ErrorKind::Unavailable { retry_after: 2 };
-            let reason = "every node of the registry is behind what was seen of it";
-            return Err(Error::new(kind, reason));
-        }
-        Err(Error::upstream("the registry's answers lead in circles"))
+        let circles = || Error::upstream("the registry's answers lead in circles");
+        Err(behind.unwrap_or_else(circles))
     }
 
     /// Judges an answer; as of when it holds.
@@ -227,10 +274,24 @@ impl Known {
     ) -> std::result::Result<Standing, Refused> {
         let now = self.clock.now();
         let mut client = self.client();
+        let known_from = client.trust().from_height;
         let report = client.accept(key, bundle, (lasting, now));
         match (report.is_verified(), report.as_of) {
             (true, Some(as_of)) => Ok(as_of),
-            _ => Err(refused(&report, (bundle, client.newest()))),
+            _ => {
+                let mut refused = refused(&report, (bundle, client.newest()));
+                if is_to_be_cosigned(&report) {
+                    let signed = report.witnesses.iter().map(|(name, _)| name.as_str());
+                    refused = Refused {
+                        error: Box::new(self.too_few(&signed.collect::<Vec<_>>())),
+                        why: Why::Uncosigned,
+                    };
+                }
+                if client.trust().from_height > known_from {
+                    refused.why = Why::Further;
+                }
+                Err(refused)
+            }
         }
     }
 
@@ -314,6 +375,21 @@ impl StateRead for View<'_> {
         self.wanted().get_or_insert_with(|| key.to_owned());
         Err(StateError("it has not been fetched".to_owned()))
     }
+}
+
+/// Nobody has what was seen already.
+pub(super) fn all_behind() -> Error {
+    let kind = ErrorKind::Unavailable { retry_after: 2 };
+    let reason = "every node of the registry is behind what was seen of it";
+    Error::new(kind, reason)
+}
+
+/// Whether enough validators signed the checkpoint, and too few witnesses did.
+fn is_to_be_cosigned(report: &Report) -> bool {
+    let mut rules = report.rules.iter();
+    report.outcome == Outcome::Untrusted
+        && report.as_of.is_some()
+        && rules.any(|rule| rule.name == "witnesses" && rule.passed == Some(false))
 }
 
 /// The rules that do not hold say who is to be suspected.

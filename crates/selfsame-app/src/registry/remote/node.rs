@@ -5,6 +5,7 @@ use std::time::Duration;
 use selfsame_crypto::encoding::base64url_encode;
 use selfsame_crypto::json::{self, Limits};
 use selfsame_net::{Authorization, Body, Call, Method, Net, NetError, Request, Response};
+use selfsame_proof::entries::{self, ProvenEntries};
 use selfsame_proof::log::Hash;
 use selfsame_proof::read::Bundle;
 use selfsame_registry::refusal::CODES;
@@ -15,7 +16,6 @@ use url::Url;
 
 use crate::config::RegistryNode;
 use crate::error::{Error, ErrorKind, Result};
-use crate::registry::proven::{self, ProvenEntries};
 use crate::view::registry::RegistryStatus;
 
 /// The code of a transaction that could not be read; the others are the machine's.
@@ -29,7 +29,7 @@ const READS_WITHIN: Duration = Duration::from_secs(4);
 /// How long it may take to write: it waits ten seconds itself for the transaction's block.
 const WRITES_WITHIN: Duration = Duration::from_secs(12);
 /// The longest answer: transactions with what proves them.
-const BODY_MAX: usize = proven::MAX_BYTES;
+const BODY_MAX: usize = entries::MAX_BYTES;
 /// Longest proof of consistency: two hashes for each level of a log of 2⁶⁴ entries.
 const PROOF_MAX: usize = 128;
 
@@ -323,5 +323,10 @@ mod tests {
             refusal(&answer(503, "")).kind,
             ErrorKind::Unavailable { retry_after: 7 }
         );
+        let silent = Response {
+            retry_after: None,
+            ..answer(429, "")
+        };
+        assert_eq!(refusal(&silent).kind, ErrorKind::TooMany { retry_after: 1 });
     }
 }

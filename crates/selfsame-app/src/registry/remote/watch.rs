@@ -3,17 +3,23 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use selfsame_crypto::time::UnixTime;
-use selfsame_proof::read::{Relation, compare};
+use selfsame_proof::cbor::Item as _;
+use selfsame_proof::checkpoint::Standing;
+use selfsame_proof::entries::ProvenEntry;
+use selfsame_proof::read::{Relation, compare, compare_by_entry};
 use selfsame_proof::validators::STATE_KEY;
 
 use super::kept::Fork;
 use super::node::Node;
 use super::nodes::For;
 use super::{Network, Remote};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Seconds between two comparisons; the first comes with the first read.
 const COMPARED_EVERY: u64 = 300;
+/// Seconds after which it is the next node's turn where a comparison came to nothing: who does not answer, or proves
+/// nothing, must not keep the others from being compared.
+const AGAIN_AFTER: u64 = 30;
 
 /// When two nodes are compared next, and which one.
 #[derive(Default)]
@@ -36,6 +42,27 @@ impl Watch {
         next.turn = next.turn.wrapping_add(1);
         Some(next.turn)
     }
+
+    /// The comparison came to nothing.
+    fn again(&self, now: UnixTime) {
+        let mut next = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        next.at = next.at.min(now.plus(AGAIN_AFTER));
+    }
+}
+
+/// What a comparison came to.
+enum Compared {
+    OneHistory,
+    Forked(Box<Fork>),
+    /// One of them did not answer, or does not prove what it shows.
+    Nothing,
+}
+
+/// A checkpoint that validators signed, and the node that shows it.
+struct Shown<'n> {
+    standing: Standing,
+    note: String,
+    node: &'n Arc<Node>,
 }
 
 impl Remote {
@@ -58,59 +85,121 @@ impl Remote {
         else {
             return Ok(());
         };
-        match self.contradiction(network, (node, other)).await {
-            Some(fork) => Err(self.stop(network, fork).await),
-            None => Ok(()),
+        match self.compared(network, (node, other)).await {
+            Compared::Forked(fork) => Err(self.stop(network, *fork).await),
+            Compared::OneHistory => Ok(()),
+            Compared::Nothing => {
+                network.watch.again(self.clock.now());
+                Ok(())
+            }
         }
     }
 
-    async fn contradiction(
+    async fn compared(
         &self,
         network: &Network,
         (node, other): (&Arc<Node>, &Arc<Node>),
-    ) -> Option<Fork> {
+    ) -> Compared {
         let known = &network.known;
-        let (ours, note) = known.newest()?;
+        let Some((standing, note)) = known.newest() else {
+            return Compared::Nothing;
+        };
+        let ours = Shown {
+            standing,
+            note,
+            node,
+        };
         let bundle = match other.read(STATE_KEY, known.trust().from_height).await {
             Ok(bundle) => bundle,
             Err(error) => {
                 tracing::warn!(node = other.name(), %error, "a node of the registry could not be compared");
-                return None;
+                return Compared::Nothing;
             }
         };
-        let Some(theirs) = known.signed(STATE_KEY, &bundle) else {
+        let Some(standing) = known.signed(STATE_KEY, &bundle) else {
             tracing::warn!(
                 node = other.name(),
                 "a node of the registry shows a checkpoint that nobody trusted signed"
             );
-            return None;
+            return Compared::Nothing;
         };
-        let (longer, sizes) = match ours.size >= theirs.size {
-            true => (node, (theirs.size, ours.size)),
-            false => (other, (ours.size, theirs.size)),
+        let theirs = Shown {
+            standing,
+            note: bundle.note,
+            node: other,
         };
+        let (shorter, longer) = match ours.standing.size >= theirs.standing.size {
+            true => (theirs, ours),
+            false => (ours, theirs),
+        };
+        let sizes = (shorter.standing.size, longer.standing.size);
         let proof = match sizes.0 == sizes.1 || sizes.0 == 0 {
             true => Vec::new(),
             false => longer
+                .node
                 .consistency(sizes.0, sizes.1)
                 .await
                 .unwrap_or_default(),
         };
-        match compare(&ours, &theirs, &proof) {
-            Relation::Same | Relation::Extends => None,
-            Relation::Unproven => {
-                tracing::warn!(
-                    node = longer.name(),
-                    "a node of the registry does not prove that its log goes on from the other's"
-                );
-                None
-            }
-            Relation::Fork => Some(Fork {
-                found: self.clock.now(),
-                height: ours.height.max(theirs.height),
-                notes: [note, bundle.note],
-                nodes: [node.name(), other.name()],
-            }),
+        match compare(&shorter.standing, &longer.standing, &proof) {
+            Relation::Same | Relation::Extends => Compared::OneHistory,
+            Relation::Fork => self.forked((&shorter, &longer), None),
+            Relation::Unproven => self.compared_by_entry(network, (&shorter, longer)).await,
         }
+    }
+
+    /// A log that does not prove to go on from the shorter one is either another, which its next transaction tells, or
+    /// its node keeps that back: then others are asked before it.
+    async fn compared_by_entry(
+        &self,
+        network: &Network,
+        (shorter, longer): (&Shown<'_>, Shown<'_>),
+    ) -> Compared {
+        let (known, node) = (&network.known, longer.node);
+        let next = shorter.standing.size.saturating_add(1);
+        let answer = match node.proven(&[next], known.trust().from_height).await {
+            Ok(answer) => answer,
+            Err(error) => {
+                self.nodes.refused(node, (false, error));
+                return Compared::Nothing;
+            }
+        };
+        let note = answer.bundle.note.clone();
+        let signed = known.signed(STATE_KEY, &answer.bundle);
+        let entry = signed.and_then(|standing| {
+            let entries = answer.judged(&[next], &standing).ok()?;
+            Some((standing, entries.into_iter().next()?))
+        });
+        let Some((standing, entry)) = entry else {
+            let error = Error::upstream("it does not prove that its log goes on from another's");
+            self.nodes.refused(node, (true, error));
+            return Compared::Nothing;
+        };
+        match compare_by_entry(&shorter.standing, &standing, &entry) {
+            Relation::Same | Relation::Extends => Compared::OneHistory,
+            Relation::Unproven => Compared::Nothing,
+            Relation::Fork => {
+                let longer = Shown {
+                    standing,
+                    note,
+                    node,
+                };
+                self.forked((shorter, &longer), Some(&entry))
+            }
+        }
+    }
+
+    fn forked(
+        &self,
+        (first, second): (&Shown<'_>, &Shown<'_>),
+        entry: Option<&ProvenEntry>,
+    ) -> Compared {
+        Compared::Forked(Box::new(Fork {
+            found: self.clock.now(),
+            height: first.standing.height.max(second.standing.height),
+            notes: [first.note.clone(), second.note.clone()],
+            entry: entry.map(ProvenEntry::to_cbor).unwrap_or_default(),
+            nodes: [first.node.name(), second.node.name()],
+        }))
     }
 }

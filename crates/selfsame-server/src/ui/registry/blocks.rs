@@ -1,7 +1,7 @@
 //! Blocks: the newest first, and one with its transactions.
 
 use askama::Template;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use selfsame_app::registry::browse::Browser;
 use selfsame_app::view::browse::BlockView;
 use selfsame_app::view::registry::RegistryEntry;
@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use super::Frame;
 use crate::error::Answer;
-use crate::extract::Query;
+use crate::extract::{Path, Query};
 use crate::server::Server;
 
 const ON_PAGE: u64 = 50;

@@ -1,7 +1,7 @@
 //! Searches: what is one thing is led to, all else is listed; and Indy's three ledgers page by page.
 
 use askama::Template;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::response::{IntoResponse as _, Redirect, Response};
 use selfsame_app::registry::browse::{Browser, Search, Type, View, ViewPage};
 use selfsame_app::view::browse::FoundView;
@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use super::{Frame, KINDS};
 use crate::error::{Answer, Problem};
-use crate::extract::Query;
+use crate::extract::{Path, Query};
 use crate::protocol::von_network::query::{Asked, view_named};
 use crate::server::Server;
 

@@ -1,13 +1,14 @@
 //! A transaction: who wrote it, what it says, and the proof that it is in the log.
 
 use askama::Template;
-use axum::extract::{Path, State};
+use axum::extract::State;
 use selfsame_app::registry::browse::Browser;
 use selfsame_app::view::browse::{InclusionView, OperationView};
 
 use super::super::resolver::pretty;
 use super::Frame;
 use crate::error::{Answer, Problem};
+use crate::extract::Path;
 use crate::server::Server;
 
 #[derive(Template)]

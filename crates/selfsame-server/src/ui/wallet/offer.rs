@@ -83,9 +83,13 @@ pub async fn accept(
     }
 }
 
-/// The issuer's no to a code reaches the wallet as its own no to the person, or as the other party's.
+/// A wrong code is the wallet's own no to the person, or the issuer's, who calls it by the same name as an offer that is
+/// over (OpenID4VCI 1.0 §6.3); which of them it is shows when the offer is looked at again.
 fn can_be_put_right(error: &Error) -> bool {
-    matches!(error.kind, ErrorKind::BadRequest | ErrorKind::Upstream)
+    matches!(
+        error.kind,
+        ErrorKind::BadRequest | ErrorKind::Upstream | ErrorKind::Gone
+    )
 }
 
 struct Tried {

@@ -106,7 +106,7 @@ const NOT_TAKEN: Outcome = Outcome {
     class: "is-bad",
     mark: "✗",
     headline: "Not taken",
-    text: "The verifier did not take the answer.",
+    text: "The verifier did not take the answer. Its request may have been answered already, or its time is over: ask for a new one.",
 };
 const DECLINED: Outcome = Outcome {
     class: "is-plain",

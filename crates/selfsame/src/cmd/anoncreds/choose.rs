@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use selfsame_anoncreds::definition::PreparedDefinition;
 use selfsame_anoncreds::format::{
-    Answer, Credential, Interval, Known as KnownOf, PresentationRequest, Query, RequestedAttribute,
+    Answer, Credential, Known as KnownOf, PresentationRequest, Query, RequestedAttribute,
     RequestedPredicate, RevocationState, Schema, normalise_attribute,
 };
 use selfsame_anoncreds::holder::Chosen;
@@ -90,24 +90,6 @@ impl Hand<'_> {
             predicates: self.predicates.clone(),
             state: self.state.as_ref(),
         }
-    }
-
-    /// The interval asked for of what it answers, if it can be revoked.
-    pub fn interval(&self, request: &PresentationRequest) -> Option<Interval> {
-        self.credential.rev_reg_id.as_ref()?;
-        let attributes = self
-            .attributes
-            .keys()
-            .filter_map(|referent| request.requested_attributes.get(referent));
-        let predicates = self
-            .predicates
-            .iter()
-            .filter_map(|referent| request.requested_predicates.get(referent));
-        let own = attributes
-            .map(|asked| asked.non_revoked)
-            .chain(predicates.map(|asked| asked.non_revoked));
-        let asked: Vec<Interval> = own.filter_map(|own| own.or(request.non_revoked)).collect();
-        asked.into_iter().reduce(Interval::narrowed)
     }
 
     fn has(&self, asked: &RequestedAttribute, shown: bool) -> bool {

@@ -1,21 +1,35 @@
 //! Messages in files and pipes.
 
-use std::io::Read;
+use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
 use selfsame_anoncreds::Error;
-use selfsame_anoncreds::format::{Message, Text as _};
+use selfsame_anoncreds::cl::{KeyCorrectnessProof, LINK_SECRET};
+use selfsame_anoncreds::definition::PreparedDefinition;
+use selfsame_anoncreds::format::{
+    Credential, CredentialDefinition, CredentialDefinitionPrivate, CredentialOffer,
+    CredentialRequest, CredentialRequestMetadata, Message, Presentation, PresentationRequest,
+    RevocationRegistryDefinition, RevocationRegistryPrivate, RevocationStatusList, Schema,
+    Text as _,
+};
 use selfsame_crypto::ctx::Ctx;
 
 use crate::exit::Failure;
-use crate::{master_key, output};
+use crate::{output, private_file};
 
 /// More than any message, so that a pipe without end is not read for ever.
 const MOST_BYTES: u64 = 64 * 1024 * 1024;
 
 /// Reads a message from its file; `-` is standard input.
 pub fn read<M: Message>(file: &Path) -> Result<M, Failure> {
-    M::from_json(text(file)?.as_bytes()).map_err(|error| of_file(file, &error))
+    let text = text(file)?;
+    M::from_json(text.as_bytes())
+        .map_err(|error| of_file(file, error).hint(guess(text.as_bytes(), M::WHAT)))
+}
+
+/// Reads a credential definition and checks its keys.
+pub fn prepared(file: &Path) -> Result<PreparedDefinition, Failure> {
+    PreparedDefinition::new(read(file)?).map_err(|error| of_file(file, error))
 }
 
 /// Reads a message from its file, or from standard input if no file is named.
@@ -26,13 +40,21 @@ pub fn read_or_pipe<M: Message>(file: Option<&PathBuf>) -> Result<M, Failure> {
 /// A file's text; `-` is standard input.
 pub fn text(file: &Path) -> Result<String, Failure> {
     let mut text = String::new();
-    let read = if file.as_os_str() == "-" {
-        std::io::stdin().take(MOST_BYTES).read_to_string(&mut text)
+    let read = if is_pipe(file) {
+        let input = std::io::stdin();
+        if input.is_terminal() {
+            return Err(Failure::environment("nothing comes in on standard input")
+                .hint("name the file, or send it in: < FILE"));
+        }
+        input.take(MOST_BYTES).read_to_string(&mut text)
     } else {
         std::fs::File::open(file)
             .and_then(|opened| opened.take(MOST_BYTES).read_to_string(&mut text))
     };
-    read.map_err(|error| Failure::environment(format!("{}: {error}", file.display())))?;
+    read.map_err(|error| {
+        Failure::environment(format!("{}: {error}", place(file)))
+            .hint("name a file of text that is there")
+    })?;
     Ok(text)
 }
 
@@ -42,9 +64,20 @@ pub fn print<M: Message>(message: &M) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Refuses a file that is there already, before anything is computed or asked of others: for secrets, and for what nobody
+/// can make again.
+pub fn must_be_new(file: &Path) -> Result<(), Failure> {
+    if file.exists() {
+        let there = format!("{} is there already", file.display());
+        return Err(Failure::environment(there)
+            .hint("what may be needed still is never written over: name a new file"));
+    }
+    Ok(())
+}
+
 /// Writes a message that only its owner may read into a new file.
 pub fn keep<M: Message>(file: &Path, message: &M) -> Result<(), Failure> {
-    master_key::write_private(file, message.to_json()?.as_json().as_bytes())
+    private_file::write(file, message.to_json()?.as_json().as_bytes())
 }
 
 /// Writes a message that anybody may read.
@@ -56,6 +89,18 @@ pub fn put<M: Message>(file: &Path, message: &M) -> Result<(), Failure> {
 /// The time and the randomness of one step.
 pub fn ctx() -> Ctx {
     selfsame_app::clock::Clock::default().ctx()
+}
+
+/// Seconds since 1970.
+pub fn seconds(text: &str) -> Result<u64, String> {
+    text.parse()
+        .map_err(|_| "this wants seconds since 1970, as `date +%s` prints them".to_owned())
+}
+
+/// A place in a registry.
+pub fn index(text: &str) -> Result<u32, String> {
+    text.parse()
+        .map_err(|_| "this wants the number of a place, from 1 on".to_owned())
 }
 
 /// A value under a name: `NAME=VALUE`, split at the first `=`.
@@ -70,18 +115,79 @@ pub fn identified(text: &str) -> Result<(String, PathBuf), String> {
     Ok((id.to_owned(), PathBuf::from(file)))
 }
 
-fn of_file(file: &Path, error: &Error) -> Failure {
-    Failure::environment(format!("{}: {error}", file.display()))
+fn is_pipe(file: &Path) -> bool {
+    file.as_os_str() == "-"
+}
+
+/// What people call a file.
+fn place(file: &Path) -> String {
+    if is_pipe(file) {
+        "standard input".to_owned()
+    } else {
+        file.display().to_string()
+    }
+}
+
+/// What is wrong with what a file says; a proper no stays one.
+pub fn of_file(file: &Path, error: Error) -> Failure {
+    Failure::from(error).at(&place(file))
+}
+
+/// The names of what a definition's credentials say.
+pub fn attributes(of: &PreparedDefinition) -> String {
+    let names = of.definition().value.primary.r.keys();
+    let named = names.filter(|name| *name != LINK_SECRET);
+    named.map(String::as_str).collect::<Vec<_>>().join(", ")
+}
+
+/// What to do about a message that is not the one that is wanted: it may be one of another kind.
+fn guess(json: &[u8], wanted: &str) -> String {
+    if json.trim_ascii().is_empty() {
+        return "it is empty: did the step that writes it go well?".to_owned();
+    }
+    let kinds = [
+        is::<Presentation>,
+        is::<Credential>,
+        is::<CredentialRequestMetadata>,
+        is::<CredentialRequest>,
+        is::<CredentialOffer>,
+        is::<KeyCorrectnessProof>,
+        is::<CredentialDefinitionPrivate>,
+        is::<CredentialDefinition>,
+        is::<RevocationRegistryPrivate>,
+        is::<RevocationRegistryDefinition>,
+        is::<RevocationStatusList>,
+        is::<PresentationRequest>,
+        is::<Schema>,
+    ];
+    match kinds.iter().find_map(|is| is(json)) {
+        Some(kind) if kind != wanted => format!("this is {kind}; {wanted} is wanted here"),
+        _ => "docs/anoncreds.md shows each step with the files it reads".to_owned(),
+    }
+}
+
+/// What such a message is called, if this is one.
+fn is<M: Message>(json: &[u8]) -> Option<&'static str> {
+    M::from_json(json).is_ok().then_some(M::WHAT)
 }
 
 impl From<Error> for Failure {
     /// What another party sent and does not hold is a proper no; what is named wrongly is the caller's.
     fn from(error: Error) -> Self {
+        let text = error.to_string();
         match error {
-            Error::Issuer(_) | Error::Proof(_) | Error::Unsatisfied { .. } | Error::Registry(_) => {
-                Self::no(error.to_string())
+            Error::Issuer(_) => Self::no(text)
+                .hint(
+                "use nothing of it: it is another issuance's than the other files, was finished before, or is wrong",
+            ),
+            Error::Proof(_) => Self::no(text).hint("have it made again, by who sent it"),
+            Error::Unsatisfied { .. } => {
+                Self::no(text).hint("--credential FILE of another, or --self-attest REFERENT=VALUE")
             }
-            _ => Self::environment(error.to_string()),
+            Error::Registry(_) => Self::no(text),
+            Error::Mismatch { .. } => Self::environment(text)
+                .hint("--help says which file is which; these do not belong together"),
+            _ => Self::environment(text).hint("--help has an example"),
         }
     }
 }

@@ -4,24 +4,25 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use selfsame_anoncreds::Error;
 use selfsame_anoncreds::cl::LinkSecret;
 use selfsame_anoncreds::cl::revocation::TailsFile;
-use selfsame_anoncreds::definition::PreparedDefinition;
 use selfsame_anoncreds::format::{
-    Credential, CredentialOffer, CredentialRequestMetadata, Holder, Interval, PresentationRequest,
-    RevocationRegistryDefinition, RevocationRegistryId, RevocationState, RevocationStatusList,
-    SelfAttested,
+    Credential, CredentialOffer, CredentialRequestMetadata, Holder, Interval, Presentation,
+    PresentationRequest, RevocationRegistryDefinition, RevocationRegistryId, RevocationState,
+    RevocationStatusList, SelfAttested,
 };
 use selfsame_anoncreds::holder::{
     Chosen, Expected, NamedSecret, Revocable, create_credential_request, create_link_secret,
     create_presentation, process_credential, update_revocation_state,
 };
+use selfsame_anoncreds::verifier::{Encoding, Policy, verify_presentation};
 
 use super::choose;
 use super::files;
 use super::verifier::{Known, Published};
 use crate::exit::Failure;
-use crate::master_key;
+use crate::{output, private_file};
 
 /// Ask for the credential that is offered.
 #[derive(Args)]
@@ -102,11 +103,12 @@ pub struct Present {
 impl Request {
     /// Makes it, keeps what finishing it needs and prints it.
     pub fn run(self) -> Result<(), Failure> {
+        files::must_be_new(&self.metadata)?;
         let offer: CredentialOffer = files::read_or_pipe(self.offer.as_ref())?;
-        let definition = PreparedDefinition::new(files::read(&self.cred_def)?)?;
+        let definition = files::prepared(&self.cred_def)?;
         if !self.link_secret.exists() {
             let secret = create_link_secret(&files::ctx()).to_decimal();
-            master_key::write_private(&self.link_secret, secret.as_bytes())?;
+            private_file::write(&self.link_secret, secret.as_bytes())?;
         }
         let secret = link_secret(&self.link_secret)?;
         let named = NamedSecret {
@@ -136,15 +138,24 @@ impl Process {
         let expected = Expected {
             metadata: &metadata,
             link_secret: &link_secret(&self.link_secret)?,
-            definition: &PreparedDefinition::new(files::read(&self.cred_def)?)?,
+            definition: &files::prepared(&self.cred_def)?,
             registry: registry.as_ref(),
         };
-        files::print(&process_credential(&credential, &expected)?)
+        let processed = process_credential(&credential, &expected);
+        files::print(&processed.map_err(|error| {
+            let failure = Failure::from(error);
+            match (&credential.rev_reg_id, &registry) {
+                (Some(id), None) => failure.hint(format!("--rev-reg FILE of {id}")),
+                _ => failure,
+            }
+        })?)
     }
 }
 
 fn link_secret(file: &Path) -> Result<LinkSecret, Failure> {
-    Ok(LinkSecret::from_decimal(files::text(file)?.trim())?)
+    LinkSecret::from_decimal(files::text(file)?.trim()).map_err(|error| {
+        files::of_file(file, error).hint("the first `request` makes it, where no file is yet")
+    })
 }
 
 impl Present {
@@ -160,10 +171,11 @@ impl Present {
                 .collect::<Result<_, _>>()?,
         };
         let alone: BTreeMap<String, String> = self.self_attest.iter().cloned().collect();
+        self.check_referents(&request)?;
         let mut hands = choose::hands(&credentials, &known)?;
         choose::deal(&mut hands, &request, &alone, &self.hide);
         for hand in &mut hands {
-            if let Some(interval) = hand.interval(&request) {
+            if let Some(interval) = hand.chosen().interval(&request) {
                 hand.state = Some(self.state(hand, &known, interval)?);
             }
         }
@@ -173,12 +185,26 @@ impl Present {
             .map(|(referent, value)| (referent, SelfAttested(value)));
         let answers = (chosen.as_slice(), &attested.collect());
         let secret = link_secret(&self.link_secret)?;
-        files::print(&create_presentation(
-            &request,
-            answers,
-            &secret,
-            &files::ctx(),
-        )?)
+        let presentation = create_presentation(&request, answers, &secret, &files::ctx())?;
+        check_proof(&presentation, &request, &known)?;
+        files::print(&presentation)
+    }
+
+    /// Refuses to hide or to say what nobody asks for: most likely another referent was meant.
+    fn check_referents(&self, request: &PresentationRequest) -> Result<(), Failure> {
+        let asked = &request.requested_attributes;
+        let said = self.self_attest.iter().map(|(referent, _)| referent);
+        let mut named = self.hide.iter().chain(said);
+        match named.find(|referent| !asked.contains_key(*referent)) {
+            None => Ok(()),
+            Some(referent) => {
+                let names: Vec<&str> = asked.keys().map(String::as_str).collect();
+                Err(
+                    Failure::environment(format!("no attribute is asked for as {referent}"))
+                        .hint(format!("these are: {}", names.join(", "))),
+                )
+            }
+        }
     }
 
     /// The state by the newest list that is not younger than the interval.
@@ -197,21 +223,12 @@ impl Present {
             .registries
             .get(id)
             .ok_or_else(|| missing("the revocation registry", id))?;
-        let of_it = |list: &&RevocationStatusList| {
-            list.rev_reg_def_id
-                .as_ref()
-                .is_some_and(|other| other.as_str() == id)
-                && interval
-                    .to
-                    .is_none_or(|to| list.timestamp.is_some_and(|at| at <= to))
-        };
-        let lists = known.lists.iter().filter(of_it);
-        let list = lists
-            .max_by_key(|list| list.timestamp)
-            .ok_or_else(|| missing("a status list of", id))?;
+        let list = newest(known, id, interval)?;
         for file in &self.tails {
-            let bytes = std::fs::read(file)
-                .map_err(|error| Failure::environment(format!("{}: {error}", file.display())))?;
+            let bytes = std::fs::read(file).map_err(|error| {
+                Failure::environment(format!("{}: {error}", file.display()))
+                    .hint("name the file that `rev-reg --tails` wrote")
+            })?;
             let value = &registry.value;
             if let Ok(tails) = TailsFile::checked(&bytes, value.max_cred_num, &value.tails_hash) {
                 let of = Revocable {
@@ -220,11 +237,79 @@ impl Present {
                     registry,
                     tails: &tails,
                 };
-                return Ok(update_revocation_state(&of, list, None)?);
+                return update_revocation_state(&of, list, None).map_err(unprovable);
             }
         }
-        Err(missing("the tails file of", id))
+        let hash = &registry.value.tails_hash;
+        Err(missing(
+            &format!("the tails file with the hash {hash} of"),
+            id,
+        ))
     }
+}
+
+/// Refuses to send what will not be believed. All messages may be well formed and the proof be none: the credential is
+/// not finished, or bound to another link secret.
+fn check_proof(
+    presentation: &Presentation,
+    request: &PresentationRequest,
+    known: &Known,
+) -> Result<(), Failure> {
+    let policy = Policy {
+        encoding: Encoding::OfTheIssuer,
+        ..Policy::default()
+    };
+    let verdict = verify_presentation(presentation, request, &known.evidence()?, &policy);
+    match verdict.reason() {
+        Some(rule) if rule.name == "proof" => {
+            Err(Failure::no("these files do not make a proof").hint(
+                "--credential is what `process` printed, --link-secret the one it was asked for with",
+            ))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Why there is no state to prove from, and what to do.
+fn unprovable(error: Error) -> Failure {
+    match error {
+        Error::Registry(_) => Failure::from(error)
+            .hint("its issuer took it back: ask for a new one, or answer without it"),
+        other => other.into(),
+    }
+}
+
+/// The newest list of a registry that is not younger than the interval.
+fn newest<'a>(
+    known: &'a Known,
+    id: &str,
+    interval: Interval,
+) -> Result<&'a RevocationStatusList, Failure> {
+    let of_it = |list: &&RevocationStatusList| {
+        let named = list.rev_reg_def_id.as_ref();
+        named.is_some_and(|other| other.as_str() == id)
+            && interval
+                .to
+                .is_none_or(|to| list.timestamp.is_some_and(|at| at <= to))
+    };
+    let lists = known.lists.iter().filter(of_it);
+    let list = lists
+        .max_by_key(|list| list.timestamp)
+        .ok_or_else(|| missing(&early(interval), id))?;
+    if let (Some(at), Some(from)) = (list.timestamp, interval.from)
+        && at < from
+    {
+        output::complain(&format!(
+            "selfsame: the list is as of {at} and the interval begins with {from}: a verifier takes it by --in-force"
+        ));
+    }
+    Ok(list)
+}
+
+/// Which list would do.
+fn early(interval: Interval) -> String {
+    let last = interval.to.map(|to| format!(" as of {to} or before"));
+    format!("a status list{} of", last.unwrap_or_default())
 }
 
 fn missing(what: &str, id: &str) -> Failure {

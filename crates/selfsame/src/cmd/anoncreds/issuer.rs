@@ -1,8 +1,10 @@
 //! The issuer's steps: schema, definition, offer, credential.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use clap::Args;
+use selfsame_anoncreds::Error;
 use selfsame_anoncreds::cl::KeyCorrectnessProof;
 use selfsame_anoncreds::format::{
     CredentialDefinitionId, CredentialOffer, CredentialRequest, CredentialValues, IssuerId,
@@ -16,6 +18,7 @@ use selfsame_anoncreds::issuer::{
 
 use super::files;
 use crate::exit::Failure;
+use crate::output;
 
 /// Make a schema.
 #[derive(Args)]
@@ -62,7 +65,7 @@ pub struct NewDefinition {
     /// A new file for the private keys.
     #[arg(long, value_name = "FILE")]
     private: PathBuf,
-    /// A file for the proof of the keys' correctness, which every offer carries.
+    /// A new file for the proof of the keys' correctness, which every offer carries.
     #[arg(long, value_name = "FILE")]
     proof: PathBuf,
 }
@@ -115,7 +118,7 @@ pub struct Issue {
     #[arg(long, value_name = "FILE", requires = "rev_reg")]
     status_list: Option<PathBuf>,
     /// Its place in the registry, which no other credential may have.
-    #[arg(long, requires = "rev_reg")]
+    #[arg(long, requires = "rev_reg", value_parser = files::index)]
     index: Option<u32>,
 }
 
@@ -136,6 +139,8 @@ impl NewSchema {
 impl NewDefinition {
     /// Makes it, keeps its secrets and prints it.
     pub fn run(self) -> Result<(), Failure> {
+        files::must_be_new(&self.private)?;
+        files::must_be_new(&self.proof)?;
         let schema: Schema = files::read_or_pipe(self.schema.as_ref())?;
         let issuer_id = match self.issuer {
             Some(issuer) => IssuerId::new(issuer)?,
@@ -194,14 +199,33 @@ impl Issue {
             list: &revocable.list,
             index: revocable.index,
         });
-        let values = CredentialValues::of(self.value);
+        let values = CredentialValues::of(once_each(self.value)?);
         let issuance = Issuance {
             offer: &offer,
             request: &request,
             values: &values,
             place,
         };
-        files::print(&issuer.create_credential(&issuance, &files::ctx())?)
+        let issued = issuer.create_credential(&issuance, &files::ctx());
+        if issued.is_ok() && place.as_ref().is_some_and(is_revoked) {
+            output::complain(
+                "selfsame: its place counts as revoked in this list: the next one, `revoke --issue INDEX`, lets it prove that it is not",
+            );
+        }
+        files::print(&issued.map_err(|error| {
+            match error {
+                Error::Mismatch {
+                    what: "the set of values",
+                    ..
+                } => Failure::from(error).hint(format!(
+                    "--value NAME=VALUE once for each of: {}",
+                    files::attributes(issuer.prepared())
+                )),
+                Error::Registry(_) => Failure::from(error)
+                    .hint("another --index, or a new registry: selfsame anoncreds rev-reg"),
+                other => other.into(),
+            }
+        })?)
     }
 
     fn revocable(&self) -> Result<Option<Revocable>, Failure> {
@@ -220,4 +244,19 @@ impl Issue {
             index,
         }))
     }
+}
+
+/// Refuses a value that is named twice: which one is to be signed?
+fn once_each(values: Vec<(String, String)>) -> Result<Vec<(String, String)>, Failure> {
+    let mut names = BTreeSet::new();
+    match values.iter().find(|(name, _)| !names.insert(name)) {
+        None => Ok(values),
+        Some((name, _)) => Err(Failure::environment(format!("{name} has two values"))
+            .hint("--value NAME=VALUE once for each attribute")),
+    }
+}
+
+/// Whether the list has this place for revoked.
+fn is_revoked(place: &Place<'_>) -> bool {
+    place.list.revocation_list.is_revoked(place.index) == Ok(true)
 }

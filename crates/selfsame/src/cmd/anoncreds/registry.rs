@@ -12,6 +12,7 @@ use selfsame_anoncreds::issuer::{self, Issuer, ListUpdate, Registry};
 
 use super::files;
 use crate::exit::Failure;
+use crate::output;
 
 /// Make a revocation registry and its tails file.
 #[derive(Args)]
@@ -32,7 +33,7 @@ pub struct NewRegistry {
     #[arg(long, default_value = "default")]
     tag: String,
     /// How many places it has; one more than it can hold credentials.
-    #[arg(long)]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(2..))]
     size: u32,
     /// A new file for the tails, which every holder needs.
     #[arg(long, value_name = "FILE")]
@@ -79,10 +80,10 @@ pub struct Revoke {
     #[command(flatten)]
     keys: Keys,
     /// A place to revoke; once for each.
-    #[arg(long, required_unless_present = "issue")]
+    #[arg(long, required_unless_present = "issue", value_parser = files::index)]
     index: Vec<u32>,
     /// A place to issue, or to issue again; once for each.
-    #[arg(long, value_name = "INDEX")]
+    #[arg(long, value_name = "INDEX", value_parser = files::index)]
     issue: Vec<u32>,
 }
 
@@ -99,13 +100,15 @@ struct Keys {
     #[arg(long, value_name = "FILE")]
     private: PathBuf,
     /// The list's time in seconds since 1970; now if not told.
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", value_parser = files::seconds)]
     timestamp: Option<u64>,
 }
 
 impl NewRegistry {
     /// Makes it, writes its tails, keeps its secret and prints it.
     pub fn run(self) -> Result<(), Failure> {
+        files::must_be_new(&self.private)?;
+        files::must_be_new(&self.tails)?;
         let definition: CredentialDefinition = files::read_or_pipe(self.cred_def.as_ref())?;
         let issuer = Issuer::new(definition, &files::read(&self.cred_def_private)?)?;
         let location = self
@@ -159,11 +162,24 @@ impl Revoke {
             revoked: self.index.into_iter().collect(),
             timestamp: Some(keys.timestamp),
         };
-        files::print(
-            &keys
-                .issuer
-                .update_status_list(&keys.registry(), &list, &update)?,
-        )
+        if list.timestamp.is_some_and(|before| before > keys.timestamp) {
+            return Err(Failure::environment(
+                "the next list cannot be older than the one before it",
+            )
+            .hint("--timestamp SECONDS, or leave it out for now"));
+        }
+        let next = keys
+            .issuer
+            .update_status_list(&keys.registry(), &list, &update)
+            .map_err(|error| {
+                Failure::from(error).hint(
+                    "places begin with 1 and end below --size; one is revoked by --index or issued by --issue",
+                )
+            })?;
+        if next.revocation_list == list.revocation_list {
+            output::complain("selfsame: nothing is new but the time: each place was so already");
+        }
+        files::print(&next)
     }
 }
 

@@ -7,10 +7,10 @@ use clap::Args;
 use selfsame_anoncreds::Error;
 use selfsame_anoncreds::definition::PreparedDefinition;
 use selfsame_anoncreds::format::{
-    CredentialDefinitionId, Interval, Message, Presentation, PresentationRequest,
+    CredentialDefinitionId, Interval, Message, Overrides, Presentation, PresentationRequest,
     RevocationRegistryDefinition, RevocationRegistryId, RevocationStatusList, Schema, SchemaId,
 };
-use selfsame_anoncreds::verdict::{AnswerKind, Answered, Rule, Verdict};
+use selfsame_anoncreds::verdict::{AnswerKind, Answered, Outcome, Rule, Verdict};
 use selfsame_anoncreds::verifier::{Encoding, Evidence, Policy, verify_presentation};
 use selfsame_crypto::time::UnixTime;
 
@@ -50,6 +50,9 @@ pub struct Verify {
     request: PathBuf,
     #[command(flatten)]
     published: Published,
+    /// A status list that was the newest when an interval begins: it counts, though it is older. Once for each.
+    #[arg(long, value_name = "FILE")]
+    in_force: Vec<PathBuf>,
     /// Issuers have encodings of their own: do not compare what is shown with what was signed.
     #[arg(long)]
     any_encoding: bool,
@@ -71,20 +74,47 @@ impl Published {
     pub fn read(&self) -> Result<Known, Failure> {
         let mut definitions = BTreeMap::new();
         for (id, file) in &self.cred_def {
-            let prepared = PreparedDefinition::new(files::read(file)?)?;
+            let prepared = files::prepared(file)?;
             definitions.insert(id.clone(), prepared);
         }
         Ok(Known {
             schemas: all(&self.schema)?,
             definitions,
             registries: all(&self.rev_reg)?,
-            lists: self
-                .status_list
-                .iter()
-                .map(|file| files::read(file))
-                .collect::<Result<_, _>>()?,
+            lists: read_all(&self.status_list)?,
         })
     }
+}
+
+fn read_all<M: Message>(files: &[PathBuf]) -> Result<Vec<M>, Failure> {
+    files.iter().map(|file| files::read(file)).collect()
+}
+
+/// When the intervals that are asked for begin.
+fn begins(request: &PresentationRequest) -> impl Iterator<Item = u64> {
+    let attributes = request.requested_attributes.values();
+    let predicates = request.requested_predicates.values();
+    let own = attributes.map(|asked| asked.non_revoked);
+    own.chain(predicates.map(|asked| asked.non_revoked))
+        .chain([request.non_revoked])
+        .filter_map(|interval| interval?.from)
+}
+
+/// For each interval that begins after such a list, the newest of those lists that are older. (AnonCreds v1.0,
+/// "Collecting Data for Generating the Non-Revocation Proof": the list "active at the time of the `from` value".)
+fn overrides(in_force: &[RevocationStatusList], request: &PresentationRequest) -> Overrides {
+    let mut overrides = Overrides::new();
+    for list in in_force {
+        let (Some(registry), Some(at)) = (&list.rev_reg_def_id, list.timestamp) else {
+            continue;
+        };
+        let of_it = overrides.entry(registry.clone()).or_default();
+        for from in begins(request).filter(|from| at < *from) {
+            let newest = of_it.entry(from).or_insert(at);
+            *newest = at.max(*newest);
+        }
+    }
+    overrides
 }
 
 fn all<M: Message>(named: &[(String, PathBuf)]) -> Result<BTreeMap<String, M>, Failure> {
@@ -121,8 +151,11 @@ impl Verify {
     /// Judges.
     pub fn run(self) -> End {
         let request: PresentationRequest = files::read(&self.request)?;
-        let known = self.published.read()?;
+        let mut known = self.published.read()?;
+        let in_force: Vec<RevocationStatusList> = read_all(&self.in_force)?;
         let presentation: Presentation = files::read_or_pipe(self.presentation.as_ref())?;
+        let overrides = overrides(&in_force, &request);
+        known.lists.extend(in_force);
         let encoding = if self.any_encoding {
             Encoding::OfTheIssuer
         } else {
@@ -130,10 +163,23 @@ impl Verify {
         };
         let policy = Policy {
             encoding,
-            ..Policy::default()
+            overrides,
         };
         let verdict = verify_presentation(&presentation, &request, &known.evidence()?, &policy);
         output::either(self.json, &verdict, table);
+        if verdict.outcome == Outcome::Unverifiable {
+            output::complain(
+                "hint: name what is missing: --schema ID=FILE --cred-def ID=FILE --rev-reg ID=FILE --status-list FILE",
+            );
+        }
+        let older =
+            |list: &RevocationStatusList| begins(&request).any(|from| list.timestamp < Some(from));
+        let at_fault = verdict.reason().map(|rule| rule.name);
+        if at_fault == Some("non_revocation") && known.lists.iter().any(older) {
+            output::complain(
+                "hint: a list that was in force when the interval begins counts, though it is older: --in-force FILE",
+            );
+        }
         Ok(if verdict.is_valid() {
             Answer::Yes
         } else {

@@ -117,7 +117,10 @@ fn tell(archived: &Archived, as_json: bool) {
 
 fn of_node(home: &Path, file: &Path) -> Result<Archived, Failure> {
     let home = Home::open(home)?;
-    let checkpoint = home.checkpoint()?;
+    let checkpoint = home.checkpoint().map_err(|error| {
+        Failure::from(error)
+            .hint("a node has something to export once it has run: `selfsame registry node`")
+    })?;
     let machine = Arc::new(Machine::new(home.genesis().clone()));
     let ledger = Ledger::open(instance::ledger(home.path())?, machine)?;
     let mut to = BufWriter::new(new(file)?);
@@ -164,7 +167,9 @@ pub async fn into(file: &Path, data: &Path, origin: Option<&str>) -> Result<Arch
         return Err(wrong(&finished, "there is a ledger already".to_owned())
             .hint("an import begins with an empty directory"));
     }
-    let opened = File::open(file).map_err(|error| wrong(file, error.to_string()))?;
+    let opened = File::open(file).map_err(|error| {
+        wrong(file, error.to_string()).hint("name the file that `selfsame registry export` wrote")
+    })?;
     private_directory(data)?;
     private_directory(&unfinished)?;
     let at = unfinished.join(LEDGER_FILE);
@@ -212,5 +217,8 @@ fn belongs_to(home: &Home, archived: &Archived) -> Result<(), Failure> {
 
 fn new(file: &Path) -> Result<File, Failure> {
     let made = File::create_new(file);
-    made.map_err(|error| Failure::environment(format!("{}: {error}", file.display())))
+    made.map_err(|error| {
+        Failure::environment(format!("{}: {error}", file.display()))
+            .hint("name a file that is not there yet, in a folder that is")
+    })
 }

@@ -51,9 +51,13 @@ impl Face {
         };
         let response = self.net.call(call).await.map_err(|error| {
             Failure::environment(format!("{} does not answer: {error}", self.url))
+                .hint("start it with `selfsame registry node`, or name another node")
         })?;
         if !response.is_success() {
-            return Err(crate::client::refusal(response.status, &response.body));
+            let refused = crate::client::refusal(response.status, &response.body);
+            return Err(refused.or_hint(
+                "a trustee's key changes the validators; `selfsame registry status` names them",
+            ));
         }
         serde_json::from_slice(&response.body)
             .map_err(|error| Failure::ours(format!("the receipt is malformed: {error}")))
@@ -67,7 +71,14 @@ impl Face {
         let response = self.ask(path, Authorization::None).await?;
         match response.is_success() {
             true => Ok(response.body.to_vec()),
-            false => Err(Failure::no(format!("it answers {}", response.status))),
+            false => {
+                let said = crate::client::refusal(response.status, &response.body);
+                let said = said.message();
+                Err(Failure::no(format!(
+                    "it answers {}: {said}",
+                    response.status
+                )))
+            }
         }
     }
 

@@ -9,7 +9,7 @@ use url::Url;
 
 use crate::client::token_from;
 use crate::exit::Failure;
-use crate::master_key::write_private;
+use crate::private_file;
 
 /// What readers pin, in the network's folder.
 pub const TRUST_ROOT: &str = "trust-root";
@@ -47,7 +47,7 @@ impl Serve {
     /// If it is there already or the disk fails.
     pub fn write(&self, home: &Path) -> Result<(), Failure> {
         let text = serde_json::to_vec(self).map_err(|error| Failure::ours(error.to_string()))?;
-        write_private(&home.join(SERVE), &text)
+        private_file::write(&home.join(SERVE), &text)
     }
 
     /// The base of its addresses, as readers on this machine have it.

@@ -17,8 +17,9 @@ use super::archive;
 use super::files::{Serve, TRUST_ROOT, TRUSTEE};
 use crate::cmd::up::MasterKey;
 use crate::exit::{Answer, End, Failure};
-use crate::master_key::{Custody, write_private};
+use crate::master_key::Custody;
 use crate::output;
+use crate::private_file;
 
 const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 /// The log that a network which was carried over begins with, for nodes that join later.
@@ -115,7 +116,7 @@ pub fn place(host: Option<IpAddr>, port: u16) -> Result<Place, Failure> {
 impl Init {
     /// Makes it and prints what to do with it.
     pub async fn run(self) -> End {
-        let apart = !self.plan.hosts.is_empty();
+        let apart = self.plan.hosts.iter().any(|host| !host.is_loopback());
         let made = match &self.from {
             Some(data) => {
                 self.plan
@@ -190,10 +191,10 @@ impl Plan {
         }
         if self.hosts.len() != count {
             return Err(Failure::environment(format!(
-                "{} hosts for {count} validators",
+                "the validators are {count}, but hosts are named for {}",
                 self.hosts.len()
             ))
-            .hint("name one --host for each validator, the same twice where two share a machine"));
+            .hint("name one for each, the same twice where two share a machine; --validators says how many there are"));
         }
         Ok(apart(&self.hosts, self.port))
     }
@@ -233,7 +234,7 @@ fn keep_trustee(directory: &Path, trustee: &PrivateKey) -> Result<(), Failure> {
     let secret = trustee
         .to_pkcs8()
         .map_err(|error| Failure::ours(error.to_string()))?;
-    write_private(&directory.join(TRUSTEE), secret.expose())
+    private_file::write(&directory.join(TRUSTEE), secret.expose())
 }
 
 /// Writes what is beside the nodes' own files.
@@ -243,7 +244,7 @@ fn finish(
     (root, places): (&TrustRoot, &[Place]),
 ) -> Result<Made, Failure> {
     let trust_root = directory.join(TRUST_ROOT);
-    write_private(&trust_root, &root.to_bytes())?;
+    private_file::write(&trust_root, &root.to_bytes())?;
     let mut nodes = Vec::with_capacity(places.len());
     for (home, place) in network.homes().iter().zip(places) {
         Serve { listen: place.http }.write(home)?;

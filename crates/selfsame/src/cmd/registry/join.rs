@@ -1,5 +1,6 @@
 //! `selfsame registry join`: the folder of a further node, and where it takes the ledger from.
 
+use std::collections::BTreeSet;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -137,6 +138,7 @@ impl Joining {
     /// # Errors
     /// If it can't be made, or the nodes do not agree on what it shall trust.
     pub async fn home(&self, root: Option<&Path>) -> Result<(Home, Option<StateSync>), Failure> {
+        self.servers()?;
         let home = match self.home.exists() {
             true => Home::open(&self.home)?,
             false => self.made()?,
@@ -158,6 +160,19 @@ impl Joining {
         let from = agreed(&self.from, home.genesis(), root).await?;
         home.sync_from(&from)?;
         Ok((home, Some(from)))
+    }
+
+    /// Whether those named could vouch for each other.
+    fn servers(&self) -> Result<(), Failure> {
+        let origins = self.from.iter().map(Url::origin);
+        let different = origins.map(|origin| origin.ascii_serialization());
+        match different.collect::<BTreeSet<_>>().len() {
+            1 => Err(Failure::environment(
+                "the headers of a snapshot are fetched from two nodes at least",
+            )
+            .hint("name another node with a further --from, of another party if there is one")),
+            _ => Ok(()),
+        }
     }
 
     fn made(&self) -> Result<Home, Failure> {

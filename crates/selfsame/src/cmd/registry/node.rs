@@ -51,6 +51,7 @@ impl Node {
         };
         let engine = self.engine.find().await?;
         let said = (home.name().to_owned(), home.genesis().network());
+        let awaits_snapshot = home.awaits_snapshot();
         let mut launch = Launch::new(self.home.clone(), listen);
         launch.origin = self.origin;
         launch.roles = Roles {
@@ -73,6 +74,12 @@ impl Node {
             "  Who writes needs the token in {}.",
             token.display()
         ));
+        if awaits_snapshot {
+            let home = self.home.display();
+            output::say(&format!(
+                "  It takes the ledger from the other nodes first; `selfsame registry status {home}` shows when it has it."
+            ));
+        }
         output::say("  Ctrl-C stops it.");
         if self.leashed {
             tokio::select! {

@@ -8,7 +8,12 @@ use selfsame_app::registry::trust_root;
 use selfsame_app::view::registry::NodeHealth;
 use selfsame_crypto::SecretString;
 use selfsame_crypto::encoding::base64url_encode;
-use selfsame_proof::read::{Bundle, Policy, Question, Report, TrustRoot, judge};
+use selfsame_crypto::time::UnixTime;
+use selfsame_proof::checkpoint;
+use selfsame_proof::entries::ProvenEntries;
+use selfsame_proof::read::{
+    Bundle, Policy, Question, Relation, Report, TrustRoot, compare, compare_by_entry, judge,
+};
 use selfsame_proof::validators::{STATE_KEY, ValidatorSet};
 use selfsame_registry::Genesis;
 use serde::Serialize;
@@ -18,14 +23,15 @@ use super::face::Face;
 use super::files::{self, Serve};
 use crate::client::token_from;
 use crate::exit::{Answer, End, Failure};
-use crate::master_key::write_private;
 use crate::output;
+use crate::private_file;
 use crate::settings::trust_root as pinned;
 
 /// Seconds by which clocks may differ.
 const SKEW: u64 = 60;
-/// Seconds that the newest checkpoint of a network may be old: it signs one every 30, whatever happens.
-const FRESH: u64 = 90;
+/// Seconds that the newest checkpoint of a network may be old, as readers take it. Of a network at rest it becomes 90:
+/// a header has the time of the votes before it, and the next block but one is 60 s later.
+const FRESH: u64 = 120;
 /// A node that is so many blocks behind is not merely late by a moment.
 const BEHIND: u64 = 10;
 
@@ -35,8 +41,8 @@ const BEHIND: u64 = 10;
     after_help = "Example: selfsame registry status network/node-1 network/node-2
          selfsame registry status https://registry.example/ --trust-root network/trust-root --json
          selfsame registry status https://registry.example/ --trust-root network/trust-root --advance
-Exit code 1 if something is wrong: a node that does not answer, proves nothing, is far behind or has trouble, or a
-network that stands still."
+Exit code 1 if something is wrong: a node that does not answer, proves nothing, is far behind or has trouble, a network
+that stands still, or nodes that prove two histories."
 )]
 pub struct Status {
     /// Nodes: their base URLs, or their folders on this machine.
@@ -99,6 +105,9 @@ struct Standing {
     age_s: u64,
     /// Blocks behind the node that is furthest.
     lag: u64,
+    /// The checkpoint that says so.
+    #[serde(skip)]
+    checkpoint: checkpoint::Standing,
     #[serde(skip)]
     signers: Vec<String>,
     #[serde(skip)]
@@ -123,6 +132,7 @@ impl Status {
         shown.network = root.map(|root| network_of(&root).to_owned());
         shown.compare();
         shown.complain();
+        shown.wrong.extend(histories(&shown.nodes).await);
         output::either(self.json, &shown, lines);
         Ok(match shown.wrong.is_empty() {
             true => Answer::Yes,
@@ -144,14 +154,19 @@ async fn shown_node(
         standing: None,
         own: None,
     };
-    let asked = async {
-        let url = url(node)?;
-        if let Some(token) = token {
-            shown.own = Face::new(&url)?.health(token).await?;
+    let url = match url(node) {
+        Ok(url) => url,
+        Err(failure) => {
+            shown.problem = Some(failure.message().to_owned());
+            return (shown, None);
         }
-        ask(&url, root).await
     };
-    match asked.await {
+    // Who may not know how it is still knows what it proves.
+    match own(&url, token).await {
+        Ok(own) => shown.own = own,
+        Err(failure) => shown.problem = Some(failure.message().to_owned()),
+    }
+    match ask(&url, root).await {
         Ok((standing, trust)) => {
             (shown.verified, shown.standing) = (true, Some(standing));
             (shown, trust)
@@ -160,6 +175,14 @@ async fn shown_node(
             shown.problem = Some(failure.message().to_owned());
             (shown, None)
         }
+    }
+}
+
+/// What a node tells its operator.
+async fn own(url: &Url, token: Option<SecretString>) -> Result<Option<NodeHealth>, Failure> {
+    match token {
+        Some(token) => Face::new(url)?.health(token).await,
+        None => Ok(None),
     }
 }
 
@@ -230,6 +253,67 @@ impl Shown {
     }
 }
 
+/// Compares what each node proves with what the one with the longest log does; says which contradict each other.
+async fn histories(nodes: &[ShownNode]) -> Vec<String> {
+    let proven = |node: &ShownNode| Some((node.node.clone(), node.standing.as_ref()?.checkpoint));
+    let proven: Vec<_> = nodes.iter().filter_map(proven).collect();
+    let Some((longest, last)) = proven.iter().max_by_key(|(_, at)| (at.size, at.height)) else {
+        return Vec::new();
+    };
+    let mut wrong = Vec::new();
+    for (node, at) in proven.iter().filter(|(node, _)| node != longest) {
+        let proof = consistency(longest, at.size, last.size).await;
+        let (proof, problem) = match proof {
+            Ok(proof) => (proof, String::new()),
+            Err(failure) => (Vec::new(), format!(": {}", failure.message())),
+        };
+        let relation = match compare(at, last, &proof) {
+            Relation::Unproven => by_next_entry(longest, (at, last)).await,
+            relation => relation,
+        };
+        match relation {
+            Relation::Same | Relation::Extends => {}
+            Relation::Fork => wrong.push(format!(
+                "{longest} and {node} prove two histories, of heights {} and {}: keep both nodes' data, and have no one rely on either",
+                last.height, at.height
+            )),
+            Relation::Unproven => wrong.push(format!(
+                "{longest} does not prove that its history goes on from that of {node}{problem}"
+            )),
+        }
+    }
+    wrong
+}
+
+/// What the first transaction that only the longer log has, with the proof of its place, says of both.
+async fn by_next_entry(
+    node: &str,
+    (at, last): (&checkpoint::Standing, &checkpoint::Standing),
+) -> Relation {
+    let next = at.size.saturating_add(1);
+    let asked = async {
+        let face = Face::new(&url(node)?)?;
+        face.get(&format!("registry/log?numbers={next}")).await
+    };
+    let proven = asked.await.ok();
+    let proven = proven.and_then(|bytes| ProvenEntries::from_bytes(&bytes).ok());
+    let entry = proven.and_then(|proven| proven.entries.into_iter().next());
+    entry.map_or(Relation::Unproven, |entry| {
+        compare_by_entry(at, last, &entry)
+    })
+}
+
+/// The proof, from a node, that its log of `new` entries begins with that of `old`.
+async fn consistency(node: &str, old: u64, new: u64) -> Result<Vec<[u8; 32]>, Failure> {
+    if old == new {
+        return Ok(Vec::new());
+    }
+    let path = format!("registry/consistency?old={old}&new={new}");
+    let bytes = Face::new(&url(node)?)?.get(&path).await?;
+    let (hashes, _rest) = bytes.as_chunks();
+    Ok(hashes.to_vec())
+}
+
 fn is_url(node: &str) -> bool {
     node.starts_with("http://") || node.starts_with("https://")
 }
@@ -237,6 +321,11 @@ fn is_url(node: &str) -> bool {
 fn url(node: &str) -> Result<Url, Failure> {
     if is_url(node) {
         return Url::parse(node).map_err(|error| Failure::environment(format!("{node}: {error}")));
+    }
+    if !Path::new(node).exists() {
+        return Err(Failure::environment(
+            "this is no node's folder, and no URL, which begins with http:// or https://",
+        ));
     }
     Serve::read(Path::new(node))?.url()
 }
@@ -267,27 +356,8 @@ async fn ask(
             network_of(root)
         )));
     }
-    let path = format!(
-        "registry/read?key={}&trusted_height={}",
-        base64url_encode(STATE_KEY),
-        root.from_height
-    );
-    let bundle = Bundle::from_bytes(&face.get(&path).await?)
-        .map_err(|_| Failure::no("its answer is malformed".to_owned()))?;
     let now = Clock::default().now();
-    let policy = Policy {
-        max_age: None,
-        skew: SKEW,
-        behind: 0,
-        witnesses: Vec::new(),
-        witnesses_needed: 0,
-    };
-    let question = Question {
-        key: STATE_KEY,
-        policy: &policy,
-        now,
-    };
-    let report = judge(&bundle, &question, root);
+    let (bundle, report) = validators_of(&face, root.clone(), now).await?;
     let (true, Some(as_of), Some(set)) = (report.is_verified(), report.as_of, &bundle.value) else {
         return Err(Failure::no(broken(&report)));
     };
@@ -300,6 +370,7 @@ async fn ask(
         time: as_of.time.rfc3339(),
         age_s: now.seconds_since(as_of.time),
         lag: 0,
+        checkpoint: as_of,
         signers: report.signers,
         set: set
             .validators()
@@ -308,6 +379,32 @@ async fn ask(
             .collect(),
     };
     Ok((standing, trust))
+}
+
+/// What a node says of the validators, judged; asked again from where it leads to, as long as there were more changes of
+/// them than one answer has.
+async fn validators_of(
+    face: &Face,
+    mut root: TrustRoot,
+    now: UnixTime,
+) -> Result<(Bundle, Report), Failure> {
+    let policy = Policy::genuine(SKEW);
+    let question = Question {
+        key: STATE_KEY,
+        policy: &policy,
+        now,
+    };
+    loop {
+        let (key, from) = (base64url_encode(STATE_KEY), root.from_height);
+        let path = format!("registry/read?key={key}&trusted_height={from}");
+        let bundle = Bundle::from_bytes(&face.get(&path).await?)
+            .map_err(|_| Failure::no("its answer is malformed".to_owned()))?;
+        let report = judge(&bundle, &question, &root);
+        match &report.leads_to {
+            Some(next) if next.from_height > root.from_height => root = next.clone(),
+            _ => return Ok((bundle, report)),
+        }
+    }
 }
 
 /// The one that knows the later validators, or the later checkpoint of the same.
@@ -322,7 +419,7 @@ fn replace(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
     if new.exists() {
         std::fs::remove_file(&new)?;
     }
-    write_private(&new, bytes)?;
+    private_file::write(&new, bytes)?;
     Ok(std::fs::rename(new, file)?)
 }
 
@@ -389,6 +486,13 @@ mod tests {
                 time: String::new(),
                 age_s,
                 lag: 0,
+                checkpoint: checkpoint::Standing {
+                    height,
+                    time: UnixTime(0),
+                    size: 1,
+                    log: [0; 32],
+                    state: [0; 32],
+                },
                 signers: Vec::new(),
                 set: Vec::new(),
             }),

@@ -1,15 +1,18 @@
 //! `selfsame tls client`: connects, prints who answers, and carries standard input and output.
 
-use std::io;
+use std::io::{self, IsTerminal as _, Read as _};
 use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
 use selfsame_app::App;
-use selfsame_tls_io::{Connector, Gather, Settings, Stream};
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, join};
+use selfsame_tls_io::{Connector, Gather, Settings, Stream, tls_error};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, split};
 use tokio::net::TcpStream;
+use tokio::sync::Notify;
+use tokio::sync::mpsc::{Receiver, channel};
 
+use super::advice;
 use super::policy::Policy;
 use super::tell::{Report, is_refusal, is_refused_stream};
 use super::world::{Node, Standing};
@@ -19,11 +22,12 @@ use crate::output;
 const DIAL: Duration = Duration::from_secs(10);
 /// How long a server that took us may be silent before it is taken at that.
 const WORD: Duration = Duration::from_secs(5);
-/// A connection on a terminal may be silent for a day.
-const IDLE: Duration = Duration::from_secs(86_400);
+/// Bytes of standard input that are sent at a time.
+const CHUNK: usize = 8 * 1024;
 
 /// Connect, print who answers, and carry standard input and output.
 ///
+/// It ends when the server has ended and all of standard input is sent; on a terminal, as soon as the server has ended.
 /// Exit codes: 0 the server is the one that is expected and took us, 1 one refused the other, 2 usage or environment.
 #[derive(Args)]
 #[command(
@@ -32,6 +36,7 @@ const IDLE: Duration = Duration::from_secs(86_400);
 )]
 pub struct Client {
     /// Where to connect to: HOST:PORT.
+    #[arg(value_parser = place)]
     to: String,
     #[command(flatten)]
     node: Node,
@@ -46,12 +51,14 @@ impl Client {
     /// Connects.
     pub async fn run(self) -> End {
         crate::log::start();
-        let Standing { app, gather, own } = self.node.stand().await?;
+        let standing = self.node.stand().await?;
+        let own = self.node.own(&standing).await?;
+        let Standing { app, gather, .. } = standing;
         let config = self.policy.client(own)?;
         let connector = Connector::new(config, settings(&app, gather));
         let stream = selfsame_net::dial(&self.to, DIAL).await.map_err(|error| {
             Failure::environment(format!("{}: {error}", self.to))
-                .hint("is a server listening there?")
+                .hint("is the name right, and is a server listening there?")
         })?;
         let stream = match connector.connect(stream).await {
             Ok(stream) => stream,
@@ -72,6 +79,18 @@ impl Client {
                 talk(stream).await
             }
         }
+    }
+}
+
+/// Reads HOST:PORT, where no name is looked up yet.
+///
+/// # Errors
+/// If there is no port.
+pub fn place(text: &str) -> Result<String, String> {
+    let port = text.rsplit_once(':').filter(|(host, _)| !host.is_empty());
+    match port.map(|(_, port)| port.parse::<u16>()) {
+        Some(Ok(_)) => Ok(text.to_owned()),
+        _ => Err("write it as HOST:PORT, such as broker.example.org:7443".to_owned()),
     }
 }
 
@@ -96,6 +115,7 @@ async fn ask_for_word(mut stream: Stream<TcpStream>, mut report: Report) -> End 
     {
         report.accepted = false;
         report.reason = Some(error.to_string());
+        report.hint = tls_error(&error).and_then(advice::of);
     }
     output::json(&report);
     Ok(match report.accepted {
@@ -104,15 +124,128 @@ async fn ask_for_word(mut stream: Stream<TcpStream>, mut report: Report) -> End 
     })
 }
 
-async fn talk(mut stream: Stream<TcpStream>) -> End {
-    let mut terminal = join(tokio::io::stdin(), tokio::io::stdout());
-    let (_, ended) = selfsame_tls_io::relay(&mut terminal, &mut stream, IDLE).await;
-    match ended {
+/// What is typed or piped in, read on a thread of its own: a read that nobody waits for any more holds up no end.
+fn typed() -> Receiver<io::Result<Vec<u8>>> {
+    let (sender, receiver) = channel(1);
+    std::thread::spawn(move || {
+        let mut chunk = vec![0; CHUNK];
+        loop {
+            let read = io::stdin().read(&mut chunk);
+            let read = read.map(|count| chunk.get(..count).unwrap_or_default().to_vec());
+            let is_last = !matches!(&read, Ok(bytes) if !bytes.is_empty());
+            if sender.blocking_send(read).is_err() || is_last {
+                return;
+            }
+        }
+    });
+    receiver
+}
+
+/// Carries what is typed until that ends and what is heard until the server ends. `is_terminal` says that nobody types
+/// any more once the server has ended; of a pipe, the rest is sent all the same.
+async fn carry<S, W>(
+    stream: S,
+    (mut typed, mut shown): (Receiver<io::Result<Vec<u8>>>, W),
+    is_terminal: bool,
+) -> io::Result<()>
+where
+    S: AsyncRead + AsyncWrite,
+    W: AsyncWrite + Unpin,
+{
+    let (mut heard, mut said) = split(stream);
+    let is_over = Notify::new();
+    let up = async {
+        loop {
+            let next = tokio::select! {
+                next = typed.recv() => next.unwrap_or(Ok(Vec::new()))?,
+                () = is_over.notified() => Vec::new(),
+            };
+            if next.is_empty() {
+                return said.shutdown().await;
+            }
+            said.write_all(&next).await?;
+            said.flush().await?;
+        }
+    };
+    let down = async {
+        tokio::io::copy(&mut heard, &mut shown).await?;
+        shown.flush().await?;
+        if is_terminal {
+            is_over.notify_one();
+        }
+        Ok(())
+    };
+    tokio::try_join!(up, down).map(|((), ())| ())
+}
+
+async fn talk(stream: Stream<TcpStream>) -> End {
+    let is_terminal = io::stdin().is_terminal();
+    let ends = (typed(), tokio::io::stdout());
+    match carry(stream, ends, is_terminal).await {
         Ok(()) => Ok(Answer::Yes),
-        Err(error) if is_refused_stream(&error) => Err(Failure::no(error.to_string())),
+        Err(error) if is_refused_stream(&error) => {
+            let failure = Failure::no(error.to_string());
+            Err(match tls_error(&error).and_then(advice::of) {
+                Some(hint) => failure.hint(hint),
+                None => failure,
+            })
+        }
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Err(Failure::environment(
             "the connection was cut off: something may be missing",
         )),
         Err(error) => Err(Failure::environment(error.to_string())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::duplex;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn on_a_terminal_it_ends_with_the_server_and_says_so() {
+        let (near, mut far) = duplex(64);
+        let (keyboard, typed) = channel(1);
+        let mut shown = Vec::new();
+        let carried = carry(near, (typed, &mut shown), true);
+        let server = async {
+            keyboard.send(Ok(b"question".to_vec())).await.unwrap();
+            let mut question = [0; 8];
+            far.read_exact(&mut question).await.unwrap();
+            far.write_all(b"answer").await.unwrap();
+            far.shutdown().await.unwrap();
+            let mut rest = Vec::new();
+            far.read_to_end(&mut rest).await.unwrap();
+            (question, rest)
+        };
+        let (ended, (question, rest)) = tokio::join!(carried, server);
+        ended.unwrap();
+        assert_eq!((&question, rest.as_slice()), (b"question", &b""[..]));
+        assert_eq!(shown, b"answer");
+        assert!(keyboard.is_closed());
+    }
+
+    #[tokio::test]
+    async fn what_is_piped_in_is_sent_though_the_server_has_ended() {
+        let (near, mut far) = duplex(64);
+        let (pipe, typed) = channel(1);
+        let mut shown = Vec::new();
+        let carried = carry(near, (typed, &mut shown), false);
+        let server = async {
+            far.write_all(b"no more").await.unwrap();
+            far.shutdown().await.unwrap();
+            for _ in 0..3 {
+                pipe.send(Ok(b"of a long text ".to_vec())).await.unwrap();
+            }
+            drop(pipe);
+            let mut heard = String::new();
+            far.read_to_string(&mut heard).await.unwrap();
+            heard
+        };
+        let (ended, heard) = tokio::join!(carried, server);
+        ended.unwrap();
+        assert_eq!(heard, "of a long text ".repeat(3));
+        assert_eq!(shown, b"no more");
     }
 }

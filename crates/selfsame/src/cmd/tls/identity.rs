@@ -104,7 +104,39 @@ impl Folder {
         app.start().await?;
         Ok(app)
     }
+
+    /// Says it by the options of this command, where an instance has settings.
+    fn failed(&self, error: selfsame_app::Error) -> Failure {
+        let failure = Failure::from(error);
+        let is_of_settings = failure
+            .what_to_do()
+            .is_some_and(|hint| hint.contains("[registry]"));
+        match is_of_settings {
+            true => failure.hint(REGISTRY),
+            false => failure,
+        }
+    }
+
+    /// The same of an offer that was not taken.
+    fn not_taken(&self, error: selfsame_app::Error) -> Failure {
+        let failure = Failure::from(error);
+        if failure.message().contains("https address") {
+            return failure.hint(
+                "an issuer that is private or on this machine is named with --trust-origin, such as \
+                 http://localhost:7380/; nothing was sent to it",
+            );
+        }
+        match self.world.has_registry() {
+            false if failure.message().contains("can't be reached") => failure.hint(
+                "if its DID is a did:selfsame, name the registry that resolves it with --registry URL, and ask the \
+                 issuer for a new offer",
+            ),
+            _ => failure,
+        }
+    }
 }
+
+const REGISTRY: &str = "name the registry and the file with its operator token: --registry URL --registry-token-file FILE";
 
 impl Identity {
     /// Runs the verb.
@@ -120,7 +152,8 @@ impl Identity {
                 let kind = Some(kind);
                 let made = app.node()?.create(&NewDid { method, kind }).await;
                 app.stop().await;
-                (folder, made?)
+                let made = made.map_err(|error| folder.failed(error))?;
+                (folder, made)
             }
             Verb::Show { folder } => {
                 let app = folder.open(false).await?;
@@ -132,13 +165,15 @@ impl Identity {
                 let app = folder.open(false).await?;
                 let rotated = app.node()?.rotate().await;
                 app.stop().await;
-                (folder, rotated?)
+                let rotated = rotated.map_err(|error| folder.failed(error))?;
+                (folder, rotated)
             }
             Verb::Deactivate { folder } => {
                 let app = folder.open(false).await?;
                 let ended = app.node()?.deactivate().await;
                 app.stop().await;
-                output::either(folder.json, &ended?, lines);
+                let ended = ended.map_err(|error| folder.failed(error))?;
+                output::either(folder.json, &ended, lines);
                 return Ok(Answer::Yes);
             }
             Verb::Fetch {
@@ -149,7 +184,8 @@ impl Identity {
                 let app = folder.open(false).await?;
                 let taken = app.node()?.take(&offer, tx_code).await;
                 app.stop().await;
-                (folder, taken?)
+                let taken = taken.map_err(|error| folder.not_taken(error))?;
+                (folder, taken)
             }
         };
         output::either(folder.json, &identity, lines);

@@ -10,15 +10,17 @@ use selfsame_app::node::Material;
 use selfsame_credential::Format;
 use selfsame_did::Did;
 use selfsame_tls::identity::{
-    CertificatePolicy, Expected, Identities, IdentityPolicy, PeerPolicy, SsiIdentity, StaplePolicy,
-    Staples, TrustedIssuer, Vc,
+    CertificateIdentity, CertificatePolicy, CrlPolicy, Expected, Identities, IdentityPolicy,
+    PeerPolicy, SsiIdentity, StaplePolicy, Staples, TrustedIssuer, Vc,
 };
 use selfsame_tls::profile::{self, Profile};
 use selfsame_tls::{
     ClientAuth, ClientConfig, Config, ConfigError, ServerConfig, SigningKey, VcFormat,
 };
 use serde::Deserialize;
+use url::Url;
 
+use super::resuming::Resuming;
 use crate::exit::Failure;
 
 /// The methods that a node resolves.
@@ -27,6 +29,8 @@ const METHODS: &[&str] = &["key", "jwk", "web", "selfsame"];
 const CLAIMS: [&str; 2] = ["dns", "service"];
 /// The kinds of credential that the template `machine` makes: as a W3C credential, and as an SD-JWT VC.
 const TYPES: [&str; 2] = ["MachineIdentity", "urn:selfsame:credential:machine"];
+/// Seconds that a revocation list may be old, within the time that it gives itself.
+const LIST_AGE: u64 = 7 * 86_400;
 const HINT: &str = "say whose word counts and who is expected, such as --trust-issuer DID --expect-claim \
                     dns=NAME, or --trust-did DID; there is no default";
 
@@ -61,6 +65,10 @@ pub struct Policy {
     /// required.
     #[arg(long, value_name = "FILE")]
     trust_certificates: Option<PathBuf>,
+    /// Where an authority tells which certificates it has revoked, in place of a list that a peer brings. May be repeated;
+    /// a certificate of which no list tells is refused.
+    #[arg(long, value_name = "URL", requires = "trust_certificates")]
+    revocation_list: Vec<Url>,
     /// The name that a server's certificate must be for.
     #[arg(long, value_name = "HOST", requires = "trust_certificates")]
     server_name: Option<String>,
@@ -100,17 +108,22 @@ impl Wire {
 pub struct Own {
     /// Its identity, if it has one.
     pub material: Option<Material>,
+    /// Its certificate, if it has one.
+    pub certificate: Option<CertificateIdentity>,
     /// What it sends along.
     pub staples: Staples,
     /// What of that it takes of peers; nothing unless told.
     pub accepts: Option<StaplePolicy>,
+    /// What it resumes with; without, every handshake is a full one.
+    pub resuming: Option<Resuming>,
 }
 
 impl Own {
     /// An identity without staples.
-    pub fn of(material: Option<Material>) -> Self {
+    pub fn of(material: Option<Material>, resuming: Option<Resuming>) -> Self {
         Self {
             material,
+            resuming,
             ..Self::default()
         }
     }
@@ -137,8 +150,14 @@ impl Policy {
     /// If nobody is expected, or a DID or a file can't be read.
     pub fn client(&self, own: Own) -> Result<Arc<ClientConfig>, Failure> {
         let server = self.peers(Of::Servers, own.accepts.as_ref())?;
-        let config = ClientConfig::new(self.common(own)?, server);
-        config.map(Arc::new).map_err(|error| refused(&error))
+        let resuming = own.resuming.clone();
+        let mut common = self.common(own)?;
+        common.revalidate = resuming.as_ref().map(|resuming| resuming.servers(&server));
+        let config = ClientConfig::new(common, server).map_err(|error| refused(&error))?;
+        Ok(Arc::new(match resuming {
+            Some(resuming) => resuming.client(config),
+            None => config,
+        }))
     }
 
     /// How this node takes clients; without `asks`, whoever they are.
@@ -150,19 +169,29 @@ impl Policy {
             true => ClientAuth::Required(self.peers(Of::Clients, own.accepts.as_ref())?),
             false => ClientAuth::None,
         };
-        if own.material.is_none() {
-            return Err(Failure::environment("a server shows who it is")
-                .hint("name the folder of its identity with --identity; selfsame tls identity new makes one"));
+        if own.material.is_none() && own.certificate.is_none() {
+            return Err(Failure::environment("a server shows who it is").hint(
+                "name the folder of its identity with --identity; selfsame tls identity new makes one. Or name a \
+                 certificate with --certificate",
+            ));
         }
-        let config = ServerConfig::new(self.common(own)?, clients);
-        config.map(Arc::new).map_err(|error| refused(&error))
+        let resuming = own.resuming.clone();
+        let mut common = self.common(own)?;
+        if let (Some(resuming), ClientAuth::Required(policy)) = (&resuming, &clients) {
+            common.revalidate = Some(resuming.clients(policy));
+        }
+        let config = ServerConfig::new(common, clients).map_err(|error| refused(&error))?;
+        Ok(Arc::new(match resuming {
+            Some(resuming) => resuming.server(config),
+            None => config,
+        }))
     }
 
     fn common(&self, own: Own) -> Result<Config, Failure> {
         Ok(Config {
             profile: self.profile.profile(),
             identities: Identities {
-                certificate: None,
+                certificate: own.certificate,
                 ssi: match own.material {
                     Some(material) => Some(shown(material, own.staples)?),
                     None => None,
@@ -245,12 +274,18 @@ impl Policy {
         let Some(file) = &self.trust_certificates else {
             return Ok(None);
         };
-        let wrong = |why: String| Failure::environment(format!("{}: {why}", file.display()));
+        let wrong = |why: String| {
+            Failure::environment(format!("{}: {why}", file.display()))
+                .hint("name a file with the certificates of authorities in PEM")
+        };
         let pem = std::fs::read(file).map_err(|error| wrong(error.to_string()))?;
         let anchors = CertificateDer::pem_slice_iter(&pem)
             .map(|one| one.map(|der| der.to_vec()))
             .collect::<Result<Vec<_>, _>>()
             .map_err(|error| wrong(error.to_string()))?;
+        if anchors.is_empty() {
+            return Err(wrong("there is no certificate in it".to_owned()));
+        }
         let policy = match (of, &self.server_name) {
             (Of::Clients, _) => CertificatePolicy::for_clients(&anchors),
             (Of::Servers, Some(name)) => CertificatePolicy::for_server(name, &anchors),
@@ -261,13 +296,28 @@ impl Policy {
                 .hint("name it: --server-name HOST"));
             }
         };
-        policy.map(Some).map_err(|error| wrong(error.to_string()))
+        let policy = policy.map_err(|error| wrong(error.to_string()))?;
+        if self.revocation_list.is_empty() {
+            return Ok(Some(policy));
+        }
+        let lists = CrlPolicy {
+            uris: self.revocation_list.iter().map(Url::to_string).collect(),
+            required: true,
+            max_age: LIST_AGE,
+        };
+        policy
+            .with_crls(lists)
+            .map(Some)
+            .map_err(|error| refused(&error))
     }
 }
 
 fn dids(texts: &[String]) -> Result<Vec<Did>, Failure> {
     let read = |text: &String| {
-        Did::parse(text).map_err(|_| Failure::environment(format!("{text} is no DID")))
+        Did::parse(text).map_err(|_| {
+            Failure::environment(format!("{text} is no DID"))
+                .hint("a DID begins with did:, such as did:web:issuer.example")
+        })
     };
     texts.iter().map(read).collect()
 }
@@ -296,5 +346,11 @@ fn shown(own: Material, staples: Staples) -> Result<SsiIdentity, Failure> {
 }
 
 fn refused(error: &ConfigError) -> Failure {
-    Failure::environment(error.to_string()).hint(HINT)
+    let hint = match error {
+        ConfigError::Format | ConfigError::Method => {
+            "take --profile selfsame, which carries all, or another DID or credential"
+        }
+        _ => HINT,
+    };
+    Failure::environment(error.to_string()).hint(hint)
 }

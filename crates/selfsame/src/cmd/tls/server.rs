@@ -1,17 +1,20 @@
 //! `selfsame tls server`: listens, prints who connects, and echoes or prints what they send.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
 use selfsame_app::clock::Clock;
+use selfsame_tls::ServerConfig;
 use selfsame_tls_io::{Acceptor, Gather, Stream};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::signal::unix::{SignalKind, signal};
 
 use super::client::settings;
 use super::policy::Policy;
-use super::tell::Report;
+use super::tell::{Report, reloaded};
 use super::world::{Node, Standing};
 use crate::cmd::up::until_told_to_go;
 use crate::exit::{Answer, End, Failure};
@@ -24,6 +27,7 @@ const BREATH: Duration = Duration::from_millis(50);
 
 /// Listen, print who connects, and echo or print what they send.
 ///
+/// On SIGHUP the identity and the files of the policy are read again, for further connections.
 /// Exit codes with --once: 0 the client was let in, 1 it was refused; 2 usage or environment.
 #[derive(Args)]
 #[command(
@@ -56,11 +60,21 @@ impl Server {
     /// Listens.
     pub async fn run(self) -> End {
         crate::log::start();
-        let Standing { app, gather, own } = self.node.stand().await?;
-        let config = self.policy.server(own, !self.anonymous_clients)?;
-        let acceptor = Acceptor::new(config, settings(&app, gather));
+        let standing = self.node.stand().await?;
+        let config = self.config(&standing).await?;
+        let gather = Arc::clone(&standing.gather);
+        let acceptor: Acceptor = Acceptor::new(config, settings(&standing.app, gather));
+        let mut hangup = signal(SignalKind::hangup())?;
         let listener = bind(self.listen).await?;
-        let clock = app.clock().clone();
+        let clock = standing.app.clock().clone();
+        let reloading = async {
+            loop {
+                hangup.recv().await;
+                if let Some(config) = reloaded(self.config(&standing).await) {
+                    acceptor.reconfigure(config);
+                }
+            }
+        };
         let told = async {
             loop {
                 let stream = match listener.accept().await {
@@ -80,8 +94,15 @@ impl Server {
         };
         tokio::select! {
             answer = told => Ok(answer),
+            never = reloading => never,
             () = until_told_to_go() => Ok(Answer::Yes),
         }
+    }
+
+    /// Who is let in and what is shown, by the identity and the policy's files as they are now.
+    async fn config(&self, standing: &Standing) -> Result<Arc<ServerConfig>, Failure> {
+        let own = self.node.own(standing).await?;
+        self.policy.server(own, !self.anonymous_clients)
     }
 
     async fn serve(

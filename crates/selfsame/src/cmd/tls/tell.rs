@@ -5,6 +5,10 @@ use selfsame_tls::identity::{Peer, PeerKind};
 use selfsame_tls_io::{Error, tls_error};
 use serde::Serialize;
 
+use super::advice;
+use crate::exit::Failure;
+use crate::output;
+
 /// A connection, or why there is none.
 #[derive(Debug, Default, Serialize)]
 pub struct Report {
@@ -22,6 +26,9 @@ pub struct Report {
     /// What its credential claims.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub claims: Option<serde_json::Value>,
+    /// Seconds since it proved this, if that was in an earlier handshake which this connection resumes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub resumed: Option<u64>,
     /// Each rule.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<ToldRule>,
@@ -31,6 +38,9 @@ pub struct Report {
     /// Why there is no connection.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// What could be done about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hint: Option<&'static str>,
 }
 
 /// A rule that was looked at.
@@ -48,6 +58,7 @@ impl Report {
         let mut report = Self {
             accepted: true,
             rules: peer.verdict.rules.iter().map(ToldRule::of).collect(),
+            resumed: peer.resumed.map(|then| now.seconds_since(then)),
             age: peer.verdict.as_of.map(|as_of| now.seconds_since(as_of)),
             ..Self::default()
         };
@@ -72,6 +83,10 @@ impl Report {
     pub fn refused(error: &Error) -> Self {
         Self {
             reason: Some(error.to_string()),
+            hint: match error {
+                Error::Tls(error) => advice::of(error),
+                Error::Io(_) | Error::TimedOut => None,
+            },
             ..Self::default()
         }
     }
@@ -79,14 +94,20 @@ impl Report {
     /// In lines for people.
     pub fn lines(&self) -> Vec<String> {
         if let Some(reason) = &self.reason {
-            return vec![format!("REFUSED  {reason}")];
+            let hint = self.hint.map(|hint| format!("hint: {hint}"));
+            let refused = format!("REFUSED  {reason}");
+            return std::iter::once(refused).chain(hint).collect();
         }
         let who = match (&self.did, &self.issuer) {
             (Some(did), Some(issuer)) => format!("{did}, vouched for by {issuer}"),
             (Some(did), None) => did.clone(),
             _ => self.by.unwrap_or_default().to_owned(),
         };
-        let mut lines = vec![format!("ACCEPTED  {who}")];
+        let resumed = match self.resumed {
+            Some(ago) => format!(", proved {ago} s ago"),
+            None => String::new(),
+        };
+        let mut lines = vec![format!("ACCEPTED  {who}{resumed}")];
         for rule in &self.rules {
             let mark = match rule.passed {
                 Some(true) => "✓",
@@ -138,4 +159,21 @@ pub fn is_refused_stream(error: &std::io::Error) -> bool {
         tls_error(error),
         Some(selfsame_tls::Error::Refused(_) | selfsame_tls::Error::Alerted(_))
     )
+}
+
+/// Says whether a process goes on by what was read again; gives it if so.
+pub fn reloaded<T>(read: Result<T, Failure>) -> Option<T> {
+    match read {
+        Ok(read) => {
+            output::complain("the identity and the policy were read again");
+            Some(read)
+        }
+        Err(failure) => {
+            output::complain(&format!(
+                "the identity and the policy stay as they were: {}",
+                failure.message()
+            ));
+            None
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use clap::Args;
@@ -17,14 +17,17 @@ use selfsame_crypto::seal::{SealingKey, random_seed};
 use selfsame_net::{Net, Settings as NetSettings};
 use selfsame_store::{Memory, Store, Vault};
 use selfsame_tls::identity::StaplePolicy;
-use selfsame_tls_io::Gather;
+use tokio::task::JoinHandle;
 use url::Url;
 
+use super::certificate::OwnCertificate;
 use super::policy::Own;
+use super::resuming::Resuming;
 use crate::client::token_from;
 use crate::cmd::up::MasterKey;
 use crate::exit::Failure;
 use crate::instance;
+use crate::output;
 use crate::settings::{Settings, trust_root};
 
 /// The records in a node's folder.
@@ -34,9 +37,11 @@ const NOTHING_HERE: &str = "make one: selfsame tls identity new --identity FOLDE
 /// A node: its identity, and whom it asks about others.
 #[derive(Args)]
 pub struct Node {
-    /// The folder of this node's identity; without one nothing is shown to the peer.
+    /// The folder of this node's identity; without one, and without a certificate, nothing is shown to the peer.
     #[arg(long, value_name = "FOLDER", env = "SELFSAME_IDENTITY")]
     identity: Option<PathBuf>,
+    #[command(flatten)]
+    certificate: OwnCertificate,
     #[command(flatten)]
     master_key: MasterKey,
     #[command(flatten)]
@@ -44,6 +49,9 @@ pub struct Node {
     /// Seconds for which what was looked up of a peer is used again: so long is one let in that has ended or was revoked.
     #[arg(long, value_name = "SECONDS", default_value_t = 30)]
     reuse: u64,
+    /// Make every handshake a full one: neither give nor use tickets.
+    #[arg(long)]
+    no_resumption: bool,
     /// Send along what the registry proves of this node, and take the same of peers if it is no older: nothing is
     /// looked up then, and nobody learns who meets whom. So long is one let in that has ended.
     #[arg(long, value_name = "SECONDS", requires = "registry")]
@@ -55,9 +63,11 @@ pub struct Standing {
     /// The clock, and what is resolved.
     pub app: Arc<App>,
     /// Answers what handshakes need to know.
-    pub gather: Arc<dyn Gather>,
-    /// What it shows, and takes beside.
-    pub own: Own,
+    pub gather: Arc<Gatherer>,
+    /// Tickets, and who is believed that comes with one; nothing where none are used.
+    resuming: Option<Resuming>,
+    /// What renews the staples of the identity that is shown.
+    stapling: Mutex<Option<JoinHandle<()>>>,
 }
 
 /// Whom a node asks about others.
@@ -81,20 +91,12 @@ pub struct World {
 }
 
 impl Node {
-    /// Opens the identity, and what resolves the DIDs of others. What is learned of them is kept in memory, so the
-    /// folder is free for `selfsame tls identity` meanwhile.
+    /// Stands up what resolves the DIDs of others. What is learned of them is kept in memory, so the folder is free for
+    /// `selfsame tls identity` meanwhile.
     ///
     /// # Errors
-    /// If the folder is none, is used by another process, or can't be opened with this master key; if a file can't be
-    /// read, the settings can't work, or there is no registry to staple from.
+    /// If a file can't be read, or the settings can't work.
     pub async fn stand(&self) -> Result<Standing, Failure> {
-        let material = match &self.identity {
-            Some(folder) => {
-                let store = kept(folder, &self.master_key).await?;
-                Some(self.world.open(store)?.await?.node()?.material().await?)
-            }
-            None => None,
-        };
         let vault = Vault::from_master(SealingKey::from_bytes(random_seed()));
         let store = Store::open(Arc::new(Memory::new()), vault).await;
         let store = store.map_err(|error| Failure::ours(error.to_string()))?;
@@ -104,45 +106,105 @@ impl Node {
             status_list: self.reuse,
             ..Reuse::default()
         };
-        let gatherer = Gatherer::new(&app, reuse);
-        let own = match self.staples {
-            Some(seconds) => stapling(&app, &gatherer, (material, seconds)).await?,
-            None => Own::of(material),
-        };
+        let gather = Arc::new(Gatherer::new(&app, reuse));
+        let at_hand = Arc::clone(&gather);
         Ok(Standing {
             app,
-            gather: Arc::new(gatherer),
-            own,
+            gather,
+            resuming: (!self.no_resumption).then(|| Resuming::new(at_hand)),
+            stapling: Mutex::default(),
         })
+    }
+
+    /// Opens the identity for a moment, and gives what this node shows by it from now on; its staples are renewed until
+    /// this is called again.
+    ///
+    /// # Errors
+    /// If the folder is none, is used by another process, or can't be opened with this master key; if there is no
+    /// registry to staple from.
+    pub async fn own(&self, standing: &Standing) -> Result<Own, Failure> {
+        let material = match &self.identity {
+            Some(folder) => {
+                let store = kept(folder, &self.master_key).await?;
+                let material = self.world.open(store)?.await?.node()?.material().await?;
+                standing.warn_of_end(&material)?;
+                Some(material)
+            }
+            None => None,
+        };
+        let mut own = Own::of(material, standing.resuming.clone());
+        own.certificate = self.certificate.read()?;
+        match self.staples {
+            Some(seconds) => standing.stapling(own, seconds).await,
+            None => Ok(own),
+        }
     }
 }
 
-/// What is shown with staples, which are renewed as long as this process lives.
-async fn stapling(
-    app: &App,
-    gatherer: &Gatherer,
-    (material, seconds): (Option<Material>, u64),
-) -> Result<Own, Failure> {
-    let ledger = gatherer.ledger().await?.ok_or_else(|| {
-        Failure::environment("there is no registry to staple from").hint("name it with --registry")
-    })?;
-    let accepts = StaplePolicy {
-        max_age: seconds,
-        behind: seconds,
-        ..StaplePolicy::new(ledger)
-    };
-    let mut own = Own {
-        accepts: Some(accepts),
-        ..Own::of(material)
-    };
-    if let Some(material) = &own.material {
-        let stapler = Stapler::new(app, material.did.clone(), material.lists.clone());
-        own.staples = stapler.staples();
-        stapler.renew().await?;
-        let every = Duration::from_secs((seconds / 3).max(1));
-        tokio::spawn(async move { stapler.keep(every).await });
+/// A credential that ends this soon is warned of.
+const SOON: u64 = 86_400;
+
+impl Standing {
+    /// Nobody lets in who shows a credential that has ended.
+    fn warn_of_end(&self, material: &Material) -> Result<(), Failure> {
+        let now = self.app.clock().now();
+        let Some(end) = material.expires else {
+            return Ok(());
+        };
+        if end <= now {
+            let what = format!("the credential of this node ended at {}", end.rfc3339());
+            return Err(Failure::environment(what)
+                .hint("take a new one: selfsame tls identity fetch OFFER --identity FOLDER"));
+        }
+        if end.seconds_since(now) < SOON {
+            output::complain(&format!(
+                "the credential of this node ends at {}: take a new one with selfsame tls identity fetch",
+                end.rfc3339()
+            ));
+        }
+        Ok(())
     }
-    Ok(own)
+
+    /// Shown with staples, which are renewed as long as this process lives or until others take their place.
+    async fn stapling(&self, mut own: Own, seconds: u64) -> Result<Own, Failure> {
+        let ledger = self.gather.ledger().await?.ok_or_else(|| {
+            Failure::environment("there is no registry to staple from")
+                .hint("name it with --registry")
+        })?;
+        own.accepts = Some(StaplePolicy {
+            max_age: seconds,
+            behind: seconds,
+            ..StaplePolicy::new(ledger)
+        });
+        if let Some(material) = &own.material {
+            let stapler = Stapler::new(&self.app, material.did.clone(), material.lists.clone());
+            own.staples = stapler.staples();
+            stapler.renew().await?;
+            let every = Duration::from_secs((seconds / 3).max(1));
+            let renewing = tokio::spawn(async move { stapler.keep(every).await });
+            let mut stapling = self.stapling.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(before) = stapling.replace(renewing) {
+                before.abort();
+            }
+        }
+        Ok(own)
+    }
+}
+
+/// What resolves by this registry for somebody who has no identity and keeps nothing.
+///
+/// # Errors
+/// As [`Node::stand`].
+pub async fn resolving(registry: Url) -> Result<Gatherer, Failure> {
+    let world = World {
+        registry: Some(registry),
+        ..World::default()
+    };
+    let vault = Vault::from_master(SealingKey::from_bytes(random_seed()));
+    let store = Store::open(Arc::new(Memory::new()), vault).await;
+    let store = store.map_err(|error| Failure::ours(error.to_string()))?;
+    let app = world.open(store)?.await?;
+    Ok(Gatherer::new(&app, Reuse::default()))
 }
 
 /// What a node's folder shows, opened for a moment; its master key lies beside it.
@@ -199,6 +261,11 @@ impl World {
         Ok(async move { Ok(App::open(config, parts).await?.0) })
     }
 
+    /// Whether a registry is named; a file of settings may name one.
+    pub fn has_registry(&self) -> bool {
+        self.registry.is_some() || self.config.is_some()
+    }
+
     fn settings(&self) -> Result<Config, Failure> {
         let file = self.config.as_deref().map(Settings::read).transpose()?;
         let file = file.unwrap_or_default();
@@ -223,6 +290,7 @@ impl World {
                 nodes,
                 pin,
                 standstill: file.registry.standstill(),
+                witnesses: file.registry.quorum()?,
             },
         };
         let origin = Url::parse(ORIGIN).map_err(|error| Failure::ours(error.to_string()))?;

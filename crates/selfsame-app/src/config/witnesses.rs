@@ -1,0 +1,216 @@
+//! Witnesses as they are set: those a registry shows its checkpoints to, and those its readers ask for.
+
+use selfsame_proof::note::VerifierKey;
+use url::Url;
+
+use super::TrustConfig;
+use crate::error::{Error, Result};
+
+/// Most witnesses of a registry.
+pub const WITNESSES_MAX: usize = 8;
+
+/// A witness to whom the embedded registry shows its checkpoints.
+#[derive(Clone, Debug)]
+pub struct RegistryWitness {
+    /// Its key.
+    pub key: VerifierKey,
+    /// Its submission prefix (C2SP tlog-witness, HTTP interface).
+    pub url: Url,
+}
+
+impl RegistryWitness {
+    /// Judges the witnesses of a registry: each has a key of its own and an address that is reached by TLS, or on this
+    /// machine, or at an origin that is trusted by name.
+    ///
+    /// # Errors
+    /// `BadRequest`, with the setting and what to do.
+    pub fn check(witnesses: &[Self], trust: &TrustConfig) -> Result<()> {
+        check_keys(witnesses.iter().map(|witness| &witness.key))?;
+        for RegistryWitness { url, .. } in witnesses {
+            if !trust.may_call(url) {
+                return Err(
+                    refused(format!("{url} is no https address without query")).with_hint(
+                        "take https; plain http is for this machine and for [trust] origins",
+                    ),
+                );
+            }
+        }
+        Ok(())
+    }
+}
+
+/// So many of these witnesses must have cosigned a checkpoint that is believed; none unless told.
+#[derive(Clone, Debug, Default)]
+pub struct WitnessQuorum {
+    keys: Vec<VerifierKey>,
+    needed: usize,
+}
+
+impl WitnessQuorum {
+    /// `needed` of these keys.
+    ///
+    /// # Errors
+    /// `BadRequest`, with the setting and what to do, unless 1 ≤ `needed` ≤ the number of keys, all of them different
+    /// and of witnesses; or there are neither.
+    pub fn new(keys: Vec<VerifierKey>, needed: Option<usize>) -> Result<Self> {
+        check_keys(keys.iter())?;
+        let number = keys.len();
+        match needed {
+            None if keys.is_empty() => Ok(Self::default()),
+            Some(needed) if (1..=number).contains(&needed) => Ok(Self { keys, needed }),
+            _ if keys.is_empty() => Err(refused(
+                "witnesses_needed without witnesses asks for nobody".to_owned(),
+            )
+            .with_hint("name their keys in witnesses")),
+            None => Err(
+                refused("it is not said how many of them must have signed".to_owned()).with_hint(
+                    format!("set witnesses_needed to a number from 1 to {number}"),
+                ),
+            ),
+            Some(needed) => Err(refused(format!("{needed} of {number} can't be asked for"))
+                .with_hint(format!(
+                    "set witnesses_needed to a number from 1 to {number}"
+                ))),
+        }
+    }
+
+    /// The keys that count.
+    #[must_use]
+    pub fn keys(&self) -> &[VerifierKey] {
+        &self.keys
+    }
+
+    /// How many of them must have signed.
+    #[must_use]
+    pub fn needed(&self) -> usize {
+        self.needed
+    }
+}
+
+/// Reads the key of a witness.
+///
+/// # Errors
+/// `BadRequest`, with what to do, if the text is none.
+pub fn witness_key(text: &str) -> Result<VerifierKey> {
+    let hint = "a witness's operator publishes it: name+id+key, an Ed25519 key for cosignatures (C2SP tlog-cosignature)";
+    let key: VerifierKey = text
+        .parse()
+        .map_err(|error| refused(format!("{text}: {error}")).with_hint(hint))?;
+    match key.is_witness() {
+        true => Ok(key),
+        false => Err(
+            refused(format!("{text}: it is the key of a log, not of a witness")).with_hint(hint),
+        ),
+    }
+}
+
+fn check_keys<'k>(keys: impl Iterator<Item = &'k VerifierKey>) -> Result<()> {
+    let mut seen: Vec<&VerifierKey> = Vec::new();
+    for key in keys {
+        if !key.is_witness() {
+            return Err(refused(format!(
+                "{key} is the key of a log, not of a witness"
+            )));
+        }
+        // What is signed does not name the witness (C2SP tlog-cosignature, Ed25519 signed message): under two names one
+        // key would count twice.
+        let same = |other: &&VerifierKey| {
+            other.public_key() == key.public_key() || other.name() == key.name()
+        };
+        if seen.iter().any(same) {
+            return Err(refused(format!(
+                "{} stands there twice, by name or by key",
+                key.name()
+            )));
+        }
+        seen.push(key);
+    }
+    match seen.len() > WITNESSES_MAX {
+        true => Err(refused(format!("more than {WITNESSES_MAX}"))),
+        false => Ok(()),
+    }
+}
+
+fn refused(reason: String) -> Error {
+    Error::bad_request(format!("[registry] witnesses: {reason}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use selfsame_crypto::{KeyType, PrivateKey, PublicKey};
+
+    fn public() -> PublicKey {
+        let private = PrivateKey::generate(KeyType::Ed25519).unwrap();
+        private.public().clone()
+    }
+
+    fn witness(name: &str) -> VerifierKey {
+        VerifierKey::witness(name, &public()).unwrap()
+    }
+
+    #[test]
+    fn readers_ask_for_one_to_all_of_the_witnesses_they_name() {
+        let keys = vec![witness("a"), witness("b")];
+        for needed in [1, 2] {
+            let quorum = WitnessQuorum::new(keys.clone(), Some(needed)).unwrap();
+            assert_eq!((quorum.keys().len(), quorum.needed()), (2, needed));
+        }
+        assert_eq!(WitnessQuorum::new(vec![], None).unwrap().needed(), 0);
+        for (keys, needed) in [
+            (keys.clone(), Some(0)),
+            (keys.clone(), Some(3)),
+            (keys, None),
+            (vec![], Some(1)),
+            (vec![], Some(0)),
+        ] {
+            let refused = WitnessQuorum::new(keys, needed).unwrap_err();
+            assert!(refused.hint.is_some(), "{refused}");
+        }
+    }
+
+    #[test]
+    fn one_key_counts_once_and_that_of_a_log_not_at_all() {
+        let same = public();
+        let named = |name| VerifierKey::witness(name, &same).unwrap();
+        let log = VerifierKey::new("a", &same).unwrap();
+        for keys in [
+            vec![named("a"), named("a")],
+            vec![named("a"), named("b")],
+            vec![witness("a"), witness("a")],
+            vec![log.clone()],
+            (0..=WITNESSES_MAX)
+                .map(|n| witness(&n.to_string()))
+                .collect(),
+        ] {
+            assert!(WitnessQuorum::new(keys, Some(1)).is_err());
+        }
+        assert!(witness_key(&named("a").to_string()).is_ok());
+        for text in ["", "a+b", &log.to_string(), &(named("a").to_string() + "A")] {
+            assert!(witness_key(text).unwrap_err().hint.is_some(), "{text}");
+        }
+    }
+
+    #[test]
+    fn checkpoints_are_shown_over_tls_or_to_who_is_listed() {
+        let trust = TrustConfig {
+            origins: vec!["http://witness.internal:8080/".parse().unwrap()],
+            ..TrustConfig::default()
+        };
+        let check = |url: &str| {
+            let url = url.parse().unwrap();
+            let key = witness("a");
+            RegistryWitness::check(&[RegistryWitness { key, url }], &trust)
+        };
+        for url in [
+            "https://witness.example/some/prefix",
+            "http://127.0.0.1:8080/",
+            "http://witness.internal:8080/",
+        ] {
+            assert!(check(url).is_ok(), "{url}");
+        }
+        for url in ["http://witness.example/", "https://witness.example/?a=b"] {
+            assert!(check(url).unwrap_err().hint.is_some(), "{url}");
+        }
+    }
+}

@@ -1,0 +1,258 @@
+//! A stand-in for a witness (C2SP tlog-witness), that can be told to misbehave.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use selfsame_bench::late::{Asked, Late, Reply};
+use selfsame_crypto::time::UnixTime;
+use selfsame_crypto::{KeyType, PrivateKey};
+use selfsame_proof::checkpoint::Checkpoint;
+use selfsame_proof::log::{Frontier, Hash, verify_consistency};
+use selfsame_proof::note::{SignedNote, VerifierKey, cosigned};
+use selfsame_proof::witness::{AddCheckpoint, SIZE_MEDIA_TYPE};
+
+/// How a witness behaves.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Manner {
+    /// As the specification says.
+    Honest,
+    /// It breaks each connection.
+    Down,
+    /// It answers so late.
+    Slow(Duration),
+    /// It signs another note than it is shown.
+    SignsAnother,
+    /// It signs by another key under its name.
+    WrongKey,
+    /// It puts its name to what another key signed.
+    Forges,
+    /// It names another size each time.
+    NeverSatisfied,
+    /// It answers something else than a witness does.
+    Babbles,
+}
+
+/// A running witness; it ends with this.
+pub struct Witness {
+    late: Late,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    name: String,
+    private: PrivateKey,
+    key: VerifierKey,
+    inner: Mutex<Inner>,
+}
+
+struct Inner {
+    manner: Manner,
+    /// Its clock.
+    now: UnixTime,
+    /// The keys of the logs it knows, by origin.
+    logs: BTreeMap<String, VerifierKey>,
+    /// Size and root of what it cosigned last, by origin.
+    latest: BTreeMap<String, (u64, Hash)>,
+    /// The statuses it answered.
+    answered: Vec<u16>,
+}
+
+impl Witness {
+    /// Starts one of that name, which knows no log, on a free port of loopback.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub async fn start(name: &str, now: UnixTime) -> Self {
+        let private = PrivateKey::generate(KeyType::Ed25519).expect("there is randomness");
+        let key = VerifierKey::witness(name, private.public()).expect("it is a name");
+        let shared = Arc::new(Shared {
+            name: name.to_owned(),
+            private,
+            key,
+            inner: Mutex::new(Inner {
+                manner: Manner::Honest,
+                now,
+                logs: BTreeMap::new(),
+                latest: BTreeMap::new(),
+                answered: Vec::new(),
+            }),
+        });
+        let answering = shared.clone();
+        let late = Late::start(move |asked| answering.answer(asked)).await;
+        Self {
+            late: late.expect("loopback has a free port"),
+            shared,
+        }
+    }
+
+    /// Its submission prefix.
+    #[must_use]
+    pub fn address(&self) -> &str {
+        self.late.address()
+    }
+
+    /// Its key.
+    #[must_use]
+    pub fn key(&self) -> &VerifierKey {
+        &self.shared.key
+    }
+
+    /// From now on it knows the log that this key signs, whose name is its origin.
+    pub fn knows(&self, origin: &str, key: VerifierKey) {
+        self.inner().logs.insert(origin.to_owned(), key);
+    }
+
+    /// From now on it behaves like that.
+    pub fn behaves(&self, manner: Manner) {
+        self.inner().manner = manner;
+    }
+
+    /// It forgets what it has seen, as none may.
+    pub fn forgets(&self) {
+        self.inner().latest.clear();
+    }
+
+    /// How many entries of a log it has cosigned.
+    #[must_use]
+    pub fn has_seen(&self, origin: &str) -> u64 {
+        self.inner().latest.get(origin).map_or(0, |(size, _)| *size)
+    }
+
+    /// The statuses it answered so far.
+    #[must_use]
+    pub fn answered(&self) -> Vec<u16> {
+        self.inner().answered.clone()
+    }
+
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.shared.inner()
+    }
+}
+
+impl Shared {
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn answer(&self, asked: &Asked) -> Reply {
+        // Check and record are one step, so that two calls at once do not take it back.
+        let mut inner = self.inner();
+        let mut reply = match inner.manner {
+            Manner::Down => Reply::default(),
+            Manner::Babbles => said(200, "no signature\n"),
+            Manner::NeverSatisfied => size(u64::try_from(inner.answered.len() % 2).unwrap_or(0)),
+            _ => self.judged(&mut inner, asked),
+        };
+        if let Manner::Slow(after) = inner.manner {
+            reply.after = after;
+        }
+        inner.answered.push(reply.status);
+        reply
+    }
+
+    /// The answers of the specification, in its order (C2SP tlog-witness, add-checkpoint).
+    fn judged(&self, inner: &mut Inner, asked: &Asked) -> Reply {
+        if asked.method != "POST" || asked.path != "/add-checkpoint" {
+            return said(404, "");
+        }
+        let body = String::from_utf8_lossy(&asked.body);
+        let Ok(call) = AddCheckpoint::parse(&body) else {
+            return said(400, "");
+        };
+        let note = call.note().to_string();
+        let origin = note.lines().next().unwrap_or_default();
+        let Some(key) = inner.logs.get(origin) else {
+            return said(404, "");
+        };
+        let Ok(shown) = Checkpoint::open(&note, origin, std::slice::from_ref(key)) else {
+            return said(403, "");
+        };
+        if call.old() > shown.size {
+            return said(400, "");
+        }
+        let empty = (0, Frontier::new().root());
+        let latest = *inner.latest.get(origin).unwrap_or(&empty);
+        if call.old() != latest.0 {
+            return size(latest.0);
+        }
+        let is_consistent = match (latest.0, shown.size) {
+            (0, 0) => shown.root == empty.1 && call.proof().is_empty(),
+            (0, _) => call.proof().is_empty(),
+            _ => verify_consistency(
+                (latest.0, &latest.1),
+                (shown.size, &shown.root),
+                call.proof(),
+            )
+            .is_ok(),
+        };
+        if !is_consistent {
+            return said(422, "");
+        }
+        let line = self.cosign(inner, call.note());
+        inner.latest.insert(shown.origin, (shown.size, shown.root));
+        said(200, &line)
+    }
+
+    fn cosign(&self, inner: &Inner, note: &SignedNote) -> String {
+        let text = std::str::from_utf8(note.signing_bytes()).expect("a note is text");
+        let text = match inner.manner {
+            Manner::SignsAnother => format!("{text}another line\n"),
+            _ => text.to_owned(),
+        };
+        let other = PrivateKey::generate(KeyType::Ed25519).expect("there is randomness");
+        let private = match inner.manner {
+            Manner::WrongKey | Manner::Forges => &other,
+            _ => &self.private,
+        };
+        let by = VerifierKey::witness(&self.name, private.public()).expect("it is a name");
+        let message = cosigned(&text, inner.now).expect("it is a time");
+        let signature = private.sign(&message).expect("it signs");
+        let bytes = [inner.now.0.to_be_bytes().as_slice(), &signature].concat();
+        let mut alone = SignedNote::new(text).expect("it is a text");
+        alone.sign(&by, bytes).expect("it is its signature");
+        let mut line = last_line(&alone);
+        if inner.manner == Manner::Forges {
+            line = renamed(&line, (&by, &self.key));
+        }
+        line
+    }
+}
+
+/// The same signature under the id of another key.
+fn renamed(line: &str, (from, to): (&VerifierKey, &VerifierKey)) -> String {
+    use selfsame_crypto::encoding::{base64_decode, base64_encode, hex_decode};
+
+    let id = |key: &VerifierKey| {
+        let vkey = key.to_string();
+        let id = vkey.split('+').nth(1).expect("a key has three parts");
+        hex_decode(id).expect("its id is in hex")
+    };
+    let (head, encoded) = line.trim_end().rsplit_once(' ').expect("it is a line");
+    let bytes = base64_decode(encoded).expect("it is base64");
+    let signature = bytes.strip_prefix(id(from).as_slice());
+    let signature = signature.expect("it begins with the id");
+    format!("{head} {}\n", base64_encode(&[&id(to), signature].concat()))
+}
+
+fn last_line(note: &SignedNote) -> String {
+    let written = note.to_string();
+    let (_, lines) = written.rsplit_once("\n\n").expect("it is signed");
+    lines.to_owned()
+}
+
+fn said(status: u16, body: &str) -> Reply {
+    Reply {
+        status,
+        content_type: "text/plain; charset=utf-8",
+        body: body.as_bytes().to_vec(),
+        ..Reply::default()
+    }
+}
+
+fn size(size: u64) -> Reply {
+    Reply {
+        content_type: SIZE_MEDIA_TYPE,
+        ..said(409, &format!("{size}\n"))
+    }
+}

@@ -1,0 +1,70 @@
+//! The X.509 certificate that a node shows to peers who take no DID or credential.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use rustls_pki_types::CertificateDer;
+use rustls_pki_types::pem::PemObject as _;
+use selfsame_crypto::SecretString;
+use selfsame_tls::SigningKey;
+use selfsame_tls::identity::CertificateIdentity;
+
+use crate::exit::Failure;
+
+const IN_PEM: &str = "--certificate names the chain in PEM, this node's own first, and --certificate-key its key in PEM";
+
+/// The files of a certificate and its key.
+#[derive(Args, Clone, Default)]
+pub struct OwnCertificate {
+    /// A certificate chain (PEM), this node's own first, for peers that take no DID or credential, or in place of an
+    /// identity.
+    #[arg(long, value_name = "FILE", requires = "certificate_key")]
+    certificate: Option<PathBuf>,
+    /// The certificate's private key (PEM).
+    #[arg(long, value_name = "FILE", requires = "certificate")]
+    certificate_key: Option<PathBuf>,
+}
+
+impl OwnCertificate {
+    /// Of these files.
+    pub fn of(certificate: Option<PathBuf>, key: Option<PathBuf>) -> Self {
+        Self {
+            certificate,
+            certificate_key: key,
+        }
+    }
+
+    /// Reads both files; nothing where none are named.
+    ///
+    /// # Errors
+    /// If one is named without the other, can't be read, or does not belong to the other.
+    pub fn read(&self) -> Result<Option<CertificateIdentity>, Failure> {
+        let (chain, key) = match (&self.certificate, &self.certificate_key) {
+            (None, None) => return Ok(None),
+            (Some(chain), Some(key)) => (chain, key),
+            _ => {
+                let half = "a certificate and its key are named together";
+                return Err(Failure::environment(half).hint(IN_PEM));
+            }
+        };
+        let pem = std::fs::read(chain).map_err(|error| wrong(chain, error))?;
+        let certificates = CertificateDer::pem_slice_iter(&pem)
+            .map(|one| one.map(|der| der.to_vec()))
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(|error| wrong(chain, error))?;
+        if certificates.is_empty() {
+            return Err(wrong(chain, "there is no certificate in it"));
+        }
+        let secret = std::fs::read_to_string(key).map_err(|error| wrong(key, error))?;
+        let secret = SecretString::new(secret);
+        let signing = SigningKey::from_pem(secret.expose().as_bytes());
+        let signing = signing.map_err(|error| wrong(key, error))?;
+        CertificateIdentity::new(&certificates, signing)
+            .map(Some)
+            .map_err(|error| wrong(chain, error))
+    }
+}
+
+fn wrong(file: &Path, why: impl ToString) -> Failure {
+    Failure::environment(format!("{}: {}", file.display(), why.to_string())).hint(IN_PEM)
+}

@@ -1,0 +1,314 @@
+//! What a proxy counts, in Prometheus form, on a loopback address of its own.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use selfsame_tls_io::{Carried, Error, tls_error};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+
+use crate::exit::Failure;
+use crate::output;
+
+/// Bytes of a request's head.
+const MOST_HEAD: usize = 4096;
+/// What a reader may take.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Readers at the same time.
+const READERS: usize = 8;
+const BREATH: Duration = Duration::from_millis(50);
+
+/// The counts.
+#[derive(Debug, Default)]
+pub struct Figures {
+    full: AtomicU64,
+    resumed: AtomicU64,
+    up: AtomicU64,
+    down: AtomicU64,
+    open: AtomicU64,
+    turned_away: AtomicU64,
+    reloaded: AtomicU64,
+    not_reloaded: AtomicU64,
+    refusals: Mutex<BTreeMap<Refused, u64>>,
+}
+
+/// Who refused whom and why; all of it is one of few fixed texts.
+#[derive(Debug, Default, Eq, Ord, PartialEq, PartialOrd)]
+struct Refused {
+    by: &'static str,
+    alert: &'static str,
+    rule: &'static str,
+}
+
+impl Refused {
+    fn of(error: &selfsame_tls::Error) -> Self {
+        use selfsame_tls::Error as Tls;
+        match error {
+            Tls::Refused(refusal) => Self {
+                by: "us",
+                alert: refusal.alert.as_str(),
+                rule: refusal.reason,
+            },
+            Tls::Alerted(alert) => Self {
+                by: "peer",
+                alert: alert.as_str(),
+                ..Self::default()
+            },
+            Tls::Truncated | Tls::Misused(_) => Self::by("network"),
+        }
+    }
+
+    fn by(by: &'static str) -> Self {
+        Self {
+            by,
+            ..Self::default()
+        }
+    }
+}
+
+/// A connection that is open; it is not any more when this is dropped.
+pub struct Open(Arc<Figures>);
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.0.open.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Figures {
+    /// A connection was accepted and is now dealt with.
+    pub fn open(self: &Arc<Self>) -> Open {
+        self.open.fetch_add(1, Ordering::Relaxed);
+        Open(Arc::clone(self))
+    }
+
+    /// There was no room for a connection.
+    pub fn turned_away(&self) {
+        self.turned_away.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A handshake went well.
+    pub fn accepted(&self, is_resumed: bool) {
+        let count = if is_resumed {
+            &self.resumed
+        } else {
+            &self.full
+        };
+        count.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A handshake did not.
+    pub fn refused(&self, error: &Error) {
+        self.count(match error {
+            Error::Tls(error) => Refused::of(error),
+            Error::Io(_) => Refused::by("network"),
+            Error::TimedOut => Refused::by("time"),
+        });
+    }
+
+    /// A connection ended, after so much was carried. In TLS 1.3 a server's refusal comes after the client's handshake.
+    pub fn ended(&self, carried: Carried, ended: &io::Result<()>) {
+        self.up.fetch_add(carried.up, Ordering::Relaxed);
+        self.down.fetch_add(carried.down, Ordering::Relaxed);
+        let refused = ended.as_ref().err().and_then(tls_error).map(Refused::of);
+        if let Some(refused) = refused.filter(|refused| refused.by == "peer") {
+            self.count(refused);
+        }
+    }
+
+    /// The identity was read again, or could not be.
+    pub fn reloaded(&self, is_new: bool) {
+        let count = match is_new {
+            true => &self.reloaded,
+            false => &self.not_reloaded,
+        };
+        count.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn count(&self, refused: Refused) {
+        let mut refusals = self.refusals.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = refusals.entry(refused).or_default();
+        *count = count.saturating_add(1);
+    }
+
+    /// The text of `/metrics`.
+    pub fn render(&self) -> String {
+        let mut text = String::new();
+        let of = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        counter(
+            &mut text,
+            ("handshakes", "Handshakes that went well, by kind."),
+            &[
+                ("kind=\"full\"", of(&self.full)),
+                ("kind=\"resumed\"", of(&self.resumed)),
+            ],
+        );
+        let refusals = self.refusals.lock().unwrap_or_else(PoisonError::into_inner);
+        let refusals: Vec<(String, u64)> = refusals
+            .iter()
+            .map(|(Refused { by, alert, rule }, count)| {
+                let labels = format!("by=\"{by}\",alert=\"{alert}\",rule=\"{rule}\"");
+                (labels, *count)
+            })
+            .collect();
+        let help =
+            "Handshakes that failed, by who refused, the alert and the rule that did not hold.";
+        let refusals: Vec<_> = refusals
+            .iter()
+            .map(|(labels, count)| (labels.as_str(), *count))
+            .collect();
+        counter(&mut text, ("refusals", help), &refusals);
+        let help =
+            "Bytes carried by connections that have ended, up to the service and down from it.";
+        counter(
+            &mut text,
+            ("carried_bytes", help),
+            &[
+                ("direction=\"up\"", of(&self.up)),
+                ("direction=\"down\"", of(&self.down)),
+            ],
+        );
+        counter(
+            &mut text,
+            ("turned_away", "Connections closed for want of room."),
+            &[("", of(&self.turned_away))],
+        );
+        counter(
+            &mut text,
+            ("reloads", "Times the identity was read again."),
+            &[
+                ("result=\"taken\"", of(&self.reloaded)),
+                ("result=\"failed\"", of(&self.not_reloaded)),
+            ],
+        );
+        let _never_fails = write!(
+            text,
+            "# HELP selfsame_tls_connections_open Connections that are open.\n\
+             # TYPE selfsame_tls_connections_open gauge\nselfsame_tls_connections_open {}\n",
+            of(&self.open)
+        );
+        text
+    }
+}
+
+fn counter(text: &mut String, (name, help): (&str, &str), values: &[(&str, u64)]) {
+    let name = format!("selfsame_tls_{name}_total");
+    let _never_fails = writeln!(text, "# HELP {name} {help}\n# TYPE {name} counter");
+    for (labels, value) in values {
+        let _never_fails = match labels.is_empty() {
+            true => writeln!(text, "{name} {value}"),
+            false => writeln!(text, "{name}{{{labels}}} {value}"),
+        };
+    }
+}
+
+/// Answers `GET /metrics` there for as long as the process lives, and says where.
+///
+/// # Errors
+/// If the address is not one of loopback, is taken or none of ours.
+pub async fn tell(address: SocketAddr, figures: Arc<Figures>) -> Result<(), Failure> {
+    if !address.ip().is_loopback() {
+        return Err(Failure::environment(format!(
+            "--metrics {address}: whoever reaches it learns who is let in and refused"
+        ))
+        .hint("take an address of loopback, such as 127.0.0.1:9090"));
+    }
+    let listener = TcpListener::bind(address).await.map_err(|error| {
+        Failure::environment(format!("--metrics {address}: {error}"))
+            .hint("is something listening there already? take another port")
+    })?;
+    output::complain(&format!(
+        "metrics on http://{}/metrics",
+        listener.local_addr()?
+    ));
+    let room = Arc::new(Semaphore::new(READERS));
+    tokio::spawn(async move {
+        loop {
+            let Ok((stream, _)) = listener.accept().await else {
+                tokio::time::sleep(BREATH).await;
+                continue;
+            };
+            let Ok(place) = Arc::clone(&room).try_acquire_owned() else {
+                continue;
+            };
+            let figures = Arc::clone(&figures);
+            tokio::spawn(async move {
+                let _late = tokio::time::timeout(PATIENCE, answer(stream, &figures)).await;
+                drop(place);
+            });
+        }
+    });
+    Ok(())
+}
+
+async fn answer(mut stream: TcpStream, figures: &Figures) -> io::Result<()> {
+    let mut head = Vec::new();
+    while !head.windows(4).any(|end| end == b"\r\n\r\n") {
+        let mut chunk = [0; 1024];
+        let count = stream.read(&mut chunk).await?;
+        head.extend_from_slice(chunk.get(..count).unwrap_or_default());
+        if count == 0 || head.len() > MOST_HEAD {
+            return Ok(());
+        }
+    }
+    let (status, body) = match head.starts_with(b"GET /metrics HTTP/1.") {
+        true => ("200 OK", figures.render()),
+        false => ("404 Not Found", "see /metrics\n".to_owned()),
+    };
+    let length = body.len();
+    let answer = format!(
+        "HTTP/1.1 {status}\r\nContent-Type: text/plain; version=0.0.4\r\nContent-Length: {length}\r\n\
+         Connection: close\r\n\r\n{body}"
+    );
+    stream.write_all(answer.as_bytes()).await?;
+    stream.shutdown().await
+}
+
+#[cfg(test)]
+mod tests {
+    use selfsame_tls::Alert;
+
+    use super::*;
+
+    #[test]
+    fn what_happened_is_counted_by_what_it_was() {
+        let figures = Arc::new(Figures::default());
+        let open = figures.open();
+        figures.accepted(false);
+        figures.accepted(true);
+        figures.accepted(true);
+        let alerted = selfsame_tls::Error::Alerted(Alert::CertificateRevoked);
+        figures.refused(&Error::Tls(alerted));
+        figures.refused(&Error::TimedOut);
+        let carried = Carried { up: 3, down: 5 };
+        figures.ended(carried, &Err(io::Error::other(alerted)));
+        figures.ended(carried, &Ok(()));
+        figures.reloaded(true);
+        let text = figures.render();
+        for line in [
+            "selfsame_tls_handshakes_total{kind=\"full\"} 1\n",
+            "selfsame_tls_handshakes_total{kind=\"resumed\"} 2\n",
+            "selfsame_tls_refusals_total{by=\"peer\",alert=\"certificate_revoked\",rule=\"\"} 2\n",
+            "selfsame_tls_refusals_total{by=\"time\",alert=\"\",rule=\"\"} 1\n",
+            "selfsame_tls_carried_bytes_total{direction=\"up\"} 6\n",
+            "selfsame_tls_carried_bytes_total{direction=\"down\"} 10\n",
+            "selfsame_tls_turned_away_total 0\n",
+            "selfsame_tls_reloads_total{result=\"taken\"} 1\n",
+            "selfsame_tls_connections_open 1\n",
+        ] {
+            assert!(text.contains(line), "{line} is not in\n{text}");
+        }
+        drop(open);
+        assert!(
+            figures
+                .render()
+                .contains("selfsame_tls_connections_open 0\n")
+        );
+    }
+}

@@ -1,0 +1,108 @@
+//! Files that hold one secret: written so that only their owner can read them, and refused where somebody else can.
+
+use std::fs::{File, OpenOptions, Permissions};
+use std::io::{Read as _, Write as _};
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::path::Path;
+
+use selfsame_crypto::SecretString;
+
+use crate::exit::Failure;
+
+/// What the group and all others may do.
+const OTHERS: u32 = 0o077;
+/// No secret is longer, in bytes.
+const LONGEST: u64 = 64 * 1024;
+
+/// Writes a new file that only its owner can read, durably.
+///
+/// # Errors
+/// If it exists or can't be written.
+pub fn write(file: &Path, content: &[u8]) -> Result<(), Failure> {
+    let wrong = |error: std::io::Error| wrong(file, &error.to_string());
+    let mut written = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(file)
+        .map_err(wrong)?;
+    written.write_all(content).map_err(wrong)?;
+    written.sync_all().map_err(wrong)
+}
+
+/// Lets nobody but the owner read a file.
+///
+/// # Errors
+/// If it is not there, or another's.
+pub fn close(file: &Path) -> Result<(), Failure> {
+    std::fs::set_permissions(file, Permissions::from_mode(0o600))
+        .map_err(|error| wrong(file, &error.to_string()))
+}
+
+/// Reads the secret of a file that holds nothing else; white space around it does not count.
+///
+/// # Errors
+/// If it can't be read, is empty, or others than its owner can read it; then says what to do. `hint` is said where the
+/// file is not what it should be.
+pub fn read(file: &Path, hint: &str) -> Result<SecretString, Failure> {
+    let io = |error: std::io::Error| wrong(file, &error.to_string()).hint(hint);
+    let opened = File::open(file).map_err(io)?;
+    let metadata = opened.metadata().map_err(io)?;
+    // A pipe is whose process it is.
+    if metadata.is_file() && metadata.permissions().mode() & OTHERS != 0 {
+        let shown = file.display();
+        return Err(wrong(file, "others than its owner can read this secret")
+            .hint(format!("if nobody else had it so far: chmod 600 {shown}")));
+    }
+    let mut text = String::new();
+    opened.take(LONGEST).read_to_string(&mut text).map_err(io)?;
+    if text.trim().is_empty() {
+        return Err(wrong(file, "the file is empty").hint(hint));
+    }
+    Ok(SecretString::new(text.trim().to_owned()))
+}
+
+fn wrong(file: &Path, why: &str) -> Failure {
+    Failure::environment(format!("{}: {why}", file.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::set_permissions;
+
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_back_and_nobody_else_can() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("secret");
+        write(&file, b"rain\n").unwrap();
+        assert_eq!(read(&file, "").unwrap().expose(), "rain");
+        assert_eq!(file.metadata().unwrap().permissions().mode() & OTHERS, 0);
+        assert!(write(&file, b"sun").is_err(), "it is never written over");
+    }
+
+    #[test]
+    fn a_secret_that_others_can_read_or_that_is_none_is_refused_with_what_to_do() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("secret");
+        write(&file, b" \n").unwrap();
+        let empty = read(&file, "write it").unwrap_err();
+        assert!(empty.message().contains("empty"), "{empty:?}");
+        assert_eq!(empty.what_to_do(), Some("write it"));
+        std::fs::write(&file, "rain").unwrap();
+        for mode in [0o644, 0o640, 0o604, 0o666] {
+            set_permissions(&file, Permissions::from_mode(mode)).unwrap();
+            let open = read(&file, "write it").unwrap_err();
+            assert!(
+                open.what_to_do().unwrap().contains("chmod 600"),
+                "{mode:o}: {open:?}"
+            );
+            assert!(!open.message().contains("rain"), "{open:?}");
+        }
+        set_permissions(&file, Permissions::from_mode(0o400)).unwrap();
+        assert_eq!(read(&file, "").unwrap().expose(), "rain");
+        let missing = read(&folder.path().join("none"), "write it").unwrap_err();
+        assert_eq!(missing.what_to_do(), Some("write it"));
+    }
+}

@@ -1,0 +1,84 @@
+//! Operating it: TLS with a certificate that is made or given, and an end that is told.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::rig::{run, selfsame, text};
+use crate::starting::{Up, started};
+
+/// `selfsame status` of what serves there.
+fn status(said: &Value, root: Option<&Path>) -> (i32, String, String) {
+    let mut command = selfsame();
+    command.args(["status", "--json", "--instance", &text(said, "origin")]);
+    command.args(["--token-file", &text(said, "operator_token_file")]);
+    if let Some(root) = root {
+        command.arg("--tls-root").arg(root);
+    }
+    run(&mut command)
+}
+
+#[test]
+fn an_instance_serves_tls_with_a_certificate_of_its_own_or_a_given_one_and_walks_its_scenario_over_it()
+ {
+    let folder = tempfile::tempdir().unwrap();
+    let made = folder.path().join("made");
+    let (own, said) = started(&made, &["--tls-self-made"]);
+    assert!(text(&said, "origin").starts_with("https://"), "{said}");
+    assert_eq!(said["demo"]["after_revocation"], "revoked", "{said}");
+    let (root, key) = (made.join("tls-certificate.pem"), made.join("tls-key.pem"));
+    let (code, printed, complaints) = status(&said, Some(&root));
+    assert_eq!(code, 0, "{printed}{complaints}");
+    let (code, _, complaints) = status(&said, None);
+    assert_eq!(code, 2, "nobody vouches for it: {complaints}");
+    assert!(complaints.contains("--tls-root"), "{complaints}");
+    let (code, _, complaints) = status(&said, Some(&key));
+    assert_eq!(code, 2, "{complaints}");
+    assert!(complaints.contains("no certificate"), "{complaints}");
+    drop(own);
+
+    let given = [
+        "--tls-certificate",
+        root.to_str().unwrap(),
+        "--tls-key",
+        key.to_str().unwrap(),
+    ];
+    let (_given, said) = started(&folder.path().join("given"), &given);
+    assert_eq!(said["demo"]["verdict"], "valid", "{said}");
+    assert_eq!(status(&said, Some(&root)).0, 0);
+}
+
+#[test]
+fn an_instance_that_is_told_to_stop_ends_well_and_goes_on_with_the_same_data() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let (mut up, said) = started(&data, &["--no-demo"]);
+    let before = status(&said, None);
+    assert_eq!(before.0, 0, "{}", before.2);
+    assert!(stopped(&mut up), "it did not end well");
+    assert_eq!(status(&said, None).0, 2, "it serves no more");
+    let (_again, said) = started(&data, &["--no-demo"]);
+    assert_eq!(status(&said, None).0, 0);
+}
+
+/// Whether it ends with success once it is sent SIGTERM.
+fn stopped(up: &mut Up) -> bool {
+    let id = up.0.id().to_string();
+    assert!(
+        Command::new("kill")
+            .args(["-TERM", &id])
+            .status()
+            .unwrap()
+            .success()
+    );
+    let began = Instant::now();
+    loop {
+        if let Some(status) = up.0.try_wait().unwrap() {
+            return status.success();
+        }
+        assert!(began.elapsed() < Duration::from_secs(30), "it goes on");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}

@@ -1,0 +1,209 @@
+//! Starting: what `up` says to programs, and how it goes on from a start that failed or a token that is lost.
+
+use std::fs::{Permissions, set_permissions};
+use std::io::{BufRead as _, BufReader};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use serde_json::Value;
+use url::Url;
+
+use crate::http::Api;
+use crate::instance::free_port;
+use crate::rig::{run, selfsame, text, write_private};
+
+/// A running `up`; it ends when dropped.
+pub struct Up(pub Child);
+
+impl Drop for Up {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn up(data: &Path, arguments: &[&str]) -> Command {
+    let mut command = selfsame();
+    command.args(["up", "--json", "--data"]).arg(data);
+    let listen = format!("127.0.0.1:{}", free_port());
+    command.args(["--listen", &listen]).args(arguments);
+    command
+}
+
+/// Starts one, and gives the one line that it prints once it serves.
+#[track_caller]
+pub fn started(data: &Path, arguments: &[&str]) -> (Up, Value) {
+    let mut command = up(data, arguments);
+    let mut up = Up(command.stdout(Stdio::piped()).spawn().unwrap());
+    let mut line = String::new();
+    let printed = up.0.stdout.as_mut().unwrap();
+    BufReader::new(printed).read_line(&mut line).unwrap();
+    let said = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"));
+    (up, said)
+}
+
+/// How an instance answers who shows this token.
+fn answers(said: &Value, token: &str) -> u16 {
+    let origin = Url::parse(&text(said, "origin")).unwrap();
+    let reply = Api::new(&origin, token).send("GET", "/api/status", None);
+    reply.unwrap().status
+}
+
+fn kept(said: &Value) -> String {
+    std::fs::read_to_string(text(said, "operator_token_file")).unwrap()
+}
+
+#[test]
+fn a_program_is_told_in_one_object_where_an_instance_serves_and_what_it_showed() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_up, said) = started(&folder.path().join("data"), &[]);
+    assert_eq!(said["demo"]["verdict"], "valid", "{said}");
+    assert_eq!(said["demo"]["after_revocation"], "revoked", "{said}");
+    assert_eq!(answers(&said, &kept(&said)), 200);
+    let link = text(&said, "sign_in");
+    assert!(link.starts_with(&text(&said, "origin")), "{link}");
+    assert!(link.ends_with(&kept(&said)), "{link}");
+}
+
+#[test]
+fn a_first_start_that_failed_is_made_good_by_the_next() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let (code, printed, complaints) = run(&mut up(&data, &["--role", "issuer"]));
+    assert_eq!((code, printed.as_str()), (2, ""), "{complaints}");
+    assert!(complaints.contains("hint: ") && complaints.contains("--registry"));
+    let settings = folder.path().join("settings.toml");
+    std::fs::write(&settings, "[issuer]\ndid_method = \"web\"\n").unwrap();
+    let settings = settings.to_str().unwrap();
+    let (_up, said) = started(&data, &["--role", "issuer", "--config", settings]);
+    assert!(
+        said["sign_in"].is_string() && said["demo"].is_null(),
+        "{said}"
+    );
+    assert_eq!(answers(&said, &kept(&said)), 200);
+}
+
+#[test]
+fn who_takes_the_token_away_gets_a_new_one_at_the_next_start_and_the_old_one_is_worth_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let (first, said) = started(&data, &["--no-demo"]);
+    let old = kept(&said);
+    drop(first);
+    let (second, said) = started(&data, &["--no-demo"]);
+    assert!(said["sign_in"].is_null(), "it is shown once: {said}");
+    assert_eq!(answers(&said, &old), 200);
+    std::fs::remove_file(text(&said, "operator_token_file")).unwrap();
+    drop(second);
+    let (_third, said) = started(&data, &["--no-demo"]);
+    assert!(said["sign_in"].is_string(), "{said}");
+    assert_ne!(kept(&said), old);
+    assert_eq!(answers(&said, &kept(&said)), 200);
+    assert_eq!(answers(&said, &old), 401);
+}
+
+#[test]
+fn a_token_file_that_is_empty_readable_by_others_or_of_other_data_starts_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let (first, said) = started(&data, &["--no-demo"]);
+    let (right, file) = (kept(&said), data.join("operator-token"));
+    drop(first);
+    for wrong in ["", " \n", "somebody else's"] {
+        write_private(&file, wrong);
+        assert_hint(&mut up(&data, &[]), "remove the file");
+    }
+    std::fs::remove_file(&file).unwrap();
+    // Written without a thought, it is everybody's.
+    std::fs::write(&file, &right).unwrap();
+    set_permissions(&file, Permissions::from_mode(0o644)).unwrap();
+    assert_hint(&mut up(&data, &[]), "chmod 600");
+    set_permissions(&file, Permissions::from_mode(0o600)).unwrap();
+    let (_second, said) = started(&data, &["--no-demo"]);
+    assert_eq!(answers(&said, &right), 200, "nothing was changed by it");
+    assert_eq!(answers(&said, ""), 401);
+
+    let (key, listed) = (folder.path().join("key"), folder.path().join("registry"));
+    std::fs::write(&key, "ab".repeat(32)).unwrap();
+    write_private(&listed, "");
+    set_permissions(&key, Permissions::from_mode(0o640)).unwrap();
+    let other = folder.path().join("other");
+    let key = ["--master-key-file", key.to_str().unwrap()];
+    assert_hint(&mut up(&other, &key), "chmod 600");
+    let origin = text(&said, "origin");
+    let listed = listed.to_str().unwrap();
+    let elsewhere = ["--registry", &origin, "--registry-token-file", listed];
+    assert_hint(&mut up(&other, &elsewhere), "operator-token");
+}
+
+#[test]
+fn a_network_of_validators_goes_with_all_roles_and_no_other_registry() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    for role in ["issuer", "registry", "issuer,wallet,verifier,registry"] {
+        let both = ["--validators", "4", "--role", role];
+        assert_hint(&mut up(&data, &both), "leave --role out");
+    }
+    assert!(!data.exists(), "nothing was made");
+}
+
+#[test]
+fn what_keeps_it_from_starting_is_the_environments_fault_and_says_what_to_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let (running, said) = started(&data, &["--no-demo"]);
+    let taken = Url::parse(&text(&said, "origin")).unwrap().port().unwrap();
+    let taken = format!("127.0.0.1:{taken}");
+    let mut elsewhere = selfsame();
+    elsewhere
+        .args(["up", "--data"])
+        .arg(folder.path().join("other"));
+    elsewhere.args(["--listen", &taken]);
+    assert_hint(&mut elsewhere, "--listen");
+    assert_hint(&mut up(&data, &[]), "--data");
+    drop(running);
+
+    let key = folder.path().join("another-key");
+    write_private(&key, &"ab".repeat(32));
+    let key = key.to_str().unwrap();
+    assert_hint(
+        &mut up(&data, &["--master-key-file", key]),
+        "--master-key-file",
+    );
+    let file = folder.path().join("file");
+    std::fs::write(&file, "no directory").unwrap();
+    assert_hint(&mut up(&file, &[]), "--data");
+    assert_hint(&mut up(Path::new("/proc/nowhere"), &[]), "--data");
+    let absent = folder.path().join("absent");
+    let absent = absent.to_str().unwrap();
+    assert_hint(&mut up(&data, &["--config", absent]), "--config");
+    let given = ["--tls-certificate", absent, "--tls-key", absent];
+    assert_hint(&mut up(&data, &given), "--tls-certificate");
+}
+
+#[test]
+fn an_origin_that_nobody_could_use_safely_starts_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    for origin in [
+        "ftp://localhost/",
+        "http://issuer.example/",
+        "http://10.0.0.7:7380/",
+    ] {
+        assert_hint(&mut up(&data, &["--origin", origin]), "https");
+    }
+    let mut everywhere = selfsame();
+    everywhere
+        .args(["up", "--listen", "0.0.0.0:0", "--data"])
+        .arg(&data);
+    assert_hint(&mut everywhere, "--origin");
+}
+
+#[track_caller]
+fn assert_hint(command: &mut Command, what: &str) {
+    let (code, printed, complaints) = run(command);
+    assert_eq!((code, printed.as_str()), (2, ""), "{complaints}");
+    let hint = complaints.split_once("hint: ").map(|(_, hint)| hint);
+    assert!(hint.is_some_and(|hint| hint.contains(what)), "{complaints}");
+}
