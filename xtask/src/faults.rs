@@ -7,44 +7,73 @@ use crate::engine;
 use crate::workspace::{cargo, root};
 
 const USAGE: &str = "usage: cargo xtask faults [--times N]";
-/// Networks of processes, one after the other; each test says its figures.
-const RUN: &[&str] = &[
-    "test",
-    "--quiet",
-    "--package",
-    "selfsame-abci",
-    "--test",
-    "network",
-    "--",
-    "--test-threads=1",
-    "--nocapture",
+/// What a round runs: tests of networks one after the other, since each has eight processes; each says its figures.
+const RUNS: &[Run] = &[
+    Run {
+        what: "nodes killed, cut off, slow, full, flooded, with wrong clocks, and what is handed to them",
+        tests: &["--package", "selfsame-abci", "--test", "network"],
+        only: &["--test-threads=1", "--nocapture"],
+    },
+    Run {
+        what: "the commands and the scenarios of instances while nodes are shut down one by one",
+        tests: &["--package", "selfsame", "--test", "network"],
+        only: &["--test-threads=1"],
+    },
+    Run {
+        what: "nodes that lie, fork or stand still, and altered copies",
+        tests: &["--package", "selfsame-app", "--test", "registry"],
+        only: &["nodes::", "archive::"],
+    },
+    Run {
+        what: "an instance that is shown two histories",
+        tests: &["--package", "selfsame", "--test", "e2e"],
+        only: &["forks::"],
+    },
+    Run {
+        what: "clocks and header times of our half",
+        tests: &["--package", "selfsame-abci", "--lib"],
+        only: &["times::"],
+    },
+    Run {
+        what: "clocks and header times of the consensus on paper",
+        tests: &["--package", "selfsame-testkit", "--lib"],
+        only: &["consensus::"],
+    },
 ];
-const BUILD: &[&[&str]] = &[
-    &["build", "--package", "selfsame-abci", "--example", "node"],
-    &[
-        "test",
-        "--package",
-        "selfsame-abci",
-        "--test",
-        "network",
-        "--no-run",
-    ],
-];
+/// What the tests start.
+const NODE: &[&str] = &["build", "--package", "selfsame-abci", "--example", "node"];
+
+/// Tests of a round.
+struct Run {
+    what: &'static str,
+    tests: &'static [&'static str],
+    only: &'static [&'static str],
+}
+
+impl Run {
+    fn build(&self) -> Result<bool, String> {
+        cargo_of(&[&["test"], self.tests, &["--no-run"]].concat())
+    }
+
+    fn run(&self) -> Result<bool, String> {
+        println!("--> {}", self.what);
+        let quiet: &[&str] = &["test", "--quiet"];
+        cargo_of(&[quiet, self.tests, &["--"], self.only].concat())
+    }
+}
 
 /// Runs the tests of faults, and again until they have passed so many times; the first that fails ends it.
 pub fn command(arguments: &[String]) -> Result<bool, String> {
     let times = times(arguments)?;
     engine::prepare()?;
-    for build in BUILD {
-        if !run(build)? {
-            return Ok(false);
-        }
+    if !cargo_of(NODE)? || !all(Run::build)? {
+        return Ok(false);
     }
     let mut took = Vec::new();
     for round in 1..=times {
         println!("==> faults, {round} of {times}");
         let begun = clock();
-        if !run(RUN)? {
+        if !all(Run::run)? {
             println!("==> failed in round {round} of {times}");
             return Ok(false);
         }
@@ -63,7 +92,17 @@ fn times(arguments: &[String]) -> Result<u32, String> {
     count.filter(|count| *count > 0).ok_or(USAGE.to_owned())
 }
 
-fn run(arguments: &[&str]) -> Result<bool, String> {
+/// Does the same with one after the other; the first that fails ends it.
+fn all(act: impl Fn(&Run) -> Result<bool, String>) -> Result<bool, String> {
+    for run in RUNS {
+        if !act(run)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn cargo_of(arguments: &[&str]) -> Result<bool, String> {
     let mut command = Command::new(cargo());
     command.args(arguments).current_dir(root());
     engine::name_to(&mut command);

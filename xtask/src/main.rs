@@ -9,6 +9,7 @@ use std::process::ExitCode;
 mod engine;
 mod faults;
 mod machine;
+mod openssl;
 mod oracle;
 mod python;
 mod second;
@@ -24,9 +25,10 @@ Usage: cargo xtask tidy [FOLDER]
        cargo xtask test [--only STEP]... [--skip STEP]... [-- CARGO TEST ARGUMENTS]
        cargo xtask cometbft
        cargo xtask faults [--times N]
-       cargo xtask cross anoncreds [--count N]
+       cargo xtask cross anoncreds [--count N] [--adx | --portable]
        cargo xtask cross tls
        cargo xtask bench anoncreds [--quick] [--json] [--adx | --portable] [--only NAME]
+       cargo xtask bench tls [--quick] [--json] [--out DIR]
 
 tidy   checks layers, sizes, module docs and documents; prints what to do;
        with a folder, only what is below it
@@ -35,7 +37,8 @@ cometbft  builds the engine of registry networks into target/cometbft, with Go
 faults runs what may happen to a registry network with real processes, N times in a row
 cross  lets our AnonCreds and the published library speak to each other, N random
        flows in place of a few; or our TLS and the second implementation of it
-bench  times both alternately; exit code 1 if a bar is not kept
+bench  times ours and the published library alternately, or the TLS bench with OpenSSL
+       beside; exit code 1 if a bar is not kept
 
 Example: cargo xtask test --only test -- -p selfsame-did
 ";

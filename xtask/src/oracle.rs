@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::{
-    python, second,
+    openssl, python, second,
     workspace::{cargo, root},
 };
 
@@ -14,10 +14,37 @@ use crate::{
 const VARIABLE: &str = "SELFSAME_ORACLE_PYTHON";
 /// The variable that tells the cross-tests how many flows to walk.
 const COUNT: &str = "SELFSAME_CROSS_COUNT";
+/// The variable that tells the cross-tests which arithmetic to take.
+const PATH: &str = "SELFSAME_CROSS_PATH";
 const WHEEL: &str = "anoncreds";
 const VERSION: &str = "0.2.3";
 
-const CROSS: &[&str] = &["test", "--package", "selfsame-anoncreds", "--test", "cross"];
+/// The tests with the wheel, and those with the mathematics package. The test profile optimises what takes time in them.
+const CROSS: &[&str] = &[
+    "test",
+    "--package",
+    "selfsame-anoncreds",
+    "--lib",
+    "--test",
+    "cross",
+    "--",
+    "--include-ignored",
+    "--nocapture",
+    "wheel::",
+    "cl::tests::crossing::",
+    "cl::tests::lengths::",
+    "cl::tests::random::",
+    "tests::oracle::",
+];
+
+/// What the cross-tests are asked to do.
+#[derive(Debug, Default, PartialEq)]
+pub struct Cross {
+    /// How many flows in place of a few.
+    count: Option<u32>,
+    /// The arithmetic in place of the processor's best.
+    path: Option<&'static str>,
+}
 
 /// Sees to it that the environment is there, and makes it if not.
 pub fn prepare() -> Result<(), String> {
@@ -39,40 +66,59 @@ pub fn prepare() -> Result<(), String> {
     ))
 }
 
-/// The tests that need the published library, each flow once or `count` times.
-pub fn cross(count: Option<&str>) -> Result<bool, String> {
+/// The tests that compare ours with the published library and with its mathematics package.
+pub fn cross(asked: &Cross) -> Result<bool, String> {
     prepare()?;
     let mut command = command(CROSS);
-    command.args(["--", "--ignored", "--nocapture"]);
-    if let Some(count) = count {
-        command.env(COUNT, count);
+    if let Some(count) = asked.count {
+        command.env(COUNT, count.to_string());
+    }
+    if let Some(path) = asked.path {
+        command.env(PATH, path);
     }
     succeeds(&mut command)
 }
 
-/// `cargo xtask cross anoncreds [--count N]` and `cargo xtask cross tls`.
-pub fn cross_command(arguments: &[String]) -> Result<bool, String> {
-    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    match words.as_slice() {
-        ["anoncreds"] => cross(None),
-        ["tls"] => second::cross(),
-        ["anoncreds", "--count", count] if count.parse::<u32>().is_ok() => cross(Some(count)),
-        _ => Err(
-            "usage: cargo xtask cross anoncreds [--count N], or cargo xtask cross tls".to_owned(),
-        ),
+impl Cross {
+    /// What the words after `anoncreds` say, if they are right.
+    fn parse(words: &[&str]) -> Option<Self> {
+        let mut asked = Self::default();
+        let mut words = words.iter();
+        while let Some(word) = words.next() {
+            match (*word, asked.path) {
+                ("--count", _) => asked.count = Some(words.next()?.parse().ok()?),
+                ("--adx", None) => asked.path = Some("adx"),
+                ("--portable", None) => asked.path = Some("portable"),
+                _ => return None,
+            }
+        }
+        Some(asked)
     }
 }
 
-/// `cargo xtask bench anoncreds [FLAGS]`: the flags are the bench's own.
+/// `cargo xtask cross anoncreds [--count N] [--adx | --portable]` and `cargo xtask cross tls`.
+pub fn cross_command(arguments: &[String]) -> Result<bool, String> {
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let usage = "usage: cargo xtask cross anoncreds [--count N] [--adx | --portable], or cargo xtask cross tls";
+    match words.split_first() {
+        Some((&"anoncreds", flags)) => cross(&Cross::parse(flags).ok_or(usage)?),
+        Some((&"tls", [])) => second::cross(),
+        _ => Err(usage.to_owned()),
+    }
+}
+
+/// `cargo xtask bench anoncreds [FLAGS]` and `cargo xtask bench tls [FLAGS]`: the flags are the bench's own.
 pub fn bench_command(arguments: &[String]) -> Result<bool, String> {
-    let Some(("anoncreds", flags)) = arguments
-        .split_first()
-        .map(|(name, flags)| (name.as_str(), flags))
-    else {
-        return Err(
-            "usage: cargo xtask bench anoncreds [--quick] [--json] [--adx | --portable] [--only NAME]\nhint: `selfsame bench` has the others"
-                .to_owned(),
-        );
+    let named = arguments.split_first();
+    let flags = match named.map(|(name, flags)| (name.as_str(), flags)) {
+        Some(("anoncreds", flags)) => flags,
+        Some(("tls", flags)) => return openssl::bench(flags),
+        _ => {
+            return Err(
+                "usage: cargo xtask bench anoncreds [--quick] [--json] [--adx | --portable] [--only NAME]\n       cargo xtask bench tls [--quick] [--json] [--out DIR]\nhint: `selfsame bench` has the others"
+                    .to_owned(),
+            );
+        }
     };
     // What a machine that is ready would say is left out: with --json the bench prints one object alone.
     if !is_ready(&folder()) {
@@ -118,4 +164,24 @@ fn is_ready(folder: &Path) -> bool {
         "import importlib.metadata as m, {WHEEL}; assert m.version('{WHEEL}') == '{VERSION}'"
     );
     python::runs(folder, &script)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cross_tests_are_told_how_many_flows_and_which_arithmetic() {
+        let asked = Cross::parse(&["--portable", "--count", "1000"]).unwrap();
+        assert_eq!((asked.count, asked.path), (Some(1000), Some("portable")));
+        assert_eq!(Cross::parse(&[]), Some(Cross::default()));
+        for wrong in [
+            &["--count"][..],
+            &["--count", "many"],
+            &["--adx", "--portable"],
+            &["--fast"],
+        ] {
+            assert_eq!(Cross::parse(wrong), None, "{wrong:?}");
+        }
+    }
 }

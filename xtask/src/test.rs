@@ -3,7 +3,7 @@
 use std::{process::Command, time::Instant};
 
 use crate::{
-    engine, machine, oracle, second, tidy,
+    engine, machine, openssl, oracle, second, tidy,
     workspace::{cargo, root},
 };
 
@@ -35,7 +35,7 @@ const STEPS: &[Step] = &[
     },
     Step {
         name: "machine",
-        purpose: "a C compiler, Chromium and its driver, OpenSSL",
+        purpose: "a C compiler, Chromium and its driver, OpenSSL with what the TLS bench does with it",
         task: Task::Ours(prepare),
     },
     Step {
@@ -73,7 +73,7 @@ const STEPS: &[Step] = &[
     Step {
         name: "oracle",
         purpose: "AnonCreds crossed with the published library, TLS with its second implementation",
-        task: Task::Ours(|| Ok(second::cross()? && oracle::cross(None)?)),
+        task: Task::Ours(|| Ok(second::cross()? && oracle::cross(&oracle::Cross::default())?)),
     },
 ];
 
@@ -161,6 +161,7 @@ fn perform(step: &Step, choice: &Choice) -> Result<bool, String> {
         .env("RUSTDOCFLAGS", "--deny warnings");
     oracle::name_to(&mut command);
     engine::name_to(&mut command);
+    openssl::name_to(&mut command);
     let status = command
         .status()
         .map_err(|error| format!("cargo: {error}"))?;
@@ -168,7 +169,8 @@ fn perform(step: &Step, choice: &Choice) -> Result<bool, String> {
 }
 
 fn prepare() -> Result<bool, String> {
-    machine::prepare().map(|()| true)
+    machine::prepare()?;
+    openssl::prepare().map(|()| true)
 }
 
 #[allow(

@@ -17,6 +17,10 @@ use crate::Error;
 /// A call that takes longer than this counts as failed, as in the study's clients.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// A connection that has rested for so long is not used again: a server closes it after half a minute, which is not
+/// noticed here while keys are made.
+const IDLE: Duration = Duration::from_secs(20);
+
 /// Speaks to one server over kept connections.
 #[derive(Clone)]
 pub struct Client {
@@ -34,7 +38,7 @@ impl Client {
         connector.set_nodelay(true);
         let pool = Pool::builder(TokioExecutor::new())
             .pool_timer(TokioTimer::new())
-            .pool_idle_timeout(Duration::from_secs(60))
+            .pool_idle_timeout(IDLE)
             .build(connector);
         Self {
             pool,

@@ -38,6 +38,8 @@ pub struct Reply {
     pub content_type: &'static str,
     /// The `Location` header.
     pub location: Option<String>,
+    /// The `Retry-After` header, in seconds.
+    pub retry_after: Option<u64>,
     /// The body.
     pub body: Vec<u8>,
     /// How late.
@@ -114,6 +116,9 @@ async fn exchange(
         .header(header::CONTENT_TYPE, reply.content_type);
     if let Some(location) = reply.location {
         response = response.header(header::LOCATION, location);
+    }
+    if let Some(seconds) = reply.retry_after {
+        response = response.header(header::RETRY_AFTER, seconds);
     }
     response
         .body(Full::new(Bytes::from(reply.body)))

@@ -1,6 +1,6 @@
 //! The measured server as a process of its own: starting it, and reading its memory and processor time.
 
-use std::net::TcpListener;
+use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -24,6 +24,7 @@ pub struct Server {
     pub base: String,
     /// The operator's token.
     pub operator: String,
+    began: Instant,
     /// From start to ready.
     pub ready: Duration,
 }
@@ -52,16 +53,55 @@ impl Program {
     ///
     /// # Errors
     /// As [`Self::start`].
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "the time to readiness is a figure"
-    )]
     pub async fn start_with(
         &self,
         data: &Path,
         settings: &str,
         more: &[String],
     ) -> Result<Server, Error> {
+        let (mut server, _) = self.spawn(data, settings, more)?;
+        let client = Client::new(&server.base);
+        server.until(async || client.is_ready().await).await?;
+        server.operator = std::fs::read_to_string(data.join("operator-token"))?
+            .trim()
+            .to_owned();
+        Ok(server)
+    }
+
+    /// The same over TLS, with a certificate of its own making that lies in `data`; it is ready once it listens and the
+    /// certificate is written.
+    ///
+    /// # Errors
+    /// As [`Self::start`].
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the server is on loopback, and nothing is said to it"
+    )]
+    pub async fn start_over_tls(&self, data: &Path, more: &[String]) -> Result<Server, Error> {
+        let more = [more, &["--tls-self-made".to_owned()]].concat();
+        let (mut server, address) = self.spawn(data, "", &more)?;
+        server.base = format!("https://localhost:{}", address.port());
+        let certificate = data.join("tls-certificate.pem");
+        let is_written = || {
+            let pem = std::fs::read_to_string(&certificate);
+            pem.is_ok_and(|pem| pem.contains("-----END CERTIFICATE-----"))
+        };
+        let listens =
+            async || is_written() && tokio::net::TcpStream::connect(address).await.is_ok();
+        server.until(listens).await?;
+        Ok(server)
+    }
+
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the time to readiness is a figure"
+    )]
+    fn spawn(
+        &self,
+        data: &Path,
+        settings: &str,
+        more: &[String],
+    ) -> Result<(Server, SocketAddr), Error> {
         std::fs::create_dir_all(data)?;
         let file = data.join("settings.toml");
         std::fs::write(&file, settings)?;
@@ -84,33 +124,35 @@ impl Program {
             .stdout(Stdio::null())
             .stderr(Stdio::inherit())
             .spawn()?;
-        let mut server = Server {
+        let server = Server {
             child,
             base: format!("http://{address}"),
             operator: String::new(),
+            began,
             ready: Duration::ZERO,
         };
-        let client = Client::new(&server.base);
-        while !client.is_ready().await {
-            if let Some(status) = server.child.try_wait()? {
-                return Err(Error::Server(format!(
-                    "ended with {status} before it was ready"
-                )));
-            }
-            if began.elapsed() > Duration::from_secs(20) {
-                return Err(Error::Server("is not ready after 20 s".to_owned()));
-            }
-            tokio::time::sleep(Duration::from_millis(2)).await;
-        }
-        server.ready = began.elapsed();
-        server.operator = std::fs::read_to_string(data.join("operator-token"))?
-            .trim()
-            .to_owned();
-        Ok(server)
+        Ok((server, address))
     }
 }
 
 impl Server {
+    /// Waits until it is ready, or has ended, or 20 s are over.
+    async fn until(&mut self, is_ready: impl AsyncFn() -> bool) -> Result<(), Error> {
+        while !is_ready().await {
+            if let Some(status) = self.child.try_wait()? {
+                return Err(Error::Server(format!(
+                    "ended with {status} before it was ready"
+                )));
+            }
+            if self.began.elapsed() > Duration::from_secs(20) {
+                return Err(Error::Server("is not ready after 20 s".to_owned()));
+            }
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+        self.ready = self.began.elapsed();
+        Ok(())
+    }
+
     /// Its processor time and memory.
     #[must_use]
     pub fn usage(&self) -> Usage {

@@ -1,7 +1,7 @@
 //! `registry`: writes to the registry and verified reads from it, on one process and on four validators.
 
 mod agreed;
-mod author;
+pub(crate) mod author;
 mod network;
 mod reads;
 mod writes;

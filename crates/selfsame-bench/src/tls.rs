@@ -1,18 +1,19 @@
-//! `tls`: handshakes by certificate, credential and DID between two processes, beside rustls' and the paper's.
+//! `tls`: handshakes by certificate, credential and DID between two processes, beside rustls', OpenSSL's and the paper's.
 
 mod alone;
+pub mod cell;
+mod curves;
 pub mod end;
 mod figures;
 pub mod model;
-mod ours;
+mod node;
+pub mod ours;
 mod pair;
+mod study;
 mod theirs;
 pub mod world;
 
-use std::collections::BTreeMap;
-use std::path::Path;
-
-use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
 
 use crate::chart::Chart;
 use crate::machine::Machine;
@@ -20,14 +21,21 @@ use crate::process::Program;
 use crate::report::{Figure, Report};
 use crate::statistics::Sample;
 use crate::{Error, Progress};
+use cell::{Cell, Deck, Draw, Lookup, Way, mixed};
 use end::{Order, Stack};
-use figures::Found;
+use figures::{Found, Others};
+use node::{Node, Served};
 use ours::Ours;
-use pair::Pair;
+use pair::{Pair, Player};
 use world::{Kind, World};
 
 /// The bench's name.
 pub const NAME: &str = "tls";
+/// The command of the measured program that plays an end.
+pub const COMMAND: [&str; 2] = ["bench", "tls-end"];
+
+/// Handshakes of each cell before any is counted: code and memory are warm then.
+const WARM_UP: u64 = 3;
 
 /// How much is measured.
 #[derive(Clone, Copy, Debug)]
@@ -47,107 +55,39 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// The paper's identities of a side.
+    pub const IDENTITIES: usize = 10_000;
+
     /// The figures that are quoted.
     pub const FULL: Self = Self {
         quick: false,
-        identities: 10_000,
+        identities: Self::IDENTITIES,
         handshakes: 100,
         rounds: 10,
         checks: 1_000,
         idle: 5_000,
     };
 
-    /// The same figures within a minute.
+    /// The same figures within a minute. There are enough identities that each is asked for once where none is known.
     pub const QUICK: Self = Self {
         quick: true,
-        identities: 40,
-        handshakes: 10,
-        rounds: 4,
-        checks: 40,
+        identities: 120,
+        handshakes: 4,
+        rounds: 3,
+        checks: 20,
         idle: 250,
     };
 }
 
-/// How one side proves who it is.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Way {
-    /// By a chain of three certificates.
-    X509,
-    /// By a verifiable credential.
-    Vc,
-    /// By a DID.
-    Did,
-}
-
-impl Way {
-    /// As in the paper's tables.
-    pub const ALL: [Self; 3] = [Self::X509, Self::Vc, Self::Did];
-
-    /// Its name in figures.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::X509 => "x509",
-            Self::Vc => "vc",
-            Self::Did => "did",
-        }
-    }
-}
-
-/// How both sides prove who they are.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
-pub struct Cell {
-    /// The server.
-    pub server: Way,
-    /// The client, if it does.
-    pub client: Option<Way>,
-}
-
-/// The ten cells of the paper.
-const CELLS: [(Way, Option<Way>); 10] = [
-    (Way::X509, None),
-    (Way::Vc, None),
-    (Way::Did, None),
-    (Way::X509, Some(Way::X509)),
-    (Way::Vc, Some(Way::Vc)),
-    (Way::Did, Some(Way::Did)),
-    (Way::X509, Some(Way::Vc)),
-    (Way::X509, Some(Way::Did)),
-    (Way::Vc, Some(Way::X509)),
-    (Way::Did, Some(Way::X509)),
-];
-
-/// Who meets in a handshake. Both ends draw the same, so that each knows whom it wants.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Draw {
-    /// The server's place among its side.
-    pub server: usize,
-    /// The client's.
-    pub client: usize,
-}
-
-impl Draw {
-    /// The draw of this number among so many identities a side.
-    #[must_use]
-    pub fn nth(seed: u64, number: u64, size: usize) -> Self {
-        let at = |which: u64| {
-            let place = mixed(seed ^ number.wrapping_mul(2).wrapping_add(which));
-            usize::try_from(place % (size.max(1) as u64)).unwrap_or(0)
-        };
-        Self {
-            server: at(0),
-            client: at(1),
-        }
-    }
-}
-
-/// The step of SplitMix64: every number gives another that looks like chance.
-fn mixed(number: u64) -> u64 {
-    let mut mixed = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^ (mixed >> 31)
+/// What is measured with.
+#[derive(Clone, Copy, Debug)]
+pub struct Tools<'a> {
+    /// The measured program.
+    pub program: &'a Program,
+    /// A program that plays an end with OpenSSL, if there is one.
+    pub openssl: Option<&'a Path>,
+    /// A directory for identities and the registry.
+    pub scratch: &'a Path,
 }
 
 /// What the bench found.
@@ -159,30 +99,28 @@ pub struct Outcome {
     pub charts: Vec<Chart>,
 }
 
-/// Runs the whole bench, its identities in files below `scratch`.
+/// Runs the whole bench.
 ///
 /// # Errors
 /// If a process can't be started, or a handshake fails.
-pub fn run(
-    program: &Program,
-    plan: Plan,
-    scratch: &Path,
-    progress: &dyn Progress,
-) -> Result<Outcome, Error> {
+pub async fn run(tools: Tools<'_>, plan: Plan, progress: &dyn Progress) -> Result<Outcome, Error> {
     let mut figures = Vec::new();
     let mut charts = Vec::new();
-    let mut worst = Vec::new();
+    let mut beside = Vec::new();
     for kind in Kind::ALL {
-        let found = measure(program, plan, (kind, scratch), progress)?;
-        figures.extend(found.figures(kind));
+        let found = Bench::measure(tools, (plan, kind), progress).await?;
+        figures.extend(found.figures(kind, plan));
         charts.extend(found.charts(kind));
-        worst.push(found.beside_rustls());
+        beside.push(found.beside());
         if let Some(grown) = found.idle_mb {
             figures.push(figures::idle(grown, plan));
         }
     }
-    figures.push(figures::beside_rustls(&worst));
+    figures.extend(figures::beside(&beside));
     figures.extend(flights()?);
+    for (name, signatures) in alone::post_quantum(plan.checks)? {
+        figures.extend(figures::signatures(name, &signatures));
+    }
     let report = Report {
         bench: NAME,
         machine: Machine::this(),
@@ -197,105 +135,209 @@ fn flights() -> Result<[Figure; 2], Error> {
     Ok(figures::flights(vc, did))
 }
 
-/// All of one algorithm.
-fn measure(
-    program: &Program,
+/// The measurement of one algorithm.
+struct Bench {
     plan: Plan,
-    (kind, scratch): (Kind, &Path),
-    progress: &dyn Progress,
-) -> Result<Found, Error> {
-    progress.begin(&format!("{} identities", kind.name()), 1);
-    let world = World::make(kind, plan.identities, end::now())?;
-    let file = scratch.join(format!("{}.json", kind.name()));
-    world.write(&file)?;
-    progress.advance(1);
-    let mut found = Found {
-        verification: alone::verification(&world, plan.checks)?,
-        ..Found::default()
-    };
-    let ours = Ours::new(&world)?;
-    for way in Way::ALL {
-        let draws = (plan.checks, plan.identities);
-        let sample = alone::processing(&ours, way, draws)?;
-        found.processing.insert(way, sample);
-    }
-    let mut pair = Pair::start(program, &file)?;
-    progress.begin(&format!("{} handshakes", kind.name()), plan.rounds);
-    // One order of each before any is counted: code and memory are warm then.
-    round(&mut pair, &mut Found::default(), (3, 0))?;
-    for number in 0..plan.rounds {
-        round(&mut pair, &mut found, (plan.handshakes, mixed(number)))?;
-        progress.advance(1);
-    }
-    // Once, with the algorithm of the paper's fastest handshakes.
-    if kind == Kind::Ecdsa {
-        let cell = Cell {
-            server: Way::Did,
-            client: Some(Way::Did),
-        };
-        let order = Order {
-            stack: Stack::Ours,
-            cell,
-            count: plan.idle,
-            seed: 5,
-            hold: true,
-        };
-        found.idle_mb = Some(pair.follow(&order)?.grown_mb);
-    }
-    Ok(found)
+    ours: Pair,
+    openssl: Option<Pair>,
+    deck: Deck,
+    found: Found,
 }
 
-/// A turn of each cell.
-fn round(pair: &mut Pair, found: &mut Found, (count, seed): (u64, u64)) -> Result<(), Error> {
-    for (server, client) in CELLS {
-        let cell = Cell { server, client };
-        for stack in [Stack::Ours, Stack::Rustls] {
-            if stack == Stack::Rustls
-                && (server, client.unwrap_or(server)) != (Way::X509, Way::X509)
-            {
-                continue;
-            }
-            let order = Order {
-                stack,
-                cell,
-                count,
-                seed,
-                hold: false,
-            };
-            let outcome = pair.follow(&order)?;
-            let times = match stack {
-                Stack::Ours => &mut found.ours,
-                Stack::Rustls => &mut found.rustls,
-            };
-            add(times, cell, &outcome.nanoseconds);
-            if stack == Stack::Ours {
-                found.sent.insert(cell, outcome.sent);
+impl Bench {
+    async fn measure(
+        tools: Tools<'_>,
+        (plan, kind): (Plan, Kind),
+        progress: &dyn Progress,
+    ) -> Result<Found, Error> {
+        let data = tools.scratch.join("registry");
+        let (world, file) = populate(tools, (plan, kind), progress).await?;
+        let served = Served::start(tools.program, &data).await?;
+        let found = Found {
+            signatures: alone::signatures(&world, plan.checks)?,
+            ..Found::default()
+        };
+        let mut bench = Self {
+            plan,
+            ours: Pair::start(&player(tools.program, &file, &served))?,
+            openssl: match tools.openssl {
+                Some(executable) => Some(Pair::start(&Player {
+                    executable: executable.to_owned(),
+                    arguments: vec!["--world".into(), file.into()],
+                    environment: Vec::new(),
+                })?),
+                None => None,
+            },
+            deck: Deck::default(),
+            found,
+        };
+        bench.alone(&world)?;
+        drop(world);
+        progress.begin(&format!("{} handshakes", kind.name()), plan.rounds);
+        let counted = std::mem::take(&mut bench.found);
+        bench.round(&warm_up(plan))?;
+        bench.found = counted;
+        for draws in rounds(plan) {
+            bench.round(&draws)?;
+            progress.advance(1);
+        }
+        // Once, with the algorithm of the paper's fastest handshakes.
+        if kind == Kind::Ecdsa {
+            bench.idle()?;
+        }
+        Ok(bench.found)
+    }
+
+    /// What is measured in one process.
+    fn alone(&mut self, world: &World) -> Result<(), Error> {
+        let nobody = |need: &selfsame_tls::Need, now| {
+            let failure = selfsame_tls::evidence::Failure::Unavailable;
+            selfsame_tls::evidence::Answer::failed(need.clone(), failure, now)
+        };
+        let ours = Ours::new(world, &nobody)?;
+        let draws = checks(self.plan);
+        let cached = Way::ALL.map(|way| (way, Lookup::Cached));
+        let stapled = [Lookup::Stapled, Lookup::StapledUnknown];
+        let stapled = stapled.map(|lookup| Way::WITH_DID.map(|way| (way, lookup)));
+        for (way, lookup) in cached.into_iter().chain(stapled.into_iter().flatten()) {
+            let sample = alone::processing(&ours, (way, lookup), &draws)?;
+            self.found.processing.insert((lookup, way), sample);
+        }
+        Ok(())
+    }
+
+    /// A turn of each cell.
+    fn round(&mut self, draws: &[Draw]) -> Result<(), Error> {
+        for cell in Cell::ALL {
+            self.turn((Lookup::Cached, cell), draws)?;
+            if cell.is_x509() {
+                self.others(cell, draws)?;
             }
         }
+        for lookup in Lookup::BESIDE {
+            for cell in Cell::ALL.into_iter().filter(|cell| !cell.is_x509()) {
+                match lookup {
+                    Lookup::Cold => {
+                        let fresh = self.deck.draw(draws.len(), self.plan.identities);
+                        self.turn((lookup, cell), &fresh)?;
+                    }
+                    _ => self.turn((lookup, cell), draws)?,
+                }
+            }
+        }
+        Ok(())
     }
-    Ok(())
+
+    fn turn(&mut self, (lookup, cell): (Lookup, Cell), draws: &[Draw]) -> Result<(), Error> {
+        let order = Order {
+            lookup,
+            ..order(Stack::Ours, cell, draws)
+        };
+        let (server, client) = self.ours.follow(&order)?;
+        add(
+            self.found.ours.entry((lookup, cell)).or_default(),
+            &server.nanoseconds,
+        );
+        if lookup == Lookup::Cold && cell.client.is_none() {
+            add(&mut self.found.resolving, &client.resolving);
+        }
+        self.found.sent.insert((lookup, cell), server.sent);
+        Ok(())
+    }
+
+    /// A turn of the other implementations.
+    fn others(&mut self, cell: Cell, draws: &[Draw]) -> Result<(), Error> {
+        let (server, _) = self.ours.follow(&order(Stack::Rustls, cell, draws))?;
+        self.found.rustls.add(cell, &server);
+        if let Some(openssl) = &mut self.openssl {
+            let (server, _) = openssl.follow(&order(Stack::Openssl, cell, draws))?;
+            let found = self.found.openssl.get_or_insert_default();
+            found.add(cell, &server);
+        }
+        Ok(())
+    }
+
+    fn idle(&mut self) -> Result<(), Error> {
+        let draws = Draw::random(5, self.plan.idle, self.plan.identities);
+        let order = Order {
+            hold: true,
+            ..order(Stack::Ours, Cell::both(Way::Did, Way::Did), &draws)
+        };
+        let (server, _) = self.ours.follow(&order)?;
+        self.found.idle_mb = Some(server.grown_mb);
+        Ok(())
+    }
 }
 
-fn add(times: &mut BTreeMap<Cell, Sample>, cell: Cell, nanoseconds: &[u64]) {
-    let sample = times.entry(cell).or_default();
+impl Others {
+    fn add(&mut self, cell: Cell, server: &end::Outcome) {
+        add(self.times.entry(cell).or_default(), &server.nanoseconds);
+        self.sent.insert(cell, server.sent);
+    }
+}
+
+/// Makes the identities of one algorithm and registers them; those who will staple have what they need. Gives them and
+/// the file they are in.
+async fn populate(
+    tools: Tools<'_>,
+    (plan, kind): (Plan, Kind),
+    progress: &dyn Progress,
+) -> Result<(World, PathBuf), Error> {
+    let node = Node::start(tools.program, &tools.scratch.join("registry")).await?;
+    progress.begin(&format!("{} identities", kind.name()), 1);
+    let mut world = World::make(kind, plan.identities, (&node.genesis(), end::now()))?;
+    progress.advance(1);
+    node.register(&world, progress).await?;
+    let mut drawn: Vec<Draw> = rounds(plan).flatten().collect();
+    drawn.extend(warm_up(plan));
+    drawn.extend(checks(plan));
+    node.staple(&mut world, &drawn).await?;
+    let file = tools.scratch.join(format!("{}.json", kind.name()));
+    world.write(&file)?;
+    Ok((world, file))
+}
+
+/// An end of ours, which asks the registry.
+fn player(program: &Program, world: &Path, registry: &Served) -> Player {
+    let told = ["--registry".into(), registry.origin().into()];
+    let mut arguments: Vec<_> = COMMAND.map(Into::into).to_vec();
+    arguments.extend(["--world".into(), world.into()]);
+    arguments.extend(told);
+    Player {
+        executable: program.executable.clone(),
+        arguments,
+        // The roots that the system trusts, as the client's other calls do.
+        environment: vec![("SSL_CERT_FILE", registry.certificate.clone().into())],
+    }
+}
+
+fn order(stack: Stack, cell: Cell, draws: &[Draw]) -> Order {
+    Order {
+        stack,
+        cell,
+        lookup: Lookup::Cached,
+        draws: draws.to_vec(),
+        hold: false,
+    }
+}
+
+/// Who meets in each round.
+fn rounds(plan: Plan) -> impl Iterator<Item = Vec<Draw>> {
+    (0..plan.rounds)
+        .map(move |number| Draw::random(mixed(number), plan.handshakes, plan.identities))
+}
+
+fn warm_up(plan: Plan) -> Vec<Draw> {
+    Draw::random(0, WARM_UP, plan.identities)
+}
+
+/// Who meets in one process.
+fn checks(plan: Plan) -> Vec<Draw> {
+    Draw::random(9, plan.checks, plan.identities)
+}
+
+fn add(sample: &mut Sample, nanoseconds: &[u64]) {
     for nanoseconds in nanoseconds {
         sample.push(*nanoseconds as f64 / 1e6);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn draws_are_the_same_for_both_ends_and_reach_everybody() {
-        let drawn: Vec<Draw> = (0..400).map(|number| Draw::nth(7, number, 8)).collect();
-        assert_eq!(drawn[3], Draw::nth(7, 3, 8));
-        for place in 0..8 {
-            assert!(drawn.iter().any(|draw| draw.server == place));
-            assert!(drawn.iter().any(|draw| draw.client == place));
-        }
-        assert!(drawn.iter().all(|draw| draw.server < 8 && draw.client < 8));
-        assert!(drawn.iter().any(|draw| draw.server != draw.client));
     }
 }

@@ -9,10 +9,11 @@ const FUNCTION: usize = 70;
 const HANDLER: usize = 25;
 const CRATE: usize = 8_000;
 /// Raised caps; ARCHITECTURE.md gives the reason of each.
-const RAISED: [(&str, usize); 4] = [
-    ("crates/selfsame-anoncreds", 17_200),
-    ("crates/selfsame-app", 18_000),
-    ("crates/selfsame-tls", 11_000),
+const RAISED: [(&str, usize); 5] = [
+    ("crates/selfsame", 9_600),
+    ("crates/selfsame-anoncreds", 17_400),
+    ("crates/selfsame-app", 19_300),
+    ("crates/selfsame-tls", 11_500),
     ("crates/selfsame-server", 9_000),
 ];
 const MAIN: usize = 60;

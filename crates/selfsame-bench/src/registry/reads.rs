@@ -135,10 +135,7 @@ fn remembered(stage: &Stage, bundles: &[Bundle], length: Duration) -> Result<f64
 fn reader(stage: &Stage) -> Reader {
     let policy = Policy {
         max_age: Some(MAX_AGE),
-        skew: 60,
-        behind: 0,
-        witnesses: Vec::new(),
-        witnesses_needed: 0,
+        ..Policy::genuine(60)
     };
     Reader::new(stage.author.trust(), policy, 64 * 1024 * 1024)
 }

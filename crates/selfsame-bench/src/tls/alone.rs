@@ -1,11 +1,13 @@
-//! What is measured in one process: checks of signatures, what a server's flight takes its client, and its bytes.
+//! What is measured in one process: signatures, what a server's flight takes its client, and its bytes.
+
+use std::sync::Arc;
 
 use rustls::SignatureScheme;
 use rustls::crypto::aws_lc_rs;
 use rustls::crypto::aws_lc_rs::sign::any_supported_type;
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
-use selfsame_crypto::PublicKey;
-use selfsame_crypto::{KeyType, PrivateKey};
+use selfsame_crypto::generate::random_seed;
+use selfsame_crypto::{Algorithm, KeyType, PrivateKey, PublicKey};
 use selfsame_did::{Did, key};
 use selfsame_tls::identity::{
     CoseStatus, CoseSubject, CoseVc, Expected, Identities, IdentityPolicy, PeerPolicy, SsiIdentity,
@@ -14,29 +16,31 @@ use selfsame_tls::identity::{
 use selfsame_tls::profile::SELFSAME;
 use selfsame_tls::{ClientAuth, ClientConfig, Config, Connection, ServerConfig, SigningKey, Suite};
 
+use super::cell::{Cell, Draw, Lookup, Way};
 use super::end::{clock, now};
-use super::ours::{Ours, ctx, failed};
+use super::ours::{Course, Ours, ctx, failed};
 use super::world::{ISSUER, Kind, World, issuer_key};
-use super::{Cell, Draw, Way};
 use crate::Error;
 use crate::statistics::Sample;
 
-/// What one check of a signature takes, in milliseconds.
-pub fn verification(world: &World, count: u64) -> Result<Sample, Error> {
+/// What making a signature and checking it takes, each time, in milliseconds.
+#[derive(Debug, Default)]
+pub struct Signatures {
+    /// To make one.
+    pub made: Sample,
+    /// To check one, its key being read as it came.
+    pub checked: Sample,
+}
+
+/// What signatures take by the algorithm of a world.
+pub fn signatures(world: &World, count: u64) -> Result<Signatures, Error> {
     let pkcs8 = world.servers.keys.first();
-    let pkcs8 = pkcs8.ok_or_else(|| failed("no key"))?;
-    let der = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(pkcs8.as_slice()));
-    let key = any_supported_type(&der).map_err(failed)?;
+    let key = signing_key(pkcs8.ok_or_else(|| failed("no key"))?)?;
     let (scheme, bytes) = match world.kind {
         Kind::Rsa => (SignatureScheme::RSA_PSS_SHA256, 270),
         Kind::Ecdsa => (SignatureScheme::ECDSA_NISTP256_SHA256, 65),
         Kind::Eddsa => (SignatureScheme::ED25519, 32),
     };
-    let signer = key.choose_scheme(&[scheme]);
-    let signer = signer.ok_or_else(|| failed("no signer"))?;
-    // As long as what a handshake signs.
-    let message = [b' '; 64 + 33 + 1 + 48];
-    let signature = signer.sign(&message).map_err(failed)?;
     let spki = key.public_key().ok_or_else(|| failed("no public key"))?;
     // The key itself is the end of its SubjectPublicKeyInfo.
     let start = spki.len().saturating_sub(bytes);
@@ -45,37 +49,92 @@ pub fn verification(world: &World, count: u64) -> Result<Sample, Error> {
     let mapped = known.mapping.iter().find(|(mapped, _)| *mapped == scheme);
     let algorithm = mapped.and_then(|(_, algorithms)| algorithms.first());
     let algorithm = algorithm.ok_or_else(|| failed("no algorithm"))?;
-    let mut sample = Sample::default();
+    let holds = |message: &[u8], signature: &[u8]| {
+        let holds = algorithm.verify_signature(public, message, signature);
+        holds.is_ok()
+    };
+    both((key.as_ref(), scheme), count, holds)
+}
+
+/// Sets of parameters of ML-DSA: what their figures are called, the last byte of their object identifier, their scheme.
+const SETS: [(&str, u8, u16, Algorithm); 2] = [
+    ("mldsa44", 0x11, 0x0904, Algorithm::MlDsa44),
+    ("mldsa65", 0x12, 0x0905, Algorithm::MlDsa65),
+];
+
+/// What signatures take by ML-DSA.
+pub fn post_quantum(count: u64) -> Result<[(&'static str, Signatures); 2], Error> {
+    let [first, second] = SETS.map(|(name, set, scheme, algorithm)| {
+        // PKCS#8 that holds the seed (RFC 9881 §6).
+        let head = [
+            0x30, 0x34, 0x02, 0x01, 0x00, 0x30, 0x0b, 0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65,
+            0x03, 0x04, 0x03, set, 0x04, 0x22, 0x80, 0x20,
+        ];
+        let key = signing_key(&[&head[..], &random_seed()].concat())?;
+        let spki = key.public_key().ok_or_else(|| failed("no public key"))?;
+        let holds = |message: &[u8], signature: &[u8]| {
+            let key = PublicKey::from_spki(&spki);
+            key.is_ok_and(|key| key.verify(algorithm, message, signature).is_ok())
+        };
+        let scheme = SignatureScheme::from(scheme);
+        Ok::<_, Error>((name, both((key.as_ref(), scheme), count, holds)?))
+    });
+    Ok([first?, second?])
+}
+
+fn signing_key(pkcs8: &[u8]) -> Result<Arc<dyn rustls::sign::SigningKey>, Error> {
+    let der = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(pkcs8));
+    any_supported_type(&der).map_err(failed)
+}
+
+fn both(
+    (key, scheme): (&dyn rustls::sign::SigningKey, SignatureScheme),
+    count: u64,
+    holds: impl Fn(&[u8], &[u8]) -> bool,
+) -> Result<Signatures, Error> {
+    let signer = key.choose_scheme(&[scheme]);
+    let signer = signer.ok_or_else(|| failed("no signer"))?;
+    // As long as what a handshake signs.
+    let message = [b' '; 64 + 33 + 1 + 48];
+    let mut signatures = Signatures::default();
     for _ in 0..count {
         let began = clock();
-        let holds = algorithm.verify_signature(public, &message, &signature);
-        sample.add(began.elapsed());
-        holds.map_err(|_| failed("the signature does not hold"))?;
+        let signature = signer.sign(&message).map_err(failed)?;
+        signatures.made.add(began.elapsed());
+        let began = clock();
+        let holds = holds(&message, &signature);
+        signatures.checked.add(began.elapsed());
+        if !holds {
+            return Err(failed("the signature does not hold"));
+        }
     }
-    Ok(sample)
+    Ok(signatures)
 }
 
 /// What a client takes for a server's whole flight, in milliseconds: reading it, the key exchange's second half, the
-/// identity and its proof, and its own Finished. What is resolved is at hand.
-pub fn processing(ours: &Ours, way: Way, draws: (u64, usize)) -> Result<Sample, Error> {
-    let cell = Cell {
-        server: way,
-        client: None,
-    };
-    let (count, size) = draws;
-    let now = now();
+/// identity and its proof, and its own Finished. Nothing is asked for elsewhere.
+pub fn processing(
+    ours: &Ours<'_>,
+    (way, lookup): (Way, Lookup),
+    draws: &[Draw],
+) -> Result<Sample, Error> {
     let mut sample = Sample::default();
-    for number in 0..count {
-        let draw = Draw::nth(9, number, size);
-        let mut client = ours.client(cell, draw, now)?;
-        let mut server = ours.server(cell, draw, now)?;
+    for draw in draws {
+        let course = Course {
+            cell: Cell::alone(way),
+            lookup,
+            now: now(),
+        };
+        let mut client = ours.client(course, *draw)?;
+        let mut server = ours.server(course, *draw)?;
         let hello = client.take_outgoing();
-        server.receive(&hello, &ctx(now)).map_err(failed)?;
+        let random = ctx(course.now);
+        server.receive(&hello, &random).map_err(failed)?;
         let flight = server.take_outgoing();
-        let random = ctx(now);
+        let random = ctx(course.now);
         let began = clock();
         client.receive(&flight, &random).map_err(failed)?;
-        ours.provide(&mut client, now)?;
+        ours.provide(&mut client, course)?;
         sample.add(began.elapsed());
         if !client.is_open() {
             return Err(failed("the flight did not open the connection"));

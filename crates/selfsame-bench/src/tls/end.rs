@@ -9,10 +9,10 @@ use selfsame_crypto::time::UnixTime;
 use selfsame_tls::Connection;
 use serde::{Deserialize, Serialize};
 
-use super::ours::{Ours, failed};
+use super::cell::{Cell, Draw, Lookup};
+use super::ours::{Course, Ours, Resolve, failed};
 use super::theirs::{self, Theirs};
 use super::world::World;
-use super::{Cell, Draw};
 use crate::Error;
 use crate::process::usage_of_this;
 
@@ -37,19 +37,21 @@ pub enum Stack {
     Ours,
     /// rustls.
     Rustls,
+    /// OpenSSL, which a program of its own speaks.
+    Openssl,
 }
 
 /// What both ends are told.
-#[derive(Clone, Copy, Debug, Deserialize, Serialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Order {
     /// Whose TLS.
     pub stack: Stack,
     /// How both prove who they are.
     pub cell: Cell,
-    /// How many handshakes, one after the other.
-    pub count: u64,
-    /// Where the draws begin.
-    pub seed: u64,
+    /// Where DID documents come from.
+    pub lookup: Lookup,
+    /// Who meets, one handshake after the other.
+    pub draws: Vec<Draw>,
     /// Whether the connections stay open until the next order.
     pub hold: bool,
 }
@@ -59,9 +61,13 @@ pub struct Order {
 pub struct Outcome {
     /// From the accepted stream to the open connection, in nanoseconds; the server's alone.
     pub nanoseconds: Vec<u64>,
+    /// What asking the registry for a DID took, in nanoseconds.
+    #[serde(default)]
+    pub resolving: Vec<u64>,
     /// The bytes the end sent until the last connection was open.
     pub sent: usize,
     /// How much memory the end took more afterwards, in MB.
+    #[serde(default)]
     pub grown_mb: f64,
 }
 
@@ -72,17 +78,16 @@ pub struct Listening {
     pub port: u16,
 }
 
-/// Plays one end until its standard input ends. A client is told the server's port.
+/// Plays one end until its standard input ends. A client is told the server's port; who asks the registry is the
+/// caller's.
 ///
 /// # Errors
 /// If a handshake fails.
-pub fn play(world: &Path, port: Option<u16>) -> Result<(), Error> {
+pub fn play(world: &Path, port: Option<u16>, resolve: &Resolve<'_>) -> Result<(), Error> {
     let world = World::read(world)?;
-    let size = world.servers.members.len().min(world.clients.members.len());
     let mut end = End {
-        ours: Ours::new(&world)?,
+        ours: Ours::new(&world, resolve)?,
         theirs: Theirs::new(&world)?,
-        size,
         held: Vec::new(),
     };
     let place = match port {
@@ -96,7 +101,7 @@ pub fn play(world: &Path, port: Option<u16>) -> Result<(), Error> {
     tell(&Listening { port })?;
     for line in std::io::stdin().lock().lines() {
         let order = serde_json::from_str(&line?).map_err(std::io::Error::other)?;
-        tell(&end.follow(&place, order)?)?;
+        tell(&end.follow(&place, &order)?)?;
     }
     Ok(())
 }
@@ -114,28 +119,25 @@ enum Place {
     Client(u16),
 }
 
-struct End {
-    ours: Ours,
+struct End<'r> {
+    ours: Ours<'r>,
     theirs: Theirs,
-    size: usize,
     held: Vec<(TcpStream, Connection)>,
 }
 
-impl End {
-    fn follow(&mut self, place: &Place, order: Order) -> Result<Outcome, Error> {
+impl End<'_> {
+    fn follow(&mut self, place: &Place, order: &Order) -> Result<Outcome, Error> {
         self.held.clear();
         let mut outcome = Outcome::default();
         let before = usage_of_this().rss_mb;
-        for number in 0..order.count {
-            let draw = Draw::nth(order.seed, number, self.size);
-            let (took, sent) = match order.stack {
-                Stack::Ours => self.one_of_ours(place, order, draw)?,
-                Stack::Rustls => self.one_of_theirs(place, order, draw)?,
+        for draw in &order.draws {
+            let took = match order.stack {
+                Stack::Ours => self.one_of_ours(place, (order, *draw), &mut outcome)?,
+                Stack::Rustls => self.one_of_theirs(place, (order, *draw), &mut outcome)?,
+                Stack::Openssl => return Err(failed("this program has no OpenSSL")),
             };
-            outcome.sent = sent;
             if let Place::Server(_) = place {
-                let took = took.as_nanos().try_into().unwrap_or(u64::MAX);
-                outcome.nanoseconds.push(took);
+                outcome.nanoseconds.push(nanoseconds(took));
             }
         }
         outcome.grown_mb = usage_of_this().rss_mb - before;
@@ -146,39 +148,50 @@ impl End {
     fn one_of_ours(
         &mut self,
         place: &Place,
-        order: Order,
-        draw: Draw,
-    ) -> Result<(Duration, usize), Error> {
-        let now = now();
+        (order, draw): (&Order, Draw),
+        outcome: &mut Outcome,
+    ) -> Result<Duration, Error> {
+        let course = Course {
+            cell: order.cell,
+            lookup: order.lookup,
+            now: now(),
+        };
         let mut connection = match place {
-            Place::Server(_) => self.ours.server(order.cell, draw, now)?,
-            Place::Client(_) => self.ours.client(order.cell, draw, now)?,
+            Place::Server(_) => self.ours.server(course, draw)?,
+            Place::Client(_) => self.ours.client(course, draw)?,
         };
         let mut stream = place.stream()?;
         let began = clock();
-        let sent = self.ours.shake(&mut connection, &mut stream, now)?;
+        let shaken = self.ours.shake(&mut connection, &mut stream, course)?;
         let took = began.elapsed();
+        outcome.sent = shaken.sent;
+        let resolving = shaken.resolving.into_iter();
+        outcome.resolving.extend(resolving.map(nanoseconds));
         if order.hold {
             self.held.push((stream, connection));
         }
-        Ok((took, sent))
+        Ok(took)
     }
 
     fn one_of_theirs(
         &self,
         place: &Place,
-        order: Order,
-        draw: Draw,
-    ) -> Result<(Duration, usize), Error> {
+        (order, draw): (&Order, Draw),
+        outcome: &mut Outcome,
+    ) -> Result<Duration, Error> {
         let mut connection = match place {
             Place::Server(_) => self.theirs.server(order.cell, draw)?,
             Place::Client(_) => self.theirs.client(order.cell, draw)?,
         };
         let mut stream = place.stream()?;
         let began = clock();
-        let sent = theirs::shake(&mut connection, &mut stream)?;
-        Ok((began.elapsed(), sent))
+        outcome.sent = theirs::shake(&mut connection, &mut stream)?;
+        Ok(began.elapsed())
     }
+}
+
+fn nanoseconds(took: Duration) -> u64 {
+    took.as_nanos().try_into().unwrap_or(u64::MAX)
 }
 
 impl Place {

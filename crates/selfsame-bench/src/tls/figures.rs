@@ -1,67 +1,48 @@
-//! The figures and charts of what was found, beside the paper's.
+//! The figures of what was found, beside the paper's.
 
 use std::collections::BTreeMap;
 
+use super::Plan;
+use super::alone::Signatures;
+use super::cell::{Cell, Lookup, Way};
 use super::model::{Estimate, Original, Processing};
+use super::study::Study;
 use super::world::Kind;
-use super::{Cell, Plan, Way};
-use crate::chart::{Chart, Line};
 use crate::report::{Bar, Figure};
 use crate::statistics::Sample;
 
 /// What was found of one algorithm, times in milliseconds.
 #[derive(Debug, Default)]
 pub struct Found {
-    /// One check of a signature.
-    pub verification: Sample,
+    /// What a signature takes.
+    pub signatures: Signatures,
     /// What a client takes for a server's flight.
-    pub processing: BTreeMap<Way, Sample>,
+    pub processing: BTreeMap<(Lookup, Way), Sample>,
+    /// What asking the registry for a DID takes a client.
+    pub resolving: Sample,
     /// Our handshakes.
-    pub ours: BTreeMap<Cell, Sample>,
-    /// rustls' handshakes.
-    pub rustls: BTreeMap<Cell, Sample>,
+    pub ours: BTreeMap<(Lookup, Cell), Sample>,
     /// What our server sent in a handshake, in bytes.
-    pub sent: BTreeMap<Cell, usize>,
+    pub sent: BTreeMap<(Lookup, Cell), usize>,
+    /// rustls' handshakes.
+    pub rustls: Others,
+    /// OpenSSL's, where it took part.
+    pub openssl: Option<Others>,
     /// The memory that idle connections took.
     pub idle_mb: Option<f64>,
 }
 
-/// The paper's tables for one algorithm; of a triple the members are X.509, VC and DID.
-struct Study {
-    bytes: [f64; 3],
-    verification: f64,
-    processing: [f64; 3],
-    unilateral: [f64; 3],
-    mutual: [f64; 3],
-    /// Table V: X.509 and VC, X.509 and DID, VC and X.509, DID and X.509.
-    hybrid: [f64; 4],
+/// The handshakes of another implementation by certificates, and what its server sent.
+#[derive(Debug, Default)]
+pub struct Others {
+    /// Times in milliseconds.
+    pub times: BTreeMap<Cell, Sample>,
+    /// Bytes.
+    pub sent: BTreeMap<Cell, usize>,
 }
 
-const RSA: Study = Study {
-    bytes: [2063.0, 1516.0, 623.0],
-    verification: 1.0,
-    processing: [8.0, 45.0, 47.0],
-    unilateral: [78.0, 110.0, 109.0],
-    mutual: [116.0, 190.0, 187.0],
-    hybrid: [152.0, 150.0, 151.0, 149.0],
-};
-const ECDSA: Study = Study {
-    bytes: [1082.0, 1094.0, 437.0],
-    verification: 1.0,
-    processing: [9.0, 48.0, 47.0],
-    unilateral: [43.0, 78.0, 77.0],
-    mutual: [50.0, 124.0, 122.0],
-    hybrid: [87.0, 86.0, 83.0, 81.0],
-};
-const EDDSA: Study = Study {
-    bytes: [950.0, 1072.0, 431.0],
-    verification: 11.0,
-    processing: [27.0, 57.0, 45.0],
-    unilateral: [71.0, 93.0, 83.0],
-    mutual: [104.0, 161.0, 143.0],
-    hybrid: [131.0, 122.0, 129.0, 118.0],
-};
-
+const UNILATERAL: Cell = Cell::alone(Way::X509);
+const MUTUAL: Cell = Cell::both(Way::X509, Way::X509);
 const HYBRIDS: [(Way, Way); 4] = [
     (Way::X509, Way::Vc),
     (Way::X509, Way::Did),
@@ -71,169 +52,229 @@ const HYBRIDS: [(Way, Way); 4] = [
 
 impl Found {
     /// All figures of this algorithm.
-    pub fn figures(&self, kind: Kind) -> Vec<Figure> {
-        let study = match kind {
-            Kind::Rsa => RSA,
-            Kind::Ecdsa => ECDSA,
-            Kind::Eddsa => EDDSA,
-        };
+    pub fn figures(&self, kind: Kind, plan: Plan) -> Vec<Figure> {
+        let study = Study::of(kind);
         let name = kind.name();
-        let verification = format!("verify_ms_{name}");
-        let mut figures = vec![time(verification, &self.verification).study(study.verification)];
+        let [made, checked] = signatures(name, &self.signatures);
+        let mut figures = vec![made, checked.study(study.verification)];
         for (place, way) in Way::ALL.into_iter().enumerate() {
             let of = |studied: [f64; 3]| studied.get(place).copied().unwrap_or_default();
             let figure = |what: &str| format!("{what}_{}_{name}", way.name());
-            let sent = self.sent.get(&alone(way)).copied().unwrap_or_default();
-            figures.push(Figure::new(figure("bytes"), sent as f64, "B").study(of(study.bytes)));
-            let processing = self.processing.get(&way).cloned().unwrap_or_default();
-            let processing = time(figure("process_ms"), &processing);
+            let sent = self.bytes(Lookup::Cached, Cell::alone(way));
+            figures.push(Figure::new(figure("bytes"), sent, "B").study(of(study.bytes)));
+            let processing = time(figure("process_ms"), &self.processing(Lookup::Cached, way));
             figures.push(processing.study(of(study.processing)));
-            let unilateral = time(figure("unilateral_ms"), &self.times(alone(way)));
-            figures.push(unilateral.study(of(study.unilateral)));
-            let mutual = time(figure("mutual_ms"), &self.times(both(way, way)));
-            figures.push(mutual.study(of(study.mutual)));
         }
-        for ((server, client), studied) in HYBRIDS.into_iter().zip(study.hybrid) {
-            let figure = format!("hybrid_ms_{}_{}_{name}", server.name(), client.name());
-            figures.push(time(figure, &self.times(both(server, client))).study(studied));
+        figures.extend(self.tables(kind, Lookup::Cached));
+        figures.extend(self.ratios(kind, Lookup::Cached));
+        for lookup in Lookup::BESIDE {
+            let mut beside = self.tables(kind, lookup);
+            beside.extend(self.ratios(kind, lookup));
+            beside.extend(self.lookups(kind, lookup));
+            figures.extend(beside.into_iter().map(|figure| said(figure, plan)));
         }
-        figures.extend(self.ratios(kind));
-        figures.extend(self.theirs(name));
-        figures.extend(self.errors(name));
+        figures.extend(self.others(name));
+        for lookup in [Lookup::Cached, Lookup::Cold] {
+            figures.extend(self.errors(name, lookup));
+        }
         figures
     }
 
-    /// Mutual handshakes beside our own with X.509.
-    fn ratios(&self, kind: Kind) -> Vec<Figure> {
+    /// Tables IV and V. The paper's resolutions were all made in the handshake.
+    fn tables(&self, kind: Kind, lookup: Lookup) -> Vec<Figure> {
+        let (study, name) = (Study::of(kind), kind.name());
+        let prefix = lookup.prefix();
+        let mut figures = Vec::new();
+        for (place, way) in Way::ALL.into_iter().enumerate() {
+            if way == Way::X509 && lookup != Lookup::Cached {
+                continue;
+            }
+            let of = |studied: [f64; 3]| studied.get(place).copied().unwrap_or_default();
+            let figure = |what: &str| format!("{prefix}{what}_ms_{}_{name}", way.name());
+            let unilateral = self.times(lookup, Cell::alone(way));
+            figures.push(time(figure("unilateral"), &unilateral).study(of(study.unilateral)));
+            let mutual = self.times(lookup, Cell::both(way, way));
+            figures.push(time(figure("mutual"), &mutual).study(of(study.mutual)));
+        }
+        for ((server, client), studied) in HYBRIDS.into_iter().zip(study.hybrid) {
+            let (server_name, client_name) = (server.name(), client.name());
+            let figure = format!("{prefix}hybrid_ms_{server_name}_{client_name}_{name}");
+            let times = self.times(lookup, Cell::both(server, client));
+            figures.push(time(figure, &times).study(studied));
+        }
+        figures
+    }
+
+    /// Mutual handshakes beside our own with X.509. What has to be fetched or verified beside the identity has no bar.
+    fn ratios(&self, kind: Kind, lookup: Lookup) -> Vec<Figure> {
         let most = match kind {
             Kind::Rsa => 1.05,
             Kind::Ecdsa | Kind::Eddsa => 1.0,
         };
-        let original = self.times(both(Way::X509, Way::X509)).median();
-        [Way::Vc, Way::Did]
-            .into_iter()
-            .map(|way| {
-                let ratio = self.times(both(way, way)).median() / original;
-                let figure =
-                    Figure::new(format!("{}_ratio_{}", way.name(), kind.name()), ratio, "");
-                figure.bar(Bar::AtMost(most))
-            })
-            .collect()
+        let study = Study::of(kind);
+        let original = self.times(Lookup::Cached, MUTUAL).median();
+        let studied = |place: usize| {
+            let [x509, others @ ..] = study.mutual;
+            others.get(place).copied().unwrap_or_default() / x509
+        };
+        let ratio = |(place, way): (usize, Way)| {
+            let ratio = self.times(lookup, Cell::both(way, way)).median() / original;
+            let name = format!("{}{}_ratio_{}", lookup.prefix(), way.name(), kind.name());
+            let figure = Figure::new(name, ratio, "").study(hundredths(studied(place)));
+            match lookup {
+                Lookup::Cached | Lookup::Stapled => figure.bar(Bar::AtMost(most)),
+                Lookup::Cold | Lookup::StapledUnknown => figure,
+            }
+        };
+        Way::WITH_DID.into_iter().enumerate().map(ratio).collect()
     }
 
-    fn theirs(&self, name: &str) -> [Figure; 2] {
-        let of = |cell: Cell| self.rustls.get(&cell).cloned().unwrap_or_default();
-        let mutual = of(both(Way::X509, Way::X509));
-        [
-            time(
-                format!("rustls_unilateral_ms_{name}"),
-                &of(alone(Way::X509)),
-            ),
-            time(format!("rustls_mutual_ms_{name}"), &mutual),
-        ]
+    /// What looking up itself takes and weighs.
+    fn lookups(&self, kind: Kind, lookup: Lookup) -> Vec<Figure> {
+        let name = kind.name();
+        let processing = |way: Way| {
+            let name = format!("{}process_ms_{}_{name}", lookup.prefix(), way.name());
+            time(name, &self.processing(lookup, way))
+        };
+        match lookup {
+            Lookup::Cached => Vec::new(),
+            Lookup::Cold => {
+                let [.., did] = Study::of(kind).processing;
+                let resolving = time(format!("resolve_ms_{name}"), &self.resolving);
+                vec![resolving.study(did)]
+            }
+            Lookup::Stapled => {
+                let with = self.bytes(Lookup::Stapled, Cell::alone(Way::Did));
+                let without = self.bytes(Lookup::Cold, Cell::alone(Way::Did));
+                let weight = Figure::new(format!("staple_bytes_{name}"), with - without, "B");
+                let mut figures = vec![weight];
+                figures.extend(Way::WITH_DID.map(processing));
+                figures
+            }
+            Lookup::StapledUnknown => Way::WITH_DID.map(processing).to_vec(),
+        }
     }
 
-    /// Our mutual handshakes with X.509 beside rustls'.
-    pub fn beside_rustls(&self) -> f64 {
-        let cell = both(Way::X509, Way::X509);
-        let theirs = self.rustls.get(&cell).map_or(0.0, Sample::median);
-        self.times(cell).median() / theirs
+    fn others(&self, name: &str) -> Vec<Figure> {
+        let figures = |which: &str, others: &Others| {
+            let of = |cell: Cell| others.times.get(&cell).cloned().unwrap_or_default();
+            let sent = others.sent.get(&UNILATERAL).copied().unwrap_or_default();
+            [
+                Figure::new(format!("{which}_bytes_{name}"), sent as f64, "B"),
+                time(format!("{which}_unilateral_ms_{name}"), &of(UNILATERAL)),
+                time(format!("{which}_mutual_ms_{name}"), &of(MUTUAL)),
+            ]
+        };
+        let mut all = figures("rustls", &self.rustls).to_vec();
+        if let Some(openssl) = &self.openssl {
+            all.extend(figures("openssl", openssl));
+        }
+        all
+    }
+
+    /// Our mutual handshakes with X.509 beside rustls' and, where it took part, OpenSSL's.
+    pub fn beside(&self) -> [Option<f64>; 2] {
+        let ours = self.times(Lookup::Cached, MUTUAL).median();
+        let theirs = |others: &Others| others.times.get(&MUTUAL).map(|their| ours / their.median());
+        [theirs(&self.rustls), self.openssl.as_ref().and_then(theirs)]
     }
 
     /// How far the model is from what was measured, in hundredths of that.
-    fn errors(&self, name: &str) -> [Figure; 6] {
-        let estimate = self.estimate();
+    fn errors(&self, name: &str, lookup: Lookup) -> [Figure; 6] {
+        let estimate = self.estimate(lookup);
         let figure = |what: &str, estimate: f64, cell: Cell| {
-            let measured = self.times(cell).median();
+            let measured = self.times(lookup, cell).median();
             let error = (estimate - measured) / measured * 100.0;
-            Figure::new(format!("model_percent_{what}_{name}"), error, "%")
+            let name = format!("{}model_percent_{what}_{name}", lookup.prefix());
+            Figure::new(name, error, "%")
         };
+        let (vc, did) = (Way::Vc, Way::Did);
         [
-            figure("vc", estimate.credential, alone(Way::Vc)),
-            figure("did", estimate.did, alone(Way::Did)),
-            figure(
-                "mutual_vc",
-                estimate.mutual_credential,
-                both(Way::Vc, Way::Vc),
-            ),
-            figure("mutual_did", estimate.mutual_did, both(Way::Did, Way::Did)),
+            figure("vc", estimate.credential, Cell::alone(vc)),
+            figure("did", estimate.did, Cell::alone(did)),
+            figure("mutual_vc", estimate.mutual_credential, Cell::both(vc, vc)),
+            figure("mutual_did", estimate.mutual_did, Cell::both(did, did)),
             figure(
                 "hybrid_vc",
                 estimate.hybrid_credential,
-                both(Way::Vc, Way::X509),
+                Cell::both(vc, Way::X509),
             ),
-            figure("hybrid_did", estimate.hybrid_did, both(Way::Did, Way::X509)),
+            figure(
+                "hybrid_did",
+                estimate.hybrid_did,
+                Cell::both(did, Way::X509),
+            ),
         ]
     }
 
     /// The model from what was measured. What a flight takes beside its identity is in each of the three times, so it
-    /// falls out of their differences, which are all the model uses.
-    fn estimate(&self) -> Estimate {
-        let processing = |way: Way| self.processing.get(&way).map_or(0.0, Sample::median);
+    /// falls out of their differences, which are all the model uses. T_D is what the registry takes where it is asked.
+    pub(super) fn estimate(&self, lookup: Lookup) -> Estimate {
+        let processing = |way: Way| self.processing(Lookup::Cached, way).median();
+        let asking = match lookup {
+            Lookup::Cold => self.resolving.median(),
+            Lookup::Cached | Lookup::Stapled | Lookup::StapledUnknown => 0.0,
+        };
         let processing = Processing {
             certificate: processing(Way::X509),
-            credential: processing(Way::Vc),
-            did: processing(Way::Did),
+            credential: processing(Way::Vc) + asking,
+            did: processing(Way::Did) + asking,
         };
         let original = Original {
-            unilateral: self.times(alone(Way::X509)).median(),
-            mutual: self.times(both(Way::X509, Way::X509)).median(),
+            unilateral: self.times(Lookup::Cached, UNILATERAL).median(),
+            mutual: self.times(Lookup::Cached, MUTUAL).median(),
         };
         original.estimate(&processing)
     }
 
-    /// As the paper's figures 4 and 5, for each way: the spread of what was measured, and of the model's estimates from
-    /// each measured handshake with X.509.
-    pub fn charts(&self, kind: Kind) -> Vec<Chart> {
-        let estimate = self.estimate();
-        let unilateral = self.times(alone(Way::X509));
-        let mutual = self.times(both(Way::X509, Way::X509));
-        let chart = |title: &str, way: Way, cell: Cell, (original, estimate): (&Sample, f64)| {
-            let shift = estimate - original.median();
-            Chart {
-                title: format!("{title} with {} ({}), ms", way.name(), kind.name()),
-                x: "% of handshakes".to_owned(),
-                lines: vec![
-                    line("measured", &self.times(cell), 0.0),
-                    line("model", original, shift),
-                    line("x509", original, 0.0),
-                ],
-            }
-        };
-        [
-            (Way::Vc, estimate.credential, estimate.mutual_credential),
-            (Way::Did, estimate.did, estimate.mutual_did),
-        ]
-        .into_iter()
-        .flat_map(|(way, one, two)| {
-            [
-                chart("unilateral", way, alone(way), (&unilateral, one)),
-                chart("mutual", way, both(way, way), (&mutual, two)),
-            ]
-        })
-        .collect()
+    pub(super) fn times(&self, lookup: Lookup, cell: Cell) -> Sample {
+        self.ours.get(&(lookup, cell)).cloned().unwrap_or_default()
     }
 
-    fn times(&self, cell: Cell) -> Sample {
-        self.ours.get(&cell).cloned().unwrap_or_default()
+    fn processing(&self, lookup: Lookup, way: Way) -> Sample {
+        self.processing
+            .get(&(lookup, way))
+            .cloned()
+            .unwrap_or_default()
+    }
+
+    fn bytes(&self, lookup: Lookup, cell: Cell) -> f64 {
+        self.sent.get(&(lookup, cell)).copied().unwrap_or_default() as f64
     }
 }
 
-/// The worst of the ratios to rustls.
-pub fn beside_rustls(ratios: &[f64]) -> Figure {
-    let worst = ratios.iter().copied().fold(0.0, f64::max);
-    Figure::new("x509_ratio_rustls", worst, "").bar(Bar::AtMost(1.15))
+/// The worst of the ratios to rustls, and to OpenSSL.
+pub fn beside(ratios: &[[Option<f64>; 2]]) -> Vec<Figure> {
+    let worst = |of: fn(&[Option<f64>; 2]) -> Option<f64>| {
+        let known = ratios.iter().filter_map(of);
+        known.reduce(f64::max)
+    };
+    let rustls = worst(|[rustls, _]| *rustls).unwrap_or(f64::NAN);
+    let mut figures = vec![Figure::new("x509_ratio_rustls", rustls, "").bar(Bar::AtMost(1.15))];
+    if let Some(openssl) = worst(|[_, openssl]| *openssl) {
+        figures.push(Figure::new("x509_ratio_openssl", openssl, ""));
+    }
+    figures
 }
 
 /// The flights of the profile `selfsame`.
 pub fn flights(vc: usize, did: usize) -> [Figure; 2] {
+    let [_, studied_vc, studied_did] = Study::of(Kind::Eddsa).bytes;
     [
         Figure::new("vc_flight_bytes", vc as f64, "B")
             .bar(Bar::AtMost(400.0))
-            .study(EDDSA.bytes[1]),
+            .study(studied_vc),
         Figure::new("did_flight_bytes", did as f64, "B")
             .bar(Bar::AtMost(300.0))
-            .study(EDDSA.bytes[2]),
+            .study(studied_did),
+    ]
+}
+
+/// What a signature by this algorithm takes to make and to check.
+pub fn signatures(name: &str, signatures: &Signatures) -> [Figure; 2] {
+    [
+        time(format!("sign_ms_{name}"), &signatures.made),
+        time(format!("verify_ms_{name}"), &signatures.checked),
     ]
 }
 
@@ -247,17 +288,11 @@ pub fn idle(grown_mb: f64, plan: Plan) -> Figure {
     }
 }
 
-fn alone(server: Way) -> Cell {
-    Cell {
-        server,
-        client: None,
-    }
-}
-
-fn both(server: Way, client: Way) -> Cell {
-    Cell {
-        server,
-        client: Some(client),
+/// With how many identities the registry has, if these are fewer than the paper's.
+fn said(figure: Figure, plan: Plan) -> Figure {
+    match plan.identities {
+        Plan::IDENTITIES.. => figure,
+        fewer => figure.note(format!("{fewer} identities a side in the registry")),
     }
 }
 
@@ -265,15 +300,8 @@ fn time(name: String, sample: &Sample) -> Figure {
     Figure::new(name, sample.median(), "ms").spread(sample.deviation())
 }
 
-fn line(name: &str, sample: &Sample, shift: f64) -> Line {
-    let point = |hundredth: u32| {
-        let share = f64::from(hundredth);
-        (share, sample.quantile(share / 100.0) + shift)
-    };
-    Line {
-        name: name.to_owned(),
-        points: (1..100).map(point).collect(),
-    }
+fn hundredths(value: f64) -> f64 {
+    (value * 100.0).round() / 100.0
 }
 
 #[cfg(test)]
@@ -286,14 +314,18 @@ mod tests {
         sample
     }
 
+    fn cached(found: &mut Found, cell: Cell, value: f64) {
+        found.ours.insert((Lookup::Cached, cell), sample(value));
+    }
+
     #[test]
     fn a_ratio_is_of_mutual_handshakes_and_has_its_bar() {
         let mut found = Found::default();
-        found.ours.insert(both(Way::X509, Way::X509), sample(2.0));
-        found.ours.insert(both(Way::Vc, Way::Vc), sample(1.5));
-        found.ours.insert(both(Way::Did, Way::Did), sample(2.06));
+        cached(&mut found, MUTUAL, 2.0);
+        cached(&mut found, Cell::both(Way::Vc, Way::Vc), 1.5);
+        cached(&mut found, Cell::both(Way::Did, Way::Did), 2.06);
         let of = |kind| {
-            let figures = found.ratios(kind);
+            let figures = found.ratios(kind, Lookup::Cached);
             figures
                 .iter()
                 .map(|figure| (figure.value, figure.holds))
@@ -301,19 +333,27 @@ mod tests {
         };
         assert_eq!(of(Kind::Eddsa), [(0.75, Some(true)), (1.03, Some(false))]);
         assert_eq!(of(Kind::Rsa), [(0.75, Some(true)), (1.03, Some(true))]);
+        let cold = found.ratios(Kind::Ecdsa, Lookup::Cold);
+        assert_eq!((cold[0].holds, cold[0].study), (None, Some(2.48)));
     }
 
     #[test]
     fn the_model_is_compared_with_what_was_measured() {
         let mut found = Found::default();
         for (way, value) in [(Way::X509, 0.3), (Way::Vc, 0.2), (Way::Did, 0.1)] {
-            found.processing.insert(way, sample(value));
+            found
+                .processing
+                .insert((Lookup::Cached, way), sample(value));
         }
-        found.ours.insert(alone(Way::X509), sample(0.5));
-        found.ours.insert(alone(Way::Vc), sample(0.4));
-        found.ours.insert(alone(Way::Did), sample(0.25));
-        let errors = found.errors("ecdsa");
-        assert_eq!(errors[0].value, 0.0);
-        assert_eq!(errors[1].value, 20.0);
+        cached(&mut found, UNILATERAL, 0.5);
+        cached(&mut found, Cell::alone(Way::Vc), 0.4);
+        cached(&mut found, Cell::alone(Way::Did), 0.25);
+        let errors = found.errors("ecdsa", Lookup::Cached);
+        assert_eq!((errors[0].value, errors[1].value), (0.0, 20.0));
+        // Where the registry is asked, T_D is what that takes.
+        found.resolving = sample(1.0);
+        let cell = Cell::alone(Way::Did);
+        found.ours.insert((Lookup::Cold, cell), sample(1.3));
+        assert_eq!(found.errors("ecdsa", Lookup::Cold)[1].value, 0.0);
     }
 }

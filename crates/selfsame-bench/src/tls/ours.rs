@@ -3,35 +3,72 @@
 use std::collections::HashMap;
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use selfsame_crypto::PublicKey;
 use selfsame_crypto::ctx::Ctx;
 use selfsame_crypto::generate::random_seed;
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::{Did, Document, Relationship, Representation, Resolution, VerificationMethod};
+use selfsame_proof::client::Client as Reader;
+use selfsame_proof::read::{Policy, TrustRoot};
+use selfsame_registry::Genesis;
 use selfsame_tls::evidence::{Answer, Evidence, Failure, Found, Need, Source};
 use selfsame_tls::identity::{
-    CertificateIdentity, CertificatePolicy, Expected, Identities, IdentityPolicy, PeerPolicy,
-    SsiIdentity, Staples, TrustedIssuer, Vc,
+    CertificateIdentity, CertificatePolicy, Expected, Identities, IdentityPolicy, Ledger,
+    PeerPolicy, SsiIdentity, Staple, StaplePolicy, Staples, TrustedIssuer, Vc, staple,
 };
-use selfsame_tls::profile::LINKS;
+use selfsame_tls::profile::{LINKS, SELFSAME};
 use selfsame_tls::{
     ClientAuth, ClientConfig, Config, Connection, Group, ServerConfig, SigningKey, Suite,
 };
 
-use super::world::{ISSUER, NAME, Party, World, issuer_key};
-use super::{Cell, Draw, Way};
+use super::cell::{Cell, Draw, Lookup, Way};
+use super::end::clock;
+use super::world::{ISSUER, Member, NAME, Party, World, issuer_key};
 use crate::Error;
 
+/// Bytes of proved objects that a verifier of staples remembers.
+const REMEMBERED: usize = 64 * 1024 * 1024;
+/// Seconds that a staple may be old.
+const STAPLED_FOR: u64 = 300;
+
+/// Asks the registry for what a handshake needs.
+pub type Resolve<'r> = dyn Fn(&Need, UnixTime) -> Answer + 'r;
+
+/// What kind of handshake it is, and when.
+#[derive(Clone, Copy, Debug)]
+pub struct Course {
+    /// How both prove who they are.
+    pub cell: Cell,
+    /// Where DID documents come from.
+    pub lookup: Lookup,
+    /// The time.
+    pub now: UnixTime,
+}
+
+/// What came of a handshake.
+#[derive(Debug, Default)]
+pub struct Shaken {
+    /// The bytes this end sent.
+    pub sent: usize,
+    /// What asking the registry took, each time.
+    pub resolving: Vec<Duration>,
+}
+
 /// Both sides as our implementation has them.
-pub struct Ours {
+pub struct Ours<'r> {
     servers: Side,
     clients: Side,
     issuer: TrustedIssuer,
     for_server: CertificatePolicy,
     for_clients: CertificatePolicy,
     resolved: HashMap<Did, Arc<Resolution>>,
+    resolve: &'r Resolve<'r>,
+    genesis: Genesis,
+    /// Knows the checkpoints that it has verified.
+    ledger: Ledger,
 }
 
 struct Side(Vec<Known>);
@@ -39,6 +76,7 @@ struct Side(Vec<Known>);
 struct Known {
     certificate: CertificateIdentity,
     ssi: SsiIdentity,
+    registered: SsiIdentity,
 }
 
 /// What could not be, in the form of this crate.
@@ -49,16 +87,17 @@ pub fn failed(why: impl ToString) -> Error {
     }
 }
 
-impl Ours {
+impl<'r> Ours<'r> {
     /// Reads all keys and certificates of the world.
     ///
     /// # Errors
     /// If one of them is refused.
-    pub fn new(world: &World) -> Result<Self, Error> {
+    pub fn new(world: &World, resolve: &'r Resolve<'r>) -> Result<Self, Error> {
         let mut resolved = HashMap::new();
         let anchors = [world.root.clone()];
         let issuer = PublicKey::from_spki(&world.issuer).map_err(failed)?;
         let did = Did::parse(ISSUER).map_err(failed)?;
+        let genesis = Genesis::from_bytes(&world.genesis).map_err(failed)?;
         Ok(Self {
             servers: Side::new(&world.servers, &mut resolved)?,
             clients: Side::new(&world.clients, &mut resolved)?,
@@ -66,6 +105,9 @@ impl Ours {
             for_server: CertificatePolicy::for_server(NAME, &anchors).map_err(failed)?,
             for_clients: CertificatePolicy::for_clients(&anchors).map_err(failed)?,
             resolved,
+            resolve,
+            ledger: ledger(&genesis),
+            genesis,
         })
     }
 
@@ -73,43 +115,76 @@ impl Ours {
     ///
     /// # Errors
     /// If the configuration is refused.
-    pub fn client(&self, cell: Cell, draw: Draw, now: UnixTime) -> Result<Connection, Error> {
-        let common = common(self.clients.identities(cell.client, draw.client)?);
+    pub fn client(&self, course: Course, draw: Draw) -> Result<Connection, Error> {
+        let client = self.clients.get(draw.client)?;
+        let common = common(client.identities(course.cell.client, course.lookup), course);
         let server = self.servers.get(draw.server)?;
-        let policy = self.policy(cell.server, server, &self.for_server);
+        let policy = self.policy(
+            (course.cell.server, course.lookup),
+            server,
+            &self.for_server,
+        );
         let config = ClientConfig::new(common, policy).map_err(failed)?;
-        Connection::client(&Arc::new(config), &ctx(now)).map_err(failed)
+        Connection::client(&Arc::new(config), &ctx(course.now)).map_err(failed)
     }
 
     /// The server of this draw.
     ///
     /// # Errors
     /// If the configuration is refused.
-    pub fn server(&self, cell: Cell, draw: Draw, now: UnixTime) -> Result<Connection, Error> {
-        let common = common(self.servers.identities(Some(cell.server), draw.server)?);
+    pub fn server(&self, course: Course, draw: Draw) -> Result<Connection, Error> {
+        let server = self.servers.get(draw.server)?;
+        let common = common(
+            server.identities(Some(course.cell.server), course.lookup),
+            course,
+        );
         let client = self.clients.get(draw.client)?;
-        let clients = match cell.client {
+        let clients = match course.cell.client {
             None => ClientAuth::None,
-            Some(way) => ClientAuth::Required(self.policy(way, client, &self.for_clients)),
+            Some(way) => {
+                let how = (way, course.lookup);
+                ClientAuth::Required(self.policy(how, client, &self.for_clients))
+            }
         };
         let config = ServerConfig::new(common, clients).map_err(failed)?;
-        Ok(Connection::server(&Arc::new(config), &ctx(now)))
+        Ok(Connection::server(&Arc::new(config), &ctx(course.now)))
     }
 
-    /// What it needs, as it is in a cache.
+    /// What it needs, from wherever this course has it; gives what asking the registry took.
     ///
     /// # Errors
     /// If the peer is refused.
-    pub fn provide(&self, connection: &mut Connection, now: UnixTime) -> Result<(), Error> {
+    pub fn provide(
+        &self,
+        connection: &mut Connection,
+        course: Course,
+    ) -> Result<Vec<Duration>, Error> {
+        let mut took = Vec::new();
         while !connection.needs().is_empty() {
-            let answers = connection.needs().iter().map(|need| self.answer(need, now));
-            let evidence: Evidence = answers.collect();
-            connection.provide(&evidence, &ctx(now)).map_err(failed)?;
+            let mut answers = Vec::new();
+            for need in connection.needs() {
+                answers.push(match course.lookup {
+                    Lookup::Cached => self.remembered(need, course.now),
+                    Lookup::Cold => {
+                        let began = clock();
+                        let answer = (self.resolve)(need, course.now);
+                        took.push(began.elapsed());
+                        answer
+                    }
+                    Lookup::Stapled | Lookup::StapledUnknown => {
+                        return Err(failed("the staples leave something to be asked"));
+                    }
+                });
+            }
+            let evidence: Evidence = answers.into_iter().collect();
+            connection
+                .provide(&evidence, &ctx(course.now))
+                .map_err(failed)?;
         }
-        Ok(())
+        Ok(took)
     }
 
-    /// Shakes hands over the stream; gives the bytes it sent.
+    /// Shakes hands over the stream.
     ///
     /// # Errors
     /// If the handshake fails.
@@ -117,26 +192,28 @@ impl Ours {
         &self,
         connection: &mut Connection,
         stream: &mut TcpStream,
-        now: UnixTime,
-    ) -> Result<usize, Error> {
-        let mut sent = 0_usize;
+        course: Course,
+    ) -> Result<Shaken, Error> {
+        let mut shaken = Shaken::default();
         let mut buffer = [0; 16 * 1024];
         loop {
             let outgoing = connection.take_outgoing();
             stream.write_all(&outgoing)?;
-            sent = sent.saturating_add(outgoing.len());
+            shaken.sent = shaken.sent.saturating_add(outgoing.len());
             if connection.is_open() {
-                return Ok(sent);
+                return Ok(shaken);
             }
             let read = stream.read(&mut buffer)?;
             let received = buffer.get(..read).filter(|received| !received.is_empty());
             let received = received.ok_or_else(|| failed("the peer went away"))?;
-            connection.receive(received, &ctx(now)).map_err(failed)?;
-            self.provide(connection, now)?;
+            connection
+                .receive(received, &ctx(course.now))
+                .map_err(failed)?;
+            shaken.resolving.extend(self.provide(connection, course)?);
         }
     }
 
-    fn answer(&self, need: &Need, now: UnixTime) -> Answer {
+    fn remembered(&self, need: &Need, now: UnixTime) -> Answer {
         let found = match need {
             Need::Did(did) => self.resolved.get_key_value(did),
             _ => None,
@@ -150,8 +227,17 @@ impl Ours {
         }
     }
 
-    fn policy(&self, way: Way, peer: &Known, certificates: &CertificatePolicy) -> PeerPolicy {
-        let did = peer.ssi.did.clone();
+    fn policy(
+        &self,
+        (way, lookup): (Way, Lookup),
+        peer: &Known,
+        certificates: &CertificatePolicy,
+    ) -> PeerPolicy {
+        let did = peer.ssi(lookup).did.clone();
+        let method = match lookup {
+            Lookup::Cached => "ott",
+            Lookup::Cold | Lookup::Stapled | Lookup::StapledUnknown => "selfsame",
+        };
         let identities = match way {
             Way::X509 => {
                 return PeerPolicy {
@@ -159,11 +245,25 @@ impl Ours {
                     identities: None,
                 };
             }
-            Way::Did => IdentityPolicy::of_dids(&["ott"], [did]),
+            Way::Did => IdentityPolicy::of_dids(&[method], [did]),
             Way::Vc => {
                 let expected = Expected::Dids([did].into());
-                IdentityPolicy::of_credentials(&["ott"], vec![self.issuer.clone()], expected)
+                IdentityPolicy::of_credentials(&[method], vec![self.issuer.clone()], expected)
             }
+        };
+        let ledger = match lookup {
+            Lookup::Cached | Lookup::Cold => None,
+            Lookup::Stapled => Some(self.ledger.clone()),
+            Lookup::StapledUnknown => Some(ledger(&self.genesis)),
+        };
+        let identities = match ledger {
+            None => identities,
+            Some(ledger) => identities.with_staples(StaplePolicy {
+                max_age: STAPLED_FOR,
+                behind: STAPLED_FOR,
+                required: true,
+                ..StaplePolicy::new(ledger)
+            }),
         };
         PeerPolicy {
             certificates: None,
@@ -172,15 +272,32 @@ impl Ours {
     }
 }
 
-/// As the paper's tests: X25519 and AES-256, by the numbers of its authors' code.
-fn common(identities: Identities) -> Config {
+/// As the paper's tests: X25519 and AES-256. What is in a cache is shown by the numbers of its authors' code; the other
+/// courses need what only our own profile carries.
+fn common(identities: Identities, course: Course) -> Config {
     Config {
-        profile: &LINKS,
+        profile: match course.lookup {
+            Lookup::Cached => &LINKS,
+            Lookup::Cold | Lookup::Stapled | Lookup::StapledUnknown => &SELFSAME,
+        },
         suites: vec![Suite::AES_256_GCM_SHA384],
         groups: vec![Group::X25519],
         identities,
         ..Config::default()
     }
+}
+
+/// A verifier of staples that has seen no checkpoint yet.
+fn ledger(genesis: &Genesis) -> Ledger {
+    let origin = format!("selfsame/{}", genesis.network());
+    let trust = TrustRoot::of_genesis(&origin, genesis.validators().clone());
+    let policy = Policy {
+        max_age: Some(STAPLED_FOR),
+        behind: STAPLED_FOR,
+        ..Policy::genuine(60)
+    };
+    let reader = Reader::new(trust, policy, REMEMBERED);
+    Ledger::new(genesis.clone(), Arc::new(Mutex::new(reader)))
 }
 
 /// Now, with randomness of its own.
@@ -195,42 +312,62 @@ impl Side {
             .iter()
             .map(|pkcs8| SigningKey::from_pkcs8(pkcs8).map_err(failed))
             .collect::<Result<_, _>>()?;
-        let mut known = Vec::with_capacity(party.members.len());
+        let mut all = Vec::with_capacity(party.members.len());
         for member in &party.members {
             let key = keys.get(member.key).ok_or_else(|| failed("no such key"))?;
-            let did = Did::parse(&member.did).map_err(failed)?;
-            resolved.insert(did.clone(), Arc::new(resolution(&did, key)?));
-            let certificate = CertificateIdentity::new(&member.chain, key.clone());
-            known.push(Known {
-                certificate: certificate.map_err(failed)?,
-                ssi: SsiIdentity {
-                    did,
-                    key: key.clone(),
-                    vc: Some(Vc::paper(member.vc.clone().into_bytes())),
-                    staples: Staples::default(),
-                },
-            });
+            let known = Known::new(member, key)?;
+            let resolution = resolution(&known.ssi.did, key)?;
+            resolved.insert(known.ssi.did.clone(), Arc::new(resolution));
+            all.push(known);
         }
-        Ok(Self(known))
+        Ok(Self(all))
     }
 
     fn get(&self, at: usize) -> Result<&Known, Error> {
         self.0.get(at).ok_or_else(|| failed("no such identity"))
     }
+}
 
-    fn identities(&self, way: Option<Way>, at: usize) -> Result<Identities, Error> {
-        let known = self.get(at)?;
+impl Known {
+    fn new(member: &Member, key: &SigningKey) -> Result<Self, Error> {
+        let identity = |did: &str, vc: &str, staples: Staples| {
+            Ok::<_, Error>(SsiIdentity {
+                did: Did::parse(did).map_err(failed)?,
+                key: key.clone(),
+                vc: Some(Vc::paper(vc.as_bytes().to_vec())),
+                staples,
+            })
+        };
+        let registered = &member.registered;
+        let staples = registered.staples.iter().map(|body| Staple {
+            kind: staple::READS,
+            body: body.clone(),
+        });
+        let certificate = CertificateIdentity::new(&member.chain, key.clone());
+        Ok(Self {
+            certificate: certificate.map_err(failed)?,
+            ssi: identity(&member.did, &member.vc, Staples::default())?,
+            registered: identity(&registered.did, &registered.vc, staples.collect())?,
+        })
+    }
+
+    fn ssi(&self, lookup: Lookup) -> &SsiIdentity {
+        match lookup {
+            Lookup::Cached => &self.ssi,
+            Lookup::Cold | Lookup::Stapled | Lookup::StapledUnknown => &self.registered,
+        }
+    }
+
+    fn identities(&self, way: Option<Way>, lookup: Lookup) -> Identities {
+        let ssi = self.ssi(lookup).clone();
         let mut identities = Identities::default();
         match way {
             None => {}
-            Some(Way::X509) => identities.certificate = Some(known.certificate.clone()),
-            Some(Way::Vc) => identities.ssi = Some(known.ssi.clone()),
-            Some(Way::Did) => {
-                let ssi = known.ssi.clone();
-                identities.ssi = Some(SsiIdentity { vc: None, ..ssi });
-            }
+            Some(Way::X509) => identities.certificate = Some(self.certificate.clone()),
+            Some(Way::Vc) => identities.ssi = Some(ssi),
+            Some(Way::Did) => identities.ssi = Some(SsiIdentity { vc: None, ..ssi }),
         }
-        Ok(identities)
+        identities
     }
 }
 

@@ -1,7 +1,8 @@
 //! A server and a client, each in a process of its own, that shake hands as often as they are told.
 
+use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Lines, Write};
-use std::path::Path;
+use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use serde::de::DeserializeOwned;
@@ -9,10 +10,17 @@ use serde::de::DeserializeOwned;
 use super::end::{Listening, Order, Outcome};
 use super::ours::failed;
 use crate::Error;
-use crate::process::Program;
 
-/// The command that plays an end.
-pub const COMMAND: &str = "tls-end";
+/// The program that plays an end, and what it is told.
+#[derive(Clone, Debug)]
+pub struct Player {
+    /// The program.
+    pub executable: PathBuf,
+    /// Its arguments; a client is told the server's port besides.
+    pub arguments: Vec<OsString>,
+    /// Variables of its environment.
+    pub environment: Vec<(&'static str, OsString)>,
+}
 
 /// Both processes.
 pub struct Pair {
@@ -27,37 +35,34 @@ struct Process {
 }
 
 impl Pair {
-    /// Starts both with the identities in this file.
+    /// Starts both.
     ///
     /// # Errors
     /// If one of them does not start.
-    pub fn start(program: &Program, world: &Path) -> Result<Self, Error> {
-        let (server, listening) = Process::start(program, world, None)?;
-        let (client, _) = Process::start(program, world, Some(listening.port))?;
+    pub fn start(player: &Player) -> Result<Self, Error> {
+        let (server, listening) = Process::start(player, None)?;
+        let (client, _) = Process::start(player, Some(listening.port))?;
         Ok(Self { server, client })
     }
 
-    /// Has both do it; gives what the server found.
+    /// Has both do it; gives what server and client found.
     ///
     /// # Errors
     /// If a handshake fails.
-    pub fn follow(&mut self, order: &Order) -> Result<Outcome, Error> {
+    pub fn follow(&mut self, order: &Order) -> Result<(Outcome, Outcome), Error> {
         self.server.tell(order)?;
         self.client.tell(order)?;
         // The client ends if the server does, but not the other way round.
-        let _: Outcome = self.client.hear()?;
-        self.server.hear()
+        let client = self.client.hear()?;
+        Ok((self.server.hear()?, client))
     }
 }
 
 impl Process {
-    fn start(
-        program: &Program,
-        world: &Path,
-        port: Option<u16>,
-    ) -> Result<(Self, Listening), Error> {
-        let mut command = Command::new(&program.executable);
-        command.args(["bench", COMMAND, "--world"]).arg(world);
+    fn start(player: &Player, port: Option<u16>) -> Result<(Self, Listening), Error> {
+        let mut command = Command::new(&player.executable);
+        command.args(&player.arguments);
+        command.envs(player.environment.iter().map(|(name, value)| (name, value)));
         if let Some(port) = port {
             command.args(["--port", &port.to_string()]);
         }

@@ -11,9 +11,9 @@ use rustls::server::danger::ClientCertVerifier;
 use rustls::server::{NoServerSessionStorage, WebPkiClientVerifier};
 use rustls::{ClientConfig, Connection, RootCertStore, ServerConfig};
 
+use super::cell::{Cell, Draw};
 use super::ours::failed;
 use super::world::{NAME, Party, World};
-use super::{Cell, Draw};
 use crate::Error;
 
 /// Both sides as rustls has them.

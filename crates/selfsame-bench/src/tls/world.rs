@@ -1,13 +1,17 @@
 //! Who takes part: identities of both sides, as many as are asked for, and who vouches for them.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use rcgen::{
-    BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, SignatureAlgorithm,
+    BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, PublicKeyData,
+    SignatureAlgorithm,
 };
 use selfsame_crypto::encoding::hex_encode;
 use selfsame_crypto::generate::random_seed;
 use selfsame_crypto::time::UnixTime;
+use selfsame_crypto::{KeyType, PrivateKey, PublicKey};
+use selfsame_did::selfsame::{self, Network};
 use selfsame_tls::SigningKey;
 use selfsame_tls::identity::PaperVc;
 use serde::{Deserialize, Serialize};
@@ -69,6 +73,22 @@ pub struct Member {
     pub vc: String,
     /// Its certificate and the intermediate authority's (DER); the root is not sent.
     pub chain: Vec<Vec<u8>>,
+    /// It again, as the registry knows it.
+    pub registered: Registered,
+}
+
+/// A DID of the registry for the same key.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct Registered {
+    /// The did:selfsame.
+    pub did: String,
+    /// Its credential, in the paper's form.
+    pub vc: String,
+    /// What the registry proves of it (a staple's body), if that was asked for.
+    pub staples: Vec<Vec<u8>>,
+    /// The key that the DID begins with, where that is not the identity's own: an RSA key writes no transactions.
+    #[serde(skip)]
+    pub owner: Option<Arc<PrivateKey>>,
 }
 
 /// One side.
@@ -89,6 +109,8 @@ pub struct World {
     pub root: Vec<u8>,
     /// The issuer's public key (SubjectPublicKeyInfo).
     pub issuer: Vec<u8>,
+    /// The registry's first block, from which everything it proves is judged.
+    pub genesis: Vec<u8>,
     /// The servers.
     pub servers: Party,
     /// The clients.
@@ -96,19 +118,29 @@ pub struct World {
 }
 
 impl World {
-    /// Makes a world of so many identities a side.
+    /// Makes a world of so many identities a side, whose DIDs the registry of this genesis will know.
     ///
     /// # Errors
     /// If the machine gives no key.
-    pub fn make(kind: Kind, count: usize, now: UnixTime) -> Result<Self, Error> {
-        let maker = Maker::new(kind, now).map_err(made)?;
+    pub fn make(
+        kind: Kind,
+        count: usize,
+        (genesis, now): (&[u8], UnixTime),
+    ) -> Result<Self, Error> {
+        let network = Network::of_genesis(genesis);
+        let maker = Maker::new(kind, (network, now)).map_err(made)?;
         let issuer = maker.issuer.spki().ok_or_else(|| made("no public key"))?;
+        let (servers, clients) = std::thread::scope(|scope| {
+            let servers = scope.spawn(|| maker.party(count).map_err(made));
+            (servers.join(), maker.party(count).map_err(made))
+        });
         Ok(Self {
             kind,
             root: maker.root.clone(),
             issuer,
-            servers: maker.party(count).map_err(made)?,
-            clients: maker.party(count).map_err(made)?,
+            genesis: genesis.to_vec(),
+            servers: servers.map_err(|_| made("a thread ended"))??,
+            clients: clients?,
         })
     }
 
@@ -145,11 +177,12 @@ struct Maker {
     intermediate: Vec<u8>,
     authority: Issuer<'static, KeyPair>,
     issuer: SigningKey,
+    network: Network,
     now: UnixTime,
 }
 
 impl Maker {
-    fn new(kind: Kind, now: UnixTime) -> Result<Self, rcgen::Error> {
+    fn new(kind: Kind, (network, now): (Network, UnixTime)) -> Result<Self, rcgen::Error> {
         let (params, key) = authority("root", kind)?;
         let root = params.self_signed(&key)?.der().to_vec();
         let issuer = Issuer::new(params, key);
@@ -163,6 +196,7 @@ impl Maker {
             intermediate,
             authority: Issuer::new(params, key),
             issuer: vouching.map_err(|_| rcgen::Error::KeyGenerationUnavailable)?,
+            network,
             now,
         })
     }
@@ -192,20 +226,44 @@ impl Maker {
             .push(DnType::CommonName, format!("node {number}"));
         let certificate = params.signed_by(pair, &self.authority)?;
         let did = format!("did:ott:{}", hex_encode(&random_seed()));
-        let valid = (self.now.minus(60), self.now.plus(VALID));
-        let vc = PaperVc::new(
-            "https://issuer.example/credentials/1",
-            (ISSUER, &did),
-            valid,
-        );
-        let vc = vc.sign(&self.issuer, &issuer_key());
         Ok(Member {
             key,
-            vc: String::from_utf8_lossy(&vc.map_err(|_| rcgen::Error::RemoteKeyError)?)
-                .into_owned(),
+            vc: self.vouch(&did)?,
             did,
             chain: vec![certificate.der().to_vec(), self.intermediate.clone()],
+            registered: self.registered(pair)?,
         })
+    }
+
+    fn registered(&self, pair: &KeyPair) -> Result<Registered, rcgen::Error> {
+        let unfit = |_| rcgen::Error::KeyGenerationUnavailable;
+        let (did, owner) = match self.kind {
+            Kind::Rsa => {
+                let owner = PrivateKey::generate(KeyType::Ed25519).map_err(unfit)?;
+                let did = selfsame::create(&self.network, owner.public());
+                (did, Some(Arc::new(owner)))
+            }
+            Kind::Ecdsa | Kind::Eddsa => {
+                let public = PublicKey::from_spki(&pair.subject_public_key_info());
+                let public = public.map_err(|_| rcgen::Error::CouldNotParseKeyPair)?;
+                (selfsame::create(&self.network, &public), None)
+            }
+        };
+        Ok(Registered {
+            vc: self.vouch(did.as_str())?,
+            did: did.to_string(),
+            staples: Vec::new(),
+            owner,
+        })
+    }
+
+    /// The issuer's credential about a DID.
+    fn vouch(&self, did: &str) -> Result<String, rcgen::Error> {
+        let valid = (self.now.minus(60), self.now.plus(VALID));
+        let vc = PaperVc::new("https://issuer.example/credentials/1", (ISSUER, did), valid);
+        let vc = vc.sign(&self.issuer, &issuer_key());
+        let vc = vc.map_err(|_| rcgen::Error::RemoteKeyError)?;
+        Ok(String::from_utf8_lossy(&vc).into_owned())
     }
 }
 

@@ -1,0 +1,8 @@
+//! libFuzzer on `selfsame_testkit::fuzz_bodies::witness`.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|data: &[u8]| {
+    selfsame_testkit::fuzz_bodies::witness(data);
+});
