@@ -65,9 +65,7 @@ impl Jwk {
         if PRIVATE.iter().any(|name| value.get(name).is_some()) {
             return Err(KeyError::Private);
         }
-        Raw::deserialize(value)
-            .map_err(|_| KeyError::Malformed("JWK"))?
-            .try_into()
+        Raw::of(value).ok_or(KeyError::Malformed("JWK"))?.try_into()
     }
 
     /// The JSON object.
@@ -219,6 +217,31 @@ struct Raw {
     other: Map<String, Value>,
 }
 
+impl Raw {
+    /// The members of a value without private ones; None for those that are not texts. In a value no name stands twice.
+    fn of(value: &Value) -> Option<Self> {
+        let object = value.as_object()?;
+        let text = |name: &str| match object.get(name) {
+            None | Some(Value::Null) => Some(None),
+            Some(Value::String(text)) => Some(Some(text.clone())),
+            Some(_) => None,
+        };
+        Some(Self {
+            kty: text("kty")??,
+            crv: text("crv")?,
+            x: text("x")?,
+            y: text("y")?,
+            n: text("n")?,
+            e: text("e")?,
+            public: text("pub")?,
+            kid: text("kid")?,
+            alg: text("alg")?,
+            use_: text("use")?,
+            other: Map::new(),
+        })
+    }
+}
+
 /// Members that only private or shared keys have (RFC 7518 §6.2.2, §6.3.2, §6.4.1, RFC 9964 §3).
 const PRIVATE: [&str; 9] = ["d", "p", "q", "dp", "dq", "qi", "oth", "k", "priv"];
 
@@ -288,7 +311,25 @@ mod tests {
         ]
     }
 
+    fn member() -> impl Strategy<Value = (String, Value)> {
+        let name = "kty|crv|x|y|n|e|pub|kid|alg|use|d|k|priv|other";
+        let text = "OKP|EC|RSA|AKP|oct|P-256|Ed25519|sig|[A-Za-z0-9_=-]{0,8}";
+        let value = prop_oneof![
+            8 => text.prop_map(Value::String),
+            1 => Just(Value::Null),
+            1 => any::<u8>().prop_map(Value::from),
+        ];
+        (name, value)
+    }
+
     proptest! {
+        #[test]
+        fn a_value_says_what_its_text_says(members in proptest::collection::vec(member(), 0..9)) {
+            let value = Value::Object(members.into_iter().collect());
+            let read: Result<Jwk, _> = serde_json::from_str(&value.to_string());
+            prop_assert_eq!(Jwk::from_value(&value).ok(), read.ok());
+        }
+
         #[test]
         fn the_thumbprint_is_the_hash_of_the_required_members_in_canonical_form(params in params()) {
             let jwk = Jwk::from(params);

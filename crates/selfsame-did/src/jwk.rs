@@ -6,7 +6,7 @@ use selfsame_crypto::{Jwk, KeyError, KeyType, PublicKey};
 use serde_json::Value;
 
 use crate::did::Did;
-use crate::document::{Document, Material, Relationship, Representation, VerificationMethod};
+use crate::document::{Document, Relationship, Representation, VerificationMethod};
 use crate::key::error;
 use crate::resolution::{Resolution, ResolutionError};
 
@@ -29,14 +29,15 @@ pub fn public_key(did: &Did) -> Result<PublicKey, KeyError> {
 /// document too.
 pub fn resolve(did: &Did, representation: Representation) -> Result<Resolution, ResolutionError> {
     let (value, jwk) = read(did).map_err(error)?;
-    match PublicKey::from_jwk(&jwk) {
-        Ok(_) | Err(KeyError::Unsupported) => {}
+    let key = match PublicKey::from_jwk(&jwk) {
+        Ok(key) => Some(key),
+        Err(KeyError::Unsupported) => None,
         Err(refused) => return Err(error(refused)),
-    }
+    };
     let id = did
         .with_fragment("0")
         .map_err(|_| ResolutionError::InvalidDid)?;
-    let method = VerificationMethod::new(id, "JsonWebKey2020", Material::Jwk(value));
+    let method = VerificationMethod::from_json_web_key(id, value, key);
     let relationships: &[Relationship] = match jwk.use_.as_deref() {
         Some("sig") => &Relationship::SIGNING,
         Some("enc") => &[Relationship::KeyAgreement],

@@ -102,7 +102,16 @@ impl VerificationMethod {
         }
     }
 
-    pub(crate) fn new(id: DidUrl, type_: &str, material: Material) -> Self {
+    /// A `JsonWebKey2020` as it was read, and the key it makes, if it makes one.
+    pub(crate) fn from_json_web_key(id: DidUrl, jwk: Value, key: Option<PublicKey>) -> Self {
+        let method = Self::new(id, JSON_WEB_KEY_2020, Material::Jwk(jwk));
+        match key {
+            Some(key) => method.made(&key),
+            None => method,
+        }
+    }
+
+    fn new(id: DidUrl, type_: &str, material: Material) -> Self {
         let controller = id.did.clone();
         Self {
             id,
