@@ -15,6 +15,7 @@ use tokio::net::TcpSocket;
 use tokio::time::Instant;
 
 pub use crate::actor::Actor;
+use crate::namespaces::Namespaces;
 pub use crate::process::{GONE, NodeProcess, PATIENCE};
 use crate::wires::Wires;
 
@@ -50,7 +51,17 @@ pub struct Cluster {
     /// Who may change the validators.
     pub trustee: Actor,
     pub nodes: Nodes,
-    wires: Option<Wires>,
+    between: Between,
+}
+
+/// What is between the nodes.
+enum Between {
+    /// Loopback, which nothing parts.
+    Loopback,
+    /// Wires that this process carries.
+    Wires(Wires),
+    /// Machines of their own and a switch.
+    Namespaces(Namespaces),
 }
 
 impl Cluster {
@@ -62,6 +73,21 @@ impl Cluster {
     /// The same with limits for its nodes, as the example `node` takes them.
     pub async fn limited(count: usize, limits: &[&str]) -> Self {
         let cluster = Self::create(count, limits);
+        cluster.all_up().await;
+        cluster
+    }
+
+    /// The same on machines of their own, as far as the network goes, where this machine allows that; else with wires.
+    pub async fn apart(count: usize, limits: &[&str]) -> Self {
+        let Some(namespaces) = Namespaces::create(count) else {
+            return Self::wired(count, limits).await;
+        };
+        let addresses = (0..count).map(|n| Addresses {
+            p2p: SocketAddr::new(Namespaces::address(n), 26_656),
+            rpc: free_address(),
+        });
+        let mut cluster = Self::create_at(addresses.collect(), limits);
+        cluster.between = Between::Namespaces(namespaces);
         cluster.all_up().await;
         cluster
     }
@@ -80,15 +106,19 @@ impl Cluster {
             }
             std::fs::write(file, config).unwrap();
         }
-        cluster.wires = Some(wires);
+        cluster.between = Between::Wires(wires);
         cluster.all_up().await;
         cluster
     }
 
     /// A new network, none of its nodes started.
     pub fn create(count: usize, limits: &[&str]) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let members: Vec<Member> = free_addresses(count)
+        Self::create_at(free_addresses(count), limits)
+    }
+
+    fn create_at(addresses: Vec<Addresses>, limits: &[&str]) -> Self {
+        let (folder, count) = (tempfile::tempdir().unwrap(), addresses.len());
+        let members: Vec<Member> = addresses
             .into_iter()
             .zip(1..)
             .map(|(addresses, n)| Member {
@@ -116,7 +146,7 @@ impl Cluster {
             trustee: Actor::of(network.genesis(), trustee),
             genesis: network.genesis().clone(),
             nodes,
-            wires: None,
+            between: Between::Loopback,
         }
     }
 
@@ -132,7 +162,11 @@ impl Cluster {
 
     /// Starts a node; its reason where it gives up.
     pub async fn try_start(&self, n: usize) -> Result<(), String> {
-        let node = NodeProcess::start(&self.home(n), &self.limits).await?;
+        let on = match &self.between {
+            Between::Namespaces(namespaces) => namespaces.on(n),
+            Between::Loopback | Between::Wires(_) => Vec::new(),
+        };
+        let node = NodeProcess::start(&on, &self.home(n), &self.limits).await?;
         self.nodes.put(n, node);
         Ok(())
     }
@@ -175,7 +209,11 @@ impl Cluster {
 
     /// Lets through only what goes from a node to one of the same side.
     pub fn divide(&self, sides: &[usize]) {
-        self.wires.as_ref().unwrap().divide(sides);
+        match &self.between {
+            Between::Loopback => panic!("nothing parts loopback"),
+            Between::Wires(wires) => wires.divide(sides),
+            Between::Namespaces(namespaces) => namespaces.divide(sides),
+        }
     }
 
     /// SIGKILL to the engine of a node alone.

@@ -12,6 +12,7 @@ mod joining;
 mod load;
 mod lost;
 mod machine;
+mod namespaces;
 mod one;
 mod partition;
 mod process;

@@ -12,7 +12,7 @@ use crate::told::Told;
 #[tokio::test]
 async fn fault_cut_in_two_halves_nothing_is_written_on_either_and_all_goes_on_once_it_is_healed() {
     let _turn = TURN.lock().await;
-    let cluster = Cluster::wired(4, &["deadline=2"]).await;
+    let cluster = Cluster::apart(4, &["deadline=2"]).await;
     let told = Arc::new(Told::begin(&cluster).await);
     let load = Load::start(&cluster, (8, &[0, 1, 2, 3]), &told);
     load.writes(40).await;

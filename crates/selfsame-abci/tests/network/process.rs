@@ -36,11 +36,12 @@ pub struct NodeProcess {
 }
 
 impl NodeProcess {
-    /// Starts a node and waits until it is ready; its reason where it gives up.
-    pub async fn start(home: &Path, limits: &[String]) -> Result<Self, String> {
+    /// Starts a node with a command that begins like this, and waits until it is ready; its reason where it gives up.
+    pub async fn start(on: &[String], home: &Path, limits: &[String]) -> Result<Self, String> {
         // A file that may not grow is an error for the node to deal with, not a signal.
         let mut child = Command::new("sh")
             .args(["-c", r#"trap "" XFSZ; exec "$@""#, "sh"])
+            .args(on)
             .arg(program())
             .arg(home)
             .arg(engine())
