@@ -252,9 +252,7 @@ impl Node {
             Err(CheckError::State(error)) => Err(Error::internal(error)),
         }
     }
-}
 
-impl Node {
     fn unsigned(&self) -> Error {
         let empty = self.ledger.head().is_ok_and(|head| head.height == 0);
         let reason = match empty {

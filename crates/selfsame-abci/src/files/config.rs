@@ -22,6 +22,7 @@ const NAMED: usize = 8;
 
 /// Where the section begins that is written for a node that joins late.
 const STATE_SYNC: &str = "[statesync]";
+
 /// The first height whose votes carry signatures under a checkpoint. That of a ledger which was carried over is signed
 /// already, by the validators before, so the first votes carry none.
 pub(crate) fn extended_from(begins_after: u64) -> u64 {
@@ -103,11 +104,12 @@ indexer = "null"
     )
 }
 
-/// A config.toml with state sync: the last section.
+/// Whether a config.toml has state sync.
 pub(super) fn has_state_sync(text: &str) -> bool {
     text.lines().any(|line| line == STATE_SYNC)
 }
 
+/// A config.toml with state sync: the last section.
 pub(super) fn with_state_sync(text: &str, from: &StateSync) -> String {
     let before = text.split(STATE_SYNC).next().unwrap_or(text).trim_end();
     let servers: Vec<String> = from

@@ -3,32 +3,22 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use selfsame_crypto::ctx::Ctx;
-use selfsame_crypto::generate::random_seed;
 use selfsame_crypto::time::UnixTime;
 
 use super::puppet::Puppet;
-use super::resumption::Known;
-use super::ssi::{Registry, Subject, drive, only, ssi, trust_did};
+use super::resumption::{Known, Parties, ctx};
+use super::ssi::drive;
 use crate::codec::{ContentType, Extension, Extensions, Message, ServerHello};
-use crate::identity::{Identities, PeerKind, PeerPolicy};
-use crate::resumption::{EarlyData, Session, Sessions, StrikeRegister, Strikes, TicketKeys};
-use crate::testing::{Authority, Ends, NOW, assert_talk};
-use crate::{
-    Alert, ClientAuth, ClientConfig, Config, Connection, Error, Group, ServerConfig, Suite,
-};
+use crate::identity::PeerKind;
+use crate::resumption::{EarlyData, Session, StrikeRegister, Strikes, TicketKeys};
+use crate::testing::{Ends, NOW, assert_talk};
+use crate::{Alert, ClientConfig, Connection, Error, Group, ServerConfig, Suite};
 
-/// Both sides, which are switched on, and what they share with others.
+/// Both sides, which are switched on.
 #[derive(Clone)]
 struct World {
-    client: Config,
-    server: Config,
-    expected: PeerPolicy,
-    clients: ClientAuth,
-    sessions: Sessions,
-    keys: TicketKeys,
+    parties: Parties,
     early: Option<EarlyData>,
-    registry: Arc<Registry>,
     /// What the server knows of clients by now.
     known: Arc<Known>,
 }
@@ -38,67 +28,34 @@ fn register() -> Arc<StrikeRegister> {
     Arc::new(StrikeRegister::new(100, NOW.minus(1000)))
 }
 
-fn ctx(now: UnixTime) -> Ctx {
-    Ctx::new(now, random_seed())
-}
-
 impl World {
-    fn new(
-        (own, expected): (Identities, PeerPolicy),
-        (other, clients): (Identities, ClientAuth),
-        registry: Registry,
-    ) -> Self {
+    fn new(mut parties: Parties) -> Self {
         let known = Arc::new(Known::default());
-        let of = |identities, known: Arc<Known>| Config {
-            identities,
-            revalidate: Some(known),
-            ..Config::default()
-        };
+        parties.client.revalidate = Some(Arc::<Known>::default());
+        parties.server.revalidate = Some(known.clone());
         Self {
-            client: of(own, Arc::default()),
-            server: of(other, known.clone()),
-            expected,
-            clients,
-            sessions: Sessions::new(16),
-            keys: TicketKeys::new([7; 32]),
+            parties,
             early: Some(EarlyData::new(register())),
-            registry: Arc::new(registry),
             known,
         }
     }
 
     /// A server by its certificate and a client that is nobody.
     fn plain() -> Self {
-        let authority = Authority::new();
-        let leaf = authority.leaf(&rcgen::PKCS_ED25519);
-        Self::new(
-            (Identities::default(), authority.server()),
-            (leaf.identities(), ClientAuth::None),
-            Registry::default(),
-        )
+        Self::new(Parties::plain())
     }
 
     /// Both by DIDs.
     fn dids() -> Self {
-        let (one, other) = (
-            Subject::new("did:web:client.example"),
-            Subject::new("did:web:server.example"),
-        );
-        Self::new(
-            (ssi(one.as_did()), only(trust_did(&other))),
-            (
-                ssi(other.as_did()),
-                ClientAuth::Required(only(trust_did(&one))),
-            ),
-            Registry::of(&[&one, &other]),
-        )
+        Self::new(Parties::dids().0)
     }
 
     fn client_config(&self) -> Arc<ClientConfig> {
-        let client = ClientConfig::new(self.client.clone(), self.expected.clone()).unwrap();
+        let client =
+            ClientConfig::new(self.parties.client.clone(), self.parties.expected.clone()).unwrap();
         Arc::new(
             client
-                .with_sessions(self.sessions.clone())
+                .with_sessions(self.parties.sessions.clone())
                 .with_early_data(),
         )
     }
@@ -108,8 +65,9 @@ impl World {
     }
 
     fn server(&self, now: UnixTime) -> Connection {
-        let server = ServerConfig::new(self.server.clone(), self.clients.clone()).unwrap();
-        let server = server.with_tickets(self.keys.clone());
+        let server =
+            ServerConfig::new(self.parties.server.clone(), self.parties.clients.clone()).unwrap();
+        let server = server.with_tickets(self.parties.keys.clone());
         let server = match &self.early {
             Some(early) => server.with_early_data(early.clone()),
             None => server,
@@ -119,10 +77,10 @@ impl World {
 
     /// A full handshake, so that there are tickets, and no others.
     fn meet(&self) {
-        self.sessions.clear();
+        self.parties.sessions.clear();
         let (mut client, mut server) = (self.client(NOW), self.server(NOW));
         assert_eq!(client.send_early(b"early"), Ok(0));
-        let ends = drive(&mut client, &mut server, &self.registry);
+        let ends = drive(&mut client, &mut server, &self.parties.registry);
         assert_eq!(ends, Ends::default());
         assert!(client.is_open() && server.is_open());
     }
@@ -143,7 +101,7 @@ impl World {
         server.receive(sent, &ctx(now)).unwrap();
         let early = server.take_early_data();
         assert_eq!(server.take_incoming(), b"");
-        let ends = drive(client, &mut server, &self.registry);
+        let ends = drive(client, &mut server, &self.parties.registry);
         assert_eq!(ends, Ends::default());
         assert_eq!(client.is_early_data_taken(), !early.is_empty());
         assert_eq!(server.is_early_data_taken(), !early.is_empty());
@@ -161,7 +119,7 @@ impl World {
 
     fn session(&self) -> Session {
         let config = self.client_config();
-        self.sessions.take(&config.digest, NOW).unwrap()
+        self.parties.sessions.take(&config.digest, NOW).unwrap()
     }
 }
 
@@ -227,8 +185,9 @@ fn nothing_is_early_unless_it_is_switched_on_at_both_ends() {
 
     let world = World::plain();
     world.meet();
-    let config = ClientConfig::new(world.client.clone(), world.expected.clone()).unwrap();
-    let config = Arc::new(config.with_sessions(world.sessions.clone()));
+    let config =
+        ClientConfig::new(world.parties.client.clone(), world.parties.expected.clone()).unwrap();
+    let config = Arc::new(config.with_sessions(world.parties.sessions.clone()));
     let mut client = Connection::client(&config, &ctx(NOW)).unwrap();
     assert_eq!(client.send_early(b"early"), Ok(0));
     let before = client.take_outgoing();
@@ -369,12 +328,12 @@ fn early_data_is_of_who_is_believed_at_that_moment() {
 
     // Where nobody judges who resumes, it resumes, and is not early.
     let mut world = World::dids();
-    world.server.revalidate = None;
+    world.parties.server.revalidate = None;
     world.meet();
     assert_eq!(world.taken(), b"");
     // Nor does a client send anything to a server that it does not judge.
     let mut world = World::plain();
-    world.client.revalidate = None;
+    world.parties.client.revalidate = None;
     world.meet();
     assert_eq!(world.client(NOW).send_early(b"early"), Ok(0));
 }
@@ -383,8 +342,8 @@ fn early_data_is_of_who_is_believed_at_that_moment() {
 fn early_data_goes_with_the_tickets_suite_and_protocol_and_with_no_second_hello() {
     let base = {
         let mut world = World::plain();
-        world.client.protocols = vec![b"a".to_vec(), b"b".to_vec()];
-        world.server.protocols = vec![b"a".to_vec(), b"b".to_vec()];
+        world.parties.client.protocols = vec![b"a".to_vec(), b"b".to_vec()];
+        world.parties.server.protocols = vec![b"a".to_vec(), b"b".to_vec()];
         world
     };
     let taken = |change: &dyn Fn(&mut World)| {
@@ -396,21 +355,24 @@ fn early_data_goes_with_the_tickets_suite_and_protocol_and_with_no_second_hello(
     };
     assert_eq!(taken(&|_| {}), b"early");
     assert_eq!(
-        taken(&|world| world.server.groups = vec![Group::SECP256R1]),
+        taken(&|world| world.parties.server.groups = vec![Group::SECP256R1]),
         b""
     );
     // The ticket is of the same hash, and resumes.
     assert_eq!(
-        taken(&|world| world.server.suites = vec![Suite::CHACHA20_POLY1305_SHA256]),
+        taken(&|world| world.parties.server.suites = vec![Suite::CHACHA20_POLY1305_SHA256]),
         b""
     );
     assert_eq!(
-        taken(&|world| world.server.suites = vec![Suite::AES_256_GCM_SHA384]),
+        taken(&|world| world.parties.server.suites = vec![Suite::AES_256_GCM_SHA384]),
         b""
     );
-    assert_eq!(taken(&|world| world.keys = TicketKeys::new([9; 32])), b"");
     assert_eq!(
-        taken(&|world| world.server.protocols = vec![b"b".to_vec(), b"a".to_vec()]),
+        taken(&|world| world.parties.keys = TicketKeys::new([9; 32])),
+        b""
+    );
+    assert_eq!(
+        taken(&|world| world.parties.server.protocols = vec![b"b".to_vec(), b"a".to_vec()]),
         b""
     );
 }
@@ -452,7 +414,7 @@ fn no_more_early_data_is_sent_or_taken_than_the_ticket_allows() {
 /// A played client that was told that its early data is taken.
 fn early_puppet(world: &World) -> (Puppet, Connection) {
     let session = world.session();
-    world.sessions.clear();
+    world.parties.sessions.clear();
     let mut hello = super::resumption::hello_of(&mut world.client(NOW));
     hello.session_id.clear();
     hello.extensions.0.push(Extension::EarlyData);
@@ -540,10 +502,11 @@ fn a_server_takes_early_data_only_if_it_was_sent_and_by_the_ticket_it_was_sent_w
     let taking = Message::EncryptedExtensions(Extensions(vec![Extension::EarlyData]));
     // Nobody sent any.
     let mut world = World::plain();
-    world.client.revalidate = None;
+    world.parties.client.revalidate = None;
     world.meet();
     let session = world.session();
     world
+        .parties
         .sessions
         .insert(world.client_config().digest, session.clone());
     let mut client = world.client(NOW);
@@ -556,6 +519,7 @@ fn a_server_takes_early_data_only_if_it_was_sent_and_by_the_ticket_it_was_sent_w
     let session = world.session();
     let early_client = || {
         world
+            .parties
             .sessions
             .insert(world.client_config().digest, session.clone());
         world.client(NOW)
@@ -568,8 +532,9 @@ fn a_server_takes_early_data_only_if_it_was_sent_and_by_the_ticket_it_was_sent_w
     assert_eq!(alert(got), Alert::IllegalParameter);
     // It takes both, with an application protocol that is not the ticket's.
     let mut other = world.clone();
-    other.client.protocols = vec![b"a".to_vec()];
+    other.parties.client.protocols = vec![b"a".to_vec()];
     other
+        .parties
         .sessions
         .insert(other.client_config().digest, session.clone());
     let mut client = other.client(NOW);

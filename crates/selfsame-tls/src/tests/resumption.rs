@@ -23,17 +23,17 @@ use crate::{
 
 /// Both sides, as they can be asked again and again.
 #[derive(Clone)]
-struct Parties {
-    client: Config,
-    server: Config,
-    expected: PeerPolicy,
-    clients: ClientAuth,
-    sessions: Sessions,
-    keys: TicketKeys,
-    registry: Arc<Registry>,
+pub(super) struct Parties {
+    pub client: Config,
+    pub server: Config,
+    pub expected: PeerPolicy,
+    pub clients: ClientAuth,
+    pub sessions: Sessions,
+    pub keys: TicketKeys,
+    pub registry: Arc<Registry>,
 }
 
-fn ctx(now: UnixTime) -> Ctx {
+pub(super) fn ctx(now: UnixTime) -> Ctx {
     Ctx::new(now, random_seed())
 }
 
@@ -59,7 +59,7 @@ impl Parties {
     }
 
     /// A server by its certificate and a client that is nobody.
-    fn plain() -> Self {
+    pub fn plain() -> Self {
         let authority = Authority::new();
         let leaf = authority.leaf(&rcgen::PKCS_ED25519);
         Self::new(
@@ -70,7 +70,7 @@ impl Parties {
     }
 
     /// Both by DIDs that have to be resolved.
-    fn dids() -> (Self, Subject, Subject) {
+    pub fn dids() -> (Self, Subject, Subject) {
         let (one, other) = (
             Subject::new("did:web:client.example"),
             Subject::new("did:web:server.example"),
