@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use selfsame_credential::evidence::{Evidence, Fetched, Need, Step, Unavailable};
+use selfsame_credential::evidence::{Evidence, Fetched, Genuine, Need, Step, Unavailable};
 use selfsame_credential::single_use::Use;
 use selfsame_credential::status;
 use selfsame_crypto::time::UnixTime;
@@ -23,6 +23,7 @@ const NEEDS_MAX: usize = 64;
 pub struct Fetches {
     lists: Cache<String, Arc<status::List>>,
     metadata: Cache<String, Vec<u8>>,
+    genuine: Genuine,
 }
 
 impl Default for Fetches {
@@ -39,6 +40,7 @@ impl Default for Fetches {
                 ttl: 300,
                 negative_ttl: 5,
             }),
+            genuine: Genuine::default(),
         }
     }
 }
@@ -51,6 +53,11 @@ pub struct Freshness {
 }
 
 impl Shared {
+    /// Evidence for a judgement: none yet, but a credential that was found genuine before is not verified again.
+    pub(crate) fn evidence(&self) -> Evidence {
+        Evidence::knowing(self.fetched.genuine.clone())
+    }
+
     /// Runs a pure step until it needs nothing more.
     ///
     /// # Errors
@@ -64,7 +71,7 @@ impl Shared {
     where
         Error: From<E>,
     {
-        self.run_on(Evidence::default(), (tenant, freshness), step)
+        self.run_on(self.evidence(), (tenant, freshness), step)
             .await
     }
 

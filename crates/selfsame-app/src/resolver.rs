@@ -151,7 +151,7 @@ impl Resolver {
     }
 
     /// The resolution as evidence for a judgement.
-    pub async fn evidence(&self, did: &Did, now: UnixTime) -> Fetched<Resolution> {
+    pub async fn evidence(&self, did: &Did, now: UnixTime) -> Fetched<Arc<Resolution>> {
         let (resolution, at) = self.resolve(did, &Options::default(), now).await;
         let value = match &resolution.metadata.error {
             // What could not be had is no evidence; what was found missing or gone is.
@@ -161,7 +161,7 @@ impl Resolver {
                     None => format!("{did} could not be resolved"),
                 },
             }),
-            _ => Ok((*resolution).clone()),
+            _ => Ok(resolution),
         };
         Fetched { value, at }
     }

@@ -164,12 +164,8 @@ fn verdict(answered: &Answered) -> PresentationVerdict {
             .credentials
             .iter()
             .map(|judged| {
-                CredentialVerdict::of_stored(
-                    &judged.query_id,
-                    judged.outcome,
-                    &judged.verdict,
-                    judged.claims.clone(),
-                )
+                let claims = judged.claims.clone();
+                CredentialVerdict::new(&judged.query_id, &judged.verdict, claims)
             })
             .collect(),
     }

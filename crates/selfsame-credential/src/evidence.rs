@@ -1,13 +1,13 @@
 //! What a judgement or a pure step needs from outside, and what was gathered for it.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use selfsame_crypto::hash::{sha256, sha256_parts};
 use selfsame_crypto::jws::Compact;
 use selfsame_crypto::{KeyHandle, PublicKey, time::UnixTime};
-use selfsame_did::{Did, Resolution};
+use selfsame_did::{Did, Options, Plan, Resolution, ResolutionError, plan};
 
 use crate::format::Format;
 use crate::single_use::Use;
@@ -74,7 +74,7 @@ pub enum Step<T> {
 /// All that was gathered so far.
 #[derive(Clone, Debug, Default)]
 pub struct Evidence {
-    dids: HashMap<Did, Fetched<Resolution>>,
+    dids: HashMap<Did, Fetched<Arc<Resolution>>>,
     issuer_metadata: HashMap<String, Fetched<Vec<u8>>>,
     jwk_sets: HashMap<String, Fetched<Vec<u8>>>,
     status_lists: HashMap<String, Fetched<Arc<status::List>>>,
@@ -82,12 +82,25 @@ pub struct Evidence {
     signatures: HashMap<SignatureRequest, Vec<u8>>,
     genuine: Genuine,
     read: Read,
+    resolved: Resolved,
 }
 
-/// The signatures that were found to hold while this was gathered, as digests of key and JWS: a step that is run again
-/// does not verify them again. Whether one holds is a function of the two, so what is remembered cannot become wrong.
+/// Signatures that were found to hold, as digests of key and JWS: they are not verified again, by no step and no
+/// evidence that shares this. Whether one holds is a function of the two, so what is remembered cannot become wrong.
+/// Clones are the same.
 #[derive(Clone, Debug, Default)]
-struct Genuine(Arc<Mutex<HashSet<[u8; 32]>>>);
+pub struct Genuine(Arc<Mutex<Signatures>>);
+
+#[derive(Debug, Default)]
+struct Signatures {
+    known: HashSet<[u8; 32]>,
+    /// The oldest first.
+    order: VecDeque<[u8; 32]>,
+}
+
+/// What DIDs were found to stand for whose documents are functions of them, while this was gathered.
+#[derive(Clone, Debug, Default)]
+struct Resolved(Arc<Mutex<Vec<Arc<Resolution>>>>);
 
 /// What was read of presented texts while this was gathered: a step that is run again does not read them again.
 #[derive(Clone, Default)]
@@ -117,10 +130,40 @@ impl fmt::Debug for Read {
     }
 }
 
-/// Signatures remembered at most; further ones are verified each time.
-const GENUINE_MAX: usize = 256;
+/// Signatures remembered at most; the oldest is forgotten first.
+const GENUINE_MAX: usize = 2_048;
+/// Resolutions remembered at most; further ones are worked out each time.
+const RESOLVED_MAX: usize = 16;
+
+impl Genuine {
+    fn knows(&self, digest: &[u8; 32]) -> bool {
+        let signatures = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        signatures.known.contains(digest)
+    }
+
+    fn remember(&self, digest: [u8; 32]) {
+        let mut signatures = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if !signatures.known.insert(digest) {
+            return;
+        }
+        signatures.order.push_back(digest);
+        if signatures.order.len() > GENUINE_MAX
+            && let Some(oldest) = signatures.order.pop_front()
+        {
+            signatures.known.remove(&oldest);
+        }
+    }
+}
 
 impl Evidence {
+    /// Nothing but the signatures that others have found to hold.
+    pub fn knowing(genuine: Genuine) -> Self {
+        Self {
+            genuine,
+            ..Self::default()
+        }
+    }
+
     /// Whether this key signed the JWS ([`Compact::verify`]).
     pub fn is_signed(&self, jws: &Compact, key: &PublicKey) -> bool {
         let digest = sha256_parts(&[
@@ -128,25 +171,38 @@ impl Evidence {
             &sha256(jws.signing_input()),
             jws.signature(),
         ]);
-        let known = |genuine: &Genuine| {
-            let held = genuine.0.lock().unwrap_or_else(PoisonError::into_inner);
-            held.contains(&digest)
-        };
-        if known(&self.genuine) {
+        if self.genuine.knows(&digest) {
             return true;
         }
         let holds = jws.verify(key).is_ok();
         if holds {
-            let mut held = self
-                .genuine
-                .0
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner);
-            if held.len() < GENUINE_MAX {
-                held.insert(digest);
-            }
+            self.genuine.remember(digest);
         }
         holds
+    }
+
+    /// What a DID stands for whose document is a function of it, worked out once; none for a DID that has to be asked
+    /// for.
+    pub(crate) fn resolved(&self, did: &Did) -> Result<Option<Arc<Resolution>>, ResolutionError> {
+        let resolved = || {
+            self.resolved
+                .0
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+        };
+        let is_known = |one: &&Arc<Resolution>| one.document().is_ok_and(|found| found.id == *did);
+        if let Some(known) = resolved().iter().find(is_known) {
+            return Ok(Some(known.clone()));
+        }
+        let Plan::Done(resolution) = plan(did, &Options::default())? else {
+            return Ok(None);
+        };
+        let resolution: Arc<Resolution> = Arc::from(resolution);
+        let mut resolved = resolved();
+        if resolved.len() < RESOLVED_MAX {
+            resolved.push(resolution.clone());
+        }
+        Ok(Some(resolution))
     }
 
     /// What was read of this text before.
@@ -167,7 +223,7 @@ impl Evidence {
     }
 
     /// The resolution of `did`, if it was asked for.
-    pub fn did(&self, did: &Did) -> Option<&Fetched<Resolution>> {
+    pub fn did(&self, did: &Did) -> Option<&Fetched<Arc<Resolution>>> {
         self.dids.get(did)
     }
 
@@ -209,7 +265,7 @@ impl Evidence {
     }
 
     /// Adds the resolution of a DID.
-    pub fn insert_did(&mut self, did: Did, resolution: Fetched<Resolution>) {
+    pub fn insert_did(&mut self, did: Did, resolution: Fetched<Arc<Resolution>>) {
         self.dids.insert(did, resolution);
     }
 
@@ -283,6 +339,43 @@ mod tests {
             ..presented(&one)
         };
         assert!(evidence.subject(&as_other_format).is_none());
+    }
+
+    #[test]
+    fn a_did_that_says_all_of_itself_is_worked_out_once_and_others_are_asked_for() {
+        let key = PrivateKey::generate(KeyType::P256).unwrap();
+        let (did, evidence) = (selfsame_did::jwk::create(key.public()), Evidence::default());
+        let first = evidence.resolved(&did).unwrap().unwrap();
+        assert_eq!(first.document().unwrap().id, did);
+        assert!(Arc::ptr_eq(
+            &first,
+            &evidence.resolved(&did).unwrap().unwrap()
+        ));
+        let other = PrivateKey::generate(KeyType::P256).unwrap();
+        let other = selfsame_did::jwk::create(other.public());
+        let second = evidence.resolved(&other).unwrap().unwrap();
+        assert_eq!(second.document().unwrap().id, other);
+        let fetched = Did::parse("did:web:example.org").unwrap();
+        assert!(evidence.resolved(&fetched).unwrap().is_none());
+        assert!(
+            evidence
+                .resolved(&Did::parse("did:jwk:e30").unwrap())
+                .is_err()
+        );
+    }
+
+    #[test]
+    fn what_one_found_genuine_others_know_and_the_oldest_is_forgotten() {
+        let (genuine, digest) = (Genuine::default(), |n: usize| sha256(&n.to_be_bytes()));
+        for n in 0..=GENUINE_MAX {
+            genuine.clone().remember(digest(n));
+            genuine.remember(digest(n));
+        }
+        assert!(!genuine.knows(&digest(0)) && genuine.knows(&digest(1)));
+        assert!(genuine.knows(&digest(GENUINE_MAX)));
+        let signatures = genuine.0.lock().unwrap();
+        assert_eq!(signatures.known.len(), GENUINE_MAX);
+        assert_eq!(signatures.order.len(), GENUINE_MAX);
     }
 
     #[test]

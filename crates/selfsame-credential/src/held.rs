@@ -1,14 +1,17 @@
 //! A credential as a wallet keeps it: read once, ready to be shown, matched and presented.
 
+use std::sync::Arc;
+
 use selfsame_crypto::{Jwk, PublicKey, jws, time::UnixTime};
 use serde_json::Value;
 
 use crate::{
     format::Format,
-    sd_jwt::{SdJwt, SdJwtError},
+    sd_jwt::{Processed, SdJwt, SdJwtError},
     status::{Reference, StatusError},
     validity::Validity,
     vc_jwt::{Model, VcJwt, VcJwtError},
+    verify::Subject,
 };
 
 /// A credential in a wallet. Its issuer's signature is judged by [`crate::verify::verify`], not here.
@@ -26,8 +29,8 @@ pub struct Held {
 #[derive(Clone, Debug)]
 enum Content {
     /// With its claims, disclosed.
-    SdJwt(Box<SdJwt>, Value),
-    VcJwt(Box<VcJwt>),
+    SdJwt(Arc<SdJwt>, Arc<Processed>),
+    VcJwt(Arc<VcJwt>),
 }
 
 /// Why a text cannot be held as a credential.
@@ -61,9 +64,8 @@ impl Held {
             Some(model) => vc_jwt(raw, model)?,
         };
         let statuses = match &content {
-            Content::SdJwt(_, claims) => {
-                Reference::in_jwt_claims(claims).map(|reference| reference.into_iter().collect())
-            }
+            Content::SdJwt(_, processed) => Reference::in_jwt_claims(&processed.claims)
+                .map(|reference| reference.into_iter().collect()),
             Content::VcJwt(credential) => credential.statuses(),
         };
         // A mechanism that is unknown here is for the verifier to judge.
@@ -84,7 +86,7 @@ impl Held {
     /// All claims, disclosed: an SD-JWT VC's processed payload, or the W3C credential.
     pub fn claims(&self) -> &Value {
         match &self.content {
-            Content::SdJwt(_, claims) => claims,
+            Content::SdJwt(_, processed) => &processed.claims,
             Content::VcJwt(credential) => credential.credential(),
         }
     }
@@ -150,7 +152,7 @@ impl Held {
     /// The DID the credential was issued to, where it is bound to one.
     pub fn holder_did(&self) -> Option<&str> {
         let subject = match &self.content {
-            Content::SdJwt(_, claims) => claims.get("sub").and_then(Value::as_str),
+            Content::SdJwt(_, processed) => processed.claims.get("sub").and_then(Value::as_str),
             Content::VcJwt(credential) => credential.subject(),
         };
         subject.filter(|subject| subject.starts_with("did:"))
@@ -160,6 +162,17 @@ impl Held {
     pub fn is_holder_bound(&self) -> bool {
         let by_did = matches!(self.content, Content::VcJwt(_)) && self.holder_did().is_some();
         by_did || self.holder_key().is_some()
+    }
+
+    /// What it says, for its examination: what was read once is not read again.
+    pub(crate) fn subject(&self) -> Subject {
+        match &self.content {
+            Content::SdJwt(sd_jwt, processed) => Subject::SdJwt {
+                sd_jwt: sd_jwt.clone(),
+                processed: Ok(processed.clone()),
+            },
+            Content::VcJwt(credential) => Subject::Credential(credential.clone()),
+        }
     }
 
     /// The header of the issuer's JWT.
@@ -178,16 +191,21 @@ fn sd_jwt(raw: &str) -> Result<Read, HeldError> {
     if sd_jwt.key_binding().is_some() {
         return Err(HeldError::KeyBinding);
     }
-    let claims = sd_jwt.process()?.claims;
-    let validity = claims.as_object().map(Validity::of_jwt).transpose();
+    let processed = sd_jwt.process()?;
+    let validity = processed
+        .claims
+        .as_object()
+        .map(Validity::of_jwt)
+        .transpose();
     let validity = validity.map_err(|_| HeldError::Time)?.unwrap_or_default();
-    Ok((Content::SdJwt(Box::new(sd_jwt), claims), validity))
+    let content = Content::SdJwt(Arc::new(sd_jwt), Arc::new(processed));
+    Ok((content, validity))
 }
 
 fn vc_jwt(raw: &str, model: Model) -> Result<Read, HeldError> {
     let credential = VcJwt::parse(raw, model)?;
     let validity = credential.validity().map_err(|_| HeldError::Time)?;
-    Ok((Content::VcJwt(Box::new(credential)), validity))
+    Ok((Content::VcJwt(Arc::new(credential)), validity))
 }
 
 #[cfg(test)]

@@ -1,10 +1,12 @@
 //! What a verification concluded, why, and the policy it followed.
 
+use std::borrow::Cow;
+
 use selfsame_crypto::{Algorithm, time::UnixTime};
 use serde::{Deserialize, Serialize};
 
 /// The conclusion of a verification, with every rule that was looked at.
-#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Verdict {
     /// The conclusion.
     pub outcome: Outcome,
@@ -56,16 +58,16 @@ impl Outcome {
 }
 
 /// One rule, its result, and the paragraph it rests on.
-#[derive(Clone, Debug, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Rule {
     /// The rule's name, in snake case.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// Whether it holds; none where it does not apply or could not be judged.
     pub passed: Option<bool>,
     /// What was seen, without any claim's value.
     pub detail: String,
     /// The specification's paragraph.
-    pub paragraph: &'static str,
+    pub paragraph: Cow<'static, str>,
 }
 
 /// What a verifier asks of a credential beyond its being genuine.

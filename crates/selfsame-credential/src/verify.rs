@@ -17,6 +17,7 @@ use self::checklist::{Checklist, Law};
 use crate::{
     evidence::{Evidence, Need},
     format::Format,
+    held::Held,
     sd_jwt::{ProcessError, Processed, SdJwt},
     vc_jwt::{Model, VcJwt, VpJwt},
     verdict::{Policy, Verdict},
@@ -70,10 +71,10 @@ pub struct Examination<'a> {
 #[derive(Debug)]
 pub(crate) enum Subject {
     SdJwt {
-        sd_jwt: Box<SdJwt>,
-        processed: Result<Processed, ProcessError>,
+        sd_jwt: Arc<SdJwt>,
+        processed: Result<Arc<Processed>, ProcessError>,
     },
-    Credential(Box<VcJwt>),
+    Credential(Arc<VcJwt>),
     Presentation(Box<VpJwt>),
 }
 
@@ -103,7 +104,10 @@ pub fn verify(
     now: UnixTime,
 ) -> (Verdict, Option<Value>) {
     match Examination::once(presented, evidence) {
-        Ok(examination) => examination.verify(policy, evidence, now),
+        Ok(examination) => {
+            let (verdict, claims) = examination.verify(policy, evidence, now);
+            (verdict, claims.cloned())
+        }
         Err(malformed) => (malformed.verdict(), None),
     }
 }
@@ -118,7 +122,7 @@ impl<'a> Examination<'a> {
     }
 
     /// The same, but what was read with this evidence before is not read again.
-    fn once(presented: &Presented<'a>, evidence: &Evidence) -> Result<Self, Malformed> {
+    pub fn once(presented: &Presented<'a>, evidence: &Evidence) -> Result<Self, Malformed> {
         let subject = match evidence.subject(presented) {
             Some(known) => known,
             None => {
@@ -131,6 +135,14 @@ impl<'a> Examination<'a> {
             subject,
             expected: presented.expected,
         })
+    }
+
+    /// Takes what a wallet has read: a bare credential.
+    pub fn of(held: &Held) -> Self {
+        Self {
+            subject: Arc::new(held.subject()),
+            expected: None,
+        }
     }
 
     /// What is still missing before [`Examination::verify`] can judge.
@@ -157,7 +169,7 @@ impl<'a> Examination<'a> {
         policy: &Policy,
         evidence: &Evidence,
         now: UnixTime,
-    ) -> (Verdict, Option<Value>) {
+    ) -> (Verdict, Option<&Value>) {
         let court = Court {
             policy,
             evidence,
@@ -199,15 +211,15 @@ impl Subject {
         Ok(match (Model::of(presented.format), presented.expected) {
             (None, _) => {
                 let sd_jwt = SdJwt::parse(raw).map_err(sd_jwt::malformed)?;
-                let processed = sd_jwt.process();
+                let processed = sd_jwt.process().map(Arc::new);
                 Self::SdJwt {
-                    sd_jwt: Box::new(sd_jwt),
+                    sd_jwt: Arc::new(sd_jwt),
                     processed,
                 }
             }
             (Some(model), None) => {
                 let credential = VcJwt::parse(raw, model);
-                Self::Credential(Box::new(credential.map_err(vc_jwt::malformed)?))
+                Self::Credential(Arc::new(credential.map_err(vc_jwt::malformed)?))
             }
             (Some(model), Some(_)) => {
                 let presentation = VpJwt::parse(raw, model);
@@ -218,7 +230,8 @@ impl Subject {
 }
 
 impl Malformed {
-    fn verdict(&self) -> Verdict {
+    /// The same as a verdict.
+    pub fn verdict(&self) -> Verdict {
         let mut list = Checklist::new(&[]);
         list.fails(self.law, self.detail.to_string());
         list.conclude(None).0

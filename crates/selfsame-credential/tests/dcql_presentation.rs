@@ -56,11 +56,11 @@ fn credential() -> Held {
     Held::parse(&draft.finish(&signature), Format::SdJwtVc).unwrap()
 }
 
-fn candidate(claims: &Value) -> Candidate {
+fn candidate(claims: &Value) -> Candidate<'_> {
     Candidate {
         format: Format::SdJwtVc,
         types: vec![VCT.to_owned()],
-        claims: claims.clone(),
+        claims,
         holder_bound: true,
         authority_keys: Vec::new(),
     }

@@ -51,12 +51,12 @@ fn bound() -> bool {
 }
 
 impl Held {
-    fn candidate(&self) -> Candidate {
+    fn candidate(&self) -> Candidate<'_> {
         let key = |text: &String| encoding::base64url_decode(text).unwrap();
         Candidate {
             format: self.format,
             types: self.types.clone(),
-            claims: self.claims.clone(),
+            claims: &self.claims,
             holder_bound: self.holder_bound,
             authority_keys: self.authority_keys.iter().map(key).collect(),
         }
@@ -168,7 +168,7 @@ fn the_specifications_paths_lead_where_they_should() {
         let candidate = Candidate {
             format: Format::SdJwtVc,
             types: vec!["urn:example:arthur".into()],
-            claims: root.clone(),
+            claims: root,
             holder_bound: true,
             authority_keys: Vec::new(),
         };

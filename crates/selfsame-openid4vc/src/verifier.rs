@@ -127,8 +127,8 @@ pub struct JudgedCredential {
     pub format: Format,
     /// The conclusion.
     pub outcome: Outcome,
-    /// The [`Verdict`] as JSON, as it was when it was made.
-    pub verdict: Value,
+    /// The verdict as it was when it was made.
+    pub verdict: Verdict,
     /// What it discloses; none if it is not genuine.
     pub claims: Option<Value>,
 }
@@ -164,8 +164,6 @@ pub enum Effect {
     RequestObject(String),
     /// Answer the wallet's response.
     Receipt(Receipt),
-    /// Tell whoever waits for the verdicts, in full.
-    Judged(Vec<(String, Verdict)>),
 }
 
 /// What a step comes to.

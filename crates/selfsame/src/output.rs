@@ -36,8 +36,8 @@ pub fn either<T: Serialize>(as_json: bool, value: &T, lines: impl FnOnce(&T) -> 
 
 /// The verdict as a table: each rule, its result, what was seen, and its paragraph.
 pub fn verdict_table(verdict: &CredentialVerdict) -> Vec<String> {
-    let name = width(verdict.rules.iter().map(|rule| rule.name.as_str()));
-    let paragraph = width(verdict.rules.iter().map(|rule| rule.paragraph.as_str()));
+    let name = width(verdict.rules.iter().map(|rule| &*rule.name));
+    let paragraph = width(verdict.rules.iter().map(|rule| &*rule.paragraph));
     let mut lines = vec![format!("{}", verdict.outcome.as_str().to_uppercase())];
     for rule in &verdict.rules {
         let mark = match rule.passed {

@@ -2,7 +2,7 @@
 
 use selfsame_credential::Format;
 use selfsame_credential::evidence::Step;
-use selfsame_credential::verdict::Outcome;
+use selfsame_credential::verdict::{Outcome, Verdict};
 use selfsame_credential::verify::{Examination, Presented};
 use selfsame_openid4vc::verifier::{self, Input, Judged, State};
 use selfsame_store::Batch;
@@ -84,18 +84,18 @@ impl Verifier {
             .run(&tenant(), freshness, |evidence| {
                 let needs = examination.needs(&policy, evidence);
                 Ok::<_, Error>(if needs.is_empty() {
-                    Step::Done(examination.verify(&policy, evidence, now))
+                    let (verdict, claims) = examination.verify(&policy, evidence, now);
+                    Step::Done((verdict, claims.cloned()))
                 } else {
                     Step::Needs(needs)
                 })
             })
             .await?;
-        let verdict = CredentialVerdict::new("", &verdict, claims);
         if is_wrong(verdict.outcome) {
             let outcome = verdict.outcome.as_str();
             tracing::warn!(outcome, reason = broken(&verdict), "not found valid");
         }
-        Ok(verdict)
+        Ok(CredentialVerdict::new("", &verdict, claims))
     }
 }
 
@@ -116,11 +116,7 @@ pub(super) fn log_refusal(request: &str, judged: &Judged) {
         .credentials
         .iter()
         .filter(|credential| credential.outcome != Outcome::Valid)
-        .map(|one| {
-            let verdict =
-                CredentialVerdict::of_stored(&one.query_id, one.outcome, &one.verdict, None);
-            broken(&verdict)
-        })
+        .map(|one| broken(&one.verdict))
         .collect();
     reasons.extend(judged.reason.clone());
     let (outcome, reason) = (judged.outcome.as_str(), reasons.join("; "));
@@ -128,7 +124,7 @@ pub(super) fn log_refusal(request: &str, judged: &Judged) {
 }
 
 /// The rules that do not hold, or could not be judged and say why; none of them tells a claim's value.
-fn broken(verdict: &CredentialVerdict) -> String {
+fn broken(verdict: &Verdict) -> String {
     let wanted = match verdict.outcome {
         Outcome::Unverifiable => None,
         _ => Some(false),

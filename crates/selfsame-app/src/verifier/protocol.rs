@@ -56,7 +56,7 @@ impl Verifier {
             .into_iter()
             .find_map(|effect| match effect {
                 Effect::RequestObject(object) => Some(object),
-                Effect::Receipt(_) | Effect::Judged(_) => None,
+                Effect::Receipt(_) => None,
             })
             .ok_or_else(|| Error::internal("a request object was not made"))
     }
@@ -123,7 +123,7 @@ impl Verifier {
         self.carry_out_here(&committed).await;
         let receipt = effects.into_iter().find_map(|effect| match effect {
             Effect::Receipt(receipt) => Some(receipt),
-            Effect::RequestObject(_) | Effect::Judged(_) => None,
+            Effect::RequestObject(_) => None,
         });
         receipt
             .map(Some)

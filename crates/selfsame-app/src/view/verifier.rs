@@ -1,5 +1,7 @@
 //! The verifier's shapes: requests, their state, verdicts.
 
+use std::borrow::Cow;
+
 use selfsame_credential::verdict::{Outcome, Verdict};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -181,13 +183,15 @@ pub struct CredentialVerdict {
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct RuleLine {
     /// The rule's name.
-    pub name: String,
+    #[schema(value_type = String)]
+    pub name: Cow<'static, str>,
     /// Whether it holds; absent where it does not apply or could not be judged.
     pub passed: Option<bool>,
     /// What was seen, without any claim's value.
     pub detail: String,
     /// The specification's paragraph.
-    pub paragraph: String,
+    #[schema(value_type = String)]
+    pub paragraph: Cow<'static, str>,
 }
 
 impl CredentialVerdict {
@@ -201,32 +205,13 @@ impl CredentialVerdict {
                 .rules
                 .iter()
                 .map(|rule| RuleLine {
-                    name: rule.name.to_owned(),
+                    name: rule.name.clone(),
                     passed: rule.passed,
                     detail: rule.detail.clone(),
-                    paragraph: rule.paragraph.to_owned(),
+                    paragraph: rule.paragraph.clone(),
                 })
                 .collect(),
             status_as_of: verdict.as_of.map(|at| at.rfc3339()),
-            claims,
-        }
-    }
-
-    /// The verdict as it was kept: the model's own JSON.
-    #[must_use]
-    pub(crate) fn of_stored(
-        query: &str,
-        outcome: Outcome,
-        stored: &Value,
-        claims: Option<Value>,
-    ) -> Self {
-        let rules = stored.get("rules").cloned().unwrap_or_default();
-        let as_of = stored.get("as_of").and_then(Value::as_u64);
-        Self {
-            query: query.to_owned(),
-            outcome,
-            rules: serde_json::from_value(rules).unwrap_or_default(),
-            status_as_of: as_of.map(|at| selfsame_crypto::time::UnixTime(at).rfc3339()),
             claims,
         }
     }

@@ -39,7 +39,7 @@ pub enum Unmet {
 }
 
 /// What keeps a presentation from answering this credential query, as a verifier sees it; none if nothing does.
-pub fn mismatch(query: &CredentialQuery, candidate: &Candidate) -> Option<Mismatch> {
+pub fn mismatch(query: &CredentialQuery, candidate: &Candidate<'_>) -> Option<Mismatch> {
     matching::matches(query, candidate, View::Disclosed).err()
 }
 
@@ -50,7 +50,7 @@ pub fn mismatch(query: &CredentialQuery, candidate: &Candidate) -> Option<Mismat
 /// `values` are enforced too, since the wallet need not have done so.
 pub fn check(
     query: &Query,
-    answered: &BTreeMap<String, Vec<Option<Candidate>>>,
+    answered: &BTreeMap<String, Vec<Option<Candidate<'_>>>>,
 ) -> Result<Answer, Unmet> {
     let mut accepted = BTreeMap::new();
     let mut discarded = Vec::new();

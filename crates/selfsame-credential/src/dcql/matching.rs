@@ -13,13 +13,13 @@ const MAX_REVEALED: usize = 4_096;
 
 /// A credential as a query sees it.
 #[derive(Clone, Debug)]
-pub struct Candidate {
+pub struct Candidate<'a> {
     /// Its format.
     pub format: Format,
     /// Its `vct`, or the types of a W3C credential (fully expanded ones too, where the caller knows them).
     pub types: Vec<String>,
     /// Its claims: an SD-JWT VC's processed payload, or the W3C credential without its JWT.
-    pub claims: Value,
+    pub claims: &'a Value,
     /// For a wallet: whether possession of a key can be proven. For a verifier: whether it was.
     pub holder_bound: bool,
     /// The authority key identifiers of the certificates that came with it ([`super::authority_keys`]).
@@ -69,7 +69,7 @@ pub(super) enum View {
 /// Matches a credential against everything a query asks of a single credential.
 pub(super) fn matches(
     query: &CredentialQuery,
-    candidate: &Candidate,
+    candidate: &Candidate<'_>,
     view: View,
 ) -> Result<Chosen, Mismatch> {
     if query.known_format() != Some(candidate.format) {
@@ -88,7 +88,7 @@ pub(super) fn matches(
         Format::SdJwtVc => view,
         Format::JwtVcJson | Format::VcJwt => View::Whole,
     };
-    claims(query, &candidate.claims, view)
+    claims(query, candidate.claims, view)
 }
 
 /// OpenID4VP 1.0 §B.1.1 and §B.3.5.
@@ -186,6 +186,14 @@ fn reveal(
 /// The places of one claim that exist and whose value will do. A value that will not do counts as not existing
 /// (OpenID4VP 1.0 §6.4.1).
 fn resolve(claim: &ClaimQuery, root: &Value, view: View) -> Vec<ClaimPath> {
+    let will_do = |value: &Value| {
+        claim.values.is_empty() || claim.values.iter().any(|wanted| wanted.equals(value))
+    };
+    // Where all are names, there is one place at most: the path itself.
+    if let Some(value) = named(&claim.path, root) {
+        let found = value.filter(|value| will_do(value));
+        return found.map(|_| claim.path.clone()).into_iter().collect();
+    }
     let mut selected = vec![(Vec::new(), root)];
     for segment in claim.path.segments() {
         let mut next = Vec::new();
@@ -206,14 +214,23 @@ fn resolve(claim: &ClaimQuery, root: &Value, view: View) -> Vec<ClaimPath> {
         }
         selected = next;
     }
-    let will_do = |value: &Value| {
-        claim.values.is_empty() || claim.values.iter().any(|wanted| wanted.equals(value))
-    };
     selected
         .into_iter()
         .filter(|(_, value)| will_do(value))
         .filter_map(|(path, _)| ClaimPath::new(path).ok())
         .collect()
+}
+
+/// What a path of names alone leads to; none for other paths.
+fn named<'a>(path: &ClaimPath, root: &'a Value) -> Option<Option<&'a Value>> {
+    let mut value = Some(root);
+    for segment in path.segments() {
+        let Segment::Name(name) = segment else {
+            return None;
+        };
+        value = value.and_then(|value| value.as_object()?.get(name));
+    }
+    Some(value)
 }
 
 /// What one step leads to from one element; nothing at all if the element is of the wrong kind.

@@ -55,7 +55,7 @@ pub struct SetMatches {
 
 /// Looks for credentials that answer the query (OpenID4VP 1.0 §6.4). Nothing is chosen yet: that is the holder's
 /// part, or [`Selection::first_choice`]'s.
-pub fn select<Id: Clone>(query: &Query, held: &[(Id, Candidate)]) -> Selection<Id> {
+pub fn select<Id: Clone>(query: &Query, held: &[(Id, Candidate<'_>)]) -> Selection<Id> {
     let queries: Vec<_> = query
         .credentials()
         .iter()

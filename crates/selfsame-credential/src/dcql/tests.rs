@@ -22,11 +22,12 @@ fn claims(claims: Value) -> Query {
     Query::parse(&query(json!({"claims": claims}))).unwrap()
 }
 
-fn credential(claims: Value) -> Candidate {
+/// Of claims that live as long as the tests.
+fn credential(claims: Value) -> Candidate<'static> {
     Candidate {
         format: Format::SdJwtVc,
         types: vec![VCT.into()],
-        claims,
+        claims: Box::leak(Box::new(claims)),
         holder_bound: true,
         authority_keys: Vec::new(),
     }
@@ -45,7 +46,9 @@ fn without(mut query: Value, member: &str) -> Value {
     query
 }
 
-fn answer(presentations: Vec<Option<Candidate>>) -> BTreeMap<String, Vec<Option<Candidate>>> {
+fn answer(
+    presentations: Vec<Option<Candidate<'_>>>,
+) -> BTreeMap<String, Vec<Option<Candidate<'_>>>> {
     BTreeMap::from([("pid".to_owned(), presentations)])
 }
 

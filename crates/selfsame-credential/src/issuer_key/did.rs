@@ -1,7 +1,7 @@
 //! Keys from DID documents (VC-JOSE-COSE §4.3; for SD-JWT VC a profile of our own).
 
 use selfsame_crypto::{Jwk, PublicKey};
-use selfsame_did::{Did, DidUrl, Document, Material, Options, Plan, Resolution, plan};
+use selfsame_did::{Did, DidUrl, Document, Material, Resolution};
 
 use super::{Claimed, Finding};
 use crate::evidence::{Evidence, Need};
@@ -13,9 +13,9 @@ pub(super) fn find(claimed: &Claimed<'_>, did: &Did, evidence: &Evidence) -> Fin
             Err(unavailable) => Finding::Unavailable(unavailable.reason.clone()),
         },
         // Methods whose document is a function of the DID need no fetch.
-        None => match plan(did, &Options::default()) {
-            Ok(Plan::Done(resolution)) => in_resolution(claimed, did, &resolution),
-            Ok(_) => Finding::Missing(Need::Did(did.clone())),
+        None => match evidence.resolved(did) {
+            Ok(Some(resolution)) => in_resolution(claimed, did, &resolution),
+            Ok(None) => Finding::Missing(Need::Did(did.clone())),
             Err(_) => Finding::Refused("the DID cannot be resolved"),
         },
     }

@@ -53,7 +53,7 @@ pub enum IssueError {
 
 impl Issue {
     /// The credential, lacking nothing but its signature.
-    pub fn draft(&self) -> Result<Unsigned, IssueError> {
+    pub fn draft(mut self) -> Result<Unsigned, IssueError> {
         let model = Model::of(self.format).ok_or(IssueError::Format)?;
         let credential = self.credential(model)?;
         let mut payload = match model {
@@ -70,8 +70,8 @@ impl Issue {
         Ok(Unsigned::new(&self.signer, typ, &Value::Object(payload)))
     }
 
-    fn credential(&self, model: Model) -> Result<Map<String, Value>, IssueError> {
-        let mut subject = self.claims.clone();
+    fn credential(&mut self, model: Model) -> Result<Map<String, Value>, IssueError> {
+        let mut subject = std::mem::take(&mut self.claims);
         if let Some(id) = &self.subject {
             let named = subject.insert("id".to_owned(), Value::from(id.as_str()));
             if named.is_some_and(|named| named.as_str() != Some(id)) {
@@ -86,7 +86,7 @@ impl Issue {
             Model::V1 => ("issuanceDate", "expirationDate"),
             Model::V2 => ("validFrom", "validUntil"),
         };
-        let mut credential = self.further.clone();
+        let mut credential = std::mem::take(&mut self.further);
         let mut set = |name: &str, value: Value| credential.insert(name.to_owned(), value);
         set("@context", contexts.collect());
         set("type", types.collect());
@@ -99,8 +99,8 @@ impl Issue {
         if let Some(id) = &self.id {
             set("id", Value::from(id.as_str()));
         }
-        if let Some(status) = &self.status {
-            set("credentialStatus", status.clone());
+        if let Some(status) = self.status.take() {
+            set("credentialStatus", status);
         }
         Ok(credential)
     }

@@ -119,15 +119,15 @@ impl Checklist {
 
     fn record(&mut self, law: &'static Law, passed: Option<bool>, detail: String) {
         self.rules.push(Rule {
-            name: law.name,
+            name: law.name.into(),
             passed,
             detail,
-            paragraph: law.paragraph,
+            paragraph: law.paragraph.into(),
         });
     }
 
     /// The verdict, and the claims if they are genuine.
-    pub fn conclude(mut self, claims: Option<&Value>) -> (Verdict, Option<Value>) {
+    pub fn conclude(mut self, claims: Option<&Value>) -> (Verdict, Option<&Value>) {
         for law in self.laws {
             if !self.rules.iter().any(|rule| rule.name == law.name) {
                 self.record(law, None, "not judged".to_owned());
@@ -140,6 +140,6 @@ impl Checklist {
             rules: self.rules,
             as_of: self.as_of,
         };
-        (verdict, claims.filter(|_| genuine).cloned())
+        (verdict, claims.filter(|_| genuine))
     }
 }

@@ -1,5 +1,7 @@
 //! The rules of RFC 9901 §7 and SD-JWT VC, in the order they are judged.
 
+use std::sync::Arc;
+
 use selfsame_crypto::{Jwk, PublicKey, hash::ct_eq, jws};
 use selfsame_did::Relationship;
 use serde_json::Value;
@@ -122,7 +124,7 @@ fn claimed<'a>(sd_jwt: &'a SdJwt, policy: &Policy) -> Claimed<'a> {
 #[derive(Clone, Copy)]
 pub(super) struct Received<'a> {
     pub sd_jwt: &'a SdJwt,
-    pub processed: &'a Result<Processed, ProcessError>,
+    pub processed: &'a Result<Arc<Processed>, ProcessError>,
     pub expected: Option<&'a Binding>,
 }
 
@@ -170,7 +172,7 @@ pub(super) fn judge(received: Received<'_>, court: &Court<'_>, list: &mut Checkl
 }
 
 /// RFC 9901 §7.1, steps 3 to 5; the first that fails ends the processing.
-fn disclosures(processed: &Result<Processed, ProcessError>, list: &mut Checklist) {
+fn disclosures(processed: &Result<Arc<Processed>, ProcessError>, list: &mut Checklist) {
     let order: [&'static Law; 5] = [
         &DIGESTS_UNIQUE,
         &DISCLOSURES_REFERENCED,

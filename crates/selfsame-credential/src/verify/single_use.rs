@@ -1,5 +1,7 @@
 //! Rules on credentials for one use: what leads to their use, and whether they are used up.
 
+use std::sync::Arc;
+
 use selfsame_did::Did;
 use serde_json::Value;
 
@@ -43,7 +45,7 @@ pub(super) fn need(sd_jwt: &SdJwt, evidence: &Evidence) -> Option<Need> {
 
 /// Judges whether a credential that is signed by `identity` may be used still.
 pub(super) fn judge(
-    (sd_jwt, processed): (&SdJwt, &Result<Processed, ProcessError>),
+    (sd_jwt, processed): (&SdJwt, &Result<Arc<Processed>, ProcessError>),
     identity: &Identity<'_>,
     court: &Court<'_>,
     list: &mut Checklist,

@@ -52,12 +52,12 @@ fn unavailable<T>() -> Fetched<T> {
     }
 }
 
-fn failed(verdict: &Verdict) -> Vec<&'static str> {
+fn failed(verdict: &Verdict) -> Vec<&str> {
     let failed = verdict
         .rules
         .iter()
         .filter(|rule| rule.passed == Some(false));
-    failed.map(|rule| rule.name).collect()
+    failed.map(|rule| &*rule.name).collect()
 }
 
 fn rule<'a>(verdict: &'a Verdict, name: &str) -> &'a Rule {

@@ -11,11 +11,11 @@ use selfsame_credential::{
 use crate::error::Error;
 
 /// A held credential as a query sees it; `provable` says whether the wallet has the key it is bound to.
-pub fn candidate(held: &Held, provable: bool) -> Candidate {
+pub fn candidate(held: &Held, provable: bool) -> Candidate<'_> {
     Candidate {
         format: held.format,
         types: held.types().into_iter().map(str::to_owned).collect(),
-        claims: held.claims().clone(),
+        claims: held.claims(),
         holder_bound: provable && held.is_holder_bound(),
         authority_keys: authority_keys(held.header().x5c.as_deref().unwrap_or_default()),
     }

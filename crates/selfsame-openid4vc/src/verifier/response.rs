@@ -9,7 +9,7 @@ use selfsame_credential::{
     sd_jwt::SdJwt,
     vc_jwt::{Model, VpJwt},
     verdict::{Outcome, Policy, Rule, Verdict},
-    verify::{self, Binding, Presented},
+    verify::{self, Binding, Examination, Presented},
 };
 use selfsame_crypto::{
     ctx::Ctx,
@@ -54,7 +54,7 @@ pub(super) fn take(
     if !needs.is_empty() {
         return Ok(Step::Needs(needs));
     }
-    let (judged, verdicts) = bench.judge(asked, &items);
+    let judged = bench.judge(asked, &items);
     let (receipt, response_code) = receipt(asked, ctx);
     let answered = Answered {
         asked: asked.clone(),
@@ -63,8 +63,8 @@ pub(super) fn take(
         judged,
         response_code,
     };
-    let effects = vec![Effect::Judged(verdicts), Effect::Receipt(receipt)];
-    Ok(Step::Done((State::Answered(Box::new(answered)), effects)))
+    let state = State::Answered(Box::new(answered));
+    Ok(Step::Done((state, vec![Effect::Receipt(receipt)])))
 }
 
 /// Judges the credentials again. The holder's proof was judged when it was fresh; it is left out. What was forged
@@ -91,15 +91,12 @@ pub(super) fn recheck(
     if !needs.is_empty() {
         return Ok(Step::Needs(needs));
     }
-    let (judged, verdicts) = bench.judge(&answered.asked, &items);
     let answered = Answered {
-        judged,
+        judged: bench.judge(&answered.asked, &items),
         ..answered.clone()
     };
-    Ok(Step::Done((
-        State::Answered(Box::new(answered)),
-        vec![Effect::Judged(verdicts)],
-    )))
+    let state = State::Answered(Box::new(answered));
+    Ok(Step::Done((state, Vec::new())))
 }
 
 fn decline(asked: &Asked, error: &str, ctx: &Ctx) -> Next {
@@ -206,11 +203,11 @@ impl Item<'_> {
         }
     }
 
-    fn candidate(&self, claims: &Value, bench: &Bench<'_>) -> Candidate {
+    fn candidate<'c>(&self, claims: &'c Value, bench: &Bench<'_>) -> Candidate<'c> {
         Candidate {
             format: self.format,
             types: types(self.format, claims),
-            claims: claims.clone(),
+            claims,
             holder_bound: self.binding.is_some() || self.proven,
             authority_keys: self.authority_keys(bench),
         }
@@ -256,8 +253,6 @@ struct Bench<'a> {
     now: UnixTime,
 }
 
-type Verdicts = Vec<(String, Verdict)>;
-
 impl Bench<'_> {
     fn needs(&self, items: &[Item<'_>]) -> Vec<Need> {
         let mut needs: Vec<Need> = Vec::new();
@@ -273,20 +268,24 @@ impl Bench<'_> {
         needs
     }
 
-    fn judge(&self, asked: &Asked, items: &[Item<'_>]) -> (Judged, Verdicts) {
+    fn judge(&self, asked: &Asked, items: &[Item<'_>]) -> Judged {
+        let examinations: Vec<_> = items
+            .iter()
+            .map(|item| Examination::once(&item.presented(), self.evidence))
+            .collect();
         let mut credentials = Vec::with_capacity(items.len());
-        let mut verdicts = Vec::with_capacity(items.len());
-        let mut valid: BTreeMap<String, Vec<Option<Candidate>>> = BTreeMap::new();
-        let mut genuine = valid.clone();
-        for item in items {
+        let (mut valid, mut genuine) = (Candidates::new(), Candidates::new());
+        for (item, examination) in items.iter().zip(&examinations) {
             let id = &item.query.id;
             if let Some(before) = &item.before {
                 credentials.push(before.clone());
                 continue;
             }
-            let (mut verdict, claims) =
-                verify::verify(&item.presented(), self.policy, self.evidence, self.now);
-            let candidate = claims.as_ref().map(|claims| item.candidate(claims, self));
+            let (mut verdict, claims) = match examination {
+                Ok(examination) => examination.verify(self.policy, self.evidence, self.now),
+                Err(malformed) => (malformed.verdict(), None),
+            };
+            let candidate = claims.map(|claims| item.candidate(claims, self));
             let matches = candidate
                 .as_ref()
                 .is_some_and(|candidate| match_query(item, candidate, &mut verdict));
@@ -298,30 +297,26 @@ impl Bench<'_> {
                 query_id: id.clone(),
                 format: item.format,
                 outcome: verdict.outcome,
-                verdict: serde_json::to_value(&verdict).unwrap_or_default(),
-                claims: claims.filter(|_| matches),
+                verdict,
+                claims: claims.filter(|_| matches).cloned(),
             });
-            verdicts.push((id.clone(), verdict));
         }
         let (outcome, reason) = conclude(asked, (&valid, &genuine), &credentials);
-        (
-            Judged {
-                outcome,
-                reason,
-                credentials,
-            },
-            verdicts,
-        )
+        Judged {
+            outcome,
+            reason,
+            credentials,
+        }
     }
 }
 
-type Candidates = BTreeMap<String, Vec<Option<Candidate>>>;
+type Candidates<'a> = BTreeMap<String, Vec<Option<Candidate<'a>>>>;
 
 // §8.6: a presentation that fails is discarded; the answer fails if what is left does not satisfy the query. Where
 // it would have been enough but for revocation and the like, the conclusion says which.
 fn conclude(
     asked: &Asked,
-    (valid, genuine): (&Candidates, &Candidates),
+    (valid, genuine): (&Candidates<'_>, &Candidates<'_>),
     credentials: &[JudgedCredential],
 ) -> (Outcome, Option<String>) {
     let unmet = match dcql::check(&asked.query, valid) {
@@ -350,14 +345,14 @@ fn conclude(
 const QUERY_MATCH: (&str, &str) = ("query_match", "OpenID4VP §6.4.1, §8.6");
 
 /// Whether a genuine credential is what its query asks for; if not, it must not be taken for an answer to it.
-fn match_query(item: &Item<'_>, candidate: &Candidate, verdict: &mut Verdict) -> bool {
+fn match_query(item: &Item<'_>, candidate: &Candidate<'_>, verdict: &mut Verdict) -> bool {
     let mismatch = dcql::mismatch(item.query, candidate);
     let detail = mismatch.as_ref().map(ToString::to_string);
     verdict.rules.push(Rule {
-        name: QUERY_MATCH.0,
+        name: QUERY_MATCH.0.into(),
         passed: Some(mismatch.is_none()),
         detail: detail.unwrap_or_default(),
-        paragraph: QUERY_MATCH.1,
+        paragraph: QUERY_MATCH.1.into(),
     });
     if mismatch.is_some() {
         verdict.outcome = Outcome::Invalid;

@@ -584,12 +584,9 @@ fn a_genuine_credential_under_a_query_it_does_not_match_is_not_called_valid() {
     };
     assert_eq!(of(&answered.judged, "vaccination"), (Outcome::Valid, true));
     assert_eq!(of(&answered.judged, "licence"), (Outcome::Invalid, false));
-    let rules = &answered.judged.credentials[0].verdict["rules"];
-    let rule = rules.as_array().unwrap().last().unwrap();
-    assert_eq!(
-        (&rule["name"], &rule["passed"]),
-        (&json!("query_match"), &json!(false))
-    );
+    let rules = &answered.judged.credentials[0].verdict.rules;
+    let rule = rules.last().unwrap();
+    assert_eq!((&*rule.name, rule.passed), ("query_match", Some(false)));
     let input = Input::Recheck { policy: &policy() };
     let state = State::Answered(answered);
     match scene.verifier.step(&state, input, &at(7_200, 7)).unwrap().0 {

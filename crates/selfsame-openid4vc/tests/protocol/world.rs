@@ -1,6 +1,7 @@
 //! What the tests share: people with keys, an issuer, a verifier, and someone who gathers evidence.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use selfsame_credential::{
     ClaimPath, Evidence, Fetched, Format, Need, Signer, Step, Unavailable,
@@ -166,6 +167,7 @@ impl<'a> Driver<'a> {
     }
 
     pub fn resolve(&mut self, did: Did, value: Result<Resolution, Unavailable>) {
+        let value = value.map(Arc::new);
         self.evidence.insert_did(did, Fetched { value, at: NOW });
     }
 }

@@ -296,10 +296,10 @@ mod tests {
     #[test]
     fn rules_are_counted_in_words() {
         let rule = |passed| RuleLine {
-            name: String::new(),
+            name: "".into(),
             passed,
             detail: String::new(),
-            paragraph: String::new(),
+            paragraph: "".into(),
         };
         assert_eq!(
             count(&[rule(Some(true)), rule(Some(false)), rule(None)]),

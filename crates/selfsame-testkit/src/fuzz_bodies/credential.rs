@@ -131,7 +131,7 @@ pub fn dcql(data: &[u8]) -> bool {
 }
 
 /// A credential of all types the query could want.
-fn candidate(format: Format, query: &Query, claims: &Value) -> Candidate {
+fn candidate<'a>(format: Format, query: &Query, claims: &'a Value) -> Candidate<'a> {
     let mut types = Vec::new();
     for credential in query.credentials() {
         let meta = serde_json::to_value(&credential.meta).expect("it can be written");
@@ -141,7 +141,7 @@ fn candidate(format: Format, query: &Query, claims: &Value) -> Candidate {
     Candidate {
         format,
         types,
-        claims: claims.clone(),
+        claims,
         holder_bound: true,
         authority_keys: vec![b"authority".to_vec()],
     }

@@ -179,10 +179,10 @@ impl Peer {
 
     pub(super) fn rule(&mut self, name: &'static str, detail: &str, paragraph: &'static str) {
         self.verdict.rules.push(Rule {
-            name,
+            name: name.into(),
             passed: Some(true),
             detail: detail.to_owned(),
-            paragraph,
+            paragraph: paragraph.into(),
         });
     }
 
@@ -420,10 +420,10 @@ impl Chain {
                 peer.ends(until);
             }
             None => peer.verdict.rules.push(Rule {
-                name: "revocation",
+                name: "revocation".into(),
                 passed: None,
                 detail: "no list of those revoked could be had, and none is required".to_owned(),
-                paragraph: "RFC 5280 §6.3",
+                paragraph: "RFC 5280 §6.3".into(),
             }),
         }
         self.is_settled = true;

@@ -1,5 +1,7 @@
 //! Credentials as JWTs: W3C credentials and SD-JWT VCs, judged by selfsame-credential but for their status.
 
+use std::sync::Arc;
+
 use selfsame_credential::sd_jwt::SdJwt;
 use selfsame_credential::status::Reference;
 use selfsame_credential::validity::Validity;
@@ -73,7 +75,7 @@ pub(super) fn accept(
         ..Policy::default()
     };
     let (verdict, _) = verify(&presented, &rules, &evidence(issuer, now), now);
-    let broken = |rule: &&Rule| rule.passed == Some(false) && !OF_STATUS.contains(&rule.name);
+    let broken = |rule: &&Rule| rule.passed == Some(false) && !OF_STATUS.contains(&&*rule.name);
     match verdict.rules.iter().find(broken) {
         None => {}
         Some(rule) => return Err(refusal(rule)),
@@ -101,7 +103,7 @@ fn evidence(issuer: &TrustedIssuer, now: UnixTime) -> Evidence {
     }
     let resolution = Resolution::found(document, Representation::default());
     let mut evidence = Evidence::default();
-    let value = Ok(resolution);
+    let value = Ok(Arc::new(resolution));
     evidence.insert_did(issuer.did.clone(), Fetched { value, at: now });
     evidence
 }
@@ -116,7 +118,7 @@ fn key_id(issuer: &TrustedIssuer, named: Option<&str>) -> Option<String> {
 }
 
 fn refusal(rule: &Rule) -> Refusal {
-    match rule.name {
+    match &*rule.name {
         "issuer_signature" => UNSIGNED,
         "issuer_key" | "issuer_trusted" | "certificate_chain" => UNTRUSTED,
         "not_before" | "expiry" => Refusal::new(

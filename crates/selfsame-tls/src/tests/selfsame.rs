@@ -187,7 +187,7 @@ fn a_server_is_known_by_a_claim_in_a_credential_of_each_format() {
             assert_eq!(credential.subject, holder.did);
             assert_eq!(credential.vc.format, format);
             assert_eq!(Value::Object(credential.claims.clone()), json!(claims()));
-            let names = peer.verdict.rules.iter().map(|rule| rule.name);
+            let names = peer.verdict.rules.iter().map(|rule| &*rule.name);
             let names: Vec<_> = names.collect();
             let (credential, rest) = names.split_at(4);
             let expected = [

@@ -3,7 +3,7 @@
 use selfsame_credential::Held;
 use selfsame_credential::evidence::{Evidence, Fetched, Step, Unavailable};
 use selfsame_credential::verdict::{Outcome, Policy, Trust, Verdict};
-use selfsame_credential::verify::{Examination, Presented};
+use selfsame_credential::verify::Examination;
 use selfsame_crypto::time::UnixTime;
 use selfsame_openid4vc::wallet::ReceivedCredential;
 use selfsame_store::TenantId;
@@ -37,15 +37,7 @@ impl Wallet {
             Ok(held) => held,
             Err(error) => return Ok(Judgement::Forged(error.to_string())),
         };
-        let presented = Presented {
-            format: credential.format,
-            raw: &credential.raw,
-            expected: None,
-        };
-        let examination = match Examination::new(&presented) {
-            Ok(examination) => examination,
-            Err(malformed) => return Ok(Judgement::Forged(malformed.to_string())),
-        };
+        let examination = Examination::of(&held);
         let policy = Policy {
             trusted_issuers: Trust::Any,
             trust_anchors: self.shared.anchors.clone(),
@@ -60,22 +52,25 @@ impl Wallet {
             .run_on(self.without_status(&held), about, |evidence| {
                 let needs = examination.needs(&policy, evidence);
                 Ok::<_, Error>(match needs.is_empty() {
-                    true => Step::Done(examination.verify(&policy, evidence, now)),
+                    true => {
+                        let (verdict, claims) = examination.verify(&policy, evidence, now);
+                        Step::Done((verdict, claims.is_some()))
+                    }
                     false => Step::Needs(needs),
                 })
             });
         Ok(match run.await? {
             // The claims come only with what is neither forged nor left unverified.
-            (_, Some(_)) => Judgement::Genuine(Box::new(held)),
-            (verdict, None) if verdict.outcome == Outcome::Unverifiable => {
+            (_, true) => Judgement::Genuine(Box::new(held)),
+            (verdict, false) if verdict.outcome == Outcome::Unverifiable => {
                 Judgement::Unknown(reason(&verdict))
             }
-            (verdict, None) => Judgement::Forged(reason(&verdict)),
+            (verdict, false) => Judgement::Forged(reason(&verdict)),
         })
     }
 
     fn without_status(&self, held: &Held) -> Evidence {
-        let mut evidence = Evidence::default();
+        let mut evidence = self.shared.evidence();
         for reference in held.statuses() {
             let fetched = unavailable(self.shared.clock.now());
             evidence.insert_status_list(reference.uri.clone(), fetched);

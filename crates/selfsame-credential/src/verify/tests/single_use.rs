@@ -38,7 +38,7 @@ impl Scene {
         document.add(method, &[Relationship::AssertionMethod]);
         let mut evidence = Evidence::default();
         let resolution = Resolution::found(document, Representation::Did);
-        evidence.insert_did(issuer.clone(), fetched(resolution));
+        evidence.insert_did(issuer.clone(), fetched(Arc::new(resolution)));
         let mut claims = object(json!({"iss": issuer.as_str(), "vct": KIND, "name": "Ada"}));
         claims.extend(
             single_use::claims(KIND, &SECRET).map(|(name, value)| (name.to_owned(), value)),

@@ -185,25 +185,28 @@ fn bitstring_status_lists_say_so_for_each_purpose() {
     assert_eq!(verdict.outcome, Outcome::Unverifiable);
 }
 
+fn on_lists(verdict: &Verdict) -> Vec<&Rule> {
+    let rules = verdict.rules.iter();
+    rules
+        .filter(|rule| rule.name.starts_with("status"))
+        .collect()
+}
+
 #[test]
 fn each_list_is_named_by_its_own_paragraph_and_purpose_and_has_its_age() {
-    let on_lists = |verdict: &Verdict| -> Vec<(&str, &str, String)> {
-        let rules = verdict.rules.iter();
-        rules
-            .filter(|rule| rule.name.starts_with("status"))
-            .map(|rule| (rule.name, rule.paragraph, rule.detail.clone()))
-            .collect()
-    };
     let later = NOW.plus(30);
     let scene = token();
     let (verdict, _) = scene.judge(Made::by(&scene.issuer).list(URI, None, 0), &policy(), later);
     let rules = on_lists(&verdict);
     assert_eq!(rules.len(), 5);
-    for (name, paragraph, _) in &rules {
+    for Rule {
+        name, paragraph, ..
+    } in &rules
+    {
         assert!(paragraph.starts_with("Token Status List §"), "{name}");
         assert!(!paragraph.contains("Bitstring"), "{name}: {paragraph}");
     }
-    assert_eq!(rules[3].2, "30 s old");
+    assert_eq!(rules[3].detail, "30 s old");
 
     let scene = bitstring();
     let mut evidence = Evidence::default();
@@ -215,10 +218,13 @@ fn each_list_is_named_by_its_own_paragraph_and_purpose_and_has_its_age() {
     let (verdict, _) = verify(&scene.presented(), &policy(), &evidence, later);
     let rules = on_lists(&verdict);
     assert_eq!(rules.len(), 9, "one on the entries, four on each list");
-    for (name, paragraph, _) in &rules {
+    for Rule {
+        name, paragraph, ..
+    } in &rules
+    {
         assert!(paragraph.starts_with("Bitstring Status List §"), "{name}");
     }
-    let details: Vec<&str> = rules[1..].iter().map(|rule| rule.2.as_str()).collect();
+    let details: Vec<&str> = rules[1..].iter().map(|rule| rule.detail.as_str()).collect();
     let of_one = |purpose: &str| {
         let [age, bit] = ["30 s old", "not set"].map(|what| format!("{purpose}: {what}"));
         [purpose.to_owned(), purpose.to_owned(), age, bit]
@@ -385,6 +391,29 @@ fn token_of_w3c(format: Format) -> Scene {
 }
 
 #[test]
+fn what_a_wallet_has_read_is_judged_as_its_text_is() {
+    let w3c = [Format::JwtVcJson, Format::VcJwt].map(token_of_w3c);
+    for scene in w3c.into_iter().chain([token(), bitstring()]) {
+        let held = Held::parse(&scene.credential, scene.format).unwrap();
+        let mut evidence = Evidence::default();
+        for status in [None, Some(0), Some(1)] {
+            if let Some(status) = status {
+                let list = Made::by(&scene.issuer).list(URI, None, status);
+                evidence.insert_status_list(URI.to_owned(), fetched(list));
+            }
+            let examination = Examination::of(&held);
+            assert_eq!(
+                Ok(examination.needs(&policy(), &evidence)),
+                needs(&scene.presented(), &policy(), &evidence)
+            );
+            let (verdict, claims) = examination.verify(&policy(), &evidence, NOW);
+            let of_text = verify(&scene.presented(), &policy(), &evidence, NOW);
+            assert_eq!((verdict, claims.cloned()), of_text);
+        }
+    }
+}
+
+#[test]
 fn a_token_status_list_counts_for_w3c_credentials_too() {
     for format in [Format::JwtVcJson, Format::VcJwt] {
         let scene = token_of_w3c(format);
@@ -397,7 +426,7 @@ fn a_token_status_list_counts_for_w3c_credentials_too() {
         assert_valid(&scene.judge(list(0), &policy(), NOW));
         let judged = scene.judge(list(1), &policy(), NOW);
         assert_fails(&judged, "status", Outcome::Revoked);
-        let held = crate::Held::parse(&scene.credential, format).unwrap();
+        let held = Held::parse(&scene.credential, format).unwrap();
         assert_eq!(held.statuses(), [Reference::token(URI, 5)]);
     }
 }

@@ -427,7 +427,7 @@ fn a_document_that_was_taken_on_a_resolvers_word_is_named_so_in_the_verdict() {
         told.metadata.trusted_resolver = Some("https://resolver.example".to_owned());
         for (resolution, is_told) in [(proven, false), (told, true)] {
             let mut evidence = Evidence::default();
-            evidence.insert_did(did.clone(), fetched(resolution));
+            evidence.insert_did(did.clone(), fetched(Arc::new(resolution)));
             let presented = Presented {
                 format,
                 raw: &scene.credential,
@@ -462,7 +462,7 @@ fn a_fetched_did_document_must_be_the_issuers_own_and_list_the_key_for_assertion
         };
         let judged = |resolution: Resolution| {
             let mut evidence = Evidence::default();
-            evidence.insert_did(did.clone(), fetched(resolution));
+            evidence.insert_did(did.clone(), fetched(Arc::new(resolution)));
             let presented = Presented {
                 format,
                 raw: &scene.credential,
@@ -516,7 +516,7 @@ fn a_key_that_an_issuers_document_borrows_from_another_did_is_not_the_issuers() 
         document.add(method, &[Relationship::AssertionMethod]);
         let mut evidence = Evidence::default();
         let resolution = Resolution::found(document, Representation::default());
-        evidence.insert_did(did.clone(), fetched(resolution));
+        evidence.insert_did(did.clone(), fetched(Arc::new(resolution)));
         let presented = Presented {
             format,
             raw: &scene.credential,

@@ -31,7 +31,7 @@ pub struct Report {
     pub resumed: Option<u64>,
     /// Each rule.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub rules: Vec<ToldRule>,
+    pub rules: Vec<Rule>,
     /// Seconds since what was looked up held for sure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub age: Option<u64>,
@@ -43,21 +43,12 @@ pub struct Report {
     pub hint: Option<&'static str>,
 }
 
-/// A rule that was looked at.
-#[derive(Debug, Serialize)]
-pub struct ToldRule {
-    name: &'static str,
-    passed: Option<bool>,
-    detail: String,
-    paragraph: &'static str,
-}
-
 impl Report {
     /// Of a peer that was let in.
     pub fn of(peer: &Peer, now: selfsame_crypto::time::UnixTime) -> Self {
         let mut report = Self {
             accepted: true,
-            rules: peer.verdict.rules.iter().map(ToldRule::of).collect(),
+            rules: peer.verdict.rules.clone(),
             resumed: peer.resumed.map(|then| now.seconds_since(then)),
             age: peer.verdict.as_of.map(|as_of| now.seconds_since(as_of)),
             ..Self::default()
@@ -131,17 +122,6 @@ impl Report {
                 .map(|age| format!("  what was looked up is {age} s old")),
         );
         lines
-    }
-}
-
-impl ToldRule {
-    fn of(rule: &Rule) -> Self {
-        Self {
-            name: rule.name,
-            passed: rule.passed,
-            detail: rule.detail.clone(),
-            paragraph: rule.paragraph,
-        }
     }
 }
 
