@@ -2,7 +2,7 @@
 
 use std::fs::{File, OpenOptions, Permissions};
 use std::io::{Read as _, Write as _};
-use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
 
 use selfsame_crypto::SecretString;
@@ -11,6 +11,8 @@ use crate::exit::Failure;
 
 /// What the group and all others may do.
 const OTHERS: u32 = 0o077;
+/// The same, but that the group may read.
+const OTHERS_BUT_READERS: u32 = 0o037;
 /// No secret is longer, in bytes.
 const LONGEST: u64 = 64 * 1024;
 
@@ -48,8 +50,9 @@ pub fn read(file: &Path, hint: &str) -> Result<SecretString, Failure> {
     let io = |error: std::io::Error| wrong(file, &error.to_string()).hint(hint);
     let opened = File::open(file).map_err(io)?;
     let metadata = opened.metadata().map_err(io)?;
+    let reader = rustix::process::geteuid().as_raw();
     // A pipe is whose process it is.
-    if metadata.is_file() && metadata.permissions().mode() & OTHERS != 0 {
+    if metadata.is_file() && is_open(metadata.mode(), metadata.uid(), reader) {
         let shown = file.display();
         return Err(wrong(file, "others than its owner can read this secret")
             .hint(format!("if nobody else had it so far: chmod 600 {shown}")));
@@ -60,6 +63,16 @@ pub fn read(file: &Path, hint: &str) -> Result<SecretString, Failure> {
         return Err(wrong(file, "the file is empty").hint(hint));
     }
     Ok(SecretString::new(text.trim().to_owned()))
+}
+
+/// Whether others can read a file than its owner and its reader. Root gives a file to somebody else by the group, as
+/// Kubernetes does with the secrets it mounts.
+fn is_open(mode: u32, owner: u32, reader: u32) -> bool {
+    let others = match (owner, reader) {
+        (0, 1..) => OTHERS_BUT_READERS,
+        _ => OTHERS,
+    };
+    mode & others != 0
 }
 
 fn wrong(file: &Path, why: &str) -> Failure {
@@ -80,6 +93,26 @@ mod tests {
         assert_eq!(read(&file, "").unwrap().expose(), "rain");
         assert_eq!(file.metadata().unwrap().permissions().mode() & OTHERS, 0);
         assert!(write(&file, b"sun").is_err(), "it is never written over");
+    }
+
+    #[test]
+    fn root_may_give_a_secret_to_the_readers_group_and_nobody_else_may() {
+        let (root, reader, other) = (0, 1_000, 2_000);
+        for mode in [0o600, 0o400, 0o640, 0o440] {
+            assert!(!is_open(mode, root, reader), "{mode:o}");
+        }
+        for mode in [0o644, 0o660, 0o444, 0o650, 0o604] {
+            assert!(is_open(mode, root, reader), "{mode:o}");
+        }
+        for (owner, reader) in [
+            (root, root),
+            (reader, reader),
+            (other, reader),
+            (other, root),
+        ] {
+            assert!(is_open(0o640, owner, reader), "{owner} {reader}");
+            assert!(!is_open(0o600, owner, reader), "{owner} {reader}");
+        }
     }
 
     #[test]
