@@ -194,10 +194,10 @@ async fn judged(app: &App, (raw, format): (&str, Format), policy: &Policy) -> Ve
     let examination = Examination::new(&presented).unwrap();
     let mut evidence = Evidence::default();
     loop {
-        let needs = examination.needs(policy, &evidence);
-        if needs.is_empty() {
-            return examination.verify(policy, &evidence, now).0;
-        }
+        let needs = match examination.step(policy, &evidence, now) {
+            Step::Done((verdict, _)) => return verdict,
+            Step::Needs(needs) => needs,
+        };
         for need in needs {
             match need {
                 Need::StatusList(uri) => {

@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use self::checklist::{Checklist, Law};
 use crate::{
-    evidence::{Evidence, Need},
+    evidence::{Evidence, Need, Step},
     format::Format,
     held::Held,
     sd_jwt::{ProcessError, Processed, SdJwt},
@@ -161,6 +161,20 @@ impl<'a> Examination<'a> {
             .into_iter()
             .filter(|need| seen.insert(need.clone()))
             .collect()
+    }
+
+    /// The judgement as a step: it comes once nothing is missing.
+    pub fn step(
+        &self,
+        policy: &Policy,
+        evidence: &Evidence,
+        now: UnixTime,
+    ) -> Step<(Verdict, Option<&Value>)> {
+        let needs = self.needs(policy, evidence);
+        match needs.is_empty() {
+            true => Step::Done(self.verify(policy, evidence, now)),
+            false => Step::Needs(needs),
+        }
     }
 
     /// Judges on the evidence there is.

@@ -125,8 +125,6 @@ pub struct JudgedCredential {
     pub query_id: String,
     /// Its format.
     pub format: Format,
-    /// The conclusion.
-    pub outcome: Outcome,
     /// The verdict as it was when it was made.
     pub verdict: Verdict,
     /// What it discloses; none if it is not genuine.

@@ -1,7 +1,6 @@
 //! Judging again what was answered, and credentials by themselves.
 
 use selfsame_credential::Format;
-use selfsame_credential::evidence::Step;
 use selfsame_credential::verdict::{Outcome, Verdict};
 use selfsame_credential::verify::{Examination, Presented};
 use selfsame_openid4vc::verifier::{self, Input, Judged, State};
@@ -82,20 +81,14 @@ impl Verifier {
         let (verdict, claims) = self
             .shared
             .run(&tenant(), freshness, |evidence| {
-                let needs = examination.needs(&policy, evidence);
-                Ok::<_, Error>(if needs.is_empty() {
-                    let (verdict, claims) = examination.verify(&policy, evidence, now);
-                    Step::Done((verdict, claims.cloned()))
-                } else {
-                    Step::Needs(needs)
-                })
+                Ok::<_, Error>(examination.step(&policy, evidence, now))
             })
             .await?;
         if is_wrong(verdict.outcome) {
             let outcome = verdict.outcome.as_str();
             tracing::warn!(outcome, reason = broken(&verdict), "not found valid");
         }
-        Ok(CredentialVerdict::new("", &verdict, claims))
+        Ok(CredentialVerdict::new("", &verdict, claims.cloned()))
     }
 }
 
@@ -115,7 +108,7 @@ pub(super) fn log_refusal(request: &str, judged: &Judged) {
     let mut reasons: Vec<String> = judged
         .credentials
         .iter()
-        .filter(|credential| credential.outcome != Outcome::Valid)
+        .filter(|credential| credential.verdict.outcome != Outcome::Valid)
         .map(|one| broken(&one.verdict))
         .collect();
     reasons.extend(judged.reason.clone());

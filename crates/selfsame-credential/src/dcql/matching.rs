@@ -190,9 +190,10 @@ fn resolve(claim: &ClaimQuery, root: &Value, view: View) -> Vec<ClaimPath> {
         claim.values.is_empty() || claim.values.iter().any(|wanted| wanted.equals(value))
     };
     // Where all are names, there is one place at most: the path itself.
-    if let Some(value) = named(&claim.path, root) {
-        let found = value.filter(|value| will_do(value));
-        return found.map(|_| claim.path.clone()).into_iter().collect();
+    let is_name = |segment: &Segment| matches!(segment, Segment::Name(_));
+    if claim.path.segments().iter().all(is_name) {
+        let found = claim.path.select(root).into_iter().any(will_do);
+        return found.then(|| claim.path.clone()).into_iter().collect();
     }
     let mut selected = vec![(Vec::new(), root)];
     for segment in claim.path.segments() {
@@ -219,18 +220,6 @@ fn resolve(claim: &ClaimQuery, root: &Value, view: View) -> Vec<ClaimPath> {
         .filter(|(_, value)| will_do(value))
         .filter_map(|(path, _)| ClaimPath::new(path).ok())
         .collect()
-}
-
-/// What a path of names alone leads to; none for other paths.
-fn named<'a>(path: &ClaimPath, root: &'a Value) -> Option<Option<&'a Value>> {
-    let mut value = Some(root);
-    for segment in path.segments() {
-        let Segment::Name(name) = segment else {
-            return None;
-        };
-        value = value.and_then(|value| value.as_object()?.get(name));
-    }
-    Some(value)
 }
 
 /// What one step leads to from one element; nothing at all if the element is of the wrong kind.

@@ -296,7 +296,6 @@ impl Bench<'_> {
             credentials.push(JudgedCredential {
                 query_id: id.clone(),
                 format: item.format,
-                outcome: verdict.outcome,
                 verdict,
                 claims: claims.filter(|_| matches).cloned(),
             });
@@ -328,7 +327,7 @@ fn conclude(
             .iter()
             .filter(|credential| !genuine_only || credential.claims.is_some());
         counting
-            .map(|credential| credential.outcome)
+            .map(|credential| credential.verdict.outcome)
             .max_by_key(|outcome| gravity(*outcome))
     };
     if let (Ok(_), Some(worst)) = (dcql::check(&asked.query, genuine), worst(true)) {

@@ -580,7 +580,8 @@ fn a_genuine_credential_under_a_query_it_does_not_match_is_not_called_valid() {
     assert_eq!(answered.judged.outcome, Outcome::Valid);
     let of = |judged: &Judged, id: &str| {
         let one = judged.credentials.iter().find(|one| one.query_id == id);
-        one.map(|one| (one.outcome, one.claims.is_some())).unwrap()
+        one.map(|one| (one.verdict.outcome, one.claims.is_some()))
+            .unwrap()
     };
     assert_eq!(of(&answered.judged, "vaccination"), (Outcome::Valid, true));
     assert_eq!(of(&answered.judged, "licence"), (Outcome::Invalid, false));

@@ -1,7 +1,7 @@
 //! Whether a credential that came is genuine: its issuer's signature is judged before it is kept.
 
 use selfsame_credential::Held;
-use selfsame_credential::evidence::{Evidence, Fetched, Step, Unavailable};
+use selfsame_credential::evidence::{Evidence, Fetched, Unavailable};
 use selfsame_credential::verdict::{Outcome, Policy, Trust, Verdict};
 use selfsame_credential::verify::Examination;
 use selfsame_crypto::time::UnixTime;
@@ -50,22 +50,15 @@ impl Wallet {
         let run = self
             .shared
             .run_on(self.without_status(&held), about, |evidence| {
-                let needs = examination.needs(&policy, evidence);
-                Ok::<_, Error>(match needs.is_empty() {
-                    true => {
-                        let (verdict, claims) = examination.verify(&policy, evidence, now);
-                        Step::Done((verdict, claims.is_some()))
-                    }
-                    false => Step::Needs(needs),
-                })
+                Ok::<_, Error>(examination.step(&policy, evidence, now))
             });
         Ok(match run.await? {
             // The claims come only with what is neither forged nor left unverified.
-            (_, true) => Judgement::Genuine(Box::new(held)),
-            (verdict, false) if verdict.outcome == Outcome::Unverifiable => {
+            (_, Some(_)) => Judgement::Genuine(Box::new(held)),
+            (verdict, None) if verdict.outcome == Outcome::Unverifiable => {
                 Judgement::Unknown(reason(&verdict))
             }
-            (verdict, false) => Judgement::Forged(reason(&verdict)),
+            (verdict, None) => Judgement::Forged(reason(&verdict)),
         })
     }
 
