@@ -191,7 +191,7 @@ impl<'a> Examination<'a> {
         };
         match self.subject.as_ref() {
             Subject::SdJwt { sd_jwt, processed } => {
-                let mut list = Checklist::new(sd_jwt::LAWS);
+                let mut list = Checklist::new(&[sd_jwt::LAWS]);
                 let received = sd_jwt::Received {
                     sd_jwt,
                     processed,
@@ -202,12 +202,12 @@ impl<'a> Examination<'a> {
                 list.conclude(claims)
             }
             Subject::Credential(credential) => {
-                let mut list = Checklist::new(vc_jwt::CREDENTIAL_LAWS);
+                let mut list = Checklist::new(&[vc_jwt::CREDENTIAL_LAWS]);
                 vc_jwt::judge(credential, &court, &mut list);
                 list.conclude(Some(credential.credential()))
             }
             Subject::Presentation(presentation) => {
-                let mut list = Checklist::new(vc_jwt::PRESENTATION_LAWS);
+                let mut list = Checklist::new(&[vc_jwt::CREDENTIAL_LAWS, vc_jwt::HOLDER_LAWS]);
                 vc_jwt::judge(presentation.credential(), &court, &mut list);
                 if let Some(expected) = self.expected {
                     vc_jwt::judge_presentation(presentation, expected, &court, &mut list);

@@ -99,6 +99,21 @@ impl RequestedProof {
         self.check_values()
     }
 
+    /// The place of the credential that shows this attribute or group.
+    pub(crate) fn shows(&self, referent: &str) -> Option<u32> {
+        let alone = self.revealed_attrs.get(referent);
+        let group = self.revealed_attr_groups.get(referent);
+        alone
+            .map(|attribute| attribute.sub_proof_index)
+            .or(group.map(|group| group.sub_proof_index))
+    }
+
+    /// The place of the credential that has this attribute and does not show it.
+    pub(crate) fn hides(&self, referent: &str) -> Option<u32> {
+        let hidden = self.unrevealed_attrs.get(referent)?;
+        Some(hidden.sub_proof_index)
+    }
+
     /// Every referent answered, with the place of the credential unless self-attested.
     pub(crate) fn referents(&self) -> impl Iterator<Item = (&str, Option<u32>)> {
         let shown = self

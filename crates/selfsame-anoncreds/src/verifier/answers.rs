@@ -63,20 +63,12 @@ pub(super) fn plan<'a>(
     let everywhere = request.non_revoked;
     for (referent, asked) in &request.requested_attributes {
         let names = asked.names().map(normalise_attribute);
-        let revealed = proof
-            .revealed_attrs
-            .get(referent)
-            .map(|a| a.sub_proof_index);
-        let group = proof
-            .revealed_attr_groups
-            .get(referent)
-            .map(|g| g.sub_proof_index);
-        if let Some(index) = revealed.or(group) {
+        if let Some(index) = proof.shows(referent) {
             let plan = at(&mut plans, index)?;
             plan.request.revealed.extend(names);
             plan.note(asked.non_revoked.or(everywhere));
-        } else if let Some(hidden) = proof.unrevealed_attrs.get(referent) {
-            let plan = at(&mut plans, hidden.sub_proof_index)?;
+        } else if let Some(index) = proof.hides(referent) {
+            let plan = at(&mut plans, index)?;
             plan.hidden.extend(names);
             plan.note(asked.non_revoked.or(everywhere));
         }
@@ -195,19 +187,8 @@ pub(super) fn table(
         .requested_attributes
         .iter()
         .map(|(referent, asked)| {
-            let shown = proof
-                .revealed_attrs
-                .get(referent)
-                .map(|a| a.sub_proof_index);
-            let group = proof
-                .revealed_attr_groups
-                .get(referent)
-                .map(|g| g.sub_proof_index);
-            let hidden = proof
-                .unrevealed_attrs
-                .get(referent)
-                .map(|s| s.sub_proof_index);
-            let answer = match (shown.or(group), hidden) {
+            let (shown, hidden) = (proof.shows(referent), proof.hides(referent));
+            let answer = match (shown, hidden) {
                 (Some(_), _) => AnswerKind::Revealed,
                 (None, Some(_)) => AnswerKind::Unrevealed,
                 (None, None) => AnswerKind::SelfAttested,
@@ -216,7 +197,7 @@ pub(super) fn table(
                 referent: referent.clone(),
                 attributes: asked.names().map(str::to_owned).collect(),
                 answer,
-                credential: source(shown.or(group).or(hidden)),
+                credential: source(shown.or(hidden)),
             }
         });
     let predicates = request

@@ -44,19 +44,7 @@ fn questions<'a>(
         .requested_attributes
         .iter()
         .filter_map(|(referent, asked)| {
-            let shown = proof
-                .revealed_attrs
-                .get(referent)
-                .map(|a| a.sub_proof_index);
-            let group = proof
-                .revealed_attr_groups
-                .get(referent)
-                .map(|g| g.sub_proof_index);
-            let hidden = proof
-                .unrevealed_attrs
-                .get(referent)
-                .map(|s| s.sub_proof_index);
-            let index = shown.or(group).or(hidden)?;
+            let index = proof.shows(referent).or_else(|| proof.hides(referent))?;
             Some((referent.as_str(), asked.restrictions.as_ref()?, index))
         });
     let predicates = request

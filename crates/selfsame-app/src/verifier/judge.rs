@@ -32,16 +32,7 @@ impl Verifier {
                 "the registry has not answered yet",
             ));
         }
-        let policy = self.policy(0);
-        let input = Input::Recheck { policy: &policy };
-        let ctx = self.shared.clock.ctx();
-        let (state, _) = self
-            .shared
-            .run(&tenant(), Freshness { max_status_age: 0 }, |evidence| {
-                verifier::step(&kept.state, input, evidence, &ctx)
-            })
-            .await?;
-        kept.state = state;
+        self.judge_again(&mut kept.state).await?;
         let batch =
             Batch::new(tenant()).update_version(VERIFICATION, (id, version), encode(&kept)?);
         self.shared.store.commit(batch).await?;
@@ -50,6 +41,21 @@ impl Verifier {
         }
         self.shared.events.tell(EventKind::Verification, id);
         Ok(self.view(id, &kept))
+    }
+
+    /// Judges an answer by lists fetched now.
+    pub(super) async fn judge_again(&self, state: &mut State) -> Result<()> {
+        let policy = self.policy(0);
+        let input = Input::Recheck { policy: &policy };
+        let ctx = self.shared.clock.ctx();
+        let (judged, _) = self
+            .shared
+            .run(&tenant(), Freshness { max_status_age: 0 }, |evidence| {
+                verifier::step(state, input, evidence, &ctx)
+            })
+            .await?;
+        *state = judged;
+        Ok(())
     }
 
     /// Judges a credential by itself: no holder, no nonce.

@@ -7,7 +7,7 @@ use selfsame_credential::verdict::Outcome;
 use selfsame_crypto::encoding::{base64url_decode, base64url_encode};
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::{Did, selfsame};
-use selfsame_openid4vc::verifier::{self, Answered, Input, State};
+use selfsame_openid4vc::verifier::{Answered, State};
 use selfsame_registry::single_use::{Action, Consume};
 use selfsame_registry::{Identifier, Operation, Transaction};
 use selfsame_store::{Batch, Committed, Leased, NewOutbox, OutboxId, StoreError};
@@ -18,7 +18,6 @@ use super::{RequestRecord, VERIFICATION, Verifier, tenant};
 use crate::accounts::{decode, encode};
 use crate::error::{Error, ErrorKind, Result};
 use crate::events::EventKind;
-use crate::gather::Freshness;
 use crate::outbox::Job;
 use crate::registry::is_refusal;
 use crate::registry::uses::newest_delegation;
@@ -317,16 +316,7 @@ impl Verifier {
         let Some(reason) = kept.refused_use() else {
             return Ok(());
         };
-        let policy = self.policy(0);
-        let input = Input::Recheck { policy: &policy };
-        let ctx = self.shared.clock.ctx();
-        let (state, _) = self
-            .shared
-            .run(&tenant(), Freshness { max_status_age: 0 }, |evidence| {
-                verifier::step(&kept.state, input, evidence, &ctx)
-            })
-            .await?;
-        kept.state = state;
+        self.judge_again(&mut kept.state).await?;
         not_used_up(&mut kept.state, &reason);
         Ok(())
     }

@@ -64,7 +64,7 @@ impl Failure {
 
 /// Rules judged so far.
 pub(super) struct Checklist {
-    laws: &'static [&'static Law],
+    laws: &'static [&'static [&'static Law]],
     rules: Vec<Rule>,
     worst: Option<Failure>,
     as_of: Option<UnixTime>,
@@ -72,10 +72,10 @@ pub(super) struct Checklist {
 
 impl Checklist {
     /// A list on which each of `laws` will stand, judged or not.
-    pub fn new(laws: &'static [&'static Law]) -> Self {
+    pub fn new(laws: &'static [&'static [&'static Law]]) -> Self {
         Self {
             laws,
-            rules: Vec::with_capacity(laws.len()),
+            rules: Vec::with_capacity(laws.iter().map(|some| some.len()).sum()),
             worst: None,
             as_of: None,
         }
@@ -128,7 +128,7 @@ impl Checklist {
 
     /// The verdict, and the claims if they are genuine.
     pub fn conclude(mut self, claims: Option<&Value>) -> (Verdict, Option<&Value>) {
-        for law in self.laws {
+        for law in self.laws.iter().copied().flatten() {
             if !self.rules.iter().any(|rule| rule.name == law.name) {
                 self.record(law, None, "not judged".to_owned());
             }

@@ -82,27 +82,8 @@ pub(super) const CREDENTIAL_LAWS: &[&Law] = &[
     &status::STATUS,
 ];
 
-/// Every rule on a presentation of one.
-pub(super) const PRESENTATION_LAWS: &[&Law] = &[
-    &WELL_FORMED,
-    &TYPE,
-    &issuer::ALGORITHM,
-    &CONTEXT,
-    &CREDENTIAL_TYPE,
-    &MEMBERS,
-    &CLAIMS_AGREE,
-    &issuer::ISSUER_KEY,
-    &issuer::CERTIFICATE_CHAIN,
-    &issuer::ISSUER_SIGNATURE,
-    &issuer::ISSUER_TRUSTED,
-    &issuer::TIMES,
-    &issuer::NOT_BEFORE,
-    &issuer::EXPIRY,
-    &status::REFERENCE,
-    &status::LIST,
-    &status::LIST_SIGNATURE,
-    &status::LIST_FRESH,
-    &status::STATUS,
+/// The further rules on a presentation of one.
+pub(super) const HOLDER_LAWS: &[&Law] = &[
     &HOLDER_TYPE,
     &PRESENTATION_TYPE,
     &HOLDER_ALGORITHM,
