@@ -1,7 +1,7 @@
 //! Using up what was shown, or revoking it in its issuer's name: ordered with the answer, carried out once, in the end
 //! done or refused.
 
-use selfsame_credential::dcql::Query;
+use selfsame_credential::dcql::{ClaimQuery, CredentialQuery, Query};
 use selfsame_credential::single_use::{HANDLE, Reference};
 use selfsame_credential::verdict::Outcome;
 use selfsame_crypto::encoding::{base64url_decode, base64url_encode};
@@ -228,8 +228,11 @@ impl Verifier {
         answered: &Answered,
         (action, by): (Action, &Did),
     ) -> Result<(Spending, NewOutbox)> {
-        let shown = shown(answered)
-            .ok_or_else(|| Error::bad_request("the handle of a credential was not shown"))?;
+        let shown = shown(answered, action).ok_or_else(|| {
+            Error::bad_request(
+                "the credential whose handle was asked for was not shown, or is not good",
+            )
+        })?;
         let unknown = || Error::bad_request("the credential's issuer is of no registry");
         let (network, _) = selfsame::parts(&shown.issuer).ok_or_else(unknown)?;
         let issuer = Identifier::of_did(&shown.issuer, &network).ok_or_else(unknown)?;
@@ -369,38 +372,41 @@ pub(crate) async fn abandoned(
     Ok(batch.update(VERIFICATION, &record, encode(&kept)?))
 }
 
-/// A query by which exactly one credential can be used up: its handle is asked for in every way it may be shown.
-fn asks_for_one_handle(query: &Query) -> Result<()> {
-    let handle =
-        |path: &selfsame_credential::ClaimPath| path.to_value() == Value::from(vec![HANDLE]);
+/// The one credential query whose answer can be used up: the handle is asked for in every way it may be answered.
+fn asking_for_handle(query: &Query) -> Option<&CredentialQuery> {
+    let handle = |claim: &&ClaimQuery| claim.path.to_value() == Value::from(vec![HANDLE]);
     let mut asking = query.credentials().iter().filter(|credential| {
         let combinations = credential.combinations();
-        let has = |claims: &Vec<_>| {
-            let mut claims = claims.iter();
-            claims.any(|claim: &&selfsame_credential::dcql::ClaimQuery| handle(&claim.path))
-        };
+        let has = |claims: &Vec<_>| claims.iter().any(handle);
         combinations.iter().all(has) && !credential.multiple
     });
-    match (asking.next(), asking.next()) {
-        (Some(_), None) => Ok(()),
-        _ => Err(Error::bad_request(format!(
-            "to use a credential up, ask for `{HANDLE}` of exactly one"
-        ))),
-    }
+    asking.next().filter(|_| asking.next().is_none())
 }
 
-/// The handle in a genuine credential of the answer.
-fn shown(answered: &Answered) -> Option<Shown> {
-    let credentials = answered.judged.credentials.iter();
-    let mut claims = credentials.filter_map(|credential| credential.claims.as_ref());
-    claims.find_map(|claims| {
-        let reference = Reference::in_payload(claims).ok().flatten()?;
-        let handle = reference.handle(claims).ok().flatten()?;
-        Some(Shown {
-            issuer: Did::parse(claims.get("iss")?.as_str()?).ok()?,
-            kind: claims.get("vct")?.as_str()?.to_owned(),
-            handle,
-        })
+fn asks_for_one_handle(query: &Query) -> Result<()> {
+    asking_for_handle(query).map(drop).ok_or_else(|| {
+        Error::bad_request(format!(
+            "to use a credential up, ask for `{HANDLE}` of exactly one"
+        ))
+    })
+}
+
+/// The handle that was asked for, in a genuine credential; to be used up, it must be valid. One that another credential
+/// of the answer discloses unasked is no stand-in: the right one could then be shown again.
+fn shown(answered: &Answered, action: Action) -> Option<Shown> {
+    let query = asking_for_handle(&answered.asked.query)?;
+    let mut credentials = answered.judged.credentials.iter();
+    let credential = credentials.find(|credential| credential.query_id == query.id)?;
+    if action == Action::Consume && credential.verdict.outcome != Outcome::Valid {
+        return None;
+    }
+    let claims = credential.claims.as_ref()?;
+    let reference = Reference::in_payload(claims).ok().flatten()?;
+    let handle = reference.handle(claims).ok().flatten()?;
+    Some(Shown {
+        issuer: Did::parse(claims.get("iss")?.as_str()?).ok()?,
+        kind: claims.get("vct")?.as_str()?.to_owned(),
+        handle,
     })
 }
 
@@ -411,5 +417,70 @@ fn not_used_up(state: &mut State, reason: &str) {
     {
         answered.judged.outcome = Outcome::Unverifiable;
         answered.judged.reason = Some(format!("genuine, but it could not be used up: {reason}"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use selfsame_credential::single_use;
+    use serde_json::json;
+
+    use super::*;
+
+    const KIND: &str = "urn:example:prescription";
+
+    /// An answer to the queries `a`, for an identifier, and `rx`, for a handle; each with an outcome and a handle.
+    fn answered(a: (Outcome, u8), rx: (Outcome, u8)) -> Answered {
+        let asking = |id, name| json!({"id": id, "format": "dc+sd-jwt", "meta": {"vct_values": [KIND]}, "claims": [{"path": [name]}]});
+        let judged = |id, (outcome, handle): (Outcome, u8)| {
+            let [reference, handle] = single_use::claims(KIND, &[handle; 32]);
+            let claims = json!({
+                "vct": KIND,
+                "iss": "did:selfsame:network:issuer",
+                reference.0: reference.1,
+                handle.0: handle.1,
+            });
+            let verdict = json!({"outcome": outcome, "rules": [], "as_of": null});
+            json!({"query_id": id, "format": "dc+sd-jwt", "verdict": verdict, "claims": claims})
+        };
+        let asked = json!({
+            "client_id": "redirect_uri:https://verifier.example/response",
+            "response_uri": "https://verifier.example/response",
+            "request_uri": null,
+            "request_uri_method": "get",
+            "redirect_uri": null,
+            "nonce": "n",
+            "state": "s",
+            "query": {"credentials": [asking("a", "identifier"), asking("rx", HANDLE)]},
+            "metadata": {},
+            "expires": 0,
+        });
+        let credentials = [judged("a", a), judged("rx", rx)];
+        serde_json::from_value(json!({
+            "asked": asked,
+            "vp_token": {},
+            "at": 0,
+            "judged": {"outcome": "valid", "reason": null, "credentials": credentials},
+            "response_code": null,
+        }))
+        .unwrap()
+    }
+
+    fn handle(answered: &Answered, action: Action) -> Option<u8> {
+        shown(answered, action).map(|shown| shown.handle[0])
+    }
+
+    #[test]
+    fn what_is_used_up_is_the_credential_whose_handle_was_asked_for() {
+        let both = answered((Outcome::Valid, 1), (Outcome::Valid, 2));
+        assert_eq!(handle(&both, Action::Consume), Some(2));
+        assert_eq!(handle(&both, Action::Revoke), Some(2));
+    }
+
+    #[test]
+    fn nothing_but_a_valid_credential_is_used_up() {
+        let suspended = answered((Outcome::Valid, 1), (Outcome::Suspended, 2));
+        assert_eq!(handle(&suspended, Action::Consume), None);
+        assert_eq!(handle(&suspended, Action::Revoke), Some(2));
     }
 }
