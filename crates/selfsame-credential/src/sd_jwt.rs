@@ -16,7 +16,7 @@ pub use self::{
     issue::{Draft, Issue, IssueError},
     key_binding::{KeyBinding, KeyBindingDraft},
     present::Presentation,
-    process::{ProcessError, Processed},
+    process::{ProcessError, Processed, Withheld},
 };
 
 /// An SD-JWT or SD-JWT+KB, taken apart but not yet verified (RFC 9901 §4).

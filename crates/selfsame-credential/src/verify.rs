@@ -18,7 +18,7 @@ use crate::{
     evidence::{Evidence, Need, Step},
     format::Format,
     held::Held,
-    sd_jwt::{ProcessError, Processed, SdJwt},
+    sd_jwt::{ProcessError, Processed, SdJwt, Withheld},
     vc_jwt::{Model, VcJwt, VpJwt},
     verdict::{Policy, Verdict},
 };
@@ -142,6 +142,14 @@ impl<'a> Examination<'a> {
         Self {
             subject: Arc::new(held.subject()),
             expected: None,
+        }
+    }
+
+    /// Which elements of arrays are kept from whoever judges.
+    pub fn withheld(&self) -> Option<&Withheld> {
+        match self.subject.as_ref() {
+            Subject::SdJwt { processed, .. } => processed.as_ref().ok().map(|it| &it.withheld),
+            Subject::Credential(_) | Subject::Presentation(_) => None,
         }
     }
 

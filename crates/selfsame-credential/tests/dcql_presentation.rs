@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use selfsame_credential::{
     ClaimPath, Format, Held, Signer,
     dcql::{Candidate, Query, check, select},
-    sd_jwt::{DigestAlgorithm, Issue, SdJwt},
+    sd_jwt::{DigestAlgorithm, Issue, Processed, SdJwt},
 };
 use selfsame_crypto::{Algorithm, KeyHandle, KeyType, PrivateKey, ctx::Ctx, time::UnixTime};
 use serde_json::{Value, json};
@@ -15,6 +15,10 @@ const VCT: &str = "https://credentials.example.com/identity_credential";
 
 /// A credential in which every claim, element and member below can be kept back.
 fn credential() -> Held {
+    credential_with(2)
+}
+
+fn credential_with(decoys: usize) -> Held {
     let key = PrivateKey::generate(KeyType::Ed25519).unwrap();
     let claims = json!({
         "vct": VCT,
@@ -43,7 +47,7 @@ fn credential() -> Held {
             .iter()
             .map(|path| ClaimPath::parse(path).unwrap())
             .collect(),
-        decoys: 2,
+        decoys,
         cnf: Some(key.public().to_jwk()),
         digest: DigestAlgorithm::Sha256,
         signer: Signer::with_kid(KeyHandle::of(key.public()), Algorithm::EdDsa, "1"),
@@ -61,6 +65,7 @@ fn candidate(claims: &Value) -> Candidate<'_> {
         format: Format::SdJwtVc,
         types: vec![VCT.to_owned()],
         claims,
+        withheld: None,
         holder_bound: true,
         authority_keys: Vec::new(),
     }
@@ -74,19 +79,30 @@ fn query(claims: &Value) -> Query {
     Query::parse(&json!({"credentials": [credential]})).unwrap()
 }
 
-/// What the verifier sees, and whether it satisfies the query; none if the wallet has nothing to present.
-fn present(held: &Held, query: &Query) -> Option<(Value, bool)> {
+/// What the verifier sees; none if the wallet has nothing to present.
+fn present(held: &Held, query: &Query) -> Option<Processed> {
     let selection = select(query, &[((), candidate(held.claims()))]);
     let chosen = selection.first_choice(true)?;
     let presented = held.sd_jwt().unwrap().present(&chosen[0].1.reveal).unwrap();
-    let seen = SdJwt::parse(&presented.unbound())
-        .unwrap()
-        .process()
-        .unwrap()
-        .claims;
-    let answer = BTreeMap::from([("pid".to_owned(), vec![Some(candidate(&seen))])]);
-    let satisfied = check(query, &answer).is_ok();
-    Some((seen, satisfied))
+    Some(
+        SdJwt::parse(&presented.unbound())
+            .unwrap()
+            .process()
+            .unwrap(),
+    )
+}
+
+/// Whether what the verifier sees satisfies a query.
+fn satisfies(seen: &Processed, query: &Query) -> bool {
+    let candidate = Candidate {
+        withheld: Some(&seen.withheld),
+        ..candidate(&seen.claims)
+    };
+    check(
+        query,
+        &BTreeMap::from([("pid".to_owned(), vec![Some(candidate)])]),
+    )
+    .is_ok()
 }
 
 #[test]
@@ -122,13 +138,14 @@ fn the_verifier_sees_what_it_asked_for_and_no_more() {
             json!({"nationalities": [], "degrees": [{"grade": 2}]}),
         ),
     ] {
-        let (mut found, satisfied) = present(&held, &query(&claims)).unwrap();
-        let members = found.as_object_mut().unwrap();
+        let asked = query(&claims);
+        let mut found = present(&held, &asked).unwrap();
+        assert!(satisfies(&found, &asked), "{claims}");
+        let members = found.claims.as_object_mut().unwrap();
         for always in ["vct", "iss", "cnf"] {
             assert!(members.remove(always).is_some());
         }
-        assert_eq!(found, seen, "{claims}");
-        assert!(satisfied, "{claims}");
+        assert_eq!(found.claims, seen, "{claims}");
     }
 }
 
@@ -136,11 +153,55 @@ fn the_verifier_sees_what_it_asked_for_and_no_more() {
 fn the_verifier_refuses_less_than_it_asked_for() {
     let held = credential();
     let less = query(&json!([{"path": ["nationalities", 2]}]));
-    let (seen, _) = present(&held, &less).unwrap();
-    let answer = BTreeMap::from([("pid".to_owned(), vec![Some(candidate(&seen))])]);
+    let seen = present(&held, &less).unwrap();
     let more = json!([{"path": ["nationalities", 2]}, {"path": ["given_name"]}]);
-    assert!(check(&less, &answer).is_ok());
-    assert!(check(&query(&more), &answer).is_err());
+    assert!(satisfies(&seen, &less));
+    assert!(!satisfies(&seen, &query(&more)));
+}
+
+#[test]
+fn an_element_stands_for_no_other_than_it_can_have_been() {
+    // A decoy could be any element.
+    let held = credential_with(0);
+    let shown = |claims: Value| present(&held, &query(&claims)).unwrap();
+    let asks = |claim: Value| query(&json!([claim]));
+    let all =
+        shown(json!([{"path": ["nationalities", null]}, {"path": ["degrees", null, "grade"]}]));
+    let first = shown(json!([{"path": ["nationalities", 0]}]));
+    let last = shown(json!([{"path": ["nationalities", 2]}]));
+    for (seen, claim) in [
+        (
+            &all,
+            json!({"path": ["nationalities", 1], "values": ["Betelgeusian"]}),
+        ),
+        (
+            &first,
+            json!({"path": ["nationalities", 0], "values": ["British"]}),
+        ),
+        // It has moved to the front: what is missing before it may have been two elements.
+        (
+            &last,
+            json!({"path": ["nationalities", 2], "values": ["Terran"]}),
+        ),
+    ] {
+        assert!(satisfies(seen, &asks(claim.clone())), "{claim}");
+    }
+    for (seen, claim) in [
+        (&all, json!({"path": ["nationalities", 7]})),
+        (
+            &all,
+            json!({"path": ["nationalities", 1], "values": ["British"]}),
+        ),
+        (
+            &all,
+            json!({"path": ["degrees", 1, "grade"], "values": [1]}),
+        ),
+        (&first, json!({"path": ["nationalities", 9]})),
+        // OpenID4VP 1.0 §7.1.1: a wrong kind of element aborts.
+        (&all, json!({"path": ["nationalities", null, "b"]})),
+    ] {
+        assert!(!satisfies(seen, &asks(claim.clone())), "{claim}");
+    }
 }
 
 proptest! {
@@ -163,7 +224,8 @@ proptest! {
             .iter()
             .map(|path| json!({"path": serde_json::from_str::<Value>(path).unwrap()}))
             .collect();
-        let (_, satisfied) = present(&credential(), &query(&json!(claims))).unwrap();
-        prop_assert!(satisfied);
+        let asked = query(&json!(claims));
+        let seen = present(&credential(), &asked).unwrap();
+        prop_assert!(satisfies(&seen, &asked));
     }
 }

@@ -57,6 +57,7 @@ impl Held {
             format: self.format,
             types: self.types.clone(),
             claims: &self.claims,
+            withheld: None,
             holder_bound: self.holder_bound,
             authority_keys: self.authority_keys.iter().map(key).collect(),
         }
@@ -169,6 +170,7 @@ fn the_specifications_paths_lead_where_they_should() {
             format: Format::SdJwtVc,
             types: vec!["urn:example:arthur".into()],
             claims: root,
+            withheld: None,
             holder_bound: true,
             authority_keys: Vec::new(),
         };

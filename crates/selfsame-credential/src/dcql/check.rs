@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{
-    matching::{self, Candidate, Mismatch, View},
+    matching::{self, Candidate, Mismatch},
     query::{CredentialQuery, Query},
 };
 
@@ -40,7 +40,7 @@ pub enum Unmet {
 
 /// What keeps a presentation from answering this credential query, as a verifier sees it; none if nothing does.
 pub fn mismatch(query: &CredentialQuery, candidate: &Candidate<'_>) -> Option<Mismatch> {
-    matching::matches(query, candidate, View::Disclosed).err()
+    matching::matches(query, candidate).err()
 }
 
 /// Checks an answer, given by credential query, against the query (OpenID4VP 1.0 §8.6).
@@ -67,7 +67,7 @@ pub fn check(
             let Some(candidate) = presentation else {
                 continue;
             };
-            match matching::matches(credential, candidate, View::Disclosed) {
+            match matching::matches(credential, candidate) {
                 Ok(_) => counting.push(position),
                 Err(mismatch) => discarded.push((id.clone(), position, mismatch)),
             }

@@ -6,7 +6,7 @@ use selfsame_crypto::encoding;
 use serde_json::Value;
 
 use super::query::{ClaimQuery, CredentialQuery, Meta, TrustedAuthority};
-use crate::{ClaimPath, Format, path::Segment};
+use crate::{ClaimPath, Format, path::Segment, sd_jwt::Withheld};
 
 /// More places than this in one credential are not revealed to one query.
 const MAX_REVEALED: usize = 4_096;
@@ -20,6 +20,8 @@ pub struct Candidate<'a> {
     pub types: Vec<String>,
     /// Its claims: an SD-JWT VC's processed payload, or the W3C credential without its JWT.
     pub claims: &'a Value,
+    /// For a verifier: which array elements it does not see.
+    pub withheld: Option<&'a Withheld>,
     /// For a wallet: whether possession of a key can be proven. For a verifier: whether it was.
     pub holder_bound: bool,
     /// The authority key identifiers of the certificates that came with it ([`super::authority_keys`]).
@@ -56,21 +58,10 @@ pub(super) struct Chosen {
     pub(super) reveal: Vec<ClaimPath>,
 }
 
-/// Whose eyes look at a credential.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum View {
-    /// The holder's, who sees every claim.
-    Whole,
-    /// The verifier's: array elements that were not disclosed are gone, and those behind them moved forward
-    /// (RFC 9901 §7.1), so that an index is only an upper bound.
-    Disclosed,
-}
-
 /// Matches a credential against everything a query asks of a single credential.
 pub(super) fn matches(
     query: &CredentialQuery,
     candidate: &Candidate<'_>,
-    view: View,
 ) -> Result<Chosen, Mismatch> {
     if query.known_format() != Some(candidate.format) {
         return Err(Mismatch::Format);
@@ -84,11 +75,7 @@ pub(super) fn matches(
     if query.require_cryptographic_holder_binding && !candidate.holder_bound {
         return Err(Mismatch::HolderBinding);
     }
-    let view = match candidate.format {
-        Format::SdJwtVc => view,
-        Format::JwtVcJson | Format::VcJwt => View::Whole,
-    };
-    claims(query, candidate.claims, view)
+    claims(query, candidate)
 }
 
 /// OpenID4VP 1.0 §B.1.1 and §B.3.5.
@@ -128,10 +115,10 @@ fn has_authority(wanted: &[TrustedAuthority], keys: &[Vec<u8>]) -> bool {
 }
 
 /// The first combination of claims the credential can satisfy (OpenID4VP 1.0 §6.4.1).
-fn claims(query: &CredentialQuery, root: &Value, view: View) -> Result<Chosen, Mismatch> {
+fn claims(query: &CredentialQuery, candidate: &Candidate<'_>) -> Result<Chosen, Mismatch> {
     let mut closest: Option<Vec<ClaimPath>> = None;
     for (position, combination) in query.combinations().iter().enumerate() {
-        match reveal(combination, root, view) {
+        match reveal(combination, candidate) {
             Ok(reveal) => {
                 return Ok(Chosen {
                     claim_set: (!query.claim_sets.is_empty()).then_some(position),
@@ -154,8 +141,7 @@ fn claims(query: &CredentialQuery, root: &Value, view: View) -> Result<Chosen, M
 /// The places a combination of claims leads to, or the paths that lead nowhere.
 fn reveal(
     combination: &[&ClaimQuery],
-    root: &Value,
-    view: View,
+    candidate: &Candidate<'_>,
 ) -> Result<Vec<ClaimPath>, Vec<ClaimPath>> {
     let mut asked = BTreeSet::new();
     let mut known = BTreeSet::new();
@@ -165,7 +151,7 @@ fn reveal(
         if !asked.insert(&claim.path) {
             continue;
         }
-        let found = resolve(claim, root, view);
+        let found = resolve(claim, candidate);
         if found.is_empty() || places.len().saturating_add(found.len()) > MAX_REVEALED {
             missing.push(claim.path.clone());
         } else {
@@ -185,28 +171,28 @@ fn reveal(
 
 /// The places of one claim that exist and whose value will do. A value that will not do counts as not existing
 /// (OpenID4VP 1.0 §6.4.1).
-fn resolve(claim: &ClaimQuery, root: &Value, view: View) -> Vec<ClaimPath> {
+fn resolve(claim: &ClaimQuery, candidate: &Candidate<'_>) -> Vec<ClaimPath> {
     let will_do = |value: &Value| {
         claim.values.is_empty() || claim.values.iter().any(|wanted| wanted.equals(value))
     };
     // Where all are names, there is one place at most: the path itself.
     let is_name = |segment: &Segment| matches!(segment, Segment::Name(_));
     if claim.path.segments().iter().all(is_name) {
-        let found = claim.path.select(root).into_iter().any(will_do);
+        let found = claim.path.select(candidate.claims).into_iter().any(will_do);
         return found.then(|| claim.path.clone()).into_iter().collect();
     }
-    let mut selected = vec![(Vec::new(), root)];
+    let mut selected = vec![Found {
+        path: Vec::new(),
+        value: candidate.claims,
+        certain: true,
+    }];
     for segment in claim.path.segments() {
         let mut next = Vec::new();
-        for (path, value) in &selected {
-            match step(segment, value, view) {
-                Some(steps) => next.extend(steps.into_iter().map(|(step, value)| {
-                    let mut path: Vec<Segment> = path.clone();
-                    path.push(step);
-                    (path, value)
-                })),
-                // §7.1.1: a wrong kind of element aborts; what a verifier sees may have moved, so it is left out.
-                None if view == View::Whole => return Vec::new(),
+        for found in &selected {
+            match found.step(segment, candidate.withheld) {
+                Some(steps) => next.extend(steps),
+                // §7.1.1: a wrong kind of element aborts; one that may not be meant is left out.
+                None if found.certain => return Vec::new(),
                 None => {}
             }
             if next.len() > MAX_REVEALED {
@@ -217,39 +203,59 @@ fn resolve(claim: &ClaimQuery, root: &Value, view: View) -> Vec<ClaimPath> {
     }
     selected
         .into_iter()
-        .filter(|(_, value)| will_do(value))
-        .filter_map(|(path, _)| ClaimPath::new(path).ok())
+        .filter(|found| will_do(found.value))
+        .filter_map(|found| ClaimPath::new(found.path).ok())
         .collect()
 }
 
-/// What one step leads to from one element; nothing at all if the element is of the wrong kind.
-fn step<'a>(segment: &Segment, value: &'a Value, view: View) -> Option<Vec<(Segment, &'a Value)>> {
-    let index = |(index, value)| (Segment::Index(index), value);
-    match (segment, value) {
-        (Segment::Name(name), Value::Object(members)) => Some(
-            members
-                .get(name)
-                .map(|value| (segment.clone(), value))
-                .into_iter()
-                .collect(),
-        ),
-        (Segment::All, Value::Array(elements)) => {
-            Some(elements.iter().enumerate().map(index).collect())
+/// An element that a path has led to.
+struct Found<'a> {
+    path: Vec<Segment>,
+    value: &'a Value,
+    /// Whether it is the one the path names, not just one that may be.
+    certain: bool,
+}
+
+impl<'a> Found<'a> {
+    fn at(&self, segment: Segment, value: &'a Value, certain: bool) -> Self {
+        let mut path = self.path.clone();
+        path.push(segment);
+        Found {
+            path,
+            value,
+            certain: self.certain && certain,
         }
-        (Segment::Index(wanted), Value::Array(elements)) => {
-            let here = |(index, _): &(usize, &Value)| match view {
-                View::Whole => index == wanted,
-                View::Disclosed => index <= wanted,
-            };
-            Some(
-                elements
-                    .iter()
-                    .enumerate()
-                    .filter(here)
-                    .map(index)
-                    .collect(),
-            )
+    }
+
+    /// What one step leads to (OpenID4VP 1.0 §7.1.1); nothing at all if this is of the wrong kind.
+    fn step(&self, segment: &Segment, withheld: Option<&Withheld>) -> Option<Vec<Self>> {
+        match (segment, self.value) {
+            (Segment::Name(name), Value::Object(members)) => {
+                let member = members.get(name).into_iter();
+                Some(
+                    member
+                        .map(|value| self.at(segment.clone(), value, true))
+                        .collect(),
+                )
+            }
+            (Segment::All, Value::Array(elements)) => {
+                let all = elements.iter().enumerate();
+                Some(
+                    all.map(|(index, value)| self.at(Segment::Index(index), value, true))
+                        .collect(),
+                )
+            }
+            (Segment::Index(wanted), Value::Array(elements)) => {
+                let here = |(index, value): (usize, &'a Value)| {
+                    // RFC 9901 §7.1 (3.d): elements that were not disclosed are gone, and those behind them moved
+                    // forward; each of what is missing may have been an element or a decoy.
+                    let missing = withheld.map_or(0, |it| it.before(&self.path, index));
+                    let may_be = (index..=index.saturating_add(missing)).contains(wanted);
+                    may_be.then(|| self.at(Segment::Index(index), value, missing == 0))
+                };
+                Some(elements.iter().enumerate().filter_map(here).collect())
+            }
+            _ => None,
         }
-        _ => None,
     }
 }

@@ -1,7 +1,7 @@
 //! The wallet's side: which held credentials answer a query, with which claims, and what is missing.
 
 use super::{
-    matching::{self, Candidate, Mismatch, View},
+    matching::{self, Candidate, Mismatch},
     query::Query,
 };
 use crate::{ClaimPath, Format};
@@ -68,7 +68,7 @@ pub fn select<Id: Clone>(query: &Query, held: &[(Id, Candidate<'_>)]) -> Selecti
                 mismatch: Some(Mismatch::Format),
             };
             for (id, candidate) in held {
-                match matching::matches(credential, candidate, View::Whole) {
+                match matching::matches(credential, candidate) {
                     Ok(chosen) => found.matches.push(Match {
                         id: id.clone(),
                         claim_set: chosen.claim_set,

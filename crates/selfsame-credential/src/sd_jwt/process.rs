@@ -10,7 +10,7 @@ use crate::path::{ClaimPath, Segment};
 /// How deep the processed claims may nest, recursive disclosures counted.
 const MAX_DEPTH: usize = 32;
 
-/// How many bytes the paths of all disclosed claims may have together. A long name is said once in the payload, but
+/// How many bytes the paths of all disclosed claims, and of arrays with gaps, may have together. A long name is said once in the payload, but
 /// stands in the path of everything beneath it.
 const MAX_PATH_BYTES: usize = 4 << 20;
 
@@ -28,6 +28,20 @@ pub struct Processed {
     pub claims: Value,
     /// For each disclosure, in the order received, where it went.
     pub places: Vec<Place>,
+    /// Where array elements are missing.
+    pub withheld: Withheld,
+}
+
+/// Array elements that were not disclosed: those behind them stand further in front than where they were signed.
+#[derive(Clone, Debug, Default)]
+pub struct Withheld(HashMap<Vec<Segment>, Vec<usize>>);
+
+impl Withheld {
+    /// How many elements are missing before one that is there, decoys counted, by its array's path and its position.
+    pub(crate) fn before(&self, array: &[Segment], position: usize) -> usize {
+        let counts = self.0.get(array).and_then(|counts| counts.get(position));
+        counts.copied().unwrap_or_default()
+    }
 }
 
 /// Where a disclosure went.
@@ -78,6 +92,7 @@ pub(super) fn process(
         by_digest: HashMap::with_capacity(disclosures.len()),
         seen: HashSet::new(),
         places: vec![None; disclosures.len()],
+        withheld: Withheld::default(),
         trail: Vec::new(),
         path_bytes: MAX_PATH_BYTES,
     };
@@ -91,6 +106,7 @@ pub(super) fn process(
     Ok(Processed {
         claims,
         places: places.ok_or(ProcessError::Unreferenced)?,
+        withheld: run.withheld,
     })
 }
 
@@ -99,6 +115,7 @@ struct Run<'a> {
     by_digest: HashMap<&'a str, usize>,
     seen: HashSet<&'a str>,
     places: Vec<Option<Place>>,
+    withheld: Withheld,
     trail: Vec<Segment>,
     /// What is left of the limit.
     path_bytes: usize,
@@ -194,6 +211,8 @@ impl<'a> Run<'a> {
         parent: Option<usize>,
     ) -> Result<Value, ProcessError> {
         let mut shown = Vec::with_capacity(elements.len());
+        let mut missing = Vec::with_capacity(elements.len());
+        let mut missed = 0;
         for element in elements {
             self.trail.push(Segment::Index(shown.len()));
             match hidden_element(element)? {
@@ -205,10 +224,19 @@ impl<'a> Run<'a> {
                         };
                         self.place(index, parent)?;
                         shown.push(self.value(value, Some(index))?);
+                    } else {
+                        missed = usize::saturating_add(missed, 1);
                     }
                 }
             }
+            if missing.len() < shown.len() {
+                missing.push(missed);
+            }
             self.trail.pop();
+        }
+        if missing.last().is_some_and(|missed| *missed > 0) {
+            self.charge()?;
+            self.withheld.0.insert(self.trail.clone(), missing);
         }
         Ok(Value::Array(shown))
     }
@@ -229,6 +257,16 @@ impl<'a> Run<'a> {
     }
 
     fn place(&mut self, index: usize, parent: Option<usize>) -> Result<(), ProcessError> {
+        self.charge()?;
+        let path = ClaimPath::new(self.trail.clone()).map_err(|_| ProcessError::TooDeep)?;
+        if let Some(place) = self.places.get_mut(index) {
+            *place = Some(Place { path, parent });
+        }
+        Ok(())
+    }
+
+    /// Takes the length of the present path from what all paths may take.
+    fn charge(&mut self) -> Result<(), ProcessError> {
         let length = |segment: &Segment| match segment {
             Segment::Name(name) => name.len(),
             Segment::Index(_) | Segment::All => 0,
@@ -236,10 +274,6 @@ impl<'a> Run<'a> {
         let taken = self.trail.iter().map(length).fold(0, usize::saturating_add);
         let left = self.path_bytes.checked_sub(taken);
         self.path_bytes = left.ok_or(ProcessError::TooLarge)?;
-        let path = ClaimPath::new(self.trail.clone()).map_err(|_| ProcessError::TooDeep)?;
-        if let Some(place) = self.places.get_mut(index) {
-            *place = Some(Place { path, parent });
-        }
         Ok(())
     }
 }

@@ -16,6 +16,7 @@ pub fn candidate(held: &Held, provable: bool) -> Candidate<'_> {
         format: held.format,
         types: held.types().into_iter().map(str::to_owned).collect(),
         claims: held.claims(),
+        withheld: None,
         holder_bound: provable && held.is_holder_bound(),
         authority_keys: authority_keys(held.header().x5c.as_deref().unwrap_or_default()),
     }

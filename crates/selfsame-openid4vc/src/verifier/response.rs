@@ -6,7 +6,7 @@ use selfsame_credential::{
     Format, Held,
     dcql::{self, Candidate, CredentialQuery},
     evidence::{Evidence, Need, Step},
-    sd_jwt::SdJwt,
+    sd_jwt::{SdJwt, Withheld},
     vc_jwt::{Model, VpJwt},
     verdict::{Outcome, Policy, Rule, Verdict},
     verify::{self, Binding, Examination, Presented},
@@ -160,16 +160,34 @@ fn items<'a>(asked: &'a Asked, presentations: &VpToken) -> Result<Vec<Item<'a>>,
             audience: asked.client_id.clone(),
             nonce: asked.nonce.clone(),
         });
+        // Appendix B.1.3.1, B.3.4: without holder binding a wallet may still prove it. RFC 9901 §7.3: whether that is
+        // judged is not decided by its presence.
+        let read = |raw: &String| match bound {
+            true => raw.clone(),
+            false => bare(format, raw).unwrap_or_else(|| raw.clone()),
+        };
         items.extend(list.iter().map(|raw| Item {
             query,
             format,
-            raw: raw.clone(),
+            raw: read(raw),
             binding: binding.clone(),
             proven: false,
             before: None,
         }));
     }
     Ok(items)
+}
+
+/// The credential without the holder's proof; none if there is no presentation to take it out of.
+fn bare(format: Format, raw: &str) -> Option<String> {
+    let Some(model) = Model::of(format) else {
+        let sd_jwt = SdJwt::parse(raw).ok()?;
+        return Some(sd_jwt.without_key_binding().to_owned());
+    };
+    let presentation = VpJwt::parse(raw, model).ok()?;
+    let jwt = presentation.credential().jwt();
+    let input = std::str::from_utf8(jwt.signing_input()).ok()?;
+    Some(format!("{input}.{}", base64url_encode(jwt.signature())))
 }
 
 impl Item<'_> {
@@ -181,33 +199,25 @@ impl Item<'_> {
         }
     }
 
-    /// The credential without the holder's proof; none if there is none to take off.
-    fn bare(&self) -> Option<String> {
-        self.binding.as_ref()?;
-        let Some(model) = Model::of(self.format) else {
-            let sd_jwt = SdJwt::parse(&self.raw).ok()?;
-            return Some(sd_jwt.without_key_binding().to_owned());
-        };
-        let presentation = VpJwt::parse(&self.raw, model).ok()?;
-        let jwt = presentation.credential().jwt();
-        let input = std::str::from_utf8(jwt.signing_input()).ok()?;
-        Some(format!("{input}.{}", base64url_encode(jwt.signature())))
-    }
-
     /// Takes the credential out of the presentation.
     fn unwrap(&mut self) {
-        if let Some(bare) = self.bare() {
+        if let (Some(_), Some(bare)) = (&self.binding, bare(self.format, &self.raw)) {
             self.raw = bare;
             self.binding = None;
             self.proven = true;
         }
     }
 
-    fn candidate<'c>(&self, claims: &'c Value, bench: &Bench<'_>) -> Candidate<'c> {
+    fn candidate<'c>(
+        &self,
+        (claims, withheld): (&'c Value, Option<&'c Withheld>),
+        bench: &Bench<'_>,
+    ) -> Candidate<'c> {
         Candidate {
             format: self.format,
             types: types(self.format, claims),
             claims,
+            withheld,
             holder_bound: self.binding.is_some() || self.proven,
             authority_keys: self.authority_keys(bench),
         }
@@ -221,8 +231,8 @@ impl Item<'_> {
         if self.query.trusted_authorities.is_empty() {
             return Vec::new();
         }
-        let bare = self.bare().unwrap_or_else(|| self.raw.clone());
-        let held = Held::parse(&bare, self.format).ok();
+        let bare = bare(self.format, &self.raw);
+        let held = Held::parse(bare.as_ref().unwrap_or(&self.raw), self.format).ok();
         let x5c = held.as_ref().and_then(|held| held.header().x5c.as_deref());
         let chain = x5c.and_then(|x5c| Chain::parse(x5c).ok());
         let anchors = &bench.policy.trust_anchors;
@@ -285,7 +295,8 @@ impl Bench<'_> {
                 Ok(examination) => examination.verify(self.policy, self.evidence, self.now),
                 Err(malformed) => (malformed.verdict(), None),
             };
-            let candidate = claims.map(|claims| item.candidate(claims, self));
+            let withheld = examination.as_ref().ok().and_then(Examination::withheld);
+            let candidate = claims.map(|claims| item.candidate((claims, withheld), self));
             let matches = candidate
                 .as_ref()
                 .is_some_and(|candidate| match_query(item, candidate, &mut verdict));

@@ -493,6 +493,23 @@ fn a_presentation_without_holder_binding_is_invalid_unless_none_was_asked_for() 
 }
 
 #[test]
+fn a_proof_of_the_holder_that_was_not_asked_for_is_not_judged() {
+    for (configuration, bound) in [(SD_JWT, query_sd_jwt()), (W3C, query_w3c())] {
+        let mut unbound = bound.clone();
+        unbound["credentials"][0]["require_cryptographic_holder_binding"] = json!(false);
+        let scene = Scene::of(configuration, &unbound);
+        let (_, elsewhere) = scene
+            .verifier
+            .fetched(scene.verifier.new_request(&bound), None);
+        let proven = presentations(&elsewhere, &[("vaccination", &scene.card)]);
+        let judged = scene.answer(proven.clone()).unwrap().judged;
+        assert_eq!(judged.outcome, Outcome::Valid, "{judged:#?}");
+        let answered = Scene::of(configuration, &bound).answer(proven).unwrap();
+        assert_eq!(answered.judged.outcome, Outcome::Invalid);
+    }
+}
+
+#[test]
 fn a_tampered_presentation_is_invalid() {
     let scene = Scene::new();
     let good = scene.vp_token()["vaccination"][0].clone();

@@ -142,6 +142,7 @@ fn candidate<'a>(format: Format, query: &Query, claims: &'a Value) -> Candidate<
         format,
         types,
         claims,
+        withheld: None,
         holder_bound: true,
         authority_keys: vec![b"authority".to_vec()],
     }
