@@ -8,7 +8,9 @@ use crate::config::{Config, ResolverConfig};
 use selfsame_credential::evidence::{Fetched, Unavailable};
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::cheqd::resource::Wanted;
-use selfsame_did::{AsOf, Did, DidUrl, Options, Plan, Representation, Resolution, ResolutionError};
+use selfsame_did::{
+    AsOf, Did, DidUrl, DocumentMetadata, Options, Plan, Representation, Resolution, ResolutionError,
+};
 use selfsame_net::{Cache, CacheSettings, Fresh, Net, NetError, Request};
 use url::Url;
 
@@ -237,15 +239,36 @@ impl Resolver {
 
     async fn ask_web(&self, did: &Did, url: &Url) -> Result<Resolution, NetError> {
         let url = self.plain_if_own(url);
-        Ok(
-            match self
-                .fetch(&url, "application/did, application/json;q=0.9")
-                .await?
-            {
-                Some(body) => selfsame_did::web::read(did, &body),
-                None => Resolution::failed(ResolutionError::NotFound),
+        let request = Request {
+            accept: Some("application/did, application/json;q=0.9"),
+            redirects: 2,
+            ..Request::default()
+        };
+        let failed = |reason: &str| {
+            tracing::warn!(
+                reason,
+                host = url.host_str(),
+                "a DID document could not be fetched"
+            )
+        };
+        match self.net.get(&url, &request).await {
+            Ok(response) if response.is_success() => {
+                Ok(selfsame_did::web::read(did, &response.body))
+            }
+            Ok(response) => match response.status {
+                404 => Ok(Resolution::failed(ResolutionError::NotFound)),
+                // What this program answers for a DID that was deactivated; the method says only "no longer there".
+                410 => Ok(Resolution::deactivated(DocumentMetadata::default())),
+                status => {
+                    failed(&format!("status {status}"));
+                    Err(NetError::Malformed("an answer other than a success"))
+                }
             },
-        )
+            Err(error) => {
+                failed(&error.to_string());
+                Err(error)
+            }
+        }
     }
 
     /// did:web knows only TLS; an instance on loopback without it still resolves its own.
@@ -258,34 +281,6 @@ impl Resolver {
                 .iter()
                 .any(|origin| origin.origin() == plain.origin());
         if own { plain } else { url.clone() }
-    }
-
-    /// The body, or nothing if there is none at that address.
-    async fn fetch(&self, url: &Url, accept: &str) -> Result<Option<Vec<u8>>, NetError> {
-        let request = Request {
-            accept: Some(accept),
-            redirects: 2,
-            ..Request::default()
-        };
-        let failed = |reason: &str| {
-            tracing::warn!(
-                reason,
-                host = url.host_str(),
-                "a DID document could not be fetched"
-            )
-        };
-        match self.net.get(url, &request).await {
-            Ok(response) if response.is_success() => Ok(Some(response.body.to_vec())),
-            Ok(response) if response.status == 404 => Ok(None),
-            Ok(response) => {
-                failed(&format!("status {}", response.status));
-                Err(NetError::Malformed("an answer other than a success"))
-            }
-            Err(error) => {
-                failed(&error.to_string());
-                Err(error)
-            }
-        }
     }
 }
 

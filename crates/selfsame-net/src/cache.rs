@@ -73,6 +73,7 @@ struct Entries<K, V> {
 
 struct Kept<V> {
     found: Found<V>,
+    since: UnixTime,
     until: UnixTime,
     used: u64,
 }
@@ -219,7 +220,8 @@ impl<K: Clone + Eq + Hash, V> Entries<K, V> {
     fn touch(&mut self, key: &K, now: UnixTime) -> Option<Found<V>> {
         let tick = self.next_tick();
         let kept = self.kept.get_mut(key)?;
-        if now >= kept.until {
+        // What comes from the future was kept before the clock was set back: nobody knows how old it is.
+        if now < kept.since || now >= kept.until {
             return None;
         }
         if let Some(key) = self.by_use.remove(&kept.used) {
@@ -276,6 +278,7 @@ impl<K: Clone + Eq + Hash, V> Flight<'_, K, V> {
         }
         let kept = Kept {
             found: found.clone(),
+            since: now,
             until: now.plus(seconds),
             used: entries.next_tick(),
         };

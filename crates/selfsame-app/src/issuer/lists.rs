@@ -277,10 +277,13 @@ impl Lists {
     fn ready(&self, list: u64, face: Face) -> Option<ServedList> {
         let served = locked(&self.served);
         let signed = served.get(&(list, face))?;
-        let age = self.shared.clock.now().seconds_since(signed.at);
+        let now = self.shared.clock.now();
+        // The clock was set back: to everybody else the list is from the future, and so not valid yet.
+        let is_premature = now < signed.at;
+        let age = now.seconds_since(signed.at);
         let changes_wait = signed.changed && age >= COALESCED_SECONDS;
         let grows_old = age >= self.ttl() / 2;
-        (!changes_wait && !grows_old).then(|| signed.list.clone())
+        (!is_premature && !changes_wait && !grows_old).then(|| signed.list.clone())
     }
 
     async fn signed(&self, list: u64, face: Face, now: UnixTime) -> Result<String> {

@@ -217,6 +217,29 @@ async fn a_status_fought_over_ends_as_the_last_one_said_and_revoked_stays_revoke
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_list_that_was_signed_before_the_clock_was_set_back_is_signed_anew() {
+    let site = Site::start().await;
+    let app = WalletHost::new(&site).open().await;
+    let offer = site.offer("immunization").await;
+    let wallet = app.wallet().unwrap();
+    let person = person(&app).await;
+    wallet.accept_offer(&person, &accept(&offer)).await.unwrap();
+    let issuer = site.app.issuer().unwrap();
+    site.app.clock().advance(3_600);
+    assert!(issuer.lists().is_published(0).await.unwrap());
+
+    site.app.clock().set_back(3_600);
+    let id = issuer.issued(None, &Paging::default()).await.unwrap().items[0]
+        .id
+        .clone();
+    issuer
+        .set_status(&id, CredentialStatus::Revoked)
+        .await
+        .unwrap();
+    assert!(issuer.lists().is_published(0).await.unwrap());
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_list_that_is_full_is_followed_by_another_and_is_served_from_its_first_credential() {
     let site = Site::start().await;
     let lists = site.app.issuer().unwrap().lists();

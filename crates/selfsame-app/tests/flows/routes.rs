@@ -124,6 +124,7 @@ fn refused(error: &Error) -> Reply {
         ErrorKind::NotFound => 404,
         ErrorKind::Forbidden => 403,
         ErrorKind::Conflict => 409,
+        ErrorKind::Gone => 410,
         ErrorKind::Unavailable { .. } => 503,
         ErrorKind::Internal => 500,
         _ => 400,

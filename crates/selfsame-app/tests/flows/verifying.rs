@@ -227,5 +227,7 @@ async fn a_hosted_did_is_resolved_anew_once_it_is_changed() {
     let after = site.app.resolve(&did, &options).await;
     assert_ne!(before.document, after.document);
     site.app.dids().deactivate(&made.did).await.unwrap();
-    assert!(site.app.resolve(&did, &options).await.document.is_none());
+    let ended = site.app.resolve(&did, &options).await;
+    assert!(ended.document.is_none() && ended.document_metadata.deactivated);
+    assert_eq!(ended.metadata.error, None);
 }

@@ -218,3 +218,12 @@ async fn what_is_at_hand_is_given_without_fetching_until_its_time_is_over() {
     );
     assert_eq!(cache.at_hand(&key, NOW.plus(60)), None);
 }
+
+#[tokio::test]
+async fn what_was_kept_before_the_clock_was_set_back_is_fetched_anew() {
+    let cache = cache();
+    get(&cache, "k", NOW.plus(10_000), 1).await;
+    assert!(cache.at_hand(&"k".to_owned(), NOW).is_none());
+    assert_eq!(get(&cache, "k", NOW, 2).await, (2, NOW));
+    assert_eq!(get(&cache, "k", NOW.plus(1), 3).await, (2, NOW));
+}
