@@ -16,7 +16,7 @@ mod tests;
 
 pub use authority::authority_keys;
 pub use check::{Answer, Unmet, check, mismatch};
-pub use matching::{Candidate, Mismatch};
+pub use matching::{Candidate, Mismatch, narrowest_type};
 pub use parse::{DcqlError, Fault};
 pub use query::{
     ClaimQuery, ClaimValue, CredentialQuery, CredentialSet, Meta, Query, TrustedAuthority,

@@ -207,7 +207,7 @@ pub struct Choice {
 pub struct AnswerRequest {
     /// The request's link, or the `id` of its preview.
     pub request: String,
-    /// Which card for which query; what is absent is chosen by the policy `newest`.
+    /// Which card for which query; where there are any, no policy chooses others.
     #[serde(default)]
     pub cards: std::collections::BTreeMap<String, String>,
     /// In place of a person: `newest` answers with the newest card that fits. Absent, each query needs a card.

@@ -2,7 +2,7 @@
 
 pub(super) mod delivery;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use selfsame_credential::Held;
@@ -16,7 +16,7 @@ use selfsame_openid4vc::holder::{
     self, Asked, Choice as Chosen, Effect, HolderKey, Input, State, response,
 };
 use selfsame_openid4vc::wire::request::Refused;
-use selfsame_store::{Batch, Page, Put, Tag};
+use selfsame_store::{Batch, Page, Put, Record, Tag};
 use url::Url;
 
 use super::Wallet;
@@ -34,16 +34,23 @@ pub(crate) use delivery::abandoned;
 const ASKED: &str = "asked";
 /// A request that was looked at can be answered for so long.
 const ASKED_SECONDS: u64 = 15 * 60;
-/// So many cards of one kind are looked at, the newest first.
+/// So many cards are offered for one query, the newest first.
 const CARDS_MAX: usize = 24;
-/// A policy that takes the newest looks at so many first: nearly always that does.
-const CARDS_NEWEST: usize = 1;
+/// So many cards of one type are looked through for them.
+const CARDS_LOOKED_THROUGH: usize = 1_000;
 
 /// A card that may answer, with its credential read.
 struct Fitting {
     card: CardRecord,
     held: Held,
+    /// The key it is presented with.
+    key: Option<HolderKey>,
+    /// Whether it matches the query it was found for, and the verifier can check it.
+    good: bool,
 }
+
+/// A request that was looked at before, by its identifier and version.
+type Noted = (String, u64);
 
 impl Wallet {
     /// Who asks what, and what would leave the wallet.
@@ -51,7 +58,7 @@ impl Wallet {
     /// # Errors
     /// What is wrong with the request.
     pub async fn preview_request(&self, person: &Person, link: &str) -> Result<RequestPreview> {
-        let asked = self.asked(person, link).await?;
+        let (asked, _) = self.asked(person, link).await?;
         let fitting = self.fitting(person, &asked, CARDS_MAX).await?;
         let selection = selected(&asked, &fitting);
         let id = self.shared.clock.ctx().token("asked/id");
@@ -104,19 +111,12 @@ impl Wallet {
         person: &Person,
         answer: &AnswerRequest,
     ) -> Result<Answered> {
-        let asked = self.asked(person, &answer.request).await?;
-        let by_policy_alone = answer.policy.is_some() && answer.cards.is_empty();
-        let most = if by_policy_alone {
-            CARDS_NEWEST
-        } else {
-            CARDS_MAX
+        let (asked, noted) = self.asked(person, &answer.request).await?;
+        let fitting = match answer.cards.is_empty() {
+            true => self.fitting(person, &asked, 1).await?,
+            false => self.named(person, &asked, &answer.cards).await?,
         };
-        let mut fitting = self.fitting(person, &asked, most).await?;
-        let mut selection = selected(&asked, &fitting);
-        if most < CARDS_MAX && by_policy(&selection).is_err() {
-            fitting = self.fitting(person, &asked, CARDS_MAX).await?;
-            selection = selected(&asked, &fitting);
-        }
+        let selection = selected(&asked, &fitting);
         let matches = match answer.policy.as_deref() {
             Some("newest") if answer.cards.is_empty() => by_policy(&selection).map_err(|_| {
                 Error::bad_request("this wallet has nothing that answers the request")
@@ -128,20 +128,15 @@ impl Wallet {
                     .with_hint("the one there is: newest"));
             }
         };
-        let mut keys = Vec::with_capacity(matches.len());
-        for (_, one) in &matches {
-            keys.push(self.holder_key(person, fitting.get(one.id)).await?);
-        }
         let choices: Vec<Chosen<'_>> = matches
             .iter()
-            .zip(&keys)
-            .filter_map(|((query, one), key)| {
+            .filter_map(|(query, one)| {
                 let fit = fitting.get(one.id)?;
                 Some(Chosen {
                     query_id: query,
                     held: &fit.held,
                     reveal: &one.reveal,
-                    key: key.as_ref(),
+                    key: fit.key.as_ref(),
                 })
             })
             .collect();
@@ -155,7 +150,7 @@ impl Wallet {
                 holder::step(&state, Input::Present(&choices), evidence, &ctx)
             })
             .await?;
-        self.sent(person, &asked, next, shown).await
+        self.sent(person, (&asked, noted), next, shown).await
     }
 
     /// Tells a verifier that it gets nothing; not whether the person would not or could not.
@@ -167,26 +162,29 @@ impl Wallet {
         person: &Person,
         link: &str,
     ) -> Result<Answered> {
-        let asked = self.asked(person, link).await?;
+        let (asked, noted) = self.asked(person, link).await?;
         let state = State::Asked(asked.clone());
         let ctx = self.shared.clock.ctx();
         let next = match holder::step(&state, Input::Decline, &Default::default(), &ctx)? {
             Step::Done(next) => next,
             Step::Needs(_) => return Err(Error::internal("declining needs nothing")),
         };
-        self.sent(person, &asked, next, Shown::default()).await
+        self.sent(person, (&asked, noted), next, Shown::default())
+            .await
     }
 
     /// The request: one looked at before, or fetched and authenticated now.
-    async fn asked(&self, person: &Person, link: &str) -> Result<Asked> {
-        if !link.contains(':') {
-            let record = self.shared.store.read(&person.tenant, ASKED, link).await?;
-            let record = record.ok_or_else(|| {
-                Error::new(ErrorKind::Gone, "this request was looked at too long ago")
-                    .with_hint("open its link again")
-            })?;
-            return decode(&record.value);
+    async fn asked(&self, person: &Person, link: &str) -> Result<(Asked, Option<Noted>)> {
+        if link.contains(':') {
+            return Ok((self.opened(person, link).await?, None));
         }
+        let record = self.shared.store.read(&person.tenant, ASKED, link).await?;
+        let record = record.ok_or_else(over)?;
+        let noted = (record.id, record.version);
+        Ok((decode(&record.value)?, Some(noted)))
+    }
+
+    async fn opened(&self, person: &Person, link: &str) -> Result<Asked> {
         let invocation =
             request::open(link, &self.transport).map_err(|refused| self.refused(*refused))?;
         let ctx = self.shared.clock.ctx();
@@ -267,49 +265,104 @@ impl Wallet {
         refused.error.into()
     }
 
+    /// Cards that may answer: for each query the newest that are good for it, so many at most, before some others
+    /// that tell what is missing.
     async fn fitting(&self, person: &Person, asked: &Asked, most: usize) -> Result<Vec<Fitting>> {
-        let mut fitting: BTreeMap<String, Fitting> = BTreeMap::new();
-        let mut order = Vec::new();
+        let mut fitting = Vec::new();
+        let mut known = BTreeSet::new();
         for query in asked.request.query.credentials() {
             for name in types_of(query) {
                 let tag = Tag::hashed("type", name);
-                let records = self
-                    .shared
-                    .store
-                    .find(&person.tenant, CARD, &tag, &Page::newest(most))
-                    .await?;
-                for record in &records {
-                    if fitting.contains_key(&record.id) {
-                        continue;
+                let mut page = Page::newest(most);
+                let (mut looked_through, mut good, mut others) = (0, 0, 0);
+                loop {
+                    let store = &self.shared.store;
+                    let records = store.find(&person.tenant, CARD, &tag, &page).await?;
+                    looked_through += records.len();
+                    for record in &records {
+                        if !known.insert(record.id.clone()) {
+                            continue;
+                        }
+                        let Some(fit) = self.fit(person, (asked, query), record).await? else {
+                            continue;
+                        };
+                        let counted = if fit.good { &mut good } else { &mut others };
+                        *counted += 1;
+                        if *counted <= CARDS_MAX {
+                            fitting.push(fit);
+                        }
                     }
-                    let card = CardRecord::read(record)?;
-                    let expired = card
-                        .expires
-                        .is_some_and(|expires| expires <= self.shared.clock.now());
-                    if query.known_format() != Some(card.format) || expired {
-                        continue;
+                    match records.last() {
+                        Some(last) if good < most && looked_through < CARDS_LOOKED_THROUGH => {
+                            page = Page::newest(CARDS_MAX).after(last.cursor());
+                        }
+                        _ => break,
                     }
-                    let held = card.held()?;
-                    order.push(record.id.clone());
-                    fitting.insert(record.id.clone(), Fitting { card, held });
                 }
             }
         }
-        Ok(order
-            .into_iter()
-            .filter_map(|id| fitting.remove(&id))
-            .collect())
+        fitting.sort_by_key(|fit| !fit.good);
+        Ok(fitting)
+    }
+
+    /// The cards that a person named, by query.
+    async fn named(
+        &self,
+        person: &Person,
+        asked: &Asked,
+        cards: &BTreeMap<String, String>,
+    ) -> Result<Vec<Fitting>> {
+        let mut named = Vec::new();
+        for (query, id) in cards {
+            let Some(query) = asked.request.query.credential(query) else {
+                continue;
+            };
+            if let Some(record) = self.shared.store.read(&person.tenant, CARD, id).await? {
+                named.extend(self.fit(person, (asked, query), &record).await?);
+            }
+        }
+        Ok(named)
+    }
+
+    /// The card with what it is presented with; none if it has expired or is of another format.
+    async fn fit(
+        &self,
+        person: &Person,
+        (asked, query): (&Asked, &CredentialQuery),
+        record: &Record,
+    ) -> Result<Option<Fitting>> {
+        let card = CardRecord::read(record)?;
+        let now = self.shared.clock.now();
+        if query.known_format() != Some(card.format)
+            || card.expires.is_some_and(|expires| expires <= now)
+        {
+            return Ok(None);
+        }
+        let held = card.held()?;
+        let matches = dcql::mismatch(query, &candidate(&held, card.key.is_some())).is_none();
+        let key = match matches {
+            true => self.holder_key(person, &card, &held).await?,
+            false => None,
+        };
+        let proof = key
+            .as_ref()
+            .filter(|_| query.require_cryptographic_holder_binding);
+        let good = matches && response::can_be_checked(&asked.request, (&held, proof)).is_ok();
+        Ok(Some(Fitting {
+            card,
+            held,
+            key,
+            good,
+        }))
     }
 
     /// The key that a card is bound to, and the name it goes by.
     async fn holder_key(
         &self,
         person: &Person,
-        fitting: Option<&Fitting>,
+        card: &CardRecord,
+        held: &Held,
     ) -> Result<Option<HolderKey>> {
-        let Some(Fitting { card, held }) = fitting else {
-            return Ok(None);
-        };
         let Some(key) = &card.key else {
             return Ok(None);
         };
@@ -415,15 +468,24 @@ fn choice(fitting: &[Fitting], one: &Match<usize>) -> Option<Choice> {
     })
 }
 
+/// Types of which a card that answers the query has one at least.
 fn types_of(query: &CredentialQuery) -> Vec<String> {
     match &query.meta {
         Meta::SdJwtVc { vct_values } => vct_values.clone(),
         Meta::W3c { type_values } => type_values
             .iter()
-            .filter_map(|types| types.last().cloned())
+            .filter_map(|types| dcql::narrowest_type(types).map(str::to_owned))
             .collect(),
         _ => Vec::new(),
     }
+}
+
+fn over() -> Error {
+    Error::new(
+        ErrorKind::Gone,
+        "this request was answered, or looked at too long ago",
+    )
+    .with_hint("the history says whether it was answered; if not, open its link again")
 }
 
 fn missing(asked: &Asked, selection: &Selection<usize>) -> Vec<String> {

@@ -1,5 +1,7 @@
 //! Presenting and judging: one answer counts, and no more leaves the wallet than was asked for.
 
+use std::collections::BTreeMap;
+
 use selfsame_app::ErrorKind;
 use selfsame_app::view::instance::NewDid;
 use selfsame_app::view::verifier::{NewRequest, RequestState};
@@ -209,6 +211,87 @@ async fn a_preview_names_each_element_that_would_leave() {
     assert_eq!(lists.len(), 1);
     assert!(lists[0].contains("Penicillin") && !lists[0].contains("Peanut"));
     assert!(!claims.iter().any(|claim| claim.label == "Family name"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_looked_at_is_answered_once() {
+    let site = Site::start().await;
+    let app = WalletHost::new(&site).open().await;
+    let person = person(&app).await;
+    let wallet = app.wallet().unwrap();
+    let offer = site.offer("immunization").await;
+    wallet.accept_offer(&person, &accept(&offer)).await.unwrap();
+    let verifier = site.app.verifier().unwrap();
+    let asking = of_template("immunization");
+    let uri = verifier.create_request(&asking).await.unwrap().uri;
+    let preview = wallet.preview_request(&person, &uri).await.unwrap();
+    let answer = newest(&preview.id);
+    let (one, two) = tokio::join!(
+        wallet.answer_request(&person, &answer),
+        wallet.answer_request(&person, &answer),
+    );
+    let refused = one.err().or(two.err()).expect("one of them is refused");
+    assert_eq!(refused.kind, ErrorKind::Gone, "{refused:?}");
+    for error in [
+        wallet.answer_request(&person, &answer).await.err(),
+        wallet.decline_request(&person, &preview.id).await.err(),
+    ] {
+        assert_eq!(error.unwrap().kind, ErrorKind::Gone);
+    }
+    let (_, history) = belongings(&app, &person).await;
+    let shown = history.iter().filter(|entry| entry.what == "shared");
+    assert_eq!(shown.count(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_card_answers_however_many_newer_ones_there_are() {
+    let site = Site::start().await;
+    let app = WalletHost::new(&site).open().await;
+    let person = person(&app).await;
+    let wallet = app.wallet().unwrap();
+    let verifier = site.app.verifier().unwrap();
+    let take = async |format: &str, copies: usize| {
+        let offer = site.offer_as("immunization", format).await;
+        let taking = AcceptOffer {
+            copies: Some(copies),
+            ..accept(&offer)
+        };
+        wallet.accept_offer(&person, &taking).await.unwrap()
+    };
+    let oldest = take("jwt_vc_json", 1).await[0].id.clone();
+    for _ in 0..3 {
+        take("vc+jwt", 10).await;
+    }
+    let ask = async || {
+        let base = "https://www.w3.org/2018/credentials#VerifiableCredential";
+        let query = json!({"credentials": [{
+            "id": "asked", "format": "jwt_vc_json",
+            "meta": {"type_values": [["ImmunizationCredential", base]]},
+        }]});
+        let new = NewRequest {
+            dcql_query: Some(query),
+            ..NewRequest::default()
+        };
+        verifier.create_request(&new).await.unwrap().uri
+    };
+    let preview = wallet.preview_request(&person, &ask().await).await.unwrap();
+    assert_eq!(preview.shares[0].choices[0].card, oldest);
+    let cards = BTreeMap::from([("asked".to_owned(), oldest)]);
+    for (cards, policy) in [(cards, None), (BTreeMap::new(), Some("newest".to_owned()))] {
+        let request = ask().await;
+        let answer = AnswerRequest {
+            request,
+            cards,
+            policy,
+        };
+        assert!(
+            wallet
+                .answer_request(&person, &answer)
+                .await
+                .unwrap()
+                .delivered
+        );
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -155,9 +155,13 @@ impl Site {
     }
 
     pub async fn offer(&self, template: &str) -> Offer {
+        self.offer_as(template, "dc+sd-jwt").await
+    }
+
+    pub async fn offer_as(&self, template: &str, format: &str) -> Offer {
         self.offer_of(NewOffer {
             template: template.to_owned(),
-            format: None,
+            format: Some(format.to_owned()),
             claims: serde_json::Map::new(),
             examples: true,
             uses: None,

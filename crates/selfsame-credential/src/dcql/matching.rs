@@ -89,17 +89,28 @@ fn has_type(meta: &Meta, types: &[String]) -> bool {
     }
 }
 
-/// A type that no context defines stays as it is written; those the base contexts define expand to these prefixes.
+/// Of types that a credential must all have, the one that says most: not one that every credential has, unless they
+/// all are (then by its plain name).
+pub fn narrowest_type(types: &[String]) -> Option<&str> {
+    let plain = |name: &String| base_type(name).unwrap_or(name) == "VerifiableCredential";
+    let narrow = types.iter().rev().find(|name| !plain(name));
+    let any = || types.first().map(|name| base_type(name).unwrap_or(name));
+    narrow.map(String::as_str).or_else(any)
+}
+
 fn has_w3c_type(wanted: &str, types: &[String]) -> bool {
-    const BASE: [&str; 1] = ["https://www.w3.org/2018/credentials#"];
-    const DEFINED: [&str; 2] = ["VerifiableCredential", "VerifiablePresentation"];
-    let expanded = BASE
-        .iter()
-        .find_map(|base| wanted.strip_prefix(base))
-        .filter(|name| DEFINED.contains(name));
+    let plain = base_type(wanted);
     types
         .iter()
-        .any(|has| has == wanted || Some(has.as_str()) == expanded)
+        .any(|has| has == wanted || Some(has.as_str()) == plain)
+}
+
+/// The plain name of a type that the base contexts define and expand. What no context defines stays as it is written.
+fn base_type(expanded: &str) -> Option<&str> {
+    const BASE: &str = "https://www.w3.org/2018/credentials#";
+    const DEFINED: [&str; 2] = ["VerifiableCredential", "VerifiablePresentation"];
+    let name = expanded.strip_prefix(BASE)?;
+    DEFINED.contains(&name).then_some(name)
 }
 
 /// OpenID4VP 1.0 §6.1.1. Of the kinds of authority only `aki` can be judged from the credential alone; a credential

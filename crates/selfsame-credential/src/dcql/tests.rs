@@ -475,6 +475,21 @@ fn where_nothing_is_withheld_an_index_finds_its_element_alone() {
 }
 
 #[test]
+fn the_narrowest_type_is_none_that_every_credential_has() {
+    let expanded = "https://www.w3.org/2018/credentials#VerifiableCredential";
+    let narrowest = |types: &[&str]| {
+        let types: Vec<String> = types.iter().map(|name| (*name).to_owned()).collect();
+        narrowest_type(&types).map(str::to_owned)
+    };
+    let both = Some("Diploma".to_owned());
+    assert_eq!(narrowest(&["VerifiableCredential", "Diploma"]), both);
+    assert_eq!(narrowest(&["Diploma", expanded]), both);
+    let plain = Some("VerifiableCredential".to_owned());
+    assert_eq!(narrowest(&[expanded]), plain);
+    assert_eq!(narrowest(&[]), None);
+}
+
+#[test]
 fn errors_name_places_and_never_values() {
     let query = query(json!({"claims": [{"path": ["a"], "values": [{"secret": "Dent"}]}]}));
     let error = Query::parse(&query).unwrap_err().to_string();

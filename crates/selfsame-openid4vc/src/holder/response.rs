@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use selfsame_credential::{
-    Format, Signer,
+    Format, Held, Signer,
     dcql::CredentialQuery,
     evidence::{Evidence, Step},
     sd_jwt::key_binding::KeyBindingClaims,
@@ -197,11 +197,10 @@ impl One<'_> {
             false => None,
             true => {
                 let key = self.choice.key;
-                let key = key.ok_or(Error::Choice("a credential is bound to no key held here"))?;
-                self.check_algorithm(key)?;
-                Some(key)
+                Some(key.ok_or(Error::Choice("a credential is bound to no key held here"))?)
             }
         };
+        can_be_checked(self.request, (held, key))?;
         match (held.format, key) {
             (Format::SdJwtVc, key) => self.sd_jwt(key, evidence, ctx),
             (Format::JwtVcJson | Format::VcJwt, Some(key)) => self.w3c(key, evidence, ctx),
@@ -253,32 +252,40 @@ impl One<'_> {
             .map_err(|error| Error::Setup(error.to_string()))?;
         Ok(draft.step(evidence))
     }
+}
 
-    // Appendix B.1.3, B.3.4: what the verifier lists of a format is what it can check.
-    fn check_algorithm(&self, key: &HolderKey) -> Result<(), Error> {
-        let formats = &self.request.metadata.vp_formats_supported;
-        let refuse = |reason| Error::presentation(PresentationCode::VpFormatsNotSupported, reason);
-        if formats.is_empty() {
-            return Ok(());
+/// Whether the verifier says that it can check what this credential would be presented with: its format, its issuer's
+/// signature and, where it is bound to one, its holder's (Appendix B.1.3.1.4, B.3.4.2).
+///
+/// # Errors
+/// `vp_formats_not_supported`.
+pub fn can_be_checked(
+    request: &Request,
+    (held, key): (&Held, Option<&HolderKey>),
+) -> Result<(), Error> {
+    let formats = &request.metadata.vp_formats_supported;
+    let refuse = |reason| Error::presentation(PresentationCode::VpFormatsNotSupported, reason);
+    if formats.is_empty() {
+        return Ok(());
+    }
+    let format = formats
+        .get(held.format.as_str())
+        .ok_or_else(|| refuse("the verifier asks for a format it says it cannot check"))?;
+    let (issuers, holders) = match held.format {
+        Format::SdJwtVc => (&format.sd_jwt_alg_values, &format.kb_jwt_alg_values),
+        Format::JwtVcJson | Format::VcJwt => (&format.alg_values, &format.alg_values),
+    };
+    let checks = |listed: &Option<Vec<String>>, algorithm: Algorithm| {
+        let is_it = |name: &String| name.parse::<Algorithm>().is_ok_and(|it| it == algorithm);
+        listed.as_ref().is_none_or(|names| names.iter().any(is_it))
+    };
+    if !checks(issuers, held.header().alg) {
+        return Err(refuse("the verifier cannot check the issuer's signature"));
+    }
+    match key {
+        Some(key) if !checks(holders, key.algorithm) => {
+            Err(refuse("the verifier cannot check signatures of this key"))
         }
-        let format = formats
-            .get(self.choice.held.format.as_str())
-            .ok_or_else(|| refuse("the verifier asks for a format it says it cannot check"))?;
-        let listed = match self.choice.held.format {
-            Format::SdJwtVc => format.kb_jwt_alg_values.as_ref(),
-            Format::JwtVcJson | Format::VcJwt => format.alg_values.as_ref(),
-        };
-        let checks = |names: &Vec<String>| {
-            names.iter().any(|name| {
-                name.parse::<Algorithm>()
-                    .is_ok_and(|it| it == key.algorithm)
-            })
-        };
-        match listed {
-            Some(names) if !checks(names) => {
-                Err(refuse("the verifier cannot check signatures of this key"))
-            }
-            _ => Ok(()),
-        }
+        _ => Ok(()),
     }
 }

@@ -1002,6 +1002,23 @@ fn a_key_whose_signatures_the_verifier_cannot_check_is_not_used() {
 }
 
 #[test]
+fn a_credential_whose_issuers_signature_the_verifier_cannot_check_is_not_sent() {
+    for bound in [true, false] {
+        let mut query = query_sd_jwt();
+        query["credentials"][0]["require_cryptographic_holder_binding"] = json!(bound);
+        let mut asked = asked(&query);
+        let card = Card::new(&Issuer::new(), SD_JWT);
+        assert!(present(&asked, &[("vaccination", &card)]).is_ok());
+        let formats = &mut asked.request.metadata.vp_formats_supported;
+        let format = formats.get_mut("dc+sd-jwt").unwrap();
+        format.sd_jwt_alg_values = Some(vec!["ES384".to_owned()]);
+        let error = present(&asked, &[("vaccination", &card)]).unwrap_err();
+        let code = PresentationCode::VpFormatsNotSupported.as_str();
+        assert_eq!(error.code(), Some(code));
+    }
+}
+
+#[test]
 fn a_person_who_declines_sends_access_denied_and_nothing_else() {
     let asked = asked(&query_sd_jwt());
     let state = State::Asked(asked.clone());

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use selfsame_credential::evidence::Step;
 use selfsame_net::{Authorization, Body, NetError, Response};
 use selfsame_openid4vc::holder::{self, Asked, Effect, Input, State};
-use selfsame_store::{Batch, Leased, Put, TenantId};
+use selfsame_store::{Batch, Expect, Leased, Put, StoreError, TenantId};
 use serde::{Deserialize, Serialize};
 
+use super::{ASKED, Noted, over};
 use crate::accounts::{decode, encode};
 use crate::error::{Error, Result};
 use crate::events::EventKind;
@@ -50,11 +51,12 @@ impl Flow {
 }
 
 impl Wallet {
-    /// Stores the answer with the effect that delivers it, then delivers it.
+    /// Stores the answer with the effect that delivers it, then delivers it. A request that was looked at before is
+    /// used up by that.
     pub(super) async fn sent(
         self: &Arc<Self>,
         person: &Person,
-        asked: &Asked,
+        (asked, noted): (&Asked, Option<Noted>),
         (state, effects): holder::Next,
         shown: Shown,
     ) -> Result<Answered> {
@@ -76,7 +78,15 @@ impl Wallet {
             };
             batch = batch.enqueue(job.own_entry("verifier", &id, ctx.now())?);
         }
-        let committed = self.shared.store.commit(batch).await?;
+        if let Some((id, version)) = &noted {
+            batch = batch
+                .expect(ASKED, id, Expect::Version(*version))
+                .delete(ASKED, id);
+        }
+        let committed = match self.shared.store.commit(batch).await {
+            Err(StoreError::Conflict { kind, .. }) if kind == ASKED => return Err(over()),
+            committed => committed?,
+        };
         self.answers_at_hand.hold(&committed, flow);
         let first = committed
             .outbox
