@@ -12,16 +12,18 @@ use std::sync::Arc;
 use selfsame_crypto::{KeyHandle, KeyType, PublicKey};
 use selfsame_did::{Did, Options, Representation, ResolutionError, selfsame};
 use selfsame_registry::{Content, Identifier, Operation};
-use selfsame_store::{Batch, Expect, MAX_PAGE, Page, TenantId};
+use selfsame_store::{Batch, Expect, TenantId};
 use serde_json::Value;
 
 use crate::accounts::{decode, encode};
 use crate::config::DidMethod;
 use crate::error::{Error, ErrorKind, Result};
 use crate::identity::{Identity, KEY_FRAGMENT, kid_of};
+use crate::issuer::{listing, page};
 use crate::registry::is_refusal;
 use crate::shared::{Shared, below};
 use crate::view::instance::{InstanceDid, NewDid};
+use crate::view::{Listing, Paging};
 use record::DidRecord;
 use registration::{Author, DID, Intent, did_id, put, registration_id};
 
@@ -111,17 +113,27 @@ impl Dids {
     ///
     /// # Errors
     /// The store's.
-    pub async fn list(&self) -> Result<Vec<InstanceDid>> {
-        let mut shown = Vec::new();
-        for stored in self
-            .shared
-            .store
-            .list(&self.tenant, DID, &Page::newest(MAX_PAGE))
-            .await?
-        {
-            shown.push(self.shown(&decode::<DidRecord>(&stored.value)?).await?);
+    pub async fn list(&self, paging: &Paging) -> Result<Listing<InstanceDid>> {
+        let store = &self.shared.store;
+        let stored = store.list(&self.tenant, DID, &page(paging)).await?;
+        let records = listing(&stored, paging, |stored| decode::<DidRecord>(&stored.value))?;
+        let mut items = Vec::with_capacity(records.items.len());
+        for record in &records.items {
+            items.push(self.shown(record).await?);
         }
-        Ok(shown)
+        Ok(Listing {
+            items,
+            next: records.next,
+        })
+    }
+
+    /// One of them.
+    ///
+    /// # Errors
+    /// `NotFound` if the DID is another's; the store's.
+    pub async fn show(&self, did: &Did) -> Result<InstanceDid> {
+        let own = self.own(did).await?.ok_or_else(unknown)?;
+        self.shown(&own.record).await
     }
 
     /// Gives a DID a new key. The former ones stay in the document and verify what they signed.
@@ -178,8 +190,7 @@ impl Dids {
     /// # Errors
     /// `NotFound` if the DID is another's; the store's.
     pub(crate) async fn current(&self, did: &Did) -> Result<(KeyHandle, String)> {
-        let own = self.own(did).await?;
-        let own = own.ok_or_else(|| Error::not_found("this DID is none of this instance's"))?;
+        let own = self.own(did).await?.ok_or_else(unknown)?;
         let key = own.record.current()?;
         let kid = match did.method() {
             "key" | "jwk" => kid_of(did),
@@ -328,7 +339,6 @@ impl Dids {
     /// The record of a DID that may be changed now: what was under way is finished first.
     async fn changeable(&self, did: &str) -> Result<Own> {
         let did = Did::parse(did).map_err(|_| Error::bad_request("this is no DID"))?;
-        let unknown = || Error::not_found("this DID is none of this instance's");
         let mut own = self.own(&did).await?.ok_or_else(unknown)?;
         if !matches!(did.method(), "web" | "selfsame" | cheqd::METHOD) {
             return Err(Error::bad_request(format!(
@@ -403,6 +413,12 @@ impl Dids {
             fragment: &current.fragment,
         })
     }
+}
+
+fn unknown() -> Error {
+    Error::not_found("this DID is none of those that were made here").with_hint(
+        "`selfsame did show` lists those; the one that an issuer or verifier acts by keeps its one key",
+    )
 }
 
 impl Shared {

@@ -95,9 +95,7 @@ impl<'a> Node<'a> {
     /// `NotFound` if there is no DID yet; the store's.
     pub async fn show(&self) -> Result<NodeIdentity> {
         let record = self.known().await?;
-        let dids = self.dids.list().await?;
-        let own = dids.into_iter().find(|own| own.did == record.did.as_str());
-        let own = own.ok_or_else(|| Error::internal("the node's DID is not in its store"))?;
+        let own = self.dids.show(&record.did).await?;
         let held = self.held(&record).await?;
         Ok(NodeIdentity {
             did: own.did,

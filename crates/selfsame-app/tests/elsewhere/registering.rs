@@ -1,6 +1,7 @@
 //! DIDs in the cheqd network: made, rotated, ended; and what a registrar's faults do to a change.
 
 use selfsame_app::ErrorKind;
+use selfsame_app::view::Paging;
 use selfsame_app::view::instance::{InstanceDid, NewDid};
 use selfsame_testkit::cheqd::Fault;
 use serde_json::Value;
@@ -70,7 +71,17 @@ async fn only_keys_that_the_network_knows_are_made_and_only_with_a_registrar() {
     let without = World::with(|cheqd, resolver| resolver.cheqd = Some(cheqd.address())).await;
     let refused = without.app.dids().create(&new()).await.unwrap_err();
     assert_eq!(refused.kind, ErrorKind::BadRequest);
-    assert_eq!(without.app.dids().list().await.unwrap().len(), 0);
+    assert_eq!(
+        without
+            .app
+            .dids()
+            .list(&Paging::default())
+            .await
+            .unwrap()
+            .items
+            .len(),
+        0
+    );
 }
 
 #[tokio::test]
@@ -82,7 +93,13 @@ async fn a_change_whose_answer_is_lost_is_made_once() {
         matches!(error.kind, ErrorKind::Unavailable { .. }),
         "{error:?}"
     );
-    let all = world.app.dids().list().await.unwrap();
+    let all = world
+        .app
+        .dids()
+        .list(&Paging::default())
+        .await
+        .unwrap()
+        .items;
     assert_eq!(listed(&all), (1, "pending"));
     assert_eq!(versions(&world, &all[0].did), 1);
     // The registrar forgets, and the process dies: the network still tells.
@@ -92,7 +109,13 @@ async fn a_change_whose_answer_is_lost_is_made_once() {
     let registered = world.cheqd.registered();
     world.app.start().await.unwrap();
     world.settle().await;
-    let all = world.app.dids().list().await.unwrap();
+    let all = world
+        .app
+        .dids()
+        .list(&Paging::default())
+        .await
+        .unwrap()
+        .items;
     assert_eq!(listed(&all), (1, "active"));
     assert_eq!(versions(&world, &all[0].did), 1);
     assert_eq!(
@@ -129,12 +152,24 @@ async fn what_never_reached_the_registrar_is_sent_again_by_the_outbox() {
         matches!(error.kind, ErrorKind::Unavailable { .. }),
         "{error:?}"
     );
-    let pending = world.app.dids().list().await.unwrap();
+    let pending = world
+        .app
+        .dids()
+        .list(&Paging::default())
+        .await
+        .unwrap()
+        .items;
     assert_eq!(versions(&world, &pending[0].did), 0);
     world.cheqd.fault(Fault::None);
     world.app.start().await.unwrap();
     world.settle().await;
-    let all = world.app.dids().list().await.unwrap();
+    let all = world
+        .app
+        .dids()
+        .list(&Paging::default())
+        .await
+        .unwrap()
+        .items;
     assert_eq!(listed(&all), (1, "active"));
     assert_eq!(versions(&world, &all[0].did), 1);
 }
@@ -149,7 +184,13 @@ async fn what_the_registrar_refuses_is_undone() {
     assert!(refused.reason.contains("the network refuses"), "{refused}");
     let refused = world.app.dids().rotate(&made.did).await.unwrap_err();
     assert_eq!(refused.kind, ErrorKind::BadRequest);
-    let all = world.app.dids().list().await.unwrap();
+    let all = world
+        .app
+        .dids()
+        .list(&Paging::default())
+        .await
+        .unwrap()
+        .items;
     assert_eq!(listed(&all), (1, "active"));
     assert_eq!(all[0].key, made.key);
     world.cheqd.fault(Fault::None);
@@ -166,7 +207,14 @@ async fn nothing_is_signed_but_what_was_meant_and_by_the_keys_it_takes() {
         assert_eq!(error.kind, ErrorKind::Upstream, "{fault:?}");
         assert!(error.reason.contains("nothing was signed"), "{error}");
     }
-    for did in world.app.dids().list().await.unwrap() {
+    for did in world
+        .app
+        .dids()
+        .list(&Paging::default())
+        .await
+        .unwrap()
+        .items
+    {
         assert_eq!(
             (did.state.as_str(), versions(&world, &did.did)),
             ("pending", 0)
@@ -195,7 +243,13 @@ async fn signatures_that_were_lost_are_sent_again_in_a_new_job() {
     world.restart().await;
     world.app.start().await.unwrap();
     world.settle().await;
-    let all = world.app.dids().list().await.unwrap();
+    let all = world
+        .app
+        .dids()
+        .list(&Paging::default())
+        .await
+        .unwrap()
+        .items;
     assert_eq!(listed(&all), (1, "active"));
     assert_eq!(versions(&world, &all[0].did), 1);
 }
@@ -217,7 +271,13 @@ async fn a_refusal_counts_once_nothing_that_was_sent_before_can_still_be_made() 
     world.app.clock().advance(121);
     let error = world.app.dids().rotate(&made.did).await.unwrap_err();
     assert_eq!(error.kind, ErrorKind::BadRequest);
-    let all = world.app.dids().list().await.unwrap();
+    let all = world
+        .app
+        .dids()
+        .list(&Paging::default())
+        .await
+        .unwrap()
+        .items;
     assert_eq!((listed(&all), &all[0].key), ((1, "active"), &made.key));
     assert_eq!(versions(&world, &made.did), 1);
 }
@@ -227,7 +287,15 @@ async fn while_nobody_tells_whether_a_change_was_made_it_is_not_sent_again() {
     let world = World::start().await;
     world.cheqd.fault(Fault::LosesAnswers);
     world.app.dids().create(&new()).await.unwrap_err();
-    let did = world.app.dids().list().await.unwrap()[0].did.clone();
+    let did = world
+        .app
+        .dids()
+        .list(&Paging::default())
+        .await
+        .unwrap()
+        .items[0]
+        .did
+        .clone();
     let registered = world.cheqd.registered();
     world.cheqd.fault(Fault::Broken);
     let error = world.app.dids().rotate(&did).await.unwrap_err();

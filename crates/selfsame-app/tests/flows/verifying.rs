@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use selfsame_app::ErrorKind;
+use selfsame_app::view::Paging;
 use selfsame_app::view::instance::NewDid;
 use selfsame_app::view::verifier::{NewRequest, RequestState};
 use selfsame_app::view::wallet::{AcceptOffer, AnswerRequest};
@@ -313,4 +314,30 @@ async fn a_hosted_did_is_resolved_anew_once_it_is_changed() {
     let ended = site.app.resolve(&did, &options).await;
     assert!(ended.document.is_none() && ended.document_metadata.deactivated);
     assert_eq!(ended.metadata.error, None);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn dids_are_listed_page_by_page_and_each_alone() {
+    let site = Site::start().await;
+    let dids = site.app.dids();
+    let new = NewDid {
+        method: "jwk".to_owned(),
+        kind: None,
+    };
+    let mut made = Vec::new();
+    for _ in 0..3 {
+        made.insert(0, dids.create(&new).await.unwrap().did);
+    }
+    let mut paging = Paging {
+        after: None,
+        limit: Some(2),
+    };
+    let first = dids.list(&paging).await.unwrap();
+    paging.after = first.next.clone();
+    let second = dids.list(&paging).await.unwrap();
+    assert_eq!((first.items.len(), second.next), (2, None));
+    let listed = first.items.iter().chain(&second.items);
+    assert_eq!(listed.map(|own| own.did.clone()).collect::<Vec<_>>(), made);
+    let one = dids.show(&Did::parse(&made[1]).unwrap()).await.unwrap();
+    assert_eq!(one.did, made[1]);
 }

@@ -8,6 +8,7 @@ use selfsame_app::config::{
 };
 use selfsame_app::dids::newcomer::Newcomer;
 use selfsame_app::keys::Keys;
+use selfsame_app::view::Paging;
 use selfsame_app::view::instance::{InstanceDid, NewDid};
 use selfsame_app::{App, ErrorKind, Parts};
 use selfsame_crypto::{KeyHandle, KeyType, PrivateKey};
@@ -18,6 +19,10 @@ use selfsame_registry::{Genesis, Identifier, Operation, Unsigned};
 use selfsame_store::TenantId;
 
 use crate::world::World;
+
+async fn all(app: &App) -> Vec<InstanceDid> {
+    app.dids().list(&Paging::default()).await.unwrap().items
+}
 
 pub async fn app(world: &World, roles: Roles) -> Arc<App> {
     let config = Config {
@@ -88,7 +93,7 @@ async fn a_did_of_the_registry_is_made_rotated_and_deactivated() {
             app.dids().rotate(&made.did).await.unwrap_err().kind,
             ErrorKind::Gone
         );
-        let listed = app.dids().list().await.unwrap();
+        let listed = all(&app).await;
         assert_eq!((listed.len(), listed[0].state.as_str()), (1, "deactivated"));
         let status = app.status().await.unwrap();
         assert_eq!((status.outbox_waiting, status.outbox_dead), (0, 0));
@@ -174,18 +179,18 @@ async fn what_a_broken_registry_did_not_take_is_sent_again_by_the_outbox() {
         world.ledger.lose();
         let error = app.dids().create(&new("selfsame")).await.unwrap_err();
         assert!(matches!(error.kind, ErrorKind::Unavailable { .. }));
-        let listed = app.dids().list().await.unwrap();
+        let listed = all(&app).await;
         assert_eq!((listed.len(), listed[0].state.as_str()), (1, "pending"));
         world.ledger.work();
         app.start().await.unwrap();
         // A minute.
         for _ in 0..1_200 {
-            if app.dids().list().await.unwrap()[0].state == "active" {
+            if all(&app).await[0].state == "active" {
                 break;
             }
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
-        let listed = app.dids().list().await.unwrap();
+        let listed = all(&app).await;
         assert_eq!(
             (listed[0].state.as_str(), methods(&listed[0])),
             ("active", 1)

@@ -22,10 +22,14 @@ pub fn candidate(held: &Held, provable: bool) -> Candidate<'_> {
     }
 }
 
-/// What a policy chooses in place of a person: the verifier's favourite, and nothing that is optional.
+/// What a policy chooses in place of a person: the verifier's favourite, and nothing that is optional unless all is.
 pub fn by_policy<Id>(selection: &Selection<Id>) -> Result<Vec<(&str, &Match<Id>)>, Error> {
-    selection
-        .first_choice(false)
+    let chosen = |optional_too| {
+        let choice = selection.first_choice(optional_too);
+        choice.filter(|choice| !choice.is_empty())
+    };
+    chosen(false)
+        .or_else(|| chosen(true))
         .ok_or(Error::Choice("nothing held satisfies the request"))
 }
 

@@ -1155,6 +1155,27 @@ fn a_policy_chooses_what_is_required_and_an_explicit_choice_is_held_to_the_query
 }
 
 #[test]
+fn a_policy_chooses_what_is_optional_only_where_all_is() {
+    let card = Card::new(&Issuer::new(), SD_JWT);
+    let held = [((), candidate(&card.held, true))];
+    let chosen = |sets: Value| {
+        let mut query = query_sd_jwt();
+        let mut second = query["credentials"][0].clone();
+        second["id"] = json!("second");
+        query["credentials"].as_array_mut().unwrap().push(second);
+        query["credential_sets"] = sets;
+        let selection = dcql::select(&asked(&query).request.query, &held);
+        let chosen = by_policy(&selection).unwrap();
+        let ids = chosen.iter().map(|(id, _)| (*id).to_owned());
+        ids.collect::<Vec<_>>()
+    };
+    let optional = json!({"options": [["second"]], "required": false});
+    let required = json!({"options": [["vaccination"]]});
+    assert_eq!(chosen(json!([required, optional])), ["vaccination"]);
+    assert_eq!(chosen(json!([optional])), ["second"]);
+}
+
+#[test]
 fn of_two_credentials_that_match_one_is_chosen_unless_several_are_asked_for() {
     let issuer = Issuer::new();
     let (one, two) = (Card::new(&issuer, SD_JWT), Card::new(&issuer, SD_JWT));

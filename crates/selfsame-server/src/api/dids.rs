@@ -1,11 +1,12 @@
 //! `/api/dids`: the instance's own DIDs.
 
-use axum::extract::State;
+use axum::extract::{Query, State};
 use selfsame_app::view::instance::{InstanceDid, NewDid};
+use selfsame_app::view::{Listing, Paging};
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::{Items, created, json};
+use super::{created, json};
 use crate::error::Answer;
 use crate::extract::{Json, Path};
 use crate::server::Server;
@@ -22,11 +23,9 @@ pub async fn create(State(server): State<Server>, Json(new): Json<NewDid>) -> An
 }
 
 /// The instance's DIDs.
-#[utoipa::path(get, path = "/api/dids", tag = "dids", responses((status = 200, body = Items<InstanceDid>)))]
-pub async fn list(State(server): State<Server>) -> Answer {
-    json(&Items {
-        items: server.app().dids().list().await?,
-    })
+#[utoipa::path(get, path = "/api/dids", tag = "dids", params(super::Page), responses((status = 200, body = Listing<InstanceDid>)))]
+pub async fn list(State(server): State<Server>, Query(paging): Query<Paging>) -> Answer {
+    json(&server.app().dids().list(&paging).await?)
 }
 
 /// Rotates a DID's key.

@@ -1,6 +1,7 @@
 //! `selfsame did`: the instance's own DIDs, and the resolution of anybody's.
 
 use clap::{Args, Subcommand};
+use selfsame_app::view::Listing;
 use selfsame_app::view::instance::{InstanceDid, NewDid};
 use serde_json::Value;
 
@@ -71,6 +72,21 @@ struct Items {
     items: Vec<InstanceDid>,
 }
 
+/// Every DID that was made at the instance, page by page.
+async fn all(instance: &Instance) -> Result<Items, Failure> {
+    let operator = instance.operator()?;
+    let mut items = Vec::new();
+    let mut path = "/api/dids?limit=200".to_owned();
+    loop {
+        let page: Listing<InstanceDid> = operator.get(&path).await?;
+        items.extend(page.items);
+        match page.next {
+            Some(after) => path = format!("/api/dids?limit=200&after={}", segment(&after)),
+            None => return Ok(Items { items }),
+        }
+    }
+}
+
 impl Did {
     /// Runs the verb.
     pub async fn run(self) -> End {
@@ -85,7 +101,7 @@ impl Did {
                 output::either(instance.json, &did, one);
             }
             Verb::Show { instance } => {
-                let dids: Items = instance.operator()?.get("/api/dids").await?;
+                let dids = all(&instance).await?;
                 output::either(instance.json, &dids, |dids| {
                     dids.items.iter().flat_map(one).collect()
                 });
