@@ -18,6 +18,8 @@ use crate::view::{Listing, Paging};
 pub(crate) const OFFER: &str = "offer";
 const USES_MAX: u32 = 100_000;
 const LIFETIME_MAX: u64 = 90 * 24 * 3600;
+/// A wallet takes ten copies of what is offered in one answer of a mebibyte.
+const OFFER_BYTES_MAX: usize = 64 * 1024;
 /// An offer stays in the list for so long after its end.
 const KEPT_AFTER: u64 = 7 * 24 * 3600;
 
@@ -84,7 +86,14 @@ impl Issuer {
             },
             by_reference: new.by_reference,
         };
-        let put = Put::new(OFFER, &id, encode(&record)?)
+        let encoded = encode(&record)?;
+        if encoded.len() > OFFER_BYTES_MAX {
+            return Err(
+                Error::bad_request("the claims are larger than wallets take")
+                    .with_hint("64 KiB at most: attest the digest of what is larger"),
+            );
+        }
+        let put = Put::new(OFFER, &id, encoded)
             .tag(Tag::hashed("code", code))
             .expires(record.expires.plus(KEPT_AFTER));
         let batch = Batch::new(tenant())

@@ -5,14 +5,15 @@ use std::collections::HashSet;
 use selfsame_app::issuer::lists::Face;
 use selfsame_app::view::Paging;
 use selfsame_app::view::issuer::{CredentialStatus, NewOffer};
-use selfsame_app::{App, Result};
+use selfsame_app::view::wallet::AcceptOffer;
+use selfsame_app::{App, ErrorKind, Result};
 use selfsame_oauth::TokenResponse;
 use selfsame_openid4vc::Transport;
 use selfsame_openid4vc::wallet::offer::{Source, locate};
 use std::sync::Arc;
 use tokio::task::JoinSet;
 
-use crate::world::{Fault, Site, WalletHost, accept, person};
+use crate::world::{Fault, Site, WalletHost, accept, new_offer, person};
 
 const TASKS: usize = 32;
 
@@ -214,6 +215,35 @@ async fn a_status_fought_over_ends_as_the_last_one_said_and_revoked_stays_revoke
         reopened.issuer().unwrap().lists().digest(0),
     );
     assert_eq!(here.unwrap(), there.unwrap());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn claims_are_as_large_as_a_wallet_takes_many_copies_of() {
+    let site = Site::start().await;
+    let app = WalletHost::new(&site).open().await;
+    let person = person(&app).await;
+    let with_note = |bytes: usize| {
+        let mut claims = serde_json::Map::new();
+        let vaccine = serde_json::json!({"manufacturer": "x".repeat(bytes)});
+        claims.insert("vaccine".to_owned(), vaccine);
+        NewOffer {
+            claims,
+            ..new_offer("immunization", "vc+jwt")
+        }
+    };
+    let issuer = site.app.issuer().unwrap();
+    let refused = issuer
+        .create_offer(&with_note(64 * 1024))
+        .await
+        .unwrap_err();
+    assert_eq!(refused.kind, ErrorKind::BadRequest);
+    let offer = site.offer_of(with_note(60 * 1024)).await;
+    let many = AcceptOffer {
+        copies: Some(10),
+        ..accept(&offer)
+    };
+    let cards = app.wallet().unwrap().accept_offer(&person, &many).await;
+    assert_eq!(cards.unwrap().len(), 10);
 }
 
 #[tokio::test(flavor = "multi_thread")]

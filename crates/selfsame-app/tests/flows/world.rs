@@ -159,18 +159,7 @@ impl Site {
     }
 
     pub async fn offer_as(&self, template: &str, format: &str) -> Offer {
-        self.offer_of(NewOffer {
-            template: template.to_owned(),
-            format: Some(format.to_owned()),
-            claims: serde_json::Map::new(),
-            examples: true,
-            uses: None,
-            tx_code: false,
-            by_reference: false,
-            expires_in: None,
-            label: None,
-        })
-        .await
+        self.offer_of(new_offer(template, format)).await
     }
 
     pub async fn offer_of(&self, new: NewOffer) -> Offer {
@@ -185,6 +174,21 @@ impl Site {
             .unwrap()
             .items
             .len()
+    }
+}
+
+/// An offer with the template's example claims.
+pub fn new_offer(template: &str, format: &str) -> NewOffer {
+    NewOffer {
+        template: template.to_owned(),
+        format: Some(format.to_owned()),
+        claims: serde_json::Map::new(),
+        examples: true,
+        uses: None,
+        tx_code: false,
+        by_reference: false,
+        expires_in: None,
+        label: None,
     }
 }
 

@@ -6,7 +6,11 @@ use selfsame_credential::{
     sd_jwt::SdJwt,
     vc_jwt::{Model, VcJwt},
 };
-use selfsame_crypto::{Jwk, PublicKey, ctx::Ctx, json};
+use selfsame_crypto::{
+    Jwk, PublicKey,
+    ctx::Ctx,
+    json::{self, Limits},
+};
 use selfsame_did::{DidUrl, jwk};
 use selfsame_oauth::ErrorBody;
 
@@ -19,6 +23,8 @@ use crate::{
     wire::{credential::CredentialResponse, limits},
 };
 
+/// Many copies come in one answer.
+const MAX_RESPONSE: usize = 1 << 20;
 const TELL: &str = "Tell the issuer; the credential was not kept.";
 
 pub(super) fn answered(
@@ -41,7 +47,11 @@ pub(super) fn answered(
     let Some(current) = progress.plan.asks.first() else {
         return Err(Error::State("there is nothing left to ask for"));
     };
-    let response: CredentialResponse = json::parse_as(answer.body, &limits())
+    let limits = Limits {
+        max_bytes: MAX_RESPONSE,
+        ..limits()
+    };
+    let response: CredentialResponse = json::parse_as(answer.body, &limits)
         .map_err(|_| Error::counterpart("the issuer's answer cannot be read", TELL))?;
     let received = take(current, response)?;
     progress.credentials.extend(received);
