@@ -239,7 +239,7 @@ impl Net {
                 None => Err(NetError::Redirected { status }),
             };
         }
-        // No encoding is offered, so one that comes is a mistake or a decompression bomb.
+        // Only `identity` is accepted, so a coding that comes is a mistake or a decompression bomb.
         if head
             .headers
             .get(header::CONTENT_ENCODING)
@@ -294,8 +294,13 @@ fn allowed_redirects(call: &Call<'_>, most: u8) -> u8 {
 }
 
 fn request_headers(call: &Call<'_>) -> Result<HeaderMap, NetError> {
-    let mut headers = HeaderMap::with_capacity(4);
+    let mut headers = HeaderMap::with_capacity(5);
     headers.insert(header::USER_AGENT, HeaderValue::from_static(USER_AGENT));
+    // RFC 9110 §12.5.3: without it any coding would be acceptable.
+    headers.insert(
+        header::ACCEPT_ENCODING,
+        HeaderValue::from_static("identity"),
+    );
     if let Some(accept) = call.request.accept {
         let value = HeaderValue::from_str(accept)
             .map_err(|_| NetError::BadCall("accept is not a header value"))?;

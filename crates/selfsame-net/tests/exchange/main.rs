@@ -280,6 +280,21 @@ async fn what_is_not_proper_http_is_refused() {
 }
 
 #[tokio::test]
+async fn a_server_that_would_compress_is_told_not_to() {
+    let server = Server::plain().await;
+    let answer = get(&net(&[&server]), &server.url("/compressing")).await;
+    assert_eq!(text(&answer.unwrap()), "x");
+    let redirected = Request {
+        redirects: 1,
+        ..Request::default()
+    };
+    let answer = net(&[&server])
+        .get(&server.url("/to?/compressing"), &redirected)
+        .await;
+    assert_eq!(text(&answer.unwrap()), "x");
+}
+
+#[tokio::test]
 async fn a_host_that_is_not_there_is_unreachable_and_a_name_that_is_not_is_unknown() {
     let gone = Server::unbound();
     let mut settings = settings(&[&gone]);

@@ -167,6 +167,11 @@ async fn reply(request: http::Request<Incoming>) -> Reply {
             .header("content-type", "text/html")
             .body(full("")),
         "/compressed" => response.header("content-encoding", "gzip").body(full("x")),
+        // RFC 9110 §12.5.3.
+        "/compressing" => match request.headers().get("accept-encoding") {
+            Some(codings) if codings == "identity" => response.body(full("x")),
+            _ => response.header("content-encoding", "gzip").body(full("x")),
+        },
         "/cut" => response
             .header("content-length", "10")
             .body(stream(3, Duration::ZERO)),
