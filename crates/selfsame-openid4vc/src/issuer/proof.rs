@@ -2,7 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use selfsame_credential::evidence::{Evidence, Need, Step};
+use selfsame_credential::{
+    evidence::{Evidence, Need, Step},
+    validity::Validity,
+};
 use selfsame_crypto::{Algorithm, PublicKey, jws::Compact, time::UnixTime, x509::Chain};
 use selfsame_did::{Did, DidUrl, Relationship};
 use serde_json::{Map, Value};
@@ -213,6 +216,14 @@ fn check_time(rules: &Rules<'_>, claims: &Map<String, Value>, now: UnixTime) -> 
         )
     {
         return Err(invalid("a proof was made too long ago"));
+    }
+    let validity = Validity::of_jwt(claims)
+        .map_err(|_| invalid("a proof's nbf or exp is not written as specified"))?;
+    if !validity.lasts(now, rules.settings.leeway) {
+        return Err(invalid("a proof has expired"));
+    }
+    if !validity.has_begun(now, rules.settings.leeway) {
+        return Err(invalid("a proof is not valid yet"));
     }
     Ok(())
 }

@@ -842,6 +842,31 @@ fn a_proof_with_a_foreign_or_expired_nonce_is_refused_so_that_a_new_one_is_fetch
 fn a_proof_names_the_client_where_it_is_known_and_nobody_where_it_is_not() {
     let issuer = Issuer::new();
     let holder = Party::new(KeyType::P256);
+#[test]
+fn a_proof_is_taken_between_its_nbf_and_its_exp_only() {
+    let issuer = Issuer::new();
+    let holder = Party::new(KeyType::P256);
+    let ask = |times: Value| {
+        let claims = with(&issuer.proof_claims(), times);
+        issuer.ask(SD_JWT, &[holder.token(&proof_header(&holder), &claims)])
+    };
+    // With the leeway of 30 s.
+    for good in [
+        json!({"nbf": NOW.plus(30).0, "exp": NOW.plus(60).0}),
+        json!({"exp": NOW.minus(29).0}),
+    ] {
+        assert!(ask(good.clone()).is_ok(), "{good}");
+    }
+    for bad in [
+        json!({"exp": NOW.minus(30).0}),
+        json!({"nbf": NOW.plus(31).0}),
+        json!({"exp": "tomorrow"}),
+        json!({"nbf": -1}),
+    ] {
+        assert_eq!(code(ask(bad.clone())), "invalid_proof", "{bad}");
+    }
+}
+
     let claims = with(&issuer.proof_claims(), json!({"iss": "wallet-7"}));
     assert_eq!(
         issuer.refuses(&proof_header(&holder), &claims, &holder),
