@@ -1,5 +1,7 @@
 //! JSON Web Keys (RFC 7517), public ones only: private and shared key members are refused where they are read.
 
+use std::collections::BTreeSet;
+
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -21,6 +23,8 @@ pub struct Jwk {
     pub alg: Option<String>,
     /// What the key is meant for: `sig` or `enc`.
     pub use_: Option<String>,
+    /// What may be done with the key: `verify`, `encrypt` and others.
+    pub key_ops: Option<Vec<String>>,
 }
 
 /// The members that make the key (RFC 7518 §6, RFC 8037 §2, RFC 9964 §3), decoded.
@@ -76,6 +80,9 @@ impl Jwk {
                 object.insert(name.to_owned(), Value::String(text.clone()));
             }
         }
+        if let Some(operations) = &self.key_ops {
+            object.insert("key_ops".to_owned(), Value::from(operations.clone()));
+        }
         Value::Object(object)
     }
 
@@ -88,12 +95,14 @@ impl Jwk {
         }
     }
 
-    /// Whether `use` and `alg`, where the key has them, allow it to verify signatures of this algorithm
-    /// (RFC 7517 §4.2, §4.4; RFC 8725 §3.1).
+    /// Whether `use`, `key_ops` and `alg`, where the key has them, allow it to verify signatures of this algorithm
+    /// (RFC 7517 §4.2, §4.3, §4.4; RFC 8725 §3.1).
     pub fn may_verify(&self, algorithm: Algorithm) -> bool {
         let signs = self.use_.as_deref().is_none_or(|purpose| purpose == "sig");
+        let verifies = |operations: &[String]| operations.iter().any(|name| name == "verify");
+        let verifies = self.key_ops.as_deref().is_none_or(verifies);
         let named = self.alg.as_deref().map(str::parse::<Algorithm>);
-        signs && named.is_none_or(|named| named == Ok(algorithm))
+        signs && verifies && named.is_none_or(|named| named == Ok(algorithm))
     }
 
     /// The SHA-256 thumbprint over the required members (RFC 7638 §3).
@@ -180,6 +189,7 @@ impl From<JwkParams> for Jwk {
             kid: None,
             alg: None,
             use_: None,
+            key_ops: None,
         }
     }
 }
@@ -213,17 +223,27 @@ struct Raw {
     alg: Option<String>,
     #[serde(rename = "use")]
     use_: Option<String>,
+    key_ops: Option<Vec<String>>,
     #[serde(flatten)]
     other: Map<String, Value>,
 }
 
 impl Raw {
-    /// The members of a value without private ones; None for those that are not texts. In a value no name stands twice.
+    /// The members of a value without private ones; None if one is not a text, or `key_ops` not texts. In a value no
+    /// name stands twice.
     fn of(value: &Value) -> Option<Self> {
         let object = value.as_object()?;
         let text = |name: &str| match object.get(name) {
             None | Some(Value::Null) => Some(None),
             Some(Value::String(text)) => Some(Some(text.clone())),
+            Some(_) => None,
+        };
+        let texts = |name: &str| match object.get(name) {
+            None | Some(Value::Null) => Some(None),
+            Some(Value::Array(members)) => {
+                let texts = members.iter().map(|text| text.as_str().map(str::to_owned));
+                texts.collect::<Option<Vec<_>>>().map(Some)
+            }
             Some(_) => None,
         };
         Some(Self {
@@ -237,6 +257,7 @@ impl Raw {
             kid: text("kid")?,
             alg: text("alg")?,
             use_: text("use")?,
+            key_ops: texts("key_ops")?,
             other: Map::new(),
         })
     }
@@ -251,6 +272,10 @@ impl TryFrom<Raw> for Jwk {
     fn try_from(raw: Raw) -> Result<Self, KeyError> {
         if raw.kty == "oct" || PRIVATE.iter().any(|name| raw.other.contains_key(*name)) {
             return Err(KeyError::Private);
+        }
+        // RFC 7517 §4.3.
+        if raw.key_ops.as_deref().is_some_and(repeats) {
+            return Err(KeyError::Malformed("JWK whose key_ops repeats a member"));
         }
         let params = match raw.kty.as_str() {
             "OKP" => JwkParams::Okp {
@@ -277,8 +302,14 @@ impl TryFrom<Raw> for Jwk {
             kid: raw.kid,
             alg: raw.alg,
             use_: raw.use_,
+            key_ops: raw.key_ops,
         })
     }
+}
+
+fn repeats(operations: &[String]) -> bool {
+    let mut seen = BTreeSet::new();
+    !operations.iter().all(|name| seen.insert(name))
 }
 
 fn some<T>(member: Option<T>) -> Result<T, KeyError> {
@@ -312,12 +343,13 @@ mod tests {
     }
 
     fn member() -> impl Strategy<Value = (String, Value)> {
-        let name = "kty|crv|x|y|n|e|pub|kid|alg|use|d|k|priv|other";
+        let name = "kty|crv|x|y|n|e|pub|kid|alg|use|key_ops|d|k|priv|other";
         let text = "OKP|EC|RSA|AKP|oct|P-256|Ed25519|sig|[A-Za-z0-9_=-]{0,8}";
         let value = prop_oneof![
             8 => text.prop_map(Value::String),
             1 => Just(Value::Null),
             1 => any::<u8>().prop_map(Value::from),
+            1 => proptest::collection::vec("sign|verify", 0..3).prop_map(Value::from),
         ];
         (name, value)
     }

@@ -482,6 +482,7 @@ fn optional_members_of_a_jwk_are_kept_and_do_not_change_its_thumbprint() {
     assert_eq!(
         (
             full.kid.as_deref(),
+    value["key_ops"] = json!(["verify"]);
             full.alg.as_deref(),
             full.use_.as_deref()
         ),
@@ -492,6 +493,7 @@ fn optional_members_of_a_jwk_are_kept_and_do_not_change_its_thumbprint() {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
+    assert_eq!(jwk(&full.to_value()), full);
 
     #[test]
     fn reading_keys_never_panics(bytes in prop::collection::vec(any::<u8>(), 0..120), prefix in 0_usize..7) {
@@ -540,5 +542,50 @@ fn a_jwk_verifies_what_its_use_and_algorithm_allow() {
     }
     for alg in ["ES256", "none", "ECDH-ES", ""] {
         assert!(!with(None, Some(alg)).may_verify(Algorithm::EdDsa));
+    }
+}
+
+#[test]
+fn a_jwk_verifies_only_where_its_operations_say_so() {
+    let bare = PrivateKey::generate(KeyType::P256)
+        .unwrap()
+        .public()
+        .to_jwk();
+    let with = |operations: Value| {
+        let mut value = bare.to_value();
+        value["key_ops"] = operations;
+        let read = Jwk::from_value(&value);
+        let text: Result<Jwk, _> = serde_json::from_str(&value.to_string());
+        assert_eq!(read.clone().ok(), text.ok(), "{value}");
+        read
+    };
+    for good in [
+        json!(["verify"]),
+        json!(["sign", "verify"]),
+        json!(["verify", "x"]),
+    ] {
+        let key = with(good.clone()).unwrap();
+        assert!(key.may_verify(Algorithm::Es256), "{good}");
+    }
+    for other in [json!([]), json!(["encrypt"]), json!(["VERIFY", "sign"])] {
+        let key = with(other.clone()).unwrap();
+        assert!(!key.may_verify(Algorithm::Es256), "{other}");
+    }
+    let and_use = Jwk {
+        use_: Some("sig".to_owned()),
+        ..with(json!(["deriveKey"])).unwrap()
+    };
+    assert!(!and_use.may_verify(Algorithm::Es256));
+    for bad in [
+        json!("verify"),
+        json!({"verify": true}),
+        json!([1]),
+        json!(["verify", null]),
+        json!(["verify", "verify"]),
+    ] {
+        assert!(
+            matches!(with(bad.clone()), Err(KeyError::Malformed(_))),
+            "{bad}"
+        );
     }
 }

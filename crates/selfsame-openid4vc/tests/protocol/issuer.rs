@@ -763,8 +763,18 @@ fn a_proof_with_a_key_that_is_not_for_its_algorithm_is_refused() {
         let header = with(&proof_header(&holder), json!({"jwk": with(&jwk, member)}));
         issuer.ask(SD_JWT, &[holder.token(&header, &issuer.proof_claims())])
     };
-    assert!(ask(json!({"alg": "ES256", "use": "sig"})).is_ok());
-    for member in [json!({"alg": "ES384"}), json!({"use": "enc"})] {
+    for member in [
+        json!({"alg": "ES256", "use": "sig"}),
+        json!({"key_ops": ["verify"]}),
+    ] {
+        assert!(ask(member).is_ok());
+    }
+    for member in [
+        json!({"alg": "ES384"}),
+        json!({"use": "enc"}),
+        json!({"key_ops": ["encrypt"]}),
+        json!({"key_ops": ["verify", "verify"]}),
+    ] {
         assert_eq!(code(ask(member)), "invalid_proof");
     }
 }

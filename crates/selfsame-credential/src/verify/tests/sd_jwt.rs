@@ -378,10 +378,16 @@ fn a_proof_without_a_nonce_answers_no_request_not_even_one_without() {
 
 #[test]
 fn a_holders_key_that_is_not_for_these_signatures_is_refused() {
-    for (member, value) in [("alg", "ES384"), ("alg", "ECDH-ES"), ("use", "enc")] {
+    for (member, value) in [
+        ("alg", json!("ES384")),
+        ("alg", json!("ECDH-ES")),
+        ("use", json!("enc")),
+        ("key_ops", json!(["encrypt"])),
+        ("key_ops", json!("verify")),
+    ] {
         let mut scene = Scene::new();
         let mut jwk = scene.holder.key.public().to_jwk().to_value();
-        jwk[member] = json!(value);
+        jwk[member] = value;
         let payload = json!({"iss": scene.issuer.did, "vct": "v", "cnf": {"jwk": jwk}});
         let header = json!({"alg": "EdDSA", "typ": "dc+sd-jwt", "kid": scene.issuer.kid()});
         scene.credential = scene.issuer.token(&header, &payload) + "~";

@@ -530,12 +530,17 @@ fn a_key_that_an_issuers_document_borrows_from_another_did_is_not_the_issuers() 
 #[test]
 fn a_confirmed_key_that_is_not_for_these_signatures_is_refused() {
     for format in MODELS {
-        for (alg, use_) in [(Some("ES256"), None), (None, Some("enc"))] {
+        for (alg, use_, operation) in [
+            (Some("ES256"), None, None),
+            (None, Some("enc"), None),
+            (None, None, Some("encrypt")),
+        ] {
             let holder = Party::new(KeyType::Ed25519);
             let scene = Scene::with(format, |issue| {
                 issue.cnf = Some(selfsame_crypto::Jwk {
                     alg: alg.map(str::to_owned),
                     use_: use_.map(str::to_owned),
+                    key_ops: operation.map(|name| vec![name.to_owned()]),
                     ..holder.key.public().to_jwk()
                 });
             });
