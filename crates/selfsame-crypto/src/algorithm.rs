@@ -36,6 +36,9 @@ pub enum Algorithm {
     MlDsa65,
 }
 
+/// The fully specified name of what `EdDSA` is here (RFC 9864 §2.2).
+const ED25519: &str = "Ed25519";
+
 impl Algorithm {
     /// Every algorithm that can be verified.
     pub const ALL: [Self; 12] = [
@@ -71,6 +74,13 @@ impl Algorithm {
         }
     }
 
+    /// The names it may be called by, the fully specified one first (RFC 9864 §2.2): what is listed to wallets that
+    /// know only one of them.
+    pub fn names(self) -> impl Iterator<Item = &'static str> {
+        let fully_specified = (self == Self::EdDsa).then_some(ED25519);
+        fully_specified.into_iter().chain([self.as_str()])
+    }
+
     /// The only kind of key this algorithm may be used with.
     pub const fn key_type(self) -> KeyType {
         match self {
@@ -103,12 +113,9 @@ impl FromStr for Algorithm {
     type Err = UnsupportedAlgorithm;
 
     fn from_str(name: &str) -> Result<Self, UnsupportedAlgorithm> {
-        if name == "Ed25519" {
-            return Ok(Self::EdDsa);
-        }
         Self::ALL
             .into_iter()
-            .find(|algorithm| algorithm.as_str() == name)
+            .find(|algorithm| algorithm.names().any(|known| known == name))
             .ok_or(UnsupportedAlgorithm)
     }
 }

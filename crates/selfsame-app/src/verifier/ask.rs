@@ -5,7 +5,7 @@ use std::time::Duration;
 use selfsame_credential::Format;
 use selfsame_credential::dcql::Query;
 use selfsame_credential::single_use::HANDLE;
-use selfsame_crypto::{encoding, hash};
+use selfsame_crypto::{Algorithm, encoding, hash};
 use selfsame_openid4vc::verifier::State;
 use selfsame_openid4vc::verifier::request::{self, NewRequest as Draft};
 use selfsame_openid4vc::wire::request::{ClientId, ClientMetadata, RequestUriMethod, VpFormat};
@@ -268,13 +268,16 @@ fn may_be_asked(template: &Template, format: Format, path: &[String]) -> bool {
 
 /// What this verifier can check.
 fn formats() -> ClientMetadata {
-    let algorithms = || {
-        Some(
-            ["ES256", "EdDSA", "ES256K", "ES384"]
-                .map(str::to_owned)
-                .to_vec(),
-        )
-    };
+    // OpenID4VP 1.0 B.3.4 wants fully specified names (RFC 9864); `EdDSA` is for wallets that know that one only.
+    let listed = [
+        Algorithm::Es256,
+        Algorithm::EdDsa,
+        Algorithm::Es256k,
+        Algorithm::Es384,
+    ];
+    let names = listed.into_iter().flat_map(Algorithm::names);
+    let names: Vec<String> = names.map(str::to_owned).collect();
+    let algorithms = || Some(names.clone());
     let sd_jwt = VpFormat {
         sd_jwt_alg_values: algorithms(),
         kb_jwt_alg_values: algorithms(),
@@ -291,5 +294,26 @@ fn formats() -> ClientMetadata {
             (Format::VcJwt.as_str().to_owned(), w3c),
         ]
         .into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_listed_is_fully_specified_or_stands_beside_what_is() {
+        for (format, listed) in formats().vp_formats_supported {
+            let lists = [
+                listed.alg_values,
+                listed.sd_jwt_alg_values,
+                listed.kb_jwt_alg_values,
+            ];
+            for names in lists.into_iter().flatten() {
+                let expected = ["ES256", "Ed25519", "EdDSA", "ES256K", "ES384"];
+                assert_eq!(names, expected, "{format}");
+                assert!(names.iter().all(|name| name.parse::<Algorithm>().is_ok()));
+            }
+        }
     }
 }

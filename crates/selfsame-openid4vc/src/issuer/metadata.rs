@@ -88,22 +88,22 @@ pub fn server(description: &Description) -> ServerMetadata {
 }
 
 fn configuration(offering: &Offering) -> Configuration {
-    let names = |algorithms: &[Algorithm]| -> Vec<Value> {
-        algorithms
-            .iter()
-            .map(|algorithm| Value::from(algorithm.as_str()))
-            .collect()
-    };
+    // What credentials are signed with has one name in their headers; what proofs may be signed with is taken by each
+    // of its names.
+    let signed = offering.signing_algorithms.iter();
+    let signed = signed.map(|algorithm| Value::from(algorithm.as_str()));
+    let taken = offering.proof_algorithms.iter();
+    let taken = taken.flat_map(|algorithm| algorithm.names().map(Value::from));
     let bound = !offering.binding_methods.is_empty();
     let proof = ProofType {
-        proof_signing_alg_values_supported: names(&offering.proof_algorithms),
+        proof_signing_alg_values_supported: taken.collect(),
         key_attestations_required: None,
     };
     let of_w3c = offering.format != Format::SdJwtVc;
     Configuration {
         format: offering.format.as_str().to_owned(),
         scope: None,
-        credential_signing_alg_values_supported: Some(names(&offering.signing_algorithms)),
+        credential_signing_alg_values_supported: Some(signed.collect()),
         cryptographic_binding_methods_supported: bound.then(|| offering.binding_methods.clone()),
         proof_types_supported: bound.then(|| BTreeMap::from([(JWT.to_owned(), proof)])),
         vct: if of_w3c { None } else { offering.vct.clone() },

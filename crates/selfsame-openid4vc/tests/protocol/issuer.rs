@@ -601,6 +601,29 @@ fn a_proof_with_an_algorithm_that_is_not_listed_is_refused() {
 }
 
 #[test]
+fn a_proof_may_name_its_algorithm_in_each_way_that_is_listed() {
+    let issuer = Issuer::new();
+    let holder = Party::new(KeyType::Ed25519);
+    let ask = |name: &str| {
+        let header = with(&proof_header(&holder), json!({"alg": name}));
+        issuer.ask(SD_JWT, &[holder.token(&header, &issuer.proof_claims())])
+    };
+    let configuration = issuer.settings.metadata.configuration(SD_JWT).unwrap();
+    let listed = &configuration
+        .jwt_proof()
+        .unwrap()
+        .proof_signing_alg_values_supported;
+    // RFC 9864 §2.2.
+    for name in ["Ed25519", "EdDSA"] {
+        assert!(listed.contains(&json!(name)));
+        assert!(ask(name).is_ok(), "{name}");
+    }
+    for name in ["Ed448", "ed25519", "ES256"] {
+        assert_eq!(code(ask(name)), "invalid_proof", "{name}");
+    }
+}
+
+#[test]
 fn a_proof_without_signature_or_with_a_shared_secret_is_refused() {
     let issuer = Issuer::new();
     let holder = Party::new(KeyType::P256);
@@ -820,6 +843,31 @@ fn a_proof_made_at_another_time_is_refused() {
 }
 
 #[test]
+fn a_proof_is_taken_between_its_nbf_and_its_exp_only() {
+    let issuer = Issuer::new();
+    let holder = Party::new(KeyType::P256);
+    let ask = |times: Value| {
+        let claims = with(&issuer.proof_claims(), times);
+        issuer.ask(SD_JWT, &[holder.token(&proof_header(&holder), &claims)])
+    };
+    // With the leeway of 30 s.
+    for good in [
+        json!({"nbf": NOW.plus(30).0, "exp": NOW.plus(60).0}),
+        json!({"exp": NOW.minus(29).0}),
+    ] {
+        assert!(ask(good.clone()).is_ok(), "{good}");
+    }
+    for bad in [
+        json!({"exp": NOW.minus(30).0}),
+        json!({"nbf": NOW.plus(31).0}),
+        json!({"exp": "tomorrow"}),
+        json!({"nbf": -1}),
+    ] {
+        assert_eq!(code(ask(bad.clone())), "invalid_proof", "{bad}");
+    }
+}
+
+#[test]
 fn a_proof_without_a_nonce_is_refused() {
     let issuer = Issuer::new();
     let holder = Party::new(KeyType::P256);
@@ -852,31 +900,6 @@ fn a_proof_with_a_foreign_or_expired_nonce_is_refused_so_that_a_new_one_is_fetch
 fn a_proof_names_the_client_where_it_is_known_and_nobody_where_it_is_not() {
     let issuer = Issuer::new();
     let holder = Party::new(KeyType::P256);
-#[test]
-fn a_proof_is_taken_between_its_nbf_and_its_exp_only() {
-    let issuer = Issuer::new();
-    let holder = Party::new(KeyType::P256);
-    let ask = |times: Value| {
-        let claims = with(&issuer.proof_claims(), times);
-        issuer.ask(SD_JWT, &[holder.token(&proof_header(&holder), &claims)])
-    };
-    // With the leeway of 30 s.
-    for good in [
-        json!({"nbf": NOW.plus(30).0, "exp": NOW.plus(60).0}),
-        json!({"exp": NOW.minus(29).0}),
-    ] {
-        assert!(ask(good.clone()).is_ok(), "{good}");
-    }
-    for bad in [
-        json!({"exp": NOW.minus(30).0}),
-        json!({"nbf": NOW.plus(31).0}),
-        json!({"exp": "tomorrow"}),
-        json!({"nbf": -1}),
-    ] {
-        assert_eq!(code(ask(bad.clone())), "invalid_proof", "{bad}");
-    }
-}
-
     let claims = with(&issuer.proof_claims(), json!({"iss": "wallet-7"}));
     assert_eq!(
         issuer.refuses(&proof_header(&holder), &claims, &holder),

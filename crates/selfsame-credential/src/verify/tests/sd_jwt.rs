@@ -377,6 +377,32 @@ fn a_proof_without_a_nonce_answers_no_request_not_even_one_without() {
 }
 
 #[test]
+fn an_algorithm_may_go_by_its_fully_specified_name() {
+    let with = |of_issuer: &str, of_holder: &str| {
+        let mut scene = Scene::new();
+        scene.holder = Party::new(KeyType::Ed25519);
+        let jwk = scene.holder.key.public().to_jwk().to_value();
+        let payload = json!({"iss": scene.issuer.did, "vct": "v", "cnf": {"jwk": jwk}});
+        let header = json!({"alg": of_issuer, "typ": "dc+sd-jwt", "kid": scene.issuer.kid()});
+        scene.credential = scene.issuer.token(&header, &payload) + "~";
+        let header = json!({"alg": of_holder, "typ": "kb+jwt"});
+        let claims = json!({"aud": AUDIENCE, "nonce": NONCE, "iat": NOW.0});
+        judge_bound(&scene.present_raw(&header, &claims))
+    };
+    for name in ["Ed25519", "EdDSA"] {
+        assert_valid(&with(name, "Ed25519"));
+        assert_valid(&with(name, "EdDSA"));
+    }
+    for other in ["Ed448", "ed25519", "ES256"] {
+        let header = json!({"alg": other, "typ": "dc+sd-jwt"});
+        let of_issuer = Scene::of(&header, &json!({"vct": "v"})).bare();
+        for (judged, _) in [of_issuer, with("Ed25519", other)] {
+            assert_eq!(judged.outcome, Outcome::Invalid, "{other}");
+        }
+    }
+}
+
+#[test]
 fn a_holders_key_that_is_not_for_these_signatures_is_refused() {
     for (member, value) in [
         ("alg", json!("ES384")),
