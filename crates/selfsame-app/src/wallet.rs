@@ -31,7 +31,12 @@ pub struct Wallet {
 struct KnownIssuer {
     issuer: IssuerMetadata,
     server: ServerMetadata,
+    /// Whether they were fetched for an offer of something that they do not describe.
+    lacks: bool,
 }
+
+/// Seconds in which an issuer whose documents are of no use for an offer is not asked for them again.
+const ISSUER_REST: u64 = 5;
 
 impl Wallet {
     /// The wallet on this store.
@@ -45,7 +50,7 @@ impl Wallet {
             issuers: Cache::new(CacheSettings {
                 capacity: 256,
                 ttl: 300,
-                negative_ttl: 5,
+                negative_ttl: ISSUER_REST,
             }),
             flows_at_hand: AtHand::default(),
             answers_at_hand: AtHand::default(),

@@ -170,6 +170,17 @@ impl<K: Clone + Eq + Hash, V> Cache<K, V> {
         entries.flights.remove(key);
     }
 
+    /// Forgets one key if this is the value that is kept for it. Of many who found it to be outdated, the next one
+    /// fetches, and the others get what that brings.
+    pub fn forget_value(&self, key: &K, value: &Arc<V>) {
+        let mut entries = self.lock();
+        let is_kept =
+            |kept: &Kept<V>| matches!(&kept.found, Ok((kept, _)) if Arc::ptr_eq(kept, value));
+        if entries.kept.get(key).is_some_and(is_kept) {
+            entries.remove(key);
+        }
+    }
+
     /// How many entries are kept, outdated ones included.
     pub fn len(&self) -> usize {
         self.lock().kept.len()

@@ -5,7 +5,7 @@ mod judge;
 
 use std::sync::Arc;
 
-use selfsame_crypto::{KeyType, SecretString};
+use selfsame_crypto::{KeyType, SecretString, time::UnixTime};
 use selfsame_net::{Authorization, Body, Call, Fresh, Method, NetError, Request, Response};
 use selfsame_openid4vc::wallet::offer::Source;
 use selfsame_openid4vc::wallet::{self, Binding};
@@ -15,7 +15,7 @@ use selfsame_store::Batch;
 use url::Url;
 
 use super::cards::Look;
-use super::{KnownIssuer, Wallet};
+use super::{ISSUER_REST, KnownIssuer, Wallet};
 use crate::error::{Error, ErrorKind, Result};
 use crate::view::wallet::{
     AcceptOffer, CardSummary, OfferPreview, OfferedCredential, Person, TxCodePrompt,
@@ -139,17 +139,39 @@ impl Wallet {
         }
     }
 
+    /// The issuer's documents, which describe what is offered. Where a copy at hand does not, they are fetched anew:
+    /// issuers add credentials (OpenID4VCI 1.0 §4.1.1, §12.2). Whoever sends offers of what there is not has that done
+    /// as rarely as with an issuer that cannot be reached.
     async fn issuer_of(&self, offer: &CredentialOffer) -> Result<Arc<KnownIssuer>> {
-        let now = self.shared.clock.now();
-        let mut wrong = None;
         // Which of the issuer's servers it is depends on the offer.
         let server = offer
             .pre_authorized_code()
             .and_then(|grant| grant.authorization_server.as_deref());
         let key = format!("{} {}", offer.credential_issuer, server.unwrap_or_default());
+        let now = self.shared.clock.now();
+        let (known, fetched) = self.issuer_at_hand(&key, offer, now).await?;
+        let Err(lacking) = wallet::metadata::check_offered(&known.issuer, offer) else {
+            return Ok(known);
+        };
+        if known.lacks && now < fetched.plus(ISSUER_REST) {
+            return Err(lacking.into());
+        }
+        self.issuers.forget_value(&key, &known);
+        let (known, _) = self.issuer_at_hand(&key, offer, now).await?;
+        wallet::metadata::check_offered(&known.issuer, offer)?;
+        Ok(known)
+    }
+
+    async fn issuer_at_hand(
+        &self,
+        key: &String,
+        offer: &CredentialOffer,
+        now: UnixTime,
+    ) -> Result<(Arc<KnownIssuer>, UnixTime)> {
+        let mut wrong = None;
         let fetched = self
             .issuers
-            .get(&key, now, async {
+            .get(key, now, async {
                 match self.fetch_issuer(offer).await {
                     Ok(known) => Ok(Fresh::new(known)),
                     Err(error) => {
@@ -160,7 +182,7 @@ impl Wallet {
             })
             .await;
         match (fetched, wrong) {
-            (Ok((known, _)), _) => Ok(known),
+            (Ok(known), _) => Ok(known),
             (Err(_), Some(error)) => Err(error),
             (Err(error), None) => Err(unreachable("the issuer", &error)),
         }
@@ -180,7 +202,12 @@ impl Wallet {
             .document(&server.url, "the authorization server's metadata")
             .await?;
         let server = wallet::metadata::read_server(&response.body, &server, &self.transport)?;
-        Ok(KnownIssuer { issuer, server })
+        let lacks = wallet::metadata::check_offered(&issuer, offer).is_err();
+        Ok(KnownIssuer {
+            issuer,
+            server,
+            lacks,
+        })
     }
 
     async fn document(&self, url: &Url, what: &str) -> Result<Response> {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use selfsame_app::config::DidMethod;
 use selfsame_app::view::wallet::AcceptOffer;
 use selfsame_app::{App, ErrorKind};
+use serde_json::Value;
 use tokio::task::JoinHandle;
 
 use crate::world::{Fault, Site, WalletHost, accept, belongings, outcome, person};
@@ -12,6 +13,7 @@ use crate::world::{Fault, Site, WalletHost, accept, belongings, outcome, person}
 const TOKEN: &str = "/issuer/token";
 const NONCE: &str = "/issuer/nonce";
 const CREDENTIAL: &str = "/issuer/credential";
+const METADATA: &str = "/.well-known/openid-credential-issuer/issuer";
 
 /// The wallet's process is killed while a call of the flow is under way; another one goes on.
 fn killed_at(path: &str, fault: Fault) -> (usize, usize, String) {
@@ -304,4 +306,65 @@ async fn a_deleted_card_takes_its_key_along_and_leaves_the_persons_own() {
         ..by_did
     };
     wallet.accept_offer(&person, &again).await.unwrap();
+}
+
+fn metadata(site: &Site) -> Value {
+    let published = site.app.issuer().unwrap().published();
+    serde_json::from_slice(&published.documents.issuer).unwrap()
+}
+
+/// What the issuer said of itself before it issued records of allergies.
+fn metadata_of_before(site: &Site) -> Value {
+    let mut metadata = metadata(site);
+    let configurations = metadata["credential_configurations_supported"]
+        .as_object_mut()
+        .unwrap();
+    let all = configurations.len();
+    configurations.retain(|id, _| !id.contains("allergies"));
+    assert!(configurations.len() < all);
+    metadata
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_an_issuer_has_added_is_taken_at_once() {
+    let site = Site::start().await;
+    let app = WalletHost::new(&site).open().await;
+    let person = person(&app).await;
+    let wallet = app.wallet().unwrap();
+    site.faults.give(METADATA, &metadata_of_before(&site), 1);
+    let known = site.offer("immunization").await;
+    wallet.accept_offer(&person, &accept(&known)).await.unwrap();
+    let added = site.offer("allergies").await;
+    let preview = wallet.preview_offer(&added.uri).await.unwrap();
+    assert_eq!(preview.credentials.len(), 1);
+    wallet.accept_offer(&person, &accept(&added)).await.unwrap();
+    assert_eq!(belongings(&app, &person).await.0.len(), 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn offers_of_what_there_is_not_have_the_issuer_asked_rarely() {
+    let site = Site::start().await;
+    let app = WalletHost::new(&site).open().await;
+    let wallet = app.wallet().unwrap();
+    site.faults.give(METADATA, &metadata_of_before(&site), 20);
+    let asked = || site.faults.bodies.lock().unwrap().len();
+    let known = site.offer("immunization").await;
+    let unknown = site.offer("allergies").await;
+    wallet.preview_offer(&known.uri).await.unwrap();
+    assert_eq!(asked(), 1);
+    for times in [2, 3] {
+        for _ in 0..4 {
+            let error = wallet.preview_offer(&unknown.uri).await.unwrap_err();
+            assert_eq!(error.kind, ErrorKind::Upstream);
+            assert!(error.reason.contains("does not describe"), "{error:?}");
+            // The others' offers are as good as before.
+            wallet.preview_offer(&known.uri).await.unwrap();
+            assert_eq!(asked(), times);
+        }
+        app.clock().advance(5);
+    }
+    // The copy that those offers left is kept no less long.
+    app.clock().advance(200);
+    wallet.preview_offer(&known.uri).await.unwrap();
+    assert_eq!(asked(), 3);
 }

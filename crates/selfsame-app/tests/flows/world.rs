@@ -52,6 +52,8 @@ pub enum Fault {
     Forge,
     /// Answers with one bit turned, this part of the way through.
     Alter(usize),
+    /// Answers with this JSON.
+    Give(&'static str),
 }
 
 /// The faults to come, by path, and the bodies that met them.
@@ -75,6 +77,12 @@ impl Faults {
     pub fn add(&self, path: &str, fault: Fault) {
         let mut coming = self.coming.lock().unwrap();
         coming.push_back((path.to_owned(), fault));
+    }
+
+    /// Answers with this document, so many times.
+    pub fn give(&self, path: &str, document: &serde_json::Value, times: usize) {
+        let text: &str = document.to_string().leak();
+        (0..times).for_each(|_| self.add(path, Fault::Give(text)));
     }
 
     pub fn clear(&self) {
@@ -447,6 +455,10 @@ async fn answered(
         }
         (Some(Fault::Forge), Some(reply)) => Ok(forged(reply).await),
         (Some(Fault::Alter(percent)), Some(reply)) => Ok(altered(reply, percent).await),
+        (Some(Fault::Give(text)), _) => Ok(http::Response::builder()
+            .header(http::header::CONTENT_TYPE, "application/json")
+            .body(Full::from(text))
+            .unwrap()),
         (_, Some(reply)) => Ok(reply),
         (_, None) => Err("nothing to answer"),
     }

@@ -166,6 +166,30 @@ async fn use_and_forgetting_leave_no_trace_in_the_order() {
 }
 
 #[tokio::test]
+async fn a_value_that_is_no_longer_kept_is_not_forgotten_again() {
+    let cache = cache();
+    let key = "k".to_owned();
+    let kept = || cache.at_hand(&key, NOW).unwrap().unwrap().0;
+    get(&cache, "k", NOW, 1).await;
+    let outdated = kept();
+    cache.forget_value(&key, &outdated);
+    assert!(cache.at_hand(&key, NOW).is_none());
+    // Somebody else found the same, after the next one was fetched, and while the one after that is.
+    get(&cache, "k", NOW, 2).await;
+    cache.forget_value(&key, &outdated);
+    assert_eq!(*kept(), 2);
+    cache.forget_value(&key, &kept());
+    let fetch = async {
+        cache.forget_value(&key, &outdated);
+        Ok(Fresh::new(3))
+    };
+    cache.get(&key, NOW, fetch).await.unwrap();
+    assert_eq!(*kept(), 3);
+    let entries = cache.lock();
+    assert_eq!(entries.kept.len(), entries.by_use.len());
+}
+
+#[tokio::test]
 async fn what_was_being_fetched_when_its_key_was_forgotten_is_not_kept() {
     let cache = cache();
     let key = "k".to_owned();

@@ -77,6 +77,11 @@ pub fn read_issuer(
             "the issuer insists on encryption, which this wallet does not have",
         ));
     }
+    Ok(metadata)
+}
+
+/// Whether the issuer describes all that is offered (§4.1.1); to be asked of each offer, whenever the metadata was read.
+pub fn check_offered(metadata: &IssuerMetadata, offer: &CredentialOffer) -> Result<(), Error> {
     for id in &offer.credential_configuration_ids {
         let configuration = metadata
             .configuration(id)
@@ -85,7 +90,7 @@ pub fn read_issuer(
             .check()
             .map_err(|problem| bad(format!("the credential's description is wrong: {problem}")))?;
     }
-    Ok(metadata)
+    Ok(())
 }
 
 /// Which authorization server redeems the offer's code.

@@ -7,7 +7,9 @@ use selfsame_openid4vc::{
         offer::NewOffer,
     },
     wallet::{
-        metadata::{issuer_location, read_issuer, read_server, server as choose_server},
+        metadata::{
+            check_offered, issuer_location, read_issuer, read_server, server as choose_server,
+        },
         offer::{Source, locate, read},
     },
     wire::{
@@ -32,12 +34,10 @@ fn document() -> Value {
 }
 
 fn reads(document: &Value) -> Result<IssuerMetadata, Error> {
-    read_issuer(
-        document.to_string().as_bytes(),
-        JSON,
-        &offer(),
-        &transport(),
-    )
+    let document = document.to_string();
+    let metadata = read_issuer(document.as_bytes(), JSON, &offer(), &transport())?;
+    check_offered(&metadata, &offer())?;
+    Ok(metadata)
 }
 
 fn refused<T: std::fmt::Debug>(result: Result<T, Error>) {
@@ -115,6 +115,23 @@ fn a_wallet_reads_metadata_and_ignores_what_it_does_not_know() {
     let metadata = reads(&document).unwrap();
     assert_eq!(metadata, build(&description()).unwrap());
     assert_eq!(metadata.batch_size(), 3);
+}
+
+#[test]
+fn what_is_offered_must_be_described_and_described_well() {
+    let mut metadata = build(&description()).unwrap();
+    let other = Issuer::new().offer(W3C).offer;
+    let configurations = &mut metadata.credential_configurations_supported;
+    configurations.remove(W3C);
+    assert!(check_offered(&metadata, &offer()).is_ok());
+    refused(check_offered(&metadata, &other));
+    let mut untyped = document();
+    untyped["credential_configurations_supported"][W3C]["credential_definition"] = Value::Null;
+    let untyped = untyped.to_string();
+    // What is wrong with one credential does not hinder the offers of the others.
+    let metadata = read_issuer(untyped.as_bytes(), JSON, &offer(), &transport()).unwrap();
+    assert!(check_offered(&metadata, &offer()).is_ok());
+    refused(check_offered(&metadata, &other));
 }
 
 #[test]
