@@ -7,6 +7,8 @@ use std::sync::Arc;
 
 use selfsame_crypto::{KeyType, SecretString, time::UnixTime};
 use selfsame_net::{Authorization, Body, Call, Fresh, Method, NetError, Request, Response};
+use selfsame_oauth::ServerMetadata;
+use selfsame_openid4vc::wallet::metadata::Server;
 use selfsame_openid4vc::wallet::offer::Source;
 use selfsame_openid4vc::wallet::{self, Binding};
 use selfsame_openid4vc::wire::metadata::Configuration;
@@ -197,17 +199,35 @@ impl Wallet {
             offer,
             &self.transport,
         )?;
-        let server = wallet::metadata::server(&issuer, offer, &self.transport)?;
-        let response = self
-            .document(&server.url, "the authorization server's metadata")
-            .await?;
-        let server = wallet::metadata::read_server(&response.body, &server, &self.transport)?;
+        let servers = wallet::metadata::servers(&issuer, offer, &self.transport)?;
+        let server = self.fetch_server(&servers).await?;
         let lacks = wallet::metadata::check_offered(&issuer, offer).is_err();
         Ok(KnownIssuer {
             issuer,
             server,
             lacks,
         })
+    }
+
+    /// The first server that redeems pre-authorized codes (OpenID4VCI 1.0 §12.2.4); where none does, what came of the
+    /// first of them.
+    async fn fetch_server(&self, servers: &[Server]) -> Result<ServerMetadata> {
+        let mut first = None;
+        for server in servers {
+            match self.server_metadata(server).await {
+                Ok(metadata) if metadata.supports_pre_authorized_code() => return Ok(metadata),
+                other => first.get_or_insert(other),
+            };
+        }
+        first.unwrap_or_else(|| Err(Error::upstream("the issuer has no authorization server")))
+    }
+
+    async fn server_metadata(&self, server: &Server) -> Result<ServerMetadata> {
+        let response = self
+            .document(&server.url, "the authorization server's metadata")
+            .await?;
+        let metadata = wallet::metadata::read_server(&response.body, server, &self.transport)?;
+        Ok(metadata)
     }
 
     async fn document(&self, url: &Url, what: &str) -> Result<Response> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use selfsame_app::config::DidMethod;
 use selfsame_app::view::wallet::AcceptOffer;
 use selfsame_app::{App, ErrorKind};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
 use crate::world::{Fault, Site, WalletHost, accept, belongings, outcome, person};
@@ -13,6 +13,7 @@ use crate::world::{Fault, Site, WalletHost, accept, belongings, outcome, person}
 const TOKEN: &str = "/issuer/token";
 const NONCE: &str = "/issuer/nonce";
 const CREDENTIAL: &str = "/issuer/credential";
+const PRE_AUTHORIZED: &str = "urn:ietf:params:oauth:grant-type:pre-authorized_code";
 const METADATA: &str = "/.well-known/openid-credential-issuer/issuer";
 
 /// The wallet's process is killed while a call of the flow is under way; another one goes on.
@@ -367,4 +368,58 @@ async fn offers_of_what_there_is_not_have_the_issuer_asked_rarely() {
     app.clock().advance(200);
     wallet.preview_offer(&known.uri).await.unwrap();
     assert_eq!(asked(), 3);
+}
+
+/// The site's issuer relies on these servers; what they are they say themselves.
+fn rely_on(site: &Site, servers: &[(&str, Option<&str>)]) {
+    let identifier = |name: &str| format!("{}{name}", site.origin);
+    let named = servers.iter().map(|(name, _)| identifier(name));
+    let mut document = metadata(site);
+    document["authorization_servers"] = named.collect();
+    site.faults.give(METADATA, &document, 1);
+    for (name, grant) in servers {
+        let Some(grant) = grant else { continue };
+        let document = json!({
+            "issuer": identifier(name),
+            "token_endpoint": identifier("issuer/token"),
+            "grant_types_supported": [grant],
+        });
+        let path = format!("/.well-known/oauth-authorization-server/{name}");
+        site.faults.give(&path, &document, 1);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_code_goes_to_the_first_server_that_redeems_such_codes() {
+    let site = Site::start().await;
+    let app = WalletHost::new(&site).open().await;
+    let person = person(&app).await;
+    let wallet = app.wallet().unwrap();
+    // The one in the middle is not there.
+    let servers = [
+        ("a", Some("authorization_code")),
+        ("b", None),
+        ("c", Some(PRE_AUTHORIZED)),
+    ];
+    rely_on(&site, &servers);
+    let offer = site.offer("immunization").await;
+    wallet.accept_offer(&person, &accept(&offer)).await.unwrap();
+    assert_eq!(belongings(&app, &person).await.0.len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_code_goes_to_no_server_that_does_not_redeem_such_codes() {
+    let site = Site::start().await;
+    let app = WalletHost::new(&site).open().await;
+    let person = person(&app).await;
+    let wallet = app.wallet().unwrap();
+    let servers = [("a", Some("authorization_code")), ("b", Some("implicit"))];
+    rely_on(&site, &servers);
+    let offer = site.offer("immunization").await;
+    let error = wallet
+        .accept_offer(&person, &accept(&offer))
+        .await
+        .unwrap_err();
+    assert!(error.reason.contains("does not redeem"), "{error:?}");
+    assert_eq!(belongings(&app, &person).await.1.len(), 0);
 }

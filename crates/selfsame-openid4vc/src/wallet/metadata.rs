@@ -17,6 +17,8 @@ use crate::{
     },
 };
 
+/// The most authorization servers of an issuer that are asked for an offer.
+const MAX_SERVERS: usize = 4;
 const ADVICE: &str = "Tell the issuer; nothing was sent to it.";
 
 /// An authorization server, and where its metadata is.
@@ -93,41 +95,42 @@ pub fn check_offered(metadata: &IssuerMetadata, offer: &CredentialOffer) -> Resu
     Ok(())
 }
 
-/// Which authorization server redeems the offer's code.
-pub fn server(
+/// The authorization servers that may redeem the offer's code, in the issuer's order: the one that the offer names, or
+/// else the first few. Which of those does, their metadata says (§12.2.4).
+pub fn servers(
     metadata: &IssuerMetadata,
     offer: &CredentialOffer,
     transport: &Transport,
-) -> Result<Server, Error> {
+) -> Result<Vec<Server>, Error> {
     let hint = offer
         .pre_authorized_code()
         .and_then(|grant| grant.authorization_server.as_deref());
-    let issuer =
-        match (metadata.authorization_servers.as_deref(), hint) {
-            (None, None) => &metadata.credential_issuer,
-            // §4.1.1: the hint is for issuers with several servers, and names one of them.
-            (None, Some(_)) => {
-                return Err(bad(
-                    "the offer names an authorization server that the issuer does not",
-                ));
-            }
-            (Some(servers), Some(hint)) => servers
-                .iter()
-                .find(|server| *server == hint)
-                .ok_or_else(|| {
-                    bad("the offer names an authorization server that the issuer does not")
-                })?,
-            (Some(servers), None) => servers
-                .first()
-                .ok_or_else(|| bad("the issuer has no authorization server"))?,
-        };
-    let url = location(issuer)
-        .filter(|url| transport.allows(url))
-        .ok_or_else(|| bad("the authorization server is not an https address"))?;
-    Ok(Server {
-        issuer: issuer.clone(),
-        url,
-    })
+    let listed = metadata.authorization_servers.as_deref();
+    let issuers: Vec<&String> = match (listed, hint) {
+        (None, None) => vec![&metadata.credential_issuer],
+        // §4.1.1: the hint is for issuers with several servers, and names one of them.
+        (listed, Some(hint)) => {
+            let servers = listed.unwrap_or_default().iter();
+            servers.filter(|server| *server == hint).take(1).collect()
+        }
+        (Some(servers), None) => servers.iter().take(MAX_SERVERS).collect(),
+    };
+    if issuers.is_empty() {
+        return Err(match hint {
+            Some(_) => bad("the offer names an authorization server that the issuer does not"),
+            None => bad("the issuer has no authorization server"),
+        });
+    }
+    let located = |issuer: &String| {
+        let url = location(issuer).filter(|url| transport.allows(url))?;
+        let issuer = issuer.clone();
+        Some(Server { issuer, url })
+    };
+    let servers: Vec<Server> = issuers.into_iter().filter_map(located).collect();
+    if servers.is_empty() {
+        return Err(bad("the authorization server is not an https address"));
+    }
+    Ok(servers)
 }
 
 /// Reads an authorization server's metadata.

@@ -7,9 +7,7 @@ use selfsame_openid4vc::{
         offer::NewOffer,
     },
     wallet::{
-        metadata::{
-            check_offered, issuer_location, read_issuer, read_server, server as choose_server,
-        },
+        metadata::{Server, check_offered, issuer_location, read_issuer, read_server, servers},
         offer::{Source, locate, read},
     },
     wire::{
@@ -322,10 +320,15 @@ fn an_issuer_that_insists_on_encryption_is_refused_and_one_that_offers_it_is_not
 
 // ---- authorization server
 
+fn only(found: Result<Vec<Server>, Error>) -> Server {
+    let [server]: [Server; 1] = found.unwrap().try_into().unwrap();
+    server
+}
+
 #[test]
 fn an_issuer_without_authorization_servers_is_its_own() {
     let metadata = build(&description()).unwrap();
-    let chosen = choose_server(&metadata, &offer(), &transport()).unwrap();
+    let chosen = only(servers(&metadata, &offer(), &transport()));
     assert_eq!(chosen.issuer, ISSUER);
     let expected = "https://issuer.example/.well-known/oauth-authorization-server/tenant";
     assert_eq!(chosen.url.as_str(), expected);
@@ -337,7 +340,7 @@ fn an_issuer_without_authorization_servers_is_its_own() {
 #[test]
 fn server_metadata_of_another_server_is_not_used() {
     let metadata = build(&description()).unwrap();
-    let chosen = choose_server(&metadata, &offer(), &transport()).unwrap();
+    let chosen = only(servers(&metadata, &offer(), &transport()));
     let document = serde_json::to_value(server(&description())).unwrap();
     let bad = with(&document, json!({"issuer": "https://evil.example"}));
     refused(read_server(
@@ -369,15 +372,34 @@ fn an_offer_chooses_among_the_issuers_servers_and_no_others() {
             .authorization_server = Some(server.to_owned());
     };
     hint(&mut offer, "https://two.example");
-    refused(choose_server(&metadata, &offer, &transport()));
+    refused(servers(&metadata, &offer, &transport()));
     metadata.authorization_servers = Some(vec![
         "https://one.example".to_owned(),
         "https://two.example".to_owned(),
     ]);
-    let chosen = choose_server(&metadata, &offer, &transport()).unwrap();
+    let chosen = only(servers(&metadata, &offer, &transport()));
     assert_eq!(chosen.issuer, "https://two.example");
     hint(&mut offer, "https://three.example");
-    refused(choose_server(&metadata, &offer, &transport()));
+    refused(servers(&metadata, &offer, &transport()));
+}
+
+#[test]
+fn an_issuers_servers_are_tried_in_its_order_and_few_of_them() {
+    let mut metadata = build(&description()).unwrap();
+    let tried = |metadata: &IssuerMetadata| -> Vec<String> {
+        let found = servers(metadata, &offer(), &transport()).unwrap();
+        found.into_iter().map(|server| server.issuer).collect()
+    };
+    let named = |n: usize| format!("https://{n}.example");
+    metadata.authorization_servers = Some((0..9).map(named).collect());
+    assert_eq!(tried(&metadata), (0..4).map(named).collect::<Vec<_>>());
+    // One that cannot be asked does not hinder the others.
+    metadata.authorization_servers = Some(vec!["http://0.example".to_owned(), named(1)]);
+    assert_eq!(tried(&metadata), [named(1)]);
+    for none in [vec![], vec!["http://0.example".to_owned()]] {
+        metadata.authorization_servers = Some(none);
+        refused(servers(&metadata, &offer(), &transport()));
+    }
 }
 
 // ---- offers
