@@ -54,6 +54,12 @@ impl Problem {
         Self::new(StatusCode::BAD_REQUEST, reason)
     }
 
+    /// The same with the code of the protocol that has one for it.
+    pub fn with_code(mut self, code: &'static str) -> Self {
+        self.code = Some(code);
+        self
+    }
+
     /// The same with what the person could do.
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());

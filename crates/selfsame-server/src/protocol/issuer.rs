@@ -16,6 +16,8 @@ use crate::server::Server;
 
 const JSON: &str = "application/json";
 const FORM: &str = "application/x-www-form-urlencoded";
+/// OpenID4VCI 1.0 §8.3.1.2: what is wrong with a credential request's payload is never `invalid_request`.
+const MALFORMED: &str = "invalid_credential_request";
 
 /// Credential issuer metadata (§12.2).
 pub async fn metadata(State(server): State<Server>) -> Answer {
@@ -58,7 +60,7 @@ pub async fn nonce(State(server): State<Server>) -> Answer {
 pub async fn credential(
     State(server): State<Server>,
     headers: HeaderMap,
-    Raw(body): Raw,
+    body: Result<Raw, Problem>,
 ) -> Answer {
     let Some(token) = headers.get(AUTHORIZATION).and_then(auth::bearer) else {
         return Err(Problem::new(
@@ -67,8 +69,10 @@ pub async fn credential(
         ));
     };
     if !is_kind(&headers, JSON) {
-        return Err(Problem::bad_request("the body must be application/json"));
+        let problem = Problem::bad_request("the body must be application/json");
+        return Err(problem.with_code(MALFORMED));
     }
+    let Raw(body) = body.map_err(|problem| problem.with_code(MALFORMED))?;
     Ok(axum::Json(server.issuer()?.credential(token, &body).await?).into_response())
 }
 

@@ -236,6 +236,32 @@ async fn bodies_have_limits_and_kinds() {
 }
 
 #[tokio::test]
+async fn what_is_wrong_with_a_credential_requests_payload_has_the_codes_of_credential_requests() {
+    let instance = Instance::start().await;
+    let ask = || post("/issuer/credential").bearer("nobody-made-this");
+    let large = format!(r#"{{"proofs":"{}"}}"#, "x".repeat(2 << 20));
+    for (call, status) in [
+        (ask(), StatusCode::BAD_REQUEST),
+        (ask().form("a=b".to_owned()), StatusCode::BAD_REQUEST),
+        (ask().json("{"), StatusCode::BAD_REQUEST),
+        (ask().json(&large), StatusCode::PAYLOAD_TOO_LARGE),
+    ] {
+        let answer = instance.call(call).await;
+        assert_eq!(answer.status, status, "{}", answer.body);
+        let code = r#""error":"invalid_credential_request""#;
+        assert!(answer.body.contains(code), "{}", answer.body);
+        assert_eq!(answer.header("content-type"), "application/json");
+    }
+    // Its token is looked at as ever (RFC 6750 §3.1).
+    let known = r#"{"credential_configuration_id":"x"}"#;
+    for call in [ask().json(known), post("/issuer/credential").json(known)] {
+        let answer = instance.call(call).await;
+        assert_eq!(answer.status, StatusCode::UNAUTHORIZED);
+        assert!(answer.body.contains(r#""error":"invalid_token""#));
+    }
+}
+
+#[tokio::test]
 async fn each_answer_carries_the_headers_that_keep_browsers_safe() {
     let instance = Instance::start().await;
     for path in [
