@@ -1,6 +1,6 @@
 //! OpenID4VCI 1.0: the issuer's documents, offers by reference, and its three endpoints; status lists.
 
-use axum::extract::State;
+use axum::extract::{RawQuery, State};
 use axum::response::{IntoResponse as _, Response};
 use http::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
 use http::{HeaderMap, StatusCode};
@@ -80,8 +80,13 @@ pub async fn credential(
 pub async fn status_list(
     State(server): State<Server>,
     Path(list): Path<u64>,
+    RawQuery(query): RawQuery,
     headers: HeaderMap,
 ) -> Answer {
+    if asks_for_history(query.as_deref().unwrap_or_default()) {
+        let reason = "a status is told as it is now, not as it was";
+        return Err(Problem::new(StatusCode::NOT_IMPLEMENTED, reason));
+    }
     served(&server, (list, None), &headers).await
 }
 
@@ -109,6 +114,11 @@ async fn served(
     Ok(open_to_all(fresh_or_known(list, known)))
 }
 
+/// Token Status List §8.4: `time` asks for a list that was valid then.
+fn asks_for_history(query: &str) -> bool {
+    url::form_urlencoded::parse(query.as_bytes()).any(|(name, _)| name == "time")
+}
+
 fn fresh_or_known(list: ServedList, known: bool) -> Response {
     let age = format!("public, max-age={}", list.max_age);
     let about = [(ETAG, list.etag), (CACHE_CONTROL, age)];
@@ -129,6 +139,14 @@ fn names(tags: &str, etag: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_time_in_the_query_asks_for_history() {
+        assert!(asks_for_history("time=1686925000"));
+        assert!(asks_for_history("a=b&t%69me="));
+        assert!(!asks_for_history(""));
+        assert!(!asks_for_history("times=1&a=time"));
+    }
 
     #[test]
     fn a_list_is_known_by_any_of_the_tags_a_client_has() {

@@ -262,6 +262,21 @@ async fn what_is_wrong_with_a_credential_requests_payload_has_the_codes_of_crede
 }
 
 #[tokio::test]
+async fn a_status_list_is_given_as_it_is_now_and_not_as_it_was() {
+    let instance = Instance::start().await;
+    let now = instance.call(get("/status/0")).await;
+    assert_eq!(now.status, StatusCode::OK, "{}", now.body);
+    let other = instance.call(get("/status/0?times=1")).await;
+    assert_eq!(other.status, StatusCode::OK);
+    // Token Status List §8.4.
+    for query in ["time=1686925000", "a=b&time="] {
+        let past = instance.call(get(&format!("/status/0?{query}"))).await;
+        assert_eq!(past.status, StatusCode::NOT_IMPLEMENTED, "{query}");
+        assert_eq!(past.header("content-type"), "application/problem+json");
+    }
+}
+
+#[tokio::test]
 async fn each_answer_carries_the_headers_that_keep_browsers_safe() {
     let instance = Instance::start().await;
     for path in [
