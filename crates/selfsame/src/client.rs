@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 use std::path::Path;
 
+use selfsame_app::view::verifier::VerificationStatus;
 use selfsame_crypto::SecretString;
 use selfsame_net::{Authorization, Body, Call, Method, Net, NetError, Request, Response, Settings};
 use serde::de::DeserializeOwned;
@@ -11,6 +12,10 @@ use url::Url;
 
 use crate::exit::Failure;
 use crate::private_file;
+
+/// Seconds for which one question may stay with the instance until there is news. It is shorter than the time
+/// that a call has for its answer, or every silence would look like an instance that is away.
+const TURN: u64 = 10;
 
 /// Speaks to one instance.
 #[derive(Clone)]
@@ -97,6 +102,27 @@ impl Client {
     /// As [`Self::get`].
     pub async fn delete<T: DeserializeOwned>(&self, path: &str) -> Result<T, Failure> {
         self.send(Method::Delete, path, Body::Empty).await
+    }
+
+    /// The state of a request to present, once it is over or so many seconds have passed: asked for in turns.
+    ///
+    /// # Errors
+    /// As [`Self::get`].
+    pub async fn verification(
+        &self,
+        id: &str,
+        seconds: u64,
+    ) -> Result<VerificationStatus, Failure> {
+        let mut left = seconds;
+        loop {
+            let turn = left.min(TURN);
+            let path = format!("/api/verifier/requests/{id}?wait={turn}");
+            let status: VerificationStatus = self.get(&path).await?;
+            left -= turn;
+            if status.state.is_over() || left == 0 {
+                return Ok(status);
+            }
+        }
     }
 
     /// `GET path`, whatever the status: for answers that say no in a body of their own.
@@ -198,4 +224,18 @@ pub fn token_from(file: &Path) -> Result<SecretString, Failure> {
         file,
         "it is the file operator-token in the instance's data directory, or in the node's folder, once that was started; name it with --token-file, or set SELFSAME_TOKEN",
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_question_that_stays_for_news_is_answered_before_the_client_gives_up() {
+        let limits = Settings::default().limits;
+        let slow_network = Duration::from_secs(4);
+        assert!(Duration::from_secs(TURN) + slow_network < limits.total_timeout);
+    }
 }

@@ -14,6 +14,9 @@ use serde_json::{Value, json};
 use crate::client::Client;
 use crate::exit::Failure;
 
+/// How many seconds a verdict may take once something was shown.
+const VERDICT: u64 = 20;
+
 /// A scenario by its name on the command line.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 pub enum Scenario {
@@ -253,8 +256,8 @@ impl Walk<'_> {
         let _: Value = self
             .step(present, wallet.post("/api/wallet/requests/answer", &answer))
             .await?;
-        let path = format!("/api/verifier/requests/{}?wait=20", request.id);
-        self.step(verify, verifier.get(&path)).await
+        self.step(verify, verifier.verification(&request.id, VERDICT))
+            .await
     }
 }
 

@@ -80,20 +80,10 @@ impl Verify {
             .await?;
         // The link goes where it does not disturb a reader of the JSON.
         output::complain(&request.uri);
-        let mut left = self.wait;
-        loop {
-            let turn = left.min(25);
-            let path = format!("/api/verifier/requests/{}?wait={turn}", request.id);
-            let status: VerificationStatus = operator.get(&path).await?;
-            left = left.saturating_sub(turn);
-            let waiting = !status.state.is_over();
-            if waiting && left > 0 {
-                continue;
-            }
-            output::either(self.instance.json, &status, status_lines);
-            let outcome = status.verdict.as_ref().map(|verdict| verdict.outcome);
-            return Ok(outcome.map_or(Answer::No, answer));
-        }
+        let status = operator.verification(&request.id, self.wait).await?;
+        output::either(self.instance.json, &status, status_lines);
+        let outcome = status.verdict.as_ref().map(|verdict| verdict.outcome);
+        Ok(outcome.map_or(Answer::No, answer))
     }
 }
 
