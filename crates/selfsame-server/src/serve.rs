@@ -115,7 +115,7 @@ pub async fn serve(
 pub enum Door {
     /// Nothing.
     Plain,
-    /// TLS with our certificate: exactly when the origin is https.
+    /// TLS with our certificate.
     Tls(TlsAcceptor),
     /// TLS in which both sides prove who they are by DIDs and credentials.
     Nodes(Acceptor),

@@ -40,7 +40,7 @@ struct Inner {
 /// Serves the application on `listener` until `stop` is done and open requests have ended.
 ///
 /// # Errors
-/// An origin that cannot be served: plain http beyond loopback, or https without a certificate.
+/// An origin that cannot be served here ([`Origin::of`], [`Origin::can_be_served`]), or threads that can't be had.
 pub async fn serve(
     listener: TcpListener,
     app: Arc<App>,
@@ -55,11 +55,11 @@ pub async fn serve(
         open_registration,
     } = settings;
     let server = Server::new(app, limits, (copies, open_registration)).map_err(io::Error::other)?;
-    if server.origin().secure() != tls.is_some() {
-        return Err(io::Error::other(
-            "a certificate belongs to an https origin, and only to one",
-        ));
-    }
+    let listen = listener.local_addr()?;
+    let origin = server.origin();
+    origin
+        .can_be_served(listen, tls.is_some())
+        .map_err(io::Error::other)?;
     let service = Service {
         router: router::build(&server),
         door: tls.map_or(Door::Plain, |tls| Door::Tls(tls.acceptor())),

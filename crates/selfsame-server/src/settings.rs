@@ -14,7 +14,7 @@ use crate::serve::tls::Tls;
 /// What the server is told at its start, beside the application's own configuration.
 #[derive(Debug, Default)]
 pub struct Settings {
-    /// The certificate, where the origin is https.
+    /// The certificate, where TLS ends here.
     pub tls: Option<Tls>,
     /// Where nodes connect that prove who they are by DIDs and credentials, beside everybody else.
     pub nodes: Option<Nodes>,
@@ -58,6 +58,14 @@ pub enum OriginError {
     /// Plain http to somewhere else than this machine.
     #[error("plain http is served on loopback only; use an https origin")]
     PlainHttp,
+    /// A certificate for plain http.
+    #[error("a certificate belongs to an https origin")]
+    NeedlessCertificate,
+    /// Https without a certificate, where others than a proxy on this machine connect.
+    #[error(
+        "an https origin without a certificate is served on loopback only, to a proxy that has one"
+    )]
+    NoCertificate,
 }
 
 impl Origin {
@@ -88,6 +96,21 @@ impl Origin {
             secure,
             loopback,
         })
+    }
+
+    /// Whether it can be served where `listen` is: TLS ends here, or in a proxy on this machine, which sends on the
+    /// Host that it was asked for.
+    ///
+    /// # Errors
+    /// A certificate for plain http, and none for https where others connect than this machine.
+    pub fn can_be_served(&self, listen: SocketAddr, certificate: bool) -> Result<(), OriginError> {
+        match (self.secure, certificate) {
+            (false, true) => Err(OriginError::NeedlessCertificate),
+            (true, false) if !listen.ip().to_canonical().is_loopback() => {
+                Err(OriginError::NoCertificate)
+            }
+            _ => Ok(()),
+        }
     }
 
     /// `scheme://host[:port]`, as browsers write it in the Origin header.
@@ -232,6 +255,24 @@ mod tests {
         assert!(matches!(
             origin("ftp://example.com/"),
             Err(OriginError::NotHttp)
+        ));
+    }
+
+    #[test]
+    fn tls_ends_where_the_certificate_is_or_in_a_proxy_on_this_machine() {
+        let (here, anywhere) = (([127, 0, 0, 1], 80).into(), ([0, 0, 0, 0], 80).into());
+        let https = origin("https://example.com/").unwrap();
+        assert!(https.can_be_served(anywhere, true).is_ok());
+        assert!(https.can_be_served(here, false).is_ok());
+        assert!(matches!(
+            https.can_be_served(anywhere, false),
+            Err(OriginError::NoCertificate)
+        ));
+        let http = origin("http://localhost:7380/").unwrap();
+        assert!(http.can_be_served(here, false).is_ok());
+        assert!(matches!(
+            http.can_be_served(here, true),
+            Err(OriginError::NeedlessCertificate)
         ));
     }
 

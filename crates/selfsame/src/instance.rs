@@ -17,15 +17,13 @@ use selfsame_app::tls::{Gatherer, Reuse};
 use selfsame_app::{App, Parts};
 use selfsame_crypto::{KeyHandle, SecretString};
 use selfsame_net::{Net, Settings};
-use selfsame_server::{Nodes, Origin};
+use selfsame_server::{Nodes, Origin, OriginError};
 use selfsame_store::ledger::{LedgerStore, SqliteLedger};
 use selfsame_store::{Sqlite, Store, StoreError, TenantId, Vault};
 use selfsame_tls::{ClientConfig, ServerConfig};
 use selfsame_tls_io::{Acceptor, Connector};
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::oneshot;
-use tokio::task::JoinHandle;
 use url::Url;
 
 use crate::client::Client;
@@ -34,11 +32,14 @@ use crate::cmd::tls::{Own, OwnCertificate, Resuming};
 use crate::exit::Failure;
 use crate::master_key::{self, Custody, SALT_FILE};
 use crate::private_file;
+use crate::serving::Serving;
 use crate::settings::TlsSettings;
 
 /// The operator's token, in the data directory.
 pub const TOKEN_FILE: &str = "operator-token";
 const ITS_ORIGIN: &str = "name the https address that others use with --origin; TLS ends here (--tls-certificate with --tls-key, or --tls-self-made) or in a proxy before it";
+const ITS_CERTIFICATE: &str = "give its certificate (--tls-certificate with --tls-key, or --tls-self-made), or listen on loopback (--listen 127.0.0.1:7380) behind a proxy that has it and sends on the Host";
+const WITH_HTTPS: &str = "write --origin with https, or leave the certificate out";
 const RENEW: &str = "put the token back there; or remove the file and start again: that makes a new token, and the old one is worth nothing";
 
 /// Where and as what an instance starts.
@@ -105,8 +106,7 @@ pub struct Running {
     pub custody: &'static str,
     /// Certificates that are believed beside the system's: its own among them.
     roots: Vec<Vec<u8>>,
-    stop: Option<oneshot::Sender<()>>,
-    served: JoinHandle<std::io::Result<()>>,
+    serving: Serving,
     app: Arc<App>,
     node: Option<Arc<Node>>,
     _temporary: Option<tempfile::TempDir>,
@@ -190,7 +190,6 @@ impl Launch {
         };
         let is_new = new_token.is_some();
         let operator_token = kept_token(&token_file, new_token, app.operator())?;
-        let (stop, stopped) = oneshot::channel();
         let nodes = match &self.nodes {
             Some(settings) => settings.open(&app, &net).await?,
             None => None,
@@ -205,14 +204,12 @@ impl Launch {
             open_registration: self.open_registration,
             ..selfsame_server::Settings::default()
         };
-        let served = tokio::spawn(selfsame_server::serve(
-            listener,
-            app.clone(),
-            settings,
-            async {
+        let serving = Serving::start(|stopped| {
+            let stopped = async {
                 let _ = stopped.await;
-            },
-        ));
+            };
+            selfsame_server::serve(listener, app.clone(), settings, stopped)
+        });
         app.start().await?;
         Ok(Running {
             origin,
@@ -220,8 +217,7 @@ impl Launch {
             new_token: is_new,
             custody,
             roots,
-            stop: Some(stop),
-            served,
+            serving,
             app,
             node,
             _temporary: self.temporary,
@@ -233,9 +229,18 @@ impl Launch {
             Some(origin) => origin.clone(),
             None => self.origin_of(bound)?,
         };
-        match Origin::of(&origin) {
-            Ok(_) => Ok(origin),
-            Err(wrong) => Err(Failure::environment(format!("{origin}: {wrong}")).hint(ITS_ORIGIN)),
+        let can_be_served =
+            Origin::of(&origin).and_then(|parsed| parsed.can_be_served(bound, self.tls.is_some()));
+        match can_be_served {
+            Ok(()) => Ok(origin),
+            Err(wrong) => {
+                let hint = match wrong {
+                    OriginError::NeedlessCertificate => WITH_HTTPS,
+                    OriginError::NoCertificate => ITS_CERTIFICATE,
+                    _ => ITS_ORIGIN,
+                };
+                Err(Failure::environment(format!("{origin}: {wrong}")).hint(hint))
+            }
         }
     }
 
@@ -460,18 +465,17 @@ impl Running {
         Client::new(self.origin.clone(), token, self.roots.clone())
     }
 
-    /// Stops serving, finishes what is under way, closes the data.
-    pub async fn stop(mut self) {
-        if let Some(stop) = self.stop.take() {
-            let _ = stop.send(());
-        }
-        if let Ok(Err(error)) = (&mut self.served).await {
-            crate::output::complain(&format!("selfsame: {error}"));
-        }
+    /// Serves until `told`; then finishes what is under way and closes the data.
+    ///
+    /// # Errors
+    /// If serving ended by itself, or not well.
+    pub async fn until(self, told: impl Future<Output = ()>) -> Result<(), Failure> {
+        let ended = self.serving.until(told).await;
         self.app.stop().await;
         if let Some(node) = self.node {
             node.stop().await;
         }
+        ended
     }
 }
 

@@ -9,6 +9,7 @@ mod master_key;
 mod output;
 mod private_file;
 mod scenario;
+mod serving;
 mod settings;
 mod tls;
 

@@ -183,7 +183,7 @@ async fn the_start_page_hears_what_happens_and_the_stream_ends_when_the_server_s
 }
 
 #[tokio::test]
-async fn an_https_origin_is_served_with_a_self_made_certificate_and_not_without() {
+async fn an_https_origin_is_served_with_a_self_made_certificate() {
     let made = Tls::self_made("localhost").unwrap();
     let tls = Tls::from_pem(
         made.certificate_pem.as_bytes(),
@@ -219,7 +219,19 @@ async fn an_https_origin_is_served_with_a_self_made_certificate_and_not_without(
         "{page}"
     );
     listening.stop().await;
+}
 
-    let bare = Listening::start("https://localhost:7380", Settings::default()).await;
-    assert!(bare.served.await.unwrap().is_err());
+#[tokio::test]
+async fn an_https_origin_without_a_certificate_is_served_plainly_to_a_proxy_on_this_machine() {
+    let listening = Listening::start("https://public.example", Settings::default()).await;
+    let mut proxy = listening.connect().await;
+    ask(&mut proxy, "/operator", "public.example").await;
+    let page = read_until(&mut proxy, "\r\n\r\n").await;
+    assert!(page.contains("strict-transport-security"), "{page}");
+    assert!(page.contains("; Secure"), "{page}");
+    let mut other = listening.connect().await;
+    ask(&mut other, "/operator", "localhost").await;
+    let refused = read_until(&mut other, "\r\n\r\n").await;
+    assert!(refused.starts_with("HTTP/1.1 421"), "{refused}");
+    listening.stop().await;
 }

@@ -56,7 +56,7 @@ impl Demo {
         }
         let story = scenario::play(self.scenario, &cast, &mut tell).await;
         if let Some(running) = own {
-            running.stop().await;
+            running.until(std::future::ready(())).await?;
         }
         let story = story?;
         if as_json {

@@ -229,8 +229,7 @@ impl Up {
             }
             output::say("  Ctrl-C stops it.");
         }
-        until_told_to_go().await;
-        running.stop().await;
+        running.until(until_told_to_go()).await?;
         Ok(Answer::Yes)
     }
 

@@ -34,7 +34,12 @@ fn up(data: &Path, arguments: &[&str]) -> Command {
 /// Starts one, and gives the one line that it prints once it serves.
 #[track_caller]
 pub fn started(data: &Path, arguments: &[&str]) -> (Up, Value) {
-    let mut command = up(data, arguments);
+    spoken(&mut up(data, arguments))
+}
+
+/// Runs one, and gives the one line that it prints once it serves.
+#[track_caller]
+fn spoken(command: &mut Command) -> (Up, Value) {
     let mut up = Up(command.stdout(Stdio::piped()).spawn().unwrap());
     let mut line = String::new();
     let printed = up.0.stdout.as_mut().unwrap();
@@ -198,6 +203,28 @@ fn an_origin_that_nobody_could_use_safely_starts_nothing() {
         .args(["up", "--listen", "0.0.0.0:0", "--data"])
         .arg(&data);
     assert_hint(&mut everywhere, "--origin");
+    let mut bare = selfsame();
+    bare.args(["up", "--listen", "0.0.0.0:0", "--data"])
+        .arg(&data)
+        .args(["--origin", "https://issuer.example/"]);
+    assert_hint(&mut bare, "a proxy");
+    let needless = ["--origin", "http://localhost:7380/", "--tls-self-made"];
+    assert_hint(&mut up(&data, &needless), "https");
+}
+
+#[test]
+fn an_https_origin_without_a_certificate_listens_on_loopback_for_a_proxy() {
+    let folder = tempfile::tempdir().unwrap();
+    let listen = format!("127.0.0.1:{}", free_port());
+    let mut command = selfsame();
+    command.args(["up", "--json", "--no-demo", "--data"]);
+    command.arg(folder.path().join("data"));
+    command.args(["--listen", &listen, "--origin", "https://issuer.example/"]);
+    let (_up, said) = spoken(&mut command);
+    assert_eq!(said["origin"], "https://issuer.example/");
+    let behind = Url::parse(&format!("http://{listen}/")).unwrap();
+    let alive = Api::new(&behind, "").send("GET", "/livez", None).unwrap();
+    assert_eq!(alive.status, 200);
 }
 
 #[track_caller]

@@ -82,14 +82,17 @@ impl Node {
         }
         output::say("  Ctrl-C stops it.");
         if self.leashed {
-            tokio::select! {
-                () = until_told_to_go() => {}
-                () = until_the_input_ends()? => {}
-            }
+            let input = until_the_input_ends()?;
+            let told = async {
+                tokio::select! {
+                    () = until_told_to_go() => {}
+                    () = input => {}
+                }
+            };
+            running.until(told).await?;
         } else {
-            until_told_to_go().await;
+            running.until(until_told_to_go()).await?;
         }
-        running.stop().await;
         Ok(Answer::Yes)
     }
 }
