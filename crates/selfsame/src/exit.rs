@@ -98,6 +98,8 @@ impl From<selfsame_app::Error> for Failure {
 /// Tells what went wrong, on standard error, and gives the exit code.
 pub fn report(end: End) -> ExitCode {
     match end {
+        // What was lost has been told.
+        Ok(_) if !crate::output::is_complete() => ExitCode::from(2),
         Ok(Answer::Yes) => ExitCode::SUCCESS,
         Ok(Answer::No) => ExitCode::from(1),
         Err(failure) => {

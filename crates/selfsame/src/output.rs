@@ -1,18 +1,39 @@
 //! What the command prints: the only place of the project that writes to the terminal.
 
-use std::io::Write;
+use std::io::{self, ErrorKind, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use selfsame_app::view::verifier::CredentialVerdict;
 use serde::Serialize;
 
-/// Prints a line on standard output; a reader that has gone away is no error.
+/// Whether something that was to be printed is lost.
+static LOST: AtomicBool = AtomicBool::new(false);
+
+/// Prints a line on standard output. A reader that has gone away is no error; what can't be written otherwise is told
+/// once, and [`is_complete`] remembers it.
 pub fn say(line: &str) {
-    let _ = writeln!(std::io::stdout(), "{line}");
+    if let Err(error) = written(writeln!(io::stdout(), "{line}"))
+        && !LOST.swap(true, Ordering::Relaxed)
+    {
+        complain(&format!("selfsame: standard output: {error}"));
+    }
+}
+
+/// Whether all that was said could be written.
+pub fn is_complete() -> bool {
+    !LOST.load(Ordering::Relaxed)
+}
+
+fn written(result: io::Result<()>) -> io::Result<()> {
+    match result {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        other => other,
+    }
 }
 
 /// Prints a line on standard error.
 pub fn complain(line: &str) {
-    let _ = writeln!(std::io::stderr(), "{line}");
+    let _ = writeln!(io::stderr(), "{line}");
 }
 
 /// Prints a value as one JSON object.
@@ -59,4 +80,15 @@ pub fn verdict_table(verdict: &CredentialVerdict) -> Vec<String> {
 
 fn width<'a>(texts: impl Iterator<Item = &'a str>) -> usize {
     texts.map(|text| text.chars().count()).max().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reader_that_has_gone_is_no_error_and_a_full_disk_is() {
+        assert!(written(Err(ErrorKind::BrokenPipe.into())).is_ok());
+        assert!(written(Err(ErrorKind::StorageFull.into())).is_err());
+    }
 }

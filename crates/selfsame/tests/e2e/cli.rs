@@ -209,6 +209,22 @@ fn status_tells_what_the_instance_is() {
 }
 
 #[test]
+fn what_cannot_be_written_is_told_and_a_reader_that_has_gone_is_not() {
+    let world = World::start(&[]);
+    let issue = || command(&world, &["issue", "immunization", "--examples", "--json"]);
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full");
+    let lost = issue().stdout(full.unwrap()).output().unwrap();
+    let complaints = String::from_utf8_lossy(&lost.stderr);
+    assert_eq!(lost.status.code(), Some(2), "{complaints}");
+    assert!(complaints.contains("standard output"), "{complaints}");
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let unread = issue().stdout(writer).output().unwrap();
+    assert_eq!(unread.status.code(), Some(0));
+    assert!(unread.stderr.is_empty(), "{unread:?}");
+}
+
+#[test]
 fn dids_of_every_method_are_made_shown_and_resolved() {
     let world = World::start(&[]);
     for (method, kind) in [
