@@ -5,6 +5,7 @@ use selfsame_app::view::wallet::{Answered, CardSummary, OfferPreview, RequestPre
 use selfsame_crypto::SecretString;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use url::form_urlencoded;
 
 use crate::client::Client;
 use crate::cmd::Instance;
@@ -13,6 +14,17 @@ use crate::{output, private_file};
 
 const THE_LINK: &str =
     "give the whole link in quotes: it begins with openid-credential-offer:// or openid4vp://";
+const ITS_CODE: &str =
+    "the issuer sends the code another way than the link; give it with --tx-code";
+/// What links carry, by value or by reference: an offer (OpenID4VCI 1.0 §4.1), a request (RFC 9101 §5.1) or its query
+/// (OpenID4VP 1.0 §5.1). A link that a shell has cut has none of them.
+const WHOLE: [&str; 5] = [
+    "credential_offer",
+    "credential_offer_uri",
+    "request",
+    "request_uri",
+    "dcql_query",
+];
 
 /// Let a wallet take an offer or answer a verifier's request.
 #[derive(Args)]
@@ -58,7 +70,11 @@ impl Present {
         } else {
             Err(Failure::environment("this is no link"))
         };
-        done.map_err(|failure| failure.or_hint(THE_LINK))
+        if is_whole(&self.link) {
+            done
+        } else {
+            done.map_err(|failure| failure.or_hint(THE_LINK))
+        }
     }
 
     async fn offered(&self) -> End {
@@ -70,7 +86,14 @@ impl Present {
             return Ok(Answer::Yes);
         }
         let body = json!({"offer": self.link, "tx_code": self.tx_code});
-        let taken: Taken = wallet.post("/api/wallet/offers/accept", &body).await?;
+        let taken: Result<Taken, Failure> = wallet.post("/api/wallet/offers/accept", &body).await;
+        let taken = match taken {
+            Ok(taken) => taken,
+            Err(failure) if self.tx_code.is_none() && self.asks_for_code(&wallet).await => {
+                return Err(failure.or_hint(ITS_CODE));
+            }
+            Err(failure) => return Err(failure),
+        };
         output::either(self.instance.json, &taken, |taken| {
             let line = |card: &CardSummary| {
                 format!("{}  {}  from {}", card.id, card.display.title, card.issuer)
@@ -103,6 +126,14 @@ impl Present {
         })
     }
 
+    /// Whether the offer, as far as it can be looked at, asks for a transaction code.
+    async fn asks_for_code(&self, wallet: &Client) -> bool {
+        let body = json!({"offer": self.link});
+        let preview: Result<OfferPreview, Failure> =
+            wallet.post("/api/wallet/offers/preview", &body).await;
+        preview.is_ok_and(|preview| preview.tx_code.is_some())
+    }
+
     /// The person's wallet, opened with their password.
     async fn wallet(&self) -> Result<Client, Failure> {
         let anybody = self.instance.anybody()?;
@@ -118,6 +149,12 @@ impl Present {
             .await?;
         Ok(anybody.with_token(SecretString::new(session.token)))
     }
+}
+
+/// Whether the link carries what it is for.
+fn is_whole(link: &str) -> bool {
+    let query = link.split_once('?').map_or("", |(_, query)| query);
+    form_urlencoded::parse(query.as_bytes()).any(|(name, _)| WHOLE.contains(&&*name))
 }
 
 fn offer_lines(preview: &OfferPreview) -> Vec<String> {
@@ -175,5 +212,25 @@ fn preview_lines(preview: &RequestPreview) -> Vec<String> {
 impl From<std::io::Error> for Failure {
     fn from(error: std::io::Error) -> Self {
         Self::environment(error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_is_whole_with_what_it_is_for_and_not_where_a_shell_cut_it() {
+        for whole in [
+            "openid-credential-offer://?credential_offer=%7B%7D",
+            "openid-credential-offer://?credential_offer_uri=https%3A%2F%2Fissuer.example%2Foffer",
+            "openid4vp://?client_id=x&request_uri=https%3A%2F%2Fverifier.example%2Frequest",
+            "https://wallet.example/?client_id=x&dcql_query=%7B%7D",
+        ] {
+            assert!(is_whole(whole), "{whole}");
+        }
+        for cut in ["hello", "openid4vp://?client_id=x", "openid4vp://"] {
+            assert!(!is_whole(cut), "{cut}");
+        }
     }
 }

@@ -1,23 +1,10 @@
 //! The command line against a running instance: what it prints, in lines and in JSON, and how it ends.
 
-use std::process::Command;
-
 use serde_json::{Value, json};
 
 use crate::foreign::Holder;
 use crate::instance::free_port;
-use crate::rig::{World, get, items, offer, person, run, selfsame, text, write_private};
-
-/// A command against this instance.
-fn command(world: &World, arguments: &[&str]) -> Command {
-    let mut command = selfsame();
-    command
-        .args(arguments)
-        .arg("--instance")
-        .arg(world.instance.origin.as_str());
-    command.arg("--token-file").arg(world.instance.token_file());
-    command
-}
+use crate::rig::{World, command, get, items, offer, person, run, selfsame, text, write_private};
 
 /// What a command prints that must end well.
 #[track_caller]

@@ -37,3 +37,4 @@ mod responses;
 mod rig;
 mod scenarios;
 mod starting;
+mod telling;

@@ -74,6 +74,17 @@ impl World {
     }
 }
 
+/// A command against this instance.
+pub fn command(world: &World, arguments: &[&str]) -> Command {
+    let mut command = selfsame();
+    command
+        .args(arguments)
+        .arg("--instance")
+        .arg(world.instance.origin.as_str());
+    command.arg("--token-file").arg(world.instance.token_file());
+    command
+}
+
 /// The command, to be given arguments.
 pub fn selfsame() -> Command {
     Command::new(env!("CARGO_BIN_EXE_selfsame"))

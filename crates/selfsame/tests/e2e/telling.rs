@@ -1,0 +1,27 @@
+//! What a command says where something is refused: of the thing that is wrong, and of nothing else.
+
+use crate::rig::{World, command, offer, person, run, text, write_private};
+
+#[test]
+fn a_refusal_speaks_of_the_link_only_where_the_link_is_wrong() {
+    let world = World::start(&[]);
+    person(&world.anybody(), "maja");
+    let password = world.file("password");
+    write_private(&password, "correct horse battery");
+    let password = password.to_str().unwrap();
+    let made = offer(&world.operator, &serde_json::json!({"tx_code": true}));
+    let link = text(&made, "uri");
+    let present = |email: &str, more: &[&str]| {
+        let mut present = command(&world, &["present", &link, "--email", email]);
+        let (code, _, complaints) = run(present.args(["--password-file", password]).args(more));
+        assert_eq!(code, 2, "{complaints}");
+        assert!(!complaints.contains("the whole link"), "{complaints}");
+        complaints
+    };
+    let maja = "maja@example.org";
+    let without = present(maja, &[]);
+    assert!(without.contains("give it with --tx-code"), "{without}");
+    let short = present(maja, &["--tx-code", "1"]);
+    assert!(short.contains("another length"), "{short}");
+    present("no address", &[]);
+}
