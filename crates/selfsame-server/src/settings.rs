@@ -55,6 +55,11 @@ pub enum OriginError {
     /// Not http or https with a host.
     #[error("the origin must be an http or https address with a host")]
     NotHttp,
+    /// More than an origin.
+    #[error(
+        "the origin is scheme, host and port; it has no path, no query, no fragment and no user"
+    )]
+    NotBare,
     /// Plain http to somewhere else than this machine.
     #[error("plain http is served on loopback only; use an https origin")]
     PlainHttp,
@@ -69,10 +74,11 @@ pub enum OriginError {
 }
 
 impl Origin {
-    /// Takes the origin of `url`; its path is ignored.
+    /// Takes the origin that `url` is.
     ///
     /// # Errors
-    /// For another scheme than http and https, and for plain http to another machine.
+    /// For another scheme than http and https, for a URL that is more than an origin (RFC 6454 §4), and for plain http
+    /// to another machine.
     pub fn of(url: &Url) -> Result<Self, OriginError> {
         let secure = match url.scheme() {
             "https" => true,
@@ -80,6 +86,10 @@ impl Origin {
             _ => return Err(OriginError::NotHttp),
         };
         let host = url.host().ok_or(OriginError::NotHttp)?;
+        let user = !url.username().is_empty() || url.password().is_some();
+        if user || url.path() != "/" || url.query().is_some() || url.fragment().is_some() {
+            return Err(OriginError::NotBare);
+        }
         let loopback = is_loopback(&host);
         if !secure && !loopback {
             return Err(OriginError::PlainHttp);
@@ -256,6 +266,21 @@ mod tests {
             origin("ftp://example.com/"),
             Err(OriginError::NotHttp)
         ));
+    }
+
+    #[test]
+    fn an_origin_has_no_path_no_query_no_fragment_and_no_user() {
+        for more in [
+            "https://example.com/path",
+            "https://example.com/?query",
+            "https://example.com/#fragment",
+            "https://user@example.com/",
+            "https://user:word@example.com/",
+            "https://:word@example.com/",
+        ] {
+            assert!(matches!(origin(more), Err(OriginError::NotBare)), "{more}");
+        }
+        assert!(origin("https://example.com").is_ok());
     }
 
     #[test]

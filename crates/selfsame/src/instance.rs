@@ -40,6 +40,7 @@ pub const TOKEN_FILE: &str = "operator-token";
 const ITS_ORIGIN: &str = "name the https address that others use with --origin; TLS ends here (--tls-certificate with --tls-key, or --tls-self-made) or in a proxy before it";
 const ITS_CERTIFICATE: &str = "give its certificate (--tls-certificate with --tls-key, or --tls-self-made), or listen on loopback (--listen 127.0.0.1:7380) behind a proxy that has it and sends on the Host";
 const WITH_HTTPS: &str = "write --origin with https, or leave the certificate out";
+const BARE: &str = "write --origin as https://issuer.example/";
 const RENEW: &str = "put the token back there; or remove the file and start again: that makes a new token, and the old one is worth nothing";
 
 /// Where and as what an instance starts.
@@ -237,9 +238,10 @@ impl Launch {
                 let hint = match wrong {
                     OriginError::NeedlessCertificate => WITH_HTTPS,
                     OriginError::NoCertificate => ITS_CERTIFICATE,
+                    OriginError::NotBare => BARE,
                     _ => ITS_ORIGIN,
                 };
-                Err(Failure::environment(format!("{origin}: {wrong}")).hint(hint))
+                Err(Failure::environment(format!("{}: {wrong}", shown(origin))).hint(hint))
             }
         }
     }
@@ -477,6 +479,16 @@ impl Running {
         }
         ended
     }
+}
+
+/// An address without what may be a secret in it.
+fn shown(mut url: Url) -> Url {
+    // An address that can have no user has none.
+    let _ = url.set_username("");
+    let _ = url.set_password(None);
+    url.set_query(None);
+    url.set_fragment(None);
+    url
 }
 
 /// Makes a directory that only its owner can look into.

@@ -198,6 +198,13 @@ fn an_origin_that_nobody_could_use_safely_starts_nothing() {
     ] {
         assert_hint(&mut up(&data, &["--origin", origin]), "https");
     }
+    for more in ["path", "?query", "#fragment"] {
+        let origin = format!("https://issuer.example/{more}");
+        assert_hint(&mut up(&data, &["--origin", &origin]), "--origin as");
+    }
+    let user = ["--origin", "https://user:password@issuer.example/"];
+    let complaints = assert_hint(&mut up(&data, &user), "--origin as");
+    assert!(!complaints.contains("password"), "{complaints}");
     let mut everywhere = selfsame();
     everywhere
         .args(["up", "--listen", "0.0.0.0:0", "--data"])
@@ -228,9 +235,10 @@ fn an_https_origin_without_a_certificate_listens_on_loopback_for_a_proxy() {
 }
 
 #[track_caller]
-fn assert_hint(command: &mut Command, what: &str) {
+fn assert_hint(command: &mut Command, what: &str) -> String {
     let (code, printed, complaints) = run(command);
     assert_eq!((code, printed.as_str()), (2, ""), "{complaints}");
     let hint = complaints.split_once("hint: ").map(|(_, hint)| hint);
     assert!(hint.is_some_and(|hint| hint.contains(what)), "{complaints}");
+    complaints
 }
