@@ -63,7 +63,7 @@ pub async fn list(State(server): State<Server>, Query(paging): Query<Paging>) ->
     json(&server.verifier()?.requests(&paging).await?)
 }
 
-/// One request with its verdict, at once or when there is one.
+/// One request with its verdict, at once or when there is one. A server that stops tells how it stands.
 #[utoipa::path(get, path = "/api/verifier/requests/{id}", tag = "verifier", params(("id" = String, Path), Wait), responses((status = 200, body = VerificationStatus)))]
 pub async fn one(
     State(server): State<Server>,
@@ -74,7 +74,11 @@ pub async fn one(
     if wait == 0 {
         return json(&verifier.request(&id).await?);
     }
-    json(&verifier.wait(&id, wait.min(WAIT_MAX)).await?)
+    let status = tokio::select! {
+        status = verifier.wait(&id, wait.min(WAIT_MAX)) => status?,
+        () = server.stopped() => verifier.request(&id).await?,
+    };
+    json(&status)
 }
 
 /// Server-sent events named `state`, each with `{"state"}`, until the request is over.

@@ -2,11 +2,13 @@
 #![expect(clippy::disallowed_methods, reason = "these tests are the client")]
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustls::pki_types::{CertificateDer, ServerName};
 use selfsame_app::App;
 use selfsame_app::events::EventKind;
+use selfsame_app::view::verifier::NewRequest;
+use serde_json::json;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
@@ -20,6 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 struct Listening {
     app: Arc<App>,
+    token: String,
     address: std::net::SocketAddr,
     stop: oneshot::Sender<()>,
     served: JoinHandle<std::io::Result<()>>,
@@ -27,7 +30,7 @@ struct Listening {
 
 impl Listening {
     async fn start(origin: &str, settings: Settings) -> Self {
-        let (app, _) = open(origin).await;
+        let (app, token) = open(origin).await;
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (stop, stopped) = oneshot::channel();
@@ -35,6 +38,7 @@ impl Listening {
         let served = tokio::spawn(serve(listener, app.clone(), settings, stopped));
         Self {
             app,
+            token,
             address,
             stop,
             served,
@@ -180,6 +184,33 @@ async fn the_start_page_hears_what_happens_and_the_stream_ends_when_the_server_s
     assert!(!event.contains("an id that stays here"), "{event}");
     listening.stop().await;
     read_to_end(&mut stream).await;
+}
+
+#[tokio::test]
+async fn who_waits_for_a_verdict_is_told_how_it_stands_when_the_server_stops() {
+    let listening = Listening::plain(Limits {
+        stop: PATIENCE,
+        ..Limits::default()
+    })
+    .await;
+    let asked: NewRequest = serde_json::from_value(json!({"template": "immunization"})).unwrap();
+    let verifier = listening.app.verifier().unwrap();
+    let id = verifier.create_request(&asked).await.unwrap().id;
+    let mut stream = listening.connect().await;
+    let token = &listening.token;
+    let path = format!("/api/verifier/requests/{id}?wait=25");
+    let request = format!(
+        "GET {path} HTTP/1.1\r\nHost: {HOST_NAME}\r\nAuthorization: Bearer {token}\r\n\r\n"
+    );
+    stream.write_all(request.as_bytes()).await.unwrap();
+    // It is under way: nothing comes.
+    let nothing = tokio::time::timeout(Duration::from_secs(1), stream.read_u8()).await;
+    assert!(nothing.is_err(), "{nothing:?}");
+    let at = Instant::now();
+    listening.stop().await;
+    let answer = read_to_end(&mut stream).await;
+    assert!(answer.contains(r#""state":"created""#), "{answer}");
+    assert!(at.elapsed() < Duration::from_secs(15), "{:?}", at.elapsed());
 }
 
 #[tokio::test]
