@@ -38,13 +38,13 @@ enum Verb {
         #[command(flatten)]
         instance: Instance,
     },
-    /// Resolve a DID or DID URL of any method the instance knows.
+    /// Resolve a DID of any method the instance knows, a version of it, or a resource linked to it.
     #[command(after_help = "Example: selfsame did resolve did:web:example.org
          selfsame did resolve 'did:selfsame:…?versionId=1'                        as it was first
          selfsame did resolve 'did:selfsame:…?versionTime=2026-11-01T12:00:00Z'   as it was then
 Exit code 1 if there is no such DID, or it is deactivated; 2 if nobody can say now.")]
     Resolve {
-        /// The DID or DID URL.
+        /// The DID, or a DID URL with a path or a query; a part of the document (`#…`) stands in the document.
         did: String,
         #[command(flatten)]
         instance: Instance,
@@ -127,10 +127,7 @@ impl Did {
 }
 
 async fn resolve(did: &str, instance: &Instance) -> End {
-    let path = match did.split_once('?') {
-        Some((did, query)) => format!("/1.0/identifiers/{}?{query}", segment(did)),
-        None => format!("/1.0/identifiers/{}", segment(did)),
-    };
+    let path = resolution(did)?;
     let (status, result): (u16, Value) = instance.anybody()?.get_any(&path).await?;
     output::either(instance.json, &result, |result| {
         serde_json::to_string_pretty(result)
@@ -146,6 +143,29 @@ async fn resolve(did: &str, instance: &Instance) -> End {
     }
 }
 
+/// Where the instance resolves it.
+fn resolution(did: &str) -> Result<String, Failure> {
+    // DID Core 1.0 §3.2.2: a fragment is looked up in the document, by who has it.
+    if let Some((did, fragment)) = did.split_once('#') {
+        return Err(Failure::environment(format!(
+            "`#{fragment}` is a part of a document, and documents are resolved"
+        ))
+        .hint(format!(
+            "resolve {did}, and look for the id that ends with #{fragment} in its document"
+        )));
+    }
+    let (did, query) = did.split_once('?').unwrap_or((did, ""));
+    if did.is_empty() {
+        return Err(Failure::environment("there is no DID in it")
+            .hint("a DID begins with its method, such as did:web:example.org"));
+    }
+    let path = format!("/1.0/identifiers/{}", segment(did));
+    Ok(match query {
+        "" => path,
+        query => format!("{path}?{query}"),
+    })
+}
+
 /// The failure of a change, with where the DIDs are that can be changed.
 fn which(failure: Failure) -> Failure {
     failure.or_hint("`selfsame did show` lists the DIDs of the instance")
@@ -153,4 +173,26 @@ fn which(failure: Failure) -> Failure {
 
 fn one(did: &InstanceDid) -> Vec<String> {
     vec![format!("{}  {}  key {}", did.did, did.state, did.key)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_did_is_resolved_with_its_version_and_what_is_no_document_is_refused_with_a_hint() {
+        let resolved = resolution("did:web:a.example?versionId=1").unwrap();
+        assert_eq!(
+            resolved,
+            "/1.0/identifiers/did%3Aweb%3Aa.example?versionId=1"
+        );
+        for (wrong, hint) in [
+            ("", "did:web:"),
+            ("?versionId=1", "did:web:"),
+            ("did:web:a.example#key-1", "resolve did:web:a.example,"),
+        ] {
+            let failure = resolution(wrong).unwrap_err();
+            assert!(failure.what_to_do().unwrap().contains(hint), "{failure:?}");
+        }
+    }
 }
