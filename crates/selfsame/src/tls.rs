@@ -3,10 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use selfsame_app::clock::Clock;
+use selfsame_crypto::time::UnixTime;
+use selfsame_crypto::x509;
+use selfsame_server::Tls;
 use url::Url;
 
 use crate::exit::Failure;
-use crate::private_file;
+use crate::{output, private_file};
 
 const IN_PEM: &str = "--tls-certificate names the chain in PEM, --tls-key its key";
 
@@ -33,8 +37,7 @@ impl Roots {
                 .hint("--tls-root names a file of certificates in PEM")
         };
         let pem = std::fs::read(file).map_err(|error| wrong(error.to_string()))?;
-        let roots = selfsame_server::Tls::certificates_of(&pem)
-            .map_err(|error| wrong(error.to_string()))?;
+        let roots = Tls::certificates_of(&pem).map_err(|error| wrong(error.to_string()))?;
         if roots.is_empty() {
             return Err(wrong("there is no certificate in it".to_owned()));
         }
@@ -51,37 +54,113 @@ pub enum Source {
         /// Its key.
         key: PathBuf,
     },
-    /// Made for the origin's host at the first start.
+    /// Made for the origin's host, and again where that is another.
     SelfMade,
 }
 
 impl Source {
-    /// Reads or makes the certificate.
+    /// Reads or makes the certificate. One that others will refuse is told of.
     ///
     /// # Errors
     /// If a file can't be read or written, or holds no certificate.
-    pub fn load(&self, data: &Path, origin: &Url) -> Result<selfsame_server::Tls, Failure> {
-        let (certificates, key) = match self {
-            Self::Given { certificates, key } => (certificates.clone(), key.clone()),
-            Self::SelfMade => {
-                let files = (data.join("tls-certificate.pem"), data.join("tls-key.pem"));
-                if !files.0.exists() {
-                    let host = origin.host_str().unwrap_or("localhost");
-                    let made = selfsame_server::Tls::self_made(host)
-                        .map_err(|error| Failure::ours(error.to_string()))?;
-                    private_file::write(&files.1, made.key_pem.expose().as_bytes())?;
-                    private_file::write(&files.0, made.certificate_pem.as_bytes())?;
+    pub fn load(&self, data: &Path, origin: &Url) -> Result<Tls, Failure> {
+        let host = origin.host_str().unwrap_or("localhost");
+        match self {
+            Self::Given { certificates, key } => {
+                let tls = read(certificates, key)?;
+                if let Some(why) = refused(&tls, host, Clock::default().now()) {
+                    let file = certificates.display();
+                    output::complain(&format!("selfsame: {file}: {why}: others will refuse it"));
                 }
-                files
+                Ok(tls)
             }
-        };
-        let read = |file: &Path| {
-            std::fs::read(file).map_err(|error| {
-                Failure::environment(format!("{}: {error}", file.display())).hint(IN_PEM)
-            })
-        };
-        selfsame_server::Tls::from_pem(&read(&certificates)?, &read(&key)?).map_err(|error| {
-            Failure::environment(format!("{}: {error}", certificates.display())).hint(IN_PEM)
+            Self::SelfMade => self_made(data, host),
+        }
+    }
+}
+
+fn self_made(data: &Path, host: &str) -> Result<Tls, Failure> {
+    let files = (data.join("tls-certificate.pem"), data.join("tls-key.pem"));
+    if files.0.exists() {
+        let kept = read(&files.0, &files.1)?;
+        if kept.is_for(host) {
+            return Ok(kept);
+        }
+        let file = files.0.display();
+        output::complain(&format!(
+            "selfsame: {file}: made anew for {host}; whoever believed the one before needs this one"
+        ));
+        std::fs::remove_file(&files.0)?;
+    }
+    // Left by a start that was cut off.
+    if files.1.exists() {
+        std::fs::remove_file(&files.1)?;
+    }
+    let made = Tls::self_made(host).map_err(|error| Failure::ours(error.to_string()))?;
+    private_file::write(&files.1, made.key_pem.expose().as_bytes())?;
+    private_file::write(&files.0, made.certificate_pem.as_bytes())?;
+    read(&files.0, &files.1)
+}
+
+fn read(certificates: &Path, key: &Path) -> Result<Tls, Failure> {
+    let content = |file: &Path| {
+        std::fs::read(file).map_err(|error| {
+            Failure::environment(format!("{}: {error}", file.display())).hint(IN_PEM)
         })
+    };
+    Tls::from_pem(&content(certificates)?, &content(key)?).map_err(|error| {
+        Failure::environment(format!("{}: {error}", certificates.display())).hint(IN_PEM)
+    })
+}
+
+/// Why nobody will accept this certificate at this host now, whoever vouches for it.
+fn refused(tls: &Tls, host: &str, now: UnixTime) -> Option<String> {
+    let own = tls.certificates.first()?;
+    if !tls.is_for(host) {
+        return Some(format!("the certificate is not for {host}"));
+    }
+    let end = x509::not_after(own)?;
+    (end < now).then(|| format!("the certificate ended at {}", end.rfc3339()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn origin(text: &str) -> Url {
+        Url::parse(text).unwrap()
+    }
+
+    #[test]
+    fn a_self_made_certificate_is_kept_for_its_host_and_made_anew_for_another() {
+        let folder = tempfile::tempdir().unwrap();
+        let made = |url: &str| {
+            let tls = Source::SelfMade.load(folder.path(), &origin(url)).unwrap();
+            tls.certificates
+        };
+        let first = made("https://one.example/");
+        assert_eq!(made("https://one.example:7380/"), first);
+        let other = made("https://other.example/");
+        assert_ne!(other, first);
+        assert_eq!(made("https://other.example/"), other);
+    }
+
+    #[test]
+    fn a_certificate_that_has_ended_or_is_for_another_host_is_told_of() {
+        let made = Tls::self_made("one.example").unwrap();
+        let key = made.key_pem.expose().as_bytes();
+        let tls = Tls::from_pem(made.certificate_pem.as_bytes(), key).unwrap();
+        let (today, later) = (UnixTime(1_790_000_000), UnixTime(4_000_000_000));
+        assert_eq!(refused(&tls, "one.example", today), None);
+        assert!(
+            refused(&tls, "other.example", today)
+                .unwrap()
+                .contains("other.example")
+        );
+        assert!(
+            refused(&tls, "one.example", later)
+                .unwrap()
+                .contains("2050")
+        );
     }
 }

@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use rcgen::{CertificateParams, DnType, ExtendedKeyUsagePurpose, KeyPair, KeyUsagePurpose};
 use rustls::ServerConfig;
+use rustls::client::verify_server_name;
 use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use rustls::server::ParsedCertificate;
 use selfsame_crypto::SecretString;
 use tokio_rustls::TlsAcceptor;
 
@@ -66,6 +68,21 @@ impl Tls {
         })
     }
 
+    /// Whether the server's own certificate is for `host`, a name or an address (RFC 9525 §6).
+    pub fn is_for(&self, host: &str) -> bool {
+        let Some(own) = self.certificates.first() else {
+            return false;
+        };
+        let own = CertificateDer::from(own.as_slice());
+        match (
+            ParsedCertificate::try_from(&own),
+            ServerName::try_from(bare(host)),
+        ) {
+            (Ok(own), Ok(name)) => verify_server_name(&own, &name).is_ok(),
+            _ => false,
+        }
+    }
+
     /// The certificates in a text in PEM, as DER.
     ///
     /// # Errors
@@ -81,8 +98,8 @@ impl Tls {
     /// If `host` is neither.
     pub fn self_made(host: &str) -> Result<SelfMade, TlsError> {
         let key = KeyPair::generate().map_err(TlsError::Make)?;
-        let host = host.trim_matches(['[', ']']).to_owned();
-        let mut params = CertificateParams::new(vec![host]).map_err(TlsError::Make)?;
+        let mut params =
+            CertificateParams::new(vec![bare(host).to_owned()]).map_err(TlsError::Make)?;
         params.not_before = rcgen::date_time_ymd(YEARS.0, 1, 1);
         params.not_after = rcgen::date_time_ymd(YEARS.1, 1, 1);
         params
@@ -111,6 +128,11 @@ impl fmt::Debug for Tls {
     }
 }
 
+/// An IPv6 address as certificates have it, without the brackets of a URL.
+fn bare(host: &str) -> &str {
+    host.trim_matches(['[', ']'])
+}
+
 fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, TlsError> {
     CertificateDer::pem_slice_iter(pem)
         .collect::<Result<_, _>>()
@@ -131,6 +153,8 @@ mod tests {
             )
             .unwrap();
             assert_eq!(tls.certificates.len(), 1, "{host}");
+            assert!(tls.is_for(host), "{host}");
+            assert!(!tls.is_for("other.example") && !tls.is_for("127.0.0.2"));
         }
     }
 
