@@ -23,6 +23,7 @@ mod ui;
 #[cfg(test)]
 mod tests;
 
+pub use auth::form::BYTES_MAX as API_BODY_MAX;
 pub use serve::tls::{SelfMade, Tls, TlsError};
 pub use server::serve;
 pub use settings::{Budget, Limits, NodePeer, Nodes, Origin, OriginError, Settings};

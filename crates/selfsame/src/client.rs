@@ -6,6 +6,7 @@ use std::path::Path;
 use selfsame_app::view::verifier::VerificationStatus;
 use selfsame_crypto::SecretString;
 use selfsame_net::{Authorization, Body, Call, Method, Net, NetError, Request, Response, Settings};
+use selfsame_server::API_BODY_MAX;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use url::Url;
@@ -209,10 +210,18 @@ pub fn refusal(status: u16, body: &[u8]) -> Failure {
     }
 }
 
+/// A body that an instance takes. One that is larger it would cut off in the middle, which looks like a broken
+/// connection.
 fn json(body: &impl Serialize) -> Result<Body, Failure> {
-    serde_json::to_vec(body)
-        .map(Body::Json)
-        .map_err(|error| Failure::ours(error.to_string()))
+    let bytes = serde_json::to_vec(body).map_err(|error| Failure::ours(error.to_string()))?;
+    if bytes.len() > API_BODY_MAX {
+        let what = format!(
+            "this is too much: {} bytes, and an instance takes {API_BODY_MAX} at most",
+            bytes.len()
+        );
+        return Err(Failure::environment(what));
+    }
+    Ok(Body::Json(bytes))
 }
 
 /// The operator's token from a file that `selfsame up` wrote.
@@ -231,6 +240,13 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+
+    #[test]
+    fn what_is_larger_than_an_instance_takes_is_not_sent() {
+        assert!(json(&"a".repeat(API_BODY_MAX - 2)).is_ok());
+        let failure = json(&"a".repeat(API_BODY_MAX)).unwrap_err();
+        assert!(failure.message().contains("at most"), "{failure:?}");
+    }
 
     #[test]
     fn a_question_that_stays_for_news_is_answered_before_the_client_gives_up() {

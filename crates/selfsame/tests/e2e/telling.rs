@@ -25,3 +25,16 @@ fn a_refusal_speaks_of_the_link_only_where_the_link_is_wrong() {
     assert!(short.contains("another length"), "{short}");
     present("no address", &[]);
 }
+
+#[test]
+fn claims_that_are_too_large_are_called_so() {
+    let world = World::start(&[]);
+    let claims = world.file("claims.json");
+    let large = serde_json::json!({"patient": {"given_name": "M".repeat(5 << 20)}});
+    std::fs::write(&claims, large.to_string()).unwrap();
+    let file = claims.to_str().unwrap();
+    let mut issue = command(&world, &["issue", "immunization", "--claims-file", file]);
+    let (code, printed, complaints) = run(&mut issue);
+    assert_eq!((code, printed.as_str()), (2, ""), "{complaints}");
+    assert!(complaints.contains("too much"), "{complaints}");
+}
