@@ -194,8 +194,8 @@ pub fn refusal(status: u16, body: &[u8]) -> Failure {
     let failure = match status {
         // The thing is over, or as it is for good.
         409 | 410 => Failure::no(said),
-        // Another party does not answer as it should.
-        502 => Failure::environment(said),
+        // Another party does not answer as it should, or nobody can at this moment.
+        502 | 503 => Failure::environment(said),
         500.. => Failure::ours(said),
         _ => Failure::environment(said),
     };
@@ -224,6 +224,17 @@ fn json(body: &impl Serialize) -> Result<Body, Failure> {
     Ok(Body::Json(bytes))
 }
 
+/// The token of a registry's operator, for an instance that writes there.
+///
+/// # Errors
+/// As [`token_from`].
+pub fn registry_token(file: &Path) -> Result<SecretString, Failure> {
+    private_file::read(
+        file,
+        "it is the file operator-token in the registry's data directory, or in its node's folder, once that was started; name it with --registry-token-file, or as token_file under [[registry.nodes]]",
+    )
+}
+
 /// The operator's token from a file that `selfsame up` wrote.
 ///
 /// # Errors
@@ -246,6 +257,14 @@ mod tests {
         assert!(json(&"a".repeat(API_BODY_MAX - 2)).is_ok());
         let failure = json(&"a".repeat(API_BODY_MAX)).unwrap_err();
         assert!(failure.message().contains("at most"), "{failure:?}");
+    }
+
+    #[test]
+    fn what_nobody_can_do_now_is_no_fault_of_ours() {
+        let answered = |status| refusal(status, b"{\"detail\": \"the registry is away\"}");
+        let code = |status| answered(status).code();
+        assert_eq!([502, 503, 500, 410].map(code), [2, 2, 3, 1]);
+        assert_eq!(answered(503).message(), "the registry is away");
     }
 
     #[test]

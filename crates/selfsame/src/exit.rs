@@ -50,6 +50,11 @@ impl Failure {
         }
     }
 
+    /// The exit code.
+    pub fn code(&self) -> u8 {
+        self.code
+    }
+
     /// What went wrong.
     pub fn message(&self) -> &str {
         &self.message
@@ -104,10 +109,10 @@ pub fn report(end: End) -> ExitCode {
         Ok(Answer::No) => ExitCode::from(1),
         Err(failure) => {
             crate::output::complain(&format!("selfsame: {}", failure.message));
-            if let Some(hint) = failure.hint {
+            if let Some(hint) = failure.what_to_do() {
                 crate::output::complain(&format!("hint: {hint}"));
             }
-            ExitCode::from(failure.code)
+            ExitCode::from(failure.code())
         }
     }
 }

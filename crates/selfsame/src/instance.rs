@@ -456,6 +456,10 @@ fn unusable(data: &Path, error: &StoreError) -> Failure {
             "start the release that wrote these data, or name another directory with --data"
         }
         StoreError::Tampered(_) => "make a new directory of a copy: selfsame restore",
+        StoreError::Foreign(_) => "name another directory with --data",
+        StoreError::Storage(_) => {
+            "see whether its disk has room and can be written, or name another directory with --data"
+        }
         _ => "whatever runs on this directory has it open: stop that first, or name another directory (--data)",
     })
 }
@@ -541,4 +545,20 @@ fn kept_token(
     }
     private_file::write(file, token.expose().as_bytes())?;
     Ok(token)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn data_that_cannot_be_opened_say_whether_the_disk_or_another_process_is_in_the_way() {
+        let hint = |error| {
+            let failure = unusable(Path::new("data"), &error);
+            failure.what_to_do().unwrap().to_owned()
+        };
+        let full = hint(StoreError::Storage("database or disk is full".to_owned()));
+        assert!(full.contains("room") && !full.contains("runs"), "{full}");
+        assert!(hint(StoreError::InUse(PathBuf::new())).contains("stop that first"));
+    }
 }

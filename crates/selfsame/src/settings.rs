@@ -12,7 +12,7 @@ use selfsame_proof::read::TrustRoot;
 use serde::Deserialize;
 use url::Url;
 
-use crate::client::token_from;
+use crate::client::registry_token;
 use crate::cmd::tls::Policy;
 use crate::exit::Failure;
 
@@ -167,7 +167,7 @@ impl RegistrySettings {
         let nodes = self.nodes.iter().map(|node| {
             Ok(RegistryNode {
                 origin: node.url.clone(),
-                token: token_from(&node.token_file)?,
+                token: registry_token(&node.token_file)?,
             })
         });
         nodes.collect()

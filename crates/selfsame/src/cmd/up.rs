@@ -12,7 +12,7 @@ use selfsame_registry::Genesis;
 use serde::Serialize;
 use url::Url;
 
-use crate::client::token_from;
+use crate::client::registry_token;
 use crate::cmd::demo;
 use crate::cmd::registry::EngineAt;
 use crate::cmd::registry::face::Face;
@@ -242,7 +242,7 @@ impl Up {
             .unwrap_or_default();
         let registry = match (self.registry, &self.registry_token_file) {
             (Some(origin), Some(file)) => {
-                let token = token_from(file)?;
+                let token = registry_token(file)?;
                 vec![RegistryNode { origin, token }]
             }
             _ => file.registry.nodes()?,

@@ -139,7 +139,7 @@ fn a_token_file_that_is_empty_readable_by_others_or_of_other_data_starts_nothing
     let origin = text(&said, "origin");
     let listed = listed.to_str().unwrap();
     let elsewhere = ["--registry", &origin, "--registry-token-file", listed];
-    assert_hint(&mut up(&other, &elsewhere), "operator-token");
+    assert_hint(&mut up(&other, &elsewhere), "--registry-token-file");
 }
 
 #[test]
