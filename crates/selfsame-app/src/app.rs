@@ -90,6 +90,7 @@ impl App {
         (Own { keys, clock }, registry): (Own, Option<Arc<dyn Registry>>),
     ) -> Result<(Arc<Self>, Option<SecretString>)> {
         config.resolver.check(&config.trust)?;
+        config.issuer.check()?;
         let certificates = Certificates::open(&mut config, &keys).await?;
         certificates.report(clock.now());
         let shared = Arc::new(Shared {

@@ -7,7 +7,7 @@ use selfsame_crypto::{KeyHandle, PrivateKey, PublicKey, Secret, SecretString, en
 use selfsame_store::TenantId;
 use url::{Host, Url};
 
-use crate::config::{Config, IdentifyBy};
+use crate::config::{ClientIdPrefix, Config, IdentifyBy};
 use crate::error::{Error, Result};
 use crate::keys::Keys;
 
@@ -125,7 +125,7 @@ async fn of_verifier(config: &Config, keys: &Keys) -> Result<Option<Certificate>
         return Ok(None);
     }
     let Some(pair) = section.read()? else {
-        if told.client_id_prefix == "x509_san_dns" {
+        if told.client_id_prefix == ClientIdPrefix::X509SanDns {
             return Err(section.lacking("client_id_prefix = \"x509_san_dns\""));
         }
         return Ok(None);

@@ -97,6 +97,30 @@ impl Default for IssuerConfig {
     }
 }
 
+impl IssuerConfig {
+    /// The most copies that one answer carries.
+    const BATCH_MAX: usize = 100;
+
+    /// Judges what the types of the settings leave open.
+    ///
+    /// # Errors
+    /// `BadRequest`, with the setting and what to do.
+    pub fn check(&self) -> Result<()> {
+        // SD-JWT VC §2.2.2.1: `vct` is a StringOrURI, which names its type for everybody.
+        if Url::parse(&self.vct_base).is_err() {
+            let what = format!("[issuer] vct_base: `{}` is no URI", self.vct_base);
+            return Err(Error::bad_request(what)
+                .with_hint("such as urn:selfsame:credential: or https://issuer.example/types/"));
+        }
+        if !(1..=Self::BATCH_MAX).contains(&self.batch_size) {
+            let what = format!("[issuer] batch_size: {} copies at once", self.batch_size);
+            let hint = format!("from 1 to {}", Self::BATCH_MAX);
+            return Err(Error::bad_request(what).with_hint(hint));
+        }
+        Ok(())
+    }
+}
+
 /// The DID methods an instance can make identifiers of.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -133,7 +157,7 @@ pub struct VerifierConfig {
     /// The method of the DID that is made for it.
     pub did_method: DidMethod,
     /// How it identifies itself unless a request says otherwise.
-    pub client_id_prefix: String,
+    pub client_id_prefix: ClientIdPrefix,
     /// The certificate chain for `x509_san_dns`, PEM, the leaf first; in a file of settings the path to it. The leaf
     /// must be for the origin's host.
     pub certificate: Option<String>,
@@ -151,11 +175,36 @@ impl Default for VerifierConfig {
         Self {
             name: "Selfsame Border Control".to_owned(),
             did_method: DidMethod::Selfsame,
-            client_id_prefix: "decentralized_identifier".to_owned(),
+            client_id_prefix: ClientIdPrefix::DecentralizedIdentifier,
             certificate: None,
             certificate_key: None,
             max_status_age: 5,
             request_lifetime: 600,
+        }
+    }
+}
+
+/// How a verifier identifies itself (OpenID4VP 1.0 §5.9.3).
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ClientIdPrefix {
+    /// By where the answer goes.
+    RedirectUri,
+    /// By its DID.
+    DecentralizedIdentifier,
+    /// By the host of its certificate.
+    X509SanDns,
+}
+
+impl ClientIdPrefix {
+    /// The prefix of this name, if there is one here.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "redirect_uri" => Some(Self::RedirectUri),
+            "decentralized_identifier" => Some(Self::DecentralizedIdentifier),
+            "x509_san_dns" => Some(Self::X509SanDns),
+            _ => None,
         }
     }
 }
@@ -355,6 +404,38 @@ mod tests {
             universal_methods: methods.iter().map(|method| (*method).to_owned()).collect(),
             ..ResolverConfig::default()
         }
+    }
+
+    #[test]
+    fn an_issuers_types_begin_with_a_uri_and_its_batches_are_bounded() {
+        let check = |vct_base: &str, batch_size| {
+            let config = IssuerConfig {
+                vct_base: vct_base.to_owned(),
+                batch_size,
+                ..IssuerConfig::default()
+            };
+            config.check()
+        };
+        assert!(IssuerConfig::default().check().is_ok());
+        assert!(check("https://issuer.example/types/", 1).is_ok());
+        for (vct_base, batch_size) in [("nope", 10), ("", 10), ("urn:x:", 0), ("urn:x:", 101)] {
+            let refused = check(vct_base, batch_size).unwrap_err();
+            assert!(refused.reason.starts_with("[issuer] "), "{refused:?}");
+            assert!(refused.hint.is_some(), "{refused:?}");
+        }
+    }
+
+    #[test]
+    fn each_client_id_prefix_has_one_name() {
+        for prefix in [
+            ClientIdPrefix::RedirectUri,
+            ClientIdPrefix::DecentralizedIdentifier,
+            ClientIdPrefix::X509SanDns,
+        ] {
+            let name = serde_json::to_value(prefix).unwrap();
+            assert_eq!(ClientIdPrefix::named(name.as_str().unwrap()), Some(prefix));
+        }
+        assert_eq!(ClientIdPrefix::named("zzz"), None);
     }
 
     #[test]

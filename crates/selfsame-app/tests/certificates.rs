@@ -7,8 +7,8 @@ use rcgen::{
     BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, SanType, date_time_ymd,
 };
 use selfsame_app::config::{
-    Config, DidMethod, IdentifyBy, IssuerConfig, RegistryConfig, ResolverConfig, Roles,
-    TrustConfig, VerifierConfig,
+    ClientIdPrefix, Config, DidMethod, IdentifyBy, IssuerConfig, RegistryConfig, ResolverConfig,
+    Roles, TrustConfig, VerifierConfig,
 };
 use selfsame_app::issuer::lists::Face;
 use selfsame_app::view::Paging;
@@ -130,7 +130,7 @@ fn x5c_issuer(origin: &str, certified: &Certified) -> Config {
 
 fn x509_verifier(origin: &str, certified: &Certified) -> Config {
     let mut config = config(origin);
-    config.verifier.client_id_prefix = "x509_san_dns".to_owned();
+    config.verifier.client_id_prefix = ClientIdPrefix::X509SanDns;
     config.verifier.certificate = Some(certified.chain.clone());
     config.verifier.certificate_key = Some(SecretString::from(certified.key.clone()));
     config

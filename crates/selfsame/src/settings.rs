@@ -438,6 +438,7 @@ mod tests {
             "[registry]\nregister = true\n",
             "[resolver]\ncheqd_network = \"devnet\"\n",
             "[resolver]\ncheqd = \"resolver.cheqd.net\"\n",
+            "[verifier]\nclient_id_prefix = \"zzz\"\n",
         ] {
             let (_directory, settings) = settings(text);
             assert!(settings.is_err(), "{text}");

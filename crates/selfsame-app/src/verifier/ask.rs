@@ -15,6 +15,7 @@ use tokio::sync::broadcast;
 
 use super::{RequestRecord, VERIFICATION, Verifier, tenant, unknown_format};
 use crate::accounts::{decode, encode};
+use crate::config::ClientIdPrefix;
 use crate::error::{Error, Result};
 use crate::events::{Event, EventKind};
 use crate::issuer::{listing, page};
@@ -235,27 +236,25 @@ impl Verifier {
     }
 
     fn client(&self, new: &NewRequest, response_uri: &url::Url) -> Result<ClientId> {
-        let config = &self.shared.config.verifier;
-        match new
-            .client_id_prefix
-            .as_deref()
-            .unwrap_or(&config.client_id_prefix)
-        {
-            "redirect_uri" => Ok(ClientId::RedirectUri(response_uri.clone())),
-            "decentralized_identifier" => Ok(ClientId::DecentralizedIdentifier(
+        let prefix = match &new.client_id_prefix {
+            None => self.shared.config.verifier.client_id_prefix,
+            Some(name) => ClientIdPrefix::named(name).ok_or_else(|| {
+                Error::bad_request("this client identifier prefix is not known here")
+                    .with_hint("one of: redirect_uri, decentralized_identifier, x509_san_dns")
+            })?,
+        };
+        match prefix {
+            ClientIdPrefix::RedirectUri => Ok(ClientId::RedirectUri(response_uri.clone())),
+            ClientIdPrefix::DecentralizedIdentifier => Ok(ClientId::DecentralizedIdentifier(
                 self.identity.did().clone(),
             )),
-            "x509_san_dns" => {
+            ClientIdPrefix::X509SanDns => {
                 let certificate = self.shared.verifier_certificate.as_ref().ok_or_else(|| {
                     Error::bad_request("this verifier has no certificate")
                         .with_hint("set `certificate` and `certificate_key` under [verifier]")
                 })?;
                 Ok(ClientId::X509SanDns(certificate.name.clone()))
             }
-            _ => Err(
-                Error::bad_request("this client identifier prefix is not known here")
-                    .with_hint("one of: redirect_uri, decentralized_identifier, x509_san_dns"),
-            ),
         }
     }
 }

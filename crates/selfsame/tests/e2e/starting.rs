@@ -183,6 +183,15 @@ fn what_keeps_it_from_starting_is_the_environments_fault_and_says_what_to_do() {
     let absent = folder.path().join("absent");
     let absent = absent.to_str().unwrap();
     assert_hint(&mut up(&data, &["--config", absent]), "--config");
+    let settings = folder.path().join("settings.toml");
+    for wrong in ["vct_base = \"nope\"", "batch_size = 1000000000"] {
+        std::fs::write(&settings, format!("[issuer]\n{wrong}\n")).unwrap();
+        let config = ["--config", settings.to_str().unwrap()];
+        let other = folder.path().join("other");
+        let (code, _, complaints) = run(&mut up(&other, &config));
+        assert_eq!(code, 2, "{complaints}");
+        assert!(complaints.contains("[issuer]"), "{complaints}");
+    }
     let given = ["--tls-certificate", absent, "--tls-key", absent];
     assert_hint(&mut up(&data, &given), "--tls-certificate");
 }
