@@ -34,9 +34,20 @@ const WITHOUT_IT: &str =
 /// Start an instance: issuer, wallet, verifier and registry, or some of them.
 #[derive(Args)]
 #[command(after_help = "Example: selfsame up
+         selfsame up --validators 4        the registry is a network of four nodes on this machine
+
+Four processes on this machine:
+         selfsame up --role registry
          selfsame up --role issuer --data issuer-data --listen 127.0.0.1:7381 \\
              --registry http://localhost:7380/ --registry-token-file data/operator-token
-         selfsame up --validators 4        the registry is a network of four nodes on this machine
+         selfsame up --role wallet --data wallet-data --listen 127.0.0.1:7382 \\
+             --registry http://localhost:7380/ --registry-token-file data/operator-token \\
+             --trust-origin http://localhost:7381/ --trust-origin http://localhost:7383/
+         selfsame up --role verifier --data verifier-data --listen 127.0.0.1:7383 \\
+             --registry http://localhost:7380/ --registry-token-file data/operator-token \\
+             --trust-origin http://localhost:7381/ --trust-issuer did:selfsame:…
+The wallet calls the issuer and the verifier, and the verifier calls the issuer: by plain http only where it is named.
+The verifier takes no credential of an issuer that it does not trust; `selfsame status` shows an issuer's DID.
 
 Environment: SELFSAME_PASSPHRASE makes the master key of a passphrase, in place of a file.
              SELFSAME_LOG says what is logged, such as `info` (default: warnings and refusals).")]
@@ -68,10 +79,11 @@ pub struct Up {
     /// lists some.
     #[arg(long)]
     foreign_resolver: Option<Url>,
-    /// An exact origin that may be private or plain http: a sister process. May be repeated.
+    /// An exact origin that may be private or plain http: a sister process. A wallet needs it for each issuer and
+    /// verifier on loopback, a verifier for each issuer. May be repeated.
     #[arg(long)]
     trust_origin: Vec<Url>,
-    /// An issuer to trust, as DID or URL. May be repeated.
+    /// An issuer to trust, as DID or URL; without it, none but this instance is. May be repeated.
     #[arg(long)]
     trust_issuer: Vec<String>,
     /// A file of settings, TOML: `[issuer]`, `[verifier]`, `[trust]`, `[resolver]`, `[registry]`, `[tls]`.
