@@ -10,7 +10,7 @@ const HANDLER: usize = 25;
 const CRATE: usize = 8_000;
 /// Raised caps; ARCHITECTURE.md gives the reason of each.
 const RAISED: [(&str, usize); 5] = [
-    ("crates/selfsame", 9_600),
+    ("crates/selfsame", 9_900),
     ("crates/selfsame-anoncreds", 17_400),
     ("crates/selfsame-app", 19_600),
     ("crates/selfsame-tls", 11_500),
