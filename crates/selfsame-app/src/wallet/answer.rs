@@ -2,7 +2,7 @@
 
 pub(super) mod delivery;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use selfsame_credential::Held;
@@ -268,8 +268,7 @@ impl Wallet {
     /// Cards that may answer: for each query the newest that are good for it, so many at most, before some others
     /// that tell what is missing.
     async fn fitting(&self, person: &Person, asked: &Asked, most: usize) -> Result<Vec<Fitting>> {
-        let mut fitting = Vec::new();
-        let mut known = BTreeSet::new();
+        let mut fitting: Vec<Fitting> = Vec::new();
         for query in asked.request.query.credentials() {
             for name in types_of(query) {
                 let tag = Tag::hashed("type", name);
@@ -280,16 +279,20 @@ impl Wallet {
                     let records = store.find(&person.tenant, CARD, &tag, &page).await?;
                     looked_through += records.len();
                     for record in &records {
-                        if !known.insert(record.id.clone()) {
-                            continue;
-                        }
                         let Some(fit) = self.fit(person, (asked, query), record).await? else {
                             continue;
                         };
                         let counted = if fit.good { &mut good } else { &mut others };
                         *counted += 1;
-                        if *counted <= CARDS_MAX {
-                            fitting.push(fit);
+                        // It may have been found for another query.
+                        match fitting
+                            .iter_mut()
+                            .find(|known| known.card.id == fit.card.id)
+                        {
+                            Some(known) if known.key.is_none() || fit.good => *known = fit,
+                            Some(_) => {}
+                            None if *counted <= CARDS_MAX => fitting.push(fit),
+                            None => {}
                         }
                     }
                     match records.last() {

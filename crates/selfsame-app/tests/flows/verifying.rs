@@ -277,6 +277,15 @@ async fn a_card_answers_however_many_newer_ones_there_are() {
     };
     let preview = wallet.preview_request(&person, &ask().await).await.unwrap();
     assert_eq!(preview.shares[0].choices[0].card, oldest);
+    // Of one type, but for two queries in two formats.
+    let of = |id: &str, format: &str| json!({"id": id, "format": format, "meta": {"type_values": [["ImmunizationCredential"]]}});
+    let both = NewRequest {
+        dcql_query: Some(json!({"credentials": [of("old", "jwt_vc_json"), of("new", "vc+jwt")]})),
+        ..NewRequest::default()
+    };
+    let uri = verifier.create_request(&both).await.unwrap().uri;
+    let answered = wallet.answer_request(&person, &newest(&uri)).await;
+    assert!(answered.unwrap().delivered);
     let cards = BTreeMap::from([("asked".to_owned(), oldest)]);
     for (cards, policy) in [(cards, None), (BTreeMap::new(), Some("newest".to_owned()))] {
         let request = ask().await;
