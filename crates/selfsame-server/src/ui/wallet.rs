@@ -128,8 +128,8 @@ pub async fn open(form: Form) -> Answer {
         .unwrap_or_default()
         .to_ascii_lowercase();
     let page = match scheme.as_str() {
-        "openid-credential-offer" | "haip-vci" => "/wallet/offer",
-        "openid4vp" | "haip-vp" => "/wallet/request",
+        "openid-credential-offer" => "/wallet/offer",
+        "openid4vp" => "/wallet/request",
         _ if uri.contains("credential_offer") => "/wallet/offer",
         _ if uri.contains("request_uri") || uri.contains("dcql_query") => "/wallet/request",
         _ => {
