@@ -72,7 +72,10 @@ pub async fn serve(
             }
         };
         let Ok(permit) = Arc::clone(&room).try_acquire_owned() else {
-            refuse(&stream, !matches!(service.door, Door::Plain));
+            refuse(
+                &stream,
+                !matches!(service.door, Door::Plain | Door::Proxied),
+            );
             continue;
         };
         let service = service.clone();
@@ -115,6 +118,8 @@ pub async fn serve(
 pub enum Door {
     /// Nothing.
     Plain,
+    /// Nothing either: a proxy on this machine, where TLS has ended.
+    Proxied,
     /// TLS with our certificate.
     Tls(TlsAcceptor),
     /// TLS in which both sides prove who they are by DIDs and credentials.
@@ -125,6 +130,8 @@ pub enum Door {
 struct Caller {
     peer: Peer,
     node: Option<NodePeer>,
+    /// Whether it is a proxy that says for whom it asks.
+    proxied: bool,
 }
 
 struct Connection {
@@ -167,8 +174,12 @@ async fn connection(connection: Connection, service: Service) {
     let _best_effort = stream.set_nodelay(true);
     // A plain connection shall not hold room for what one with TLS needs: there may be thousands.
     match &service.door {
-        Door::Plain => {
-            let caller = Caller { peer, node: None };
+        door @ (Door::Plain | Door::Proxied) => {
+            let caller = Caller {
+                peer,
+                node: None,
+                proxied: matches!(door, Door::Proxied),
+            };
             let io = TokioIo::new(stream);
             talk(io, Version::Http1, caller, &service, watcher).await;
         }
@@ -195,7 +206,11 @@ async fn encrypted(
                 Some(b"h2") => Version::Http2,
                 _ => Version::Http1,
             };
-            let caller = Caller { peer, node: None };
+            let caller = Caller {
+                peer,
+                node: None,
+                proxied: false,
+            };
             talk(TokioIo::new(stream), version, caller, service, watcher).await;
         }
         Ok(Err(error)) => tracing::debug!(%error, "TLS handshake failed"),
@@ -214,7 +229,11 @@ async fn between_nodes(
     match acceptor.accept(stream).await {
         Ok(stream) => {
             let node = Some(NodePeer(Arc::clone(stream.peer())));
-            let caller = Caller { peer, node };
+            let caller = Caller {
+                peer,
+                node,
+                proxied: false,
+            };
             let io = TokioIo::new(stream);
             talk(io, Version::Http1, caller, service, watcher).await;
         }
@@ -242,7 +261,9 @@ where
         let node = caller.node.clone();
         async move {
             let mut request = request.map(Body::new);
-            request.extensions_mut().insert(caller.peer);
+            let forwarded = Peer::forwarded(request.headers()).filter(|_| caller.proxied);
+            let peer = forwarded.unwrap_or(caller.peer);
+            request.extensions_mut().insert(peer);
             if let Some(node) = node {
                 request.extensions_mut().insert(node);
             }

@@ -60,9 +60,14 @@ pub async fn serve(
     origin
         .can_be_served(listen, tls.is_some())
         .map_err(io::Error::other)?;
+    let door = match tls {
+        Some(tls) => Door::Tls(tls.acceptor()),
+        None if origin.secure() => Door::Proxied,
+        None => Door::Plain,
+    };
     let service = Service {
         router: router::build(&server),
-        door: tls.map_or(Door::Plain, |tls| Door::Tls(tls.acceptor())),
+        door,
         limits: server.0.limits.clone(),
         stopping: server.0.stopping.clone(),
     };

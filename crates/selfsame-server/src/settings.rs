@@ -4,6 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
+use http::HeaderMap;
 use selfsame_app::copies::Copies;
 use selfsame_tls_io::Acceptor;
 use tokio::net::TcpListener;
@@ -231,9 +232,26 @@ impl Default for Limits {
     }
 }
 
-/// Who is on the other end of the connection.
+/// Who is on the other end of the connection, or of that to a proxy of ours.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Peer(pub IpAddr);
+
+impl Peer {
+    /// For whom a proxy asks: the last address of `X-Forwarded-For`, which it has written itself. Those before it
+    /// anybody can write.
+    pub fn forwarded(headers: &HeaderMap) -> Option<Self> {
+        let last = headers.get_all("x-forwarded-for").iter().next_back()?;
+        let address: IpAddr = last
+            .to_str()
+            .ok()?
+            .rsplit(',')
+            .next()?
+            .trim()
+            .parse()
+            .ok()?;
+        Some(Self(address.to_canonical()))
+    }
+}
 
 impl From<SocketAddr> for Peer {
     fn from(address: SocketAddr) -> Self {
@@ -247,6 +265,24 @@ mod tests {
 
     fn origin(text: &str) -> Result<Origin, OriginError> {
         Origin::of(&Url::parse(text).unwrap())
+    }
+
+    #[test]
+    fn a_proxy_asks_for_the_last_address_that_it_names() {
+        let peer = |lines: &[&'static str]| {
+            let mut headers = HeaderMap::new();
+            for line in lines {
+                headers.append("x-forwarded-for", http::HeaderValue::from_static(line));
+            }
+            Peer::forwarded(&headers).map(|peer| peer.0.to_string())
+        };
+        let named = Some("203.0.113.7".to_owned());
+        assert_eq!(peer(&["203.0.113.7"]), named);
+        assert_eq!(peer(&["10.0.0.1, ::ffff:203.0.113.7"]), named);
+        assert_eq!(peer(&["10.0.0.1", "10.0.0.2,203.0.113.7"]), named);
+        for nobody in [&[][..], &[""], &["unknown"], &["203.0.113.7, "]] {
+            assert_eq!(peer(nobody), None);
+        }
     }
 
     #[test]

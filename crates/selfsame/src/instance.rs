@@ -38,7 +38,7 @@ use crate::settings::TlsSettings;
 /// The operator's token, in the data directory.
 pub const TOKEN_FILE: &str = "operator-token";
 const ITS_ORIGIN: &str = "name the https address that others use with --origin; TLS ends here (--tls-certificate with --tls-key, or --tls-self-made) or in a proxy before it";
-const ITS_CERTIFICATE: &str = "give its certificate (--tls-certificate with --tls-key, or --tls-self-made), or listen on loopback (--listen 127.0.0.1:7380) behind a proxy that has it and sends on the Host";
+const ITS_CERTIFICATE: &str = "give its certificate (--tls-certificate with --tls-key, or --tls-self-made), or listen on loopback (--listen 127.0.0.1:7380) behind a proxy that has it, sends on the Host and sets X-Forwarded-For";
 const WITH_HTTPS: &str = "write --origin with https, or leave the certificate out";
 const BARE: &str = "write --origin as https://issuer.example/";
 const RENEW: &str = "put the token back there; or remove the file and start again: that makes a new token, and the old one is worth nothing";

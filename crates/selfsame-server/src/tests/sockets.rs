@@ -266,3 +266,29 @@ async fn an_https_origin_without_a_certificate_is_served_plainly_to_a_proxy_on_t
     assert!(refused.starts_with("HTTP/1.1 421"), "{refused}");
     listening.stop().await;
 }
+
+#[tokio::test]
+async fn who_guesses_passwords_by_a_proxy_shuts_nobody_else_out() {
+    let listening = Listening::start("https://public.example", Settings::default()).await;
+    let guess = async |number: u32, address: &str| {
+        let body = format!(r#"{{"email":"p{number}@example.org","password":"guessed it is"}}"#);
+        let mut proxy = listening.connect().await;
+        let head =
+            "POST /api/wallet/sessions HTTP/1.1\r\nhost: public.example\r\nconnection: close";
+        let about = format!(
+            "content-type: application/json\r\ncontent-length: {}",
+            body.len()
+        );
+        let request =
+            format!("{head}\r\n{about}\r\nx-forwarded-for: 9.9.9.9, {address}\r\n\r\n{body}");
+        proxy.write_all(request.as_bytes()).await.unwrap();
+        let answer = read_until(&mut proxy, "\r\n\r\n").await;
+        answer["HTTP/1.1 ".len()..][..3].to_owned()
+    };
+    for number in 0..10 {
+        assert_eq!(guess(number, "203.0.113.1").await, "401");
+    }
+    assert_eq!(guess(10, "203.0.113.1").await, "429");
+    assert_eq!(guess(11, "203.0.113.2").await, "401");
+    listening.stop().await;
+}
