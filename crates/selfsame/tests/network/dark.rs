@@ -68,7 +68,7 @@ fn nodes_are_shut_down_one_by_one_and_each_step_says_what_cannot_be_done_and_why
 fn cannot_write(origin: &str, token: &Path, why: &str) -> String {
     let mut said = String::new();
     for _ in 0..5 {
-        said = ends_with(3, &mut scenario("prescription", origin, token));
+        said = ends_with(2, &mut scenario("prescription", origin, token));
         assert!(
             said.contains("step `create_pharmacy_did` can't be done"),
             "{said}"
