@@ -261,8 +261,10 @@ where
         let node = caller.node.clone();
         async move {
             let mut request = request.map(Body::new);
-            let forwarded = Peer::forwarded(request.headers()).filter(|_| caller.proxied);
-            let peer = forwarded.unwrap_or(caller.peer);
+            let peer = match caller.proxied {
+                true => Peer::forwarded(request.headers()).unwrap_or(caller.peer),
+                false => caller.peer,
+            };
             request.extensions_mut().insert(peer);
             if let Some(node) = node {
                 request.extensions_mut().insert(node);

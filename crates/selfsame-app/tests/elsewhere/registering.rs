@@ -8,6 +8,11 @@ use serde_json::Value;
 
 use crate::world::{World, new};
 
+async fn all_of(world: &World) -> Vec<InstanceDid> {
+    let dids = world.app.dids();
+    dids.list(&Paging::default()).await.unwrap().items
+}
+
 fn versions(world: &World, did: &str) -> usize {
     world.cheqd.ledger().versions(did).len()
 }
@@ -93,13 +98,7 @@ async fn a_change_whose_answer_is_lost_is_made_once() {
         matches!(error.kind, ErrorKind::Unavailable { .. }),
         "{error:?}"
     );
-    let all = world
-        .app
-        .dids()
-        .list(&Paging::default())
-        .await
-        .unwrap()
-        .items;
+    let all = all_of(&world).await;
     assert_eq!(listed(&all), (1, "pending"));
     assert_eq!(versions(&world, &all[0].did), 1);
     // The registrar forgets, and the process dies: the network still tells.
@@ -109,13 +108,7 @@ async fn a_change_whose_answer_is_lost_is_made_once() {
     let registered = world.cheqd.registered();
     world.app.start().await.unwrap();
     world.settle().await;
-    let all = world
-        .app
-        .dids()
-        .list(&Paging::default())
-        .await
-        .unwrap()
-        .items;
+    let all = all_of(&world).await;
     assert_eq!(listed(&all), (1, "active"));
     assert_eq!(versions(&world, &all[0].did), 1);
     assert_eq!(
@@ -152,24 +145,12 @@ async fn what_never_reached_the_registrar_is_sent_again_by_the_outbox() {
         matches!(error.kind, ErrorKind::Unavailable { .. }),
         "{error:?}"
     );
-    let pending = world
-        .app
-        .dids()
-        .list(&Paging::default())
-        .await
-        .unwrap()
-        .items;
+    let pending = all_of(&world).await;
     assert_eq!(versions(&world, &pending[0].did), 0);
     world.cheqd.fault(Fault::None);
     world.app.start().await.unwrap();
     world.settle().await;
-    let all = world
-        .app
-        .dids()
-        .list(&Paging::default())
-        .await
-        .unwrap()
-        .items;
+    let all = all_of(&world).await;
     assert_eq!(listed(&all), (1, "active"));
     assert_eq!(versions(&world, &all[0].did), 1);
 }
@@ -184,13 +165,7 @@ async fn what_the_registrar_refuses_is_undone() {
     assert!(refused.reason.contains("the network refuses"), "{refused}");
     let refused = world.app.dids().rotate(&made.did).await.unwrap_err();
     assert_eq!(refused.kind, ErrorKind::BadRequest);
-    let all = world
-        .app
-        .dids()
-        .list(&Paging::default())
-        .await
-        .unwrap()
-        .items;
+    let all = all_of(&world).await;
     assert_eq!(listed(&all), (1, "active"));
     assert_eq!(all[0].key, made.key);
     world.cheqd.fault(Fault::None);
@@ -207,14 +182,7 @@ async fn nothing_is_signed_but_what_was_meant_and_by_the_keys_it_takes() {
         assert_eq!(error.kind, ErrorKind::Upstream, "{fault:?}");
         assert!(error.reason.contains("nothing was signed"), "{error}");
     }
-    for did in world
-        .app
-        .dids()
-        .list(&Paging::default())
-        .await
-        .unwrap()
-        .items
-    {
+    for did in all_of(&world).await {
         assert_eq!(
             (did.state.as_str(), versions(&world, &did.did)),
             ("pending", 0)
@@ -243,13 +211,7 @@ async fn signatures_that_were_lost_are_sent_again_in_a_new_job() {
     world.restart().await;
     world.app.start().await.unwrap();
     world.settle().await;
-    let all = world
-        .app
-        .dids()
-        .list(&Paging::default())
-        .await
-        .unwrap()
-        .items;
+    let all = all_of(&world).await;
     assert_eq!(listed(&all), (1, "active"));
     assert_eq!(versions(&world, &all[0].did), 1);
 }
@@ -271,13 +233,7 @@ async fn a_refusal_counts_once_nothing_that_was_sent_before_can_still_be_made() 
     world.app.clock().advance(121);
     let error = world.app.dids().rotate(&made.did).await.unwrap_err();
     assert_eq!(error.kind, ErrorKind::BadRequest);
-    let all = world
-        .app
-        .dids()
-        .list(&Paging::default())
-        .await
-        .unwrap()
-        .items;
+    let all = all_of(&world).await;
     assert_eq!((listed(&all), &all[0].key), ((1, "active"), &made.key));
     assert_eq!(versions(&world, &made.did), 1);
 }
@@ -287,15 +243,7 @@ async fn while_nobody_tells_whether_a_change_was_made_it_is_not_sent_again() {
     let world = World::start().await;
     world.cheqd.fault(Fault::LosesAnswers);
     world.app.dids().create(&new()).await.unwrap_err();
-    let did = world
-        .app
-        .dids()
-        .list(&Paging::default())
-        .await
-        .unwrap()
-        .items[0]
-        .did
-        .clone();
+    let did = all_of(&world).await[0].did.clone();
     let registered = world.cheqd.registered();
     world.cheqd.fault(Fault::Broken);
     let error = world.app.dids().rotate(&did).await.unwrap_err();

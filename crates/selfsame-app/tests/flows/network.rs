@@ -7,7 +7,7 @@ use selfsame_app::config::{
     Config, DidMethod, IssuerConfig, RegistryConfig, RegistryNode, ResolverConfig, Roles,
     STANDSTILL, TrustConfig, VerifierConfig, WitnessQuorum,
 };
-use selfsame_app::view::issuer::{Delegation, NewDelegation, NewOffer};
+use selfsame_app::view::issuer::{Delegation, NewDelegation};
 use selfsame_app::view::verifier::NewRequest;
 use selfsame_app::view::wallet::{AnswerRequest, Person};
 use selfsame_store::ledger::MemoryLedger;
@@ -15,7 +15,7 @@ use tokio::net::TcpListener;
 use url::Url;
 
 use crate::backend::Slow;
-use crate::world::{Faults, accept, open_with, serve};
+use crate::world::{Faults, accept, new_offer, open_with, serve};
 
 const NOBODY: Roles = Roles {
     issuer: false,
@@ -162,17 +162,7 @@ impl Member {
 
     /// Gives a person a prescription.
     pub async fn prescribe(&self, person: &Person) {
-        let new = NewOffer {
-            template: "prescription".to_owned(),
-            format: None,
-            claims: serde_json::Map::new(),
-            examples: true,
-            uses: None,
-            tx_code: false,
-            by_reference: false,
-            expires_in: None,
-            label: None,
-        };
+        let new = new_offer("prescription", "dc+sd-jwt");
         let issuer = self.app.issuer().unwrap();
         let offer = issuer.create_offer(&new).await.unwrap();
         let wallet = self.app.wallet().unwrap();
