@@ -3,13 +3,24 @@
 
 use tracing_subscriber::EnvFilter;
 
+const VARIABLE: &str = "SELFSAME_LOG";
+
 /// The second names the request that a refusal answers, by its number and route.
 const DEFAULT: &str = "warn,selfsame_server::error=info,selfsame_server::middleware::observe=info";
 
 /// Starts it.
 pub fn start() {
-    let filter =
-        EnvFilter::try_from_env("SELFSAME_LOG").unwrap_or_else(|_| EnvFilter::new(DEFAULT));
+    let filter = match std::env::var_os(VARIABLE).map(|_| EnvFilter::try_from_env(VARIABLE)) {
+        Some(Ok(filter)) => filter,
+        None => EnvFilter::new(DEFAULT),
+        Some(Err(error)) => {
+            // Still served: how much is logged is no reason to be down after a restart.
+            crate::output::complain(&format!(
+                "selfsame: {VARIABLE} is not understood, so warnings and refusals are logged: {error}"
+            ));
+            EnvFilter::new(DEFAULT)
+        }
+    };
     let started = tracing_subscriber::fmt()
         .json()
         .with_span_list(false)

@@ -204,3 +204,14 @@ fn no_secret_and_no_claim_is_ever_logged_even_when_all_is_logged() {
         "the log holds the transaction codes"
     );
 }
+
+#[test]
+fn a_level_that_is_not_understood_is_said_and_the_instance_serves() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let said = [("SELFSAME_LOG", "selfsame=loud")];
+    let mut instance = Instance::start_in(&said, &data, free_port(), &[]);
+    instance.ready();
+    let log = instance.log();
+    assert!(log.contains("SELFSAME_LOG is not understood"), "{log}");
+}
