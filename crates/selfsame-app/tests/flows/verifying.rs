@@ -1,12 +1,13 @@
 //! Presenting and judging: one answer counts, and no more leaves the wallet than was asked for.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use selfsame_app::ErrorKind;
 use selfsame_app::view::Paging;
 use selfsame_app::view::instance::NewDid;
 use selfsame_app::view::verifier::{NewRequest, RequestState};
-use selfsame_app::view::wallet::{AcceptOffer, AnswerRequest};
+use selfsame_app::view::wallet::{AcceptOffer, AnswerRequest, Person};
+use selfsame_app::{App, ErrorKind};
 use selfsame_credential::verdict::Outcome;
 use selfsame_did::{Did, Options};
 use serde_json::{Value, json};
@@ -15,6 +16,19 @@ use tokio::task::JoinSet;
 use crate::world::{Fault, Site, WalletHost, accept, belongings, outcome, person};
 
 const RESPONSES: &str = "/verifier/responses";
+
+/// A wallet, and a person who holds a credential of the template in it.
+async fn holder(site: &Site, template: &str) -> (Arc<App>, Person) {
+    let app = WalletHost::new(site).open().await;
+    let person = person(&app).await;
+    let offer = accept(&site.offer(template).await);
+    app.wallet()
+        .unwrap()
+        .accept_offer(&person, &offer)
+        .await
+        .unwrap();
+    (app, person)
+}
 
 fn newest(uri: &str) -> AnswerRequest {
     AnswerRequest {
@@ -34,16 +48,11 @@ fn of_template(template: &str) -> NewRequest {
 #[tokio::test(flavor = "multi_thread")]
 async fn of_responses_that_come_at_once_exactly_one_is_taken() {
     let site = Site::start().await;
-    let app = WalletHost::new(&site).open().await;
-    let person = person(&app).await;
+    let (app, person) = holder(&site, "immunization").await;
     let wallet = app.wallet().unwrap();
-    let offer = site.offer("immunization").await;
-    wallet.accept_offer(&person, &accept(&offer)).await.unwrap();
     let verifier = site.app.verifier().unwrap();
-    let request = verifier
-        .create_request(&of_template("immunization"))
-        .await
-        .unwrap();
+    let asking = of_template("immunization");
+    let request = verifier.create_request(&asking).await.unwrap();
     // Nor does it come through when the wallet tries again: only those below do.
     for _ in 0..200 {
         site.faults.add(RESPONSES, Fault::CutBefore);
@@ -81,16 +90,11 @@ async fn an_answer_that_was_lost_on_its_way_is_delivered_again() {
         (Fault::CutAfter, "failed"),
     ] {
         let site = Site::start().await;
-        let app = WalletHost::new(&site).open().await;
-        let person = person(&app).await;
+        let (app, person) = holder(&site, "immunization").await;
         let wallet = app.wallet().unwrap();
-        let offer = site.offer("immunization").await;
-        wallet.accept_offer(&person, &accept(&offer)).await.unwrap();
         let verifier = site.app.verifier().unwrap();
-        let request = verifier
-            .create_request(&of_template("immunization"))
-            .await
-            .unwrap();
+        let asking = of_template("immunization");
+        let request = verifier.create_request(&asking).await.unwrap();
         site.faults.add(RESPONSES, fault);
         wallet
             .answer_request(&person, &newest(&request.uri))
@@ -186,11 +190,8 @@ async fn a_list_that_is_asked_for_comes_whole() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_preview_names_each_element_that_would_leave() {
     let site = Site::start().await;
-    let app = WalletHost::new(&site).open().await;
-    let person = person(&app).await;
+    let (app, person) = holder(&site, "allergies").await;
     let wallet = app.wallet().unwrap();
-    let offer = site.offer("allergies").await;
-    wallet.accept_offer(&person, &accept(&offer)).await.unwrap();
     let query = json!({"credentials": [{
         "id": "asked", "format": "dc+sd-jwt",
         "meta": {"vct_values": ["urn:selfsame:credential:allergies"]},
@@ -217,11 +218,8 @@ async fn a_preview_names_each_element_that_would_leave() {
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_looked_at_is_answered_once() {
     let site = Site::start().await;
-    let app = WalletHost::new(&site).open().await;
-    let person = person(&app).await;
+    let (app, person) = holder(&site, "immunization").await;
     let wallet = app.wallet().unwrap();
-    let offer = site.offer("immunization").await;
-    wallet.accept_offer(&person, &accept(&offer)).await.unwrap();
     let verifier = site.app.verifier().unwrap();
     let asking = of_template("immunization");
     let uri = verifier.create_request(&asking).await.unwrap().uri;
