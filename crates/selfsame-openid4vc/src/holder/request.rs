@@ -142,9 +142,11 @@ fn reference(
 ) -> Result<Invocation, Error> {
     let method = RequestUriMethod::parse(form.get("request_uri_method"))?;
     require_signable(&client_id)?;
-    let request_uri = transport
-        .parse(text)
-        .ok_or_else(|| Error::invalid_request("request_uri is not an https address"))?;
+    let request_uri = transport.parse(text).ok_or_else(|| {
+        Error::invalid_request(
+            "request_uri is neither an https address nor at an origin trusted without TLS",
+        )
+    })?;
     Ok(Invocation::Reference {
         client_id,
         request_uri,

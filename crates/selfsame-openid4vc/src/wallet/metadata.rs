@@ -34,7 +34,12 @@ pub struct Server {
 pub fn issuer_location(offer: &CredentialOffer, transport: &Transport) -> Result<Url, Error> {
     well_known(&offer.credential_issuer, WELL_KNOWN)
         .filter(|url| transport.allows(url))
-        .ok_or_else(|| bad("the offer's issuer is not an https address without query and fragment"))
+        .ok_or_else(|| {
+            bad(
+                "the offer's issuer is neither an https address without query and fragment nor at an origin \
+                 trusted without TLS",
+            )
+        })
 }
 
 /// Reads the issuer's metadata, fetched for the identifier in the offer.

@@ -45,7 +45,9 @@ pub fn locate(link: &str, transport: &Transport) -> Result<Source, Error> {
         (None, Some(text)) => transport
             .parse(&text)
             .map(Source::Reference)
-            .ok_or_else(|| bad("the offer is not at an https address")),
+            .ok_or_else(|| {
+                bad("the offer is neither at an https address nor at an origin trusted without TLS")
+            }),
         (Some(_), Some(_)) => Err(bad("the link has an offer and the address of one")),
         (None, None) => Err(bad("there is no credential offer in the link")),
     }
