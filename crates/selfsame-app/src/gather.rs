@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use selfsame_credential::evidence::{Evidence, Fetched, Genuine, Need, Step, Unavailable};
 use selfsame_credential::single_use::Use;
-use selfsame_credential::status;
+use selfsame_credential::status::{self, StatusError};
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::Did;
 use selfsame_net::{Cache, CacheSettings, Fresh, NetError, Request, Response};
@@ -21,7 +21,7 @@ const NEEDS_MAX: usize = 64;
 
 /// The caches of what verification fetches.
 pub struct Fetches {
-    lists: Cache<String, Arc<status::List>>,
+    lists: Cache<String, std::result::Result<Arc<status::List>, StatusError>>,
     metadata: Cache<String, Vec<u8>>,
     genuine: Genuine,
 }
@@ -37,7 +37,7 @@ impl Default for Fetches {
             }),
             metadata: Cache::new(CacheSettings {
                 capacity: 256,
-                ttl: 300,
+                ttl: 60,
                 negative_ttl: 5,
             }),
             genuine: Genuine::default(),
@@ -52,10 +52,19 @@ pub struct Freshness {
     pub max_status_age: u64,
 }
 
+impl Freshness {
+    /// Whether a list that was fetched then may be used without looking again: neither the policy nor the list itself
+    /// wants it newer (Token Status List §8.2).
+    fn allows(self, list: &status::List, fetched_at: UnixTime, now: UnixTime) -> bool {
+        now.seconds_since(fetched_at) <= self.max_status_age
+            && list.fresh_until(fetched_at).is_none_or(|end| end > now)
+    }
+}
+
 impl Shared {
     /// Evidence for a judgement: none yet, but a credential that was found genuine before is not verified again.
     pub(crate) fn evidence(&self) -> Evidence {
-        Evidence::knowing(self.fetched.genuine.clone())
+        Evidence::knowing(self.fetched.genuine.clone(), self.clock.now())
     }
 
     /// Runs a pure step until it needs nothing more.
@@ -110,17 +119,19 @@ impl Shared {
             return Err(Error::bad_request("this refers to too many other things"));
         }
         for need in needs {
+            if let Some(fetched_at) = evidence.ask_again(&need) {
+                self.forget_until(&need, fetched_at);
+            }
             match need {
                 Need::Did(did) => {
                     let fetched = self.resolver.evidence(&did, self.clock.now()).await;
                     evidence.insert_did(did, fetched);
                 }
                 Need::IssuerMetadata(issuer) => {
-                    let fetched =
-                        match selfsame_oauth::metadata::well_known(&issuer, "jwt-vc-issuer") {
-                            Some(url) => self.key_document(&url).await,
-                            None => unavailable("the issuer is no https address", self.clock.now()),
-                        };
+                    let fetched = match metadata_of(&issuer) {
+                        Some(url) => self.key_document(&url).await,
+                        None => unavailable("the issuer is no https address", self.clock.now()),
+                    };
                     evidence.insert_issuer_metadata(issuer, fetched);
                 }
                 Need::JwkSet(uri) => {
@@ -145,6 +156,20 @@ impl Shared {
             }
         }
         Ok(())
+    }
+
+    fn forget_until(&self, need: &Need, fetched_at: UnixTime) {
+        let url = match need {
+            Need::Did(did) => return self.resolver.forget_until(did, fetched_at),
+            Need::IssuerMetadata(issuer) => metadata_of(issuer),
+            Need::JwkSet(uri) => Url::parse(uri).ok(),
+            Need::StatusList(_) | Need::Use { .. } | Need::Signature(_) => None,
+        };
+        if let Some(url) = url {
+            self.fetched
+                .metadata
+                .forget_until(&url.to_string(), fetched_at);
+        }
     }
 
     async fn key_document(&self, url: &Url) -> Fetched<Vec<u8>> {
@@ -186,29 +211,29 @@ impl Shared {
             let fetch = Box::pin(async {
                 let accept = "application/statuslist+jwt, application/vc+jwt;q=0.9";
                 let response = self.fetched_document(&url, accept).await?;
-                let list =
-                    status::List::parse(uri, response.content_type.as_deref(), &response.body, now)
-                        .map_err(|error| {
-                            tracing::warn!(%error, uri, "a status list can't be read");
-                            NetError::Malformed("the status list")
-                        })?;
-                Ok(Fresh::new(Arc::new(list)))
+                let content_type = response.content_type.as_deref();
+                Ok(
+                    match status::List::parse(uri, content_type, &response.body, now) {
+                        Ok(list) => Fresh::new(Ok(Arc::new(list))),
+                        Err(error) => Fresh::negative(Err(error)),
+                    },
+                )
             });
-            match self.fetched.lists.get(&key, now, fetch).await {
-                Ok((list, at)) => {
-                    let too_old = now.seconds_since(at) > freshness.max_status_age
-                        || list.expires_at().is_some_and(|expires| expires <= now);
-                    if too_old && at < now {
-                        self.fetched.lists.forget(&key);
-                        continue;
-                    }
-                    return Fetched {
-                        value: Ok((*list).clone()),
-                        at,
-                    };
-                }
+            let (found, at) = match self.fetched.lists.get(&key, now, fetch).await {
+                Ok(found) => found,
                 Err(error) => return unavailable(&error.to_string(), now),
+            };
+            let list = match found.as_ref() {
+                Ok(list) => list.clone(),
+                Err(error) => return unavailable(&error.to_string(), now),
+            };
+            if freshness.allows(&list, at, now) || at >= now {
+                return Fetched {
+                    value: Ok(list),
+                    at,
+                };
             }
+            self.fetched.lists.forget_until(&key, at);
         }
         unavailable("the status list stays too old", now)
     }
@@ -221,10 +246,9 @@ impl Shared {
     ) -> Option<(Arc<status::List>, UnixTime)> {
         let now = self.clock.now();
         let kept = self.fetched.lists.at_hand(&uri.to_owned(), now);
-        let (list, at) = kept?.ok()?;
-        let is_fresh = now.seconds_since(at) <= freshness.max_status_age
-            && list.expires_at().is_none_or(|expires| expires > now);
-        is_fresh.then(|| ((*list).clone(), at))
+        let (found, at) = kept?.ok()?;
+        let list = found.as_ref().as_ref().ok()?;
+        freshness.allows(list, at, now).then(|| (list.clone(), at))
     }
 
     /// What became of a credential for one use. Read of the registry each time: an answer of a moment ago would let
@@ -273,6 +297,10 @@ impl Shared {
         );
         Err(NetError::Malformed("an answer other than a success"))
     }
+}
+
+fn metadata_of(issuer: &str) -> Option<Url> {
+    selfsame_oauth::metadata::well_known(issuer, "jwt-vc-issuer")
 }
 
 fn unavailable<T>(reason: &str, at: UnixTime) -> Fetched<T> {

@@ -168,6 +168,12 @@ impl Resolver {
         Fetched { value, at }
     }
 
+    /// Forgets what judgements were told of a DID then or before.
+    pub fn forget_until(&self, did: &Did, fetched_at: UnixTime) {
+        let key = cached_at(did, &Options::default());
+        self.cache.forget_until(&key, fetched_at);
+    }
+
     /// Forgets what is known of a DID as it is now, because it was changed here.
     pub fn forget(&self, did: &Did) {
         for accept in [

@@ -80,6 +80,8 @@ pub struct Evidence {
     status_lists: HashMap<String, Fetched<Arc<status::List>>>,
     uses: HashMap<(Did, [u8; 32]), Fetched<Option<Use>>>,
     signatures: HashMap<SignatureRequest, Vec<u8>>,
+    began: Option<UnixTime>,
+    asked_again: HashSet<Need>,
     genuine: Genuine,
     read: Read,
     resolved: Resolved,
@@ -130,6 +132,8 @@ impl fmt::Debug for Read {
     }
 }
 
+/// Whoever names keys was asked longer ago than so many seconds if she is to be asked once more for one she did not name.
+const OUTDATED_AFTER: u64 = 2;
 /// Signatures remembered at most; the oldest is forgotten first.
 const GENUINE_MAX: usize = 2_048;
 /// Resolutions remembered at most; further ones are worked out each time.
@@ -156,9 +160,11 @@ impl Genuine {
 }
 
 impl Evidence {
-    /// Nothing but the signatures that others have found to hold.
-    pub fn knowing(genuine: Genuine) -> Self {
+    /// Nothing but the signatures that others have found to hold, for a judgement that begins now. What comes from a
+    /// cache and does not name a key is then asked for once more: issuers add keys.
+    pub fn knowing(genuine: Genuine, now: UnixTime) -> Self {
         Self {
+            began: Some(now),
             genuine,
             ..Self::default()
         }
@@ -179,6 +185,25 @@ impl Evidence {
             self.genuine.remember(digest);
         }
         holds
+    }
+
+    /// Whether to ask once more for what was fetched then: if that was a while before the judgement began, what it does
+    /// not say may have come since.
+    pub(crate) fn is_to_be_asked_again(&self, need: &Need, fetched_at: UnixTime) -> bool {
+        let outdated = |began| fetched_at.plus(OUTDATED_AFTER) < began;
+        self.began.is_some_and(outdated) && !self.asked_again.contains(need)
+    }
+
+    /// When what answers `need` was fetched, if it is there already and so asked for once more; what comes then counts.
+    pub fn ask_again(&mut self, need: &Need) -> Option<UnixTime> {
+        let fetched_at = match need {
+            Need::Did(did) => self.did(did)?.at,
+            Need::IssuerMetadata(iss) => self.issuer_metadata(iss)?.at,
+            Need::JwkSet(uri) => self.jwk_set(uri)?.at,
+            Need::StatusList(_) | Need::Use { .. } | Need::Signature(_) => return None,
+        };
+        self.asked_again.insert(need.clone());
+        Some(fetched_at)
     }
 
     /// What a DID stands for whose document is a function of it, worked out once; none for a DID that has to be asked

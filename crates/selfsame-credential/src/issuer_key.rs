@@ -4,7 +4,7 @@ mod did;
 mod metadata;
 mod x509;
 
-use selfsame_crypto::{PublicKey, jws};
+use selfsame_crypto::{PublicKey, jws, time::UnixTime};
 use selfsame_did::{Did, Relationship};
 
 pub(crate) use self::x509::Leaf;
@@ -41,15 +41,33 @@ pub(crate) enum Finding {
     Refused(&'static str),
 }
 
-/// Looks for the key that `claimed` speaks of. The certificate chain in the header goes first: it cannot be
-/// there by accident (SD-JWT VC §2.5).
+impl Finding {
+    /// What was fetched then does not name the key: asked for once more if it may be outdated, since issuers add keys.
+    fn or_ask_again(self, need: Need, fetched_at: UnixTime, evidence: &Evidence) -> Self {
+        match self {
+            Self::Refused(_) if evidence.is_to_be_asked_again(&need, fetched_at) => {
+                Self::Missing(need)
+            }
+            finding => finding,
+        }
+    }
+}
+
+/// Looks for the key that `claimed` speaks of. The keys of a DID are those of its document, so no certificate authority
+/// can speak for one; else the certificate chain in the header goes first: it cannot be there by accident
+/// (SD-JWT VC §2.5).
 pub(crate) fn find(claimed: &Claimed<'_>, evidence: &Evidence) -> Finding {
-    if claimed.header.x5c.is_some() {
+    let header = claimed.header;
+    let is_did = claimed.id.is_some_and(|id| id.starts_with("did:"));
+    if is_did && (header.x5c.is_some() || header.jwk.is_some()) {
+        return Finding::Refused("a DID's key stands in its document, not in the header");
+    }
+    if header.x5c.is_some() {
         return x509::find(claimed);
     }
     match claimed.id {
         None => Finding::Refused("the token names neither its issuer nor a certificate chain"),
-        Some(id) if id.starts_with("did:") => match Did::parse(id) {
+        Some(id) if is_did => match Did::parse(id) {
             Ok(_) if !claimed.dids_allowed => {
                 Finding::Refused("the policy accepts no issuer keys from DID documents here")
             }

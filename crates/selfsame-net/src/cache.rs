@@ -181,6 +181,16 @@ impl<K: Clone + Eq + Hash, V> Cache<K, V> {
         }
     }
 
+    /// Forgets one key if what is kept for it was fetched then or before. Of many who found that to be outdated, the next
+    /// one fetches, and the others get what that brings.
+    pub fn forget_until(&self, key: &K, fetched_at: UnixTime) {
+        let mut entries = self.lock();
+        let is_old = |kept: &Kept<V>| kept.since <= fetched_at;
+        if entries.kept.get(key).is_some_and(is_old) {
+            entries.remove(key);
+        }
+    }
+
     /// How many entries are kept, outdated ones included.
     pub fn len(&self) -> usize {
         self.lock().kept.len()

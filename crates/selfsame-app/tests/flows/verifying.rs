@@ -348,3 +348,26 @@ async fn dids_are_listed_page_by_page_and_each_alone() {
     let one = dids.show(&Did::parse(&made[1]).unwrap()).await.unwrap();
     assert_eq!(one.did, made[1]);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_status_list_is_fetched_again_once_its_own_time_is_over() {
+    let site = Site::start().await;
+    let (app, person) = holder(&site, "immunization").await;
+    let verifier = site.app.verifier().unwrap();
+    // The issuer lets its lists be kept for a minute, this verifier for an hour.
+    let asking = NewRequest {
+        max_status_age: Some(3_600),
+        ..of_template("immunization")
+    };
+    for _ in 0..2 {
+        let request = verifier.create_request(&asking).await.unwrap();
+        let wallet = app.wallet().unwrap();
+        let answer = newest(&request.uri);
+        wallet.answer_request(&person, &answer).await.unwrap();
+        let verdict = verifier.request(&request.id).await.unwrap().verdict;
+        assert_eq!(verdict.unwrap().outcome, Outcome::Valid);
+        for clock in [site.app.clock(), app.clock()] {
+            clock.advance(150);
+        }
+    }
+}

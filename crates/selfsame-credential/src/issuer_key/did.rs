@@ -9,7 +9,11 @@ use crate::evidence::{Evidence, Need};
 pub(super) fn find(claimed: &Claimed<'_>, did: &Did, evidence: &Evidence) -> Finding {
     match evidence.did(did) {
         Some(fetched) => match &fetched.value {
-            Ok(resolution) => in_resolution(claimed, did, resolution),
+            Ok(resolution) => in_resolution(claimed, did, resolution).or_ask_again(
+                Need::Did(did.clone()),
+                fetched.at,
+                evidence,
+            ),
             Err(unavailable) => Finding::Unavailable(unavailable.reason.clone()),
         },
         // Methods whose document is a function of the DID need no fetch.

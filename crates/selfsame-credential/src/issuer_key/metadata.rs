@@ -28,6 +28,15 @@ pub(super) fn find(claimed: &Claimed<'_>, iss: &str, evidence: &Evidence) -> Fin
     let Some(fetched) = evidence.issuer_metadata(iss) else {
         return Finding::Missing(Need::IssuerMetadata(iss.to_owned()));
     };
+    let need = Need::IssuerMetadata(iss.to_owned());
+    in_metadata(claimed, iss, (fetched, evidence)).or_ask_again(need, fetched.at, evidence)
+}
+
+fn in_metadata(
+    claimed: &Claimed<'_>,
+    iss: &str,
+    (fetched, evidence): (&Fetched<Vec<u8>>, &Evidence),
+) -> Finding {
     let metadata: Metadata = match read(fetched) {
         Ok(metadata) => metadata,
         Err(finding) => return finding,
@@ -38,14 +47,20 @@ pub(super) fn find(claimed: &Claimed<'_>, iss: &str, evidence: &Evidence) -> Fin
     }
     match (metadata.jwks, metadata.jwks_uri) {
         (Some(set), None) => key_in(claimed, &set),
-        (None, Some(uri)) => match evidence.jwk_set(&uri).map(read) {
-            None if has_safe_transport(&uri) => Finding::Missing(Need::JwkSet(uri)),
-            None => Finding::Refused("the issuer's keys are not at an https URL"),
-            Some(Ok(set)) => key_in(claimed, &set),
-            Some(Err(finding)) => finding,
-        },
+        (None, Some(uri)) => in_jwk_set(claimed, uri, evidence),
         _ => Finding::Refused("the issuer metadata must have either jwks or jwks_uri"),
     }
+}
+
+fn in_jwk_set(claimed: &Claimed<'_>, uri: String, evidence: &Evidence) -> Finding {
+    let Some(fetched) = evidence.jwk_set(&uri) else {
+        return match has_safe_transport(&uri) {
+            true => Finding::Missing(Need::JwkSet(uri)),
+            false => Finding::Refused("the issuer's keys are not at an https URL"),
+        };
+    };
+    let finding = read(fetched).map_or_else(|finding| finding, |set| key_in(claimed, &set));
+    finding.or_ask_again(Need::JwkSet(uri), fetched.at, evidence)
 }
 
 fn read<T: for<'de> Deserialize<'de>>(fetched: &Fetched<Vec<u8>>) -> Result<T, Finding> {

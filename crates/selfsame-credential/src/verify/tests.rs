@@ -1,5 +1,6 @@
 //! Verdicts, rule by rule: what is genuine passes, and each way of being wrong fails the rule made for it.
 
+mod issuer_key;
 mod sd_jwt;
 mod single_use;
 mod status;

@@ -190,6 +190,21 @@ async fn a_value_that_is_no_longer_kept_is_not_forgotten_again() {
 }
 
 #[tokio::test]
+async fn what_was_found_to_be_outdated_is_forgotten_once() {
+    let cache = cache();
+    let key = "k".to_owned();
+    let later = UnixTime(NOW.0 + 1);
+    get(&cache, "k", NOW, 1).await;
+    cache.forget_until(&key, UnixTime(NOW.0 - 1));
+    assert_eq!(get(&cache, "k", later, 2).await, (1, NOW));
+    cache.forget_until(&key, NOW);
+    assert_eq!(get(&cache, "k", later, 2).await, (2, later));
+    // Somebody else found the same, after it was fetched again.
+    cache.forget_until(&key, NOW);
+    assert_eq!(get(&cache, "k", later, 3).await, (2, later));
+}
+
+#[tokio::test]
 async fn what_was_being_fetched_when_its_key_was_forgotten_is_not_kept() {
     let cache = cache();
     let key = "k".to_owned();

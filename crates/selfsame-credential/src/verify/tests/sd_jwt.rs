@@ -662,15 +662,34 @@ impl Authority {
 
     /// A new key, and a certificate for it.
     pub(super) fn certify(&self) -> (selfsame_crypto::PrivateKey, Vec<u8>) {
+        self.certify_as(None)
+    }
+
+    fn certify_as(&self, uri: Option<&str>) -> (selfsame_crypto::PrivateKey, Vec<u8>) {
         let key = rcgen::KeyPair::generate().unwrap();
-        let params = rcgen::CertificateParams::new(vec!["issuer.example".to_owned()]).unwrap();
+        let mut params = rcgen::CertificateParams::new(vec!["issuer.example".to_owned()]).unwrap();
+        let uri = uri.map(|uri| rcgen::SanType::URI(uri.try_into().unwrap()));
+        params.subject_alt_names.extend(uri);
         let leaf = params.signed_by(&key, &self.issuer).unwrap();
         let signing = selfsame_crypto::PrivateKey::from_pkcs8(&key.serialize_der()).unwrap();
         (signing, leaf.der().to_vec())
     }
 
+    /// A credential by the certified issuer, whose certificate names `iss` too, with the header's `kid`.
+    pub(super) fn credential_of(&self, iss: &str, kid: Option<&str>) -> String {
+        self.signed(Some(iss), kid, self.certify_as(Some(iss)))
+    }
+
     fn scene(&self, iss: Option<&str>) -> String {
-        let (signing, leaf) = self.certify();
+        self.signed(iss, None, self.certify())
+    }
+
+    fn signed(
+        &self,
+        iss: Option<&str>,
+        kid: Option<&str>,
+        (signing, leaf): (selfsame_crypto::PrivateKey, Vec<u8>),
+    ) -> String {
         let mut claims = object(json!({"vct": "v"}));
         if let Some(iss) = iss {
             claims.insert("iss".to_owned(), json!(iss));
@@ -684,7 +703,7 @@ impl Authority {
             signer: crate::signer::Signer {
                 key: selfsame_crypto::KeyHandle::of(signing.public()),
                 algorithm: signing.algorithm(),
-                kid: None,
+                kid: kid.map(str::to_owned),
                 x5c: vec![leaf],
             },
             label: "x".to_owned(),

@@ -1,0 +1,172 @@
+//! Who may speak for an issuer, and what is asked for once more.
+
+use std::sync::Arc;
+
+use selfsame_did::{Did, Document, Relationship, Representation, Resolution, VerificationMethod};
+
+use super::sd_jwt::Authority;
+use super::*;
+use crate::{
+    evidence::{Evidence, Genuine, Need},
+    testing::{Party, object},
+};
+
+const LATER: UnixTime = UnixTime(NOW.0 + 30);
+
+fn presented(raw: &str) -> Presented<'_> {
+    Presented {
+        format: Format::SdJwtVc,
+        raw,
+        expected: None,
+    }
+}
+
+/// A credential of `iss`, signed by a party's key that the header names so.
+fn signed_by(party: &Party, iss: &str, more: &Value) -> String {
+    let mut header = object(json!({"alg": party.algorithm().as_str(), "typ": "dc+sd-jwt"}));
+    header.extend(object(more.clone()));
+    let payload = json!({"iss": iss, "vct": "https://types.example/id"});
+    party.token(&Value::Object(header), &payload) + "~"
+}
+
+#[test]
+fn no_certificate_authority_speaks_for_a_did() {
+    let authority = Authority::new();
+    let owner = Party::new(KeyType::Ed25519);
+    let anchored = Policy {
+        trust_anchors: vec![authority.der.clone()],
+        ..policy()
+    };
+    let own = signed_by(&owner, &owner.did, &json!({"kid": owner.kid()}));
+    assert_valid(&verify(
+        &presented(&own),
+        &anchored,
+        &Evidence::default(),
+        NOW,
+    ));
+    let url = authority.credential_of("https://issuer.example/tenant", None);
+    assert_valid(&verify(
+        &presented(&url),
+        &anchored,
+        &Evidence::default(),
+        NOW,
+    ));
+    for kid in [None, Some(owner.kid())] {
+        let forged = authority.credential_of(&owner.did, kid.as_deref());
+        let judged = verify(&presented(&forged), &anchored, &Evidence::default(), NOW);
+        assert_fails(&judged, "issuer_key", Outcome::Invalid);
+    }
+}
+
+#[test]
+fn a_key_in_the_header_beside_a_did_is_refused() {
+    let owner = Party::new(KeyType::Ed25519);
+    let other = Party::new(KeyType::P256).key.public().to_jwk().to_value();
+    let raw = signed_by(
+        &owner,
+        &owner.did,
+        &json!({"kid": owner.kid(), "jwk": other}),
+    );
+    let judged = verify(&presented(&raw), &policy(), &Evidence::default(), NOW);
+    assert_fails(&judged, "issuer_key", Outcome::Invalid);
+}
+
+/// Judges with evidence kept since `NOW`, that of each need once more from `renewed` where it is asked for again; says
+/// how often it was.
+fn judged_later(
+    raw: &str,
+    evidence: &mut Evidence,
+    renewed: impl Fn(&mut Evidence),
+) -> (usize, (Verdict, Option<Value>)) {
+    let mut asked = 0;
+    while let [need] = &needs(&presented(raw), &policy(), evidence).unwrap()[..] {
+        assert_eq!(evidence.ask_again(need), Some(NOW));
+        renewed(evidence);
+        asked += 1;
+    }
+    (asked, verify(&presented(raw), &policy(), evidence, LATER))
+}
+
+fn since(began: UnixTime) -> Evidence {
+    Evidence::knowing(Genuine::default(), began)
+}
+
+#[test]
+fn a_key_that_a_kept_key_set_does_not_name_is_asked_for_once_more() {
+    let iss = "https://issuer.example";
+    let (old, new) = (Party::new(KeyType::P256), Party::new(KeyType::P256));
+    let metadata = |parties: &[&Party]| {
+        let key = |party: &&Party| party.key.public().to_jwk().with_kid(party.kid()).to_value();
+        let keys: Vec<Value> = parties.iter().map(key).collect();
+        json!({"issuer": iss, "jwks": {"keys": keys}})
+            .to_string()
+            .into_bytes()
+    };
+    let (before, after) = (metadata(&[&old]), metadata(&[&old, &new]));
+    let raw = signed_by(&new, iss, &json!({"kid": new.kid()}));
+    let judge = |began: UnixTime, renewed: &Vec<u8>| {
+        let mut evidence = since(began);
+        evidence.insert_issuer_metadata(iss.to_owned(), fetched(before.clone()));
+        judged_later(&raw, &mut evidence, |evidence| {
+            evidence.insert_issuer_metadata(iss.to_owned(), fetched(renewed.clone()));
+        })
+    };
+    let (asked, judged) = judge(LATER, &after);
+    assert_eq!(asked, 1);
+    assert_valid(&judged);
+    // It is not there even then, or what is kept is of now.
+    for (began, asked) in [(LATER, 1), (NOW, 0)] {
+        let judged = judge(began, &before);
+        assert_eq!(judged.0, asked);
+        assert_fails(&judged.1, "issuer_key", Outcome::Invalid);
+    }
+}
+
+#[test]
+fn a_key_behind_a_jwks_uri_is_asked_for_once_more() {
+    let (iss, uri) = ("https://issuer.example", "https://issuer.example/jwks");
+    let issuer = Party::new(KeyType::P256);
+    let metadata = json!({"issuer": iss, "jwks_uri": uri});
+    let metadata = metadata.to_string().into_bytes();
+    let key = issuer.key.public().to_jwk().with_kid("k2").to_value();
+    let set = json!({"keys": [key]}).to_string().into_bytes();
+    let raw = signed_by(&issuer, iss, &json!({"kid": "k2"}));
+    let mut evidence = since(LATER);
+    evidence.insert_issuer_metadata(iss.to_owned(), fetched(metadata));
+    evidence.insert_jwk_set(uri.to_owned(), fetched(b"{\"keys\":[]}".to_vec()));
+    let (asked, judged) = judged_later(&raw, &mut evidence, |evidence| {
+        evidence.insert_jwk_set(uri.to_owned(), fetched(set.clone()));
+    });
+    assert_eq!(asked, 1);
+    assert_valid(&judged);
+}
+
+#[test]
+fn a_key_that_a_kept_did_document_does_not_name_is_asked_for_once_more() {
+    let did = Did::parse("did:web:issuer.example").unwrap();
+    let issuer = Party::new(KeyType::P256);
+    let kid = did.with_fragment("k2").unwrap();
+    let raw = signed_by(&issuer, did.as_str(), &json!({"kid": kid.to_string()}));
+    let resolution = |named: bool| {
+        let mut document = Document::new(did.clone());
+        if named {
+            let method = VerificationMethod::json_web_key(kid.clone(), issuer.key.public());
+            document.add(method, &[Relationship::AssertionMethod]);
+        }
+        fetched(Arc::new(Resolution::found(
+            document,
+            Representation::default(),
+        )))
+    };
+    let mut evidence = since(LATER);
+    evidence.insert_did(did.clone(), resolution(false));
+    assert_eq!(
+        needs(&presented(&raw), &policy(), &evidence),
+        Ok(vec![Need::Did(did.clone())])
+    );
+    let (asked, judged) = judged_later(&raw, &mut evidence, |evidence| {
+        evidence.insert_did(did.clone(), resolution(true));
+    });
+    assert_eq!(asked, 1);
+    assert_valid(&judged);
+}
