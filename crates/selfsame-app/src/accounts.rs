@@ -17,8 +17,10 @@ pub(crate) const SESSION: &str = "session";
 const SESSION_SECONDS: u64 = 12 * 3600;
 const SESSIONS_CACHED_MAX: usize = 8192;
 
-/// Wrong passwords for one account, or from one peer, within the window below.
+/// Wrong passwords for one account within the window below.
 const ATTEMPTS_MAX: u32 = 10;
+/// Wrong passwords from one peer, which may be the door of a whole hospital.
+const ATTEMPTS_OF_PEER_MAX: u32 = 50;
 const ATTEMPTS_WINDOW: u64 = 15 * 60;
 const ATTEMPTS_TRACKED_MAX: usize = 65_536;
 
@@ -110,7 +112,7 @@ impl Accounts {
     ///
     /// # Errors
     /// `Unauthenticated` whether the address or the password is wrong, `TooMany` after ten wrong ones for one account
-    /// or from one peer.
+    /// or fifty from one peer.
     pub async fn sign_in(
         &self,
         email: &str,
@@ -120,27 +122,28 @@ impl Accounts {
         let email = normalised(email)?;
         let id = account_id(&email);
         let (of_account, of_peer) = (format!("account {id}"), format!("peer {peer}"));
-        self.may_try(&of_peer)?;
         // Counted before the password is looked at, so that guesses made at once are all counted.
-        self.take_attempt(&of_account)?;
+        self.take_attempt(&of_account, &of_peer)?;
         let account = match self.matching(&id, password).await {
             Ok(account) => account,
             Err(error) => {
                 // Nothing was learned about the password.
                 self.uncount_attempt(&of_account);
+                self.uncount_attempt(&of_peer);
                 return Err(error);
             }
         };
         let Some(account) = account else {
-            self.count_attempt(&of_peer);
             tracing::warn!(reason = "wrong address or password", "sign-in refused");
             return Err(Error::new(
                 ErrorKind::Unauthenticated,
                 "the address or the password is wrong",
             )
-            .with_hint("a wallet is made on the page /wallet, or by `POST /api/wallet/register`"));
+            .with_hint("whoever has no wallet here yet makes one first"));
         };
-        self.forget_attempts(&[of_account, of_peer]);
+        self.forget_attempts(&of_account);
+        // A peer's wrong guesses at others stay counted, whoever has an account of his own.
+        self.uncount_attempt(&of_peer);
         self.open_session(account.tenant, account.email).await
     }
 
@@ -294,24 +297,15 @@ impl Accounts {
         sessions.open.insert(person.session.clone(), value);
     }
 
-    fn may_try(&self, key: &str) -> Result<()> {
-        let attempts = self.attempts.lock().map_err(|_| uncountable())?;
-        is_open(&attempts, key, self.shared.clock.now())
-    }
-
     /// Looks and counts in one go: of attempts made at once no two see the same number.
-    fn take_attempt(&self, key: &str) -> Result<()> {
+    fn take_attempt(&self, of_account: &str, of_peer: &str) -> Result<()> {
         let now = self.shared.clock.now();
         let mut attempts = self.attempts.lock().map_err(|_| uncountable())?;
-        is_open(&attempts, key, now)?;
-        count(&mut attempts, key, now);
+        is_open(&attempts, (of_account, ATTEMPTS_MAX), now)?;
+        is_open(&attempts, (of_peer, ATTEMPTS_OF_PEER_MAX), now)?;
+        count(&mut attempts, of_account, now);
+        count(&mut attempts, of_peer, now);
         Ok(())
-    }
-
-    fn count_attempt(&self, key: &str) {
-        if let Ok(mut attempts) = self.attempts.lock() {
-            count(&mut attempts, key, self.shared.clock.now());
-        }
     }
 
     fn uncount_attempt(&self, key: &str) {
@@ -322,11 +316,8 @@ impl Accounts {
         }
     }
 
-    fn forget_attempts(&self, keys: &[String]) {
-        let Ok(mut attempts) = self.attempts.lock() else {
-            return;
-        };
-        for key in keys {
+    fn forget_attempts(&self, key: &str) {
+        if let Ok(mut attempts) = self.attempts.lock() {
             attempts.remove(key);
         }
     }
@@ -339,12 +330,12 @@ fn uncountable() -> Error {
 }
 
 /// Whether one more may be made.
-fn is_open(attempts: &Tried, key: &str, now: UnixTime) -> Result<()> {
+fn is_open(attempts: &Tried, (key, most): (&str, u32), now: UnixTime) -> Result<()> {
     let Some(tried) = attempts.get(key) else {
         return Ok(());
     };
     let over = tried.since.plus(ATTEMPTS_WINDOW);
-    if tried.failed < ATTEMPTS_MAX || now >= over {
+    if tried.failed < most || now >= over {
         return Ok(());
     }
     let retry_after = over.seconds_since(now);
