@@ -114,6 +114,12 @@ impl Wallet {
                 "the issuer can't be reached now; this goes on by itself",
             )
             .with_hint("look at your cards and at the history in a while")),
+            End::Unjudged(reason) => Err(Error::upstream(format!(
+                "the credential came, but it can't be checked yet: {reason}"
+            ))
+            .with_hint(
+                "this is tried again for a few minutes; look at your cards and at the history in a while",
+            )),
         }
     }
 

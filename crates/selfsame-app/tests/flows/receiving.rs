@@ -238,10 +238,12 @@ async fn a_credential_waits_until_its_issuers_key_can_be_had() {
         site.faults.add("/issuer/did.json", Fault::Busy);
     }
     let wallet = app.wallet().unwrap();
-    wallet
-        .accept_offer(&person, &accept(&offer))
-        .await
-        .unwrap_err();
+    let accepting = accept(&offer);
+    let waits = wallet.accept_offer(&person, &accepting).await.unwrap_err();
+    assert!(
+        waits.reason.contains("can't be checked yet: did:web:"),
+        "{waits:?}"
+    );
     assert_eq!(belongings(&app, &person).await.0.len(), 0);
     site.faults.clear();
     // Should the call be made again, it would be seen.

@@ -59,6 +59,8 @@ pub(crate) enum End {
     Failed(Error),
     /// It goes on later.
     Waiting,
+    /// What came can't be judged yet, and why; it is tried again later.
+    Unjudged(String),
 }
 
 /// What follows an effect that was carried out.
@@ -230,7 +232,7 @@ impl Wallet {
             let batch = self.shared.later(leased, 1 << leased.attempts);
             let batch = batch.update_version(FLOW, (id, version), encode(&flow)?);
             self.shared.commit_in_hand(batch).await?;
-            return Ok(Done::End(End::Waiting));
+            return Ok(Done::End(End::Unjudged(reason.clone())));
         }
         let asks_for_credential = further
             .iter()
