@@ -235,11 +235,9 @@ impl Resolver {
                 Fresh::new(resolution)
             })
         });
-        fetched.await.unwrap_or_else(|_| {
-            (
-                Arc::new(Resolution::failed(ResolutionError::InternalError)),
-                now,
-            )
+        fetched.await.unwrap_or_else(|error| {
+            let unavailable = Resolution::unavailable(error.to_string(), None);
+            (Arc::new(unavailable), now)
         })
     }
 
