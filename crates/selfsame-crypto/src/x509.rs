@@ -1,10 +1,13 @@
 //! X.509 certificate chains (RFC 5280), as `x5c` headers carry them, judged by rustls-webpki.
 
-use std::time::Duration;
+mod key_usage;
+
+use std::{cell::Cell, time::Duration};
 
 use rustls_pki_types::{CertificateDer, UnixTime as PkiTime};
 use webpki::{
-    EndEntityCert, ExtendedKeyUsageValidator, KeyPurposeIdIter, anchor_from_trusted_cert,
+    EndEntityCert, ExtendedKeyUsageValidator, KeyPurposeIdIter, VerifiedPath,
+    anchor_from_trusted_cert,
 };
 
 use crate::der;
@@ -35,6 +38,12 @@ pub enum X509Error {
     /// No path leads to a trust anchor, or one of its signatures or constraints does not hold.
     #[error("the certificate does not lead to a trust anchor")]
     Untrusted,
+    /// The first certificate is that of an authority, whose key signs certificates and nothing else.
+    #[error("the first certificate is that of an authority (CA:TRUE)")]
+    Authority,
+    /// A key was used in a way that its certificate does not allow.
+    #[error("a certificate does not allow its key to sign this (key usage)")]
+    KeyUsage,
     /// A certificate has expired.
     #[error("a certificate has expired")]
     Expired,
@@ -77,8 +86,8 @@ impl Chain {
     }
 
     /// Whether the chain leads from the first certificate to one of `anchors` (DER) and holds at `now`
-    /// (RFC 5280 §6). Any extended key usage is accepted: credential profiles define their own. Revocation of
-    /// certificates is not looked at.
+    /// (RFC 5280 §6). Where key usages are stated, they must allow what the keys did. Any extended key usage is
+    /// accepted: credential profiles define their own. Revocation of certificates is not looked at.
     pub fn verify(&self, anchors: &[Vec<u8>], now: UnixTime) -> Result<(), X509Error> {
         self.path(anchors, now).map(|_| ())
     }
@@ -96,6 +105,15 @@ impl Chain {
             .collect::<Result<_, _>>()?;
         let leaf = EndEntityCert::try_from(&self.leaf).map_err(|_| X509Error::Malformed)?;
         let now = PkiTime::since_unix_epoch(Duration::from_secs(now.0));
+        // Another path may lead to an anchor where one is refused, so this is judged while paths are sought.
+        let misused = Cell::new(false);
+        let usages = |path: &VerifiedPath<'_>| {
+            if key_usage::allows(path) {
+                return Ok(());
+            }
+            misused.set(true);
+            Err(webpki::Error::UnknownIssuer)
+        };
         leaf.verify_for_usage(
             webpki::ALL_VERIFICATION_ALGS,
             &anchors,
@@ -103,14 +121,17 @@ impl Chain {
             now,
             AnyUsage,
             None,
-            None,
+            Some(&usages),
         )
         .map(|path| {
             let above = path.intermediate_certificates();
             let above = above.map(|certificate| certificate.der().to_vec());
             std::iter::once(self.leaf.to_vec()).chain(above).collect()
         })
-        .map_err(|error| reason(&error))
+        .map_err(|error| match misused.get() {
+            true => X509Error::KeyUsage,
+            false => reason(&error),
+        })
     }
 
     /// Whether the first certificate names exactly this host as a DNS subject alternative name; a wildcard does
@@ -215,6 +236,7 @@ fn reason(error: &webpki::Error) -> X509Error {
     match error {
         webpki::Error::CertExpired { .. } => X509Error::Expired,
         webpki::Error::CertNotValidYet { .. } => X509Error::NotYetValid,
+        webpki::Error::CaUsedAsEndEntity => X509Error::Authority,
         webpki::Error::BadDer => X509Error::Malformed,
         _ => X509Error::Untrusted,
     }

@@ -1,6 +1,6 @@
 use rcgen::{
-    BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, PublicKeyData, SanType,
-    date_time_ymd,
+    BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, KeyUsagePurpose, PublicKeyData,
+    SanType, date_time_ymd,
 };
 
 use super::*;
@@ -214,4 +214,96 @@ fn a_certificate_says_when_it_ends_in_either_form_of_time() {
         assert_eq!(cut, None);
     }
     assert_eq!(not_after(b"no certificate"), None);
+}
+
+/// A certificate authority under `pki` whose certificate says this of its key; the one in DER, the other to sign by.
+fn middle(pki: &Pki, usages: &[KeyUsagePurpose], key: KeyPair) -> (Vec<u8>, Pki) {
+    let mut params = CertificateParams::default();
+    params
+        .distinguished_name
+        .push(rcgen::DnType::CommonName, "middle");
+    params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
+    params.key_usages = usages.to_vec();
+    let certificate = params.signed_by(&key, &pki.issuer).unwrap().der().to_vec();
+    let middle = Pki {
+        root: Vec::new(),
+        issuer: Issuer::new(params, key),
+    };
+    (certificate, middle)
+}
+
+#[test]
+fn an_authority_above_the_first_certificate_must_be_allowed_to_sign_certificates() {
+    let pki = pki("root");
+    let verify = |usages: &[KeyUsagePurpose]| {
+        let (certificate, middle) = middle(&pki, usages, KeyPair::generate().unwrap());
+        let first = leaf(&middle, &KeyPair::generate().unwrap());
+        let chain = Chain::parse(&[first, certificate]).unwrap();
+        chain.verify(std::slice::from_ref(&pki.root), NOW)
+    };
+    let (certify, revoke) = (KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign);
+    assert_eq!(verify(&[]), Ok(()));
+    assert_eq!(verify(&[certify, revoke]), Ok(()));
+    assert_eq!(verify(&[revoke]), Err(X509Error::KeyUsage));
+    assert_eq!(
+        verify(&[KeyUsagePurpose::DigitalSignature]),
+        Err(X509Error::KeyUsage)
+    );
+}
+
+#[test]
+fn another_path_is_taken_where_the_first_has_an_authority_that_must_not_certify() {
+    let pki = pki("root");
+    let key = KeyPair::generate().unwrap();
+    let again = KeyPair::try_from(key.serialize_der()).unwrap();
+    let (wrong, _) = middle(&pki, &[KeyUsagePurpose::CrlSign], again);
+    let (right, signer) = middle(&pki, &[KeyUsagePurpose::KeyCertSign], key);
+    let first = leaf(&signer, &KeyPair::generate().unwrap());
+    let chain = Chain::parse(&[first.clone(), wrong, right.clone()]).unwrap();
+    assert_eq!(chain.path(&[pki.root], NOW), Ok(vec![first, right]));
+}
+
+#[test]
+fn the_key_of_the_first_certificate_must_be_allowed_to_sign() {
+    let pki = pki("root");
+    let verify = |usages: &[KeyUsagePurpose]| {
+        let mut params = CertificateParams::default();
+        params.key_usages = usages.to_vec();
+        let key = KeyPair::generate().unwrap();
+        let first = params.signed_by(&key, &pki.issuer).unwrap().der().to_vec();
+        let chain = Chain::parse(&[first]).unwrap();
+        chain.verify(std::slice::from_ref(&pki.root), NOW)
+    };
+    let encipher = KeyUsagePurpose::KeyEncipherment;
+    assert_eq!(verify(&[]), Ok(()));
+    assert_eq!(verify(&[KeyUsagePurpose::DigitalSignature]), Ok(()));
+    assert_eq!(
+        verify(&[encipher, KeyUsagePurpose::DigitalSignature]),
+        Ok(())
+    );
+    assert_eq!(verify(&[KeyUsagePurpose::ContentCommitment]), Ok(()));
+    for usage in [
+        encipher,
+        KeyUsagePurpose::KeyAgreement,
+        KeyUsagePurpose::KeyCertSign,
+        KeyUsagePurpose::DecipherOnly,
+    ] {
+        assert_eq!(verify(&[usage]), Err(X509Error::KeyUsage), "{usage:?}");
+    }
+}
+
+#[test]
+fn an_authority_signs_no_tokens_itself() {
+    let (above, own) = (pki("above"), pki("own"));
+    let chain = Chain::parse(std::slice::from_ref(&own.root)).unwrap();
+    assert_eq!(
+        chain.verify(std::slice::from_ref(&own.root), NOW),
+        Err(X509Error::Authority)
+    );
+    let mut params = CertificateParams::default();
+    params.is_ca = IsCa::ExplicitNoCa;
+    let key = KeyPair::generate().unwrap();
+    let first = params.signed_by(&key, &above.issuer).unwrap();
+    let chain = Chain::parse(&[first.der().to_vec()]).unwrap();
+    assert_eq!(chain.verify(&[above.root], NOW), Ok(()));
 }

@@ -1,0 +1,82 @@
+//! What a certificate allows its key to be used for (RFC 5280 §4.2.1.3).
+
+use webpki::{Cert, VerifiedPath};
+
+use crate::der;
+
+const BOOLEAN: u8 = 0x01;
+const OBJECT_IDENTIFIER: u8 = 0x06;
+const OCTET_STRING: u8 = 0x04;
+const EXTENSIONS: u8 = 0xa3;
+/// id-ce-keyUsage, 2.5.29.15.
+const KEY_USAGE: &[u8] = &[0x55, 0x1d, 0x0f];
+
+const DIGITAL_SIGNATURE: u8 = 0x80;
+const NON_REPUDIATION: u8 = 0x40;
+const KEY_CERT_SIGN: u8 = 0x04;
+
+/// Whether each key of the path may do what it did: the first sign a token, those above it certificates. The
+/// anchor is not of the path (RFC 5280 §6.1).
+pub(super) fn allows(path: &VerifiedPath<'_>) -> bool {
+    may_sign_tokens(path.end_entity())
+        && path.intermediate_certificates().all(may_sign_certificates)
+}
+
+/// RFC 5280 §4.2.1.3: either bit says that the key verifies signatures other than those on certificates and lists
+/// of revoked ones. The seals of organisations may have `nonRepudiation` alone, and who reads signed messages takes
+/// either too (RFC 8550 §4.4.2).
+fn may_sign_tokens(certificate: &Cert<'_>) -> bool {
+    may(certificate, DIGITAL_SIGNATURE | NON_REPUDIATION)
+}
+
+/// RFC 5280 §6.1.4 (n).
+fn may_sign_certificates(certificate: &Cert<'_>) -> bool {
+    may(certificate, KEY_CERT_SIGN)
+}
+
+/// Whether one of these usages is allowed; without the extension, each is.
+fn may(certificate: &Cert<'_>, any_of: u8) -> bool {
+    match stated(&certificate.der()) {
+        Some(None) => true,
+        Some(Some(usages)) => usages & any_of != 0,
+        None => false,
+    }
+}
+
+/// The first eight bits of the extension, if it is there; nothing if the certificate cannot be read.
+fn stated(certificate: &[u8]) -> Option<Option<u8>> {
+    let (certificate, _) = der::take(certificate, der::SEQUENCE)?;
+    let (mut rest, _) = der::take(certificate, der::SEQUENCE)?;
+    // The extensions stand last, after what has other tags (RFC 5280 §4.1).
+    let extensions = loop {
+        let Some(tag) = rest.first() else {
+            return Some(None);
+        };
+        let (content, after) = der::take(rest, *tag)?;
+        if *tag == EXTENSIONS {
+            break content;
+        }
+        rest = after;
+    };
+    let mut extensions = der::only(extensions, der::SEQUENCE)?;
+    while !extensions.is_empty() {
+        let (extension, after) = der::take(extensions, der::SEQUENCE)?;
+        let (id, value) = der::take(extension, OBJECT_IDENTIFIER)?;
+        if id == KEY_USAGE {
+            return usages(value).map(Some);
+        }
+        extensions = after;
+    }
+    Some(None)
+}
+
+/// The first eight bits of a KeyUsage, behind the mark that it is critical, if that is there. webpki has seen to it
+/// that there is one such extension at most.
+fn usages(value: &[u8]) -> Option<u8> {
+    let value = der::take(value, BOOLEAN).map_or(value, |(_, value)| value);
+    let bits = der::only(der::only(value, OCTET_STRING)?, der::BIT_STRING)?;
+    let (unused, bits) = bits.split_first()?;
+    let first = bits.first().copied().unwrap_or_default();
+    // No bits at all are no usage; unused ones of the last byte are zero in DER (X.690 §11.2).
+    (*unused < 8).then_some(first)
+}
