@@ -18,8 +18,9 @@ pub struct Validity {
 pub struct BadTime;
 
 impl Validity {
-    /// Reads `nbf` and `exp` (RFC 7519 §4.1.4, §4.1.5).
+    /// Reads `nbf` and `exp` (RFC 7519 §4.1.4, §4.1.5). An `iat` bounds nothing, but must be a time (§4.1.6).
     pub fn of_jwt(claims: &Map<String, Value>) -> Result<Self, BadTime> {
+        numeric_date(claims.get("iat"))?;
         Ok(Self {
             not_before: numeric_date(claims.get("nbf"))?,
             expires: numeric_date(claims.get("exp"))?,
@@ -92,7 +93,7 @@ mod tests {
 
     #[test]
     fn a_span_is_judged_at_its_edges_with_leeway() {
-        let claims = json!({"nbf": 100, "exp": 200.9});
+        let claims = json!({"iat": 300, "nbf": 100, "exp": 200.9});
         let span = Validity::of_jwt(claims.as_object().unwrap()).unwrap();
         assert!(!span.has_begun(UnixTime(99), 0) && span.has_begun(UnixTime(99), 1));
         assert!(span.has_begun(UnixTime(100), 0));
@@ -106,6 +107,8 @@ mod tests {
             json!({"exp": "200"}),
             json!({"nbf": -1}),
             json!({"nbf": null}),
+            json!({"iat": "100"}),
+            json!({"iat": -1}),
         ] {
             assert_eq!(
                 Validity::of_jwt(bad.as_object().unwrap()),

@@ -25,6 +25,12 @@ pub(crate) fn has_type(sd_jwt: &SdJwt) -> bool {
     sd_jwt.jwt().header.typ.as_deref() == Some(TYP)
 }
 
+/// RFC 7519 §4.1.1: `iss`, where present, is a string. What is none must not count as absent: who issued would
+/// then be read from the certificate alone.
+pub(crate) fn names_its_issuer_as_specified(sd_jwt: &SdJwt) -> bool {
+    sd_jwt.payload().get("iss").is_none_or(Value::is_string)
+}
+
 /// §2.2.2.1: `vct` names the credential's type.
 pub(crate) fn names_its_type(sd_jwt: &SdJwt) -> bool {
     let vct = sd_jwt.payload().get("vct").and_then(Value::as_str);

@@ -1,6 +1,7 @@
 //! What the W3C data models ask of a credential and a presentation, one predicate a rule.
 
 use serde_json::{Map, Value};
+use url::Url;
 
 use super::{Model, VcJwt, VpJwt, id_of, strings, subject_of};
 
@@ -61,6 +62,17 @@ pub(crate) fn has_base_context(object: &Map<String, Value>, model: Model) -> boo
 /// VCDM 1.1 §4.3, VCDM 2.0 §4.5: the type is there and includes `name`.
 pub(crate) fn is_typed(object: &Map<String, Value>, name: &str) -> bool {
     strings(object.get("type")).contains(&name)
+}
+
+/// VCDM 1.1 §4.2, VCDM 2.0 §4.4: the credential's `id`, where present, is a single URL. One that only a `jti` gave it
+/// may be any string (RFC 7519 §4.1.7): tokens of issuers that number them are common.
+pub(crate) fn is_identified_as_specified(credential: &VcJwt) -> bool {
+    let Some(id) = credential.credential().get("id") else {
+        return true;
+    };
+    let of_jwt = credential.model == Model::V1 && credential.payload.get("jti") == Some(id);
+    let is_fit = |id: &str| of_jwt || Url::parse(id).is_ok();
+    id.as_str().is_some_and(is_fit)
 }
 
 /// VCDM 1.1 §4.4 to §4.6, VCDM 2.0 §4.7 to §4.9: subject and issuer are there; in 1.1 the date of issue too.

@@ -16,7 +16,7 @@ use crate::{
     issuer_key::{Claimed, Identity},
     sd_jwt::{KeyBinding, ProcessError, Processed, SdJwt, SdJwtError, key_binding, vc},
     status::{Reference, StatusError},
-    validity::Validity,
+    validity::{BadTime, Validity, numeric_date},
     verdict::Policy,
 };
 
@@ -38,6 +38,7 @@ const CLAIM_NAMES: Law = Law::new(
 const NO_COLLISION: Law = Law::new("no_collision", "RFC 9901 §7.1 (3.c.ii.3)", Failure::Invalid);
 const VCT: Law = Law::new("vct", "SD-JWT VC §2.2.2.1", Failure::Invalid);
 const AKA_VCTS: Law = Law::new("aka_vcts", "SD-JWT VC §2.2.2.2", Failure::Invalid);
+const ISSUER_CLAIM: Law = Law::new("issuer_claim", "RFC 7519 §4.1.1", Failure::Invalid);
 const NEVER_DISCLOSED: Law = Law::new("never_disclosed", "SD-JWT VC §2.2.2.3", Failure::Invalid);
 const KB_PRESENCE: Law = Law::new("key_binding", "RFC 9901 §7.3 (1, 2), §4", Failure::Invalid);
 const KB_TYPE: Law = Law::new("holder_type", "RFC 9901 §7.3 (5.d)", Failure::Invalid);
@@ -59,6 +60,7 @@ pub(super) const LAWS: &[&Law] = &[
     &NO_COLLISION,
     &VCT,
     &AKA_VCTS,
+    &ISSUER_CLAIM,
     &NEVER_DISCLOSED,
     &issuer::ISSUER_KEY,
     &issuer::CERTIFICATE_CHAIN,
@@ -149,6 +151,11 @@ pub(super) fn judge(received: Received<'_>, court: &Court<'_>, list: &mut Checkl
         vc::names_its_other_types(sd_jwt),
         "aka_vcts is not as specified",
     );
+    list.check(
+        &ISSUER_CLAIM,
+        vc::names_its_issuer_as_specified(sd_jwt),
+        "iss is not a string",
+    );
     let claimed = claimed(sd_jwt, court.policy);
     let signed = issuer::signature(sd_jwt.jwt(), &claimed, court, list);
     let identity = signed.as_ref().map(|signed| Identity {
@@ -159,16 +166,25 @@ pub(super) fn judge(received: Received<'_>, court: &Court<'_>, list: &mut Checkl
         issuer::trust(identity, court, list);
     }
     key_binding(sd_jwt, expected, court, list);
-    let validity = sd_jwt.payload().as_object().map(Validity::of_jwt);
-    issuer::validity(
-        validity.unwrap_or_else(|| Ok(Validity::default())),
-        court,
-        list,
-    );
+    let validity = validity(sd_jwt, processed);
+    issuer::validity(validity, court, list);
     if let Some(identity) = &identity {
         status::judge(references(sd_jwt), &claimed, identity, (court, list));
         single_use::judge((sd_jwt, processed), identity, court, list);
     }
+}
+
+/// From when until when, as it stands in the clear. An `iat` may have been disclosed (SD-JWT VC §2.2.2.3), and is to
+/// be a time there too.
+fn validity(
+    sd_jwt: &SdJwt,
+    processed: &Result<Arc<Processed>, ProcessError>,
+) -> Result<Validity, BadTime> {
+    if let Ok(processed) = processed {
+        numeric_date(processed.claims.get("iat"))?;
+    }
+    let claims = sd_jwt.payload().as_object();
+    claims.map_or(Ok(Validity::default()), Validity::of_jwt)
 }
 
 /// RFC 9901 §7.1, steps 3 to 5; the first that fails ends the processing.

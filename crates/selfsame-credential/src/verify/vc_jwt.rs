@@ -26,6 +26,11 @@ const TYPE: Law = Law::new(
     Failure::Invalid,
 );
 const CONTEXT: Law = Law::new("context", "VCDM 1.1 §4.1, VCDM 2.0 §4.3", Failure::Invalid);
+const IDENTIFIER: Law = Law::new(
+    "identifier",
+    "VCDM 1.1 §4.2, VCDM 2.0 §4.4",
+    Failure::Invalid,
+);
 const CREDENTIAL_TYPE: Law = Law::new(
     "credential_type",
     "VCDM 1.1 §4.3, VCDM 2.0 §4.5",
@@ -65,6 +70,7 @@ pub(super) const CREDENTIAL_LAWS: &[&Law] = &[
     &TYPE,
     &issuer::ALGORITHM,
     &CONTEXT,
+    &IDENTIFIER,
     &CREDENTIAL_TYPE,
     &MEMBERS,
     &CLAIMS_AGREE,
@@ -133,6 +139,8 @@ pub(super) fn judge(credential: &VcJwt, court: &Court<'_>, list: &mut Checklist)
         context,
         "the first context is not the data model's",
     );
+    let identified = rules::is_identified_as_specified(credential);
+    list.check(&IDENTIFIER, identified, "the credential's id is not a URL");
     let named = object.is_some_and(|object| rules::is_typed(object, "VerifiableCredential"));
     list.check(
         &CREDENTIAL_TYPE,

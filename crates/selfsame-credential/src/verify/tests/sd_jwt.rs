@@ -254,6 +254,30 @@ fn the_type_claims_must_be_as_specified() {
 }
 
 #[test]
+fn a_time_of_issue_must_be_a_time_whether_disclosed_or_not() {
+    let header = json!({"alg": "EdDSA", "typ": "dc+sd-jwt"});
+    let clear = |iat: Value| Scene::of(&header, &json!({"vct": "v", "iat": iat})).bare();
+    let disclosed = |iat: Value| {
+        let disclosure = json!(["salt", "iat", iat]).to_string();
+        let disclosure = selfsame_crypto::encoding::base64url_encode(disclosure.as_bytes());
+        let digest = DigestAlgorithm::Sha256.digest(disclosure.as_bytes());
+        let scene = Scene::of(&header, &json!({"vct": "v", "_sd": [digest]}));
+        judge(
+            &format!("{}{disclosure}~", scene.credential),
+            None,
+            &policy(),
+        )
+    };
+    assert_valid(&clear(json!(NOW.0)));
+    assert_valid(&disclosed(json!(NOW.0)));
+    for iat in [json!("x"), json!(null), json!([NOW.0]), json!(-1)] {
+        for judged in [clear(iat.clone()), disclosed(iat)] {
+            assert_fails(&judged, "times_well_formed", Outcome::Invalid);
+        }
+    }
+}
+
+#[test]
 fn an_unknown_digest_algorithm_is_refused() {
     let header = json!({"alg": "EdDSA", "typ": "dc+sd-jwt"});
     let scene = Scene::of(&header, &json!({"vct": "v", "_sd_alg": "sha-1"}));
@@ -582,7 +606,7 @@ fn issuers_that_are_no_safe_urls_are_refused() {
 #[test]
 fn a_certificate_chain_must_lead_to_an_anchor_and_name_the_issuer() {
     let authority = Authority::new();
-    let scene = authority.scene(Some("https://issuer.example/tenant"));
+    let scene = authority.scene(Some(json!("https://issuer.example/tenant")));
     let anchored = Policy {
         trust_anchors: vec![authority.der.clone()],
         ..policy()
@@ -602,7 +626,7 @@ fn a_certificate_chain_must_lead_to_an_anchor_and_name_the_issuer() {
         "certificate_chain",
         Outcome::Untrusted,
     );
-    let misnamed = authority.scene(Some("https://other.example"));
+    let misnamed = authority.scene(Some(json!("https://other.example")));
     assert_fails(
         &judge(&misnamed, None, &anchored),
         "issuer_key",
@@ -642,6 +666,20 @@ fn an_issuer_known_by_its_certificate_alone_is_listed_by_name_or_hash() {
     }
 }
 
+#[test]
+fn an_iss_that_is_no_string_does_not_count_as_absent() {
+    let authority = Authority::new();
+    let policy = Policy {
+        trust_anchors: vec![authority.der.clone()],
+        ..policy()
+    };
+    assert_valid(&judge(&authority.scene(None), None, &policy));
+    for iss in [json!(5), json!([]), json!({}), json!(null), json!(true)] {
+        let judged = judge(&authority.scene(Some(iss)), None, &policy);
+        assert_fails(&judged, "issuer_claim", Outcome::Invalid);
+    }
+}
+
 /// A certificate authority and the one issuer it certifies, `issuer.example`.
 pub(super) struct Authority {
     issuer: rcgen::Issuer<'static, rcgen::KeyPair>,
@@ -677,22 +715,22 @@ impl Authority {
 
     /// A credential by the certified issuer, whose certificate names `iss` too, with the header's `kid`.
     pub(super) fn credential_of(&self, iss: &str, kid: Option<&str>) -> String {
-        self.signed(Some(iss), kid, self.certify_as(Some(iss)))
+        self.signed(Some(json!(iss)), kid, self.certify_as(Some(iss)))
     }
 
-    fn scene(&self, iss: Option<&str>) -> String {
+    fn scene(&self, iss: Option<Value>) -> String {
         self.signed(iss, None, self.certify())
     }
 
     fn signed(
         &self,
-        iss: Option<&str>,
+        iss: Option<Value>,
         kid: Option<&str>,
         (signing, leaf): (selfsame_crypto::PrivateKey, Vec<u8>),
     ) -> String {
         let mut claims = object(json!({"vct": "v"}));
         if let Some(iss) = iss {
-            claims.insert("iss".to_owned(), json!(iss));
+            claims.insert("iss".to_owned(), iss);
         }
         let issue = Issue {
             claims,

@@ -263,6 +263,51 @@ fn context_type_and_required_members_must_be_there() {
 }
 
 #[test]
+fn the_id_of_a_credential_is_a_url_where_it_is_there() {
+    let with = |format: Format, id: Option<Value>| {
+        let scene = Scene::altered(format, |_, payload| {
+            payload.as_object_mut().unwrap().remove("jti");
+            let vc = match format {
+                Format::VcJwt => payload,
+                _ => &mut payload["vc"],
+            };
+            match id {
+                Some(id) => vc["id"] = id,
+                None => drop(vc.as_object_mut().unwrap().remove("id")),
+            }
+        });
+        scene.bare()
+    };
+    for format in MODELS {
+        assert_valid(&with(format, None));
+        assert_valid(&with(format, Some(json!("https://issuer.example/1"))));
+        assert_valid(&with(format, Some(json!("urn:uuid:2"))));
+        for id in [
+            json!(5),
+            json!(["urn:uuid:2"]),
+            json!({}),
+            json!(null),
+            json!("no URL"),
+        ] {
+            assert_fails(&with(format, Some(id)), "identifier", Outcome::Invalid);
+        }
+    }
+}
+
+#[test]
+fn a_jti_that_gives_a_1_1_credential_its_id_may_be_any_string_but_must_be_one() {
+    let with = |jti: Value| {
+        let scene = Scene::altered(Format::JwtVcJson, |_, payload| {
+            payload["vc"].as_object_mut().unwrap().remove("id");
+            payload["jti"] = jti;
+        });
+        scene.bare()
+    };
+    assert_valid(&with(json!("3978344f")));
+    assert_fails(&with(json!(5)), "identifier", Outcome::Invalid);
+}
+
+#[test]
 fn time_counts_in_both_models_however_it_is_written() {
     for format in MODELS {
         let late = Scene::with(format, |issue| issue.valid_until = Some(NOW));
