@@ -152,6 +152,35 @@ fn certificates_in_the_header_are_base64_with_padding_and_few() {
 }
 
 #[test]
+fn a_type_is_the_same_with_and_without_its_first_part_and_in_any_case() {
+    let is_of_type = |header: &str| with_header(header).unwrap().header.is_of_type("vc+jwt");
+    for typ in [
+        "vc+jwt",
+        "application/vc+jwt",
+        "VC+JWT",
+        "Application/vc+JWT",
+    ] {
+        let header = format!(r#"{{"alg":"ES256","typ":"{typ}"}}"#);
+        assert!(is_of_type(&header), "{typ}");
+    }
+    for typ in [
+        "",
+        "jwt",
+        "vc",
+        "/vc+jwt",
+        "text/vc+jwt",
+        "application/",
+        "application/application/vc+jwt",
+        "vc+jwt;a=b",
+        " vc+jwt",
+    ] {
+        let header = format!(r#"{{"alg":"ES256","typ":"{typ}"}}"#);
+        assert!(!is_of_type(&header), "{typ}");
+    }
+    assert!(!is_of_type(r#"{"alg":"ES256"}"#));
+}
+
+#[test]
 fn headers_that_name_a_member_twice_or_are_no_object_are_refused() {
     for header in [
         r#"{"alg":"ES256","alg":"EdDSA"}"#,

@@ -22,7 +22,7 @@ pub const NEVER_DISCLOSED: [&str; 8] = [
 
 /// §2.2.1: the header says that this is an SD-JWT VC.
 pub(crate) fn has_type(sd_jwt: &SdJwt) -> bool {
-    sd_jwt.jwt().header.typ.as_deref() == Some(TYP)
+    sd_jwt.jwt().header.is_of_type(TYP)
 }
 
 /// RFC 7519 §4.1.1: `iss`, where present, is a string. What is none must not count as absent: who issued would

@@ -93,12 +93,13 @@ impl List {
         let claims = claims
             .as_object()
             .ok_or(StatusError::NotAToken("no claims in it"))?;
-        // RFC 7515 §4.1.9: `application/` may be left out.
-        let typ = token.header.typ.as_deref().unwrap_or_default();
-        let typ = typ.strip_prefix("application/").unwrap_or(typ);
-        let read = match typ {
-            token_list::TYP => token_list::read(uri, claims)?,
-            bitstring::TYP => bitstring::read(uri, claims)?,
+        let (typ, read) = match &token.header {
+            header if header.is_of_type(token_list::TYP) => {
+                (token_list::TYP, token_list::read(uri, claims)?)
+            }
+            header if header.is_of_type(bitstring::TYP) => {
+                (bitstring::TYP, bitstring::read(uri, claims)?)
+            }
             _ => return Err(StatusError::WrongType),
         };
         if content_type.is_some_and(|content_type| !names(content_type, typ)) {

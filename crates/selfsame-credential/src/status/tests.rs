@@ -306,6 +306,7 @@ fn a_token_of_another_type_is_no_list() {
         );
     }
     assert!(altered("application/statuslist+jwt", &token_payload()).is_ok());
+    assert!(altered("StatusList+JWT", &token_payload()).is_ok());
     // The type decides how the claims are read.
     assert!(altered("vc+jwt", &token_payload()).is_err());
     assert!(altered("statuslist+jwt", &bitstring_payload()).is_err());

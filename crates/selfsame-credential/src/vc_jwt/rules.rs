@@ -1,5 +1,6 @@
 //! What the W3C data models ask of a credential and a presentation, one predicate a rule.
 
+use selfsame_crypto::jws;
 use serde_json::{Map, Value};
 use url::Url;
 
@@ -7,28 +8,20 @@ use super::{Model, VcJwt, VpJwt, id_of, strings, subject_of};
 
 /// VCDM 1.1 §6.3.1: `typ`, if present, is `JWT`. VC-JOSE-COSE §3.1.1: `vc+jwt`; another type is another thing.
 pub(crate) fn credential_has_type(credential: &VcJwt) -> bool {
-    has_type(
-        credential.jwt.header.typ.as_deref(),
-        credential.model,
-        "vc+jwt",
-    )
+    has_type(&credential.jwt.header, credential.model, "vc+jwt")
 }
 
 /// As above, for presentations: VC-JOSE-COSE §3.1.2, `vp+jwt`.
 pub(crate) fn presentation_has_type(presentation: &VpJwt) -> bool {
-    has_type(
-        presentation.jwt().header.typ.as_deref(),
-        presentation.model(),
-        "vp+jwt",
-    )
+    has_type(&presentation.jwt().header, presentation.model(), "vp+jwt")
 }
 
-fn has_type(typ: Option<&str>, model: Model, v2: &str) -> bool {
-    match (model, typ) {
-        (_, None) => true,
-        (Model::V1, Some(typ)) => typ == "JWT",
-        (Model::V2, Some(typ)) => typ == v2,
-    }
+fn has_type(header: &jws::Header, model: Model, v2: &str) -> bool {
+    let wanted = match model {
+        Model::V1 => "JWT",
+        Model::V2 => v2,
+    };
+    header.typ.is_none() || header.is_of_type(wanted)
 }
 
 /// VC-JOSE-COSE §3.1.3: claims of the JWT and members of the credential say the same.

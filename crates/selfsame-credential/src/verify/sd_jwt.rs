@@ -238,7 +238,7 @@ fn key_binding(
     };
     list.passes(&KB_PRESENCE, "");
     let header = &binding.jwt().header;
-    let typed = header.typ.as_deref() == Some(key_binding::TYP);
+    let typed = header.is_of_type(key_binding::TYP);
     list.check(&KB_TYPE, typed, "the header's typ is not kb+jwt");
     let accepted = court.policy.accepts(header.alg);
     list.check(

@@ -64,6 +64,18 @@ impl Header {
             other: members,
         })
     }
+
+    /// Whether `typ` is the media type `application/<subtype>`. The part before the slash may be left out
+    /// (RFC 7515 §4.1.9), and case does not count in media types (RFC 2045 §5.1).
+    pub fn is_of_type(&self, subtype: &str) -> bool {
+        let named = |typ: &str| match typ.split_once('/') {
+            Some((kind, rest)) => {
+                kind.eq_ignore_ascii_case("application") && rest.eq_ignore_ascii_case(subtype)
+            }
+            None => typ.eq_ignore_ascii_case(subtype),
+        };
+        self.typ.as_deref().is_some_and(named)
+    }
 }
 
 fn text(members: &mut Map<String, Value>, name: &str) -> Result<Option<String>, JwsError> {

@@ -236,7 +236,7 @@ pub fn authenticate(
             "the request object is not read: {error}"
         )))
     })?;
-    if object.header.typ.as_deref() != Some(TYP) {
+    if !object.header.is_of_type(TYP) {
         let reason = "the request object's typ is not oauth-authz-req+jwt";
         return Err(unanswered(Error::invalid_request(reason)));
     }

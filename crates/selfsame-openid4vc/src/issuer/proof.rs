@@ -113,7 +113,7 @@ fn check_header(
     proof: &Compact,
 ) -> Result<Named, Error> {
     let header = &proof.header;
-    if header.typ.as_deref() != Some(PROOF_TYP) {
+    if !header.is_of_type(PROOF_TYP) {
         return Err(invalid("a proof's typ is not openid4vci-proof+jwt"));
     }
     let listed = proof_type

@@ -459,9 +459,17 @@ fn a_request_object_signed_by_a_key_of_the_clients_did_is_authentic() {
 }
 
 #[test]
+fn the_type_of_a_request_object_may_be_written_in_full() {
+    let verifier = Verifier::new();
+    let typ = "application/oauth-authz-req+jwt";
+    let object = object(&verifier, json!({"typ": typ}), json!({}));
+    assert!(opened(&object, &client_id(&verifier)).is_ok());
+}
+
+#[test]
 fn a_request_object_of_another_type_is_refused() {
     let verifier = Verifier::new();
-    for typ in [json!("JWT"), json!("jwt"), Value::Null] {
+    for typ in [json!("JWT"), json!("text/oauth-authz-req+jwt"), Value::Null] {
         let object = object(&verifier, json!({"typ": typ}), json!({}));
         assert_eq!(
             refused(opened(&object, &client_id(&verifier))),

@@ -571,6 +571,16 @@ fn proofs_are_required_where_the_metadata_lists_proof_types() {
 }
 
 #[test]
+fn the_type_of_a_proof_may_be_written_in_full() {
+    let issuer = Issuer::new();
+    let holder = Party::new(KeyType::P256);
+    let typ = json!({"typ": "application/openid4vci-proof+jwt"});
+    let header = with(&proof_header(&holder), typ);
+    let proof = holder.token(&header, &issuer.proof_claims());
+    assert!(issuer.ask(SD_JWT, &[proof]).is_ok());
+}
+
+#[test]
 fn a_proof_of_another_type_is_refused() {
     let issuer = Issuer::new();
     let holder = Party::new(KeyType::P256);

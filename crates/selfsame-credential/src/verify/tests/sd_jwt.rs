@@ -234,6 +234,18 @@ fn a_token_of_another_type_is_refused() {
 }
 
 #[test]
+fn a_type_may_be_written_in_full() {
+    let scene = Scene::of(
+        &json!({"alg": "EdDSA", "typ": "application/dc+sd-jwt"}),
+        &json!({"vct": "v"}),
+    );
+    assert_valid(&scene.bare());
+    let claims = json!({"aud": AUDIENCE, "nonce": NONCE, "iat": NOW.0});
+    let header = json!({"alg": "ES256", "typ": "application/kb+jwt"});
+    assert_valid(&judge_bound(&Scene::new().present_raw(&header, &claims)));
+}
+
+#[test]
 fn the_type_claims_must_be_as_specified() {
     let header = json!({"alg": "EdDSA", "typ": "dc+sd-jwt"});
     assert_fails(

@@ -229,6 +229,27 @@ fn a_header_of_another_type_is_refused() {
 }
 
 #[test]
+fn a_header_may_write_its_type_in_full_or_leave_it_out() {
+    for (format, credential, presentation) in [
+        (
+            Format::VcJwt,
+            json!("application/vc+jwt"),
+            json!("application/vp+jwt"),
+        ),
+        (Format::JwtVcJson, json!("jwt"), json!("application/JWT")),
+    ] {
+        let scene = Scene::altered(format, |header, _| header["typ"] = credential);
+        assert_valid(&scene.bare());
+        let raw = scene.altered_presentation(|header, _| header["typ"] = presentation);
+        assert_valid(&scene.bound(&raw));
+        let untyped = Scene::altered(format, |header, _| {
+            header.as_object_mut().unwrap().remove("typ");
+        });
+        assert_valid(&untyped.bare());
+    }
+}
+
+#[test]
 fn context_type_and_required_members_must_be_there() {
     type Change = fn(&mut Value);
     let changes: [(Change, &str); 6] = [
