@@ -1,6 +1,7 @@
 //! JSON from outside, read strictly within limits, and its canonical form.
 
 mod jcs;
+mod reader;
 mod strict;
 
 use serde::de::DeserializeOwned;
@@ -70,7 +71,12 @@ pub fn parse(bytes: &[u8], limits: &Limits) -> Result<Value, JsonError> {
 
 /// Reads one JSON value as strictly as [`parse`], then as `T`.
 pub fn parse_as<T: DeserializeOwned>(bytes: &[u8], limits: &Limits) -> Result<T, JsonError> {
-    serde_json::from_value(parse(bytes, limits)?).map_err(|_| JsonError::Shape)
+    value_as(parse(bytes, limits)?)
+}
+
+/// Reads a value as `T`. Unlike `serde_json::from_value`, it takes no array for a struct, at any depth.
+pub fn value_as<T: DeserializeOwned>(value: Value) -> Result<T, JsonError> {
+    T::deserialize(reader::Reader(value)).map_err(|_| JsonError::Shape)
 }
 
 #[cfg(test)]

@@ -185,7 +185,7 @@ impl Resolution {
         ];
         let is_envelope = envelope.iter().any(|name| value.get(name).is_some());
         let resolution = if is_envelope {
-            serde_json::from_value(value).map_err(|_| DocumentError::Malformed("envelope"))
+            json::value_as(value).map_err(|_| DocumentError::Malformed("envelope"))
         } else {
             Document::from_value(value)
                 .map(|document| Self::found(document, Representation::default()))

@@ -1,4 +1,7 @@
+use std::collections::BTreeMap;
+
 use proptest::prelude::*;
+use serde::Deserialize;
 use serde_json::json;
 
 use super::*;
@@ -22,6 +25,93 @@ fn members_named_twice_are_refused_at_any_depth() {
         read(r#"{"a":{"a":1},"b":{"a":2}}"#),
         Ok(json!({"a":{"a":1},"b":{"a":2}}))
     );
+}
+
+#[derive(Debug, Deserialize, PartialEq)]
+struct Outer {
+    name: String,
+    #[serde(default)]
+    inner: Option<Inner>,
+    #[serde(default)]
+    list: Vec<Inner>,
+    #[serde(default)]
+    by_name: BTreeMap<String, Inner>,
+    #[serde(default)]
+    pair: (u8, f64),
+    #[serde(default)]
+    choice: Option<Choice>,
+}
+
+#[derive(Debug, Deserialize, PartialEq)]
+struct Inner {
+    key: i64,
+}
+
+#[derive(Debug, Deserialize, PartialEq)]
+enum Choice {
+    Nothing,
+    One(Inner),
+    Two(u8, u8),
+    Named { key: i64 },
+}
+
+fn outer(value: Value) -> Result<Outer, JsonError> {
+    parse_as(value.to_string().as_bytes(), &Limits::default())
+}
+
+#[test]
+fn an_object_is_read_as_the_struct_it_is_at_any_depth() {
+    let read = outer(json!({
+        "name": "a", "inner": {"key": -1, "unknown": [1]}, "list": [{"key": 2}], "by_name": {"b": {"key": 3}},
+        "pair": [1, 0.5], "choice": {"One": {"key": 4}},
+    }));
+    let inner = |key: i64| Inner { key };
+    assert_eq!(
+        read,
+        Ok(Outer {
+            name: "a".to_owned(),
+            inner: Some(inner(-1)),
+            list: vec![inner(2)],
+            by_name: BTreeMap::from([("b".to_owned(), inner(3))]),
+            pair: (1, 0.5),
+            choice: Some(Choice::One(inner(4))),
+        })
+    );
+    let choice = |choice: Value| {
+        outer(json!({"name": "a", "choice": choice}))
+            .unwrap()
+            .choice
+    };
+    assert_eq!(choice(json!(null)), None);
+    assert_eq!(choice(json!("Nothing")), Some(Choice::Nothing));
+    assert_eq!(choice(json!({"Two": [1, 2]})), Some(Choice::Two(1, 2)));
+    let named = Some(Choice::Named { key: 5 });
+    assert_eq!(choice(json!({"Named": {"key": 5}})), named);
+}
+
+#[test]
+fn an_array_is_no_struct_at_any_depth() {
+    for wrong in [
+        json!(["a"]),
+        json!([]),
+        json!("a"),
+        json!(null),
+        json!({"name": "a", "inner": [1]}),
+        json!({"name": "a", "inner": []}),
+        json!({"name": "a", "list": [[1]]}),
+        json!({"name": "a", "by_name": {"b": [1]}}),
+        json!({"name": "a", "by_name": []}),
+        json!({"name": "a", "pair": [1]}),
+        json!({"name": "a", "pair": [1, 2, 3]}),
+        json!({"name": "a", "choice": {"One": [1]}}),
+        json!({"name": "a", "choice": {"Named": [1]}}),
+        json!({"name": "a", "choice": {"Nothing": null, "One": {"key": 1}}}),
+        json!({"name": "a", "choice": ["Nothing"]}),
+        json!({"name": 1}),
+        json!({}),
+    ] {
+        assert_eq!(outer(wrong.clone()), Err(JsonError::Shape), "{wrong}");
+    }
 }
 
 #[test]

@@ -89,7 +89,7 @@ pub fn read(bytes: &[u8], wanted: &Wanted) -> Result<Resource, ResolutionError> 
             .get(metadata)
             .and_then(|metadata| metadata.get("error"));
         if let Some(error) = error.filter(|error| !error.is_null() && *error != "") {
-            let error = serde_json::from_value(error.clone());
+            let error = selfsame_crypto::json::value_as(error.clone());
             return Err(error.unwrap_or(ResolutionError::InternalError));
         }
     }

@@ -1,7 +1,7 @@
 //! Opening a request: the link, the request object, and whether it is what it says (OpenID4VP 1.0 §5).
 
 use selfsame_credential::evidence::{Evidence, Step};
-use selfsame_crypto::{ctx::Ctx, jws::Compact, time::UnixTime};
+use selfsame_crypto::{ctx::Ctx, json, jws::Compact, time::UnixTime};
 use selfsame_oauth::Form;
 use serde_json::{Map, Value};
 use url::Url;
@@ -265,7 +265,7 @@ fn claims(object: &Compact, received: &Received<'_>, now: UnixTime) -> Result<Pa
     }
     check_audience(&claims)?;
     check_time(&claims, now)?;
-    let parameters: Parameters = serde_json::from_value(Value::Object(claims))
+    let parameters: Parameters = json::value_as(Value::Object(claims))
         .map_err(|_| refuse("a parameter of the request object is of the wrong type"))?;
     if received.wallet_nonce.is_some()
         && parameters.wallet_nonce.as_deref() != received.wallet_nonce

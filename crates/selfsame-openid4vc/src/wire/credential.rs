@@ -99,8 +99,8 @@ fn proofs(value: serde_json::Value) -> Result<Vec<String>, Error> {
     if kind != "jwt" {
         return Err(refuse("the proof type is not supported"));
     }
-    let jwts: Vec<String> = serde_json::from_value(list)
-        .map_err(|_| refuse("proofs.jwt is not an array of strings"))?;
+    let jwts: Vec<String> =
+        json::value_as(list).map_err(|_| refuse("proofs.jwt is not an array of strings"))?;
     match jwts.len() {
         0 => Err(refuse("proofs.jwt is empty")),
         len if len > MAX_PROOFS => Err(refuse("proofs.jwt is too long")),

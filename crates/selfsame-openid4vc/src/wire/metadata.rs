@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use selfsame_credential::{ClaimPath, Format, path::Segment};
-use serde::{Deserialize, Serialize};
+use selfsame_crypto::json;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use url::Url;
 
@@ -56,13 +57,21 @@ pub struct Batch {
 }
 
 /// One of the issuer's credential configurations.
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Entry {
     /// One that can be read.
     Known(Box<Configuration>),
     /// One of a form we do not know; it hinders nobody who does not want it.
     Foreign(Value),
+}
+
+impl<'de> Deserialize<'de> for Entry {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = Value::deserialize(deserializer)?;
+        let known = json::value_as(value.clone());
+        Ok(known.map_or(Self::Foreign(value), Self::Known))
+    }
 }
 
 /// A credential that can be had.

@@ -323,9 +323,8 @@ impl Request {
             ));
         }
         let metadata = match parameters.client_metadata {
-            Some(value) => {
-                serde_json::from_value(value).map_err(|_| refuse("client_metadata is malformed"))?
-            }
+            Some(value) => selfsame_crypto::json::value_as(value)
+                .map_err(|_| refuse("client_metadata is malformed"))?,
             None => ClientMetadata::default(),
         };
         Ok(Self {

@@ -376,6 +376,7 @@ fn parameters_that_break_a_rule_are_refused_with_its_code() {
             "vp_formats_not_supported",
         ),
         (json!({"client_metadata": "7"}), "invalid_request"),
+        (json!({"client_metadata": "[]"}), "invalid_request"),
         (
             json!({"dcql_query": unbound.to_string(), "state": null}),
             "invalid_request",

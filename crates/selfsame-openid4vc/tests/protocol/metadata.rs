@@ -561,3 +561,33 @@ fn what_is_not_issued_cannot_be_offered() {
         Err(Error::Setup(_))
     ));
 }
+
+#[test]
+fn metadata_and_what_it_describes_come_as_objects() {
+    let good = document();
+    assert!(reads(&good).is_ok());
+    let [issuer, endpoint, described] = [
+        "credential_issuer",
+        "credential_endpoint",
+        "credential_configurations_supported",
+    ]
+    .map(|name| &good[name]);
+    // In the order in which we write the members down ourselves.
+    let members = json!([
+        issuer,
+        null,
+        endpoint,
+        null,
+        null,
+        null,
+        null,
+        [],
+        described
+    ]);
+    assert!(reads(&members).is_err());
+    let mut document = good.clone();
+    let vct = &described[SD_JWT]["vct"];
+    document["credential_configurations_supported"][SD_JWT] =
+        json!(["dc+sd-jwt", null, null, null, null, vct, null, null]);
+    assert!(reads(&document).is_err());
+}

@@ -562,8 +562,13 @@ fn keys_come_from_the_issuers_metadata_and_are_asked_for() {
     for document in refused {
         assert_fails(&judge_with(document), "issuer_key", Outcome::Invalid);
     }
-    let judged = judge_with(json!("rubbish"));
-    assert_fails(&judged, "issuer_key", Outcome::Unverifiable);
+    for unread in [
+        json!("rubbish"),
+        json!([iss, {"keys": [key]}, null]),
+        json!({"issuer": iss, "jwks": [[key]]}),
+    ] {
+        assert_fails(&judge_with(unread), "issuer_key", Outcome::Unverifiable);
+    }
 }
 
 #[test]
