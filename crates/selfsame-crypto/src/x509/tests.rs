@@ -306,4 +306,7 @@ fn an_authority_signs_no_tokens_itself() {
     let first = params.signed_by(&key, &above.issuer).unwrap();
     let chain = Chain::parse(&[first.der().to_vec()]).unwrap();
     assert_eq!(chain.verify(&[above.root], NOW), Ok(()));
+    let own = params.self_signed(&key).unwrap().der().to_vec();
+    let chain = Chain::parse(std::slice::from_ref(&own)).unwrap();
+    assert_eq!(chain.verify(&[own], NOW), Ok(()));
 }

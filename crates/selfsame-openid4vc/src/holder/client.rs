@@ -1,7 +1,12 @@
 //! Authenticating the verifier by its client identifier's prefix (OpenID4VP 1.0 §5.9.3).
 
 use selfsame_credential::evidence::{Evidence, Need, Step};
-use selfsame_crypto::{PublicKey, jws::Compact, time::UnixTime, x509::Chain};
+use selfsame_crypto::{
+    PublicKey,
+    jws::Compact,
+    time::UnixTime,
+    x509::{Chain, X509Error},
+};
 use selfsame_did::{Did, DidUrl, Relationship};
 
 use super::request::Trust;
@@ -69,18 +74,22 @@ fn key_of_certificate(
     object: &Compact,
     (trust, now): (&Trust<'_>, UnixTime),
 ) -> Result<PublicKey, Error> {
-    let refuse = Error::invalid_request;
+    let refuse = |reason: &str| Error::invalid_request(reason);
+    // Why goes to the wallet's person: with most reasons it is the verifier who can act.
+    let because = |what: &str, why: X509Error| Error::invalid_request(format!("{what}: {why}"));
     let x5c = object
         .header
         .x5c
         .as_deref()
         .ok_or_else(|| refuse("the request object has no x5c"))?;
-    let chain = Chain::parse(x5c).map_err(|_| refuse("the request object's x5c is not read"))?;
+    let chain = Chain::parse(x5c)
+        .map_err(|error| because("the request object's x5c is not read", error))?;
     chain
         .verify(trust.anchors, now)
-        .map_err(|_| refuse("the verifier's certificate is not trusted here"))?;
+        .map_err(|error| because("the verifier's certificate is not trusted here", error))?;
     if !chain.has_dns_name(name) {
-        return Err(refuse("the verifier's certificate is for another name"));
+        let reason = format!("the verifier's certificate is for another name than {name}");
+        return Err(Error::invalid_request(reason));
     }
     Ok(chain.leaf_public_key().clone())
 }

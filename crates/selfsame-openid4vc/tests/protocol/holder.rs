@@ -755,11 +755,20 @@ impl Authority {
     }
 
     pub fn certify(&self, name: &str) -> (Verifier, Vec<u8>) {
+        self.certify_with(name, |_| {})
+    }
+
+    fn certify_with(
+        &self,
+        name: &str,
+        change: impl FnOnce(&mut rcgen::CertificateParams),
+    ) -> (Verifier, Vec<u8>) {
         let key = rcgen::KeyPair::generate_for(&rcgen::PKCS_ECDSA_P256_SHA256).unwrap();
         let mut parameters = rcgen::CertificateParams::new(vec![name.to_owned()]).unwrap();
         parameters.not_before = rcgen::date_time_ymd(2020, 1, 1);
         parameters.not_after = rcgen::date_time_ymd(2090, 1, 1);
         parameters.use_authority_key_identifier_extension = true;
+        change(&mut parameters);
         let der = parameters
             .signed_by(&key, &self.issuer)
             .unwrap()
@@ -822,6 +831,46 @@ fn a_certificate_for_another_name_is_refused() {
         refused(opens_certified(&object, &[authority.der])),
         "invalid_request"
     );
+}
+
+#[test]
+fn whoever_is_refused_for_a_certificate_is_told_what_is_wrong_with_it() {
+    type Change = fn(&mut rcgen::CertificateParams);
+    let authority = Authority::new();
+    let said = |name: &str, anchors: &[Vec<u8>], change: Change| {
+        let (verifier, certificate) = authority.certify_with(name, change);
+        let object = certified_object(&verifier, &certificate, json!({}));
+        let refused = opens_certified(&object, anchors).unwrap_err();
+        refused.error.to_string()
+    };
+    let name = "verifier.example";
+    let changes: [(Change, &str); 4] = [
+        (
+            |it| it.not_after = rcgen::date_time_ymd(2021, 1, 1),
+            "expired",
+        ),
+        (
+            |it| it.not_before = rcgen::date_time_ymd(2080, 1, 1),
+            "not valid yet",
+        ),
+        (
+            |it| it.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained),
+            "CA:TRUE",
+        ),
+        (
+            |it| it.key_usages = vec![rcgen::KeyUsagePurpose::KeyEncipherment],
+            "key usage",
+        ),
+    ];
+    let anchors = [authority.der.clone()];
+    for (change, reason) in changes {
+        let said = said(name, &anchors, change);
+        assert!(said.contains(reason), "{said}");
+    }
+    let unknown = said(name, &[], |_| {});
+    assert!(unknown.contains("trust anchor"), "{unknown}");
+    let misnamed = said("other.example", &anchors, |_| {});
+    assert!(misnamed.contains("for another name"), "{misnamed}");
 }
 
 #[test]

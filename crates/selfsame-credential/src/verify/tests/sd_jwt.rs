@@ -634,6 +634,20 @@ fn a_certificate_chain_must_lead_to_an_anchor_and_name_the_issuer() {
         "certificate_chain",
         Outcome::Untrusted,
     );
+    let presented = Presented {
+        format: Format::SdJwtVc,
+        raw: &scene,
+        expected: None,
+    };
+    for (policy, now, reason) in [
+        (&policy(), NOW, "does not lead to a trust anchor"),
+        (&anchored, UnixTime(1), "not valid yet"),
+        (&anchored, NOW.plus(1 << 42), "expired"),
+    ] {
+        let (verdict, _) = verify(&presented, policy, &Evidence::default(), now);
+        let detail = &rule(&verdict, "certificate_chain").detail;
+        assert!(detail.contains(reason), "{detail}");
+    }
     let foreign = Policy {
         trust_anchors: vec![Authority::new().der],
         ..policy()
