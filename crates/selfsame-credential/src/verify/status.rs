@@ -154,7 +154,9 @@ pub(super) fn judge(
             let detail = "the policy asks for a status and the credential has none";
             list.fails_as(&REFERENCE, Failure::StatusUnknown, detail);
         } else {
-            list.skips(&REFERENCE, "the credential has no status");
+            let detail =
+                "the credential has no status entry that speaks of revocation or suspension";
+            list.skips(&REFERENCE, detail);
         }
         return;
     };

@@ -348,6 +348,28 @@ fn a_policy_may_ask_for_a_status() {
 }
 
 #[test]
+fn an_entry_of_another_purpose_is_told_as_saying_nothing_of_revocation() {
+    let mut entry = Reference::bitstring(URI, 7, Purpose::Revocation).to_value();
+    entry["statusPurpose"] = json!("message");
+    let issuer = Party::new(KeyType::Ed25519);
+    let raw = w3c(&issuer, Format::VcJwt, Some(entry));
+    let presented = Presented {
+        format: Format::VcJwt,
+        raw: &raw,
+        expected: None,
+    };
+    let judged = verify(&presented, &policy(), &Evidence::default(), NOW);
+    assert_valid(&judged);
+    let told = rule(&judged.0, "status_reference");
+    assert_eq!(told.passed, None);
+    assert!(
+        told.detail.contains("no status entry that speaks"),
+        "{}",
+        told.detail
+    );
+}
+
+#[test]
 fn what_is_worse_decides_when_several_rules_fail() {
     let scene = token();
     let revoked = Made::by(&scene.issuer).list(URI, None, 1);
@@ -360,9 +382,8 @@ fn what_is_worse_decides_when_several_rules_fail() {
     assert_eq!(verdict.outcome, Outcome::Untrusted);
 }
 
-/// A W3C credential at index 5 of a Token Status List, by the claim `status` of its JWT.
-fn token_of_w3c(format: Format) -> Scene {
-    let issuer = Party::new(KeyType::Ed25519);
+/// A W3C credential with this `credentialStatus`.
+fn w3c(issuer: &Party, format: Format, status: Option<Value>) -> String {
     let issue = vc_jwt::Issue {
         format,
         issuer: issuer.did.clone(),
@@ -373,12 +394,18 @@ fn token_of_w3c(format: Format) -> Scene {
         id: None,
         valid_from: NOW,
         valid_until: None,
-        status: None,
+        status,
         cnf: None,
         further: Default::default(),
         signer: issuer.signer(),
     };
-    let plain = issuer.sign(issue.draft().unwrap());
+    issuer.sign(issue.draft().unwrap())
+}
+
+/// A W3C credential at index 5 of a Token Status List, by the claim `status` of its JWT.
+fn token_of_w3c(format: Format) -> Scene {
+    let issuer = Party::new(KeyType::Ed25519);
+    let plain = w3c(&issuer, format, None);
     let jwt = jws::Compact::parse(&plain).unwrap();
     let header = json!({"alg": "EdDSA", "typ": jwt.header.typ, "kid": issuer.kid()});
     let mut payload = jwt.claims().unwrap();
