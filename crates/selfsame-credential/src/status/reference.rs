@@ -74,7 +74,7 @@ impl Reference {
         let list = list
             .as_object()
             .ok_or(StatusError::Malformed("status_list"))?;
-        let index = list.get("idx").and_then(Json::as_u64);
+        let index = list.get("idx").and_then(index_of_number);
         Ok(Self {
             mechanism: Mechanism::Token,
             uri: uri(list, "uri")?,
@@ -115,8 +115,7 @@ impl Reference {
         }
         let index = entry.get("statusListIndex").and_then(Json::as_str);
         let index = index
-            .filter(|digits| digits.bytes().all(|digit| digit.is_ascii_digit()))
-            .and_then(|digits| digits.parse().ok())
+            .and_then(index_of_digits)
             .ok_or(StatusError::Malformed("statusListIndex"))?;
         let size = size(entry)?;
         let purpose = entry.get("statusPurpose").and_then(Json::as_str);
@@ -147,6 +146,20 @@ impl Reference {
             }),
         }
     }
+}
+
+/// More than 64 bits hold is well formed, and outside of every list.
+const BEYOND: u64 = u64::MAX;
+
+fn index_of_number(index: &Json) -> Option<u64> {
+    let is_beyond = |index: f64| index >= BEYOND as f64;
+    let beyond = || index.as_f64().filter(|index| is_beyond(*index));
+    index.as_u64().or_else(|| beyond().map(|_| BEYOND))
+}
+
+fn index_of_digits(index: &str) -> Option<u64> {
+    let is_number = !index.is_empty() && index.bytes().all(|digit| digit.is_ascii_digit());
+    is_number.then(|| index.parse().unwrap_or(BEYOND))
 }
 
 /// §2.1: where there is more than one bit, every value must have its message.

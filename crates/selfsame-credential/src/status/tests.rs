@@ -577,11 +577,6 @@ fn malformed_bitstring_references_are_errors_and_never_absent() {
         ),
         ("statusListIndex", json!(""), malformed("statusListIndex")),
         (
-            "statusListIndex",
-            json!("99999999999999999999"),
-            malformed("statusListIndex"),
-        ),
-        (
             "statusListCredential",
             json!("status"),
             malformed("statusListCredential"),
@@ -608,6 +603,38 @@ fn malformed_bitstring_references_are_errors_and_never_absent() {
     ] {
         let found = Reference::in_credential(&json!({"credentialStatus": status}));
         assert_eq!(found, Err(malformed("credentialStatus")), "{status}");
+    }
+}
+
+#[test]
+fn an_index_beyond_64_bits_is_one_outside_of_every_list() {
+    let token = |idx: &str| {
+        let text = format!(r#"{{"status": {{"status_list": {{"idx": {idx}, "uri": "{URI}"}}}}}}"#);
+        let found = Reference::in_jwt_claims(&serde_json::from_str(&text).unwrap());
+        found.unwrap().unwrap()
+    };
+    let bitstring = |index: &str| {
+        let mut entry = Reference::bitstring(URI, 7, Purpose::Revocation).to_value();
+        entry["statusListIndex"] = json!(index);
+        let found = Reference::in_credential(&json!({ "credentialStatus": entry }));
+        found.unwrap().remove(0)
+    };
+    let (token_list, bitstring_list) = (
+        altered("statuslist+jwt", &token_payload()).unwrap(),
+        altered("vc+jwt", &bitstring_payload()).unwrap(),
+    );
+    for beyond in [
+        "9223372036854775808",
+        "18446744073709551615",
+        "18446744073709551616",
+        "99999999999999999999",
+    ] {
+        for (list, reference) in [
+            (&token_list, token(beyond)),
+            (&bitstring_list, bitstring(beyond)),
+        ] {
+            assert_eq!(list.status(&reference), Err(StatusError::OutOfRange));
+        }
     }
 }
 
