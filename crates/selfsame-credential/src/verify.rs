@@ -18,7 +18,7 @@ use crate::{
     evidence::{Evidence, Need, Step},
     format::Format,
     held::Held,
-    sd_jwt::{ProcessError, Processed, SdJwt, Withheld},
+    sd_jwt::{ProcessError, Processed, SdJwt, SdJwtError, Withheld, vc},
     vc_jwt::{Model, VcJwt, VpJwt},
     verdict::{Policy, Verdict},
 };
@@ -55,7 +55,7 @@ pub struct Malformed {
 #[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
 enum Detail {
     #[error(transparent)]
-    SdJwt(#[from] crate::sd_jwt::SdJwtError),
+    SdJwt(#[from] SdJwtError),
     #[error(transparent)]
     VcJwt(#[from] crate::vc_jwt::VcJwtError),
 }
@@ -240,8 +240,12 @@ impl Subject {
                 }
             }
             (Some(model), None) => {
-                let credential = VcJwt::parse(raw, model);
-                Self::Credential(Arc::new(credential.map_err(vc_jwt::malformed)?))
+                let credential = VcJwt::parse(raw, model).map_err(vc_jwt::malformed)?;
+                // RFC 9901 §4: the last tilde is part of an SD-JWT. One that lost it looks like another JWT.
+                if credential.jwt().header.is_of_type(vc::TYP) {
+                    return Err(sd_jwt::malformed(SdJwtError::Form));
+                }
+                Self::Credential(Arc::new(credential))
             }
             (Some(model), Some(_)) => {
                 let presentation = VpJwt::parse(raw, model);

@@ -218,13 +218,27 @@ fn a_header_of_another_type_is_refused() {
         (Format::JwtVcJson, "vc+jwt"),
         (Format::JwtVcJson, "vp+jwt"),
         (Format::VcJwt, "JWT"),
-        (Format::VcJwt, "dc+sd-jwt"),
+        (Format::VcJwt, "statuslist+jwt"),
     ] {
         let scene = Scene::altered(format, |header, _| header["typ"] = json!(typ));
         assert_fails(&scene.bare(), "type_header", Outcome::Invalid);
         let scene = Scene::new(format);
         let raw = scene.altered_presentation(|header, _| header["typ"] = json!("kb+jwt"));
         assert_fails(&scene.bound(&raw), "holder_type", Outcome::Invalid);
+    }
+}
+
+#[test]
+fn an_sd_jwt_without_its_last_tilde_is_refused_as_that() {
+    for typ in ["dc+sd-jwt", "application/dc+sd-jwt"] {
+        for format in MODELS {
+            let scene = Scene::altered(format, |header, _| header["typ"] = json!(typ));
+            let judged = scene.bare();
+            assert_fails(&judged, "well_formed", Outcome::Invalid);
+            let told = rule(&judged.0, "well_formed");
+            assert_eq!(told.paragraph, "RFC 9901 §4");
+            assert!(told.detail.contains('~'), "{}", told.detail);
+        }
     }
 }
 
