@@ -1,5 +1,6 @@
 //! The wallet's shapes: people, cards, what is offered and what is asked.
 
+use selfsame_credential::dcql::SetMatches;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
@@ -150,9 +151,13 @@ pub struct RequestPreview {
     pub id: String,
     /// Who asks.
     pub verifier: Asker,
-    /// What would be shown, one entry for each thing asked; empty if it can't be answered.
+    /// Whether the wallet has enough to answer; what is missing may be optional, or one of several alternatives.
+    pub answerable: bool,
+    /// What could be shown, one entry for each thing asked that the wallet has; empty if it can't be answered.
     pub shares: Vec<Share>,
-    /// What the wallet has not, in words.
+    /// How much of that an answer needs, and may have: of each set one option at most.
+    pub sets: Vec<ShareSet>,
+    /// What the wallet has not, in words; all of it matters only if the request is not `answerable`.
     pub missing: Vec<String>,
 }
 
@@ -171,13 +176,33 @@ pub struct Asker {
     pub trusted: bool,
 }
 
+/// Alternatives of which one is enough.
+#[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
+pub struct ShareSet {
+    /// Whether the verifier needs one of them.
+    pub required: bool,
+    /// Those that the wallet has, in the order it would take them: the ids of the queries that each consists of.
+    pub options: Vec<Vec<String>>,
+}
+
+impl ShareSet {
+    pub(crate) fn of(set: &SetMatches) -> Self {
+        Self {
+            required: set.required,
+            options: set.options.clone(),
+        }
+    }
+}
+
 /// One thing asked, with the cards that fit.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct Share {
     /// The query's id.
     pub query: String,
-    /// Whether the verifier needs it.
+    /// Whether no answer does without it.
     pub required: bool,
+    /// Whether it is part of what the wallet itself would answer with.
+    pub preselected: bool,
     /// The cards that fit, the newest first, each with exactly the claims that would leave.
     pub choices: Vec<Choice>,
 }

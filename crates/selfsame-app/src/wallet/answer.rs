@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use selfsame_credential::Held;
-use selfsame_credential::dcql::{self, CredentialQuery, Match, Meta, Selection};
+use selfsame_credential::dcql::{
+    self, CredentialQuery, Match, Meta, Mismatch, QueryMatches, Selection,
+};
 use selfsame_credential::evidence::Step;
 use selfsame_credential::single_use::HANDLE;
 use selfsame_net::{Authorization, Body, Call, Method, Request};
@@ -25,7 +27,7 @@ use crate::accounts::{decode, encode};
 use crate::error::{Error, ErrorKind, Result};
 use crate::gather::Freshness;
 use crate::view::wallet::{
-    AnswerRequest, Answered, Asker, Choice, OneUse, Person, RequestPreview, Share,
+    AnswerRequest, Answered, Asker, Choice, OneUse, Person, RequestPreview, Share, ShareSet,
 };
 use delivery::Shown;
 
@@ -58,48 +60,53 @@ impl Wallet {
     /// # Errors
     /// What is wrong with the request.
     pub async fn preview_request(&self, person: &Person, link: &str) -> Result<RequestPreview> {
-        let (asked, _) = self.asked(person, link).await?;
+        let (asked, noted) = self.asked(person, link).await?;
         let fitting = self.fitting(person, &asked, CARDS_MAX).await?;
         let selection = selected(&asked, &fitting);
-        let id = self.shared.clock.ctx().token("asked/id");
-        let put = Put::new(ASKED, &id, encode(&asked)?)
-            .expires(self.shared.clock.now().plus(ASKED_SECONDS));
-        self.shared
-            .store
-            .commit(Batch::new(person.tenant.clone()).put(put).deferred())
-            .await?;
-        let required: Vec<String> = selection
-            .sets
-            .iter()
-            .filter(|set| set.required)
-            .flat_map(|set| set.options.iter().flatten().cloned())
-            .collect();
-        let share = |query: &CredentialQuery| {
-            let found = selection.query(&query.id)?;
-            let choices: Vec<Choice> = found
-                .matches
-                .iter()
-                .filter_map(|one| choice(&fitting, one))
-                .collect();
-            let share = Share {
-                query: query.id.clone(),
-                required: required.contains(&query.id),
-                choices,
-            };
-            (!share.choices.is_empty()).then_some(share)
+        let id = match noted {
+            Some((id, _)) => id,
+            None => self.note(person, &asked).await?,
         };
+        let preferred = by_policy(&selection).ok();
+        let is_an_option = |query: &str| {
+            let mut options = selection.sets.iter().flat_map(|set| &set.options);
+            options.any(|option| option.iter().any(|id| id == query))
+        };
+        let share = |query: &CredentialQuery| {
+            let preferred = preferred.as_ref()?;
+            let found = selection
+                .query(&query.id)
+                .filter(|_| is_an_option(&query.id))?;
+            Some(Share {
+                query: query.id.clone(),
+                required: selection.is_required(&query.id),
+                preselected: preferred.iter().any(|(id, _)| *id == query.id),
+                choices: found
+                    .matches
+                    .iter()
+                    .filter_map(|one| choice(&fitting, one))
+                    .collect(),
+            })
+        };
+        let queries = asked.request.query.credentials();
         Ok(RequestPreview {
             id,
             verifier: self.asker(&asked),
-            shares: asked
-                .request
-                .query
-                .credentials()
-                .iter()
-                .filter_map(share)
-                .collect(),
-            missing: missing(&asked, &selection),
+            answerable: preferred.is_some(),
+            shares: queries.iter().filter_map(share).collect(),
+            sets: selection.sets.iter().map(ShareSet::of).collect(),
+            missing: self.missing(person, (&asked, &selection)).await?,
         })
+    }
+
+    /// Keeps a request that is looked at, for the answer to be to what was seen.
+    async fn note(&self, person: &Person, asked: &Asked) -> Result<String> {
+        let id = self.shared.clock.ctx().token("asked/id");
+        let put = Put::new(ASKED, &id, encode(asked)?)
+            .expires(self.shared.clock.now().plus(ASKED_SECONDS));
+        let batch = Batch::new(person.tenant.clone()).put(put).deferred();
+        self.shared.store.commit(batch).await?;
+        Ok(id)
     }
 
     /// Answers a verifier: by the person's choice of cards, or by a policy in place of a person.
@@ -118,10 +125,14 @@ impl Wallet {
         };
         let selection = selected(&asked, &fitting);
         let matches = match answer.policy.as_deref() {
-            Some("newest") if answer.cards.is_empty() => by_policy(&selection).map_err(|_| {
-                Error::bad_request("this wallet has nothing that answers the request")
-                    .with_hint(missing(&asked, &selection).join("; "))
-            })?,
+            Some("newest") if answer.cards.is_empty() => match by_policy(&selection) {
+                Ok(matches) => matches,
+                Err(_) => {
+                    let missing = self.missing(person, (&asked, &selection)).await?;
+                    let reason = "this wallet has nothing that answers the request";
+                    return Err(Error::bad_request(reason).with_hint(missing.join("; ")));
+                }
+            },
             None | Some("newest") => chosen(&selection, &fitting, &answer.cards)?,
             Some(_) => {
                 return Err(Error::bad_request("there is no such policy")
@@ -308,6 +319,44 @@ impl Wallet {
         Ok(fitting)
     }
 
+    /// What the wallet has not, in words for the person alone (OpenID4VP 1.0 §15.4.1).
+    async fn missing(
+        &self,
+        person: &Person,
+        (asked, selection): (&Asked, &Selection<usize>),
+    ) -> Result<Vec<String>> {
+        let mut missing = Vec::new();
+        for (id, mismatch) in selection.missing() {
+            let query = asked.request.query.credential(id);
+            let wanted = query.map(types_of).unwrap_or_default();
+            let known = query.is_some_and(|query| query.known_format().is_some());
+            let why = match mismatch {
+                // Only cards of the type were looked at, and of these only such as have not expired.
+                Mismatch::Format if known => match self.has_any(person, &wanted).await? {
+                    true => "all cards of this type have another format or have expired".to_owned(),
+                    false => Mismatch::Type.to_string(),
+                },
+                _ => mismatch.to_string(),
+            };
+            missing.push(format!("{}: {why}", wanted.join(", ")));
+        }
+        Ok(missing)
+    }
+
+    /// Whether there is a card of one of these types.
+    async fn has_any(&self, person: &Person, types: &[String]) -> Result<bool> {
+        for name in types {
+            let tag = Tag::hashed("type", name.clone());
+            let store = &self.shared.store;
+            let page = Page::newest(1);
+            let found = store.find(&person.tenant, CARD, &tag, &page).await?;
+            if !found.is_empty() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// The cards that a person named, by query.
     async fn named(
         &self,
@@ -412,7 +461,23 @@ fn selected(asked: &Asked, fitting: &[Fitting]) -> Selection<usize> {
         .enumerate()
         .map(|(number, fit)| (number, candidate(&fit.held, fit.card.key.is_some())))
         .collect();
-    dcql::select(&asked.request.query, &candidates)
+    let mut selection = dcql::select(&asked.request.query, &candidates);
+    // The verifier's order is a wish (OpenID4VP 1.0 §6.2): of alternatives one that uses a card up comes last.
+    let uses_up = |found: &QueryMatches<usize>| {
+        let first = found.matches.first();
+        first
+            .and_then(|one| choice(fitting, one))
+            .is_some_and(|choice| choice.uses_up)
+    };
+    if selection.sets.iter().any(|set| set.options.len() > 1) {
+        let spent = selection.queries.iter().filter(|found| uses_up(found));
+        let spent: Vec<&str> = spent.map(|found| found.query.as_str()).collect();
+        for set in &mut selection.sets {
+            set.options
+                .sort_by_key(|option| option.iter().any(|id| spent.contains(&id.as_str())));
+        }
+    }
+    selection
 }
 
 fn chosen<'s>(
@@ -489,19 +554,4 @@ fn over() -> Error {
         "this request was answered, or looked at too long ago",
     )
     .with_hint("the history says whether it was answered; if not, open its link again")
-}
-
-fn missing(asked: &Asked, selection: &Selection<usize>) -> Vec<String> {
-    selection
-        .missing()
-        .map(|(id, mismatch)| {
-            let wanted = asked
-                .request
-                .query
-                .credential(id)
-                .map(types_of)
-                .unwrap_or_default();
-            format!("{}: {mismatch}", wanted.join(", "))
-        })
-        .collect()
 }

@@ -9,9 +9,11 @@ use selfsame_app::view::wallet::Person;
 use selfsame_app::{App, ErrorKind};
 use selfsame_credential::single_use::HANDLE;
 use selfsame_credential::verdict::Outcome;
+use serde_json::json;
 
 use crate::network::{Member, clinic_and_pharmacies, newest};
-use crate::world::{Fault, person};
+use crate::verifying::{by_hand, of_both};
+use crate::world::{Fault, accept, belongings, new_offer, person};
 
 const TRANSACTIONS: &str = "/registry/transactions";
 
@@ -368,6 +370,64 @@ async fn the_wallet_says_that_showing_the_handle_uses_the_card_up_and_keeps_it_b
     let plain = show((&clinic, &person), &pharmacy, NewRequest::default()).await;
     let claims = &plain.verdict.unwrap().credentials[0].claims;
     assert!(claims.as_ref().unwrap().get(HANDLE).is_none());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_alternatives_one_leaves_the_wallet_and_not_one_that_is_used_up_by_it() {
+    let (clinic, pharmacy, person) = scene().await;
+    let wallet = clinic.app.wallet().unwrap();
+    let new = new_offer("immunization", "dc+sd-jwt");
+    let offer = clinic
+        .app
+        .issuer()
+        .unwrap()
+        .create_offer(&new)
+        .await
+        .unwrap();
+    wallet.accept_offer(&person, &accept(&offer)).await.unwrap();
+    let verifier = pharmacy.app.verifier().unwrap();
+    let either = of_both(json!([{"options": [["prescription"], ["immunization"]]}]));
+    let ask = async || verifier.create_request(&either).await.unwrap().uri;
+    let preview = wallet.preview_request(&person, &ask().await).await.unwrap();
+    assert!(preview.answerable && preview.missing.is_empty());
+    let shares: Vec<_> = preview
+        .shares
+        .iter()
+        .map(|share| (share.query.as_str(), share.required, share.preselected))
+        .collect();
+    assert_eq!(
+        shares,
+        [
+            ("prescription", false, false),
+            ("immunization", false, true)
+        ]
+    );
+    assert_eq!(
+        preview.sets[0].options,
+        [["immunization"], ["prescription"]]
+    );
+    for too_many_or_few in [&["immunization", "prescription"][..], &[]] {
+        let answer = by_hand(&preview, too_many_or_few);
+        let refused = wallet.answer_request(&person, &answer).await.unwrap_err();
+        assert_eq!(refused.kind, ErrorKind::BadRequest, "{refused:?}");
+    }
+    let chosen = by_hand(&preview, &["prescription"]);
+    assert!(
+        wallet
+            .answer_request(&person, &chosen)
+            .await
+            .unwrap()
+            .delivered
+    );
+    wallet
+        .answer_request(&person, &newest(&ask().await))
+        .await
+        .unwrap();
+    let (_, history) = belongings(&clinic.app, &person).await;
+    assert_eq!((history[0].cards.len(), history[1].cards.len()), (1, 1));
+    let handle = "Its one use".to_owned();
+    assert!(history[0].one_use.is_empty() && !history[0].claims.contains(&handle));
+    assert!(history[1].claims.contains(&handle));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use selfsame_app::view::Paging;
 use selfsame_app::view::instance::NewDid;
 use selfsame_app::view::verifier::{NewRequest, RequestState};
-use selfsame_app::view::wallet::{AcceptOffer, AnswerRequest, Person};
+use selfsame_app::view::wallet::{AcceptOffer, AnswerRequest, Person, RequestPreview};
 use selfsame_app::{App, ErrorKind};
 use selfsame_credential::verdict::Outcome;
 use selfsame_did::{Did, Options};
@@ -213,6 +213,127 @@ async fn a_preview_names_each_element_that_would_leave() {
     assert_eq!(lists.len(), 1);
     assert!(lists[0].contains("Penicillin") && !lists[0].contains("Peanut"));
     assert!(!claims.iter().any(|claim| claim.label == "Family name"));
+}
+
+/// A request for a prescription with its handle and an immunization, as the sets have it.
+pub fn of_both(sets: Value) -> NewRequest {
+    let of = |id: &str, claims: Value| {
+        json!({"id": id, "format": "dc+sd-jwt", "claims": claims,
+            "meta": {"vct_values": [format!("urn:selfsame:credential:{id}")]}})
+    };
+    NewRequest {
+        dcql_query: Some(json!({
+            "credentials": [
+                of("prescription", json!([{"path": ["single_use_handle"]}])),
+                of("immunization", json!([{"path": ["vaccine"]}])),
+            ],
+            "credential_sets": sets,
+        })),
+        ..NewRequest::default()
+    }
+}
+
+/// The answer of somebody who chooses a card for each of these queries, and nothing for the others.
+pub fn by_hand(preview: &RequestPreview, queries: &[&str]) -> AnswerRequest {
+    let chosen = preview
+        .shares
+        .iter()
+        .filter(|share| queries.contains(&share.query.as_str()));
+    AnswerRequest {
+        request: preview.id.clone(),
+        cards: chosen
+            .map(|share| (share.query.clone(), share.choices[0].card.clone()))
+            .collect(),
+        policy: None,
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_is_answerable_without_what_is_optional_or_one_of_several() {
+    let site = Site::start().await;
+    let (app, person) = holder(&site, "immunization").await;
+    let wallet = app.wallet().unwrap();
+    let verifier = site.app.verifier().unwrap();
+    let immunization = json!({"options": [["immunization"]]});
+    for (sets, answerable, required) in [
+        (
+            json!([{"options": [["prescription"], ["immunization"]]}]),
+            true,
+            true,
+        ),
+        (
+            json!([immunization, {"options": [["prescription"]], "required": false}]),
+            true,
+            true,
+        ),
+        (
+            json!([{"options": [["immunization"], ["prescription"]], "required": false}]),
+            true,
+            false,
+        ),
+        (
+            json!([immunization, {"options": [["prescription"]]}]),
+            false,
+            false,
+        ),
+        (
+            json!([{"options": [["prescription", "immunization"]]}]),
+            false,
+            false,
+        ),
+        (
+            json!([{"options": [["prescription"]], "required": false}]),
+            false,
+            false,
+        ),
+    ] {
+        let uri = verifier
+            .create_request(&of_both(sets.clone()))
+            .await
+            .unwrap()
+            .uri;
+        let preview = wallet.preview_request(&person, &uri).await.unwrap();
+        assert_eq!(preview.answerable, answerable, "{sets}");
+        assert_eq!(
+            preview.missing,
+            ["urn:selfsame:credential:prescription: no credential of this type"],
+            "{sets}"
+        );
+        let shares: Vec<_> = preview
+            .shares
+            .iter()
+            .map(|share| (share.query.as_str(), share.required))
+            .collect();
+        let expected = [("immunization", required)];
+        assert_eq!(shares, expected[..usize::from(answerable)], "{sets}");
+        let answered = wallet
+            .answer_request(&person, &by_hand(&preview, &["immunization"]))
+            .await;
+        assert_eq!(answered.is_ok(), answerable, "{sets}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_missing_is_said_to_be_a_type_or_else_a_format() {
+    let site = Site::start().await;
+    let app = WalletHost::new(&site).open().await;
+    let person = person(&app).await;
+    let wallet = app.wallet().unwrap();
+    let offer = accept(&site.offer_as("immunization", "jwt_vc_json").await);
+    wallet.accept_offer(&person, &offer).await.unwrap();
+    let verifier = site.app.verifier().unwrap();
+    for (template, format, why) in [
+        ("immunization", "vc+jwt", "have another format"),
+        ("prescription", "vc+jwt", "no credential of this type"),
+    ] {
+        let new = NewRequest {
+            format: Some(format.to_owned()),
+            ..of_template(template)
+        };
+        let uri = verifier.create_request(&new).await.unwrap().uri;
+        let preview = wallet.preview_request(&person, &uri).await.unwrap();
+        assert!(preview.missing[0].contains(why), "{:?}", preview.missing);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

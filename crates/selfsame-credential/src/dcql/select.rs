@@ -1,5 +1,7 @@
 //! The wallet's side: which held credentials answer a query, with which claims, and what is missing.
 
+use std::collections::BTreeSet;
+
 use super::{
     matching::{self, Candidate, Mismatch},
     query::Query,
@@ -103,6 +105,32 @@ pub fn select<Id: Clone>(query: &Query, held: &[(Id, Candidate<'_>)]) -> Selecti
     Selection { queries, sets }
 }
 
+impl SetMatches {
+    /// Whether an answer to these credential queries satisfies it.
+    pub fn is_satisfied_by(&self, answered: &BTreeSet<&str>) -> bool {
+        self.options.iter().any(|option| is_among(option, answered))
+    }
+
+    /// Whether the answer to a credential query serves this set: one option is enough (OpenID4VP 1.0 §6.4.2), so it
+    /// does not where another option is answered too that is no part of a longer one with it.
+    pub fn needs(&self, query: &str, answered: &BTreeSet<&str>) -> bool {
+        let (with, without): (Vec<_>, Vec<_>) = self
+            .options
+            .iter()
+            .filter(|option| is_among(option, answered))
+            .partition(|option| option.iter().any(|id| id == query));
+        let is_part = |shorter: &Vec<String>| {
+            with.iter()
+                .any(|longer| shorter.iter().all(|id| longer.contains(id)))
+        };
+        !with.is_empty() && without.into_iter().all(is_part)
+    }
+}
+
+fn is_among(option: &[String], answered: &BTreeSet<&str>) -> bool {
+    option.iter().all(|id| answered.contains(id.as_str()))
+}
+
 impl<Id> QueryMatches<Id> {
     fn came_as_close_as(&mut self, mismatch: Mismatch) {
         let closer = match (&self.mismatch, &mismatch) {
@@ -129,25 +157,39 @@ impl<Id> Selection<Id> {
     }
 
     /// The verifier's favourite option of every required set, and of the optional ones too if they shall be served,
-    /// each credential query answered by its first match. None if a required set cannot be satisfied.
+    /// each credential query answered by its first match, and without what is redundant then. None if a required set
+    /// cannot be satisfied.
     pub fn first_choice(&self, optional_too: bool) -> Option<Vec<(&str, &Match<Id>)>> {
         if !self.is_satisfiable() {
             return None;
         }
-        let wanted: Vec<&String> = self
-            .sets
-            .iter()
-            .filter(|set| set.required || optional_too)
+        let served = || self.sets.iter().filter(|set| set.required || optional_too);
+        let mut wanted: BTreeSet<&str> = served()
             .filter_map(|set| set.options.first())
             .flatten()
+            .map(String::as_str)
             .collect();
+        for found in self.queries.iter().rev() {
+            if !served().any(|set| set.needs(&found.query, &wanted)) {
+                wanted.remove(found.query.as_str());
+            }
+        }
         let choice = self
             .queries
             .iter()
-            .filter(|found| wanted.contains(&&found.query))
+            .filter(|found| wanted.contains(found.query.as_str()))
             .filter_map(|found| Some((found.query.as_str(), found.matches.first()?)))
             .collect();
         Some(choice)
+    }
+
+    /// Whether nobody can answer without this credential query: each option of a required set has it.
+    pub fn is_required(&self, query: &str) -> bool {
+        let has = |option: &Vec<String>| option.iter().any(|id| id == query);
+        self.sets
+            .iter()
+            .filter(|set| set.required && !set.options.is_empty())
+            .any(|set| set.options.iter().all(has))
     }
 
     /// The credential queries nothing matches, and why. For the holder's eyes only.

@@ -358,6 +358,58 @@ fn the_first_choice_leaves_optional_sets_out_unless_told() {
     assert_eq!(nothing.missing().count(), 1);
 }
 
+/// What the wallet itself would answer to these sets of queries `a`, `b` and `c`, and which of them it cannot leave out.
+fn chosen_of(sets: Value) -> (Vec<String>, Vec<String>) {
+    let mut all = query(json!({}));
+    let one = all["credentials"][0].clone();
+    let named = |id: &str| {
+        let mut one = one.clone();
+        one["id"] = json!(id);
+        one
+    };
+    all["credentials"] = json!([named("a"), named("b"), named("c")]);
+    all["credential_sets"] = sets;
+    let held = [(1, credential(json!({})))];
+    let selection = select(&Query::parse(&all).unwrap(), &held);
+    let choice = selection.first_choice(false).unwrap();
+    let chosen = choice.iter().map(|(id, _)| (*id).to_owned()).collect();
+    let ids = ["a", "b", "c"].map(str::to_owned).into_iter();
+    (chosen, ids.filter(|id| selection.is_required(id)).collect())
+}
+
+#[test]
+fn of_alternatives_the_first_is_chosen_and_none_is_required() {
+    for (sets, chosen, required) in [
+        (json!([{"options": [["a"], ["b"]]}]), "a", ""),
+        (json!([{"options": [["a", "b"], ["a", "c"]]}]), "ab", "a"),
+        (json!([{"options": [["a", "b"], ["a"]]}]), "ab", "a"),
+        // What one set needs anyway makes the favourite of another redundant.
+        (
+            json!([{"options": [["a"], ["b"]]}, {"options": [["b"]]}]),
+            "b",
+            "b",
+        ),
+        (
+            json!([{"options": [["a"], ["b"]]}, {"options": [["b"], ["a"]]}]),
+            "a",
+            "",
+        ),
+        (
+            json!([{"options": [["a"]]}, {"options": [["b"]], "required": false}]),
+            "a",
+            "a",
+        ),
+    ] {
+        let of = |ids: Vec<String>| ids.concat();
+        let (choice, needed) = chosen_of(sets.clone());
+        assert_eq!(
+            (of(choice), of(needed)),
+            (chosen.into(), required.into()),
+            "{sets}"
+        );
+    }
+}
+
 #[test]
 fn the_closest_credential_explains_what_is_missing() {
     let query = claims(json!([{"path": ["a"]}, {"path": ["b"]}]));

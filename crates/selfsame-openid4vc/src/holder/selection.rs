@@ -33,7 +33,7 @@ pub fn by_policy<Id>(selection: &Selection<Id>) -> Result<Vec<(&str, &Match<Id>)
         .ok_or(Error::Choice("nothing held satisfies the request"))
 }
 
-/// Checks a person's choice, given as credential queries with credentials.
+/// Checks a person's choice, given as credential queries with credentials: it must be enough, and no more than that.
 pub fn explicit<'s, Id: PartialEq>(
     selection: &'s Selection<Id>,
     chosen: &[(&str, Id)],
@@ -60,15 +60,21 @@ pub fn explicit<'s, Id: PartialEq>(
         }
         answer.push((found.query.as_str(), matching));
     }
-    let had = |option: &Vec<String>| option.iter().all(|id| answered.contains(id.as_str()));
     // §6.4.2: all that is required, or nothing.
     if !selection
         .sets
         .iter()
-        .all(|set| !set.required || set.options.iter().any(had))
+        .all(|set| !set.required || set.is_satisfied_by(&answered))
     {
         return Err(Error::Choice(
             "what was chosen does not satisfy the request",
+        ));
+    }
+    // §6.4.2: of a set one option is returned.
+    let is_needed = |query: &&str| selection.sets.iter().any(|set| set.needs(query, &answered));
+    if !answered.iter().all(is_needed) {
+        return Err(Error::Choice(
+            "more was chosen than the request needs: one of its alternatives is enough",
         ));
     }
     Ok(answer)

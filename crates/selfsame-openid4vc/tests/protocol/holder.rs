@@ -1234,6 +1234,37 @@ fn a_policy_chooses_what_is_optional_only_where_all_is() {
 }
 
 #[test]
+fn a_person_answers_one_of_the_alternatives_and_no_more() {
+    let card = Card::new(&Issuer::new(), SD_JWT);
+    let held = [((), candidate(&card.held, true))];
+    let answers = |sets: Value, ids: &[&str]| {
+        let mut query = query_sd_jwt();
+        let one = query["credentials"][0].clone();
+        let named = ["a", "b", "c"].map(|id| {
+            let mut one = one.clone();
+            one["id"] = json!(id);
+            one
+        });
+        query["credentials"] = json!(named);
+        query["credential_sets"] = sets;
+        let selection = dcql::select(&asked(&query).request.query, &held);
+        let chosen: Vec<_> = ids.iter().map(|id| (*id, ())).collect();
+        explicit(&selection, &chosen).is_ok()
+    };
+    let either = || json!([{"options": [["a"], ["b"]]}]);
+    assert!(answers(either(), &["a"]) && answers(either(), &["b"]));
+    for bad in [&["a", "b"][..], &["c"], &["a", "c"], &[]] {
+        assert!(!answers(either(), bad), "{bad:?}");
+    }
+    let longer = || json!([{"options": [["a", "b"], ["a"], ["c"]]}]);
+    assert!(answers(longer(), &["a", "b"]) && answers(longer(), &["a"]));
+    assert!(!answers(longer(), &["a", "b", "c"]) && !answers(longer(), &["b"]));
+    let optional = || json!([{"options": [["a"], ["b"]]}, {"options": [["c"]], "required": false}]);
+    assert!(answers(optional(), &["b"]) && answers(optional(), &["b", "c"]));
+    assert!(!answers(optional(), &["c"]) && !answers(optional(), &["a", "b", "c"]));
+}
+
+#[test]
 fn of_two_credentials_that_match_one_is_chosen_unless_several_are_asked_for() {
     let issuer = Issuer::new();
     let (one, two) = (Card::new(&issuer, SD_JWT), Card::new(&issuer, SD_JWT));

@@ -110,7 +110,7 @@ impl Present {
             let preview: RequestPreview =
                 wallet.post("/api/wallet/requests/preview", &body).await?;
             output::either(self.instance.json, &preview, preview_lines);
-            return Ok(if preview.missing.is_empty() {
+            return Ok(if preview.answerable {
                 Answer::Yes
             } else {
                 Answer::No
@@ -192,6 +192,13 @@ fn preview_lines(preview: &RequestPreview) -> Vec<String> {
         let Some(choice) = share.choices.first() else {
             continue;
         };
+        if !share.preselected {
+            lines.push(format!(
+                "  not needed: {} from {}",
+                choice.title, choice.issuer
+            ));
+            continue;
+        }
         lines.push(format!("  {} from {}", choice.title, choice.issuer));
         lines.extend(
             choice

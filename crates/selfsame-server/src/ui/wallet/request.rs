@@ -2,7 +2,8 @@
 
 use askama::Template;
 use axum::extract::State;
-use selfsame_app::view::wallet::{AnswerRequest, RequestPreview};
+use selfsame_app::ErrorKind;
+use selfsame_app::view::wallet::{AnswerRequest, Person, RequestPreview};
 use serde::Deserialize;
 
 use crate::error::Answer;
@@ -16,7 +17,15 @@ struct Page {
     frame: Frame,
     identified: &'static str,
     name: String,
+    alternatives: Vec<Alternatives>,
     preview: RequestPreview,
+    problem: Option<String>,
+}
+
+/// Of these one is enough: each the titles of its cards.
+struct Alternatives {
+    required: bool,
+    options: Vec<Vec<String>>,
 }
 
 #[derive(Template)]
@@ -40,15 +49,41 @@ pub async fn page(
     Owner(person): Owner,
     Query(Link { uri }): Query<Link>,
 ) -> Answer {
-    let preview = server.wallet()?.preview_request(&person, &uri).await?;
-    let identified = identified(&preview.verifier.prefix);
-    let name = ui::bare_name(&preview.verifier.client_id).to_owned();
+    show(&server, frame, (&person, &uri, None)).await
+}
+
+async fn show(
+    server: &Server,
+    frame: Frame,
+    (person, request, problem): (&Person, &str, Option<String>),
+) -> Answer {
+    let preview = server.wallet()?.preview_request(person, request).await?;
     ui::html(&Page {
         frame: frame.titled("A request"),
-        identified,
-        name,
+        identified: identified(&preview.verifier.prefix),
+        name: ui::bare_name(&preview.verifier.client_id).to_owned(),
+        alternatives: alternatives(&preview),
         preview,
+        problem,
     })
+}
+
+/// The sets that leave a choice, in the names of the cards that would be shown.
+fn alternatives(preview: &RequestPreview) -> Vec<Alternatives> {
+    let title = |id: &String| {
+        let share = preview.shares.iter().find(|share| share.query == *id)?;
+        Some(share.choices.first()?.title.clone())
+    };
+    let sets = preview.sets.iter().filter(|set| set.options.len() > 1);
+    sets.map(|set| Alternatives {
+        required: set.required,
+        options: set
+            .options
+            .iter()
+            .map(|option| option.iter().filter_map(title).collect())
+            .collect(),
+    })
+    .collect()
 }
 
 /// Shares what was shown, or declines.
@@ -59,24 +94,42 @@ pub async fn answer(
     form: Form,
 ) -> Answer {
     let request = form.needed("request")?.to_owned();
-    let frame = frame.titled("Done");
     let wallet = server.wallet()?;
     if form.one("decision") != Some("share") {
         let declined = wallet.decline_request(&person, &request).await?;
-        return ui::html(&Done::new(frame, &DECLINED, declined.redirect_uri));
+        return ui::html(&Done::new(
+            frame.titled("Done"),
+            &DECLINED,
+            declined.redirect_uri,
+        ));
     }
-    let answered = wallet
-        .answer_request(&person, &chosen(request, &form))
-        .await?;
+    let answer = chosen(request, &form);
+    let answered = match wallet.answer_request(&person, &answer).await {
+        Ok(answered) => answered,
+        // Too little or too much was chosen: the person chooses again.
+        Err(error) if error.kind == ErrorKind::BadRequest => {
+            return show(
+                &server,
+                frame,
+                (&person, &answer.request, Some(error.reason)),
+            )
+            .await;
+        }
+        Err(error) => return Err(error.into()),
+    };
     let outcome = if answered.delivered {
         &SHOWN
     } else {
         &NOT_TAKEN
     };
-    ui::html(&Done::new(frame, outcome, answered.redirect_uri))
+    ui::html(&Done::new(
+        frame.titled("Done"),
+        outcome,
+        answered.redirect_uri,
+    ))
 }
 
-/// The cards that the person chose, one for each query.
+/// The cards that the person chose, one for each query that is not left out.
 fn chosen(request: String, form: &Form) -> AnswerRequest {
     let cards = form.starting("card.");
     AnswerRequest {
@@ -142,6 +195,9 @@ fn identified(prefix: &str) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use selfsame_app::config::Roles;
+    use serde_json::{Value, json};
+
     use super::*;
 
     #[test]
@@ -149,5 +205,76 @@ mod tests {
         assert!(leads_to_a_page("https://verifier.example/done?code=1"));
         assert!(!leads_to_a_page("javascript:alert(1)"));
         assert!(!leads_to_a_page("data:text/html,x"));
+    }
+
+    fn nobodys() -> Frame {
+        Frame {
+            title: String::new(),
+            section: "wallet",
+            form: "token".to_owned(),
+            roles: Roles {
+                issuer: false,
+                wallet: true,
+                verifier: false,
+                registry: false,
+            },
+            registry_elsewhere: false,
+            seat: None,
+            operator: false,
+            person: None,
+        }
+    }
+
+    /// The page of somebody who holds cards for these of the queries `a` and `b`.
+    fn page(held: &[&str], sets: Value, required: bool) -> String {
+        let share = |query: &&str| {
+            let choice =
+                json!({"card": query, "title": query, "issuer": "did:key:z6", "claims": []});
+            let preselected = *query == held[0];
+            json!({"query": query, "required": required, "preselected": preselected, "choices": [choice]})
+        };
+        let asker = json!({"client_id": "redirect_uri:https://v.example/", "prefix": "redirect_uri",
+            "host": "v.example", "authenticated": false, "trusted": false});
+        let shares: Vec<Value> = held.iter().map(share).collect();
+        let missing: &[&str] = if held.contains(&"b") {
+            &[]
+        } else {
+            &["b: missing"]
+        };
+        let preview = json!({"id": "id", "verifier": asker, "answerable": !held.is_empty(),
+            "shares": shares, "sets": sets, "missing": missing});
+        let preview: RequestPreview = serde_json::from_value(preview).unwrap();
+        let page = Page {
+            frame: nobodys(),
+            identified: "",
+            name: String::new(),
+            alternatives: alternatives(&preview),
+            preview,
+            problem: None,
+        };
+        page.render().unwrap()
+    }
+
+    #[test]
+    fn of_alternatives_one_is_chosen_and_the_other_left_out() {
+        let either = json!([{"required": true, "options": [["a"], ["b"]]}]);
+        let page = page(&["a", "b"], either, false);
+        assert!(
+            page.contains("One of these is enough: <b><bdi>a</bdi></b>, or <b><bdi>b</bdi></b>.")
+        );
+        assert!(page.contains("name=\"card.a\" value=\"a\" required checked"));
+        assert!(page.contains("name=\"card.b\" value=\"b\" required>"));
+        assert!(page.contains("name=\"card.b\" value=\"\" checked"));
+        assert!(page.contains("Share this"));
+    }
+
+    #[test]
+    fn what_is_missing_hinders_only_where_nothing_does_without_it() {
+        let one = || json!([{"required": true, "options": [["a"]]}]);
+        let answerable = page(&["a"], one(), true);
+        assert!(answerable.contains("Share this") && answerable.contains("Not in your wallet"));
+        assert!(!answerable.contains("One of these") && !answerable.contains("<b>Nothing</b>"));
+        let none = page(&[], json!([{"required": true, "options": []}]), false);
+        assert!(!none.contains("Share this") && none.contains("Your wallet cannot answer this"));
     }
 }
