@@ -230,12 +230,13 @@ pub struct Choice {
 #[derive(Clone, Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AnswerRequest {
-    /// The request's link, or the `id` of its preview.
+    /// The `id` of the request's preview; its link only where a policy chooses.
     pub request: String,
-    /// Which card for which query; where there are any, no policy chooses others.
+    /// Which card for which query: one option of each required set, and no more than that of any. Where there are any
+    /// cards, no policy chooses others, and `request` is the `id` of a preview, so that what is sent is what was seen.
     #[serde(default)]
     pub cards: std::collections::BTreeMap<String, String>,
-    /// In place of a person: `newest` answers with the newest card that fits. Absent, each query needs a card.
+    /// In place of a person: `newest` answers with the newest card that fits. Absent, cards are chosen.
     #[serde(default)]
     pub policy: Option<String>,
 }

@@ -118,6 +118,13 @@ impl Wallet {
         person: &Person,
         answer: &AnswerRequest,
     ) -> Result<Answered> {
+        // A link is fetched anew each time, and may lead to another request than the one the person has agreed to.
+        if is_link(&answer.request) && !answer.cards.is_empty() {
+            return Err(
+                Error::bad_request("cards are chosen for a request that was looked at")
+                    .with_hint("preview the link and answer with the preview's `id`"),
+            );
+        }
         let (asked, noted) = self.asked(person, &answer.request).await?;
         let fitting = match answer.cards.is_empty() {
             true => self.fitting(person, &asked, 1).await?,
@@ -186,7 +193,7 @@ impl Wallet {
 
     /// The request: one looked at before, or fetched and authenticated now.
     async fn asked(&self, person: &Person, link: &str) -> Result<(Asked, Option<Noted>)> {
-        if link.contains(':') {
+        if is_link(link) {
             return Ok((self.opened(person, link).await?, None));
         }
         let record = self.shared.store.read(&person.tenant, ASKED, link).await?;
@@ -444,6 +451,11 @@ impl Wallet {
             authenticated: asked.verifier.authenticated,
         }
     }
+}
+
+/// Whether this is a request's link, and not the `id` of its preview.
+fn is_link(request: &str) -> bool {
+    request.contains(':')
 }
 
 /// The host with its port, where that is not the usual one.

@@ -1,6 +1,5 @@
 //! Presenting and judging: one answer counts, and no more leaves the wallet than was asked for.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use selfsame_app::view::Paging;
@@ -405,22 +404,41 @@ async fn a_card_answers_however_many_newer_ones_there_are() {
     let uri = verifier.create_request(&both).await.unwrap().uri;
     let answered = wallet.answer_request(&person, &newest(&uri)).await;
     assert!(answered.unwrap().delivered);
-    let cards = BTreeMap::from([("asked".to_owned(), oldest)]);
-    for (cards, policy) in [(cards, None), (BTreeMap::new(), Some("newest".to_owned()))] {
-        let request = ask().await;
-        let answer = AnswerRequest {
-            request,
-            cards,
-            policy,
-        };
-        assert!(
-            wallet
-                .answer_request(&person, &answer)
-                .await
-                .unwrap()
-                .delivered
-        );
+    let by_hand = by_hand(&preview, &["asked"]);
+    assert_eq!(by_hand.cards["asked"], oldest);
+    for answer in [by_hand, newest(&ask().await)] {
+        let answered = wallet.answer_request(&person, &answer).await;
+        assert!(answered.unwrap().delivered);
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn cards_are_chosen_for_what_was_seen_and_not_for_what_a_link_leads_to_later() {
+    let site = Site::start().await;
+    let (app, person) = holder(&site, "immunization").await;
+    let wallet = app.wallet().unwrap();
+    let verifier = site.app.verifier().unwrap();
+    let asking = of_template("immunization");
+    let uri = verifier.create_request(&asking).await.unwrap().uri;
+    let preview = wallet.preview_request(&person, &uri).await.unwrap();
+    let seen = by_hand(&preview, &[&preview.shares[0].query]);
+    for policy in [None, Some("newest".to_owned())] {
+        let answer = AnswerRequest {
+            request: uri.clone(),
+            policy,
+            ..seen.clone()
+        };
+        let refused = wallet.answer_request(&person, &answer).await.unwrap_err();
+        assert_eq!(refused.kind, ErrorKind::BadRequest);
+        assert!(refused.hint.unwrap().contains("preview"));
+    }
+    assert!(
+        wallet
+            .answer_request(&person, &seen)
+            .await
+            .unwrap()
+            .delivered
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
