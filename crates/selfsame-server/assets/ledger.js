@@ -1,13 +1,14 @@
 // The registry's page: shows what comes, as it comes.
+import { whileSeen } from "./stream.js";
+
 const CALM = 900;
 
 export function liveLedger() {
   const place = document.querySelector("[data-ledger]");
   if (!place) return;
-  const source = new EventSource(place.dataset.ledger);
   let shown = Number(place.dataset.height);
   let asked = false;
-  source.addEventListener("head", (event) => {
+  const told = (event) => {
     const { height } = JSON.parse(event.data);
     if (height === shown || asked) return;
     asked = true;
@@ -15,7 +16,8 @@ export function liveLedger() {
       asked = false;
       shown = (await refresh(place)) ?? shown;
     }, CALM);
-  });
+  };
+  whileSeen(place.dataset.ledger, (source) => source.addEventListener("head", told));
 }
 
 // What the same page says now. Who is in the middle of it keeps the rows he is at.

@@ -1,4 +1,6 @@
 // The start page: counters and pulses, as things happen on the server.
+import { whileSeen } from "./stream.js";
+
 const EDGES = {
   issued: ["edge-issued"],
   received: ["edge-issued"],
@@ -11,14 +13,14 @@ const EDGES = {
 export function liveTriangle() {
   const place = document.querySelector("[data-live]");
   if (!place) return;
-  const source = new EventSource(place.dataset.live);
-  source.addEventListener("tally", (event) => {
+  const told = (event) => {
     const { kind, tally } = JSON.parse(event.data);
     for (const counter of place.querySelectorAll("[data-count]")) {
       counter.textContent = tally[counter.dataset.count] ?? counter.textContent;
     }
     for (const id of EDGES[kind] ?? []) pulse(document.getElementById(id));
-  });
+  };
+  whileSeen(place.dataset.live, (source) => source.addEventListener("tally", told));
 }
 
 function pulse(edge) {

@@ -18,7 +18,7 @@ struct Asset {
 }
 
 const SCRIPT: &str = "text/javascript; charset=utf-8";
-const ASSETS: [Asset; 9] = [
+const ASSETS: [Asset; 10] = [
     Asset {
         name: "app.css",
         content_type: "text/css; charset=utf-8",
@@ -53,6 +53,11 @@ const ASSETS: [Asset; 9] = [
         name: "scan.js",
         content_type: SCRIPT,
         body: include_str!("../assets/scan.js"),
+    },
+    Asset {
+        name: "stream.js",
+        content_type: SCRIPT,
+        body: include_str!("../assets/stream.js"),
     },
     Asset {
         name: "mark.svg",

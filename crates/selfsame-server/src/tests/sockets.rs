@@ -168,8 +168,10 @@ async fn the_start_page_hears_what_happens_and_the_stream_ends_when_the_server_s
     .await;
     let mut stream = listening.connect().await;
     ask(&mut stream, "/events", HOST_NAME).await;
-    let head = read_until(&mut stream, "\r\n\r\n").await;
+    // How many there are stands in front, for a page that listens again.
+    let head = read_until(&mut stream, "}\n\n").await;
     assert!(head.contains("content-type: text/event-stream"), "{head}");
+    assert!(head.contains(r#""kind":null"#), "{head}");
     // Longer than the bound on silence: a stream is no silent connection.
     tokio::time::sleep(2 * idle).await;
     listening

@@ -5,6 +5,7 @@ use axum::extract::State;
 use axum::response::Response;
 use axum::response::sse::Event;
 use futures_util::StreamExt as _;
+use futures_util::stream::iter;
 use selfsame_app::events::EventKind;
 use serde_json::json;
 use tokio_stream::wrappers::BroadcastStream;
@@ -30,17 +31,22 @@ pub async fn page(State(server): State<Server>, frame: Frame) -> Answer {
     })
 }
 
-/// What happens, as kinds and numbers: nothing that names anybody or anything.
+/// What happens, as kinds and numbers: nothing that names anybody or anything. The numbers come at once, for a page that
+/// did not listen for a while.
 pub async fn events(State(server): State<Server>) -> Response {
     let tallies = server.tallies().clone();
-    let told = BroadcastStream::new(server.app().events().listen()).filter_map(move |event| {
-        let told = event.ok().and_then(|event| tell(event.kind, tallies.now()));
+    let told = BroadcastStream::new(server.app().events().listen());
+    let first = tell(None, tallies.now());
+    let later = told.filter_map(move |event| {
+        let told = event
+            .ok()
+            .and_then(|event| tell(Some(event.kind), tallies.now()));
         async move { told }
     });
-    stream::respond(&server, told)
+    stream::respond(&server, iter(first).chain(later))
 }
 
-fn tell(kind: EventKind, tally: Tally) -> Option<Event> {
+fn tell(kind: Option<EventKind>, tally: Tally) -> Option<Event> {
     Event::default()
         .event("tally")
         .json_data(json!({ "kind": kind, "tally": tally }))
