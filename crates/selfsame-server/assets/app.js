@@ -2,6 +2,7 @@
 import { copyButtons } from "./copy.js";
 import { liveLedger } from "./ledger.js";
 import { liveTriangle } from "./live.js";
+import { sendOnce } from "./once.js";
 import { liveResult } from "./result.js";
 import { scanBox } from "./scan.js";
 
@@ -10,3 +11,4 @@ liveLedger();
 liveTriangle();
 liveResult();
 scanBox();
+sendOnce();

@@ -18,7 +18,7 @@ struct Asset {
 }
 
 const SCRIPT: &str = "text/javascript; charset=utf-8";
-const ASSETS: [Asset; 10] = [
+const ASSETS: [Asset; 11] = [
     Asset {
         name: "app.css",
         content_type: "text/css; charset=utf-8",
@@ -43,6 +43,11 @@ const ASSETS: [Asset; 10] = [
         name: "live.js",
         content_type: SCRIPT,
         body: include_str!("../assets/live.js"),
+    },
+    Asset {
+        name: "once.js",
+        content_type: SCRIPT,
+        body: include_str!("../assets/once.js"),
     },
     Asset {
         name: "result.js",
