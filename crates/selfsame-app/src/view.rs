@@ -11,6 +11,14 @@ pub mod wallet;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+/// Text from elsewhere as it is shown: without characters that turn the direction of what stands around them, so that it
+/// cannot make our sentences, or an address in it, read otherwise (Unicode UAX #9 §2; UTR #36 §2.5.1).
+#[must_use]
+pub fn readable(text: &str) -> String {
+    let turns = |c: char| matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    text.chars().filter(|c| !turns(*c)).collect()
+}
+
 /// Where to go on in a list: the cursor of the page before, and how many at most.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct Paging {

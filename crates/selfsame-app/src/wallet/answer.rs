@@ -26,6 +26,7 @@ use super::cards::{CARD, CardRecord};
 use crate::accounts::{decode, encode};
 use crate::error::{Error, ErrorKind, Result};
 use crate::gather::Freshness;
+use crate::view::readable;
 use crate::view::wallet::{
     AnswerRequest, Answered, Asker, Choice, OneUse, Person, RequestPreview, Share, ShareSet,
 };
@@ -345,7 +346,7 @@ impl Wallet {
                 },
                 _ => mismatch.to_string(),
             };
-            missing.push(format!("{}: {why}", wanted.join(", ")));
+            missing.push(readable(&format!("{}: {why}", wanted.join(", "))));
         }
         Ok(missing)
     }

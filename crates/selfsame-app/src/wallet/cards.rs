@@ -23,7 +23,7 @@ use crate::gather::Freshness;
 use crate::issuer::{listing, page};
 use crate::registry::uses;
 use crate::view::wallet::{Card, CardSummary, ClaimLine, Display, Person};
-use crate::view::{CredentialUse, Listing, Paging};
+use crate::view::{CredentialUse, Listing, Paging, readable};
 
 /// The kind of the records that hold cards.
 pub(super) const CARD: &str = "card";
@@ -204,10 +204,10 @@ impl CardRecord {
     fn line(&self, path: &ClaimPath, value: &Value) -> ClaimLine {
         ClaimLine {
             path: path.to_value().as_array().cloned().unwrap_or_default(),
-            label: self.look.label(path),
+            label: readable(&self.look.label(path)),
             value: match is_handle(path) {
                 true => "whoever is shown this can use the card up".to_owned(),
-                false => as_text(value),
+                false => readable(&as_text(value)),
             },
         }
     }
@@ -442,7 +442,8 @@ fn as_text(value: &Value) -> String {
 }
 
 fn short(text: &str) -> String {
-    text.chars()
+    readable(text)
+        .chars()
         .filter(|c| !c.is_control())
         .take(LABEL_MAX)
         .collect()
@@ -453,4 +454,24 @@ fn is_color(text: &str) -> bool {
     text.strip_prefix('#').is_some_and(|digits| {
         matches!(digits.len(), 3 | 6) && digits.bytes().all(|b| b.is_ascii_hexdigit())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_an_issuer_calls_things_turns_no_text_round_and_keeps_its_own_script() {
+        assert_eq!(short("Pass\u{202e}port\u{2066}\u{200f}\n"), "Passport");
+        assert_eq!(short("كرت 👩\u{200d}⚕️"), "كرت 👩\u{200d}⚕️");
+    }
+
+    #[test]
+    fn a_claim_is_shown_without_what_turns_text_round_and_kept_as_it_is() {
+        let value = json!(["a\u{202e}b", {"c\u{2067}": "d\ne"}]);
+        assert_eq!(readable(&as_text(&value)), "ab\nc: d\ne");
+        assert_eq!(value[0], "a\u{202e}b");
+    }
 }

@@ -2,6 +2,7 @@
 
 use selfsame_app::templates;
 use selfsame_app::view::issuer::Template;
+use selfsame_app::view::readable;
 use selfsame_app::view::verifier::{CredentialVerdict, RuleLine, SpendingState, SpendingStatus};
 use selfsame_app::view::wallet::ClaimLine;
 use selfsame_credential::single_use;
@@ -153,9 +154,9 @@ pub fn shown(verdict: &CredentialVerdict) -> Option<Vec<ClaimLine>> {
     let lines: Vec<ClaimLine> = lines
         .into_iter()
         .map(|(path, value)| ClaimLine {
-            label: label(template, &path),
+            label: readable(&label(template, &path)),
             path: Vec::new(),
-            value,
+            value: readable(&value),
         })
         .collect();
     (!lines.is_empty()).then_some(lines)

@@ -3,6 +3,7 @@
 use askama::Template;
 use axum::extract::State;
 use selfsame_app::ErrorKind;
+use selfsame_app::view::readable;
 use selfsame_app::view::wallet::{AnswerRequest, Person, RequestPreview};
 use serde::Deserialize;
 
@@ -61,7 +62,7 @@ async fn show(
     ui::html(&Page {
         frame: frame.titled("A request"),
         identified: identified(&preview.verifier.prefix),
-        name: ui::bare_name(&preview.verifier.client_id).to_owned(),
+        name: readable(ui::bare_name(&preview.verifier.client_id)),
         alternatives: alternatives(&preview),
         preview,
         problem,
