@@ -530,6 +530,7 @@ fn a_wallet_that_has_nothing_says_what_is_missing_and_a_person_may_decline() {
         "/api/wallet/requests/preview",
         &json!({"request": asked["uri"]}),
     );
+    assert_eq!(preview["answerable"], false);
     assert_eq!(preview["shares"], json!([]));
     assert_eq!(preview["missing"].as_array().unwrap().len(), 1, "{preview}");
     assert_eq!(preview["verifier"]["authenticated"], true);
