@@ -8,6 +8,7 @@ mod assets;
 mod auth;
 mod error;
 mod extract;
+mod held;
 mod metrics;
 mod middleware;
 mod protocol;

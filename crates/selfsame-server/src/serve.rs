@@ -12,7 +12,9 @@ use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
-use http::Request;
+use axum::response::{IntoResponse as _, Response};
+use http::header::{CONNECTION, RETRY_AFTER};
+use http::{Request, StatusCode};
 use hyper::body::Incoming;
 use hyper::rt::{Read, Write};
 use hyper::server::conn::{http1, http2};
@@ -24,13 +26,19 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio_rustls::TlsAcceptor;
 use tower::Service as _;
 
+use crate::held::Held;
 use crate::settings::{Limits, NodePeer, Peer};
-use activity::{Activity, Watched};
+use crate::supervision;
+use activity::Activity;
 use threads::{Seat, Threads};
 
 /// Sent to a connection for which there is no room.
 const NO_ROOM: &[u8] =
     b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
+
+/// So many connections beyond the bound are let in for what watches over the process, each for so short a time.
+const SPARE: usize = 16;
+const SPARE_TIME: Duration = Duration::from_secs(3);
 
 /// What the accept loop serves, and how.
 #[derive(Clone)]
@@ -55,7 +63,7 @@ pub async fn serve(
     stop: impl Future<Output = ()>,
 ) -> io::Result<()> {
     let threads = Threads::start()?;
-    let room = Arc::new(Semaphore::new(service.limits.connections));
+    let room = Room::of(&service.limits);
     let graceful = GracefulShutdown::new();
     tokio::pin!(stop);
     loop {
@@ -71,7 +79,7 @@ pub async fn serve(
                 continue;
             }
         };
-        let Ok(permit) = Arc::clone(&room).try_acquire_owned() else {
+        let Some(place) = room.place() else {
             refuse(
                 &stream,
                 !matches!(service.door, Door::Plain | Door::Proxied),
@@ -93,7 +101,7 @@ pub async fn serve(
                 Connection {
                     stream,
                     peer,
-                    _permit: permit,
+                    place,
                     _seat: seat,
                     watcher,
                 },
@@ -126,8 +134,44 @@ pub enum Door {
     Nodes(Acceptor),
 }
 
+/// How many connections there may be.
+struct Room {
+    ordinary: Arc<Semaphore>,
+    spare: Arc<Semaphore>,
+}
+
+/// A connection's place in it.
+struct Place {
+    /// Whether it is there for [`supervision::PATHS`] only.
+    spare: bool,
+    _permit: OwnedSemaphorePermit,
+}
+
+impl Room {
+    fn of(limits: &Limits) -> Self {
+        Self {
+            ordinary: Arc::new(Semaphore::new(limits.connections)),
+            spare: Arc::new(Semaphore::new(SPARE)),
+        }
+    }
+
+    fn place(&self) -> Option<Place> {
+        [(&self.ordinary, false), (&self.spare, true)]
+            .into_iter()
+            .find_map(|(room, spare)| {
+                let permit = Arc::clone(room).try_acquire_owned().ok()?;
+                Some(Place {
+                    spare,
+                    _permit: permit,
+                })
+            })
+    }
+}
+
 /// Who is at the other end.
 struct Caller {
+    /// Whether there was no more room than for what watches over the process.
+    spare: bool,
     peer: Peer,
     node: Option<NodePeer>,
     /// Whether it is a proxy that says for whom it asks.
@@ -137,7 +181,7 @@ struct Caller {
 struct Connection {
     stream: TcpStream,
     peer: Peer,
-    _permit: OwnedSemaphorePermit,
+    place: Place,
     _seat: Seat,
     watcher: Watcher,
 }
@@ -161,33 +205,41 @@ fn refuse(stream: &TcpStream, tls: bool) {
     }
 }
 
+/// The same to who has asked already.
+fn no_room() -> Response {
+    metrics::counter!("selfsame_connections_refused_total").increment(1);
+    let headers = [(RETRY_AFTER, "1"), (CONNECTION, "close")];
+    (StatusCode::SERVICE_UNAVAILABLE, headers).into_response()
+}
+
 async fn connection(connection: Connection, service: Service) {
     let Connection {
         stream,
         peer,
         watcher,
-        _permit,
+        place,
         _seat,
     } = connection;
+    let caller = Caller {
+        spare: place.spare,
+        peer,
+        node: None,
+        proxied: matches!(service.door, Door::Proxied),
+    };
     let open = metrics::gauge!("selfsame_connections_open");
     open.increment(1.0);
     let _best_effort = stream.set_nodelay(true);
     // A plain connection shall not hold room for what one with TLS needs: there may be thousands.
     match &service.door {
-        door @ (Door::Plain | Door::Proxied) => {
-            let caller = Caller {
-                peer,
-                node: None,
-                proxied: matches!(door, Door::Proxied),
-            };
+        Door::Plain | Door::Proxied => {
             let io = TokioIo::new(stream);
             talk(io, Version::Http1, caller, &service, watcher).await;
         }
         Door::Tls(acceptor) => {
-            Box::pin(encrypted(stream, acceptor, peer, &service, watcher)).await;
+            Box::pin(encrypted(stream, acceptor, caller, &service, watcher)).await;
         }
         Door::Nodes(acceptor) => {
-            Box::pin(between_nodes(stream, acceptor, peer, &service, watcher)).await;
+            Box::pin(between_nodes(stream, acceptor, caller, &service, watcher)).await;
         }
     }
     open.decrement(1.0);
@@ -196,7 +248,7 @@ async fn connection(connection: Connection, service: Service) {
 async fn encrypted(
     stream: TcpStream,
     acceptor: &TlsAcceptor,
-    peer: Peer,
+    caller: Caller,
     service: &Service,
     watcher: Watcher,
 ) {
@@ -205,11 +257,6 @@ async fn encrypted(
             let version = match stream.get_ref().1.alpn_protocol() {
                 Some(b"h2") => Version::Http2,
                 _ => Version::Http1,
-            };
-            let caller = Caller {
-                peer,
-                node: None,
-                proxied: false,
             };
             talk(TokioIo::new(stream), version, caller, service, watcher).await;
         }
@@ -221,7 +268,7 @@ async fn encrypted(
 async fn between_nodes(
     stream: TcpStream,
     acceptor: &Acceptor,
-    peer: Peer,
+    caller: Caller,
     service: &Service,
     watcher: Watcher,
 ) {
@@ -229,11 +276,7 @@ async fn between_nodes(
     match acceptor.accept(stream).await {
         Ok(stream) => {
             let node = Some(NodePeer(Arc::clone(stream.peer())));
-            let caller = Caller {
-                peer,
-                node,
-                proxied: false,
-            };
+            let caller = Caller { node, ..caller };
             let io = TokioIo::new(stream);
             talk(io, Version::Http1, caller, service, watcher).await;
         }
@@ -253,6 +296,7 @@ where
     I: Read + Write + Send + Unpin + 'static,
 {
     let activity = Activity::new();
+    let spare = caller.spare;
     let router = service.router.clone();
     let watched = activity.clone();
     let answer = hyper::service::service_fn(move |request: Request<Incoming>| {
@@ -260,6 +304,9 @@ where
         let mut router = router.clone();
         let node = caller.node.clone();
         async move {
+            if spare && !supervision::PATHS.contains(&request.uri().path()) {
+                return Ok(no_room().map(|body| Held::new(body, guard)));
+            }
             let mut request = request.map(Body::new);
             let peer = match caller.proxied {
                 true => Peer::forwarded(request.headers()).unwrap_or(caller.peer),
@@ -270,7 +317,7 @@ where
                 request.extensions_mut().insert(node);
             }
             let response = router.call(request).await?;
-            Ok::<_, Infallible>(response.map(|body| Watched::new(body, guard)))
+            Ok::<_, Infallible>(response.map(|body| Held::new(body, guard)))
         }
     });
     let limits = &service.limits;
@@ -291,6 +338,7 @@ where
             tracing::debug!(error = %error, "connection ended early");
         },
         () = activity.silent_for(limits.idle) => {}
+        () = tokio::time::sleep(SPARE_TIME), if spare => {}
     }
 }
 

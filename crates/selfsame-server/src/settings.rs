@@ -165,7 +165,8 @@ fn is_loopback(host: &Host<&str>) -> bool {
 /// Everything that is bounded.
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// Open connections; beyond it new ones are refused at once.
+    /// Open connections; beyond it a few more are let in for what watches over the process, and the rest refused at
+    /// once.
     pub connections: usize,
     /// How long a connection may stay silent, be it before, within a head, or between requests.
     pub idle: Duration,
@@ -175,7 +176,7 @@ pub struct Limits {
     pub request: Duration,
     /// How long open requests are waited for when the server stops.
     pub stop: Duration,
-    /// Open event streams.
+    /// Open event streams: so many of anybody, and as many of the operator.
     pub streams: usize,
     /// What people's wallets ask.
     pub people: Budget,

@@ -7,6 +7,9 @@ use http::header::{CONTENT_TYPE, RETRY_AFTER};
 
 use crate::server::Server;
 
+/// Where it asks: the addresses that are answered when there is no room for others.
+pub const PATHS: [&str; 3] = ["/livez", "/readyz", "/metrics"];
+
 /// Answers as long as the process can answer at all.
 pub async fn live() -> &'static str {
     "alive\n"

@@ -3,11 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::body::Body;
 use axum::response::{IntoResponse, Response};
-use http::StatusCode;
+use http::header::CONNECTION;
+use http::{HeaderValue, StatusCode};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::error::{self, Face, Problem};
+use crate::held::Held;
 use crate::settings::Budget;
 
 /// The gate before a group of routes.
@@ -57,13 +60,25 @@ pub struct Passage {
     pub face: Face,
     /// How long one request may take, the wait before the gate not counted.
     pub time: Duration,
+    /// Whether what is answered goes on after its head. It keeps its place as long, and who finds none keeps no
+    /// connection either.
+    pub lasting: bool,
 }
 
 /// Lets a request in when there is room, bounds its time, writes its errors in the group's language.
 pub async fn pass(passage: &Passage, answer: impl Future<Output = Response>) -> Response {
     let response = match passage.gate.enter().await {
+        Err(problem) if passage.lasting => {
+            let mut refusal = problem.into_response();
+            let close = HeaderValue::from_static("close");
+            refusal.headers_mut().insert(CONNECTION, close);
+            refusal
+        }
         Err(problem) => problem.into_response(),
-        Ok(_permit) => match tokio::time::timeout(passage.time, answer).await {
+        Ok(permit) => match tokio::time::timeout(passage.time, answer).await {
+            Ok(response) if passage.lasting => {
+                response.map(|body| Body::new(Held::new(body, permit)))
+            }
             Ok(response) => response,
             Err(_elapsed) => Problem::new(
                 StatusCode::SERVICE_UNAVAILABLE,

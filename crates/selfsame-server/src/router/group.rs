@@ -106,6 +106,7 @@ struct Gates {
     operator: Gate,
     public: Gate,
     streams: Gate,
+    operator_streams: Gate,
     waits: Gate,
     supervisor: Gate,
 }
@@ -114,19 +115,19 @@ impl Gates {
     fn of(server: &Server) -> Self {
         let limits = server.limits();
         let patience = limits.public.patience;
+        let streams = Budget {
+            running: limits.streams,
+            waiting: 0,
+            patience,
+        };
         Self {
             people: Gate::new("people", limits.people),
             protocol: Gate::new("protocol", limits.protocol),
             operator: Gate::new("operator", limits.operator),
             public: Gate::new("public", limits.public),
-            streams: Gate::new(
-                "streams",
-                Budget {
-                    running: limits.streams,
-                    waiting: 0,
-                    patience,
-                },
-            ),
+            streams: Gate::new("streams", streams),
+            // Gates of two, so that nobody can shut the operator out.
+            operator_streams: Gate::new("operator streams", streams),
             waits: Gate::new(
                 "waits",
                 Budget {
@@ -150,7 +151,8 @@ impl Gates {
         match audience {
             Audience::Supervisor => &self.supervisor,
             Audience::Public | Audience::PublicApi => &self.public,
-            Audience::Stream | Audience::OperatorStream => &self.streams,
+            Audience::Stream => &self.streams,
+            Audience::OperatorStream => &self.operator_streams,
             Audience::OperatorWait => &self.waits,
             Audience::Doorway | Audience::DoorwayApi | Audience::Person | Audience::PersonApi => {
                 &self.people
@@ -283,6 +285,7 @@ fn guarded(group: Group, gates: &Gates, server: &Server) -> Router<Server> {
         gate: gates.before(audience).clone(),
         face: audience.face(),
         time: server.limits().request,
+        lasting: matches!(audience, Audience::Stream | Audience::OperatorStream),
     };
     let server = server.clone();
     let before = Guard {

@@ -1,14 +1,9 @@
 //! Whether a connection is busy, so that one that has fallen silent can be closed.
 
-use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::task::{Context, Poll};
 use std::time::Duration;
 
-use axum::body::Body;
-use bytes::Bytes;
-use hyper::body::{Body as HttpBody, Frame, SizeHint};
 use tokio::time::Instant;
 
 /// What one connection is doing.
@@ -62,38 +57,6 @@ impl Drop for Busy {
         let now = u64::try_from(self.0.began.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.0.last_ms.store(now, Ordering::Relaxed);
         self.0.busy.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-/// A response body that keeps its connection busy until it has been sent.
-pub(super) struct Watched {
-    body: Body,
-    _busy: Busy,
-}
-
-impl Watched {
-    pub(super) fn new(body: Body, busy: Busy) -> Self {
-        Self { body, _busy: busy }
-    }
-}
-
-impl HttpBody for Watched {
-    type Data = Bytes;
-    type Error = axum::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        Pin::new(&mut self.body).poll_frame(context)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
     }
 }
 

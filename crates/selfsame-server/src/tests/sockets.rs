@@ -104,7 +104,8 @@ async fn read_to_end(stream: &mut (impl AsyncRead + Unpin)) -> String {
 }
 
 #[tokio::test]
-async fn a_connection_beyond_the_bound_is_refused_at_once_and_there_is_room_again_later() {
+async fn a_connection_beyond_the_bound_is_there_for_supervisors_only_and_there_is_room_again_later()
+{
     let listening = Listening::plain(Limits {
         connections: 1,
         ..Limits::default()
@@ -113,16 +114,37 @@ async fn a_connection_beyond_the_bound_is_refused_at_once_and_there_is_room_agai
     let mut first = listening.connect().await;
     ask(&mut first, "/livez", HOST_NAME).await;
     read_until(&mut first, "alive").await;
-    let refused = read_to_end(&mut listening.connect().await).await;
+    let mut beyond = listening.connect().await;
+    ask(&mut beyond, "/", HOST_NAME).await;
+    let refused = read_to_end(&mut beyond).await;
+    assert!(
+        refused.starts_with("HTTP/1.1 503") && refused.contains("retry-after: 1"),
+        "{refused}"
+    );
+    for path in ["/livez", "/readyz", "/metrics"] {
+        let mut supervisor = listening.connect().await;
+        ask(&mut supervisor, path, HOST_NAME).await;
+        let answer = read_until(&mut supervisor, "\r\n\r\n").await;
+        assert!(answer.starts_with("HTTP/1.1 200"), "{path}: {answer}");
+    }
+    let mut more = Vec::new();
+    for _ in 0..20 {
+        more.push(listening.connect().await);
+    }
+    let refused = read_to_end(more.last_mut().unwrap()).await;
     assert!(
         refused.starts_with("HTTP/1.1 503") && refused.contains("Retry-After: 1"),
         "{refused}"
     );
+    drop(more);
     drop(first);
     for _ in 0..3_000 {
         let mut next = listening.connect().await;
-        ask(&mut next, "/livez", HOST_NAME).await;
-        if read_to_end_or(&mut next, "alive").await.contains("alive") {
+        ask(&mut next, "/operator", HOST_NAME).await;
+        if read_to_end_or(&mut next, "</html>")
+            .await
+            .contains("</html>")
+        {
             return listening.stop().await;
         }
         tokio::time::sleep(Duration::from_millis(20)).await;
@@ -186,6 +208,50 @@ async fn the_start_page_hears_what_happens_and_the_stream_ends_when_the_server_s
     assert!(!event.contains("an id that stays here"), "{event}");
     listening.stop().await;
     read_to_end(&mut stream).await;
+}
+
+#[tokio::test]
+async fn a_stream_beyond_the_bound_is_refused_until_another_ends_and_nobody_else_is() {
+    let listening = Listening::plain(Limits {
+        streams: 2,
+        ..Limits::default()
+    })
+    .await;
+    let follow = async |path: &str| {
+        let mut stream = listening.connect().await;
+        let token = &listening.token;
+        let head = format!("GET {path} HTTP/1.1\r\nHost: {HOST_NAME}");
+        let request = format!("{head}\r\nAuthorization: Bearer {token}\r\n\r\n");
+        stream.write_all(request.as_bytes()).await.unwrap();
+        let head = read_until(&mut stream, "\r\n\r\n").await;
+        (stream, head)
+    };
+    let (first, _) = follow("/events").await;
+    let (_second, head) = follow("/registry/events").await;
+    assert!(head.starts_with("HTTP/1.1 200"), "{head}");
+    let (mut third, head) = follow("/events").await;
+    assert!(head.starts_with("HTTP/1.1 429"), "{head}");
+    assert!(head.contains("retry-after: 1"), "{head}");
+    // Its connection ends as well.
+    read_to_end(&mut third).await;
+
+    let asked: NewRequest = serde_json::from_value(json!({"template": "immunization"})).unwrap();
+    let verifier = listening.app.verifier().unwrap();
+    let id = verifier.create_request(&asked).await.unwrap().id;
+    let operators = format!("/verifier/view/{id}/events");
+    for path in ["/livez", "/operator", &operators] {
+        let (_stream, head) = follow(path).await;
+        assert!(head.starts_with("HTTP/1.1 200"), "{path}: {head}");
+    }
+
+    drop(first);
+    for _ in 0..3_000 {
+        if follow("/events").await.1.starts_with("HTTP/1.1 200") {
+            return listening.stop().await;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    panic!("no place is free again");
 }
 
 #[tokio::test]
