@@ -6,6 +6,7 @@ mod protocol;
 mod spending;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use selfsame_credential::verdict::{Policy, Trust};
 use selfsame_crypto::time::UnixTime;
@@ -128,9 +129,12 @@ impl Verifier {
     }
 
     fn view(&self, id: &str, record: &RequestRecord) -> VerificationStatus {
-        let over = self.shared.clock.now() >= record.state.asked().expires;
+        let left = record.state.asked().expires.0;
+        let left = left.saturating_sub(self.shared.clock.now().0);
         let (state, verdict, error) = match &record.state {
-            State::Created(_) | State::Fetched(_) if over => (RequestState::Expired, None, None),
+            State::Created(_) | State::Fetched(_) if left == 0 => {
+                (RequestState::Expired, None, None)
+            }
             State::Created(_) => (RequestState::Created, None, None),
             State::Fetched(_) => (RequestState::Fetched, None, None),
             State::Answered(_) if record.spending.as_ref().is_some_and(Spending::holds_back) => {
@@ -151,7 +155,17 @@ impl Verifier {
             verdict,
             error,
             spending: record.spending.as_ref().map(Spending::view),
+            open_for: matches!(state, RequestState::Created | RequestState::Fetched)
+                .then_some(Duration::from_secs(left)),
         }
+    }
+}
+
+/// Ends with the time that is left to answer a request; never, if it waits for no answer.
+pub async fn expiry(open_for: Option<Duration>) {
+    match open_for {
+        Some(left) => tokio::time::sleep(left).await,
+        None => std::future::pending().await,
     }
 }
 

@@ -22,6 +22,8 @@ use cookie::Jar;
 pub enum Seat {
     /// The operator.
     Operator {
+        /// The browser's session; none for a bearer.
+        session: Option<String>,
         /// What forms must carry; empty for a bearer.
         form: String,
     },
@@ -45,7 +47,25 @@ impl Seat {
     /// What this session's forms must carry.
     pub fn form(&self) -> &str {
         match self {
-            Self::Operator { form } | Self::Person { form, .. } | Self::Visitor { form } => form,
+            Self::Operator { form, .. } | Self::Person { form, .. } | Self::Visitor { form } => {
+                form
+            }
+        }
+    }
+
+    /// Whether the operator's session still holds, for what goes on after its request.
+    pub async fn holds(&self, server: &Server) -> bool {
+        match self {
+            Self::Operator {
+                session: Some(session),
+                ..
+            } => server
+                .app()
+                .operator()
+                .is_session(session)
+                .await
+                .unwrap_or(false),
+            _ => true,
         }
     }
 }
@@ -62,6 +82,7 @@ pub async fn operator(server: &Server, request: Request, next: Next) -> Answer {
         Some(Credentials::Bearer(token)) if server.app().operator().is_token(&token) => (
             Credentials::Bearer(token),
             Seat::Operator {
+                session: None,
                 form: String::new(),
             },
         ),
@@ -69,7 +90,11 @@ pub async fn operator(server: &Server, request: Request, next: Next) -> Answer {
             if server.app().operator().is_session(&session).await? =>
         {
             let form = form::token(&session);
-            (Credentials::Cookie(session), Seat::Operator { form })
+            let seat = Seat::Operator {
+                session: Some(session.clone()),
+                form,
+            };
+            (Credentials::Cookie(session), seat)
         }
         Some(Credentials::Bearer(_)) => {
             return sign_in_first(&request, "/operator", "this is not the operator's token");

@@ -135,9 +135,12 @@ impl Verifier {
             if status.state.is_over() {
                 return Ok(status);
             }
+            let expiry = super::expiry(status.open_for);
+            tokio::pin!(expiry);
             loop {
                 tokio::select! {
                     () = &mut patience => return self.request(id).await,
+                    () = &mut expiry => break,
                     event = events.recv() => match event {
                         Ok(event) if event.kind == EventKind::Verification && event.id == id => break,
                         Ok(_) => {}

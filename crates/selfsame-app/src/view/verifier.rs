@@ -1,6 +1,7 @@
 //! The verifier's shapes: requests, their state, verdicts.
 
 use std::borrow::Cow;
+use std::time::Duration;
 
 use selfsame_credential::verdict::{Outcome, Verdict};
 use serde::{Deserialize, Serialize};
@@ -98,6 +99,9 @@ pub struct VerificationStatus {
     /// What became of using it up, or of revoking it.
     #[serde(default)]
     pub spending: Option<SpendingStatus>,
+    /// For how long from now it can still be answered, while nobody has.
+    #[serde(skip)]
+    pub open_for: Option<Duration>,
 }
 
 /// Using up what was shown, or revoking it in its issuer's name.

@@ -1,8 +1,11 @@
 //! `/api/verifier`: requests, their verdicts, and judging a credential by itself.
 
-use axum::extract::State;
+use std::time::Duration;
+
+use axum::extract::{Extension, State};
 use axum::response::sse::Event;
 use futures_util::{Stream, StreamExt as _, stream};
+use selfsame_app::verifier::expiry;
 use selfsame_app::view::verifier::{
     CredentialVerdict, NewRequest, RequestState, VerificationRequest, VerificationStatus,
 };
@@ -13,6 +16,7 @@ use tokio::sync::broadcast::{self, error::RecvError};
 use utoipa::{IntoParams, ToSchema};
 
 use super::{created, json};
+use crate::auth::Seat;
 use crate::error::Answer;
 use crate::extract::{Json, Path, Query};
 use crate::server::Server;
@@ -83,10 +87,14 @@ pub async fn one(
 
 /// Server-sent events named `state`, each with `{"state"}`, until the request is over.
 #[utoipa::path(get, path = "/api/verifier/requests/{id}/events", tag = "verifier", params(("id" = String, Path)), responses((status = 200, content_type = "text/event-stream", body = String)))]
-pub async fn events(State(server): State<Server>, Path(id): Path<String>) -> Answer {
+pub async fn events(
+    State(server): State<Server>,
+    Extension(seat): Extension<Seat>,
+    Path(id): Path<String>,
+) -> Answer {
     // Listening begins before the state is read, so that no change falls between.
     let told = server.app().events().listen();
-    let first = server.verifier()?.request(&id).await?.state;
+    let first = server.verifier()?.request(&id).await?;
     Ok(respond(
         &server,
         states(
@@ -94,10 +102,12 @@ pub async fn events(State(server): State<Server>, Path(id): Path<String>) -> Ans
             Watch {
                 id,
                 told,
-                last: first,
+                seat,
+                last: first.state,
+                open_for: first.open_for,
                 over: false,
             },
-            first,
+            first.state,
         ),
     ))
 }
@@ -133,7 +143,10 @@ pub async fn verify(State(server): State<Server>, Json(bare): Json<Bare>) -> Ans
 struct Watch {
     id: String,
     told: broadcast::Receiver<selfsame_app::events::Event>,
+    /// Whose session it goes on with.
+    seat: Seat,
     last: RequestState,
+    open_for: Option<Duration>,
     over: bool,
 }
 
@@ -154,18 +167,33 @@ fn states(
 async fn next_state(server: &Server, watch: &mut Watch) -> Option<RequestState> {
     watch.over |= watch.last.is_over();
     while !watch.over {
-        match watch.told.recv().await {
-            Ok(event) if event.id != watch.id => continue,
-            Ok(_) | Err(RecvError::Lagged(_)) => {}
-            Err(RecvError::Closed) => return None,
+        tokio::select! {
+            () = expiry(watch.open_for) => {}
+            told = news(&mut watch.told, &watch.id) => told?,
         }
-        let state = server.verifier().ok()?.request(&watch.id).await.ok()?.state;
-        if state != watch.last {
-            watch.last = state;
-            return Some(state);
+        if !watch.seat.holds(server).await {
+            return None;
+        }
+        let now = server.verifier().ok()?.request(&watch.id).await.ok()?;
+        watch.open_for = now.open_for;
+        if now.state != watch.last {
+            watch.last = now.state;
+            return Some(now.state);
         }
     }
     None
+}
+
+/// Waits until something may have happened to this request; `None` when nothing will be told any more.
+async fn news(told: &mut broadcast::Receiver<selfsame_app::events::Event>, id: &str) -> Option<()> {
+    loop {
+        match told.recv().await {
+            Ok(event) if event.id != id => {}
+            // What was missed may have been it.
+            Ok(_) | Err(RecvError::Lagged(_)) => return Some(()),
+            Err(RecvError::Closed) => return None,
+        }
+    }
 }
 
 fn event(state: RequestState) -> Event {

@@ -282,6 +282,43 @@ async fn who_waits_for_a_verdict_is_told_how_it_stands_when_the_server_stops() {
 }
 
 #[tokio::test]
+async fn who_follows_a_request_hears_that_its_time_is_over_unless_he_has_signed_out() {
+    let listening = Listening::plain(Limits::default()).await;
+    let (verifier, operator) = (listening.app.verifier().unwrap(), listening.app.operator());
+    let asked: NewRequest = serde_json::from_value(json!({"template": "immunization"})).unwrap();
+    let id = verifier.create_request(&asked).await.unwrap().id;
+    let left = verifier.request(&id).await.unwrap().open_for.unwrap();
+    listening.app.clock().advance(left.as_secs() - 5);
+
+    let session = operator.sign_in(&listening.token).await.unwrap();
+    let bearer = format!("Authorization: Bearer {}", listening.token);
+    let cookie = format!("Cookie: selfsame-operator-7380={}", session.expose());
+    let follow = async |path: String, who: &str| {
+        let mut stream = listening.connect().await;
+        let request = format!("GET {path} HTTP/1.1\r\nHost: {HOST_NAME}\r\n{who}\r\n\r\n");
+        stream.write_all(request.as_bytes()).await.unwrap();
+        stream
+    };
+    let events = format!("/verifier/view/{id}/events");
+    let mut program = follow(events.clone(), &bearer).await;
+    let mut page = follow(events, &cookie).await;
+    let mut waiting = follow(format!("/api/verifier/requests/{id}?wait=25"), &bearer).await;
+    for stream in [&mut program, &mut page] {
+        read_until(stream, r#"{"state":"created"}"#).await;
+    }
+    operator.sign_out(session.expose()).await.unwrap();
+    // Each ends by itself: the last chunk of a body.
+    assert!(
+        read_until(&mut program, "0\r\n\r\n")
+            .await
+            .contains(r#"{"state":"expired"}"#)
+    );
+    assert!(!read_until(&mut page, "0\r\n\r\n").await.contains("state"));
+    read_until(&mut waiting, r#""state":"expired""#).await;
+    listening.stop().await;
+}
+
+#[tokio::test]
 async fn an_https_origin_is_served_with_a_self_made_certificate() {
     let made = Tls::self_made("localhost").unwrap();
     let tls = Tls::from_pem(
