@@ -111,6 +111,7 @@ impl From<StoreError> for Error {
                     .with_hint("look at it again, then try again")
             }
             StoreError::TooLarge { .. } => Self::bad_request(error.to_string()),
+            StoreError::Malformed("cursor") => Self::bad_request("this is no cursor of this list"),
             StoreError::Busy | StoreError::Deadline => {
                 tracing::warn!(%error, "the store turned work away");
                 Self::new(

@@ -165,7 +165,7 @@ pub trait Registry: Send + Sync {
 
     /// The transactions, newest first.
     async fn recent(&self, paging: &Paging) -> Result<Listing<RegistryEntry>> {
-        let end = match &paging.after {
+        let end = match paging.cursor() {
             Some(cursor) => cursor
                 .parse::<u64>()
                 .map_err(|_| Error::bad_request("this is no cursor of this list"))?,

@@ -21,6 +21,7 @@ pub fn readable(text: &str) -> String {
 
 /// Where to go on in a list: the cursor of the page before, and how many at most.
 #[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Paging {
     /// The `next` of the page before; absent for the first.
     pub after: Option<String>,
@@ -29,6 +30,12 @@ pub struct Paging {
 }
 
 impl Paging {
+    /// Where to go on, if not at the beginning; a form's empty field is none.
+    #[must_use]
+    pub fn cursor(&self) -> Option<&str> {
+        self.after.as_deref().filter(|after| !after.is_empty())
+    }
+
     /// The number of entries asked for, within bounds.
     #[must_use]
     pub fn limit(&self) -> usize {

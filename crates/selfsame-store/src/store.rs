@@ -103,15 +103,12 @@ impl Store {
         tag: &Tag,
         page: &Page,
     ) -> Result<Vec<Record>> {
+        let window = page.window()?;
         let Some(keys) = self.keys(tenant).await? else {
             return Ok(Vec::new());
         };
         let key = sealing::tag_key(&keys, tenant, kind, tag);
-        let found = self
-            .0
-            .backend
-            .find(&key, page.window()?, self.now())
-            .await?;
+        let found = self.0.backend.find(&key, window, self.now()).await?;
         found
             .into_iter()
             .map(|sealed| open(&keys, tenant, kind, sealed))
@@ -120,13 +117,14 @@ impl Store {
 
     /// The records of a kind, in order of insertion.
     pub async fn list(&self, tenant: &TenantId, kind: &str, page: &Page) -> Result<Vec<Record>> {
+        let window = page.window()?;
         let Some(keys) = self.keys(tenant).await? else {
             return Ok(Vec::new());
         };
         let listed = self
             .0
             .backend
-            .list((tenant, kind), page.window()?, self.now())
+            .list((tenant, kind), window, self.now())
             .await?;
         listed
             .into_iter()

@@ -197,8 +197,8 @@ impl Issuer {
 pub(crate) fn page(paging: &Paging) -> Page {
     // One more than shown tells whether there is a next page.
     let page = Page::newest(paging.limit().saturating_add(1));
-    match &paging.after {
-        Some(cursor) => page.after(cursor.clone()),
+    match paging.cursor() {
+        Some(cursor) => page.after(cursor),
         None => page,
     }
 }

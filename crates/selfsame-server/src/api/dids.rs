@@ -1,6 +1,6 @@
 //! `/api/dids`: the instance's own DIDs.
 
-use axum::extract::{Query, State};
+use axum::extract::State;
 use selfsame_app::view::instance::{InstanceDid, NewDid};
 use selfsame_app::view::{Listing, Paging};
 use serde::Deserialize;
@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 
 use super::{created, json};
 use crate::error::Answer;
-use crate::extract::{Json, Path};
+use crate::extract::{Json, Path, Query};
 use crate::server::Server;
 
 /// A change of a DID: a new key takes the place of the current one.

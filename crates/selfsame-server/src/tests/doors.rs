@@ -371,3 +371,44 @@ async fn figures_name_routes_and_never_addresses() {
         assert!(figures.contains(known), "{known}: {figures}");
     }
 }
+
+#[tokio::test]
+async fn a_list_goes_on_at_its_own_cursors_only_and_takes_no_member_that_it_does_not_know() {
+    let instance = Instance::start().await;
+    let operator = instance.operator_cookie().await;
+    let person = instance.person_cookie("lists@example.org").await;
+    for path in [
+        "/api/dids",
+        "/api/issuer/offers",
+        "/api/issuer/credentials",
+        "/api/verifier/requests",
+        "/api/wallet/credentials",
+        "/api/wallet/history",
+        "/api/wallet/keys",
+        "/api/wallet/dids",
+        "/issuer",
+        "/verifier",
+        "/registry",
+        "/wallet",
+        "/wallet/history",
+    ] {
+        for (query, expected) in [
+            ("after=zzz", StatusCode::BAD_REQUEST),
+            ("after=-1", StatusCode::BAD_REQUEST),
+            ("limit=abc", StatusCode::BAD_REQUEST),
+            ("unknown=1", StatusCode::BAD_REQUEST),
+            ("after=", StatusCode::OK),
+            ("after=1", StatusCode::OK),
+        ] {
+            let call = get(&format!("{path}?{query}")).cookie(&format!("{operator}; {person}"));
+            let answer = instance.call(call).await;
+            assert_eq!(answer.status, expected, "{path}?{query}: {}", answer.body);
+            let kind = match (path.starts_with("/api/"), expected) {
+                (true, StatusCode::OK) => "application/json",
+                (true, _) => "application/problem+json",
+                (false, _) => "text/html; charset=utf-8",
+            };
+            assert_eq!(answer.header("content-type"), kind, "{path}?{query}");
+        }
+    }
+}

@@ -99,7 +99,7 @@ impl Page {
     async fn of(registry: &dyn Registry, frame: Frame, mut paging: Paging) -> Answer<Self> {
         let browser = Browser::of(registry)?;
         let (height, transactions) = browser.head()?;
-        let live = paging.after.is_none();
+        let live = paging.cursor().is_none();
         if live {
             // What was stored and is not signed yet is shown too.
             paging.after = Some(transactions.saturating_add(1).to_string());

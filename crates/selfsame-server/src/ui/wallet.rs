@@ -61,8 +61,10 @@ struct CardPage {
 
 /// Where to go on in the list, and what was just done.
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct At {
     after: Option<String>,
+    limit: Option<usize>,
     done: Option<String>,
 }
 
@@ -75,7 +77,7 @@ pub async fn page(
 ) -> Answer {
     let paging = selfsame_app::view::Paging {
         after: at.after,
-        limit: None,
+        limit: at.limit,
     };
     let listed = server.wallet()?.cards(&person, &paging).await?;
     let done = match at.done.as_deref() {
