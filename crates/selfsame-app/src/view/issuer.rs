@@ -115,7 +115,7 @@ pub struct ClaimField {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub items: Vec<ItemField>,
     /// A realistic value about an evidently synthetic person.
-    #[schema(value_type = Object)]
+    #[schema(value_type = Value)]
     pub example: Value,
 }
 

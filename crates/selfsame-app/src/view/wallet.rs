@@ -80,7 +80,7 @@ pub struct Card {
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct ClaimLine {
     /// The path to it.
-    #[schema(value_type = Vec<Object>)]
+    #[schema(value_type = Vec<Value>)]
     pub path: Vec<Value>,
     /// Its name.
     pub label: String,
