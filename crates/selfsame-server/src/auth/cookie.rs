@@ -1,5 +1,7 @@
 //! Session cookies: their names, their attributes, and how they are read back.
 
+use std::fmt::Write as _;
+
 use http::header::COOKIE;
 use http::{HeaderMap, HeaderValue};
 
@@ -44,16 +46,17 @@ impl Names {
         &self.visitor
     }
 
-    /// Binds a same-device request to the browser that made it.
-    pub fn binding(&self) -> &str {
-        &self.binding
+    /// Binds a same-device request to the browser that made it: one for each, since several may be under way.
+    pub fn binding(&self, request: &str) -> String {
+        format!("{}-{request}", self.binding)
     }
 }
 
-/// A cookie to be set: HttpOnly, for the whole host, for this browser session.
+/// A cookie to be set: HttpOnly, for the whole host, for this browser session or a time.
 pub struct Jar<'a> {
     name: &'a str,
     same_site: &'static str,
+    max_age: Option<u64>,
 }
 
 impl<'a> Jar<'a> {
@@ -62,6 +65,7 @@ impl<'a> Jar<'a> {
         Self {
             name,
             same_site: "Strict",
+            max_age: None,
         }
     }
 
@@ -70,24 +74,44 @@ impl<'a> Jar<'a> {
         Self {
             name,
             same_site: "Lax",
+            max_age: None,
+        }
+    }
+
+    /// The same for so many seconds only.
+    pub fn lasting(self, seconds: u64) -> Self {
+        Self {
+            max_age: Some(seconds),
+            ..self
         }
     }
 
     /// The Set-Cookie header for a value; `None` if the value cannot stand in a cookie.
     pub fn value(&self, value: &str, origin: &Origin) -> Option<HeaderValue> {
-        let secure = if origin.secure() { "; Secure" } else { "" };
-        let Self { name, same_site } = self;
         is_token(value)
-            .then(|| format!("{name}={value}; Path=/; HttpOnly; SameSite={same_site}{secure}"))
+            .then(|| self.written(value, origin))
             .and_then(|cookie| HeaderValue::from_str(&cookie).ok())
     }
 
     /// The Set-Cookie header that removes it.
     pub fn gone(&self, origin: &Origin) -> Option<HeaderValue> {
+        let gone = Self {
+            max_age: Some(0),
+            ..*self
+        };
+        HeaderValue::from_str(&gone.written("", origin)).ok()
+    }
+
+    fn written(&self, value: &str, origin: &Origin) -> String {
+        let Self {
+            name, same_site, ..
+        } = self;
         let secure = if origin.secure() { "; Secure" } else { "" };
-        let Self { name, same_site } = self;
-        let cookie = format!("{name}=; Path=/; HttpOnly; SameSite={same_site}{secure}; Max-Age=0");
-        HeaderValue::from_str(&cookie).ok()
+        let mut cookie = format!("{name}={value}; Path=/; HttpOnly; SameSite={same_site}{secure}");
+        if let Some(seconds) = self.max_age {
+            let _never_fails = write!(cookie, "; Max-Age={seconds}");
+        }
+        cookie
     }
 }
 

@@ -199,6 +199,40 @@ async fn signing_out_ends_the_session() {
 }
 
 #[tokio::test]
+async fn each_same_device_request_has_a_cookie_of_its_own() {
+    let instance = Instance::start().await;
+    let operator = instance.operator_cookie().await;
+    let page = get("/verifier/new/immunization").cookie(&operator);
+    let form_token = instance.call(page).await.form_token();
+    let ask = async |same_device: &str| {
+        let sent = form(&[
+            ("form_token", &form_token),
+            ("template", "immunization"),
+            ("claim", "disease/name"),
+            ("same_device", same_device),
+        ]);
+        let call = post("/verifier/new").cookie(&operator).form(sent);
+        let answer = instance.call(call).await;
+        assert_eq!(answer.status, StatusCode::SEE_OTHER, "{}", answer.body);
+        let id = answer.header("location").split('/').next_back().unwrap();
+        (id.to_owned(), answer.header("set-cookie").to_owned())
+    };
+    let mut values = Vec::new();
+    for _ in 0..2 {
+        let (id, cookie) = ask("true").await;
+        let name = format!("selfsame-asked-7380-{id}=");
+        let value = cookie.strip_prefix(&name).expect(&cookie);
+        assert!(
+            value.contains("; HttpOnly; SameSite=Lax; Max-Age="),
+            "{cookie}"
+        );
+        values.push(value.split(';').next().unwrap().to_owned());
+    }
+    assert_ne!(values[0], values[1]);
+    assert_eq!(ask("false").await.1, "", "a cookie that nobody needs");
+}
+
+#[tokio::test]
 async fn bodies_have_limits_and_kinds() {
     let instance = Instance::start().await;
     let large = format!(r#"{{"template":"{}"}}"#, "x".repeat(300 * 1024));

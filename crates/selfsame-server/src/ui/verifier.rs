@@ -18,6 +18,9 @@ use crate::error::{Answer, Problem};
 use crate::extract::{Form, Path, Query};
 use crate::server::Server;
 
+/// How long the browser that asked can look at the result of a request that was answered at the last moment.
+const RESULT_SECONDS: u64 = 3600;
+
 #[derive(Template)]
 #[template(path = "verifier.html")]
 struct Page {
@@ -168,8 +171,11 @@ pub async fn new(State(server): State<Server>, frame: Frame, Path(id): Path<Stri
 pub async fn create(State(server): State<Server>, form: Form) -> Answer {
     let made = server.verifier()?.create_request(&wanted(&form)?).await?;
     let mut response = Redirect::to(&format!("/verifier/view/{}", made.id)).into_response();
+    let name = server.cookies().binding(&made.id);
+    let lifetime = server.app().config().verifier.request_lifetime;
+    let jar = Jar::lax(&name).lasting(lifetime.saturating_add(RESULT_SECONDS));
     if let Some(binding) = made.browser_binding.as_deref()
-        && let Some(cookie) = Jar::lax(server.cookies().binding()).value(binding, server.origin())
+        && let Some(cookie) = jar.value(binding, server.origin())
     {
         response.headers_mut().append(SET_COOKIE, cookie);
     }
@@ -218,13 +224,10 @@ pub async fn same_device(
     (Path(id), Query(Came { response_code })): (Path<String>, Query<Came>),
     headers: HeaderMap,
 ) -> Answer {
-    let browser = cookie::read(&headers, server.cookies().binding()).unwrap_or_default();
-    let view = View::of(
-        server
-            .verifier()?
-            .same_device_result(&id, &response_code, &browser)
-            .await?,
-    );
+    let browser = cookie::read(&headers, &server.cookies().binding(&id)).unwrap_or_default();
+    let verifier = server.verifier()?;
+    let result = verifier.same_device_result(&id, &response_code, &browser);
+    let view = View::of(result.await?);
     super::html(&RequestPage {
         frame: frame.titled(&view.request.title),
         view,
