@@ -94,6 +94,11 @@ impl Frame {
         }
     }
 
+    /// Whether the operator looks at it.
+    pub fn is_operator(&self) -> bool {
+        self.operator || matches!(self.seat, Some(Seat::Operator { .. }))
+    }
+
     /// Who is signed in, in words.
     pub fn who(&self) -> &str {
         match &self.seat {

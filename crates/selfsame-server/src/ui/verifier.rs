@@ -103,6 +103,8 @@ struct View {
     over: bool,
     qr: String,
     wallet_href: String,
+    /// Whether it is shown to whom a wallet brought back, who need not be the operator.
+    returned: bool,
 }
 
 impl View {
@@ -127,6 +129,7 @@ impl View {
             over: request.state == RequestState::Expired,
             qr: qr::svg(&request.uri),
             wallet_href: super::wallet::link("/wallet/request", &request.uri),
+            returned: false,
             request,
         }
     }
@@ -227,7 +230,10 @@ pub async fn same_device(
     let browser = cookie::read(&headers, &server.cookies().binding(&id)).unwrap_or_default();
     let verifier = server.verifier()?;
     let result = verifier.same_device_result(&id, &response_code, &browser);
-    let view = View::of(result.await?);
+    let view = View {
+        returned: true,
+        ..View::of(result.await?)
+    };
     super::html(&RequestPage {
         frame: frame.titled(&view.request.title),
         view,
@@ -250,4 +256,61 @@ pub async fn recheck(State(server): State<Server>, Path(id): Path<String>) -> An
 pub async fn revoke(State(server): State<Server>, Path(id): Path<String>) -> Answer {
     server.verifier()?.revoke(&id, None).await?;
     Ok(Redirect::to(&format!("/verifier/view/{id}")).into_response())
+}
+
+#[cfg(test)]
+mod tests {
+    use selfsame_app::config::Roles;
+    use selfsame_app::view::verifier::PresentationVerdict;
+    use selfsame_credential::verdict::Outcome;
+
+    use super::*;
+
+    fn shown(returned: bool, operator: bool) -> String {
+        let verdict = PresentationVerdict {
+            outcome: Outcome::Valid,
+            reason: None,
+            credentials: Vec::new(),
+        };
+        let request = VerificationStatus {
+            id: "one".to_owned(),
+            state: RequestState::Answered,
+            uri: "openid4vp://".to_owned(),
+            title: "A request".to_owned(),
+            created: "2026-01-01T00:00:00Z".to_owned(),
+            verdict: Some(verdict),
+            error: None,
+            spending: None,
+            open_for: None,
+        };
+        let frame = Frame {
+            title: String::new(),
+            section: "verifier",
+            form: String::new(),
+            roles: Roles::ALL,
+            registry_elsewhere: false,
+            seat: None,
+            operator,
+            person: None,
+        };
+        let view = View {
+            returned,
+            ..View::of(request)
+        };
+        ResultPart { frame, view }.render().unwrap()
+    }
+
+    #[test]
+    fn whom_a_wallet_brought_back_is_shown_no_button_that_only_the_operator_can_press() {
+        let here = "/verifier/view/one";
+        let anybody = shown(true, false);
+        assert!(
+            !anybody.contains("<form") && !anybody.contains(here),
+            "{anybody}"
+        );
+        let operator = shown(true, true);
+        assert!(!operator.contains("<form"), "{operator}");
+        assert!(operator.contains(&format!("href=\"{here}\"")), "{operator}");
+        assert!(shown(false, true).contains(&format!("action=\"{here}/recheck\"")));
+    }
 }
