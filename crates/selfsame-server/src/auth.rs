@@ -146,7 +146,9 @@ pub async fn visitor(server: &Server, request: Request, next: Next) -> Answer {
         None => request,
     };
     let mut response = run(Seat::Visitor { form }, request, next).await;
-    if let Some(cookie) = Jar::strict(name).value(&secret, server.origin()) {
+    // A strict one would stay behind when another site leads here, and a fresh one end the forms that are open. Posts
+    // of other sites carry neither.
+    if let Some(cookie) = Jar::lax(name).value(&secret, server.origin()) {
         response.headers_mut().append(SET_COOKIE, cookie);
     }
     Ok(response)

@@ -116,6 +116,9 @@ async fn a_sign_in_form_works_only_in_the_browser_it_was_shown_to() {
         .await;
     assert_eq!(stranger.status, StatusCode::FORBIDDEN);
     let visitor = page.cookie("selfsame-visitor-7380");
+    assert!(page.header("set-cookie").contains("SameSite=Lax"));
+    let link_of_another_site = instance.call(get("/operator").cookie(&visitor)).await;
+    assert_eq!(link_of_another_site.form_token(), page.form_token());
     let answer = instance
         .call(post("/operator/sign-in").cookie(&visitor).form(sent))
         .await;
