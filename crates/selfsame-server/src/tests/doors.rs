@@ -143,8 +143,15 @@ async fn the_sign_in_link_leaves_no_token_behind() {
     let answer = instance
         .call(get(&format!("/operator/sign-in?token={}", instance.token)))
         .await;
-    assert_eq!(answer.status, StatusCode::SEE_OTHER);
-    assert_eq!(answer.header("location"), "/issuer");
+    // No redirect: who comes from another site would follow it without the cookie that is set here.
+    assert_eq!(answer.status, StatusCode::OK);
+    assert_eq!(answer.header("refresh"), "0; url=/issuer");
+    assert!(
+        answer.body.contains("href=\"/issuer\">Go on"),
+        "{}",
+        answer.body
+    );
+    assert!(answer.header("set-cookie").contains("SameSite=Strict"));
     assert_eq!(answer.header("referrer-policy"), "no-referrer");
     assert!(!format!("{:?}{}", answer.headers, answer.body).contains(&instance.token));
     let wrong = instance.call(get("/operator/sign-in?token=wrong")).await;

@@ -3,14 +3,14 @@
 use askama::Template;
 use axum::extract::State;
 use axum::response::IntoResponse;
-use http::StatusCode;
-use http::header::{REFERRER_POLICY, SET_COOKIE};
+use http::header::{REFERRER_POLICY, REFRESH, SET_COOKIE};
+use http::{HeaderMap, HeaderValue, StatusCode};
 use serde::Deserialize;
 
 use super::Frame;
 use crate::auth;
 use crate::auth::cookie::{self, Jar};
-use crate::error::{Answer, Problem};
+use crate::error::Answer;
 use crate::extract::{Form, Query};
 use crate::server::Server;
 
@@ -23,6 +23,13 @@ struct Page {
     frame: Frame,
     next: String,
     problem: Option<String>,
+}
+
+#[derive(Template)]
+#[template(path = "operator_signed_in.html")]
+struct SignedIn {
+    frame: Frame,
+    home: &'static str,
 }
 
 /// Where to go on after signing in.
@@ -49,10 +56,18 @@ pub async fn page(frame: Frame, Query(Next { next }): Query<Next>) -> Answer {
 }
 
 /// Takes the token from the form.
-pub async fn sign_in(State(server): State<Server>, frame: Frame, form: Form) -> Answer {
+pub async fn sign_in(
+    State(server): State<Server>,
+    frame: Frame,
+    form: Form,
+) -> Answer {
     let next = form.one("next").unwrap_or_default().to_owned();
-    match open(&server, form.needed("token")?, &next).await {
-        Ok(response) => Ok(response),
+    match open(&server, form.needed("token")?).await {
+        Ok(cookie) => {
+            let mut response = auth::back_to(Some(&next), HOME);
+            response.headers_mut().append(SET_COOKIE, cookie);
+            Ok(response)
+        }
         Err(problem) if problem.status() == StatusCode::UNAUTHORIZED => {
             let problem = Some(problem.reason().to_owned());
             let page = super::html(&Page {
@@ -67,25 +82,34 @@ pub async fn sign_in(State(server): State<Server>, frame: Frame, form: Form) -> 
 }
 
 /// Takes the token from the link that was printed, and leads on at once, so that it stays in no address bar.
+///
+/// By a page of ours and no redirect: a browser that comes from another site follows that without the new cookie, which
+/// is strict.
 pub async fn sign_in_by_link(
     State(server): State<Server>,
+    frame: Frame,
     Query(Link { token }): Query<Link>,
 ) -> Answer {
     if token.is_empty() {
         return Ok(auth::back_to(None, "/operator"));
     }
-    let mut response = open(&server, &token, HOME)
+    let cookie = open(&server, &token)
         .await
         .map_err(|problem| problem.go_on("/operator", "Sign in another way"))?;
-    response.headers_mut().insert(
-        REFERRER_POLICY,
-        http::HeaderValue::from_static("no-referrer"),
-    );
+    let mut response = super::html(&SignedIn {
+        frame: frame.titled("Operator"),
+        home: HOME,
+    })?;
+    let on = HeaderValue::from_str(&format!("0; url={HOME}"));
+    let headers = response.headers_mut();
+    headers.append(SET_COOKIE, cookie);
+    headers.insert(REFRESH, on.map_err(selfsame_app::Error::internal)?);
+    headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     Ok(response)
 }
 
 /// Ends the session.
-pub async fn sign_out(State(server): State<Server>, headers: http::HeaderMap) -> Answer {
+pub async fn sign_out(State(server): State<Server>, headers: HeaderMap) -> Answer {
     let name = server.cookies().operator();
     if let Some(session) = cookie::read(&headers, name) {
         server.app().operator().sign_out(&session).await?;
@@ -97,16 +121,11 @@ pub async fn sign_out(State(server): State<Server>, headers: http::HeaderMap) ->
     Ok(response)
 }
 
-async fn open(server: &Server, token: &str, next: &str) -> Answer {
-    let session = server.app().operator().sign_in(token).await?;
-    let cookie = Jar::strict(server.cookies().operator())
+/// Opens a session: its cookie.
+async fn open(server: &Server, token: &str) -> Answer<HeaderValue> {
+    let operator = server.app().operator();
+    let session = operator.sign_in(token).await?;
+    Jar::strict(server.cookies().operator())
         .value(session.expose(), server.origin())
-        .ok_or_else(|| {
-            Problem::from(selfsame_app::Error::internal(
-                "a session that fits no cookie",
-            ))
-        })?;
-    let mut response = auth::back_to(Some(next), HOME);
-    response.headers_mut().append(SET_COOKIE, cookie);
-    Ok(response)
+        .ok_or_else(|| selfsame_app::Error::internal("a session that fits no cookie").into())
 }

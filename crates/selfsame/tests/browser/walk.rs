@@ -21,6 +21,8 @@ const PASSWORD: &str = "a long walk in the rain";
 impl<'a> Desk<'a> {
     pub async fn open(instance: &'a Instance, browser: &'a Browser) -> Self {
         browser.open(&instance.sign_in).await;
+        // The page that follows the link leads on by itself.
+        browser.expect("Pick what to attest").await;
         Self(instance, browser)
     }
 
