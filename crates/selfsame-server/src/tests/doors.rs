@@ -209,6 +209,57 @@ async fn signing_out_ends_the_session() {
 }
 
 #[tokio::test]
+async fn signing_in_again_ends_the_session_that_the_browser_had_and_no_other() {
+    let instance = Instance::start().await;
+    let page = instance.call(get("/operator")).await;
+    let visitor = page.cookie("selfsame-visitor-7380");
+    let form_token = page.form_token();
+    let token = instance.token.clone();
+    let by_form = form(&[("form_token", &form_token), ("token", &token)]);
+    let by_link = format!("/operator/sign-in?token={token}");
+    let registration = form(&[
+        ("form_token", &form_token),
+        ("email", "again@example.org"),
+        ("password", "a long password"),
+    ]);
+    let person = instance
+        .call(
+            post("/wallet/register")
+                .cookie(&visitor)
+                .form(registration.clone()),
+        )
+        .await
+        .cookie("selfsame-wallet-7380");
+    let with = |former: &str| format!("{visitor}; {former}");
+    let other = instance.operator_cookie().await;
+    let first = instance.operator_cookie().await;
+    let second = instance.call(get(&by_link).cookie(&first)).await;
+    let second = second.cookie("selfsame-operator-7380");
+    let call = post("/operator/sign-in")
+        .cookie(&with(&second))
+        .form(by_form);
+    let third = instance.call(call).await.cookie("selfsame-operator-7380");
+    let call = post("/wallet/sign-in")
+        .cookie(&with(&person))
+        .form(registration);
+    let person_again = instance.call(call).await.cookie("selfsame-wallet-7380");
+    for (path, session, expected) in [
+        ("/issuer", &other, StatusCode::OK),
+        ("/issuer", &first, StatusCode::SEE_OTHER),
+        ("/issuer", &second, StatusCode::SEE_OTHER),
+        ("/issuer", &third, StatusCode::OK),
+        ("/wallet", &person, StatusCode::SEE_OTHER),
+        ("/wallet", &person_again, StatusCode::OK),
+    ] {
+        let answer = instance.call(get(path).cookie(session)).await;
+        assert_eq!(answer.status, expected, "{path} {session}");
+    }
+    // A session that is none is no reason to keep somebody out.
+    let made_up = get(&by_link).cookie("selfsame-operator-7380=made-up");
+    assert_eq!(instance.call(made_up).await.status, StatusCode::OK);
+}
+
+#[tokio::test]
 async fn each_same_device_request_has_a_cookie_of_its_own() {
     let instance = Instance::start().await;
     let operator = instance.operator_cookie().await;

@@ -59,10 +59,11 @@ pub async fn page(frame: Frame, Query(Next { next }): Query<Next>) -> Answer {
 pub async fn sign_in(
     State(server): State<Server>,
     frame: Frame,
+    headers: HeaderMap,
     form: Form,
 ) -> Answer {
     let next = form.one("next").unwrap_or_default().to_owned();
-    match open(&server, form.needed("token")?).await {
+    match open(&server, &headers, form.needed("token")?).await {
         Ok(cookie) => {
             let mut response = auth::back_to(Some(&next), HOME);
             response.headers_mut().append(SET_COOKIE, cookie);
@@ -88,12 +89,13 @@ pub async fn sign_in(
 pub async fn sign_in_by_link(
     State(server): State<Server>,
     frame: Frame,
+    headers: HeaderMap,
     Query(Link { token }): Query<Link>,
 ) -> Answer {
     if token.is_empty() {
         return Ok(auth::back_to(None, "/operator"));
     }
-    let cookie = open(&server, &token)
+    let cookie = open(&server, &headers, &token)
         .await
         .map_err(|problem| problem.go_on("/operator", "Sign in another way"))?;
     let mut response = super::html(&SignedIn {
@@ -121,11 +123,15 @@ pub async fn sign_out(State(server): State<Server>, headers: HeaderMap) -> Answe
     Ok(response)
 }
 
-/// Opens a session: its cookie.
-async fn open(server: &Server, token: &str) -> Answer<HeaderValue> {
+/// Opens a session in place of the one that the browser has: its cookie.
+async fn open(server: &Server, headers: &HeaderMap, token: &str) -> Answer<HeaderValue> {
     let operator = server.app().operator();
     let session = operator.sign_in(token).await?;
-    Jar::strict(server.cookies().operator())
+    let name = server.cookies().operator();
+    if let Some(former) = cookie::read(headers, name) {
+        operator.sign_out(&former).await?;
+    }
+    Jar::strict(name)
         .value(session.expose(), server.origin())
         .ok_or_else(|| selfsame_app::Error::internal("a session that fits no cookie").into())
 }

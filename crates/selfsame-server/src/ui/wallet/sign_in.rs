@@ -54,6 +54,7 @@ pub async fn sign_in(
     State(server): State<Server>,
     Extension(Peer(peer)): Extension<Peer>,
     frame: Frame,
+    headers: HeaderMap,
     form: Form,
 ) -> Answer {
     let (email, password) = credentials(&form)?;
@@ -63,16 +64,21 @@ pub async fn sign_in(
         .sign_in(email, password, &peer.to_string())
         .await
     {
-        Ok(session) => opened(&server, &session, form.one("next")),
+        Ok(session) => opened(&server, &headers, (session, form.one("next"))).await,
         Err(error) => again(frame, &form, error, false),
     }
 }
 
 /// Makes a wallet and opens it.
-pub async fn register(State(server): State<Server>, frame: Frame, form: Form) -> Answer {
+pub async fn register(
+    State(server): State<Server>,
+    frame: Frame,
+    headers: HeaderMap,
+    form: Form,
+) -> Answer {
     let (email, password) = credentials(&form)?;
     match server.wallet()?.accounts().register(email, password).await {
-        Ok(session) => opened(&server, &session, form.one("next")),
+        Ok(session) => opened(&server, &headers, (session, form.one("next"))).await,
         Err(error) => again(frame, &form, error, true),
     }
 }
@@ -98,8 +104,18 @@ fn credentials(form: &Form) -> Result<(&str, SecretString), Problem> {
 }
 
 /// A link that was scanned must land signed in, so this cookie goes along when other sites lead here.
-fn opened(server: &Server, session: &NewSession, next: Option<&str>) -> Answer {
-    let cookie = Jar::lax(server.cookies().person())
+///
+/// The session that the browser had ends.
+async fn opened(
+    server: &Server,
+    headers: &HeaderMap,
+    (session, next): (NewSession, Option<&str>),
+) -> Answer {
+    let name = server.cookies().person();
+    if let Some(former) = cookie::read(headers, name) {
+        server.wallet()?.accounts().sign_out(&former).await?;
+    }
+    let cookie = Jar::lax(name)
         .value(&session.token, server.origin())
         .ok_or_else(|| Problem::from(Error::internal("a session that fits no cookie")))?;
     let mut response = auth::back_to(next, HOME);
