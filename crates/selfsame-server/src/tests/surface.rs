@@ -212,3 +212,17 @@ fn an_instance_serves_the_addresses_of_its_roles_only() {
             .any(|path| path.starts_with("/wallet") || path.starts_with("/verifier"))
     );
 }
+
+#[test]
+fn what_may_be_any_json_is_described_as_that_and_not_as_an_object() {
+    let description: Value = serde_json::from_str(openapi::text()).unwrap();
+    let schemas = &description["components"]["schemas"];
+    for any in [
+        &schemas["ClaimField"]["properties"]["example"],
+        &schemas["ClaimLine"]["properties"]["path"]["items"],
+    ] {
+        assert!(any.is_object() && any.get("type").is_none(), "{any}");
+    }
+    let claims = &schemas["NewOffer"]["properties"]["claims"];
+    assert_eq!(claims["type"], "object");
+}
