@@ -240,3 +240,38 @@ async fn a_deep_link_survives_signing_in() {
         .unwrap();
     assert_eq!(next, deep);
 }
+
+#[tokio::test]
+async fn the_issuers_page_leads_on_to_older_offers() {
+    let instance = Instance::start().await;
+    let operator = instance.operator_cookie().await;
+    let page = async |path: &str| {
+        let answer = instance.call(get(path).cookie(&operator)).await;
+        assert_eq!(answer.status, StatusCode::OK, "{path}");
+        let offers = answer.body.matches("href=\"/issuer/view/").count();
+        let older = answer.body.split("href=\"/issuer?offers=").nth(1);
+        let older = older.and_then(|rest| rest.split('#').next());
+        (
+            offers,
+            older.map(|cursor| format!("/issuer?offers={cursor}")),
+        )
+    };
+    let mut made = 0;
+    for (wanted, older) in [(10, false), (11, true)] {
+        while made < wanted {
+            let call = post("/api/issuer/offers").bearer(&instance.token);
+            let call = call.json(r#"{"template":"immunization","examples":true}"#);
+            assert_eq!(instance.call(call).await.status, StatusCode::CREATED);
+            made += 1;
+        }
+        let (offers, on) = page("/issuer").await;
+        assert_eq!((offers, on.is_some()), (10, older));
+        if let Some(on) = on {
+            assert_eq!(page(&on).await, (1, None));
+        }
+    }
+    let lost = instance
+        .call(get("/issuer?offers=zzz").cookie(&operator))
+        .await;
+    assert_eq!(lost.status, StatusCode::BAD_REQUEST);
+}

@@ -11,6 +11,7 @@ use selfsame_app::view::issuer::{
     Offer, Template as Kind,
 };
 use selfsame_app::view::{CredentialUse, Paging};
+use serde::Deserialize;
 
 use super::{Frame, qr};
 use crate::error::{Answer, Problem};
@@ -28,6 +29,7 @@ struct Page {
     issued: Vec<Row>,
     next: Option<String>,
     offers: Vec<Made>,
+    older_offers: Option<String>,
     delegations: Vec<Delegation>,
     single_use: Vec<&'static Kind>,
 }
@@ -144,25 +146,43 @@ struct OfferPage {
     offer: Offer,
 }
 
+/// Where to go on in either list.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct At {
+    after: Option<String>,
+    limit: Option<usize>,
+    offers: Option<String>,
+}
+
+impl At {
+    /// What was issued, and a few offers.
+    fn lists(self) -> (Paging, Paging) {
+        let issued = Paging {
+            after: self.after,
+            limit: self.limit,
+        };
+        let offers = Paging {
+            after: self.offers,
+            limit: Some(10),
+        };
+        (issued, offers)
+    }
+}
+
 /// Templates, and what was issued.
-pub async fn page(
-    State(server): State<Server>,
-    frame: Frame,
-    Query(paging): Query<Paging>,
-) -> Answer {
+pub async fn page(State(server): State<Server>, frame: Frame, Query(at): Query<At>) -> Answer {
     let issuer = server.issuer()?;
-    let issued = issuer.issued(None, &paging).await?;
-    let few = Paging {
-        after: None,
-        limit: Some(10),
-    };
-    let offers = issuer.offers(&few).await?.items;
+    let (issued, offers) = at.lists();
+    let issued = issuer.issued(None, &issued).await?;
+    let offers = issuer.offers(&offers).await?;
     super::html(&Page {
         frame: frame.titled("Issuer"),
         templates: templates::all(),
         issued: issued.items.into_iter().map(Row::of).collect(),
         next: issued.next,
-        offers: offers.into_iter().map(Made::of).collect(),
+        offers: offers.items.into_iter().map(Made::of).collect(),
+        older_offers: offers.next,
         delegations: issuer.delegations().await?,
         single_use: templates::all()
             .iter()
