@@ -83,6 +83,11 @@ impl Problem {
         self.door.get_or_insert((page, label));
     }
 
+    /// Seconds to wait before trying again.
+    pub fn retry_after(&self) -> Option<u64> {
+        self.retry_after
+    }
+
     /// Where people go on.
     pub fn door(&self) -> Option<(&'static str, &'static str)> {
         self.door

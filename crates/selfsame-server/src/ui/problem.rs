@@ -11,12 +11,14 @@ struct Page<'a> {
     title: &'a str,
     reason: &'a str,
     hint: Option<&'a str>,
+    wait: Option<String>,
     door: Option<(&'static str, &'static str)>,
 }
 
 /// The page's text; the bare reason should it fail.
 pub fn page(problem: &Problem) -> String {
     let status = problem.status();
+    let wait = problem.retry_after().and_then(minutes);
     let page = Page {
         status: status.as_u16(),
         title: match status.as_u16() {
@@ -26,6 +28,7 @@ pub fn page(problem: &Problem) -> String {
             409 => "Not any more",
             410 => "It is over",
             413 => "Too much at once",
+            429 if wait.is_some() => "Too many tries",
             429 | 503 => "Too busy right now",
             502 => "The other side said no",
             500..=599 => "Something went wrong",
@@ -33,15 +36,41 @@ pub fn page(problem: &Problem) -> String {
         },
         reason: problem.reason(),
         hint: problem.hint(),
+        wait,
         door: problem.door(),
     };
     page.render()
         .unwrap_or_else(|_| "something went wrong".to_owned())
 }
 
+/// A wait that is long enough to be told.
+fn minutes(seconds: u64) -> Option<String> {
+    match seconds.div_ceil(60) {
+        _ if seconds < 30 => None,
+        1 => Some("in a minute".to_owned()),
+        minutes => Some(format!("in {minutes} minutes")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use http::StatusCode;
+
     use super::*;
+
+    #[test]
+    fn a_long_wait_is_told_in_minutes_and_a_short_one_is_not() {
+        let asked_too_often = |seconds| {
+            let problem = Problem::new(StatusCode::TOO_MANY_REQUESTS, "no");
+            page(&problem.come_back_in(seconds))
+        };
+        let locked = asked_too_often(899);
+        assert!(locked.contains("Too many tries"), "{locked}");
+        assert!(locked.contains("in 15 minutes"), "{locked}");
+        let busy = asked_too_often(1);
+        assert!(busy.contains("Too busy right now"), "{busy}");
+        assert!(!busy.contains("minute"), "{busy}");
+    }
 
     #[test]
     fn what_is_shown_is_escaped() {
