@@ -1,7 +1,11 @@
 //! The log: one JSON object a line on standard error, as `SELFSAME_LOG` says: warnings, and each refusal with its
 //! reason, unless told.
 
+use std::env::VarError;
+use std::error::Error as _;
+
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::FromEnvError;
 
 const VARIABLE: &str = "SELFSAME_LOG";
 
@@ -10,10 +14,10 @@ const DEFAULT: &str = "warn,selfsame_server::error=info,selfsame_server::middlew
 
 /// Starts it.
 pub fn start() {
-    let filter = match std::env::var_os(VARIABLE).map(|_| EnvFilter::try_from_env(VARIABLE)) {
-        Some(Ok(filter)) => filter,
-        None => EnvFilter::new(DEFAULT),
-        Some(Err(error)) => {
+    let filter = match EnvFilter::try_from_env(VARIABLE) {
+        Ok(filter) => filter,
+        Err(error) if is_absent(&error) => EnvFilter::new(DEFAULT),
+        Err(error) => {
             // Still served: how much is logged is no reason to be down after a restart.
             crate::output::complain(&format!(
                 "selfsame: {VARIABLE} is not understood, so warnings and refusals are logged: {error}"
@@ -30,4 +34,9 @@ pub fn start() {
     if started.is_err() {
         crate::output::complain("selfsame: a log is running already");
     }
+}
+
+fn is_absent(error: &FromEnvError) -> bool {
+    let variable = error.source().and_then(|source| source.downcast_ref());
+    matches!(variable, Some(VarError::NotPresent))
 }

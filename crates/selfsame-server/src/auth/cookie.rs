@@ -19,15 +19,19 @@ pub struct Names {
 }
 
 impl Names {
-    /// The names under this origin; the `__Host-` prefix keeps sister hosts from setting them.
+    /// The names under this origin; the `__Host-` prefix keeps sister hosts from setting them, and is for cookies of the
+    /// whole host only.
     pub fn of(origin: &Origin) -> Self {
-        let prefix = if origin.secure() { "__Host-" } else { "" };
-        let named = |what: &str| format!("{prefix}selfsame-{what}-{}", origin.port());
+        let (host, page) = match origin.secure() {
+            true => ("__Host-", "__Secure-"),
+            false => ("", ""),
+        };
+        let named = |prefix: &str, what: &str| format!("{prefix}selfsame-{what}-{}", origin.port());
         Self {
-            operator: named("operator"),
-            person: named("wallet"),
-            visitor: named("visitor"),
-            binding: named("asked"),
+            operator: named(host, "operator"),
+            person: named(host, "wallet"),
+            visitor: named(host, "visitor"),
+            binding: named(page, "asked"),
         }
     }
 
@@ -46,16 +50,17 @@ impl Names {
         &self.visitor
     }
 
-    /// Binds a same-device request to the browser that made it: one for each, since several may be under way.
-    pub fn binding(&self, request: &str) -> String {
-        format!("{}-{request}", self.binding)
+    /// Binds a same-device request to the browser that made it, on the page of its result: several may be under way.
+    pub fn binding(&self) -> &str {
+        &self.binding
     }
 }
 
-/// A cookie to be set: HttpOnly, for the whole host, for this browser session or a time.
+/// A cookie to be set: HttpOnly, for the whole host and this browser session unless said otherwise.
 pub struct Jar<'a> {
     name: &'a str,
     same_site: &'static str,
+    path: &'a str,
     max_age: Option<u64>,
 }
 
@@ -65,6 +70,7 @@ impl<'a> Jar<'a> {
         Self {
             name,
             same_site: "Strict",
+            path: "/",
             max_age: None,
         }
     }
@@ -74,13 +80,15 @@ impl<'a> Jar<'a> {
         Self {
             name,
             same_site: "Lax",
+            path: "/",
             max_age: None,
         }
     }
 
-    /// The same for so many seconds only.
-    pub fn lasting(self, seconds: u64) -> Self {
+    /// The same for one page, and for so many seconds only.
+    pub fn of_page(self, path: &'a str, seconds: u64) -> Self {
         Self {
+            path,
             max_age: Some(seconds),
             ..self
         }
@@ -104,10 +112,14 @@ impl<'a> Jar<'a> {
 
     fn written(&self, value: &str, origin: &Origin) -> String {
         let Self {
-            name, same_site, ..
+            name,
+            same_site,
+            path,
+            ..
         } = self;
         let secure = if origin.secure() { "; Secure" } else { "" };
-        let mut cookie = format!("{name}={value}; Path=/; HttpOnly; SameSite={same_site}{secure}");
+        let mut cookie =
+            format!("{name}={value}; Path={path}; HttpOnly; SameSite={same_site}{secure}");
         if let Some(seconds) = self.max_age {
             let _never_fails = write!(cookie, "; Max-Age={seconds}");
         }

@@ -174,9 +174,10 @@ pub async fn new(State(server): State<Server>, frame: Frame, Path(id): Path<Stri
 pub async fn create(State(server): State<Server>, form: Form) -> Answer {
     let made = server.verifier()?.create_request(&wanted(&form)?).await?;
     let mut response = Redirect::to(&format!("/verifier/view/{}", made.id)).into_response();
-    let name = server.cookies().binding(&made.id);
     let lifetime = server.app().config().verifier.request_lifetime;
-    let jar = Jar::lax(&name).lasting(lifetime.saturating_add(RESULT_SECONDS));
+    let result = format!("/verifier/results/{}", made.id);
+    let jar = Jar::lax(server.cookies().binding())
+        .of_page(&result, lifetime.saturating_add(RESULT_SECONDS));
     if let Some(binding) = made.browser_binding.as_deref()
         && let Some(cookie) = jar.value(binding, server.origin())
     {
@@ -227,7 +228,7 @@ pub async fn same_device(
     (Path(id), Query(Came { response_code })): (Path<String>, Query<Came>),
     headers: HeaderMap,
 ) -> Answer {
-    let browser = cookie::read(&headers, &server.cookies().binding(&id)).unwrap_or_default();
+    let browser = cookie::read(&headers, server.cookies().binding()).unwrap_or_default();
     let verifier = server.verifier()?;
     let result = verifier.same_device_result(&id, &response_code, &browser);
     let view = View {
