@@ -95,39 +95,34 @@ pub async fn answer(
     form: Form,
 ) -> Answer {
     let request = form.needed("request")?.to_owned();
-    let wallet = server.wallet()?;
-    if form.one("decision") != Some("share") {
-        let declined = wallet.decline_request(&person, &request).await?;
-        return ui::html(&Done::new(
-            frame.titled("Done"),
-            &DECLINED,
-            declined.redirect_uri,
-        ));
+    if form.one("decision") == Some("share") {
+        return share(&server, frame, (&person, &chosen(request, &form))).await;
     }
-    let answer = chosen(request, &form);
-    let answered = match wallet.answer_request(&person, &answer).await {
-        Ok(answered) => answered,
+    let declined = server.wallet()?.decline_request(&person, &request).await?;
+    ui::html(&Done::new(frame, &DECLINED, declined.redirect_uri))
+}
+
+async fn share(
+    server: &Server,
+    frame: Frame,
+    (person, answer): (&Person, &AnswerRequest),
+) -> Answer {
+    match server.wallet()?.answer_request(person, answer).await {
+        Ok(answered) => {
+            let outcome = if answered.delivered {
+                &SHOWN
+            } else {
+                &NOT_TAKEN
+            };
+            ui::html(&Done::new(frame, outcome, answered.redirect_uri))
+        }
         // Too little or too much was chosen: the person chooses again.
         Err(error) if error.kind == ErrorKind::BadRequest => {
-            return show(
-                &server,
-                frame,
-                (&person, &answer.request, Some(error.reason)),
-            )
-            .await;
+            let problem = Some(error.reason);
+            show(server, frame, (person, &answer.request, problem)).await
         }
-        Err(error) => return Err(error.into()),
-    };
-    let outcome = if answered.delivered {
-        &SHOWN
-    } else {
-        &NOT_TAKEN
-    };
-    ui::html(&Done::new(
-        frame.titled("Done"),
-        outcome,
-        answered.redirect_uri,
-    ))
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// The cards that the person chose, one for each query that is not left out.
@@ -173,7 +168,7 @@ impl Done {
     fn new(frame: Frame, outcome: &'static Outcome, redirect_uri: Option<String>) -> Self {
         let go_on = redirect_uri.filter(|uri| leads_to_a_page(uri));
         Self {
-            frame,
+            frame: frame.titled("Done"),
             outcome,
             go_on,
         }
