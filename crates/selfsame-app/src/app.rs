@@ -25,7 +25,7 @@ use crate::keys::Keys;
 use crate::node::Node;
 use crate::operator::Operator;
 use crate::registry::Registry;
-use crate::registry::embedded::{Embedded, Setup};
+use crate::registry::embedded::{Embedded, Setup, reached};
 use crate::registry::remote::{self, Remote};
 use crate::resolver::{Linked, Resolver};
 use crate::shared::Shared;
@@ -144,6 +144,7 @@ impl App {
         for identity in identities.into_iter().flatten() {
             self.dids.ensure_registered(identity).await?;
         }
+        self.note_ledger().await?;
         if self.issuer.is_some() {
             tokio::spawn(crate::issuer::anchors(
                 self.clone(),
@@ -157,6 +158,17 @@ impl App {
     /// Stops what works in the background.
     pub async fn stop(&self) {
         self.stopping.send_replace(true);
+        if let Err(error) = self.note_ledger().await {
+            tracing::error!(%error, "how far the ledger has come can't be noted");
+        }
+    }
+
+    /// Notes how far the ledger has come, so that what is lost of it is missed.
+    pub(crate) async fn note_ledger(&self) -> Result<()> {
+        match &self.ledger {
+            Some(ledger) => reached::note(&self.shared.store, &**ledger).await,
+            None => Ok(()),
+        }
     }
 
     /// Whether it can serve.

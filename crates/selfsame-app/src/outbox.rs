@@ -20,6 +20,8 @@ use crate::wallet::{answer, receive};
 
 /// How often the worker looks for what was left behind, by a crash or for a later time.
 const EVERY: Duration = Duration::from_millis(500);
+/// So many looks lie between two notes of how far the ledger has come: each is a commit, and none while nothing is new.
+const NOTED_EVERY: u64 = 20;
 const AT_ONCE: usize = 32;
 /// Whoever writes an effect to carry it out himself has so long to begin; then it is anybody's.
 const OWN_SECONDS: u64 = 10;
@@ -104,7 +106,7 @@ impl Job {
 /// Carries out what nobody else does, until the instance stops.
 pub(crate) async fn work(app: Arc<App>, mut stopping: tokio::sync::watch::Receiver<bool>) {
     let mut running = JoinSet::new();
-    loop {
+    for look in 1_u64.. {
         tokio::select! {
             () = tokio::time::sleep(EVERY) => {}
             _ = stopping.changed() => break,
@@ -121,6 +123,11 @@ pub(crate) async fn work(app: Arc<App>, mut stopping: tokio::sync::watch::Receiv
             Err(error) => tracing::error!(%error, "the outbox can't be read"),
         }
         purge(&app).await;
+        if look.is_multiple_of(NOTED_EVERY)
+            && let Err(error) = app.note_ledger().await
+        {
+            tracing::error!(%error, "how far the ledger has come can't be noted");
+        }
     }
     // What is under way is finished: its answer can't be asked for again.
     running.detach_all();

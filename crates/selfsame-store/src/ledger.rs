@@ -132,9 +132,13 @@ pub trait LedgerStore: Send + Sync {
     /// Appends a block in one durable transaction. A conflict if the height does not follow or an entry is there
     /// already; then nothing is written.
     async fn append(&self, block: Block) -> Result<Head>;
-    /// Writes all of it, as of one moment, into a new file.
+    /// Writes all of it, as of one moment, into a new file, which tells of itself that it is a copy.
     async fn copy(&self, _to: &Path) -> Result<()> {
         Err(StoreError::Malformed("copy: nothing is kept in a file"))
+    }
+    /// The height at which this ledger was copied, if it is a copy.
+    fn copied_at(&self) -> Result<Option<u64>> {
+        Ok(None)
     }
     /// What appends have cost.
     fn meter(&self) -> &Meter;

@@ -1,6 +1,7 @@
 //! The embedded registry: one process orders the transactions, and signs where the log stands.
 
 mod handing_over;
+pub(crate) mod reached;
 mod sequencer;
 mod signer;
 mod times;
@@ -95,8 +96,10 @@ impl Embedded {
     /// Opens the registry where it stopped; at the first start it makes the network.
     ///
     /// # Errors
-    /// `BadRequest` for a name no network can have, `Internal` if ledger and store do not belong together, the store's.
+    /// `BadRequest` for a name no network can have, `Gone` if blocks are lost or the store that signed them is, `Conflict`
+    /// if ledger and store do not belong together, the store's.
     pub async fn open(setup: Setup) -> Result<Self> {
+        reached::is_in(&setup.store, &*setup.ledger).await?;
         let (genesis, key) = genesis(&setup).await?;
         let times = Times::new(setup.clock.clone());
         let (verifier, origin) = (
@@ -232,8 +235,9 @@ async fn genesis(setup: &Setup) -> Result<(Genesis, KeyHandle)> {
         return Ok((genesis, key));
     }
     if setup.ledger.head()?.is_some() {
-        return Err(Error::internal(
-            "there is a ledger, but the store has no key for its checkpoints",
+        let lost = "there is a ledger, but the store with the key for its checkpoints is lost";
+        return Err(Error::new(ErrorKind::Gone, lost).with_hint(
+            "put a copy back (docs/backup.md), or begin a new network in a new directory (--data)",
         ));
     }
     let batch = Batch::new(tenant.clone()).expect(GENESIS, "own", Expect::Absent);

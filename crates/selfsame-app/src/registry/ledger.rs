@@ -17,7 +17,7 @@ use selfsame_store::ledger::{Block, Entry, KEPT_HEIGHTS, LedgerStore, Placed, Tr
 use super::browse::Finder;
 use super::known::Known;
 use super::{ENTRIES_MAX, describe, uses};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::view::registry::{RegistryDelegation, RegistryEntry, RegistryUse};
 
 /// Where the ledger says whose it is; no key of the machine's state begins like this.
@@ -38,11 +38,13 @@ impl Ledger {
     /// The ledger of a machine's network.
     ///
     /// # Errors
-    /// `Internal` if what is stored belongs to another network.
+    /// `Conflict` if what is stored belongs to another network.
     pub fn open(store: Arc<dyn LedgerStore>, machine: Arc<Machine>) -> Result<Self> {
         let owner = store.get(OWNER)?;
         if store.head()?.is_some() && owner != Some(machine.genesis().to_bytes()) {
-            return Err(Error::internal("the ledger belongs to another network"));
+            let other = "the ledger belongs to another network";
+            return Err(Error::new(ErrorKind::Conflict, other)
+                .with_hint("put back the one that was here, or take another directory"));
         }
         Ok(Self {
             store,

@@ -10,13 +10,14 @@ use selfsame_app::dids::newcomer::Newcomer;
 use selfsame_app::keys::Keys;
 use selfsame_app::view::Paging;
 use selfsame_app::view::instance::{InstanceDid, NewDid};
-use selfsame_app::{App, ErrorKind, Parts};
+use selfsame_app::{App, Error, ErrorKind, Parts};
 use selfsame_crypto::{KeyHandle, KeyType, PrivateKey};
 use selfsame_did::{Did, Options};
 use selfsame_net::{Net, Settings};
 use selfsame_registry::network::Agreement;
 use selfsame_registry::{Genesis, Identifier, Operation, Unsigned};
 use selfsame_store::TenantId;
+use selfsame_store::ledger::LedgerStore;
 
 use crate::world::World;
 
@@ -25,6 +26,15 @@ async fn all(app: &App) -> Vec<InstanceDid> {
 }
 
 pub async fn app(world: &World, roles: Roles) -> Arc<App> {
+    opened(world, roles, world.ledger.clone()).await.unwrap()
+}
+
+/// The same, with a ledger that may be another one.
+pub async fn opened(
+    world: &World,
+    roles: Roles,
+    ledger: Arc<dyn LedgerStore>,
+) -> Result<Arc<App>, Error> {
     let config = Config {
         origin: "http://localhost:7380/".parse().unwrap(),
         roles,
@@ -40,9 +50,9 @@ pub async fn app(world: &World, roles: Roles) -> Arc<App> {
     let parts = Parts {
         store: world.store.clone(),
         net: Net::new(Settings::default()).unwrap(),
-        ledger: Some(world.ledger.clone()),
+        ledger: Some(ledger),
     };
-    App::open(config, parts).await.unwrap().0
+    Ok(App::open(config, parts).await?.0)
 }
 
 pub const REGISTRY: Roles = Roles {

@@ -4,6 +4,7 @@ mod archive;
 mod browse;
 mod dids;
 mod handshakes;
+mod lost;
 mod nodes;
 mod paper;
 mod sequencer;

@@ -75,6 +75,9 @@ CREATE TABLE hashes (
 
 const HEAD: &str = "SELECT height, size, head FROM blocks ORDER BY height DESC LIMIT 1";
 const NODE: &str = "SELECT node FROM nodes WHERE key = ?1";
+/// Written into a copy alone; what is copied may be one.
+const MARK: &str = "DROP TABLE IF EXISTS copied;
+    CREATE TABLE copied AS SELECT max(height) AS height FROM blocks;";
 const BY_HASH: &str = "SELECT hashes.seq FROM hashes JOIN entries ON entries.seq = hashes.seq
     WHERE hashes.start = ?1 AND entries.hash = ?2";
 
@@ -238,7 +241,19 @@ impl LedgerStore for SqliteLedger {
     }
 
     async fn copy(&self, to: &Path) -> Result<()> {
-        file::copy(self.path.clone(), (to.to_owned(), &FORMAT), |_| Ok(())).await
+        let to = (to.to_owned(), &FORMAT);
+        file::copy(self.path.clone(), to, |copy| Ok(copy.execute_batch(MARK)?)).await
+    }
+
+    fn copied_at(&self) -> Result<Option<u64>> {
+        self.read(|connection| {
+            if !connection.table_exists(None, "copied")? {
+                return Ok(None);
+            }
+            let height = "SELECT height FROM copied";
+            let height = connection.query_row(height, [], |row| row.get::<_, Option<i64>>(0))?;
+            Ok(height.map(i64::cast_unsigned))
+        })
     }
 
     fn meter(&self) -> &Meter {

@@ -1,0 +1,60 @@
+//! How far the ledger has come, as the store knows: one that ends before has lost blocks that others hold signed
+//! checkpoints of, and to go on from there would be a second history under the same key.
+
+use selfsame_store::ledger::LedgerStore;
+use selfsame_store::{Batch, Put, Store};
+
+use super::tenant;
+use crate::error::{Error, ErrorKind, Result};
+
+const REACHED: &str = "reached";
+
+/// Notes where the ledger stands. What is in it is durable already, so the note is never ahead of it; one that is lost
+/// with the process is behind, which harms nobody.
+pub(crate) async fn note(store: &Store, ledger: &dyn LedgerStore) -> Result<()> {
+    let height = ledger.head()?.map_or(0, |head| head.height);
+    if height <= reached(store).await? {
+        return Ok(());
+    }
+    store.commit(noted(height)?.deferred()).await?;
+    Ok(())
+}
+
+/// Whether the ledger is still all there, or a copy that was put back on purpose.
+///
+/// # Errors
+/// `Gone` if it ends before where it has been.
+pub(super) async fn is_in(store: &Store, ledger: &dyn LedgerStore) -> Result<()> {
+    let height = ledger.head()?.map_or(0, |head| head.height);
+    let reached = reached(store).await?;
+    if height >= reached {
+        return Ok(());
+    }
+    if height > 0 && ledger.copied_at()? == Some(height) {
+        tracing::warn!(
+            height,
+            reached,
+            "the registry's ledger is a copy: what was written after it was made is lost, uses of prescriptions too; \
+             give its readers a new trust root"
+        );
+        store.commit(noted(height)?).await?;
+        return Ok(());
+    }
+    let lost = format!("the registry's ledger ends at block {height}, and it has had {reached}");
+    Err(Error::new(ErrorKind::Gone, lost).with_hint(
+        "put a copy of it back (docs/backup.md), or begin a new network in a new directory (--data)",
+    ))
+}
+
+fn noted(height: u64) -> Result<Batch> {
+    let put = Put::new(REACHED, "own", height.to_be_bytes().to_vec());
+    Ok(Batch::new(tenant()?).put(put))
+}
+
+async fn reached(store: &Store) -> Result<u64> {
+    let Some(record) = store.read(&tenant()?, REACHED, "own").await? else {
+        return Ok(0);
+    };
+    let height = <[u8; 8]>::try_from(record.value.as_slice());
+    height.map(u64::from_be_bytes).map_err(Error::internal)
+}
