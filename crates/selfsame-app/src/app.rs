@@ -155,11 +155,23 @@ impl App {
         Ok(())
     }
 
-    /// Stops what works in the background.
+    /// Stops what works in the background, and leaves the data in whole files.
     pub async fn stop(&self) {
         self.stopping.send_replace(true);
         if let Err(error) = self.note_ledger().await {
             tracing::error!(%error, "how far the ledger has come can't be noted");
+        }
+        self.fold().await;
+    }
+
+    /// Moves what has been written to the files that keep it, where there is time for that.
+    pub(crate) async fn fold(&self) {
+        let mut folded = self.shared.store.fold().await;
+        if let Some(ledger) = &self.ledger {
+            folded = folded.and(ledger.fold().await);
+        }
+        if let Err(error) = folded {
+            tracing::warn!(%error, "what was written stays in the log for now, where it is as safe");
         }
     }
 

@@ -22,6 +22,8 @@ use crate::wallet::{answer, receive};
 const EVERY: Duration = Duration::from_millis(500);
 /// So many looks lie between two notes of how far the ledger has come: each is a commit, and none while nothing is new.
 const NOTED_EVERY: u64 = 20;
+/// So many looks without a commit between them are a rest.
+const REST: u64 = 60;
 const AT_ONCE: usize = 32;
 /// Whoever writes an effect to carry it out himself has so long to begin; then it is anybody's.
 const OWN_SECONDS: u64 = 10;
@@ -105,7 +107,7 @@ impl Job {
 
 /// Carries out what nobody else does, until the instance stops.
 pub(crate) async fn work(app: Arc<App>, mut stopping: tokio::sync::watch::Receiver<bool>) {
-    let mut running = JoinSet::new();
+    let (mut running, mut quiet) = (JoinSet::new(), Quiet::default());
     for look in 1_u64.. {
         tokio::select! {
             () = tokio::time::sleep(EVERY) => {}
@@ -123,6 +125,9 @@ pub(crate) async fn work(app: Arc<App>, mut stopping: tokio::sync::watch::Receiv
             Err(error) => tracing::error!(%error, "the outbox can't be read"),
         }
         purge(&app).await;
+        if quiet.is_rest(app.commits().0) {
+            app.fold().await;
+        }
         if look.is_multiple_of(NOTED_EVERY)
             && let Err(error) = app.note_ledger().await
         {
@@ -131,6 +136,24 @@ pub(crate) async fn work(app: Arc<App>, mut stopping: tokio::sync::watch::Receiv
     }
     // What is under way is finished: its answer can't be asked for again.
     running.detach_all();
+}
+
+/// For how many looks nothing was written.
+#[derive(Default)]
+struct Quiet {
+    commits: u64,
+    looks: u64,
+}
+
+impl Quiet {
+    /// Whether a rest has just become long; there was something to rest from.
+    fn is_rest(&mut self, commits: u64) -> bool {
+        if commits != self.commits {
+            *self = Self { commits, looks: 0 };
+        }
+        self.looks += 1;
+        self.looks == REST
+    }
 }
 
 /// Removes what has expired; as long as there is much of it, more than one portion.

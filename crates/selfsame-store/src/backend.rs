@@ -188,6 +188,10 @@ pub trait Backend: Send + Sync {
     async fn copy(&self, _to: &Path, _mark: SealedBatch) -> Result<()> {
         Err(StoreError::Malformed("copy: nothing is kept in a file"))
     }
+    /// Moves what has been committed to the one file that keeps it, if there is one, so that it is whole by itself.
+    async fn fold(&self) -> Result<()> {
+        Ok(())
+    }
     /// What commits have cost.
     fn meter(&self) -> &Meter;
 }

@@ -140,6 +140,10 @@ pub trait LedgerStore: Send + Sync {
     fn copied_at(&self) -> Result<Option<u64>> {
         Ok(None)
     }
+    /// Moves what has been committed to the one file that keeps it, if there is one, so that it is whole by itself.
+    async fn fold(&self) -> Result<()> {
+        Ok(())
+    }
     /// What appends have cost.
     fn meter(&self) -> &Meter;
     /// Where an [`index::Index`] of it may be kept; none where it is made in memory.

@@ -291,6 +291,11 @@ impl Backend for Sqlite {
         .await
     }
 
+    async fn fold(&self) -> Result<()> {
+        self.writer.publish();
+        checkpoint::fold(self.path.clone()).await
+    }
+
     fn meter(&self) -> &Meter {
         &self.meter
     }

@@ -166,6 +166,15 @@ impl Store {
         Ok(outcome.purged)
     }
 
+    /// Moves what has been committed to the one file that keeps it, so that it is whole by itself; for times of rest,
+    /// and the end.
+    ///
+    /// # Errors
+    /// `Busy` if others write all the while, else that the disk failed; what was committed is safe all the same.
+    pub async fn fold(&self) -> Result<()> {
+        self.0.backend.fold().await
+    }
+
     /// Durable commits so far.
     pub fn commits(&self) -> u64 {
         self.0.backend.meter().commits()

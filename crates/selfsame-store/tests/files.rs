@@ -240,6 +240,36 @@ async fn a_deferred_batch_reaches_the_file_by_itself_and_when_the_store_is_close
     assert_eq!(version(&backend, "deferred").await, Some(2));
 }
 
+#[tokio::test]
+async fn a_file_is_whole_by_itself_once_its_log_is_folded_in_while_it_stays_open() {
+    let dir = TempDir::new().unwrap();
+    let (path, alone) = (dir.path().join("store.db"), dir.path().join("alone.db"));
+    let backend = Sqlite::open(&path).unwrap();
+    for (id, durable) in [("durable", true), ("deferred", false)] {
+        let written = backend.commit(batch(durable, vec![put(id, 1)])).await;
+        written.unwrap();
+    }
+    let is_whole = async || {
+        std::fs::copy(&path, &alone).unwrap();
+        match Sqlite::open(&alone) {
+            Ok(alone) => {
+                version(&alone, "durable").await == Some(1)
+                    && version(&alone, "deferred").await == Some(1)
+            }
+            Err(_) => false,
+        }
+    };
+    assert!(!is_whole().await);
+    backend.fold().await.unwrap();
+    assert!(is_whole().await);
+    let log = std::fs::metadata(dir.path().join("store.db-wal")).unwrap();
+    assert_eq!(log.len(), 0);
+    // It goes on.
+    let written = backend.commit(batch(true, vec![put("then", 1)])).await;
+    written.unwrap();
+    assert_eq!(version(&backend, "then").await, Some(1));
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_log_stays_bounded_while_there_is_no_rest() {
     let dir = TempDir::new().unwrap();

@@ -18,7 +18,7 @@ use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 use super::{Block, Entry, Head, LedgerStore, LedgerView, MAX_ENTRIES, Placed};
 use crate::error::{Result, StoreError};
 use crate::meter::{Meter, timed};
-use crate::sqlite::checkpoint::{Checkpoints, Limits};
+use crate::sqlite::checkpoint::{self, Checkpoints, Limits};
 use crate::sqlite::file::{self, Format};
 use crate::sqlite::readers::Readers;
 use crate::sqlite::sql;
@@ -254,6 +254,10 @@ impl LedgerStore for SqliteLedger {
             let height = connection.query_row(height, [], |row| row.get::<_, Option<i64>>(0))?;
             Ok(height.map(i64::cast_unsigned))
         })
+    }
+
+    async fn fold(&self) -> Result<()> {
+        checkpoint::fold(self.path.clone()).await
     }
 
     fn meter(&self) -> &Meter {

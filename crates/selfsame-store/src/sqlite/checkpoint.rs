@@ -1,6 +1,6 @@
 //! Moves committed pages from the write-ahead log to the file, beside the writer rather than in its way.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
 
-use crate::error::Result;
+use crate::error::{Result, StoreError};
 
 /// How long the log may become.
 #[derive(Clone, Copy)]
@@ -49,11 +49,8 @@ pub(crate) struct Checkpoints {
 
 impl Checkpoints {
     pub(crate) fn start(path: &Path, limits: Limits) -> Result<Self> {
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(path, flags)?;
-        connection.pragma_update(None, "cache_size", -256)?;
         // Readers hold the log for microseconds.
-        connection.busy_timeout(Duration::from_millis(100))?;
+        let connection = connect(path, Duration::from_millis(100))?;
         let (due, asked) = sync_channel(1);
         let behind = Arc::new(AtomicBool::new(false));
         let seen = behind.clone();
@@ -124,6 +121,30 @@ impl Drop for Checkpoints {
             let _ = thread.join();
         }
     }
+}
+
+/// Moves all that is in the log to the file and empties the log, so that the file is whole by itself. Whoever writes
+/// meanwhile waits for the last of it alone.
+pub(crate) async fn fold(path: PathBuf) -> Result<()> {
+    let folding = tokio::task::spawn_blocking(move || {
+        let connection = connect(&path, Duration::from_secs(1))?;
+        checkpoint(&connection, "PASSIVE")?;
+        match checkpoint(&connection, "TRUNCATE")? {
+            (true, _) => Err(StoreError::Busy),
+            (false, _) => Ok(()),
+        }
+    });
+    folding
+        .await
+        .map_err(|_| StoreError::Storage("a checkpoint was cut off".to_owned()))?
+}
+
+fn connect(path: &Path, patience: Duration) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.pragma_update(None, "cache_size", -256)?;
+    connection.busy_timeout(patience)?;
+    Ok(connection)
 }
 
 fn run((connection, limits): (&Connection, Limits), asked: &Receiver<Mode>, behind: &AtomicBool) {
