@@ -141,6 +141,14 @@ fn files_of_others_are_refused_and_left_alone() {
     let ledger = dir.path().join("ledger.db");
     drop(SqliteLedger::open(&ledger).unwrap());
     assert!(matches!(Sqlite::open(&ledger), Err(StoreError::Foreign(_))));
+    // It has our tables, and no layout that we ever gave one.
+    let file = Connection::open(&ledger).unwrap();
+    file.pragma_update(None, "user_version", 0).unwrap();
+    drop(file);
+    assert!(matches!(
+        SqliteLedger::open(&ledger),
+        Err(StoreError::Foreign(_))
+    ));
 }
 
 #[test]

@@ -134,16 +134,19 @@ fn lay_out(writer: &mut Connection, path: &Path, format: &Format) -> Result<()> 
     let version = number("user_version")?;
     let tables: u32 =
         writer.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0))?;
-    if found != format.application && (found != 0 || version != 0 || tables != 0) {
+    // An empty file has neither mark nor tables; ours get all of them at once.
+    let is_empty = found == 0 && version == 0 && tables == 0;
+    let is_ours = found == format.application && version != 0;
+    if !is_empty && !is_ours {
         return Err(foreign());
     }
-    if version != 0 && version != format.version {
+    if is_ours && version != format.version {
         return Err(StoreError::OtherLayout {
             found: version,
             known: format.version,
         });
     }
-    if version == 0 {
+    if is_empty {
         let layout = writer.transaction()?;
         for schema in format.schema {
             layout.execute_batch(schema)?;
