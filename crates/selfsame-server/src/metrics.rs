@@ -26,7 +26,9 @@ impl Figures {
     pub async fn note(&self, app: &App) {
         let (commits, took) = app.commits();
         metrics::counter!("selfsame_store_commits_total").absolute(commits);
-        metrics::gauge!("selfsame_store_commits_seconds").set(took.as_secs_f64());
+        // Counters of this library are whole numbers.
+        let took = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+        metrics::counter!("selfsame_store_commits_microseconds_total").absolute(took);
         // A store that cannot be read shows in the requests that fail.
         if let Ok((waiting, dead)) = app.outbox().await {
             metrics::gauge!("selfsame_outbox_waiting").set(waiting as f64);
@@ -96,8 +98,8 @@ fn describe() {
         "Connections refused for want of room."
     );
     metrics::describe_counter!("selfsame_store_commits_total", "Durable commits.");
-    metrics::describe_gauge!(
-        "selfsame_store_commits_seconds",
+    metrics::describe_counter!(
+        "selfsame_store_commits_microseconds_total",
         "What the durable commits took together."
     );
     metrics::describe_gauge!(

@@ -182,6 +182,10 @@ pub trait Backend: Send + Sync {
     async fn entry(&self, id: OutboxId, now: UnixTime) -> Result<Option<SealedEntry>>;
     /// Entries given up.
     async fn dead_letters(&self, window: Window) -> Result<Vec<SealedLetter>>;
+    /// Whether there may be something to purge: what has expired, and dead letters older than `before`.
+    async fn has_expired(&self, _now: UnixTime, _before: UnixTime) -> Result<bool> {
+        Ok(true)
+    }
     /// How much waits.
     async fn backlog(&self) -> Result<Backlog>;
     /// Writes all that is kept, as of one moment, into a new file, and there, `mark` on top of it.

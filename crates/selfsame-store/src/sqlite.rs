@@ -279,6 +279,13 @@ impl Backend for Sqlite {
         self.rows(usize::MAX, count).await
     }
 
+    async fn has_expired(&self, now: UnixTime, before: UnixTime) -> Result<bool> {
+        self.now(|connection| {
+            let mut statement = connection.prepare_cached(schema::HAS_EXPIRED)?;
+            Ok(statement.query_row([sql(now.0), sql(before.0)], |row| row.get(0))?)
+        })
+    }
+
     async fn copy(&self, to: &Path, mark: SealedBatch) -> Result<()> {
         self.writer.publish();
         let to = (to.to_owned(), &schema::FORMAT);

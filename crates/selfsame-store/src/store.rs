@@ -153,7 +153,12 @@ impl Store {
 
     /// Removes at most so many expired records, expired routes and old dead letters; says how many.
     pub async fn purge_expired(&self, now: UnixTime, limit: usize) -> Result<u64> {
-        let writes = vec![Write::Purge(now.minus(DEAD_LETTER_SECONDS), limit)];
+        let before = now.minus(DEAD_LETTER_SECONDS);
+        // Often there is nothing, and a commit costs more than a look.
+        if !self.0.backend.has_expired(now, before).await? {
+            return Ok(0);
+        }
+        let writes = vec![Write::Purge(before, limit)];
         let outcome = self
             .0
             .backend

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use rusqlite::Connection;
@@ -246,6 +247,30 @@ async fn a_deferred_batch_reaches_the_file_by_itself_and_when_the_store_is_close
     drop(backend);
     let backend = Sqlite::open(&file).unwrap();
     assert_eq!(version(&backend, "deferred").await, Some(2));
+}
+
+#[tokio::test]
+async fn looking_for_what_has_expired_costs_no_commit_and_misses_nothing() {
+    let dir = TempDir::new().unwrap();
+    let now = Arc::new(AtomicU64::new(1_000));
+    let clock = now.clone();
+    let store = Store::open_with_clock(
+        Arc::new(Sqlite::open(dir.path().join("store.db")).unwrap()),
+        vault(),
+        Arc::new(move || UnixTime(clock.load(Ordering::Relaxed))),
+    );
+    let store = store.await.unwrap();
+    let put = Put::new("a", "soon over", vec![1]).expires(UnixTime(1_010));
+    let batch = Batch::new(tenant()).put(put);
+    store.commit(batch).await.unwrap();
+    let before = store.commits();
+    for _ in 0..50 {
+        assert_eq!(store.purge_expired(UnixTime(1_009), 9).await.unwrap(), 0);
+    }
+    assert_eq!(store.commits(), before);
+    now.store(1_010, Ordering::Relaxed);
+    assert_eq!(store.purge_expired(UnixTime(1_010), 9).await.unwrap(), 1);
+    assert_eq!(store.purge_expired(UnixTime(1_010), 9).await.unwrap(), 0);
 }
 
 #[tokio::test]

@@ -459,7 +459,11 @@ async fn figures_name_routes_and_never_addresses() {
     );
     assert!(figures.contains(r#"route="/1.0/identifiers/{*did}""#));
     assert!(!figures.contains("secret-person"));
-    for known in ["selfsame_store_commits_total", "selfsame_outbox_dead 0"] {
+    for known in [
+        "# TYPE selfsame_store_commits_total counter",
+        "# TYPE selfsame_store_commits_microseconds_total counter",
+        "selfsame_outbox_dead 0",
+    ] {
         assert!(figures.contains(known), "{known}: {figures}");
     }
 }

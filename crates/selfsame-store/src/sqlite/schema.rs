@@ -102,6 +102,9 @@ pub(super) const BACKLOG: &str = "SELECT
 pub(super) const EXPIRED: &str =
     "SELECT seq, tags FROM records WHERE expires <= ?1 ORDER BY expires LIMIT ?2";
 
+pub(super) const HAS_EXPIRED: &str = "SELECT EXISTS (SELECT 1 FROM records WHERE expires <= ?1)
+    OR EXISTS (SELECT 1 FROM routes WHERE expires <= ?1) OR EXISTS (SELECT 1 FROM outbox WHERE buried < ?2)";
+
 #[cfg(test)]
 mod tests {
     use rusqlite::Connection;
