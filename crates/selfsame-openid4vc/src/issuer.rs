@@ -44,6 +44,15 @@ pub struct Settings {
     pub round_times_to: u64,
 }
 
+impl Settings {
+    /// The end that a credential states: rounded like its other times, unless it would be born expired.
+    #[must_use]
+    pub fn stated_end(&self, end: UnixTime, now: UnixTime) -> UnixTime {
+        let rounded = end.rounded_down(self.round_times_to);
+        if rounded > now { rounded } else { end }
+    }
+}
+
 /// What an issuance has come to, as a record that outlives its process.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub enum State {

@@ -258,6 +258,7 @@ impl Issuer {
             claims.extend(own.map(|(name, value)| (name.to_owned(), value)));
             disclosable.push(ClaimPath::of_names([single_use::HANDLE]).map_err(Error::internal)?);
         }
+        let end = now.plus(template.validity_days.saturating_mul(24 * 3600));
         Ok(credential::Content {
             issuer,
             signer,
@@ -271,7 +272,8 @@ impl Issuer {
                 }
                 Format::SdJwtVc | Format::JwtVcJson => Vec::new(),
             },
-            expires: Some(now.plus(template.validity_days.saturating_mul(24 * 3600))),
+            // As the credential will state it, for the register states it too.
+            expires: Some(self.settings.stated_end(end, now)),
             statuses: places
                 .iter()
                 .map(|place| self.lists.entry(place, format))

@@ -163,6 +163,21 @@ async fn a_place_in_a_status_list_is_given_once_whoever_opens_the_records() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_register_states_the_end_that_the_credential_states() {
+    let site = Site::start().await;
+    let app = WalletHost::new(&site).open().await;
+    let person = person(&app).await;
+    for format in ["dc+sd-jwt", "vc+jwt", "jwt_vc_json"] {
+        let offer = site.offer_of(new_offer("immunization", format)).await;
+        let wallet = app.wallet().unwrap();
+        let cards = wallet.accept_offer(&person, &accept(&offer)).await.unwrap();
+        let issuer = site.app.issuer().unwrap();
+        let issued = issuer.issued(None, &Paging::default()).await.unwrap();
+        assert_eq!(cards[0].expires.as_ref(), Some(&issued.items[0].expires));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_status_fought_over_ends_as_the_last_one_said_and_revoked_stays_revoked() {
     let site = Site::start().await;
     let app = WalletHost::new(&site).open().await;

@@ -279,7 +279,7 @@ fn sd_jwt(call: &Call<'_>, one: &One<'_>, ctx: &Ctx) -> Result<Draft, Error> {
     if let Some(expires) = content.expires {
         claims.insert(
             "exp".to_owned(),
-            Value::from(expiry(call, expires, ctx.now()).0),
+            Value::from(call.settings.stated_end(expires, ctx.now()).0),
         );
     }
     if let Some(status) = one.status {
@@ -324,7 +324,9 @@ fn w3c(call: &Call<'_>, one: &One<'_>, format: Format, now: UnixTime) -> Result<
         claims: content.claims.clone(),
         id: None,
         valid_from: now.rounded_down(call.settings.round_times_to),
-        valid_until: content.expires.map(|expires| expiry(call, expires, now)),
+        valid_until: content
+            .expires
+            .map(|expires| call.settings.stated_end(expires, now)),
         status: one.status.cloned(),
         cnf: None,
         further: Map::new(),
@@ -334,12 +336,6 @@ fn w3c(call: &Call<'_>, one: &One<'_>, format: Format, now: UnixTime) -> Result<
         .draft()
         .map_err(|error| Error::Setup(error.to_string()))?;
     Ok(Draft::Jwt(Box::new(draft)))
-}
-
-// Rounded like the other times, unless the credential would be born expired.
-fn expiry(call: &Call<'_>, expires: UnixTime, now: UnixTime) -> UnixTime {
-    let rounded = expires.rounded_down(call.settings.round_times_to);
-    if rounded > now { rounded } else { expires }
 }
 
 fn issued(configuration_id: &str, content: &Content, proven: &Proven) -> Vec<Issued> {
