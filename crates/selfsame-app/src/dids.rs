@@ -265,7 +265,7 @@ impl Dids {
             }
             Err(error) if is_refusal(&error) => Err(error),
             Err(error) => {
-                tracing::warn!(did = %did, %error, "not registered yet; it will be sent again");
+                tracing::warn!(did = %did, %error, "the registry took no registration; it will be sent again, which changes nothing if this DID has one");
                 Ok(())
             }
         }

@@ -80,7 +80,7 @@ pub struct ResolutionMetadata {
     /// others either.
     #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
     pub as_of: Option<AsOf>,
-    /// Why nothing could be said at this moment, for people.
+    /// Why nothing was found, or could be said at this moment, for people.
     #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// After how many seconds it is worth asking again.
@@ -110,8 +110,8 @@ pub enum ResolutionError {
     /// The document is malformed or describes another DID.
     #[error("the DID document is invalid")]
     InvalidDidDocument,
-    /// There is no such DID.
-    #[error("the DID was not found")]
+    /// There is no such DID, or no such version of it.
+    #[error("no such DID document was found")]
     NotFound,
     /// The representation asked for cannot be given.
     #[error("the representation asked for is not supported")]

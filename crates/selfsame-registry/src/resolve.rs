@@ -78,7 +78,9 @@ fn resolved(
         (None, None) => Some(present.version),
     };
     let Some(number) = wanted else {
-        return Ok(Err(ResolutionError::NotFound));
+        let mut missing = Resolution::failed(ResolutionError::NotFound);
+        missing.metadata.reason = Some("the DID has no such version".to_owned());
+        return Ok(Ok(missing));
     };
     // Read once: to find the point of a compressed key takes as long as to verify a signature with it.
     let version = versions.version(number)?;

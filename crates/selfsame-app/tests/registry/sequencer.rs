@@ -28,6 +28,7 @@ async fn a_did_is_created_rotated_and_deactivated_and_its_past_stays_resolvable(
         let mut actor = Actor::new(&registry).await;
         let unknown = registry.resolve(&actor.did, &Options::default()).await;
         assert_eq!(unknown.metadata.error, Some(ResolutionError::NotFound));
+        assert_eq!(unknown.metadata.reason, None);
 
         let created = registry.submit(&actor.create()).await.unwrap();
         assert_eq!((created.seq_no, created.height), (1, 1));
@@ -65,6 +66,10 @@ async fn a_did_is_created_rotated_and_deactivated_and_its_past_stays_resolvable(
             let past = registry.resolve(&actor.did, &options).await;
             assert_eq!(past.document, expected.document);
         }
+
+        let missing = registry.resolve(&actor.did, &at_version("9")).await;
+        assert_eq!(missing.metadata.error, Some(ResolutionError::NotFound));
+        assert!(missing.metadata.reason.unwrap().contains("no such version"));
 
         registry.submit(&actor.deactivate(3)).await.unwrap();
         let ended = registry.resolve(&actor.did, &Options::default()).await;
