@@ -1,6 +1,5 @@
 //! A client of a running instance's API.
 
-use std::net::IpAddr;
 use std::path::Path;
 
 use selfsame_app::view::verifier::VerificationStatus;
@@ -11,6 +10,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
+use crate::address;
 use crate::exit::Failure;
 use crate::private_file;
 
@@ -39,16 +39,16 @@ impl Client {
     /// that are believed beside the system's.
     ///
     /// # Errors
-    /// If no TLS can be had on this machine.
+    /// If the token would go there in the clear, or no TLS can be had on this machine.
     pub fn new(
         origin: Url,
         token: Option<SecretString>,
         roots: Vec<Vec<u8>>,
     ) -> Result<Self, Failure> {
-        let hosts = [("localhost".to_owned(), vec![IpAddr::from([127, 0, 0, 1])])].into();
+        address::check(&origin)?;
         let settings = Settings {
             own_origins: vec![origin.origin()],
-            hosts,
+            hosts: address::localhost(None),
             extra_roots: roots,
             ..Settings::default()
         };

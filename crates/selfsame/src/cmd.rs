@@ -21,6 +21,7 @@ use clap::{Args, Parser, Subcommand};
 use selfsame_crypto::SecretString;
 use url::Url;
 
+use crate::address;
 use crate::client::{self, Client};
 use crate::exit::{End, Failure};
 use crate::tls::Roots;
@@ -101,7 +102,8 @@ pub struct Instance {
     #[arg(
         long,
         env = "SELFSAME_INSTANCE",
-        default_value = "http://localhost:7380/"
+        default_value = "http://localhost:7380/",
+        value_parser = address::parse
     )]
     pub instance: Url,
     /// The operator's token; better in the environment than on the command line.

@@ -1,6 +1,6 @@
 //! Puts an instance together from its data directory and settings, runs it, and stops it.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -26,6 +26,7 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use url::Url;
 
+use crate::address;
 use crate::client::Client;
 use crate::cmd;
 use crate::cmd::tls::{Own, OwnCertificate, Resuming};
@@ -164,13 +165,14 @@ impl Launch {
             Failure::environment(format!("{}: {error}", self.listen))
                 .hint("is an instance running there already? or take another address with --listen")
         })?;
-        let origin = self.public_origin(listener.local_addr()?)?;
+        let bound = listener.local_addr()?;
+        let origin = self.public_origin(bound)?;
         let tls = self
             .tls
             .as_ref()
             .map(|source| source.load(&self.data, &origin))
             .transpose()?;
-        let parts = self.parts(&origin, tls.as_ref()).await?;
+        let parts = self.parts((&origin, bound), tls.as_ref()).await?;
         let mut roots = self.roots.clone();
         roots.extend(tls.iter().flat_map(|tls| tls.certificates.clone()));
         let custody = self.custody.words();
@@ -265,7 +267,7 @@ impl Launch {
 
     async fn parts(
         &self,
-        origin: &Url,
+        (origin, bound): (&Url, SocketAddr),
         tls: Option<&selfsame_server::Tls>,
     ) -> Result<Parts, Failure> {
         let store = store(&self.data, &self.custody).await?;
@@ -281,11 +283,10 @@ impl Launch {
         own_origins.extend(self.witnesses.iter().map(|witness| witness.url.origin()));
         own_origins.extend(self.nodes.iter().flat_map(|nodes| nodes.origins()));
         let extra_roots = tls.map(|tls| tls.certificates.clone()).unwrap_or_default();
-        let hosts = [("localhost".to_owned(), vec![IpAddr::from([127, 0, 0, 1])])].into();
         let net = Net::new(Settings {
             own_origins,
             extra_roots: [extra_roots, self.roots.clone()].concat(),
-            hosts,
+            hosts: address::localhost(Some(bound.ip())),
             ..Settings::default()
         })
         .map_err(|error| Failure::environment(error.to_string()))?;

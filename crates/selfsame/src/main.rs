@@ -1,5 +1,6 @@
 //! The `selfsame` command: parses the command line, runs one verb, maps its end to an exit code.
 
+mod address;
 mod client;
 mod cmd;
 mod exit;

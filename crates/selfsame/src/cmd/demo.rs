@@ -6,6 +6,7 @@ use clap::Args;
 use selfsame_credential::verdict::Outcome;
 use url::Url;
 
+use crate::address;
 use crate::client::{Client, token_from};
 use crate::exit::{Answer, End, Failure};
 use crate::instance::{Launch, Running};
@@ -20,16 +21,16 @@ pub struct Demo {
     /// The scenario.
     scenario: Scenario,
     /// The issuer's base URL; with none given, an instance starts for the demonstration and goes again.
-    #[arg(long, requires = "issuer_token_file")]
+    #[arg(long, requires = "issuer_token_file", value_parser = address::parse)]
     issuer: Option<Url>,
     /// The file that holds the issuer's operator token.
     #[arg(long)]
     issuer_token_file: Option<PathBuf>,
     /// The wallet's base URL; the issuer's unless told.
-    #[arg(long, requires = "issuer")]
+    #[arg(long, requires = "issuer", value_parser = address::parse)]
     wallet: Option<Url>,
     /// The verifier's base URL; the issuer's unless told.
-    #[arg(long, requires = "issuer")]
+    #[arg(long, requires = "issuer", value_parser = address::parse)]
     verifier: Option<Url>,
     /// The file that holds the verifier's operator token; the issuer's unless told.
     #[arg(long, requires = "verifier")]

@@ -12,6 +12,7 @@ use selfsame_registry::Genesis;
 use serde::Serialize;
 use url::Url;
 
+use crate::address;
 use crate::client::registry_token;
 use crate::cmd::demo;
 use crate::cmd::registry::EngineAt;
@@ -70,18 +71,18 @@ pub struct Up {
     #[command(flatten)]
     engine: EngineAt,
     /// A registry in another process.
-    #[arg(long, requires = "registry_token_file")]
+    #[arg(long, requires = "registry_token_file", value_parser = address::parse)]
     registry: Option<Url>,
     /// The file that holds that registry's operator token.
     #[arg(long)]
     registry_token_file: Option<PathBuf>,
     /// A Universal Resolver for the DID methods that are not known here; for all of them, unless the file of settings
     /// lists some.
-    #[arg(long)]
+    #[arg(long, value_parser = address::parse)]
     foreign_resolver: Option<Url>,
     /// An exact origin that may be private or plain http: a sister process. A wallet needs it for each issuer and
     /// verifier on loopback, a verifier for each issuer. May be repeated.
-    #[arg(long)]
+    #[arg(long, value_parser = address::parse)]
     trust_origin: Vec<Url>,
     /// An issuer to trust, as DID or URL; without it, none but this instance is. May be repeated.
     #[arg(long)]
@@ -275,6 +276,11 @@ impl Up {
             true => launch.witnesses = file.registry.shown_to()?,
             false => launch.quorum = file.registry.quorum()?,
         }
+        let called = (launch.registry.iter().map(|node| &node.origin))
+            .chain(launch.witnesses.iter().map(|witness| &witness.url));
+        for url in called {
+            address::check_unless_trusted(url, &launch.trust.origins)?;
+        }
         launch.open_registration = file.registry.open_registration;
         launch.resolver = resolver(file.resolver, self.foreign_resolver);
         launch.custody = self.master_key.custody();
@@ -292,7 +298,7 @@ async fn agree(launch: &Launch) -> Result<(), Failure> {
         None => return Ok(()),
     };
     for node in &launch.registry {
-        let Ok(genesis) = Face::new(&node.origin)?.get("registry/genesis").await else {
+        let Ok(genesis) = Face::checked(&node.origin)?.get("registry/genesis").await else {
             continue;
         };
         let served = match Genesis::from_bytes(&genesis) {

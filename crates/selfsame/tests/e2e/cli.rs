@@ -126,6 +126,66 @@ fn where_nobody_answers_or_the_token_is_wrong_the_environment_is_to_blame() {
 }
 
 #[test]
+fn no_token_and_no_password_is_sent_in_the_clear_to_another_machine() {
+    let folder = tempfile::tempdir().unwrap();
+    let secret = folder.path().join("secret");
+    write_private(&secret, "secret");
+    let secret = secret.to_str().unwrap();
+    // No address of anybody (RFC 5737): a command that called it would wait.
+    let far = "http://192.0.2.2:7380/";
+    let present = ["present", "openid4vp://?request_uri=x", "--instance", far];
+    let wallet = ["--email", "maja@example.org", "--password-file", secret];
+    let to_far = ["--node", far, "--token-file", secret, "--key", secret];
+    let registry = ["--registry", far, "--registry-token-file", secret];
+    for arguments in [
+        vec!["status", "--instance", far],
+        [&present[..], &wallet].concat(),
+        vec![
+            "demo",
+            "immunization",
+            "--issuer",
+            far,
+            "--issuer-token-file",
+            secret,
+        ],
+        [&["registry", "remove-validator", "node-1"], &to_far[..]].concat(),
+        [
+            &["up", "--no-demo", "--listen", "127.0.0.1:0"],
+            &registry[..],
+        ]
+        .concat(),
+        [
+            &["tls", "identity", "new", "--identity", "node"],
+            &registry[..],
+        ]
+        .concat(),
+    ] {
+        let mut command = selfsame();
+        command.args(&arguments).env("SELFSAME_TOKEN", "secret");
+        let (code, printed, complaints) = run(command.current_dir(folder.path()));
+        assert_eq!(
+            (code, printed.as_str()),
+            (2, ""),
+            "{arguments:?}: {complaints}"
+        );
+        assert!(complaints.contains("not encrypted"), "{complaints}");
+        assert!(complaints.contains("hint: take https"), "{complaints}");
+    }
+}
+
+#[test]
+fn an_address_without_a_scheme_is_told_how_it_is_written() {
+    for address in ["localhost:7380", "localhost", "ftp://localhost/"] {
+        let (code, _, complaints) = run(selfsame().args(["status", "--instance", address]));
+        assert_eq!(code, 2, "{complaints}");
+        assert!(
+            complaints.contains("http://localhost:7380/"),
+            "{complaints}"
+        );
+    }
+}
+
+#[test]
 fn what_is_wrong_with_a_wallets_password_is_said_of_the_password() {
     let world = World::start(&[]);
     let password = world.file("password");

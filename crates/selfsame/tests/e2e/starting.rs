@@ -143,6 +143,23 @@ fn a_token_file_that_is_empty_readable_by_others_or_of_other_data_starts_nothing
 }
 
 #[test]
+fn an_instance_on_the_other_loopback_is_found_by_its_name() {
+    if std::net::TcpListener::bind("[::1]:0").is_err() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = selfsame();
+    command.args(["up", "--json", "--listen", "[::1]:0", "--data"]);
+    let (_up, said) = spoken(command.arg(folder.path().join("data")));
+    assert_eq!(said["demo"]["verdict"], "valid", "{said}");
+    let mut status = selfsame();
+    status.args(["status", "--instance", &text(&said, "origin")]);
+    status.args(["--token-file", &text(&said, "operator_token_file")]);
+    let (code, _, complaints) = run(&mut status);
+    assert_eq!(code, 0, "{complaints}");
+}
+
+#[test]
 fn a_network_of_validators_goes_with_all_roles_and_no_other_registry() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");

@@ -1,7 +1,5 @@
 //! A node's HTTP, as commands ask it: what anybody may, and what its operator may.
 
-use std::net::IpAddr;
-
 use selfsame_app::view::registry::NodeHealth;
 use selfsame_crypto::SecretString;
 use selfsame_net::{Authorization, Body, Call, Method, Net, Request, Response, Settings};
@@ -9,6 +7,7 @@ use selfsame_registry::Receipt;
 use serde_json::{Value, json};
 use url::Url;
 
+use crate::address;
 use crate::exit::Failure;
 
 /// What anybody may ask of a node.
@@ -21,11 +20,20 @@ impl Face {
     /// The node at this base URL.
     ///
     /// # Errors
-    /// If no TLS can be had on this machine.
+    /// If what is sent there would go in the clear, or no TLS can be had on this machine.
     pub fn new(url: &Url) -> Result<Self, Failure> {
+        address::check(url)?;
+        Self::checked(url)
+    }
+
+    /// The same at an address of the settings, which were checked as a whole.
+    ///
+    /// # Errors
+    /// If no TLS can be had on this machine.
+    pub fn checked(url: &Url) -> Result<Self, Failure> {
         let settings = Settings {
             own_origins: vec![url.origin()],
-            hosts: [("localhost".to_owned(), vec![IpAddr::from([127, 0, 0, 1])])].into(),
+            hosts: address::localhost(None),
             ..Settings::default()
         };
         let net = Net::new(settings).map_err(|error| Failure::environment(error.to_string()))?;

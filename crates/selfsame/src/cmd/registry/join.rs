@@ -18,6 +18,7 @@ use super::face::Face;
 use super::files::Serve;
 use super::init::place;
 use super::status::proven;
+use crate::address;
 use crate::exit::{Answer, End, Failure};
 use crate::output;
 use crate::settings::trust_root;
@@ -61,7 +62,7 @@ pub struct Joining {
     port: u16,
     /// Begin with a snapshot of the ledger, as two nodes or more that are named here prove it; without it, with the
     /// first block, if the others still have it.
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", value_parser = address::parse)]
     from: Vec<Url>,
 }
 

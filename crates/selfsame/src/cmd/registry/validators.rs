@@ -12,6 +12,7 @@ use url::Url;
 use super::face::Face;
 use super::files;
 use super::join::Joining;
+use crate::address;
 use crate::client::token_from;
 use crate::exit::{Answer, End, Failure};
 use crate::output;
@@ -27,7 +28,7 @@ struct Change {
     #[arg(long, value_name = "FILE")]
     key: PathBuf,
     /// The node that takes the transaction.
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", value_parser = address::parse)]
     node: Url,
     /// The file that holds that node's operator token.
     #[arg(long, value_name = "FILE")]

@@ -1,6 +1,5 @@
 //! What a node stands on: its folder with keys and credential, and the ways by which it resolves the DIDs of others.
 
-use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -23,6 +22,7 @@ use url::Url;
 use super::certificate::OwnCertificate;
 use super::policy::Own;
 use super::resuming::Resuming;
+use crate::address;
 use crate::client::token_from;
 use crate::cmd::up::MasterKey;
 use crate::exit::Failure;
@@ -74,7 +74,7 @@ pub struct Standing {
 #[derive(Args, Default)]
 pub struct World {
     /// A node of the registry that resolves did:selfsame; what it says is verified.
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", value_parser = address::parse)]
     registry: Option<Url>,
     /// The file that holds the registry's operator token; only to register, change or end a DID there.
     #[arg(long, value_name = "FILE", requires = "registry")]
@@ -83,7 +83,7 @@ pub struct World {
     #[arg(long, value_name = "FILE", requires = "registry")]
     registry_trust_root: Option<PathBuf>,
     /// An exact origin that may be private or plain http, such as an issuer on this machine. May be repeated.
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", value_parser = address::parse)]
     trust_origin: Vec<Url>,
     /// A file of settings as `selfsame up` takes it: `[trust]`, `[resolver]` and `[registry]` are used.
     #[arg(long, value_name = "FILE")]
@@ -284,6 +284,9 @@ impl World {
             }
             None => (file.registry.nodes()?, file.registry.pin()?),
         };
+        for node in &nodes {
+            address::check_unless_trusted(&node.origin, &trust.origins)?;
+        }
         let registry = match nodes.is_empty() {
             true => RegistryConfig::None,
             false => RegistryConfig::Remote {
@@ -324,10 +327,9 @@ fn net(config: &Config) -> Result<Net, Failure> {
     let mut own_origins: Vec<_> = config.trust.origins.iter().map(Url::origin).collect();
     own_origins.extend(nodes.iter().map(|node| node.origin.origin()));
     own_origins.extend(config.resolver.addresses().map(Url::origin));
-    let hosts = [("localhost".to_owned(), vec![IpAddr::from([127, 0, 0, 1])])].into();
     let settings = NetSettings {
         own_origins,
-        hosts,
+        hosts: address::localhost(None),
         ..NetSettings::default()
     };
     Net::new(settings).map_err(|error| Failure::environment(error.to_string()))

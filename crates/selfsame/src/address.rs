@@ -1,0 +1,142 @@
+//! Addresses that the command line or a file of settings names: which of them may be called, and where they lead.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use url::{Host, Url};
+
+use crate::exit::Failure;
+
+const LOCALHOST: &str = "localhost";
+const EVERY_LOOPBACK: [IpAddr; 2] = [
+    IpAddr::V4(Ipv4Addr::LOCALHOST),
+    IpAddr::V6(Ipv6Addr::LOCALHOST),
+];
+
+/// The address of an instance or a node, as the command line has it.
+///
+/// # Errors
+/// If it is none of http or https. What it leads to is judged by [`check`].
+pub fn parse(text: &str) -> Result<Url, String> {
+    match Url::parse(text) {
+        Ok(url) if matches!(url.scheme(), "http" | "https") => Ok(url),
+        _ => Err(
+            "it begins with no https:// or http://; write it as http://localhost:7380/".to_owned(),
+        ),
+    }
+}
+
+/// Whether a token or a password may be sent there: over TLS, or on this machine.
+///
+/// # Errors
+/// If others could read it on its way.
+pub fn check(url: &Url) -> Result<(), Failure> {
+    if url.scheme() == "https" || is_here(url) {
+        return Ok(());
+    }
+    let host = url.host_str().unwrap_or_default();
+    Err(Failure::environment(format!(
+        "{} to {host} is not encrypted: others could read what is sent",
+        url.scheme()
+    ))
+    .hint("take https; plain http is for this machine: localhost, 127.0.0.1, [::1]"))
+}
+
+/// The same for an address of the settings, where plain http may be asked for by the exact origin.
+///
+/// # Errors
+/// As [`check`].
+pub fn check_unless_trusted(url: &Url, trusted: &[Url]) -> Result<(), Failure> {
+    let mut trusted = trusted.iter();
+    if url.scheme() == "http" && trusted.any(|trusted| trusted.origin() == url.origin()) {
+        return Ok(());
+    }
+    check(url).map_err(|failure| {
+        failure.hint(
+            "take https; plain http is for this machine and for [trust] origins (--trust-origin)",
+        )
+    })
+}
+
+/// Where `localhost` leads: never to what a resolver says of it. Who listens on loopback himself is found there first.
+pub fn localhost(listening: Option<IpAddr>) -> BTreeMap<String, Vec<IpAddr>> {
+    let own = listening.filter(|ip| ip.is_loopback());
+    let others = EVERY_LOOPBACK.into_iter().filter(|ip| Some(*ip) != own);
+    [(
+        LOCALHOST.to_owned(),
+        own.into_iter().chain(others).collect(),
+    )]
+    .into()
+}
+
+fn is_here(url: &Url) -> bool {
+    url.scheme() == "http"
+        && url.host().is_some_and(|host| match host {
+            Host::Domain(name) => name == LOCALHOST,
+            Host::Ipv4(ip) => ip.is_loopback(),
+            Host::Ipv6(ip) => ip.is_loopback(),
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn url(text: &str) -> Url {
+        parse(text).unwrap()
+    }
+
+    #[test]
+    fn an_address_has_a_scheme_of_the_web() {
+        for wrong in ["localhost:7380", "issuer.example", "ftp://localhost/", ""] {
+            assert!(
+                parse(wrong).unwrap_err().contains("http://localhost"),
+                "{wrong}"
+            );
+        }
+        for right in ["http://localhost:7380", "https://issuer.example/"] {
+            assert!(parse(right).is_ok(), "{right}");
+        }
+    }
+
+    #[test]
+    fn plain_http_is_for_this_machine_and_for_origins_that_are_trusted_by_name() {
+        for safe in [
+            "https://issuer.example/",
+            "https://10.0.0.7/",
+            "http://localhost:7380/",
+            "http://127.0.0.5/",
+            "http://[::1]:7380/",
+        ] {
+            assert!(check(&url(safe)).is_ok(), "{safe}");
+        }
+        for open in [
+            "http://issuer.example/",
+            "http://192.0.2.2:7380/",
+            "http://10.0.0.7/",
+            "http://localhost.example/",
+            "http://[::2]/",
+        ] {
+            let failure = check(&url(open)).unwrap_err();
+            assert_eq!(failure.code(), 2, "{open}");
+            assert!(failure.what_to_do().unwrap().contains("https"), "{open}");
+            assert!(check_unless_trusted(&url(open), &[url(open)]).is_ok());
+        }
+        let trusted = [url("http://10.0.0.7:7380/")];
+        let beside = url("http://10.0.0.7:7381/");
+        assert!(check_unless_trusted(&beside, &trusted).is_err());
+    }
+
+    #[test]
+    fn localhost_is_either_loopback_and_first_the_one_that_is_listened_on() {
+        let of = |listening: Option<&str>| {
+            let listening = listening.map(|ip| ip.parse().unwrap());
+            localhost(listening)[LOCALHOST].clone()
+        };
+        let [v4, v6] = EVERY_LOOPBACK;
+        assert_eq!(of(None), [v4, v6]);
+        assert_eq!(of(Some("::1")), [v6, v4]);
+        assert_eq!(of(Some("0.0.0.0")), [v4, v6]);
+        assert_eq!(of(Some("127.0.0.9")).len(), 3);
+    }
+}
