@@ -15,6 +15,8 @@ use crate::output;
 )]
 pub struct Revoke {
     /// The credential's id in the issuer's list.
+    // Base64url (RFC 4648 §5) has a hyphen, which an id may begin with.
+    #[arg(allow_hyphen_values = true)]
     id: String,
     /// Only for now.
     #[arg(long, conflicts_with = "reinstate")]

@@ -186,6 +186,22 @@ fn an_address_without_a_scheme_is_told_how_it_is_written() {
 }
 
 #[test]
+fn an_id_may_begin_with_a_hyphen() {
+    let world = World::start(&[]);
+    for id in ["-hGoFbZ", "-pabc", "-h-h", "--hGo", "-Vabc"] {
+        let (code, printed, complaints) = run(&mut command(&world, &["revoke", id]));
+        assert_eq!((code, printed.as_str()), (2, ""), "{id}: {complaints}");
+        assert!(
+            complaints.contains("no such credential"),
+            "{id}: {complaints}"
+        );
+    }
+    let (code, printed, _) = run(&mut command(&world, &["revoke", "-h"]));
+    assert_eq!(code, 0);
+    assert!(printed.contains("Usage"), "{printed}");
+}
+
+#[test]
 fn what_is_wrong_with_a_wallets_password_is_said_of_the_password() {
     let world = World::start(&[]);
     let password = world.file("password");
