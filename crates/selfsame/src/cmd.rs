@@ -124,8 +124,9 @@ impl Instance {
     /// A client that acts as the operator.
     pub fn operator(&self) -> Result<Client, Failure> {
         let token = match &self.token {
-            Some(token) => SecretString::new(token.clone()),
-            None => client::token_from(&self.token_file)?,
+            Some(token) if !token.trim().is_empty() => SecretString::new(token.clone()),
+            // A variable that is set to nothing names no token.
+            _ => client::token_from(&self.token_file)?,
         };
         Client::new(self.instance.clone(), Some(token), self.roots.read()?)
     }

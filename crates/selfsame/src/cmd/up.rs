@@ -124,11 +124,20 @@ pub struct MasterKey {
 
 impl MasterKey {
     /// Where the master key is.
-    pub fn custody(&self) -> Custody {
+    ///
+    /// # Errors
+    /// If the passphrase is empty, as that of a variable which was never filled: everybody would know it.
+    pub fn custody(&self) -> Result<Custody, Failure> {
         match (&self.master_key_file, &self.passphrase) {
-            (Some(file), _) => Custody::File(file.clone()),
-            (None, Some(passphrase)) => Custody::Passphrase(SecretString::from(passphrase.clone())),
-            (None, None) => Custody::BesideTheData,
+            (Some(file), _) => Ok(Custody::File(file.clone())),
+            (None, Some(passphrase)) if passphrase.trim().is_empty() => {
+                Err(Failure::environment("SELFSAME_PASSPHRASE is empty")
+                    .hint("put the passphrase into it, or unset it"))
+            }
+            (None, Some(passphrase)) => {
+                Ok(Custody::Passphrase(SecretString::from(passphrase.clone())))
+            }
+            (None, None) => Ok(Custody::BesideTheData),
         }
     }
 }
@@ -283,7 +292,7 @@ impl Up {
         }
         launch.open_registration = file.registry.open_registration;
         launch.resolver = resolver(file.resolver, self.foreign_resolver);
-        launch.custody = self.master_key.custody();
+        launch.custody = self.master_key.custody()?;
         launch.tls = self.certificate.source();
         launch.nodes = file.tls.map(Arc::new);
         Ok(launch)

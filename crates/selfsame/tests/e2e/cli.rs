@@ -186,6 +186,17 @@ fn an_address_without_a_scheme_is_told_how_it_is_written() {
 }
 
 #[test]
+fn a_variable_for_the_token_that_is_empty_names_none() {
+    let world = World::start(&[]);
+    for empty in ["", " "] {
+        let (code, _, complaints) = run(command(&world, &["status"]).env("SELFSAME_TOKEN", empty));
+        assert_eq!(code, 0, "{complaints}");
+    }
+    let (code, ..) = run(command(&world, &["status"]).env("SELFSAME_TOKEN", "wrong"));
+    assert_eq!(code, 2);
+}
+
+#[test]
 fn an_id_may_begin_with_a_hyphen() {
     let world = World::start(&[]);
     for id in ["-hGoFbZ", "-pabc", "-h-h", "--hGo", "-Vabc"] {

@@ -143,6 +143,20 @@ fn a_token_file_that_is_empty_readable_by_others_or_of_other_data_starts_nothing
 }
 
 #[test]
+fn a_passphrase_that_is_empty_starts_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    for empty in ["", "  "] {
+        let mut up = up(&data, &["--no-demo"]);
+        assert_hint(up.env("SELFSAME_PASSPHRASE", empty), "unset");
+    }
+    assert!(!data.exists(), "nothing was made");
+    let mut right = up(&data, &["--no-demo"]);
+    spoken(right.env("SELFSAME_PASSPHRASE", "rain on the roof"));
+    assert!(data.join("passphrase-salt").exists());
+}
+
+#[test]
 fn an_instance_on_the_other_loopback_is_found_by_its_name() {
     if std::net::TcpListener::bind("[::1]:0").is_err() {
         return;
