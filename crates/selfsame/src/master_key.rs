@@ -10,9 +10,13 @@ use selfsame_crypto::{encoding, password};
 use crate::exit::Failure;
 use crate::private_file;
 
+/// The master key itself, in the data directory unless it is kept elsewhere.
+pub const KEY_FILE: &str = "master-key";
 /// What a passphrase is stretched with, in the data directory. No secret, but the data are lost without it.
 pub const SALT_FILE: &str = "passphrase-salt";
 const WHAT_IT_IS: &str = "a master key is 64 hexadecimal digits: openssl rand -hex 32";
+
+const NO_SALT: &str = "put it back there: a copy (selfsame backup) has it too; or, if these data never had a passphrase, unset SELFSAME_PASSPHRASE";
 
 /// Who keeps the master key.
 pub enum Custody {
@@ -44,7 +48,7 @@ impl Custody {
 pub fn load(custody: &Custody, data: &Path) -> Result<SealingKey, Failure> {
     match custody {
         Custody::BesideTheData => {
-            let file = data.join("master-key");
+            let file = data.join(KEY_FILE);
             if !file.exists() {
                 if data.join(STORE_FILE).exists() {
                     return Err(Failure::environment(format!(
@@ -63,6 +67,13 @@ pub fn load(custody: &Custody, data: &Path) -> Result<SealingKey, Failure> {
         Custody::Passphrase(passphrase) => {
             let file = data.join(SALT_FILE);
             if !file.exists() {
+                if data.join(STORE_FILE).exists() {
+                    return Err(Failure::environment(format!(
+                        "{}: the salt of these data's passphrase is missing",
+                        file.display()
+                    ))
+                    .hint(NO_SALT));
+                }
                 let seed = random_seed();
                 let salt: &[u8] = seed
                     .first_chunk::<16>()
@@ -85,4 +96,28 @@ fn from_file(file: &Path) -> Result<SealingKey, Failure> {
     let bytes = encoding::hex_decode(text.expose()).map_err(|_| wrong("this is no master key"))?;
     let key = <[u8; 32]>::try_from(bytes).map_err(|_| wrong("this is no master key"))?;
     Ok(SealingKey::from_bytes(key))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_passphrase_has_its_salt_again_and_data_that_lost_it_are_given_no_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let (data, salt) = (folder.path(), folder.path().join(SALT_FILE));
+        let custody = Custody::Passphrase(SecretString::from("rain on the roof".to_owned()));
+        assert!(load(&custody, data).is_ok());
+        let made = std::fs::read(&salt).unwrap();
+        std::fs::write(data.join(STORE_FILE), "").unwrap();
+        assert!(load(&custody, data).is_ok());
+        assert_eq!(std::fs::read(&salt).unwrap(), made);
+        std::fs::remove_file(&salt).unwrap();
+        let Err(lost) = load(&custody, data) else {
+            panic!("a new salt was made beside data");
+        };
+        assert!(lost.message().contains(SALT_FILE), "{lost:?}");
+        assert!(lost.what_to_do().unwrap().contains("put it back"));
+        assert!(!salt.exists());
+    }
 }
