@@ -32,6 +32,7 @@ use crate::cmd;
 use crate::cmd::tls::{Own, OwnCertificate, Resuming};
 use crate::exit::Failure;
 use crate::master_key::{self, Custody, SALT_FILE};
+use crate::private_directory;
 use crate::private_file;
 use crate::serving::Serving;
 use crate::settings::TlsSettings;
@@ -160,7 +161,7 @@ impl Launch {
     /// # Errors
     /// What keeps it from starting, and what to do about it.
     pub async fn start(self) -> Result<Running, Failure> {
-        private_directory(&self.data)?;
+        private_directory::take(&self.data)?;
         let listener = TcpListener::bind(self.listen).await.map_err(|error| {
             Failure::environment(format!("{}: {error}", self.listen))
                 .hint("is an instance running there already? or take another address with --listen")
@@ -494,34 +495,6 @@ fn shown(mut url: Url) -> Url {
     url.set_query(None);
     url.set_fragment(None);
     url
-}
-
-/// Makes a directory that only its owner can look into.
-///
-/// # Errors
-/// If it can't be made.
-pub fn private_directory(path: &Path) -> Result<(), Failure> {
-    use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
-    let wrong = |error: std::io::Error| {
-        Failure::environment(format!("{}: {error}", path.display()))
-            .hint("name another directory with --data")
-    };
-    if !path.exists() {
-        std::fs::DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(path)
-            .map_err(wrong)?;
-    }
-    let found = std::fs::metadata(path).map_err(wrong)?;
-    if !found.is_dir() {
-        return Err(wrong(std::io::ErrorKind::NotADirectory.into()));
-    }
-    let mode = found.permissions().mode();
-    if mode & 0o077 != 0 && !path.as_os_str().is_empty() {
-        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o700)).map_err(wrong)?;
-    }
-    Ok(())
 }
 
 /// The operator's token: written at the first start so that commands on this machine find it. One that is kept must be

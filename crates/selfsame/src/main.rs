@@ -8,6 +8,7 @@ mod instance;
 mod log;
 mod master_key;
 mod output;
+mod private_directory;
 mod private_file;
 mod scenario;
 mod serving;

@@ -19,9 +19,10 @@ use crate::cmd::registry::EngineAt;
 use crate::cmd::registry::face::Face;
 use crate::cmd::registry::loopback::Loopback;
 use crate::exit::{Answer, End, Failure};
-use crate::instance::{Launch, Running, TOKEN_FILE, private_directory};
+use crate::instance::{Launch, Running, TOKEN_FILE};
 use crate::master_key::Custody;
 use crate::output;
+use crate::private_directory;
 use crate::scenario::{self, Cast, Scenario, Story};
 use crate::settings::Settings;
 use crate::tls::{Roots, Source};
@@ -208,7 +209,7 @@ impl Up {
     /// The network that is this instance's registry.
     async fn network(&self, count: u16) -> Result<Loopback, Failure> {
         let engine = self.engine.find().await?;
-        private_directory(&self.data)?;
+        private_directory::take(&self.data)?;
         let port = self.listen.port().saturating_add(BESIDE);
         Loopback::start(&self.data, (count, port), &engine).await
     }

@@ -157,6 +157,20 @@ fn a_passphrase_that_is_empty_starts_nothing() {
 }
 
 #[test]
+fn a_directory_that_somebody_else_uses_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("home");
+    std::fs::create_dir(&data).unwrap();
+    std::fs::write(data.join("letter"), "").unwrap();
+    set_permissions(&data, Permissions::from_mode(0o755)).unwrap();
+    assert_hint(&mut up(&data, &[]), "an empty or a new directory");
+    let mode = data.metadata().unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o755);
+    std::fs::remove_file(data.join("letter")).unwrap();
+    started(&data, &["--no-demo"]);
+}
+
+#[test]
 fn an_instance_on_the_other_loopback_is_found_by_its_name() {
     if std::net::TcpListener::bind("[::1]:0").is_err() {
         return;

@@ -20,9 +20,10 @@ use serde::Serialize;
 
 use crate::cmd::up::MasterKey;
 use crate::exit::{Answer, End, Failure};
-use crate::instance::{self, private_directory};
+use crate::instance;
 use crate::master_key::Custody;
 use crate::output;
+use crate::private_directory;
 use crate::settings::trust_root;
 
 /// Where a ledger grows until all of it is judged.
@@ -170,8 +171,8 @@ pub async fn into(file: &Path, data: &Path, origin: Option<&str>) -> Result<Arch
     let opened = File::open(file).map_err(|error| {
         wrong(file, error.to_string()).hint("name the file that `selfsame registry export` wrote")
     })?;
-    private_directory(data)?;
-    private_directory(&unfinished)?;
+    private_directory::take(data)?;
+    private_directory::take(&unfinished)?;
     let at = unfinished.join(LEDGER_FILE);
     if at.exists() {
         std::fs::remove_file(&at)?;

@@ -28,6 +28,7 @@ use crate::cmd::up::MasterKey;
 use crate::exit::Failure;
 use crate::instance;
 use crate::output;
+use crate::private_directory;
 use crate::settings::{Settings, trust_root};
 
 /// The records in a node's folder.
@@ -227,7 +228,7 @@ pub async fn owner(
     is_new: bool,
 ) -> Result<Arc<App>, Failure> {
     if is_new {
-        instance::private_directory(folder)?;
+        private_directory::take(folder)?;
         let store = instance::store(folder, &master_key.custody()?).await?;
         return world.open(store)?.await;
     }
