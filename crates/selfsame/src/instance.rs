@@ -173,6 +173,10 @@ impl Launch {
             .as_ref()
             .map(|source| source.load(&self.data, &origin))
             .transpose()?;
+        // A demonstration ends with its terminal.
+        if self.temporary.is_none() {
+            crate::tls::renew_on_hangup(self.tls.clone().zip(tls.clone()), &origin)?;
+        }
         let parts = self.parts((&origin, bound), tls.as_ref()).await?;
         let mut roots = self.roots.clone();
         roots.extend(tls.iter().flat_map(|tls| tls.certificates.clone()));

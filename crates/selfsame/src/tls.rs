@@ -7,6 +7,7 @@ use selfsame_app::clock::Clock;
 use selfsame_crypto::time::UnixTime;
 use selfsame_crypto::x509;
 use selfsame_server::Tls;
+use tokio::signal::unix::{SignalKind, signal};
 use url::Url;
 
 use crate::exit::Failure;
@@ -46,6 +47,7 @@ impl Roots {
 }
 
 /// Where the certificate comes from.
+#[derive(Clone)]
 pub enum Source {
     /// Files in PEM.
     Given {
@@ -64,19 +66,56 @@ impl Source {
     /// # Errors
     /// If a file can't be read or written, or holds no certificate.
     pub fn load(&self, data: &Path, origin: &Url) -> Result<Tls, Failure> {
-        let host = origin.host_str().unwrap_or("localhost");
+        let host = host_of(origin);
         match self {
-            Self::Given { certificates, key } => {
-                let tls = read(certificates, key)?;
-                if let Some(why) = refused(&tls, host, Clock::default().now()) {
-                    let file = certificates.display();
-                    output::complain(&format!("selfsame: {file}: {why}: others will refuse it"));
-                }
-                Ok(tls)
-            }
+            Self::Given { certificates, key } => given_for(host, certificates, key),
             Self::SelfMade => self_made(data, host),
         }
     }
+}
+
+/// On each SIGHUP reads the given files again, and shows what they hold from then on; where they are of no use, the
+/// certificate stays as it was.
+///
+/// # Errors
+/// If signals can't be listened to.
+pub fn renew_on_hangup(given: Option<(Source, Tls)>, origin: &Url) -> Result<(), Failure> {
+    let mut hangup = signal(SignalKind::hangup())?;
+    let host = host_of(origin).to_owned();
+    tokio::spawn(async move {
+        while hangup.recv().await.is_some() {
+            let Some((Source::Given { certificates, key }, shown)) = &given else {
+                tracing::info!("SIGHUP: no certificate was given, so none is read again");
+                continue;
+            };
+            let file = certificates.display();
+            match given_for(&host, certificates, key) {
+                Ok(next) => {
+                    shown.renew(&next);
+                    output::complain(&format!("selfsame: {file}: the certificate was read again"));
+                }
+                Err(failure) => output::complain(&format!(
+                    "selfsame: the certificate stays as it was: {}",
+                    failure.message()
+                )),
+            }
+        }
+    });
+    Ok(())
+}
+
+fn host_of(origin: &Url) -> &str {
+    origin.host_str().unwrap_or("localhost")
+}
+
+/// What these files hold; one that others will refuse is told of.
+fn given_for(host: &str, certificates: &Path, key: &Path) -> Result<Tls, Failure> {
+    let tls = read(certificates, key)?;
+    if let Some(why) = refused(&tls, host, Clock::default().now()) {
+        let file = certificates.display();
+        output::complain(&format!("selfsame: {file}: {why}: others will refuse it"));
+    }
+    Ok(tls)
 }
 
 fn self_made(data: &Path, host: &str) -> Result<Tls, Failure> {

@@ -1,14 +1,15 @@
 //! The certificate the server shows: given, or made by itself.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use rcgen::{CertificateParams, DnType, ExtendedKeyUsagePurpose, KeyPair, KeyUsagePurpose};
 use rustls::ServerConfig;
 use rustls::client::verify_server_name;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
-use rustls::server::ParsedCertificate;
+use rustls::server::{ClientHello, ParsedCertificate, ResolvesServerCert};
+use rustls::sign::CertifiedKey;
 use selfsame_crypto::SecretString;
 use tokio_rustls::TlsAcceptor;
 
@@ -21,7 +22,12 @@ pub struct Tls {
     /// The chain in DER, the server's own certificate first.
     pub certificates: Vec<Vec<u8>>,
     config: Arc<ServerConfig>,
+    shown: Arc<Shown>,
 }
+
+/// What further handshakes show.
+#[derive(Debug)]
+struct Shown(RwLock<Arc<CertifiedKey>>);
 
 /// A self-made certificate, to be kept by the caller.
 pub struct SelfMade {
@@ -53,19 +59,30 @@ impl Tls {
     pub fn from_pem(chain: &[u8], key: &[u8]) -> Result<Self, TlsError> {
         let chain = certificates(chain)?;
         let key = PrivateKeyDer::from_pem_slice(key).map_err(TlsError::Pem)?;
+        if chain.is_empty() {
+            return Err(TlsError::Pem(rustls::pki_types::pem::Error::NoItemsFound));
+        }
         let certificates = chain.iter().map(|one| one.to_vec()).collect();
         let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+        let pair = CertifiedKey::from_der(chain, key, &provider).map_err(TlsError::Unusable)?;
+        let shown = Arc::new(Shown(RwLock::new(Arc::new(pair))));
         let mut config = ServerConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
             .map_err(TlsError::Unusable)?
             .with_no_client_auth()
-            .with_single_cert(chain, key)
-            .map_err(TlsError::Unusable)?;
+            .with_cert_resolver(Arc::clone(&shown) as _);
         config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
         Ok(Self {
             certificates,
             config: Arc::new(config),
+            shown,
         })
+    }
+
+    /// From now on handshakes show what `next` was made of; connections that are open go on.
+    pub fn renew(&self, next: &Self) {
+        let next = next.shown.now();
+        *self.shown.0.write().unwrap_or_else(PoisonError::into_inner) = next;
     }
 
     /// Whether the server's own certificate is for `host`, a name or an address (RFC 9525 §6).
@@ -117,6 +134,18 @@ impl Tls {
     /// Takes the handshakes with this certificate; offers HTTP/2 and HTTP/1.1.
     pub(crate) fn acceptor(&self) -> TlsAcceptor {
         TlsAcceptor::from(Arc::clone(&self.config))
+    }
+}
+
+impl Shown {
+    fn now(&self) -> Arc<CertifiedKey> {
+        Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl ResolvesServerCert for Shown {
+    fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        Some(self.now())
     }
 }
 

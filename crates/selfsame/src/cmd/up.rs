@@ -1,5 +1,6 @@
 //! `selfsame up`: starts an instance and stays until it is told to go.
 
+use std::io::IsTerminal as _;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,6 +11,7 @@ use selfsame_app::registry::log_origin;
 use selfsame_crypto::SecretString;
 use selfsame_registry::Genesis;
 use serde::Serialize;
+use tokio::signal::unix::{SignalKind, signal};
 use url::Url;
 
 use crate::address;
@@ -146,7 +148,7 @@ impl MasterKey {
 /// Which certificate is shown.
 #[derive(Args)]
 pub struct Certificate {
-    /// The TLS certificate chain, PEM.
+    /// The TLS certificate chain, PEM; SIGHUP has it and its key read again.
     #[arg(long, requires = "tls_key")]
     tls_certificate: Option<PathBuf>,
     /// The certificate's key, PEM.
@@ -431,19 +433,32 @@ fn tell_of(network: &Loopback) {
     }
 }
 
-/// Until Ctrl-C or SIGTERM.
+/// Until Ctrl-C or SIGTERM, or until the terminal is gone.
 pub async fn until_told_to_go() {
-    use tokio::signal::unix::{SignalKind, signal};
     match signal(SignalKind::terminate()) {
         Ok(mut terminate) => {
             tokio::select! {
                 _ = tokio::signal::ctrl_c() => {}
                 _ = terminate.recv() => {}
+                () = until_the_terminal_is_gone() => {}
             }
         }
         Err(_) => {
             let _ = tokio::signal::ctrl_c().await;
         }
+    }
+}
+
+/// SIGHUP has files read again; but it is sent too where a terminal is closed, and nobody would see what runs on then.
+async fn until_the_terminal_is_gone() {
+    let is_there = || std::io::stdin().is_terminal();
+    match signal(SignalKind::hangup()) {
+        Ok(mut hangup) if is_there() => {
+            while is_there() {
+                hangup.recv().await;
+            }
+        }
+        _ => std::future::pending().await,
     }
 }
 

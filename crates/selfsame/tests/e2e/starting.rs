@@ -5,6 +5,7 @@ use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use url::Url;
@@ -286,6 +287,65 @@ fn an_https_origin_without_a_certificate_listens_on_loopback_for_a_proxy() {
     let behind = Url::parse(&format!("http://{listen}/")).unwrap();
     let alive = Api::new(&behind, "").send("GET", "/livez", None).unwrap();
     assert_eq!(alive.status, 200);
+}
+
+#[test]
+fn a_renewed_certificate_is_shown_after_a_hangup_and_one_that_is_of_no_use_is_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let made = |name: &str| {
+        let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
+        std::fs::write(at(name), made.cert.pem()).unwrap();
+        std::fs::write(at("chain.pem"), made.cert.pem()).unwrap();
+        write_private(&at("key.pem"), &made.signing_key.serialize_pem());
+    };
+    made("first.pem");
+    let port = free_port();
+    let mut command = selfsame();
+    command.args(["up", "--json", "--no-demo", "--listen"]);
+    command.arg(format!("127.0.0.1:{port}"));
+    command.args(["--origin", &format!("https://localhost:{port}/")]);
+    command.arg("--data").arg(at("data"));
+    command.arg("--tls-certificate").arg(at("chain.pem"));
+    command.arg("--tls-key").arg(at("key.pem"));
+    let (up, said) = spoken(&mut command);
+    let shows = |name: &str| {
+        let mut status = selfsame();
+        status.args(["status", "--instance", &text(&said, "origin")]);
+        status.args(["--token-file", &text(&said, "operator_token_file")]);
+        run(status.arg("--tls-root").arg(at(name))).0 == 0
+    };
+    let hang_up = || {
+        let id = up.0.id().to_string();
+        let told = Command::new("kill").args(["-HUP", &id]).status();
+        assert!(told.unwrap().success());
+    };
+    assert!(shows("first.pem"));
+
+    std::fs::write(at("chain.pem"), "half written").unwrap();
+    hang_up();
+    std::thread::sleep(Duration::from_secs(1));
+    assert!(shows("first.pem"), "what was shown stays");
+
+    made("second.pem");
+    hang_up();
+    let began = Instant::now();
+    while !shows("second.pem") {
+        assert!(began.elapsed() < Duration::from_secs(60));
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    assert!(!shows("first.pem"));
+}
+
+#[test]
+fn a_hangup_ends_no_instance_that_has_nothing_to_read_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let (up, said) = started(&folder.path().join("data"), &["--no-demo"]);
+    let id = up.0.id().to_string();
+    let told = Command::new("kill").args(["-HUP", &id]).status();
+    assert!(told.unwrap().success());
+    std::thread::sleep(Duration::from_secs(1));
+    assert_eq!(answers(&said, &kept(&said)), 200);
 }
 
 #[track_caller]
