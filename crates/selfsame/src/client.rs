@@ -1,5 +1,6 @@
 //! A client of a running instance's API.
 
+use std::io::{self, Read};
 use std::path::Path;
 
 use selfsame_app::view::verifier::VerificationStatus;
@@ -224,6 +225,20 @@ fn json(body: &impl Serialize) -> Result<Body, Failure> {
     Ok(Body::Json(bytes))
 }
 
+/// All that is handed in for a body, which need not be more than [`json`] sends: `/dev/zero` never ends.
+///
+/// # Errors
+/// If it can't be read, or is more than an instance takes.
+pub fn handed_in(from: impl Read) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let one_more = API_BODY_MAX as u64 + 1;
+    if from.take(one_more).read_to_end(&mut bytes)? > API_BODY_MAX {
+        let what = format!("this is too much: an instance takes {API_BODY_MAX} bytes at most");
+        return Err(io::Error::other(what));
+    }
+    Ok(bytes)
+}
+
 /// The token of a registry's operator, for an instance that writes there.
 ///
 /// # Errors
@@ -257,6 +272,13 @@ mod tests {
         assert!(json(&"a".repeat(API_BODY_MAX - 2)).is_ok());
         let failure = json(&"a".repeat(API_BODY_MAX)).unwrap_err();
         assert!(failure.message().contains("at most"), "{failure:?}");
+    }
+
+    #[test]
+    fn what_never_ends_is_read_no_further_than_an_instance_takes() {
+        assert!(handed_in(io::repeat(b'a')).is_err());
+        let all = handed_in(io::repeat(b'a').take(API_BODY_MAX as u64)).unwrap();
+        assert_eq!(all.len(), API_BODY_MAX);
     }
 
     #[test]

@@ -1,11 +1,14 @@
 //! `selfsame issue`: makes an offer that a wallet can take.
 
+use std::fs::File;
 use std::path::PathBuf;
 
 use clap::Args;
 use selfsame_app::view::issuer::Offer;
+use selfsame_crypto::json::{self, Limits};
 use serde_json::{Map, Value, json};
 
+use crate::client::handed_in;
 use crate::cmd::Instance;
 use crate::exit::{Answer, End, Failure};
 use crate::output;
@@ -81,8 +84,10 @@ impl Issue {
                     Failure::environment(format!("{}: {error}", file.display()))
                         .hint("--claims-file takes a file with one JSON object")
                 };
-                let text = std::fs::read(file).map_err(|error| wrong(error.to_string()))?;
-                serde_json::from_slice(&text).map_err(|error| wrong(error.to_string()))?
+                let read = File::open(file).and_then(handed_in);
+                let text = read.map_err(|error| wrong(error.to_string()))?;
+                json::parse_as(&text, &Limits::default())
+                    .map_err(|error| wrong(error.to_string()))?
             }
         };
         for claim in &self.claims {

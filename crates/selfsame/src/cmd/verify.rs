@@ -1,6 +1,7 @@
 //! `selfsame verify`: judges a credential from a file, or asks for one and waits for the verdict.
 
-use std::io::Read;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::PathBuf;
 
 use clap::Args;
@@ -10,6 +11,7 @@ use selfsame_app::view::verifier::{
 use selfsame_credential::verdict::Outcome;
 use serde_json::json;
 
+use crate::client::handed_in;
 use crate::cmd::Instance;
 use crate::exit::{Answer, End, Failure};
 use crate::output;
@@ -48,7 +50,8 @@ impl Verify {
     async fn judge(&self) -> End {
         let credential = match &self.credential {
             Some(path) if path.as_os_str() != "-" => {
-                std::fs::read_to_string(path).map_err(|error| {
+                let read = File::open(path).and_then(text_of);
+                read.map_err(|error| {
                     Failure::environment(format!("{}: {error}", path.display()))
                         .hint("name a file with the credential, or `-` to read it from a pipe")
                 })?
@@ -57,11 +60,7 @@ impl Verify {
                 return Err(Failure::environment("what is to be judged is not named")
                     .hint("name the credential's file (`-` for standard input), or ask a wallet for one: --ask immunization"));
             }
-            Some(_) => {
-                let mut text = String::new();
-                std::io::stdin().read_to_string(&mut text)?;
-                text
-            }
+            Some(_) => text_of(io::stdin())?,
         };
         let body = json!({"credential": credential.trim(), "format": self.format});
         let verdict: CredentialVerdict = self
@@ -111,6 +110,10 @@ fn why_none(status: &VerificationStatus) -> String {
             "the time of the request is over".to_owned()
         }
     }
+}
+
+fn text_of(from: impl Read) -> io::Result<String> {
+    String::from_utf8(handed_in(from)?).map_err(io::Error::other)
 }
 
 fn answer(outcome: Outcome) -> Answer {

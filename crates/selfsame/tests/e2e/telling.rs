@@ -38,3 +38,22 @@ fn claims_that_are_too_large_are_called_so() {
     assert_eq!((code, printed.as_str()), (2, ""), "{complaints}");
     assert!(complaints.contains("too much"), "{complaints}");
 }
+
+#[test]
+fn what_never_ends_and_claims_that_are_said_twice_are_refused() {
+    let world = World::start(&[]);
+    let (code, _, complaints) = run(&mut command(&world, &["verify", "/dev/zero"]));
+    assert_eq!(code, 2, "{complaints}");
+    assert!(complaints.contains("too much"), "{complaints}");
+    let claims = world.file("claims.json");
+    std::fs::write(
+        &claims,
+        r#"{"patient": {}, "patient": {"given_name": "Maja"}}"#,
+    )
+    .unwrap();
+    let file = claims.to_str().unwrap();
+    let mut issue = command(&world, &["issue", "immunization", "--claims-file", file]);
+    let (code, printed, complaints) = run(issue.arg("--examples"));
+    assert_eq!((code, printed.as_str()), (2, ""), "{complaints}");
+    assert!(complaints.contains("twice"), "{complaints}");
+}
