@@ -42,7 +42,7 @@ enum Verb {
     #[command(after_help = "Example: selfsame did resolve did:web:example.org
          selfsame did resolve 'did:selfsame:…?versionId=1'                        as it was first
          selfsame did resolve 'did:selfsame:…?versionTime=2026-11-01T12:00:00Z'   as it was then
-Exit code 1 if there is no such DID, or it is deactivated; 2 if nobody can say now.")]
+Exit code 1 if there is no such DID, or it is deactivated; 2 if nobody can say now, or what is asked for can't be.")]
     Resolve {
         /// The DID, or a DID URL with a path or a query; a part of the document (`#…`) stands in the document.
         did: String,
@@ -136,6 +136,9 @@ async fn resolve(did: &str, instance: &Instance) -> End {
     });
     match status {
         200 => Ok(Answer::Yes),
+        // DID Resolution §7.1: what was asked for is no DID, no moment, or of a method that is not known here.
+        400 | 406 | 501 => Err(Failure::environment("this is nothing that the instance can resolve")
+            .hint("a DID begins with its method, such as did:web:example.org; a time is written as 2026-11-01T12:00:00Z")),
         // Nobody can say at this moment.
         500 | 503 => Err(Failure::environment("the DID can't be resolved now")
             .hint("the log of the instance says why; try again in a while")),

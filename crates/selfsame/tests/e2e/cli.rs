@@ -360,13 +360,15 @@ fn a_did_selfsame_is_rotated_and_deactivated_and_keeps_its_history() {
     assert_eq!(gone["didDocumentMetadata"]["deactivated"], true, "{gone}");
     let (code, ..) = run(&mut command(&world, &["did", "update", &did]));
     assert_ne!(code, 0, "a deactivated DID was rotated");
+    let no_time = format!("{did}?versionTime=garbage");
     for (did, what) in [
         ("did:selfsame:nonsense", "of no network"),
         ("nonsense", "no DID"),
         ("did:nobody:x", "of no method"),
+        (&no_time, "at no time"),
     ] {
         let (code, answer) = json_of(&world, &["did", "resolve", did]);
-        assert_eq!(code, 1, "{what}: {answer}");
+        assert_eq!(code, 2, "{what}: {answer}");
         assert!(
             answer["didResolutionMetadata"]["error"].is_object(),
             "{what}: {answer}"
