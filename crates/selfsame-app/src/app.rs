@@ -89,8 +89,10 @@ impl App {
         parts: Parts,
         (Own { keys, clock }, registry): (Own, Option<Arc<dyn Registry>>),
     ) -> Result<(Arc<Self>, Option<SecretString>)> {
+        config.trust.check()?;
         config.resolver.check(&config.trust)?;
         config.issuer.check()?;
+        config.verifier.check()?;
         let certificates = Certificates::open(&mut config, &keys).await?;
         certificates.report(clock.now());
         let shared = Arc::new(Shared {

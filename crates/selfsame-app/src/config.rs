@@ -3,6 +3,7 @@
 mod witnesses;
 
 use selfsame_crypto::SecretString;
+use selfsame_did::Did;
 use selfsame_did::cheqd::Network;
 use selfsame_proof::read::TrustRoot;
 use serde::{Deserialize, Serialize};
@@ -100,6 +101,8 @@ impl Default for IssuerConfig {
 impl IssuerConfig {
     /// The most copies that one answer carries.
     const BATCH_MAX: usize = 100;
+    /// Rounding further, a day, would begin credentials long before they are issued, or end them at once.
+    const ROUND_MAX: u64 = 86_400;
 
     /// Judges what the types of the settings leave open.
     ///
@@ -115,6 +118,11 @@ impl IssuerConfig {
         if !(1..=Self::BATCH_MAX).contains(&self.batch_size) {
             let what = format!("[issuer] batch_size: {} copies at once", self.batch_size);
             let hint = format!("from 1 to {}", Self::BATCH_MAX);
+            return Err(Error::bad_request(what).with_hint(hint));
+        }
+        if self.round_times_to > Self::ROUND_MAX {
+            let what = format!("[issuer] round_times_to: {} seconds", self.round_times_to);
+            let hint = format!("at most {}, a day", Self::ROUND_MAX);
             return Err(Error::bad_request(what).with_hint(hint));
         }
         Ok(())
@@ -184,6 +192,20 @@ impl Default for VerifierConfig {
     }
 }
 
+impl VerifierConfig {
+    /// Judges what the types of the settings leave open.
+    ///
+    /// # Errors
+    /// `BadRequest`, with the setting and what to do.
+    pub fn check(&self) -> Result<()> {
+        if self.request_lifetime == 0 {
+            let what = "[verifier] request_lifetime: a request of 0 seconds is over at once";
+            return Err(Error::bad_request(what).with_hint("say how many seconds a person has"));
+        }
+        Ok(())
+    }
+}
+
 /// How a verifier identifies itself (OpenID4VP 1.0 §5.9.3).
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -224,6 +246,35 @@ pub struct TrustConfig {
 }
 
 impl TrustConfig {
+    /// Judges what the types of the settings leave open: what nobody can be trusts nobody, and says so to nobody.
+    ///
+    /// # Errors
+    /// `BadRequest`, with the setting and what to do.
+    pub fn check(&self) -> Result<()> {
+        let is_web = |url: &Url| matches!(url.scheme(), "http" | "https");
+        let is_issuer = |text: &&String| {
+            Did::parse(text).is_ok() || Url::parse(text).is_ok_and(|url| is_web(&url))
+        };
+        if let Some(wrong) = self.issuers.iter().find(|text| !is_issuer(text)) {
+            let what = format!("[trust] issuers: `{wrong}` is no DID and no URL");
+            return Err(Error::bad_request(what)
+                .with_hint("name the whole of it, such as did:web:issuer.example"));
+        }
+        let is_origin = |url: &&Url| {
+            is_web(url) && url.as_str() == format!("{}/", url.origin().ascii_serialization())
+        };
+        if let Some(wrong) = self.origins.iter().find(|url| !is_origin(url)) {
+            let what = format!(
+                "[trust] origins: `{}{}` is more than an origin",
+                wrong.origin().ascii_serialization(),
+                wrong.path()
+            );
+            return Err(Error::bad_request(what)
+                .with_hint("scheme, host and port alone, such as http://localhost:7381/"));
+        }
+        Ok(())
+    }
+
     /// Whether an address of the settings may be called: over TLS, or plainly on this machine and at a listed origin.
     #[must_use]
     pub fn may_call(&self, url: &Url) -> bool {
@@ -422,6 +473,61 @@ mod tests {
             let refused = check(vct_base, batch_size).unwrap_err();
             assert!(refused.reason.starts_with("[issuer] "), "{refused:?}");
             assert!(refused.hint.is_some(), "{refused:?}");
+        }
+    }
+
+    #[test]
+    fn times_in_credentials_are_rounded_to_a_day_at_most_and_a_request_has_some_time() {
+        let issuer = |round_times_to| {
+            let config = IssuerConfig {
+                round_times_to,
+                ..IssuerConfig::default()
+            };
+            config.check()
+        };
+        assert!(issuer(0).is_ok() && issuer(86_400).is_ok());
+        assert!(issuer(86_401).is_err());
+        let verifier = |request_lifetime| {
+            let config = VerifierConfig {
+                request_lifetime,
+                ..VerifierConfig::default()
+            };
+            config.check()
+        };
+        assert!(verifier(1).is_ok());
+        assert!(verifier(0).is_err());
+    }
+
+    #[test]
+    fn whom_to_trust_is_named_in_full() {
+        let issuer = |text: &str| TrustConfig {
+            issuers: vec![text.to_owned()],
+            ..TrustConfig::default()
+        };
+        for right in ["did:web:issuer.example", "https://issuer.example/issuer"] {
+            assert!(issuer(right).check().is_ok(), "{right}");
+        }
+        for wrong in ["x", "", "did:selfsame:…", "issuer.example"] {
+            let refused = issuer(wrong).check().unwrap_err();
+            assert!(refused.reason.starts_with("[trust] issuers"), "{refused:?}");
+            assert!(refused.hint.is_some());
+        }
+        let origin = |text: &str| TrustConfig {
+            origins: vec![text.parse().unwrap()],
+            ..TrustConfig::default()
+        };
+        for right in ["http://localhost:7381", "https://issuer.example/"] {
+            assert!(origin(right).check().is_ok(), "{right}");
+        }
+        for wrong in [
+            "http://localhost:7381/issuer",
+            "https://issuer.example/?x",
+            "https://me:secret@issuer.example/",
+            "file:///tmp",
+        ] {
+            let refused = origin(wrong).check().unwrap_err();
+            assert!(refused.reason.starts_with("[trust] origins"), "{refused:?}");
+            assert!(!refused.reason.contains("secret"));
         }
     }
 

@@ -120,6 +120,20 @@ impl RegistrySettings {
         self.standstill_s.unwrap_or(STANDSTILL)
     }
 
+    /// Judges what is said of a registry elsewhere where there is none.
+    ///
+    /// # Errors
+    /// If it says how long that is read.
+    pub fn without_nodes(&self) -> Result<(), Failure> {
+        match self.standstill_s {
+            Some(_) => Err(Failure::environment(
+                "[registry] standstill_s is for readers of a registry elsewhere",
+            )
+            .hint("leave it out here, or name the registry's nodes beside it")),
+            None => Ok(()),
+        }
+    }
+
     /// Whom the registry that runs here shows its checkpoints to.
     ///
     /// # Errors
@@ -403,6 +417,8 @@ mod tests {
         assert_eq!((quorum.keys().len(), quorum.needed()), (1, 1));
         assert!(read("").shown_to().unwrap().is_empty());
         assert_eq!(read("").quorum().unwrap().needed(), 0);
+        assert!(read("").without_nodes().is_ok());
+        assert!(read("standstill_s = 60\n").without_nodes().is_err());
         // Each at the other's side, and what nobody can ask for.
         let wrong_keys = at.replace("w1+", "w2+");
         let refused = [

@@ -284,14 +284,15 @@ impl Up {
         launch.registry = registry;
         launch.pin = file.registry.pin()?;
         launch.standstill = file.registry.standstill();
+        if launch.registry.is_empty() && self.validators.is_none() {
+            file.registry.without_nodes()?;
+        }
         match launch.registry.is_empty() {
             true => launch.witnesses = file.registry.shown_to()?,
             false => launch.quorum = file.registry.quorum()?,
         }
-        let called = (launch.registry.iter().map(|node| &node.origin))
-            .chain(launch.witnesses.iter().map(|witness| &witness.url));
-        for url in called {
-            address::check_unless_trusted(url, &launch.trust.origins)?;
+        for node in &launch.registry {
+            address::check_unless_trusted(&node.origin, &launch.trust.origins)?;
         }
         launch.open_registration = file.registry.open_registration;
         launch.resolver = resolver(file.resolver, self.foreign_resolver);

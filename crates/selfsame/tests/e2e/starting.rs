@@ -238,6 +238,17 @@ fn what_keeps_it_from_starting_is_the_environments_fault_and_says_what_to_do() {
         assert_eq!(code, 2, "{complaints}");
         assert!(complaints.contains("[issuer]"), "{complaints}");
     }
+    std::fs::write(&settings, "[registry]\nstandstill_s = 60\n").unwrap();
+    let config = ["--config", settings.to_str().unwrap()];
+    assert_hint(&mut up(&data, &config), "nodes");
+    for wrong in ["x", "did:selfsame:…"] {
+        assert_hint(
+            &mut up(&data, &["--trust-issuer", wrong]),
+            "the whole of it",
+        );
+    }
+    let trusted = ["--trust-origin", "https://issuer.example/issuer"];
+    assert_hint(&mut up(&data, &trusted), "host and port alone");
     let given = ["--tls-certificate", absent, "--tls-key", absent];
     assert_hint(&mut up(&data, &given), "--tls-certificate");
 }
