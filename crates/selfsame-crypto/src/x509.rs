@@ -161,8 +161,18 @@ pub fn is_anchor(certificate: &[u8]) -> bool {
     anchor_from_trusted_cert(&CertificateDer::from(certificate)).is_ok()
 }
 
+/// When this certificate, in DER, begins (RFC 5280 §4.1.2.5); nothing if it cannot be read.
+pub fn not_before(certificate: &[u8]) -> Option<UnixTime> {
+    time(validity(certificate)?).map(|(begin, _)| begin)
+}
+
 /// When this certificate, in DER, ends (RFC 5280 §4.1.2.5); nothing if it cannot be read.
 pub fn not_after(certificate: &[u8]) -> Option<UnixTime> {
+    let (_, rest) = time(validity(certificate)?)?;
+    time(rest).map(|(end, _)| end)
+}
+
+fn validity(certificate: &[u8]) -> Option<&[u8]> {
     let (certificate, _) = der::take(certificate, der::SEQUENCE)?;
     let (mut rest, _) = der::take(certificate, der::SEQUENCE)?;
     // The version stands before the serial number unless it is the first.
@@ -173,9 +183,7 @@ pub fn not_after(certificate: &[u8]) -> Option<UnixTime> {
     for tag in [der::INTEGER, der::SEQUENCE, der::SEQUENCE] {
         (_, rest) = der::take(rest, tag)?;
     }
-    let (validity, _) = der::take(rest, der::SEQUENCE)?;
-    let (_, rest) = time(validity)?;
-    time(rest).map(|(end, _)| end)
+    der::take(rest, der::SEQUENCE).map(|(validity, _)| validity)
 }
 
 /// When this certificate revocation list, in DER, was issued (RFC 5280 §5.1.2.4); nothing if it cannot be read.

@@ -158,6 +158,10 @@ fn refused(tls: &Tls, host: &str, now: UnixTime) -> Option<String> {
     if !tls.is_for(host) {
         return Some(format!("the certificate is not for {host}"));
     }
+    let begin = x509::not_before(own)?;
+    if begin > now {
+        return Some(format!("the certificate begins at {}", begin.rfc3339()));
+    }
     let end = x509::not_after(own)?;
     (end < now).then(|| format!("the certificate ended at {}", end.rfc3339()))
 }
@@ -185,12 +189,14 @@ mod tests {
     }
 
     #[test]
-    fn a_certificate_that_has_ended_or_is_for_another_host_is_told_of() {
+    fn a_certificate_that_has_ended_has_not_begun_or_is_for_another_host_is_told_of() {
         let made = Tls::self_made("one.example").unwrap();
         let key = made.key_pem.expose().as_bytes();
         let tls = Tls::from_pem(made.certificate_pem.as_bytes(), key).unwrap();
         let (today, later) = (UnixTime(1_790_000_000), UnixTime(4_000_000_000));
         assert_eq!(refused(&tls, "one.example", today), None);
+        let early = refused(&tls, "one.example", UnixTime(1_000_000_000));
+        assert!(early.unwrap().contains("begins at 2025"));
         assert!(
             refused(&tls, "other.example", today)
                 .unwrap()

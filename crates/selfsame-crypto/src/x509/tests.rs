@@ -197,12 +197,14 @@ fn the_path_to_an_anchor_leaves_out_what_does_not_belong_to_it() {
 }
 
 #[test]
-fn a_certificate_says_when_it_ends_in_either_form_of_time() {
+fn a_certificate_says_when_it_begins_and_ends_in_either_form_of_time() {
     let pki = pki("root");
     let key = KeyPair::generate().unwrap();
     let certificate = leaf(&pki, &key);
     let end = UnixTime::parse_rfc3339("2030-01-01T00:00:00Z");
     assert_eq!(not_after(&certificate), end);
+    let begin = UnixTime::parse_rfc3339("2020-01-01T00:00:00Z");
+    assert_eq!(not_before(&certificate), begin);
     // After 2049 only GeneralizedTime has enough digits.
     let mut params = CertificateParams::default();
     params.not_after = date_time_ymd(2075, 6, 30);
@@ -214,6 +216,7 @@ fn a_certificate_says_when_it_ends_in_either_form_of_time() {
         assert_eq!(cut, None);
     }
     assert_eq!(not_after(b"no certificate"), None);
+    assert_eq!(not_before(b"no certificate"), None);
 }
 
 /// A certificate authority under `pki` whose certificate says this of its key; the one in DER, the other to sign by.
