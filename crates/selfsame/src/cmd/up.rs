@@ -428,7 +428,13 @@ fn tell(running: &Running, data: &Path) {
 }
 
 fn tell_of(network: &Loopback) {
-    output::say("  The registry is a network of validators; kill any one of them, and it goes on:");
+    let goes_on = match network.spares_one {
+        true => "kill any one of them, and it goes on",
+        false => "while one of them is gone it stands still",
+    };
+    output::say(&format!(
+        "  The registry is a network of validators; {goes_on}:"
+    ));
     for node in &network.nodes {
         output::say(&format!("    {}registry", node.origin));
     }

@@ -1,5 +1,6 @@
 //! A network on this machine alone: its nodes are processes of their own, so that one can be killed while the others go on.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
@@ -8,7 +9,7 @@ use selfsame_abci::Engine;
 use selfsame_app::config::{Pin, RegistryNode};
 use tokio::process::{Child, Command};
 use tokio::sync::watch;
-use tokio::task::JoinHandle;
+use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::{sleep, timeout};
 
 use super::face::Face;
@@ -24,6 +25,8 @@ const FOLDER: &str = "network";
 const UNFINISHED: &str = "network.unfinished";
 /// How long the nodes may take until the network has signed something.
 const READY: Duration = Duration::from_secs(90);
+/// How much longer than the others a node may take.
+const LATE: Duration = Duration::from_secs(10);
 /// How long a node may take to stop.
 const GRACE: Duration = Duration::from_secs(30);
 /// How long a node that ended rests before it is started again.
@@ -34,6 +37,8 @@ const AGAIN: Duration = Duration::from_millis(50);
 pub struct Loopback {
     /// How to reach them.
     pub nodes: Vec<RegistryNode>,
+    /// Whether any one of them may be killed, and the network goes on.
+    pub spares_one: bool,
     /// What a reader holds on to.
     pub pin: Pin,
     stop: watch::Sender<bool>,
@@ -72,12 +77,13 @@ impl Loopback {
         }
         let mut started = Self {
             nodes: Vec::with_capacity(homes.len()),
+            spares_one: false,
             pin,
             stop,
             kept,
         };
         match timeout(READY, ready(&homes)).await {
-            Ok(nodes) => started.nodes = nodes?,
+            Ok(serving) => started.take(&homes, serving),
             Err(_) => {
                 started.stop().await;
                 return Err(Failure::environment(format!(
@@ -88,6 +94,28 @@ impl Loopback {
             }
         }
         Ok(started)
+    }
+
+    /// Reaches the nodes that serve, and then the others, which may come back; says which those are.
+    fn take(&mut self, homes: &[PathBuf], serving: BTreeMap<usize, RegistryNode>) {
+        let others = homes.iter().enumerate();
+        let others: Vec<_> = others
+            .filter_map(|(number, home)| (!serving.contains_key(&number)).then_some(home))
+            .collect();
+        if !others.is_empty() {
+            let logs = others.iter().map(|home| home.join("node.log"));
+            let logs: Vec<_> = logs.map(|log| log.display().to_string()).collect();
+            output::complain(&format!(
+                "selfsame: {} of {} nodes do not serve yet, and the others go on; why, tells {}",
+                others.len(),
+                homes.len(),
+                logs.join(", ")
+            ));
+        }
+        self.spares_one = is_enough(serving.len().saturating_sub(1), homes.len());
+        self.nodes = serving.into_values().collect();
+        self.nodes
+            .extend(others.into_iter().filter_map(|home| reached(home).ok()));
     }
 
     /// Stops all nodes and waits for their end.
@@ -116,19 +144,53 @@ fn make(data: &Path, network: &Path, (validators, port): (u16, u16)) -> Result<(
     Ok(std::fs::rename(unfinished, network)?)
 }
 
-/// Until every node serves and the first checkpoint is signed.
-async fn ready(homes: &[PathBuf]) -> Result<Vec<RegistryNode>, Failure> {
-    let mut nodes = Vec::with_capacity(homes.len());
-    for home in homes {
-        let origin = Serve::read(home)?.url()?;
-        let face = Face::new(&origin)?;
-        while face.get("readyz").await.is_err() || face.get("registry/checkpoint").await.is_err() {
-            sleep(AGAIN).await;
-        }
-        let token = files::token(home)?;
-        nodes.push(RegistryNode { origin, token });
+/// Until as many nodes serve as the network needs to go on, and the others had a little longer: those that do, by their
+/// place.
+async fn ready(homes: &[PathBuf]) -> BTreeMap<usize, RegistryNode> {
+    let mut asked = JoinSet::new();
+    for (place, home) in homes.iter().cloned().enumerate() {
+        asked.spawn(async move { (place, serving(&home).await) });
     }
-    Ok(nodes)
+    let mut found = BTreeMap::new();
+    while !is_enough(found.len(), homes.len()) {
+        match asked.join_next().await {
+            Some(Ok((place, Ok(node)))) => drop(found.insert(place, node)),
+            Some(_) => {}
+            // Too few folders can be read; whoever waits says so.
+            None => std::future::pending().await,
+        }
+    }
+    let others = async {
+        while let Some(ended) = asked.join_next().await {
+            if let Ok((place, Ok(node))) = ended {
+                found.insert(place, node);
+            }
+        }
+    };
+    // Who is later than that is told of.
+    let _ = timeout(LATE, others).await;
+    found
+}
+
+/// Whether so many of all validators sign what they agree on: more than two thirds.
+fn is_enough(serving: usize, all: usize) -> bool {
+    serving.saturating_mul(3) > all.saturating_mul(2)
+}
+
+/// Until a node serves and its first checkpoint is signed.
+async fn serving(home: &Path) -> Result<RegistryNode, Failure> {
+    let face = Face::new(&Serve::read(home)?.url()?)?;
+    while face.get("readyz").await.is_err() || face.get("registry/checkpoint").await.is_err() {
+        sleep(AGAIN).await;
+    }
+    reached(home)
+}
+
+fn reached(home: &Path) -> Result<RegistryNode, Failure> {
+    Ok(RegistryNode {
+        origin: Serve::read(home)?.url()?,
+        token: files::token(home)?,
+    })
 }
 
 /// A node's process, started again whenever it ends.
@@ -208,4 +270,16 @@ impl Process {
 async fn asked_to(stop: &mut watch::Receiver<bool>) {
     // Nobody left who could ask counts as asked.
     drop(stop.wait_for(|stop| *stop).await);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_than_two_thirds_of_the_validators_are_enough() {
+        let needed = |all| (0..=all).find(|serving| is_enough(*serving, all));
+        let found = [1, 2, 3, 4, 6, 7].map(needed);
+        assert_eq!(found, [1, 2, 3, 3, 5, 5].map(Some));
+    }
 }
