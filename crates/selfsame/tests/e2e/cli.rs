@@ -197,6 +197,22 @@ fn a_variable_for_the_token_that_is_empty_names_none() {
 }
 
 #[test]
+fn a_nodes_folder_that_is_mistyped_is_the_command_lines_fault_and_a_node_that_is_away_is_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let status = |node: &str| {
+        let mut status = selfsame();
+        status.args(["registry", "status", node]);
+        run(status.current_dir(folder.path()))
+    };
+    let (code, _, complaints) = status("network/nod-1");
+    assert_eq!(code, 2, "{complaints}");
+    assert!(complaints.contains("network/nod-1"), "{complaints}");
+    let (code, printed, complaints) = status(&format!("http://localhost:{}/", free_port()));
+    assert_eq!(code, 1, "{complaints}");
+    assert!(printed.contains("proves nothing"), "{printed}");
+}
+
+#[test]
 fn an_id_may_begin_with_a_hyphen() {
     let world = World::start(&[]);
     for id in ["-hGoFbZ", "-pabc", "-h-h", "--hGo", "-Vabc"] {

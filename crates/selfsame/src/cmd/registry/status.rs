@@ -21,6 +21,7 @@ use url::Url;
 
 use super::face::Face;
 use super::files::{self, Serve};
+use crate::address;
 use crate::client::token_from;
 use crate::exit::{Answer, End, Failure};
 use crate::output;
@@ -120,9 +121,22 @@ impl Status {
         let mut root = self.trust_root.as_deref().map(pinned).transpose()?;
         let (mut shown, mut newest) = (Shown::default(), None);
         let mut tokens = self.token_file.iter();
+        let mut nodes = Vec::with_capacity(self.nodes.len());
         for node in &self.nodes {
-            let token = token(node, &mut tokens)?;
-            let (node, trust) = shown_node(node, &mut root, token).await;
+            address::check(&url(node).map_err(|failure| failure.at(node))?)?;
+            nodes.push((node.clone(), token(node, &mut tokens)?));
+        }
+        if root.is_none() {
+            root = first_genesis(&self.nodes).await;
+        }
+        // At once: while one of them is silent, the network goes on.
+        let asked: Vec<_> = (nodes.into_iter())
+            .map(|(node, token)| tokio::spawn(shown_node(node, root.clone(), token)))
+            .collect();
+        for node in asked {
+            let (node, trust) = node
+                .await
+                .map_err(|error| Failure::ours(error.to_string()))?;
             newest = later(newest, trust);
             shown.nodes.push(node);
         }
@@ -143,18 +157,18 @@ impl Status {
 
 /// A node's answers; and whom they lead to trust.
 async fn shown_node(
-    node: &str,
-    root: &mut Option<TrustRoot>,
+    node: String,
+    mut root: Option<TrustRoot>,
     token: Option<SecretString>,
 ) -> (ShownNode, Option<TrustRoot>) {
     let mut shown = ShownNode {
-        node: node.to_owned(),
+        node,
         verified: false,
         problem: None,
         standing: None,
         own: None,
     };
-    let url = match url(node) {
+    let url = match url(&shown.node) {
         Ok(url) => url,
         Err(failure) => {
             shown.problem = Some(failure.message().to_owned());
@@ -162,11 +176,12 @@ async fn shown_node(
         }
     };
     // Who may not know how it is still knows what it proves.
-    match own(&url, token).await {
+    let (own, asked) = tokio::join!(own(&url, token), ask(&url, &mut root));
+    match own {
         Ok(own) => shown.own = own,
         Err(failure) => shown.problem = Some(failure.message().to_owned()),
     }
-    match ask(&url, root).await {
+    match asked {
         Ok((standing, trust)) => {
             (shown.verified, shown.standing) = (true, Some(standing));
             (shown, trust)
@@ -176,6 +191,26 @@ async fn shown_node(
             (shown, None)
         }
     }
+}
+
+/// Where the network begins, as the first of these nodes says that answers.
+async fn first_genesis(nodes: &[String]) -> Option<TrustRoot> {
+    let asked = nodes
+        .iter()
+        .cloned()
+        .map(|node| tokio::spawn(async move { genesis_of(&Face::new(&url(&node)?)?).await }));
+    for node in asked.collect::<Vec<_>>() {
+        if let Ok(Ok(root)) = node.await {
+            return Some(root);
+        }
+    }
+    None
+}
+
+async fn genesis_of(face: &Face) -> Result<TrustRoot, Failure> {
+    let genesis = Genesis::from_bytes(&face.get("registry/genesis").await?)
+        .map_err(|_| Failure::no("its genesis is malformed".to_owned()))?;
+    Ok(trust_root(&genesis))
 }
 
 /// What a node tells its operator.
@@ -344,10 +379,7 @@ async fn ask(
     root: &mut Option<TrustRoot>,
 ) -> Result<(Standing, Option<TrustRoot>), Failure> {
     let face = Face::new(url)?;
-    let genesis = face.get("registry/genesis").await?;
-    let genesis = Genesis::from_bytes(&genesis)
-        .map_err(|_| Failure::no("its genesis is malformed".to_owned()))?;
-    let own = trust_root(&genesis);
+    let own = genesis_of(&face).await?;
     let root = root.get_or_insert_with(|| own.clone());
     if root.origin != own.origin {
         return Err(Failure::no(format!(
