@@ -252,8 +252,10 @@ impl TrustConfig {
     /// `BadRequest`, with the setting and what to do.
     pub fn check(&self) -> Result<()> {
         let is_web = |url: &Url| matches!(url.scheme(), "http" | "https");
-        let is_issuer = |text: &&String| {
-            Did::parse(text).is_ok() || Url::parse(text).is_ok_and(|url| is_web(&url))
+        // Others than DIDs are URLs, or `x509_san_dns:…` and `x509_hash:…`.
+        let is_issuer = |text: &&String| match text.starts_with("did:") {
+            true => Did::parse(text).is_ok(),
+            false => Url::parse(text).is_ok(),
         };
         if let Some(wrong) = self.issuers.iter().find(|text| !is_issuer(text)) {
             let what = format!("[trust] issuers: `{wrong}` is no DID and no URL");
@@ -504,7 +506,12 @@ mod tests {
             issuers: vec![text.to_owned()],
             ..TrustConfig::default()
         };
-        for right in ["did:web:issuer.example", "https://issuer.example/issuer"] {
+        for right in [
+            "did:web:issuer.example",
+            "https://issuer.example/issuer",
+            "x509_san_dns:issuer.example",
+            "x509_hash:kVP8Bh6VqLEm4VuCxS9iJjVA5kKvYzNEzTW3ycgXW0s",
+        ] {
             assert!(issuer(right).check().is_ok(), "{right}");
         }
         for wrong in ["x", "", "did:selfsame:…", "issuer.example"] {

@@ -13,10 +13,6 @@ const VARIABLE: &str = "SELFSAME_LOG";
 const DEFAULT: &str = "warn,selfsame_server::error=info,selfsame_server::middleware::observe=info";
 
 /// Starts it.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "this is the binary, where configuration is read"
-)]
 pub fn start() {
     let filter = match EnvFilter::try_from_env(VARIABLE) {
         Ok(filter) => filter,
