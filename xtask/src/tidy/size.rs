@@ -10,11 +10,11 @@ const HANDLER: usize = 25;
 const CRATE: usize = 8_000;
 /// Raised caps; ARCHITECTURE.md gives the reason of each.
 const RAISED: [(&str, usize); 5] = [
-    ("crates/selfsame", 9_900),
+    ("crates/selfsame", 10_300),
     ("crates/selfsame-anoncreds", 17_400),
-    ("crates/selfsame-app", 19_600),
+    ("crates/selfsame-app", 19_900),
     ("crates/selfsame-tls", 11_500),
-    ("crates/selfsame-server", 9_000),
+    ("crates/selfsame-server", 9_500),
 ];
 const MAIN: usize = 60;
 const PUBLIC_ITEMS: usize = 25;
