@@ -139,7 +139,7 @@ impl Accounts {
                 ErrorKind::Unauthenticated,
                 "the address or the password is wrong",
             )
-            .with_hint("whoever has no wallet here yet makes one first"));
+            .with_hint("a wallet is made on the page /wallet"));
         };
         self.forget_attempts(&of_account);
         // A peer's wrong guesses at others stay counted, whoever has an account of his own.

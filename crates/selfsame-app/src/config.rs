@@ -252,13 +252,14 @@ impl TrustConfig {
     /// `BadRequest`, with the setting and what to do.
     pub fn check(&self) -> Result<()> {
         let is_web = |url: &Url| matches!(url.scheme(), "http" | "https");
-        // Others than DIDs are URLs, or `x509_san_dns:…` and `x509_hash:…`.
-        let is_issuer = |text: &&String| match text.starts_with("did:") {
-            true => Did::parse(text).is_ok(),
-            false => Url::parse(text).is_ok(),
+        let is_issuer = |text: &&String| match text.split_once(':') {
+            Some(("did", _)) => Did::parse(text).is_ok(),
+            Some(("x509_san_dns" | "x509_hash", name)) => !name.is_empty(),
+            _ => Url::parse(text).is_ok(),
         };
         if let Some(wrong) = self.issuers.iter().find(|text| !is_issuer(text)) {
-            let what = format!("[trust] issuers: `{wrong}` is no DID and no URL");
+            let what =
+                format!("[trust] issuers: `{wrong}` is no DID, no URL and no certificate's name");
             return Err(Error::bad_request(what)
                 .with_hint("name the whole of it, such as did:web:issuer.example"));
         }

@@ -1,6 +1,8 @@
 //! The measured server as a process of its own: starting it, and reading its memory and processor time.
 
+use std::fs::DirBuilder;
 use std::net::{SocketAddr, TcpListener};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -102,7 +104,8 @@ impl Program {
         settings: &str,
         more: &[String],
     ) -> Result<(Server, SocketAddr), Error> {
-        std::fs::create_dir_all(data)?;
+        // Closed to others, as one with files in it has to be.
+        DirBuilder::new().recursive(true).mode(0o700).create(data)?;
         let file = data.join("settings.toml");
         std::fs::write(&file, settings)?;
         let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;

@@ -30,7 +30,7 @@ const NOBODYS: &str = "lost+found";
 /// Makes a directory that only its owner can look into, or closes one that is empty or ours to others.
 ///
 /// # Errors
-/// If it can't be made, or if somebody else keeps something in it.
+/// If it can't be made, or if it is open to others and holds what is not ours: theirs, perhaps.
 pub fn take(path: &Path) -> Result<(), Failure> {
     let wrong = |error: io::Error| {
         Failure::environment(format!("{}: {error}", path.display()))
@@ -45,17 +45,17 @@ pub fn take(path: &Path) -> Result<(), Failure> {
     if !found.is_dir() {
         return Err(wrong(io::ErrorKind::NotADirectory.into()));
     }
+    if found.permissions().mode() & 0o077 == 0 {
+        return Ok(());
+    }
     if !is_free(path).map_err(wrong)? {
         return Err(Failure::environment(format!(
             "{}: other files than an instance's are in it, and it would be closed to everybody else",
             path.display()
         ))
-        .hint("name an empty or a new directory with --data"));
+        .hint("name an empty or a new directory with --data; or close this one yourself: chmod 700"));
     }
-    if found.permissions().mode() & 0o077 != 0 {
-        std::fs::set_permissions(path, Permissions::from_mode(0o700)).map_err(wrong)?;
-    }
-    Ok(())
+    std::fs::set_permissions(path, Permissions::from_mode(0o700)).map_err(wrong)
 }
 
 fn is_free(path: &Path) -> io::Result<bool> {
@@ -106,5 +106,8 @@ mod tests {
         assert_eq!(refused.code(), 2);
         assert!(refused.what_to_do().unwrap().contains("--data"));
         assert_eq!(mode(folder.path()), 0o755);
+        // Whoever closes it himself means it.
+        std::fs::set_permissions(folder.path(), Permissions::from_mode(0o700)).unwrap();
+        take(folder.path()).unwrap();
     }
 }

@@ -242,7 +242,7 @@ fn what_is_wrong_with_a_wallets_password_is_said_of_the_password() {
     write_private(&password, "a wrong password");
     let (code, _, complaints) = run(&mut present);
     assert_eq!(code, 2, "{complaints}");
-    assert!(complaints.contains("/api/wallet/register"), "{complaints}");
+    assert!(complaints.contains("the page /wallet"), "{complaints}");
     assert!(!complaints.contains("--token-file"), "{complaints}");
 }
 
