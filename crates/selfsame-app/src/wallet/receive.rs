@@ -19,6 +19,7 @@ use url::Url;
 use super::cards::Look;
 use super::{ISSUER_REST, KnownIssuer, Wallet};
 use crate::error::{Error, ErrorKind, Result};
+use crate::view::readable;
 use crate::view::wallet::{
     AcceptOffer, CardSummary, OfferPreview, OfferedCredential, Person, TxCodePrompt,
 };
@@ -45,7 +46,7 @@ impl Wallet {
                 .issuer
                 .display
                 .first()
-                .and_then(|display| display.name.clone()),
+                .and_then(|display| display.name.as_deref().map(readable)),
             trusted: self.shared.trusts_issuer(&offer.credential_issuer),
             credentials: offered(&offer, &known),
             tx_code: tx_code.map(|code| TxCodePrompt {
@@ -54,7 +55,7 @@ impl Wallet {
                     InputMode::Text => "text".to_owned(),
                 },
                 length: code.length.map(u64::from),
-                description: code.description.clone(),
+                description: code.description.as_deref().map(readable),
             }),
         })
     }

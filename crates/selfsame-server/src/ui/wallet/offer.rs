@@ -3,7 +3,6 @@
 use askama::Template;
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Redirect};
-use selfsame_app::view::readable;
 use selfsame_app::view::wallet::{AcceptOffer, OfferPreview, OfferedCredential};
 use selfsame_app::{Error, ErrorKind};
 use serde::Deserialize;
@@ -99,14 +98,10 @@ struct Tried {
 }
 
 async fn show(server: &Server, frame: Frame, tried: Tried) -> Answer {
-    let mut preview = server.wallet()?.preview_offer(&tried.uri).await?;
-    if let Some(prompt) = &mut preview.tx_code {
-        prompt.description = prompt.description.as_deref().map(readable);
-    }
+    let preview = server.wallet()?.preview_offer(&tried.uri).await?;
     let issuer_name = preview
         .issuer_name
-        .as_deref()
-        .map(readable)
+        .clone()
         .unwrap_or_else(|| ui::short_name(&preview.issuer));
     let offered = preview.credentials.iter().map(Offered::of).collect();
     let Tried { uri, problem } = tried;

@@ -58,7 +58,9 @@ async fn show(
     frame: Frame,
     (person, request, problem): (&Person, &str, Option<String>),
 ) -> Answer {
-    let preview = server.wallet()?.preview_request(person, request).await?;
+    let mut preview = server.wallet()?.preview_request(person, request).await?;
+    // What leaves unless the person chooses otherwise stands first.
+    preview.shares.sort_by_key(|share| !share.preselected);
     ui::html(&Page {
         frame: frame.titled("A request"),
         identified: identified(&preview.verifier.prefix),
