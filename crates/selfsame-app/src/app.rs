@@ -160,9 +160,7 @@ impl App {
     /// Stops what works in the background, and leaves the data in whole files.
     pub async fn stop(&self) {
         self.stopping.send_replace(true);
-        if let Err(error) = self.note_ledger().await {
-            tracing::error!(%error, "how far the ledger has come can't be noted");
-        }
+        self.keep_ledger_noted().await;
         self.fold().await;
     }
 
@@ -178,10 +176,17 @@ impl App {
     }
 
     /// Notes how far the ledger has come, so that what is lost of it is missed.
-    pub(crate) async fn note_ledger(&self) -> Result<()> {
+    async fn note_ledger(&self) -> Result<()> {
         match &self.ledger {
             Some(ledger) => reached::note(&self.shared.store, &**ledger).await,
             None => Ok(()),
+        }
+    }
+
+    /// The same while the instance goes on, whatever becomes of it.
+    pub(crate) async fn keep_ledger_noted(&self) {
+        if let Err(error) = self.note_ledger().await {
+            tracing::error!(%error, "how far the ledger has come can't be noted");
         }
     }
 

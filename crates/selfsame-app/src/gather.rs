@@ -215,7 +215,10 @@ impl Shared {
                 Ok(
                     match status::List::parse(uri, content_type, &response.body, now) {
                         Ok(list) => Fresh::new(Ok(Arc::new(list))),
-                        Err(error) => Fresh::negative(Err(error)),
+                        Err(error) => {
+                            tracing::warn!(%error, uri, "a status list can't be read");
+                            Fresh::negative(Err(error))
+                        }
                     },
                 )
             });
@@ -233,7 +236,7 @@ impl Shared {
                     at,
                 };
             }
-            self.fetched.lists.forget_until(&key, at);
+            self.fetched.lists.forget_value(&key, &found);
         }
         unavailable("the status list stays too old", now)
     }

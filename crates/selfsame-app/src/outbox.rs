@@ -128,10 +128,8 @@ pub(crate) async fn work(app: Arc<App>, mut stopping: tokio::sync::watch::Receiv
         if quiet.is_rest(app.commits().0) {
             app.fold().await;
         }
-        if look.is_multiple_of(NOTED_EVERY)
-            && let Err(error) = app.note_ledger().await
-        {
-            tracing::error!(%error, "how far the ledger has come can't be noted");
+        if look.is_multiple_of(NOTED_EVERY) {
+            app.keep_ledger_noted().await;
         }
     }
     // What is under way is finished: its answer can't be asked for again.

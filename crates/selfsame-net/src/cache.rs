@@ -173,20 +173,20 @@ impl<K: Clone + Eq + Hash, V> Cache<K, V> {
     /// Forgets one key if this is the value that is kept for it. Of many who found it to be outdated, the next one
     /// fetches, and the others get what that brings.
     pub fn forget_value(&self, key: &K, value: &Arc<V>) {
-        let mut entries = self.lock();
-        let is_kept =
-            |kept: &Kept<V>| matches!(&kept.found, Ok((kept, _)) if Arc::ptr_eq(kept, value));
-        if entries.kept.get(key).is_some_and(is_kept) {
-            entries.remove(key);
-        }
+        self.forget_if(
+            key,
+            |kept| matches!(&kept.found, Ok((kept, _)) if Arc::ptr_eq(kept, value)),
+        );
     }
 
-    /// Forgets one key if what is kept for it was fetched then or before. Of many who found that to be outdated, the next
-    /// one fetches, and the others get what that brings.
+    /// The same for who has not the value, but knows when it was fetched: forgets what was fetched then or before.
     pub fn forget_until(&self, key: &K, fetched_at: UnixTime) {
+        self.forget_if(key, |kept| kept.since <= fetched_at);
+    }
+
+    fn forget_if(&self, key: &K, is_outdated: impl Fn(&Kept<V>) -> bool) {
         let mut entries = self.lock();
-        let is_old = |kept: &Kept<V>| kept.since <= fetched_at;
-        if entries.kept.get(key).is_some_and(is_old) {
+        if entries.kept.get(key).is_some_and(is_outdated) {
             entries.remove(key);
         }
     }

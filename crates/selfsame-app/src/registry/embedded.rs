@@ -235,9 +235,8 @@ async fn genesis(setup: &Setup) -> Result<(Genesis, KeyHandle)> {
         return Ok((genesis, key));
     }
     if setup.ledger.head()?.is_some() {
-        let lost = "there is a ledger, but the store with the key for its checkpoints is lost";
-        return Err(Error::new(ErrorKind::Gone, lost).with_hint(
-            "put a copy back (docs/backup.md), or begin a new network in a new directory (--data)",
+        return Err(reached::lost(
+            "there is a ledger, but the store with the key for its checkpoints is lost",
         ));
     }
     let batch = Batch::new(tenant.clone()).expect(GENESIS, "own", Expect::Absent);

@@ -44,6 +44,13 @@ fn of_template(template: &str) -> NewRequest {
     }
 }
 
+/// The link of a request for the template.
+async fn asked(site: &Site, template: &str) -> String {
+    let asking = of_template(template);
+    let verifier = site.app.verifier().unwrap();
+    verifier.create_request(&asking).await.unwrap().uri
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn of_responses_that_come_at_once_exactly_one_is_taken() {
     let site = Site::start().await;
@@ -340,9 +347,7 @@ async fn what_was_looked_at_is_answered_once() {
     let site = Site::start().await;
     let (app, person) = holder(&site, "immunization").await;
     let wallet = app.wallet().unwrap();
-    let verifier = site.app.verifier().unwrap();
-    let asking = of_template("immunization");
-    let uri = verifier.create_request(&asking).await.unwrap().uri;
+    let uri = asked(&site, "immunization").await;
     let preview = wallet.preview_request(&person, &uri).await.unwrap();
     let answer = newest(&preview.id);
     let (one, two) = tokio::join!(
@@ -417,9 +422,7 @@ async fn cards_are_chosen_for_what_was_seen_and_not_for_what_a_link_leads_to_lat
     let site = Site::start().await;
     let (app, person) = holder(&site, "immunization").await;
     let wallet = app.wallet().unwrap();
-    let verifier = site.app.verifier().unwrap();
-    let asking = of_template("immunization");
-    let uri = verifier.create_request(&asking).await.unwrap().uri;
+    let uri = asked(&site, "immunization").await;
     let preview = wallet.preview_request(&person, &uri).await.unwrap();
     let seen = by_hand(&preview, &[&preview.shares[0].query]);
     for policy in [None, Some("newest".to_owned())] {

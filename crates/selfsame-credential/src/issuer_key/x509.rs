@@ -1,6 +1,11 @@
 //! Keys from the certificate chain in a token's header (SD-JWT VC §2.5, `x5c`).
 
-use selfsame_crypto::{PublicKey, encoding::base64url_encode, time::UnixTime, x509::Chain};
+use selfsame_crypto::{
+    PublicKey,
+    encoding::base64url_encode,
+    time::UnixTime,
+    x509::{Chain, X509Error},
+};
 use url::{Host, Url};
 
 use super::{Claimed, Finding};
@@ -33,9 +38,9 @@ impl Leaf {
         &self.key
     }
 
-    /// Whether the chain leads to one of these anchors today.
-    pub fn is_anchored(&self, anchors: &[Vec<u8>], now: UnixTime) -> bool {
-        self.chain.verify(anchors, now).is_ok()
+    /// Whether the chain leads to one of these anchors today, or what is wrong with it.
+    pub fn anchored(&self, anchors: &[Vec<u8>], now: UnixTime) -> Result<(), X509Error> {
+        self.chain.verify(anchors, now)
     }
 
     /// Whether both are the same certificate.

@@ -1,9 +1,6 @@
 //! Rules on who issued: the key, its certificate chain, the signature, whether the issuer is trusted.
 
-use selfsame_crypto::{
-    PublicKey, jws,
-    x509::{Chain, X509Error},
-};
+use selfsame_crypto::{PublicKey, jws};
 use selfsame_did::Did;
 
 use super::{
@@ -93,15 +90,15 @@ pub(super) fn signature(
         }
     };
     list.passes(&ISSUER_KEY, source(claimed, court));
-    match signed.leaf() {
+    let anchors = &court.policy.trust_anchors;
+    match signed.leaf().map(|leaf| leaf.anchored(anchors, court.now)) {
         None => list.skips(
             &CERTIFICATE_CHAIN,
             "the key does not come from a certificate",
         ),
-        Some(leaf) if leaf.is_anchored(&court.policy.trust_anchors, court.now) => {
-            list.passes(&CERTIFICATE_CHAIN, "");
-        }
-        Some(_) => list.fails(&CERTIFICATE_CHAIN, why_not_anchored(jwt, court)),
+        Some(Ok(())) => list.passes(&CERTIFICATE_CHAIN, ""),
+        // Only who is told what is wrong can renew it.
+        Some(Err(reason)) => list.fails(&CERTIFICATE_CHAIN, reason.to_string()),
     }
     let genuine = court.evidence.is_signed(jwt, signed.key());
     list.check(
@@ -110,15 +107,6 @@ pub(super) fn signature(
         "the signature is not by the issuer's key",
     );
     genuine.then_some(signed)
-}
-
-/// What is wrong with the chain in the header; only who is told can renew it.
-fn why_not_anchored(jwt: &jws::Compact, court: &Court<'_>) -> String {
-    let x5c = jwt.header.x5c.as_deref().unwrap_or_default();
-    let verified =
-        Chain::parse(x5c).and_then(|chain| chain.verify(&court.policy.trust_anchors, court.now));
-    let reason = verified.err().unwrap_or(X509Error::Untrusted);
-    reason.to_string()
 }
 
 /// The key, or what stands in the way.

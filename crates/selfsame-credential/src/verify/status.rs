@@ -253,7 +253,7 @@ fn is_genuine(
     let anchors = &court.policy.trust_anchors;
     let anchored = signed
         .leaf()
-        .is_none_or(|leaf| leaf.is_anchored(anchors, court.now));
+        .is_none_or(|leaf| leaf.anchored(anchors, court.now).is_ok());
     let entitled = identity.is(issuer) || identity.is_listed(court.policy);
     let accepted = court.policy.accepts(list.token().header.alg);
     let holds = anchored && entitled && accepted && list.verify(signed.key()).is_ok();

@@ -40,10 +40,16 @@ pub(super) async fn is_in(store: &Store, ledger: &dyn LedgerStore) -> Result<()>
         store.commit(noted(height)?).await?;
         return Ok(());
     }
-    let lost = format!("the registry's ledger ends at block {height}, and it has had {reached}");
-    Err(Error::new(ErrorKind::Gone, lost).with_hint(
+    Err(lost(format!(
+        "the registry's ledger ends at block {height}, and it has had {reached}"
+    )))
+}
+
+/// What the registry had is lost, and what to do about it.
+pub(super) fn lost(what: impl Into<String>) -> Error {
+    Error::new(ErrorKind::Gone, what).with_hint(
         "put a copy of it back (docs/backup.md), or begin a new network in a new directory (--data)",
-    ))
+    )
 }
 
 fn noted(height: u64) -> Result<Batch> {
