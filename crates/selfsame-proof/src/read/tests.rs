@@ -9,6 +9,7 @@ use super::*;
 use crate::checkpoint::Standing;
 use crate::log::{Hash, LogRead as _};
 use crate::note::VerifierKey;
+use crate::validators::STATE_KEY;
 
 mod forks;
 mod recorded;
@@ -55,6 +56,27 @@ fn a_read_through_two_changes_of_validators_verifies() {
         let bytes = short.to_bytes();
         assert_eq!(Bundle::from_bytes(&bytes), Ok(short));
     }
+}
+
+#[test]
+fn two_neighbours_prove_every_key_between_them_absent_and_themselves_not() {
+    let world = World::new();
+    let shown_absent = |key: &[u8]| {
+        let (key, policy) = (key.to_vec(), policy());
+        let bundle = Bundle {
+            key: key.clone(),
+            ..world.absent()
+        };
+        let question = Question {
+            key: &key,
+            ..asked(&policy)
+        };
+        judge(&bundle, &question, &world.genesis()).is_verified()
+    };
+    // Both places lie between those of `validators` and `schema/1`.
+    assert!(shown_absent(b"did/none") && shown_absent(b"did/~one"));
+    assert!(!shown_absent(STATE_KEY) && !shown_absent(b"schema/1"));
+    assert!(!shown_absent(KEY), "its place is elsewhere");
 }
 
 #[test]

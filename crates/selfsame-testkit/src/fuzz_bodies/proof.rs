@@ -8,7 +8,7 @@ use selfsame_proof::log::{Frontier, Hash, LogRead, inclusion, leaf_hash};
 use selfsame_proof::note::{SignedNote, VerifierKey};
 use selfsame_proof::read::{Bundle, Policy, Question, Report, TrustRoot, judge};
 use selfsame_proof::tree::{Proof, ReadError};
-use selfsame_proof::validators::ValidatorSet;
+use selfsame_proof::validators::{STATE_KEY, ValidatorSet};
 
 const RECORDED: &str = include_str!("../../../selfsame-proof/vectors/read-two-handovers.txt");
 
@@ -38,7 +38,7 @@ pub fn checkpoint(data: &[u8]) -> bool {
 }
 
 /// A read bundle, or a part of one: what is read has one form, and a bundle that verifies from the
-/// recorded trust root says what the recorded one does.
+/// recorded trust root says what is true of the recorded registry.
 pub fn read(data: &[u8]) -> bool {
     let one_form = |written: Option<Vec<u8>>| {
         if let Some(written) = &written {
@@ -65,17 +65,33 @@ pub fn read(data: &[u8]) -> bool {
     if let Ok(bundle) = &bundle {
         let report = judged(bundle);
         if let Some(standing) = report.trust.and_then(|trust| trust.seen) {
-            let recorded = (recorded("present"), recorded("absent"));
-            let genuine = [recorded.0, recorded.1].map(|bytes| {
-                let genuine = Bundle::from_bytes(&bytes).expect("the vector is read");
-                let seen: Option<Standing> = judged(&genuine).as_of;
-                (genuine.key, genuine.value, seen)
-            });
-            let says = (bundle.key.clone(), bundle.value.clone(), Some(standing));
-            assert!(genuine.contains(&says), "nothing else was signed");
+            let genuine = Bundle::from_bytes(&recorded("present")).expect("the vector is read");
+            let signed = judged(&genuine).as_of;
+            assert_eq!(Some(standing), signed, "nothing else was signed");
+            let kept = kept(&genuine);
+            let there = kept.iter().find(|(key, _)| *key == bundle.key);
+            // The two neighbours of a gap prove every key absent whose place is in it.
+            assert_eq!(
+                bundle.value.as_ref(),
+                there.map(|(_, object)| object),
+                "nothing is made up, and nothing that is kept is hidden"
+            );
         }
     }
     bundle.is_ok() || parts.contains(&true)
+}
+
+/// All that the recorded registry keeps: keys and objects.
+fn kept(genuine: &Bundle) -> [(Vec<u8>, Vec<u8>); 4] {
+    let validators = genuine.handovers.last().expect("it has two").set.to_bytes();
+    let object = genuine.value.as_ref().expect("it is there");
+    [
+        (STATE_KEY, &*validators),
+        (&genuine.key, object),
+        (b"did/did:selfsame:main:bob", b"another"),
+        (b"schema/1", b"a schema"),
+    ]
+    .map(|(key, object): (&[u8], &[u8])| (key.to_vec(), object.to_vec()))
 }
 
 /// Transactions of a log as a node gives them: what is read has one form, and what is proven to stand in the log is
@@ -178,9 +194,14 @@ pub(super) fn checkpoint_seeds() -> Vec<Vec<u8>> {
 pub(super) fn read_seeds() -> Vec<Vec<u8>> {
     let bundle = Bundle::from_bytes(&recorded("present")).expect("the vector is read");
     let absent = Bundle::from_bytes(&recorded("absent")).expect("the vector is read");
+    let also_absent = Bundle {
+        key: b"did/~one".to_vec(),
+        ..absent.clone()
+    };
     vec![
         bundle.to_bytes(),
         absent.to_bytes(),
+        also_absent.to_bytes(),
         bundle.proof.to_bytes(),
         absent.proof.to_bytes(),
         bundle
