@@ -20,10 +20,10 @@ const WHEEL: &str = "anoncreds";
 const VERSION: &str = "0.2.3";
 
 /// The tests with the wheel, and those with the mathematics package. The test profile optimises what takes time in them.
+/// By the whole workspace's features, they are built once with all other tests.
 const CROSS: &[&str] = &[
     "test",
-    "--package",
-    "selfsame-anoncreds",
+    "--workspace",
     "--lib",
     "--test",
     "cross",
@@ -34,7 +34,8 @@ const CROSS: &[&str] = &[
     "cl::tests::crossing::",
     "cl::tests::lengths::",
     "cl::tests::random::",
-    "tests::oracle::",
+    "pairing::tests::oracle::",
+    "revocation::tests::oracle::",
 ];
 
 /// What the cross-tests are asked to do.

@@ -17,10 +17,10 @@ const VARIABLE: &str = "SELFSAME_SECOND_PYTHON";
 /// What is installed, each package by its hash.
 const REQUIREMENTS: &str = "crates/selfsame-tls/tests/second/requirements.txt";
 
+/// By the whole workspace's features, they are built once with all other tests.
 const CROSS: &[&str] = &[
     "test",
-    "--package",
-    "selfsame-tls",
+    "--workspace",
     "--lib",
     "--",
     "--ignored",
