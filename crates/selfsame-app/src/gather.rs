@@ -119,24 +119,22 @@ impl Shared {
             return Err(Error::bad_request("this refers to too many other things"));
         }
         for need in needs {
-            if let Some(fetched_at) = evidence.ask_again(&need) {
-                self.forget_until(&need, fetched_at);
-            }
+            let when = (self.clock.now(), evidence.ask_again(&need));
             match need {
                 Need::Did(did) => {
-                    let fetched = self.resolver.evidence(&did, self.clock.now()).await;
+                    let fetched = self.resolver.evidence(&did, when).await;
                     evidence.insert_did(did, fetched);
                 }
                 Need::IssuerMetadata(issuer) => {
                     let fetched = match metadata_of(&issuer) {
-                        Some(url) => self.key_document(&url).await,
+                        Some(url) => self.key_document(&url, when).await,
                         None => unavailable("the issuer is no https address", self.clock.now()),
                     };
                     evidence.insert_issuer_metadata(issuer, fetched);
                 }
                 Need::JwkSet(uri) => {
                     let fetched = match Url::parse(&uri) {
-                        Ok(url) => self.key_document(&url).await,
+                        Ok(url) => self.key_document(&url, when).await,
                         Err(_) => unavailable("the address of the keys is none", self.clock.now()),
                     };
                     evidence.insert_jwk_set(uri, fetched);
@@ -158,22 +156,12 @@ impl Shared {
         Ok(())
     }
 
-    fn forget_until(&self, need: &Need, fetched_at: UnixTime) {
-        let url = match need {
-            Need::Did(did) => return self.resolver.forget_until(did, fetched_at),
-            Need::IssuerMetadata(issuer) => metadata_of(issuer),
-            Need::JwkSet(uri) => Url::parse(uri).ok(),
-            Need::StatusList(_) | Need::Use { .. } | Need::Signature(_) => None,
-        };
-        if let Some(url) = url {
-            self.fetched
-                .metadata
-                .forget_until(&url.to_string(), fetched_at);
-        }
-    }
-
-    async fn key_document(&self, url: &Url) -> Fetched<Vec<u8>> {
-        let now = self.clock.now();
+    /// What names an issuer's keys, fetched anew where what was fetched at `outdated` is.
+    async fn key_document(
+        &self,
+        url: &Url,
+        (now, outdated): (UnixTime, Option<UnixTime>),
+    ) -> Fetched<Vec<u8>> {
         let fetch = Box::pin(async {
             let response = self.fetched_document(url, "application/json").await?;
             Ok(Fresh::new(response.body.to_vec())
@@ -182,7 +170,7 @@ impl Shared {
         match self
             .fetched
             .metadata
-            .get(&url.to_string(), now, fetch)
+            .get_newer(&url.to_string(), (now, outdated), fetch)
             .await
         {
             Ok((document, at)) => Fetched {
@@ -207,6 +195,7 @@ impl Shared {
         if freshness.max_status_age == 0 {
             self.fetched.lists.forget(&key);
         }
+        let mut outdated = None;
         for _ in 0..2 {
             let fetch = Box::pin(async {
                 let accept = "application/statuslist+jwt, application/vc+jwt;q=0.9";
@@ -222,7 +211,8 @@ impl Shared {
                     },
                 )
             });
-            let (found, at) = match self.fetched.lists.get(&key, now, fetch).await {
+            let lists = &self.fetched.lists;
+            let (found, at) = match lists.get_newer(&key, (now, outdated), fetch).await {
                 Ok(found) => found,
                 Err(error) => return unavailable(&error.to_string(), now),
             };
@@ -236,9 +226,12 @@ impl Shared {
                     at,
                 };
             }
-            self.fetched.lists.forget_value(&key, &found);
+            outdated = Some(at);
         }
-        unavailable("the status list stays too old", now)
+        unavailable(
+            "the status list is too old, and a newer one can't be had",
+            now,
+        )
     }
 
     /// The status list at a URI and when it was fetched, if it is kept and fresh enough; nothing is fetched.

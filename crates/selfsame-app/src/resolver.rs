@@ -71,6 +71,16 @@ impl Resolver {
         options: &Options,
         now: UnixTime,
     ) -> (Arc<Resolution>, UnixTime) {
+        self.resolved(did, options, (now, None)).await
+    }
+
+    async fn resolved(
+        &self,
+        did: &Did,
+        options: &Options,
+        (now, outdated): (UnixTime, Option<UnixTime>),
+    ) -> (Arc<Resolution>, UnixTime) {
+        let when = (now, outdated);
         match selfsame_did::plan(did, options) {
             Err(error) => (Arc::new(Resolution::failed(error)), now),
             Ok(Plan::Done(resolution)) => (Arc::from(resolution), now),
@@ -82,12 +92,12 @@ impl Resolver {
             // Boxed, as is each fetch of `gather`: else every future that may resolve a DID is as large as the rarest
             // way of doing so, and is moved about whole for each request.
             Ok(Plan::Fetch { url }) => {
-                Box::pin(self.cached(did, options, now, self.ask_web(did, &url))).await
+                Box::pin(self.cached(did, options, when, self.ask_web(did, &url))).await
             }
             Ok(Plan::Cheqd(did) | Plan::Foreign(did)) => match self.elsewhere(&did) {
                 Some(elsewhere) => {
                     let fetch = elsewhere.ask(&self.net, &did, options);
-                    Box::pin(self.cached(&did, options, now, fetch)).await
+                    Box::pin(self.cached(&did, options, when, fetch)).await
                 }
                 None => {
                     let failed = Resolution::failed(ResolutionError::MethodNotSupported);
@@ -152,9 +162,14 @@ impl Resolver {
         }
     }
 
-    /// The resolution as evidence for a judgement.
-    pub async fn evidence(&self, did: &Did, now: UnixTime) -> Fetched<Arc<Resolution>> {
-        let (resolution, at) = self.resolve(did, &Options::default(), now).await;
+    /// The resolution as evidence for a judgement, asked for anew where what was told at `outdated` is.
+    pub async fn evidence(
+        &self,
+        did: &Did,
+        (now, outdated): (UnixTime, Option<UnixTime>),
+    ) -> Fetched<Arc<Resolution>> {
+        let options = Options::default();
+        let (resolution, at) = self.resolved(did, &options, (now, outdated)).await;
         let value = match &resolution.metadata.error {
             // What could not be had is no evidence; what was found missing or gone is.
             Some(ResolutionError::InternalError) => Err(Unavailable {
@@ -166,12 +181,6 @@ impl Resolver {
             _ => Ok(resolution),
         };
         Fetched { value, at }
-    }
-
-    /// Forgets what judgements were told of a DID then or before.
-    pub fn forget_until(&self, did: &Did, fetched_at: UnixTime) {
-        let key = cached_at(did, &Options::default());
-        self.cache.forget_until(&key, fetched_at);
     }
 
     /// Forgets what is known of a DID as it is now, because it was changed here.
@@ -222,11 +231,11 @@ impl Resolver {
         &self,
         did: &Did,
         options: &Options,
-        now: UnixTime,
+        (now, outdated): (UnixTime, Option<UnixTime>),
         fetch: impl Future<Output = Result<Resolution, NetError>>,
     ) -> (Arc<Resolution>, UnixTime) {
         let key = cached_at(did, options);
-        let fetched = self.cache.get(&key, now, async {
+        let fetched = self.cache.get_newer(&key, (now, outdated), async {
             let resolution = fetch.await?;
             // What is missing or gone may come (back) sooner than a document changes.
             Ok(if resolution.metadata.error.is_some() {

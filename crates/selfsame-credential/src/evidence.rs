@@ -344,8 +344,10 @@ mod tests {
             raw,
             expected: None,
         };
-        let needs =
-            |raw| crate::verify::needs(&presented(raw), &Default::default(), &evidence).is_ok();
+        let needs = |raw| {
+            crate::verify::needs(&presented(raw), &Default::default(), &evidence, UnixTime(0))
+                .is_ok()
+        };
         assert!(evidence.subject(&presented(&one)).is_none());
         assert!(needs(&one) && needs(&one) && needs(&other));
         assert_eq!(evidence.read.0.lock().unwrap().len(), 2);

@@ -106,6 +106,14 @@ impl Identity<'_> {
         }
     }
 
+    /// Whether its certificate, if its key comes from one, leads to an anchor of the policy: else anybody may have
+    /// made it.
+    pub fn is_anchored(&self, policy: &Policy, now: UnixTime) -> bool {
+        let anchors = &policy.trust_anchors;
+        self.leaf
+            .is_none_or(|leaf| leaf.anchored(anchors, now).is_ok())
+    }
+
     /// Whether both are the same issuer.
     pub fn is(&self, other: &Identity<'_>) -> bool {
         match (self.id, other.id) {

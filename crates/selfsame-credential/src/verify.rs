@@ -91,8 +91,9 @@ pub fn needs(
     presented: &Presented<'_>,
     policy: &Policy,
     evidence: &Evidence,
+    now: UnixTime,
 ) -> Result<Vec<Need>, Malformed> {
-    Ok(Examination::once(presented, evidence)?.needs(policy, evidence))
+    Ok(Examination::once(presented, evidence)?.needs(policy, evidence, now))
 }
 
 /// Judges. The processed claims come with the verdict if nothing was forged, altered or left unverified; whether
@@ -154,12 +155,17 @@ impl<'a> Examination<'a> {
     }
 
     /// What is still missing before [`Examination::verify`] can judge.
-    pub fn needs(&self, policy: &Policy, evidence: &Evidence) -> Vec<Need> {
+    pub fn needs(&self, policy: &Policy, evidence: &Evidence, now: UnixTime) -> Vec<Need> {
+        let court = &Court {
+            policy,
+            evidence,
+            now,
+        };
         let needs = match self.subject.as_ref() {
-            Subject::SdJwt { sd_jwt, .. } => sd_jwt::needs(sd_jwt, policy, evidence),
-            Subject::Credential(credential) => vc_jwt::needs(credential, policy, evidence),
+            Subject::SdJwt { sd_jwt, .. } => sd_jwt::needs(sd_jwt, court),
+            Subject::Credential(credential) => vc_jwt::needs(credential, court),
             Subject::Presentation(presentation) => {
-                let mut needs = vc_jwt::needs(presentation.credential(), policy, evidence);
+                let mut needs = vc_jwt::needs(presentation.credential(), court);
                 needs.extend(vc_jwt::holder_need(presentation, evidence));
                 needs
             }
@@ -178,7 +184,7 @@ impl<'a> Examination<'a> {
         evidence: &Evidence,
         now: UnixTime,
     ) -> Step<(Verdict, Option<&Value>)> {
-        let needs = self.needs(policy, evidence);
+        let needs = self.needs(policy, evidence, now);
         match needs.is_empty() {
             true => Step::Done(self.verify(policy, evidence, now)),
             false => Step::Needs(needs),

@@ -261,7 +261,7 @@ fn the_sd_jwt_vc_of_the_rfc_gets_a_valid_verdict_and_no_other_verifier_accepts_i
             raw: text,
             expected: Some(&binding),
         };
-        let needs = needs(&presented, &policy, evidence).unwrap();
+        let needs = needs(&presented, &policy, evidence, now).unwrap();
         (needs, verify(&presented, &policy, evidence, now))
     };
     let (wanted, (verdict, _)) = judge(&evidence, &case["aud"]);

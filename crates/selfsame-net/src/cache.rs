@@ -75,6 +75,8 @@ struct Kept<V> {
     found: Found<V>,
     since: UnixTime,
     until: UnixTime,
+    /// When it may be fetched anew before its end: not at once after that failed.
+    anew_from: UnixTime,
     used: u64,
 }
 
@@ -131,8 +133,22 @@ impl<K: Clone + Eq + Hash, V> Cache<K, V> {
     where
         F: Future<Output = Result<Fresh<V>, NetError>>,
     {
+        self.get_newer(key, (now, None), fetch).await
+    }
+
+    /// The same for who found what was fetched at `outdated`, or before, to be so: it is fetched anew. Should that
+    /// fail, it stays, and is what all get for the negative time to live: others may need no more than what it says.
+    pub async fn get_newer<F>(
+        &self,
+        key: &K,
+        (now, outdated): (UnixTime, Option<UnixTime>),
+        fetch: F,
+    ) -> Result<(Arc<V>, UnixTime), NetError>
+    where
+        F: Future<Output = Result<Fresh<V>, NetError>>,
+    {
         loop {
-            let (number, landing) = match self.turn(key, now) {
+            let (number, landing) = match self.turn(key, now, outdated) {
                 Turn::Found(found) => return found,
                 Turn::Lead(number, landing) => (number, landing),
                 Turn::Follow(mut flight) => match flight.wait_for(Option::is_some).await {
@@ -149,9 +165,8 @@ impl<K: Clone + Eq + Hash, V> Cache<K, V> {
                 key,
                 number,
             };
-            let (found, seconds) = self.judge(fetch.await, now);
             // Kept before the flight ends, so that nobody fetches in between.
-            flight.keep((&found, seconds), now);
+            let found = flight.keep(self.judge(fetch.await, now), now);
             drop(flight);
             landing.send_replace(Some(found.clone()));
             return found;
@@ -160,7 +175,7 @@ impl<K: Clone + Eq + Hash, V> Cache<K, V> {
 
     /// What is kept, without fetching.
     pub fn at_hand(&self, key: &K, now: UnixTime) -> Option<Result<(Arc<V>, UnixTime), NetError>> {
-        self.lock().touch(key, now)
+        self.lock().touch(key, now, None)
     }
 
     /// Forgets one key, so that the next caller fetches; what is being fetched for it is not kept.
@@ -168,27 +183,6 @@ impl<K: Clone + Eq + Hash, V> Cache<K, V> {
         let mut entries = self.lock();
         entries.remove(key);
         entries.flights.remove(key);
-    }
-
-    /// Forgets one key if this is the value that is kept for it. Of many who found it to be outdated, the next one
-    /// fetches, and the others get what that brings.
-    pub fn forget_value(&self, key: &K, value: &Arc<V>) {
-        self.forget_if(
-            key,
-            |kept| matches!(&kept.found, Ok((kept, _)) if Arc::ptr_eq(kept, value)),
-        );
-    }
-
-    /// The same for who has not the value, but knows when it was fetched: forgets what was fetched then or before.
-    pub fn forget_until(&self, key: &K, fetched_at: UnixTime) {
-        self.forget_if(key, |kept| kept.since <= fetched_at);
-    }
-
-    fn forget_if(&self, key: &K, is_outdated: impl Fn(&Kept<V>) -> bool) {
-        let mut entries = self.lock();
-        if entries.kept.get(key).is_some_and(is_outdated) {
-            entries.remove(key);
-        }
     }
 
     /// How many entries are kept, outdated ones included.
@@ -201,9 +195,9 @@ impl<K: Clone + Eq + Hash, V> Cache<K, V> {
         self.len() == 0
     }
 
-    fn turn(&self, key: &K, now: UnixTime) -> Turn<V> {
+    fn turn(&self, key: &K, now: UnixTime, outdated: Option<UnixTime>) -> Turn<V> {
         let mut entries = self.lock();
-        if let Some(found) = entries.touch(key, now) {
+        if let Some(found) = entries.touch(key, now, outdated) {
             return Turn::Found(found);
         }
         if let Some(flying) = entries.flights.get(key) {
@@ -237,12 +231,19 @@ impl<K: Clone + Eq + Hash, V> Cache<K, V> {
     }
 }
 
+impl<V> Kept<V> {
+    /// What comes from the future was kept before the clock was set back: nobody knows how old it is.
+    fn lasts(&self, now: UnixTime) -> bool {
+        (self.since..self.until).contains(&now)
+    }
+}
+
 impl<K: Clone + Eq + Hash, V> Entries<K, V> {
-    fn touch(&mut self, key: &K, now: UnixTime) -> Option<Found<V>> {
+    fn touch(&mut self, key: &K, now: UnixTime, outdated: Option<UnixTime>) -> Option<Found<V>> {
         let tick = self.next_tick();
         let kept = self.kept.get_mut(key)?;
-        // What comes from the future was kept before the clock was set back: nobody knows how old it is.
-        if now < kept.since || now >= kept.until {
+        let is_outdated = outdated.is_some_and(|at| kept.since <= at) && now >= kept.anew_from;
+        if is_outdated || !kept.lasts(now) {
             return None;
         }
         if let Some(key) = self.by_use.remove(&kept.used) {
@@ -291,19 +292,30 @@ struct Flight<'a, K: Clone + Eq + Hash, V> {
 }
 
 impl<K: Clone + Eq + Hash, V> Flight<'_, K, V> {
-    fn keep(&self, (found, seconds): (&Found<V>, u64), now: UnixTime) {
+    /// Keeps what was found, or else what is there already; the one of both that is to be told.
+    fn keep(&self, (found, seconds): (Found<V>, u64), now: UnixTime) -> Found<V> {
         let capacity = self.cache.settings.capacity;
         let mut entries = self.cache.lock();
-        if seconds == 0 || capacity == 0 || !entries.is_flying(self.key, self.number) {
-            return;
+        if !entries.is_flying(self.key, self.number) {
+            return found;
         }
-        let kept = Kept {
-            found: found.clone(),
-            since: now,
-            until: now.plus(seconds),
-            used: entries.next_tick(),
-        };
-        entries.keep(self.key, kept, capacity);
+        if let (Err(_), Some(kept)) = (&found, entries.kept.get_mut(self.key))
+            && kept.lasts(now)
+        {
+            kept.anew_from = now.plus(seconds);
+            return kept.found.clone();
+        }
+        if seconds > 0 && capacity > 0 {
+            let kept = Kept {
+                found: found.clone(),
+                since: now,
+                until: now.plus(seconds),
+                anew_from: now,
+                used: entries.next_tick(),
+            };
+            entries.keep(self.key, kept, capacity);
+        }
+        found
     }
 }
 

@@ -158,15 +158,15 @@ impl Wallet {
             .and_then(|grant| grant.authorization_server.as_deref());
         let key = format!("{} {}", offer.credential_issuer, server.unwrap_or_default());
         let now = self.shared.clock.now();
-        let (known, fetched) = self.issuer_at_hand(&key, offer, now).await?;
+        let (known, fetched) = self.issuer_at_hand(&key, offer, (now, None)).await?;
         let Err(lacking) = wallet::metadata::check_offered(&known.issuer, offer) else {
             return Ok(known);
         };
         if known.lacks && now < fetched.plus(ISSUER_REST) {
             return Err(lacking.into());
         }
-        self.issuers.forget_value(&key, &known);
-        let (known, _) = self.issuer_at_hand(&key, offer, now).await?;
+        let when = (now, Some(fetched));
+        let (known, _) = self.issuer_at_hand(&key, offer, when).await?;
         wallet::metadata::check_offered(&known.issuer, offer)?;
         Ok(known)
     }
@@ -175,12 +175,12 @@ impl Wallet {
         &self,
         key: &String,
         offer: &CredentialOffer,
-        now: UnixTime,
+        (now, outdated): (UnixTime, Option<UnixTime>),
     ) -> Result<(Arc<KnownIssuer>, UnixTime)> {
         let mut wrong = None;
         let fetched = self
             .issuers
-            .get(key, now, async {
+            .get_newer(key, (now, outdated), async {
                 match self.fetch_issuer(offer).await {
                     Ok(known) => Ok(Fresh::new(known)),
                     Err(error) => {

@@ -12,7 +12,7 @@ use super::{
     holder, issuer, single_use, status,
 };
 use crate::{
-    evidence::{Evidence, Need},
+    evidence::Need,
     issuer_key::{Claimed, Identity},
     sd_jwt::{KeyBinding, ProcessError, Processed, SdJwt, SdJwtError, key_binding, vc},
     status::{Reference, StatusError},
@@ -99,11 +99,11 @@ pub(super) fn malformed(error: SdJwtError) -> Malformed {
     }
 }
 
-pub(super) fn needs(sd_jwt: &SdJwt, policy: &Policy, evidence: &Evidence) -> Vec<Need> {
+pub(super) fn needs(sd_jwt: &SdJwt, court: &Court<'_>) -> Vec<Need> {
     let references = references(sd_jwt).unwrap_or_default();
-    let signed = (sd_jwt.jwt(), claimed(sd_jwt, policy));
-    let further = single_use::need(sd_jwt, evidence);
-    status::needs(signed, (&references, further), policy, evidence)
+    let signed = (sd_jwt.jwt(), claimed(sd_jwt, court.policy));
+    let further = single_use::need(sd_jwt, court.evidence);
+    status::needs(signed, (&references, further), court)
 }
 
 fn references(sd_jwt: &SdJwt) -> Result<Vec<Reference>, StatusError> {

@@ -11,7 +11,6 @@ use crate::{
     evidence::{Evidence, Fetched, Need},
     issuer_key::{self, Claimed, Finding, Identity},
     status::{self, List, Mechanism, Reference, StatusError},
-    verdict::Policy,
 };
 use selfsame_crypto::{jws, time::UnixTime};
 
@@ -85,10 +84,9 @@ impl Laws {
 pub(super) fn needs(
     (jwt, claimed): (&jws::Compact, Claimed<'_>),
     (references, further): (&[Reference], Option<Need>),
-    policy: &Policy,
-    evidence: &Evidence,
+    court: &Court<'_>,
 ) -> Vec<Need> {
-    let claimed = &claimed;
+    let (claimed, policy, evidence) = (&claimed, court.policy, court.evidence);
     let signed = match issuer_key::find(claimed, evidence) {
         Finding::Key(key) => Signed::By(key),
         Finding::Chain(leaf) => Signed::ByLeaf(leaf),
@@ -111,12 +109,17 @@ pub(super) fn needs(
         id: claimed.id,
         leaf: signed.leaf(),
     };
-    let counts = || policy.accepts(jwt.header.alg) && identity.is_trusted(policy);
+    let counts = || policy.accepts(jwt.header.alg) && is_relied_upon(&identity, court);
     // The signature goes last, since it costs most; where nothing is missing it is judged with the rest.
     if needs.is_empty() || !counts() || !evidence.is_signed(jwt, signed.key()) {
         return Vec::new();
     }
     needs
+}
+
+/// Whether an issuer is trusted, and is who it says, as far as certificates say so.
+fn is_relied_upon(issuer: &Identity<'_>, court: &Court<'_>) -> bool {
+    issuer.is_trusted(court.policy) && issuer.is_anchored(court.policy, court.now)
 }
 
 fn missing(claimed: &Claimed<'_>, evidence: &Evidence) -> Option<Need> {
@@ -174,7 +177,7 @@ fn judge_one(
 ) {
     let laws = Laws::of(reference);
     let Some(fetched) = court.evidence.status_list(&reference.uri) else {
-        if !issuer.is_trusted(court.policy) {
+        if !is_relied_upon(issuer, court) {
             return checklist.skips(&laws.list, "not fetched, since the issuer is not trusted");
         }
         return checklist.fails(&laws.list, "the status list has not been fetched");
@@ -250,10 +253,7 @@ fn is_genuine(
         id: claimed.id,
         leaf: signed.leaf(),
     };
-    let anchors = &court.policy.trust_anchors;
-    let anchored = signed
-        .leaf()
-        .is_none_or(|leaf| leaf.anchored(anchors, court.now).is_ok());
+    let anchored = identity.is_anchored(court.policy, court.now);
     let entitled = identity.is(issuer) || identity.is_listed(court.policy);
     let accepted = court.policy.accepts(list.token().header.alg);
     let holds = anchored && entitled && accepted && list.verify(signed.key()).is_ok();

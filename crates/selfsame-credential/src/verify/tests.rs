@@ -37,6 +37,15 @@ fn policy() -> Policy {
     }
 }
 
+/// What is missing at [`NOW`].
+fn needs(
+    presented: &Presented<'_>,
+    policy: &Policy,
+    evidence: &Evidence,
+) -> Result<Vec<Need>, Malformed> {
+    super::needs(presented, policy, evidence, NOW)
+}
+
 fn fetched<T>(value: T) -> Fetched<T> {
     Fetched {
         value: Ok(value),

@@ -12,7 +12,6 @@ use crate::{
     evidence::{Evidence, Need},
     issuer_key::{self, Claimed, Finding, Identity},
     vc_jwt::{VcJwt, VcJwtError, VpJwt, rules},
-    verdict::Policy,
 };
 
 const WELL_FORMED: Law = Law::new(
@@ -111,10 +110,10 @@ pub(super) fn malformed(error: VcJwtError) -> Malformed {
     }
 }
 
-pub(super) fn needs(credential: &VcJwt, policy: &Policy, evidence: &Evidence) -> Vec<Need> {
+pub(super) fn needs(credential: &VcJwt, court: &Court<'_>) -> Vec<Need> {
     let references = credential.statuses().unwrap_or_default();
     let signed = (credential.jwt(), claimed(credential));
-    status::needs(signed, (&references, None), policy, evidence)
+    status::needs(signed, (&references, None), court)
 }
 
 fn claimed(credential: &VcJwt) -> Claimed<'_> {

@@ -165,43 +165,50 @@ async fn use_and_forgetting_leave_no_trace_in_the_order() {
     }
 }
 
-#[tokio::test]
-async fn a_value_that_is_no_longer_kept_is_not_forgotten_again() {
-    let cache = cache();
+/// What is told to who found what was fetched at `outdated` to be so.
+async fn newer(
+    cache: &Cache<String, u32>,
+    (now, outdated): (UnixTime, UnixTime),
+    fetched: Result<u32, NetError>,
+) -> (u32, UnixTime) {
+    let fetch = async { fetched.map(Fresh::new) };
     let key = "k".to_owned();
-    let kept = || cache.at_hand(&key, NOW).unwrap().unwrap().0;
+    let (value, at) = cache
+        .get_newer(&key, (now, Some(outdated)), fetch)
+        .await
+        .unwrap();
+    (*value, at)
+}
+
+#[tokio::test]
+async fn what_was_found_to_be_outdated_is_fetched_anew_once() {
+    let (cache, later) = (cache(), NOW.plus(1));
     get(&cache, "k", NOW, 1).await;
-    let outdated = kept();
-    cache.forget_value(&key, &outdated);
-    assert!(cache.at_hand(&key, NOW).is_none());
-    // Somebody else found the same, after the next one was fetched, and while the one after that is.
-    get(&cache, "k", NOW, 2).await;
-    cache.forget_value(&key, &outdated);
-    assert_eq!(*kept(), 2);
-    cache.forget_value(&key, &kept());
-    let fetch = async {
-        cache.forget_value(&key, &outdated);
-        Ok(Fresh::new(3))
-    };
-    cache.get(&key, NOW, fetch).await.unwrap();
-    assert_eq!(*kept(), 3);
+    let before = UnixTime(NOW.0 - 1);
+    assert_eq!(newer(&cache, (later, before), Ok(2)).await, (1, NOW));
+    assert_eq!(newer(&cache, (later, NOW), Ok(2)).await, (2, later));
+    // Somebody else found the same, after it was fetched anew.
+    assert_eq!(newer(&cache, (later, NOW), Ok(3)).await, (2, later));
     let entries = cache.lock();
     assert_eq!(entries.kept.len(), entries.by_use.len());
 }
 
 #[tokio::test]
-async fn what_was_found_to_be_outdated_is_forgotten_once() {
-    let cache = cache();
-    let key = "k".to_owned();
-    let later = UnixTime(NOW.0 + 1);
+async fn what_cannot_be_fetched_anew_stays_and_is_not_asked_for_at_once_again() {
+    let (cache, later) = (cache(), NOW.plus(1));
+    let failed = || Err(NetError::Malformed("nothing"));
     get(&cache, "k", NOW, 1).await;
-    cache.forget_until(&key, UnixTime(NOW.0 - 1));
+    assert_eq!(newer(&cache, (later, NOW), failed()).await, (1, NOW));
     assert_eq!(get(&cache, "k", later, 2).await, (1, NOW));
-    cache.forget_until(&key, NOW);
-    assert_eq!(get(&cache, "k", later, 2).await, (2, later));
-    // Somebody else found the same, after it was fetched again.
-    cache.forget_until(&key, NOW);
-    assert_eq!(get(&cache, "k", later, 3).await, (2, later));
+    assert_eq!(newer(&cache, (later.plus(4), NOW), Ok(2)).await, (1, NOW));
+    let again = later.plus(5);
+    assert_eq!(newer(&cache, (again, NOW), Ok(2)).await, (2, again));
+    // Beyond its end nothing is told.
+    let end = again.plus(60);
+    let fetch = async { failed().map(Fresh::new) };
+    let key = "k".to_owned();
+    let found = cache.get_newer(&key, (end, Some(again)), fetch).await;
+    assert!(found.is_err());
 }
 
 #[tokio::test]

@@ -268,7 +268,7 @@ impl Bench<'_> {
         let mut needs: Vec<Need> = Vec::new();
         for item in items.iter().filter(|item| item.before.is_none()) {
             // What cannot be read needs nothing; the verdict will say so.
-            let wanted = verify::needs(&item.presented(), self.policy, self.evidence);
+            let wanted = verify::needs(&item.presented(), self.policy, self.evidence, self.now);
             for need in wanted.unwrap_or_default() {
                 if !needs.contains(&need) {
                     needs.push(need);

@@ -546,7 +546,7 @@ fn verdict(issuer: &Issuer, raw: &str, format: Format) -> Outcome {
     let policy = policy();
     let mut driver = Driver::new(&[&issuer.party]);
     let verdict = driver.run(|evidence| {
-        let needs = verify::needs(&presented, &policy, evidence).unwrap();
+        let needs = verify::needs(&presented, &policy, evidence, NOW).unwrap();
         Ok::<_, Error>(match needs.is_empty() {
             true => Step::Done(verify(&presented, &policy, evidence, NOW).0),
             false => Step::Needs(needs),

@@ -430,7 +430,7 @@ fn what_a_wallet_has_read_is_judged_as_its_text_is() {
             }
             let examination = Examination::of(&held);
             assert_eq!(
-                Ok(examination.needs(&policy(), &evidence)),
+                Ok(examination.needs(&policy(), &evidence, NOW)),
                 needs(&scene.presented(), &policy(), &evidence)
             );
             let (verdict, claims) = examination.verify(&policy(), &evidence, NOW);
@@ -565,4 +565,31 @@ fn a_list_by_certificate_is_the_issuers_own_and_leads_to_an_anchor() {
         let judged = judged(iss, by);
         assert_fails(&judged, "status_list_signature", Outcome::Unverifiable);
     }
+}
+
+#[test]
+fn whoever_certifies_himself_to_be_a_trusted_issuer_has_no_say_in_what_is_fetched() {
+    let [authority, forger] = [(); 2].map(|()| Authority::new());
+    let policy = Policy {
+        trust_anchors: vec![authority.der.clone()],
+        trusted_issuers: Trust::Listed(vec!["https://issuer.example".to_owned()]),
+        ..policy()
+    };
+    let judged = |by: &Authority| {
+        let claims = json!({"vct": "v", "status": Reference::token(URI, 5).to_value()});
+        let iss = Some("https://issuer.example");
+        let raw = certified(&by.certify(), "dc+sd-jwt", claims, iss) + "~";
+        let presented = Presented {
+            format: Format::SdJwtVc,
+            raw: &raw,
+            expected: None,
+        };
+        let none = Evidence::default();
+        let needs = needs(&presented, &policy, &none).unwrap();
+        (needs, verify(&presented, &policy, &none, NOW))
+    };
+    assert_eq!(judged(&authority).0, [Need::StatusList(URI.to_owned())]);
+    let (needs, forged) = judged(&forger);
+    assert_eq!(needs, []);
+    assert_fails(&forged, "certificate_chain", Outcome::Untrusted);
 }
