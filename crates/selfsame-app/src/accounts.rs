@@ -57,6 +57,16 @@ struct SessionRecord {
 struct Attempts {
     failed: u32,
     since: UnixTime,
+    /// Those whose password is being looked at.
+    pending: u32,
+}
+
+/// One attempt, which counts among its account's and its peer's for as long as it is looked at. Whoever goes away
+/// meanwhile learns nothing about the password, and nothing is counted.
+struct Attempt<'a> {
+    accounts: &'a Accounts,
+    of_account: String,
+    of_peer: String,
 }
 
 impl Accounts {
@@ -112,7 +122,7 @@ impl Accounts {
     ///
     /// # Errors
     /// `Unauthenticated` whether the address or the password is wrong, `TooMany` after ten wrong ones for one account
-    /// or fifty from one peer.
+    /// or fifty from one peer, and for a moment while so many are looked at.
     pub async fn sign_in(
         &self,
         email: &str,
@@ -121,19 +131,9 @@ impl Accounts {
     ) -> Result<NewSession> {
         let email = normalised(email)?;
         let id = account_id(&email);
-        let (of_account, of_peer) = (format!("account {id}"), format!("peer {peer}"));
-        // Counted before the password is looked at, so that guesses made at once are all counted.
-        self.take_attempt(&of_account, &of_peer)?;
-        let account = match self.matching(&id, password).await {
-            Ok(account) => account,
-            Err(error) => {
-                // Nothing was learned about the password.
-                self.uncount_attempt(&of_account);
-                self.uncount_attempt(&of_peer);
-                return Err(error);
-            }
-        };
-        let Some(account) = account else {
+        let attempt = self.attempt(format!("account {id}"), format!("peer {peer}"))?;
+        let Some(account) = self.matching(&id, password).await? else {
+            attempt.was_wrong();
             tracing::warn!(reason = "wrong address or password", "sign-in refused");
             return Err(Error::new(
                 ErrorKind::Unauthenticated,
@@ -141,9 +141,7 @@ impl Accounts {
             )
             .with_hint("a wallet is made on the page /wallet"));
         };
-        self.forget_attempts(&of_account);
-        // A peer's wrong guesses at others stay counted, whoever has an account of his own.
-        self.uncount_attempt(&of_peer);
+        attempt.was_right();
         self.open_session(account.tenant, account.email).await
     }
 
@@ -297,28 +295,59 @@ impl Accounts {
         sessions.open.insert(person.session.clone(), value);
     }
 
-    /// Looks and counts in one go: of attempts made at once no two see the same number.
-    fn take_attempt(&self, of_account: &str, of_peer: &str) -> Result<()> {
+    /// Looks and counts in one go, before the password is looked at: of attempts made at once no two see the same
+    /// number.
+    fn attempt(&self, of_account: String, of_peer: String) -> Result<Attempt<'_>> {
         let now = self.shared.clock.now();
         let mut attempts = self.attempts.lock().map_err(|_| uncountable())?;
-        is_open(&attempts, (of_account, ATTEMPTS_MAX), now)?;
-        is_open(&attempts, (of_peer, ATTEMPTS_OF_PEER_MAX), now)?;
-        count(&mut attempts, of_account, now);
-        count(&mut attempts, of_peer, now);
-        Ok(())
+        is_open(&attempts, (&of_account, ATTEMPTS_MAX), now)?;
+        is_open(&attempts, (&of_peer, ATTEMPTS_OF_PEER_MAX), now)?;
+        for key in [&of_account, &of_peer] {
+            let tried = counted(&mut attempts, key, now);
+            tried.pending = tried.pending.saturating_add(1);
+        }
+        drop(attempts);
+        Ok(Attempt {
+            accounts: self,
+            of_account,
+            of_peer,
+        })
     }
+}
 
-    fn uncount_attempt(&self, key: &str) {
-        if let Ok(mut attempts) = self.attempts.lock()
-            && let Some(tried) = attempts.get_mut(key)
-        {
-            tried.failed = tried.failed.saturating_sub(1);
+impl Attempt<'_> {
+    fn was_wrong(self) {
+        let now = self.accounts.shared.clock.now();
+        if let Ok(mut attempts) = self.accounts.attempts.lock() {
+            for key in [&self.of_account, &self.of_peer] {
+                let tried = counted(&mut attempts, key, now);
+                tried.failed = tried.failed.saturating_add(1);
+            }
         }
     }
 
-    fn forget_attempts(&self, key: &str) {
-        if let Ok(mut attempts) = self.attempts.lock() {
-            attempts.remove(key);
+    /// A peer's wrong guesses at others stay counted, whoever has an account of his own.
+    fn was_right(self) {
+        if let Ok(mut attempts) = self.accounts.attempts.lock()
+            && let Some(tried) = attempts.get_mut(&self.of_account)
+        {
+            tried.failed = 0;
+        }
+    }
+}
+
+impl Drop for Attempt<'_> {
+    fn drop(&mut self) {
+        let Ok(mut attempts) = self.accounts.attempts.lock() else {
+            return;
+        };
+        for key in [&self.of_account, &self.of_peer] {
+            if let Some(tried) = attempts.get_mut(key) {
+                tried.pending = tried.pending.saturating_sub(1);
+                if tried.failed == 0 && tried.pending == 0 {
+                    attempts.remove(key);
+                }
+            }
         }
     }
 }
@@ -335,21 +364,30 @@ fn is_open(attempts: &Tried, (key, most): (&str, u32), now: UnixTime) -> Result<
         return Ok(());
     };
     let over = tried.since.plus(ATTEMPTS_WINDOW);
-    if tried.failed < most || now >= over {
-        return Ok(());
+    let failed = if now < over { tried.failed } else { 0 };
+    if failed >= most {
+        let retry_after = over.seconds_since(now);
+        return Err(Error::new(
+            ErrorKind::TooMany { retry_after },
+            "too many wrong passwords",
+        )
+        .with_hint("wait a while before you try again"));
     }
-    let retry_after = over.seconds_since(now);
-    Err(Error::new(
-        ErrorKind::TooMany { retry_after },
-        "too many wrong passwords",
-    )
-    .with_hint("wait a while before you try again"))
+    if failed.saturating_add(tried.pending) >= most {
+        return Err(Error::new(
+            ErrorKind::TooMany { retry_after: 1 },
+            "too many people sign in at this moment",
+        )
+        .with_hint("try again in a moment"));
+    }
+    Ok(())
 }
 
-fn count(attempts: &mut Tried, key: &str, now: UnixTime) {
+/// What is counted under a key, within the window.
+fn counted<'a>(attempts: &'a mut Tried, key: &str, now: UnixTime) -> &'a mut Attempts {
     let over = |tried: &Attempts| now >= tried.since.plus(ATTEMPTS_WINDOW);
     if attempts.len() >= ATTEMPTS_TRACKED_MAX {
-        attempts.retain(|_, tried| !over(tried));
+        attempts.retain(|_, tried| tried.pending > 0 || !over(tried));
     }
     if attempts.len() >= ATTEMPTS_TRACKED_MAX {
         // Whoever fills this up frees nobody who is locked out.
@@ -361,12 +399,14 @@ fn count(attempts: &mut Tried, key: &str, now: UnixTime) {
     let fresh = || Attempts {
         failed: 0,
         since: now,
+        pending: 0,
     };
     let tried = attempts.entry(key.to_owned()).or_insert_with(fresh);
     if over(tried) {
-        *tried = fresh();
+        tried.failed = 0;
+        tried.since = now;
     }
-    tried.failed = tried.failed.saturating_add(1);
+    tried
 }
 
 fn normalised(email: &str) -> Result<String> {

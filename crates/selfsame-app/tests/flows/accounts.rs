@@ -110,6 +110,50 @@ async fn guesses_made_at_once_are_all_counted() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn many_who_sign_in_at_once_by_right_passwords_wait_a_moment_and_no_longer() {
+    let (_site, app) = registered().await;
+    let mut tasks = tokio::task::JoinSet::new();
+    for _ in 0..30 {
+        let app = app.clone();
+        tasks.spawn(async move {
+            let accounts = app.wallet().unwrap().accounts();
+            let signed_in = accounts.sign_in(EMAIL, secret(RIGHT), "192.0.2.1").await;
+            signed_in.map(drop).map_err(|error| error.kind)
+        });
+    }
+    let moment = ErrorKind::TooMany { retry_after: 1 };
+    for signed_in in tasks.join_all().await {
+        assert!(
+            signed_in.is_ok() || signed_in == Err(moment),
+            "{signed_in:?}"
+        );
+    }
+    let accounts = app.wallet().unwrap().accounts();
+    accounts
+        .sign_in(EMAIL, secret(RIGHT), "192.0.2.1")
+        .await
+        .unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_goes_away_before_the_answer_has_not_guessed() {
+    let (_site, app) = registered().await;
+    let accounts = app.wallet().unwrap().accounts();
+    for _ in 0..60 {
+        let sign_in = accounts.sign_in(EMAIL, secret("wrong password"), "192.0.2.1");
+        assert!(
+            tokio::time::timeout(Duration::from_micros(1), sign_in)
+                .await
+                .is_err()
+        );
+    }
+    accounts
+        .sign_in(EMAIL, secret(RIGHT), "192.0.2.1")
+        .await
+        .unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn one_peer_cannot_try_all_accounts() {
     let (_site, app) = registered().await;
     let accounts = app.wallet().unwrap().accounts();
@@ -154,10 +198,17 @@ async fn guesses_of_one_peer_at_many_accounts_made_at_once_are_all_counted() {
         });
     }
     let refused = tasks.join_all().await;
-    let locked = refused
+    let looked_at = refused
         .iter()
-        .filter(|kind| matches!(kind, ErrorKind::TooMany { retry_after } if *retry_after > 60));
-    assert!(locked.count() >= 20, "{refused:?}");
+        .filter(|kind| **kind == ErrorKind::Unauthenticated);
+    assert_eq!(looked_at.count(), 50, "{refused:?}");
+    let accounts = app.wallet().unwrap().accounts();
+    let locked = accounts.sign_in(EMAIL, secret(RIGHT), "192.0.2.1").await;
+    let locked = locked.map(drop).unwrap_err().kind;
+    assert!(
+        matches!(locked, ErrorKind::TooMany { retry_after } if retry_after > 60),
+        "{locked:?}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -228,6 +228,33 @@ async fn what_the_issuer_did_not_sign_is_not_kept() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn nobody_puts_a_card_into_a_wallet_in_anothers_name_with_a_certificate_of_his_own() {
+    let site = Site::start().await;
+    let app = WalletHost::new(&site).open().await;
+    let person = person(&app).await;
+    let wallet = app.wallet().unwrap();
+    let own = wallet
+        .preview_offer(&site.offer("immunization").await.uri)
+        .await
+        .unwrap()
+        .issuer;
+    for (named, cards) in [("https://government.example", 0), (&*own.leak(), 1)] {
+        let offer = site.offer("immunization").await;
+        site.faults.add(CREDENTIAL, Fault::CertifyAs(named));
+        let accepted = wallet.accept_offer(&person, &accept(&offer)).await;
+        assert_eq!(accepted.is_ok(), cards == 1, "{named}: {accepted:?}");
+        let (kept, history) = outcome(&app, &person).await;
+        assert_eq!(kept.len(), cards, "{history:?}");
+        if let Err(refused) = accepted {
+            assert!(
+                refused.reason.contains("no certificate authority"),
+                "{refused:?}"
+            );
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_credential_waits_until_its_issuers_key_can_be_had() {
     let site = Site::with(DidMethod::Web).await;
     let app = WalletHost::new(&site).open().await;

@@ -19,8 +19,9 @@ use selfsame_app::view::Paging;
 use selfsame_app::view::issuer::{NewOffer, Offer};
 use selfsame_app::view::wallet::{AcceptOffer, CardSummary, HistoryEntry, Person};
 use selfsame_app::{App, Parts};
-use selfsame_crypto::SecretString;
+use selfsame_crypto::encoding::base64_encode;
 use selfsame_crypto::seal::SealingKey;
+use selfsame_crypto::{PrivateKey, SecretString, jws};
 use selfsame_net::{Net, Settings};
 use selfsame_store::ledger::LedgerStore;
 use selfsame_store::{Page, Store, Vault};
@@ -50,6 +51,8 @@ pub enum Fault {
     HangAfter,
     /// Answers with something that its issuer did not sign.
     Forge,
+    /// Answers with credentials by whoever certified himself to be this issuer.
+    CertifyAs(&'static str),
     /// Answers with one bit turned, this part of the way through.
     Alter(usize),
     /// Answers with this JSON.
@@ -453,7 +456,10 @@ async fn answered(
             let never: Result<Reply, Infallible> = std::future::pending().await;
             never.map_err(|never| match never {})
         }
-        (Some(Fault::Forge), Some(reply)) => Ok(forged(reply).await),
+        (Some(Fault::Forge), Some(reply)) => Ok(altered_credentials(reply, forged).await),
+        (Some(Fault::CertifyAs(name)), Some(reply)) => {
+            Ok(altered_credentials(reply, |raw| self_certified(raw, name)).await)
+        }
         (Some(Fault::Alter(percent)), Some(reply)) => Ok(altered(reply, percent).await),
         (Some(Fault::Give(text)), _) => Ok(http::Response::builder()
             .header(http::header::CONTENT_TYPE, "application/json")
@@ -473,22 +479,45 @@ async fn altered(reply: Reply, percent: usize) -> Reply {
     http::Response::from_parts(head, Full::from(body))
 }
 
-/// Alters the signature of each credential.
-async fn forged(reply: Reply) -> Reply {
+/// Alters each credential.
+async fn altered_credentials(reply: Reply, alter: impl Fn(&str) -> String) -> Reply {
     let (head, body) = reply.into_parts();
     let body = body.collect().await.unwrap().to_bytes();
     let mut body: serde_json::Value = serde_json::from_slice(&body).unwrap();
     for credential in body["credentials"].as_array_mut().unwrap() {
         let raw = credential["credential"].as_str().unwrap();
-        let signature = raw.match_indices('.').nth(1).unwrap().0 + 5;
-        let other = if raw.as_bytes()[signature] == b'A' {
-            "B"
-        } else {
-            "A"
-        };
-        let mut raw = raw.to_owned();
-        raw.replace_range(signature..=signature, other);
-        credential["credential"] = raw.into();
+        credential["credential"] = alter(raw).into();
     }
     http::Response::from_parts(head, Full::from(body.to_string()))
+}
+
+/// Alters the signature.
+fn forged(raw: &str) -> String {
+    let signature = raw.match_indices('.').nth(1).unwrap().0 + 5;
+    let other = if raw.as_bytes()[signature] == b'A' {
+        "B"
+    } else {
+        "A"
+    };
+    let mut raw = raw.to_owned();
+    raw.replace_range(signature..=signature, other);
+    raw
+}
+
+/// The same SD-JWT in an issuer's name, with a certificate for that name that nobody else vouches for.
+fn self_certified(raw: &str, issuer: &str) -> String {
+    let key = rcgen::KeyPair::generate().unwrap();
+    let mut names = rcgen::CertificateParams::default();
+    let name = rcgen::SanType::URI(issuer.try_into().unwrap());
+    names.subject_alt_names.push(name);
+    let leaf = names.self_signed(&key).unwrap();
+    let (jwt, disclosures) = raw.split_once('~').unwrap();
+    let mut claims = jws::Compact::parse(jwt).unwrap().claims().unwrap();
+    claims["iss"] = issuer.into();
+    let chain = [base64_encode(leaf.der())];
+    let header = serde_json::json!({"alg": "ES256", "typ": "dc+sd-jwt", "x5c": chain});
+    let jwt = jws::Unsigned::new(&header, &claims);
+    let key = PrivateKey::from_pkcs8(&key.serialize_der()).unwrap();
+    let signature = key.sign(jwt.signing_input()).unwrap();
+    format!("{}~{disclosures}", jwt.finish(&signature))
 }

@@ -285,7 +285,7 @@ impl Wallet {
             unknown: None,
         };
         for credential in credentials {
-            match self.judged(tenant, &credential).await? {
+            match self.judged(tenant, (&credential, &flow.issuer)).await? {
                 Judgement::Genuine(held) => {
                     let look = flow.looks.get(&credential.configuration_id).cloned();
                     let number = kept.cards.len();

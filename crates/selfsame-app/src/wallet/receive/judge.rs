@@ -2,11 +2,12 @@
 
 use selfsame_credential::Held;
 use selfsame_credential::evidence::{Evidence, Fetched, Unavailable};
-use selfsame_credential::verdict::{Outcome, Policy, Trust, Verdict};
+use selfsame_credential::verdict::{Outcome, Policy, Rule, Trust, Verdict};
 use selfsame_credential::verify::Examination;
 use selfsame_crypto::time::UnixTime;
 use selfsame_openid4vc::wallet::ReceivedCredential;
 use selfsame_store::TenantId;
+use url::Url;
 
 use crate::error::{Error, Result};
 use crate::gather::Freshness;
@@ -26,12 +27,13 @@ pub(super) enum Judgement {
 }
 
 impl Wallet {
-    /// Judges a credential by itself. Whom the person trusts is the person's matter, and how the credential stands
-    /// is looked up when it is shown: so no status list is fetched, and the one signature is checked once.
+    /// Judges a credential by itself, which came from this Credential Issuer. Whom the person trusts is the person's
+    /// matter, and how the credential stands is looked up when it is shown: so no status list is fetched, and the one
+    /// signature is checked once.
     pub(super) async fn judged(
         &self,
         tenant: &TenantId,
-        credential: &ReceivedCredential,
+        (credential, sender): (&ReceivedCredential, &str),
     ) -> Result<Judgement> {
         let held = match Held::parse(&credential.raw, credential.format) {
             Ok(held) => held,
@@ -53,6 +55,10 @@ impl Wallet {
                 Ok::<_, Error>(examination.step(&policy, evidence, now))
             });
         Ok(match run.await? {
+            (verdict, _) if is_in_anothers_name(&held, &verdict, sender) => Judgement::Forged(
+                "no certificate authority that is known here says that the issuer it names made it"
+                    .to_owned(),
+            ),
             // The claims come only with what is neither forged nor left unverified.
             (_, Some(_)) => Judgement::Genuine(Box::new(held)),
             (verdict, None) if verdict.outcome == Outcome::Unverifiable => {
@@ -74,6 +80,18 @@ impl Wallet {
         }
         evidence
     }
+}
+
+/// Whether nothing but a certificate that anybody may have made says who issued it. Of its sender's own name the
+/// sender's TLS certificate spoke.
+fn is_in_anothers_name(held: &Held, verdict: &Verdict, sender: &str) -> bool {
+    let is_unknown = |rule: &Rule| rule.name == "certificate_chain" && rule.passed == Some(false);
+    let origin = |url: &str| Url::parse(url).map(|url| url.origin());
+    let is_senders = |name: &str| match (origin(name), origin(sender)) {
+        (Ok(name), Ok(sender)) => name.is_tuple() && name == sender,
+        _ => false,
+    };
+    verdict.rules.iter().any(is_unknown) && held.issuer().is_some_and(|name| !is_senders(name))
 }
 
 fn unavailable<T>(at: UnixTime) -> Fetched<T> {
