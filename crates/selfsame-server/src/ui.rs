@@ -221,6 +221,23 @@ pub fn short_name(identifier: &str) -> String {
 }
 
 #[cfg(test)]
+impl Frame {
+    /// The frame of a page that nobody in particular looks at.
+    fn nobodys(roles: Roles) -> Self {
+        Self {
+            title: String::new(),
+            section: "wallet",
+            form: "token".to_owned(),
+            roles,
+            registry_elsewhere: false,
+            seat: None,
+            operator: false,
+            person: None,
+        }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -1,10 +1,12 @@
 //! Consent: who asks, how that is known, and exactly what would leave the wallet.
 
+use std::collections::BTreeMap;
+
 use askama::Template;
 use axum::extract::State;
 use selfsame_app::ErrorKind;
 use selfsame_app::view::readable;
-use selfsame_app::view::wallet::{AnswerRequest, Person, RequestPreview};
+use selfsame_app::view::wallet::{AnswerRequest, Person, RequestPreview, Share};
 use serde::Deserialize;
 
 use crate::error::Answer;
@@ -20,7 +22,50 @@ struct Page {
     name: String,
     alternatives: Vec<Alternatives>,
     preview: RequestPreview,
+    chosen: Cards,
     problem: Option<String>,
+}
+
+/// The card that is chosen for each query; for one that is not there, nothing is.
+type Cards = BTreeMap<String, String>;
+
+/// What a person chose that does not answer the request, and why not.
+type Refused = (Cards, String);
+
+impl Page {
+    fn of(frame: Frame, mut preview: RequestPreview, refused: Option<Refused>) -> Self {
+        let (chosen, problem) = match refused {
+            Some((chosen, problem)) => (chosen, Some(problem)),
+            None => (preselected(&preview), None),
+        };
+        // What leaves unless the person chooses otherwise stands first.
+        let stays = |share: &Share| !chosen.contains_key(&share.query);
+        preview.shares.sort_by_key(stays);
+        Self {
+            frame: frame.titled("A request"),
+            identified: identified(&preview.verifier.prefix),
+            name: readable(ui::bare_name(&preview.verifier.client_id)),
+            alternatives: alternatives(&preview),
+            preview,
+            chosen,
+            problem,
+        }
+    }
+
+    fn leaves(&self, query: &str) -> bool {
+        self.chosen.contains_key(query)
+    }
+
+    fn is_chosen(&self, query: &str, card: &str) -> bool {
+        self.chosen.get(query).is_some_and(|chosen| chosen == card)
+    }
+}
+
+/// What the wallet itself would answer with.
+fn preselected(preview: &RequestPreview) -> Cards {
+    let shares = preview.shares.iter().filter(|share| share.preselected);
+    let first = |share: &Share| Some((share.query.clone(), share.choices.first()?.card.clone()));
+    shares.filter_map(first).collect()
 }
 
 /// Of these one is enough: each the titles of its cards.
@@ -50,25 +95,8 @@ pub async fn page(
     Owner(person): Owner,
     Query(Link { uri }): Query<Link>,
 ) -> Answer {
-    show(&server, frame, (&person, &uri, None)).await
-}
-
-async fn show(
-    server: &Server,
-    frame: Frame,
-    (person, request, problem): (&Person, &str, Option<String>),
-) -> Answer {
-    let mut preview = server.wallet()?.preview_request(person, request).await?;
-    // What leaves unless the person chooses otherwise stands first.
-    preview.shares.sort_by_key(|share| !share.preselected);
-    ui::html(&Page {
-        frame: frame.titled("A request"),
-        identified: identified(&preview.verifier.prefix),
-        name: readable(ui::bare_name(&preview.verifier.client_id)),
-        alternatives: alternatives(&preview),
-        preview,
-        problem,
-    })
+    let preview = server.wallet()?.preview_request(&person, &uri).await?;
+    ui::html(&Page::of(frame, preview, None))
 }
 
 /// The sets that leave a choice, in the names of the cards that would be shown.
@@ -118,10 +146,12 @@ async fn share(
             };
             ui::html(&Done::new(frame, outcome, answered.redirect_uri))
         }
-        // Too little or too much was chosen: the person chooses again.
+        // Too little or too much was chosen: the person goes on from there.
         Err(error) if error.kind == ErrorKind::BadRequest => {
-            let problem = Some(error.reason);
-            show(server, frame, (person, &answer.request, problem)).await
+            let wallet = server.wallet()?;
+            let preview = wallet.preview_request(person, &answer.request).await?;
+            let refused = (answer.cards.clone(), error.reason);
+            ui::html(&Page::of(frame, preview, Some(refused)))
         }
         Err(error) => Err(error.into()),
     }
@@ -205,26 +235,18 @@ mod tests {
         assert!(!leads_to_a_page("data:text/html,x"));
     }
 
-    fn nobodys() -> Frame {
-        Frame {
-            title: String::new(),
-            section: "wallet",
-            form: "token".to_owned(),
-            roles: Roles {
-                issuer: false,
-                wallet: true,
-                verifier: false,
-                registry: false,
-            },
-            registry_elsewhere: false,
-            seat: None,
-            operator: false,
-            person: None,
-        }
-    }
-
     /// The page of somebody who holds cards for these of the queries `a` and `b`.
     fn page(held: &[&str], sets: Value, required: bool) -> String {
+        shown(preview(held, sets, required), None)
+    }
+
+    fn shown(preview: RequestPreview, refused: Option<Refused>) -> String {
+        Page::of(Frame::nobodys(Roles::ALL), preview, refused)
+            .render()
+            .unwrap()
+    }
+
+    fn preview(held: &[&str], sets: Value, required: bool) -> RequestPreview {
         let share = |query: &&str| {
             let choice =
                 json!({"card": query, "title": query, "issuer": "did:key:z6", "claims": []});
@@ -241,16 +263,7 @@ mod tests {
         };
         let preview = json!({"id": "id", "verifier": asker, "answerable": !held.is_empty(),
             "shares": shares, "sets": sets, "missing": missing});
-        let preview: RequestPreview = serde_json::from_value(preview).unwrap();
-        let page = Page {
-            frame: nobodys(),
-            identified: "",
-            name: String::new(),
-            alternatives: alternatives(&preview),
-            preview,
-            problem: None,
-        };
-        page.render().unwrap()
+        serde_json::from_value(preview).unwrap()
     }
 
     #[test]
@@ -264,6 +277,46 @@ mod tests {
         assert!(page.contains("name=\"card.b\" value=\"b\" required>"));
         assert!(page.contains("name=\"card.b\" value=\"\" checked"));
         assert!(page.contains("Share this"));
+    }
+
+    #[test]
+    fn what_was_chosen_stays_chosen_after_an_error() {
+        let either = json!([{"required": true, "options": [["a"], ["b"]]}]);
+        let mut preview = preview(&["a", "b"], either, false);
+        let mut older = preview.shares[1].choices[0].clone();
+        older.card = "older".to_owned();
+        preview.shares[1].choices.push(older);
+        let after = |chosen: &[(&str, &str)]| {
+            let owned = |(query, card): &(&str, &str)| ((*query).to_owned(), (*card).to_owned());
+            let chosen = chosen.iter().map(owned).collect();
+            let page = shown(preview.clone(), Some((chosen, "no".to_owned())));
+            let radios = page.split("<input type=\"radio\"").skip(1);
+            let checked =
+                radios.filter(|radio| radio.split('>').next().unwrap().ends_with("checked"));
+            let value = |radio: &str| {
+                let mut quoted = radio.split('"');
+                (
+                    quoted.nth(1).unwrap().to_owned(),
+                    quoted.nth(1).unwrap().to_owned(),
+                )
+            };
+            checked.map(value).collect::<Vec<_>>()
+        };
+        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        assert_eq!(
+            after(&[("a", "a"), ("b", "older")]),
+            [pair("card.a", "a"), pair("card.b", "older")]
+        );
+        assert_eq!(
+            after(&[("b", "older")]),
+            [pair("card.b", "older"), pair("card.a", "")]
+        );
+        assert_eq!(after(&[]), [pair("card.a", ""), pair("card.b", "")]);
+        assert_eq!(
+            after(&[("b", "gone since")]),
+            [pair("card.a", "")],
+            "no card takes the place of another"
+        );
     }
 
     #[test]
