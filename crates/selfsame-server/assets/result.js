@@ -1,23 +1,52 @@
 // A verification's page: shows the result when there is one.
-import { whileSeen } from "./stream.js";
+import { pause, whileSeen } from "./stream.js";
 
 const OVER = new Set(["answered", "declined", "expired"]);
 
 export function liveResult() {
   const place = document.querySelector("[data-result]");
-  if (!place || !place.querySelector(".waiting")) return;
-  const request = place.dataset.result;
+  if (!place?.querySelector(".waiting")) return;
+  follow(place, place.dataset.result);
+}
+
+// By the request's events, which are the operator's.
+function follow(place, request) {
+  let looks = 0;
   const told = async (event) => {
     const { state } = JSON.parse(event.data);
-    if (OVER.has(state)) end();
-    const answer = await fetch(`${request}/result`, { headers: { accept: "text/html" } });
-    if (!answer.ok) return location.reload();
-    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    const waiting = place.querySelector(".waiting");
-    const still = page.querySelector(".waiting");
-    // While it waits only its line changes, so that nobody loses the link they are about to press.
-    if (waiting && still) waiting.replaceWith(still);
-    else place.replaceChildren(...page.body.childNodes);
+    const mine = ++looks;
+    for (let tries = 0; mine === looks; tries++) {
+      const page = await fetched(`${request}/result`);
+      if (mine !== looks) return;
+      if (page) {
+        show(place, page.body);
+        if (OVER.has(state)) end();
+        return;
+      }
+      await waited(tries);
+    }
   };
   const end = whileSeen(`${request}/events`, (source) => source.addEventListener("state", told));
+}
+
+// Nothing if it did not come and may come yet. Whoever is led to a door or refused gets to see that.
+async function fetched(address) {
+  const answer = await fetch(address, { headers: { accept: "text/html" } }).catch(() => null);
+  const refused = answer && answer.status >= 400 && answer.status < 500 && answer.status !== 429;
+  if (answer?.redirected || refused) location.reload();
+  if (!answer?.ok || answer.redirected) return null;
+  const text = await answer.text().catch(() => null);
+  return text === null ? null : new DOMParser().parseFromString(text, "text/html");
+}
+
+function show(place, fresh) {
+  const waiting = place.querySelector(".waiting");
+  const still = fresh.querySelector(".waiting");
+  // While it waits only its line changes, so that nobody loses the link they are about to press.
+  if (waiting && still) return waiting.replaceWith(still);
+  place.replaceChildren(...fresh.childNodes);
+}
+
+function waited(tries) {
+  return new Promise((resolve) => { setTimeout(resolve, pause(tries)); });
 }

@@ -8,7 +8,7 @@ pub mod form;
 use axum::extract::Request;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Redirect, Response};
-use http::header::{AUTHORIZATION, LOCATION, SET_COOKIE};
+use http::header::{ACCEPT, AUTHORIZATION, LOCATION, SET_COOKIE};
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use selfsame_app::view::wallet::Person;
@@ -208,7 +208,8 @@ pub fn bearer(authorization: &HeaderValue) -> Option<&str> {
 /// Programs are told; browsers that came to look are led to the door and back.
 fn sign_in_first(request: &Request, door: &'static str, reason: &str) -> Answer {
     let path = request.uri().path();
-    if path.starts_with("/api/") || writes(request) {
+    // A stream that is led to a page fails without a word of why.
+    if path.starts_with("/api/") || writes(request) || follows(request.headers()) {
         return Err(Problem::new(StatusCode::UNAUTHORIZED, reason).go_on(door, "Sign in"));
     }
     let asked = request
@@ -217,6 +218,13 @@ fn sign_in_first(request: &Request, door: &'static str, reason: &str) -> Answer 
         .map_or(path, |asked| asked.as_str());
     let next = url::form_urlencoded::byte_serialize(asked.as_bytes()).collect::<String>();
     Ok(Redirect::to(&format!("{door}?next={next}")).into_response())
+}
+
+/// Whether events are asked for (HTML §9.2.2).
+fn follows(headers: &HeaderMap) -> bool {
+    headers
+        .get(ACCEPT)
+        .is_some_and(|accepted| accepted.as_bytes().starts_with(b"text/event-stream"))
 }
 
 fn writes(request: &Request) -> bool {

@@ -275,3 +275,13 @@ async fn the_issuers_page_leads_on_to_older_offers() {
         .await;
     assert_eq!(lost.status, StatusCode::BAD_REQUEST);
 }
+
+#[tokio::test]
+async fn who_follows_events_without_a_session_is_refused_and_not_led_to_a_page() {
+    let instance = Instance::start().await;
+    let followed = "/verifier/view/one/events";
+    let events = get(followed).header("accept", "text/event-stream");
+    assert_eq!(instance.call(events).await.status, StatusCode::UNAUTHORIZED);
+    let looked = get(followed).header("accept", "text/html");
+    assert_eq!(instance.call(looked).await.status, StatusCode::SEE_OTHER);
+}

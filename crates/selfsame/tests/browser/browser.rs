@@ -328,10 +328,11 @@ impl Browser {
         }
     }
 
-    /// What a script, run in the page, returns.
+    /// What a script, run in the page, returns; it may wait for something.
     pub async fn evaluate(&self, script: &str) -> Value {
+        let script = format!("return (async () => {{ {script} }})()");
         self.client
-            .execute(script, Vec::new())
+            .execute(&script, Vec::new())
             .await
             .unwrap_or_else(|error| panic!("{script}: {error}"))
     }

@@ -5,6 +5,7 @@
 
 mod browser;
 mod instance;
+mod live;
 mod pages;
 mod process;
 mod registry;

@@ -15,6 +15,14 @@ pub struct Desk<'a>(pub &'a Instance, pub &'a Browser);
 pub struct Phone<'a>(pub &'a Instance, pub &'a Browser);
 
 pub const PURPOSE: &str = "Proof of vaccination at a border or an event";
+/// The next result that the page asks for is lost on its way.
+const LOSES_ONE_RESULT: &str = "
+const real = window.fetch;
+window.fetch = (address, ...more) => {
+  if (!address.endsWith('/result')) return real(address, ...more);
+  window.fetch = real;
+  return Promise.reject(new TypeError('lost'));
+};";
 const PERSON: &str = "person@example.org";
 const PASSWORD: &str = "a long walk in the rain";
 
@@ -140,7 +148,9 @@ async fn walk(desk: &Browser, phone: &Browser) {
     let offer = desk.offer("Immunization record").await;
     phone.accept(&offer, "Immunization record").await;
 
-    let consent = phone.share(&desk.ask(PURPOSE).await).await;
+    let request = desk.ask(PURPOSE).await;
+    desk.1.evaluate(LOSES_ONE_RESULT).await;
+    let consent = phone.share(&request).await;
     for shown in [
         "localhost",
         "did:selfsame:",
