@@ -6,7 +6,8 @@ const OVER = new Set(["answered", "declined", "expired"]);
 export function liveResult() {
   const place = document.querySelector("[data-result]");
   if (!place?.querySelector(".waiting")) return;
-  follow(place, place.dataset.result);
+  if (place.dataset.result) follow(place, place.dataset.result);
+  else lookAgain(place);
 }
 
 // By the request's events, which are the operator's.
@@ -27,6 +28,16 @@ function follow(place, request) {
     }
   };
   const end = whileSeen(`${request}/events`, (source) => source.addEventListener("state", told));
+}
+
+// Whom a wallet brought back has no events to follow: the page itself is asked, by the cookie that it is bound to.
+async function lookAgain(place) {
+  for (let tries = 0; place.querySelector(".waiting"); tries++) {
+    await waited(tries);
+    if (document.hidden) continue;
+    const fresh = (await fetched(location.href))?.querySelector("[data-result]");
+    if (fresh && !fresh.querySelector(".waiting")) show(place, fresh);
+  }
 }
 
 // Nothing if it did not come and may come yet. Whoever is led to a door or refused gets to see that.

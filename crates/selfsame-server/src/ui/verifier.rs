@@ -136,11 +136,7 @@ impl View {
 }
 
 /// What can be asked, and what was.
-pub async fn page(
-    State(server): State<Server>,
-    frame: Frame,
-    Query(paging): Query<Paging>,
-) -> Answer {
+pub async fn page(State(server): State<Server>, frame: Frame, Query(paging): Query<Paging>) -> Answer {
     let templates = templates::all();
     let listed = server.verifier()?.requests(&paging).await?;
     let requests = listed.items.into_iter().map(Line::of).collect();
@@ -268,6 +264,11 @@ mod tests {
     use super::*;
 
     fn shown(returned: bool, operator: bool) -> String {
+        let (frame, view) = answered(returned, operator);
+        ResultPart { frame, view }.render().unwrap()
+    }
+
+    fn answered(returned: bool, operator: bool) -> (Frame, View) {
         let verdict = PresentationVerdict {
             outcome: Outcome::Valid,
             reason: None,
@@ -285,20 +286,30 @@ mod tests {
             open_for: None,
         };
         let frame = Frame {
-            title: String::new(),
-            section: "verifier",
-            form: String::new(),
-            roles: Roles::ALL,
-            registry_elsewhere: false,
-            seat: None,
             operator,
-            person: None,
+            ..Frame::nobodys(Roles::ALL)
         };
         let view = View {
             returned,
             ..View::of(request)
         };
-        ResultPart { frame, view }.render().unwrap()
+        (frame, view)
+    }
+
+    #[test]
+    fn who_waits_for_a_result_follows_it_where_he_may_look() {
+        let waiting = |returned: bool| {
+            let (frame, mut view) = answered(returned, false);
+            view.request.verdict = None;
+            view.spending = true;
+            RequestPage { frame, view }.render().unwrap()
+        };
+        let operators = waiting(false);
+        assert!(operators.contains("data-result=\"/verifier/view/one\""));
+        let anybodys = waiting(true);
+        assert!(!anybodys.contains("/verifier/view/one"), "{anybodys}");
+        assert!(anybodys.contains("data-result=\"\""), "{anybodys}");
+        assert!(anybodys.contains("done. <a href=\"\">Look again</a>"));
     }
 
     #[test]

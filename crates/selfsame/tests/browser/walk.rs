@@ -23,6 +23,12 @@ window.fetch = (address, ...more) => {
   window.fetch = real;
   return Promise.reject(new TypeError('lost'));
 };";
+/// The page again as it is while what was shown is being used up.
+const WAITS_AGAIN: &str = "
+const place = document.querySelector('[data-result]');
+place.innerHTML = '<p class=waiting>It is being used up.</p>';
+const address = document.querySelector('script[type=module]').src.replace('app.js', 'result.js');
+(await import(address)).liveResult();";
 const PERSON: &str = "person@example.org";
 const PASSWORD: &str = "a long walk in the rain";
 
@@ -303,6 +309,14 @@ async fn whoever_asks_and_answers_in_one_browser_comes_back_to_the_verdict() {
     browser.press("Answer with my wallet").await;
     browser.press("Share this").await;
     browser.press("Back to the verifier").await;
+    assert_eq!(desk.outcome().await.as_deref(), Some("valid"));
+    let followed = browser.attribute("[data-result]", "data-result").await;
+    assert_eq!(
+        followed.as_deref(),
+        Some(""),
+        "not by the operator's events"
+    );
+    browser.evaluate(WAITS_AGAIN).await;
     assert_eq!(desk.outcome().await.as_deref(), Some("valid"));
     browser.expect_no_errors().await;
 }
