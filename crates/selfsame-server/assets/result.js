@@ -55,7 +55,13 @@ function show(place, fresh) {
   const still = fresh.querySelector(".waiting");
   // While it waits only its line changes, so that nobody loses the link they are about to press.
   if (waiting && still) return waiting.replaceWith(still);
+  const held = place.contains(document.activeElement);
   place.replaceChildren(...fresh.childNodes);
+  if (!held) return;
+  // Who was at something that is gone now goes on at what came in its place, and not at the page's beginning.
+  const heading = place.querySelector("h2");
+  heading?.setAttribute("tabindex", "-1");
+  heading?.focus();
 }
 
 function waited(tries) {
