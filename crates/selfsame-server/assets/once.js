@@ -1,6 +1,16 @@
 // A form is sent once, however often its button is pressed while the answer is on its way.
+
+// No page tells its scripts that its person has stopped what was loading: after so long they may send again.
+const PATIENCE = 8000;
+
 export function sendOnce() {
   let sent = new WeakSet();
+  let timer;
+  const forget = () => {
+    clearTimeout(timer);
+    sent = new WeakSet();
+    for (const button of document.querySelectorAll("form button")) button.removeAttribute("aria-disabled");
+  };
   document.addEventListener("submit", (event) => {
     const form = event.target;
     if (form.getAttribute("method") !== "post") return;
@@ -8,10 +18,12 @@ export function sendOnce() {
     sent.add(form);
     // Not `disabled`: the pressed button's value must be sent, and Firefox would keep that when the page is reloaded.
     for (const button of form.querySelectorAll("button")) button.setAttribute("aria-disabled", "true");
+    clearTimeout(timer);
+    timer = setTimeout(forget, PATIENCE);
   });
-  // Whoever comes back to the page may send again.
-  addEventListener("pageshow", () => {
-    sent = new WeakSet();
-    for (const button of document.querySelectorAll("form button")) button.removeAttribute("aria-disabled");
+  // Whoever comes back to the page may send again, and whoever stops it by the keyboard.
+  addEventListener("pageshow", forget);
+  addEventListener("keydown", (event) => {
+    if (event.key === "Escape") forget();
   });
 }

@@ -10,6 +10,20 @@ use crate::{
     walk::{Desk, PURPOSE},
 };
 
+/// Sends a form that leads nowhere: twice, twice after Escape, and once after the patience is over.
+const SENDS: &str = "
+let sent = 0;
+addEventListener('submit', event => { if (!event.defaultPrevented) sent++; event.preventDefault(); });
+const form = document.querySelector('form[action=\"/wallet/sign-in\"]');
+form.noValidate = true;
+const send = () => { form.requestSubmit(); return sent; };
+const counts = [send(), send()];
+document.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true }));
+counts.push(send(), send());
+await new Promise(resolve => setTimeout(resolve, 8500));
+counts.push(send());
+return counts;";
+
 /// Follows a stream that a proxy answers with an error at first.
 const FAILING: &str = "
 const address = document.querySelector('script[type=module]').src.replace('app.js', 'stream.js');
@@ -39,6 +53,16 @@ const token = document.querySelector('[name=form_token]').value;
 await fetch('/operator/sign-out', { method: 'POST', headers: { 'x-form-token': token } });
 dispatchEvent(new Event('pagehide'));
 dispatchEvent(new Event('pageshow'));";
+
+#[tokio::test]
+#[ignore = "needs Chromium: `cargo xtask test` runs it"]
+async fn a_form_is_sent_once_and_again_by_who_has_stopped_it() {
+    let instance = Instance::start().await;
+    let browser = Browser::start(Scheme::Light).await;
+    browser.open(&instance.page("wallet/sign-in")).await;
+    assert_eq!(browser.evaluate(SENDS).await, json!([1, 1, 2, 2, 3]));
+    browser.expect_no_errors().await;
+}
 
 #[tokio::test]
 #[ignore = "needs Chromium: `cargo xtask test` runs it"]
