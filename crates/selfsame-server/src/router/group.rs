@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::{DefaultBodyLimit, Request, State};
+use axum::extract::{DefaultBodyLimit, MatchedPath, Request, State};
 use axum::handler::Handler;
 use axum::middleware::{Next, from_fn_with_state};
-use axum::response::{IntoResponse as _, Response};
+use axum::response::{IntoResponse as _, Redirect, Response};
 use axum::routing::{MethodRouter, on};
 use http::Method;
 
@@ -222,8 +222,27 @@ async fn around(State(origin): State<Arc<Origin>>, request: Request, next: Next)
 /// What stands before a group of addresses.
 struct Guard {
     audience: Audience,
+    /// Addresses to which forms are sent, and nothing else.
+    forms: Vec<&'static str>,
     passage: Passage,
     server: Server,
+}
+
+impl Guard {
+    /// The page for whoever opens the address that an answered form has left behind: before anybody signs in to go on
+    /// there.
+    fn page_instead(&self, request: &Request) -> Option<&'static str> {
+        let path = request.extensions().get::<MatchedPath>()?.as_str();
+        let opened = self.audience.face() == Face::Page && request.method() == Method::GET;
+        if !opened || !self.forms.contains(&path) {
+            return None;
+        }
+        match (self.audience, way_back(path)) {
+            (Audience::Doorway, Some(("/wallet", _))) => Some("/wallet/sign-in"),
+            (_, Some((page, _))) => Some(page),
+            (_, None) => Some("/operator"),
+        }
+    }
 }
 
 /// How many, how long, how large, where it may come from, who is let in.
@@ -232,7 +251,11 @@ async fn guard(State(guard): State<Arc<Guard>>, mut request: Request, next: Next
         audience,
         passage,
         server,
+        ..
     } = &*guard;
+    if let Some(page) = guard.page_instead(&request) {
+        return Redirect::to(page).into_response();
+    }
     // Boxed, since what a future is given it holds twice: before its first step, and where it waits.
     let answer = Box::pin(async {
         DefaultBodyLimit::max(audience.body_max()).apply(&mut request);
@@ -276,6 +299,7 @@ fn way_back(path: &str) -> Option<(&'static str, &'static str)> {
 
 fn guarded(group: Group, gates: &Gates, server: &Server) -> Router<Server> {
     let Group { audience, routes } = group;
+    let forms = forms(&routes);
     let mut router = Router::new();
     for route in routes {
         tracing::trace!(method = %route.method, path = route.path, ?audience, "route");
@@ -290,10 +314,20 @@ fn guarded(group: Group, gates: &Gates, server: &Server) -> Router<Server> {
     let server = server.clone();
     let before = Guard {
         audience,
+        forms,
         passage,
         server,
     };
     router.route_layer(from_fn_with_state(Arc::new(before), guard))
+}
+
+fn forms(routes: &[Route]) -> Vec<&'static str> {
+    let opens = |path: &str| {
+        let mut same = routes.iter().filter(|route| route.path == path);
+        same.any(|route| route.method == Method::GET)
+    };
+    let paths = routes.iter().map(|route| route.path);
+    paths.filter(|path| !opens(path)).collect()
 }
 
 async fn nowhere(request: Request) -> Response {

@@ -277,6 +277,43 @@ async fn the_issuers_page_leads_on_to_older_offers() {
 }
 
 #[tokio::test]
+async fn the_address_that_an_answered_form_leaves_behind_leads_to_a_page() {
+    let instance = Instance::start().await;
+    let operator = instance.operator_cookie().await;
+    let person = instance.person_cookie("f@example.org").await;
+    let cookies = format!("{operator}; {person}");
+    for (left_behind, page) in [
+        ("/wallet/request", "/wallet"),
+        ("/wallet/offer", "/wallet"),
+        ("/wallet/open", "/wallet"),
+        ("/wallet/sign-out", "/wallet"),
+        ("/wallet/cards/one/delete", "/wallet"),
+        ("/wallet/register", "/wallet/sign-in"),
+        ("/issuer/new", "/issuer"),
+        ("/verifier/new", "/verifier"),
+        ("/verifier/view/one/recheck", "/verifier"),
+        ("/operator/sign-out", "/operator"),
+    ] {
+        let answer = instance.call(get(left_behind).cookie(&cookies)).await;
+        let led = (answer.status, answer.header("location"));
+        assert_eq!(led, (StatusCode::SEE_OTHER, page), "{left_behind}");
+    }
+}
+
+#[tokio::test]
+async fn nobody_signs_in_to_go_on_where_nothing_can_be_opened() {
+    let instance = Instance::start().await;
+    for (form, page) in [
+        ("/wallet/sign-out", "/wallet"),
+        ("/operator/sign-out", "/operator"),
+        ("/issuer/issued/one/status", "/issuer"),
+    ] {
+        let answer = instance.call(get(form)).await;
+        assert_eq!(answer.header("location"), page, "{form}");
+    }
+}
+
+#[tokio::test]
 async fn who_follows_events_without_a_session_is_refused_and_not_led_to_a_page() {
     let instance = Instance::start().await;
     let followed = "/verifier/view/one/events";

@@ -17,6 +17,9 @@ use crate::error::{Answer, Problem};
 use crate::extract::{Form, Owner, Path, Query};
 use crate::server::Server;
 
+/// Where a wallet begins.
+const HOME: &str = "/wallet";
+
 /// How a card looks.
 pub struct Face {
     id: String,

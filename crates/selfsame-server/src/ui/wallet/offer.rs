@@ -44,10 +44,10 @@ impl Offered {
     }
 }
 
-/// The link that led here.
+/// The link that led here; none where an answered form's address is opened again.
 #[derive(Deserialize)]
 pub struct Link {
-    uri: String,
+    uri: Option<String>,
 }
 
 /// Shows what is offered.
@@ -56,6 +56,9 @@ pub async fn page(
     frame: Frame,
     Query(Link { uri }): Query<Link>,
 ) -> Answer {
+    let Some(uri) = uri else {
+        return Ok(Redirect::to(super::HOME).into_response());
+    };
     show(&server, frame, Tried { uri, problem: None }).await
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use askama::Template;
 use axum::extract::State;
+use axum::response::{IntoResponse as _, Redirect};
 use selfsame_app::ErrorKind;
 use selfsame_app::view::readable;
 use selfsame_app::view::wallet::{AnswerRequest, Person, RequestPreview, Share};
@@ -82,10 +83,10 @@ struct Done {
     go_on: Option<String>,
 }
 
-/// The link that led here.
+/// The link that led here; none where an answered form's address is opened again.
 #[derive(Deserialize)]
 pub struct Link {
-    uri: String,
+    uri: Option<String>,
 }
 
 /// Shows what is asked.
@@ -95,6 +96,9 @@ pub async fn page(
     Owner(person): Owner,
     Query(Link { uri }): Query<Link>,
 ) -> Answer {
+    let Some(uri) = uri else {
+        return Ok(Redirect::to(super::HOME).into_response());
+    };
     let preview = server.wallet()?.preview_request(&person, &uri).await?;
     ui::html(&Page::of(frame, preview, None))
 }

@@ -18,8 +18,6 @@ use crate::server::Server;
 use crate::settings::Peer;
 use crate::ui::{self, Frame};
 
-const HOME: &str = "/wallet";
-
 #[derive(Template)]
 #[template(path = "wallet_sign_in.html")]
 struct Page {
@@ -118,7 +116,7 @@ async fn opened(
     let cookie = Jar::lax(name)
         .value(&session.token, server.origin())
         .ok_or_else(|| Problem::from(Error::internal("a session that fits no cookie")))?;
-    let mut response = auth::back_to(next, HOME);
+    let mut response = auth::back_to(next, super::HOME);
     response.headers_mut().append(SET_COOKIE, cookie);
     Ok(response)
 }
