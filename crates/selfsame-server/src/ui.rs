@@ -21,6 +21,8 @@ use axum::extract::FromRequestParts;
 use axum::response::{Html, IntoResponse};
 use http::request::Parts;
 use selfsame_app::config::{RegistryConfig, Roles};
+use selfsame_app::view::Paging;
+use serde::Deserialize;
 
 use crate::auth::{self, Seat};
 use crate::error::{Answer, Problem};
@@ -41,6 +43,20 @@ pub struct Frame {
     seat: Option<Seat>,
     operator: bool,
     person: Option<String>,
+}
+
+/// Where to go on in a list that a page shows. What others have put into the address, such as where the person came
+/// from, is none of the page's business.
+#[derive(Deserialize)]
+pub struct At {
+    after: Option<String>,
+    limit: Option<usize>,
+}
+
+impl From<At> for Paging {
+    fn from(At { after, limit }: At) -> Self {
+        Self { after, limit }
+    }
 }
 
 /// An entry of the main navigation.

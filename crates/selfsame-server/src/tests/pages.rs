@@ -314,6 +314,34 @@ async fn nobody_signs_in_to_go_on_where_nothing_can_be_opened() {
 }
 
 #[tokio::test]
+async fn what_others_put_into_a_pages_address_is_ignored_and_into_an_apis_refused() {
+    let instance = Instance::start().await;
+    let operator = instance.operator_cookie().await;
+    let person = instance.person_cookie("g@example.org").await;
+    let cookies = format!("{operator}; {person}");
+    for path in [
+        "/?utm_source=x",
+        "/issuer?fbclid=x",
+        "/verifier?fbclid=x",
+        "/wallet?utm_source=x",
+        "/wallet/history?utm_source=x",
+        "/wallet/sign-in?utm_source=x",
+        "/registry?utm_source=x",
+        "/registry/blocks?utm_source=x",
+        "/registry/search?kind=create_did&utm_source=x",
+        "/registry/object?id=rules&utm_source=x",
+        "/browse/domain?utm_source=x",
+        "/resolver?utm_source=x",
+        "/operator?utm_source=x",
+    ] {
+        let answer = instance.call(get(path).cookie(&cookies)).await;
+        assert_eq!(answer.status, StatusCode::OK, "{path}");
+    }
+    let api = get("/api/issuer/offers?utm_source=x").bearer(&instance.token);
+    assert_eq!(instance.call(api).await.status, StatusCode::BAD_REQUEST);
+}
+
+#[tokio::test]
 async fn who_follows_events_without_a_session_is_refused_and_not_led_to_a_page() {
     let instance = Instance::start().await;
     let followed = "/verifier/view/one/events";

@@ -148,7 +148,6 @@ struct OfferPage {
 
 /// Where to go on in either list.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct At {
     after: Option<String>,
     limit: Option<usize>,

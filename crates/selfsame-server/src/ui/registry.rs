@@ -22,7 +22,7 @@ use selfsame_app::view::browse::{BlockView, ValidatorsView};
 use selfsame_app::view::registry::RegistryEntry;
 use serde_json::{Value, json};
 
-use super::Frame;
+use super::{At, Frame};
 use crate::error::{Answer, Problem};
 use crate::extract::Query;
 use crate::server::Server;
@@ -86,11 +86,8 @@ struct Page {
 }
 
 /// How far it has come, the newest blocks, and transactions with the newest first.
-pub async fn page(
-    State(server): State<Server>,
-    frame: Frame,
-    Query(mut paging): Query<Paging>,
-) -> Answer {
+pub async fn page(State(server): State<Server>, frame: Frame, Query(at): Query<At>) -> Answer {
+    let mut paging = Paging::from(at);
     paging.limit = Some(paging.limit.unwrap_or(ON_PAGE));
     super::html(&Page::of(&**server.registry()?, frame, paging).await?)
 }

@@ -6,13 +6,12 @@ use axum::response::{IntoResponse as _, Redirect};
 use http::HeaderMap;
 use http::header::SET_COOKIE;
 use selfsame_app::templates;
-use selfsame_app::view::Paging;
 use selfsame_app::view::issuer::Template as Kind;
 use selfsame_app::view::verifier::{NewRequest, RequestState, SpendingState, VerificationStatus};
 use selfsame_credential::single_use::HANDLE;
 use serde::Deserialize;
 
-use super::{Frame, qr};
+use super::{At, Frame, qr};
 use crate::auth::cookie::{self, Jar};
 use crate::error::{Answer, Problem};
 use crate::extract::{Form, Path, Query};
@@ -136,9 +135,9 @@ impl View {
 }
 
 /// What can be asked, and what was.
-pub async fn page(State(server): State<Server>, frame: Frame, Query(paging): Query<Paging>) -> Answer {
+pub async fn page(State(server): State<Server>, frame: Frame, Query(at): Query<At>) -> Answer {
     let templates = templates::all();
-    let listed = server.verifier()?.requests(&paging).await?;
+    let listed = server.verifier()?.requests(&at.into()).await?;
     let requests = listed.items.into_iter().map(Line::of).collect();
     super::html(&Page {
         frame: frame.titled("Verifier"),

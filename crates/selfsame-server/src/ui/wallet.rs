@@ -64,7 +64,6 @@ struct CardPage {
 
 /// Where to go on in the list, and what was just done.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct At {
     after: Option<String>,
     limit: Option<usize>,

@@ -20,7 +20,12 @@ pub struct Asked {
     kind: Option<Type>,
 }
 
+/// The same on a page, where what others have put into the address is ignored.
+pub struct OnPage(pub Asked);
+
 impl Asked {
+    const NAMES: [&str; 4] = ["page", "page_size", "query", "type"];
+
     /// The page asked for.
     pub fn page(&self, size: u64) -> ViewPage<'_> {
         ViewPage {
@@ -60,6 +65,18 @@ impl<S: Send + Sync> FromRequestParts<S> for Asked {
 
     async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Problem> {
         Self::parse(parts.uri.query().unwrap_or_default())
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for OnPage {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Problem> {
+        let query = parts.uri.query().unwrap_or_default();
+        let known = url::form_urlencoded::parse(query.as_bytes())
+            .filter(|(name, _)| Asked::NAMES.contains(&&**name));
+        let mut ours = url::form_urlencoded::Serializer::new(String::new());
+        Asked::parse(&ours.extend_pairs(known).finish()).map(Self)
     }
 }
 

@@ -33,7 +33,6 @@ struct BlockPage {
 
 /// Where the list goes on.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Below {
     before: Option<u64>,
 }

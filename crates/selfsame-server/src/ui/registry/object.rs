@@ -36,7 +36,6 @@ struct DidView {
 
 /// Which object.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Which {
     id: String,
 }

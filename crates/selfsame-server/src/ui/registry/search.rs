@@ -11,7 +11,7 @@ use serde::Deserialize;
 use super::{Frame, KINDS};
 use crate::error::{Answer, Problem};
 use crate::extract::{Path, Query};
-use crate::protocol::von_network::query::{Asked, view_named};
+use crate::protocol::von_network::query::{OnPage, view_named};
 use crate::server::Server;
 
 const ON_PAGE: u64 = 25;
@@ -45,7 +45,7 @@ struct ViewTemplate {
 
 /// What is looked for.
 #[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(default)]
 pub struct Wanted {
     q: String,
     kind: String,
@@ -117,7 +117,7 @@ pub async fn view(
     State(server): State<Server>,
     frame: Frame,
     Path(name): Path<String>,
-    asked: Asked,
+    OnPage(asked): OnPage,
 ) -> Answer {
     let view = view_named(&name)?;
     let page = asked.page(ON_PAGE);

@@ -2,13 +2,12 @@
 
 use askama::Template;
 use axum::extract::State;
-use selfsame_app::view::Paging;
 use selfsame_app::view::wallet::HistoryEntry;
 
 use crate::error::Answer;
 use crate::extract::{Owner, Query};
 use crate::server::Server;
-use crate::ui::{self, Frame};
+use crate::ui::{self, At, Frame};
 
 #[derive(Template)]
 #[template(path = "wallet_history.html")]
@@ -24,9 +23,9 @@ pub async fn page(
     State(server): State<Server>,
     frame: Frame,
     Owner(person): Owner,
-    Query(paging): Query<Paging>,
+    Query(at): Query<At>,
 ) -> Answer {
-    let listed = server.wallet()?.history(&person, &paging).await?;
+    let listed = server.wallet()?.history(&person, &at.into()).await?;
     ui::html(&Page {
         frame: frame.titled("History"),
         tab: "history",
