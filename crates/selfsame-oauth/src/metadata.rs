@@ -75,8 +75,12 @@ pub fn location(issuer: &str) -> Option<Url> {
 
 /// The URL of a well-known document: `/.well-known/<name>` inserted between host and path (RFC 8414 §3.1).
 ///
-/// Answers none for an identifier that has a query or fragment, or is not of a web server.
+/// Answers none for an identifier that has a query or fragment, or is not of a web server; nor for one that is no URL as
+/// it stands (RFC 3986 §2), since it is what people are shown, and it may read otherwise.
 pub fn well_known(identifier: &str, name: &str) -> Option<Url> {
+    if !identifier.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return None;
+    }
     let mut url = Url::parse(identifier).ok()?;
     let web = matches!(url.scheme(), "https" | "http");
     if !web || url.query().is_some() || url.fragment().is_some() || url.host().is_none() {
@@ -138,6 +142,18 @@ mod tests {
             "a",
         ] {
             assert_eq!(well_known(bad, "x"), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn an_identifier_that_reads_otherwise_than_it_is_has_no_metadata() {
+        for bad in [
+            "https://a.example/\u{202e}moc.knab//:sptth",
+            "https://b\u{e4}nk.example",
+            "https://a.example/\nx",
+            " https://a.example",
+        ] {
+            assert_eq!(well_known(bad, "x"), None, "{bad:?}");
         }
     }
 

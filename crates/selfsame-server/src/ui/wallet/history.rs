@@ -43,3 +43,29 @@ pub fn verb(what: &str) -> &'static str {
         _ => "Failed",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use selfsame_app::config::Roles;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_others_are_called_cannot_turn_the_history_around() {
+        let entry = json!({"id": "one", "at": "2026-01-01T00:00:00Z", "what": "failed",
+            "party": "https://a.example/\u{202e}moc.knab", "cards": ["\u{202e}card"],
+            "claims": ["\u{2066}claim"], "reason": "no \u{202e}more"});
+        let page = Page {
+            frame: Frame::nobodys(Roles::ALL),
+            tab: "history",
+            entries: vec![serde_json::from_value(entry).unwrap()],
+            next: None,
+        };
+        let shown = page.render().unwrap();
+        assert!(!shown.contains(['\u{202e}', '\u{2066}']), "{shown}");
+        for named in ["https://a.example/moc.knab", "card", "claim", "no more"] {
+            assert!(shown.contains(&format!("<bdi>{named}</bdi>")), "{shown}");
+        }
+    }
+}
