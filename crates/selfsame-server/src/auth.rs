@@ -212,12 +212,28 @@ fn sign_in_first(request: &Request, door: &'static str, reason: &str) -> Answer 
     if path.starts_with("/api/") || writes(request) || follows(request.headers()) {
         return Err(Problem::new(StatusCode::UNAUTHORIZED, reason).go_on(door, "Sign in"));
     }
-    let asked = request
-        .uri()
-        .path_and_query()
-        .map_or(path, |asked| asked.as_str());
-    let next = url::form_urlencoded::byte_serialize(asked.as_bytes()).collect::<String>();
-    Ok(Redirect::to(&format!("{door}?next={next}")).into_response())
+    let path = url::form_urlencoded::byte_serialize(path.as_bytes()).collect::<String>();
+    // The query as it is: escaped once more, a long link would be one that no server takes.
+    let query = request.uri().query().map(|query| format!("&{query}"));
+    let there = format!("{door}?next={path}{}", query.unwrap_or_default());
+    Ok(Redirect::to(&there).into_response())
+}
+
+/// Where to go on after signing in, by the query of the door: `next` is the page, and all that follows is its query.
+pub fn next(query: Option<&str>) -> String {
+    let Some(rest) = query.and_then(|query| query.strip_prefix("next=")) else {
+        return String::new();
+    };
+    let (page, query) = rest.split_once('&').unwrap_or((rest, ""));
+    let page = format!("next={page}");
+    let mut page: String = url::form_urlencoded::parse(page.as_bytes())
+        .map(|(_, page)| page.into_owned())
+        .collect();
+    if !query.is_empty() {
+        page.push(if page.contains('?') { '&' } else { '?' });
+        page.push_str(query);
+    }
+    page
 }
 
 /// Whether events are asked for (HTML §9.2.2).
@@ -269,6 +285,26 @@ mod tests {
         ] {
             assert!(!is_local(elsewhere), "{elsewhere}");
         }
+    }
+
+    #[test]
+    fn the_way_on_is_the_page_with_its_own_query() {
+        for (query, page) in [
+            ("next=%2Fwallet", "/wallet"),
+            (
+                "next=%2Fwallet%2Foffer&uri=a%3A%2F%2F%3Fb&c=d",
+                "/wallet/offer?uri=a%3A%2F%2F%3Fb&c=d",
+            ),
+            (
+                "next=%2Fwallet%2Foffer%3Furi%3Da%253A",
+                "/wallet/offer?uri=a%3A",
+            ),
+            ("next=", ""),
+            ("utm_source=x", ""),
+        ] {
+            assert_eq!(next(Some(query)), page, "{query}");
+        }
+        assert_eq!(next(None), "");
     }
 
     #[test]

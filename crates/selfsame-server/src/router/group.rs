@@ -183,8 +183,9 @@ impl Audience {
             | Self::Stream
             | Self::OperatorStream
             | Self::OperatorWait => 0,
-            Self::Doorway | Self::DoorwayApi | Self::Registrant | Self::RegistrantPage => 16 * 1024,
-            Self::Person | Self::PersonApi | Self::Operator | Self::OperatorApi => {
+            Self::DoorwayApi | Self::Registrant | Self::RegistrantPage => 16 * 1024,
+            // The form of a door carries the address to go on at, which may be a whole request.
+            Self::Doorway | Self::Person | Self::PersonApi | Self::Operator | Self::OperatorApi => {
                 auth::form::BYTES_MAX
             }
             Self::Protocol => 1024 * 1024,

@@ -242,6 +242,28 @@ async fn a_deep_link_survives_signing_in() {
 }
 
 #[tokio::test]
+async fn a_link_that_holds_a_whole_request_survives_signing_in_too() {
+    let instance = Instance::start().await;
+    let long = "%22%3A".repeat(9_000);
+    let deep = format!("/wallet/request?uri=openid4vp%3A%2F%2F%3Fdcql_query%3D{long}");
+    let led = instance.call(get(&deep)).await;
+    let location = led.header("location").to_owned();
+    assert!(location.len() < deep.len() + 100, "{}", location.len());
+    let door = instance.call(get(&location)).await;
+    let visitor = door.cookie("selfsame-visitor-7380");
+    let sent = form(&[
+        ("form_token", &door.form_token()),
+        ("email", "long@example.org"),
+        ("password", "a long password"),
+        ("next", &deep),
+    ]);
+    let answer = post("/wallet/register").cookie(&visitor).form(sent);
+    let answer = instance.call(answer).await;
+    assert_eq!(answer.status, StatusCode::SEE_OTHER, "{}", answer.body);
+    assert_eq!(answer.header("location"), deep);
+}
+
+#[tokio::test]
 async fn the_issuers_page_leads_on_to_older_offers() {
     let instance = Instance::start().await;
     let operator = instance.operator_cookie().await;

@@ -1,7 +1,7 @@
 //! The operator's door: sign in by token or by the printed link, sign out.
 
 use askama::Template;
-use axum::extract::State;
+use axum::extract::{RawQuery, State};
 use axum::response::IntoResponse;
 use http::header::{REFERRER_POLICY, REFRESH, SET_COOKIE};
 use http::{HeaderMap, HeaderValue, StatusCode};
@@ -32,13 +32,6 @@ struct SignedIn {
     home: &'static str,
 }
 
-/// Where to go on after signing in.
-#[derive(Deserialize)]
-pub struct Next {
-    #[serde(default)]
-    next: String,
-}
-
 /// A sign-in link's token.
 #[derive(Deserialize)]
 pub struct Link {
@@ -47,10 +40,10 @@ pub struct Link {
 }
 
 /// The page that asks for the token.
-pub async fn page(frame: Frame, Query(Next { next }): Query<Next>) -> Answer {
+pub async fn page(frame: Frame, RawQuery(query): RawQuery) -> Answer {
     super::html(&Page {
         frame: frame.titled("Operator"),
-        next,
+        next: auth::next(query.as_deref()),
         problem: None,
     })
 }

@@ -1,19 +1,18 @@
 //! Making a wallet, opening it, closing it.
 
 use askama::Template;
-use axum::extract::{Extension, State};
+use axum::extract::{Extension, RawQuery, State};
 use axum::response::IntoResponse as _;
 use http::header::SET_COOKIE;
 use http::{HeaderMap, StatusCode};
 use selfsame_app::view::wallet::NewSession;
 use selfsame_app::{Error, ErrorKind};
 use selfsame_crypto::SecretString;
-use serde::Deserialize;
 
 use crate::auth;
 use crate::auth::cookie::{self, Jar};
 use crate::error::{Answer, Problem};
-use crate::extract::{Form, Query};
+use crate::extract::Form;
 use crate::server::Server;
 use crate::settings::Peer;
 use crate::ui::{self, Frame};
@@ -28,19 +27,12 @@ struct Page {
     registering: bool,
 }
 
-/// Where to go on after signing in.
-#[derive(Deserialize)]
-pub struct Next {
-    #[serde(default)]
-    next: String,
-}
-
 /// The page with both forms.
-pub async fn page(frame: Frame, Query(Next { next }): Query<Next>) -> Answer {
+pub async fn page(frame: Frame, RawQuery(query): RawQuery) -> Answer {
     let frame = frame.titled("Your wallet");
     ui::html(&Page {
         frame,
-        next,
+        next: auth::next(query.as_deref()),
         email: String::new(),
         problem: None,
         registering: false,
