@@ -76,6 +76,16 @@ impl Frame {
         self
     }
 
+    /// Where an operator begins.
+    pub fn home(&self) -> &'static str {
+        match &self.roles {
+            Roles { issuer: true, .. } => "/issuer",
+            Roles { verifier: true, .. } => "/verifier",
+            Roles { registry: true, .. } => "/registry",
+            _ => "/",
+        }
+    }
+
     /// The main navigation: what this instance does.
     pub fn entries(&self) -> Vec<Entry> {
         let roles = &self.roles;

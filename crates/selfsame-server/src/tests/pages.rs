@@ -264,6 +264,23 @@ async fn a_link_that_holds_a_whole_request_survives_signing_in_too() {
 }
 
 #[tokio::test]
+async fn whoever_is_signed_in_as_the_operator_is_not_asked_for_the_token_again() {
+    let instance = Instance::start().await;
+    let operator = instance.operator_cookie().await;
+    let page = instance.call(get("/operator").cookie(&operator)).await;
+    assert!(page.body.contains("You are signed in") && !page.body.contains("Operator token"));
+    let led = instance
+        .call(get("/operator?next=%2Fverifier").cookie(&operator))
+        .await;
+    assert_eq!(led.header("location"), "/verifier");
+    let out = form(&[("form_token", &page.form_token())]);
+    let out = post("/operator/sign-out").cookie(&operator).form(out);
+    assert_eq!(instance.call(out).await.status, StatusCode::SEE_OTHER);
+    let page = instance.call(get("/operator").cookie(&operator)).await;
+    assert!(page.body.contains("Operator token"));
+}
+
+#[tokio::test]
 async fn the_issuers_page_leads_on_to_older_offers() {
     let instance = Instance::start().await;
     let operator = instance.operator_cookie().await;

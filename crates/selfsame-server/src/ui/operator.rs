@@ -14,9 +14,6 @@ use crate::error::Answer;
 use crate::extract::{Form, Query};
 use crate::server::Server;
 
-/// Where a sign-in leads when nothing else was asked for.
-const HOME: &str = "/issuer";
-
 #[derive(Template)]
 #[template(path = "operator.html")]
 struct Page {
@@ -29,7 +26,8 @@ struct Page {
 #[template(path = "operator_signed_in.html")]
 struct SignedIn {
     frame: Frame,
-    home: &'static str,
+    /// What the form that signs out must carry, for who was signed in before.
+    sign_out: Option<String>,
 }
 
 /// A sign-in link's token.
@@ -39,11 +37,26 @@ pub struct Link {
     token: String,
 }
 
-/// The page that asks for the token.
-pub async fn page(frame: Frame, RawQuery(query): RawQuery) -> Answer {
+/// The page that asks for the token; of who is signed in, whether that is to be over.
+pub async fn page(
+    State(server): State<Server>,
+    frame: Frame,
+    headers: HeaderMap,
+    RawQuery(query): RawQuery,
+) -> Answer {
+    let next = auth::next(query.as_deref());
+    if let Some(session) = session(&server, &headers).await? {
+        return match next.as_str() {
+            "" => super::html(&SignedIn {
+                frame: frame.titled("Operator"),
+                sign_out: Some(auth::form::token(&session)),
+            }),
+            next => Ok(auth::back_to(Some(next), "/operator")),
+        };
+    }
     super::html(&Page {
         frame: frame.titled("Operator"),
-        next: auth::next(query.as_deref()),
+        next,
         problem: None,
     })
 }
@@ -58,7 +71,7 @@ pub async fn sign_in(
     let next = form.one("next").unwrap_or_default().to_owned();
     match open(&server, &headers, form.needed("token")?).await {
         Ok(cookie) => {
-            let mut response = auth::back_to(Some(&next), HOME);
+            let mut response = auth::back_to(Some(&next), frame.home());
             response.headers_mut().append(SET_COOKIE, cookie);
             Ok(response)
         }
@@ -91,11 +104,11 @@ pub async fn sign_in_by_link(
     let cookie = open(&server, &headers, &token)
         .await
         .map_err(|problem| problem.go_on("/operator", "Sign in another way"))?;
+    let on = HeaderValue::from_str(&format!("0; url={}", frame.home()));
     let mut response = super::html(&SignedIn {
         frame: frame.titled("Operator"),
-        home: HOME,
+        sign_out: None,
     })?;
-    let on = HeaderValue::from_str(&format!("0; url={HOME}"));
     let headers = response.headers_mut();
     headers.append(SET_COOKIE, cookie);
     headers.insert(REFRESH, on.map_err(selfsame_app::Error::internal)?);
@@ -114,6 +127,15 @@ pub async fn sign_out(State(server): State<Server>, headers: HeaderMap) -> Answe
         response.headers_mut().append(SET_COOKIE, gone);
     }
     Ok(response)
+}
+
+/// The session that the browser has, if it holds.
+async fn session(server: &Server, headers: &HeaderMap) -> Answer<Option<String>> {
+    let Some(session) = cookie::read(headers, server.cookies().operator()) else {
+        return Ok(None);
+    };
+    let holds = server.app().operator().is_session(&session).await?;
+    Ok(Some(session).filter(|_| holds))
 }
 
 /// Opens a session in place of the one that the browser has: its cookie.
