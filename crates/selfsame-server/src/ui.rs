@@ -76,6 +76,11 @@ impl Frame {
         self
     }
 
+    /// The same of a page that comes again with what is wrong: who hears pages hears that first.
+    pub fn failed(self, title: &str) -> Self {
+        self.titled(format!("Error: {title}"))
+    }
+
     /// Where an operator begins.
     pub fn home(&self) -> &'static str {
         match &self.roles {

@@ -264,6 +264,31 @@ async fn a_link_that_holds_a_whole_request_survives_signing_in_too() {
 }
 
 #[tokio::test]
+async fn an_error_on_a_page_is_said_first_and_has_the_focus() {
+    let instance = Instance::start().await;
+    let page = instance.call(get("/wallet/sign-in")).await;
+    let visitor = page.cookie("selfsame-visitor-7380");
+    assert!(!page.body.contains("autofocus") && !page.body.contains("aria-invalid"));
+    let sent = form(&[
+        ("form_token", &page.form_token()),
+        ("email", "nobody@example.org"),
+        ("password", "a wrong password"),
+    ]);
+    let answer = post("/wallet/sign-in").cookie(&visitor).form(sent);
+    let answer = instance.call(answer).await;
+    assert_eq!(answer.status, StatusCode::UNAUTHORIZED);
+    for wanted in [
+        "<title>Error: Your wallet",
+        "role=\"alert\" tabindex=\"-1\" autofocus>",
+        "aria-invalid=\"true\" aria-describedby=\"problem\"",
+        "who has no wallet yet makes one below",
+    ] {
+        assert!(answer.body.contains(wanted), "{wanted}: {}", answer.body);
+    }
+    assert!(!answer.body.contains("page /wallet"), "{}", answer.body);
+}
+
+#[tokio::test]
 async fn whoever_is_signed_in_as_the_operator_is_not_asked_for_the_token_again() {
     let instance = Instance::start().await;
     let operator = instance.operator_cookie().await;

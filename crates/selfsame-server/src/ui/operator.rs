@@ -78,7 +78,7 @@ pub async fn sign_in(
         Err(problem) if problem.status() == StatusCode::UNAUTHORIZED => {
             let problem = Some(problem.reason().to_owned());
             let page = super::html(&Page {
-                frame: frame.titled("Operator"),
+                frame: frame.failed("Operator"),
                 next,
                 problem,
             })?;

@@ -87,6 +87,7 @@ impl Page {
         let typed = |name| form.one(name).unwrap_or_default().to_owned();
         (self.did, self.verkey) = (typed("did"), typed("verkey"));
         self.no_role = form.one("role").is_none();
+        self.frame = self.frame.failed("Register a DID");
         let hint = problem.hint().map(str::to_owned);
         self.problem = Some((problem.reason().to_owned(), hint));
         let mut answer = super::super::html(&self)?;

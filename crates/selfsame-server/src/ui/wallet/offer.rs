@@ -108,8 +108,12 @@ async fn show(server: &Server, frame: Frame, tried: Tried) -> Answer {
         .unwrap_or_else(|| ui::short_name(&preview.issuer));
     let offered = preview.credentials.iter().map(Offered::of).collect();
     let Tried { uri, problem } = tried;
+    let title = "An offer";
     ui::html(&Page {
-        frame: frame.titled("An offer"),
+        frame: match problem {
+            Some(_) => frame.failed(title),
+            None => frame.titled(title),
+        },
         uri,
         issuer_name,
         offered,

@@ -42,8 +42,12 @@ impl Page {
         // What leaves unless the person chooses otherwise stands first.
         let stays = |share: &Share| !chosen.contains_key(&share.query);
         preview.shares.sort_by_key(stays);
+        let title = "A request";
         Self {
-            frame: frame.titled("A request"),
+            frame: match problem {
+                Some(_) => frame.failed(title),
+                None => frame.titled(title),
+            },
             identified: identified(&preview.verifier.prefix),
             name: readable(ui::bare_name(&preview.verifier.client_id)),
             alternatives: alternatives(&preview),

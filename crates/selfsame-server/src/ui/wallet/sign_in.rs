@@ -121,12 +121,16 @@ fn again(frame: Frame, form: &Form, error: Error, registering: bool) -> Answer {
         ErrorKind::Conflict => StatusCode::CONFLICT,
         _ => return Err(error.into()),
     };
-    let problem = match error.hint {
-        Some(hint) => format!("{}; {hint}", error.reason),
-        None => error.reason,
+    let problem = match (error.kind, error.hint) {
+        // Its hint is where wallets are made, which is here.
+        (ErrorKind::Unauthenticated, _) => {
+            format!("{}; who has no wallet yet makes one below", error.reason)
+        }
+        (_, Some(hint)) => format!("{}; {hint}", error.reason),
+        (_, None) => error.reason,
     };
     let page = ui::html(&Page {
-        frame: frame.titled("Your wallet"),
+        frame: frame.failed("Your wallet"),
         next: form.one("next").unwrap_or_default().to_owned(),
         email: form.one("email").unwrap_or_default().to_owned(),
         problem: Some(problem),
