@@ -89,6 +89,12 @@ impl Verifier {
         }
     }
 
+    /// Whether it can identify itself by a certificate.
+    #[must_use]
+    pub fn has_certificate(&self) -> bool {
+        self.shared.verifier_certificate.is_some()
+    }
+
     /// Its identity.
     #[must_use]
     pub fn identity(&self) -> &Arc<Identity> {

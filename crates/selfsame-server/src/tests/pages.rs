@@ -306,6 +306,15 @@ async fn whoever_is_signed_in_as_the_operator_is_not_asked_for_the_token_again()
 }
 
 #[tokio::test]
+async fn a_certificate_is_not_offered_where_the_verifier_has_none() {
+    let instance = Instance::start().await;
+    let operator = instance.operator_cookie().await;
+    let page = get("/verifier/new/immunization").cookie(&operator);
+    let page = instance.call(page).await;
+    assert!(page.body.contains("value=\"x509_san_dns\" disabled>"));
+}
+
+#[tokio::test]
 async fn the_issuers_page_leads_on_to_older_offers() {
     let instance = Instance::start().await;
     let operator = instance.operator_cookie().await;

@@ -65,6 +65,8 @@ struct NewPage {
     claims: Vec<Choice>,
     handle: &'static str,
     spender: String,
+    /// Whether this verifier has a certificate to sign by.
+    certificate: bool,
 }
 
 /// A claim that can be asked.
@@ -156,12 +158,14 @@ pub async fn new(State(server): State<Server>, frame: Frame, Path(id): Path<Stri
         typical: template.request.claims.contains(&claim.path),
     });
     let claims = claims.collect();
+    let verifier = server.verifier()?;
     super::html(&NewPage {
         frame: frame.titled(&template.request.title),
         template,
         claims,
         handle: HANDLE,
-        spender: server.verifier()?.identity().did().to_string(),
+        spender: verifier.identity().did().to_string(),
+        certificate: verifier.has_certificate(),
     })
 }
 
