@@ -1,13 +1,13 @@
 //! Consent: who asks, how that is known, and exactly what would leave the wallet.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use askama::Template;
 use axum::extract::State;
 use axum::response::{IntoResponse as _, Redirect};
 use selfsame_app::ErrorKind;
 use selfsame_app::view::readable;
-use selfsame_app::view::wallet::{AnswerRequest, Person, RequestPreview, Share};
+use selfsame_app::view::wallet::{AnswerRequest, Person, RequestPreview, Share, ShareSet};
 use serde::Deserialize;
 
 use crate::error::Answer;
@@ -73,10 +73,20 @@ fn preselected(preview: &RequestPreview) -> Cards {
     shares.filter_map(first).collect()
 }
 
-/// Of these one is enough: each the titles of its cards.
+/// Of these one is enough.
 struct Alternatives {
     required: bool,
-    options: Vec<Vec<String>>,
+    /// Whether each of them can be left out for another one.
+    can_be_left: bool,
+    options: Vec<Vec<Part>>,
+}
+
+/// A card of an alternative.
+#[derive(Eq, PartialEq)]
+struct Part {
+    title: String,
+    /// What would leave with it, where the title alone does not tell the alternatives apart.
+    claims: String,
 }
 
 #[derive(Template)]
@@ -109,20 +119,60 @@ pub async fn page(
 
 /// The sets that leave a choice, in the names of the cards that would be shown.
 fn alternatives(preview: &RequestPreview) -> Vec<Alternatives> {
-    let title = |id: &String| {
-        let share = preview.shares.iter().find(|share| share.query == *id)?;
-        Some(share.choices.first()?.title.clone())
-    };
-    let sets = preview.sets.iter().filter(|set| set.options.len() > 1);
-    sets.map(|set| Alternatives {
-        required: set.required,
-        options: set
-            .options
+    let sets = preview.sets.iter();
+    let described = sets.map(|set| Alternatives::of(set, preview));
+    described.filter(|set| set.options.len() > 1).collect()
+}
+
+impl Alternatives {
+    fn of(set: &ShareSet, preview: &RequestPreview) -> Self {
+        let share = |id: &String| preview.shares.iter().find(|share| share.query == *id);
+        let mut options: Vec<Vec<Part>> = Vec::new();
+        for option in &set.options {
+            let parts = option.iter().filter_map(share).filter_map(Part::of);
+            let parts = parts.collect();
+            // What would show the same is no other way.
+            if !options.contains(&parts) {
+                options.push(parts);
+            }
+        }
+        let called = |option: &[Part]| -> Vec<String> {
+            option.iter().map(|part| part.title.clone()).collect()
+        };
+        let names: BTreeSet<Vec<String>> = options.iter().map(|one| called(one)).collect();
+        if names.len() == options.len() {
+            options
+                .iter_mut()
+                .flatten()
+                .for_each(|part| part.claims.clear());
+        }
+        // What no answer does without is in the way of every other choice.
+        let everywhere = |id: &String| set.options.iter().all(|option| option.contains(id));
+        let mut varied = set.options.iter().flatten().filter(|id| !everywhere(id));
+        Self {
+            required: set.required,
+            can_be_left: varied.all(|id| share(id).is_some_and(|share| !share.required)),
+            options,
+        }
+    }
+}
+
+impl Part {
+    fn of(share: &Share) -> Option<Self> {
+        let choice = share.choices.first()?;
+        let claims: Vec<&str> = choice
+            .claims
             .iter()
-            .map(|option| option.iter().filter_map(title).collect())
-            .collect(),
-    })
-    .collect()
+            .map(|claim| claim.label.as_str())
+            .collect();
+        Some(Self {
+            title: choice.title.clone(),
+            claims: match claims.as_slice() {
+                [] => "none of its claims".to_owned(),
+                claims => claims.join(", "),
+            },
+        })
+    }
 }
 
 /// Shares what was shown, or declines.
@@ -285,6 +335,30 @@ mod tests {
         assert!(page.contains("name=\"card.b\" value=\"b\" required>"));
         assert!(page.contains("name=\"card.b\" value=\"\" checked"));
         assert!(page.contains("Share this"));
+    }
+
+    #[test]
+    fn alternatives_of_one_name_are_told_apart_by_their_claims_and_the_same_is_offered_once() {
+        let either = json!([{"required": true, "options": [["a"], ["b"]]}]);
+        let mut asked = preview(&["a", "b"], either, false);
+        asked.shares[1].choices[0].title = "a".to_owned();
+        assert!(!shown(asked.clone(), None).contains("One of these"));
+        let claim = json!({"path": ["name"], "label": "Name", "value": "Maja"});
+        let claim = serde_json::from_value(claim).unwrap();
+        asked.shares[1].choices[0].claims.push(claim);
+        let page = shown(asked, None);
+        let either = "<b><bdi>a</bdi></b> (<bdi>none of its claims</bdi>), or <b><bdi>a</bdi></b> (<bdi>Name</bdi>).";
+        assert!(page.contains(either), "{page}");
+    }
+
+    #[test]
+    fn nobody_is_told_to_choose_nothing_where_there_is_no_nothing() {
+        let hint = "choose Nothing for the one you leave out";
+        let either = || json!([{"required": true, "options": [["a"], ["b"]]}]);
+        assert!(page(&["a", "b"], either(), false).contains(hint));
+        let mut asked = preview(&["a", "b"], either(), false);
+        asked.shares[0].required = true;
+        assert!(!shown(asked, None).contains(hint));
     }
 
     #[test]
