@@ -4,7 +4,7 @@ mod anchors;
 mod delegations;
 mod lanes;
 pub mod lists;
-mod metadata;
+pub(crate) mod metadata;
 mod offers;
 mod protocol;
 mod register;

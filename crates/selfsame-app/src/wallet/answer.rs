@@ -26,6 +26,8 @@ use super::cards::{CARD, CardRecord};
 use crate::accounts::{decode, encode};
 use crate::error::{Error, ErrorKind, Result};
 use crate::gather::Freshness;
+use crate::issuer::metadata::vct;
+use crate::view::issuer::Template;
 use crate::view::readable;
 use crate::view::wallet::{
     AnswerRequest, Answered, Asker, Choice, OneUse, Person, RequestPreview, Share, ShareSet,
@@ -346,9 +348,17 @@ impl Wallet {
                 },
                 _ => mismatch.to_string(),
             };
+            let wanted: Vec<&str> = wanted.iter().map(|name| self.known_name(name)).collect();
             missing.push(readable(&format!("{}: {why}", wanted.join(", "))));
         }
         Ok(missing)
+    }
+
+    /// What people call a type of card, where it is one of ours.
+    fn known_name<'n>(&self, name: &'n str) -> &'n str {
+        let is_named = |template: &&Template| vct(&self.shared.config, template) == name;
+        let template = crate::templates::all().iter().find(is_named);
+        template.map_or(name, |template| template.title.as_str())
     }
 
     /// Whether there is a card of one of these types.

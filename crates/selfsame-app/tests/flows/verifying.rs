@@ -302,7 +302,7 @@ async fn a_request_is_answerable_without_what_is_optional_or_one_of_several() {
         assert_eq!(preview.answerable, answerable, "{sets}");
         assert_eq!(
             preview.missing,
-            ["urn:selfsame:credential:prescription: no credential of this type"],
+            ["Drug prescription: no credential of this type"],
             "{sets}"
         );
         let shares: Vec<_> = preview
