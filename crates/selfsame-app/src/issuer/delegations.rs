@@ -124,14 +124,15 @@ impl Issuer {
         let to = Did::parse(&new.to)
             .ok()
             .filter(|to| to.method() == "selfsame")
-            .ok_or_else(|| Error::bad_request("`to` must be a did:selfsame"))?;
+            .ok_or_else(|| Error::bad_request("delegations are to a did:selfsame"))?;
         let until = match &new.until {
             None => {
                 let days = DEFAULT_DAYS.saturating_mul(24 * 3600);
                 self.shared.clock.now().plus(days)
             }
-            Some(until) => UnixTime::parse_rfc3339(until)
-                .ok_or_else(|| Error::bad_request("`until` must be a time as of RFC 3339"))?,
+            Some(until) => UnixTime::parse_rfc3339(until).ok_or_else(|| {
+                Error::bad_request("the end of a delegation must be a time as of RFC 3339")
+            })?,
         };
         action(&new.action)?;
         Ok(DelegationRecord {
@@ -148,7 +149,8 @@ impl Issuer {
         record: &DelegationRecord,
         action: Action,
     ) -> Result<(String, selfsame_registry::Identifier)> {
-        let foreign = || Error::bad_request("`to` must be a did:selfsame of the issuer's network");
+        let foreign =
+            || Error::bad_request("delegations are to a did:selfsame of the issuer's network");
         let (network, _) =
             selfsame_did::selfsame::parts(self.identity.did()).ok_or_else(foreign)?;
         let identifier = selfsame_registry::Identifier::of_did(&record.to, &network);

@@ -160,9 +160,8 @@ impl Verifier {
     }
 
     fn query(&self, new: &NewRequest) -> Result<(Query, String)> {
-        let wrong = |error: selfsame_credential::dcql::DcqlError| {
-            Error::bad_request(format!("dcql_query: {error}"))
-        };
+        let wrong =
+            |error: selfsame_credential::dcql::DcqlError| Error::bad_request(error.to_string());
         match (&new.dcql_query, &new.template) {
             (Some(query), None) => {
                 let query = Query::parse(query).map_err(wrong)?;

@@ -11,6 +11,7 @@ use selfsame_credential::dcql::{
 };
 use selfsame_credential::evidence::Step;
 use selfsame_credential::single_use::HANDLE;
+use selfsame_crypto::encoding;
 use selfsame_net::{Authorization, Body, Call, Method, Request};
 use selfsame_openid4vc::holder::request::{self, Invocation, Received, Trust};
 use selfsame_openid4vc::holder::selection::{by_policy, candidate, explicit};
@@ -37,6 +38,8 @@ use delivery::Shown;
 pub(crate) use delivery::abandoned;
 
 const ASKED: &str = "asked";
+/// The identifiers of requests that were looked at, undone from base64url.
+const ASKED_ID_BYTES: usize = 32;
 /// A request that was looked at can be answered for so long.
 const ASKED_SECONDS: u64 = 15 * 60;
 /// So many cards are offered for one query, the newest first.
@@ -198,6 +201,13 @@ impl Wallet {
     async fn asked(&self, person: &Person, link: &str) -> Result<(Asked, Option<Noted>)> {
         if is_link(link) {
             return Ok((self.opened(person, link).await?, None));
+        }
+        // What no preview was ever called is not over.
+        if encoding::base64url_decode(link).map_or(0, |id| id.len()) != ASKED_ID_BYTES {
+            let reason = "this is neither a request's link nor the `id` of its preview";
+            return Err(
+                Error::bad_request(reason).with_hint("links of requests begin with openid4vp://")
+            );
         }
         let record = self.shared.store.read(&person.tenant, ASKED, link).await?;
         let record = record.ok_or_else(over)?;

@@ -347,6 +347,10 @@ async fn what_was_looked_at_is_answered_once() {
     let site = Site::start().await;
     let (app, person) = holder(&site, "immunization").await;
     let wallet = app.wallet().unwrap();
+    for mistyped in ["", "nothing like an id"] {
+        let refused = wallet.preview_request(&person, mistyped).await;
+        assert_eq!(refused.unwrap_err().kind, ErrorKind::BadRequest);
+    }
     let uri = asked(&site, "immunization").await;
     let preview = wallet.preview_request(&person, &uri).await.unwrap();
     let answer = newest(&preview.id);

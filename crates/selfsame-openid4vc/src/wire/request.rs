@@ -349,8 +349,8 @@ fn query(parameters: &Parameters) -> Result<Query, Error> {
         )),
         (None, None) => Err(Error::invalid_request("dcql_query is missing")),
         (Some(value), None) => {
-            let query = Query::parse(value)
-                .map_err(|error| Error::invalid_request(format!("dcql_query: {error}")))?;
+            let query =
+                Query::parse(value).map_err(|error| Error::invalid_request(error.to_string()))?;
             let known = query
                 .credentials()
                 .iter()

@@ -184,6 +184,10 @@ async fn a_link_is_led_to_the_page_that_understands_it() {
             "https://wallet.example/?credential_offer_uri=x",
             "/wallet/offer?uri=",
         ),
+        (
+            "http://127.0.0.1:7380/wallet/request?uri=openid4vp%3A%2F%2F%3Frequest_uri%3Dx",
+            "/wallet/request?uri=openid4vp%3A",
+        ),
     ] {
         let sent = form(&[("form_token", &token), ("uri", link)]);
         let answer = instance
@@ -213,6 +217,7 @@ async fn a_page_of_which_nothing_came_leads_back_to_its_part_of_the_site() {
         ("/verifier/view/nothing", "/verifier"),
         ("/wallet/cards/nothing", "/wallet"),
         ("/wallet/offer?uri=nothing", "/wallet"),
+        ("/wallet/request?uri=nothing", "/wallet"),
         ("/registry/view/99999", "/registry"),
         ("/nothing", "/"),
     ] {
@@ -357,6 +362,7 @@ async fn the_address_that_an_answered_form_leaves_behind_leads_to_a_page() {
     let cookies = format!("{operator}; {person}");
     for (left_behind, page) in [
         ("/wallet/request", "/wallet"),
+        ("/wallet/request?uri=", "/wallet"),
         ("/wallet/offer", "/wallet"),
         ("/wallet/open", "/wallet"),
         ("/wallet/sign-out", "/wallet"),

@@ -16,6 +16,7 @@ use super::{Frame, hue, short_name};
 use crate::error::{Answer, Problem};
 use crate::extract::{Form, Owner, Path, Query};
 use crate::server::Server;
+use crate::settings::Origin;
 
 /// Where a wallet begins.
 const HOME: &str = "/wallet";
@@ -124,8 +125,10 @@ pub async fn delete_card(
 }
 
 /// Takes any link that somebody sent, and leads to the page that can do something with it.
-pub async fn open(form: Form) -> Answer {
+pub async fn open(State(server): State<Server>, form: Form) -> Answer {
     let uri = form.needed("uri")?;
+    let within = within(uri, server.origin());
+    let uri = within.as_deref().unwrap_or(uri);
     let scheme = uri
         .split(':')
         .next()
@@ -144,6 +147,17 @@ pub async fn open(form: Form) -> Answer {
         }
     };
     Ok(Redirect::to(&link(page, uri)).into_response())
+}
+
+/// The link within one of this wallet's own, which is what people copy from its address bar.
+fn within(uri: &str, origin: &Origin) -> Option<String> {
+    let url = url::Url::parse(uri).ok()?;
+    let ours = url.origin().ascii_serialization() == origin.as_str();
+    let page = matches!(url.path(), "/wallet/offer" | "/wallet/request");
+    let mut members = url.query_pairs().filter(|_| ours && page);
+    members
+        .find(|(name, _)| name == "uri")
+        .map(|(_, link)| link.into_owned())
 }
 
 /// The page of this wallet that takes a link.

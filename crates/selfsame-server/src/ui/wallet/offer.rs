@@ -56,7 +56,7 @@ pub async fn page(
     frame: Frame,
     Query(Link { uri }): Query<Link>,
 ) -> Answer {
-    let Some(uri) = uri else {
+    let Some(uri) = uri.filter(|uri| !uri.is_empty()) else {
         return Ok(Redirect::to(super::HOME).into_response());
     };
     show(&server, frame, Tried { uri, problem: None }).await

@@ -110,7 +110,7 @@ pub async fn page(
     Owner(person): Owner,
     Query(Link { uri }): Query<Link>,
 ) -> Answer {
-    let Some(uri) = uri else {
+    let Some(uri) = uri.filter(|uri| !uri.is_empty()) else {
         return Ok(Redirect::to(super::HOME).into_response());
     };
     let preview = server.wallet()?.preview_request(&person, &uri).await?;
