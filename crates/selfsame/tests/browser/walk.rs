@@ -382,7 +382,9 @@ async fn who_lost_the_way_is_told_where_to_go_on() {
     browser.fill("E-mail address", PERSON).await;
     browser.fill("Password", "a wrong password").await;
     browser.press("Sign in").await;
-    browser.expect("password").await;
+    browser.expect("makes one below").await;
+    let focus = "return document.activeElement.id";
+    assert_eq!(browser.evaluate(focus).await, "problem");
     browser.fill("Password", PASSWORD).await;
     browser.press("Sign in").await;
     browser.expect("Make a DID").await;
