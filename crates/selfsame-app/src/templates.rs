@@ -207,6 +207,17 @@ mod tests {
     }
 
     #[test]
+    fn a_date_of_any_year_is_taken_and_what_is_none_is_refused() {
+        let template = find("immunization").unwrap();
+        let born = |date: &str| {
+            let given = serde_json::json!({"patient": {"birth_date": date}});
+            template.fill(given.as_object().unwrap(), true)
+        };
+        assert!(born("1948-07-09").is_ok() && born("1896-02-29").is_ok());
+        assert!(born("1900-02-29").is_err() && born("1948-07-09T00:00:00Z").is_err());
+    }
+
+    #[test]
     fn a_missing_mandatory_claim_is_named() {
         let error = find("immunization")
             .unwrap()

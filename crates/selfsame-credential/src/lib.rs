@@ -12,6 +12,7 @@
     )
 )]
 
+pub mod date;
 pub mod dcql;
 pub mod evidence;
 pub mod format;

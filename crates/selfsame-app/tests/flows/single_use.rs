@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use selfsame_app::view::Paging;
-use selfsame_app::view::issuer::{DelegationState, NewDelegation};
+use selfsame_app::view::issuer::{DelegationState, NewDelegation, NewOffer};
 use selfsame_app::view::verifier::{NewRequest, RequestState, SpendingState, VerificationStatus};
 use selfsame_app::view::wallet::Person;
 use selfsame_app::{App, ErrorKind};
@@ -110,6 +110,31 @@ async fn a_prescription_is_used_up_once_and_everybody_learns_by_whom() {
     assert_eq!(issued.items[0].used, Some(used.clone()));
     let issued = issuer.issued_credential(&issued.items[0].id).await.unwrap();
     assert_eq!(issued.used, Some(used));
+}
+
+/// Whoever takes medicine is most often older than the clocks of computers.
+#[tokio::test(flavor = "multi_thread")]
+async fn who_was_born_in_1931_is_prescribed_for_and_believed() {
+    let (clinic, [pharmacy]) = clinic_and_pharmacies().await;
+    let person = person(&clinic.app).await;
+    let born = json!({"patient": {"birth_date": "1931-02-28"}});
+    let new = NewOffer {
+        claims: born.as_object().unwrap().clone(),
+        ..new_offer("prescription", "dc+sd-jwt")
+    };
+    let offer = clinic.app.issuer().unwrap().create_offer(&new).await;
+    let wallet = clinic.app.wallet().unwrap();
+    let accepting = accept(&offer.unwrap());
+    wallet.accept_offer(&person, &accepting).await.unwrap();
+    let asked = NewRequest {
+        claims: Some(vec![vec!["patient".to_owned(), "birth_date".to_owned()]]),
+        ..NewRequest::default()
+    };
+    let answered = show((&clinic, &person), &pharmacy, asked).await;
+    assert_eq!(outcome(&answered), Outcome::Valid, "{answered:#?}");
+    let verdict = answered.verdict.as_ref().unwrap();
+    let shown = verdict.credentials[0].claims.as_ref().unwrap();
+    assert_eq!(shown["patient"], born["patient"]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
