@@ -1,6 +1,6 @@
 //! From when until when a token or credential may be accepted.
 
-use selfsame_crypto::time::UnixTime;
+use selfsame_crypto::time::{UnixTime, seconds_of_rfc3339};
 use serde_json::{Map, Value};
 
 /// A span of time; open where nothing is said.
@@ -22,8 +22,8 @@ impl Validity {
     pub fn of_jwt(claims: &Map<String, Value>) -> Result<Self, BadTime> {
         numeric_date(claims.get("iat"))?;
         Ok(Self {
-            not_before: numeric_date(claims.get("nbf"))?,
-            expires: numeric_date(claims.get("exp"))?,
+            not_before: numeric_seconds(claims.get("nbf"))?.map(clocked),
+            expires: numeric_seconds(claims.get("exp"))?.map(clocked),
         })
     }
 
@@ -61,16 +61,22 @@ impl Validity {
     }
 }
 
-/// Reads a NumericDate (RFC 7519 §2); fractions of a second are dropped.
+/// Reads a NumericDate (RFC 7519 §2) of something that a clock like ours has timed: never before 1970.
 pub fn numeric_date(value: Option<&Value>) -> Result<Option<UnixTime>, BadTime> {
+    let timed = |seconds| u64::try_from(seconds).map(UnixTime).map_err(|_| BadTime);
+    numeric_seconds(value)?.map(timed).transpose()
+}
+
+/// The seconds of a NumericDate, negative before 1970; fractions of a second are dropped.
+pub(crate) fn numeric_seconds(value: Option<&Value>) -> Result<Option<i64>, BadTime> {
     match value {
         None => Ok(None),
-        Some(Value::Number(number)) => match (number.as_u64(), number.as_f64()) {
-            (Some(seconds), _) => Ok(Some(UnixTime(seconds))),
-            // A float cast saturates, and NaN cannot be written in JSON.
-            (None, Some(seconds)) if seconds >= 0.0 => Ok(Some(UnixTime(seconds as u64))),
-            _ => Err(BadTime),
-        },
+        // A float cast saturates, and NaN cannot be written in JSON.
+        Some(Value::Number(number)) => number
+            .as_i64()
+            .or_else(|| Some(number.as_f64()?.floor() as i64))
+            .map(Some)
+            .ok_or(BadTime),
         Some(_) => Err(BadTime),
     }
 }
@@ -79,10 +85,16 @@ fn date_time(value: Option<&Value>) -> Result<Option<UnixTime>, BadTime> {
     match value {
         None => Ok(None),
         Some(value) => {
-            let time = value.as_str().and_then(UnixTime::parse_rfc3339);
-            time.map(Some).ok_or(BadTime)
+            let seconds = value.as_str().and_then(seconds_of_rfc3339);
+            seconds.map(clocked).map(Some).ok_or(BadTime)
         }
     }
+}
+
+/// What lies before our clock began, as the certificate of a birth in 1948 may, counts as its beginning: no `now` lies
+/// in between.
+fn clocked(seconds: i64) -> UnixTime {
+    UnixTime(u64::try_from(seconds).unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -105,7 +117,6 @@ mod tests {
     fn times_of_the_wrong_kind_are_refused() {
         for bad in [
             json!({"exp": "200"}),
-            json!({"nbf": -1}),
             json!({"nbf": null}),
             json!({"iat": "100"}),
             json!({"iat": -1}),
@@ -119,6 +130,19 @@ mod tests {
         let bad = json!({"validFrom": "yesterday"});
         let read = Validity::of_dates(bad.as_object().unwrap(), "validFrom", "validUntil");
         assert_eq!(read, Err(BadTime));
+    }
+
+    #[test]
+    fn what_began_before_1970_has_begun_and_what_ended_then_has_ended() {
+        let of_jwt = json!({"iat": 300, "nbf": -677_894_400.5, "exp": -1});
+        let of_jwt = Validity::of_jwt(of_jwt.as_object().unwrap()).unwrap();
+        let dates =
+            json!({"validFrom": "1948-07-09T00:00:00Z", "validUntil": "1969-12-31T23:59:59Z"});
+        let dates = dates.as_object().unwrap();
+        let of_dates = Validity::of_dates(dates, "validFrom", "validUntil").unwrap();
+        for span in [of_jwt, of_dates] {
+            assert!(span.has_begun(UnixTime(0), 0) && !span.lasts(UnixTime(0), 0));
+        }
     }
 
     #[test]

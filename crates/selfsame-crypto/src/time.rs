@@ -12,6 +12,8 @@ pub struct UnixTime(pub u64);
 const DAY: u64 = 86_400;
 /// 9999-12-31T23:59:59Z, the last second RFC 3339 can write.
 const LAST: u64 = 253_402_300_799;
+/// From the start of year 1 to 1970.
+const EPOCH: u64 = days_before_year(1970).saturating_mul(DAY);
 
 impl UnixTime {
     /// The instant `seconds` later.
@@ -42,60 +44,82 @@ impl UnixTime {
 
     /// The instant in UTC as RFC 3339 writes it; times past the year 9999 are written as its last second.
     pub fn rfc3339(self) -> String {
-        let seconds = self.0.min(LAST);
-        let (year, month, day) = civil(seconds / DAY);
-        let of_day = seconds % DAY;
-        let (hour, minute, second) = (of_day / 3600, of_day % 3600 / 60, of_day % 60);
-        format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+        written(EPOCH.saturating_add(self.0.min(LAST)))
     }
 
     /// Reads an RFC 3339 date and time of 1970 to 9999; fractions of seconds are dropped.
     pub fn parse_rfc3339(text: &str) -> Option<Self> {
-        let bytes = text.as_bytes();
-        let fixed = bytes.get(..19)?;
-        let separators = [(4, b"-"), (7, b"-"), (13, b":"), (16, b":")];
-        if separators
-            .iter()
-            .any(|(at, separator)| fixed.get(*at) != separator.first())
-        {
-            return None;
-        }
-        if !matches!(fixed.get(10)?, b'T' | b't' | b' ') {
-            return None;
-        }
-        let (year, month, day) = (
-            number(fixed, 0, 4)?,
-            number(fixed, 5, 2)?,
-            number(fixed, 8, 2)?,
-        );
-        let (hour, minute, second) = (
-            number(fixed, 11, 2)?,
-            number(fixed, 14, 2)?,
-            number(fixed, 17, 2)?,
-        );
-        // RFC 3339 §5.6: a leap second may be written; it is counted as the second after.
-        if hour > 23 || minute > 59 || second > 60 || (second == 60 && minute != 59) {
-            return None;
-        }
-        let local = days(year, month, day)?
-            .checked_mul(DAY)?
-            .checked_add(hour.checked_mul(3600)?)?
-            .checked_add(minute.checked_mul(60)?)?
-            .checked_add(second)?;
-        let (later, offset) = offset(after_fraction(bytes.get(19..)?)?)?;
-        let utc = if later {
-            local.checked_sub(offset)?
-        } else {
-            local.checked_add(offset)?
-        };
-        (utc <= LAST).then_some(Self(utc))
+        since_year_one(text)?.checked_sub(EPOCH).map(Self)
     }
+}
+
+/// The seconds from 1970 to an RFC 3339 date and time of the years 1 to 9999, negative before 1970: what others state,
+/// who may speak of what was before clocks like ours. Fractions of seconds are dropped.
+pub fn seconds_of_rfc3339(text: &str) -> Option<i64> {
+    i64::try_from(since_year_one(text)?)
+        .ok()?
+        .checked_sub_unsigned(EPOCH)
+}
+
+/// The instant so many seconds from 1970, negative before it, as RFC 3339 writes it; times outside the years 1 to 9999
+/// are written as the first or the last second of these.
+pub fn rfc3339_of_seconds(seconds: i64) -> String {
+    let since_year_one = EPOCH.saturating_add_signed(seconds);
+    written(since_year_one.min(EPOCH.saturating_add(LAST)))
 }
 
 impl std::fmt::Display for UnixTime {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.rfc3339())
     }
+}
+
+fn written(since_year_one: u64) -> String {
+    let (year, month, day) = civil(since_year_one / DAY);
+    let of_day = since_year_one % DAY;
+    let (hour, minute, second) = (of_day / 3600, of_day % 3600 / 60, of_day % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+}
+
+fn since_year_one(text: &str) -> Option<u64> {
+    let bytes = text.as_bytes();
+    let fixed = bytes.get(..19)?;
+    let separators = [(4, b"-"), (7, b"-"), (13, b":"), (16, b":")];
+    if separators
+        .iter()
+        .any(|(at, separator)| fixed.get(*at) != separator.first())
+    {
+        return None;
+    }
+    if !matches!(fixed.get(10)?, b'T' | b't' | b' ') {
+        return None;
+    }
+    let (year, month, day) = (
+        number(fixed, 0, 4)?,
+        number(fixed, 5, 2)?,
+        number(fixed, 8, 2)?,
+    );
+    let (hour, minute, second) = (
+        number(fixed, 11, 2)?,
+        number(fixed, 14, 2)?,
+        number(fixed, 17, 2)?,
+    );
+    // RFC 3339 §5.6: a leap second may be written; it is counted as the second after.
+    if hour > 23 || minute > 59 || second > 60 || (second == 60 && minute != 59) {
+        return None;
+    }
+    let local = days(year, month, day)?
+        .checked_mul(DAY)?
+        .checked_add(hour.checked_mul(3600)?)?
+        .checked_add(minute.checked_mul(60)?)?
+        .checked_add(second)?;
+    let (later, offset) = offset(after_fraction(bytes.get(19..)?)?)?;
+    let utc = if later {
+        local.checked_sub(offset)?
+    } else {
+        local.checked_add(offset)?
+    };
+    (utc <= EPOCH.checked_add(LAST)?).then_some(utc)
 }
 
 fn number(bytes: &[u8], at: usize, len: usize) -> Option<u64> {
@@ -163,19 +187,18 @@ const fn days_before_year(year: u64) -> u64 {
         .saturating_add(past / 400)
 }
 
+/// Days from the start of year 1.
 fn days(year: u64, month: u64, day: u64) -> Option<u64> {
-    if year < 1970 || !(1..=12).contains(&month) || day < 1 || day > month_days(year, month) {
+    if year < 1 || !(1..=12).contains(&month) || day < 1 || day > month_days(year, month) {
         return None;
     }
     let months: u64 = (1..month).map(|month| month_days(year, month)).sum();
     days_before_year(year)
-        .checked_sub(days_before_year(1970))?
         .checked_add(months)?
         .checked_add(day.checked_sub(1)?)
 }
 
-fn civil(days: u64) -> (u64, u64, u64) {
-    let since_year_one = days.saturating_add(days_before_year(1970));
+fn civil(since_year_one: u64) -> (u64, u64, u64) {
     // 146 097 days make 400 years; the estimate is never too late and at most one year early.
     let mut year = since_year_one
         .saturating_mul(400)

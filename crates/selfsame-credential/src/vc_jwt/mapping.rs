@@ -1,10 +1,10 @@
 //! VCDM 1.1 §6.3.1: registered JWT claims in place of a credential's own members, and back.
 
-use selfsame_crypto::time::UnixTime;
+use selfsame_crypto::time::{rfc3339_of_seconds, seconds_of_rfc3339};
 use serde_json::{Map, Value, json};
 
 use super::{VcJwtError, id_of, subject_of};
-use crate::validity::numeric_date;
+use crate::validity::numeric_seconds;
 
 /// Rebuilds the credential of a VCDM 1.1 JWT (§6.3.1.2), taking it out of the claims: what the JWT claims say is added
 /// where the credential itself is silent. Where both speak, it also says which claim contradicts it first.
@@ -22,7 +22,7 @@ pub(super) fn credential_of_v1(
     }
     for (member, claim) in [("issuanceDate", "nbf"), ("expirationDate", "exp")] {
         if let (None, Some(time)) = (credential.get(member), time_claim(payload, claim)) {
-            credential.insert(member.to_owned(), Value::from(time.rfc3339()));
+            credential.insert(member.to_owned(), Value::from(rfc3339_of_seconds(time)));
         }
     }
     if let Some(sub) = payload.get("sub") {
@@ -46,7 +46,7 @@ fn contradiction(payload: &Map<String, Value>) -> Option<&'static str> {
     };
     let late = |claim: &str, member: &str| match (says(claim), vc.get(member)) {
         (Some(_), Some(date)) => {
-            let date = date.as_str().and_then(UnixTime::parse_rfc3339);
+            let date = date.as_str().and_then(seconds_of_rfc3339);
             date.is_none() || date != time_claim(payload, claim)
         }
         _ => false,
@@ -66,6 +66,6 @@ fn contradiction(payload: &Map<String, Value>) -> Option<&'static str> {
         .find_map(|(claim, wrong)| wrong.then_some(claim))
 }
 
-fn time_claim(payload: &Map<String, Value>, claim: &str) -> Option<UnixTime> {
-    numeric_date(payload.get(claim)).ok().flatten()
+fn time_claim(payload: &Map<String, Value>, claim: &str) -> Option<i64> {
+    numeric_seconds(payload.get(claim)).ok().flatten()
 }

@@ -10,11 +10,34 @@ fn the_examples_of_rfc_3339_are_read() {
     assert_eq!(read("1996-12-19T16:39:57-08:00"), "1996-12-20T00:39:57Z");
     assert_eq!(read("1990-12-31T23:59:60Z"), "1991-01-01T00:00:00Z");
     assert_eq!(read("1990-12-31T15:59:60-08:00"), "1991-01-01T00:00:00Z");
-    // The last example of RFC 3339 §5.8 is from 1937, before this clock begins.
-    assert_eq!(
-        UnixTime::parse_rfc3339("1937-01-01T12:00:27.87+00:20"),
-        None
-    );
+    // The last example of RFC 3339 §5.8 is from 1937, before this clock begins; others may still state it.
+    let of_1937 = "1937-01-01T12:00:27.87+00:20";
+    assert_eq!(UnixTime::parse_rfc3339(of_1937), None);
+    let seconds = seconds_of_rfc3339(of_1937).unwrap();
+    assert_eq!(rfc3339_of_seconds(seconds), "1937-01-01T11:40:27Z");
+}
+
+#[test]
+fn instants_before_1970_are_read_and_written() {
+    for (seconds, text) in [
+        (-1, "1969-12-31T23:59:59Z"),
+        (-677_980_800, "1948-07-08T00:00:00Z"),
+        (-62_135_596_800, "0001-01-01T00:00:00Z"),
+        (951_782_400, "2000-02-29T00:00:00Z"),
+        (253_402_300_799, "9999-12-31T23:59:59Z"),
+    ] {
+        assert_eq!(seconds_of_rfc3339(text), Some(seconds), "{text}");
+        assert_eq!(rfc3339_of_seconds(seconds), text);
+    }
+    for text in [
+        "0000-12-31T00:00:00Z",
+        "0001-01-01T00:00:00+00:01",
+        "1900-02-29T00:00:00Z",
+    ] {
+        assert_eq!(seconds_of_rfc3339(text), None, "{text}");
+    }
+    assert_eq!(rfc3339_of_seconds(i64::MIN), "0001-01-01T00:00:00Z");
+    assert_eq!(rfc3339_of_seconds(i64::MAX), "9999-12-31T23:59:59Z");
 }
 
 #[test]

@@ -156,6 +156,33 @@ fn registered_claims_stand_in_for_members_a_1_1_credential_leaves_out() {
     assert_valid(&scene.bound(&scene.present()));
 }
 
+/// A certificate of a birth may hold since the birth.
+#[test]
+fn a_credential_holds_since_before_1970_if_it_says_so() {
+    let born = -677_894_400;
+    for stated in [true, false] {
+        let old = Scene::altered(Format::JwtVcJson, |_, payload| {
+            payload["nbf"] = json!(born);
+            let vc = payload["vc"].as_object_mut().unwrap();
+            vc.remove("issuanceDate");
+            if stated {
+                vc.insert("issuanceDate".to_owned(), json!("1948-07-09T00:00:00Z"));
+            }
+        });
+        let claims = assert_valid(&old.bare());
+        assert_eq!(claims["issuanceDate"], "1948-07-09T00:00:00Z");
+    }
+    let other = Scene::altered(Format::JwtVcJson, |_, payload| {
+        payload["nbf"] = json!(born);
+        payload["vc"]["issuanceDate"] = json!("1931-07-09T00:00:00Z");
+    });
+    assert_fails(&other.bare(), "claims_agree", Outcome::Invalid);
+    let new = Scene::altered(Format::VcJwt, |_, payload| {
+        payload["validFrom"] = json!("1948-07-09T00:00:00Z");
+    });
+    assert_valid(&new.bare());
+}
+
 #[test]
 fn claims_that_contradict_the_credential_are_refused() {
     for (claim, value) in [
