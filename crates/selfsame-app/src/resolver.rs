@@ -170,10 +170,11 @@ impl Resolver {
     ) -> Fetched<Arc<Resolution>> {
         let options = Options::default();
         let (resolution, at) = self.resolved(did, &options, (now, outdated)).await;
+        let said = resolution.metadata.reason.as_ref();
         let value = match &resolution.metadata.error {
             // What could not be had is no evidence; what was found missing or gone is.
             Some(ResolutionError::InternalError) => Err(Unavailable {
-                reason: match &resolution.metadata.reason {
+                reason: match resolution.metadata.inside.as_ref().or(said) {
                     Some(reason) => format!("{did} could not be resolved: {reason}"),
                     None => format!("{did} could not be resolved"),
                 },
@@ -244,10 +245,9 @@ impl Resolver {
                 Fresh::new(resolution)
             })
         });
-        fetched.await.unwrap_or_else(|error| {
-            let unavailable = Resolution::unavailable(error.to_string(), None);
-            (Arc::new(unavailable), now)
-        })
+        fetched
+            .await
+            .unwrap_or_else(|error| (Arc::new(not_had(&error)), now))
     }
 
     async fn ask_web(&self, did: &Did, url: &Url) -> Result<Resolution, NetError> {
@@ -297,6 +297,28 @@ impl Resolver {
     }
 }
 
+/// What is said where another host gave no answer: one reason for all that its name, its address or the way to it may
+/// be, or anybody could ask this instance what there is in its operator's network.
+fn not_had(error: &NetError) -> Resolution {
+    let said = match error {
+        NetError::Busy { .. }
+        | NetError::TooLarge { .. }
+        | NetError::Redirected { .. }
+        | NetError::Malformed(_) => error.to_string(),
+        NetError::Refused(_)
+        | NetError::UnknownHost
+        | NetError::Unconnected
+        | NetError::Unreachable
+        | NetError::Tls(_)
+        | NetError::TimedOut
+        | NetError::BadCall(_)
+        | NetError::Setup(_) => "no answer could be had from where it is to be found".to_owned(),
+    };
+    let mut unavailable = Resolution::unavailable(said, None);
+    unavailable.metadata.inside = Some(error.to_string());
+    unavailable
+}
+
 /// As of when a checkpoint speaks.
 fn as_of(status: &RegistryStatus) -> Option<AsOf> {
     let standing = standing(&status.checkpoint)?;
@@ -312,4 +334,29 @@ fn cached_at(did: &Did, options: &Options) -> String {
         "{did} {:?} {:?} {:?}",
         options.version_id, options.version_time, options.accept
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use selfsame_net::guard::Refusal;
+
+    use super::*;
+
+    #[test]
+    fn what_is_said_to_everybody_does_not_tell_what_names_and_addresses_there_are_within() {
+        let met = [
+            NetError::Refused(Refusal::Address),
+            NetError::Refused(Refusal::LocalName),
+            NetError::UnknownHost,
+            NetError::Unconnected,
+            NetError::Unreachable,
+            NetError::TimedOut,
+            NetError::Tls("no certificate for this name".to_owned()),
+        ];
+        let written = |error: &NetError| serde_json::to_value(not_had(error).metadata).unwrap();
+        for error in &met {
+            assert_eq!(written(error), written(&met[0]), "{error}");
+            assert_eq!(not_had(error).metadata.inside, Some(error.to_string()));
+        }
+    }
 }

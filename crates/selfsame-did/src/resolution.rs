@@ -83,6 +83,10 @@ pub struct ResolutionMetadata {
     /// Why nothing was found, or could be said at this moment, for people.
     #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// The same for who runs this resolver: what was met on the way to another host tells what names and addresses his
+    /// network has, so it is never written for others.
+    #[serde(skip)]
+    pub inside: Option<String>,
     /// After how many seconds it is worth asking again.
     #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
     pub retry_after: Option<u64>,
