@@ -1,13 +1,18 @@
 //! JSON from outside, read strictly within limits, and its canonical form.
 
 mod jcs;
+mod misfit;
+mod pairs;
 mod reader;
 mod strict;
+
+use std::borrow::Cow;
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 pub use jcs::jcs;
+pub use misfit::Misfit;
 
 /// How much JSON is read.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -31,7 +36,7 @@ impl Default for Limits {
 }
 
 /// Why JSON was not read; the sender must act. Content is never repeated.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum JsonError {
     /// There are more bytes than the limit.
     #[error("the JSON text is too long")]
@@ -54,8 +59,8 @@ pub enum JsonError {
         column: usize,
     },
     /// The value does not have the members or types it must have.
-    #[error("the JSON value does not have the form required")]
-    Shape,
+    #[error("{0}")]
+    Shape(Box<Misfit>),
 }
 
 /// The value as compact JSON. Faster than `to_string`, which goes by way of a formatter piece by piece.
@@ -76,7 +81,14 @@ pub fn parse_as<T: DeserializeOwned>(bytes: &[u8], limits: &Limits) -> Result<T,
 
 /// Reads a value as `T`. Unlike `serde_json::from_value`, it takes no array for a struct, at any depth.
 pub fn value_as<T: DeserializeOwned>(value: Value) -> Result<T, JsonError> {
-    T::deserialize(reader::Reader(value)).map_err(|_| JsonError::Shape)
+    T::deserialize(reader::Reader(value)).map_err(|misfit| JsonError::Shape(Box::new(misfit)))
+}
+
+/// Reads pairs of names and texts, such as a query's, as `T`: numbers and the like are parsed.
+pub fn pairs_as<'p, T: DeserializeOwned>(
+    pairs: impl Iterator<Item = (Cow<'p, str>, Cow<'p, str>)>,
+) -> Result<T, Misfit> {
+    T::deserialize(pairs::reader(pairs))
 }
 
 #[cfg(test)]

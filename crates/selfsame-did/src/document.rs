@@ -70,7 +70,7 @@ pub enum Relationship {
 }
 
 /// Why a document or a key in it is not accepted. Its publisher must act.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+#[derive(Clone, Debug, Eq, PartialEq, thiserror::Error)]
 pub enum DocumentError {
     /// The text is not JSON within the limits.
     #[error("the DID document cannot be read: {0}")]

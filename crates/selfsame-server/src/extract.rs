@@ -14,6 +14,8 @@ use serde::de::DeserializeOwned;
 use crate::auth::Seat;
 use crate::error::Problem;
 
+const DESCRIBED: &str = "`/openapi.json` describes what each address takes";
+
 /// A JSON body; duplicate members, deep nesting and foreign content types are refused.
 pub struct Json<T>(pub T);
 
@@ -32,6 +34,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Json<T> {
             .map(Self)
             .map_err(|error| {
                 Problem::bad_request(format!("the body is not what this address takes: {error}"))
+                    .with_hint(DESCRIBED)
             })
     }
 }
@@ -139,9 +142,12 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
 
     async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, Problem> {
         let query = parts.uri.query().unwrap_or_default();
-        serde_urlencoded::from_str(query)
-            .map(Self)
-            .map_err(|_| Problem::bad_request("the query of this address cannot be read"))
+        let pairs = url::form_urlencoded::parse(query.as_bytes());
+        json::pairs_as(pairs).map(Self).map_err(|misfit| {
+            Problem::bad_request(format!(
+                "the query of this address cannot be read: {misfit}"
+            ))
+        })
     }
 }
 

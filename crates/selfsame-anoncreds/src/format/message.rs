@@ -68,7 +68,7 @@ pub trait Message: Serialize + DeserializeOwned {
             JsonError::TooDeep => "the JSON is nested too deeply",
             JsonError::Duplicate => "an object names a member twice",
             JsonError::Syntax { .. } => "it is not JSON",
-            JsonError::Shape => SHAPE,
+            JsonError::Shape(_) => SHAPE,
         };
         Error::Malformed {
             what: Self::WHAT,

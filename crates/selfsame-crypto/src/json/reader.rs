@@ -2,50 +2,139 @@
 //!
 //! What serde derives for a struct also takes an array, with the members in the order of the source text.
 
-use std::iter;
-
-use serde::de::value::{
-    MapAccessDeserializer, MapDeserializer, SeqDeserializer, StringDeserializer,
+use serde::de::value::{MapAccessDeserializer, StrDeserializer, StringDeserializer};
+use serde::de::{
+    DeserializeSeed, Deserializer, Error as _, IntoDeserializer, MapAccess, SeqAccess, Unexpected,
+    Visitor,
 };
-use serde::de::{Deserializer, Error as _, IntoDeserializer, Unexpected, Visitor};
 use serde::forward_to_deserialize_any;
-use serde_json::{Error, Map, Value, map};
+use serde_json::{Map, Value, map};
+
+use super::Misfit;
 
 pub(super) struct Reader(pub(super) Value);
 
-type Members = iter::Map<map::IntoIter, fn((String, Value)) -> (String, Reader)>;
+/// The members that are left, and the one whose name was read.
+struct Members {
+    left: map::IntoIter,
+    current: Option<(String, Value)>,
+}
+
+/// The elements that are left, and how many were read.
+struct Elements {
+    left: std::vec::IntoIter<Value>,
+    read: usize,
+}
 
 impl Reader {
-    fn object<'de, V: Visitor<'de>>(self, visitor: &V) -> Result<Map<String, Value>, Error> {
+    fn object<'de, V: Visitor<'de>>(self, visitor: &V) -> Result<Map<String, Value>, Misfit> {
         match self.0 {
             Value::Object(members) => Ok(members),
-            Value::Array(_) => Err(Error::invalid_type(Unexpected::Seq, visitor)),
-            _ => Err(Error::invalid_type(Unexpected::Other("no object"), visitor)),
+            Value::Array(_) => Err(Misfit::invalid_type(Unexpected::Seq, visitor)),
+            _ => Err(Misfit::invalid_type(
+                Unexpected::Other("no object"),
+                visitor,
+            )),
         }
     }
 }
 
-fn members<'de>(members: Map<String, Value>) -> MapDeserializer<'de, Members, Error> {
-    let each: fn((String, Value)) -> (String, Reader) = |(name, value)| (name, Reader(value));
-    MapDeserializer::new(members.into_iter().map(each))
+impl Members {
+    fn of(members: Map<String, Value>) -> Self {
+        Self {
+            left: members.into_iter(),
+            current: None,
+        }
+    }
+}
+
+impl<'de> MapAccess<'de> for Members {
+    type Error = Misfit;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, Misfit> {
+        let Some(member) = self.left.next() else {
+            return Ok(None);
+        };
+        let (name, _) = self.current.insert(member);
+        let name: StrDeserializer<'_, Misfit> = name.as_str().into_deserializer();
+        seed.deserialize(name).map(Some)
+    }
+
+    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, Misfit> {
+        let (name, value) = self
+            .current
+            .take()
+            .ok_or_else(|| Misfit::custom("a value before its name"))?;
+        seed.deserialize(Reader(value))
+            .map_err(|misfit| misfit.in_member(&name))
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        Some(self.left.len())
+    }
+}
+
+impl<'de> SeqAccess<'de> for Elements {
+    type Error = Misfit;
+
+    fn next_element_seed<S: DeserializeSeed<'de>>(
+        &mut self,
+        seed: S,
+    ) -> Result<Option<S::Value>, Misfit> {
+        let Some(value) = self.left.next() else {
+            return Ok(None);
+        };
+        let index = self.read;
+        self.read = index.saturating_add(1);
+        seed.deserialize(Reader(value))
+            .map(Some)
+            .map_err(|misfit| misfit.in_element(index))
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        Some(self.left.len())
+    }
 }
 
 impl<'de> Deserializer<'de> for Reader {
-    type Error = Error;
+    type Error = Misfit;
 
-    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
         match self.0 {
+            Value::Null => visitor.visit_unit(),
+            Value::Bool(value) => visitor.visit_bool(value),
+            Value::Number(value) => match (value.as_u64(), value.as_i64(), value.as_f64()) {
+                (Some(value), _, _) => visitor.visit_u64(value),
+                (_, Some(value), _) => visitor.visit_i64(value),
+                (_, _, Some(value)) => visitor.visit_f64(value),
+                _ => Err(Misfit::invalid_type(
+                    Unexpected::Other("a number"),
+                    &visitor,
+                )),
+            },
+            Value::String(value) => visitor.visit_string(value),
             Value::Array(elements) => {
-                let mut elements = SeqDeserializer::new(elements.into_iter().map(Self));
+                let mut elements = Elements {
+                    left: elements.into_iter(),
+                    read: 0,
+                };
                 let value = visitor.visit_seq(&mut elements)?;
-                elements.end().map(|()| value)
+                match elements.left.next() {
+                    None => Ok(value),
+                    Some(_) => Err(Misfit::invalid_length(elements.read, &"fewer elements")),
+                }
             }
             Value::Object(found) => {
-                let mut found = members(found);
+                let mut found = Members::of(found);
                 let value = visitor.visit_map(&mut found)?;
-                found.end().map(|()| value)
+                match found.left.next() {
+                    None => Ok(value),
+                    Some(_) => Err(Misfit::custom("more members")),
+                }
             }
-            single => single.deserialize_any(visitor),
         }
     }
 
@@ -54,16 +143,16 @@ impl<'de> Deserializer<'de> for Reader {
         _name: &'static str,
         _members: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Error> {
+    ) -> Result<V::Value, Misfit> {
         self.deserialize_map(visitor)
     }
 
-    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
         let object = self.object(&visitor)?;
         Self(Value::Object(object)).deserialize_any(visitor)
     }
 
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
         match self.0 {
             Value::Null => visitor.visit_none(),
             _ => visitor.visit_some(self),
@@ -75,23 +164,23 @@ impl<'de> Deserializer<'de> for Reader {
         _name: &'static str,
         _variants: &'static [&'static str],
         visitor: V,
-    ) -> Result<V::Value, Error> {
+    ) -> Result<V::Value, Misfit> {
         if let Value::String(variant) = self.0 {
-            let variant: StringDeserializer<Error> = variant.into_deserializer();
+            let variant: StringDeserializer<Misfit> = variant.into_deserializer();
             return visitor.visit_enum(variant);
         }
         let object = self.object(&visitor)?;
         if object.len() != 1 {
-            return Err(Error::invalid_length(object.len(), &"the one variant"));
+            return Err(Misfit::invalid_length(object.len(), &"the one variant"));
         }
-        visitor.visit_enum(MapAccessDeserializer::new(members(object)))
+        visitor.visit_enum(MapAccessDeserializer::new(Members::of(object)))
     }
 
     fn deserialize_newtype_struct<V: Visitor<'de>>(
         self,
         _name: &'static str,
         visitor: V,
-    ) -> Result<V::Value, Error> {
+    ) -> Result<V::Value, Misfit> {
         visitor.visit_newtype_struct(self)
     }
 
@@ -101,7 +190,7 @@ impl<'de> Deserializer<'de> for Reader {
     }
 }
 
-impl<'de> IntoDeserializer<'de, Error> for Reader {
+impl<'de> IntoDeserializer<'de, Misfit> for Reader {
     type Deserializer = Self;
 
     fn into_deserializer(self) -> Self {

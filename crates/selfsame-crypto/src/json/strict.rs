@@ -28,7 +28,7 @@ pub(super) fn parse(bytes: &[u8], limits: &Limits) -> Result<Value, JsonError> {
             line: error.line(),
             column: error.column(),
         };
-        budget.refused.get().unwrap_or(syntax)
+        budget.refused.take().unwrap_or(syntax)
     })
 }
 
@@ -39,7 +39,7 @@ struct Budget {
 
 impl Budget {
     fn refuse<E: serde::de::Error>(&self, error: JsonError) -> E {
-        self.refused.set(Some(error));
+        self.refused.set(Some(error.clone()));
         E::custom(error)
     }
 

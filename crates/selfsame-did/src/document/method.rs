@@ -190,19 +190,19 @@ impl VerificationMethod {
     }
 
     pub(super) fn read(value: Value, base: &Did) -> Result<Self, DocumentError> {
-        let malformed = DocumentError::Malformed("verification method");
+        let malformed = || DocumentError::Malformed("verification method");
         let Value::Object(mut members) = value else {
-            return Err(malformed);
+            return Err(malformed());
         };
         let id = members
             .text("id")
             .and_then(|text| DidUrl::join(base, &text).ok())
-            .ok_or(malformed)?;
-        let type_ = members.text("type").ok_or(malformed)?;
+            .ok_or_else(malformed)?;
+        let type_ = members.text("type").ok_or_else(malformed)?;
         let controller = members
             .text("controller")
             .and_then(|text| Did::parse(&text).ok())
-            .ok_or(malformed)?;
+            .ok_or_else(malformed)?;
         let material = match (
             take(&mut members, "publicKeyJwk"),
             take(&mut members, "publicKeyMultibase"),
@@ -216,7 +216,7 @@ impl VerificationMethod {
             (None, None, Some(Value::String(text))) => Material::Base58(text),
             (None, None, None) => Material::Unknown,
             // DID Core §5.2.1: a verification method must not hold several materials for one key.
-            _ => return Err(malformed),
+            _ => return Err(malformed()),
         };
         if members
             .keys()

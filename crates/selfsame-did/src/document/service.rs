@@ -21,14 +21,14 @@ pub struct Service {
 
 impl Service {
     pub(super) fn read(value: Value, base: &Did) -> Result<Self, DocumentError> {
-        let malformed = DocumentError::Malformed("service");
+        let malformed = || DocumentError::Malformed("service");
         let Value::Object(mut members) = value else {
-            return Err(malformed);
+            return Err(malformed());
         };
         let id = members
             .text("id")
             .filter(|id| !id.is_empty())
-            .ok_or(malformed)?;
+            .ok_or_else(malformed)?;
         let id = if id.starts_with(['#', '/', '?']) {
             format!("{base}{id}")
         } else {
@@ -36,8 +36,8 @@ impl Service {
         };
         let type_ = strings(take(&mut members, "type"))
             .filter(|types| !types.is_empty())
-            .ok_or(malformed)?;
-        let endpoint = take(&mut members, "serviceEndpoint").ok_or(malformed)?;
+            .ok_or_else(malformed)?;
+        let endpoint = take(&mut members, "serviceEndpoint").ok_or_else(malformed)?;
         let sound = match &endpoint {
             Value::String(_) | Value::Object(_) => true,
             Value::Array(all) => all.iter().all(|one| one.is_string() || one.is_object()),
@@ -51,7 +51,7 @@ impl Service {
                 other: members,
             })
         } else {
-            Err(malformed)
+            Err(malformed())
         }
     }
 

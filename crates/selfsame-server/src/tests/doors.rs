@@ -512,3 +512,48 @@ async fn a_list_goes_on_at_its_own_cursors_only_and_an_api_takes_no_member_that_
         }
     }
 }
+
+#[tokio::test]
+async fn a_body_or_query_that_is_refused_is_told_what_of_it_is_wrong_and_never_its_values() {
+    let instance = Instance::start().await;
+    let offers = "/api/issuer/offers";
+    for (path, body, named) in [
+        (
+            offers,
+            r#"{"template":"immunization","uses":-1}"#,
+            "`uses` must be a whole number",
+        ),
+        (offers, r#"{"examples":true}"#, "`template` is missing"),
+        (offers, r#"["secret"]"#, "it must be an object"),
+        (
+            "/api/dids",
+            r#"{"method":"key","nmae":"secret"}"#,
+            "`nmae` is unknown",
+        ),
+        (
+            "/api/dids",
+            r#"{"method":["secret"]}"#,
+            "`method` must be a string",
+        ),
+    ] {
+        let call = post(path).json(body).bearer(&instance.token);
+        let answer = instance.call(call).await;
+        assert_eq!(answer.status, StatusCode::BAD_REQUEST, "{}", answer.body);
+        let told: serde_json::Value = serde_json::from_str(&answer.body).unwrap();
+        let detail = told["detail"].as_str().unwrap();
+        assert!(detail.contains(named), "{detail}");
+        assert!(told["hint"].as_str().unwrap().contains("/openapi.json"));
+        assert!(!answer.body.contains("secret"), "{}", answer.body);
+    }
+    for (query, named) in [
+        ("limit=-1", "`limit` must be a whole number"),
+        ("limit=1&limit=2", "`limit` is there twice"),
+        ("lmiit=secret", "`lmiit` is unknown"),
+    ] {
+        let call = get(&format!("{offers}?{query}")).bearer(&instance.token);
+        let answer = instance.call(call).await;
+        assert_eq!(answer.status, StatusCode::BAD_REQUEST, "{}", answer.body);
+        assert!(answer.body.contains(named), "{}", answer.body);
+        assert!(!answer.body.contains("secret"), "{}", answer.body);
+    }
+}

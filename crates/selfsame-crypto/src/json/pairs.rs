@@ -1,0 +1,196 @@
+//! Pairs of names and texts, as a query has them, read as a type: each text has to be what its member is.
+
+use std::borrow::Cow;
+
+use serde::de::value::{CowStrDeserializer, MapAccessDeserializer};
+use serde::de::{
+    DeserializeSeed, Deserializer, Error as _, IntoDeserializer, MapAccess, Unexpected, Visitor,
+};
+use serde::forward_to_deserialize_any;
+
+use super::Misfit;
+
+type Pair<'p> = (Cow<'p, str>, Cow<'p, str>);
+
+pub(super) fn reader<'de, 'p>(
+    pairs: impl Iterator<Item = Pair<'p>>,
+) -> impl Deserializer<'de, Error = Misfit> {
+    MapAccessDeserializer::new(Members {
+        left: pairs,
+        current: None,
+    })
+}
+
+/// The members that are left, and the one whose name was read.
+struct Members<'p, I> {
+    left: I,
+    current: Option<Pair<'p>>,
+}
+
+impl<'de, 'p, I: Iterator<Item = Pair<'p>>> MapAccess<'de> for Members<'p, I> {
+    type Error = Misfit;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, Misfit> {
+        let Some(member) = self.left.next() else {
+            return Ok(None);
+        };
+        let (name, _) = self.current.insert(member);
+        let name: CowStrDeserializer<'_, Misfit> = name.clone().into_deserializer();
+        seed.deserialize(name).map(Some)
+    }
+
+    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, Misfit> {
+        let (name, text) = self
+            .current
+            .take()
+            .ok_or_else(|| Misfit::custom("a value before its name"))?;
+        seed.deserialize(Typed(text))
+            .map_err(|misfit| misfit.in_member(&name))
+    }
+}
+
+/// The text of a member.
+struct Typed<'p>(Cow<'p, str>);
+
+macro_rules! parsed {
+    ($($method:ident $visit:ident)*) => {$(
+        fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+            match self.0.parse() {
+                Ok(value) => visitor.$visit(value),
+                Err(_) => Err(Misfit::invalid_type(Unexpected::Other("text"), &visitor)),
+            }
+        }
+    )*};
+}
+
+impl<'de> Deserializer<'de> for Typed<'_> {
+    type Error = Misfit;
+
+    parsed! {
+        deserialize_bool visit_bool
+        deserialize_i8 visit_i8
+        deserialize_i16 visit_i16
+        deserialize_i32 visit_i32
+        deserialize_i64 visit_i64
+        deserialize_u8 visit_u8
+        deserialize_u16 visit_u16
+        deserialize_u32 visit_u32
+        deserialize_u64 visit_u64
+        deserialize_f32 visit_f32
+        deserialize_f64 visit_f64
+    }
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+        visitor.visit_str(&self.0)
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misfit> {
+        visitor.visit_some(self)
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Misfit> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        _variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Misfit> {
+        let variant: CowStrDeserializer<'_, Misfit> = self.0.into_deserializer();
+        visitor.visit_enum(variant)
+    }
+
+    forward_to_deserialize_any! {
+        i128 u128 char str string bytes byte_buf unit unit_struct seq tuple tuple_struct map struct identifier
+        ignored_any
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+
+    use super::super::pairs_as;
+    use super::*;
+
+    #[derive(Debug, Default, Deserialize, PartialEq)]
+    #[serde(deny_unknown_fields)]
+    struct Asked {
+        id: String,
+        #[serde(default)]
+        after: Option<String>,
+        #[serde(default)]
+        limit: Option<usize>,
+        #[serde(default)]
+        whole: bool,
+        #[serde(default)]
+        order: Option<Order>,
+    }
+
+    #[derive(Debug, Deserialize, PartialEq)]
+    #[serde(rename_all = "lowercase")]
+    enum Order {
+        Newest,
+        Oldest,
+    }
+
+    fn read(query: &str) -> Result<Asked, Misfit> {
+        let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+        pairs_as(pairs.map(|(name, text)| (name.into(), text.into())))
+    }
+
+    #[test]
+    fn texts_are_read_as_what_their_members_are() {
+        let read = read("id=a b c&limit=7&whole=true&order=oldest").unwrap();
+        let asked = Asked {
+            id: "a b c".to_owned(),
+            after: None,
+            limit: Some(7),
+            whole: true,
+            order: Some(Order::Oldest),
+        };
+        assert_eq!(read, asked);
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_without_its_value() {
+        let known = "known are `id`, `after`, `limit`, `whole`, `order`";
+        for (query, said) in [
+            ("", "the member `id` is missing".to_owned()),
+            ("id=1&id=2", "the member `id` is there twice".to_owned()),
+            (
+                "id=1&limit=-1",
+                "`limit` must be a whole number, not below 0".to_owned(),
+            ),
+            (
+                "id=1&limit=",
+                "`limit` must be a whole number, not below 0".to_owned(),
+            ),
+            (
+                "id=1&whole=secret",
+                "`whole` must be true or false".to_owned(),
+            ),
+            (
+                "id=1&order=secret",
+                "`order` must be one of `newest`, `oldest`".to_owned(),
+            ),
+            (
+                "id=1&lmiit=2",
+                format!("the member `lmiit` is unknown; {known}"),
+            ),
+            ("id=1&\0=2", format!("a member is unknown; {known}")),
+        ] {
+            let misfit = read(query).unwrap_err();
+            assert_eq!(misfit.to_string(), said, "{query}");
+        }
+    }
+}
