@@ -8,6 +8,7 @@ pub mod registry;
 pub mod verifier;
 pub mod wallet;
 
+use serde::de::{Deserializer, Error as _, Unexpected};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -26,7 +27,19 @@ pub struct Paging {
     /// The `next` of the page before; absent for the first.
     pub after: Option<String>,
     /// At most so many entries; 50 unless told, never more than 200.
+    #[serde(default, deserialize_with = "at_least_one")]
     pub limit: Option<usize>,
+}
+
+/// Reads how many entries a page may have: none at all would be no page.
+pub fn at_least_one<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<usize>, D::Error> {
+    match Option::deserialize(deserializer)? {
+        Some(0) => Err(D::Error::invalid_value(
+            Unexpected::Unsigned(0),
+            &"a whole number from 1",
+        )),
+        limit => Ok(limit),
+    }
 }
 
 impl Paging {

@@ -50,5 +50,6 @@ pub struct Page {
     /// The `next` of the page before; absent for the first.
     after: Option<String>,
     /// At most so many entries; 50 unless told, 200 at most.
+    #[param(minimum = 1)]
     limit: Option<usize>,
 }

@@ -4,7 +4,7 @@ use axum::extract::State;
 use selfsame_app::view::issuer::{
     CredentialStatus, Delegation, IssuedCredential, NewDelegation, NewOffer, Offer, Template,
 };
-use selfsame_app::view::{Listing, Paging};
+use selfsame_app::view::{Listing, Paging, at_least_one};
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
@@ -23,6 +23,8 @@ pub struct Which {
     /// The `next` of the page before.
     after: Option<String>,
     /// At most so many; 50 unless told, 200 at most.
+    #[serde(default, deserialize_with = "at_least_one")]
+    #[param(minimum = 1)]
     limit: Option<usize>,
 }
 

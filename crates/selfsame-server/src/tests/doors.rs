@@ -496,6 +496,7 @@ async fn a_list_goes_on_at_its_own_cursors_only_and_an_api_takes_no_member_that_
             ("after=zzz", StatusCode::BAD_REQUEST),
             ("after=-1", StatusCode::BAD_REQUEST),
             ("limit=abc", StatusCode::BAD_REQUEST),
+            ("limit=0", StatusCode::BAD_REQUEST),
             ("unknown=1", unknown),
             ("after=", StatusCode::OK),
             ("after=1", StatusCode::OK),
@@ -547,6 +548,7 @@ async fn a_body_or_query_that_is_refused_is_told_what_of_it_is_wrong_and_never_i
     }
     for (query, named) in [
         ("limit=-1", "`limit` must be a whole number"),
+        ("limit=0", "`limit` must be a whole number from 1"),
         ("limit=1&limit=2", "`limit` is there twice"),
         ("lmiit=secret", "`lmiit` is unknown"),
     ] {

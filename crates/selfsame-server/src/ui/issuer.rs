@@ -150,6 +150,7 @@ struct OfferPage {
 #[derive(Deserialize)]
 pub struct At {
     after: Option<String>,
+    #[serde(default, deserialize_with = "selfsame_app::view::at_least_one")]
     limit: Option<usize>,
     offers: Option<String>,
 }

@@ -67,6 +67,7 @@ struct CardPage {
 #[derive(Deserialize)]
 pub struct At {
     after: Option<String>,
+    #[serde(default, deserialize_with = "selfsame_app::view::at_least_one")]
     limit: Option<usize>,
     done: Option<String>,
 }
