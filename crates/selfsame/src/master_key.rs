@@ -41,6 +41,13 @@ impl Custody {
     }
 }
 
+/// Whether there are data whose master key is made of a passphrase.
+pub fn has_passphrase(data: &Path) -> bool {
+    [STORE_FILE, SALT_FILE]
+        .iter()
+        .all(|name| data.join(name).exists())
+}
+
 /// The master key.
 ///
 /// # Errors

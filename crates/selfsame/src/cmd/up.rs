@@ -22,7 +22,7 @@ use crate::cmd::registry::face::Face;
 use crate::cmd::registry::loopback::Loopback;
 use crate::exit::{Answer, End, Failure};
 use crate::instance::{Launch, Running, TOKEN_FILE};
-use crate::master_key::Custody;
+use crate::master_key::{self, Custody};
 use crate::output;
 use crate::private_directory;
 use crate::scenario::{self, Cast, Scenario, Story};
@@ -107,6 +107,10 @@ pub struct Up {
     json: bool,
 }
 
+/// Data keep the passphrase they began with.
+const EMPTY_PASSPHRASE: &str = "selfsame: if the passphrase of these data is empty, as SELFSAME_PASSPHRASE is, everybody knows it, and sealing protects nothing against who can read this directory
+hint: a passphrase can't be changed: begin with new data and a passphrase, or keep this directory and its copies as you would keep a secret";
+
 /// How it starts and what it says.
 #[derive(Clone, Copy)]
 struct Manner {
@@ -126,18 +130,22 @@ pub struct MasterKey {
 }
 
 impl MasterKey {
-    /// Where the master key is.
+    /// Where the master key of these data is, or is going to be.
     ///
     /// # Errors
-    /// If the passphrase is empty, as that of a variable which was never filled: everybody would know it.
-    pub fn custody(&self) -> Result<Custody, Failure> {
+    /// If a passphrase for new data is empty, as that of a variable which was never filled: everybody would know it.
+    pub fn custody(&self, data: &Path) -> Result<Custody, Failure> {
         match (&self.master_key_file, &self.passphrase) {
             (Some(file), _) => Ok(Custody::File(file.clone())),
-            (None, Some(passphrase)) if passphrase.trim().is_empty() => {
-                Err(Failure::environment("SELFSAME_PASSPHRASE is empty")
-                    .hint("put the passphrase into it, or unset it"))
-            }
             (None, Some(passphrase)) => {
+                if passphrase.trim().is_empty() {
+                    // Earlier builds sealed data with it.
+                    if !master_key::has_passphrase(data) {
+                        return Err(Failure::environment("SELFSAME_PASSPHRASE is empty")
+                            .hint("put the passphrase into it, or unset it"));
+                    }
+                    output::complain(EMPTY_PASSPHRASE);
+                }
                 Ok(Custody::Passphrase(SecretString::from(passphrase.clone())))
             }
             (None, None) => Ok(Custody::BesideTheData),
@@ -296,7 +304,7 @@ impl Up {
         }
         launch.open_registration = file.registry.open_registration;
         launch.resolver = resolver(file.resolver, self.foreign_resolver);
-        launch.custody = self.master_key.custody()?;
+        launch.custody = self.master_key.custody(&launch.data)?;
         launch.tls = self.certificate.source();
         launch.nodes = file.tls.map(Arc::new);
         Ok(launch)
@@ -472,6 +480,29 @@ async fn until_the_terminal_is_gone() {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::instance;
+
+    /// Earlier builds took an empty passphrase, and nothing else opens what they sealed with it.
+    #[tokio::test]
+    async fn an_empty_passphrase_opens_what_was_sealed_with_it_and_begins_nothing() {
+        for empty in ["", "  "] {
+            let folder = tempfile::tempdir().unwrap();
+            let data = folder.path();
+            let master_key = |passphrase: &str| MasterKey {
+                master_key_file: None,
+                passphrase: Some(passphrase.to_owned()),
+            };
+            let refused = master_key(empty).custody(data).err().unwrap();
+            assert!(refused.what_to_do().unwrap().contains("unset"));
+
+            let sealed_with = Custody::Passphrase(empty.to_owned().into());
+            drop(instance::store(data, &sealed_with).await.unwrap());
+            let custody = master_key(empty).custody(data).unwrap();
+            assert!(instance::store(data, &custody).await.is_ok());
+            let other = master_key("rain on the roof").custody(data).unwrap();
+            assert!(instance::store(data, &other).await.is_err());
+        }
+    }
 
     #[test]
     fn a_resolver_of_the_command_line_is_asked_for_all_methods_unless_the_file_lists_some() {

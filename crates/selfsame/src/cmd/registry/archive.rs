@@ -80,7 +80,7 @@ impl Export {
         let archived = if self.data.join("node.json").exists() {
             of_node(&self.data, &self.file)?
         } else {
-            let embedded = embedded(&self.data, &self.master_key.custody()?).await?;
+            let embedded = embedded(&self.data, &self.master_key.custody(&self.data)?).await?;
             to_file(&embedded, &self.file).await?
         };
         tell(&archived, self.json);

@@ -120,7 +120,7 @@ impl Init {
         let made = match &self.from {
             Some(data) => {
                 self.plan
-                    .carry_over(data, &self.master_key.custody()?)
+                    .carry_over(data, &self.master_key.custody(data)?)
                     .await?
             }
             None => self.plan.create()?,

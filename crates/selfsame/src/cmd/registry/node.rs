@@ -61,7 +61,7 @@ impl Node {
             registry: true,
         };
         launch.node = Some(Validating { home, engine });
-        launch.custody = self.master_key.custody()?;
+        launch.custody = self.master_key.custody(&launch.data)?;
         launch.tls = self.certificate.source();
         let running = launch.start().await?;
         let (name, network) = said;

@@ -229,7 +229,7 @@ pub async fn owner(
 ) -> Result<Arc<App>, Failure> {
     if is_new {
         private_directory::take(folder)?;
-        let store = instance::store(folder, &master_key.custody()?).await?;
+        let store = instance::store(folder, &master_key.custody(folder)?).await?;
         return world.open(store)?.await;
     }
     world.open(kept(folder, master_key).await?)?.await
@@ -243,7 +243,7 @@ async fn kept(folder: &Path, master_key: &MasterKey) -> Result<Store, Failure> {
         ))
         .hint(NOTHING_HERE));
     }
-    instance::store(folder, &master_key.custody()?).await
+    instance::store(folder, &master_key.custody(folder)?).await
 }
 
 impl World {
