@@ -7,7 +7,7 @@ mod demo;
 mod did;
 mod issue;
 mod present;
-mod registry;
+pub mod registry;
 mod restore;
 mod revoke;
 mod status;

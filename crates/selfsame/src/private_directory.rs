@@ -5,23 +5,22 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::path::Path;
 
+use selfsame_abci::Home;
 use selfsame_app::copies::{LEDGER_FILE, STORE_FILE};
 
+use crate::cmd::registry::loopback;
 use crate::exit::Failure;
 use crate::instance::TOKEN_FILE;
 use crate::master_key::{KEY_FILE, SALT_FILE};
 
-/// What each of our directories has one of at least, however early a start was cut off.
-const OURS: [&str; 10] = [
+/// What each of our directories has one of at least, but for a network's: names that nobody else gives his files.
+const OURS: [&str; 7] = [
     STORE_FILE,
     LEDGER_FILE,
     "ledger.unfinished",
     KEY_FILE,
     SALT_FILE,
     TOKEN_FILE,
-    "tls-key.pem",
-    "node.json",
-    "network",
     "network.unfinished",
 ];
 /// What a new disk has in it.
@@ -59,7 +58,8 @@ pub fn take(path: &Path) -> Result<(), Failure> {
 }
 
 fn is_free(path: &Path) -> io::Result<bool> {
-    if OURS.iter().any(|name| path.join(name).exists()) {
+    let has_ours = OURS.iter().any(|name| path.join(name).exists());
+    if has_ours || is_node(path) || has_network(path)? {
         return Ok(true);
     }
     for entry in std::fs::read_dir(path)? {
@@ -70,8 +70,31 @@ fn is_free(path: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
+/// Others have a `node.json` too, of another kind.
+fn is_node(path: &Path) -> bool {
+    Home::open(path).is_ok()
+}
+
+/// Others have a folder `network` too, as `/etc` does; ours has the folders of nodes in it.
+fn has_network(path: &Path) -> io::Result<bool> {
+    let network = path.join(loopback::FOLDER);
+    if !network.is_dir() {
+        return Ok(false);
+    }
+    for entry in std::fs::read_dir(network)? {
+        if is_node(&entry?.path()) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 #[cfg(test)]
 mod tests {
+    use selfsame_abci::{Addresses, Beginning, Member, Network};
+    use selfsame_crypto::time::UnixTime;
+    use selfsame_registry::Rules;
+
     use super::*;
 
     fn mode(path: &Path) -> u32 {
@@ -95,6 +118,43 @@ mod tests {
             std::fs::remove_file(new.join(name)).unwrap();
             std::fs::remove_file(new.join("note")).unwrap();
         }
+    }
+
+    /// A network of one node in a folder of its own.
+    fn found(network: &Path) {
+        let beginning = Beginning {
+            name: "test".to_owned(),
+            time: UnixTime(0),
+            rules: Rules::default(),
+            authorities: Vec::new(),
+        };
+        let member = Member {
+            name: "node".to_owned(),
+            addresses: Addresses {
+                p2p: ([127, 0, 0, 1], 1).into(),
+                rpc: ([127, 0, 0, 1], 2).into(),
+            },
+        };
+        Network::create(network, beginning, &[member]).unwrap();
+    }
+
+    #[test]
+    fn a_network_and_a_node_are_known_by_what_is_in_them_and_not_by_their_names() {
+        let folder = tempfile::tempdir().unwrap();
+        let data = folder.path();
+        let open = || std::fs::set_permissions(data, Permissions::from_mode(0o755)).unwrap();
+        open();
+        std::fs::create_dir_all(data.join("network/if-up.d")).unwrap();
+        std::fs::write(data.join("node.json"), "{}").unwrap();
+        assert!(take(data).is_err());
+        assert_eq!(mode(data), 0o755);
+        found(&data.join("network"));
+        take(data).unwrap();
+        assert_eq!(mode(data), 0o700);
+        let home = data.join("network/node");
+        std::fs::set_permissions(&home, Permissions::from_mode(0o755)).unwrap();
+        take(&home).unwrap();
+        assert_eq!(mode(&home), 0o700);
     }
 
     #[test]

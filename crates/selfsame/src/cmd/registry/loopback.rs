@@ -20,7 +20,7 @@ use crate::output;
 use crate::settings::trust_root;
 
 /// The network's folder in the directory of data.
-const FOLDER: &str = "network";
+pub const FOLDER: &str = "network";
 /// Where it is made, so that half of one is never taken for a whole.
 const UNFINISHED: &str = "network.unfinished";
 /// How long the nodes may take until the network has signed something.
