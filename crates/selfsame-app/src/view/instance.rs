@@ -51,8 +51,8 @@ pub struct InstanceDid {
     pub key: String,
     /// `active` or `deactivated`.
     pub state: String,
-    /// Its document as resolved now.
-    #[schema(value_type = Object)]
+    /// Its document as resolved now; null for one that is deactivated.
+    #[schema(value_type = Option<Object>, required)]
     pub document: Value,
 }
 

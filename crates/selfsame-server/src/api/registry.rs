@@ -40,7 +40,7 @@ pub async fn status(State(server): State<Server>) -> Answer {
 }
 
 /// How this node of a network is.
-#[utoipa::path(get, path = "/api/registry/node", tag = "registry", responses((status = 200, body = NodeHealth), (status = 404)))]
+#[utoipa::path(get, path = "/api/registry/node", tag = "registry", responses((status = 200, body = NodeHealth)))]
 pub async fn node(State(server): State<Server>) -> Answer {
     let health = server.registry()?.health()?;
     let alone = || Error::not_found("this is no node of a network of several");

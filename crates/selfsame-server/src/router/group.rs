@@ -164,7 +164,8 @@ impl Gates {
 }
 
 impl Audience {
-    fn face(self) -> Face {
+    /// In which language it is refused.
+    pub fn face(self) -> Face {
         match self {
             Self::Public | Self::Doorway | Self::Person | Self::Operator | Self::RegistrantPage => {
                 Face::Page

@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::instance::{Instance, call};
 use crate::api::openapi;
+use crate::error::Face;
 use crate::router::group::Audience;
 use crate::router::groups;
 
@@ -225,4 +226,51 @@ fn what_may_be_any_json_is_described_as_that_and_not_as_an_object() {
     }
     let claims = &schemas["NewOffer"]["properties"]["claims"];
     assert_eq!(claims["type"], "object");
+}
+
+#[test]
+fn a_refusal_is_described_in_the_language_of_its_address() {
+    let description: Value = serde_json::from_str(openapi::text()).unwrap();
+    let mut seen = 0;
+    for group in groups(&Roles::ALL) {
+        let language = match group.audience.face() {
+            Face::Protocol => "application/json",
+            Face::Api => "application/problem+json",
+            Face::Page => continue,
+        };
+        for route in &group.routes {
+            let path = route.path.replace("{*", "{");
+            let method = route.method.as_str().to_ascii_lowercase();
+            let Some(operation) = description["paths"][&path].get(&method) else {
+                continue;
+            };
+            let responses = operation["responses"].as_object().unwrap();
+            for (status, response) in responses {
+                if !status.starts_with('2') {
+                    let described = &response["content"];
+                    assert!(
+                        described.get(language).is_some(),
+                        "{path} {status}: {described}"
+                    );
+                    seen += 1;
+                }
+            }
+        }
+    }
+    assert!(seen > 60, "{seen}");
+    let resolver = &description["paths"]["/1.0/identifiers/{did}"]["get"]["responses"];
+    for status in ["200", "default"] {
+        let described = &resolver[status]["content"];
+        assert!(described.get("application/did-resolution").is_some());
+    }
+}
+
+#[test]
+fn the_document_of_a_deactivated_did_is_described_as_null() {
+    let description: Value = serde_json::from_str(openapi::text()).unwrap();
+    let did = &description["components"]["schemas"]["InstanceDid"];
+    let kinds = &did["properties"]["document"]["type"];
+    assert_eq!(kinds, &serde_json::json!(["object", "null"]));
+    let required = did["required"].as_array().unwrap();
+    assert!(required.contains(&serde_json::json!("document")));
 }

@@ -1,6 +1,9 @@
 //! What an instance serves beside the API, for `/openapi.json`: addresses whose bodies a specification or a document
 //! describes, each with the place where it does.
 
+use std::collections::BTreeMap;
+
+use selfsame_app::config::Roles;
 use utoipa::Modify;
 use utoipa::openapi::path::{
     HttpMethod, Operation, OperationBuilder, Parameter, ParameterBuilder, ParameterIn,
@@ -10,12 +13,18 @@ use utoipa::openapi::schema::{Object, Type};
 use utoipa::openapi::security::SecurityRequirement;
 use utoipa::openapi::{Content, ObjectBuilder, Required, Response, ResponseBuilder};
 
+use crate::error::Face;
+use crate::router;
+
 const JSON: &str = "application/json";
 const JWT: &str = "application/jwt";
 const FORM: &str = "application/x-www-form-urlencoded";
 const CBOR: &str = "application/cbor";
 const TEXT: &str = "text/plain";
+const PROBLEM: &str = "application/problem+json";
 const DID_DOCUMENT: &str = "application/did";
+const RESOLUTION: &str = "application/did-resolution";
+const DEREFERENCING: &str = "application/did-url-dereferencing";
 const REQUEST_OBJECT: &str = "application/oauth-authz-req+jwt";
 
 /// Who is let in.
@@ -37,6 +46,10 @@ struct Specified {
     query: &'static [&'static str],
     takes: Option<&'static str>,
     gives: &'static str,
+    /// What else may be given.
+    or: &'static [&'static str],
+    /// How its own refusals are written, beside those of its group of addresses.
+    refuses: &'static [&'static str],
     door: Door,
 }
 
@@ -49,6 +62,8 @@ const fn get(path: &'static str, gives: &'static str, what: &'static str) -> Spe
         query: &[],
         takes: None,
         gives,
+        or: &[],
+        refuses: &[],
         door: Door::Open,
     }
 }
@@ -76,6 +91,16 @@ impl Specified {
         self
     }
 
+    const fn or(mut self, or: &'static [&'static str]) -> Self {
+        self.or = or;
+        self
+    }
+
+    const fn refuses(mut self, refuses: &'static [&'static str]) -> Self {
+        self.refuses = refuses;
+        self
+    }
+
     const fn of_the_operator(mut self) -> Self {
         self.door = Door::Operator;
         self
@@ -96,11 +121,18 @@ const SUPERVISION: [Specified; 4] = [
 const DIDS: [Specified; 4] = [
     get(
         "/1.0/identifiers/{did}",
-        "application/did-resolution",
+        RESOLUTION,
         "Resolves a DID, or dereferences a DID URL of a linked resource; the document alone if `Accept` asks for it.",
     )
     .by("DID Resolution §7.1")
-    .asks(&["versionId?", "versionTime?"]),
+    .asks(&["versionId?", "versionTime?"])
+    .or(&[
+        DID_DOCUMENT,
+        "application/did+json",
+        "application/did+ld+json",
+        DEREFERENCING,
+    ])
+    .refuses(&[RESOLUTION, DEREFERENCING]),
     get("/dids/{name}/did.json", DID_DOCUMENT, "A did:web document of the operator's.").by("did:web"),
     get("/issuer/did.json", DID_DOCUMENT, "The issuer's did:web document.").by("did:web"),
     get("/verifier/did.json", DID_DOCUMENT, "The verifier's did:web document.").by("did:web"),
@@ -276,20 +308,34 @@ impl Modify for Others {
             ("registry", &REGISTRY),
             ("von-network", &VON_NETWORK),
         ];
+        let faces = faces();
         for (tag, operations) in groups {
             for one in operations {
                 let method = match one.method {
                     "POST" => HttpMethod::Post,
                     _ => HttpMethod::Get,
                 };
-                (description.paths).add_path_operation(one.path, vec![method], one.described(tag));
+                let face = faces.get(one.path).copied().unwrap_or(Face::Api);
+                let operation = one.described(tag, face);
+                (description.paths).add_path_operation(one.path, vec![method], operation);
             }
         }
     }
 }
 
+/// In whose language each address refuses.
+fn faces() -> BTreeMap<String, Face> {
+    let groups = router::groups(&Roles::ALL).into_iter();
+    let faces = groups.flat_map(|group| {
+        let face = group.audience.face();
+        let routes = group.routes.into_iter();
+        routes.map(move |route| (route.path.replace("{*", "{"), face))
+    });
+    faces.collect()
+}
+
 impl Specified {
-    fn described(&self, tag: &str) -> Operation {
+    fn described(&self, tag: &str, face: Face) -> Operation {
         let specified = (!self.by.is_empty()).then(|| format!("Specified by {}.", self.by));
         let body = self.takes.map(|kind| {
             RequestBodyBuilder::new()
@@ -302,22 +348,17 @@ impl Specified {
             .summary(Some(self.what))
             .description(specified)
             .request_body(body)
-            .response("200", answer("What was asked for.", self.gives))
-            .response("default", answer("What is wrong.", self.complains(tag)));
+            .response("200", answer("What was asked for.", self.gives, self.or))
+            .response(
+                "default",
+                answer("What is wrong.", written(face), self.refuses),
+            );
         // An empty list lets everybody in (OpenAPI 3.1, Operation Object); none means as all others.
         if self.door == Door::Open {
             operation = operation.securities(Some(Vec::<SecurityRequirement>::new()));
         }
         let parameters = self.path_parameters().chain(self.query_parameters());
         operation.parameters(Some(parameters)).build()
-    }
-
-    /// How errors are written there (RFC 6749 §5.2 by protocols).
-    fn complains(&self, tag: &str) -> &'static str {
-        match tag {
-            "issuance" | "presentation" => JSON,
-            _ => "application/problem+json",
-        }
     }
 
     fn path_parameters(&self) -> impl Iterator<Item = Parameter> {
@@ -345,10 +386,19 @@ fn parameter(name: &str, place: ParameterIn, required: Required) -> Parameter {
         .build()
 }
 
-fn answer(what: &str, kind: &str) -> Response {
-    ResponseBuilder::new()
-        .description(what)
-        .content(kind, any())
+/// How errors are written there (RFC 6749 §5.2 by protocols).
+fn written(face: Face) -> &'static str {
+    match face {
+        Face::Protocol => JSON,
+        Face::Api | Face::Page => PROBLEM,
+    }
+}
+
+fn answer(what: &str, kind: &str, others: &[&str]) -> Response {
+    let kinds = std::iter::once(&kind).chain(others);
+    let described = ResponseBuilder::new().description(what);
+    kinds
+        .fold(described, |described, kind| described.content(*kind, any()))
         .build()
 }
 
