@@ -252,7 +252,12 @@ async fn encrypted(
     service: &Service,
     watcher: Watcher,
 ) {
-    match tokio::time::timeout(service.limits.handshake, acceptor.accept(stream)).await {
+    // Places beyond the bound are few: whoever is silent in one keeps another out.
+    let patience = match caller.spare {
+        true => service.limits.handshake.min(SPARE_TIME),
+        false => service.limits.handshake,
+    };
+    match tokio::time::timeout(patience, acceptor.accept(stream)).await {
         Ok(Ok(stream)) => {
             let version = match stream.get_ref().1.alpn_protocol() {
                 Some(b"h2") => Version::Http2,
@@ -272,8 +277,15 @@ async fn between_nodes(
     service: &Service,
     watcher: Watcher,
 ) {
-    // It keeps its time itself, so as to tell the peer.
-    match acceptor.accept(stream).await {
+    let accepted = tokio::select! {
+        // It keeps its time itself, so as to tell the peer.
+        accepted = acceptor.accept(stream) => accepted,
+        () = tokio::time::sleep(SPARE_TIME), if caller.spare => {
+            tracing::debug!("TLS handshake took too long for a place beyond the bound");
+            return;
+        }
+    };
+    match accepted {
         Ok(stream) => {
             let node = Some(NodePeer(Arc::clone(stream.peer())));
             let caller = Caller { node, ..caller };

@@ -318,14 +318,40 @@ async fn who_follows_a_request_hears_that_its_time_is_over_unless_he_has_signed_
     listening.stop().await;
 }
 
+fn self_made() -> Tls {
+    let made = Tls::self_made("localhost").unwrap();
+    let key = made.key_pem.expose().as_bytes();
+    Tls::from_pem(made.certificate_pem.as_bytes(), key).unwrap()
+}
+
+#[tokio::test]
+async fn a_place_beyond_the_bound_is_not_kept_for_who_is_silent_in_its_handshake() {
+    let settings = Settings {
+        tls: Some(self_made()),
+        limits: Limits {
+            connections: 1,
+            handshake: PATIENCE,
+            ..Limits::default()
+        },
+        ..Settings::default()
+    };
+    let listening = Listening::start("https://localhost:7380", settings).await;
+    let mut silent = Vec::new();
+    for _ in 0..17 {
+        silent.push(listening.connect().await);
+    }
+    let at = Instant::now();
+    for beyond in &mut silent[1..] {
+        assert_eq!(read_to_end(beyond).await, "");
+    }
+    assert!(at.elapsed() < PATIENCE / 2, "{:?}", at.elapsed());
+    drop(silent);
+    listening.stop().await;
+}
+
 #[tokio::test]
 async fn an_https_origin_is_served_with_a_self_made_certificate() {
-    let made = Tls::self_made("localhost").unwrap();
-    let tls = Tls::from_pem(
-        made.certificate_pem.as_bytes(),
-        made.key_pem.expose().as_bytes(),
-    )
-    .unwrap();
+    let tls = self_made();
     let mut roots = rustls::RootCertStore::empty();
     roots
         .add(CertificateDer::from(tls.certificates[0].clone()))
