@@ -50,6 +50,7 @@ pub struct Frame {
 #[derive(Deserialize)]
 pub struct At {
     after: Option<String>,
+    #[serde(default, deserialize_with = "selfsame_app::view::at_least_one")]
     limit: Option<usize>,
 }
 
