@@ -82,7 +82,11 @@ impl Pair {
                 engine.kill().await;
                 Some(halt.0)
             }
-            ended = engine.ended() => Some(ended),
+            ended = engine.ended() => {
+                // Its process may live on.
+                engine.kill().await;
+                Some(ended)
+            }
             () = asked_to(stop) => {
                 engine.stop().await;
                 None

@@ -9,6 +9,7 @@ use std::time::Duration;
 use selfsame_app::{Error, Result};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStdin, Command};
+use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use crate::engine::Engine;
@@ -22,6 +23,16 @@ const LINE_MAX: usize = 2_000;
 
 /// So many of its last lines are remembered.
 const LAST_LINES: usize = 10;
+
+/// What the engine says when its work is over while its process lives on: its consensus catches its own panics, such as
+/// that of a disk which was full for a moment, and who can't begin with a snapshot gives that up for good.
+const GIVEN_UP: [&str; 5] = [
+    "CONSENSUS FAILURE!!!",
+    "State sync failed",
+    "Failed to bootstrap node with new state",
+    "Failed to store last seen commit",
+    "Failed to switch to block sync",
+];
 
 /// The engine's memory is collected when five times what lives is in use, or when it has this much: memory for processor
 /// time. What this alone brings has not been measured.
@@ -47,6 +58,8 @@ pub(crate) struct Process {
     /// While it is open, the engine may live.
     leash: ChildStdin,
     said: LastWords,
+    /// Why it has given up, though its process lives on.
+    given_up: mpsc::Receiver<String>,
     readers: Vec<JoinHandle<()>>,
 }
 
@@ -76,39 +89,49 @@ impl Process {
             return Err(Error::internal("the engine's keeper has no input"));
         };
         let said = LastWords::default();
+        let (give_up, given_up) = mpsc::channel(1);
         let mut readers = Vec::new();
         if let Some(output) = child.stdout.take() {
-            readers.push(tokio::spawn(log(output, said.clone())));
+            readers.push(tokio::spawn(log(output, said.clone(), give_up.clone())));
         }
         if let Some(output) = child.stderr.take() {
-            readers.push(tokio::spawn(log(output, said.clone())));
+            readers.push(tokio::spawn(log(output, said.clone(), give_up)));
         }
         Ok(Self {
             child,
             leash,
             said,
+            given_up,
             readers,
         })
     }
 
-    /// Until the engine has ended by itself.
+    /// Until the engine has ended by itself, or does nothing any more; why.
     pub(crate) async fn ended(&mut self) -> String {
-        match self.child.wait().await {
-            Ok(status) => {
-                for reader in &mut self.readers {
-                    // What it said last is read, unless somebody else holds its output open.
-                    let _ = tokio::time::timeout(LAST_WORDS, reader).await;
-                }
-                let lines = self.said.take();
-                for line in &lines {
-                    tracing::warn!(target: "cometbft", "{line}");
-                }
-                let cause = lines.iter().find(|line| is_cause(line));
-                let cause = cause.map_or_else(String::new, |line| format!(": {line}"));
-                format!("the engine ended: {}{cause}", describe(status))
+        let ended = tokio::select! {
+            ended = self.child.wait() => ended,
+            Some(why) = self.given_up.recv() => {
+                return format!("the engine lives on but has given up: {why}");
             }
+        };
+        match ended {
+            Ok(status) => self.last_words(status).await,
             Err(error) => format!("the engine can't be waited for: {error}"),
         }
+    }
+
+    async fn last_words(&mut self, status: ExitStatus) -> String {
+        for reader in &mut self.readers {
+            // What it said last is read, unless somebody else holds its output open.
+            let _ = tokio::time::timeout(LAST_WORDS, reader).await;
+        }
+        let lines = self.said.take();
+        for line in &lines {
+            tracing::warn!(target: "cometbft", "{line}");
+        }
+        let cause = lines.iter().find(|line| is_cause(line));
+        let cause = cause.map_or_else(String::new, |line| format!(": {line}"));
+        format!("the engine ended: {}{cause}", describe(status))
     }
 
     /// Asks the engine to stop, and kills what is left after a while.
@@ -147,13 +170,31 @@ impl LastWords {
 
 /// What the engine says goes to our log, quietly: it calls a peer that is gone an error. Where it ends by itself, its
 /// last lines are said aloud.
-async fn log(output: impl AsyncRead + Unpin, said: LastWords) {
+async fn log(output: impl AsyncRead + Unpin, said: LastWords, give_up: mpsc::Sender<String>) {
     let mut lines = BufReader::new(output).lines();
     while let Ok(Some(line)) = lines.next_line().await {
         let line: String = line.chars().take(LINE_MAX).collect();
         tracing::debug!(target: "cometbft", "{line}");
+        if let Some(why) = given_up(&line) {
+            // What it says after the first is no news.
+            let _ = give_up.try_send(why);
+        }
         said.add(line);
     }
+}
+
+/// Why the engine does nothing from here on, if this line says so. What stands in `err` is its reason; the stack that
+/// follows is for its makers.
+fn given_up(line: &str) -> Option<String> {
+    let what = GIVEN_UP.iter().find(|what| line.contains(*what))?;
+    let Some((_, err)) = line.split_once(" err=") else {
+        return Some((*what).to_owned());
+    };
+    let reason = match err.strip_prefix('"') {
+        Some(quoted) => quoted.split("\" ").next().unwrap_or(quoted),
+        None => err.split(' ').next().unwrap_or(err),
+    };
+    Some(format!("{what} {}", reason.trim_end_matches('"')))
 }
 
 /// Whether the engine says here what made it end.
@@ -168,5 +209,63 @@ fn describe(status: ExitStatus) -> String {
         // A shell says 128 and the signal's number.
         Some(code @ 129..) => format!("signal {}", code.saturating_sub(128)),
         _ => status.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    const FULL: &str = r#"E[2026-11-22|19:00:00.000] CONSENSUS FAILURE!!!                         module=consensus err="failed to apply block; error write wal: no space left on device" stack="goroutine 88 [running]:\nmain""#;
+
+    /// An engine that says this and lives on.
+    async fn engine(folder: &Path, line: &str) -> Engine {
+        let program = folder.join("cometbft");
+        std::fs::write(folder.join("line"), format!("{line}\n")).unwrap();
+        let script = format!(
+            "#!/bin/sh\n[ \"$1\" = version ] && {{ echo 0.38.26; exit; }}\ncat {}\nexec sleep 600\n",
+            folder.join("line").display()
+        );
+        std::fs::write(&program, script).unwrap();
+        std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o700)).unwrap();
+        Engine::at(&program).await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn an_engine_that_has_given_up_but_lives_on_is_told_of_with_its_reason_and_can_be_killed()
+    {
+        let folder = tempfile::tempdir().unwrap();
+        let engine = engine(folder.path(), FULL).await;
+        let mut process = Process::start(&engine, folder.path(), Path::new("socket")).unwrap();
+        let ended = tokio::time::timeout(Duration::from_secs(60), process.ended());
+        assert_eq!(
+            ended.await.unwrap(),
+            "the engine lives on but has given up: CONSENSUS FAILURE!!! failed to apply block; error write wal: no space left on device"
+        );
+        let killed = tokio::time::timeout(Duration::from_secs(60), process.kill());
+        assert!(killed.await.is_ok());
+    }
+
+    #[test]
+    fn only_what_ends_the_engines_work_is_a_reason_to_start_it_again() {
+        let why = |line| given_up(line);
+        assert_eq!(
+            why(
+                r#"E[…] State sync failed                            module=statesync err=timeout"#
+            ),
+            Some("State sync failed timeout".to_owned())
+        );
+        assert_eq!(
+            why("E[…] CONSENSUS FAILURE!!!"),
+            Some("CONSENSUS FAILURE!!!".to_owned())
+        );
+        for line in [
+            r#"E[…] dialing failed (attempts: 1): connect: connection refused module=pex addr=a"#,
+            r#"E[…] Failed to fetch snapshots                    module=statesync err="a""#,
+        ] {
+            assert_eq!(why(line), None, "{line}");
+        }
     }
 }
