@@ -171,6 +171,18 @@ impl Cluster {
         Ok(())
     }
 
+    /// Starts a node whose folder is a small file system of its own, which others see below `/proc/PID/root`.
+    pub async fn start_on_small_disk(&self, n: usize) {
+        let small = r#"home=$1; shift
+            cp -a "$home" "$home.new" && mount -t tmpfs -o size=48m,mode=700 none "$home" &&
+            cp -a "$home.new/." "$home" && exec "$@""#;
+        let home = self.home(n);
+        let on = ["unshare", "-rm", "sh", "-c", small, "sh"].map(str::to_owned);
+        let on: Vec<_> = on.into_iter().chain([home.display().to_string()]).collect();
+        let node = NodeProcess::start(&on, &home, &self.limits).await;
+        self.nodes.put(n, node.unwrap());
+    }
+
     /// SIGKILL to our half of a node.
     pub async fn kill(&self, n: usize) {
         self.nodes.take(n).unwrap().kill().await;

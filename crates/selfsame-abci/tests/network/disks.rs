@@ -1,5 +1,6 @@
 //! Faults: a node's disk is slow, or full.
 
+use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
@@ -84,6 +85,46 @@ async fn fault_a_node_whose_disk_is_full_stops_and_says_why_and_goes_on_once_the
     until("its trouble is over", over).await;
     let figures = load.stop().await;
     figures.print(&format!("one disk full ({trouble})"));
+    assert_eq!(figures.failed, Vec::<String>::new());
+    told.write(&cluster, 3).await;
+    told.is_true_on_all(&cluster).await;
+    cluster.stop().await;
+}
+
+#[tokio::test]
+async fn fault_a_node_whose_disk_was_full_for_a_moment_takes_part_again() {
+    let _turn = TURN.lock().await;
+    let cluster = Cluster::create(4, &["deadline=6"]);
+    for n in 0..3 {
+        cluster.restart(n).await;
+    }
+    cluster.start_on_small_disk(3).await;
+    let told = Arc::new(Told::begin(&cluster).await);
+    let load = Load::start(&cluster, (6, &[0, 1, 2]), &told);
+    load.writes(40).await;
+    let full = cluster.node(3);
+    let home = cluster.home(3);
+    let inside = home.strip_prefix("/").unwrap();
+    let filler = PathBuf::from(format!("/proc/{}/root", full.id)).join(inside);
+    let filler = filler.join("filler");
+    let filled = Command::new("dd")
+        .args(["if=/dev/zero", "bs=4k", &format!("of={}", filler.display())])
+        .output();
+    // It ends as the disk is full.
+    assert!(!filled.unwrap().status.success());
+    until("the node stops", async || {
+        full.said("both halves of the node stopped")
+    })
+    .await;
+    load.writes(40).await;
+    std::fs::remove_file(filler).unwrap();
+    until("its trouble is over", async || {
+        full.ask("trouble").await.unwrap().is_empty()
+    })
+    .await;
+    let figures = load.stop().await;
+    let why = full.last_said("both halves of the node stopped").join("\n");
+    figures.print(&format!("one disk full for a moment ({why})"));
     assert_eq!(figures.failed, Vec::<String>::new());
     told.write(&cluster, 3).await;
     told.is_true_on_all(&cluster).await;
