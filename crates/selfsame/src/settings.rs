@@ -123,13 +123,20 @@ impl RegistrySettings {
     /// Judges what is said of a registry elsewhere where there is none.
     ///
     /// # Errors
-    /// If it says how long that is read.
+    /// If it says how long that is read, or which one it is: a new registry would start in its place.
     pub fn without_nodes(&self) -> Result<(), Failure> {
-        match self.standstill_s {
-            Some(_) => Err(Failure::environment(
-                "[registry] standstill_s is for readers of a registry elsewhere",
-            )
-            .hint("leave it out here, or name the registry's nodes beside it")),
+        let of_readers = [
+            ("standstill_s", self.standstill_s.is_some()),
+            ("network", self.network.is_some()),
+            ("trust_root", self.trust_root.is_some()),
+        ];
+        match of_readers.iter().find(|(_, is_set)| *is_set) {
+            Some((name, _)) => Err(Failure::environment(format!(
+                "[registry] {name} is for readers of a registry elsewhere"
+            ))
+            .hint(
+                "leave it out here, or name the registry's nodes beside it ([[registry.nodes]])",
+            )),
             None => Ok(()),
         }
     }
@@ -418,7 +425,13 @@ mod tests {
         assert!(read("").shown_to().unwrap().is_empty());
         assert_eq!(read("").quorum().unwrap().needed(), 0);
         assert!(read("").without_nodes().is_ok());
-        assert!(read("standstill_s = 60\n").without_nodes().is_err());
+        for of_readers in [
+            "standstill_s = 60\n",
+            "network = \"abc\"\n",
+            "trust_root = \"trust-root\"\n",
+        ] {
+            assert!(read(of_readers).without_nodes().is_err(), "{of_readers}");
+        }
         // Each at the other's side, and what nobody can ask for.
         let wrong_keys = at.replace("w1+", "w2+");
         let refused = [
