@@ -18,6 +18,8 @@ use crate::exit::Failure;
 
 /// What begins a text in PEM, where a setting holds that in place of a path.
 const PEM: &str = "-----BEGIN ";
+/// What the first line of a private key in PEM ends with, whatever its kind.
+const PRIVATE_KEY: &str = "PRIVATE KEY-----";
 
 /// What the file says.
 #[derive(Default, Deserialize)]
@@ -236,6 +238,7 @@ impl Settings {
     /// If it or a file that it names can't be read.
     pub fn read(path: &Path) -> Result<Self, Failure> {
         let text = text(path)?;
+        no_key(path, &text)?;
         let mut settings: Self = toml::from_str(&text)
             .map_err(|error| Failure::environment(format!("{}: {error}", path.display())))?;
         let directory = path.parent().unwrap_or(Path::new(""));
@@ -253,12 +256,12 @@ impl Settings {
             .map(|node| &mut node.token_file)
             .chain(&mut settings.registry.trust_root)
         {
-            *file = directory.join(&*file);
+            *file = beside(directory, file)?;
         }
         if let Some(tls) = &mut settings.tls {
-            tls.identity = directory.join(&tls.identity);
+            tls.identity = beside(directory, &tls.identity)?;
             for file in tls.certificate.iter_mut().chain(&mut tls.certificate_key) {
-                *file = directory.join(&*file);
+                *file = beside(directory, file)?;
             }
             tls.clients.relative_to(directory);
             for reach in &mut tls.reach {
@@ -267,8 +270,8 @@ impl Settings {
         }
         let keys = settings.issuer.certificate_key.iter_mut();
         for key in keys.chain(&mut settings.verifier.certificate_key) {
-            // A key itself has no place in a file of settings.
-            *key = SecretString::from(self::text(&directory.join(key.expose()))?);
+            let file = beside(directory, Path::new(key.expose()))?;
+            *key = SecretString::from(self::text(&file)?);
         }
         Ok(settings)
     }
@@ -277,6 +280,37 @@ impl Settings {
 /// The file that a setting names, unless it holds the certificate itself.
 fn file(directory: &Path, setting: &str) -> Option<PathBuf> {
     (!setting.trim_start().starts_with(PEM)).then(|| directory.join(setting))
+}
+
+/// A file beside the settings; what it should hold is not shown in its place.
+fn beside(directory: &Path, file: &Path) -> Result<PathBuf, Failure> {
+    match is_content(file) {
+        true => Err(Failure::environment(
+            "a setting that names a file holds a certificate or a key itself",
+        )
+        .hint("write that into a file of its own, and its path into the setting")),
+        false => Ok(directory.join(file)),
+    }
+}
+
+/// Whether this is a text in PEM where the path to one should be: an error must not show it.
+pub fn is_content(path: &Path) -> bool {
+    path.to_string_lossy().contains(PEM)
+}
+
+/// A key has no place among settings, and what is wrong with its line is shown with the line.
+fn no_key(path: &Path, text: &str) -> Result<(), Failure> {
+    let mut lines = (1_usize..).zip(text.lines());
+    match lines.find(|(_, line)| line.contains(PRIVATE_KEY)) {
+        Some((number, _)) => Err(Failure::environment(format!(
+            "{}: a private key stands in line {number}",
+            path.display()
+        ))
+        .hint(
+            "write it into a file of its own (chmod 600), and the path of that into the setting",
+        )),
+        None => Ok(()),
+    }
 }
 
 fn text(path: &Path) -> Result<String, Failure> {
@@ -471,6 +505,28 @@ mod tests {
         ] {
             let (_directory, settings) = settings(text);
             assert!(settings.is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_key_in_place_of_the_path_to_it_is_refused_and_not_shown() {
+        let key = "-----BEGIN PRIVATE KEY-----\\nMIGHAgEAMBMG\\n-----END PRIVATE KEY-----";
+        let lines = key.replace("\\n", "\n");
+        let certificate = "-----BEGIN CERTIFICATE-----\\nMIGHAgEAMBMG";
+        for text in [
+            format!("[issuer]\ncertificate_key = \"\"\"{lines}\"\"\"\n"),
+            format!("[verifier]\ncertificate_key = \"{key}\"\n"),
+            // What the parser would show.
+            format!("[issuer]\nkey = \"{key}\"\n"),
+            format!("[tls]\nidentity = \"node\"\ncertificate = \"{certificate}\"\n"),
+            format!("[registry]\ntrust_root = \"{certificate}\"\n"),
+        ] {
+            let (_directory, read) = settings(&text);
+            let failure = read.err().unwrap();
+            let said = format!("{} {:?}", failure.message(), failure.what_to_do());
+            assert_eq!(failure.code(), 2, "{said}");
+            assert!(said.contains("a file of its own"), "{said}");
+            assert!(!said.contains("MIGHAgEA"), "{said}");
         }
     }
 

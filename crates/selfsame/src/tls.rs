@@ -11,6 +11,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use url::Url;
 
 use crate::exit::Failure;
+use crate::settings::is_content;
 use crate::{output, private_file};
 
 const IN_PEM: &str = "--tls-certificate names the chain in PEM, --tls-key its key";
@@ -156,6 +157,10 @@ fn read(certificates: &Path, key: &Path) -> Result<Tls, Failure> {
 fn refused(tls: &Tls, host: &str, now: UnixTime) -> Option<String> {
     let own = tls.certificates.first()?;
     if !tls.is_for(host) {
+        if is_content(file) {
+            let what = "a certificate or a key itself stands in place of the path to its file";
+            return Err(Failure::environment(what).hint(IN_PEM));
+        }
         return Some(format!("the certificate is not for {host}"));
     }
     let begin = x509::not_before(own)?;
