@@ -1,6 +1,6 @@
 //! The listener's certificate: given, or made by ourselves and kept in the data directory.
 
-use std::path::{Path, PathBuf};
+use std::path::{Display, Path, PathBuf};
 
 use clap::Args;
 use selfsame_app::clock::Clock;
@@ -69,7 +69,14 @@ impl Source {
     pub fn load(&self, data: &Path, origin: &Url) -> Result<Tls, Failure> {
         let host = host_of(origin);
         match self {
-            Self::Given { certificates, key } => given_for(host, certificates, key),
+            Self::Given { certificates, key } => {
+                let tls = read(certificates, key)?;
+                if let Some(why) = refused(&tls, host, Clock::default().now()) {
+                    let file = certificates.display();
+                    output::complain(&format!("selfsame: {file}: {why}: others will refuse it"));
+                }
+                Ok(tls)
+            }
             Self::SelfMade => self_made(data, host),
         }
     }
@@ -84,15 +91,20 @@ pub fn renew_on_hangup(given: Option<(Source, Tls)>, origin: &Url) -> Result<(),
     let mut hangup = signal(SignalKind::hangup())?;
     let host = host_of(origin).to_owned();
     tokio::spawn(async move {
+        let mut last = given.as_ref().map(|(_, shown)| shown.clone());
         while hangup.recv().await.is_some() {
-            let Some((Source::Given { certificates, key }, shown)) = &given else {
+            let (Some((Source::Given { certificates, key }, shown)), Some(last)) =
+                (&given, &mut last)
+            else {
                 tracing::info!("SIGHUP: no certificate was given, so none is read again");
                 continue;
             };
             let file = certificates.display();
-            match given_for(&host, certificates, key) {
+            let next = read(certificates, key);
+            match next.and_then(|next| better(&file, next, (last, &host))) {
                 Ok(next) => {
                     shown.renew(&next);
+                    *last = next;
                     output::complain(&format!("selfsame: {file}: the certificate was read again"));
                 }
                 Err(failure) => output::complain(&format!(
@@ -109,14 +121,15 @@ fn host_of(origin: &Url) -> &str {
     origin.host_str().unwrap_or("localhost")
 }
 
-/// What these files hold; one that others will refuse is told of.
-fn given_for(host: &str, certificates: &Path, key: &Path) -> Result<Tls, Failure> {
-    let tls = read(certificates, key)?;
-    if let Some(why) = refused(&tls, host, Clock::default().now()) {
-        let file = certificates.display();
-        output::complain(&format!("selfsame: {file}: {why}: others will refuse it"));
+/// The next certificate in place of the last: none that others will refuse for one that they take.
+fn better(file: &Display<'_>, next: Tls, (last, host): (&Tls, &str)) -> Result<Tls, Failure> {
+    let now = Clock::default().now();
+    match refused(&next, host, now) {
+        Some(why) if refused(last, host, now).is_none() => Err(Failure::environment(format!(
+            "{file}: {why}: others will refuse it"
+        ))),
+        _ => Ok(next),
     }
-    Ok(tls)
 }
 
 fn self_made(data: &Path, host: &str) -> Result<Tls, Failure> {
@@ -144,6 +157,10 @@ fn self_made(data: &Path, host: &str) -> Result<Tls, Failure> {
 
 fn read(certificates: &Path, key: &Path) -> Result<Tls, Failure> {
     let content = |file: &Path| {
+        if is_content(file) {
+            let what = "a certificate or a key itself stands in place of the path to its file";
+            return Err(Failure::environment(what).hint(IN_PEM));
+        }
         std::fs::read(file).map_err(|error| {
             Failure::environment(format!("{}: {error}", file.display())).hint(IN_PEM)
         })
@@ -157,10 +174,6 @@ fn read(certificates: &Path, key: &Path) -> Result<Tls, Failure> {
 fn refused(tls: &Tls, host: &str, now: UnixTime) -> Option<String> {
     let own = tls.certificates.first()?;
     if !tls.is_for(host) {
-        if is_content(file) {
-            let what = "a certificate or a key itself stands in place of the path to its file";
-            return Err(Failure::environment(what).hint(IN_PEM));
-        }
         return Some(format!("the certificate is not for {host}"));
     }
     let begin = x509::not_before(own)?;
@@ -191,6 +204,25 @@ mod tests {
         let other = made("https://other.example/");
         assert_ne!(other, first);
         assert_eq!(made("https://other.example/"), other);
+    }
+
+    #[test]
+    fn a_certificate_that_others_will_refuse_does_not_take_the_place_of_one_that_they_take() {
+        let made = |host: &str| {
+            let made = Tls::self_made(host).unwrap();
+            let key = made.key_pem.expose().as_bytes();
+            Tls::from_pem(made.certificate_pem.as_bytes(), key).unwrap()
+        };
+        let (good, other) = (made("one.example"), made("other.example"));
+        let file = Path::new("chain.pem");
+        let taken =
+            |next: &Tls, last: &Tls| better(&file.display(), next.clone(), (last, "one.example"));
+        let kept = taken(&other, &good).err().unwrap();
+        assert!(kept.message().contains("others will refuse it"), "{kept:?}");
+        assert!(taken(&made("one.example"), &good).is_ok());
+        assert!(taken(&good, &other).is_ok());
+        // Who shows such a one already, as behind a name of his own, may renew it.
+        assert!(taken(&made("other.example"), &other).is_ok());
     }
 
     #[test]
