@@ -1,6 +1,6 @@
 //! Puts an instance together from its data directory and settings, runs it, and stops it.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -260,14 +260,12 @@ impl Launch {
             return Err(Failure::environment(what).hint(ITS_ORIGIN));
         }
         let scheme = if self.tls.is_some() { "https" } else { "http" };
-        // By its name: did:web knows no addresses.
-        let host = if bound.ip().is_loopback() {
-            "localhost".to_owned()
-        } else {
-            bound.ip().to_string()
-        };
-        Url::parse(&format!("{scheme}://{host}:{}/", bound.port()))
-            .map_err(|error| Failure::ours(error.to_string()))
+        Url::parse(&format!(
+            "{scheme}://{}:{}/",
+            host_of(bound.ip()),
+            bound.port()
+        ))
+        .map_err(|error| Failure::ours(error.to_string()))
     }
 
     async fn parts(
@@ -493,6 +491,15 @@ impl Running {
 
 /// An address without what may be a secret in it.
 fn shown(mut url: Url) -> Url {
+/// The host of what listens at an address: by its name, since did:web knows no addresses, where that leads there.
+fn host_of(ip: IpAddr) -> String {
+    match ip.to_canonical() {
+        IpAddr::V4(Ipv4Addr::LOCALHOST) | IpAddr::V6(Ipv6Addr::LOCALHOST) => "localhost".to_owned(),
+        IpAddr::V4(ip) => ip.to_string(),
+        IpAddr::V6(ip) => format!("[{ip}]"),
+    }
+}
+
     // An address that can have no user has none.
     let _ = url.set_username("");
     let _ = url.set_password(None);
@@ -531,6 +538,40 @@ mod tests {
 
     #[test]
     fn data_that_cannot_be_opened_say_whether_the_disk_or_another_process_is_in_the_way() {
+    #[test]
+    fn what_listens_is_called_by_a_name_that_leads_there_or_by_its_address() {
+        let origin = |listen: &str| {
+            let bound: SocketAddr = listen.parse().unwrap();
+            let mut launch = Launch::new(PathBuf::from("data"), bound);
+            launch.tls = Some(crate::tls::Source::SelfMade);
+            launch.public_origin(bound).unwrap().to_string()
+        };
+        assert_eq!(origin("127.0.0.1:7380"), "https://localhost:7380/");
+        assert_eq!(origin("[::1]:7380"), "https://localhost:7380/");
+        assert_eq!(origin("[::ffff:127.0.0.1]:7380"), "https://localhost:7380/");
+        assert_eq!(origin("127.0.0.2:7380"), "https://127.0.0.2:7380/");
+        assert_eq!(origin("[fd00::77]:7380"), "https://[fd00::77]:7380/");
+    }
+
+    #[tokio::test]
+    async fn a_start_on_data_that_are_in_use_leaves_their_certificate_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let data = folder.path().join("data");
+        private_directory::take(&data).unwrap();
+        let _running = store(&data, &Custody::BesideTheData).await.unwrap();
+        let certificate = data.join("tls-certificate.pem");
+        std::fs::write(&certificate, "that of who runs").unwrap();
+        let mut second = Launch::new(data, SocketAddr::from(([127, 0, 0, 1], 0)));
+        second.tls = Some(crate::tls::Source::SelfMade);
+        second.origin = Some(Url::parse("https://new.example/").unwrap());
+        let refused = second.start().await.err().unwrap();
+        assert_eq!(refused.code(), 2, "{refused:?}");
+        assert_eq!(
+            std::fs::read_to_string(certificate).unwrap(),
+            "that of who runs"
+        );
+    }
+
         let hint = |error| {
             let failure = unusable(Path::new("data"), &error);
             failure.what_to_do().unwrap().to_owned()
