@@ -168,6 +168,8 @@ impl Launch {
         })?;
         let bound = listener.local_addr()?;
         let origin = self.public_origin(bound)?;
+        // First: whoever runs on these data has them locked, and keeps his certificate.
+        let store = store(&self.data, &self.custody).await?;
         let tls = self
             .tls
             .as_ref()
@@ -177,7 +179,7 @@ impl Launch {
         if self.temporary.is_none() {
             crate::tls::renew_on_hangup(self.tls.clone().zip(tls.clone()), &origin)?;
         }
-        let parts = self.parts((&origin, bound), tls.as_ref()).await?;
+        let parts = self.parts(store, (&origin, bound), tls.as_ref())?;
         let mut roots = self.roots.clone();
         roots.extend(tls.iter().flat_map(|tls| tls.certificates.clone()));
         let custody = self.custody.words();
@@ -268,12 +270,12 @@ impl Launch {
         .map_err(|error| Failure::ours(error.to_string()))
     }
 
-    async fn parts(
+    fn parts(
         &self,
+        store: Store,
         (origin, bound): (&Url, SocketAddr),
         tls: Option<&selfsame_server::Tls>,
     ) -> Result<Parts, Failure> {
-        let store = store(&self.data, &self.custody).await?;
         let ledger = if self.roles.registry && self.node.is_none() {
             Some(ledger(&self.data)?)
         } else {
@@ -489,8 +491,6 @@ impl Running {
     }
 }
 
-/// An address without what may be a secret in it.
-fn shown(mut url: Url) -> Url {
 /// The host of what listens at an address: by its name, since did:web knows no addresses, where that leads there.
 fn host_of(ip: IpAddr) -> String {
     match ip.to_canonical() {
@@ -500,6 +500,8 @@ fn host_of(ip: IpAddr) -> String {
     }
 }
 
+/// An address without what may be a secret in it.
+fn shown(mut url: Url) -> Url {
     // An address that can have no user has none.
     let _ = url.set_username("");
     let _ = url.set_password(None);
@@ -537,8 +539,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn data_that_cannot_be_opened_say_whether_the_disk_or_another_process_is_in_the_way() {
-    #[test]
     fn what_listens_is_called_by_a_name_that_leads_there_or_by_its_address() {
         let origin = |listen: &str| {
             let bound: SocketAddr = listen.parse().unwrap();
@@ -572,6 +572,8 @@ mod tests {
         );
     }
 
+    #[test]
+    fn data_that_cannot_be_opened_say_whether_the_disk_or_another_process_is_in_the_way() {
         let hint = |error| {
             let failure = unusable(Path::new("data"), &error);
             failure.what_to_do().unwrap().to_owned()
