@@ -115,6 +115,12 @@ impl IssuerConfig {
             return Err(Error::bad_request(what)
                 .with_hint("such as urn:selfsame:credential: or https://issuer.example/types/"));
         }
+        if let Some(wrong) = self.did.as_deref().filter(|did| Did::parse(did).is_err()) {
+            let what = format!("[issuer] did: `{wrong}` is no DID");
+            return Err(Error::bad_request(what).with_hint(
+                "name the whole of it, such as did:web:issuer.example, or leave it out: then one is made",
+            ));
+        }
         if !(1..=Self::BATCH_MAX).contains(&self.batch_size) {
             let what = format!("[issuer] batch_size: {} copies at once", self.batch_size);
             let hint = format!("from 1 to {}", Self::BATCH_MAX);
@@ -141,6 +147,19 @@ pub enum DidMethod {
     Web,
     /// `did:selfsame`, anchored in the registry.
     Selfsame,
+}
+
+impl DidMethod {
+    /// Its name, as it stands in DIDs.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Key => "key",
+            Self::Jwk => "jwk",
+            Self::Web => "web",
+            Self::Selfsame => "selfsame",
+        }
+    }
 }
 
 /// How an SD-JWT VC names its issuer's key.
@@ -457,6 +476,23 @@ mod tests {
             universal: Some(universal.parse().unwrap()),
             universal_methods: methods.iter().map(|method| (*method).to_owned()).collect(),
             ..ResolverConfig::default()
+        }
+    }
+
+    #[test]
+    fn an_issuers_did_is_one() {
+        let check = |did: &str| {
+            let config = IssuerConfig {
+                did: Some(did.to_owned()),
+                ..IssuerConfig::default()
+            };
+            config.check()
+        };
+        assert!(check("did:web:issuer.example").is_ok());
+        for wrong in ["nonsense", "", "did:web", "https://issuer.example/"] {
+            let refused = check(wrong).unwrap_err();
+            assert!(refused.reason.contains("is no DID"), "{refused:?}");
+            assert!(refused.hint.is_some(), "{refused:?}");
         }
     }
 

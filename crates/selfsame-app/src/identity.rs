@@ -43,6 +43,44 @@ pub struct Wish<'a> {
     pub existing: Option<&'a str>,
 }
 
+impl Wish<'_> {
+    /// Whether this is still the DID that was made or named at the first start: what was issued names that one.
+    fn agrees_with(&self, kept: &Did) -> Result<()> {
+        match self.existing {
+            Some(told) if told != kept.as_str() => {
+                let what = format!("[issuer] did: these data are those of {kept}, not of {told}");
+                Err(Error::bad_request(what)
+                    .with_hint("leave it out; another issuer begins with data of its own (--data)"))
+            }
+            None if kept.method() != self.method.name() => {
+                tracing::warn!(
+                    "[{}] did_method is `{}`, but these data have a DID already, which stays: {kept}",
+                    self.web_path,
+                    self.method.name()
+                );
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A DID that existed before the key which is made for it now.
+fn of_another_key(existing: &str) -> Result<Did> {
+    let did = Did::parse(existing)
+        .map_err(|error| Error::bad_request(format!("[issuer] did: {error}")))?;
+    // What these methods name is one key, and this issuer's has only just been made.
+    if matches!(did.method(), "key" | "jwk") {
+        let what = format!("[issuer] did: {did} is of a key that this issuer does not have");
+        let hint = format!(
+            "leave it out and write did_method = \"{}\": that makes one of this issuer's own key",
+            did.method()
+        );
+        return Err(Error::bad_request(what).with_hint(hint));
+    }
+    Ok(did)
+}
+
 impl Identity {
     /// The identity in the store, or a new one.
     ///
@@ -51,13 +89,13 @@ impl Identity {
     pub async fn open(shared: &Shared, wish: &Wish<'_>) -> Result<Self> {
         if let Some(record) = shared.store.read(&wish.tenant, IDENTITY, "own").await? {
             let kept: IdentityRecord = decode(&record.value)?;
+            wish.agrees_with(&kept.did)?;
             return Self::of(shared, wish.tenant.clone(), kept).await;
         }
         let batch = Batch::new(wish.tenant.clone()).expect(IDENTITY, "own", Expect::Absent);
         let (key, handle, batch) = shared.keys.create(&wish.tenant, KeyType::P256, batch)?;
         let did = match wish.existing {
-            Some(existing) => Did::parse(existing)
-                .map_err(|error| Error::bad_request(format!("[issuer] did: {error}")))?,
+            Some(existing) => of_another_key(existing)?,
             None => {
                 shared
                     .new_did(wish.method, key.public(), wish.web_path)
@@ -155,5 +193,53 @@ pub(crate) fn kid_of(did: &Did) -> String {
         // did:jwk: always the first and only.
         "jwk" => format!("{did}#0"),
         _ => format!("{did}#{KEY_FRAGMENT}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use selfsame_crypto::PrivateKey;
+
+    use super::*;
+
+    fn wish(existing: Option<&str>) -> Wish<'_> {
+        Wish {
+            tenant: crate::issuer::tenant(),
+            method: DidMethod::Web,
+            web_path: "issuer",
+            existing,
+        }
+    }
+
+    #[test]
+    fn the_did_of_an_issuer_that_has_issued_is_not_changed_by_a_setting() {
+        let kept = Did::parse("did:web:issuer.example").unwrap();
+        assert!(wish(None).agrees_with(&kept).is_ok());
+        assert!(
+            wish(Some("did:web:issuer.example"))
+                .agrees_with(&kept)
+                .is_ok()
+        );
+        let refused = wish(Some("did:web:other.example")).agrees_with(&kept);
+        let refused = refused.unwrap_err();
+        assert!(
+            refused.reason.contains("did:web:issuer.example"),
+            "{refused:?}"
+        );
+        assert!(refused.hint.is_some());
+    }
+
+    #[test]
+    fn a_did_that_is_another_key_is_not_the_issuers() {
+        let key = PrivateKey::generate(KeyType::P256).unwrap();
+        for did in [
+            selfsame_did::key::create(key.public()),
+            selfsame_did::jwk::create(key.public()),
+        ] {
+            let refused = of_another_key(did.as_str()).unwrap_err();
+            assert!(refused.reason.starts_with("[issuer] did"), "{refused:?}");
+            assert!(refused.hint.unwrap().contains(did.method()));
+        }
+        assert!(of_another_key("did:web:issuer.example").is_ok());
     }
 }
