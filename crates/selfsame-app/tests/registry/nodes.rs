@@ -1,6 +1,7 @@
 //! Several nodes of one registry, read over HTTP: some lie, some are away, some show another history.
 
 use selfsame_app::ErrorKind;
+use selfsame_app::clock::Clock;
 use selfsame_app::config::Pin;
 use selfsame_app::registry::remote::Remote;
 use selfsame_app::registry::{Registry, trust_root};
@@ -49,6 +50,27 @@ async fn a_node_that_lies_is_refused_and_named_and_the_next_one_is_asked() {
             assert!(refused.reason.contains("refused by rule"), "{refused}");
         }
     }
+}
+
+#[tokio::test]
+async fn a_reader_whose_clock_is_slow_is_told_so_and_calls_nobody_a_liar() {
+    let paper = Paper::new();
+    let (history, dids) = paper.history(2).await;
+    let (first, second) = (history.node(Lie::None).await, history.node(Lie::None).await);
+    let slow = Clock::default();
+    slow.set_back(300);
+    let remote = reader(&[&first, &second], (&store().await, &slow, None));
+    let refused = asks(&remote, &dids[0]).await.unwrap_err();
+    assert!(
+        refused.reason.contains("ahead of the reader's clock"),
+        "{refused}"
+    );
+    assert!(refused.hint.unwrap().contains("clock of this machine"));
+    // Once it is set right, the first is asked first as ever.
+    slow.advance(300);
+    let asked = second.asked();
+    assert!(resolves(&remote, &dids[0]).await);
+    assert_eq!(second.asked(), asked);
 }
 
 #[tokio::test]

@@ -230,6 +230,7 @@ impl Fetcher<'_> {
                         let fork = self.forked(node, (height, *notes));
                         return Err(self.remote.stop(self.network, fork).await);
                     }
+                    Why::Ahead => return Err(unproven(ahead(node, *error))),
                     Why::Lie | Why::Old(_) | Why::Further => Some(*error),
                 },
             };
@@ -302,6 +303,10 @@ impl Fetcher<'_> {
                     }
                 }
             }
+            Why::Ahead => {
+                asked.failed = Some(better(asked.failed.take(), ahead(&node, error)));
+                return Ok(());
+            }
             Why::Lie | Why::Further => true,
         };
         let error = self.remote.nodes.refused(&node, (lied, error));
@@ -359,6 +364,12 @@ async fn ask<Q: Question>(
     Err(Error::upstream(
         "the registry's changes of validators do not end",
     ))
+}
+
+/// The node is asked as before: the fault is as likely here.
+fn ahead(node: &Node, error: Error) -> Error {
+    tracing::error!(node = node.name(), %error, "the clock of this machine may be wrong");
+    named(node, error)
 }
 
 fn hash_of(transaction: &[u8]) -> Option<[u8; 32]> {

@@ -72,6 +72,8 @@ pub(super) enum Why {
     Uncosigned,
     /// It is genuine, the newest that was seen, and older than that of a network which goes on.
     Old(Standing),
+    /// It is genuine, and of a time that this machine's clock has not reached: that clock may be wrong.
+    Ahead,
     /// Validators signed it, at this height, and another history before: both notes.
     Fork(u64, Box<[String; 2]>),
     /// It has room for some of the changes of validators only; now that those are known, the next ones can be asked for.
@@ -400,14 +402,19 @@ fn refused(report: &Report, (bundle, newest): (&Bundle, Option<&(Standing, Strin
     };
     let first = report.rules.iter().find(|rule| rule.passed == Some(false));
     let (rule, detail) = first.map_or(("", ""), |rule| (rule.name, rule.detail.as_str()));
-    let error = Error::upstream(format!(
+    let mut error = Error::upstream(format!(
         "the registry's read is refused by rule `{rule}`: {detail}"
     ));
     let why = match (report.as_of, newest) {
         (Some(as_of), Some((_, seen))) if broken("fork") => {
             Why::Fork(as_of.height, Box::new([seen.clone(), bundle.note.clone()]))
         }
-        (Some(as_of), _) if report.outcome == Outcome::Untimely && !broken("future") => {
+        // Enough validators signed the time, so no single node makes it up.
+        (Some(_), _) if report.outcome == Outcome::Untimely && broken("future") => {
+            error = error.with_hint("see whether the clock of this machine is right: the validators' clocks are further");
+            Why::Ahead
+        }
+        (Some(as_of), _) if report.outcome == Outcome::Untimely => {
             match (broken("rollback"), broken("age")) {
                 (true, _) => Why::Behind,
                 (false, true) => Why::Old(as_of),
