@@ -252,12 +252,11 @@ async fn encrypted(
     service: &Service,
     watcher: Watcher,
 ) {
-    // Places beyond the bound are few: whoever is silent in one keeps another out.
-    let patience = match caller.spare {
-        true => service.limits.handshake.min(SPARE_TIME),
-        false => service.limits.handshake,
+    let handshake = tokio::time::timeout(service.limits.handshake, acceptor.accept(stream));
+    let Some(ended) = unless_over(service, caller.spare, handshake).await else {
+        return;
     };
-    match tokio::time::timeout(patience, acceptor.accept(stream)).await {
+    match ended {
         Ok(Ok(stream)) => {
             let version = match stream.get_ref().1.alpn_protocol() {
                 Some(b"h2") => Version::Http2,
@@ -277,15 +276,12 @@ async fn between_nodes(
     service: &Service,
     watcher: Watcher,
 ) {
-    let accepted = tokio::select! {
-        // It keeps its time itself, so as to tell the peer.
-        accepted = acceptor.accept(stream) => accepted,
-        () = tokio::time::sleep(SPARE_TIME), if caller.spare => {
-            tracing::debug!("TLS handshake took too long for a place beyond the bound");
-            return;
-        }
+    // It keeps its time itself, so as to tell the peer.
+    let accepted = acceptor.accept(stream);
+    let Some(ended) = unless_over(service, caller.spare, accepted).await else {
+        return;
     };
-    match accepted {
+    match ended {
         Ok(stream) => {
             let node = Some(NodePeer(Arc::clone(stream.peer())));
             let caller = Caller { node, ..caller };
@@ -293,6 +289,24 @@ async fn between_nodes(
             talk(io, Version::Http1, caller, service, watcher).await;
         }
         Err(error) => tracing::info!(%error, "a node was refused"),
+    }
+}
+
+/// What a handshake comes to; nothing once the server stops, since nobody has asked for anything yet. Places beyond the
+/// bound are few: whoever is silent in one keeps another out.
+async fn unless_over<T>(
+    service: &Service,
+    spare: bool,
+    handshake: impl Future<Output = T>,
+) -> Option<T> {
+    let mut stopping = service.stopping.subscribe();
+    tokio::select! {
+        ended = handshake => Some(ended),
+        _ = stopping.wait_for(|stopping| *stopping) => None,
+        () = tokio::time::sleep(SPARE_TIME), if spare => {
+            tracing::debug!("TLS handshake took too long for a place beyond the bound");
+            None
+        }
     }
 }
 

@@ -384,6 +384,29 @@ async fn an_https_origin_is_served_with_a_self_made_certificate() {
 }
 
 #[tokio::test]
+async fn who_says_nothing_where_tls_is_awaited_does_not_hold_up_the_stop() {
+    let made = Tls::self_made("localhost").unwrap();
+    let key = made.key_pem.expose().as_bytes();
+    let settings = Settings {
+        tls: Some(Tls::from_pem(made.certificate_pem.as_bytes(), key).unwrap()),
+        limits: Limits {
+            handshake: 2 * PATIENCE,
+            stop: 2 * PATIENCE,
+            ..Limits::default()
+        },
+        ..Settings::default()
+    };
+    let listening = Listening::start("https://localhost:7380", settings).await;
+    let _silent = listening.connect().await;
+    // Who comes after is let in after.
+    let mut other = listening.connect().await;
+    other.write_all(b"no TLS").await.unwrap();
+    let mut alert = Vec::new();
+    let _ended = other.read_to_end(&mut alert).await;
+    listening.stop().await;
+}
+
+#[tokio::test]
 async fn an_https_origin_without_a_certificate_is_served_plainly_to_a_proxy_on_this_machine() {
     let listening = Listening::start("https://public.example", Settings::default()).await;
     let mut proxy = listening.connect().await;
