@@ -4,6 +4,7 @@ mod config;
 mod keys;
 mod write;
 
+use std::fmt::Display;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
@@ -223,8 +224,10 @@ impl Home {
     /// # Errors
     /// `BadRequest` if it is none.
     pub fn open(path: &Path) -> Result<Self> {
-        let node = serde_json::from_slice(&read(&path.join(NODE))?).map_err(Error::internal)?;
-        let genesis = Genesis::from_bytes(&read(&path.join(GENESIS))?).map_err(malformed)?;
+        let (node, genesis) = (path.join(NODE), path.join(GENESIS));
+        let node = serde_json::from_slice(&read(&node)?).map_err(|why| damaged(&node, &why))?;
+        let genesis =
+            Genesis::from_bytes(&read(&genesis)?).map_err(|why| damaged(&genesis, &why))?;
         Ok(Self {
             path: path.to_owned(),
             node,
@@ -500,6 +503,12 @@ fn read(path: &Path) -> Result<Vec<u8>> {
         Error::bad_request(format!("{}: {error}", path.display()))
             .with_hint("name a node's folder, such as network/node-1: `selfsame registry init` or `join` makes it")
     })
+}
+
+fn damaged(path: &Path, why: &dyn Display) -> Error {
+    Error::bad_request(format!("{}: {why}", path.display())).with_hint(
+        "the file is damaged: put it back from a copy of the folder; genesis.cbor is the same in every node's",
+    )
 }
 
 fn malformed(malformed: selfsame_registry::Malformed) -> Error {

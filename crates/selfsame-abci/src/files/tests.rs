@@ -33,6 +33,23 @@ fn json(path: &Path) -> Value {
 }
 
 #[test]
+fn a_damaged_file_of_a_node_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let network = create(folder.path(), 1).unwrap();
+    let home = &network.homes()[0];
+    for name in [GENESIS, NODE] {
+        let kept = std::fs::read(home.join(name)).unwrap();
+        std::fs::write(home.join(name), &kept[..kept.len() / 2]).unwrap();
+        let damaged = Home::open(home).unwrap_err();
+        assert_eq!(damaged.kind, selfsame_app::ErrorKind::BadRequest);
+        assert!(damaged.reason.contains(name), "{damaged:?}");
+        assert!(damaged.hint.unwrap().contains("damaged"));
+        std::fs::write(home.join(name), kept).unwrap();
+    }
+    assert!(Home::open(home).is_ok());
+}
+
+#[test]
 fn every_node_begins_with_the_same_geneses_and_keys_of_its_own() {
     let folder = tempfile::tempdir().unwrap();
     let network = create(folder.path(), 4).unwrap();
