@@ -53,7 +53,7 @@ async fn a_node_that_lies_is_refused_and_named_and_the_next_one_is_asked() {
 }
 
 #[tokio::test]
-async fn a_reader_whose_clock_is_slow_is_told_so_and_calls_nobody_a_liar() {
+async fn a_reader_whose_clock_is_slow_is_told_that_it_may_be_wrong() {
     let paper = Paper::new();
     let (history, dids) = paper.history(2).await;
     let (first, second) = (history.node(Lie::None).await, history.node(Lie::None).await);
@@ -66,11 +66,9 @@ async fn a_reader_whose_clock_is_slow_is_told_so_and_calls_nobody_a_liar() {
         "{refused}"
     );
     assert!(refused.hint.unwrap().contains("clock of this machine"));
-    // Once it is set right, the first is asked first as ever.
+    // Once it is set right, both are believed as ever.
     slow.advance(300);
-    let asked = second.asked();
     assert!(resolves(&remote, &dids[0]).await);
-    assert_eq!(second.asked(), asked);
 }
 
 #[tokio::test]
