@@ -323,6 +323,8 @@ fn text(path: &Path) -> Result<String, Failure> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     fn settings(text: &str) -> (tempfile::TempDir, Result<Settings, Failure>) {
@@ -492,6 +494,88 @@ mod tests {
         let read = |text| settings(text).1.ok().unwrap().registry;
         assert!(!read("").open_registration);
         assert!(read("[registry]\nopen_registration = true\n").open_registration);
+    }
+
+    /// What the parser says it would have taken here.
+    fn known(text: &str) -> BTreeSet<String> {
+        let (_directory, read) = settings(text);
+        let said = read.err().unwrap().message().to_owned();
+        let (_, names) = said.split_once("expected ").unwrap();
+        let names = names.lines().next().unwrap();
+        names
+            .split('`')
+            .skip(1)
+            .step_by(2)
+            .map(str::to_owned)
+            .collect()
+    }
+
+    /// The first column of the tables, by the heading above; and their third.
+    fn documented() -> Vec<(String, Vec<(String, String)>)> {
+        let text = include_str!("../../../docs/settings.md");
+        let sections = text.split("\n## `").skip(1).map(|section| {
+            let heading = section.split('`').next().unwrap().to_owned();
+            let rows = section.lines().filter(|line| line.starts_with("| `"));
+            let rows = rows.map(|row| {
+                let cells: Vec<&str> = row.split(" | ").collect();
+                let name = cells[0].trim_start_matches("| ").trim_matches('`');
+                (name.to_owned(), cells[2].trim_matches('`').to_owned())
+            });
+            (heading, rows.collect())
+        });
+        sections.collect()
+    }
+
+    #[test]
+    fn the_reference_has_every_setting_and_no_other() {
+        let documented = documented();
+        let mut sections = BTreeSet::new();
+        for (heading, rows) in &documented {
+            sections.insert(heading.trim_matches(['[', ']']).to_owned());
+            let names: BTreeSet<String> = rows.iter().map(|(name, _)| name.clone()).collect();
+            assert_eq!(names.len(), rows.len(), "{heading}");
+            assert_eq!(
+                names,
+                known(&format!("{heading}\nunknown = 1\n")),
+                "{heading}"
+            );
+        }
+        let top: BTreeSet<_> = sections.iter().filter(|name| !name.contains('.')).collect();
+        assert_eq!(top, known("unknown = 1\n").iter().collect());
+        for nested in ["registry.nodes", "tls.clients", "tls.reach"] {
+            assert!(sections.contains(nested), "{nested}");
+        }
+    }
+
+    #[test]
+    fn the_reference_has_the_defaults() {
+        // Of lists of tables and of what is told in words there is none to compare.
+        let of = |heading: &str| {
+            let documented = documented();
+            let (_, rows) = documented
+                .into_iter()
+                .find(|(at, _)| at == heading)
+                .unwrap();
+            let told = rows.iter().filter(|(_, default)| default != "none");
+            let told = told.map(|(name, default)| format!("{name} = {default}\n"));
+            format!("{heading}\n{}", told.collect::<String>())
+        };
+        let text = [
+            "[issuer]",
+            "[verifier]",
+            "[trust]",
+            "[resolver]",
+            "[registry]",
+        ]
+        .map(of);
+        let (_directory, read) = settings(&text.concat());
+        let (read, default) = (read.ok().unwrap(), Settings::default());
+        let shown = |read: &Settings| {
+            let parts = (&read.issuer, &read.verifier, &read.trust, &read.resolver);
+            format!("{parts:?} {}", read.registry.standstill())
+        };
+        assert_eq!(shown(&read), shown(&default));
+        assert!(!read.registry.open_registration && read.registry.nodes.is_empty());
     }
 
     #[test]
