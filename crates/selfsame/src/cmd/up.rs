@@ -319,7 +319,8 @@ async fn agree(launch: &Launch) -> Result<(), Failure> {
         None => return Ok(()),
     };
     for node in &launch.registry {
-        let Ok(genesis) = Face::checked(&node.origin)?.get("registry/genesis").await else {
+        let face = Face::checked(&node.origin, &launch.roots.clone().into())?;
+        let Ok(genesis) = face.get("registry/genesis").await else {
             continue;
         };
         let served = match Genesis::from_bytes(&genesis) {

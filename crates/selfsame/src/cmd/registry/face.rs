@@ -1,14 +1,19 @@
 //! A node's HTTP, as commands ask it: what anybody may, and what its operator may.
 
+use std::sync::Arc;
+
 use selfsame_app::view::registry::NodeHealth;
 use selfsame_crypto::SecretString;
-use selfsame_net::{Authorization, Body, Call, Method, Net, Request, Response, Settings};
+use selfsame_net::{Authorization, Body, Call, Method, Net, NetError, Request, Response, Settings};
 use selfsame_registry::Receipt;
 use serde_json::{Value, json};
 use url::Url;
 
 use crate::address;
 use crate::exit::Failure;
+
+/// Certificates, as DER, that are believed beside the system's.
+pub type Believed = Arc<[Vec<u8>]>;
 
 /// What anybody may ask of a node.
 pub struct Face {
@@ -21,19 +26,20 @@ impl Face {
     ///
     /// # Errors
     /// If what is sent there would go in the clear, or no TLS can be had on this machine.
-    pub fn new(url: &Url) -> Result<Self, Failure> {
+    pub fn new(url: &Url, believed: &Believed) -> Result<Self, Failure> {
         address::check(url)?;
-        Self::checked(url)
+        Self::checked(url, believed)
     }
 
     /// The same at an address of the settings, which were checked as a whole.
     ///
     /// # Errors
     /// If no TLS can be had on this machine.
-    pub fn checked(url: &Url) -> Result<Self, Failure> {
+    pub fn checked(url: &Url, believed: &Believed) -> Result<Self, Failure> {
         let settings = Settings {
             own_origins: vec![url.origin()],
             hosts: address::localhost(None),
+            extra_roots: believed.to_vec(),
             ..Settings::default()
         };
         let net = Net::new(settings).map_err(|error| Failure::environment(error.to_string()))?;
@@ -58,8 +64,8 @@ impl Face {
             request: Request::default(),
         };
         let response = self.net.call(call).await.map_err(|error| {
-            Failure::environment(format!("{} does not answer: {error}", self.url))
-                .hint("start it with `selfsame registry node`, or name another node")
+            unanswered(&self.url.to_string(), &error)
+                .or_hint("start it with `selfsame registry node`, or name another node")
         })?;
         if !response.is_success() {
             let refused = crate::client::refusal(response.status, &response.body);
@@ -121,8 +127,7 @@ impl Face {
             request: Request::default(),
         };
         let answer = self.net.call(call).await;
-        let response =
-            answer.map_err(|error| Failure::environment(format!("it does not answer: {error}")))?;
+        let response = answer.map_err(|error| unanswered("it", &error))?;
         if !response.is_success() {
             return Err(crate::client::refusal(response.status, &response.body));
         }
@@ -146,8 +151,18 @@ impl Face {
             request: Request::default(),
         };
         self.net.call(call).await.map_err(|error| {
-            Failure::environment(format!("it does not answer: {error}"))
-                .hint("start it with `selfsame registry node`")
+            unanswered("it", &error).or_hint("start it with `selfsame registry node`")
         })
+    }
+}
+
+/// Where many nodes are told of, a line has no room for a hint beside it.
+fn unanswered(who: &str, error: &NetError) -> Failure {
+    match error {
+        NetError::Tls(_) => Failure::environment(format!(
+            "{who} does not answer: {error}; --tls-root names the certificate that it shows, or who vouches for it"
+        ))
+        .hint("name the file of that certificate (PEM) with --tls-root, or in SELFSAME_TLS_ROOT"),
+        _ => Failure::environment(format!("{who} does not answer: {error}")),
     }
 }

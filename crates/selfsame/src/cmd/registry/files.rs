@@ -17,6 +17,8 @@ pub const TRUST_ROOT: &str = "trust-root";
 pub const TRUSTEE: &str = "trustee.key";
 /// Where a node serves, in its folder.
 const SERVE: &str = "serve.json";
+/// Where it served when it was last started, in its folder.
+const SERVED: &str = "served.json";
 
 /// Where a node serves its registry over HTTP, unless its command line says otherwise.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -65,6 +67,53 @@ impl Serve {
     }
 }
 
+/// Where a node serves since it was started, as its command line has it.
+#[derive(Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct Served {
+    /// The public base of its addresses.
+    origin: Url,
+}
+
+/// Notes in a node's folder where it serves from now on, for the commands that are given the folder.
+///
+/// # Errors
+/// If the disk fails.
+pub fn note_served(home: &Path, origin: &Url) -> Result<(), Failure> {
+    let served = Served {
+        origin: origin.clone(),
+    };
+    let text = serde_json::to_vec(&served).map_err(|error| Failure::ours(error.to_string()))?;
+    replace(&home.join(SERVED), &text)
+}
+
+/// The base of a node's addresses: where it served last, or where it would at its first start.
+///
+/// # Errors
+/// If its folder says neither.
+pub fn url_of(home: &Path) -> Result<Url, Failure> {
+    let file = home.join(SERVED);
+    let bytes = match std::fs::read(&file) {
+        Ok(bytes) => bytes,
+        Err(_) => return Serve::read(home)?.url(),
+    };
+    let served: Served = serde_json::from_slice(&bytes).map_err(|error| {
+        Failure::environment(format!("{}: {error}", file.display()))
+            .hint("remove it; the node writes it again when it is started")
+    })?;
+    Ok(served.origin)
+}
+
+/// Puts a file in the place of another, whole or not at all.
+pub fn replace(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    let new = file.with_extension("new");
+    if new.exists() {
+        std::fs::remove_file(&new)?;
+    }
+    private_file::write(&new, bytes)?;
+    Ok(std::fs::rename(new, file)?)
+}
+
 /// The operator's token of a node that was started once.
 ///
 /// # Errors
@@ -104,4 +153,29 @@ pub fn homes(network: &Path) -> Result<Vec<PathBuf>, Failure> {
     }
     homes.sort();
     Ok(homes.into_iter().map(|(_, home)| home).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_node_is_asked_where_it_served_last_and_before_that_where_its_folder_says() {
+        let home = tempfile::tempdir().unwrap();
+        assert!(url_of(home.path()).is_err());
+        let listen = "127.0.0.1:7390".parse().unwrap();
+        Serve { listen }.write(home.path()).unwrap();
+        let url = || url_of(home.path()).unwrap().to_string();
+        assert_eq!(url(), "http://localhost:7390/");
+        for origin in [
+            "https://registry.example/",
+            "https://registry.example:7390/",
+        ] {
+            note_served(home.path(), &Url::parse(origin).unwrap()).unwrap();
+            assert_eq!(url(), origin);
+        }
+        std::fs::write(home.path().join(SERVED), "{}").unwrap();
+        let damaged = url_of(home.path()).unwrap_err();
+        assert!(damaged.message().contains("served.json"), "{damaged:?}");
+    }
 }

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use url::Url;
 
-use super::face::Face;
+use super::face::{Believed, Face};
 use super::files::Serve;
 use super::init::place;
 use super::status::proven;
@@ -22,6 +22,7 @@ use crate::address;
 use crate::exit::{Answer, End, Failure};
 use crate::output;
 use crate::settings::trust_root;
+use crate::tls::Roots;
 
 /// How often a node is asked for a block that another one has, and how long after each time.
 const TRIES: u32 = 20;
@@ -41,6 +42,8 @@ pub struct Join {
     /// The trust root of the network that the nodes must be of.
     #[arg(long, value_name = "FILE")]
     trust_root: Option<PathBuf>,
+    #[command(flatten)]
+    roots: Roots,
     /// Print one JSON object in place of lines for people.
     #[arg(long)]
     json: bool,
@@ -118,7 +121,10 @@ struct BlockId {
 impl Join {
     /// Makes it ready.
     pub async fn run(self) -> End {
-        let (home, from) = self.joining.home(self.trust_root.as_deref()).await?;
+        let (home, from) = self
+            .joining
+            .home(self.trust_root.as_deref(), &self.roots)
+            .await?;
         let ready = Ready {
             name: home.name().to_owned(),
             network: home.genesis().network().to_string(),
@@ -138,7 +144,11 @@ impl Joining {
     ///
     /// # Errors
     /// If it can't be made, or the nodes do not agree on what it shall trust.
-    pub async fn home(&self, root: Option<&Path>) -> Result<(Home, Option<StateSync>), Failure> {
+    pub async fn home(
+        &self,
+        root: Option<&Path>,
+        roots: &Roots,
+    ) -> Result<(Home, Option<StateSync>), Failure> {
         self.servers()?;
         let home = match self.home.exists() {
             true => Home::open(&self.home)?,
@@ -158,7 +168,7 @@ impl Joining {
             Some(file) => trust_root(file)?,
             None => selfsame_app::registry::trust_root(home.genesis()),
         };
-        let from = agreed(&self.from, home.genesis(), root).await?;
+        let from = agreed((&self.from, &roots.read()?.into()), home.genesis(), root).await?;
         home.sync_from(&from)?;
         Ok((home, Some(from)))
     }
@@ -195,16 +205,22 @@ impl Joining {
 }
 
 /// A block that all the nodes have, each of which has proven that it is of this network.
-async fn agreed(from: &[Url], genesis: &Genesis, root: TrustRoot) -> Result<StateSync, Failure> {
+async fn agreed(
+    (from, believed): (&[Url], &Believed),
+    genesis: &Genesis,
+    root: TrustRoot,
+) -> Result<StateSync, Failure> {
     let chain = format!("selfsame-{}", genesis.network());
     let mut root = Some(root);
     let mut trusted: Option<(u64, [u8; 32])> = None;
     let mut servers = Vec::with_capacity(from.len());
     for url in from {
         let of_this = |failure: Failure| failure.at(url.as_str());
-        proven(url, &mut root).await.map_err(of_this)?;
+        proven(url, &mut root, believed).await.map_err(of_this)?;
         let height = trusted.map(|(height, _)| height);
-        let found = block(url, &chain, height).await.map_err(of_this)?;
+        let found = block(&Face::new(url, believed)?, &chain, height)
+            .await
+            .map_err(of_this)?;
         match trusted {
             Some(trusted) if trusted != found => {
                 return Err(Failure::no(format!(
@@ -227,12 +243,11 @@ async fn agreed(from: &[Url], genesis: &Genesis, root: TrustRoot) -> Result<Stat
 }
 
 /// The height and the hash of a block as a node shows it: the newest, or one of this height.
-async fn block(url: &Url, chain: &str, height: Option<u64>) -> Result<(u64, [u8; 32]), Failure> {
+async fn block(face: &Face, chain: &str, height: Option<u64>) -> Result<(u64, [u8; 32]), Failure> {
     let params = height.map_or_else(
         || serde_json::json!({}),
         |height| serde_json::json!({ "height": height.to_string() }),
     );
-    let face = Face::new(url)?;
     let unread = || Failure::no("it shows no header of the engine");
     let mut tries = 0..TRIES;
     // A node may be behind the first by a moment.

@@ -12,7 +12,7 @@ use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::{sleep, timeout};
 
-use super::face::Face;
+use super::face::{Believed, Face};
 use super::files::{self, Serve, TRUST_ROOT};
 use super::init::Plan;
 use crate::exit::Failure;
@@ -179,7 +179,7 @@ fn is_enough(serving: usize, all: usize) -> bool {
 
 /// Until a node serves and its first checkpoint is signed.
 async fn serving(home: &Path) -> Result<RegistryNode, Failure> {
-    let face = Face::new(&Serve::read(home)?.url()?)?;
+    let face = Face::new(&Serve::read(home)?.url()?, &Believed::default())?;
     while face.get("readyz").await.is_err() || face.get("registry/checkpoint").await.is_err() {
         sleep(AGAIN).await;
     }

@@ -19,14 +19,14 @@ use selfsame_registry::Genesis;
 use serde::Serialize;
 use url::Url;
 
-use super::face::Face;
-use super::files::{self, Serve};
+use super::face::{Believed, Face};
+use super::files::{self, replace};
 use crate::address;
 use crate::client::token_from;
 use crate::exit::{Answer, End, Failure};
 use crate::output;
-use crate::private_file;
 use crate::settings::trust_root as pinned;
+use crate::tls::Roots;
 
 /// Seconds by which clocks may differ.
 const SKEW: u64 = 60;
@@ -59,6 +59,8 @@ pub struct Status {
     /// URLs, in their order. A folder on this machine has its own.
     #[arg(long, value_name = "FILE")]
     token_file: Vec<PathBuf>,
+    #[command(flatten)]
+    roots: Roots,
     /// Print one JSON object in place of lines for people.
     #[arg(long)]
     json: bool,
@@ -119,6 +121,7 @@ impl Status {
     /// Asks and prints.
     pub async fn run(self) -> End {
         let mut root = self.trust_root.as_deref().map(pinned).transpose()?;
+        let believed: Believed = self.roots.read()?.into();
         let (mut shown, mut newest) = (Shown::default(), None);
         let mut tokens = self.token_file.iter();
         let mut nodes = Vec::with_capacity(self.nodes.len());
@@ -127,11 +130,13 @@ impl Status {
             nodes.push((node.clone(), token(node, &mut tokens)?));
         }
         if root.is_none() {
-            root = first_genesis(&self.nodes).await;
+            root = first_genesis(&self.nodes, &believed).await;
         }
         // At once: while one of them is silent, the network goes on.
         let asked: Vec<_> = (nodes.into_iter())
-            .map(|(node, token)| tokio::spawn(shown_node(node, root.clone(), token)))
+            .map(|(node, token)| {
+                tokio::spawn(shown_node((node, token), root.clone(), believed.clone()))
+            })
             .collect();
         for node in asked {
             let (node, trust) = node
@@ -146,7 +151,7 @@ impl Status {
         shown.network = root.map(|root| network_of(&root).to_owned());
         shown.compare();
         shown.complain();
-        shown.wrong.extend(histories(&shown.nodes).await);
+        shown.wrong.extend(histories(&shown.nodes, &believed).await);
         output::either(self.json, &shown, lines);
         Ok(match shown.wrong.is_empty() {
             true => Answer::Yes,
@@ -157,9 +162,9 @@ impl Status {
 
 /// A node's answers; and whom they lead to trust.
 async fn shown_node(
-    node: String,
+    (node, token): (String, Option<SecretString>),
     mut root: Option<TrustRoot>,
-    token: Option<SecretString>,
+    believed: Believed,
 ) -> (ShownNode, Option<TrustRoot>) {
     let mut shown = ShownNode {
         node,
@@ -176,7 +181,7 @@ async fn shown_node(
         }
     };
     // Who may not know how it is still knows what it proves.
-    let (own, asked) = tokio::join!(own(&url, token), ask(&url, &mut root));
+    let (own, asked) = tokio::join!(own(&url, token, &believed), ask(&url, &mut root, &believed));
     match own {
         Ok(own) => shown.own = own,
         Err(failure) => shown.problem = Some(failure.message().to_owned()),
@@ -194,11 +199,11 @@ async fn shown_node(
 }
 
 /// Where the network begins, as the first of these nodes says that answers.
-async fn first_genesis(nodes: &[String]) -> Option<TrustRoot> {
-    let asked = nodes
-        .iter()
-        .cloned()
-        .map(|node| tokio::spawn(async move { genesis_of(&Face::new(&url(&node)?)?).await }));
+async fn first_genesis(nodes: &[String], believed: &Believed) -> Option<TrustRoot> {
+    let asked = nodes.iter().cloned().map(|node| {
+        let believed = believed.clone();
+        tokio::spawn(async move { genesis_of(&Face::new(&url(&node)?, &believed)?).await })
+    });
     for node in asked.collect::<Vec<_>>() {
         if let Ok(Ok(root)) = node.await {
             return Some(root);
@@ -214,9 +219,13 @@ async fn genesis_of(face: &Face) -> Result<TrustRoot, Failure> {
 }
 
 /// What a node tells its operator.
-async fn own(url: &Url, token: Option<SecretString>) -> Result<Option<NodeHealth>, Failure> {
+async fn own(
+    url: &Url,
+    token: Option<SecretString>,
+    believed: &Believed,
+) -> Result<Option<NodeHealth>, Failure> {
     match token {
-        Some(token) => Face::new(url)?.health(token).await,
+        Some(token) => Face::new(url, believed)?.health(token).await,
         None => Ok(None),
     }
 }
@@ -289,7 +298,7 @@ impl Shown {
 }
 
 /// Compares what each node proves with what the one with the longest log does; says which contradict each other.
-async fn histories(nodes: &[ShownNode]) -> Vec<String> {
+async fn histories(nodes: &[ShownNode], believed: &Believed) -> Vec<String> {
     let proven = |node: &ShownNode| Some((node.node.clone(), node.standing.as_ref()?.checkpoint));
     let proven: Vec<_> = nodes.iter().filter_map(proven).collect();
     let Some((longest, last)) = proven.iter().max_by_key(|(_, at)| (at.size, at.height)) else {
@@ -297,13 +306,13 @@ async fn histories(nodes: &[ShownNode]) -> Vec<String> {
     };
     let mut wrong = Vec::new();
     for (node, at) in proven.iter().filter(|(node, _)| node != longest) {
-        let proof = consistency(longest, at.size, last.size).await;
+        let proof = consistency(longest, (at.size, last.size), believed).await;
         let (proof, problem) = match proof {
             Ok(proof) => (proof, String::new()),
             Err(failure) => (Vec::new(), format!(": {}", failure.message())),
         };
         let relation = match compare(at, last, &proof) {
-            Relation::Unproven => by_next_entry(longest, (at, last)).await,
+            Relation::Unproven => by_next_entry(longest, (at, last), believed).await,
             relation => relation,
         };
         match relation {
@@ -324,10 +333,11 @@ async fn histories(nodes: &[ShownNode]) -> Vec<String> {
 async fn by_next_entry(
     node: &str,
     (at, last): (&checkpoint::Standing, &checkpoint::Standing),
+    believed: &Believed,
 ) -> Relation {
     let next = at.size.saturating_add(1);
     let asked = async {
-        let face = Face::new(&url(node)?)?;
+        let face = Face::new(&url(node)?, believed)?;
         face.get(&format!("registry/log?numbers={next}")).await
     };
     let proven = asked.await.ok();
@@ -339,12 +349,16 @@ async fn by_next_entry(
 }
 
 /// The proof, from a node, that its log of `new` entries begins with that of `old`.
-async fn consistency(node: &str, old: u64, new: u64) -> Result<Vec<[u8; 32]>, Failure> {
+async fn consistency(
+    node: &str,
+    (old, new): (u64, u64),
+    believed: &Believed,
+) -> Result<Vec<[u8; 32]>, Failure> {
     if old == new {
         return Ok(Vec::new());
     }
     let path = format!("registry/consistency?old={old}&new={new}");
-    let bytes = Face::new(&url(node)?)?.get(&path).await?;
+    let bytes = Face::new(&url(node)?, believed)?.get(&path).await?;
     let (hashes, _rest) = bytes.as_chunks();
     Ok(hashes.to_vec())
 }
@@ -362,23 +376,28 @@ fn url(node: &str) -> Result<Url, Failure> {
             "this is no node's folder, and no URL, which begins with http:// or https://",
         ));
     }
-    Serve::read(Path::new(node))?.url()
+    files::url_of(Path::new(node))
 }
 
 /// Whether a node proves that it is of the network which this root, or else its own genesis, begins.
 ///
 /// # Errors
 /// Why it does not.
-pub async fn proven(url: &Url, root: &mut Option<TrustRoot>) -> Result<(), Failure> {
-    ask(url, root).await.map(drop)
+pub async fn proven(
+    url: &Url,
+    root: &mut Option<TrustRoot>,
+    believed: &Believed,
+) -> Result<(), Failure> {
+    ask(url, root, believed).await.map(drop)
 }
 
 /// Reads the validators from a node, with all that proves them.
 async fn ask(
     url: &Url,
     root: &mut Option<TrustRoot>,
+    believed: &Believed,
 ) -> Result<(Standing, Option<TrustRoot>), Failure> {
-    let face = Face::new(url)?;
+    let face = Face::new(url, believed)?;
     let own = genesis_of(&face).await?;
     let root = root.get_or_insert_with(|| own.clone());
     if root.origin != own.origin {
@@ -443,16 +462,6 @@ async fn validators_of(
 fn later(one: Option<TrustRoot>, other: Option<TrustRoot>) -> Option<TrustRoot> {
     let age = |root: &TrustRoot| (root.from_height, root.seen.map(|seen| seen.height));
     one.into_iter().chain(other).max_by_key(age)
-}
-
-/// Puts a file in the place of another, whole or not at all.
-fn replace(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    let new = file.with_extension("new");
-    if new.exists() {
-        std::fs::remove_file(&new)?;
-    }
-    private_file::write(&new, bytes)?;
-    Ok(std::fs::rename(new, file)?)
 }
 
 fn network_of(root: &TrustRoot) -> &str {

@@ -17,6 +17,7 @@ use crate::client::token_from;
 use crate::exit::{Answer, End, Failure};
 use crate::output;
 use crate::settings::trust_root;
+use crate::tls::Roots;
 
 /// How a member's DID of the genesis names his key.
 const FIRST_KEY: &str = "key-1";
@@ -36,6 +37,8 @@ struct Change {
     /// The trust root of the network that the node must be of.
     #[arg(long, value_name = "FILE")]
     trust_root: Option<PathBuf>,
+    #[command(flatten)]
+    roots: Roots,
     /// Print one JSON object in place of lines for people.
     #[arg(long)]
     json: bool,
@@ -68,7 +71,11 @@ pub struct Remove {
 impl Add {
     /// Makes the folder where it is missing, and adds.
     pub async fn run(self) -> End {
-        let (home, _) = self.joining.home(self.change.trust_root.as_deref()).await?;
+        let change = &self.change;
+        let (home, _) = self
+            .joining
+            .home(change.trust_root.as_deref(), &change.roots)
+            .await?;
         let genesis = self.change.genesis().await?;
         if genesis.network() != home.genesis().network() {
             return Err(Failure::environment(format!(
@@ -105,9 +112,13 @@ impl Remove {
 }
 
 impl Change {
+    fn face(&self) -> Result<Face, Failure> {
+        Face::new(&self.node, &self.roots.read()?.into())
+    }
+
     /// The genesis of the network that the node serves.
     async fn genesis(&self) -> Result<Genesis, Failure> {
-        let bytes = Face::new(&self.node)?.get("registry/genesis").await?;
+        let bytes = self.face()?.get("registry/genesis").await?;
         let genesis = Genesis::from_bytes(&bytes).map_err(|_| {
             Failure::environment(format!("{}: its genesis is malformed", self.node))
         })?;
@@ -130,7 +141,7 @@ impl Change {
         let key = files::trustee(&self.key)?;
         let transaction = signed(genesis, &key, Operation::ChangeValidators { add, remove })?;
         let token: SecretString = token_from(&self.token_file)?;
-        let face = Face::new(&self.node)?;
+        let face = self.face()?;
         face.write(&transaction.to_bytes(), token).await
     }
 
