@@ -10,7 +10,7 @@ use selfsame_app::config::Roles;
 use url::Url;
 
 use super::EngineAt;
-use super::files::Serve;
+use super::files::{Serve, note_served};
 use crate::cmd::up::{Certificate, MasterKey, until_told_to_go};
 use crate::exit::{Answer, End, Failure};
 use crate::instance::{Launch, Validating};
@@ -64,6 +64,7 @@ impl Node {
         launch.custody = self.master_key.custody(&launch.data)?;
         launch.tls = self.certificate.source();
         let running = launch.start().await?;
+        note_served(&self.home, &running.origin)?;
         let (name, network) = said;
         output::say(&format!(
             "{name} of network {network} at {}",
