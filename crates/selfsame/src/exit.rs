@@ -50,6 +50,15 @@ impl Failure {
         }
     }
 
+    /// A signal of this number came before the end: exit code 128 and its number, as shells count.
+    pub fn stopped(signal: &str, number: u8) -> Self {
+        Self {
+            code: number.saturating_add(128),
+            message: format!("stopped by {signal}"),
+            hint: None,
+        }
+    }
+
     /// The exit code.
     pub fn code(&self) -> u8 {
         self.code

@@ -5,6 +5,7 @@ mod client;
 mod cmd;
 mod exit;
 mod instance;
+mod interrupt;
 mod log;
 mod master_key;
 mod output;

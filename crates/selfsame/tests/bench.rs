@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -42,6 +43,52 @@ fn so_does_the_short_run_of_tls() {
         }
     };
     assert_eq!(printed_with("tls", &arguments), documented);
+}
+
+#[test]
+fn what_is_interrupted_leaves_nothing_behind_and_ends_as_shells_count() {
+    for (arguments, signal, code) in [
+        (&["demo", "immunization"][..], "TERM", 143),
+        (
+            &["bench", "registry", "--quick", "--only", "embedded"][..],
+            "INT",
+            130,
+        ),
+    ] {
+        let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+        let scratch = tempfile::tempdir().unwrap();
+        let is_empty = || scratch.path().read_dir().unwrap().next().is_none();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_selfsame"));
+        command.args(arguments).env("TMPDIR", scratch.path());
+        let mut child = command.stdout(Stdio::null()).spawn().unwrap();
+        while is_empty() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let told = Command::new("kill")
+            .args(["-s", signal, &child.id().to_string()])
+            .status();
+        assert!(told.unwrap().success());
+        assert_eq!(child.wait().unwrap().code(), Some(code), "{arguments:?}");
+        assert!(is_empty(), "{arguments:?}");
+    }
+}
+
+#[test]
+fn where_no_page_can_be_written_nothing_is_measured() {
+    let scratch = tempfile::tempdir().unwrap();
+    let file = scratch.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_selfsame"))
+        .args(["bench", "tls", "--quick", "--out"])
+        .arg(file.join("report"))
+        .output()
+        .unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{errors}");
+    assert!(
+        errors.contains("file/report") && errors.contains("--out"),
+        "{errors}"
+    );
 }
 
 /// Each bench wants the whole machine, or its servers do not answer in time.

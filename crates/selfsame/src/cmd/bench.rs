@@ -1,6 +1,6 @@
 //! `selfsame bench`: measures, on a server of its own.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
 
@@ -19,6 +19,7 @@ use url::Url;
 
 use crate::cmd::tls::resolving;
 use crate::exit::{Answer, End, Failure};
+use crate::interrupt::or_interrupted;
 use crate::output;
 
 /// How often an end asks the registry for one DID, and how long it waits in between.
@@ -31,7 +32,16 @@ const BREATH: Duration = Duration::from_millis(100);
 Exit code 0 if every bar is kept, 1 if not.")]
 pub struct Bench {
     #[command(subcommand)]
-    what: What,
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    #[command(flatten)]
+    Measure(What),
+    /// One end of `tls`, in a process of its own.
+    #[command(hide = true)]
+    TlsEnd(TlsEnd),
 }
 
 #[derive(Subcommand)]
@@ -58,9 +68,6 @@ OpenSSL takes part in `cargo xtask bench tls`.")]
         #[command(flatten)]
         settings: Settings,
     },
-    /// One end of `tls`, in a process of its own.
-    #[command(hide = true)]
-    TlsEnd(TlsEnd),
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -100,45 +107,66 @@ struct Settings {
 impl Bench {
     /// Measures and prints.
     pub async fn run(self) -> End {
+        match self.verb {
+            Verb::Measure(what) => or_interrupted(what.run()).await,
+            Verb::TlsEnd(end) => {
+                let played = tokio::task::spawn_blocking(move || end.play()).await;
+                played.map_err(|error| Failure::ours(error.to_string()))?
+            }
+        }
+    }
+}
+
+impl What {
+    async fn run(self) -> End {
         let program = Program {
             executable: std::env::current_exe()?,
             arguments: Vec::new(),
         };
+        let settings = match &self {
+            Self::Oid4vc(settings)
+            | Self::Registry { settings, .. }
+            | Self::Tls { settings, .. } => settings,
+        };
+        settings.prepare()?;
         let scratch = tempfile::tempdir()?;
         let bars = Bars::default();
-        let (settings, measured) = match &self.what {
-            What::Oid4vc(settings) => {
+        let measured = self.measure((&program, scratch.path()), &bars).await;
+        bars.clear();
+        let (report, charts) = measured?;
+        settings.tell(&report, &charts)
+    }
+
+    async fn measure(
+        &self,
+        (program, scratch): (&Program, &Path),
+        bars: &Bars,
+    ) -> Result<(Report, Vec<Chart>), Error> {
+        match self {
+            Self::Oid4vc(settings) => {
                 let plan = settings.either(oid4vc::Plan::QUICK, oid4vc::Plan::FULL);
-                let found = oid4vc::run(&program, plan, scratch.path(), &bars).await;
-                (settings, found.map(|found| (found.report, found.charts)))
+                let found = oid4vc::run(program, plan, scratch, bars).await?;
+                Ok((found.report, found.charts))
             }
-            What::Registry { only, settings } => {
+            Self::Registry { only, settings } => {
                 let plan = registry::Plan {
                     parts: only.map_or(Parts::Both, Part::parts),
                     ..settings.either(registry::Plan::QUICK, registry::Plan::FULL)
                 };
-                let report = registry::run(&program, plan, scratch.path(), &bars).await;
-                (settings, report.map(|report| (report, Vec::new())))
+                let report = registry::run(program, plan, scratch, bars).await?;
+                Ok((report, Vec::new()))
             }
-            What::Tls { openssl, settings } => {
+            Self::Tls { openssl, settings } => {
                 let plan = settings.either(tls::Plan::QUICK, tls::Plan::FULL);
                 let tools = tls::Tools {
-                    program: &program,
+                    program,
                     openssl: openssl.as_deref(),
-                    scratch: scratch.path(),
+                    scratch,
                 };
-                let found = tls::run(tools, plan, &bars).await;
-                (settings, found.map(|found| (found.report, found.charts)))
+                let found = tls::run(tools, plan, bars).await?;
+                Ok((found.report, found.charts))
             }
-            What::TlsEnd(end) => {
-                let end = end.clone();
-                let played = tokio::task::spawn_blocking(move || end.play()).await;
-                return played.map_err(|error| Failure::ours(error.to_string()))?;
-            }
-        };
-        bars.clear();
-        let (report, charts) = measured?;
-        settings.tell(&report, &charts)
+        }
     }
 }
 
@@ -184,19 +212,35 @@ impl Settings {
         if self.quick { quick } else { full }
     }
 
+    /// Makes the directory for the page: whether that can be is known before hours of measuring.
+    fn prepare(&self) -> Result<(), Failure> {
+        let Some(directory) = &self.out else {
+            return Ok(());
+        };
+        std::fs::create_dir_all(directory)
+            .and_then(|()| tempfile::tempfile_in(directory).map(drop))
+            .map_err(|error| unwritten(directory, &error))
+    }
+
+    /// What was found is printed first: it is not lost with a page that can't be written.
     fn tell(&self, report: &Report, charts: &[Chart]) -> End {
-        if let Some(directory) = &self.out {
-            std::fs::create_dir_all(directory)?;
-            let page = chart::page(report, charts);
-            std::fs::write(directory.join(format!("{}.html", report.bench)), page)?;
-        }
         output::either(self.json, report, |report| report.table());
+        if let Some(directory) = &self.out {
+            let page = directory.join(format!("{}.html", report.bench));
+            std::fs::write(&page, chart::page(report, charts))
+                .map_err(|error| unwritten(&page, &error))?;
+        }
         Ok(if report.holds() {
             Answer::Yes
         } else {
             Answer::No
         })
     }
+}
+
+fn unwritten(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::environment(format!("{}: {error}", path.display()))
+        .hint("--out names a directory that can be written")
 }
 
 impl From<Error> for Failure {

@@ -10,6 +10,7 @@ use crate::address;
 use crate::client::{Client, token_from};
 use crate::exit::{Answer, End, Failure};
 use crate::instance::{Launch, Running};
+use crate::interrupt::or_interrupted;
 use crate::output;
 use crate::scenario::{self, Cast, Scenario, Story};
 use crate::tls::Roots;
@@ -45,6 +46,10 @@ pub struct Demo {
 impl Demo {
     /// Runs the scenario.
     pub async fn run(self) -> End {
+        or_interrupted(self.walk()).await
+    }
+
+    async fn walk(self) -> End {
         let (cast, own) = self.cast().await?;
         let as_json = self.json;
         let mut tell = |step: &scenario::StepTime| {
