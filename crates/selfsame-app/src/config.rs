@@ -103,6 +103,8 @@ impl IssuerConfig {
     const BATCH_MAX: usize = 100;
     /// Rounding further, a day, would begin credentials long before they are issued, or end them at once.
     const ROUND_MAX: u64 = 86_400;
+    /// A list that is used for longer, a month, revokes nothing.
+    const STATUS_TTL_MAX: u64 = 31 * 86_400;
 
     /// Judges what the types of the settings leave open.
     ///
@@ -124,6 +126,11 @@ impl IssuerConfig {
         if !(1..=Self::BATCH_MAX).contains(&self.batch_size) {
             let what = format!("[issuer] batch_size: {} copies at once", self.batch_size);
             let hint = format!("from 1 to {}", Self::BATCH_MAX);
+            return Err(Error::bad_request(what).with_hint(hint));
+        }
+        if self.status_ttl > Self::STATUS_TTL_MAX {
+            let what = format!("[issuer] status_ttl: {} seconds", self.status_ttl);
+            let hint = format!("at most {}, 31 days", Self::STATUS_TTL_MAX);
             return Err(Error::bad_request(what).with_hint(hint));
         }
         if self.round_times_to > Self::ROUND_MAX {
@@ -212,6 +219,9 @@ impl Default for VerifierConfig {
 }
 
 impl VerifierConfig {
+    /// Whoever has not answered in a month will not.
+    const LIFETIME_MAX: u64 = 31 * 86_400;
+
     /// Judges what the types of the settings leave open.
     ///
     /// # Errors
@@ -220,6 +230,14 @@ impl VerifierConfig {
         if self.request_lifetime == 0 {
             let what = "[verifier] request_lifetime: a request of 0 seconds is over at once";
             return Err(Error::bad_request(what).with_hint("say how many seconds a person has"));
+        }
+        if self.request_lifetime > Self::LIFETIME_MAX {
+            let what = format!(
+                "[verifier] request_lifetime: {} seconds",
+                self.request_lifetime
+            );
+            let hint = format!("at most {}, 31 days", Self::LIFETIME_MAX);
+            return Err(Error::bad_request(what).with_hint(hint));
         }
         Ok(())
     }
@@ -310,7 +328,8 @@ impl TrustConfig {
             "http" => is_local || is_listed(),
             _ => false,
         };
-        is_reached && url.query().is_none() && url.fragment().is_none()
+        let is_bare = url.username().is_empty() && url.password().is_none();
+        is_reached && is_bare && url.query().is_none() && url.fragment().is_none()
     }
 }
 
@@ -382,11 +401,12 @@ impl ResolverConfig {
     pub fn check(&self, trust: &TrustConfig) -> Result<()> {
         for url in self.addresses() {
             if !trust.may_call(url) {
-                return Err(
-                    refused(format!("{url} is no https address without query")).with_hint(
-                        "take https; plain http is for this machine and for [trust] origins",
-                    ),
-                );
+                // Without the user and the query, which may hold a secret.
+                let shown = format!("{}{}", url.origin().ascii_serialization(), url.path());
+                return Err(refused(format!(
+                    "{shown} is no https address without user and query"
+                ))
+                .with_hint("take https; plain http is for this machine and for [trust] origins"));
             }
         }
         let own = self
@@ -535,6 +555,16 @@ mod tests {
         };
         assert!(verifier(1).is_ok());
         assert!(verifier(0).is_err());
+        assert!(verifier(999_999_999).is_err());
+        let list = |status_ttl| {
+            let config = IssuerConfig {
+                status_ttl,
+                ..IssuerConfig::default()
+            };
+            config.check()
+        };
+        assert!(list(7 * 86_400).is_ok());
+        assert!(list(99_999_999_999).is_err());
     }
 
     #[test]
@@ -625,9 +655,12 @@ mod tests {
             "http://resolver.example/",
             "http://resolver.internal:8081/",
             "ftp://localhost/",
-            "https://resolver.example/?a=b",
+            "https://resolver.example/?a=secret",
+            "https://user:secret@resolver.example/",
+            "https://user:secret@resolver.example/?a=b",
         ] {
-            assert!(with(url, &["*"]).check(&trust).is_err(), "{url}");
+            let refused = with(url, &["*"]).check(&trust).unwrap_err();
+            assert!(!refused.reason.contains("secret"), "{refused:?}");
         }
     }
 

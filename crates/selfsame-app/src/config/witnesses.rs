@@ -28,11 +28,12 @@ impl RegistryWitness {
         check_keys(witnesses.iter().map(|witness| &witness.key))?;
         for RegistryWitness { url, .. } in witnesses {
             if !trust.may_call(url) {
-                return Err(
-                    refused(format!("{url} is no https address without query")).with_hint(
-                        "take https; plain http is for this machine and for [trust] origins",
-                    ),
-                );
+                return Err(refused(format!(
+                    "{}{} is no https address without user and query",
+                    url.origin().ascii_serialization(),
+                    url.path()
+                ))
+                .with_hint("take https; plain http is for this machine and for [trust] origins"));
             }
         }
         Ok(())
