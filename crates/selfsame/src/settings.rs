@@ -1,5 +1,6 @@
 //! The file of settings, with the files of certificates and keys that it names.
 
+use std::io::Read as _;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
@@ -16,6 +17,8 @@ use crate::client::registry_token;
 use crate::cmd::tls::Policy;
 use crate::exit::Failure;
 
+/// Bytes that a file of settings, or one of certificates that it names, may have.
+const FILE_MAX: u64 = 1_000_000;
 /// What begins a text in PEM, where a setting holds that in place of a path.
 const PEM: &str = "-----BEGIN ";
 /// What the first line of a private key in PEM ends with, whatever its kind.
@@ -314,11 +317,22 @@ fn no_key(path: &Path, text: &str) -> Result<(), Failure> {
 }
 
 fn text(path: &Path) -> Result<String, Failure> {
-    std::fs::read_to_string(path)
+    read_bounded(path)
         .map_err(|error| Failure::environment(format!("{}: {error}", path.display())))
         .map_err(|failure| {
             failure.hint("the file of settings, or a file that it names, must be there: --config")
         })
+}
+
+/// A device or a log that is named by mistake is not read to its end.
+fn read_bounded(path: &Path) -> std::io::Result<String> {
+    let mut text = String::new();
+    let mut file = std::fs::File::open(path)?.take(FILE_MAX.saturating_add(1));
+    file.read_to_string(&mut text)?;
+    match u64::try_from(text.len()) {
+        Ok(length) if length <= FILE_MAX => Ok(text),
+        _ => Err(std::io::Error::other("it is larger than such files are")),
+    }
 }
 
 #[cfg(test)]
@@ -612,6 +626,12 @@ mod tests {
             assert!(said.contains("a file of its own"), "{said}");
             assert!(!said.contains("MIGHAgEA"), "{said}");
         }
+    }
+
+    #[test]
+    fn a_file_without_an_end_is_refused() {
+        let failure = Settings::read(Path::new("/dev/zero")).err().unwrap();
+        assert!(failure.message().contains("larger"), "{failure:?}");
     }
 
     #[test]
