@@ -122,6 +122,7 @@ impl Status {
     pub async fn run(self) -> End {
         let mut root = self.trust_root.as_deref().map(pinned).transpose()?;
         let believed: Believed = self.roots.read()?.into();
+        too_many(&self.nodes, self.token_file.len())?;
         let (mut shown, mut newest) = (Shown::default(), None);
         let mut tokens = self.token_file.iter();
         let mut nodes = Vec::with_capacity(self.nodes.len());
@@ -227,6 +228,18 @@ async fn own(
     match token {
         Some(token) => Face::new(url, believed)?.health(token).await,
         None => Ok(None),
+    }
+}
+
+/// A token that no node is left for was meant for one that is missing, or stands at another's place.
+fn too_many(nodes: &[String], tokens: usize) -> Result<(), Failure> {
+    let urls = nodes.iter().filter(|node| is_url(node)).count();
+    match tokens > urls {
+        true => Err(Failure::environment(format!(
+            "--token-file is there {tokens} times, for {urls} nodes given as URLs"
+        ))
+        .hint("name them in the order of the URLs; a folder on this machine has its own")),
+        false => Ok(()),
     }
 }
 
@@ -549,6 +562,14 @@ mod tests {
         shown.compare();
         shown.complain();
         shown.wrong
+    }
+
+    #[test]
+    fn there_is_a_node_for_each_token() {
+        let nodes = ["https://a.example/".to_owned(), "node-1".to_owned()];
+        assert!(too_many(&nodes, 0).is_ok());
+        assert!(too_many(&nodes, 1).is_ok());
+        assert!(too_many(&nodes, 2).is_err());
     }
 
     #[test]
