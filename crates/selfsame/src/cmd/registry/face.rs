@@ -64,7 +64,7 @@ impl Face {
             request: Request::default(),
         };
         let response = self.net.call(call).await.map_err(|error| {
-            unanswered(&self.url.to_string(), &error)
+            unanswered(self.url.as_ref(), &error)
                 .or_hint("start it with `selfsame registry node`, or name another node")
         })?;
         if !response.is_success() {
