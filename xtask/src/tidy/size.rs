@@ -10,9 +10,9 @@ const HANDLER: usize = 25;
 const CRATE: usize = 8_000;
 /// Raised caps; ARCHITECTURE.md gives the reason of each.
 const RAISED: [(&str, usize); 5] = [
-    ("crates/selfsame", 10_300),
+    ("crates/selfsame", 10_600),
     ("crates/selfsame-anoncreds", 17_400),
-    ("crates/selfsame-app", 19_900),
+    ("crates/selfsame-app", 20_100),
     ("crates/selfsame-tls", 11_500),
     ("crates/selfsame-server", 9_700),
 ];
