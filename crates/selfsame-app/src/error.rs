@@ -33,6 +33,8 @@ pub enum ErrorKind {
     },
     /// Another party did not answer, or answered against its specification.
     Upstream,
+    /// What this instance has stored is damaged; who runs it must put a copy in its place.
+    Damaged,
     /// Our fault; the log says more.
     Internal,
 }
@@ -118,6 +120,14 @@ impl From<StoreError> for Error {
                     ErrorKind::Unavailable { retry_after: 1 },
                     "there is too much to do at this moment",
                 )
+            }
+            StoreError::Tampered(_) => {
+                tracing::error!(%error, "what is stored is damaged");
+                Self::new(
+                    ErrorKind::Damaged,
+                    "what this server has stored is damaged; its log says what",
+                )
+                .with_hint("who runs it makes a new directory of a copy: selfsame restore")
             }
             other => Self::internal(other),
         }

@@ -196,6 +196,7 @@ pub fn is_refusal(error: &Error) -> bool {
         | ErrorKind::TooMany { .. }
         | ErrorKind::Unavailable { .. }
         | ErrorKind::Upstream
+        | ErrorKind::Damaged
         | ErrorKind::Internal => false,
     }
 }

@@ -137,7 +137,7 @@ impl From<Error> for Problem {
                 (StatusCode::SERVICE_UNAVAILABLE, Some(retry_after))
             }
             ErrorKind::Upstream => (StatusCode::BAD_GATEWAY, None),
-            ErrorKind::Internal => (StatusCode::INTERNAL_SERVER_ERROR, None),
+            ErrorKind::Damaged | ErrorKind::Internal => (StatusCode::INTERNAL_SERVER_ERROR, None),
         };
         Self {
             status,

@@ -107,17 +107,21 @@ async fn fault_a_node_whose_disk_was_full_for_a_moment_takes_part_again() {
     let inside = home.strip_prefix("/").unwrap();
     let filler = PathBuf::from(format!("/proc/{}/root", full.id)).join(inside);
     let filler = filler.join("filler");
-    let filled = Command::new("dd")
-        .args(["if=/dev/zero", "bs=4k", &format!("of={}", filler.display())])
-        .output();
-    // It ends as the disk is full.
-    assert!(!filled.unwrap().status.success());
+    // Again and again: what compaction and checkpoints of files free is used up as well.
+    let fill = || {
+        let to = format!("of={}", filler.display());
+        let zeros = ["if=/dev/zero", "bs=4k", "oflag=append", "conv=notrunc"];
+        let filled = Command::new("dd").args(zeros).arg(to).output();
+        // It ends as the disk is full.
+        assert!(!filled.unwrap().status.success());
+    };
     until("the node stops", async || {
+        fill();
         full.said("both halves of the node stopped")
     })
     .await;
     load.writes(40).await;
-    std::fs::remove_file(filler).unwrap();
+    std::fs::remove_file(&filler).unwrap();
     until("its trouble is over", async || {
         full.ask("trouble").await.unwrap().is_empty()
     })

@@ -126,7 +126,7 @@ fn refused(error: &Error) -> Reply {
         ErrorKind::Conflict => 409,
         ErrorKind::Gone => 410,
         ErrorKind::Unavailable { .. } => 503,
-        ErrorKind::Internal => 500,
+        ErrorKind::Damaged | ErrorKind::Internal => 500,
         _ => 400,
     };
     let body = serde_json::json!({

@@ -122,7 +122,7 @@ struct Manner {
 #[derive(Args, Default)]
 pub struct MasterKey {
     /// The file with the master key.
-    #[arg(long, conflicts_with = "passphrase")]
+    #[arg(long)]
     master_key_file: Option<PathBuf>,
     /// The passphrase that the master key is made of; only by the environment.
     #[arg(long, env = "SELFSAME_PASSPHRASE", hide = true, hide_env_values = true)]
@@ -136,6 +136,10 @@ impl MasterKey {
     /// If a passphrase for new data is empty, as that of a variable which was never filled: everybody would know it.
     pub fn custody(&self, data: &Path) -> Result<Custody, Failure> {
         match (&self.master_key_file, &self.passphrase) {
+            (Some(_), Some(_)) => Err(Failure::environment(
+                "the master key is of a file (--master-key-file) or of a passphrase (SELFSAME_PASSPHRASE), not of both",
+            )
+            .hint("unset SELFSAME_PASSPHRASE, or leave --master-key-file out")),
             (Some(file), _) => Ok(Custody::File(file.clone())),
             (None, Some(passphrase)) => {
                 if passphrase.trim().is_empty() {

@@ -158,6 +158,34 @@ fn a_passphrase_that_is_empty_starts_nothing() {
 }
 
 #[test]
+fn a_master_key_is_of_a_file_or_of_a_passphrase() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let mut both = up(&data, &["--master-key-file", "/dev/null"]);
+    both.env("SELFSAME_PASSPHRASE", "rain on the roof");
+    assert_hint(&mut both, "unset SELFSAME_PASSPHRASE");
+    assert!(!data.exists(), "nothing was made");
+}
+
+#[test]
+fn a_file_that_is_damaged_within_starts_nothing_and_asks_for_a_copy() {
+    for name in ["ledger.sqlite", "store.sqlite"] {
+        let folder = tempfile::tempdir().unwrap();
+        let data = folder.path().join("data");
+        drop(started(&data, &[]));
+        for journal in ["-wal", "-shm"] {
+            let _ = std::fs::remove_file(data.join(format!("{name}{journal}")));
+        }
+        let file = data.join(name);
+        let mut bytes = std::fs::read(&file).unwrap();
+        let (_first_page, rest) = bytes.split_at_mut(4096);
+        rest.fill(0x55);
+        std::fs::write(&file, bytes).unwrap();
+        assert_hint(&mut up(&data, &["--no-demo"]), "selfsame restore");
+    }
+}
+
+#[test]
 fn a_directory_that_somebody_else_uses_is_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("home");
