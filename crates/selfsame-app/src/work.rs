@@ -56,8 +56,10 @@ impl Work {
         })?;
         let (answer, answered) = oneshot::channel();
         let job = Box::new(move || {
-            // Who asked may have gone away.
-            let _ = answer.send(job());
+            // Whoever asked and went away before it began costs nothing more.
+            if !answer.is_closed() {
+                let _ = answer.send(job());
+            }
             drop(place);
         });
         self.jobs.send(job).map_err(Error::internal)?;
@@ -76,5 +78,58 @@ fn take_turns(queue: &Mutex<Receiver<Job>>) {
             Ok(job) => job(),
             Err(_) => return,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::{Future as _, poll_fn};
+    use std::pin::pin;
+    use std::sync::Barrier;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::task::Poll;
+
+    use super::*;
+
+    /// Has it queued, and gives it up.
+    async fn abandoned(work: &Work, job: impl FnOnce() + Send + 'static) {
+        let mut run = pin!(work.run(job));
+        poll_fn(|context| {
+            assert!(run.as_mut().poll(context).is_pending());
+            Poll::Ready(())
+        })
+        .await;
+    }
+
+    #[tokio::test]
+    async fn what_nobody_waits_for_any_more_is_not_begun() {
+        let work = Work::new().unwrap();
+        let cores = std::thread::available_parallelism().unwrap().get();
+        let gate = Arc::new(Barrier::new(cores + 1));
+        let busy: Vec<_> = (0..cores)
+            .map(|_| {
+                let (work, gate) = (work.clone(), gate.clone());
+                let wait = move || {
+                    gate.wait();
+                };
+                tokio::spawn(async move { work.run(wait).await })
+            })
+            .collect();
+        while work.places.available_permits() > WAITING_MAX {
+            tokio::task::yield_now().await;
+        }
+        let begun = Arc::new(AtomicBool::new(false));
+        let noted = begun.clone();
+        abandoned(&work, move || noted.store(true, Ordering::SeqCst)).await;
+        gate.wait();
+        for one in busy {
+            one.await.unwrap().unwrap();
+        }
+        // The queue goes on behind it, and its place is free again.
+        assert_eq!(work.run(|| 7).await.unwrap(), 7);
+        while work.places.available_permits() < WAITING_MAX + cores {
+            tokio::task::yield_now().await;
+        }
+        assert!(!begun.load(Ordering::SeqCst));
     }
 }
