@@ -1,6 +1,7 @@
 //! JSON from outside, read strictly within limits, and its canonical form.
 
 mod jcs;
+mod members;
 mod misfit;
 mod pairs;
 mod reader;

@@ -3,53 +3,19 @@
 use std::borrow::Cow;
 
 use serde::de::value::{CowStrDeserializer, MapAccessDeserializer};
-use serde::de::{
-    DeserializeSeed, Deserializer, Error as _, IntoDeserializer, MapAccess, Unexpected, Visitor,
-};
+use serde::de::{Deserializer, Error as _, IntoDeserializer, Unexpected, Visitor};
 use serde::forward_to_deserialize_any;
 
 use super::Misfit;
+use super::members::Members;
 
 type Pair<'p> = (Cow<'p, str>, Cow<'p, str>);
 
 pub(super) fn reader<'de, 'p>(
     pairs: impl Iterator<Item = Pair<'p>>,
 ) -> impl Deserializer<'de, Error = Misfit> {
-    MapAccessDeserializer::new(Members {
-        left: pairs,
-        current: None,
-    })
-}
-
-/// The members that are left, and the one whose name was read.
-struct Members<'p, I> {
-    left: I,
-    current: Option<Pair<'p>>,
-}
-
-impl<'de, 'p, I: Iterator<Item = Pair<'p>>> MapAccess<'de> for Members<'p, I> {
-    type Error = Misfit;
-
-    fn next_key_seed<K: DeserializeSeed<'de>>(
-        &mut self,
-        seed: K,
-    ) -> Result<Option<K::Value>, Misfit> {
-        let Some(member) = self.left.next() else {
-            return Ok(None);
-        };
-        let (name, _) = self.current.insert(member);
-        let name: CowStrDeserializer<'_, Misfit> = name.clone().into_deserializer();
-        seed.deserialize(name).map(Some)
-    }
-
-    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, Misfit> {
-        let (name, text) = self
-            .current
-            .take()
-            .ok_or_else(|| Misfit::custom("a value before its name"))?;
-        seed.deserialize(Typed(text))
-            .map_err(|misfit| misfit.in_member(&name))
-    }
+    let typed = pairs.map(|(name, text)| (name, Typed(text)));
+    MapAccessDeserializer::new(Members::of(typed))
 }
 
 /// The text of a member.
@@ -112,6 +78,14 @@ impl<'de> Deserializer<'de> for Typed<'_> {
     forward_to_deserialize_any! {
         i128 u128 char str string bytes byte_buf unit unit_struct seq tuple tuple_struct map struct identifier
         ignored_any
+    }
+}
+
+impl<'de> IntoDeserializer<'de, Misfit> for Typed<'_> {
+    type Deserializer = Self;
+
+    fn into_deserializer(self) -> Self {
+        self
     }
 }
 

@@ -2,23 +2,23 @@
 //!
 //! What serde derives for a struct also takes an array, with the members in the order of the source text.
 
-use serde::de::value::{MapAccessDeserializer, StrDeserializer, StringDeserializer};
+use std::iter;
+
+use serde::de::value::{MapAccessDeserializer, StringDeserializer};
 use serde::de::{
-    DeserializeSeed, Deserializer, Error as _, IntoDeserializer, MapAccess, SeqAccess, Unexpected,
-    Visitor,
+    DeserializeSeed, Deserializer, Error as _, IntoDeserializer, SeqAccess, Unexpected, Visitor,
 };
 use serde::forward_to_deserialize_any;
 use serde_json::{Map, Value, map};
 
 use super::Misfit;
+use super::members::Members;
 
 pub(super) struct Reader(pub(super) Value);
 
-/// The members that are left, and the one whose name was read.
-struct Members {
-    left: map::IntoIter,
-    current: Option<(String, Value)>,
-}
+/// An object's members, each to be read as a value is.
+type ObjectMembers =
+    Members<String, Reader, iter::Map<map::IntoIter, fn((String, Value)) -> (String, Reader)>>;
 
 /// The elements that are left, and how many were read.
 struct Elements {
@@ -39,42 +39,9 @@ impl Reader {
     }
 }
 
-impl Members {
-    fn of(members: Map<String, Value>) -> Self {
-        Self {
-            left: members.into_iter(),
-            current: None,
-        }
-    }
-}
-
-impl<'de> MapAccess<'de> for Members {
-    type Error = Misfit;
-
-    fn next_key_seed<K: DeserializeSeed<'de>>(
-        &mut self,
-        seed: K,
-    ) -> Result<Option<K::Value>, Misfit> {
-        let Some(member) = self.left.next() else {
-            return Ok(None);
-        };
-        let (name, _) = self.current.insert(member);
-        let name: StrDeserializer<'_, Misfit> = name.as_str().into_deserializer();
-        seed.deserialize(name).map(Some)
-    }
-
-    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, Misfit> {
-        let (name, value) = self
-            .current
-            .take()
-            .ok_or_else(|| Misfit::custom("a value before its name"))?;
-        seed.deserialize(Reader(value))
-            .map_err(|misfit| misfit.in_member(&name))
-    }
-
-    fn size_hint(&self) -> Option<usize> {
-        Some(self.left.len())
-    }
+fn members(object: Map<String, Value>) -> ObjectMembers {
+    let each: fn((String, Value)) -> (String, Reader) = |(name, value)| (name, Reader(value));
+    Members::of(object.into_iter().map(each))
 }
 
 impl<'de> SeqAccess<'de> for Elements {
@@ -128,7 +95,7 @@ impl<'de> Deserializer<'de> for Reader {
                 }
             }
             Value::Object(found) => {
-                let mut found = Members::of(found);
+                let mut found = members(found);
                 let value = visitor.visit_map(&mut found)?;
                 match found.left.next() {
                     None => Ok(value),
@@ -173,7 +140,7 @@ impl<'de> Deserializer<'de> for Reader {
         if object.len() != 1 {
             return Err(Misfit::invalid_length(object.len(), &"the one variant"));
         }
-        visitor.visit_enum(MapAccessDeserializer::new(Members::of(object)))
+        visitor.visit_enum(MapAccessDeserializer::new(members(object)))
     }
 
     fn deserialize_newtype_struct<V: Visitor<'de>>(
