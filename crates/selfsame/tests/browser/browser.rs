@@ -45,23 +45,38 @@ const TAB: &str = "\u{E004}";
 const ENTER: &str = "\u{E007}";
 const SPACE: &str = " ";
 const SELECT_ALL: &str = "\u{E009}a\u{E000}";
+/// How often the driver may miss a port that is free for both kinds of addresses.
+const MISSES_MAX: usize = 10;
 /// No page of ours has more to tab through.
 const TABS_MAX: usize = 150;
 /// A page that shows news may replace what was just found, but not so often.
 const RENEWALS_MAX: usize = 20;
 
+/// The driver and its address. It lets the system choose a port of `::1`, asks for the same one of `127.0.0.1`, and
+/// ends where anybody has that: then it has to be asked again.
+async fn started() -> (Process, String) {
+    let ready = "started successfully on port ";
+    let mut taken = String::new();
+    for _ in 0..MISSES_MAX {
+        let mut driver = Process::start("chromedriver", |_| vec!["--port=0".to_owned()])
+            .expect("Chromium's driver; `cargo xtask test` installs it");
+        match driver.seek(ready).await {
+            Ok(line) => {
+                let port = line.split(ready).nth(1).expect("a port");
+                let address = format!("http://127.0.0.1:{}", port.trim_end_matches('.'));
+                return (driver, address);
+            }
+            Err(why) if why.contains("Address already in use") => taken = why,
+            Err(why) => panic!("{why}"),
+        }
+    }
+    panic!("no port in {MISSES_MAX} attempts: the driver {taken}");
+}
+
 impl Browser {
     /// Starts Chromium with a window of a desk's size.
     pub async fn start(scheme: Scheme) -> Self {
-        let ready = "started successfully on port ";
-        let mut driver = Process::start("chromedriver", |_| vec!["--port=0".to_owned()])
-            .expect("Chromium's driver; `cargo xtask test` installs it");
-        let line = driver.line_with(ready).await;
-        let port = line
-            .split(ready)
-            .nth(1)
-            .map(|rest| rest.trim_end_matches('.'));
-        let address = format!("http://127.0.0.1:{}", port.expect("a port"));
+        let (driver, address) = started().await;
         let mut builder = ClientBuilder::new(HttpConnector::new());
         let wishes = capabilities(&driver.folder().join("profile"), scheme);
         builder.capabilities(wishes.as_object().cloned().unwrap_or_default());

@@ -52,25 +52,32 @@ impl Process {
 
     /// Waits for the first line it prints that contains `needle`.
     pub async fn line_with(&mut self, needle: &str) -> String {
+        self.seek(needle)
+            .await
+            .unwrap_or_else(|why| panic!("{why}"))
+    }
+
+    /// The same, or how it ended and what it printed.
+    pub async fn seek(&mut self, needle: &str) -> Result<String, String> {
         for _ in 0..PATIENCE.as_millis() / PAUSE.as_millis() {
             let output = self.output();
             // The last line may still be half written.
             let whole = output.rfind('\n').map_or("", |end| &output[..end]);
             if let Some(line) = whole.lines().find(|line| line.contains(needle)) {
-                return line.to_owned();
+                return Ok(line.to_owned());
             }
             if let Ok(Some(status)) = self.child.try_wait() {
-                panic!(
-                    "ended with {status} before it printed {needle:?}:\n{}",
-                    self.output()
-                );
+                let output = self.output();
+                return Err(format!(
+                    "ended with {status} before it printed {needle:?}:\n{output}"
+                ));
             }
             tokio::time::sleep(PAUSE).await;
         }
-        panic!(
-            "did not print {needle:?} within {PATIENCE:?}:\n{}",
-            self.output()
-        );
+        let output = self.output();
+        Err(format!(
+            "did not print {needle:?} within {PATIENCE:?}:\n{output}"
+        ))
     }
 }
 
