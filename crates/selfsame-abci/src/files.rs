@@ -137,7 +137,7 @@ impl Founding {
     /// Writes the keys, into a folder for each member below the network's.
     ///
     /// # Errors
-    /// `Conflict` if a folder is there already, `Internal` if the disk fails.
+    /// `Conflict` if a folder is there already, `BadRequest` if it can't be written.
     pub fn keep(&self) -> Result<()> {
         let peers = self.peers();
         let mut made = self.made.iter();
@@ -157,7 +157,7 @@ impl Founding {
     /// log; 0 for a new one.
     ///
     /// # Errors
-    /// `Conflict` if they have it already, `Internal` if the disk fails.
+    /// `Conflict` if they have it already, `BadRequest` if it can't be written.
     pub fn begin(self, genesis: Genesis, begins_after: u64) -> Result<Network> {
         let engine_genesis = engine_genesis(&genesis, &self.validators()?, begins_after)?;
         let peers = self.peers();
@@ -185,8 +185,8 @@ impl Network {
     /// Makes a network in a folder, one folder for each member below it.
     ///
     /// # Errors
-    /// `BadRequest` for names and rules that can't be, `Conflict` if a folder is there already, `Internal` if the
-    /// disk fails.
+    /// `BadRequest` for names and rules that can't be and a folder that can't be written, `Conflict` if one is there
+    /// already.
     pub fn create(at: &Path, beginning: Beginning, members: &[Member]) -> Result<Self> {
         let Beginning {
             name,
@@ -265,7 +265,7 @@ impl Home {
     /// that finds one, it is followed by blocks as ever.
     ///
     /// # Errors
-    /// `BadRequest` for fewer than two servers, `Internal` if the disk fails.
+    /// `BadRequest` for fewer than two servers, or if it can't be written.
     pub fn sync_from(&self, from: &StateSync) -> Result<()> {
         if from.servers.len() < 2 {
             return Err(Error::bad_request(
@@ -302,7 +302,7 @@ impl Home {
     /// transaction says so.
     ///
     /// # Errors
-    /// `Conflict` if the folder is there already, `Internal` if the disk fails.
+    /// `Conflict` if the folder is there already, `BadRequest` if it can't be written.
     pub fn join(&self, at: &Path, member: &Member) -> Result<Self> {
         let made = Made::new(member)?;
         let mut peers = self.node.peers.clone();
@@ -347,7 +347,7 @@ impl Home {
     /// readers are handed over.
     ///
     /// # Errors
-    /// `Conflict` if the node has one already, `Internal` if the disk fails.
+    /// `Conflict` if the node has one already, `BadRequest` if it can't be written.
     pub fn keep_checkpoint(&self, note: &str) -> Result<()> {
         public(&self.note(), note.as_bytes())
     }

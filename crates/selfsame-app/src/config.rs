@@ -5,6 +5,7 @@ mod witnesses;
 use selfsame_crypto::SecretString;
 use selfsame_did::Did;
 use selfsame_did::cheqd::Network;
+use selfsame_openid4vc::wire::request::ClientId;
 use selfsame_proof::read::TrustRoot;
 use serde::{Deserialize, Serialize};
 use url::Url;
@@ -300,6 +301,15 @@ impl TrustConfig {
             return Err(Error::bad_request(what)
                 .with_hint("name the whole of it, such as did:web:issuer.example"));
         }
+        // Whoever need not sign can be anybody.
+        let is_verifier =
+            |text: &&String| ClientId::parse(text).is_ok_and(|client| client.is_signed());
+        if let Some(wrong) = self.verifiers.iter().find(|text| !is_verifier(text)) {
+            let what = format!("[trust] verifiers: `{wrong}` is no client identifier that signs");
+            return Err(Error::bad_request(what).with_hint(
+                "with its prefix, such as decentralized_identifier:did:web:shop.example or x509_san_dns:shop.example",
+            ));
+        }
         let is_origin = |url: &&Url| {
             is_web(url) && url.as_str() == format!("{}/", url.origin().ascii_serialization())
         };
@@ -584,6 +594,29 @@ mod tests {
         for wrong in ["x", "", "did:selfsame:…", "issuer.example"] {
             let refused = issuer(wrong).check().unwrap_err();
             assert!(refused.reason.starts_with("[trust] issuers"), "{refused:?}");
+            assert!(refused.hint.is_some());
+        }
+        let verifier = |text: &str| TrustConfig {
+            verifiers: vec![text.to_owned()],
+            ..TrustConfig::default()
+        };
+        for right in [
+            "decentralized_identifier:did:web:shop.example",
+            "x509_san_dns:shop.example",
+        ] {
+            assert!(verifier(right).check().is_ok(), "{right}");
+        }
+        for wrong in [
+            "did:web:shop.example",
+            "redirect_uri:https://shop.example/",
+            "x509_san_dns:",
+            "",
+        ] {
+            let refused = verifier(wrong).check().unwrap_err();
+            assert!(
+                refused.reason.starts_with("[trust] verifiers"),
+                "{refused:?}"
+            );
             assert!(refused.hint.is_some());
         }
         let origin = |text: &str| TrustConfig {

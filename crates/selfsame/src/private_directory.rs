@@ -35,6 +35,13 @@ pub fn take(path: &Path) -> Result<(), Failure> {
         Failure::environment(format!("{}: {error}", path.display()))
             .hint("name another directory with --data")
     };
+    if path.is_symlink() && !path.exists() {
+        let link = path.display();
+        return Err(
+            Failure::environment(format!("{link}: a link that leads nowhere"))
+                .hint("make the directory that it leads to, or name another with --data"),
+        );
+    }
     if !path.exists() {
         let mut new = DirBuilder::new();
         new.recursive(true).mode(0o700);
@@ -99,6 +106,17 @@ mod tests {
 
     fn mode(path: &Path) -> u32 {
         path.metadata().unwrap().permissions().mode() & 0o777
+    }
+
+    #[test]
+    fn a_link_that_leads_nowhere_is_said_to_be_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let link = folder.path().join("data");
+        std::os::unix::fs::symlink(folder.path().join("disk"), &link).unwrap();
+        let failure = take(&link).unwrap_err();
+        assert!(failure.message().contains("leads nowhere"), "{failure:?}");
+        std::fs::create_dir(folder.path().join("disk")).unwrap();
+        take(&link).unwrap();
     }
 
     #[test]

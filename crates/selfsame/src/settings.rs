@@ -8,7 +8,6 @@ use selfsame_app::config::{
     IssuerConfig, Pin, RegistryNode, RegistryWitness, ResolverConfig, STANDSTILL, TrustConfig,
     VerifierConfig, WitnessQuorum, witness_key,
 };
-use selfsame_crypto::SecretString;
 use selfsame_proof::read::TrustRoot;
 use serde::Deserialize;
 use url::Url;
@@ -16,6 +15,7 @@ use url::Url;
 use crate::client::registry_token;
 use crate::cmd::tls::Policy;
 use crate::exit::Failure;
+use crate::private_file;
 
 /// Bytes that a file of settings, or one of certificates that it names, may have.
 const FILE_MAX: u64 = 1_000_000;
@@ -274,7 +274,10 @@ impl Settings {
         let keys = settings.issuer.certificate_key.iter_mut();
         for key in keys.chain(&mut settings.verifier.certificate_key) {
             let file = beside(directory, Path::new(key.expose()))?;
-            *key = SecretString::from(self::text(&file)?);
+            *key = private_file::read(
+                &file,
+                "`certificate_key` names the file that holds the key, in PEM",
+            )?;
         }
         Ok(settings)
     }
@@ -338,6 +341,8 @@ fn read_bounded(path: &Path) -> std::io::Result<String> {
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;
 
@@ -348,7 +353,7 @@ mod tests {
             "-----BEGIN CERTIFICATE-----\nthe chain",
         )
         .unwrap();
-        std::fs::write(directory.path().join("key.pem"), "the key").unwrap();
+        private_file::write(&directory.path().join("key.pem"), b"the key").unwrap();
         let path = directory.path().join("selfsame.toml");
         std::fs::write(&path, text).unwrap();
         let settings = Settings::read(&path);
@@ -424,7 +429,7 @@ mod tests {
         let (directory, settings) = settings(nodes);
         let registry = settings.ok().unwrap().registry;
         assert!(registry.nodes().is_err());
-        crate::private_file::write(&directory.path().join("token"), b"secret\n").unwrap();
+        private_file::write(&directory.path().join("token"), b"secret\n").unwrap();
         let read = registry.nodes().unwrap();
         assert_eq!(read[0].token.expose(), "secret");
         assert!(registry.pin().unwrap().is_none());
@@ -632,6 +637,22 @@ mod tests {
     fn a_file_without_an_end_is_refused() {
         let failure = Settings::read(Path::new("/dev/zero")).err().unwrap();
         assert!(failure.message().contains("larger"), "{failure:?}");
+    }
+
+    #[test]
+    fn a_key_that_others_can_read_is_refused() {
+        for section in ["issuer", "verifier"] {
+            let text = format!("[{section}]\ncertificate_key = \"key.pem\"\n");
+            let (directory, read) = settings(&text);
+            assert!(read.is_ok(), "{section}");
+            let key = directory.path().join("key.pem");
+            std::fs::set_permissions(&key, Permissions::from_mode(0o644)).unwrap();
+            let refused = Settings::read(&directory.path().join("selfsame.toml"));
+            let failure = refused.err().unwrap();
+            assert!(failure.message().contains("key.pem: others"), "{failure:?}");
+            let hint = failure.what_to_do().unwrap();
+            assert!(hint.contains("chmod 600"), "{hint}");
+        }
     }
 
     #[test]

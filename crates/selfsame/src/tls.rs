@@ -6,7 +6,7 @@ use clap::Args;
 use selfsame_app::clock::Clock;
 use selfsame_crypto::time::UnixTime;
 use selfsame_crypto::x509;
-use selfsame_server::Tls;
+use selfsame_server::{Tls, TlsError};
 use tokio::signal::unix::{SignalKind, signal};
 use url::Url;
 
@@ -166,7 +166,11 @@ fn read(certificates: &Path, key: &Path) -> Result<Tls, Failure> {
         })
     };
     Tls::from_pem(&content(certificates)?, &content(key)?).map_err(|error| {
-        Failure::environment(format!("{}: {error}", certificates.display())).hint(IN_PEM)
+        let file = match error {
+            TlsError::NoKey(_) => key,
+            _ => certificates,
+        };
+        Failure::environment(format!("{}: {error}", file.display())).hint(IN_PEM)
     })
 }
 

@@ -40,6 +40,7 @@ fn failed(path: &Path, error: &std::io::Error) -> Error {
             format!("{} is there already", path.display()),
         )
         .with_hint("a network is made once; choose another folder"),
-        _ => Error::internal(format!("{}: {error}", path.display())),
+        _ => Error::bad_request(format!("{}: {error}", path.display()))
+            .with_hint("choose a folder that can be written, on a disk with room; what is there by now is of no use"),
     }
 }

@@ -40,9 +40,12 @@ pub struct SelfMade {
 /// Why a certificate cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
-    /// The PEM text holds no chain or no key.
-    #[error("it holds no certificate or no key in PEM: {0}")]
-    Pem(rustls::pki_types::pem::Error),
+    /// The PEM text holds no chain.
+    #[error("it holds no certificate in PEM: {0}")]
+    NoCertificate(rustls::pki_types::pem::Error),
+    /// The PEM text holds no key.
+    #[error("it holds no private key in PEM: {0}")]
+    NoKey(rustls::pki_types::pem::Error),
     /// Chain and key do not fit, or the key is of an unknown kind.
     #[error("the certificate cannot be used: {0}")]
     Unusable(rustls::Error),
@@ -58,9 +61,11 @@ impl Tls {
     /// If they cannot be read or do not fit.
     pub fn from_pem(chain: &[u8], key: &[u8]) -> Result<Self, TlsError> {
         let chain = certificates(chain)?;
-        let key = PrivateKeyDer::from_pem_slice(key).map_err(TlsError::Pem)?;
+        let key = PrivateKeyDer::from_pem_slice(key).map_err(TlsError::NoKey)?;
         if chain.is_empty() {
-            return Err(TlsError::Pem(rustls::pki_types::pem::Error::NoItemsFound));
+            return Err(TlsError::NoCertificate(
+                rustls::pki_types::pem::Error::NoItemsFound,
+            ));
         }
         let certificates = chain.iter().map(|one| one.to_vec()).collect();
         let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
@@ -165,7 +170,7 @@ fn bare(host: &str) -> &str {
 fn certificates(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, TlsError> {
     CertificateDer::pem_slice_iter(pem)
         .collect::<Result<_, _>>()
-        .map_err(TlsError::Pem)
+        .map_err(TlsError::NoCertificate)
 }
 
 #[cfg(test)]
@@ -196,6 +201,18 @@ mod tests {
             other.key_pem.expose().as_bytes(),
         );
         assert!(matches!(mixed, Err(TlsError::Unusable(_))));
-        assert!(matches!(Tls::from_pem(b"", b""), Err(TlsError::Pem(_))));
+        let cut = |pem: &[u8]| pem[..pem.len() / 2].to_vec();
+        let (chain, key) = (
+            other.certificate_pem.as_bytes(),
+            other.key_pem.expose().as_bytes(),
+        );
+        for chain in [b"".to_vec(), cut(chain)] {
+            let refused = Tls::from_pem(&chain, key);
+            assert!(matches!(refused, Err(TlsError::NoCertificate(_))));
+        }
+        for key in [b"".to_vec(), cut(key)] {
+            let refused = Tls::from_pem(chain, &key);
+            assert!(matches!(refused, Err(TlsError::NoKey(_))));
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! `selfsame restore`: makes a data directory of a copy.
 
+use std::io;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
@@ -62,11 +63,11 @@ impl Restore {
         self.empty_directory()?;
         for file in &files {
             let to = self.data.join(file);
-            std::fs::copy(self.copy.join(file), &to)?;
-            std::fs::set_permissions(&to, std::fs::Permissions::from_mode(0o600))?;
-            std::fs::File::open(&to)?.sync_all()?;
+            copy_durably(&self.copy.join(file), &to).map_err(|error| unwritable(&to, &error))?;
         }
-        std::fs::File::open(&self.data)?.sync_all()?;
+        std::fs::File::open(&self.data)
+            .and_then(|directory| directory.sync_all())
+            .map_err(|error| unwritable(&self.data, &error))?;
         let restored = Restored {
             data: self.data.display().to_string(),
             files,
@@ -78,7 +79,8 @@ impl Restore {
     fn empty_directory(&self) -> Result<(), Failure> {
         let Ok(mut entries) = std::fs::read_dir(&self.data) else {
             let mut directory = std::fs::DirBuilder::new();
-            return Ok(directory.recursive(true).mode(0o700).create(&self.data)?);
+            let made = directory.recursive(true).mode(0o700).create(&self.data);
+            return made.map_err(|error| unwritable(&self.data, &error));
         };
         if entries.next().is_some() {
             return Err(Failure::environment(format!(
@@ -89,6 +91,18 @@ impl Restore {
         }
         Ok(())
     }
+}
+
+fn copy_durably(from: &Path, to: &Path) -> io::Result<()> {
+    std::fs::copy(from, to)?;
+    let copied = std::fs::File::open(to)?;
+    copied.set_permissions(std::fs::Permissions::from_mode(0o600))?;
+    copied.sync_all()
+}
+
+fn unwritable(path: &Path, error: &io::Error) -> Failure {
+    Failure::environment(format!("{}: {error}", path.display()))
+        .hint("name a new directory, on a disk with room for the copy, with --data")
 }
 
 fn sound(file: &Path, checked: Result<(), StoreError>) -> Result<(), Failure> {

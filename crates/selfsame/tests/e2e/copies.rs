@@ -118,6 +118,11 @@ fn a_directory_with_something_in_it_is_left_alone_and_so_is_a_missing_master_key
     let (code, complaints) = restored(world.file("").to_str().unwrap(), &world.file("new"));
     assert_eq!(code, 2);
     assert!(complaints.contains("no store.sqlite in it"), "{complaints}");
+    let nowhere = Path::new(&copy).join("store.sqlite").join("data");
+    let (code, complaints) = restored(&copy, &nowhere);
+    assert_eq!(code, 2);
+    let place = nowhere.display().to_string();
+    assert!(complaints.contains(&place), "{complaints}");
 
     let data = world.file("without-key");
     assert_eq!(restored(&copy, &data).0, 0);

@@ -366,6 +366,19 @@ mod tests {
     }
 
     #[test]
+    fn where_nothing_can_be_written_the_place_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        std::fs::write(&file, "").unwrap();
+        let refused = plan(file.join("network"), &[], 1).create();
+        let failure = refused.err().unwrap();
+        assert_eq!(failure.code(), 2);
+        let place = file.display().to_string();
+        assert!(failure.message().starts_with(&place), "{failure:?}");
+        assert!(failure.what_to_do().is_some());
+    }
+
+    #[test]
     fn what_readers_pin_and_who_governs_stand_in_the_folder_and_are_never_written_over() {
         let folder = tempfile::tempdir().unwrap();
         let plan = plan(folder.path().join("network"), &[], 2);
