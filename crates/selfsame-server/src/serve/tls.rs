@@ -40,12 +40,12 @@ pub struct SelfMade {
 /// Why a certificate cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
-    /// The PEM text holds no chain.
-    #[error("it holds no certificate in PEM: {0}")]
-    NoCertificate(rustls::pki_types::pem::Error),
-    /// The PEM text holds no key.
-    #[error("it holds no private key in PEM: {0}")]
-    NoKey(rustls::pki_types::pem::Error),
+    /// The PEM text holds no chain, or not the whole of it.
+    #[error("it holds no whole certificate in PEM")]
+    NoCertificate(#[source] rustls::pki_types::pem::Error),
+    /// The PEM text holds no key, or not the whole of it.
+    #[error("it holds no whole private key in PEM")]
+    NoKey(#[source] rustls::pki_types::pem::Error),
     /// Chain and key do not fit, or the key is of an unknown kind.
     #[error("the certificate cannot be used: {0}")]
     Unusable(rustls::Error),
