@@ -265,7 +265,7 @@ impl Home {
     /// that finds one, it is followed by blocks as ever.
     ///
     /// # Errors
-    /// `BadRequest` for fewer than two servers, or if it can't be written.
+    /// `BadRequest` for fewer than two servers, `Internal` if the disk fails.
     pub fn sync_from(&self, from: &StateSync) -> Result<()> {
         if from.servers.len() < 2 {
             return Err(Error::bad_request(

@@ -35,14 +35,14 @@ pub fn take(path: &Path) -> Result<(), Failure> {
         Failure::environment(format!("{}: {error}", path.display()))
             .hint("name another directory with --data")
     };
-    if path.is_symlink() && !path.exists() {
-        let link = path.display();
-        return Err(
-            Failure::environment(format!("{link}: a link that leads nowhere"))
-                .hint("make the directory that it leads to, or name another with --data"),
-        );
-    }
     if !path.exists() {
+        if path.is_symlink() {
+            let link = path.display();
+            return Err(
+                Failure::environment(format!("{link}: a link that leads nowhere"))
+                    .hint("make the directory that it leads to, or name another with --data"),
+            );
+        }
         let mut new = DirBuilder::new();
         new.recursive(true).mode(0o700);
         new.create(path).map_err(wrong)?;

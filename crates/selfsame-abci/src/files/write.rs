@@ -40,7 +40,8 @@ fn failed(path: &Path, error: &std::io::Error) -> Error {
             format!("{} is there already", path.display()),
         )
         .with_hint("a network is made once; choose another folder"),
-        _ => Error::bad_request(format!("{}: {error}", path.display()))
-            .with_hint("choose a folder that can be written, on a disk with room; what is there by now is of no use"),
+        _ => Error::bad_request(format!("{}: {error}", path.display())).with_hint(
+            "there must be room on its disk, and this user must be allowed to write there",
+        ),
     }
 }

@@ -1,7 +1,7 @@
 //! `selfsame restore`: makes a data directory of a copy.
 
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::exit::{Answer, End, Failure};
 use crate::master_key::SALT_FILE;
-use crate::output;
+use crate::{output, private_file};
 
 /// Make a data directory of a copy, after looking through it for damage.
 ///
@@ -63,11 +63,11 @@ impl Restore {
         self.empty_directory()?;
         for file in &files {
             let to = self.data.join(file);
-            copy_durably(&self.copy.join(file), &to).map_err(|error| unwritable(&to, &error))?;
+            std::fs::copy(self.copy.join(file), &to).map_err(|error| unwritable(&to, &error))?;
+            private_file::close(&to)?;
+            sync(&to)?;
         }
-        std::fs::File::open(&self.data)
-            .and_then(|directory| directory.sync_all())
-            .map_err(|error| unwritable(&self.data, &error))?;
+        sync(&self.data)?;
         let restored = Restored {
             data: self.data.display().to_string(),
             files,
@@ -93,11 +93,9 @@ impl Restore {
     }
 }
 
-fn copy_durably(from: &Path, to: &Path) -> io::Result<()> {
-    std::fs::copy(from, to)?;
-    let copied = std::fs::File::open(to)?;
-    copied.set_permissions(std::fs::Permissions::from_mode(0o600))?;
-    copied.sync_all()
+fn sync(path: &Path) -> Result<(), Failure> {
+    let synced = std::fs::File::open(path).and_then(|opened| opened.sync_all());
+    synced.map_err(|error| unwritable(path, &error))
 }
 
 fn unwritable(path: &Path, error: &io::Error) -> Failure {
