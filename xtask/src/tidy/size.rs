@@ -10,11 +10,11 @@ const HANDLER: usize = 25;
 const CRATE: usize = 8_000;
 /// Raised caps; ARCHITECTURE.md gives the reason of each.
 const RAISED: [(&str, usize); 5] = [
-    ("crates/selfsame", 10_600),
-    ("crates/selfsame-anoncreds", 17_400),
-    ("crates/selfsame-app", 20_100),
-    ("crates/selfsame-tls", 11_500),
-    ("crates/selfsame-server", 9_700),
+    ("crates/selfsame", 12_000),
+    ("crates/selfsame-anoncreds", 18_200),
+    ("crates/selfsame-app", 22_500),
+    ("crates/selfsame-tls", 12_400),
+    ("crates/selfsame-server", 11_000),
 ];
 const MAIN: usize = 60;
 const PUBLIC_ITEMS: usize = 25;
