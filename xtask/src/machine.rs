@@ -25,6 +25,12 @@ const PROGRAMS: &[Program] = &[
         purpose: "drives Chromium",
     },
     Program {
+        names: &["javac"],
+        question: "--version",
+        package: "default-jdk-headless",
+        purpose: "speaks TLS with ours",
+    },
+    Program {
         names: &["openssl"],
         question: "version",
         package: "openssl",
@@ -48,7 +54,7 @@ pub fn prepare() -> Result<(), String> {
         .filter(|program| !program.is_there())
         .collect();
     if missing.is_empty() {
-        println!("    a C compiler, Chromium, its driver and OpenSSL are there");
+        println!("    a C compiler, Chromium, its driver, Java and OpenSSL are there");
         return Ok(());
     }
     for program in &missing {

@@ -35,7 +35,7 @@ const STEPS: &[Step] = &[
     },
     Step {
         name: "machine",
-        purpose: "a C compiler, Chromium and its driver, OpenSSL with what the TLS bench does with it",
+        purpose: "a C compiler, Chromium and its driver, Java, OpenSSL with what the TLS bench does with it",
         task: Task::Ours(prepare),
     },
     Step {

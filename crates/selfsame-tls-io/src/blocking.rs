@@ -222,13 +222,24 @@ impl<S: Transport> Write for Stream<S> {
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {
         send(&mut self.session, &mut self.stream)?;
         let count = self.session.write(data)?;
-        send(&mut self.session, &mut self.stream)?;
-        Ok(count)
+        match send(&mut self.session, &mut self.stream) {
+            // The data is taken and its records are queued; an error here would have callers write it a second time.
+            Err(error) if is_not_yet(&error) => Ok(count),
+            sent => sent.map(|()| count),
+        }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         send(&mut self.session, &mut self.stream)
     }
+}
+
+/// Whether the transport would take more later.
+fn is_not_yet(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut
+    )
 }
 
 fn send<S: Transport>(session: &mut Session, stream: &mut S) -> io::Result<()> {

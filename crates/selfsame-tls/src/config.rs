@@ -20,7 +20,8 @@ pub struct Config {
     pub profile: &'static Profile,
     /// The cipher suites, the best first.
     pub suites: Vec<Suite>,
-    /// The key exchange groups, the best first; a client sends a share of the first.
+    /// The key exchange groups, the best first; a client sends a share of the first. A server takes a share of
+    /// [`Group::X25519_MLKEM768`] before all others.
     pub groups: Vec<Group>,
     /// Application protocols (ALPN), the best first; none for no such choice.
     pub protocols: Vec<Vec<u8>>,
@@ -47,7 +48,12 @@ impl Default for Config {
                 Suite::AES_256_GCM_SHA384,
                 Suite::CHACHA20_POLY1305_SHA256,
             ],
-            groups: vec![Group::X25519, Group::SECP256R1, Group::X25519_MLKEM768],
+            groups: vec![
+                Group::X25519,
+                Group::SECP256R1,
+                Group::X25519_MLKEM768,
+                Group::SECP384R1,
+            ],
             protocols: Vec::new(),
             identities: Identities::default(),
             middleboxes: true,

@@ -29,6 +29,8 @@ pub struct Connection {
     has_peer_closed: bool,
     has_closed: bool,
     idle_records: u32,
+    /// Whether new keys were taken for the peer since data was sent last.
+    has_answered_update: bool,
 }
 
 #[derive(Debug)]
@@ -66,6 +68,7 @@ impl Connection {
             has_peer_closed: false,
             has_closed: false,
             idle_records: 0,
+            has_answered_update: false,
         }
     }
 
@@ -143,6 +146,7 @@ impl Connection {
         if self.core.records.is_worn() {
             self.update_keys(false)?;
         }
+        self.has_answered_update = false;
         let sent = self.core.records.send(ContentType::ApplicationData, data);
         sent.map_err(|refusal| self.fail(refusal))
     }
@@ -330,7 +334,10 @@ impl Connection {
         match record.content {
             ContentType::ChangeCipherSpec => match &self.machine {
                 Machine::Server(state) if state.has_no_hello() => Err(OUT_OF_PLACE.into()),
-                Machine::Client(_) | Machine::Server(_) => Ok(self.core.receive_ccs()?),
+                Machine::Client(_) | Machine::Server(_) => {
+                    self.core.receive_ccs()?;
+                    Ok(self.count_idle()?)
+                }
                 Machine::Open(_) | Machine::Failed(_) => Err(OUT_OF_PLACE.into()),
             },
             ContentType::Alert => self.take_alert(&record.bytes),
@@ -432,8 +439,13 @@ impl Connection {
                 self.count_idle()?;
                 self.core.check_between_messages()?;
                 self.core.records.update_read()?;
-                match is_requested && !self.has_closed {
-                    true => self.send_key_update(false),
+                // One answer is enough for all that came while nothing was sent (§4.6.3).
+                let has_answered = self.has_answered_update || self.has_closed;
+                match is_requested && !has_answered {
+                    true => {
+                        self.has_answered_update = true;
+                        self.send_key_update(false)
+                    }
                     false => Ok(()),
                 }
             }

@@ -112,7 +112,6 @@ pub(crate) struct Core {
     has_news: bool,
     joined: Vec<u8>,
     flight: Vec<u8>,
-    has_seen_ccs: bool,
     has_sent_ccs: bool,
 }
 
@@ -130,7 +129,6 @@ impl Core {
             has_news: false,
             joined: Vec::new(),
             flight: Vec::new(),
-            has_seen_ccs: false,
             has_sent_ccs: false,
         }
     }
@@ -173,13 +171,9 @@ impl Core {
         }
     }
 
-    /// The record for middleboxes, which may come once before the peer's Finished (appendix D.4).
-    pub(crate) fn receive_ccs(&mut self) -> Result<(), Refusal> {
-        self.check_between_messages()?;
-        if std::mem::replace(&mut self.has_seen_ccs, true) {
-            return Err(Refusal::unexpected("a second change_cipher_spec"));
-        }
-        Ok(())
+    /// The record for middleboxes, which is dropped until the peer's Finished has come (RFC 8446 §5, appendix D.4).
+    pub(crate) fn receive_ccs(&self) -> Result<(), Refusal> {
+        self.check_between_messages()
     }
 
     pub(crate) fn send_ccs(&mut self) -> Result<(), Refusal> {

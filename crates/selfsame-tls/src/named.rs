@@ -22,8 +22,15 @@ impl Group {
     pub const SECP256R1: Self = Self(0x0017);
     /// X25519.
     pub const X25519: Self = Self(0x001d);
+    /// P-384.
+    pub const SECP384R1: Self = Self(0x0018);
     /// X25519 and ML-KEM-768 together (draft-ietf-tls-ecdhe-mlkem).
     pub const X25519_MLKEM768: Self = Self(0x11ec);
+
+    /// Whether what is agreed on with it stays secret from quantum computers.
+    pub(crate) fn is_post_quantum(self) -> bool {
+        self == Self::X25519_MLKEM768
+    }
 }
 
 /// A signature scheme's number.
@@ -31,6 +38,12 @@ impl Group {
 pub struct Scheme(pub u16);
 
 impl Scheme {
+    /// RSASSA-PKCS1-v1_5 with SHA-256; in certificates only.
+    pub const RSA_PKCS1_SHA256: Self = Self(0x0401);
+    /// RSASSA-PKCS1-v1_5 with SHA-384; in certificates only.
+    pub const RSA_PKCS1_SHA384: Self = Self(0x0501);
+    /// RSASSA-PKCS1-v1_5 with SHA-512; in certificates only.
+    pub const RSA_PKCS1_SHA512: Self = Self(0x0601);
     /// ECDSA with P-256 and SHA-256.
     pub const ECDSA_P256_SHA256: Self = Self(0x0403);
     /// ECDSA with P-384 and SHA-384.

@@ -18,7 +18,7 @@ use crate::codec::{ContentType, MAX_CIPHERTEXT};
 use crate::named::{Group, Suite};
 
 pub use signing::SigningKey;
-pub(crate) use verifying::{SCHEMES, algorithm, certificate_algorithms};
+pub(crate) use verifying::{CERTIFICATE_SCHEMES, SCHEMES, algorithm, certificate_algorithms};
 
 const FAILED: Refusal = Refusal::internal("the cryptographic library failed");
 
@@ -206,6 +206,7 @@ fn group(named: Group) -> Option<&'static dyn SupportedKxGroup> {
     match named {
         Group::X25519 => Some(kx_group::X25519),
         Group::SECP256R1 => Some(kx_group::SECP256R1),
+        Group::SECP384R1 => Some(kx_group::SECP384R1),
         Group::X25519_MLKEM768 => Some(kx_group::X25519MLKEM768),
         _ => None,
     }

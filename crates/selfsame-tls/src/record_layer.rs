@@ -21,7 +21,7 @@ pub(crate) struct RecordLayer {
     outgoing: Vec<u8>,
     read: Option<Keyed<Opener>>,
     write: Option<Keyed<Sealer>>,
-    /// Bytes of early data that may be skipped still.
+    /// Bytes of early data that may be skipped still, counted by [`skipped`].
     early: usize,
     /// The bytes to a multiple of which records are filled up; none if 0.
     block: usize,
@@ -113,8 +113,11 @@ impl RecordLayer {
         cursor.read = cursor.read.saturating_add(whole);
         let record = match (&mut self.read, header.content) {
             (Some(read), ContentType::ApplicationData) => match read.open(bytes) {
-                Err(refusal) if refusal.alert == Alert::BadRecordMac && self.early >= whole => {
-                    self.early = self.early.saturating_sub(whole);
+                Err(refusal)
+                    if refusal.alert == Alert::BadRecordMac
+                        && self.early >= skipped(header.length) =>
+                {
+                    self.early = self.early.saturating_sub(skipped(header.length));
                     return Ok(Taken::Skipped);
                 }
                 opened => {
@@ -131,8 +134,8 @@ impl RecordLayer {
                     "a record without protection after keys were set",
                 ));
             }
-            (None, ContentType::ApplicationData) if self.early >= whole => {
-                self.early = self.early.saturating_sub(whole);
+            (None, ContentType::ApplicationData) if self.early >= skipped(header.length) => {
+                self.early = self.early.saturating_sub(skipped(header.length));
                 return Ok(Taken::Skipped);
             }
             (None, ContentType::ApplicationData) => {
@@ -251,6 +254,13 @@ fn padding(length: usize, block: usize) -> usize {
     let full = used.checked_next_multiple_of(block).unwrap_or(used);
     full.min(MAX_PLAINTEXT.saturating_add(1))
         .saturating_sub(used)
+}
+
+/// What a record of early data that is skipped counts: what it may hold beside its type and its tag, since tickets bound
+/// plaintext (§4.2.10, §5.2); never less than what protects it, so that empty ones come to an end too.
+fn skipped(length: usize) -> usize {
+    const PROTECTION: usize = 17;
+    length.saturating_sub(PROTECTION).max(PROTECTION)
 }
 
 /// Empty pieces are allowed of data alone (§5.1).

@@ -74,12 +74,20 @@ impl Authority {
     }
 
     pub(crate) fn named(name: &str) -> Self {
+        Self::with_key(name, KeyPair::generate().unwrap())
+    }
+
+    /// An authority whose key is of this kind.
+    pub(crate) fn signing_with(algorithm: &'static rcgen::SignatureAlgorithm) -> Self {
+        Self::with_key("authority", KeyPair::generate_for(algorithm).unwrap())
+    }
+
+    fn with_key(name: &str, key: KeyPair) -> Self {
         let mut params = CertificateParams::default();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         params
             .distinguished_name
             .push(rcgen::DnType::CommonName, name);
-        let key = KeyPair::generate().unwrap();
         let der = params.self_signed(&key).unwrap().der().to_vec();
         Self {
             der,

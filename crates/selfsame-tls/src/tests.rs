@@ -7,6 +7,7 @@ mod draft;
 mod early;
 mod golang;
 mod hello;
+mod java;
 mod network;
 mod openssl;
 mod own;

@@ -1,8 +1,9 @@
 //! Blocking streams, with each other and with tokio's.
 
-use std::io::{ErrorKind, Read as _, Write as _};
+use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -126,4 +127,55 @@ fn threads_and_tokio_speak_with_each_other() {
         other.shutdown().await.unwrap();
     });
     assert!(asking.join().unwrap() == [9; 100_000]);
+}
+
+/// A transport that takes a few bytes of a write and is late with the others, once it is told to.
+struct Late {
+    stream: TcpStream,
+    is_late: Arc<AtomicBool>,
+}
+
+impl Read for Late {
+    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+        self.stream.read(to)
+    }
+}
+
+impl Write for Late {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self.is_late.load(Ordering::SeqCst) {
+            true => Err(ErrorKind::TimedOut.into()),
+            false => self.stream.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.stream.flush()
+    }
+}
+
+#[test]
+fn data_that_was_taken_is_never_reported_as_failed_so_that_a_retry_repeats_nothing() {
+    let (client, server) = pair();
+    let (stream, other) = sockets();
+    let takes = server.takes(&client);
+    let accepting = thread::spawn(move || blocking::accept(other, &takes, &offline()));
+    let is_late = Arc::new(AtomicBool::new(false));
+    let late = Late {
+        stream,
+        is_late: Arc::clone(&is_late),
+    };
+    let mut one = blocking::connect(Plain(late), &client.wants(&server), &offline()).unwrap();
+    let mut other = accepting.join().unwrap().unwrap();
+    is_late.store(true, Ordering::SeqCst);
+    assert_eq!(one.write(b"first").unwrap(), 5);
+    // Nothing of this is taken, since what was taken before is not sent yet.
+    let error = one.write(b"second").unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::TimedOut);
+    is_late.store(false, Ordering::SeqCst);
+    assert_eq!(one.write(b"second").unwrap(), 6);
+    one.flush().unwrap();
+    let mut got = [0; 11];
+    other.read_exact(&mut got).unwrap();
+    assert_eq!(&got, b"firstsecond");
 }

@@ -13,7 +13,7 @@ use crate::config::ClientConfig;
 use crate::core::Core;
 use crate::handshake::{Next, Progress, TLS_1_3};
 use crate::named::Group;
-use crate::provider::{Cipher, KeyExchange, SCHEMES};
+use crate::provider::{CERTIFICATE_SCHEMES, Cipher, KeyExchange, SCHEMES};
 use crate::resumption::Session;
 use crate::schedule::Early;
 use crate::transcript::{Transcript, Unhashed};
@@ -104,7 +104,7 @@ impl AwaitServerHello {
                 let again = Again {
                     config: self.config,
                     hello: self.hello,
-                    offered: self.exchange.group(),
+                    exchange: self.exchange,
                     session: self.session,
                     transcript,
                 };
@@ -226,7 +226,8 @@ impl Agreed {
 struct Again {
     config: Arc<ClientConfig>,
     hello: ClientHello,
-    offered: Group,
+    /// What the first hello offered a share of.
+    exchange: KeyExchange,
     session: Option<Session>,
     transcript: Transcript,
 }
@@ -242,21 +243,20 @@ impl Again {
             Extension::Cookie(cookie) => Some(cookie.clone()),
             _ => None,
         });
-        let group = match (group, &cookie) {
+        let offered = self.exchange.group();
+        // The share changes only where another group is asked for (§4.1.2).
+        let exchange = match (group, &cookie) {
             (None, None) => {
                 return Err(Refusal::illegal("a HelloRetryRequest that changes nothing"));
             }
-            (None, Some(_)) => self.offered,
-            (Some(group), _)
-                if group == self.offered || !self.config.common.groups.contains(&group) =>
-            {
+            (None, Some(_)) => self.exchange,
+            (Some(group), _) if group == offered || !self.config.common.groups.contains(&group) => {
                 return Err(Refusal::illegal(
                     "a HelloRetryRequest for a group it may not ask for",
                 ));
             }
-            (Some(group), _) => group,
+            (Some(group), _) => KeyExchange::start(group)?,
         };
-        let exchange = KeyExchange::start(group)?;
         for extension in &mut self.hello.extensions.0 {
             if let Extension::KeyShares(shares) = extension {
                 *shares = vec![share(&exchange)];
@@ -335,6 +335,10 @@ fn extensions(config: &ClientConfig, exchange: &KeyExchange) -> Extensions {
     extensions.push(Extension::Versions(vec![TLS_1_3]));
     extensions.push(Extension::Groups(common.groups.clone()));
     extensions.push(Extension::Schemes(SCHEMES.to_vec()));
+    if config.server.certificates.is_some() {
+        let schemes = CERTIFICATE_SCHEMES.to_vec();
+        extensions.push(Extension::CertificateSchemes(schemes));
+    }
     extensions.push(Extension::KeyShares(vec![share(exchange)]));
     if !common.protocols.is_empty() {
         extensions.push(Extension::Protocols(common.protocols.clone()));

@@ -1,5 +1,7 @@
 //! Extensions (RFC 8446 §4.2): those that are understood, the others as bytes, and where each may stand.
 
+use std::collections::BTreeSet;
+
 use selfsame_crypto::hash::sha256;
 
 use super::psk::OfferedPsks;
@@ -10,8 +12,9 @@ use crate::alert::{Alert, Refusal};
 use crate::named::{Group, Scheme};
 use crate::profile::Profile;
 
-/// The most extensions in one message.
-const MAX_EXTENSIONS: usize = 64;
+/// The most extensions in one message. There is no bound in the specification; this one is for memory, since each takes
+/// many times its four bytes on the wire.
+const MAX_EXTENSIONS: usize = 1024;
 
 const SERVER_NAME: u16 = 0;
 const SUPPORTED_GROUPS: u16 = 10;
@@ -278,22 +281,21 @@ impl Extensions {
         profile: &Profile,
     ) -> Result<Self, Refusal> {
         let mut body = Reader::new(reader.vector16()?);
-        let mut seen = Vec::new();
+        let (mut seen, mut last) = (BTreeSet::new(), None);
         let mut extensions = Vec::new();
         while !body.is_empty() {
             let number = body.u16()?;
             let content = body.vector16()?;
-            if seen.contains(&number) {
+            if !seen.insert(number) {
                 return Err(Refusal::illegal("an extension stands twice"));
             }
-            if seen.len() >= MAX_EXTENSIONS {
+            if seen.len() > MAX_EXTENSIONS {
                 return Err(Refusal::decode("too many extensions"));
             }
             // Binders are over all that stands before them (§4.2.11).
-            if place == Place::ClientHello && seen.last() == Some(&PRE_SHARED_KEY) {
+            if place == Place::ClientHello && last.replace(number) == Some(PRE_SHARED_KEY) {
                 return Err(Refusal::illegal("pre_shared_key is not the last extension"));
             }
-            seen.push(number);
             check_place(number, place, profile)?;
             extensions.push(Extension::parse(number, content, place, profile)?);
         }

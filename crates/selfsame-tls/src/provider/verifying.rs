@@ -19,6 +19,22 @@ pub(crate) const SCHEMES: &[Scheme] = &[
     Scheme::ML_DSA_65,
 ];
 
+/// The schemes of signatures in certificates that are verified, the best first: those of the handshake, and PKCS #1 v1.5,
+/// with which nearly all authorities that have RSA keys sign (RFC 8446 §4.2.3).
+pub(crate) const CERTIFICATE_SCHEMES: &[Scheme] = &[
+    Scheme::ED25519,
+    Scheme::ECDSA_P256_SHA256,
+    Scheme::ECDSA_P384_SHA384,
+    Scheme::RSA_PSS_SHA256,
+    Scheme::RSA_PSS_SHA384,
+    Scheme::RSA_PSS_SHA512,
+    Scheme::RSA_PKCS1_SHA256,
+    Scheme::RSA_PKCS1_SHA384,
+    Scheme::RSA_PKCS1_SHA512,
+    Scheme::ML_DSA_44,
+    Scheme::ML_DSA_65,
+];
+
 /// How a handshake signature of this scheme is verified.
 pub(crate) fn algorithm(scheme: Scheme) -> Option<Algorithm> {
     match scheme {

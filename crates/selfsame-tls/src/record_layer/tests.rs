@@ -226,3 +226,33 @@ fn padded_records_are_multiples_of_the_block_and_say_the_same() {
         }
     }
 }
+
+#[test]
+fn a_full_record_of_early_data_is_skipped_whatever_protects_it_and_empty_ones_come_to_an_end() {
+    let secret = crate::provider::Block::new(&[9; 32]);
+    let secrets = Early::new(cipher(), Some(&secret));
+    let record = |content: &[u8]| {
+        let mut client = RecordLayer::default();
+        client.set_write(secrets.traffic(b"another hello").unwrap());
+        client.send(ContentType::ApplicationData, content).unwrap();
+        client.take_outgoing()
+    };
+    // The most plaintext that a ticket of 16 KiB allows, in one record.
+    let mut server = RecordLayer::default();
+    server.skip_early(16 * 1024);
+    assert!(
+        read(&mut server, &record(&[7; 16 * 1024]))
+            .unwrap()
+            .is_none()
+    );
+    let one_more = read(&mut server, &record(&[7])).unwrap_err();
+    assert_eq!(one_more.alert, Alert::UnexpectedMessage);
+
+    let mut server = RecordLayer::default();
+    server.skip_early(17 * 100);
+    let empty = record(&[7]);
+    for _ in 0..100 {
+        assert!(read(&mut server, &empty).unwrap().is_none());
+    }
+    assert!(read(&mut server, &empty).is_err());
+}

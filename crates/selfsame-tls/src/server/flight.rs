@@ -16,7 +16,7 @@ use crate::handshake::{Next, Progress, send_certificate, send_finished, send_ssi
 use crate::identity::{CertificateIdentity, Peer, Side, SsiIdentity, Standing};
 use crate::named::Scheme;
 use crate::profile::Profile;
-use crate::provider::SCHEMES;
+use crate::provider::{CERTIFICATE_SCHEMES, SCHEMES};
 use crate::resumption::Ticketed;
 
 /// What the client offers beside keys.
@@ -193,10 +193,13 @@ fn request(
     }
     if policy.certificates.is_some() && offer.wishes.shows_x509() {
         let reads_crls = policy.reads_crls().then_some(Extension::ReadsCrls);
-        let schemes = Extension::Schemes(SCHEMES.to_vec());
+        let schemes = [
+            Extension::Schemes(SCHEMES.to_vec()),
+            Extension::CertificateSchemes(CERTIFICATE_SCHEMES.to_vec()),
+        ];
         let request = CertificateRequest {
             context: Vec::new(),
-            extensions: Extensions(std::iter::once(schemes).chain(reads_crls).collect()),
+            extensions: Extensions(schemes.into_iter().chain(reads_crls).collect()),
         };
         return Ok(Some((
             Mode::Certificate,

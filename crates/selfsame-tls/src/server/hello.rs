@@ -143,13 +143,17 @@ impl AwaitClientHello {
         ))
     }
 
-    /// The first of our groups that the client has sent a share of.
+    /// The group of ours that the client has sent a share of: a hybrid with ML-KEM before all others, since what is
+    /// recorded today stays secret then from a quantum computer of tomorrow; else the first.
     fn group_with_share(&self, hello: &ClientHello, shares: &[KeyShare]) -> Option<Group> {
-        let mut ours = self.config.common.groups.iter().copied();
-        ours.find(|ours| {
+        let is_shared = |ours: &Group| {
             hello.extensions.groups().contains(ours)
                 && shares.iter().any(|share| share.group == *ours)
-        })
+        };
+        let mut ours = self.config.common.groups.iter().copied();
+        let shared: Vec<Group> = ours.by_ref().filter(is_shared).collect();
+        let hybrid = shared.iter().find(|group| group.is_post_quantum());
+        hybrid.or(shared.first()).copied()
     }
 
     /// Asks for a share of the first of our groups that the client has.

@@ -66,7 +66,7 @@ impl Go {
     /// The groups that both have.
     fn groups(&self) -> Vec<Group> {
         let hybrid = (self.1 >= HYBRID).then_some(Group::X25519_MLKEM768);
-        [Group::X25519, Group::SECP256R1]
+        [Group::X25519, Group::SECP256R1, Group::SECP384R1]
             .into_iter()
             .chain(hybrid)
             .collect()

@@ -1,11 +1,13 @@
 //! Hellos that are not as they should be, the first and the second, at both ends.
 
-use super::puppet::{Puppet, plain};
+use super::puppet::{Puppet, first_answer, plain};
 use super::ssi::{Subject, only, ssi, trust_did};
 use crate::codec::{
     ClientHello, Extension, Extensions, KeyShare, Message, Mode, ServerHello, SsiParameters,
 };
+use crate::named::Scheme;
 use crate::profile::PAPER;
+use crate::provider::KeyExchange;
 use crate::testing::{Authority, client, ctx, server};
 use crate::{Alert, ClientAuth, Config, Connection, Error, Group, Suite};
 
@@ -143,7 +145,7 @@ fn a_client_is_asked_again_once_and_for_something_it_has() {
         Alert::IllegalParameter
     );
     assert_eq!(
-        refused(asked(group(Group(0x0018)))),
+        refused(asked(group(Group(0x0019)))),
         Alert::IllegalParameter
     );
 
@@ -332,7 +334,7 @@ fn a_second_hello_is_the_first_but_for_its_key_share() {
 }
 
 #[test]
-fn a_change_cipher_spec_comes_once_and_not_before_a_hello() {
+fn a_change_cipher_spec_is_dropped_as_often_as_is_sensible_and_not_before_a_hello() {
     let subject = subject();
     let ccs = [20, 3, 3, 0, 1, 1];
     let mut server = new_server(&subject, &[Group::X25519]);
@@ -343,9 +345,93 @@ fn a_change_cipher_spec_comes_once_and_not_before_a_hello() {
 
     let authority = Authority::new();
     let mut client = client(Config::default(), authority.server());
-    client.receive(&ccs, &ctx()).unwrap();
+    for _ in 0..32 {
+        client.receive(&ccs, &ctx()).unwrap();
+    }
     assert_eq!(
         refused(client.receive(&ccs, &ctx())),
         Alert::UnexpectedMessage
     );
+}
+
+#[test]
+fn a_second_hello_keeps_its_share_where_only_a_cookie_is_asked_for() {
+    let mut client = new_client(&subject());
+    let first = hello_of(&mut client);
+    let extensions = vec![
+        Extension::Version(0x0304),
+        Extension::Cookie(b"crumbs".to_vec()),
+    ];
+    let mut retry = ServerHello::new(None, Suite::AES_128_GCM_SHA256, Extensions(extensions));
+    retry.session_id.clone_from(&first.session_id);
+    let retry = record(&Message::ServerHello(retry));
+    client.receive(&retry, &ctx()).unwrap();
+    let second = hello_of(&mut client);
+    assert_eq!(
+        second.extensions.key_shares(),
+        first.extensions.key_shares()
+    );
+}
+
+#[test]
+fn certificates_signed_with_rsa_of_either_padding_are_asked_for() {
+    let authority = Authority::new();
+    let hello = hello_of(&mut client(Config::default(), authority.server()));
+    let schemes = hello.extensions.find(|extension| match extension {
+        Extension::CertificateSchemes(schemes) => Some(schemes.clone()),
+        _ => None,
+    });
+    let schemes = schemes.unwrap();
+    for scheme in [Scheme::RSA_PKCS1_SHA256, Scheme::RSA_PSS_SHA256] {
+        assert!(schemes.contains(&scheme), "{scheme:?}");
+    }
+    let in_handshake = hello.extensions.schemes().unwrap();
+    assert!(!in_handshake.contains(&Scheme::RSA_PKCS1_SHA256));
+    // A client that takes no certificate has nothing to say about them.
+    let hello = hello_of(&mut new_client(&subject()));
+    let says = |one: &Extension| matches!(one, Extension::CertificateSchemes(_));
+    assert!(!hello.extensions.0.iter().any(says));
+}
+
+#[test]
+fn a_server_takes_the_hybrid_group_of_several_shares() {
+    let subject = subject();
+    let hybrid = KeyExchange::start(Group::X25519_MLKEM768).unwrap();
+    let mut hello = hello_of(&mut new_client(&subject));
+    edit(&mut hello.extensions, |one| {
+        if let Extension::KeyShares(shares) = one {
+            shares.push(KeyShare {
+                group: hybrid.group(),
+                key: hybrid.share().to_vec(),
+            });
+        }
+    });
+    let mut server = new_server(&subject, &Config::default().groups);
+    let hello = record(&Message::ClientHello(hello));
+    server.receive(&hello, &ctx()).unwrap();
+    let (answer, _) = first_answer(&server.take_outgoing());
+    let share = answer.extensions.find(|extension| match extension {
+        Extension::KeyShare(share) => Some(share.group),
+        _ => None,
+    });
+    assert_eq!(share, Some(Group::X25519_MLKEM768));
+}
+
+#[test]
+fn a_hello_may_have_a_thousand_extensions_and_not_many_more() {
+    let subject = subject();
+    let answer = |more: u16| {
+        let mut hello = hello_of(&mut new_client(&subject));
+        let known = hello.extensions.0.len();
+        let unknown = (0x1000..).map(|number| Extension::Other {
+            number,
+            body: Vec::new(),
+        });
+        let more = usize::from(more) - known;
+        hello.extensions.0.extend(unknown.take(more));
+        let mut server = new_server(&subject, &[Group::X25519]);
+        server.receive(&record(&Message::ClientHello(hello)), &ctx())
+    };
+    assert_eq!(answer(1024), Ok(()));
+    assert_eq!(refused(answer(1025)), Alert::DecodeError);
 }

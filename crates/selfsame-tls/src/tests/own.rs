@@ -150,6 +150,29 @@ fn a_flood_of_key_updates_ends_the_connection() {
 }
 
 #[test]
+fn requests_for_new_keys_are_answered_once_while_nothing_is_sent() {
+    let authority = Authority::new();
+    let leaf = authority.leaf(&rcgen::PKCS_ED25519);
+    let (mut client, mut server) = pair(&authority, &leaf);
+    assert_eq!(join(&mut client, &mut server), Ends::default());
+    let answers = |client: &mut Connection, server: &mut Connection| {
+        let mut sent = 0;
+        for _ in 0..3 {
+            client.update_keys(true).unwrap();
+            server.receive(&client.take_outgoing(), &ctx()).unwrap();
+            let answer = server.take_outgoing();
+            sent += usize::from(!answer.is_empty());
+            client.receive(&answer, &ctx()).unwrap();
+        }
+        sent
+    };
+    assert_eq!(answers(&mut client, &mut server), 1);
+    assert_talk(&mut client, &mut server);
+    assert_eq!(answers(&mut client, &mut server), 1);
+    assert_talk(&mut client, &mut server);
+}
+
+#[test]
 fn settings_that_cannot_work_are_refused_at_once() {
     let authority = Authority::new();
     let leaf = authority.leaf(&rcgen::PKCS_ED25519);

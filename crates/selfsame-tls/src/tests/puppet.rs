@@ -32,7 +32,7 @@ fn length_of_first(bytes: &[u8]) -> usize {
 }
 
 /// The ServerHello or HelloRetryRequest in the first record.
-fn first_answer(bytes: &[u8]) -> (ServerHello, Vec<u8>) {
+pub(super) fn first_answer(bytes: &[u8]) -> (ServerHello, Vec<u8>) {
     match plain(&bytes[..length_of_first(bytes)]).pop().unwrap() {
         (Message::ServerHello(answer), raw) => (answer, raw),
         other => panic!("not a ServerHello: {other:?}"),

@@ -719,7 +719,7 @@ fn early_data_is_skipped_up_to_a_limit() {
         let records = [early(100), early(8_000), early(0)];
         let (_, got) = with_early_data(&parties, &records);
         assert_eq!(got, Ok(()));
-        let (_, got) = with_early_data(&parties, &[early(16_000), early(400)]);
+        let (_, got) = with_early_data(&parties, &[early(16_000), early(420)]);
         let over = match groups[0] {
             Group::X25519 => Alert::BadRecordMac,
             _ => Alert::UnexpectedMessage,
