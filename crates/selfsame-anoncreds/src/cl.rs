@@ -24,6 +24,7 @@ mod verifier;
 pub use blinding::Blinded;
 pub(crate) use blinding::blind;
 pub use challenge::credential_context;
+pub(crate) use challenge::fresh_context;
 pub use definition::{Definition, PRIME_BITS, SafePrimes};
 pub(crate) use definition::{first_safe_prime, generate};
 pub use equality::Held;

@@ -108,7 +108,7 @@ pub struct KeyCache {
 
 impl KeyCache {
     /// Room for ten definitions of five attributes and more, revocation included.
-    pub const MOST_BYTES: usize = 64_000_000;
+    pub const MOST_BYTES: usize = 80_000_000;
 
     /// An empty cache that holds keys and tables of so many bytes at most.
     pub fn new(most_bytes: usize) -> Self {

@@ -27,7 +27,9 @@ pub use definition::{
     CredentialDefinition, CredentialDefinitionPrivate, CredentialPrivateKeys, CredentialPublicKeys,
     SignatureType,
 };
-pub use encoding::{AttributeValue, encode_attribute, encode_missing, normalise_attribute};
+pub use encoding::{
+    AttributeValue, Encoding, encode_attribute, encode_missing, normalise_attribute,
+};
 pub use identifier::{CredentialDefinitionId, IssuerId, RevocationRegistryId, SchemaId};
 pub use interval::{Interval, Overrides};
 pub use issuance::{CredentialOffer, CredentialRequest, CredentialRequestMetadata, Holder};

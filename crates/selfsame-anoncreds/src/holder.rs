@@ -23,8 +23,8 @@ use crate::cl::revocation::{IssuedContext, RevocationRegistry, Tails, Witness, b
 use crate::cl::{self, LinkSecret, Received};
 use crate::definition::PreparedDefinition;
 use crate::format::{
-    Credential, CredentialOffer, CredentialRequest, CredentialRequestMetadata, Holder, Message,
-    RevocationRegistryDefinition, RevocationState, RevocationStatusList,
+    AttributeValue, Credential, CredentialOffer, CredentialRequest, CredentialRequestMetadata,
+    Encoding, Holder, Message, RevocationRegistryDefinition, RevocationState, RevocationStatusList,
 };
 use crate::seed;
 use crate::verifier::NONCE_BITS;
@@ -101,6 +101,8 @@ pub struct Expected<'a> {
     pub definition: &'a PreparedDefinition,
     /// The registry, if the credential can be revoked.
     pub registry: Option<&'a RevocationRegistryDefinition>,
+    /// What is asked of its raw values, which are what the holder reads: nothing else ties them to what was signed.
+    pub encoding: Encoding,
 }
 
 /// The credential as its holder keeps it, after all checks.
@@ -112,6 +114,7 @@ pub fn process_credential(
     expected: &Expected<'_>,
 ) -> Result<Credential, Error> {
     credential.validate()?;
+    check_encoding(credential, expected.encoding)?;
     let definition = expected.definition;
     definition.check_schema_id(&credential.schema_id)?;
     let signature = &credential.signature;
@@ -132,6 +135,16 @@ pub fn process_credential(
         processed.signature.r_credential = Some(process_revocation(credential, expected)?);
     }
     Ok(processed)
+}
+
+fn check_encoding(credential: &Credential, encoding: Encoding) -> Result<(), Error> {
+    let mut values = credential.values.0.values();
+    if encoding == Encoding::OfTheIssuer || values.all(AttributeValue::is_consistent) {
+        return Ok(());
+    }
+    Err(Error::Issuer(
+        "a value is signed as another number than its text encodes to",
+    ))
 }
 
 fn process_revocation(

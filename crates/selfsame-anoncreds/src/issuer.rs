@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | [`create_credential_definition`] | the schema's attributes | "Issuer Create and Publish Credential Definition Object" |
 //! | [`Issuer::new`] | the private key is that of the definition | |
-//! | [`Issuer::create_credential`] | offer and request are for this definition; the request's proof; one value for each attribute; the place is free and has a bit | "Issue Credential" |
+//! | [`Issuer::create_credential`] | offer and request are for this definition; the request's proof; one value for each attribute; the place has a bit (that it was not given out before is the caller's to know) | "Issue Credential" |
 //! | [`Issuer::create_registry`], [`Issuer::update_status_list`] | the size; every place is in the list | "Revocation Registry Definition Object Generation", "AnonCreds Credential Activation/Revocation and Publication" |
 
 mod registry;
@@ -17,9 +17,7 @@ use crate::Error;
 use crate::cl::revocation::{
     CredentialRevocationPrivateKey, IssueRequest, Issued, RevocationRegistry, generate_key,
 };
-use crate::cl::{
-    self, IssuerKey, KeyCorrectnessProof, SafePrimes, SigningRequest, credential_context,
-};
+use crate::cl::{self, IssuerKey, KeyCorrectnessProof, SafePrimes, SigningRequest, fresh_context};
 use crate::definition::PreparedDefinition;
 use crate::format::{
     Credential, CredentialDefinition, CredentialDefinitionId, CredentialDefinitionPrivate,
@@ -238,8 +236,9 @@ impl Issuer {
         place
             .map(|place| self.check_place(&place, request))
             .transpose()?;
-        let context = credential_context(request.holder()?, place.map(|place| place.index));
         let mut random = self.random(issuance, ctx)?;
+        let index = place.map(|place| place.index);
+        let context = fresh_context(request.holder()?, index, &mut random);
         let (p_credential, signature_correctness_proof) = cl::sign(
             &self.key,
             &SigningRequest {

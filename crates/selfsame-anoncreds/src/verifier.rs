@@ -27,7 +27,8 @@ mod restrictions;
 mod revocation;
 mod values;
 
-pub use evidence::{Encoding, Evidence, Policy};
+pub use crate::format::Encoding;
+pub use evidence::{Evidence, Policy};
 
 use selfsame_crypto::ctx::Ctx;
 
@@ -74,7 +75,7 @@ pub fn verify_presentation(
         values::encoded(presentation, policy)
     });
     list.judge(("restrictions", "Restrictions"), || {
-        restrictions::met(presentation, request, &known)
+        restrictions::met(presentation, request, (&known, policy))
     });
     let states = list.judge(("non_revocation", "Verify Non-Revocation Proof"), || {
         revocation::states(&known, presentation, (evidence, policy))

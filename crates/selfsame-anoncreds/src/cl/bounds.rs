@@ -6,8 +6,9 @@ use crate::Error;
 
 /// A modulus is a product of two primes of at least 1,024 bits each.
 pub(crate) const MODULUS_SHORTEST: usize = 2_047;
-/// The longest modulus; beyond it every operation takes longer than anybody wants to wait for a stranger.
-pub(crate) const MODULUS_LONGEST: usize = 4_160;
+/// The longest modulus. What blinds a secret ([`V_PRIME`]) has 76 bits more than a modulus of this length, so that it
+/// hides the secret altogether; under a longer one it would hide less.
+pub(crate) const MODULUS_LONGEST: usize = 2_052;
 /// Link secret, encoded attribute, credential context.
 pub(crate) const VALUE: usize = 256;
 /// A challenge: SHA-256.
@@ -20,8 +21,11 @@ pub(crate) const E_RANGE: usize = 119;
 pub(crate) const V_PRIME: usize = 2_128;
 /// v″ from the issuer, whose highest bit is always set.
 pub(crate) const V_PRIME_PRIME: usize = 2_724;
-/// The mask of v' in a request.
-pub(crate) const V_PRIME_MASK: usize = 673;
+/// What a mask has more than challenge times secret, so that the response tells nothing of the secret.
+pub(crate) const HIDING: usize = 80;
+/// The mask of v' in a request. A shorter one would give away the high bits of v', and with them what v' hides from an
+/// issuer that knows more of its modulus than it says.
+pub(crate) const V_PRIME_MASK: usize = V_PRIME + CHALLENGE + HIDING;
 /// The mask of the link secret in a request.
 pub(crate) const REQUEST_MASK: usize = 593;
 /// The mask of an attribute in a proof; the published implementations draw one bit less than the specification says.
@@ -34,8 +38,8 @@ pub(crate) const V_MASK: usize = 3_060;
 pub(crate) const CONTEXT_MASK: usize = 2_432;
 /// The mask of a square root u_i.
 pub(crate) const ROOT_MASK: usize = 592;
-/// The mask of r_i.
-pub(crate) const BLINDING_MASK: usize = 672;
+/// The mask of r_i, as long as that of v' for the same reason; the specification gives 672 bits.
+pub(crate) const BLINDING_MASK: usize = V_PRIME + CHALLENGE + HIDING;
 /// The mask of r_Δ - ∑ u_i·r_i.
 pub(crate) const ALPHA_MASK: usize = 2_787;
 /// A square root: Δ is below 2^33.
@@ -103,9 +107,35 @@ mod tests {
         assert_eq!(V_RESPONSE, 3_061);
         assert_eq!(VALUE_RESPONSE, 594);
         assert_eq!(CONTEXT_RESPONSE, 2_433);
-        assert_eq!(BLINDING_RESPONSE, 2_385);
+        assert_eq!(BLINDING_RESPONSE, 2_465);
         assert_eq!(ALPHA_RESPONSE, 2_788);
-        assert_eq!(V_PRIME_RESPONSE, 2_385);
+        assert_eq!(V_PRIME_RESPONSE, 2_465);
         assert_eq!(REQUEST_RESPONSE, 594);
+    }
+
+    #[test]
+    fn every_mask_hides_challenge_times_secret() {
+        let masks = [
+            (E_MASK, E_RANGE),
+            (VALUE_MASK, VALUE),
+            (V_MASK, V_PRIME_PRIME),
+            (CONTEXT_MASK, VALUE),
+            (ROOT_MASK, ROOT),
+            (BLINDING_MASK, V_PRIME),
+            (ALPHA_MASK, V_PRIME + ROOT + 3),
+            (V_PRIME_MASK, V_PRIME),
+            (REQUEST_MASK, VALUE),
+        ];
+        for (mask, secret) in masks {
+            assert!(
+                mask >= secret + CHALLENGE + HIDING,
+                "{mask} bits for {secret}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_blinds_a_secret_is_76_bits_longer_than_the_longest_modulus() {
+        assert!(V_PRIME >= MODULUS_LONGEST + 76);
     }
 }

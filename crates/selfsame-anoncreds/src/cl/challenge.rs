@@ -3,6 +3,9 @@
 use dashu_int::UBig;
 use selfsame_crypto::hash::{sha256, sha256_parts};
 
+use super::bounds;
+use crate::random::Random;
+
 /// The bytes of a number in a challenge.
 pub(crate) fn bytes(number: &UBig) -> Vec<u8> {
     number.to_be_bytes().into_vec()
@@ -18,6 +21,20 @@ pub(crate) fn over<'a>(numbers: impl IntoIterator<Item = &'a UBig>) -> UBig {
 pub(crate) fn over_bytes<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> UBig {
     let parts: Vec<&[u8]> = parts.into_iter().collect();
     UBig::from_be_bytes(&sha256_parts(&parts))
+}
+
+/// The credential context m₂ of a credential that is issued now, with 256 fresh random bits.
+///
+/// A holder that knew m₂ before it sent its blinded secret for revocation could choose that secret so that the
+/// non-revocation part of one credential fits another one, which was revoked. Nobody computes m₂ again, so it may hold
+/// anything.
+pub(crate) fn fresh_context(
+    holder: &str,
+    revocation_index: Option<u32>,
+    random: &mut Random,
+) -> UBig {
+    let fresh = random.integer(bounds::VALUE);
+    credential_context(&format!("{holder} {fresh}"), revocation_index)
 }
 
 /// The credential context m₂: which holder, by the identifier or entropy of the request, and which revocation index.

@@ -31,7 +31,8 @@ impl CredentialKey {
     }
 }
 
-/// Lengths, and one response for each R. The Indy era left out the link secret's.
+/// Lengths, and one response for each R. Without the link secret's, its base could stand outside of the powers of S, and
+/// a request would give the link secret away.
 fn check_shape(key: &CredentialKey, proof: &KeyCorrectnessProof) -> Result<(), Error> {
     let refusal = Error::Issuer("a number of the key correctness proof is too long");
     let longest = key.modulus().bits().saturating_add(bounds::CHALLENGE);
@@ -48,12 +49,15 @@ fn check_shape(key: &CredentialKey, proof: &KeyCorrectnessProof) -> Result<(), E
         ));
     }
     let mut missing = attributes.difference(&covered);
-    if missing.any(|name| *name != LINK_SECRET) {
-        return Err(Error::Issuer(
+    match missing.next() {
+        None => Ok(()),
+        Some(name) if *name == LINK_SECRET => Err(Error::Issuer(
+            "the key correctness proof leaves out the link secret",
+        )),
+        Some(_) => Err(Error::Issuer(
             "the key correctness proof leaves out an attribute",
-        ));
+        )),
     }
-    Ok(())
 }
 
 /// The challenge over Z, all R, and the commitments Z^-c · S^x̂, R^-c · S^x̂.

@@ -51,6 +51,16 @@ pub struct AttributeValue {
     pub encoded: String,
 }
 
+/// What is asked of raw values.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Encoding {
+    /// Their recommended encoding is the number that was signed. Without this rule a holder can show any text.
+    #[default]
+    Recommended,
+    /// Nothing: the issuers have encodings of their own, and the caller checks them.
+    OfTheIssuer,
+}
+
 impl AttributeValue {
     /// A value encoded as recommended.
     pub fn of(raw: impl Into<String>) -> Self {

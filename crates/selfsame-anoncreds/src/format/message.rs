@@ -37,7 +37,8 @@ pub trait Message: Serialize + DeserializeOwned {
         Ok(message)
     }
 
-    /// Writes it as today's published implementation does; maps are in the order of their keys.
+    /// Writes it as today's published implementation does; maps are in the order of their keys. What would be longer
+    /// than is read of it is not written.
     fn to_json(&self) -> Result<Self::Text, Error> {
         let unwritten = || Error::Malformed {
             what: Self::WHAT,
@@ -45,6 +46,9 @@ pub trait Message: Serialize + DeserializeOwned {
         };
         let mut written = Written::default();
         serde_json::to_writer(&mut written, self).map_err(|_| unwritten())?;
+        if written.0.len() > Self::LIMITS.max_bytes {
+            return Err(Self::refused(JsonError::TooLong));
+        }
         let text = String::from_utf8(std::mem::take(&mut *written.0)).map_err(|_| unwritten())?;
         Ok(text.into())
     }

@@ -34,7 +34,7 @@ pub struct Known<'a> {
     pub definition_id: &'a CredentialDefinitionId,
     /// Who issued it.
     pub issuer_id: &'a IssuerId,
-    /// The registry in which it can be revoked.
+    /// The registry in which it is proven not to be revoked; nothing ties a registry to a credential otherwise.
     pub registry_id: Option<&'a RevocationRegistryId>,
     /// The raw values that are shown, by normalised name.
     pub shown: BTreeMap<String, &'a str>,
@@ -76,7 +76,10 @@ impl Known<'_> {
             "issuer_id" => answer(self.issuer_id.as_str() == value),
             "issuer_did" => legacy(self.issuer_id.as_str(), value),
             "cred_def_id" => answer(self.definition_id.as_str() == value),
-            "rev_reg_id" => answer(self.registry_id.is_some_and(|id| id.as_str() == value)),
+            "rev_reg_id" => match self.registry_id {
+                Some(id) => answer(id.as_str() == value),
+                None => Answer::Unknown,
+            },
             _ => self.attribute(tag, value),
         }
     }

@@ -22,6 +22,7 @@ fn credentials_of_the_published_library_are_processed_as_it_does() {
             link_secret: &secret,
             definition: world.definition(),
             registry: world.registry.as_ref(),
+            encoding: Encoding::Recommended,
         };
         let processed = process_credential(&credential, &expected).unwrap();
         assert_eq!(
@@ -41,6 +42,7 @@ fn a_credential_in_a_registry_that_somebody_else_publishes_is_not_accepted() {
         link_secret: &link_secret(),
         definition: world.definition(),
         registry: Some(&registry),
+        encoding: Encoding::Recommended,
     };
     let refused = process_credential(&sample("legacy/credential.json"), &expected).unwrap_err();
     let what = RevocationRegistryDefinition::WHAT;
@@ -261,4 +263,29 @@ fn candidates_have_the_attributes_and_meet_what_restricts_them() {
     }
     let unanswered: Vec<_> = found.unanswered().collect();
     assert_eq!(unanswered, ["both", "law", "old", "other"]);
+}
+
+#[test]
+fn a_value_whose_text_is_not_what_was_signed_is_refused() {
+    let world = World::legacy();
+    let (metadata, secret) = (sample("legacy/request_metadata.json"), link_secret());
+    let mut credential: Credential = sample("legacy/credential.json");
+    let age = credential.values.0.get_mut("age").unwrap();
+    age.raw = format!("{}1", age.raw);
+    let process = |encoding| {
+        let expected = Expected {
+            metadata: &metadata,
+            link_secret: &secret,
+            definition: world.definition(),
+            registry: world.registry.as_ref(),
+            encoding,
+        };
+        process_credential(&credential, &expected).map(|_| ())
+    };
+    let refused = process(Encoding::Recommended).unwrap_err().to_string();
+    assert!(
+        refused.contains("another number than its text"),
+        "{refused}"
+    );
+    assert!(process(Encoding::OfTheIssuer).is_ok());
 }

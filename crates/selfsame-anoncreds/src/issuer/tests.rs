@@ -5,11 +5,12 @@ use std::collections::BTreeSet;
 use super::*;
 use crate::cl::LinkSecret;
 use crate::cl::revocation::{Issuance as Begin, TailsFile};
-use crate::format::{AttributeValue, Holder, RevocationStatusList};
+use crate::format::{AttributeValue, Encoding, Holder, RevocationStatusList};
 use crate::holder::{Expected, NamedSecret, create_credential_request, process_credential};
 use crate::testing::{World, change, ctx, leaves, link_secret, sample};
 
 mod known;
+mod moved;
 
 fn values() -> CredentialValues {
     CredentialValues::of([
@@ -80,6 +81,7 @@ fn a_credential_is_issued_and_its_holder_accepts_it() {
             link_secret: &asked.secret,
             definition: world.definition(),
             registry: world.registry.as_ref(),
+            encoding: Encoding::Recommended,
         };
         let processed = process_credential(&credential, &expected).unwrap();
         assert_ne!(processed.signature, credential.signature);
@@ -298,6 +300,7 @@ fn a_credential_with_one_member_changed_is_not_accepted() {
         link_secret: &asked.secret,
         definition: world.definition(),
         registry: world.registry.as_ref(),
+        encoding: Encoding::Recommended,
     };
     let whole = serde_json::to_value(&credential).unwrap();
     let accepted = leaves(&whole).into_iter().filter(|pointer| {

@@ -76,7 +76,7 @@ fn a_key_with_a_number_that_cannot_be_is_refused_early() {
         ("0".to_owned(), "too short"),
         ("-7".to_owned(), "decimal"),
         (((UBig::ONE << 2_045) + 1_u8).to_string(), "too short"),
-        (((UBig::ONE << 4_160) + 1_u8).to_string(), "too large"),
+        (((UBig::ONE << 2_052) + 1_u8).to_string(), "too large"),
     ] {
         let found = refusal(n, || prepare(&with(&definition, n, number)));
         assert!(found.contains(why), "{found}");
@@ -101,6 +101,11 @@ fn a_proof_of_a_key_with_a_number_too_long_or_a_part_too_few_is_refused_early() 
     let responses = less["xr_cap"].as_array_mut().unwrap();
     responses.retain(|response| response[0] != "city");
     refusal("a response is missing", || check(&less));
+    let mut unbound = proof.clone();
+    let responses = unbound["xr_cap"].as_array_mut().unwrap();
+    responses.retain(|response| response[0] != "master_secret");
+    let found = refusal("no response for the link secret", || check(&unbound));
+    assert!(found.contains("leaves out the link secret"), "{found}");
     let mut twice = proof.clone();
     let again = twice["xr_cap"][0].clone();
     twice["xr_cap"].as_array_mut().unwrap().push(again);
@@ -164,6 +169,7 @@ fn a_credential_with_a_number_that_cannot_be_is_refused_early() {
             link_secret: &secret,
             definition: world.definition(),
             registry: None,
+            encoding: Encoding::Recommended,
         };
         process_credential(&read(value)?, &expected)
     };

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::answers::Plan;
 use crate::definition::PreparedDefinition;
 use crate::format::{
-    CredentialDefinitionId, Overrides, RevocationRegistryDefinition, RevocationRegistryId,
-    RevocationStatusList, Schema, SchemaId,
+    CredentialDefinitionId, Encoding, Overrides, RevocationRegistryDefinition,
+    RevocationRegistryId, RevocationStatusList, Schema, SchemaId,
 };
 use crate::verdict::Refusal;
 
@@ -30,16 +30,6 @@ pub struct Policy {
     pub overrides: Overrides,
     /// What is asked of raw values.
     pub encoding: Encoding,
-}
-
-/// What is asked of the raw values that are shown.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub enum Encoding {
-    /// Their recommended encoding is the number that was signed. Without this rule a holder can show any text.
-    #[default]
-    Recommended,
-    /// Nothing: the issuers have encodings of their own, and the caller checks them.
-    OfTheIssuer,
 }
 
 /// A credential of the presentation, with what is known of it.

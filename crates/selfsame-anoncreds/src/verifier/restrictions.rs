@@ -2,15 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use super::evidence::Known;
-use crate::format::{self, Answer, Presentation, PresentationRequest, Query, normalise_attribute};
+use super::evidence::{Known, Policy};
+use crate::format::{
+    self, Answer, Encoding, Presentation, PresentationRequest, Query, normalise_attribute,
+};
 use crate::verdict::Refusal;
 
-/// Every restriction of every referent that a credential answers holds for that credential.
+/// Every restriction of every referent that a credential answers holds for that credential, by what is proven of it.
 pub(super) fn met(
     presentation: &Presentation,
     request: &PresentationRequest,
-    known: &[Known<'_>],
+    (known, policy): (&[Known<'_>], &Policy),
 ) -> Result<((), String), Refusal> {
     let mut count = 0_usize;
     for (referent, query, index) in questions(presentation, request) {
@@ -20,8 +22,12 @@ pub(super) fn met(
         let Some(known) = known else {
             return Refusal::fails(format!("{referent:?} has no credential"));
         };
-        let shown = shown(presentation, request, (index, referent));
-        match judge(known, shown, query) {
+        let shown = match policy.encoding {
+            Encoding::Recommended => shown(presentation, request, (index, referent)),
+            // Nothing ties a raw value to the proof here.
+            Encoding::OfTheIssuer => BTreeMap::new(),
+        };
+        match proven(known, presentation, shown).judge(query) {
             Answer::Holds => count = count.saturating_add(1),
             Answer::Fails => {
                 return Refusal::fails(format!("the credential for {referent:?} is another"));
@@ -85,15 +91,22 @@ fn shown<'a>(
     shown
 }
 
-fn judge(known: &Known<'_>, shown: BTreeMap<String, &str>, query: &Query) -> Answer {
+/// What is proven of a credential. Its registry is, only beside a proof that it is not revoked there.
+fn proven<'a>(
+    known: &Known<'a>,
+    presentation: &Presentation,
+    shown: BTreeMap<String, &'a str>,
+) -> format::Known<'a> {
     let ids = known.plan.identifiers;
+    let proofs = &presentation.proof.proofs;
+    let proof = usize::try_from(known.plan.index).map_or(None, |index| proofs.get(index));
+    let not_revoked = proof.is_some_and(|proof| proof.non_revoc_proof.is_some());
     format::Known {
         schema_id: &ids.schema_id,
         schema: known.schema,
         definition_id: &ids.cred_def_id,
         issuer_id: &known.definition.definition().issuer_id,
-        registry_id: ids.rev_reg_id.as_ref(),
+        registry_id: ids.rev_reg_id.as_ref().filter(|_| not_revoked),
         shown,
     }
-    .judge(query)
 }

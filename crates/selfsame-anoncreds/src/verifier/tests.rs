@@ -226,6 +226,57 @@ fn restrictions_are_met() {
     }
 }
 
+/// The rules' outcome for a sample, one referent of whose request is restricted to its registry.
+fn within_registry(name: &str, referent: &str, registry: &str) -> (Outcome, &'static str) {
+    let worlds = worlds();
+    let mut given = serde_json::to_value(given(name)).unwrap();
+    given["identifiers"][0]["rev_reg_id"] = registry.into();
+    let given = Presentation::from_json(given.to_string().as_bytes()).unwrap();
+    let mut request = serde_json::to_value(asked(name)).unwrap();
+    let restriction = json!({ "rev_reg_id": registry });
+    request["requested_attributes"][referent]["restrictions"] = restriction;
+    let request = PresentationRequest::from_json(request.to_string().as_bytes()).unwrap();
+    reason(&verdict(&given, &request, &evidence(&worlds)))
+}
+
+#[test]
+fn a_registry_that_is_named_without_a_proof_meets_no_restriction() {
+    let registry = given("non_revoked").identifiers[0].rev_reg_id.clone();
+    let registry = registry.unwrap().to_string();
+    let referent = |name| {
+        asked(name)
+            .requested_attributes
+            .keys()
+            .next()
+            .cloned()
+            .unwrap()
+    };
+    let proven = within_registry("non_revoked", &referent("non_revoked"), &registry);
+    assert_eq!(proven, (Outcome::Valid, ""));
+    let claimed = within_registry("revealed", &referent("revealed"), &registry);
+    assert_eq!(claimed, (Outcome::Invalid, "restrictions"));
+}
+
+#[test]
+fn a_raw_value_that_nothing_ties_to_the_proof_meets_no_restriction() {
+    let worlds = worlds();
+    let mut request = serde_json::to_value(asked("revealed")).unwrap();
+    request["requested_attributes"]["age"]["restrictions"] = json!({ "attr::age::value": "28" });
+    let request = PresentationRequest::from_json(request.to_string().as_bytes()).unwrap();
+    let outcome = |encoding| {
+        let policy = Policy {
+            encoding,
+            ..Policy::default()
+        };
+        let verdict =
+            verify_presentation(&given("revealed"), &request, &evidence(&worlds), &policy);
+        reason(&verdict)
+    };
+    assert_eq!(outcome(Encoding::Recommended), (Outcome::Valid, ""));
+    let lax = outcome(Encoding::OfTheIssuer);
+    assert_eq!(lax, (Outcome::Invalid, "restrictions"));
+}
+
 #[test]
 fn non_revocation_is_proven_where_it_is_asked_for() {
     let name = "non_revoked";

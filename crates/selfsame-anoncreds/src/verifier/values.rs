@@ -2,9 +2,11 @@
 
 use dashu_int::IBig;
 
-use super::evidence::{Encoding, Policy};
+use super::evidence::Policy;
 use crate::cl::SubProof;
-use crate::format::{AttributeValue, Presentation, PresentationRequest, normalise_attribute};
+use crate::format::{
+    AttributeValue, Encoding, Presentation, PresentationRequest, normalise_attribute,
+};
 use crate::verdict::Refusal;
 
 /// Every number shown is the one that the proof of its credential reveals under its name.

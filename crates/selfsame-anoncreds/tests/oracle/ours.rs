@@ -11,7 +11,7 @@ use selfsame_anoncreds::cl::{KeyCorrectnessProof, LinkSecret};
 use selfsame_anoncreds::definition::{KeyCache, PreparedDefinition};
 use selfsame_anoncreds::format::{
     Credential, CredentialDefinition, CredentialDefinitionId, CredentialOffer, CredentialRequest,
-    CredentialRequestMetadata, CredentialValues, Holder, IssuerId, Message, Presentation,
+    CredentialRequestMetadata, CredentialValues, Encoding, Holder, IssuerId, Message, Presentation,
     PresentationRequest, RevocationRegistryDefinition, RevocationRegistryId,
     RevocationRegistryPrivate, RevocationState, RevocationStatusList, Schema, SchemaId,
     SelfAttested, Text as _, encode_attribute,
@@ -291,6 +291,7 @@ impl Ours {
             link_secret: &link_secret(a)?,
             definition: &self.definition(&credential.cred_def_id, &a["cred_def"])?,
             registry: registry.as_deref(),
+            encoding: Encoding::Recommended,
         };
         write(&process_credential(&credential, &expected).map_err(text)?)
     }

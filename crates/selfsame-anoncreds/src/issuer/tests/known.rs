@@ -24,6 +24,7 @@ fn the_same_seeds_give_the_known_messages() {
         link_secret: &asked.secret,
         definition: world.definition(),
         registry: world.registry.as_ref(),
+        encoding: Encoding::Recommended,
     };
     let processed = process_credential(&credential, &expected).unwrap();
     let question = request(json!({

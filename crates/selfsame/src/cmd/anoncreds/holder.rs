@@ -69,6 +69,9 @@ pub struct Process {
     /// The registry's file, if the credential can be revoked.
     #[arg(long, value_name = "FILE")]
     rev_reg: Option<PathBuf>,
+    /// The issuer has an encoding of its own: do not compare the values' texts with what was signed.
+    #[arg(long)]
+    any_encoding: bool,
 }
 
 /// Answer a presentation request.
@@ -135,11 +138,17 @@ impl Process {
         let metadata: CredentialRequestMetadata = files::read(&self.metadata)?;
         let registry: Option<RevocationRegistryDefinition> =
             self.rev_reg.as_deref().map(files::read).transpose()?;
+        let encoding = if self.any_encoding {
+            Encoding::OfTheIssuer
+        } else {
+            Encoding::Recommended
+        };
         let expected = Expected {
             metadata: &metadata,
             link_secret: &link_secret(&self.link_secret)?,
             definition: &files::prepared(&self.cred_def)?,
             registry: registry.as_ref(),
+            encoding,
         };
         let processed = process_credential(&credential, &expected);
         files::print(&processed.map_err(|error| {

@@ -44,7 +44,7 @@ pub struct NewSchema {
 #[derive(Args)]
 #[command(
     after_help = "Example: selfsame anoncreds cred-def --schema-id did:web:issuer.example/schema/1 --private cred-def.private --proof cred-def.proof < schema.json > cred-def.json
-The search for two safe primes takes seconds, now and then many."
+The search for two safe primes takes less than a second, now and then more."
 )]
 pub struct NewDefinition {
     /// The schema's file; standard input if not named.

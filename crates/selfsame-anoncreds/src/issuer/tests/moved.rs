@@ -1,0 +1,91 @@
+//! A non-revocation part cannot be moved from a good credential to a revoked one.
+
+use super::*;
+use crate::cl::credential_context;
+use crate::cl::revocation::{
+    Accumulator, IssueRequest, IssuedContext, NonRevocationCredentialSignature, RevocationBlinding,
+    Witness,
+};
+use crate::pairing::Scalar;
+
+/// Whether a holder could use this part beside the primary part whose context is `context`.
+fn fits(
+    world: &World,
+    (context, blinding): (&dashu_int::UBig, &RevocationBlinding),
+    mut part: NonRevocationCredentialSignature,
+    (witness, accumulator): (&Witness, &Accumulator),
+) -> bool {
+    part.m2 = Scalar::from_public(context);
+    let value = &world.registry.as_ref().unwrap().value;
+    let issued = IssuedContext {
+        key: world.definition().revocation().unwrap(),
+        registry: &value.public_keys.accum_key,
+        accumulator,
+        capacity: value.max_cred_num,
+        context,
+    };
+    part.process(&issued, blinding, witness).is_ok()
+}
+
+#[test]
+fn a_part_asked_for_under_a_guessed_context_does_not_fit_another_credential() {
+    let world = World::legacy();
+    let mut asked = ask(&world);
+    let issue = |asked: &Asked, index| {
+        let issuance = Issuance {
+            offer: &asked.offer,
+            request: &asked.request,
+            values: &values(),
+            place: Some(place(&world, index)),
+        };
+        world.issuer.create_credential(&issuance, &ctx(3)).unwrap()
+    };
+    let revoked = issue(&asked, 4).signature.p_credential.m_2.clone();
+    let guess = credential_context(asked.request.holder().unwrap(), Some(5));
+
+    // A blinded secret that turns the guessed context into the revoked credential's.
+    let secret = Scalar::from_public(&dashu_int::UBig::from(12_345_u32));
+    let difference = Scalar::from_public(&revoked).sub(&Scalar::from_public(&guess));
+    let key = world.definition().revocation().unwrap();
+    let (h1, h2) = (&key.multiples().h1, &key.multiples().h2);
+    let blinded = h1.mul(&difference).add(&h2.mul(&secret));
+    let blinding = RevocationBlinding(secret);
+
+    // With the guessed context the part would fit: the recipe is right.
+    let request = IssueRequest {
+        index: 5,
+        context: &guess,
+        blinded: &blinded,
+        accumulator: world.lists[0].accumulator().unwrap(),
+        is_active: !world.lists[0].revocation_list.is_revoked(5).unwrap(),
+    };
+    let registry = world.registry();
+    let known = world.issuer.at(&registry).unwrap();
+    let mut random = crate::random::Random::new(&ctx(7), "test");
+    let issued = known.issue(&request, &mut random).unwrap();
+    let state = (&issued.witness, &issued.accumulator);
+    assert!(fits(&world, (&revoked, &blinding), issued.signature, state));
+
+    asked.request.blinded_ms.ur = Some(blinded);
+    let fresh = issue(&asked, 5);
+    let state = (&fresh.witness.unwrap(), &fresh.rev_reg.unwrap().accum);
+    let part = fresh.signature.r_credential.unwrap();
+    assert!(!fits(&world, (&revoked, &blinding), part, state));
+}
+
+#[test]
+fn the_context_of_a_credential_cannot_be_computed_from_the_request_and_the_place() {
+    let world = World::legacy();
+    let asked = ask(&world);
+    let context = |seed| {
+        let issuance = Issuance {
+            offer: &asked.offer,
+            request: &asked.request,
+            values: &values(),
+            place: Some(place(&world, 4)),
+        };
+        let credential = world.issuer.create_credential(&issuance, &ctx(seed));
+        credential.unwrap().signature.p_credential.m_2.clone()
+    };
+    assert_ne!(context(3), context(4));
+}
