@@ -19,6 +19,11 @@ const ROUNDS_MAX: usize = 8;
 /// A step that needs more than this at once was sent something made to cost.
 const NEEDS_MAX: usize = 64;
 
+/// Status lists take so many bytes of memory together; one takes up to 2 MiB and is a thousandth of it on the wire.
+const LIST_BYTES: usize = 48 * 1024 * 1024;
+/// Issuers' metadata take so many bytes of memory together.
+const METADATA_BYTES: usize = 8 * 1024 * 1024;
+
 /// The caches of what verification fetches.
 pub struct Fetches {
     lists: Cache<String, std::result::Result<Arc<status::List>, StatusError>>,
@@ -30,16 +35,24 @@ impl Default for Fetches {
     fn default() -> Self {
         Self {
             // A list is used for as long as the policy of a verification allows; here it only must not stay for ever.
-            lists: Cache::new(CacheSettings {
-                capacity: 256,
-                ttl: 3600,
-                negative_ttl: 2,
-            }),
-            metadata: Cache::new(CacheSettings {
-                capacity: 256,
-                ttl: 60,
-                negative_ttl: 5,
-            }),
+            lists: Cache::new(
+                CacheSettings {
+                    capacity: 256,
+                    max_bytes: LIST_BYTES,
+                    ttl: 3600,
+                    negative_ttl: 2,
+                },
+                |list| list.as_ref().map_or(0, |list| list.weight()),
+            ),
+            metadata: Cache::new(
+                CacheSettings {
+                    capacity: 256,
+                    max_bytes: METADATA_BYTES,
+                    ttl: 60,
+                    negative_ttl: 5,
+                },
+                Vec::len,
+            ),
             genuine: Genuine::default(),
         }
     }

@@ -7,15 +7,22 @@ use selfsame_store::{Batch, Expect, Put, Store, StoreError, TenantId};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::shared::Shared;
+use crate::view::instance::SignInLink;
 
 pub(crate) const TOKEN: &str = "operator_token";
 pub(crate) const SESSION: &str = "operator_session";
 const SESSION_SECONDS: u64 = 12 * 3600;
+/// The kind of the records of sign-in links.
+const LINK: &str = "operator_link";
+/// A sign-in link is good for so many seconds, and once.
+const LINK_SECONDS: u64 = 600;
 
 /// Who may issue, revoke, ask and write.
 pub struct Operator {
     shared: Arc<Shared>,
     token_hash: [u8; 32],
+    /// The token of this process for itself, which is written nowhere.
+    pass: SecretString,
 }
 
 impl Operator {
@@ -28,7 +35,7 @@ impl Operator {
         if let Some(record) = shared.store.read(&instance, TOKEN, "hash").await? {
             let token_hash =
                 <[u8; 32]>::try_from(record.value.as_slice()).map_err(Error::internal)?;
-            return Ok((Self { shared, token_hash }, None));
+            return Ok((Self::of(shared, token_hash), None));
         }
         let token = SecretString::new(shared.clock.ctx().token("operator"));
         let token_hash = hashed(token.expose());
@@ -45,7 +52,22 @@ impl Operator {
                 }
                 other => other.into(),
             })?;
-        Ok((Self { shared, token_hash }, Some(token)))
+        Ok((Self::of(shared, token_hash), Some(token)))
+    }
+
+    fn of(shared: Arc<Shared>, token_hash: [u8; 32]) -> Self {
+        let pass = SecretString::new(shared.clock.ctx().token("operator/pass"));
+        Self {
+            shared,
+            token_hash,
+            pass,
+        }
+    }
+
+    /// A token that is good while this process runs, for what it asks of itself.
+    #[must_use]
+    pub fn pass(&self) -> SecretString {
+        self.pass.clone()
     }
 
     /// Forgets the token of this store: the next start makes a new one, and the sessions opened with the old one end.
@@ -64,7 +86,54 @@ impl Operator {
     /// Whether this is the operator's token; takes the same time for each wrong one.
     #[must_use]
     pub fn is_token(&self, token: &str) -> bool {
-        hash::ct_eq(&hashed(token), &self.token_hash)
+        let is_token = hash::ct_eq(&hashed(token), &self.token_hash);
+        let is_pass = hash::ct_eq(&hashed(token), &hashed(self.pass.expose()));
+        is_token | is_pass
+    }
+
+    /// A link that signs a browser in: good once, for ten minutes. The token itself stands in no address, since
+    /// addresses are kept in logs and histories.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn link(&self) -> Result<SignInLink> {
+        let ctx = self.shared.clock.ctx();
+        let code = ctx.token("operator/link");
+        let put = Put::new(LINK, self.link_id(&code), Vec::new())
+            .expires(ctx.now().plus(LINK_SECONDS));
+        let batch = Batch::new(TenantId::instance()).put(put);
+        self.shared.store.commit(batch).await?;
+        let url = self.shared.config.origin.join("operator/sign-in");
+        let mut url = url.map_err(Error::internal)?;
+        url.query_pairs_mut().append_pair("code", &code);
+        Ok(SignInLink {
+            url: url.into(),
+            seconds: LINK_SECONDS,
+        })
+    }
+
+    /// Opens a session for the browser that brings a link's code; the link is over then.
+    ///
+    /// # Errors
+    /// `Unauthenticated` for a code that was used, is too old, or never was.
+    pub async fn sign_in_by_link(&self, code: &str) -> Result<SecretString> {
+        let over = || {
+            tracing::warn!(reason = "a sign-in link that is over", "sign-in refused");
+            Error::new(ErrorKind::Unauthenticated, "this link was used, or is older than ten minutes")
+                .with_hint("`selfsame sign-in` prints a new one; or enter the operator's token")
+        };
+        let (instance, id) = (TenantId::instance(), self.link_id(code));
+        let store = &self.shared.store;
+        let version = store.version(&instance, LINK, &id).await?;
+        let version = version.ok_or_else(over)?;
+        let used = Batch::new(instance)
+            .expect(LINK, &id, Expect::Version(version))
+            .delete(LINK, &id);
+        match store.commit(used).await {
+            Ok(_) => self.session().await,
+            Err(StoreError::Conflict { .. }) => Err(over()),
+            Err(other) => Err(other.into()),
+        }
     }
 
     /// Opens a session for a browser.
@@ -75,8 +144,12 @@ impl Operator {
         if !self.is_token(token) {
             tracing::warn!(reason = "wrong operator token", "sign-in refused");
             return Err(Error::new(ErrorKind::Unauthenticated, "this is not the operator's token")
-                .with_hint("`selfsame up` printed a link that signs in; the token also stands in the data directory"));
+                .with_hint("`selfsame sign-in` prints a link that signs in; where the token is kept, `selfsame up` says at its start"));
         }
+        self.session().await
+    }
+
+    async fn session(&self) -> Result<SecretString> {
         let ctx = self.shared.clock.ctx();
         let session = ctx.token("session");
         let put = Put::new(SESSION, self.session_id(&session), Vec::new())
@@ -109,6 +182,15 @@ impl Operator {
         let batch = Batch::new(TenantId::instance()).delete(SESSION, &self.session_id(session));
         self.shared.store.commit(batch).await?;
         Ok(())
+    }
+
+    /// What a link is kept under, never its code: who reads the store signs nobody in.
+    fn link_id(&self, code: &str) -> String {
+        encoding::base64url_encode(&hash::sha256_parts(&[
+            b"operator link\0",
+            &self.token_hash,
+            code.as_bytes(),
+        ]))
     }
 
     /// What a session is kept under: one that was opened with another token is unknown.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::config::{Config, ResolverConfig};
 use selfsame_credential::evidence::{Fetched, Unavailable};
+use selfsame_crypto::json::weight_of;
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::cheqd::resource::Wanted;
 use selfsame_did::{
@@ -23,8 +24,12 @@ pub use elsewhere::Linked;
 
 /// So many documents are kept.
 const CAPACITY: usize = 4096;
+/// Documents take so many bytes of memory together. Anybody may have any document resolved.
+const DOCUMENT_BYTES: usize = 32 * 1024 * 1024;
 /// So many resources are kept.
 const LINKED: usize = 64;
+/// Resources take so many bytes of memory together.
+const LINKED_BYTES: usize = 16 * 1024 * 1024;
 
 /// The resolver of one instance.
 pub struct Resolver {
@@ -44,8 +49,9 @@ impl Resolver {
     #[must_use]
     pub fn new(net: Net, registry: Option<Arc<dyn Registry>>, config: &Config) -> Self {
         let origins = std::iter::once(&config.origin).chain(&config.trust.origins);
-        let kept = |capacity| CacheSettings {
+        let kept = |(capacity, max_bytes)| CacheSettings {
             capacity,
+            max_bytes,
             ttl: config.resolver.ttl,
             negative_ttl: config.resolver.negative_ttl,
         };
@@ -59,8 +65,8 @@ impl Resolver {
                 .filter(|origin| origin.scheme() == "http")
                 .cloned()
                 .collect(),
-            cache: Cache::new(kept(CAPACITY)),
-            linked: Cache::new(kept(LINKED)),
+            cache: Cache::new(kept((CAPACITY, DOCUMENT_BYTES)), |found| weight_of(found)),
+            linked: Cache::new(kept((LINKED, LINKED_BYTES)), weight_of_linked),
         }
     }
 
@@ -317,6 +323,10 @@ fn not_had(error: &NetError) -> Resolution {
     let mut unavailable = Resolution::unavailable(said, None);
     unavailable.metadata.inside = Some(error.to_string());
     unavailable
+}
+
+fn weight_of_linked(linked: &Result<Linked, ResolutionError>) -> usize {
+    linked.as_ref().map_or(0, |linked| linked.content.len())
 }
 
 /// As of when a checkpoint speaks.

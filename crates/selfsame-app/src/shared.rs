@@ -37,6 +37,8 @@ pub struct Shared {
     pub events: Events,
     /// Its pool for long computations.
     pub work: Work,
+    /// Its pool for reading what strangers and people bring.
+    pub reading: Work,
     /// Its registry, here or elsewhere.
     pub registry: Option<Arc<dyn Registry>>,
     /// Its resolver of DIDs.

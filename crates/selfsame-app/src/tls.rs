@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures_util::future::join_all;
+use selfsame_crypto::json::weight_of;
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::{Did, Options, Resolution, ResolutionError};
 use selfsame_net::{Cache, CacheSettings, Fresh, Limits, NetError, Request};
@@ -31,6 +32,8 @@ pub use stapler::Stapler;
 const CAPACITY: usize = 16_384;
 /// So many revocation lists.
 const LISTS: usize = 64;
+/// What is kept of documents takes so many bytes of memory together. Any peer may name any DID.
+const MOST_BYTES: usize = 64 * 1024 * 1024;
 /// Seconds that a revocation list may take.
 const CRL_SECONDS: u64 = 20;
 
@@ -71,14 +74,16 @@ impl Gatherer {
     pub fn new(app: &App, reuse: Reuse) -> Self {
         let kept = |capacity, ttl| CacheSettings {
             capacity,
+            max_bytes: MOST_BYTES,
             ttl,
             negative_ttl: 2,
         };
         Self {
             shared: Arc::clone(&app.shared),
             reuse,
-            dids: Cache::new(kept(CAPACITY, reuse.did)),
-            crls: Cache::new(kept(LISTS, reuse.crl)),
+            dids: Cache::new(kept(CAPACITY, reuse.did), weight_of_found),
+            // The operator names them: strangers have no say in how much of them there is.
+            crls: Cache::new(kept(LISTS, reuse.crl), |_| 0),
             ledger: OnceCell::new(),
         }
     }
@@ -239,4 +244,10 @@ fn source(did: &Did, resolution: &Resolution) -> Source {
         ("web", None) => Source::Host,
         _ => Source::Word,
     }
+}
+fn weight_of_found(found: &Found<Arc<Resolution>>) -> usize {
+    found
+        .value
+        .as_ref()
+        .map_or(0, |resolution| weight_of(resolution.as_ref()))
 }

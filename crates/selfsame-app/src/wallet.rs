@@ -8,6 +8,7 @@ pub(crate) mod receive;
 
 use std::sync::Arc;
 
+use selfsame_crypto::json::weight_of;
 use selfsame_net::{Cache, CacheSettings};
 use selfsame_oauth::ServerMetadata;
 use selfsame_openid4vc::Transport;
@@ -35,8 +36,18 @@ struct KnownIssuer {
     lacks: bool,
 }
 
+/// Issuers' documents take so many bytes of memory together.
+const ISSUER_BYTES: usize = 32 * 1024 * 1024;
 /// Seconds in which an issuer whose documents are of no use for an offer is not asked for them again.
 const ISSUER_REST: u64 = 5;
+
+impl KnownIssuer {
+    /// Twice what the documents would take as JSON: their members have types of their own, and some are not written.
+    fn weight(&self) -> usize {
+        let both = weight_of(&self.issuer).saturating_add(weight_of(&self.server));
+        both.saturating_mul(2)
+    }
+}
 
 impl Wallet {
     /// The wallet on this store.
@@ -47,11 +58,15 @@ impl Wallet {
             accounts: Accounts::new(shared.clone()),
             shared,
             transport,
-            issuers: Cache::new(CacheSettings {
-                capacity: 256,
-                ttl: 300,
-                negative_ttl: ISSUER_REST,
-            }),
+            issuers: Cache::new(
+                CacheSettings {
+                    capacity: 256,
+                    max_bytes: ISSUER_BYTES,
+                    ttl: 300,
+                    negative_ttl: ISSUER_REST,
+                },
+                KnownIssuer::weight,
+            ),
             flows_at_hand: AtHand::default(),
             answers_at_hand: AtHand::default(),
         }

@@ -21,18 +21,18 @@ pub struct Work {
 }
 
 impl Work {
-    /// A pool for this machine.
+    /// A pool for this machine, whose threads have this name.
     ///
     /// # Errors
     /// `Internal` if no thread can be started.
-    pub fn new() -> Result<Self> {
+    pub fn new(name: &str) -> Result<Self> {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let (jobs, queue) = channel();
         let queue = Arc::new(Mutex::new(queue));
         for _ in 0..cores {
             let queue = queue.clone();
             std::thread::Builder::new()
-                .name("work".to_owned())
+                .name(name.to_owned())
                 .spawn(move || take_turns(&queue))
                 .map_err(Error::internal)?;
         }
@@ -51,7 +51,7 @@ impl Work {
         let place = self.places.clone().try_acquire_owned().map_err(|_| {
             Error::new(
                 ErrorKind::TooMany { retry_after: 2 },
-                "too many people sign in at this moment",
+                "this server has too much to compute at this moment",
             )
         })?;
         let (answer, answered) = oneshot::channel();
@@ -103,7 +103,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_nobody_waits_for_any_more_is_not_begun() {
-        let work = Work::new().unwrap();
+        let work = Work::new("test").unwrap();
         let cores = std::thread::available_parallelism().unwrap().get();
         let gate = Arc::new(Barrier::new(cores + 1));
         let busy: Vec<_> = (0..cores)

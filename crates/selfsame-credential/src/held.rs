@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use selfsame_crypto::{Jwk, PublicKey, jws, time::UnixTime};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::{
     format::Format,
@@ -83,11 +83,28 @@ impl Held {
         })
     }
 
+    /// The memory it takes, in bytes.
+    pub fn weight(&self) -> usize {
+        let read = match &self.content {
+            Content::SdJwt(sd_jwt, _) => sd_jwt.weight(),
+            Content::VcJwt(credential) => credential.weight(),
+        };
+        read.saturating_add(self.raw.len())
+    }
+
     /// All claims, disclosed: an SD-JWT VC's processed payload, or the W3C credential.
     pub fn claims(&self) -> &Value {
         match &self.content {
             Content::SdJwt(_, processed) => &processed.claims,
             Content::VcJwt(credential) => credential.credential(),
+        }
+    }
+
+    /// What the JWT says beside [`Held::claims`]: claims of a VCDM 1.1 JWT that stand outside of `vc`.
+    pub fn beside(&self) -> Option<&Map<String, Value>> {
+        match &self.content {
+            Content::SdJwt(..) => None,
+            Content::VcJwt(credential) => Some(credential.beside()),
         }
     }
 

@@ -12,6 +12,7 @@
     )
 )]
 
+mod budget;
 pub mod date;
 pub mod dcql;
 pub mod evidence;

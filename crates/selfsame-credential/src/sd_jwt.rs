@@ -8,7 +8,7 @@ pub mod present;
 pub mod process;
 pub mod vc;
 
-use selfsame_crypto::jws;
+use selfsame_crypto::{json, jws};
 use serde_json::Value;
 
 pub use self::{
@@ -99,9 +99,25 @@ pub enum SdJwtError {
     /// The key-binding JWT cannot be read.
     #[error("the key-binding JWT cannot be read")]
     KeyBinding,
+    /// Payload and disclosures take too much memory together.
+    #[error("payload and disclosures have too many members together")]
+    TooMuch,
 }
 
 impl SdJwt {
+    /// The memory it takes, in bytes, once more for its processed claims.
+    pub(crate) fn weight(&self) -> usize {
+        let of_disclosure = |disclosure: &Disclosure| {
+            let (Content::Property { value, .. } | Content::Element { value }) =
+                &disclosure.content;
+            json::weight(value).saturating_add(disclosure.encoded.len())
+        };
+        let disclosed = self.disclosures.iter().map(of_disclosure);
+        let read = disclosed.fold(json::weight(&self.payload), usize::saturating_add);
+        let texts = self.text.len().saturating_add(self.jwt.weight());
+        read.saturating_mul(2).saturating_add(texts)
+    }
+
     /// The issuer-signed JWT.
     pub fn jwt(&self) -> &jws::Compact {
         &self.jwt

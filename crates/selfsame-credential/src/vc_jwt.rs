@@ -6,7 +6,7 @@ pub mod present;
 pub mod presentation;
 pub mod rules;
 
-use selfsame_crypto::{Jwk, jws};
+use selfsame_crypto::{Jwk, json, jws};
 use serde_json::{Map, Value};
 
 pub use self::{
@@ -14,6 +14,7 @@ pub use self::{
     present::Present,
     presentation::VpJwt,
 };
+use crate::budget::Budget;
 use crate::{
     format::Format,
     status::{Reference, StatusError},
@@ -74,9 +75,24 @@ pub enum VcJwtError {
     /// A presentation does not hold exactly one credential of the expected format.
     #[error("the presentation does not hold exactly one credential of the expected format")]
     Credential,
+    /// The payload takes too much memory.
+    #[error("the payload has too many members")]
+    TooMuch,
 }
 
 impl VcJwt {
+    /// The memory it takes, in bytes.
+    pub(crate) fn weight(&self) -> usize {
+        let read = self.payload.values().chain([&self.credential]);
+        read.map(json::weight)
+            .fold(self.jwt.weight(), usize::saturating_add)
+    }
+
+    /// The claims beside the credential.
+    pub(crate) fn beside(&self) -> &Map<String, Value> {
+        &self.payload
+    }
+
     /// Takes a credential apart. Nothing is verified yet.
     pub fn parse(text: &str, model: Model) -> Result<Self, VcJwtError> {
         let (jwt, mut payload) = read(text)?;
@@ -180,8 +196,10 @@ fn read(text: &str) -> Result<(jws::Compact, Map<String, Value>), VcJwtError> {
         jws::JwsError::Algorithm => VcJwtError::Algorithm,
         _ => VcJwtError::Jwt,
     })?;
-    match jwt.claims() {
-        Ok(Value::Object(payload)) => Ok((jwt, payload)),
+    let claims = jwt.claims().map_err(|_| VcJwtError::Payload)?;
+    Budget::of(text).take(&claims).ok_or(VcJwtError::TooMuch)?;
+    match claims {
+        Value::Object(payload) => Ok((jwt, payload)),
         _ => Err(VcJwtError::Payload),
     }
 }

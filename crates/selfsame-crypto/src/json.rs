@@ -6,6 +6,7 @@ mod misfit;
 mod pairs;
 mod reader;
 mod strict;
+mod weight;
 
 use std::borrow::Cow;
 
@@ -14,6 +15,7 @@ use serde_json::Value;
 
 pub use jcs::jcs;
 pub use misfit::Misfit;
+pub use weight::{weight, weight_of};
 
 /// How much JSON is read.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

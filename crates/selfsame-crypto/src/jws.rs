@@ -48,6 +48,13 @@ pub struct Compact {
 }
 
 impl Compact {
+    /// The memory it takes, in bytes. What is read of the header is counted as four times its text.
+    pub fn weight(&self) -> usize {
+        let header = self.signing_input.len().saturating_mul(4);
+        let read = self.payload.capacity().saturating_add(header);
+        read.saturating_add(self.signature.capacity())
+    }
+
     /// Reads a JWS of up to 1 MiB.
     pub fn parse(text: &str) -> Result<Self, JwsError> {
         Self::parse_within(text, MAX_BYTES)

@@ -1,4 +1,4 @@
-//! What was fetched, kept for a while: one flight per key, bounded, the longest unused goes first.
+//! What was fetched, kept for a while: one flight per key, bounded in bytes, the longest unused goes first.
 
 use std::collections::{BTreeMap, HashMap};
 use std::future::Future;
@@ -15,6 +15,8 @@ use crate::error::NetError;
 pub struct CacheSettings {
     /// Most entries kept.
     pub capacity: usize,
+    /// Most bytes of memory that all entries take together. One that takes more than an eighth is not kept.
+    pub max_bytes: usize,
     /// Seconds a value is kept.
     pub ttl: u64,
     /// Seconds a failure, or a value that says "there is none", is kept.
@@ -58,6 +60,7 @@ impl<V> Fresh<V> {
 /// Values by key, each with the time it was fetched. Cheap to clone; clones share the entries.
 pub struct Cache<K, V> {
     settings: CacheSettings,
+    weigh: fn(&V) -> usize,
     entries: Arc<Mutex<Entries<K, V>>>,
 }
 
@@ -68,8 +71,16 @@ struct Entries<K, V> {
     flights: HashMap<K, Flying<V>>,
     /// Keys by the tick of their last use, the longest unused first.
     by_use: BTreeMap<u64, K>,
+    /// Keys by their end and the tick at which they were kept.
+    by_end: BTreeMap<(UnixTime, u64), K>,
+    bytes: usize,
     tick: u64,
 }
+
+/// What an entry takes beside its key, which is kept four times, and its value.
+const OVERHEAD: usize = 512;
+/// One entry has no more than this share of all bytes.
+const LARGEST_SHARE: usize = 8;
 
 struct Kept<V> {
     found: Found<V>,
@@ -78,6 +89,8 @@ struct Kept<V> {
     /// When it may be fetched anew before its end: not at once after that failed.
     anew_from: UnixTime,
     used: u64,
+    kept_at: u64,
+    bytes: usize,
 }
 
 struct Flying<V> {
@@ -95,6 +108,7 @@ impl<K, V> Clone for Cache<K, V> {
     fn clone(&self) -> Self {
         Self {
             settings: self.settings,
+            weigh: self.weigh,
             entries: Arc::clone(&self.entries),
         }
     }
@@ -108,15 +122,18 @@ impl<K, V> std::fmt::Debug for Cache<K, V> {
     }
 }
 
-impl<K: Clone + Eq + Hash, V> Cache<K, V> {
-    /// An empty cache.
-    pub fn new(settings: CacheSettings) -> Self {
+impl<K: AsRef<str> + Clone + Eq + Hash, V> Cache<K, V> {
+    /// An empty cache, whose values take the memory that `weigh` says, in bytes.
+    pub fn new(settings: CacheSettings, weigh: fn(&V) -> usize) -> Self {
         Self {
             settings,
+            weigh,
             entries: Arc::new(Mutex::new(Entries {
                 kept: HashMap::new(),
                 flights: HashMap::new(),
                 by_use: BTreeMap::new(),
+                by_end: BTreeMap::new(),
+                bytes: 0,
                 tick: 0,
             })),
         }
@@ -185,7 +202,12 @@ impl<K: Clone + Eq + Hash, V> Cache<K, V> {
         entries.flights.remove(key);
     }
 
-    /// How many entries are kept, outdated ones included.
+    /// How many bytes of memory all entries take.
+    pub fn bytes(&self) -> usize {
+        self.lock().bytes
+    }
+
+    /// How many entries are kept. Outdated ones stay until the cache is used next.
     pub fn len(&self) -> usize {
         self.lock().kept.len()
     }
@@ -197,6 +219,7 @@ impl<K: Clone + Eq + Hash, V> Cache<K, V> {
 
     fn turn(&self, key: &K, now: UnixTime, outdated: Option<UnixTime>) -> Turn<V> {
         let mut entries = self.lock();
+        entries.drop_outdated(now);
         if let Some(found) = entries.touch(key, now, outdated) {
             return Turn::Found(found);
         }
@@ -238,7 +261,17 @@ impl<V> Kept<V> {
     }
 }
 
-impl<K: Clone + Eq + Hash, V> Entries<K, V> {
+impl<K: AsRef<str> + Clone + Eq + Hash, V> Entries<K, V> {
+    fn drop_outdated(&mut self, now: UnixTime) {
+        while let Some((&(end, _), _)) = self.by_end.first_key_value()
+            && end <= now
+        {
+            if let Some((_, key)) = self.by_end.pop_first() {
+                self.remove(&key);
+            }
+        }
+    }
+
     fn touch(&mut self, key: &K, now: UnixTime, outdated: Option<UnixTime>) -> Option<Found<V>> {
         let tick = self.next_tick();
         let kept = self.kept.get_mut(key)?;
@@ -253,21 +286,29 @@ impl<K: Clone + Eq + Hash, V> Entries<K, V> {
         Some(kept.found.clone())
     }
 
-    fn keep(&mut self, key: &K, kept: Kept<V>, capacity: usize) {
+    fn keep(&mut self, key: &K, kept: Kept<V>, settings: &CacheSettings) {
         self.remove(key);
-        while self.kept.len() >= capacity {
+        let is_full = |entries: &Self| {
+            entries.kept.len() >= settings.capacity
+                || entries.bytes.saturating_add(kept.bytes) > settings.max_bytes
+        };
+        while is_full(self) {
             let Some((_, oldest)) = self.by_use.pop_first() else {
                 break;
             };
-            self.kept.remove(&oldest);
+            self.remove(&oldest);
         }
         self.by_use.insert(kept.used, key.clone());
+        self.by_end.insert((kept.until, kept.kept_at), key.clone());
+        self.bytes = self.bytes.saturating_add(kept.bytes);
         self.kept.insert(key.clone(), kept);
     }
 
     fn remove(&mut self, key: &K) {
         if let Some(kept) = self.kept.remove(key) {
             self.by_use.remove(&kept.used);
+            self.by_end.remove(&(kept.until, kept.kept_at));
+            self.bytes = self.bytes.saturating_sub(kept.bytes);
         }
     }
 
@@ -285,16 +326,21 @@ impl<K: Clone + Eq + Hash, V> Entries<K, V> {
 }
 
 /// A fetch under way; its end, cancelled or not, makes way for the next.
-struct Flight<'a, K: Clone + Eq + Hash, V> {
+struct Flight<'a, K: AsRef<str> + Clone + Eq + Hash, V> {
     cache: &'a Cache<K, V>,
     key: &'a K,
     number: u64,
 }
 
-impl<K: Clone + Eq + Hash, V> Flight<'_, K, V> {
+impl<K: AsRef<str> + Clone + Eq + Hash, V> Flight<'_, K, V> {
     /// Keeps what was found, or else what is there already; the one of both that is to be told.
     fn keep(&self, (found, seconds): (Found<V>, u64), now: UnixTime) -> Found<V> {
-        let capacity = self.cache.settings.capacity;
+        let settings = &self.cache.settings;
+        let value = found
+            .as_ref()
+            .map_or(0, |(value, _)| (self.cache.weigh)(value));
+        let keys = self.key.as_ref().len().saturating_mul(4);
+        let bytes = value.saturating_add(keys).saturating_add(OVERHEAD);
         let mut entries = self.cache.lock();
         if !entries.is_flying(self.key, self.number) {
             return found;
@@ -305,21 +351,25 @@ impl<K: Clone + Eq + Hash, V> Flight<'_, K, V> {
             kept.anew_from = now.plus(seconds);
             return kept.found.clone();
         }
-        if seconds > 0 && capacity > 0 {
+        let has_room = bytes <= settings.max_bytes / LARGEST_SHARE;
+        if seconds > 0 && settings.capacity > 0 && has_room {
+            let tick = entries.next_tick();
             let kept = Kept {
                 found: found.clone(),
                 since: now,
                 until: now.plus(seconds),
                 anew_from: now,
-                used: entries.next_tick(),
+                used: tick,
+                kept_at: tick,
+                bytes,
             };
-            entries.keep(self.key, kept, capacity);
+            entries.keep(self.key, kept, settings);
         }
         found
     }
 }
 
-impl<K: Clone + Eq + Hash, V> Drop for Flight<'_, K, V> {
+impl<K: AsRef<str> + Clone + Eq + Hash, V> Drop for Flight<'_, K, V> {
     fn drop(&mut self) {
         let mut entries = self.cache.lock();
         if entries.is_flying(self.key, self.number) {

@@ -167,6 +167,7 @@ fn instance_api() -> Vec<Route> {
     vec![
         get("/api/status", api::instance::status),
         post("/api/copies", api::instance::copy),
+        post("/api/operator/links", api::instance::link),
         post("/api/dids", api::dids::create),
         get("/api/dids", api::dids::list),
         put("/api/dids/{did}", api::dids::rotate),

@@ -10,6 +10,7 @@ mod present;
 pub mod registry;
 mod restore;
 mod revoke;
+mod sign_in;
 mod status;
 pub mod tls;
 mod up;
@@ -62,6 +63,8 @@ enum Verb {
     Tls(tls::Tls),
     /// Say how a running instance is.
     Status(status::Status),
+    /// Print a link that signs the operator's browser in.
+    SignIn(sign_in::SignIn),
     /// Copy all that a running instance keeps.
     Backup(backup::Backup),
     /// Make a data directory of a copy.
@@ -87,6 +90,7 @@ impl Cli {
             Verb::Registry(registry) => registry.run().await,
             Verb::Tls(tls) => tls.run().await,
             Verb::Status(status) => status.run().await,
+            Verb::SignIn(sign_in) => sign_in.run().await,
             Verb::Backup(backup) => backup.run().await,
             Verb::Restore(restore) => restore.run(),
             Verb::AnonCreds(step) => step.run(),

@@ -32,6 +32,7 @@ use crate::cmd;
 use crate::cmd::tls::{Own, OwnCertificate, Resuming};
 use crate::exit::Failure;
 use crate::master_key::{self, Custody, SALT_FILE};
+use crate::output;
 use crate::private_directory;
 use crate::private_file;
 use crate::serving::Serving;
@@ -43,6 +44,7 @@ const ITS_ORIGIN: &str = "name the https address that others use with --origin; 
 const ITS_CERTIFICATE: &str = "give its certificate (--tls-certificate with --tls-key, or --tls-self-made), or listen on loopback (--listen 127.0.0.1:7380) behind a proxy that has it, sends on the Host and sets X-Forwarded-For";
 const WITH_HTTPS: &str = "write --origin with https, or leave the certificate out";
 const BARE: &str = "write --origin as https://issuer.example/";
+const BESIDE: &str = "the operator's token lies beside the data, and whoever copies them reads everything with it: move the file elsewhere and name it (--operator-token-file), or keep the token in your head and remove the file";
 const RENEW: &str = "put the token back there; or remove the file and start again: that makes a new token, and the old one is worth nothing";
 
 /// Where and as what an instance starts.
@@ -85,6 +87,10 @@ pub struct Launch {
     pub roots: Vec<Vec<u8>>,
     /// Where nodes connect with DIDs and credentials.
     pub nodes: Option<Arc<TlsSettings>>,
+    /// The file that the operator's token is written to, where it is not beside the data.
+    pub token_file: Option<PathBuf>,
+    /// Whether a new operator's token takes the place of the one there is.
+    pub renews_token: bool,
     /// A directory that goes when the instance does.
     pub temporary: Option<tempfile::TempDir>,
 }
@@ -101,10 +107,10 @@ pub struct Validating {
 pub struct Running {
     /// Its base URL.
     pub origin: Url,
-    /// The operator's token.
-    pub operator_token: SecretString,
-    /// Whether the token is a new one, as at the first start.
-    pub new_token: bool,
+    /// The operator's token, where it is new and was written nowhere: it is told once.
+    pub untold_token: Option<SecretString>,
+    /// The file that the operator's token is kept in.
+    pub token_file: Option<PathBuf>,
     /// Where the master key is, in words.
     pub custody: &'static str,
     /// Certificates that are believed beside the system's: its own among them.
@@ -138,6 +144,8 @@ impl Launch {
             tls: None,
             roots: Vec::new(),
             nodes: None,
+            token_file: None,
+            renews_token: false,
             temporary: None,
         }
     }
@@ -170,11 +178,10 @@ impl Launch {
         let origin = self.public_origin(bound)?;
         // First: whoever runs on these data has them locked, and keeps his certificate.
         let store = store(&self.data, &self.custody).await?;
-        let tls = self
-            .tls
-            .as_ref()
-            .map(|source| source.load(&self.data, &origin))
-            .transpose()?;
+        let tls = match &self.tls {
+            Some(source) => Some(source.load((&self.data, &store), &origin).await?),
+            None => None,
+        };
         // A demonstration ends with its terminal.
         if self.temporary.is_none() {
             crate::tls::renew_on_hangup(self.tls.clone().zip(tls.clone()), &origin)?;
@@ -189,17 +196,23 @@ impl Launch {
             Some(validating) => Some(validating.start(&self.data, &parts.store).await?),
             None => None,
         };
-        let token_file = self.data.join(TOKEN_FILE);
-        if !token_file.exists() {
-            // Lost, or taken away to have it renewed.
+        let token_file = self.token_file();
+        // Lost, or taken away to have it renewed.
+        let is_gone = token_file.as_ref().is_some_and(|file| !file.exists());
+        if is_gone || self.renews_token {
             Operator::forget(&parts.store).await?;
         }
         let (app, new_token) = match &node {
             Some(node) => App::open_on(node.clone(), config, parts).await?,
             None => App::open(config, parts).await?,
         };
-        let is_new = new_token.is_some();
-        let operator_token = kept_token(&token_file, new_token, app.operator())?;
+        let untold_token = match &token_file {
+            Some(file) => {
+                keep_token(file, new_token, app.operator())?;
+                None
+            }
+            None => new_token,
+        };
         let nodes = match &self.nodes {
             Some(settings) => settings.open(&app, &net).await?,
             None => None,
@@ -223,8 +236,8 @@ impl Launch {
         app.start().await?;
         Ok(Running {
             origin,
-            operator_token,
-            new_token: is_new,
+            untold_token,
+            token_file,
             custody,
             roots,
             serving,
@@ -232,6 +245,22 @@ impl Launch {
             node,
             _temporary: self.temporary,
         })
+    }
+
+    /// The file of the operator's token. Where the master key is kept from the data, so is the token: whoever copies
+    /// the data would read everything with it.
+    fn token_file(&self) -> Option<PathBuf> {
+        let beside = self.data.join(TOKEN_FILE);
+        match (&self.token_file, &self.custody) {
+            (Some(file), _) => Some(file.clone()),
+            (None, Custody::BesideTheData) => Some(beside),
+            (None, Custody::File(_) | Custody::Passphrase(_)) => {
+                if beside.exists() {
+                    output::complain(&format!("selfsame: {}: {BESIDE}", beside.display()));
+                }
+                None
+            }
+        }
     }
 
     fn public_origin(&self, bound: SocketAddr) -> Result<Url, Failure> {
@@ -473,8 +502,16 @@ fn unusable(data: &Path, error: &StoreError) -> Failure {
 impl Running {
     /// A client that acts as the operator.
     pub fn operator(&self) -> Result<Client, Failure> {
-        let token = Some(self.operator_token.clone());
+        let token = Some(self.app.operator().pass());
         Client::new(self.origin.clone(), token, self.roots.clone())
+    }
+
+    /// A link that signs the operator's browser in.
+    ///
+    /// # Errors
+    /// If it can't be kept.
+    pub async fn sign_in_link(&self) -> Result<String, Failure> {
+        Ok(self.app.operator().link().await?.url)
     }
 
     /// Serves until `told`; then finishes what is under way and closes the data.
@@ -510,17 +547,16 @@ fn shown(mut url: Url) -> Url {
     url
 }
 
-/// The operator's token: written at the first start so that commands on this machine find it. One that is kept must be
-/// that of these data.
-fn kept_token(
+/// Writes a new token so that commands on this machine find it. One that is kept must be that of these data.
+fn keep_token(
     file: &Path,
     new: Option<SecretString>,
     operator: &Operator,
-) -> Result<SecretString, Failure> {
+) -> Result<(), Failure> {
     let Some(token) = new else {
         let kept = private_file::read(file, RENEW)?;
         return if operator.is_token(kept.expose()) {
-            Ok(kept)
+            Ok(())
         } else {
             let what = "this is not the operator's token of these data";
             Err(Failure::environment(format!("{}: {what}", file.display())).hint(RENEW))
@@ -530,8 +566,7 @@ fn kept_token(
     if file.exists() {
         std::fs::remove_file(file)?;
     }
-    private_file::write(file, token.expose().as_bytes())?;
-    Ok(token)
+    private_file::write(file, token.expose().as_bytes())
 }
 
 #[cfg(test)]

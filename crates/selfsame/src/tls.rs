@@ -7,6 +7,7 @@ use selfsame_app::clock::Clock;
 use selfsame_crypto::time::UnixTime;
 use selfsame_crypto::x509;
 use selfsame_server::{Tls, TlsError};
+use selfsame_store::{Batch, Put, Store, TenantId};
 use tokio::signal::unix::{SignalKind, signal};
 use url::Url;
 
@@ -14,6 +15,9 @@ use crate::exit::Failure;
 use crate::settings::is_content;
 use crate::{output, private_file};
 
+/// The record of the key of a certificate that was made here.
+const KEY: &str = "tls_key";
+const SELF_MADE: &str = "self-made";
 const IN_PEM: &str = "--tls-certificate names the chain in PEM, --tls-key its key";
 
 /// Whose certificates are believed beside those the system trusts.
@@ -66,7 +70,11 @@ impl Source {
     ///
     /// # Errors
     /// If a file can't be read or written, or holds no certificate.
-    pub fn load(&self, data: &Path, origin: &Url) -> Result<Tls, Failure> {
+    pub async fn load(
+        &self,
+        (data, store): (&Path, &Store),
+        origin: &Url,
+    ) -> Result<Tls, Failure> {
         let host = host_of(origin);
         match self {
             Self::Given { certificates, key } => {
@@ -77,7 +85,7 @@ impl Source {
                 }
                 Ok(tls)
             }
-            Self::SelfMade => self_made(data, host),
+            Self::SelfMade => self_made((data, store), host).await,
         }
     }
 }
@@ -132,27 +140,51 @@ fn better(file: &Display<'_>, next: Tls, (last, host): (&Tls, &str)) -> Result<T
     }
 }
 
-fn self_made(data: &Path, host: &str) -> Result<Tls, Failure> {
-    let files = (data.join("tls-certificate.pem"), data.join("tls-key.pem"));
-    if files.0.exists() {
-        let kept = read(&files.0, &files.1)?;
-        if kept.is_for(host) {
-            return Ok(kept);
+/// The certificate of these data, made anew for another host. Its key is sealed in the store; earlier builds wrote it to
+/// a file, which is taken in.
+async fn self_made((data, store): (&Path, &Store), host: &str) -> Result<Tls, Failure> {
+    let certificate = data.join("tls-certificate.pem");
+    take_in(store, &data.join("tls-key.pem")).await?;
+    let kept = store.read(&TenantId::instance(), KEY, SELF_MADE).await;
+    let kept = kept.map_err(selfsame_app::Error::from)?;
+    if let (true, Some(key)) = (certificate.exists(), kept) {
+        let file = certificate.display();
+        let text = std::fs::read(&certificate)?;
+        let tls = Tls::from_pem(&text, &key.value)
+            .map_err(|error| Failure::environment(format!("{file}: {error}")).hint(IN_PEM))?;
+        if tls.is_for(host) {
+            return Ok(tls);
         }
-        let file = files.0.display();
         output::complain(&format!(
             "selfsame: {file}: made anew for {host}; whoever believed the one before needs this one"
         ));
-        std::fs::remove_file(&files.0)?;
     }
-    // Left by a start that was cut off.
-    if files.1.exists() {
-        std::fs::remove_file(&files.1)?;
+    if certificate.exists() {
+        std::fs::remove_file(&certificate)?;
     }
     let made = Tls::self_made(host).map_err(|error| Failure::ours(error.to_string()))?;
-    private_file::write(&files.1, made.key_pem.expose().as_bytes())?;
-    private_file::write(&files.0, made.certificate_pem.as_bytes())?;
-    read(&files.0, &files.1)
+    let key = made.key_pem.expose().as_bytes();
+    keep_key(store, key).await?;
+    private_file::write(&certificate, made.certificate_pem.as_bytes())?;
+    Tls::from_pem(made.certificate_pem.as_bytes(), key)
+        .map_err(|error| Failure::ours(error.to_string()))
+}
+
+async fn take_in(store: &Store, file: &Path) -> Result<(), Failure> {
+    if !file.exists() {
+        return Ok(());
+    }
+    let key = std::fs::read(file)?;
+    keep_key(store, &key).await?;
+    Ok(std::fs::remove_file(file)?)
+}
+
+async fn keep_key(store: &Store, key: &[u8]) -> Result<(), Failure> {
+    let put = Put::new(KEY, SELF_MADE, key.to_vec());
+    let batch = Batch::new(TenantId::instance()).put(put);
+    let committed = store.commit(batch).await;
+    committed.map_err(selfsame_app::Error::from)?;
+    Ok(())
 }
 
 fn read(certificates: &Path, key: &Path) -> Result<Tls, Failure> {
@@ -196,18 +228,46 @@ mod tests {
         Url::parse(text).unwrap()
     }
 
-    #[test]
-    fn a_self_made_certificate_is_kept_for_its_host_and_made_anew_for_another() {
+    async fn made(data: &Path, store: &Store, url: &str) -> Vec<Vec<u8>> {
+        let loaded = Source::SelfMade.load((data, store), &origin(url)).await;
+        loaded.unwrap().certificates
+    }
+
+    #[tokio::test]
+    async fn a_self_made_certificate_is_kept_for_its_host_and_made_anew_for_another() {
         let folder = tempfile::tempdir().unwrap();
-        let made = |url: &str| {
-            let tls = Source::SelfMade.load(folder.path(), &origin(url)).unwrap();
-            tls.certificates
-        };
-        let first = made("https://one.example/");
-        assert_eq!(made("https://one.example:7380/"), first);
-        let other = made("https://other.example/");
+        let (data, store) = (folder.path(), store(folder.path()).await);
+        let first = made(data, &store, "https://one.example/").await;
+        assert_eq!(made(data, &store, "https://one.example:7380/").await, first);
+        let other = made(data, &store, "https://other.example/").await;
         assert_ne!(other, first);
-        assert_eq!(made("https://other.example/"), other);
+        assert_eq!(made(data, &store, "https://other.example/").await, other);
+    }
+
+    #[tokio::test]
+    async fn the_key_of_a_self_made_certificate_lies_in_no_file_and_one_of_an_earlier_build_is_taken_in()
+     {
+        let folder = tempfile::tempdir().unwrap();
+        let (data, store) = (folder.path(), store(folder.path()).await);
+        let before = Tls::self_made("one.example").unwrap();
+        let file = data.join("tls-key.pem");
+        private_file::write(&file, before.key_pem.expose().as_bytes()).unwrap();
+        let certificate = before.certificate_pem.as_bytes();
+        private_file::write(&data.join("tls-certificate.pem"), certificate).unwrap();
+        let first = made(data, &store, "https://one.example/").await;
+        assert!(!file.exists());
+        assert_eq!(made(data, &store, "https://one.example/").await, first);
+        made(data, &store, "https://other.example/").await;
+        for entry in std::fs::read_dir(data).unwrap() {
+            let content = std::fs::read(entry.unwrap().path()).unwrap();
+            let text = String::from_utf8_lossy(&content);
+            assert!(!text.contains("PRIVATE KEY"));
+        }
+    }
+
+    async fn store(data: &Path) -> Store {
+        let custody = crate::master_key::Custody::BesideTheData;
+        crate::instance::store(data, &custody).await.unwrap()
     }
 
     #[test]

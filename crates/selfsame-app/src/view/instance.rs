@@ -42,6 +42,15 @@ pub struct CopyMade {
     pub directory: String,
 }
 
+/// A link that signs the operator's browser in.
+#[derive(Clone, Deserialize, Serialize, ToSchema)]
+pub struct SignInLink {
+    /// The link: a secret until it is used.
+    pub url: String,
+    /// It is good once, for so many seconds.
+    pub seconds: u64,
+}
+
 /// A DID of the instance itself.
 #[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
 pub struct InstanceDid {

@@ -1,9 +1,12 @@
 //! Cards: the credentials a person holds, how they look, and what an issuer says of them today.
 
+mod lines;
+
 use selfsame_credential::evidence::Fetched;
 use selfsame_credential::path::Segment;
-use selfsame_credential::single_use::{self, HANDLE, Reference};
-use selfsame_credential::status;
+use selfsame_credential::single_use::{HANDLE, Reference};
+use selfsame_credential::verdict::{Outcome, Policy, Trust};
+use selfsame_credential::verify::Examination;
 use selfsame_credential::{ClaimPath, Format, Held};
 use selfsame_crypto::KeyHandle;
 use selfsame_crypto::ctx::Ctx;
@@ -28,6 +31,8 @@ use crate::view::{CredentialUse, Listing, Paging, readable};
 /// The kind of the records that hold cards.
 pub(super) const CARD: &str = "card";
 const LABEL_MAX: usize = 120;
+/// Clocks of issuers may differ by so many seconds.
+pub(super) const LEEWAY: u64 = 60;
 
 /// A card as it is kept.
 #[derive(Clone, Deserialize, Serialize)]
@@ -201,7 +206,7 @@ impl CardRecord {
             .collect()
     }
 
-    fn line(&self, path: &ClaimPath, value: &Value) -> ClaimLine {
+    pub(super) fn line(&self, path: &ClaimPath, value: &Value) -> ClaimLine {
         ClaimLine {
             path: path.to_value().as_array().cloned().unwrap_or_default(),
             label: readable(&self.look.label(path)),
@@ -210,90 +215,6 @@ impl CardRecord {
                 false => readable(&as_text(value)),
             },
         }
-    }
-
-    /// All claims that say something about the person: those that the issuer's metadata names, in its order, then
-    /// whatever else the credential says, so that nothing leaves the wallet unseen for want of a name.
-    pub fn all_lines(&self, held: &Held) -> Vec<ClaimLine> {
-        let named: Vec<ClaimPath> = self
-            .look
-            .labels
-            .iter()
-            .map(|(path, _)| path.clone())
-            .collect();
-        let mut lines = self.lines(held, &named);
-        let (claims, mut trail) = match self.format {
-            Format::SdJwtVc => (Some(held.claims()), Vec::new()),
-            Format::JwtVcJson | Format::VcJwt => {
-                let subject = "credentialSubject";
-                let trail = vec![Segment::Name(subject.to_owned())];
-                (held.claims().get(subject), trail)
-            }
-        };
-        if let Some(claims) = claims {
-            self.further_lines(claims, &mut trail, &mut lines);
-        }
-        lines
-    }
-
-    /// The claims at and below `trail` that have no name.
-    fn further_lines(&self, value: &Value, trail: &mut Vec<Segment>, lines: &mut Vec<ClaimLine>) {
-        if self.is_technical(trail) || self.is_named(trail) {
-            return;
-        }
-        match value {
-            Value::Object(members) => {
-                for (name, value) in members {
-                    trail.push(Segment::Name(name.clone()));
-                    self.further_lines(value, trail, lines);
-                    trail.pop();
-                }
-            }
-            Value::Array(elements) => {
-                for (index, value) in elements.iter().enumerate() {
-                    trail.push(Segment::Index(index));
-                    self.further_lines(value, trail, lines);
-                    trail.pop();
-                }
-            }
-            value => lines.extend(
-                ClaimPath::new(trail.clone())
-                    .ok()
-                    .map(|path| self.line(&path, value)),
-            ),
-        }
-    }
-
-    /// What every credential has and says nothing about the person.
-    fn is_technical(&self, trail: &[Segment]) -> bool {
-        match (self.format, trail) {
-            (Format::SdJwtVc, [Segment::Name(name)]) => {
-                let technical = [
-                    "iss",
-                    "iat",
-                    "nbf",
-                    "exp",
-                    "vct",
-                    "cnf",
-                    "status",
-                    single_use::CLAIM,
-                ];
-                technical.contains(&name.as_str())
-            }
-            (Format::JwtVcJson | Format::VcJwt, [_, Segment::Name(name)]) => name == "id",
-            _ => false,
-        }
-    }
-
-    /// Whether a name stands for all that is at and below `trail`.
-    fn is_named(&self, trail: &[Segment]) -> bool {
-        self.look.labels.iter().any(|(path, _)| {
-            let named = path.segments();
-            let fits = |(named, at): (&Segment, &Segment)| {
-                named == at || (*named == Segment::All && matches!(at, Segment::Index(_)))
-            };
-            named.len() <= trail.len() && named.iter().zip(trail).all(fits)
-        })
     }
 }
 
@@ -320,7 +241,7 @@ impl Wallet {
     pub async fn card(&self, person: &Person, id: &str) -> Result<Card> {
         let card = self.card_record(person, id).await?;
         let held = card.held()?;
-        let (status, as_of) = self.status_of(&held).await;
+        let (status, as_of) = self.status_of(person, &held).await?;
         let mut shown = Card {
             summary: card.summary(),
             claims: card.all_lines(&held),
@@ -386,26 +307,34 @@ impl Wallet {
         }
     }
 
-    /// What the issuer's lists say, without judging who signed them: for the person's own eyes.
-    async fn status_of(&self, held: &Held) -> (String, Option<UnixTime>) {
+    /// How the card stands: judged as a verifier would that trusts its issuer, so that nobody but the issuer can say
+    /// anything, and what a stranger signed is not believed.
+    async fn status_of(&self, person: &Person, held: &Held) -> Result<(String, Option<UnixTime>)> {
+        let max_status_age = 60;
+        let policy = Policy {
+            trusted_issuers: Trust::Any,
+            trust_anchors: self.shared.anchors.clone(),
+            accept_did_issuers: true,
+            leeway: LEEWAY,
+            max_status_age: Some(max_status_age),
+            ..Policy::default()
+        };
         let now = self.shared.clock.now();
-        if held.expires().is_some_and(|expires| expires <= now) {
-            return ("expired".to_owned(), None);
-        }
-        let mut seen = None;
-        for reference in held.statuses() {
-            let freshness = Freshness { max_status_age: 60 };
-            let Fetched { value, at } = self.shared.status_list(&reference.uri, freshness).await;
-            let said = value.ok().and_then(|list| list.status(reference).ok());
-            seen = Some(at);
-            match said {
-                Some(status::Value::Valid) => {}
-                Some(status::Value::Invalid) => return ("revoked".to_owned(), seen),
-                Some(status::Value::Suspended) => return ("suspended".to_owned(), seen),
-                Some(_) | None => return ("unknown".to_owned(), seen),
+        let examination = Examination::of(held);
+        let about = (&person.tenant, Freshness { max_status_age });
+        let run = self.shared.run(about.0, about.1, |evidence| {
+            Ok::<_, Error>(examination.step(&policy, evidence, now))
+        });
+        let (verdict, _) = run.await?;
+        let status = match verdict.outcome {
+            // What became of a card for one use is looked up next.
+            Outcome::Valid | Outcome::Spent => "valid",
+            Outcome::Revoked | Outcome::Suspended | Outcome::Expired | Outcome::NotYetValid => {
+                verdict.outcome.as_str()
             }
-        }
-        ("valid".to_owned(), seen)
+            Outcome::Untrusted | Outcome::Unverifiable | Outcome::Invalid => "unknown",
+        };
+        Ok((status.to_owned(), verdict.as_of))
     }
 }
 

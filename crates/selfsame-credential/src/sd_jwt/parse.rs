@@ -3,6 +3,8 @@
 use selfsame_crypto::{encoding::base64url_decode, json, jws};
 use serde_json::Value;
 
+use crate::budget::Budget;
+
 use super::{Content, DigestAlgorithm, Disclosure, KeyBinding, SdJwt, SdJwtError};
 
 /// The largest SD-JWT that is read.
@@ -26,13 +28,19 @@ impl SdJwt {
             .ok()
             .filter(Value::is_object)
             .ok_or(SdJwtError::Payload)?;
+        let mut budget = Budget::of(text);
+        budget.take(&payload).ok_or(SdJwtError::TooMuch)?;
         let algorithm = DigestAlgorithm::of_payload(&payload)?;
         let mut disclosures = Vec::new();
         for part in parts {
             if disclosures.len() == MAX_DISCLOSURES {
                 return Err(SdJwtError::Form);
             }
-            disclosures.push(Disclosure::parse(part, algorithm)?);
+            let disclosure = Disclosure::parse(part, algorithm)?;
+            let (Content::Property { value, .. } | Content::Element { value }) =
+                &disclosure.content;
+            budget.take(value).ok_or(SdJwtError::TooMuch)?;
+            disclosures.push(disclosure);
         }
         let key_binding = match last {
             "" => None,

@@ -320,7 +320,7 @@ fn reserved_members_that_convey_no_digests_are_refused() {
 fn a_chain_of_disclosures_deeper_than_the_limit_is_refused_without_harm() {
     let mut disclosures = Vec::new();
     let mut value = json!(1);
-    for _ in 0..3000 {
+    for _ in 0..500 {
         let next = disclosure(&json!(["salt", "a", value]));
         value = json!({"_sd": [digest(&next)]});
         disclosures.push(next);
@@ -533,4 +533,37 @@ fn a_long_name_above_many_disclosures_does_not_multiply() {
     };
     assert!(sd_jwt(10).process().is_ok());
     assert!(sd_jwt(100).process().is_err());
+}
+
+#[test]
+fn disclosures_share_one_budget_of_memory_with_the_payload() {
+    let many = |objects: usize| Value::Array(vec![json!({ "a": 0 }); objects]);
+    let hidden = |count: usize, objects: usize| -> Vec<String> {
+        (0..count)
+            .map(|number| disclosure(&json!(["salt", number.to_string(), many(objects)])))
+            .collect()
+    };
+    // Each for itself is within what is read of any JSON.
+    let heavy = SdJwt::parse(&unsigned(&json!({}), &hidden(18, 4_900)));
+    assert_eq!(heavy.unwrap_err(), SdJwtError::TooMuch);
+    let heavy = SdJwt::parse(&unsigned(&many(4_900), &[]));
+    assert!(heavy.is_err());
+    assert!(SdJwt::parse(&unsigned(&json!({}), &hidden(18, 50))).is_ok());
+    // A long text, such as a portrait, takes no more than itself.
+    let portrait = disclosure(&json!(["salt", "portrait", "x".repeat(150_000)]));
+    assert!(SdJwt::parse(&unsigned(&json!({}), &[portrait])).is_ok());
+}
+
+#[test]
+fn thousands_of_small_disclosures_are_within_the_budget() {
+    let small: Vec<String> = (0..4_000)
+        .map(|number| {
+            disclosure(&json!([
+                "c2FsdHNhbHRzYWx0c2Fs",
+                number.to_string(),
+                "value"
+            ]))
+        })
+        .collect();
+    assert!(SdJwt::parse(&unsigned(&json!({}), &small)).is_ok());
 }

@@ -74,6 +74,12 @@ impl Terms<'_> {
 }
 
 impl List {
+    /// The memory it takes, in bytes: what is inflated and its token.
+    pub fn weight(&self) -> usize {
+        let token = self.token.weight().saturating_add(self.uri.len());
+        self.bytes.capacity().saturating_add(token)
+    }
+
     /// Reads what was fetched from `uri`, for a verifier whose clock says `now`.
     pub fn parse(
         uri: &str,

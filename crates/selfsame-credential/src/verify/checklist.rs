@@ -67,6 +67,8 @@ pub(super) struct Checklist {
     laws: &'static [&'static [&'static Law]],
     rules: Vec<Rule>,
     worst: Option<Failure>,
+    /// Whether nobody knows who signed.
+    unproven: bool,
     as_of: Option<UnixTime>,
 }
 
@@ -77,6 +79,7 @@ impl Checklist {
             laws,
             rules: Vec::with_capacity(laws.iter().map(|some| some.len()).sum()),
             worst: None,
+            unproven: false,
             as_of: None,
         }
     }
@@ -107,6 +110,11 @@ impl Checklist {
         self.record(law, Some(false), detail.into());
     }
 
+    /// Records that nobody knows who signed: then nobody knows what the claims are worth, whatever the conclusion.
+    pub fn nobody_proven(&mut self) {
+        self.unproven = true;
+    }
+
     /// Records that a rule does not apply.
     pub fn skips(&mut self, law: &'static Law, why: &str) {
         self.record(law, None, why.to_owned());
@@ -134,7 +142,8 @@ impl Checklist {
             }
         }
         let outcome = self.worst.map_or(Outcome::Valid, Failure::outcome);
-        let genuine = !matches!(self.worst, Some(Failure::Invalid | Failure::Unverifiable));
+        let failed = matches!(self.worst, Some(Failure::Invalid | Failure::Unverifiable));
+        let genuine = !failed && !self.unproven;
         let verdict = Verdict {
             outcome,
             rules: self.rules,

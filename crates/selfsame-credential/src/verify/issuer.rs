@@ -8,6 +8,7 @@ use super::{
     checklist::{Checklist, Failure, Law},
 };
 use crate::{
+    evidence::Need,
     issuer_key::{self, Claimed, Finding, Identity, Leaf},
     validity::{BadTime, Validity},
 };
@@ -86,6 +87,7 @@ pub(super) fn signature(
         Ok(signed) => signed,
         Err((failure, detail)) => {
             list.fails_as(&ISSUER_KEY, failure, detail);
+            list.nobody_proven();
             return None;
         }
     };
@@ -117,6 +119,10 @@ pub(super) fn locate(
     match issuer_key::find(claimed, court.evidence) {
         Finding::Key(key) => Ok(Signed::By(key)),
         Finding::Chain(leaf) => Ok(Signed::ByLeaf(leaf)),
+        Finding::Missing(need) if is_strangers(&need, claimed, court) => Err((
+            Failure::Untrusted,
+            "not looked for, since the issuer is not on the list of trusted issuers".to_owned(),
+        )),
         Finding::Missing(_) => Err((
             Failure::Unverifiable,
             "what names the key has not been fetched".to_owned(),
@@ -124,6 +130,26 @@ pub(super) fn locate(
         Finding::Unavailable(reason) => Err((Failure::Unverifiable, reason)),
         Finding::Refused(reason) => Err((Failure::Invalid, reason.to_owned())),
     }
+}
+
+/// What names the issuer's key, to be fetched; nothing for an issuer that is not trusted, or anybody could have this
+/// verifier fetch any address by naming it as an issuer's.
+pub(super) fn asked_for(need: Need, claimed: &Claimed<'_>, court: &Court<'_>) -> Vec<Need> {
+    match is_strangers(&need, claimed, court) {
+        true => Vec::new(),
+        false => vec![need],
+    }
+}
+
+/// Whether something would be fetched because an issuer names it that the policy does not trust. Keys that stand in
+/// the DID itself are not fetched.
+fn is_strangers(need: &Need, claimed: &Claimed<'_>, court: &Court<'_>) -> bool {
+    let is_at_hand = matches!(need, Need::Did(did) if ["key", "jwk"].contains(&did.method()));
+    let issuer = Identity {
+        id: claimed.id,
+        leaf: None,
+    };
+    !is_at_hand && !issuer.is_trusted(court.policy)
 }
 
 /// Where the key comes from, and on whose word: a document that was not proven is as good as who told it.

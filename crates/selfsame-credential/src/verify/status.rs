@@ -78,7 +78,7 @@ impl Laws {
     }
 }
 
-/// What is missing to find the issuer's key, and then to judge the status. Lists, and what is `further` wanted about
+/// What is missing to find the issuer's key, where the policy trusts it, and then to judge the status. Lists, and what is `further` wanted about
 /// the credential, are asked for once the credential
 /// is known to be genuine and its issuer trusted: whoever forges one has no say in what is fetched.
 pub(super) fn needs(
@@ -90,7 +90,7 @@ pub(super) fn needs(
     let signed = match issuer_key::find(claimed, evidence) {
         Finding::Key(key) => Signed::By(key),
         Finding::Chain(leaf) => Signed::ByLeaf(leaf),
-        Finding::Missing(need) => return vec![need],
+        Finding::Missing(need) => return issuer::asked_for(need, claimed, court),
         Finding::Unavailable(_) | Finding::Refused(_) => return Vec::new(),
     };
     let mut needs: Vec<Need> = further.into_iter().collect();

@@ -13,6 +13,13 @@ use crate::did_url::DidUrl;
 
 /// The most verification methods, references of one relationship, services, controllers or other names.
 const MAX_LIST: usize = 128;
+/// How much JSON a document may be. Anybody may have any document read; one with ten keys and ten services has 150
+/// members.
+const LIMITS: Limits = Limits {
+    max_bytes: 256 * 1024,
+    max_depth: 32,
+    max_members: 1_000,
+};
 /// The base contexts of DID Core 1.0 and 1.1.
 const BASE_CONTEXTS: [&str; 2] = [
     "https://www.w3.org/ns/did/v1",
@@ -22,8 +29,7 @@ const BASE_CONTEXTS: [&str; 2] = [
 impl Document {
     /// Reads a document in JSON or JSON-LD that must describe `expected`.
     pub fn parse(bytes: &[u8], expected: &Did) -> Result<Self, DocumentError> {
-        let document =
-            Self::from_value(json::parse(bytes, &Limits::default()).map_err(DocumentError::Json)?)?;
+        let document = Self::from_value(json::parse(bytes, &LIMITS).map_err(DocumentError::Json)?)?;
         if document.id == *expected {
             Ok(document)
         } else {

@@ -6,13 +6,14 @@ use std::time::Duration;
 
 const SETTINGS: CacheSettings = CacheSettings {
     capacity: 3,
+    max_bytes: 1_000_000,
     ttl: 60,
     negative_ttl: 5,
 };
 const NOW: UnixTime = UnixTime(1_000);
 
 fn cache() -> Cache<String, u32> {
-    Cache::new(SETTINGS)
+    Cache::new(SETTINGS, |_| 4)
 }
 
 async fn get(cache: &Cache<String, u32>, key: &str, now: UnixTime, value: u32) -> (u32, UnixTime) {
@@ -272,4 +273,66 @@ async fn what_was_kept_before_the_clock_was_set_back_is_fetched_anew() {
     assert!(cache.at_hand(&"k".to_owned(), NOW).is_none());
     assert_eq!(get(&cache, "k", NOW, 2).await, (2, NOW));
     assert_eq!(get(&cache, "k", NOW.plus(1), 3).await, (2, NOW));
+}
+
+/// A cache of texts that has room for 80,000 bytes.
+fn texts() -> Cache<String, String> {
+    let settings = CacheSettings {
+        capacity: 1_000,
+        max_bytes: 80_000,
+        ..SETTINGS
+    };
+    Cache::new(settings, String::len)
+}
+
+async fn put(cache: &Cache<String, String>, key: &str, now: UnixTime, bytes: usize) {
+    let fetch = async { Ok(Fresh::new("x".repeat(bytes))) };
+    cache.get(&key.to_owned(), now, fetch).await.unwrap();
+}
+
+#[tokio::test]
+async fn entries_are_bounded_in_bytes_and_the_longest_unused_makes_room() {
+    let cache = texts();
+    for number in 0..100 {
+        put(&cache, &number.to_string(), NOW, 9_000).await;
+        assert!(cache.bytes() <= 80_000, "{}", cache.bytes());
+    }
+    assert_eq!(cache.len(), 8);
+    assert!(cache.at_hand(&"99".to_owned(), NOW).is_some());
+    assert!(cache.at_hand(&"91".to_owned(), NOW).is_none());
+}
+
+#[tokio::test]
+async fn an_entry_that_would_push_out_many_others_is_not_kept() {
+    let cache = texts();
+    put(&cache, "small", NOW, 100).await;
+    put(&cache, "large", NOW, 20_000).await;
+    assert!(cache.at_hand(&"large".to_owned(), NOW).is_none());
+    assert!(cache.at_hand(&"small".to_owned(), NOW).is_some());
+}
+
+#[tokio::test]
+async fn a_failure_and_a_key_weigh_too() {
+    let cache = texts();
+    for number in 0..1_000 {
+        let key = format!("{number:01000}");
+        let failed = cache.get(&key, NOW, async { Err(NetError::UnknownHost) });
+        assert!(failed.await.is_err());
+        assert!(cache.bytes() <= 80_000, "{}", cache.bytes());
+    }
+    assert!(cache.len() < 20);
+}
+
+#[tokio::test]
+async fn what_is_outdated_is_dropped_when_the_cache_is_used_next() {
+    let cache = texts();
+    for number in 0..8 {
+        put(&cache, &number.to_string(), NOW, 5_000).await;
+    }
+    put(&cache, "next", NOW.plus(60), 100).await;
+    assert_eq!(cache.len(), 1);
+    assert!(cache.bytes() < 1_000);
+    let entries = cache.lock();
+    assert_eq!(entries.by_end.len(), 1);
+    assert_eq!(entries.by_use.len(), 1);
 }

@@ -1,7 +1,7 @@
 //! `/api/status` and `/api/copies`: how this instance is, and copies of it.
 
 use axum::extract::State;
-use selfsame_app::view::instance::{CopyMade, InstanceStatus};
+use selfsame_app::view::instance::{CopyMade, InstanceStatus, SignInLink};
 use selfsame_app::{Error, ErrorKind};
 
 use super::json;
@@ -24,4 +24,10 @@ pub async fn copy(State(server): State<Server>) -> Answer {
     json(&CopyMade {
         directory: directory.display().to_string(),
     })
+}
+
+/// Makes a link that signs the operator's browser in: good once, for ten minutes.
+#[utoipa::path(post, path = "/api/operator/links", tag = "instance", responses((status = 200, body = SignInLink)))]
+pub async fn link(State(server): State<Server>) -> Answer {
+    json(&server.app().operator().link().await?)
 }

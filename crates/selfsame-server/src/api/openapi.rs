@@ -55,7 +55,7 @@ pub struct ProblemDetails {
         registry::node,
         registry::entries,
         registry::history,
-        instance::status, instance::copy,
+        instance::status, instance::copy, instance::link,
     ),
     components(schemas(ProblemDetails)),
     modifiers(&Common, &Others),

@@ -138,11 +138,11 @@ async fn a_sign_in_form_works_only_in_the_browser_it_was_shown_to() {
 }
 
 #[tokio::test]
-async fn the_sign_in_link_leaves_no_token_behind() {
+async fn the_sign_in_link_works_once_and_leaves_no_token_behind() {
     let instance = Instance::start().await;
-    let answer = instance
-        .call(get(&format!("/operator/sign-in?token={}", instance.token)))
-        .await;
+    let link = instance.sign_in_link().await;
+    assert!(!link.contains(&instance.token));
+    let answer = instance.call(get(&link)).await;
     // No redirect: who comes from another site would follow it without the cookie that is set here.
     assert_eq!(answer.status, StatusCode::OK);
     assert_eq!(answer.header("refresh"), "0; url=/issuer");
@@ -154,15 +154,19 @@ async fn the_sign_in_link_leaves_no_token_behind() {
     assert!(answer.header("set-cookie").contains("SameSite=Strict"));
     assert_eq!(answer.header("referrer-policy"), "no-referrer");
     assert!(!format!("{:?}{}", answer.headers, answer.body).contains(&instance.token));
-    let wrong = instance.call(get("/operator/sign-in?token=wrong")).await;
-    assert_eq!(wrong.status, StatusCode::UNAUTHORIZED);
-    assert!(
-        wrong
-            .headers
-            .get_all("set-cookie")
-            .iter()
-            .all(|cookie| !cookie.to_str().unwrap().contains("operator"))
-    );
+    let by_token = format!("/operator/sign-in?code={}", instance.token);
+    for over in [link.as_str(), "/operator/sign-in?code=wrong", &by_token] {
+        let refused = instance.call(get(over)).await;
+        assert_eq!(refused.status, StatusCode::UNAUTHORIZED, "{over}");
+        assert!(refused.body.contains("ten minutes"), "{}", refused.body);
+        assert!(
+            refused
+                .headers
+                .get_all("set-cookie")
+                .iter()
+                .all(|cookie| !cookie.to_str().unwrap().contains("operator"))
+        );
+    }
 }
 
 #[tokio::test]
@@ -216,7 +220,7 @@ async fn signing_in_again_ends_the_session_that_the_browser_had_and_no_other() {
     let form_token = page.form_token();
     let token = instance.token.clone();
     let by_form = form(&[("form_token", &form_token), ("token", &token)]);
-    let by_link = format!("/operator/sign-in?token={token}");
+    let by_link = instance.sign_in_link().await;
     let registration = form(&[
         ("form_token", &form_token),
         ("email", "again@example.org"),

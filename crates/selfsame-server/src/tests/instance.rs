@@ -103,10 +103,18 @@ impl Instance {
         }
     }
 
+    /// A link that signs the operator in, without its origin.
+    pub async fn sign_in_link(&self) -> String {
+        let answer = self.call(post("/api/operator/links").bearer(&self.token)).await;
+        assert_eq!(answer.status, StatusCode::OK, "{}", answer.body);
+        let told: serde_json::Value = serde_json::from_str(&answer.body).unwrap();
+        let url = told["url"].as_str().unwrap();
+        url.split_once("/operator").map(|(_, path)| format!("/operator{path}")).unwrap()
+    }
+
     /// The cookie of the operator's browser.
     pub async fn operator_cookie(&self) -> String {
-        let link = format!("/operator/sign-in?token={}", self.token);
-        let answer = self.call(get(&link)).await;
+        let answer = self.call(get(&self.sign_in_link().await)).await;
         assert_eq!(answer.status, StatusCode::OK);
         answer.cookie("selfsame-operator-7380")
     }

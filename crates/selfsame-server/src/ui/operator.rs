@@ -5,6 +5,7 @@ use axum::extract::{RawQuery, State};
 use axum::response::IntoResponse;
 use http::header::{REFERRER_POLICY, REFRESH, SET_COOKIE};
 use http::{HeaderMap, HeaderValue, StatusCode};
+use selfsame_crypto::SecretString;
 use serde::Deserialize;
 
 use super::Frame;
@@ -30,11 +31,11 @@ struct SignedIn {
     sign_out: Option<String>,
 }
 
-/// A sign-in link's token.
+/// A sign-in link's code.
 #[derive(Deserialize)]
 pub struct Link {
     #[serde(default)]
-    token: String,
+    code: String,
 }
 
 /// The page that asks for the token; of who is signed in, whether that is to be over.
@@ -69,7 +70,8 @@ pub async fn sign_in(
     form: Form,
 ) -> Answer {
     let next = form.one("next").unwrap_or_default().to_owned();
-    match open(&server, &headers, form.needed("token")?).await {
+    let session = server.app().operator().sign_in(form.needed("token")?).await;
+    match open(&server, &headers, session).await {
         Ok(cookie) => {
             let mut response = auth::back_to(Some(&next), frame.home());
             response.headers_mut().append(SET_COOKIE, cookie);
@@ -88,7 +90,7 @@ pub async fn sign_in(
     }
 }
 
-/// Takes the token from the link that was printed, and leads on at once, so that it stays in no address bar.
+/// Takes the code from the link that was printed, which is over then, and leads on.
 ///
 /// By a page of ours and no redirect: a browser that comes from another site follows that without the new cookie, which
 /// is strict.
@@ -96,12 +98,13 @@ pub async fn sign_in_by_link(
     State(server): State<Server>,
     frame: Frame,
     headers: HeaderMap,
-    Query(Link { token }): Query<Link>,
+    Query(Link { code }): Query<Link>,
 ) -> Answer {
-    if token.is_empty() {
+    if code.is_empty() {
         return Ok(auth::back_to(None, "/operator"));
     }
-    let cookie = open(&server, &headers, &token)
+    let session = server.app().operator().sign_in_by_link(&code).await;
+    let cookie = open(&server, &headers, session)
         .await
         .map_err(|problem| problem.go_on("/operator", "Sign in another way"))?;
     let on = HeaderValue::from_str(&format!("0; url={}", frame.home()));
@@ -138,10 +141,14 @@ async fn session(server: &Server, headers: &HeaderMap) -> Answer<Option<String>>
     Ok(Some(session).filter(|_| holds))
 }
 
-/// Opens a session in place of the one that the browser has: its cookie.
-async fn open(server: &Server, headers: &HeaderMap, token: &str) -> Answer<HeaderValue> {
+/// Puts a session in the place of the one that the browser has: its cookie.
+async fn open(
+    server: &Server,
+    headers: &HeaderMap,
+    session: selfsame_app::Result<SecretString>,
+) -> Answer<HeaderValue> {
     let operator = server.app().operator();
-    let session = operator.sign_in(token).await?;
+    let session = session?;
     let name = server.cookies().operator();
     if let Some(former) = cookie::read(headers, name) {
         operator.sign_out(&former).await?;

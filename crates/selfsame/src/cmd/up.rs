@@ -21,7 +21,7 @@ use crate::cmd::registry::EngineAt;
 use crate::cmd::registry::face::Face;
 use crate::cmd::registry::loopback::Loopback;
 use crate::exit::{Answer, End, Failure};
-use crate::instance::{Launch, Running, TOKEN_FILE};
+use crate::instance::{Launch, Running};
 use crate::master_key::{self, Custody};
 use crate::output;
 use crate::private_directory;
@@ -96,6 +96,8 @@ pub struct Up {
     #[command(flatten)]
     master_key: MasterKey,
     #[command(flatten)]
+    token: OperatorToken,
+    #[command(flatten)]
     certificate: Certificate,
     #[command(flatten)]
     roots: Roots,
@@ -127,6 +129,26 @@ pub struct MasterKey {
     /// The passphrase that the master key is made of; only by the environment.
     #[arg(long, env = "SELFSAME_PASSPHRASE", hide = true, hide_env_values = true)]
     passphrase: Option<String>,
+}
+
+/// Who keeps the operator's token.
+#[derive(Args, Default)]
+pub struct OperatorToken {
+    /// The file that the operator's token is written to at the first start. Without it the token is in the data
+    /// directory where the master key is too; else it is printed once.
+    #[arg(long, value_name = "FILE")]
+    operator_token_file: Option<PathBuf>,
+    /// Make a new operator's token; the one before is worth nothing from then on.
+    #[arg(long)]
+    new_operator_token: bool,
+}
+
+impl OperatorToken {
+    /// Has it kept so.
+    pub fn apply(self, launch: &mut Launch) {
+        launch.token_file = self.operator_token_file;
+        launch.renews_token = self.new_operator_token;
+    }
 }
 
 impl MasterKey {
@@ -229,7 +251,6 @@ impl Up {
     }
 
     async fn serve(self, network: Option<&Loopback>, manner: Manner) -> End {
-        let data = self.data.clone();
         let mut launch = self.launch()?;
         let all = launch.roles == Roles::ALL;
         if let Some(network) = network {
@@ -257,10 +278,11 @@ impl Up {
         } else {
             None
         };
+        let link = running.sign_in_link().await?;
         if manner.json {
-            output::json(&Said::of(&running, &data, (network, story)));
+            output::json(&Said::of(&running, link, (network, story)));
         } else {
-            tell(&running, &data);
+            tell(&running, &link);
             if let Some(network) = network {
                 tell_of(network);
             }
@@ -309,6 +331,7 @@ impl Up {
         launch.open_registration = file.registry.open_registration;
         launch.resolver = resolver(file.resolver, self.foreign_resolver);
         launch.custody = self.master_key.custody(&launch.data)?;
+        self.token.apply(&mut launch);
         launch.tls = self.certificate.source();
         launch.nodes = file.tls.map(Arc::new);
         Ok(launch)
@@ -391,9 +414,12 @@ async fn first_scenario(running: &Running, manner: Manner) -> Result<Story, Fail
 #[derive(Serialize)]
 struct Said {
     origin: Url,
-    operator_token_file: PathBuf,
-    /// The link that signs the operator in, while the token is new.
-    sign_in: Option<String>,
+    /// The file of the operator's token, where it is kept in one.
+    operator_token_file: Option<PathBuf>,
+    /// The operator's token, where it is new and kept nowhere.
+    operator_token: Option<String>,
+    /// A link that signs the operator in: good once, for ten minutes.
+    sign_in: String,
     /// The nodes of the network that is its registry.
     validators: Vec<Url>,
     /// The first scenario, if it was walked.
@@ -403,14 +429,18 @@ struct Said {
 impl Said {
     fn of(
         running: &Running,
-        data: &Path,
+        sign_in: String,
         (network, demo): (Option<&Loopback>, Option<Story>),
     ) -> Self {
         let nodes = network.map(|network| network.nodes.iter());
         Self {
             origin: running.origin.clone(),
-            operator_token_file: data.join(TOKEN_FILE),
-            sign_in: running.new_token.then(|| sign_in(running)),
+            operator_token_file: running.token_file.clone(),
+            operator_token: running
+                .untold_token
+                .as_ref()
+                .map(|token| token.expose().to_owned()),
+            sign_in,
             validators: (nodes.into_iter().flatten())
                 .map(|node| node.origin.clone())
                 .collect(),
@@ -419,23 +449,24 @@ impl Said {
     }
 }
 
-fn sign_in(running: &Running) -> String {
-    format!(
-        "{}operator/sign-in?token={}",
-        running.origin,
-        running.operator_token.expose()
-    )
-}
-
-fn tell(running: &Running, data: &Path) {
+fn tell(running: &Running, link: &str) {
     output::say("");
     output::say(&format!("  {}", running.origin));
-    if running.new_token {
-        let link = sign_in(running);
-        output::say(&format!("  sign in as the operator (shown once): {link}"));
-    } else {
-        let file = data.join(TOKEN_FILE);
-        output::say(&format!("  The operator's token is in {}.", file.display()));
+    output::say(&format!(
+        "  sign in as the operator (good once, for ten minutes): {link}"
+    ));
+    match (&running.token_file, &running.untold_token) {
+        (Some(file), _) => output::say(&format!(
+            "  The operator's token is in {}.",
+            file.display()
+        )),
+        (None, Some(token)) => output::say(&format!(
+            "  The operator's token, shown only now (keep it where passwords are kept): {}",
+            token.expose()
+        )),
+        (None, None) => {
+            output::say("  The operator's token was shown once; --new-operator-token makes another.");
+        }
     }
     output::say(&format!("  {}", running.custody));
 }

@@ -8,8 +8,10 @@ use crate::process::Process;
 pub struct Instance {
     /// The base of its addresses, with a slash at the end.
     pub origin: String,
-    /// The link, printed once, that signs the operator in.
+    /// The link that signs the operator in, once.
     pub sign_in: String,
+    /// The operator's token.
+    pub token: String,
     _process: Process,
 }
 
@@ -39,12 +41,15 @@ impl Instance {
         };
         let mut process =
             Process::start(env!("CARGO_BIN_EXE_selfsame"), arguments).expect("the binary");
-        let line = process.line_with("/operator/sign-in?token=").await;
+        let line = process.line_with("/operator/sign-in?code=").await;
         let sign_in = line
             .split_whitespace()
             .last()
             .unwrap_or_default()
             .to_owned();
+        let line = process.line_with("The operator's token is in ").await;
+        let file = line.trim().trim_end_matches('.').rsplit(' ').next();
+        let token = std::fs::read_to_string(file.unwrap_or_default()).expect("the token");
         let origin = sign_in
             .split("operator/")
             .next()
@@ -53,6 +58,7 @@ impl Instance {
         Self {
             origin,
             sign_in,
+            token,
             _process: process,
         }
     }

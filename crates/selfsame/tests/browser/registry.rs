@@ -11,7 +11,7 @@ use crate::{
 
 /// Registers a DID as a tool does that knows von-network, and gives the DID as it resolves.
 async fn register(browser: &Browser, instance: &Instance, seed: &str) -> String {
-    let token = instance.sign_in.split("token=").last().expect("a token");
+    let token = &instance.token;
     let script = format!(
         "return fetch('/register', {{ method: 'POST', headers: {{ authorization: 'Bearer {token}', \
          'content-type': 'application/json' }}, body: JSON.stringify({{ seed: '{seed}' }}) }}) \

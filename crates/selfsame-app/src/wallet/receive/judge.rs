@@ -12,9 +12,10 @@ use url::Url;
 use crate::error::{Error, Result};
 use crate::gather::Freshness;
 use crate::wallet::Wallet;
+use crate::wallet::cards::LEEWAY;
 
-/// Clocks of issuers may be ahead by so many seconds.
-const LEEWAY: u64 = 60;
+/// The largest credential that is kept, in bytes: one with a portrait of 90 kB. A wallet is asked for hundreds at once.
+const CARD_BYTES_MAX: usize = 128 << 10;
 
 /// What is made of a credential.
 pub(super) enum Judgement {
@@ -35,6 +36,10 @@ impl Wallet {
         tenant: &TenantId,
         (credential, sender): (&ReceivedCredential, &str),
     ) -> Result<Judgement> {
+        if credential.raw.len() > CARD_BYTES_MAX {
+            let reason = format!("it is longer than {} KiB", CARD_BYTES_MAX >> 10);
+            return Ok(Judgement::Forged(reason));
+        }
         let held = match Held::parse(&credential.raw, credential.format) {
             Ok(held) => held,
             Err(error) => return Ok(Judgement::Forged(error.to_string())),

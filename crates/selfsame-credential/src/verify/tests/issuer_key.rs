@@ -170,3 +170,25 @@ fn a_key_that_a_kept_did_document_does_not_name_is_asked_for_once_more() {
     assert_eq!(asked, 1);
     assert_valid(&judged);
 }
+
+#[test]
+fn nothing_is_fetched_that_an_issuer_names_who_is_not_trusted() {
+    let stranger = Party::new(KeyType::Ed25519);
+    for iss in ["https://issuer.example", "did:web:issuer.example"] {
+        let raw = signed_by(&stranger, iss, &json!({"kid": format!("{iss}#key")}));
+        let needs_of = |policy: &Policy| {
+            let evidence = Evidence::default();
+            needs(&presented(&raw), policy, &evidence).unwrap().len()
+        };
+        let listing = |issuer: &str| Policy {
+            trusted_issuers: Trust::Listed(vec![issuer.to_owned()]),
+            ..policy()
+        };
+        assert_eq!(needs_of(&listing(iss)), 1, "{iss}");
+        assert_eq!(needs_of(&listing("https://other.example")), 0, "{iss}");
+        let other = listing("https://other.example");
+        let judged = verify(&presented(&raw), &other, &Evidence::default(), NOW);
+        assert_fails(&judged, "issuer_key", Outcome::Untrusted);
+        assert_eq!(judged.1, None);
+    }
+}

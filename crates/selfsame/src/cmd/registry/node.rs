@@ -11,7 +11,7 @@ use url::Url;
 
 use super::EngineAt;
 use super::files::{Serve, note_served};
-use crate::cmd::up::{Certificate, MasterKey, until_told_to_go};
+use crate::cmd::up::{Certificate, MasterKey, OperatorToken, until_told_to_go};
 use crate::exit::{Answer, End, Failure};
 use crate::instance::{Launch, Validating};
 use crate::output;
@@ -31,6 +31,8 @@ pub struct Node {
     origin: Option<Url>,
     #[command(flatten)]
     master_key: MasterKey,
+    #[command(flatten)]
+    token: OperatorToken,
     #[command(flatten)]
     certificate: Certificate,
     #[command(flatten)]
@@ -62,6 +64,7 @@ impl Node {
         };
         launch.node = Some(Validating { home, engine });
         launch.custody = self.master_key.custody(&launch.data)?;
+        self.token.apply(&mut launch);
         launch.tls = self.certificate.source();
         let running = launch.start().await?;
         note_served(&self.home, &running.origin)?;
@@ -70,11 +73,17 @@ impl Node {
             "{name} of network {network} at {}",
             running.origin
         ));
-        let token = self.home.join("operator-token");
-        output::say(&format!(
-            "  Who writes needs the token in {}.",
-            token.display()
-        ));
+        match (&running.token_file, &running.untold_token) {
+            (Some(file), _) => output::say(&format!(
+                "  Who writes needs the token in {}.",
+                file.display()
+            )),
+            (None, Some(token)) => output::say(&format!(
+                "  Who writes needs this token, shown only now: {}",
+                token.expose()
+            )),
+            (None, None) => output::say("  Who writes needs the token that was shown once."),
+        }
         if awaits_snapshot {
             let home = self.home.display();
             output::say(&format!(

@@ -1,0 +1,448 @@
+//! Looking through a wallet's cards for those that answer a request. A card is read once for a request, and what is
+//! read, matched and shown is bounded together, since a verifier chooses the queries and an issuer the cards. None of it
+//! happens on a thread that serves.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use selfsame_credential::Held;
+use selfsame_credential::dcql::{self, CredentialQuery, Match, Meta, QueryMatches, Selection};
+use selfsame_credential::single_use::HANDLE;
+use selfsame_openid4vc::holder::selection::{by_policy, candidate};
+use selfsame_openid4vc::holder::{Asked, HolderKey, response};
+use selfsame_store::{Page, Record, Tag};
+
+use super::delivery::Shown;
+use crate::error::{Error, Result};
+use crate::view::wallet::{Choice, OneUse, Person, Share};
+use crate::wallet::Wallet;
+use crate::wallet::cards::{CARD, CardRecord, single_use};
+
+/// So many cards are offered for one query, the newest first.
+pub(super) const CARDS_MAX: usize = 24;
+/// So many cards of one type are looked through for them.
+const CARDS_LOOKED_THROUGH: usize = 1_000;
+/// So many cards are kept for all queries together.
+const FITTING_MAX: usize = 256;
+/// Bytes of memory that the cards take which are read for one request.
+const READ_BYTES: usize = 16 << 20;
+/// Bytes of cards that are matched with queries for one request, a card anew for each query.
+const MATCHED_BYTES: usize = 32 << 20;
+/// Bytes of cards that are shown for one request beside the first of each query.
+const SHOWN_BYTES: usize = 4 << 20;
+
+/// Bytes of cards that are read at once, without another thread: less than a millisecond's work.
+const AT_ONCE_BYTES: usize = 32 << 10;
+
+/// A card that may answer, with its credential read.
+pub(super) struct Fitting {
+    pub card: Arc<CardRecord>,
+    pub held: Arc<Held>,
+    /// The key it is presented with.
+    pub key: Option<HolderKey>,
+    /// Whether it matches the query it was found for, and the verifier can check it.
+    good: bool,
+}
+
+/// What a preview offers.
+pub(super) struct Offer {
+    pub selection: Selection<usize>,
+    pub is_answerable: bool,
+    pub shares: Vec<Share>,
+}
+
+/// The cards that were read for a request, and what may still be.
+struct Look {
+    read: HashMap<String, Option<Read>>,
+    unread_bytes: usize,
+    unmatched_bytes: usize,
+}
+
+/// A card and its credential.
+#[derive(Clone)]
+struct Read {
+    card: Arc<CardRecord>,
+    held: Arc<Held>,
+}
+
+impl Look {
+    fn new() -> Self {
+        Self {
+            read: HashMap::new(),
+            unread_bytes: READ_BYTES,
+            unmatched_bytes: MATCHED_BYTES,
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.unread_bytes == 0 || self.unmatched_bytes == 0
+    }
+
+    /// The cards of these records that are of the query's format, with whether they match it. Each is read once; none
+    /// is where the request has had its share.
+    fn matched(&mut self, query: &CredentialQuery, cards: Vec<CardRecord>) -> Vec<(Read, bool)> {
+        let mut matched = Vec::with_capacity(cards.len());
+        for card in cards {
+            if self.is_over() || query.known_format() != Some(card.format) {
+                continue;
+            }
+            let Some(read) = self.read(card) else {
+                continue;
+            };
+            self.unmatched_bytes = self.unmatched_bytes.saturating_sub(read.card.raw.len());
+            let candidate = candidate(&read.held, read.card.key.is_some());
+            let matches = dcql::mismatch(query, &candidate).is_none();
+            matched.push((read, matches));
+        }
+        matched
+    }
+
+    fn read(&mut self, card: CardRecord) -> Option<Read> {
+        if let Some(known) = self.read.get(&card.id) {
+            return known.clone();
+        }
+        let id = card.id.clone();
+        let read = card.held().ok().map(|held| {
+            self.unread_bytes = self.unread_bytes.saturating_sub(held.weight());
+            Read {
+                card: Arc::new(card),
+                held: Arc::new(held),
+            }
+        });
+        self.read.insert(id, read.clone());
+        read
+    }
+}
+
+impl Wallet {
+    /// Cards that may answer: for each query the newest that are good for it, so many at most, before some others
+    /// that tell what is missing.
+    pub(super) async fn fitting(
+        &self,
+        person: &Person,
+        asked: &Asked,
+        most: usize,
+    ) -> Result<Vec<Fitting>> {
+        let mut found = Found::default();
+        let mut look = Look::new();
+        for query in asked.request.query.credentials() {
+            for name in types_of(query) {
+                let tag = Tag::hashed("type", name);
+                let mut page = Page::newest(most);
+                let (mut looked_through, mut count) = (0, Count::default());
+                loop {
+                    let store = &self.shared.store;
+                    let records = store.find(&person.tenant, CARD, &tag, &page).await?;
+                    looked_through = usize::saturating_add(looked_through, records.len());
+                    for fit in self
+                        .fits((person, asked, query), &records, &mut look)
+                        .await?
+                    {
+                        found.add(fit, &mut count);
+                    }
+                    match records.last() {
+                        Some(last)
+                            if count.good < most
+                                && looked_through < CARDS_LOOKED_THROUGH
+                                && !look.is_over() =>
+                        {
+                            page = Page::newest(CARDS_MAX).after(last.cursor());
+                        }
+                        _ => break,
+                    }
+                }
+            }
+        }
+        found.0.sort_by_key(|fit| !fit.good);
+        Ok(found.0)
+    }
+
+    /// The cards that a person named, by query.
+    pub(super) async fn named(
+        &self,
+        person: &Person,
+        asked: &Asked,
+        cards: &BTreeMap<String, String>,
+    ) -> Result<Vec<Fitting>> {
+        let mut named = Vec::new();
+        let mut look = Look::new();
+        for (query, id) in cards {
+            let Some(query) = asked.request.query.credential(query) else {
+                continue;
+            };
+            if let Some(record) = self.shared.store.read(&person.tenant, CARD, id).await? {
+                let records = [record];
+                named.extend(
+                    self.fits((person, asked, query), &records, &mut look)
+                        .await?,
+                );
+            }
+        }
+        Ok(named)
+    }
+
+    /// The cards with what they are presented with; without those that have expired or are of another format.
+    async fn fits(
+        &self,
+        (person, asked, query): (&Person, &Asked, &CredentialQuery),
+        records: &[Record],
+        look: &mut Look,
+    ) -> Result<Vec<Fitting>> {
+        let now = self.shared.clock.now();
+        let mut cards = Vec::with_capacity(records.len());
+        for record in records {
+            let card = CardRecord::read(record)?;
+            if card.expires.is_none_or(|expires| expires > now) {
+                cards.push(card);
+            }
+        }
+        let bytes = length(cards.iter());
+        let (query_here, mut looking) = (query.clone(), std::mem::replace(look, Look::new()));
+        let job = move || {
+            let matched = looking.matched(&query_here, cards);
+            (matched, looking)
+        };
+        let (matched, looked) = self.read_through(bytes, job).await?;
+        *look = looked;
+        let mut fitting = Vec::with_capacity(matched.len());
+        for (Read { card, held }, matches) in matched {
+            let key = match matches {
+                true => self.holder_key(person, &card, &held).await?,
+                false => None,
+            };
+            let proof = key
+                .as_ref()
+                .filter(|_| query.require_cryptographic_holder_binding);
+            let checked = response::can_be_checked(&asked.request, (&held, proof));
+            fitting.push(Fitting {
+                good: matches && checked.is_ok(),
+                card,
+                held,
+                key,
+            });
+        }
+        Ok(fitting)
+    }
+
+    /// The key that a card is bound to, and the name it goes by.
+    async fn holder_key(
+        &self,
+        person: &Person,
+        card: &CardRecord,
+        held: &Held,
+    ) -> Result<Option<HolderKey>> {
+        let Some(key) = &card.key else {
+            return Ok(None);
+        };
+        let kid = match (&card.kid, held.holder_did()) {
+            (Some(kid), _) => Some(kid.clone()),
+            // A key without a name was turned into a did:jwk by the issuer of a W3C credential.
+            (None, Some(did)) => Some(crate::identity::kid_of(
+                &selfsame_did::Did::parse(did).map_err(Error::internal)?,
+            )),
+            (None, None) => None,
+        };
+        let private = self.shared.keys.unsealed(&person.tenant, key).await?;
+        Ok(Some(HolderKey {
+            key: key.clone(),
+            algorithm: private.algorithm(),
+            kid,
+        }))
+    }
+
+    /// Which cards answer which query.
+    pub(super) async fn selection(
+        &self,
+        asked: &Asked,
+        fitting: Vec<Fitting>,
+    ) -> Result<(Selection<usize>, Vec<Fitting>)> {
+        let asked = asked.clone();
+        let bytes = work_of(&asked, &fitting);
+        let select = move || (selected(&asked, &fitting), fitting);
+        self.read_through(bytes, select).await
+    }
+
+    /// What a preview of the request shows.
+    pub(super) async fn offer_of(&self, asked: &Asked, fitting: Vec<Fitting>) -> Result<Offer> {
+        let asked = asked.clone();
+        let bytes = work_of(&asked, &fitting);
+        let offer = move || {
+            let selection = selected(&asked, &fitting);
+            let (is_answerable, shares) = shares(&asked, &fitting, &selection);
+            Offer {
+                selection,
+                is_answerable,
+                shares,
+            }
+        };
+        self.read_through(bytes, offer).await
+    }
+
+    /// Runs a job over cards of this length in all: here if that is little, else where it delays nobody.
+    async fn read_through<T: Send + 'static>(
+        &self,
+        bytes: usize,
+        job: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T> {
+        match bytes <= AT_ONCE_BYTES {
+            true => Ok(job()),
+            false => self.shared.reading.run(job).await,
+        }
+    }
+}
+
+/// The length of all these cards, in bytes.
+fn length<'c>(cards: impl Iterator<Item = &'c CardRecord>) -> usize {
+    cards
+        .map(|card| card.raw.len())
+        .fold(0, usize::saturating_add)
+}
+
+/// The bytes of cards that are looked at where every query is matched with every card.
+fn work_of(asked: &Asked, fitting: &[Fitting]) -> usize {
+    let once = length(fitting.iter().map(|fit| fit.card.as_ref()));
+    once.saturating_mul(asked.request.query.credentials().len())
+}
+
+/// Cards that may answer, each once.
+#[derive(Default)]
+struct Found(Vec<Fitting>);
+
+/// Cards of one query and type.
+#[derive(Default)]
+struct Count {
+    good: usize,
+    others: usize,
+}
+
+impl Found {
+    fn add(&mut self, fit: Fitting, count: &mut Count) {
+        let counted = match fit.good {
+            true => &mut count.good,
+            false => &mut count.others,
+        };
+        *counted = counted.saturating_add(1);
+        let is_full = self.0.len() >= FITTING_MAX;
+        // It may have been found for another query.
+        match self.0.iter_mut().find(|known| known.card.id == fit.card.id) {
+            Some(known) if known.key.is_none() || fit.good => *known = fit,
+            Some(_) => {}
+            None if *counted <= CARDS_MAX && !is_full => self.0.push(fit),
+            None => {}
+        }
+    }
+}
+
+fn selected(asked: &Asked, fitting: &[Fitting]) -> Selection<usize> {
+    let candidates: Vec<_> = fitting
+        .iter()
+        .enumerate()
+        .map(|(number, fit)| (number, candidate(&fit.held, fit.card.key.is_some())))
+        .collect();
+    let mut selection = dcql::select(&asked.request.query, &candidates);
+    // The verifier's order is a wish (OpenID4VP 1.0 §6.2): of alternatives one that uses a card up comes last.
+    let uses_up = |found: &QueryMatches<usize>| {
+        let first = found.matches.first();
+        first
+            .and_then(|one| choice(fitting, one))
+            .is_some_and(|choice| choice.uses_up)
+    };
+    if selection.sets.iter().any(|set| set.options.len() > 1) {
+        let spent = selection.queries.iter().filter(|found| uses_up(found));
+        let spent: Vec<&str> = spent.map(|found| found.query.as_str()).collect();
+        for set in &mut selection.sets {
+            set.options
+                .sort_by_key(|option| option.iter().any(|id| spent.contains(&id.as_str())));
+        }
+    }
+    selection
+}
+
+/// Whether there is an answer, and what each query would share. Of long cards not all are shown, but one of each query.
+fn shares(asked: &Asked, fitting: &[Fitting], selection: &Selection<usize>) -> (bool, Vec<Share>) {
+    let Ok(preferred) = by_policy(selection) else {
+        return (false, Vec::new());
+    };
+    let mut left = SHOWN_BYTES;
+    let is_an_option = |query: &str| {
+        let mut options = selection.sets.iter().flat_map(|set| &set.options);
+        options.any(|option| option.iter().any(|id| id == query))
+    };
+    let mut shares = Vec::new();
+    for query in asked.request.query.credentials() {
+        let Some(found) = selection
+            .query(&query.id)
+            .filter(|_| is_an_option(&query.id))
+        else {
+            continue;
+        };
+        let mut choices = Vec::new();
+        for one in &found.matches {
+            let length = fitting.get(one.id).map_or(0, |fit| fit.card.raw.len());
+            if !choices.is_empty() && length > left {
+                break;
+            }
+            left = left.saturating_sub(length);
+            choices.extend(choice(fitting, one));
+        }
+        shares.push(Share {
+            query: query.id.clone(),
+            required: selection.is_required(&query.id),
+            preselected: preferred.iter().any(|(id, _)| *id == query.id),
+            choices,
+        });
+    }
+    (true, shares)
+}
+
+/// What the history will tell of cards that are shown.
+pub(super) fn shown(fitting: &[Fitting], matches: &[(&str, &Match<usize>)]) -> Shown {
+    let mut shown = Shown::default();
+    for (_, one) in matches {
+        let (Some(fit), Some(choice)) = (fitting.get(one.id), choice(fitting, one)) else {
+            continue;
+        };
+        if choice.uses_up {
+            let place = single_use(&fit.held);
+            shown.one_use.extend(place.map(OneUse::of));
+        }
+        shown.cards.push(choice.title);
+        let labels = choice.claims.into_iter().map(|claim| claim.label);
+        shown.claims.extend(labels);
+    }
+    shown
+}
+
+/// A card as it would be shown: with what its issuer always shows, and of the rest what was asked.
+fn choice(fitting: &[Fitting], one: &Match<usize>) -> Option<Choice> {
+    let fit = fitting.get(one.id)?;
+    let claims = match fit.held.sd_jwt() {
+        Some(sd_jwt) if !one.whole => {
+            let shown = sd_jwt.present(&one.reveal).ok()?.unbound();
+            fit.card
+                .all_lines(&Held::parse(&shown, fit.card.format).ok()?)
+        }
+        _ => fit.card.all_lines(&fit.held),
+    };
+    let summary = fit.card.summary();
+    Some(Choice {
+        card: fit.card.id.clone(),
+        title: summary.display.title,
+        issuer_name: summary.issuer_name,
+        issuer: fit.card.issuer.clone(),
+        uses_up: claims.iter().any(|claim| claim.path == [HANDLE]),
+        claims,
+    })
+}
+
+/// Types of which a card that answers the query has one at least.
+pub(super) fn types_of(query: &CredentialQuery) -> Vec<String> {
+    match &query.meta {
+        Meta::SdJwtVc { vct_values } => vct_values.clone(),
+        Meta::W3c { type_values } => type_values
+            .iter()
+            .filter_map(|types| dcql::narrowest_type(types).map(str::to_owned))
+            .collect(),
+        _ => Vec::new(),
+    }
+}
