@@ -159,6 +159,9 @@ pub struct RequestPreview {
     pub sets: Vec<ShareSet>,
     /// What the wallet has not, in words; all of it matters only if the request is not `answerable`.
     pub missing: Vec<String>,
+    /// What is unusual about the request and harmless, in words.
+    #[serde(default)]
+    pub remarks: Vec<String>,
 }
 
 /// Who asks, and how that is known.

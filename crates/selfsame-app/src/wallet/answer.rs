@@ -102,6 +102,7 @@ impl Wallet {
             shares: queries.iter().filter_map(share).collect(),
             sets: selection.sets.iter().map(ShareSet::of).collect(),
             missing: self.missing(person, (&asked, &selection)).await?,
+            remarks: remarks(&asked),
         })
     }
 
@@ -220,12 +221,12 @@ impl Wallet {
             request::open(link, &self.transport).map_err(|refused| self.refused(*refused))?;
         let ctx = self.shared.clock.ctx();
         let fetch = invocation.fetch(&ctx);
-        let (client_id, object, wallet_nonce) = match (invocation, fetch) {
+        let (client_id, object, fetch) = match (invocation, fetch) {
             (Invocation::Plain(asked), _) => return Ok(*asked),
             (Invocation::Object { client_id, object }, _) => (client_id, object, None),
             (Invocation::Reference { client_id, .. }, Some(fetch)) => {
                 let object = self.object(&fetch).await?;
-                (client_id, object, fetch.wallet_nonce)
+                (client_id, object, Some(fetch))
             }
             (Invocation::Reference { .. }, None) => {
                 return Err(Error::internal("a reference that can't be fetched"));
@@ -234,7 +235,10 @@ impl Wallet {
         let received = Received {
             client_id: &client_id,
             object: &object,
-            wallet_nonce: wallet_nonce.as_deref(),
+            request_uri: fetch.as_ref().map(|fetch| &fetch.url),
+            wallet_nonce: fetch
+                .as_ref()
+                .and_then(|fetch| fetch.wallet_nonce.as_deref()),
         };
         let trust = Trust {
             transport: &self.transport,
@@ -475,6 +479,16 @@ impl Wallet {
 }
 
 /// Whether this is a request's link, and not the `id` of its preview.
+/// What is unusual about a request that is taken all the same.
+fn remarks(asked: &Asked) -> Vec<String> {
+    let audience = asked.audience.as_ref().map(|audience| {
+        format!(
+            "The request is addressed to the verifier itself ({audience}) and not to a wallet; what leaves is the same."
+        )
+    });
+    audience.map(|text| readable(&text)).into_iter().collect()
+}
+
 fn is_link(request: &str) -> bool {
     request.contains(':')
 }

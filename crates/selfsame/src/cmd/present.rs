@@ -188,6 +188,7 @@ fn answered_lines(answered: &Answered) -> Vec<String> {
 
 fn preview_lines(preview: &RequestPreview) -> Vec<String> {
     let mut lines = vec![format!("{} asks", preview.verifier.client_id)];
+    lines.extend(preview.remarks.iter().map(|remark| format!("  {remark}")));
     for share in &preview.shares {
         let Some(choice) = share.choices.first() else {
             continue;
