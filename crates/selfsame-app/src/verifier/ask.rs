@@ -165,6 +165,7 @@ impl Verifier {
         match (&new.dcql_query, &new.template) {
             (Some(query), None) => {
                 let query = Query::parse(query).map_err(wrong)?;
+                can_be_checked(&query)?;
                 Ok((
                     query,
                     new.purpose
@@ -259,6 +260,15 @@ impl Verifier {
             }
         }
     }
+}
+
+/// Refuses a query that no answer to could be checked: none of its formats is ours.
+fn can_be_checked(query: &Query) -> Result<()> {
+    let mut credentials = query.credentials().iter();
+    if credentials.any(|credential| credential.known_format().is_some()) {
+        return Ok(());
+    }
+    Err(unknown_format().with_code("vp_formats_not_supported"))
 }
 
 /// Whether a credential of this template has such a claim.

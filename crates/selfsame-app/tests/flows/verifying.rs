@@ -89,6 +89,36 @@ async fn of_responses_that_come_at_once_exactly_one_is_taken() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_answer_that_was_lost_on_its_way_is_delivered_again() {
+#[tokio::test(flavor = "multi_thread")]
+async fn a_query_for_formats_that_are_not_known_is_the_callers_to_mend() {
+    let site = Site::start().await;
+    let verifier = site.app.verifier().unwrap();
+    let asking = |credentials: Value| NewRequest {
+        dcql_query: Some(json!({"credentials": credentials})),
+        ..NewRequest::default()
+    };
+    let sd_jwt = json!({"id": "a", "format": "dc+sd-jwt", "meta": {"vct_values": ["urn:x"]}});
+    for (format, meta) in [
+        (
+            "mso_mdoc",
+            json!({"doctype_value": "org.iso.18013.5.1.mDL"}),
+        ),
+        ("ldp_vc", json!({"type_values": [["x"]]})),
+        ("vc+sd-jwt", json!({"vct_values": ["urn:x"]})),
+        ("foo", json!({})),
+    ] {
+        let unknown = json!({"id": "b", "format": format, "meta": meta});
+        let refused = verifier.create_request(&asking(json!([unknown]))).await;
+        let refused = refused.unwrap_err();
+        assert_eq!(refused.kind, ErrorKind::BadRequest, "{format}");
+        assert_eq!(refused.code, Some("vp_formats_not_supported"), "{format}");
+        assert!(refused.hint.unwrap().contains("dc+sd-jwt"), "{format}");
+        // A wallet may answer with what it has of several.
+        let either = asking(json!([unknown, sd_jwt]));
+        assert!(verifier.create_request(&either).await.is_ok(), "{format}");
+    }
+}
+
     for (fault, what) in [
         (Fault::Busy, "shared"),
         (Fault::CutBefore, "shared"),
