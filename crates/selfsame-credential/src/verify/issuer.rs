@@ -89,7 +89,7 @@ pub(super) fn signature(
             return None;
         }
     };
-    list.passes(&ISSUER_KEY, source(claimed, court));
+    list.passes(&ISSUER_KEY, source(claimed, &signed, court));
     let anchors = &court.policy.trust_anchors;
     match signed.leaf().map(|leaf| leaf.anchored(anchors, court.now)) {
         None => list.skips(
@@ -127,12 +127,15 @@ pub(super) fn locate(
 }
 
 /// Where the key comes from, and on whose word: a document that was not proven is as good as who told it.
-fn source(claimed: &Claimed<'_>, court: &Court<'_>) -> String {
-    let Some(id) = claimed.id.filter(|_| claimed.header.x5c.is_none()) else {
+fn source(claimed: &Claimed<'_>, signed: &Signed, court: &Court<'_>) -> String {
+    let Some(id) = claimed.id.filter(|_| signed.leaf().is_none()) else {
         return "from the certificate in the header".to_owned();
     };
     if !id.starts_with("did:") {
-        return "from the issuer's metadata".to_owned();
+        return match issuer_key::passed_over(claimed) {
+            Some(reason) => format!("from the issuer's metadata, since {reason}"),
+            None => "from the issuer's metadata".to_owned(),
+        };
     }
     let told = Did::parse(id).ok().and_then(|did| {
         let resolution = court.evidence.did(&did)?.value.as_ref().ok()?;
