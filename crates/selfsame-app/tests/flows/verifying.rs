@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use selfsame_app::issuer::lists::Place;
 use selfsame_app::view::Paging;
 use selfsame_app::view::instance::NewDid;
+use selfsame_app::view::issuer::CredentialStatus;
 use selfsame_app::view::verifier::{NewRequest, RequestState};
 use selfsame_app::view::wallet::{AcceptOffer, AnswerRequest, Person, RequestPreview};
 use selfsame_app::{App, ErrorKind};
@@ -88,8 +90,6 @@ async fn of_responses_that_come_at_once_exactly_one_is_taken() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_answer_that_was_lost_on_its_way_is_delivered_again() {
-#[tokio::test(flavor = "multi_thread")]
 async fn a_query_for_formats_that_are_not_known_is_the_callers_to_mend() {
     let site = Site::start().await;
     let verifier = site.app.verifier().unwrap();
@@ -119,6 +119,8 @@ async fn a_query_for_formats_that_are_not_known_is_the_callers_to_mend() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_that_was_lost_on_its_way_is_delivered_again() {
     for (fault, what) in [
         (Fault::Busy, "shared"),
         (Fault::CutBefore, "shared"),
@@ -369,6 +371,46 @@ async fn what_is_missing_is_said_to_be_a_type_or_else_a_format() {
         let uri = verifier.create_request(&new).await.unwrap().uri;
         let preview = wallet.preview_request(&person, &uri).await.unwrap();
         assert!(preview.missing[0].contains(why), "{:?}", preview.missing);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_w3c_credential_that_is_suspended_or_revoked_is_refused_in_both_formats() {
+    for (format, is_one) in [("jwt_vc_json", true), ("vc+jwt", false)] {
+        let site = Site::start().await;
+        let app = WalletHost::new(&site).open().await;
+        let person = person(&app).await;
+        let wallet = app.wallet().unwrap();
+        let offer = accept(&site.offer_as("immunization", format).await);
+        wallet.accept_offer(&person, &offer).await.unwrap();
+        let issuer = site.app.issuer().unwrap();
+        let place = Place { list: 0, index: 1 };
+        let told = issuer.lists().entry(&place, format.parse().unwrap());
+        assert_eq!(told.member.unwrap().is_object(), is_one, "{format}");
+        let issued = issuer.issued(None, &Paging::default()).await.unwrap();
+        for (status, outcome) in [
+            (CredentialStatus::Valid, Outcome::Valid),
+            (CredentialStatus::Suspended, Outcome::Suspended),
+            (CredentialStatus::Valid, Outcome::Valid),
+            (CredentialStatus::Revoked, Outcome::Revoked),
+        ] {
+            let id = &issued.items[0].id;
+            issuer.set_status(id, status).await.unwrap();
+            // A changed list is out within a second.
+            site.app.clock().advance(2);
+            app.clock().advance(2);
+            let verifier = site.app.verifier().unwrap();
+            let new = NewRequest {
+                format: Some(format.to_owned()),
+                max_status_age: Some(0),
+                ..of_template("immunization")
+            };
+            let request = verifier.create_request(&new).await.unwrap();
+            let answer = newest(&request.uri);
+            wallet.answer_request(&person, &answer).await.unwrap();
+            let verdict = verifier.request(&request.id).await.unwrap().verdict;
+            assert_eq!(verdict.unwrap().outcome, outcome, "{format} {status:?}");
+        }
     }
 }
 

@@ -41,9 +41,17 @@ pub struct Content {
     pub contexts: Vec<String>,
     /// Until when the credential may be accepted.
     pub expires: Option<UnixTime>,
-    /// One status entry for each credential: the claim `status` of an SD-JWT VC, or `credentialStatus`; empty where
-    /// credentials have no status.
-    pub statuses: Vec<Value>,
+    /// Where the status of each credential is told; empty where credentials have no status.
+    pub statuses: Vec<Status>,
+}
+
+/// Where a credential's status is told.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Status {
+    /// The claim `status`, which any JWT may carry (Token Status List §6.1).
+    pub claim: Option<Value>,
+    /// The member `credentialStatus` of a W3C credential; an SD-JWT VC has none.
+    pub member: Option<Value>,
 }
 
 /// One credential that was issued.
@@ -51,8 +59,8 @@ pub struct Content {
 pub struct Issued {
     /// Its configuration.
     pub configuration_id: String,
-    /// Its status entry, as it was given.
-    pub status: Option<Value>,
+    /// Where its status is told, as it was given.
+    pub status: Option<Status>,
     /// The thumbprint of the holder's key; none for a credential without holder.
     pub holder: Option<String>,
 }
@@ -255,7 +263,7 @@ struct One<'a> {
     configuration: &'a Configuration,
     holder: Option<&'a Holder>,
     position: usize,
-    status: Option<&'a Value>,
+    status: Option<&'a Status>,
 }
 
 fn draft(call: &Call<'_>, one: &One<'_>, ctx: &Ctx) -> Result<Draft, Error> {
@@ -282,8 +290,8 @@ fn sd_jwt(call: &Call<'_>, one: &One<'_>, ctx: &Ctx) -> Result<Draft, Error> {
             Value::from(call.settings.stated_end(expires, ctx.now()).0),
         );
     }
-    if let Some(status) = one.status {
-        claims.insert("status".to_owned(), status.clone());
+    if let Some(claim) = one.status.and_then(|status| status.claim.as_ref()) {
+        claims.insert("status".to_owned(), claim.clone());
     }
     let issue = sd_jwt::Issue {
         claims,
@@ -327,7 +335,8 @@ fn w3c(call: &Call<'_>, one: &One<'_>, format: Format, now: UnixTime) -> Result<
         valid_until: content
             .expires
             .map(|expires| call.settings.stated_end(expires, now)),
-        status: one.status.cloned(),
+        status: one.status.and_then(|status| status.member.clone()),
+        token_status: one.status.and_then(|status| status.claim.clone()),
         cnf: None,
         further: Map::new(),
         signer: content.signer.clone(),

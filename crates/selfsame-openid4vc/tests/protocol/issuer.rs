@@ -5,7 +5,7 @@ use selfsame_credential::{
     verdict::Outcome,
     verify::{self, Presented, verify},
 };
-use selfsame_crypto::{Jwk, KeyType, SecretString, time::UnixTime};
+use selfsame_crypto::{Jwk, KeyType, SecretString, jws::Compact, time::UnixTime};
 use selfsame_did::{Did, Document, Relationship, Representation, Resolution, VerificationMethod};
 use selfsame_oauth::{AuthorizationDetail, TokenRequest};
 use selfsame_openid4vc::{
@@ -489,7 +489,7 @@ fn each_credential_gets_a_status_entry_of_its_own() {
     let mut issuer = Issuer::new();
     let entry =
         |idx: u64| json!({"status_list": {"idx": idx, "uri": "https://issuer.example/status/1"}});
-    issuer.content.statuses = vec![entry(7), entry(9)];
+    issuer.content.statuses = [7, 9].map(|idx| in_claim(entry(idx))).to_vec();
     let proofs = [Party::new(KeyType::P256), Party::new(KeyType::P256)].map(|it| issuer.proof(&it));
     let issued = issuer.ask(SD_JWT, &proofs).unwrap();
     let status = |raw: &str| Held::parse(raw, Format::SdJwtVc).unwrap().claims()["status"].clone();
@@ -503,7 +503,7 @@ fn each_credential_gets_a_status_entry_of_its_own() {
 #[test]
 fn credentials_without_enough_status_entries_are_not_issued() {
     let mut issuer = Issuer::new();
-    issuer.content.statuses = vec![json!({})];
+    issuer.content.statuses = vec![in_claim(json!({}))];
     let proofs = [Party::new(KeyType::P256), Party::new(KeyType::P256)].map(|it| issuer.proof(&it));
     assert!(matches!(issuer.ask(SD_JWT, &proofs), Err(Error::Setup(_))));
 }
@@ -545,6 +545,37 @@ fn verdict(issuer: &Issuer, raw: &str, format: Format) -> Outcome {
     };
     let policy = policy();
     let mut driver = Driver::new(&[&issuer.party]);
+fn in_claim(entry: Value) -> credential::Status {
+    credential::Status {
+        claim: Some(entry),
+        member: None,
+    }
+}
+
+#[test]
+fn a_w3c_credential_may_tell_its_status_in_a_claim_of_the_jwt_too() {
+    let mut issuer = Issuer::new();
+    let claim = json!({"status_list": {"idx": 7, "uri": "https://issuer.example/status/1"}});
+    let member = json!({
+        "id": "https://issuer.example/status/1/revocation#7",
+        "type": "BitstringStatusListEntry",
+        "statusPurpose": "revocation",
+        "statusListIndex": "7",
+        "statusListCredential": "https://issuer.example/status/1/revocation",
+    });
+    issuer.content.statuses = vec![credential::Status {
+        claim: Some(claim.clone()),
+        member: Some(member.clone()),
+    }];
+    let proof = issuer.proof(&Party::new(KeyType::P256));
+    let issued = issuer.ask(W3C, &[proof]).unwrap();
+    let payload = Compact::parse(&issued[0]).unwrap().claims().unwrap();
+    assert_eq!(payload["status"], claim);
+    assert_eq!(payload["vc"]["credentialStatus"], member);
+    let held = Held::parse(&issued[0], Format::JwtVcJson).unwrap();
+    assert_eq!(held.statuses().len(), 2);
+}
+
     let verdict = driver.run(|evidence| {
         let needs = verify::needs(&presented, &policy, evidence, NOW).unwrap();
         Ok::<_, Error>(match needs.is_empty() {
