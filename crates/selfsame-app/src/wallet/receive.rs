@@ -3,6 +3,7 @@
 pub(crate) mod flow;
 mod judge;
 
+use std::iter;
 use std::sync::Arc;
 
 use selfsame_crypto::{KeyType, SecretString, time::UnixTime};
@@ -78,9 +79,13 @@ impl Wallet {
             )));
         }
         let batch = Batch::new(person.tenant.clone());
-        let (bindings, batch) = self
-            .bindings(person, accept.did.as_deref(), copies, batch)
-            .await?;
+        let (bindings, batch) = match accept.did.as_deref() {
+            Some(did) => (vec![self.did_binding(person, did).await?], batch),
+            None => {
+                let kinds = wallet::kinds_of_keys(&offer, &known.issuer);
+                self.fresh_bindings(person, (&kinds, copies), batch)?
+            }
+        };
         let tx_code = accept.tx_code.clone().map(SecretString::from);
         let (state, effects) = wallet::begin(&wallet::Accept {
             offer: &offer,
@@ -267,31 +272,28 @@ impl Wallet {
         self.shared.net.call(call).await
     }
 
-    /// The keys that the credentials are bound to: those of a DID, or fresh ones, so that no two tell of each other.
-    async fn bindings(
+    /// The key of a DID, for credentials to be bound to.
+    async fn did_binding(&self, person: &Person, did: &str) -> Result<Binding> {
+        let (key, kid) = self.did_key(&person.tenant, did).await?;
+        let public = key.public();
+        Ok(Binding {
+            key: selfsame_crypto::KeyHandle::of(public),
+            algorithm: key.algorithm(),
+            jwk: public.to_jwk(),
+            kid: Some(kid),
+        })
+    }
+
+    /// Fresh keys for credentials to be bound to, so that no two tell of each other.
+    fn fresh_bindings(
         &self,
         person: &Person,
-        did: Option<&str>,
-        copies: usize,
+        (kinds, copies): (&[KeyType], usize),
         mut batch: Batch,
     ) -> Result<(Vec<Binding>, Batch)> {
-        if let Some(did) = did {
-            let (key, kid) = self.did_key(&person.tenant, did).await?;
-            let public = key.public();
-            let binding = Binding {
-                key: selfsame_crypto::KeyHandle::of(public),
-                algorithm: key.algorithm(),
-                jwk: public.to_jwk(),
-                kid: Some(kid),
-            };
-            return Ok((vec![binding], batch));
-        }
         let mut bindings = Vec::with_capacity(copies);
-        for _ in 0..copies {
-            let (key, handle, more) =
-                self.shared
-                    .keys
-                    .create(&person.tenant, KeyType::P256, batch)?;
+        for kind in kinds.iter().flat_map(|kind| iter::repeat_n(*kind, copies)) {
+            let (key, handle, more) = self.shared.keys.create(&person.tenant, kind, batch)?;
             batch = more;
             bindings.push(Binding {
                 key: handle,
