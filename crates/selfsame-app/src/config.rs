@@ -74,7 +74,7 @@ pub struct IssuerConfig {
     /// The key of the certificate, PKCS#8 in PEM; in a file of settings the path to it.
     #[serde(skip_serializing)]
     pub certificate_key: Option<SecretString>,
-    /// How many copies with keys of their own a wallet may ask for at once.
+    /// How many copies with keys of their own a wallet may ask for with one access token, at once or one by one.
     pub batch_size: usize,
     /// Times in credentials are rounded down to so many seconds, so that they do not tell people apart.
     pub round_times_to: u64,
