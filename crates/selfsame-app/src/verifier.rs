@@ -11,7 +11,7 @@ use std::time::Duration;
 use selfsame_credential::verdict::{Policy, Trust};
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::Did;
-use selfsame_openid4vc::verifier::{Answered, Declined, State};
+use selfsame_openid4vc::verifier::{Declined, Judged, RefusedAnswers, State};
 use selfsame_store::{Record, TenantId};
 use serde::{Deserialize, Serialize};
 
@@ -21,6 +21,7 @@ use crate::dids::Dids;
 use crate::error::{Error, Result};
 use crate::identity::Identity;
 use crate::shared::Shared;
+use crate::view::verifier as view;
 use crate::view::verifier::{
     CredentialVerdict, PresentationVerdict, RequestState, VerificationStatus,
 };
@@ -146,7 +147,11 @@ impl Verifier {
             State::Answered(_) if record.spending.as_ref().is_some_and(Spending::holds_back) => {
                 (RequestState::Spending, None, None)
             }
-            State::Answered(answered) => (RequestState::Answered, Some(verdict(answered)), None),
+            State::Answered(answered) => (
+                RequestState::Answered,
+                Some(verdict(&answered.judged)),
+                None,
+            ),
             State::Declined(Declined { error, .. }) => {
                 (RequestState::Declined, None, Some(error.clone()))
             }
@@ -160,6 +165,10 @@ impl Verifier {
             created: record.created.rfc3339(),
             verdict,
             error,
+            refused: match &record.state {
+                State::Fetched(fetched) => fetched.refused.as_deref().map(refused),
+                _ => None,
+            },
             spending: record.spending.as_ref().map(Spending::view),
             open_for: matches!(state, RequestState::Created | RequestState::Fetched)
                 .then_some(Duration::from_secs(left)),
@@ -175,12 +184,18 @@ pub async fn expiry(open_for: Option<Duration>) {
     }
 }
 
-fn verdict(answered: &Answered) -> PresentationVerdict {
+fn refused(refused: &RefusedAnswers) -> view::RefusedAnswers {
+    view::RefusedAnswers {
+        count: refused.count,
+        last: verdict(&refused.last),
+    }
+}
+
+fn verdict(judged: &Judged) -> PresentationVerdict {
     PresentationVerdict {
-        outcome: answered.judged.outcome,
-        reason: answered.judged.reason.clone(),
-        credentials: answered
-            .judged
+        outcome: judged.outcome,
+        reason: judged.reason.clone(),
+        credentials: judged
             .credentials
             .iter()
             .map(|judged| {

@@ -56,12 +56,13 @@ impl Verifier {
             .into_iter()
             .find_map(|effect| match effect {
                 Effect::RequestObject(object) => Some(object),
-                Effect::Receipt(_) => None,
+                Effect::Receipt(_) | Effect::Refuse { .. } => None,
             })
             .ok_or_else(|| Error::internal("a request object was not made"))
     }
 
-    /// Takes a wallet's response. It is answered once it is judged and durable; the first one counts.
+    /// Takes a wallet's response. It is answered once it is judged and durable; the first one counts that is genuine
+    /// and what was asked, and others leave the request open, a few times.
     ///
     /// # Errors
     /// OpenID4VP 1.0 §8.5 with its code.
@@ -116,18 +117,12 @@ impl Verifier {
                 reason = answered.judged.reason.as_deref(),
                 "judged"
             );
-            log_refusal(id, &answered.judged);
         }
+        let answer = answer(id, (&kept.state, effects));
         self.at_hand.hold(&committed, kept);
         self.shared.events.tell(EventKind::Verification, id);
         self.carry_out_here(&committed).await;
-        let receipt = effects.into_iter().find_map(|effect| match effect {
-            Effect::Receipt(receipt) => Some(receipt),
-            Effect::RequestObject(_) => None,
-        });
-        receipt
-            .map(Some)
-            .ok_or_else(|| Error::internal("a response was not answered"))
+        answer.map(Some)
     }
 
     /// The result for the browser that asked, in the same-device flow: it must bring its own secret and the
@@ -169,4 +164,23 @@ impl Verifier {
             self.identity.kid(),
         )
     }
+}
+
+/// What a wallet is answered; the log is told of an answer with which something is wrong.
+fn answer(id: &str, (state, effects): (&State, Vec<Effect>)) -> Result<Receipt> {
+    let mut receipt = None;
+    for effect in effects {
+        match effect {
+            Effect::Receipt(given) => receipt = Some(given),
+            Effect::Refuse { error, judged } => {
+                log_refusal(id, &judged);
+                return Err(error.into());
+            }
+            Effect::RequestObject(_) => {}
+        }
+    }
+    if let State::Answered(answered) = state {
+        log_refusal(id, &answered.judged);
+    }
+    receipt.ok_or_else(|| Error::internal("a response was not answered"))
 }

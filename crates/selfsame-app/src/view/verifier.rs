@@ -96,12 +96,24 @@ pub struct VerificationStatus {
     pub verdict: Option<PresentationVerdict>,
     /// The wallet's error code, if it declined.
     pub error: Option<String>,
+    /// The answers that were refused while it stays open: nothing in them is genuine, or they are not what was asked.
+    #[serde(default)]
+    pub refused: Option<RefusedAnswers>,
     /// What became of using it up, or of revoking it.
     #[serde(default)]
     pub spending: Option<SpendingStatus>,
     /// For how long from now it can still be answered, while nobody has.
     #[serde(skip)]
     pub open_for: Option<Duration>,
+}
+
+/// Answers that were refused while the request stays open for another.
+#[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
+pub struct RefusedAnswers {
+    /// How many there were; after a few the last one counts.
+    pub count: u32,
+    /// What was made of the last one.
+    pub last: PresentationVerdict,
 }
 
 /// Using up what was shown, or revoking it in its issuer's name.

@@ -178,7 +178,7 @@ fn answered_lines(answered: &Answered) -> Vec<String> {
     let mut lines = vec![if answered.delivered {
         "shown".to_owned()
     } else {
-        "the verifier did not take it: the request may have been answered, or its time is over"
+        "the verifier did not take it: it does not verify there, the request was answered, or its time is over"
             .to_owned()
     }];
     let on = answered.redirect_uri.iter();
