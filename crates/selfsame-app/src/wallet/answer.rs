@@ -25,7 +25,7 @@ use url::Url;
 use super::Wallet;
 use super::cards::{CARD, CardRecord};
 use crate::accounts::{decode, encode};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, no_answer};
 use crate::gather::Freshness;
 use crate::issuer::metadata::vct;
 use crate::view::issuer::Template;
@@ -278,7 +278,8 @@ impl Wallet {
         };
         let response = self.shared.net.call(call).await.map_err(|error| {
             tracing::warn!(reason = %error, "a request object could not be fetched");
-            Error::upstream(format!("the request can't be fetched: {error}"))
+            let reason = no_answer(&error);
+            Error::upstream(format!("the request can't be fetched: {reason}"))
         })?;
         Ok(request::read(
             response.status,
@@ -478,7 +479,6 @@ impl Wallet {
     }
 }
 
-/// Whether this is a request's link, and not the `id` of its preview.
 /// What is unusual about a request that is taken all the same.
 fn remarks(asked: &Asked) -> Vec<String> {
     let audience = asked.audience.as_ref().map(|audience| {
@@ -489,6 +489,7 @@ fn remarks(asked: &Asked) -> Vec<String> {
     audience.map(|text| readable(&text)).into_iter().collect()
 }
 
+/// Whether this is a request's link, and not the `id` of its preview.
 fn is_link(request: &str) -> bool {
     request.contains(':')
 }

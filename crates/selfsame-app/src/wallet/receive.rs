@@ -19,7 +19,7 @@ use url::Url;
 
 use super::cards::Look;
 use super::{ISSUER_REST, KnownIssuer, Wallet};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, no_answer};
 use crate::view::readable;
 use crate::view::wallet::{
     AcceptOffer, CardSummary, OfferPreview, OfferedCredential, Person, TxCodePrompt,
@@ -337,5 +337,6 @@ fn not_given(status: u16) -> Error {
 
 fn unreachable(what: &str, error: &NetError) -> Error {
     tracing::warn!(reason = %error, what, "a fetch for a wallet failed");
-    Error::upstream(format!("{what} can't be reached: {error}"))
+    let reason = no_answer(error);
+    Error::upstream(format!("{what} can't be reached: {reason}"))
 }
