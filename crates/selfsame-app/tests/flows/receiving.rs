@@ -423,6 +423,60 @@ async fn offers_of_what_there_is_not_have_the_issuer_asked_rarely() {
     assert_eq!(asked(), 3);
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn an_issuer_that_has_moved_is_looked_at_anew_before_its_code_is_redeemed() {
+    let site = Site::start().await;
+    let app = WalletHost::new(&site).open().await;
+    let person = person(&app).await;
+    let wallet = app.wallet().unwrap();
+    let mut before = metadata(&site);
+    before["nonce_endpoint"] = json!(format!("{}moved/nonce", site.origin));
+    before["credential_endpoint"] = json!(format!("{}moved/credential", site.origin));
+    site.faults.give(METADATA, &before, 1);
+    let offer = site.offer("immunization").await;
+    wallet.preview_offer(&offer.uri).await.unwrap();
+    app.clock().advance(11);
+    wallet.accept_offer(&person, &accept(&offer)).await.unwrap();
+    assert_eq!(belongings(&app, &person).await.0.len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_issuers_documents_are_kept_for_no_longer_than_it_says() {
+    let site = Site::start().await;
+    let app = WalletHost::new(&site).open().await;
+    let wallet = app.wallet().unwrap();
+    let mut before = metadata(&site);
+    before["display"] = json!([{"name": "As it was"}]);
+    let text: &str = before.to_string().leak();
+    let offer = site.offer("immunization").await;
+    for fault in [Fault::GiveUncached(text), Fault::Give(text)] {
+        site.faults.add(METADATA, fault);
+        let shown = wallet.preview_offer(&offer.uri).await.unwrap();
+        assert_eq!(shown.issuer_name.as_deref(), Some("As it was"));
+        let shown = wallet.preview_offer(&offer.uri).await.unwrap();
+        let is_kept = shown.issuer_name.as_deref() == Some("As it was");
+        assert_eq!(is_kept, fault == Fault::Give(text));
+        // Past what the cache itself allows.
+        app.clock().advance(301);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn after_a_failure_the_issuers_documents_are_fetched_anew() {
+    let site = Site::start().await;
+    let app = WalletHost::new(&site).open().await;
+    let person = person(&app).await;
+    let wallet = app.wallet().unwrap();
+    let mut before = metadata(&site);
+    before["credential_endpoint"] = json!(format!("{}moved/credential", site.origin));
+    site.faults.give(METADATA, &before, 1);
+    let lost = site.offer("immunization").await;
+    let failed = wallet.accept_offer(&person, &accept(&lost)).await;
+    assert_eq!(failed.unwrap_err().kind, ErrorKind::Upstream);
+    let next = site.offer("immunization").await;
+    wallet.accept_offer(&person, &accept(&next)).await.unwrap();
+}
+
 /// The site's issuer relies on these servers; what they are they say themselves.
 fn rely_on(site: &Site, servers: &[(&str, Option<&str>)]) {
     let identifier = |name: &str| format!("{}{name}", site.origin);
