@@ -10,13 +10,14 @@ use std::time::Duration;
 
 use selfsame_credential::verdict::{Policy, Trust};
 use selfsame_crypto::time::UnixTime;
-use selfsame_did::Did;
+use selfsame_did::{Did, jwk};
 use selfsame_openid4vc::verifier::{Declined, Judged, RefusedAnswers, State};
 use selfsame_store::{Record, TenantId};
 use serde::{Deserialize, Serialize};
 
 use crate::accounts::decode;
 use crate::at_hand::AtHand;
+use crate::config::ClientDid;
 use crate::dids::Dids;
 use crate::error::{Error, Result};
 use crate::identity::Identity;
@@ -100,6 +101,17 @@ impl Verifier {
     #[must_use]
     pub fn identity(&self) -> &Arc<Identity> {
         &self.identity
+    }
+
+    /// The DID of its requests: the `did:jwk` of its key where few wallets resolve the method of its own.
+    #[must_use]
+    pub fn client_did(&self) -> Did {
+        let own = self.identity.did();
+        let is_portable = matches!(own.method(), "key" | "jwk" | "web");
+        match self.shared.config.verifier.client_did {
+            ClientDid::Portable if !is_portable => jwk::create(self.identity.public()),
+            ClientDid::Portable | ClientDid::Own => own.clone(),
+        }
     }
 
     /// What it asks of credentials: what the configuration says.

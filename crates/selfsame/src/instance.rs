@@ -477,6 +477,11 @@ impl Running {
         Client::new(self.origin.clone(), token, self.roots.clone())
     }
 
+    /// Whether few can verify what its issuer issues.
+    pub fn issues_to_few(&self) -> bool {
+        self.app.issues_to_few()
+    }
+
     /// Serves until `told`; then finishes what is under way and closes the data.
     ///
     /// # Errors

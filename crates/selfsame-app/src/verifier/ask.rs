@@ -248,9 +248,9 @@ impl Verifier {
         };
         match prefix {
             ClientIdPrefix::RedirectUri => Ok(ClientId::RedirectUri(response_uri.clone())),
-            ClientIdPrefix::DecentralizedIdentifier => Ok(ClientId::DecentralizedIdentifier(
-                self.identity.did().clone(),
-            )),
+            ClientIdPrefix::DecentralizedIdentifier => {
+                Ok(ClientId::DecentralizedIdentifier(self.client_did()))
+            }
             ClientIdPrefix::X509SanDns => {
                 let certificate = self.shared.verifier_certificate.as_ref().ok_or_else(|| {
                     Error::bad_request("this verifier has no certificate")

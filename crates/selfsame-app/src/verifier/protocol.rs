@@ -3,6 +3,7 @@
 use selfsame_credential::signer::Signer;
 use selfsame_crypto::SecretString;
 use selfsame_openid4vc::verifier::{self, Effect, Input, State, request};
+use selfsame_openid4vc::wire::request::ClientId;
 use selfsame_openid4vc::wire::response::{AuthorizationResponse, Receipt};
 use selfsame_store::{Batch, StoreError};
 
@@ -12,6 +13,7 @@ use crate::accounts::encode;
 use crate::error::{Error, ErrorKind, Result};
 use crate::events::EventKind;
 use crate::gather::Freshness;
+use crate::identity::kid_of;
 use crate::view::verifier::VerificationStatus;
 
 /// A response that met a change is judged again by what the request has become; it does not change often.
@@ -152,17 +154,17 @@ impl Verifier {
         .with_hint("begin again in this browser"))
     }
 
+    /// Who signs a request: whom it names. The settings may have changed since it was made.
     fn signer(&self, state: &State) -> Signer {
-        if state.asked().client_id.starts_with("x509_san_dns:")
-            && let Some(certificate) = &self.shared.verifier_certificate
-        {
-            return certificate.signer.clone();
-        }
-        Signer::with_kid(
-            self.identity.key().clone(),
-            self.identity.algorithm(),
-            self.identity.kid(),
-        )
+        let client = ClientId::parse(&state.asked().client_id);
+        let kid = match (client, &self.shared.verifier_certificate) {
+            (Ok(ClientId::X509SanDns(_)), Some(certificate)) => return certificate.signer.clone(),
+            (Ok(ClientId::DecentralizedIdentifier(did)), _) if did != *self.identity.did() => {
+                kid_of(&did)
+            }
+            _ => self.identity.kid().to_owned(),
+        };
+        Signer::with_kid(self.identity.key().clone(), self.identity.algorithm(), kid)
     }
 }
 
