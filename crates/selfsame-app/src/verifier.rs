@@ -8,7 +8,7 @@ mod spending;
 use std::sync::Arc;
 use std::time::Duration;
 
-use selfsame_credential::verdict::{Policy, Trust};
+use selfsame_credential::verdict::{Outcome, Policy, Trust};
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::{Did, jwk};
 use selfsame_openid4vc::verifier::{Declined, Judged, RefusedAnswers, State};
@@ -203,10 +203,21 @@ fn refused(refused: &RefusedAnswers) -> view::RefusedAnswers {
     }
 }
 
+/// Why, with the setting that decides it where it is the operator's to decide.
+fn reason(judged: &Judged) -> Option<String> {
+    let reason = judged.reason.clone()?;
+    Some(match judged.outcome {
+        Outcome::Untrusted => {
+            format!("{reason}: its issuer is not among the `issuers` of [trust] (--trust-issuer)")
+        }
+        _ => reason,
+    })
+}
+
 fn verdict(judged: &Judged) -> PresentationVerdict {
     PresentationVerdict {
         outcome: judged.outcome,
-        reason: judged.reason.clone(),
+        reason: reason(judged),
         credentials: judged
             .credentials
             .iter()

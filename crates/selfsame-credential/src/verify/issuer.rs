@@ -10,6 +10,7 @@ use super::{
 use crate::{
     issuer_key::{self, Claimed, Finding, Identity, Leaf},
     validity::{BadTime, Validity},
+    verdict::Trust,
 };
 
 pub(super) const ALGORITHM: Law = Law::new("algorithm", "RFC 8725 §3.1", Failure::Invalid);
@@ -42,6 +43,9 @@ pub(super) const NOT_BEFORE: Law = Law::new(
 );
 pub(super) const EXPIRY: Law =
     Law::new("expiry", "RFC 7519 §4.1.4, VCDM 2.0 §4.9", Failure::Expired);
+
+/// A longer name of an issuer is not shown.
+const MAX_SHOWN: usize = 256;
 
 /// The key that is said to have signed, as far as the evidence goes.
 pub(super) enum Signed {
@@ -151,12 +155,33 @@ fn source(claimed: &Claimed<'_>, signed: &Signed, court: &Court<'_>) -> String {
 
 /// RFC 9901 §7.1 (2.c): the issuer is one the policy trusts.
 pub(super) fn trust(identity: &Identity<'_>, court: &Court<'_>, list: &mut Checklist) {
-    let trusted = identity.is_trusted(court.policy);
-    list.check(
-        &ISSUER_TRUSTED,
-        trusted,
-        "the issuer is not on the list of trusted issuers",
-    );
+    match identity.is_trusted(court.policy) {
+        true => list.passes(&ISSUER_TRUSTED, ""),
+        false => list.fails(&ISSUER_TRUSTED, unlisted(identity, court)),
+    }
+}
+
+/// Which name the list lacks; whoever keeps it can add it. Names are compared as strings, so a final slash counts.
+fn unlisted(identity: &Identity<'_>, court: &Court<'_>) -> String {
+    let Some(id) = identity.id.filter(|id| is_printable(id)) else {
+        return "the issuer is not on the list of trusted issuers".to_owned();
+    };
+    let bare = |name: &str| name.trim_end_matches('/').to_owned();
+    let near = match &court.policy.trusted_issuers {
+        Trust::Listed(listed) => listed.iter().find(|entry| bare(entry) == bare(id)),
+        Trust::Any => None,
+    };
+    match near {
+        Some(entry) => {
+            format!("{id} is not on the list of trusted issuers; {entry} is, which is another")
+        }
+        None => format!("{id} is not on the list of trusted issuers"),
+    }
+}
+
+/// Whether a name can be shown as it is.
+fn is_printable(name: &str) -> bool {
+    name.len() <= MAX_SHOWN && name.bytes().all(|byte| byte.is_ascii_graphic())
 }
 
 /// RFC 7519 §4.1.4 and §4.1.5, and the credential's own dates.

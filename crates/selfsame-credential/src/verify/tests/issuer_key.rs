@@ -161,6 +161,36 @@ fn where_the_metadata_says_nothing_the_certificate_is_judged() {
     assert_fails(&judged, "issuer_key", Outcome::Unverifiable);
 }
 
+#[test]
+fn a_verdict_says_which_name_the_list_of_trusted_issuers_lacks() {
+    let owner = Party::new(KeyType::P256);
+    let told = |iss: &str, listed: &str| {
+        let raw = signed_by(&owner, iss, &json!({"kid": METADATA_KID}));
+        let policy = Policy {
+            trusted_issuers: Trust::Listed(vec![listed.to_owned()]),
+            ..policy()
+        };
+        let evidence = metadata_with(iss, Some(&owner));
+        let judged = verify(&presented(&raw), &policy, &evidence, NOW);
+        let rule = rule(&judged.0, "issuer_trusted").clone();
+        (rule.passed, rule.detail)
+    };
+    let (iss, slashed) = ("https://issuer.example", "https://issuer.example/");
+    assert_eq!(told(iss, iss), (Some(true), String::new()));
+    let (passed, detail) = told(iss, slashed);
+    assert_eq!(passed, Some(false));
+    assert!(
+        detail.starts_with("https://issuer.example is not"),
+        "{detail}"
+    );
+    assert!(detail.contains("https://issuer.example/ is"), "{detail}");
+    let (_, detail) = told(iss, "https://other.example");
+    assert!(
+        detail.contains(iss) && !detail.contains("other.example"),
+        "{detail}"
+    );
+}
+
 /// Judges with evidence kept since `NOW`, that of each need once more from `renewed` where it is asked for again; says
 /// how often it was.
 fn judged_later(
