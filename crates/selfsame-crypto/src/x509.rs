@@ -150,6 +150,12 @@ impl Chain {
         })
     }
 
+    /// The first DNS name that the first certificate has as subject alternative name.
+    pub fn dns_name(&self) -> Option<String> {
+        let leaf = EndEntityCert::try_from(&self.leaf).ok()?;
+        leaf.valid_dns_names().next().map(str::to_owned)
+    }
+
     /// Whether the first certificate names exactly this URI as a subject alternative name.
     pub fn has_uri(&self, uri: &str) -> bool {
         let leaf = EndEntityCert::try_from(&self.leaf);

@@ -67,7 +67,7 @@ pub struct Card {
     pub summary: CardSummary,
     /// Its claims with their labels.
     pub claims: Vec<ClaimLine>,
-    /// `valid`, `spent`, `revoked`, `suspended`, `expired` or `unknown`, as of `status_as_of`.
+    /// `valid`, `spent`, `revoked`, `suspended`, `expired`, `not_yet_valid` or `unknown`, as of `status_as_of`.
     pub status: String,
     /// When the status was true, RFC 3339.
     pub status_as_of: Option<String>,

@@ -12,9 +12,7 @@ use url::Url;
 use crate::error::{Error, Result};
 use crate::gather::Freshness;
 use crate::wallet::Wallet;
-
-/// Clocks of issuers may be ahead by so many seconds.
-const LEEWAY: u64 = 60;
+use crate::wallet::cards::LEEWAY;
 
 /// What is made of a credential.
 pub(super) enum Judgement {
