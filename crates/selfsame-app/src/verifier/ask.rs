@@ -50,6 +50,7 @@ impl Verifier {
         } else {
             None
         };
+        let request_uri_method = request_uri_method(new, request_uri.is_some())?;
         let redirect_uri = if new.same_device {
             Some(url(format!("verifier/results/{id}"))?)
         } else {
@@ -60,7 +61,7 @@ impl Verifier {
                 client,
                 response_uri,
                 request_uri,
-                request_uri_method: RequestUriMethod::Get,
+                request_uri_method,
                 redirect_uri,
                 query,
                 metadata: formats(),
@@ -259,6 +260,17 @@ impl Verifier {
                 Ok(ClientId::X509SanDns(certificate.name.clone()))
             }
         }
+    }
+}
+
+/// How the request object is fetched; one that travels in the link is not.
+fn request_uri_method(new: &NewRequest, is_fetched: bool) -> Result<RequestUriMethod> {
+    let method = RequestUriMethod::parse(new.request_uri_method.as_deref())?;
+    match method {
+        RequestUriMethod::Post if !is_fetched => Err(Error::bad_request(
+            "a request with the prefix redirect_uri is not fetched, so it has no request_uri_method",
+        )),
+        method => Ok(method),
     }
 }
 

@@ -28,6 +28,10 @@ pub struct NewRequest {
     /// `redirect_uri`, `decentralized_identifier` or `x509_san_dns`; the configured one unless told.
     #[serde(default)]
     pub client_id_prefix: Option<String>,
+    /// How wallets fetch the signed request: `get`, unless told, or `post`, with which they may send a nonce of their
+    /// own.
+    #[serde(default)]
+    pub request_uri_method: Option<String>,
     /// Whether the wallet is on the device of the browser that asks; the answer then comes back to it.
     #[serde(default)]
     pub same_device: bool,

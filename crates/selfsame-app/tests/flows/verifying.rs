@@ -120,6 +120,38 @@ async fn a_query_for_formats_that_are_not_known_is_the_callers_to_mend() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_request_may_ask_to_be_fetched_by_post() {
+    let site = Site::start().await;
+    let verifier = site.app.verifier().unwrap();
+    let asking = |method: &str, prefix: Option<&str>| NewRequest {
+        request_uri_method: Some(method.to_owned()),
+        client_id_prefix: prefix.map(str::to_owned),
+        ..of_template("immunization")
+    };
+    let by_post = verifier
+        .create_request(&asking("post", None))
+        .await
+        .unwrap();
+    assert!(by_post.uri.contains("request_uri_method=post"));
+    let by_get = verifier.create_request(&asking("get", None)).await.unwrap();
+    assert!(!by_get.uri.contains("request_uri_method"));
+    for (method, prefix) in [("PUT", None), ("post", Some("redirect_uri"))] {
+        let refused = verifier.create_request(&asking(method, prefix)).await;
+        assert_eq!(refused.unwrap_err().kind, ErrorKind::BadRequest);
+    }
+    // The wallet's own nonce comes back in it.
+    let object = verifier
+        .request_object(&by_post.id, Some(b"wallet_nonce=n1"))
+        .await
+        .unwrap();
+    let claims = selfsame_crypto::jws::Compact::parse(&object)
+        .unwrap()
+        .claims()
+        .unwrap();
+    assert_eq!(claims["wallet_nonce"], "n1");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_answer_that_was_lost_on_its_way_is_delivered_again() {
     for (fault, what) in [
         (Fault::Busy, "shared"),
