@@ -118,7 +118,7 @@ fn parameters(link: &str, transport: &Transport) -> Result<(String, Form), Error
     Ok((client_id.to_owned(), form))
 }
 
-// §5.9.3: requests with the prefix `redirect_uri` cannot be signed.
+// §5.9.3: requests with the prefix `redirect_uri` cannot be signed, and come in the link.
 fn signed(client_id: &str, form: &Form) -> Result<(), Error> {
     if form.has("request_uri_method") {
         return Err(Error::invalid_request(
@@ -133,7 +133,7 @@ fn require_signable(client_id: &str) -> Result<(), Error> {
         return Ok(());
     }
     Err(Error::invalid_request(
-        "a request of this client identifier prefix cannot be signed",
+        "unsigned request objects are not supported: a request of this client identifier prefix has its parameters in the link",
     ))
 }
 

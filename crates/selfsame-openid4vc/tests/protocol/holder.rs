@@ -243,6 +243,8 @@ fn a_verifier_that_must_sign_is_refused_when_it_does_not() {
 fn a_verifier_that_cannot_sign_is_refused_when_it_pretends_to() {
     for parameter in ["request_uri", "request"] {
         let link = plain_link(json!({parameter: "https://verifier.example/requests/1"}));
+        let told = opens_link(&link).unwrap_err().error.to_string();
+        assert!(told.contains("unsigned request objects"), "{told}");
         assert_eq!(refused(opens_link(&link)), "invalid_request");
     }
     let object = "e30.e30.";
