@@ -14,7 +14,7 @@ use tokio::sync::watch;
 
 use crate::certificate::Certificates;
 use crate::clock::Clock;
-use crate::config::{Config, RegistryConfig, RegistryWitness};
+use crate::config::{Config, IdentifyBy, RegistryConfig, RegistryWitness};
 use crate::dids::Dids;
 use crate::error::{Error, ErrorKind, Result};
 use crate::events::Events;
@@ -231,6 +231,14 @@ impl App {
     #[must_use]
     pub fn resolver(&self) -> &Resolver {
         &self.shared.resolver
+    }
+
+    /// Whether few can verify what it issues by default: they would have to know its registry.
+    #[must_use]
+    pub fn issues_to_few(&self) -> bool {
+        let did = |issuer: &Arc<Issuer>| issuer.identity().did().method() == "selfsame";
+        let by_did = self.shared.config.issuer.identify_by == IdentifyBy::Did;
+        by_did && self.issuer.as_ref().is_some_and(did)
     }
 
     /// Resolves a DID of any method that is known here; errors stand in the result.
@@ -463,9 +471,10 @@ async fn verifier(shared: &Arc<Shared>) -> Result<Option<Arc<Verifier>>> {
         existing: None,
     };
     let identity = Arc::new(Identity::open(shared, &wish).await?);
-    let own = format!("decentralized_identifier:{}", identity.did());
+    let verifier = Verifier::new(shared.clone(), identity);
+    let own = format!("decentralized_identifier:{}", verifier.client_did());
     let _ = shared.own_verifier.set(own);
-    Ok(Some(Arc::new(Verifier::new(shared.clone(), identity))))
+    Ok(Some(Arc::new(verifier)))
 }
 
 fn absent(what: &str) -> Error {

@@ -74,7 +74,7 @@ pub struct IssuerConfig {
     /// The key of the certificate, PKCS#8 in PEM; in a file of settings the path to it.
     #[serde(skip_serializing)]
     pub certificate_key: Option<SecretString>,
-    /// How many copies with keys of their own a wallet may ask for at once.
+    /// How many copies with keys of their own a wallet may ask for with one access token, at once or one by one.
     pub batch_size: usize,
     /// Times in credentials are rounded down to so many seconds, so that they do not tell people apart.
     pub round_times_to: u64,
@@ -193,6 +193,8 @@ pub struct VerifierConfig {
     pub did_method: DidMethod,
     /// How it identifies itself unless a request says otherwise.
     pub client_id_prefix: ClientIdPrefix,
+    /// The DID that its requests name with `decentralized_identifier`.
+    pub client_did: ClientDid,
     /// The certificate chain for `x509_san_dns`, PEM, the leaf first; in a file of settings the path to it. The leaf
     /// must be for the origin's host.
     pub certificate: Option<String>,
@@ -211,6 +213,7 @@ impl Default for VerifierConfig {
             name: "Selfsame Border Control".to_owned(),
             did_method: DidMethod::Selfsame,
             client_id_prefix: ClientIdPrefix::DecentralizedIdentifier,
+            client_did: ClientDid::Portable,
             certificate: None,
             certificate_key: None,
             max_status_age: 5,
@@ -242,6 +245,16 @@ impl VerifierConfig {
         }
         Ok(())
     }
+}
+
+/// The DID by which a verifier asks.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ClientDid {
+    /// Its own, where any wallet resolves the method; else the `did:jwk` of the same key.
+    Portable,
+    /// Its own, whatever the method.
+    Own,
 }
 
 /// How a verifier identifies itself (OpenID4VP 1.0 §5.9.3).

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use selfsame_net::NetError;
 use selfsame_oauth::Code;
 use selfsame_openid4vc::Error as Protocol;
 use selfsame_store::StoreError;
@@ -102,6 +103,25 @@ impl Error {
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
+    }
+}
+
+/// What people are told where another host gave no answer: one reason for all that its name, its address or the way to
+/// it may be, or anybody could ask this instance what there is in its operator's network. The log has the rest.
+pub(crate) fn no_answer(error: &NetError) -> String {
+    match error {
+        NetError::Busy { .. }
+        | NetError::TooLarge { .. }
+        | NetError::Redirected { .. }
+        | NetError::Malformed(_) => error.to_string(),
+        NetError::Refused(_)
+        | NetError::UnknownHost
+        | NetError::Unconnected
+        | NetError::Unreachable
+        | NetError::Tls(_)
+        | NetError::TimedOut
+        | NetError::BadCall(_)
+        | NetError::Setup(_) => "no answer could be had from where it is to be found".to_owned(),
     }
 }
 

@@ -11,7 +11,7 @@ use selfsame_net::{Cache, CacheSettings, Fresh, NetError, Request, Response};
 use selfsame_store::TenantId;
 use url::Url;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, no_answer};
 use crate::shared::Shared;
 
 /// A step that still needs something after so many rounds asks in circles.
@@ -190,7 +190,10 @@ impl Shared {
                 value: Ok((*document).clone()),
                 at,
             },
-            Err(error) => unavailable(&error.to_string(), now),
+            Err(error) => {
+                tracing::warn!(reason = %error, %url, "an issuer's keys could not be fetched");
+                unavailable(&no_answer(&error), now)
+            }
         }
     }
 
@@ -227,7 +230,10 @@ impl Shared {
             let lists = &self.fetched.lists;
             let (found, at) = match lists.get_newer(&key, (now, outdated), fetch).await {
                 Ok(found) => found,
-                Err(error) => return unavailable(&error.to_string(), now),
+                Err(error) => {
+                    tracing::warn!(reason = %error, uri, "a status list could not be fetched");
+                    return unavailable(&no_answer(&error), now);
+                }
             };
             let list = match found.as_ref() {
                 Ok(list) => list.clone(),

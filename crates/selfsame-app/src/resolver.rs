@@ -303,23 +303,9 @@ impl Resolver {
     }
 }
 
-/// What is said where another host gave no answer: one reason for all that its name, its address or the way to it may
-/// be, or anybody could ask this instance what there is in its operator's network.
+/// What is said where another host gave no answer.
 fn not_had(error: &NetError) -> Resolution {
-    let said = match error {
-        NetError::Busy { .. }
-        | NetError::TooLarge { .. }
-        | NetError::Redirected { .. }
-        | NetError::Malformed(_) => error.to_string(),
-        NetError::Refused(_)
-        | NetError::UnknownHost
-        | NetError::Unconnected
-        | NetError::Unreachable
-        | NetError::Tls(_)
-        | NetError::TimedOut
-        | NetError::BadCall(_)
-        | NetError::Setup(_) => "no answer could be had from where it is to be found".to_owned(),
-    };
+    let said = crate::error::no_answer(error);
     let mut unavailable = Resolution::unavailable(said, None);
     unavailable.metadata.inside = Some(error.to_string());
     unavailable

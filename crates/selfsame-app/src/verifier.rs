@@ -8,19 +8,21 @@ mod spending;
 use std::sync::Arc;
 use std::time::Duration;
 
-use selfsame_credential::verdict::{Policy, Trust};
+use selfsame_credential::verdict::{Outcome, Policy, Trust};
 use selfsame_crypto::time::UnixTime;
-use selfsame_did::Did;
-use selfsame_openid4vc::verifier::{Answered, Declined, State};
+use selfsame_did::{Did, jwk};
+use selfsame_openid4vc::verifier::{Declined, Judged, RefusedAnswers, State};
 use selfsame_store::{Record, TenantId};
 use serde::{Deserialize, Serialize};
 
 use crate::accounts::decode;
 use crate::at_hand::AtHand;
+use crate::config::ClientDid;
 use crate::dids::Dids;
 use crate::error::{Error, Result};
 use crate::identity::Identity;
 use crate::shared::Shared;
+use crate::view::verifier as view;
 use crate::view::verifier::{
     CredentialVerdict, PresentationVerdict, RequestState, VerificationStatus,
 };
@@ -101,6 +103,17 @@ impl Verifier {
         &self.identity
     }
 
+    /// The DID of its requests: the `did:jwk` of its key where few wallets resolve the method of its own.
+    #[must_use]
+    pub fn client_did(&self) -> Did {
+        let own = self.identity.did();
+        let is_portable = matches!(own.method(), "key" | "jwk" | "web");
+        match self.shared.config.verifier.client_did {
+            ClientDid::Portable if !is_portable => jwk::create(self.identity.public()),
+            ClientDid::Portable | ClientDid::Own => own.clone(),
+        }
+    }
+
     /// What it asks of credentials: what the configuration says.
     fn policy(&self, max_status_age: u64) -> Policy {
         let config = &self.shared.config;
@@ -146,7 +159,11 @@ impl Verifier {
             State::Answered(_) if record.spending.as_ref().is_some_and(Spending::holds_back) => {
                 (RequestState::Spending, None, None)
             }
-            State::Answered(answered) => (RequestState::Answered, Some(verdict(answered)), None),
+            State::Answered(answered) => (
+                RequestState::Answered,
+                Some(verdict(&answered.judged)),
+                None,
+            ),
             State::Declined(Declined { error, .. }) => {
                 (RequestState::Declined, None, Some(error.clone()))
             }
@@ -160,6 +177,10 @@ impl Verifier {
             created: record.created.rfc3339(),
             verdict,
             error,
+            refused: match &record.state {
+                State::Fetched(fetched) => fetched.refused.as_deref().map(refused),
+                _ => None,
+            },
             spending: record.spending.as_ref().map(Spending::view),
             open_for: matches!(state, RequestState::Created | RequestState::Fetched)
                 .then_some(Duration::from_secs(left)),
@@ -175,12 +196,29 @@ pub async fn expiry(open_for: Option<Duration>) {
     }
 }
 
-fn verdict(answered: &Answered) -> PresentationVerdict {
+fn refused(refused: &RefusedAnswers) -> view::RefusedAnswers {
+    view::RefusedAnswers {
+        count: refused.count,
+        last: verdict(&refused.last),
+    }
+}
+
+/// Why, with the setting that decides it where it is the operator's to decide.
+fn reason(judged: &Judged) -> Option<String> {
+    let reason = judged.reason.clone()?;
+    Some(match judged.outcome {
+        Outcome::Untrusted => {
+            format!("{reason}: its issuer is not among the `issuers` of [trust] (--trust-issuer)")
+        }
+        _ => reason,
+    })
+}
+
+fn verdict(judged: &Judged) -> PresentationVerdict {
     PresentationVerdict {
-        outcome: answered.judged.outcome,
-        reason: answered.judged.reason.clone(),
-        credentials: answered
-            .judged
+        outcome: judged.outcome,
+        reason: reason(judged),
+        credentials: judged
             .credentials
             .iter()
             .map(|judged| {

@@ -384,6 +384,7 @@ fn received(
     let received = Received {
         client_id,
         object,
+        request_uri: None,
         wallet_nonce: None,
     };
     let transport = Transport::with_plain_origins([&app.config().origin]);

@@ -24,6 +24,17 @@ pub(crate) struct Claimed<'a> {
     pub relationship: Relationship,
     /// Whether a DID document may name the key.
     pub dids_allowed: bool,
+    /// Where certificate chains have to lead.
+    pub roots: Roots<'a>,
+}
+
+/// The anchors of certificate chains, and when they are followed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Roots<'a> {
+    /// Certificates, DER.
+    pub anchors: &'a [Vec<u8>],
+    /// The time of the verification.
+    pub now: UnixTime,
 }
 
 /// What came of looking for a key.
@@ -42,6 +53,10 @@ pub(crate) enum Finding {
 }
 
 impl Finding {
+    fn is_anchored(&self, roots: Roots<'_>) -> bool {
+        matches!(self, Self::Chain(leaf) if leaf.anchored(roots.anchors, roots.now).is_ok())
+    }
+
     /// What was fetched then does not name the key: asked for once more if it may be outdated, since issuers add keys.
     fn or_ask_again(self, need: Need, fetched_at: UnixTime, evidence: &Evidence) -> Self {
         match self {
@@ -63,7 +78,7 @@ pub(crate) fn find(claimed: &Claimed<'_>, evidence: &Evidence) -> Finding {
         return Finding::Refused("a DID's key stands in its document, not in the header");
     }
     if header.x5c.is_some() {
-        return x509::find(claimed);
+        return certified(claimed, evidence);
     }
     match claimed.id {
         None => Finding::Refused("the token names neither its issuer nor a certificate chain"),
@@ -76,6 +91,31 @@ pub(crate) fn find(claimed: &Claimed<'_>, evidence: &Evidence) -> Finding {
         },
         Some(id) => metadata::find(claimed, id, evidence),
     }
+}
+
+/// One permitted mechanism is sufficient (SD-JWT VC §2.5): where the chain leads to no anchor, or names somebody else,
+/// the issuer's metadata may have the key that `kid` names. What it says counts as if no chain had come along; where it
+/// says nothing, the chain is judged.
+fn certified(claimed: &Claimed<'_>, evidence: &Evidence) -> Finding {
+    let by_chain = x509::find(claimed);
+    let named = claimed.id.filter(|_| claimed.header.kid.is_some());
+    let Some(id) = named.filter(|_| !by_chain.is_anchored(claimed.roots)) else {
+        return by_chain;
+    };
+    match (metadata::find(claimed, id, evidence), by_chain) {
+        (found @ (Finding::Key(_) | Finding::Missing(_)), _)
+        | (found @ Finding::Unavailable(_), Finding::Refused(_)) => found,
+        (_, by_chain) => by_chain,
+    }
+}
+
+/// Why the certificate in the header was passed over, where it was.
+pub(crate) fn passed_over(claimed: &Claimed<'_>) -> Option<&'static str> {
+    claimed.header.x5c.as_ref()?;
+    Some(match x509::find(claimed) {
+        Finding::Refused(reason) => reason,
+        _ => "the certificate leads to no trust anchor",
+    })
 }
 
 /// Whom a token was found to come from.

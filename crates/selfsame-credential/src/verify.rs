@@ -18,6 +18,7 @@ use crate::{
     evidence::{Evidence, Need, Step},
     format::Format,
     held::Held,
+    issuer_key::Roots,
     sd_jwt::{ProcessError, Processed, SdJwt, SdJwtError, Withheld, vc},
     vc_jwt::{Model, VcJwt, VpJwt},
     verdict::{Policy, Verdict},
@@ -84,6 +85,15 @@ struct Court<'a> {
     policy: &'a Policy,
     evidence: &'a Evidence,
     now: UnixTime,
+}
+
+impl<'a> Court<'a> {
+    fn roots(&self) -> Roots<'a> {
+        Roots {
+            anchors: &self.policy.trust_anchors,
+            now: self.now,
+        }
+    }
 }
 
 /// What is still missing before [`verify`] can judge; empty when nothing is.

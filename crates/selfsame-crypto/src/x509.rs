@@ -26,9 +26,12 @@ pub enum X509Error {
     /// There is no certificate, or there are too many, or one is too big.
     #[error("the certificate chain is empty or too large")]
     Size,
-    /// A certificate is not X.509 version 3 in DER.
+    /// A certificate is not X.509 in DER.
     #[error("a certificate is malformed")]
     Malformed,
+    /// The first certificate is of an earlier version than 3, which has no extensions and so no names (RFC 5280 §4.1.2.1).
+    #[error("the certificate is of an earlier version than X.509 version 3 and names nobody")]
+    Version,
     /// The key of the first certificate cannot be used.
     #[error("the key of the certificate cannot be used: {0}")]
     Key(KeyError),
@@ -69,7 +72,10 @@ impl Chain {
         }
         let leaf = CertificateDer::from(leaf.clone());
         let spki = EndEntityCert::try_from(&leaf)
-            .map_err(|_| X509Error::Malformed)?
+            .map_err(|error| match error {
+                webpki::Error::UnsupportedCertVersion => X509Error::Version,
+                _ => X509Error::Malformed,
+            })?
             .subject_public_key_info();
         let leaf_public_key = PublicKey::from_spki(&spki).map_err(X509Error::Key)?;
         let others = others.iter().cloned().map(CertificateDer::from).collect();
@@ -142,6 +148,12 @@ impl Chain {
             leaf.valid_dns_names()
                 .any(|name| name.eq_ignore_ascii_case(host))
         })
+    }
+
+    /// The first DNS name that the first certificate has as subject alternative name.
+    pub fn dns_name(&self) -> Option<String> {
+        let leaf = EndEntityCert::try_from(&self.leaf).ok()?;
+        leaf.valid_dns_names().next().map(str::to_owned)
     }
 
     /// Whether the first certificate names exactly this URI as a subject alternative name.

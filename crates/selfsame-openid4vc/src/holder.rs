@@ -45,6 +45,10 @@ pub struct Asked {
     pub request: Request,
     /// Who asks.
     pub verifier: Verifier,
+    /// The audience that the request object names, where it is not that of the specification but an identifier of the
+    /// verifier's own (OpenID4VP 1.0 §5.8).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub audience: Option<String>,
 }
 
 /// Who asks, as far as it was proven.

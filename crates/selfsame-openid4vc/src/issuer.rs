@@ -126,8 +126,30 @@ pub struct Granted {
     /// What can be asked for: credential configurations, with the identifier of the data set where details were
     /// asked for.
     pub credentials: BTreeMap<String, Option<String>>,
-    /// What was issued: one answer a configuration, given again if the same request comes again.
-    pub issued: BTreeMap<String, Given>,
+    /// What was issued, by configuration: each answer is given again if its request comes again.
+    #[serde(deserialize_with = "one_or_several")]
+    pub issued: BTreeMap<String, Vec<Given>>,
+}
+
+/// Reads what was issued; grants of earlier builds have one answer a configuration.
+fn one_or_several<'de, D: serde::Deserializer<'de>>(
+    deserializer: D,
+) -> Result<BTreeMap<String, Vec<Given>>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Kept {
+        Several(Vec<Given>),
+        One(Box<Given>),
+    }
+    let kept: BTreeMap<String, Kept> = Deserialize::deserialize(deserializer)?;
+    let several = |kept| match kept {
+        Kept::Several(given) => given,
+        Kept::One(given) => vec![*given],
+    };
+    Ok(kept
+        .into_iter()
+        .map(|(id, kept)| (id, several(kept)))
+        .collect())
 }
 
 /// An answer that was given.

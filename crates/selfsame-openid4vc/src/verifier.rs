@@ -47,11 +47,23 @@ pub struct Created {
     pub asked: Asked,
 }
 
-/// A request that a wallet has fetched.
+/// A request that a wallet has fetched, or that has answers which do not count.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Fetched {
     /// What is asked.
     pub asked: Asked,
+    /// The answers that were refused, since nothing in them is genuine or they are not what was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<Box<RefusedAnswers>>,
+}
+
+/// Answers that were refused while the request stays open.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct RefusedAnswers {
+    /// How many.
+    pub count: u32,
+    /// What was made of the last one.
+    pub last: Judged,
 }
 
 /// A request that was answered.
@@ -162,6 +174,13 @@ pub enum Effect {
     RequestObject(String),
     /// Answer the wallet's response.
     Receipt(Receipt),
+    /// Refuse the wallet's response, which does not count, and tell the log what was made of it.
+    Refuse {
+        /// What the wallet is told.
+        error: Error,
+        /// What was made of it.
+        judged: Box<Judged>,
+    },
 }
 
 /// What a step comes to.
@@ -176,12 +195,12 @@ pub fn step(
 ) -> Result<Step<Next>, Error> {
     match (state, input) {
         (
-            State::Created(Created { asked }) | State::Fetched(Fetched { asked }),
+            State::Created(_) | State::Fetched(_),
             Input::Fetch {
                 signer,
                 wallet_nonce,
             },
-        ) => request::object(asked, (signer, wallet_nonce), evidence, ctx),
+        ) => request::object(&open(state), (signer, wallet_nonce), evidence, ctx),
         (State::Created(Created { asked }), Input::Response { .. })
             if asked.request_uri.is_some() =>
         {
@@ -189,10 +208,9 @@ pub fn step(
                 "the request has not been fetched yet",
             ))
         }
-        (
-            State::Created(Created { asked }) | State::Fetched(Fetched { asked }),
-            Input::Response { response, policy },
-        ) => response::take(asked, (response, policy), evidence, ctx),
+        (State::Created(_) | State::Fetched(_), Input::Response { response, policy }) => {
+            response::take(&open(state), (response, policy), evidence, ctx)
+        }
         (State::Answered(answered), Input::Recheck { policy }) => {
             response::recheck(answered, policy, evidence, ctx)
         }
@@ -206,12 +224,24 @@ pub fn step(
     }
 }
 
+/// An open request, as it is once a wallet has it.
+fn open(state: &State) -> Fetched {
+    let refused = match state {
+        State::Fetched(fetched) => fetched.refused.clone(),
+        _ => None,
+    };
+    Fetched {
+        asked: state.asked().clone(),
+        refused,
+    }
+}
+
 impl State {
     /// What is or was asked.
     pub fn asked(&self) -> &Asked {
         match self {
             Self::Created(Created { asked })
-            | Self::Fetched(Fetched { asked })
+            | Self::Fetched(Fetched { asked, .. })
             | Self::Declined(Declined { asked, .. }) => asked,
             Self::Answered(answered) => &answered.asked,
         }

@@ -20,7 +20,7 @@ use selfsame_oauth::secret;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-pub use self::token::{Accept, begin};
+pub use self::token::{Accept, begin, kinds_of_keys};
 use crate::{error::Error, wire::credential::Wanted};
 
 /// How often a nonce that the issuer refuses is replaced by a new one.

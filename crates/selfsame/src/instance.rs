@@ -514,6 +514,11 @@ impl Running {
         Ok(self.app.operator().link().await?.url)
     }
 
+    /// Whether few can verify what its issuer issues.
+    pub fn issues_to_few(&self) -> bool {
+        self.app.issues_to_few()
+    }
+
     /// Serves until `told`; then finishes what is under way and closes the data.
     ///
     /// # Errors

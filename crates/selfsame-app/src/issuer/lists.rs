@@ -10,9 +10,10 @@ use selfsame_credential::status::{
 };
 use selfsame_crypto::time::UnixTime;
 use selfsame_crypto::{encoding, hash, jws};
+use selfsame_openid4vc::issuer::credential::Status;
 use selfsame_store::{MAX_PAGE, Page};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::anchors::ANCHORED;
 use super::register::{ISSUED, IssuedRecord};
@@ -45,6 +46,8 @@ pub struct Place {
 pub enum Face {
     /// Token Status List, two bits a credential.
     Token,
+    /// The same, signed as W3C credentials are.
+    TokenOfW3c,
     /// Bitstring Status List of revocations.
     Revocation,
     /// Bitstring Status List of suspensions.
@@ -52,13 +55,19 @@ pub enum Face {
 }
 
 impl Face {
-    const ALL: [Self; 3] = [Self::Token, Self::Revocation, Self::Suspension];
+    const ALL: [Self; 4] = [
+        Self::Token,
+        Self::TokenOfW3c,
+        Self::Revocation,
+        Self::Suspension,
+    ];
 
     /// The last part of its URI, if it has one.
     #[must_use]
     pub fn parse(name: Option<&str>) -> Option<Self> {
         match name {
             None => Some(Self::Token),
+            Some("token") => Some(Self::TokenOfW3c),
             Some("revocation") => Some(Self::Revocation),
             Some("suspension") => Some(Self::Suspension),
             Some(_) => None,
@@ -69,13 +78,13 @@ impl Face {
     fn format(self) -> Format {
         match self {
             Self::Token => Format::SdJwtVc,
-            Self::Revocation | Self::Suspension => Format::VcJwt,
+            Self::TokenOfW3c | Self::Revocation | Self::Suspension => Format::VcJwt,
         }
     }
 
     fn content_type(self) -> &'static str {
         match self {
-            Self::Token => token_list::MEDIA_TYPE,
+            Self::Token | Self::TokenOfW3c => token_list::MEDIA_TYPE,
             Self::Revocation | Self::Suspension => bitstring::MEDIA_TYPE,
         }
     }
@@ -177,27 +186,33 @@ impl Lists {
         Ok(Place { list, index })
     }
 
-    /// What a credential says of its place: `status`, or `credentialStatus`.
+    /// What a credential says of its place.
+    ///
+    /// VCDM 1.1 §4.9 shows `credentialStatus` as one object, and readers of `jwt_vc_json` take nothing else. So it
+    /// speaks of revocation there, and the claim `status` tells of suspension too.
     #[must_use]
-    pub fn entry(&self, place: &Place, format: Format) -> Value {
+    pub fn entry(&self, place: &Place, format: Format) -> Status {
+        let token = |face| Reference::token(self.uri(place.list, face), place.index).to_value();
+        let bitstring = |face, purpose| {
+            Reference::bitstring(self.uri(place.list, face), place.index, purpose).to_value()
+        };
+        let revocation = || bitstring(Face::Revocation, Purpose::Revocation);
         match format {
-            Format::SdJwtVc => {
-                Reference::token(self.uri(place.list, Face::Token), place.index).to_value()
-            }
-            Format::JwtVcJson | Format::VcJwt => json!([
-                Reference::bitstring(
-                    self.uri(place.list, Face::Revocation),
-                    place.index,
-                    Purpose::Revocation
-                )
-                .to_value(),
-                Reference::bitstring(
-                    self.uri(place.list, Face::Suspension),
-                    place.index,
-                    Purpose::Suspension
-                )
-                .to_value(),
-            ]),
+            Format::SdJwtVc => Status {
+                claim: Some(token(Face::Token)),
+                member: None,
+            },
+            Format::JwtVcJson => Status {
+                claim: Some(token(Face::TokenOfW3c)),
+                member: Some(revocation()),
+            },
+            Format::VcJwt => Status {
+                claim: None,
+                member: Some(json!([
+                    revocation(),
+                    bitstring(Face::Suspension, Purpose::Suspension)
+                ])),
+            },
         }
     }
 
@@ -207,6 +222,7 @@ impl Lists {
         let origin = &self.shared.config.origin;
         match face {
             Face::Token => format!("{origin}status/{list}"),
+            Face::TokenOfW3c => format!("{origin}status/{list}/token"),
             Face::Revocation => format!("{origin}status/{list}/revocation"),
             Face::Suspension => format!("{origin}status/{list}/suspension"),
         }
@@ -300,7 +316,7 @@ impl Lists {
             ttl: Some(self.ttl()),
         };
         let unsigned: jws::Unsigned = match face {
-            Face::Token => token_list::encode(&bits, &terms),
+            Face::Token | Face::TokenOfW3c => token_list::encode(&bits, &terms),
             Face::Revocation => bitstring::encode(&bits, Purpose::Revocation, &terms),
             Face::Suspension => bitstring::encode(&bits, Purpose::Suspension, &terms),
         }
@@ -318,17 +334,16 @@ impl Lists {
     }
 
     fn bits(&self, list: u64, face: Face) -> Result<Bits> {
-        let width = if face == Face::Token {
-            Width::Two
-        } else {
-            Width::One
+        let width = match face {
+            Face::Token | Face::TokenOfW3c => Width::Two,
+            Face::Revocation | Face::Suspension => Width::One,
         };
         let mut bits = Bits::new(width, SIZE).map_err(Error::internal)?;
         let withdrawn = locked(&self.withdrawn);
         for (index, status) in withdrawn.get(&list).into_iter().flatten() {
             let value = match (face, status) {
-                (Face::Token | Face::Revocation, CredentialStatus::Revoked) => 1,
-                (Face::Token, CredentialStatus::Suspended) => 2,
+                (Face::Token | Face::TokenOfW3c | Face::Revocation, CredentialStatus::Revoked) => 1,
+                (Face::Token | Face::TokenOfW3c, CredentialStatus::Suspended) => 2,
                 (Face::Suspension, CredentialStatus::Suspended) => 1,
                 _ => continue,
             };

@@ -140,11 +140,8 @@ impl Issuer {
         let template = crate::templates::find(&grant.subject.template)?;
         let format: Format = grant.subject.format.parse().map_err(Error::internal)?;
         // Places are taken once, however often the step is run again, and none to give an answer a second time.
-        let copies = match self.is_given(&grant.state, request)? {
-            true => 0,
-            false => credential::copies(request).min(self.settings.metadata.batch_size()),
-        };
-        while places.len() < copies {
+        let needed = credential::entries_needed(granted(&grant.state)?, request, &self.settings)?;
+        while places.len() < needed {
             places.push(self.lists.place().await?);
         }
         let content = self.content(template, format, &grant.subject, places)?;
@@ -220,18 +217,6 @@ impl Issuer {
         })
     }
 
-    /// Whether what is asked for was issued before; an error if the token is not good for it.
-    fn is_given(&self, state: &State, request: &CredentialRequest) -> Result<bool> {
-        let granted: &Granted = match state {
-            State::Granted(granted) => granted,
-            State::Offered(_) | State::Closed(_) => {
-                return Err(Error::internal("a grant's record holds an offer"));
-            }
-        };
-        let wanted = credential::configuration_of(granted, request, &self.settings)?;
-        Ok(granted.issued.contains_key(wanted))
-    }
-
     fn content(
         &self,
         template: &Template,
@@ -250,7 +235,9 @@ impl Issuer {
         let now = ctx.now();
         let mut claims = subject.claims.clone();
         // The handle must be hidden until it is used, and the registry found by the issuer's name.
-        if template.single_use && format == Format::SdJwtVc && issuer.starts_with("did:selfsame:") {
+        let has_handle =
+            template.single_use && format == Format::SdJwtVc && issuer.starts_with("did:selfsame:");
+        if has_handle {
             let kind = metadata::vct(&self.shared.config, template);
             // All copies of a batch are the same thing for one use, so they have one handle.
             let handle = ctx.random::<32>("single_use/handle");
@@ -274,11 +261,21 @@ impl Issuer {
             },
             // As the credential will state it, for the register states it too.
             expires: Some(self.settings.stated_end(end, now)),
+            further_copies: !has_handle,
             statuses: places
                 .iter()
                 .map(|place| self.lists.entry(place, format))
                 .collect(),
         })
+    }
+}
+
+fn granted(state: &State) -> Result<&Granted> {
+    match state {
+        State::Granted(granted) => Ok(granted),
+        State::Offered(_) | State::Closed(_) => {
+            Err(Error::internal("a grant's record holds an offer"))
+        }
     }
 }
 

@@ -50,6 +50,7 @@ impl Verifier {
         } else {
             None
         };
+        let request_uri_method = request_uri_method(new, request_uri.is_some())?;
         let redirect_uri = if new.same_device {
             Some(url(format!("verifier/results/{id}"))?)
         } else {
@@ -60,7 +61,7 @@ impl Verifier {
                 client,
                 response_uri,
                 request_uri,
-                request_uri_method: RequestUriMethod::Get,
+                request_uri_method,
                 redirect_uri,
                 query,
                 metadata: formats(),
@@ -165,6 +166,7 @@ impl Verifier {
         match (&new.dcql_query, &new.template) {
             (Some(query), None) => {
                 let query = Query::parse(query).map_err(wrong)?;
+                can_be_checked(&query)?;
                 Ok((
                     query,
                     new.purpose
@@ -247,9 +249,9 @@ impl Verifier {
         };
         match prefix {
             ClientIdPrefix::RedirectUri => Ok(ClientId::RedirectUri(response_uri.clone())),
-            ClientIdPrefix::DecentralizedIdentifier => Ok(ClientId::DecentralizedIdentifier(
-                self.identity.did().clone(),
-            )),
+            ClientIdPrefix::DecentralizedIdentifier => {
+                Ok(ClientId::DecentralizedIdentifier(self.client_did()))
+            }
             ClientIdPrefix::X509SanDns => {
                 let certificate = self.shared.verifier_certificate.as_ref().ok_or_else(|| {
                     Error::bad_request("this verifier has no certificate")
@@ -259,6 +261,26 @@ impl Verifier {
             }
         }
     }
+}
+
+/// How the request object is fetched; one that travels in the link is not.
+fn request_uri_method(new: &NewRequest, is_fetched: bool) -> Result<RequestUriMethod> {
+    let method = RequestUriMethod::parse(new.request_uri_method.as_deref())?;
+    match method {
+        RequestUriMethod::Post if !is_fetched => Err(Error::bad_request(
+            "a request with the prefix redirect_uri is not fetched, so it has no request_uri_method",
+        )),
+        method => Ok(method),
+    }
+}
+
+/// Refuses a query that no answer to could be checked: none of its formats is ours.
+fn can_be_checked(query: &Query) -> Result<()> {
+    let mut credentials = query.credentials().iter();
+    if credentials.any(|credential| credential.known_format().is_some()) {
+        return Ok(());
+    }
+    Err(unknown_format().with_code("vp_formats_not_supported"))
 }
 
 /// Whether a credential of this template has such a claim.

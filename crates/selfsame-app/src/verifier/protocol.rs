@@ -3,6 +3,7 @@
 use selfsame_credential::signer::Signer;
 use selfsame_crypto::SecretString;
 use selfsame_openid4vc::verifier::{self, Effect, Input, State, request};
+use selfsame_openid4vc::wire::request::ClientId;
 use selfsame_openid4vc::wire::response::{AuthorizationResponse, Receipt};
 use selfsame_store::{Batch, StoreError};
 
@@ -12,6 +13,7 @@ use crate::accounts::encode;
 use crate::error::{Error, ErrorKind, Result};
 use crate::events::EventKind;
 use crate::gather::Freshness;
+use crate::identity::kid_of;
 use crate::view::verifier::VerificationStatus;
 
 /// A response that met a change is judged again by what the request has become; it does not change often.
@@ -56,12 +58,13 @@ impl Verifier {
             .into_iter()
             .find_map(|effect| match effect {
                 Effect::RequestObject(object) => Some(object),
-                Effect::Receipt(_) => None,
+                Effect::Receipt(_) | Effect::Refuse { .. } => None,
             })
             .ok_or_else(|| Error::internal("a request object was not made"))
     }
 
-    /// Takes a wallet's response. It is answered once it is judged and durable; the first one counts.
+    /// Takes a wallet's response. It is answered once it is judged and durable; the first one counts that is genuine
+    /// and what was asked, and others leave the request open, a few times.
     ///
     /// # Errors
     /// OpenID4VP 1.0 §8.5 with its code.
@@ -116,18 +119,12 @@ impl Verifier {
                 reason = answered.judged.reason.as_deref(),
                 "judged"
             );
-            log_refusal(id, &answered.judged);
         }
+        let answer = answer(id, (&kept.state, effects));
         self.at_hand.hold(&committed, kept);
         self.shared.events.tell(EventKind::Verification, id);
         self.carry_out_here(&committed).await;
-        let receipt = effects.into_iter().find_map(|effect| match effect {
-            Effect::Receipt(receipt) => Some(receipt),
-            Effect::RequestObject(_) => None,
-        });
-        receipt
-            .map(Some)
-            .ok_or_else(|| Error::internal("a response was not answered"))
+        answer.map(Some)
     }
 
     /// The result for the browser that asked, in the same-device flow: it must bring its own secret and the
@@ -157,16 +154,35 @@ impl Verifier {
         .with_hint("begin again in this browser"))
     }
 
+    /// Who signs a request: whom it names. The settings may have changed since it was made.
     fn signer(&self, state: &State) -> Signer {
-        if state.asked().client_id.starts_with("x509_san_dns:")
-            && let Some(certificate) = &self.shared.verifier_certificate
-        {
-            return certificate.signer.clone();
-        }
-        Signer::with_kid(
-            self.identity.key().clone(),
-            self.identity.algorithm(),
-            self.identity.kid(),
-        )
+        let client = ClientId::parse(&state.asked().client_id);
+        let kid = match (client, &self.shared.verifier_certificate) {
+            (Ok(ClientId::X509SanDns(_)), Some(certificate)) => return certificate.signer.clone(),
+            (Ok(ClientId::DecentralizedIdentifier(did)), _) if did != *self.identity.did() => {
+                kid_of(&did)
+            }
+            _ => self.identity.kid().to_owned(),
+        };
+        Signer::with_kid(self.identity.key().clone(), self.identity.algorithm(), kid)
     }
+}
+
+/// What a wallet is answered; the log is told of an answer with which something is wrong.
+fn answer(id: &str, (state, effects): (&State, Vec<Effect>)) -> Result<Receipt> {
+    let mut receipt = None;
+    for effect in effects {
+        match effect {
+            Effect::Receipt(given) => receipt = Some(given),
+            Effect::Refuse { error, judged } => {
+                log_refusal(id, &judged);
+                return Err(error.into());
+            }
+            Effect::RequestObject(_) => {}
+        }
+    }
+    if let State::Answered(answered) = state {
+        log_refusal(id, &answered.judged);
+    }
+    receipt.ok_or_else(|| Error::internal("a response was not answered"))
 }

@@ -28,6 +28,10 @@ pub struct NewRequest {
     /// `redirect_uri`, `decentralized_identifier` or `x509_san_dns`; the configured one unless told.
     #[serde(default)]
     pub client_id_prefix: Option<String>,
+    /// How wallets fetch the signed request: `get`, unless told, or `post`, with which they may send a nonce of their
+    /// own.
+    #[serde(default)]
+    pub request_uri_method: Option<String>,
     /// Whether the wallet is on the device of the browser that asks; the answer then comes back to it.
     #[serde(default)]
     pub same_device: bool,
@@ -96,12 +100,24 @@ pub struct VerificationStatus {
     pub verdict: Option<PresentationVerdict>,
     /// The wallet's error code, if it declined.
     pub error: Option<String>,
+    /// The answers that were refused while it stays open: nothing in them is genuine, or they are not what was asked.
+    #[serde(default)]
+    pub refused: Option<RefusedAnswers>,
     /// What became of using it up, or of revoking it.
     #[serde(default)]
     pub spending: Option<SpendingStatus>,
     /// For how long from now it can still be answered, while nobody has.
     #[serde(skip)]
     pub open_for: Option<Duration>,
+}
+
+/// Answers that were refused while the request stays open for another.
+#[derive(Clone, Debug, Deserialize, Serialize, ToSchema)]
+pub struct RefusedAnswers {
+    /// How many there were; after a few the last one counts.
+    pub count: u32,
+    /// What was made of the last one.
+    pub last: PresentationVerdict,
 }
 
 /// Using up what was shown, or revoking it in its issuer's name.

@@ -67,7 +67,7 @@ pub struct Card {
     pub summary: CardSummary,
     /// Its claims with their labels.
     pub claims: Vec<ClaimLine>,
-    /// `valid`, `spent`, `revoked`, `suspended`, `expired` or `unknown`, as of `status_as_of`.
+    /// `valid`, `spent`, `revoked`, `suspended`, `expired`, `not_yet_valid` or `unknown`, as of `status_as_of`.
     pub status: String,
     /// When the status was true, RFC 3339.
     pub status_as_of: Option<String>,
@@ -159,6 +159,9 @@ pub struct RequestPreview {
     pub sets: Vec<ShareSet>,
     /// What the wallet has not, in words; all of it matters only if the request is not `answerable`.
     pub missing: Vec<String>,
+    /// What is unusual about the request and harmless, in words.
+    #[serde(default)]
+    pub remarks: Vec<String>,
 }
 
 /// Who asks, and how that is known.

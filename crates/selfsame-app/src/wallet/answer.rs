@@ -20,7 +20,7 @@ use url::Url;
 use super::Wallet;
 use super::cards::CARD;
 use crate::accounts::{decode, encode};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, no_answer};
 use crate::gather::Freshness;
 use crate::issuer::metadata::vct;
 use crate::view::issuer::Template;
@@ -61,6 +61,7 @@ impl Wallet {
             shares: offer.shares,
             sets: selection.sets.iter().map(ShareSet::of).collect(),
             missing: self.missing(person, (&asked, selection)).await?,
+            remarks: remarks(&asked),
         })
     }
 
@@ -179,12 +180,12 @@ impl Wallet {
             request::open(link, &self.transport).map_err(|refused| self.refused(*refused))?;
         let ctx = self.shared.clock.ctx();
         let fetch = invocation.fetch(&ctx);
-        let (client_id, object, wallet_nonce) = match (invocation, fetch) {
+        let (client_id, object, fetch) = match (invocation, fetch) {
             (Invocation::Plain(asked), _) => return Ok(*asked),
             (Invocation::Object { client_id, object }, _) => (client_id, object, None),
             (Invocation::Reference { client_id, .. }, Some(fetch)) => {
                 let object = self.object(&fetch).await?;
-                (client_id, object, fetch.wallet_nonce)
+                (client_id, object, Some(fetch))
             }
             (Invocation::Reference { .. }, None) => {
                 return Err(Error::internal("a reference that can't be fetched"));
@@ -193,7 +194,10 @@ impl Wallet {
         let received = Received {
             client_id: &client_id,
             object: &object,
-            wallet_nonce: wallet_nonce.as_deref(),
+            request_uri: fetch.as_ref().map(|fetch| &fetch.url),
+            wallet_nonce: fetch
+                .as_ref()
+                .and_then(|fetch| fetch.wallet_nonce.as_deref()),
         };
         let trust = Trust {
             transport: &self.transport,
@@ -233,7 +237,8 @@ impl Wallet {
         };
         let response = self.shared.net.call(call).await.map_err(|error| {
             tracing::warn!(reason = %error, "a request object could not be fetched");
-            Error::upstream(format!("the request can't be fetched: {error}"))
+            let reason = no_answer(&error);
+            Error::upstream(format!("the request can't be fetched: {reason}"))
         })?;
         Ok(request::read(
             response.status,
@@ -311,6 +316,16 @@ impl Wallet {
             authenticated: asked.verifier.authenticated,
         }
     }
+}
+
+/// What is unusual about a request that is taken all the same.
+fn remarks(asked: &Asked) -> Vec<String> {
+    let audience = asked.audience.as_ref().map(|audience| {
+        format!(
+            "The request is addressed to the verifier itself ({audience}) and not to a wallet; what leaves is the same."
+        )
+    });
+    audience.map(|text| readable(&text)).into_iter().collect()
 }
 
 /// Whether this is a request's link, and not the `id` of its preview.

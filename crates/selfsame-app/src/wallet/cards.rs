@@ -12,6 +12,7 @@ use selfsame_crypto::KeyHandle;
 use selfsame_crypto::ctx::Ctx;
 use selfsame_crypto::encoding;
 use selfsame_crypto::time::UnixTime;
+use selfsame_crypto::x509::Chain;
 use selfsame_did::Did;
 use selfsame_openid4vc::wallet::ReceivedCredential;
 use selfsame_openid4vc::wire::metadata::{Configuration, IssuerMetadata};
@@ -31,7 +32,7 @@ use crate::view::{CredentialUse, Listing, Paging, readable};
 /// The kind of the records that hold cards.
 pub(super) const CARD: &str = "card";
 const LABEL_MAX: usize = 120;
-/// Clocks of issuers may differ by so many seconds.
+/// Clocks of issuers may be ahead by so many seconds.
 pub(super) const LEEWAY: u64 = 60;
 
 /// A card as it is kept.
@@ -141,7 +142,9 @@ impl CardRecord {
         Self {
             id: encoding::base64url_encode(&ctx.random::<16>(&format!("card/{number}"))),
             format: credential.format,
-            issuer: held.issuer().unwrap_or_default().to_owned(),
+            issuer: held
+                .issuer()
+                .map_or_else(|| by_certificate(held), str::to_owned),
             expires: held.expires(),
             raw: credential.raw,
             key: credential.key,
@@ -310,6 +313,9 @@ impl Wallet {
     /// How the card stands: judged as a verifier would that trusts its issuer, so that nobody but the issuer can say
     /// anything, and what a stranger signed is not believed.
     async fn status_of(&self, person: &Person, held: &Held) -> Result<(String, Option<UnixTime>)> {
+        if let Some(status) = by_time(held, self.shared.clock.now()) {
+            return Ok((status.to_owned(), None));
+        }
         let max_status_age = 60;
         let policy = Policy {
             trusted_issuers: Trust::Any,
@@ -335,6 +341,31 @@ impl Wallet {
             Outcome::Untrusted | Outcome::Unverifiable | Outcome::Invalid => "unknown",
         };
         Ok((status.to_owned(), verdict.as_of))
+    }
+}
+
+/// What a credential is by its own times, where that is not valid; verifiers judge its beginning alike.
+fn by_time(held: &Held, now: UnixTime) -> Option<&'static str> {
+    if held.expires().is_some_and(|expires| expires <= now) {
+        return Some("expired");
+    }
+    let has_begun = held.validity().has_begun(now, LEEWAY);
+    (!has_begun).then_some("not_yet_valid")
+}
+
+/// The issuer of a credential that names none: the subject of its certificate (SD-JWT VC §2.5), as lists of trusted
+/// issuers write it.
+fn by_certificate(held: &Held) -> String {
+    let x5c = held.header().x5c.as_deref();
+    let Some(chain) = x5c.and_then(|x5c| Chain::parse(x5c).ok()) else {
+        return String::new();
+    };
+    match chain.dns_name() {
+        Some(name) => format!("x509_san_dns:{name}"),
+        None => format!(
+            "x509_hash:{}",
+            encoding::base64url_encode(&chain.leaf_sha256())
+        ),
     }
 }
 
@@ -390,6 +421,46 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    /// An SD-JWT VC that nobody signed.
+    fn held(header: &Value, claims: &Value) -> Held {
+        let mut all = json!({"alg": "ES256", "typ": "dc+sd-jwt"});
+        let mut payload = json!({"vct": "urn:x"});
+        for (into, from) in [(&mut all, header), (&mut payload, claims)] {
+            let from = from.as_object().unwrap().clone();
+            into.as_object_mut().unwrap().extend(from);
+        }
+        let jwt = selfsame_crypto::jws::Unsigned::new(&all, &payload).finish(&[1; 64]);
+        Held::parse(&format!("{jwt}~"), Format::SdJwtVc).unwrap()
+    }
+
+    #[test]
+    fn a_card_is_valid_between_its_times_alone() {
+        let now = UnixTime(1_000_000);
+        let told = |claims: Value| by_time(&held(&json!({}), &claims), now);
+        assert_eq!(told(json!({"nbf": now.0 + 86_400})), Some("not_yet_valid"));
+        assert_eq!(told(json!({"exp": now.0})), Some("expired"));
+        assert_eq!(told(json!({"nbf": now.0, "exp": now.0 + 1})), None);
+        // Clocks differ.
+        assert_eq!(told(json!({"nbf": now.0 + 30})), None);
+    }
+
+    #[test]
+    fn a_card_that_names_no_issuer_is_by_the_subject_of_its_certificate() {
+        let certified = |names: &[&str]| {
+            let key = rcgen::KeyPair::generate().unwrap();
+            let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
+            let params = rcgen::CertificateParams::new(names).unwrap();
+            params.self_signed(&key).unwrap().der().to_vec()
+        };
+        let by = |der: &[u8]| {
+            let header = json!({"x5c": [encoding::base64_encode(der)]});
+            by_certificate(&held(&header, &json!({})))
+        };
+        let named = certified(&["issuer.example", "other.example"]);
+        assert_eq!(by(&named), "x509_san_dns:issuer.example");
+        assert!(by(&certified(&[])).starts_with("x509_hash:"));
+    }
 
     #[test]
     fn what_an_issuer_calls_things_turns_no_text_round_and_keeps_its_own_script() {

@@ -3,6 +3,7 @@
 pub(crate) mod flow;
 mod judge;
 
+use std::iter;
 use std::sync::Arc;
 
 use selfsame_crypto::{KeyType, SecretString, time::UnixTime};
@@ -18,7 +19,7 @@ use url::Url;
 
 use super::cards::Look;
 use super::{ISSUER_REST, KnownIssuer, Wallet};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, no_answer};
 use crate::view::readable;
 use crate::view::wallet::{
     AcceptOffer, CardSummary, OfferPreview, OfferedCredential, Person, TxCodePrompt,
@@ -28,6 +29,9 @@ use flow::{End, Flow};
 pub(crate) use flow::abandoned;
 
 const COPIES_MAX: usize = 20;
+/// An issuer's documents are so many seconds old at most when a code is redeemed: where an endpoint has moved since,
+/// the code would be lost.
+const REDEEMING_AGE: u64 = 10;
 
 impl Wallet {
     /// What an offer would bring; nothing is sent but the fetches of public documents.
@@ -36,7 +40,7 @@ impl Wallet {
     /// What is wrong with the offer or its issuer.
     pub async fn preview_offer(&self, link: &str) -> Result<OfferPreview> {
         let offer = self.offer(link).await?;
-        let known = self.issuer_of(&offer).await?;
+        let known = self.issuer_of(&offer, u64::MAX).await?;
         let tx_code = offer
             .pre_authorized_code()
             .and_then(|grant| grant.tx_code.as_ref());
@@ -70,7 +74,8 @@ impl Wallet {
         accept: &AcceptOffer,
     ) -> Result<Vec<CardSummary>> {
         let offer = self.offer(&accept.offer).await?;
-        let known = self.issuer_of(&offer).await?;
+        let known = self.issuer_of(&offer, REDEEMING_AGE).await?;
+        let key = issuer_key(&offer);
         let copies = accept.copies.unwrap_or(1);
         if !(1..=COPIES_MAX).contains(&copies) {
             return Err(Error::bad_request(format!(
@@ -78,9 +83,13 @@ impl Wallet {
             )));
         }
         let batch = Batch::new(person.tenant.clone());
-        let (bindings, batch) = self
-            .bindings(person, accept.did.as_deref(), copies, batch)
-            .await?;
+        let (bindings, batch) = match accept.did.as_deref() {
+            Some(did) => (vec![self.did_binding(person, did).await?], batch),
+            None => {
+                let kinds = wallet::kinds_of_keys(&offer, &known.issuer);
+                self.fresh_bindings(person, (&kinds, copies), batch)?
+            }
+        };
         let tx_code = accept.tx_code.clone().map(SecretString::from);
         let (state, effects) = wallet::begin(&wallet::Accept {
             offer: &offer,
@@ -110,7 +119,11 @@ impl Wallet {
         let first = committed.outbox.first().copied();
         match self.finish(first).await? {
             End::Kept(cards) => Ok(cards),
-            End::Failed(error) => Err(error),
+            End::Failed(error) => {
+                // It may be the issuer's documents that are of yesterday.
+                self.issuers.forget(&key);
+                Err(error)
+            }
             End::Waiting => Err(Error::upstream(
                 "the issuer can't be reached now; this goes on by itself",
             )
@@ -151,14 +164,16 @@ impl Wallet {
     /// The issuer's documents, which describe what is offered. Where a copy at hand does not, they are fetched anew:
     /// issuers add credentials (OpenID4VCI 1.0 §4.1.1, §12.2). Whoever sends offers of what there is not has that done
     /// as rarely as with an issuer that cannot be reached.
-    async fn issuer_of(&self, offer: &CredentialOffer) -> Result<Arc<KnownIssuer>> {
-        // Which of the issuer's servers it is depends on the offer.
-        let server = offer
-            .pre_authorized_code()
-            .and_then(|grant| grant.authorization_server.as_deref());
-        let key = format!("{} {}", offer.credential_issuer, server.unwrap_or_default());
+    ///
+    /// A copy that is older than so many seconds is fetched anew too; should that fail, it has to do.
+    async fn issuer_of(&self, offer: &CredentialOffer, age_max: u64) -> Result<Arc<KnownIssuer>> {
+        let key = issuer_key(offer);
         let now = self.shared.clock.now();
-        let (known, fetched) = self.issuer_at_hand(&key, offer, (now, None)).await?;
+        let (mut known, mut fetched) = self.issuer_at_hand(&key, offer, (now, None)).await?;
+        if now.seconds_since(fetched) > age_max {
+            let when = (now, Some(fetched));
+            (known, fetched) = self.issuer_at_hand(&key, offer, when).await?;
+        }
         let Err(lacking) = wallet::metadata::check_offered(&known.issuer, offer) else {
             return Ok(known);
         };
@@ -182,7 +197,7 @@ impl Wallet {
             .issuers
             .get_newer(key, (now, outdated), async {
                 match self.fetch_issuer(offer).await {
-                    Ok(known) => Ok(Fresh::new(known)),
+                    Ok(fresh) => Ok(fresh),
                     Err(error) => {
                         wrong = Some(error);
                         Err(NetError::Malformed("the issuer's documents"))
@@ -197,7 +212,7 @@ impl Wallet {
         }
     }
 
-    async fn fetch_issuer(&self, offer: &CredentialOffer) -> Result<KnownIssuer> {
+    async fn fetch_issuer(&self, offer: &CredentialOffer) -> Result<Fresh<KnownIssuer>> {
         let url = wallet::metadata::issuer_location(offer, &self.transport)?;
         let response = self.document(&url, "the issuer's metadata").await?;
         let issuer = wallet::metadata::read_issuer(
@@ -207,34 +222,41 @@ impl Wallet {
             &self.transport,
         )?;
         let servers = wallet::metadata::servers(&issuer, offer, &self.transport)?;
-        let server = self.fetch_server(&servers).await?;
+        let (server, server_age) = self.fetch_server(&servers).await?;
         let lacks = wallet::metadata::check_offered(&issuer, offer).is_err();
-        Ok(KnownIssuer {
+        let known = KnownIssuer {
             issuer,
             server,
             lacks,
-        })
+        };
+        // RFC 9111 §4.2: no longer than both say.
+        Ok(Fresh::new(known)
+            .at_most(age_of(&response))
+            .at_most(server_age))
     }
 
     /// The first server that redeems pre-authorized codes (OpenID4VCI 1.0 §12.2.4); where none does, what came of the
     /// first of them.
-    async fn fetch_server(&self, servers: &[Server]) -> Result<ServerMetadata> {
+    async fn fetch_server(&self, servers: &[Server]) -> Result<(ServerMetadata, u64)> {
         let mut first = None;
         for server in servers {
             match self.server_metadata(server).await {
-                Ok(metadata) if metadata.supports_pre_authorized_code() => return Ok(metadata),
+                Ok((metadata, age)) if metadata.supports_pre_authorized_code() => {
+                    return Ok((metadata, age));
+                }
                 other => first.get_or_insert(other),
             };
         }
         first.unwrap_or_else(|| Err(Error::upstream("the issuer has no authorization server")))
     }
 
-    async fn server_metadata(&self, server: &Server) -> Result<ServerMetadata> {
+    /// A server's metadata, and for how many seconds it holds.
+    async fn server_metadata(&self, server: &Server) -> Result<(ServerMetadata, u64)> {
         let response = self
             .document(&server.url, "the authorization server's metadata")
             .await?;
         let metadata = wallet::metadata::read_server(&response.body, server, &self.transport)?;
-        Ok(metadata)
+        Ok((metadata, age_of(&response)))
     }
 
     async fn document(&self, url: &Url, what: &str) -> Result<Response> {
@@ -267,31 +289,28 @@ impl Wallet {
         self.shared.net.call(call).await
     }
 
-    /// The keys that the credentials are bound to: those of a DID, or fresh ones, so that no two tell of each other.
-    async fn bindings(
+    /// The key of a DID, for credentials to be bound to.
+    async fn did_binding(&self, person: &Person, did: &str) -> Result<Binding> {
+        let (key, kid) = self.did_key(&person.tenant, did).await?;
+        let public = key.public();
+        Ok(Binding {
+            key: selfsame_crypto::KeyHandle::of(public),
+            algorithm: key.algorithm(),
+            jwk: public.to_jwk(),
+            kid: Some(kid),
+        })
+    }
+
+    /// Fresh keys for credentials to be bound to, so that no two tell of each other.
+    fn fresh_bindings(
         &self,
         person: &Person,
-        did: Option<&str>,
-        copies: usize,
+        (kinds, copies): (&[KeyType], usize),
         mut batch: Batch,
     ) -> Result<(Vec<Binding>, Batch)> {
-        if let Some(did) = did {
-            let (key, kid) = self.did_key(&person.tenant, did).await?;
-            let public = key.public();
-            let binding = Binding {
-                key: selfsame_crypto::KeyHandle::of(public),
-                algorithm: key.algorithm(),
-                jwk: public.to_jwk(),
-                kid: Some(kid),
-            };
-            return Ok((vec![binding], batch));
-        }
         let mut bindings = Vec::with_capacity(copies);
-        for _ in 0..copies {
-            let (key, handle, more) =
-                self.shared
-                    .keys
-                    .create(&person.tenant, KeyType::P256, batch)?;
+        for kind in kinds.iter().flat_map(|kind| iter::repeat_n(*kind, copies)) {
+            let (key, handle, more) = self.shared.keys.create(&person.tenant, kind, batch)?;
             batch = more;
             bindings.push(Binding {
                 key: handle,
@@ -302,6 +321,19 @@ impl Wallet {
         }
         Ok((bindings, batch))
     }
+}
+
+/// What an issuer's documents are kept under; which of its servers it is depends on the offer.
+fn issuer_key(offer: &CredentialOffer) -> String {
+    let server = offer
+        .pre_authorized_code()
+        .and_then(|grant| grant.authorization_server.as_deref());
+    format!("{} {}", offer.credential_issuer, server.unwrap_or_default())
+}
+
+/// For how many seconds a document may be kept, by what came with it.
+fn age_of(response: &Response) -> u64 {
+    response.cache_max_age.unwrap_or(u64::MAX)
 }
 
 fn offered(offer: &CredentialOffer, known: &KnownIssuer) -> Vec<OfferedCredential> {
@@ -335,5 +367,6 @@ fn not_given(status: u16) -> Error {
 
 fn unreachable(what: &str, error: &NetError) -> Error {
     tracing::warn!(reason = %error, what, "a fetch for a wallet failed");
-    Error::upstream(format!("{what} can't be reached: {error}"))
+    let reason = no_answer(error);
+    Error::upstream(format!("{what} can't be reached: {reason}"))
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use selfsame_app::App;
 use selfsame_app::config::{
-    Config, DidMethod, IssuerConfig, RegistryConfig, RegistryNode, ResolverConfig, Roles,
-    STANDSTILL, TrustConfig, VerifierConfig, WitnessQuorum,
+    ClientDid, Config, DidMethod, IssuerConfig, RegistryConfig, RegistryNode, ResolverConfig,
+    Roles, STANDSTILL, TrustConfig, VerifierConfig, WitnessQuorum,
 };
 use selfsame_app::view::issuer::{Delegation, NewDelegation};
 use selfsame_app::view::verifier::NewRequest;
@@ -137,6 +137,13 @@ impl Member {
         let app = opened(&self.config, &self.memory).await;
         app.start().await.unwrap();
         app
+    }
+
+    /// The same with another DID of its requests.
+    pub async fn reopened_as(&self, client_did: ClientDid) -> Arc<App> {
+        let mut config = self.config.clone();
+        config.verifier.client_did = client_did;
+        opened(&config, &self.memory).await
     }
 
     /// Lets a pharmacy do this to prescriptions.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use selfsame_app::config::ClientDid;
 use selfsame_app::view::Paging;
 use selfsame_app::view::issuer::{DelegationState, NewDelegation, NewOffer};
 use selfsame_app::view::verifier::{NewRequest, RequestState, SpendingState, VerificationStatus};
@@ -473,4 +474,34 @@ async fn what_a_registry_elsewhere_says_of_a_use_or_a_delegation_must_be_proven(
     assert_eq!(unused, None);
     assert!(pharmacy.app.clock().now().seconds_since(as_of) <= 30);
     assert!(registry.delegation(&issuer, &name).await.unwrap().is_some());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_verifier_that_few_know_by_its_did_asks_by_one_that_any_wallet_resolves() {
+    let (clinic, pharmacy, person) = scene().await;
+    let wallet = clinic.app.wallet().unwrap();
+    let (id, uri) = pharmacy.ask(NewRequest::default()).await;
+    let preview = wallet.preview_request(&person, &uri).await.unwrap();
+    assert!(preview.verifier.authenticated);
+    let client = &preview.verifier.client_id;
+    assert!(
+        client.starts_with("decentralized_identifier:did:jwk:"),
+        "{client}"
+    );
+    // Another setting is for the requests that are made from then on.
+    let own = pharmacy.reopened_as(ClientDid::Own).await;
+    let verifier = own.verifier().unwrap();
+    let kid = async |id: &str| {
+        let object = verifier.request_object(id, None).await.unwrap();
+        let object = selfsame_crypto::jws::Compact::parse(&object).unwrap();
+        object.header.kid.unwrap()
+    };
+    assert!(kid(&id).await.starts_with("did:jwk:"));
+    let asking = NewRequest {
+        template: Some("prescription".to_owned()),
+        ..NewRequest::default()
+    };
+    let made = verifier.create_request(&asking).await.unwrap();
+    assert!(kid(&made.id).await.starts_with(&pharmacy.did()));
+    assert!(clinic.app.issues_to_few());
 }

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use selfsame_app::issuer::lists::Place;
 use selfsame_app::view::Paging;
 use selfsame_app::view::instance::NewDid;
+use selfsame_app::view::issuer::CredentialStatus;
 use selfsame_app::view::verifier::{NewRequest, RequestState};
 use selfsame_app::view::wallet::{AcceptOffer, AnswerRequest, Person, RequestPreview};
 use selfsame_app::{App, ErrorKind};
@@ -85,6 +87,68 @@ async fn of_responses_that_come_at_once_exactly_one_is_taken() {
     let status = verifier.request(&request.id).await.unwrap();
     assert_eq!(status.state, RequestState::Answered);
     assert_eq!(status.verdict.unwrap().outcome, Outcome::Valid);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_query_for_formats_that_are_not_known_is_the_callers_to_mend() {
+    let site = Site::start().await;
+    let verifier = site.app.verifier().unwrap();
+    let asking = |credentials: Value| NewRequest {
+        dcql_query: Some(json!({"credentials": credentials})),
+        ..NewRequest::default()
+    };
+    let sd_jwt = json!({"id": "a", "format": "dc+sd-jwt", "meta": {"vct_values": ["urn:x"]}});
+    for (format, meta) in [
+        (
+            "mso_mdoc",
+            json!({"doctype_value": "org.iso.18013.5.1.mDL"}),
+        ),
+        ("ldp_vc", json!({"type_values": [["x"]]})),
+        ("vc+sd-jwt", json!({"vct_values": ["urn:x"]})),
+        ("foo", json!({})),
+    ] {
+        let unknown = json!({"id": "b", "format": format, "meta": meta});
+        let refused = verifier.create_request(&asking(json!([unknown]))).await;
+        let refused = refused.unwrap_err();
+        assert_eq!(refused.kind, ErrorKind::BadRequest, "{format}");
+        assert_eq!(refused.code, Some("vp_formats_not_supported"), "{format}");
+        assert!(refused.hint.unwrap().contains("dc+sd-jwt"), "{format}");
+        // A wallet may answer with what it has of several.
+        let either = asking(json!([unknown, sd_jwt]));
+        assert!(verifier.create_request(&either).await.is_ok(), "{format}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_may_ask_to_be_fetched_by_post() {
+    let site = Site::start().await;
+    let verifier = site.app.verifier().unwrap();
+    let asking = |method: &str, prefix: Option<&str>| NewRequest {
+        request_uri_method: Some(method.to_owned()),
+        client_id_prefix: prefix.map(str::to_owned),
+        ..of_template("immunization")
+    };
+    let by_post = verifier
+        .create_request(&asking("post", None))
+        .await
+        .unwrap();
+    assert!(by_post.uri.contains("request_uri_method=post"));
+    let by_get = verifier.create_request(&asking("get", None)).await.unwrap();
+    assert!(!by_get.uri.contains("request_uri_method"));
+    for (method, prefix) in [("PUT", None), ("post", Some("redirect_uri"))] {
+        let refused = verifier.create_request(&asking(method, prefix)).await;
+        assert_eq!(refused.unwrap_err().kind, ErrorKind::BadRequest);
+    }
+    // The wallet's own nonce comes back in it.
+    let object = verifier
+        .request_object(&by_post.id, Some(b"wallet_nonce=n1"))
+        .await
+        .unwrap();
+    let claims = selfsame_crypto::jws::Compact::parse(&object)
+        .unwrap()
+        .claims()
+        .unwrap();
+    assert_eq!(claims["wallet_nonce"], "n1");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -339,6 +403,46 @@ async fn what_is_missing_is_said_to_be_a_type_or_else_a_format() {
         let uri = verifier.create_request(&new).await.unwrap().uri;
         let preview = wallet.preview_request(&person, &uri).await.unwrap();
         assert!(preview.missing[0].contains(why), "{:?}", preview.missing);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_w3c_credential_that_is_suspended_or_revoked_is_refused_in_both_formats() {
+    for (format, is_one) in [("jwt_vc_json", true), ("vc+jwt", false)] {
+        let site = Site::start().await;
+        let app = WalletHost::new(&site).open().await;
+        let person = person(&app).await;
+        let wallet = app.wallet().unwrap();
+        let offer = accept(&site.offer_as("immunization", format).await);
+        wallet.accept_offer(&person, &offer).await.unwrap();
+        let issuer = site.app.issuer().unwrap();
+        let place = Place { list: 0, index: 1 };
+        let told = issuer.lists().entry(&place, format.parse().unwrap());
+        assert_eq!(told.member.unwrap().is_object(), is_one, "{format}");
+        let issued = issuer.issued(None, &Paging::default()).await.unwrap();
+        for (status, outcome) in [
+            (CredentialStatus::Valid, Outcome::Valid),
+            (CredentialStatus::Suspended, Outcome::Suspended),
+            (CredentialStatus::Valid, Outcome::Valid),
+            (CredentialStatus::Revoked, Outcome::Revoked),
+        ] {
+            let id = &issued.items[0].id;
+            issuer.set_status(id, status).await.unwrap();
+            // A changed list is out within a second.
+            site.app.clock().advance(2);
+            app.clock().advance(2);
+            let verifier = site.app.verifier().unwrap();
+            let new = NewRequest {
+                format: Some(format.to_owned()),
+                max_status_age: Some(0),
+                ..of_template("immunization")
+            };
+            let request = verifier.create_request(&new).await.unwrap();
+            let answer = newest(&request.uri);
+            wallet.answer_request(&person, &answer).await.unwrap();
+            let verdict = verifier.request(&request.id).await.unwrap().verdict;
+            assert_eq!(verdict.unwrap().outcome, outcome, "{format} {status:?}");
+        }
     }
 }
 

@@ -57,6 +57,8 @@ pub enum Fault {
     Alter(usize),
     /// Answers with this JSON.
     Give(&'static str),
+    /// Answers with this JSON, which is not to be kept.
+    GiveUncached(&'static str),
 }
 
 /// The faults to come, by path, and the bodies that met them.
@@ -461,13 +463,19 @@ async fn answered(
             Ok(altered_credentials(reply, |raw| self_certified(raw, name)).await)
         }
         (Some(Fault::Alter(percent)), Some(reply)) => Ok(altered(reply, percent).await),
-        (Some(Fault::Give(text)), _) => Ok(http::Response::builder()
-            .header(http::header::CONTENT_TYPE, "application/json")
-            .body(Full::from(text))
-            .unwrap()),
+        (Some(Fault::Give(text)), _) => Ok(given(text, "max-age=300")),
+        (Some(Fault::GiveUncached(text)), _) => Ok(given(text, "no-store")),
         (_, Some(reply)) => Ok(reply),
         (_, None) => Err("nothing to answer"),
     }
+}
+
+fn given(text: &'static str, kept: &str) -> Reply {
+    http::Response::builder()
+        .header(http::header::CONTENT_TYPE, "application/json")
+        .header(http::header::CACHE_CONTROL, kept)
+        .body(Full::from(text))
+        .unwrap()
 }
 
 /// Turns one bit.

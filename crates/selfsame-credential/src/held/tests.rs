@@ -41,6 +41,7 @@ fn w3c(format: Format, subject: Option<String>) -> String {
         valid_from: NOW,
         valid_until: Some(NOW.plus(9)),
         status: None,
+        token_status: None,
         cnf: None,
         further: Default::default(),
         signer: Party::new(KeyType::Ed25519).signer(),

@@ -19,8 +19,14 @@ pub(crate) struct Leaf {
 
 pub(super) fn find(claimed: &Claimed<'_>) -> Finding {
     let chain = Chain::parse(claimed.header.x5c.as_deref().unwrap_or_default());
-    let Ok(chain) = chain else {
-        return Finding::Refused("the certificate chain cannot be read");
+    let chain = match chain {
+        Ok(chain) => chain,
+        Err(X509Error::Version) => {
+            return Finding::Refused(
+                "the certificate is of an earlier version than X.509 version 3 and names nobody",
+            );
+        }
+        Err(_) => return Finding::Refused("the certificate chain cannot be read"),
     };
     let key = chain.leaf_public_key().clone();
     let leaf = Leaf { chain, key };

@@ -32,6 +32,8 @@ pub struct Issue {
     pub valid_until: Option<UnixTime>,
     /// `credentialStatus`.
     pub status: Option<Value>,
+    /// The claim `status`, which any JWT may carry (Token Status List §6.1).
+    pub token_status: Option<Value>,
     /// The holder's key, where it is not found by the subject's DID.
     pub cnf: Option<Jwk>,
     /// Further members of the credential; they cannot replace those above.
@@ -62,6 +64,9 @@ impl Issue {
         };
         if let Some(key) = &self.cnf {
             payload.insert("cnf".to_owned(), json!({ "jwk": key.to_value() }));
+        }
+        if let Some(status) = self.token_status.take() {
+            payload.insert("status".to_owned(), status);
         }
         let typ = match model {
             Model::V1 => "JWT",

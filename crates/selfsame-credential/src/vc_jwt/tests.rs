@@ -18,6 +18,7 @@ fn issue(format: Format) -> Issue {
         valid_from: NOW,
         valid_until: None,
         status: Some(json!({"type": "BitstringStatusListEntry"})),
+        token_status: None,
         cnf: None,
         further: object(json!({"name": "Diploma", "issuer": "did:example:evil"})),
         signer: Party::new(KeyType::P256).signer(),

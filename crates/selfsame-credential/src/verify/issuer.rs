@@ -11,6 +11,7 @@ use crate::{
     evidence::Need,
     issuer_key::{self, Claimed, Finding, Identity, Leaf},
     validity::{BadTime, Validity},
+    verdict::Trust,
 };
 
 pub(super) const ALGORITHM: Law = Law::new("algorithm", "RFC 8725 §3.1", Failure::Invalid);
@@ -43,6 +44,9 @@ pub(super) const NOT_BEFORE: Law = Law::new(
 );
 pub(super) const EXPIRY: Law =
     Law::new("expiry", "RFC 7519 §4.1.4, VCDM 2.0 §4.9", Failure::Expired);
+
+/// A longer name of an issuer is not shown.
+const MAX_SHOWN: usize = 256;
 
 /// The key that is said to have signed, as far as the evidence goes.
 pub(super) enum Signed {
@@ -91,7 +95,7 @@ pub(super) fn signature(
             return None;
         }
     };
-    list.passes(&ISSUER_KEY, source(claimed, court));
+    list.passes(&ISSUER_KEY, source(claimed, &signed, court));
     let anchors = &court.policy.trust_anchors;
     match signed.leaf().map(|leaf| leaf.anchored(anchors, court.now)) {
         None => list.skips(
@@ -153,12 +157,15 @@ fn is_strangers(need: &Need, claimed: &Claimed<'_>, court: &Court<'_>) -> bool {
 }
 
 /// Where the key comes from, and on whose word: a document that was not proven is as good as who told it.
-fn source(claimed: &Claimed<'_>, court: &Court<'_>) -> String {
-    let Some(id) = claimed.id.filter(|_| claimed.header.x5c.is_none()) else {
+fn source(claimed: &Claimed<'_>, signed: &Signed, court: &Court<'_>) -> String {
+    let Some(id) = claimed.id.filter(|_| signed.leaf().is_none()) else {
         return "from the certificate in the header".to_owned();
     };
     if !id.starts_with("did:") {
-        return "from the issuer's metadata".to_owned();
+        return match issuer_key::passed_over(claimed) {
+            Some(reason) => format!("from the issuer's metadata, since {reason}"),
+            None => "from the issuer's metadata".to_owned(),
+        };
     }
     let told = Did::parse(id).ok().and_then(|did| {
         let resolution = court.evidence.did(&did)?.value.as_ref().ok()?;
@@ -174,12 +181,33 @@ fn source(claimed: &Claimed<'_>, court: &Court<'_>) -> String {
 
 /// RFC 9901 §7.1 (2.c): the issuer is one the policy trusts.
 pub(super) fn trust(identity: &Identity<'_>, court: &Court<'_>, list: &mut Checklist) {
-    let trusted = identity.is_trusted(court.policy);
-    list.check(
-        &ISSUER_TRUSTED,
-        trusted,
-        "the issuer is not on the list of trusted issuers",
-    );
+    match identity.is_trusted(court.policy) {
+        true => list.passes(&ISSUER_TRUSTED, ""),
+        false => list.fails(&ISSUER_TRUSTED, unlisted(identity, court)),
+    }
+}
+
+/// Which name the list lacks; whoever keeps it can add it. Names are compared as strings, so a final slash counts.
+fn unlisted(identity: &Identity<'_>, court: &Court<'_>) -> String {
+    let Some(id) = identity.id.filter(|id| is_printable(id)) else {
+        return "the issuer is not on the list of trusted issuers".to_owned();
+    };
+    let bare = |name: &str| name.trim_end_matches('/').to_owned();
+    let near = match &court.policy.trusted_issuers {
+        Trust::Listed(listed) => listed.iter().find(|entry| bare(entry) == bare(id)),
+        Trust::Any => None,
+    };
+    match near {
+        Some(entry) => {
+            format!("{id} is not on the list of trusted issuers; {entry} is, which is another")
+        }
+        None => format!("{id} is not on the list of trusted issuers"),
+    }
+}
+
+/// Whether a name can be shown as it is.
+fn is_printable(name: &str) -> bool {
+    name.len() <= MAX_SHOWN && name.bytes().all(|byte| byte.is_ascii_graphic())
 }
 
 /// RFC 7519 §4.1.4 and §4.1.5, and the credential's own dates.

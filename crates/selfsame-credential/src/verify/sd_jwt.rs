@@ -17,7 +17,6 @@ use crate::{
     sd_jwt::{KeyBinding, ProcessError, Processed, SdJwt, SdJwtError, key_binding, vc},
     status::{Reference, StatusError},
     validity::{BadTime, Validity, numeric_date},
-    verdict::Policy,
 };
 
 const WELL_FORMED: Law = Law::new("well_formed", "RFC 9901 §4", Failure::Invalid);
@@ -101,7 +100,7 @@ pub(super) fn malformed(error: SdJwtError) -> Malformed {
 
 pub(super) fn needs(sd_jwt: &SdJwt, court: &Court<'_>) -> Vec<Need> {
     let references = references(sd_jwt).unwrap_or_default();
-    let signed = (sd_jwt.jwt(), claimed(sd_jwt, court.policy));
+    let signed = (sd_jwt.jwt(), claimed(sd_jwt, court));
     let further = single_use::need(sd_jwt, court.evidence);
     status::needs(signed, (&references, further), court)
 }
@@ -113,12 +112,13 @@ fn references(sd_jwt: &SdJwt) -> Result<Vec<Reference>, StatusError> {
 }
 
 /// `iss` and `status` are read from the payload itself: a disclosure cannot carry them.
-fn claimed<'a>(sd_jwt: &'a SdJwt, policy: &Policy) -> Claimed<'a> {
+fn claimed<'a>(sd_jwt: &'a SdJwt, court: &Court<'a>) -> Claimed<'a> {
     Claimed {
         header: &sd_jwt.jwt().header,
         id: sd_jwt.payload().get("iss").and_then(Value::as_str),
         relationship: Relationship::AssertionMethod,
-        dids_allowed: policy.accept_did_issuers,
+        dids_allowed: court.policy.accept_did_issuers,
+        roots: court.roots(),
     }
 }
 
@@ -156,7 +156,7 @@ pub(super) fn judge(received: Received<'_>, court: &Court<'_>, list: &mut Checkl
         vc::names_its_issuer_as_specified(sd_jwt),
         "iss is not a string",
     );
-    let claimed = claimed(sd_jwt, court.policy);
+    let claimed = claimed(sd_jwt, court);
     let signed = issuer::signature(sd_jwt.jwt(), &claimed, court, list);
     let identity = signed.as_ref().map(|signed| Identity {
         id: claimed.id,

@@ -1,6 +1,6 @@
 //! The rules of VCDM 1.1 and 2.0 as JWTs, in the order they are judged.
 
-use selfsame_crypto::{PublicKey, jws};
+use selfsame_crypto::{PublicKey, jws, time::UnixTime};
 use selfsame_did::Relationship;
 
 use super::{
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     evidence::{Evidence, Need},
-    issuer_key::{self, Claimed, Finding, Identity},
+    issuer_key::{self, Claimed, Finding, Identity, Roots},
     vc_jwt::{VcJwt, VcJwtError, VpJwt, rules},
 };
 
@@ -112,16 +112,17 @@ pub(super) fn malformed(error: VcJwtError) -> Malformed {
 
 pub(super) fn needs(credential: &VcJwt, court: &Court<'_>) -> Vec<Need> {
     let references = credential.statuses().unwrap_or_default();
-    let signed = (credential.jwt(), claimed(credential));
+    let signed = (credential.jwt(), claimed(credential, court));
     status::needs(signed, (&references, None), court)
 }
 
-fn claimed(credential: &VcJwt) -> Claimed<'_> {
+fn claimed<'a>(credential: &'a VcJwt, court: &Court<'a>) -> Claimed<'a> {
     Claimed {
         header: &credential.jwt().header,
         id: credential.issuer(),
         relationship: Relationship::AssertionMethod,
         dids_allowed: true,
+        roots: court.roots(),
     }
 }
 
@@ -156,7 +157,7 @@ pub(super) fn judge(credential: &VcJwt, court: &Court<'_>, list: &mut Checklist)
         None => list.passes(&CLAIMS_AGREE, ""),
         Some(claim) => list.fails(&CLAIMS_AGREE, format!("the credential contradicts {claim}")),
     }
-    let claimed = claimed(credential);
+    let claimed = claimed(credential, court);
     let signed = issuer::signature(credential.jwt(), &claimed, court, list);
     let identity = signed.as_ref().map(|signed| Identity {
         id: claimed.id,
@@ -217,6 +218,10 @@ fn holder_key(presentation: &VpJwt, evidence: &Evidence) -> Result<PublicKey, Fi
         id: Some(subject),
         relationship: Relationship::Authentication,
         dids_allowed: true,
+        roots: Roots {
+            anchors: &[],
+            now: UnixTime(0),
+        },
     };
     match issuer_key::find(&claimed, evidence) {
         Finding::Key(key) => Ok(*key),

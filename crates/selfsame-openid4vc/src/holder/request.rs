@@ -69,6 +69,8 @@ pub struct Received<'a> {
     pub client_id: &'a str,
     /// The request object.
     pub object: &'a str,
+    /// Where it was fetched; none if the link held it.
+    pub request_uri: Option<&'a Url>,
     /// The nonce that was posted for it.
     pub wallet_nonce: Option<&'a str>,
 }
@@ -116,7 +118,7 @@ fn parameters(link: &str, transport: &Transport) -> Result<(String, Form), Error
     Ok((client_id.to_owned(), form))
 }
 
-// §5.9.3: requests with the prefix `redirect_uri` cannot be signed.
+// §5.9.3: requests with the prefix `redirect_uri` cannot be signed, and come in the link.
 fn signed(client_id: &str, form: &Form) -> Result<(), Error> {
     if form.has("request_uri_method") {
         return Err(Error::invalid_request(
@@ -131,7 +133,7 @@ fn require_signable(client_id: &str) -> Result<(), Error> {
         return Ok(());
     }
     Err(Error::invalid_request(
-        "a request of this client identifier prefix cannot be signed",
+        "unsigned request objects are not supported: a request of this client identifier prefix has its parameters in the link",
     ))
 }
 
@@ -170,7 +172,7 @@ fn plain(
     }
     let parameters = Parameters::of_form(&mut form).map_err(unanswered)?;
     let request = check(parameters, &client, transport)?;
-    Ok(Invocation::Plain(Box::new(asked(request, &client))))
+    Ok(Invocation::Plain(Box::new(asked(request, &client, None))))
 }
 
 impl Invocation {
@@ -244,12 +246,15 @@ pub fn authenticate(
         Step::Needs(needs) => return Ok(Step::Needs(needs)),
         Step::Done(()) => {}
     }
-    let parameters = claims(&object, received, now).map_err(unanswered)?;
+    let (parameters, audience) = claims(&object, received, now).map_err(unanswered)?;
     let request = check(parameters, &client, trust.transport)?;
-    Ok(Step::Done(asked(request, &client)))
+    Ok(Step::Done(asked(request, &client, audience)))
 }
 
-fn claims(object: &Compact, received: &Received<'_>, now: UnixTime) -> Result<Parameters, Error> {
+/// The parameters of a request object, and its audience where that is not a wallet.
+type Claims = (Parameters, Option<String>);
+
+fn claims(object: &Compact, received: &Received<'_>, now: UnixTime) -> Result<Claims, Error> {
     let refuse = Error::invalid_request;
     let Ok(Value::Object(claims)) = object.claims() else {
         return Err(refuse("the request object's payload is not a JSON object"));
@@ -263,7 +268,7 @@ fn claims(object: &Compact, received: &Received<'_>, now: UnixTime) -> Result<Pa
             "client_id of the link and of the request object differ",
         ));
     }
-    check_audience(&claims)?;
+    let audience = audience(&claims, received)?;
     check_time(&claims, now)?;
     let parameters: Parameters = json::value_as(Value::Object(claims))
         .map_err(|_| refuse("a parameter of the request object is of the wrong type"))?;
@@ -274,24 +279,29 @@ fn claims(object: &Compact, received: &Received<'_>, now: UnixTime) -> Result<Pa
             "the request object does not repeat the wallet's nonce",
         ));
     }
-    Ok(parameters)
+    Ok((parameters, audience))
 }
 
-fn check_audience(claims: &Map<String, Value>) -> Result<(), Error> {
-    let holds = match claims.get("aud") {
-        Some(Value::String(audience)) => audience == STATIC_AUDIENCE,
-        Some(Value::Array(audiences)) => audiences
-            .iter()
-            .any(|audience| audience.as_str() == Some(STATIC_AUDIENCE)),
-        _ => false,
+// §5.8: with static discovery `aud` is a constant, so it tells nothing of who is meant; the nonce and the response URI
+// bind the answer. A request whose `aud` is one of the verifier's own identifiers is taken, and the person is told.
+fn audience(claims: &Map<String, Value>, received: &Received<'_>) -> Result<Option<String>, Error> {
+    let named: Vec<&str> = match claims.get("aud") {
+        Some(Value::String(audience)) => vec![audience],
+        Some(Value::Array(audiences)) => audiences.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
     };
-    if holds {
-        Ok(())
-    } else {
-        Err(Error::invalid_request(
-            "the request object is for another audience",
-        ))
+    if named.contains(&STATIC_AUDIENCE) {
+        return Ok(None);
     }
+    let own = [
+        Some(received.client_id),
+        received.request_uri.map(Url::as_str),
+        claims.get("response_uri").and_then(Value::as_str),
+    ];
+    let of_verifier = named.into_iter().find(|name| own.contains(&Some(name)));
+    of_verifier
+        .map(|name| Some(name.to_owned()))
+        .ok_or_else(|| Error::invalid_request("the request object is for another audience"))
 }
 
 fn check_time(claims: &Map<String, Value>, now: UnixTime) -> Result<(), Error> {
@@ -327,7 +337,7 @@ fn check(
     Ok(request)
 }
 
-fn asked(request: Request, client: &ClientId) -> Asked {
+fn asked(request: Request, client: &ClientId, audience: Option<String>) -> Asked {
     let name = match client {
         ClientId::RedirectUri(_) => request
             .response_uri
@@ -342,7 +352,11 @@ fn asked(request: Request, client: &ClientId) -> Asked {
         name,
         authenticated: client.is_signed(),
     };
-    Asked { request, verifier }
+    Asked {
+        request,
+        verifier,
+        audience,
+    }
 }
 
 /// A refusal that the verifier cannot be told of, since who it is was not established.

@@ -41,9 +41,20 @@ pub struct Content {
     pub contexts: Vec<String>,
     /// Until when the credential may be accepted.
     pub expires: Option<UnixTime>,
-    /// One status entry for each credential: the claim `status` of an SD-JWT VC, or `credentialStatus`; empty where
-    /// credentials have no status.
-    pub statuses: Vec<Value>,
+    /// Whether further copies may be asked for with the same access token (OpenID4VCI 1.0, "Multiple Accesses to the
+    /// Credential Endpoint"). Those of a credential for one use have to come in one answer, since they are one thing.
+    pub further_copies: bool,
+    /// Where the status of each credential is told; empty where credentials have no status.
+    pub statuses: Vec<Status>,
+}
+
+/// Where a credential's status is told.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Status {
+    /// The claim `status`, which any JWT may carry (Token Status List §6.1).
+    pub claim: Option<Value>,
+    /// The member `credentialStatus` of a W3C credential; an SD-JWT VC has none.
+    pub member: Option<Value>,
 }
 
 /// One credential that was issued.
@@ -51,15 +62,46 @@ pub struct Content {
 pub struct Issued {
     /// Its configuration.
     pub configuration_id: String,
-    /// Its status entry, as it was given.
-    pub status: Option<Value>,
+    /// Where its status is told, as it was given.
+    pub status: Option<Status>,
     /// The thumbprint of the holder's key; none for a credential without holder.
     pub holder: Option<String>,
 }
 
-/// How many credentials a request asks for, and so how many status entries it needs.
+/// How many credentials a request asks for.
 pub fn copies(request: &CredentialRequest) -> usize {
     request.proofs.as_ref().map_or(1, Vec::len)
+}
+
+/// How many status entries a request needs: none, if its answer was given before or it will be denied.
+pub fn entries_needed(
+    granted: &Granted,
+    request: &CredentialRequest,
+    settings: &Settings,
+) -> Result<usize, Error> {
+    let configuration_id = configuration_of(granted, request, settings)?;
+    let given = granted.issued.get(configuration_id);
+    let given = given.map(Vec::as_slice).unwrap_or_default();
+    let most = settings.metadata.batch_size();
+    Ok(match answer_to(request, given) {
+        Some(_) => 0,
+        None if given.is_empty() => copies(request).min(most),
+        None if is_within(request, given, most) => copies(request),
+        None => 0,
+    })
+}
+
+/// The answer that this request was given before.
+fn answer_to<'a>(request: &CredentialRequest, given: &'a [Given]) -> Option<&'a Given> {
+    let hash = sha256(request.to_json().as_bytes());
+    given.iter().find(|given| given.request_hash == hash)
+}
+
+/// Whether a further request stays within as many credentials as one might have asked for.
+fn is_within(request: &CredentialRequest, given: &[Given], most: usize) -> bool {
+    let numbers = given.iter().map(|given| given.response.credentials.len());
+    let sum = numbers.fold(copies(request), usize::saturating_add);
+    sum <= most
 }
 
 /// Which configuration a request is for, by what its token is good for (OpenID4VCI 1.0 §8.2).
@@ -120,10 +162,14 @@ pub(super) fn issue(
         return Err(OAuthError::new(Code::InvalidToken, "the access token has expired").into());
     }
     let configuration_id = configuration_of(call.granted, call.request, call.settings)?;
-    let request_hash = sha256(call.request.to_json().as_bytes());
-    if let Some(given) = call.granted.issued.get(configuration_id) {
-        return again(call.granted, given, request_hash);
+    let given = call.granted.issued.get(configuration_id);
+    let given = given.map(Vec::as_slice).unwrap_or_default();
+    // A wallet that lost the answer asks again with the same words.
+    if let Some(answer) = answer_to(call.request, given) {
+        let effects = vec![Effect::AnswerCredential(answer.response.clone())];
+        return Ok(Step::Done((State::Granted(call.granted.clone()), effects)));
     }
+    check_further(call, given)?;
     let configuration = call
         .settings
         .metadata
@@ -145,10 +191,11 @@ pub(super) fn issue(
     let response = CredentialResponse::of(credentials);
     let mut granted = call.granted.clone();
     let given = Given {
-        request_hash,
+        request_hash: sha256(call.request.to_json().as_bytes()),
         response: response.clone(),
     };
-    granted.issued.insert(configuration_id.to_owned(), given);
+    let answers = granted.issued.entry(configuration_id.to_owned());
+    answers.or_default().push(given);
     let mut effects = Vec::new();
     if !proven.nonces.is_empty() {
         effects.push(Effect::SpendNonces(proven.nonces.clone()));
@@ -162,21 +209,17 @@ pub(super) fn issue(
     Ok(Step::Done((State::Granted(granted), effects)))
 }
 
-// A wallet that lost the answer asks again with the same words and gets the same answer; anything else would make
-// more credentials of one offer.
-fn again(
-    granted: &Granted,
-    given: &Given,
-    request_hash: [u8; 32],
-) -> Result<Step<(State, Vec<Effect>)>, Error> {
-    if given.request_hash != request_hash {
-        return Err(Error::credential(
-            CredentialCode::CredentialRequestDenied,
-            "this credential has been issued with this access token",
-        ));
+// "Multiple Accesses to the Credential Endpoint": one token may be shown several times, for the same credential too, as
+// wallets do that fetch their copies one by one. More than one request may have would be more than was offered.
+fn check_further(call: &Call<'_>, given: &[Given]) -> Result<(), Error> {
+    let most = call.settings.metadata.batch_size();
+    if given.is_empty() || (call.content.further_copies && is_within(call.request, given, most)) {
+        return Ok(());
     }
-    let effects = vec![Effect::AnswerCredential(given.response.clone())];
-    Ok(Step::Done((State::Granted(granted.clone()), effects)))
+    Err(Error::credential(
+        CredentialCode::CredentialRequestDenied,
+        "as many of this credential as are offered have been issued with this access token",
+    ))
 }
 
 fn prove(
@@ -255,7 +298,7 @@ struct One<'a> {
     configuration: &'a Configuration,
     holder: Option<&'a Holder>,
     position: usize,
-    status: Option<&'a Value>,
+    status: Option<&'a Status>,
 }
 
 fn draft(call: &Call<'_>, one: &One<'_>, ctx: &Ctx) -> Result<Draft, Error> {
@@ -282,8 +325,8 @@ fn sd_jwt(call: &Call<'_>, one: &One<'_>, ctx: &Ctx) -> Result<Draft, Error> {
             Value::from(call.settings.stated_end(expires, ctx.now()).0),
         );
     }
-    if let Some(status) = one.status {
-        claims.insert("status".to_owned(), status.clone());
+    if let Some(claim) = one.status.and_then(|status| status.claim.as_ref()) {
+        claims.insert("status".to_owned(), claim.clone());
     }
     let issue = sd_jwt::Issue {
         claims,
@@ -327,7 +370,8 @@ fn w3c(call: &Call<'_>, one: &One<'_>, format: Format, now: UnixTime) -> Result<
         valid_until: content
             .expires
             .map(|expires| call.settings.stated_end(expires, now)),
-        status: one.status.cloned(),
+        status: one.status.and_then(|status| status.member.clone()),
+        token_status: one.status.and_then(|status| status.claim.clone()),
         cnf: None,
         further: Map::new(),
         signer: content.signer.clone(),

@@ -108,11 +108,12 @@ pub fn wallet_nonce(body: &[u8]) -> Result<Option<String>, Error> {
 }
 
 pub(super) fn object(
-    asked: &Asked,
+    open: &Fetched,
     (signer, wallet_nonce): (&Signer, Option<&str>),
     evidence: &Evidence,
     ctx: &Ctx,
 ) -> Result<Step<Next>, Error> {
+    let asked = &open.asked;
     if ctx.now() >= asked.expires {
         return Err(Error::Expired("the request has expired"));
     }
@@ -129,11 +130,8 @@ pub(super) fn object(
     let Some(signature) = evidence.signature(&request) else {
         return Ok(Step::Needs(vec![Need::Signature(request)]));
     };
-    let state = State::Fetched(Fetched {
-        asked: asked.clone(),
-    });
     Ok(Step::Done((
-        state,
+        State::Fetched(open.clone()),
         vec![Effect::RequestObject(unsigned.finish(signature))],
     )))
 }

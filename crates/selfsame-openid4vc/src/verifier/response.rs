@@ -21,18 +21,26 @@ use selfsame_crypto::{
 use serde_json::Value;
 use url::Url;
 
-use super::{Answered, Asked, Declined, Effect, Judged, JudgedCredential, Next, State};
+use super::{
+    Answered, Asked, Declined, Effect, Fetched, Judged, JudgedCredential, Next, RefusedAnswers,
+    State,
+};
 use crate::{
     error::Error,
     wire::response::{Answer, AuthorizationResponse, Receipt, VpToken},
 };
 
+/// So many answers that do not verify are looked at. Whoever sees a request can send one, so the first does not end it
+/// for the person who was asked; the last does.
+const ANSWERS_MAX: u32 = 5;
+
 pub(super) fn take(
-    asked: &Asked,
+    open: &Fetched,
     (response, policy): (&AuthorizationResponse, &Policy),
     evidence: &Evidence,
     ctx: &Ctx,
 ) -> Result<Step<Next>, Error> {
+    let asked = &open.asked;
     if ctx.now() >= asked.expires {
         return Err(Error::Expired("the request has expired"));
     }
@@ -55,6 +63,9 @@ pub(super) fn take(
         return Ok(Step::Needs(needs));
     }
     let judged = bench.judge(asked, &items);
+    if judged.outcome == Outcome::Invalid {
+        return Ok(Step::Done(refuse(open, (judged, presentations), ctx)));
+    }
     let (receipt, response_code) = receipt(asked, ctx);
     let answered = Answered {
         asked: asked.clone(),
@@ -97,6 +108,47 @@ pub(super) fn recheck(
     };
     let state = State::Answered(Box::new(answered));
     Ok(Step::Done((state, Vec::new())))
+}
+
+/// Refuses an answer that is malformed, not genuine or not what was asked (§8.6), and leaves the request open for
+/// another.
+fn refuse(open: &Fetched, (judged, vp_token): (Judged, &VpToken), ctx: &Ctx) -> Next {
+    let before = open.refused.as_ref().map_or(0, |refused| refused.count);
+    let count = before.saturating_add(1);
+    let effect = Effect::Refuse {
+        error: Error::invalid_request(why(&judged)),
+        judged: Box::new(judged.clone()),
+    };
+    let state = if count < ANSWERS_MAX {
+        let last = judged;
+        State::Fetched(Fetched {
+            asked: open.asked.clone(),
+            refused: Some(Box::new(RefusedAnswers { count, last })),
+        })
+    } else {
+        State::Answered(Box::new(Answered {
+            asked: open.asked.clone(),
+            vp_token: vp_token.clone(),
+            at: ctx.now(),
+            judged,
+            response_code: None,
+        }))
+    };
+    (state, vec![effect])
+}
+
+/// What a wallet is told of an answer that is invalid: the rules it breaks, and nothing of whom this verifier trusts.
+fn why(judged: &Judged) -> String {
+    let broken = judged
+        .credentials
+        .iter()
+        .flat_map(|credential| &credential.verdict.rules)
+        .filter(|rule| rule.passed == Some(false))
+        .filter(|rule| !matches!(&*rule.name, "issuer_trusted" | "certificate_chain"))
+        .map(|rule| format!("{}: {}", rule.name, rule.detail));
+    let mut reasons: Vec<String> = broken.collect();
+    reasons.extend(judged.reason.clone());
+    reasons.join("; ")
 }
 
 fn decline(asked: &Asked, error: &str, ctx: &Ctx) -> Next {

@@ -25,9 +25,12 @@ pub enum Source {
     Reference(Url),
 }
 
-/// Reads the link a person scanned or followed.
+/// Reads the link a person scanned or followed, or the offer's own JSON.
 pub fn locate(link: &str, transport: &Transport) -> Result<Source, Error> {
     let bad = |reason: &str| Error::counterpart(reason, ADVICE);
+    if link.trim_start().starts_with('{') && link.len() <= MAX_LINK {
+        return offer(link.trim().as_bytes()).map(Source::Value);
+    }
     let url = Some(link.trim())
         .filter(|link| link.len() <= MAX_LINK)
         .and_then(|link| Url::parse(link).ok())

@@ -4,8 +4,8 @@ use selfsame_credential::{
     Format,
     evidence::{Evidence, Need, SignatureRequest, Step},
 };
-use selfsame_crypto::{Algorithm, ctx::Ctx, jws::Unsigned};
-use selfsame_did::DidUrl;
+use selfsame_crypto::{Algorithm, KeyType, PublicKey, ctx::Ctx, jws::Unsigned};
+use selfsame_did::{DidUrl, jwk, key as did_key};
 use serde_json::{Map, Value, json};
 
 use super::{Binding, Effect, Next, Progress, Requesting, State};
@@ -13,11 +13,32 @@ use crate::{
     error::Error,
     wire::{
         credential::{CredentialRequest, PROOF_TYP},
-        metadata::Configuration,
+        metadata::{Configuration, ProofType},
     },
 };
 
 const OTHER_KEY: &str = "Choose another key or DID for this credential.";
+
+/// The kinds of keys that a wallet makes for credentials, the preferred one first.
+const KINDS: [Algorithm; 2] = [Algorithm::Es256, Algorithm::EdDsa];
+
+/// The kind of a fresh key that the configuration takes proofs of; none if it takes none, or of no kind known here.
+pub(super) fn kind_of_key(configuration: &Configuration) -> Option<KeyType> {
+    let listed = listed(configuration.jwt_proof()?);
+    let mut kinds = KINDS.into_iter();
+    kinds
+        .find(|algorithm| listed.contains(algorithm))
+        .map(Algorithm::key_type)
+}
+
+fn listed(proof: &ProofType) -> Vec<Algorithm> {
+    proof
+        .proof_signing_alg_values_supported
+        .iter()
+        .filter_map(Value::as_str)
+        .filter_map(|name| name.parse().ok())
+        .collect()
+}
 
 /// The keys that fit the configuration, each named in a way it lists.
 pub(super) fn bindings(
@@ -34,12 +55,7 @@ pub(super) fn bindings(
             "the issuer insists on key attestations, which this wallet does not have",
         ));
     }
-    let listed: Vec<Algorithm> = proof
-        .proof_signing_alg_values_supported
-        .iter()
-        .filter_map(Value::as_str)
-        .filter_map(|name| name.parse().ok())
-        .collect();
+    let listed = listed(proof);
     let mut fitting: Vec<Binding> = Vec::new();
     for key in keys.iter().filter(|key| listed.contains(&key.algorithm)) {
         // §8.3: each key is bound to one credential at most.
@@ -71,8 +87,30 @@ fn named(configuration: &Configuration, format: Format, key: &Binding) -> Option
             kid: None,
             ..key.clone()
         }),
-        (false, false) => None,
+        (false, false) => with_own_did(methods, key),
     }
+}
+
+// Many issuers bind to DIDs only: then a bare key goes by the DID that is made of it, which is as fresh as the key. A
+// key that the person knows by another DID stays that DID's.
+fn with_own_did(methods: &[String], key: &Binding) -> Option<Binding> {
+    if key.kid.is_some() {
+        return None;
+    }
+    let public = PublicKey::from_jwk(&key.jwk).ok()?;
+    let lists = |method: &str| methods.iter().any(|listed| listed == method);
+    let kid = if lists("did:jwk") {
+        format!("{}#0", jwk::create(&public))
+    } else if lists("did:key") {
+        let did = did_key::create(&public);
+        format!("{did}#{}", did.method_id())
+    } else {
+        return None;
+    };
+    Some(Binding {
+        kid: Some(kid),
+        ..key.clone()
+    })
 }
 
 /// Drafts the proofs of the current ask, and its request once they are signed.

@@ -4,7 +4,7 @@ use selfsame_credential::{
     Format,
     evidence::{Evidence, Step},
 };
-use selfsame_crypto::{SecretString, ctx::Ctx, json};
+use selfsame_crypto::{KeyType, SecretString, ctx::Ctx, json};
 use selfsame_oauth::{
     ErrorBody, ServerMetadata, TokenRequest, TokenResponse, details::OPENID_CREDENTIAL,
 };
@@ -37,6 +37,20 @@ pub struct Accept<'a> {
     pub tx_code: Option<&'a SecretString>,
     /// The keys to bind to, the first of them foremost; no more than the issuer takes are used.
     pub bindings: &'a [Binding],
+}
+
+/// The kinds of fresh keys that what is offered can be bound to.
+pub fn kinds_of_keys(offer: &CredentialOffer, issuer: &IssuerMetadata) -> Vec<KeyType> {
+    let mut kinds = Vec::new();
+    let offered = offer.credential_configuration_ids.iter();
+    for configuration in offered.filter_map(|id| issuer.configuration(id)) {
+        let kind = proof::kind_of_key(configuration);
+        kinds.extend(kind.filter(|kind| !kinds.contains(kind)));
+    }
+    if kinds.is_empty() {
+        kinds.push(KeyType::P256);
+    }
+    kinds
 }
 
 /// Begins to receive what an offer offers.

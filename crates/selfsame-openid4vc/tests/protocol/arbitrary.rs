@@ -150,7 +150,7 @@ proptest! {
         let client_id = format!("decentralized_identifier:{}", verifier.party.did);
         let transport = transport();
         let trust = Trust { transport: &transport, anchors: &[] };
-        let received = Received { client_id: &client_id, object: &bad, wallet_nonce: None };
+        let received = Received { client_id: &client_id, object: &bad, request_uri: None, wallet_nonce: None };
         let read = Driver::new(&[]).run(|evidence| authenticate(&received, &trust, evidence, NOW));
         assert_eq!(read.is_ok(), bad == good);
     }

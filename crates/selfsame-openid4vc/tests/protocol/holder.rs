@@ -121,6 +121,7 @@ fn opened(object: &str, client_id: &str) -> Result<Asked, Box<Refused>> {
         &Received {
             client_id,
             object,
+            request_uri: None,
             wallet_nonce: None,
         },
         &[],
@@ -242,6 +243,8 @@ fn a_verifier_that_must_sign_is_refused_when_it_does_not() {
 fn a_verifier_that_cannot_sign_is_refused_when_it_pretends_to() {
     for parameter in ["request_uri", "request"] {
         let link = plain_link(json!({parameter: "https://verifier.example/requests/1"}));
+        let told = opens_link(&link).unwrap_err().error.to_string();
+        assert!(told.contains("unsigned request objects"), "{told}");
         assert_eq!(refused(opens_link(&link)), "invalid_request");
     }
     let object = "e30.e30.";
@@ -541,6 +544,7 @@ fn a_verifier_whose_did_is_deactivated_or_unknown_is_refused() {
         let received = Received {
             client_id: &client_id,
             object: &object,
+            request_uri: None,
             wallet_nonce: None,
         };
         let result = driver.run(|evidence| authenticate(&received, &trust, evidence, NOW));
@@ -577,6 +581,7 @@ fn a_verifier_is_not_known_by_what_a_document_borrows_from_another_did() {
         let received = Received {
             client_id: &client_id(&verifier),
             object: &object,
+            request_uri: None,
             wallet_nonce: None,
         };
         let result = driver.run(|evidence| authenticate(&received, &trust, evidence, NOW));
@@ -617,12 +622,54 @@ fn a_request_object_is_for_self_issued_me() {
         let object = object(&verifier, json!({}), json!({"aud": good}));
         assert!(opened(&object, &client_id(&verifier)).is_ok());
     }
-    for bad in [json!("https://other.example"), json!([]), Value::Null] {
+    for bad in [
+        json!("https://other.example"),
+        json!(["https://other.example", 7]),
+        json!([]),
+        Value::Null,
+    ] {
         let object = object(&verifier, json!({}), json!({"aud": bad}));
         assert_eq!(
             refused(opened(&object, &client_id(&verifier))),
             "invalid_request"
         );
+    }
+}
+
+#[test]
+fn a_request_object_that_is_addressed_to_its_verifier_is_taken_and_says_so() {
+    let verifier = Verifier::new();
+    let client_id = client_id(&verifier);
+    let request_uri = url("https://verifier.example/requests/7");
+    let opens = |audience: &Value, request_uri: Option<&url::Url>| {
+        let object = object(&verifier, json!({}), json!({"aud": audience}));
+        let received = Received {
+            client_id: &client_id,
+            object: &object,
+            request_uri,
+            wallet_nonce: None,
+        };
+        opens(&received, &[]).map(|asked| asked.audience)
+    };
+    let own = opens(&json!("https://self-issued.me/v2"), Some(&request_uri));
+    let response_uri = opened(&object(&verifier, json!({}), json!({})), &client_id)
+        .unwrap()
+        .request
+        .response_uri;
+    assert_eq!(own.unwrap(), None);
+    for audience in [request_uri.as_str(), &client_id, response_uri.as_str()] {
+        for written in [json!(audience), json!(["https://other.example", audience])] {
+            let taken = opens(&written, Some(&request_uri)).unwrap();
+            assert_eq!(taken.as_deref(), Some(audience));
+        }
+    }
+    let fetched_elsewhere = json!("https://verifier.example/requests/8");
+    for (audience, request_uri) in [
+        (&fetched_elsewhere, Some(&request_uri)),
+        (&json!(request_uri.as_str()), None),
+        (&json!("https://verifier.example"), Some(&request_uri)),
+    ] {
+        assert_eq!(refused(opens(audience, request_uri)), "invalid_request");
     }
 }
 
@@ -651,6 +698,7 @@ fn a_request_object_repeats_the_wallets_nonce() {
             &Received {
                 client_id: &client_id,
                 object,
+                request_uri: None,
                 wallet_nonce: Some("abc"),
             },
             &[],
@@ -791,6 +839,7 @@ fn opens_certified(object: &str, anchors: &[Vec<u8>]) -> Result<Asked, Box<Refus
         &Received {
             client_id,
             object,
+            request_uri: None,
             wallet_nonce: None,
         },
         anchors,
@@ -1310,6 +1359,7 @@ fn a_signed_request_needs_the_verifiers_did_and_nothing_else() {
     let received = Received {
         client_id: &client_id,
         object: &object,
+        request_uri: None,
         wallet_nonce: None,
     };
     let step = authenticate(&received, &trust, &Evidence::default(), NOW).unwrap();

@@ -5,7 +5,7 @@ use selfsame_credential::{
     verdict::Outcome,
     verify::{self, Presented, verify},
 };
-use selfsame_crypto::{Jwk, KeyType, SecretString, time::UnixTime};
+use selfsame_crypto::{Jwk, KeyType, SecretString, jws::Compact, time::UnixTime};
 use selfsame_did::{Did, Document, Relationship, Representation, Resolution, VerificationMethod};
 use selfsame_oauth::{AuthorizationDetail, TokenRequest};
 use selfsame_openid4vc::{
@@ -352,18 +352,79 @@ fn the_same_request_again_gets_the_same_answer() {
     );
 }
 
+/// Asks so many times with one access token for copies with keys of their own; the number issued, and the code of the
+/// first refusal.
+fn asked_in_turn(issuer: &Issuer, copies: &[usize]) -> (usize, Option<&'static str>) {
+    let mut state = State::Granted(issuer.granted(SD_JWT));
+    let mut issued = 0;
+    for (seed, copies) in (4..).zip(copies) {
+        let proofs: Vec<_> = (0..*copies)
+            .map(|_| issuer.proof(&Party::new(KeyType::P256)))
+            .collect();
+        let request = request(SD_JWT, &proofs);
+        let State::Granted(granted) = &state else {
+            panic!("no grant")
+        };
+        let needed = credential::entries_needed(granted, &request, &issuer.settings).unwrap();
+        match issuer.credential(&state, &request, &ctx(seed)) {
+            Ok((next, effects)) => {
+                assert_eq!(needed, *copies);
+                issued += credentials(&effects).credentials.len();
+                state = stored(&next);
+            }
+            Err(error) => return (issued, error.code()),
+        }
+    }
+    (issued, None)
+}
+
 #[test]
-fn another_request_with_the_same_access_token_is_denied() {
+fn an_access_token_is_good_for_as_many_copies_as_one_request_may_ask_for() {
+    let denied = Some("credential_request_denied");
+    let mut issuer = Issuer::new();
+    // The metadata says three.
+    assert_eq!(asked_in_turn(&issuer, &[1, 1, 1]), (3, None));
+    assert_eq!(asked_in_turn(&issuer, &[1, 2]), (3, None));
+    assert_eq!(asked_in_turn(&issuer, &[1, 1, 1, 1]), (3, denied));
+    assert_eq!(asked_in_turn(&issuer, &[2, 2]), (2, denied));
+    issuer.content.further_copies = false;
+    assert_eq!(asked_in_turn(&issuer, &[3]), (3, None));
+    assert_eq!(asked_in_turn(&issuer, &[1, 1]), (1, denied));
+}
+
+#[test]
+fn each_answer_of_an_access_token_is_given_again() {
     let issuer = Issuer::new();
-    let holder = Party::new(KeyType::P256);
+    let requests = [(); 2].map(|()| {
+        let proof = issuer.proof(&Party::new(KeyType::P256));
+        request(SD_JWT, &[proof])
+    });
+    let mut state = State::Granted(issuer.granted(SD_JWT));
+    let mut answers = Vec::new();
+    for (seed, request) in [4, 5].into_iter().zip(&requests) {
+        let (next, effects) = issuer.credential(&state, request, &ctx(seed)).unwrap();
+        state = stored(&next);
+        answers.push(credentials(&effects));
+    }
+    assert_ne!(answers[0], answers[1]);
+    for (request, answer) in requests.iter().zip(&answers) {
+        let (_, again) = issuer.credential(&state, request, &at(400, 6)).unwrap();
+        assert_eq!(&credentials(&again), answer);
+    }
+}
+
+#[test]
+fn a_grant_of_an_earlier_build_still_gives_its_answer_again() {
+    let issuer = Issuer::new();
     let state = State::Granted(issuer.granted(SD_JWT));
-    let first = request(SD_JWT, &[issuer.proof(&holder)]);
-    let (state, _) = issuer.credential(&state, &first, &ctx(4)).unwrap();
-    let second = request(SD_JWT, &[issuer.proof(&Party::new(KeyType::P256))]);
-    assert_eq!(
-        code(issuer.credential(&state, &second, &ctx(5))),
-        "credential_request_denied"
-    );
+    let request = request(SD_JWT, &[issuer.proof(&Party::new(KeyType::P256))]);
+    let (state, first) = issuer.credential(&state, &request, &ctx(4)).unwrap();
+    let mut record = serde_json::to_value(&state).unwrap();
+    let issued = &mut record["granted/1"]["issued"][SD_JWT];
+    *issued = issued[0].take();
+    let state: State = serde_json::from_value(record).unwrap();
+    let (_, again) = issuer.credential(&state, &request, &at(400, 5)).unwrap();
+    assert_eq!(credentials(&first), credentials(&again));
 }
 
 fn granted_with_identifier(issuer: &Issuer) -> Granted {
@@ -484,12 +545,43 @@ fn a_credential_is_not_born_expired_by_rounding() {
     assert_eq!(held.expires(), Some(soon));
 }
 
+fn in_claim(entry: Value) -> credential::Status {
+    credential::Status {
+        claim: Some(entry),
+        member: None,
+    }
+}
+
+#[test]
+fn a_w3c_credential_may_tell_its_status_in_a_claim_of_the_jwt_too() {
+    let mut issuer = Issuer::new();
+    let claim = json!({"status_list": {"idx": 7, "uri": "https://issuer.example/status/1"}});
+    let member = json!({
+        "id": "https://issuer.example/status/1/revocation#7",
+        "type": "BitstringStatusListEntry",
+        "statusPurpose": "revocation",
+        "statusListIndex": "7",
+        "statusListCredential": "https://issuer.example/status/1/revocation",
+    });
+    issuer.content.statuses = vec![credential::Status {
+        claim: Some(claim.clone()),
+        member: Some(member.clone()),
+    }];
+    let proof = issuer.proof(&Party::new(KeyType::P256));
+    let issued = issuer.ask(W3C, &[proof]).unwrap();
+    let payload = Compact::parse(&issued[0]).unwrap().claims().unwrap();
+    assert_eq!(payload["status"], claim);
+    assert_eq!(payload["vc"]["credentialStatus"], member);
+    let held = Held::parse(&issued[0], Format::JwtVcJson).unwrap();
+    assert_eq!(held.statuses().len(), 2);
+}
+
 #[test]
 fn each_credential_gets_a_status_entry_of_its_own() {
     let mut issuer = Issuer::new();
     let entry =
         |idx: u64| json!({"status_list": {"idx": idx, "uri": "https://issuer.example/status/1"}});
-    issuer.content.statuses = vec![entry(7), entry(9)];
+    issuer.content.statuses = [7, 9].map(|idx| in_claim(entry(idx))).to_vec();
     let proofs = [Party::new(KeyType::P256), Party::new(KeyType::P256)].map(|it| issuer.proof(&it));
     let issued = issuer.ask(SD_JWT, &proofs).unwrap();
     let status = |raw: &str| Held::parse(raw, Format::SdJwtVc).unwrap().claims()["status"].clone();
@@ -503,7 +595,7 @@ fn each_credential_gets_a_status_entry_of_its_own() {
 #[test]
 fn credentials_without_enough_status_entries_are_not_issued() {
     let mut issuer = Issuer::new();
-    issuer.content.statuses = vec![json!({})];
+    issuer.content.statuses = vec![in_claim(json!({}))];
     let proofs = [Party::new(KeyType::P256), Party::new(KeyType::P256)].map(|it| issuer.proof(&it));
     assert!(matches!(issuer.ask(SD_JWT, &proofs), Err(Error::Setup(_))));
 }

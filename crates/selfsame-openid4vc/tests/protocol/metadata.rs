@@ -432,6 +432,24 @@ fn an_offer_by_value_reads_back() {
 }
 
 #[test]
+fn an_offer_may_come_as_its_own_json() {
+    let made = Issuer::new().offer(SD_JWT);
+    let json = made.offer.to_json();
+    let padded = format!("\n {} ", json.expose());
+    let Source::Value(offer) = locate(&padded, &transport()).unwrap() else {
+        panic!()
+    };
+    assert_eq!(offer.to_json(), json);
+    for bad in [
+        "{",
+        "{}",
+        r#"{"credential_issuer": "https://issuer.example"}"#,
+    ] {
+        refused(locate(bad, &transport()));
+    }
+}
+
+#[test]
 fn an_offer_by_reference_is_fetched_as_json() {
     let made = Issuer::new().offer(SD_JWT);
     let there = url("https://issuer.example/tenant/offers/7?x=y");

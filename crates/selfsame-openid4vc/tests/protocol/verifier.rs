@@ -84,8 +84,21 @@ impl Verifier {
         Driver::new(&[&self.party]).run(|evidence| verifier::step(&state, input, evidence, ctx))
     }
 
+    /// Answers until the request is: what does not verify leaves it open for a while.
     pub fn answer(&self, state: &State, vp_token: VpToken) -> Result<Box<Answered>, Error> {
-        let answer = Answer::Presented(vp_token);
+        let mut state = state.clone();
+        for _ in 0..5 {
+            state = self.answered(&state, &vp_token)?.0;
+            if let State::Answered(answered) = state {
+                return Ok(answered);
+            }
+        }
+        panic!("not answered: {state:?}")
+    }
+
+    /// Answers once.
+    fn answered(&self, state: &State, vp_token: &VpToken) -> Result<(State, Vec<Effect>), Error> {
+        let answer = Answer::Presented(vp_token.clone());
         let response = AuthorizationResponse {
             state: Some(state.asked().state.clone()),
             answer,
@@ -94,10 +107,7 @@ impl Verifier {
             response: &response,
             policy: &policy(),
         };
-        match self.step(state, input, &ctx(52))?.0 {
-            State::Answered(answered) => Ok(answered),
-            other => panic!("not answered: {other:?}"),
-        }
+        self.step(state, input, &ctx(52))
     }
 }
 
@@ -401,6 +411,84 @@ fn an_answer_is_taken_once() {
     assert!(matches!(over, Err(Error::Expired(_))), "{over:?}");
 }
 
+/// The refusal that an answer met, and what was made of it.
+fn refusal(effects: &[Effect]) -> (&Error, Outcome) {
+    match effects {
+        [Effect::Refuse { error, judged }] => (error, judged.outcome),
+        other => panic!("this must be refused: {other:?}"),
+    }
+}
+
+#[test]
+fn an_answer_that_does_not_verify_is_refused_and_leaves_the_request_open() {
+    let scene = Scene::new();
+    let unbound = one(&scene.card.held.raw);
+    let mut forged = scene.vp_token();
+    forged.get_mut("vaccination").unwrap()[0].push('x');
+    let mut state = scene.state.clone();
+    for (count, bad) in (1..).zip([unbound, one("x"), forged]) {
+        let (next, effects) = scene.verifier.answered(&state, &bad).unwrap();
+        let (error, outcome) = refusal(&effects);
+        assert_eq!(error.code(), Some("invalid_request"));
+        assert_eq!(outcome, Outcome::Invalid);
+        let State::Fetched(fetched) = &next else {
+            panic!("{next:?}")
+        };
+        let refused = fetched.refused.as_ref().unwrap();
+        assert_eq!((refused.count, refused.last.outcome), (count, outcome));
+        state = next;
+    }
+    // It is still given out, and what was refused is not forgotten by that.
+    let input = Input::Fetch {
+        signer: &scene.verifier.party.signer(),
+        wallet_nonce: None,
+    };
+    let (state, _) = scene.verifier.step(&state, input, &ctx(1)).unwrap();
+    assert!(matches!(&state, State::Fetched(fetched) if fetched.refused.is_some()));
+    let (state, effects) = scene.verifier.answered(&state, &scene.vp_token()).unwrap();
+    assert!(matches!(effects[..], [Effect::Receipt(_)]));
+    assert!(
+        matches!(&state, State::Answered(answered) if answered.judged.outcome == Outcome::Valid)
+    );
+}
+
+#[test]
+fn after_a_few_answers_that_do_not_verify_the_request_is_over() {
+    let scene = Scene::new();
+    let mut state = scene.state.clone();
+    for count in 1..=5 {
+        let (next, effects) = scene.verifier.answered(&state, &one("x")).unwrap();
+        refusal(&effects);
+        assert_eq!(matches!(next, State::Answered(_)), count == 5);
+        state = next;
+    }
+    refused(scene.verifier.answer(&state, scene.vp_token()));
+}
+
+#[test]
+fn a_refusal_tells_which_rule_is_broken_and_not_whom_the_verifier_trusts() {
+    let scene = Scene::new();
+    let nobody = Policy {
+        trusted_issuers: Trust::Listed(vec!["https://other.example".to_owned()]),
+        ..policy()
+    };
+    let response = AuthorizationResponse {
+        state: Some(scene.state.asked().state.clone()),
+        answer: Answer::Presented(one(&scene.card.held.raw)),
+    };
+    let input = Input::Response {
+        response: &response,
+        policy: &nobody,
+    };
+    let (_, effects) = scene.verifier.step(&scene.state, input, &ctx(1)).unwrap();
+    let (error, _) = refusal(&effects);
+    let told = error.to_string();
+    assert!(
+        told.contains("key_binding") && !told.contains("trusted"),
+        "{told}"
+    );
+}
+
 #[test]
 fn an_answer_to_a_request_that_nobody_has_fetched_is_refused() {
     let scene = Scene::new();
@@ -651,6 +739,7 @@ fn a_certificate_that_only_lies_beside_the_chain_names_no_authority() {
         };
         match verifier.step(&state, input, &ctx(52)).unwrap().0 {
             State::Answered(answered) => answered.judged.outcome,
+            State::Fetched(fetched) => fetched.refused.unwrap().last.outcome,
             other => panic!("{other:?}"),
         }
     };

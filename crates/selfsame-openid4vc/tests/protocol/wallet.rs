@@ -321,15 +321,97 @@ fn keys_that_the_issuer_does_not_take_are_refused_before_anything_is_sent() {
     }
 }
 
+/// An issuer that describes a credential differently in these members.
+fn describing(configuration: &str, members: &Value) -> Issuer {
+    let mut issuer = Issuer::new();
+    let mut metadata = serde_json::to_value(&issuer.settings.metadata).unwrap();
+    let described = &mut metadata["credential_configurations_supported"][configuration];
+    for (name, value) in members.as_object().unwrap() {
+        described[name] = value.clone();
+    }
+    issuer.settings.metadata = serde_json::from_value(metadata).unwrap();
+    issuer
+}
+
+#[test]
+fn a_fresh_key_goes_by_a_did_of_its_own_where_the_issuer_binds_to_dids_only() {
+    let holder = Party::new(KeyType::P256);
+    let key = holder.key.public();
+    let by_jwk = format!("{}#0", selfsame_did::jwk::create(key));
+    let by_key = selfsame_did::key::create(key);
+    let by_key = format!("{by_key}#{}", by_key.method_id());
+    for (configuration, methods, expected) in [
+        (W3C, json!(["did:key", "did:jwk"]), Some(&by_jwk)),
+        (W3C, json!(["did:web", "did:key"]), Some(&by_key)),
+        (W3C, json!(["did:web"]), None),
+        (W3C, json!(["jwk", "did:key"]), Some(&by_jwk)),
+    ] {
+        let members = json!({"cryptographic_binding_methods_supported": methods});
+        let issuer = describing(configuration, &members);
+        let made = issuer.offer(configuration);
+        let bare = Binding {
+            kid: None,
+            ..holder.binding()
+        };
+        let wallet = Wallet::with_keys(&issuer, &made.offer, &holder, &[bare]);
+        let Some(expected) = expected else {
+            assert!(matches!(wallet.err(), Some(Error::Counterpart { .. })));
+            continue;
+        };
+        let mut wallet = wallet.unwrap();
+        exchange(&issuer, made, &mut wallet);
+        let kid = wallet.received().credentials[0].kid.as_ref();
+        assert_eq!(kid, Some(expected), "{methods}");
+    }
+}
+
+#[test]
+fn a_key_of_a_did_that_the_issuer_does_not_take_gets_no_other_did() {
+    let holder = Party::new(KeyType::P256);
+    let members = json!({"cryptographic_binding_methods_supported": ["did:jwk"]});
+    let issuer = describing(W3C, &members);
+    let binding = holder.binding();
+    assert!(binding.kid.as_ref().unwrap().starts_with("did:key:"));
+    let offer = issuer.offer(W3C).offer;
+    let wallet = Wallet::with_keys(&issuer, &offer, &holder, &[binding]);
+    assert!(matches!(wallet.err(), Some(Error::Counterpart { .. })));
+}
+
+#[test]
+fn fresh_keys_are_of_a_kind_that_the_issuer_takes_proofs_of() {
+    for (algorithms, kind) in [
+        (json!(["EdDSA", "ES256"]), KeyType::P256),
+        (json!(["ES256K", "ES256"]), KeyType::P256),
+        (json!(["EdDSA"]), KeyType::Ed25519),
+        (json!(["ES384", "Ed25519"]), KeyType::Ed25519),
+    ] {
+        let proofs = json!({"jwt": {"proof_signing_alg_values_supported": algorithms}});
+        let issuer = describing(W3C, &json!({"proof_types_supported": proofs}));
+        let metadata = &issuer.settings.metadata;
+        let made = issuer.offer(W3C);
+        assert_eq!(wallet::kinds_of_keys(&made.offer, metadata), [kind]);
+        let holder = Party::new(kind);
+        let mut wallet = Wallet::accepts(&issuer, &made.offer, &holder);
+        exchange(&issuer, made, &mut wallet);
+        assert_eq!(wallet.received().credentials.len(), 1);
+        let both = issuer.offer_of(&NewOffer {
+            configuration_ids: vec![SD_JWT.to_owned(), W3C.to_owned()],
+            ..new_offer(SD_JWT)
+        });
+        let kinds = wallet::kinds_of_keys(&both.offer, metadata);
+        assert!(kinds.starts_with(&[KeyType::P256]) && kinds.ends_with(&[kind]));
+    }
+}
+
 #[test]
 fn an_issuer_that_insists_on_key_attestations_is_refused() {
-    let mut issuer = Issuer::new();
     let holder = Party::new(KeyType::P256);
+    let proof = json!({
+        "proof_signing_alg_values_supported": ["ES256"],
+        "key_attestations_required": {},
+    });
+    let issuer = describing(SD_JWT, &json!({"proof_types_supported": {"jwt": proof}}));
     let offer = issuer.offer(SD_JWT).offer;
-    let mut metadata = serde_json::to_value(&issuer.settings.metadata).unwrap();
-    metadata["credential_configurations_supported"][SD_JWT]["proof_types_supported"]["jwt"]["key_attestations_required"] =
-        json!({});
-    issuer.settings.metadata = serde_json::from_value(metadata).unwrap();
     let result = Wallet::with_keys(&issuer, &offer, &holder, &[holder.binding()]);
     assert!(matches!(result.err(), Some(Error::Counterpart { .. })));
 }

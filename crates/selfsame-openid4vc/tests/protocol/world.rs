@@ -273,6 +273,7 @@ impl Issuer {
             decoys: 2,
             contexts: Vec::new(),
             expires: Some(NOW.plus(86_400)),
+            further_copies: true,
             statuses: Vec::new(),
         };
         Self {

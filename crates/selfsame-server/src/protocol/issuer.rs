@@ -83,11 +83,19 @@ pub async fn status_list(
     RawQuery(query): RawQuery,
     headers: HeaderMap,
 ) -> Answer {
-    if asks_for_history(query.as_deref().unwrap_or_default()) {
-        let reason = "a status is told as it is now, not as it was";
-        return Err(Problem::new(StatusCode::NOT_IMPLEMENTED, reason));
-    }
+    of_now(query.as_deref())?;
     served(&server, (list, None), &headers).await
+}
+
+/// The same, signed as W3C credentials are, which refer to it.
+pub async fn w3c_token_list(
+    State(server): State<Server>,
+    Path(list): Path<u64>,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+) -> Answer {
+    of_now(query.as_deref())?;
+    served(&server, (list, Some("token")), &headers).await
 }
 
 /// The same as a Bitstring Status List of one purpose.
@@ -112,6 +120,14 @@ async fn served(
         .and_then(|tags| tags.to_str().ok())
         .is_some_and(|tags| names(tags, &list.etag));
     Ok(open_to_all(fresh_or_known(list, known)))
+}
+
+fn of_now(query: Option<&str>) -> Result<(), Problem> {
+    if asks_for_history(query.unwrap_or_default()) {
+        let reason = "a status is told as it is now, not as it was";
+        return Err(Problem::new(StatusCode::NOT_IMPLEMENTED, reason));
+    }
+    Ok(())
 }
 
 /// Token Status List §8.4: `time` asks for a list that was valid then.

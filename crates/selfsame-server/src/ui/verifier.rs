@@ -261,7 +261,7 @@ pub async fn revoke(State(server): State<Server>, Path(id): Path<String>) -> Ans
 #[cfg(test)]
 mod tests {
     use selfsame_app::config::Roles;
-    use selfsame_app::view::verifier::PresentationVerdict;
+    use selfsame_app::view::verifier::{PresentationVerdict, RefusedAnswers};
     use selfsame_credential::verdict::Outcome;
 
     use super::*;
@@ -285,6 +285,7 @@ mod tests {
             created: "2026-01-01T00:00:00Z".to_owned(),
             verdict: Some(verdict),
             error: None,
+            refused: None,
             spending: None,
             open_for: None,
         };
@@ -297,6 +298,16 @@ mod tests {
             ..View::of(request)
         };
         (frame, view)
+    }
+
+    #[test]
+    fn who_waits_is_told_of_answers_that_did_not_verify() {
+        let (frame, mut view) = answered(false, true);
+        let mut last = view.request.verdict.take().unwrap();
+        last.reason = Some("nothing fits".to_owned());
+        view.request.refused = Some(RefusedAnswers { count: 2, last });
+        let page = ResultPart { frame, view }.render().unwrap();
+        assert!(page.contains("2 answers did not verify") && page.contains("Nothing fits."));
     }
 
     #[test]

@@ -86,6 +86,7 @@ fn credential(issuer: &Subject, holder: &Subject, format: VcFormat) -> Vc {
             valid_from: NOW.minus(60),
             valid_until: Some(NOW.plus(3600)),
             status: None,
+            token_status: None,
             cnf: None,
             further: Map::new(),
             signer: signer.clone(),

@@ -178,7 +178,7 @@ fn answered_lines(answered: &Answered) -> Vec<String> {
     let mut lines = vec![if answered.delivered {
         "shown".to_owned()
     } else {
-        "the verifier did not take it: the request may have been answered, or its time is over"
+        "the verifier did not take it: it does not verify there, the request was answered, or its time is over"
             .to_owned()
     }];
     let on = answered.redirect_uri.iter();
@@ -188,6 +188,7 @@ fn answered_lines(answered: &Answered) -> Vec<String> {
 
 fn preview_lines(preview: &RequestPreview) -> Vec<String> {
     let mut lines = vec![format!("{} asks", preview.verifier.client_id)];
+    lines.extend(preview.remarks.iter().map(|remark| format!("  {remark}")));
     for share in &preview.shares {
         let Some(choice) = share.choices.first() else {
             continue;

@@ -110,6 +110,7 @@ pub struct Up {
 }
 
 /// Data keep the passphrase they began with.
+const TO_FEW: &str = "  The issuer is a did:selfsame, which nobody resolves without this registry. For wallets of others begin with new data and did_method = \"jwk\" under [issuer] (docs/settings.md).";
 const EMPTY_PASSPHRASE: &str = "selfsame: if the passphrase of these data is empty, as SELFSAME_PASSPHRASE is, everybody knows it, and sealing protects nothing against who can read this directory
 hint: a passphrase can't be changed: begin with new data and a passphrase, or keep this directory and its copies as you would keep a secret";
 
@@ -469,6 +470,9 @@ fn tell(running: &Running, link: &str) {
         }
     }
     output::say(&format!("  {}", running.custody));
+    if running.issues_to_few() {
+        output::say(TO_FEW);
+    }
 }
 
 fn tell_of(network: &Loopback) {

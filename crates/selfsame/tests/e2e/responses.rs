@@ -18,10 +18,14 @@ fn judged(operator: &Api, present: impl FnOnce(&Asked) -> String) -> Value {
     if !reply.is_success() {
         assert_error(&reply, 400, "invalid_request");
     }
-    get(
-        operator,
-        &format!("/api/verifier/requests/{}", text(&made, "id")),
-    )
+    let path = format!("/api/verifier/requests/{}", text(&made, "id"));
+    let mut status = get(operator, &path);
+    // What does not verify is refused, and the request stays open.
+    if status["state"] == "fetched" {
+        assert!(!reply.is_success());
+        status["verdict"] = status["refused"]["last"].clone();
+    }
+    status
 }
 
 /// That a presentation is judged so, and never taken for valid.

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{ASKED, Noted, over};
 use crate::accounts::{decode, encode};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, no_answer};
 use crate::events::EventKind;
 use crate::outbox::Job;
 use crate::shared::Shared;
@@ -152,7 +152,8 @@ impl Wallet {
                 body: &response.body,
             },
             Err(error) => {
-                reason = error.to_string();
+                tracing::warn!(reason = %error, "an answer could not be delivered");
+                reason = no_answer(error);
                 Input::Unreachable(&reason)
             }
         };

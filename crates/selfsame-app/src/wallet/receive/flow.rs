@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::judge::Judgement;
 use crate::accounts::{decode, encode};
 use crate::clock::Clock;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result, no_answer};
 use crate::events::EventKind;
 use crate::gather::Freshness;
 use crate::outbox::Job;
@@ -183,7 +183,8 @@ impl Wallet {
                 Ok(Done::End(End::Waiting))
             }
             Called::Failed(error) => {
-                let reason = error.to_string();
+                tracing::warn!(reason = %error, "an issuer gave a wallet no answer");
+                let reason = no_answer(&error);
                 let input = Input::Unreachable(&reason);
                 self.taken(leased, (at, flow), (&input, None)).await
             }

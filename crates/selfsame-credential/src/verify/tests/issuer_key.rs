@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use selfsame_did::{Did, Document, Relationship, Representation, Resolution, VerificationMethod};
 
+use selfsame_crypto::encoding::base64_encode;
+
 use super::sd_jwt::Authority;
 use super::*;
 use crate::{
@@ -69,6 +71,124 @@ fn a_key_in_the_header_beside_a_did_is_refused() {
     );
     let judged = verify(&presented(&raw), &policy(), &Evidence::default(), NOW);
     assert_fails(&judged, "issuer_key", Outcome::Invalid);
+}
+
+/// A self-signed certificate of X.509 version 1, made with `openssl x509 -req -signkey`.
+const VERSION_1: &str = "\
+    MIIBGTCBwQIUfTOm3GI4drYyDtMHmuZu+LFtm08wCgYIKoZIzj0EAwIwEDEOMAwGA1UEAwwFcmVhbG0wHhcNMjYxMTIzMTc0\
+    NDU1WhcNMzYxMTIwMTc0NDU1WjAQMQ4wDAYDVQQDDAVyZWFsbTBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABNt0/nNHioJV\
+    V0GeCmlHKVe+Pf3ZT7wj/yexT2Q1wBlk4u8OPA9HHuBn3BUVU3RgnUHOSw4mqgtLV2de+zPSCNgwCgYIKoZIzj0EAwIDRwAw\
+    RAIgPGoDrLiEpeSY0P29ImPPvmSMEwEcXKa8AemwGo1gcegCIEKfEaD1AAx4Q0b8Bng41BncB0kNV1nCSPkRpvREo2Pn";
+
+const METADATA_KID: &str = "key-of-the-metadata";
+
+/// Evidence of an issuer's metadata with this party's key; none if it cannot be had.
+fn metadata_with(iss: &str, party: Option<&Party>) -> Evidence {
+    let mut evidence = Evidence::default();
+    let document = |party: &Party| {
+        let key = party.key.public().to_jwk().with_kid(METADATA_KID);
+        let keys = json!({"issuer": iss, "jwks": {"keys": [key.to_value()]}});
+        fetched(keys.to_string().into_bytes())
+    };
+    let found = party.map_or_else(unavailable, document);
+    evidence.insert_issuer_metadata(iss.to_owned(), found);
+    evidence
+}
+
+#[test]
+fn where_the_certificate_is_of_no_use_the_issuers_metadata_names_the_key() {
+    let iss = "https://issuer.example";
+    let (owner, other) = (Party::new(KeyType::P256), Party::new(KeyType::P256));
+    let foreign = base64_encode(&Authority::new().certify().1);
+    let garbage = base64_encode(b"no certificate");
+    for (certificate, reason) in [
+        (VERSION_1, "version 3"),
+        (&garbage, "cannot be read"),
+        (&foreign, "leads to no trust anchor"),
+    ] {
+        let header = json!({"kid": METADATA_KID, "x5c": [certificate]});
+        let raw = signed_by(&owner, iss, &header);
+        let needs = needs(&presented(&raw), &policy(), &Evidence::default());
+        assert_eq!(needs.unwrap(), [Need::IssuerMetadata(iss.to_owned())]);
+        let judge = |evidence: &Evidence| verify(&presented(&raw), &policy(), evidence, NOW);
+        let judged = judge(&metadata_with(iss, Some(&owner)));
+        assert_valid(&judged);
+        let detail = &rule(&judged.0, "issuer_key").detail;
+        assert!(detail.contains(reason), "{detail}");
+        // The key of the metadata counts, and only it.
+        let judged = judge(&metadata_with(iss, Some(&other)));
+        assert_fails(&judged, "issuer_signature", Outcome::Invalid);
+        // Without `kid` nothing but the certificate names a key.
+        let unnamed = signed_by(&owner, iss, &json!({"x5c": [certificate]}));
+        let judged = verify(
+            &presented(&unnamed),
+            &policy(),
+            &metadata_with(iss, Some(&owner)),
+            NOW,
+        );
+        assert_ne!(judged.0.outcome, Outcome::Valid);
+    }
+}
+
+#[test]
+fn where_the_metadata_says_nothing_the_certificate_is_judged() {
+    let iss = "https://issuer.example";
+    let authority = Authority::new();
+    let raw = authority.credential_of(iss, Some(METADATA_KID));
+    let other = Party::new(KeyType::P256);
+    let judge =
+        |policy: &Policy, evidence: &Evidence| verify(&presented(&raw), policy, evidence, NOW);
+    let judged = judge(&policy(), &metadata_with(iss, None));
+    assert_fails(&judged, "certificate_chain", Outcome::Untrusted);
+    // Where the chain leads to an anchor, nobody is asked.
+    let anchored = Policy {
+        trust_anchors: vec![authority.der.clone()],
+        ..policy()
+    };
+    assert_valid(&judge(&anchored, &Evidence::default()));
+    assert_valid(&judge(&anchored, &metadata_with(iss, Some(&other))));
+    let unread = signed_by(
+        &other,
+        iss,
+        &json!({"kid": METADATA_KID, "x5c": [VERSION_1]}),
+    );
+    let judged = verify(
+        &presented(&unread),
+        &anchored,
+        &metadata_with(iss, None),
+        NOW,
+    );
+    assert_fails(&judged, "issuer_key", Outcome::Unverifiable);
+}
+
+#[test]
+fn a_verdict_says_which_name_the_list_of_trusted_issuers_lacks() {
+    let owner = Party::new(KeyType::P256);
+    let told = |iss: &str, listed: &str| {
+        let raw = signed_by(&owner, iss, &json!({"kid": METADATA_KID}));
+        let policy = Policy {
+            trusted_issuers: Trust::Listed(vec![listed.to_owned()]),
+            ..policy()
+        };
+        let evidence = metadata_with(iss, Some(&owner));
+        let judged = verify(&presented(&raw), &policy, &evidence, NOW);
+        let rule = rule(&judged.0, "issuer_trusted").clone();
+        (rule.passed, rule.detail)
+    };
+    let (iss, slashed) = ("https://issuer.example", "https://issuer.example/");
+    assert_eq!(told(iss, iss), (Some(true), String::new()));
+    let (passed, detail) = told(iss, slashed);
+    assert_eq!(passed, Some(false));
+    assert!(
+        detail.starts_with("https://issuer.example is not"),
+        "{detail}"
+    );
+    assert!(detail.contains("https://issuer.example/ is"), "{detail}");
+    let (_, detail) = told(iss, "https://other.example");
+    assert!(
+        detail.contains(iss) && !detail.contains("other.example"),
+        "{detail}"
+    );
 }
 
 /// Judges with evidence kept since `NOW`, that of each need once more from `renewed` where it is asked for again; says

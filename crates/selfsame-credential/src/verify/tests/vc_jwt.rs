@@ -39,6 +39,7 @@ impl Scene {
             valid_from: NOW.minus(100),
             valid_until: Some(NOW.plus(100)),
             status: None,
+            token_status: None,
             cnf: None,
             further: Default::default(),
             signer: issuer.signer(),

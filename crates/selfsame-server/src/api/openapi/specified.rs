@@ -138,7 +138,7 @@ const DIDS: [Specified; 4] = [
     get("/verifier/did.json", DID_DOCUMENT, "The verifier's did:web document.").by("did:web"),
 ];
 
-const ISSUANCE: [Specified; 9] = [
+const ISSUANCE: [Specified; 10] = [
     get(
         "/.well-known/openid-credential-issuer/issuer",
         JSON,
@@ -178,6 +178,12 @@ const ISSUANCE: [Specified; 9] = [
         "/status/{list}",
         "application/statuslist+jwt",
         "A signed Token Status List.",
+    )
+    .by("Token Status List §8"),
+    get(
+        "/status/{list}/token",
+        "application/statuslist+jwt",
+        "The same, signed as W3C credentials are.",
     )
     .by("Token Status List §8"),
     get(

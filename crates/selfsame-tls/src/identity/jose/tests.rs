@@ -61,6 +61,7 @@ impl World {
             valid_from: NOW.minus(60),
             valid_until: Some(NOW.plus(3600)),
             status: None,
+            token_status: None,
             cnf: None,
             further: Map::new(),
             signer: self.signer(),
