@@ -16,6 +16,7 @@ use tokio::sync::watch;
 use crate::auth::cookie::Names;
 use crate::error::{Answer, Problem};
 use crate::metrics::Figures;
+use crate::middleware::arrival::Bodies;
 use crate::router;
 use crate::serve::{self, Door, Service};
 use crate::settings::{Limits, Nodes, Origin, OriginError, Settings};
@@ -29,6 +30,7 @@ struct Inner {
     app: Arc<App>,
     origin: Origin,
     limits: Limits,
+    bodies: Bodies,
     copies: Option<Copies>,
     cookies: Names,
     figures: Figures,
@@ -111,6 +113,7 @@ impl Server {
             app,
             cookies: Names::of(&origin),
             origin,
+            bodies: Bodies::new(&limits),
             limits,
             copies,
             figures: Figures::install(),
@@ -155,6 +158,11 @@ impl Server {
 
     pub(crate) fn limits(&self) -> &Limits {
         &self.0.limits
+    }
+
+    /// The room for the bodies of requests.
+    pub(crate) fn bodies(&self) -> &Bodies {
+        &self.0.bodies
     }
 
     /// Where copies of the instance are put.

@@ -172,7 +172,11 @@ pub struct Limits {
     pub idle: Duration,
     /// How long a TLS handshake may take.
     pub handshake: Duration,
-    /// How long one request may take.
+    /// How long the body of a request may take to arrive.
+    pub body: Duration,
+    /// Bytes of all bodies that are held at one time.
+    pub bodies: usize,
+    /// How long one request may take once it has arrived.
     pub request: Duration,
     /// How long open requests are waited for when the server stops.
     pub stop: Duration,
@@ -206,6 +210,8 @@ impl Default for Limits {
             connections: 4096,
             idle: Duration::from_secs(30),
             handshake: Duration::from_secs(10),
+            body: Duration::from_secs(10),
+            bodies: 64 << 20,
             request: Duration::from_secs(29),
             stop: Duration::from_secs(10),
             streams: 512,

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
-use http::header::CONNECTION;
-use http::{HeaderValue, StatusCode};
+use http::StatusCode;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::error::{self, Face, Problem};
 use crate::held::Held;
+use crate::middleware::arrival::parting;
 use crate::settings::Budget;
 
 /// The gate before a group of routes.
@@ -68,12 +68,7 @@ pub struct Passage {
 /// Lets a request in when there is room, bounds its time, writes its errors in the group's language.
 pub async fn pass(passage: &Passage, answer: impl Future<Output = Response>) -> Response {
     let response = match passage.gate.enter().await {
-        Err(problem) if passage.lasting => {
-            let mut refusal = problem.into_response();
-            let close = HeaderValue::from_static("close");
-            refusal.headers_mut().insert(CONNECTION, close);
-            refusal
-        }
+        Err(problem) if passage.lasting => parting(problem),
         Err(problem) => problem.into_response(),
         Ok(permit) => match tokio::time::timeout(passage.time, answer).await {
             Ok(response) if passage.lasting => {

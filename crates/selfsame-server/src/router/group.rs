@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::{DefaultBodyLimit, MatchedPath, Request, State};
+use axum::extract::{MatchedPath, Request, State};
 use axum::handler::Handler;
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse as _, Redirect, Response};
@@ -11,7 +11,7 @@ use axum::routing::{MethodRouter, on};
 use http::Method;
 
 use crate::auth;
-use crate::error::{Face, Problem};
+use crate::error::{self, Face, Problem};
 use crate::middleware::budget::{Gate, Passage, pass};
 use crate::middleware::{door, headers, observe};
 use crate::server::Server;
@@ -248,7 +248,7 @@ impl Guard {
 }
 
 /// How many, how long, how large, where it may come from, who is let in.
-async fn guard(State(guard): State<Arc<Guard>>, mut request: Request, next: Next) -> Response {
+async fn guard(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
     let Guard {
         audience,
         passage,
@@ -258,9 +258,13 @@ async fn guard(State(guard): State<Arc<Guard>>, mut request: Request, next: Next
     if let Some(page) = guard.page_instead(&request) {
         return Redirect::to(page).into_response();
     }
+    // Before the gate: a place is for who has asked, not for who is still asking.
+    let (request, _room) = match server.bodies().whole(request, audience.body_max()).await {
+        Ok(arrived) => arrived,
+        Err(refusal) => return error::write(passage.face, refusal),
+    };
     // Boxed, since what a future is given it holds twice: before its first step, and where it waits.
     let answer = Box::pin(async {
-        DefaultBodyLimit::max(audience.body_max()).apply(&mut request);
         if *audience != Audience::Protocol
             && let Some(refusal) = door::foreign_origin(server.origin(), &request)
         {
@@ -342,5 +346,5 @@ async fn nowhere(request: Request) -> Response {
         http::StatusCode::NOT_FOUND,
         "there is nothing at this address",
     );
-    crate::error::write(face, problem.into_response())
+    error::write(face, problem.into_response())
 }

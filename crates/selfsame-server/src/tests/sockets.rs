@@ -20,16 +20,16 @@ use crate::{Limits, Settings, Tls, serve};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-struct Listening {
-    app: Arc<App>,
-    token: String,
-    address: std::net::SocketAddr,
+pub struct Listening {
+    pub app: Arc<App>,
+    pub token: String,
+    pub address: std::net::SocketAddr,
     stop: oneshot::Sender<()>,
     served: JoinHandle<std::io::Result<()>>,
 }
 
 impl Listening {
-    async fn start(origin: &str, settings: Settings) -> Self {
+    pub async fn start(origin: &str, settings: Settings) -> Self {
         let (app, token) = open(origin).await;
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -45,7 +45,7 @@ impl Listening {
         }
     }
 
-    async fn plain(limits: Limits) -> Self {
+    pub async fn plain(limits: Limits) -> Self {
         Self::start(
             ORIGIN,
             Settings {
@@ -56,11 +56,11 @@ impl Listening {
         .await
     }
 
-    async fn connect(&self) -> TcpStream {
+    pub async fn connect(&self) -> TcpStream {
         TcpStream::connect(self.address).await.unwrap()
     }
 
-    async fn stop(self) {
+    pub async fn stop(self) {
         self.stop.send(()).unwrap();
         tokio::time::timeout(PATIENCE, self.served)
             .await
@@ -70,13 +70,13 @@ impl Listening {
     }
 }
 
-async fn ask(stream: &mut (impl AsyncWrite + Unpin), path: &str, host: &str) {
+pub async fn ask(stream: &mut (impl AsyncWrite + Unpin), path: &str, host: &str) {
     let request = format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n");
     stream.write_all(request.as_bytes()).await.unwrap();
 }
 
 /// Reads until `text` has come; what has come by then.
-async fn read_until(stream: &mut (impl AsyncRead + Unpin), text: &str) -> String {
+pub async fn read_until(stream: &mut (impl AsyncRead + Unpin), text: &str) -> String {
     let mut read = Vec::new();
     let mut buffer = [0; 4096];
     while !String::from_utf8_lossy(&read).contains(text) {
@@ -95,7 +95,7 @@ async fn read_until(stream: &mut (impl AsyncRead + Unpin), text: &str) -> String
 }
 
 /// Reads to the end, however it comes.
-async fn read_to_end(stream: &mut (impl AsyncRead + Unpin)) -> String {
+pub async fn read_to_end(stream: &mut (impl AsyncRead + Unpin)) -> String {
     let mut read = Vec::new();
     let _ended_or_reset = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut read))
         .await
