@@ -11,6 +11,7 @@ mod extract;
 mod held;
 mod metrics;
 mod middleware;
+mod peer;
 mod protocol;
 mod router;
 mod serve;

@@ -5,3 +5,4 @@ pub mod budget;
 pub mod door;
 pub mod headers;
 pub mod observe;
+pub mod turns;

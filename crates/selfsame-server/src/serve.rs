@@ -27,7 +27,8 @@ use tokio_rustls::TlsAcceptor;
 use tower::Service as _;
 
 use crate::held::Held;
-use crate::settings::{Limits, NodePeer, Peer};
+use crate::peer::Peer;
+use crate::settings::{Limits, NodePeer};
 use crate::supervision;
 use activity::Activity;
 use threads::{Seat, Threads};

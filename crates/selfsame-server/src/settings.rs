@@ -1,10 +1,9 @@
 //! What the server is told at its start: its public origin, its certificate, its limits.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::HeaderMap;
 use selfsame_app::copies::Copies;
 use selfsame_tls_io::Acceptor;
 use tokio::net::TcpListener;
@@ -190,6 +189,17 @@ pub struct Limits {
     pub operator: Budget,
     /// What anybody may read.
     pub public: Budget,
+    /// Status lists, for whoever checks a credential: nothing else shall keep them waiting.
+    pub lists: Budget,
+    /// The registry's reads, for whoever checks it.
+    pub registry: Budget,
+    /// Answers of other people's wallets, which wait for the hosts of their issuers.
+    pub answers: Budget,
+    /// What waits for other hosts: so many of people with an account, and as many of anybody. Those that wait behind
+    /// them are counted for each account, or network, by itself.
+    pub abroad: Budget,
+    /// How many of these one account, or one network, may have under way.
+    pub abroad_each: usize,
 }
 
 /// How many requests of one audience run, how many wait behind them, and how long.
@@ -235,34 +245,28 @@ impl Default for Limits {
                 waiting: 1024,
                 patience,
             },
+            lists: Budget {
+                running: 64,
+                waiting: 1024,
+                patience,
+            },
+            registry: Budget {
+                running: 128,
+                waiting: 1024,
+                patience,
+            },
+            answers: Budget {
+                running: 64,
+                waiting: 2048,
+                patience,
+            },
+            abroad: Budget {
+                running: 32,
+                waiting: 1024,
+                patience,
+            },
+            abroad_each: 4,
         }
-    }
-}
-
-/// Who is on the other end of the connection, or of that to a proxy of ours.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Peer(pub IpAddr);
-
-impl Peer {
-    /// For whom a proxy asks: the last address of `X-Forwarded-For`, which it has written itself. Those before it
-    /// anybody can write.
-    pub fn forwarded(headers: &HeaderMap) -> Option<Self> {
-        let last = headers.get_all("x-forwarded-for").iter().next_back()?;
-        let address: IpAddr = last
-            .to_str()
-            .ok()?
-            .rsplit(',')
-            .next()?
-            .trim()
-            .parse()
-            .ok()?;
-        Some(Self(address.to_canonical()))
-    }
-}
-
-impl From<SocketAddr> for Peer {
-    fn from(address: SocketAddr) -> Self {
-        Self(address.ip().to_canonical())
     }
 }
 
@@ -272,24 +276,6 @@ mod tests {
 
     fn origin(text: &str) -> Result<Origin, OriginError> {
         Origin::of(&Url::parse(text).unwrap())
-    }
-
-    #[test]
-    fn a_proxy_asks_for_the_last_address_that_it_names() {
-        let peer = |lines: &[&'static str]| {
-            let mut headers = HeaderMap::new();
-            for line in lines {
-                headers.append("x-forwarded-for", http::HeaderValue::from_static(line));
-            }
-            Peer::forwarded(&headers).map(|peer| peer.0.to_string())
-        };
-        let named = Some("203.0.113.7".to_owned());
-        assert_eq!(peer(&["203.0.113.7"]), named);
-        assert_eq!(peer(&["10.0.0.1, ::ffff:203.0.113.7"]), named);
-        assert_eq!(peer(&["10.0.0.1", "10.0.0.2,203.0.113.7"]), named);
-        for nobody in [&[][..], &[""], &["unknown"], &["203.0.113.7, "]] {
-            assert_eq!(peer(nobody), None);
-        }
     }
 
     #[test]

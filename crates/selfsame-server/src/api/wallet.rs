@@ -15,8 +15,8 @@ use super::{Items, created, done, json};
 use crate::auth::Seat;
 use crate::error::Answer;
 use crate::extract::{Json, Owner, Path, Query};
+use crate::peer::Peer;
 use crate::server::Server;
-use crate::settings::Peer;
 
 /// An account's address and password.
 #[derive(Deserialize, ToSchema)]

@@ -12,7 +12,8 @@ use http::Method;
 
 use crate::auth;
 use crate::error::{self, Face, Problem};
-use crate::middleware::budget::{Gate, Passage, pass};
+use crate::middleware::budget::{Gate, Passage, Place, pass};
+use crate::middleware::turns::{Turns, abroad};
 use crate::middleware::{door, headers, observe};
 use crate::server::Server;
 use crate::settings::{Budget, Origin};
@@ -58,6 +59,18 @@ pub struct Group {
     pub audience: Audience,
     /// The addresses.
     pub routes: Vec<Route>,
+    lane: Option<Lane>,
+}
+
+/// Addresses that have a gate of their own, so that nobody at others of their audience keeps them waiting.
+#[derive(Clone, Copy, Debug)]
+pub enum Lane {
+    /// Status lists.
+    Lists,
+    /// The registry's reads.
+    Registry,
+    /// Answers to a verifier's requests.
+    Answers,
 }
 
 /// One method at one address.
@@ -67,12 +80,31 @@ pub struct Route {
     /// The address, as a pattern.
     pub path: &'static str,
     handler: MethodRouter<Server>,
+    abroad: bool,
+}
+
+impl Route {
+    /// The same, which may wait for other hosts that its callers choose.
+    pub fn abroad(mut self) -> Self {
+        self.abroad = true;
+        self
+    }
 }
 
 impl Group {
     /// A group.
     pub fn of(audience: Audience, routes: Vec<Route>) -> Self {
-        Self { audience, routes }
+        Self {
+            audience,
+            routes,
+            lane: None,
+        }
+    }
+
+    /// The same in a lane of its own.
+    pub fn along(mut self, lane: Lane) -> Self {
+        self.lane = Some(lane);
+        self
     }
 }
 
@@ -89,6 +121,7 @@ macro_rules! method {
                 method: Method::$method,
                 path,
                 handler,
+                abroad: false,
             }
         }
     };
@@ -109,6 +142,11 @@ struct Gates {
     operator_streams: Gate,
     waits: Gate,
     supervisor: Gate,
+    lists: Gate,
+    registry: Gate,
+    answers: Gate,
+    people_abroad: Turns,
+    anybody_abroad: Turns,
 }
 
 impl Gates {
@@ -144,10 +182,21 @@ impl Gates {
                     patience,
                 },
             ),
+            lists: Gate::new("status lists", limits.lists),
+            registry: Gate::new("registry", limits.registry),
+            answers: Gate::new("answers", limits.answers),
+            people_abroad: Turns::new("people abroad", limits),
+            anybody_abroad: Turns::new("anybody abroad", limits),
         }
     }
 
-    fn before(&self, audience: Audience) -> &Gate {
+    fn before(&self, audience: Audience, lane: Option<Lane>) -> &Gate {
+        match lane {
+            Some(Lane::Lists) => return &self.lists,
+            Some(Lane::Registry) => return &self.registry,
+            Some(Lane::Answers) => return &self.answers,
+            None => {}
+        }
         match audience {
             Audience::Supervisor => &self.supervisor,
             Audience::Public | Audience::PublicApi => &self.public,
@@ -164,6 +213,11 @@ impl Gates {
 }
 
 impl Audience {
+    /// Whether its people have signed in.
+    fn has_account(self) -> bool {
+        matches!(self, Self::Person | Self::PersonApi)
+    }
+
     /// In which language it is refused.
     pub fn face(self) -> Face {
         match self {
@@ -259,10 +313,12 @@ async fn guard(State(guard): State<Arc<Guard>>, request: Request, next: Next) ->
         return Redirect::to(page).into_response();
     }
     // Before the gate: a place is for who has asked, not for who is still asking.
-    let (request, _room) = match server.bodies().whole(request, audience.body_max()).await {
+    let (mut request, _room) = match server.bodies().whole(request, audience.body_max()).await {
         Ok(arrived) => arrived,
         Err(refusal) => return error::write(passage.face, refusal),
     };
+    let place = Place::default();
+    request.extensions_mut().insert(place.clone());
     // Boxed, since what a future is given it holds twice: before its first step, and where it waits.
     let answer = Box::pin(async {
         if *audience != Audience::Protocol
@@ -289,7 +345,7 @@ async fn guard(State(guard): State<Arc<Guard>>, request: Request, next: Next) ->
         }
         response
     });
-    pass(passage, answer).await
+    pass(passage, place, answer).await
 }
 
 /// Where people go on from a page of which nothing came: the part of the site it belongs to.
@@ -304,15 +360,29 @@ fn way_back(path: &str) -> Option<(&'static str, &'static str)> {
 }
 
 fn guarded(group: Group, gates: &Gates, server: &Server) -> Router<Server> {
-    let Group { audience, routes } = group;
+    let Group {
+        audience,
+        routes,
+        lane,
+    } = group;
     let forms = forms(&routes);
+    let turns = match audience.has_account() {
+        true => &gates.people_abroad,
+        false => &gates.anybody_abroad,
+    };
     let mut router = Router::new();
     for route in routes {
         tracing::trace!(method = %route.method, path = route.path, ?audience, "route");
-        router = router.route(route.path, route.handler);
+        let handler = match route.abroad {
+            true => route
+                .handler
+                .route_layer(from_fn_with_state(turns.clone(), abroad)),
+            false => route.handler,
+        };
+        router = router.route(route.path, handler);
     }
     let passage = Passage {
-        gate: gates.before(audience).clone(),
+        gate: gates.before(audience, lane).clone(),
         face: audience.face(),
         time: server.limits().request,
         lasting: matches!(audience, Audience::Stream | Audience::OperatorStream),

@@ -1,12 +1,14 @@
 //! What many, or one who wants to be many, cannot do to others: sockets again.
 #![expect(clippy::disallowed_methods, reason = "these tests are the client")]
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use selfsame_app::config::ResolverConfig;
 use tokio::io::AsyncWriteExt as _;
-use tokio::net::TcpStream;
+use tokio::net::{TcpListener, TcpStream};
 
-use super::instance::HOST_NAME;
+use super::instance::{HOST_NAME, Instance, get, post};
 use super::sockets::{Listening, ask, read_to_end, read_until};
 use crate::Limits;
 use crate::settings::Budget;
@@ -64,4 +66,110 @@ async fn bodies_that_do_not_come_take_nobodys_place_and_are_given_up() {
         assert!(refused.contains("connection: close"), "{refused}");
     }
     listening.stop().await;
+}
+
+/// A host that takes connections and says nothing.
+async fn silent() -> (TcpListener, ResolverConfig) {
+    let host = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = format!("http://{}/", host.local_addr().unwrap());
+    let resolver = ResolverConfig {
+        universal: Some(address.parse().unwrap()),
+        universal_methods: vec!["slow".to_owned()],
+        ..ResolverConfig::default()
+    };
+    (host, resolver)
+}
+
+/// What of this is under way once there is nothing more to do for now.
+async fn under_way(call: impl Future<Output = ()> + Send + 'static) -> tokio::task::JoinHandle<()> {
+    let task = tokio::spawn(call);
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    task
+}
+
+#[tokio::test]
+async fn who_has_slow_dids_resolved_keeps_nobody_from_anything_else_and_few_from_that() {
+    let (_host, resolver) = silent().await;
+    let limits = Limits {
+        public: ONE,
+        lists: ONE,
+        registry: ONE,
+        abroad: Budget {
+            running: 3,
+            waiting: 8,
+            patience: Duration::from_secs(9),
+        },
+        abroad_each: 2,
+        ..Limits::default()
+    };
+    let instance = Arc::new(Instance::resolving_within(limits, resolver).await);
+    let ask = |did: String, from: &'static str| {
+        let instance = instance.clone();
+        async move {
+            let call = get(&format!("/1.0/identifiers/{did}")).from(from);
+            instance.call(call).await
+        }
+    };
+    let mut slow = Vec::new();
+    for number in 0..6 {
+        let answer = ask(format!("did:slow:{number}"), "203.0.113.1");
+        slow.push(under_way(async move { drop(answer.await) }).await);
+    }
+    assert!(slow.iter().all(|asked| !asked.is_finished()));
+    for path in ["/", "/status/0", "/registry/genesis", "/issuer/did.json"] {
+        let answer = instance.call(get(path).from("203.0.113.1")).await;
+        assert_eq!(answer.status.as_u16(), 200, "{path}: {}", answer.body);
+    }
+    let key = "did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK";
+    let other = ask(key.to_owned(), "203.0.113.2").await;
+    assert_eq!(other.status.as_u16(), 200, "{}", other.body);
+    for asked in slow {
+        asked.abort();
+    }
+}
+
+#[tokio::test]
+async fn who_looks_at_offers_of_silent_issuers_keeps_no_other_wallet_closed() {
+    let (_host, resolver) = silent().await;
+    let address = resolver.universal.clone().unwrap();
+    let limits = Limits {
+        people: ONE,
+        abroad: Budget {
+            running: 3,
+            waiting: 8,
+            patience: Duration::from_secs(9),
+        },
+        abroad_each: 2,
+        ..Limits::default()
+    };
+    let instance = Arc::new(Instance::resolving_within(limits, resolver).await);
+    let greedy = instance.person_cookie("greedy@example.org").await;
+    let other = instance.person_cookie("other@example.org").await;
+    let offer = format!(
+        r#"{{"credential_issuer":"{address}","credential_configuration_ids":["x"],"grants":{{"urn:ietf:params:oauth:grant-type:pre-authorized_code":{{"pre-authorized_code":"y"}}}}}}"#
+    );
+    let preview = |cookie: &str, offer: &str| {
+        let body = serde_json::json!({ "offer": offer }).to_string();
+        let form = crate::auth::form::token(cookie.split_once('=').unwrap().1);
+        post("/api/wallet/offers/preview")
+            .cookie(cookie)
+            .header("x-form-token", &form)
+            .json(&body)
+    };
+    let mut slow = Vec::new();
+    for _ in 0..5 {
+        let (instance, call) = (instance.clone(), preview(&greedy, &offer));
+        let call = async move { drop(instance.call(call).await) };
+        slow.push(under_way(call).await);
+    }
+    assert!(slow.iter().all(|asked| !asked.is_finished()));
+    for cookie in [&greedy, &other] {
+        let page = instance.call(get("/wallet").cookie(cookie)).await;
+        assert_eq!(page.status.as_u16(), 200, "{}", page.body);
+    }
+    let looked = instance.call(preview(&other, "no offer")).await;
+    assert_eq!(looked.status.as_u16(), 400, "{}", looked.body);
+    for asked in slow {
+        asked.abort();
+    }
 }

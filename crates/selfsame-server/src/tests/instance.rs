@@ -17,9 +17,10 @@ use selfsame_store::ledger::{LedgerStore, MemoryLedger};
 use selfsame_store::{Memory, Store, Vault};
 use tower::ServiceExt as _;
 
+use crate::peer::Peer;
 use crate::router;
 use crate::server::Server;
-use crate::settings::{Limits, Peer};
+use crate::settings::Limits;
 
 pub const HOST_NAME: &str = "127.0.0.1:7380";
 pub const ORIGIN: &str = "http://127.0.0.1:7380";
@@ -52,6 +53,11 @@ impl Instance {
     /// One that asks others for DIDs.
     pub async fn resolving(resolver: ResolverConfig) -> Self {
         Self::of(open_with(ORIGIN, resolver).await, Limits::default(), false)
+    }
+
+    /// The same within these limits.
+    pub async fn resolving_within(limits: Limits, resolver: ResolverConfig) -> Self {
+        Self::of(open_with(ORIGIN, resolver).await, limits, false)
     }
 
     /// One that keeps wallets only and whose registry is in another process.
@@ -89,10 +95,9 @@ impl Instance {
     }
 
     pub async fn call(&self, Call(request, body): Call) -> Answered {
-        let request = request
-            .extension(Peer([127, 0, 0, 1].into()))
-            .body(body)
-            .unwrap();
+        let mut request = request.body(body).unwrap();
+        let here = Peer([127, 0, 0, 1].into());
+        request.extensions_mut().get_or_insert(here);
         let response = self.router.clone().oneshot(request).await.unwrap();
         let (parts, body) = response.into_parts();
         let body = axum::body::to_bytes(body, 10 << 20).await.unwrap();
@@ -198,6 +203,11 @@ pub fn form(fields: &[(&str, &str)]) -> String {
 impl Call {
     pub fn header(self, name: &str, value: &str) -> Self {
         Self(self.0.header(name, value), self.1)
+    }
+
+    /// The same from another address.
+    pub fn from(self, address: &str) -> Self {
+        Self(self.0.extension(Peer(address.parse().unwrap())), self.1)
     }
 
     /// The same to another host.

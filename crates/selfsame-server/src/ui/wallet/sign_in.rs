@@ -13,8 +13,8 @@ use crate::auth;
 use crate::auth::cookie::{self, Jar};
 use crate::error::{Answer, Problem};
 use crate::extract::Form;
+use crate::peer::Peer;
 use crate::server::Server;
-use crate::settings::Peer;
 use crate::ui::{self, Frame};
 
 #[derive(Template)]
