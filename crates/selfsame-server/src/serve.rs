@@ -1,6 +1,7 @@
 //! The accept loop: bounded connections, time-outs, TLS, a stop that lets open requests end.
 
 mod activity;
+pub mod health;
 mod threads;
 pub mod tls;
 
@@ -336,7 +337,7 @@ where
             }
             let mut request = request.map(Body::new);
             let peer = match caller.proxied {
-                true => Peer::forwarded(request.headers()).unwrap_or(caller.peer),
+                true => caller.peer.behind(request.headers()),
                 false => caller.peer,
             };
             request.extensions_mut().insert(peer);

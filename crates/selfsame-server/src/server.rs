@@ -18,7 +18,7 @@ use crate::error::{Answer, Problem};
 use crate::metrics::Figures;
 use crate::middleware::arrival::Bodies;
 use crate::router;
-use crate::serve::{self, Door, Service};
+use crate::serve::{self, Door, Service, health};
 use crate::settings::{Limits, Nodes, Origin, OriginError, Settings};
 use crate::tally::Tallies;
 
@@ -53,6 +53,7 @@ pub async fn serve(
         tls,
         nodes,
         limits,
+        health: watched,
         copies,
         open_registration,
     } = settings;
@@ -73,6 +74,9 @@ pub async fn serve(
         limits: server.0.limits.clone(),
         stopping: server.0.stopping.clone(),
     };
+    if let Some(listener) = watched {
+        health::start(listener, &server)?;
+    }
     let upkeep = tokio::spawn(server.0.figures.clone().keep_up());
     let counting = tokio::spawn(
         server
@@ -180,6 +184,11 @@ impl Server {
 
     pub(crate) fn tallies(&self) -> &Tallies {
         &self.0.tallies
+    }
+
+    /// Turned to `true` when the server stops.
+    pub(crate) fn stopping(&self) -> watch::Receiver<bool> {
+        self.0.stopping.subscribe()
     }
 
     /// Resolves when the server stops.

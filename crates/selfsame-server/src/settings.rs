@@ -18,6 +18,8 @@ pub struct Settings {
     pub tls: Option<Tls>,
     /// Where nodes connect that prove who they are by DIDs and credentials, beside everybody else.
     pub nodes: Option<Nodes>,
+    /// Where the process is watched over, on a thread of its own; the main listener answers the same.
+    pub health: Option<std::net::TcpListener>,
     /// Everything that is bounded.
     pub limits: Limits,
     /// Where copies of the instance are put, if the operator may ask for them.

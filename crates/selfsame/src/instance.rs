@@ -85,6 +85,8 @@ pub struct Launch {
     pub roots: Vec<Vec<u8>>,
     /// Where nodes connect with DIDs and credentials.
     pub nodes: Option<Arc<TlsSettings>>,
+    /// Where the process is watched over, beside `listen`.
+    pub health: Option<SocketAddr>,
     /// A directory that goes when the instance does.
     pub temporary: Option<tempfile::TempDir>,
 }
@@ -138,6 +140,7 @@ impl Launch {
             tls: None,
             roots: Vec::new(),
             nodes: None,
+            health: None,
             temporary: None,
         }
     }
@@ -167,6 +170,7 @@ impl Launch {
                 .hint("is an instance running there already? or take another address with --listen")
         })?;
         let bound = listener.local_addr()?;
+        let health = self.health.map(bind_health).transpose()?;
         let origin = self.public_origin(bound)?;
         // First: whoever runs on these data has them locked, and keeps his certificate.
         let store = store(&self.data, &self.custody).await?;
@@ -207,6 +211,7 @@ impl Launch {
         let settings = selfsame_server::Settings {
             tls,
             nodes,
+            health,
             copies: Some(Copies {
                 folder: self.data.join("backups"),
                 with: vec![self.data.join(SALT_FILE)],
@@ -489,6 +494,13 @@ impl Running {
         }
         ended
     }
+}
+
+fn bind_health(at: SocketAddr) -> Result<std::net::TcpListener, Failure> {
+    std::net::TcpListener::bind(at).map_err(|error| {
+        Failure::environment(format!("[health] listen: {at}: {error}"))
+            .hint("name an address of this machine with a port that nobody uses")
+    })
 }
 
 /// The host of what listens at an address: by its name, since did:web knows no addresses, where that leads there.

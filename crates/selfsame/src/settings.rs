@@ -40,6 +40,16 @@ pub struct Settings {
     pub registry: RegistrySettings,
     /// `[tls]`.
     pub tls: Option<TlsSettings>,
+    /// `[health]`.
+    pub health: HealthSettings,
+}
+
+/// Where the process is watched over, beside the main listener.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct HealthSettings {
+    /// Where `/livez`, `/readyz` and `/metrics` are answered on a thread of their own.
+    pub listen: Option<SocketAddr>,
 }
 
 /// What an instance is to nodes that prove who they are by DIDs and credentials, and whom it reaches so.

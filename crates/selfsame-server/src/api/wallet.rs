@@ -70,14 +70,14 @@ pub async fn register(State(server): State<Server>, Json(new): Json<Credentials>
 #[utoipa::path(post, path = "/api/wallet/sessions", tag = "wallet", security(()), request_body = Credentials, responses((status = 201, body = NewSession)))]
 pub async fn sign_in(
     State(server): State<Server>,
-    Extension(Peer(peer)): Extension<Peer>,
+    Extension(peer): Extension<Peer>,
     Json(given): Json<Credentials>,
 ) -> Answer {
     created(
         &server
             .wallet()?
             .accounts()
-            .sign_in(&given.email, given.password, &peer.to_string())
+            .sign_in(&given.email, given.password, &peer.network().to_string())
             .await?,
     )
 }

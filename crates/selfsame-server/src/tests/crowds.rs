@@ -1,6 +1,7 @@
 //! What many, or one who wants to be many, cannot do to others: sockets again.
 #![expect(clippy::disallowed_methods, reason = "these tests are the client")]
 
+use std::io::{Read as _, Write as _};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,10 +9,13 @@ use selfsame_app::config::ResolverConfig;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::{TcpListener, TcpStream};
 
-use super::instance::{HOST_NAME, Instance, get, post};
+use super::instance::{HOST_NAME, Instance, ORIGIN, form, get, post};
 use super::sockets::{Listening, ask, read_to_end, read_until};
-use crate::Limits;
 use crate::settings::Budget;
+use crate::{Limits, Settings};
+
+/// What protocols read.
+const METADATA: &str = "/.well-known/openid-credential-issuer/issuer";
 
 /// A place for one, and nobody waits for it.
 const ONE: Budget = Budget {
@@ -54,7 +58,7 @@ async fn bodies_that_do_not_come_take_nobodys_place_and_are_given_up() {
     }
     // They have been read as far as they go.
     tokio::time::sleep(Duration::from_millis(300)).await;
-    for path in ["/wallet/sign-in", "/operator", "/issuer/did.json"] {
+    for path in ["/wallet/sign-in", "/operator", METADATA] {
         let mut other = listening.connect().await;
         ask(&mut other, path, HOST_NAME).await;
         let answer = read_until(&mut other, "\r\n\r\n").await;
@@ -116,7 +120,7 @@ async fn who_has_slow_dids_resolved_keeps_nobody_from_anything_else_and_few_from
         slow.push(under_way(async move { drop(answer.await) }).await);
     }
     assert!(slow.iter().all(|asked| !asked.is_finished()));
-    for path in ["/", "/status/0", "/registry/genesis", "/issuer/did.json"] {
+    for path in ["/", "/status/0", "/registry/checkpoint", METADATA] {
         let answer = instance.call(get(path).from("203.0.113.1")).await;
         assert_eq!(answer.status.as_u16(), 200, "{path}: {}", answer.body);
     }
@@ -145,21 +149,26 @@ async fn who_looks_at_offers_of_silent_issuers_keeps_no_other_wallet_closed() {
     let instance = Arc::new(Instance::resolving_within(limits, resolver).await);
     let greedy = instance.person_cookie("greedy@example.org").await;
     let other = instance.person_cookie("other@example.org").await;
-    let offer = format!(
-        r#"{{"credential_issuer":"{address}","credential_configuration_ids":["x"],"grants":{{"urn:ietf:params:oauth:grant-type:pre-authorized_code":{{"pre-authorized_code":"y"}}}}}}"#
-    );
+    let code = "urn:ietf:params:oauth:grant-type:pre-authorized_code";
+    let offer = serde_json::json!({
+        "credential_issuer": address,
+        "credential_configuration_ids": ["x"],
+        "grants": { code: { "pre-authorized_code": "y" } },
+    });
+    let query = form(&[("credential_offer", &offer.to_string())]);
+    let offer = format!("openid-credential-offer://?{query}");
     let preview = |cookie: &str, offer: &str| {
         let body = serde_json::json!({ "offer": offer }).to_string();
-        let form = crate::auth::form::token(cookie.split_once('=').unwrap().1);
+        let token = crate::auth::form::token(cookie.split_once('=').unwrap().1);
         post("/api/wallet/offers/preview")
             .cookie(cookie)
-            .header("x-form-token", &form)
+            .header("x-form-token", &token)
             .json(&body)
     };
     let mut slow = Vec::new();
     for _ in 0..5 {
         let (instance, call) = (instance.clone(), preview(&greedy, &offer));
-        let call = async move { drop(instance.call(call).await) };
+        let call = async move { panic!("answered: {}", instance.call(call).await.body) };
         slow.push(under_way(call).await);
     }
     assert!(slow.iter().all(|asked| !asked.is_finished()));
@@ -172,4 +181,44 @@ async fn who_looks_at_offers_of_silent_issuers_keeps_no_other_wallet_closed() {
     for asked in slow {
         asked.abort();
     }
+}
+
+#[tokio::test]
+async fn who_watches_over_the_process_is_answered_however_busy_it_is() {
+    let health = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let at = health.local_addr().unwrap();
+    let settings = Settings {
+        health: Some(health),
+        ..Settings::default()
+    };
+    let listening = Listening::start(ORIGIN, settings).await;
+    let mut first = listening.connect().await;
+    ask(&mut first, "/livez", HOST_NAME).await;
+    read_until(&mut first, "alive").await;
+    // What comes to the main listener is accepted on this thread, which does nothing else until the answers are there.
+    let answers = std::thread::spawn(move || {
+        let ask = |path: &str, host: &str| {
+            let mut stream = std::net::TcpStream::connect(at).unwrap();
+            stream
+                .set_read_timeout(Some(Duration::from_secs(20)))
+                .unwrap();
+            write!(stream, "GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n").unwrap();
+            let mut answer = String::new();
+            stream.read_to_string(&mut answer).unwrap();
+            answer
+        };
+        let host = at.to_string();
+        let answers = ["/livez", "/readyz", "/metrics", "/"].map(|path| ask(path, &host));
+        (answers, ask("/metrics", "rebound.example"))
+    });
+    let ([alive, ready, figures, other], rebound) = answers.join().unwrap();
+    assert!(rebound.starts_with("HTTP/1.1 421"), "{rebound}");
+    assert!(alive.ends_with("alive\n"), "{alive}");
+    assert!(ready.ends_with("ready\n"), "{ready}");
+    assert!(
+        figures.contains("selfsame_store_commits_total"),
+        "{figures}"
+    );
+    assert!(other.starts_with("HTTP/1.1 404"), "{other}");
+    listening.stop().await;
 }

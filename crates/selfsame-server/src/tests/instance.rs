@@ -1,5 +1,6 @@
 //! An instance in memory, and calls to its routes.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::Router;
@@ -96,7 +97,7 @@ impl Instance {
 
     pub async fn call(&self, Call(request, body): Call) -> Answered {
         let mut request = request.body(body).unwrap();
-        let here = Peer([127, 0, 0, 1].into());
+        let here = peer("127.0.0.1");
         request.extensions_mut().get_or_insert(here);
         let response = self.router.clone().oneshot(request).await.unwrap();
         let (parts, body) = response.into_parts();
@@ -164,7 +165,10 @@ async fn open_as(
         roles,
         issuer: IssuerConfig::default(),
         verifier: VerifierConfig::default(),
-        trust: TrustConfig::default(),
+        trust: TrustConfig {
+            origins: resolver.addresses().cloned().collect(),
+            ..TrustConfig::default()
+        },
         registry,
         resolver,
     };
@@ -173,6 +177,10 @@ async fn open_as(
         .unwrap();
     app.start().await.unwrap();
     (app, token.unwrap().expose().to_owned())
+}
+
+fn peer(address: &str) -> Peer {
+    Peer::from(SocketAddr::new(address.parse().unwrap(), 1))
 }
 
 pub fn get(path: &str) -> Call {
@@ -207,7 +215,7 @@ impl Call {
 
     /// The same from another address.
     pub fn from(self, address: &str) -> Self {
-        Self(self.0.extension(Peer(address.parse().unwrap())), self.1)
+        Self(self.0.extension(peer(address)), self.1)
     }
 
     /// The same to another host.

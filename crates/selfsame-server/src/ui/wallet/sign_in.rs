@@ -42,7 +42,7 @@ pub async fn page(frame: Frame, RawQuery(query): RawQuery) -> Answer {
 /// Opens a wallet.
 pub async fn sign_in(
     State(server): State<Server>,
-    Extension(Peer(peer)): Extension<Peer>,
+    Extension(peer): Extension<Peer>,
     frame: Frame,
     headers: HeaderMap,
     form: Form,
@@ -51,7 +51,7 @@ pub async fn sign_in(
     match server
         .wallet()?
         .accounts()
-        .sign_in(email, password, &peer.to_string())
+        .sign_in(email, password, &peer.network().to_string())
         .await
     {
         Ok(session) => opened(&server, &headers, (session, form.one("next"))).await,
