@@ -17,6 +17,7 @@ mod router;
 mod serve;
 mod server;
 mod settings;
+mod shares;
 mod stream;
 mod supervision;
 mod tally;
@@ -26,6 +27,7 @@ mod ui;
 mod tests;
 
 pub use auth::form::BYTES_MAX as API_BODY_MAX;
+pub use peer::{Proxies, ProxyError};
 pub use serve::tls::{SelfMade, Tls, TlsError};
 pub use server::serve;
 pub use settings::{Budget, Limits, NodePeer, Nodes, Origin, OriginError, Settings};

@@ -9,6 +9,7 @@ use selfsame_tls_io::Acceptor;
 use tokio::net::TcpListener;
 use url::{Host, Url};
 
+use crate::peer::Proxies;
 use crate::serve::tls::Tls;
 
 /// What the server is told at its start, beside the application's own configuration.
@@ -169,6 +170,10 @@ pub struct Limits {
     /// Open connections; beyond it a few more are let in for what watches over the process, and the rest refused at
     /// once.
     pub connections: usize,
+    /// Open connections of one network, and requests under way of one that a proxy of ours names.
+    pub connections_each: usize,
+    /// Whose word for whom they ask is taken, beside a proxy on this machine where TLS has ended before us.
+    pub proxies: Proxies,
     /// How long a connection may stay silent, be it before, within a head, or between requests.
     pub idle: Duration,
     /// How long a TLS handshake may take.
@@ -183,6 +188,10 @@ pub struct Limits {
     pub stop: Duration,
     /// Open event streams: so many of anybody, and as many of the operator.
     pub streams: usize,
+    /// Those of one network.
+    pub streams_each: usize,
+    /// Wallets that one network may make in an hour.
+    pub registrations_each: usize,
     /// What people's wallets ask.
     pub people: Budget,
     /// What other wallets, issuers and verifiers ask.
@@ -220,6 +229,8 @@ impl Default for Limits {
         let patience = Duration::from_secs(20);
         Self {
             connections: 4096,
+            connections_each: 256,
+            proxies: Proxies::default(),
             idle: Duration::from_secs(30),
             handshake: Duration::from_secs(10),
             body: Duration::from_secs(10),
@@ -227,6 +238,8 @@ impl Default for Limits {
             request: Duration::from_secs(29),
             stop: Duration::from_secs(10),
             streams: 512,
+            streams_each: 64,
+            registrations_each: 60,
             people: Budget {
                 running: 64,
                 waiting: 2048,

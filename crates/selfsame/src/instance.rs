@@ -17,7 +17,7 @@ use selfsame_app::tls::{Gatherer, Reuse};
 use selfsame_app::{App, Parts};
 use selfsame_crypto::{KeyHandle, SecretString};
 use selfsame_net::{Net, Settings};
-use selfsame_server::{Nodes, Origin, OriginError};
+use selfsame_server::{Limits, Nodes, Origin, OriginError};
 use selfsame_store::ledger::{LedgerStore, SqliteLedger};
 use selfsame_store::{Sqlite, Store, StoreError, TenantId, Vault};
 use selfsame_tls::{ClientConfig, ServerConfig};
@@ -87,6 +87,8 @@ pub struct Launch {
     pub nodes: Option<Arc<TlsSettings>>,
     /// Where the process is watched over, beside `listen`.
     pub health: Option<SocketAddr>,
+    /// How much there is for all, and for one address.
+    pub limits: Limits,
     /// A directory that goes when the instance does.
     pub temporary: Option<tempfile::TempDir>,
 }
@@ -141,6 +143,7 @@ impl Launch {
             roots: Vec::new(),
             nodes: None,
             health: None,
+            limits: Limits::default(),
             temporary: None,
         }
     }
@@ -212,12 +215,12 @@ impl Launch {
             tls,
             nodes,
             health,
+            limits: self.limits,
             copies: Some(Copies {
                 folder: self.data.join("backups"),
                 with: vec![self.data.join(SALT_FILE)],
             }),
             open_registration: self.open_registration,
-            ..selfsame_server::Settings::default()
         };
         let serving = Serving::start(|stopped| {
             let stopped = async {

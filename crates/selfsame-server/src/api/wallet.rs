@@ -56,7 +56,12 @@ pub struct NewKey {
 
 /// Makes an account and signs in.
 #[utoipa::path(post, path = "/api/wallet/register", tag = "wallet", security(()), request_body = Credentials, responses((status = 201, body = NewSession)))]
-pub async fn register(State(server): State<Server>, Json(new): Json<Credentials>) -> Answer {
+pub async fn register(
+    State(server): State<Server>,
+    Extension(peer): Extension<Peer>,
+    Json(new): Json<Credentials>,
+) -> Answer {
+    server.count_registration(peer)?;
     created(
         &server
             .wallet()?

@@ -14,17 +14,27 @@ use hyper::body::Body as _;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::error::Problem;
+use crate::peer::Peer;
 use crate::settings::Limits;
+use crate::shares::{Share, Shares};
+
+/// Of the room for all bodies one network gets such a part.
+const PART: usize = 8;
 
 /// The room for the bodies of all requests, and how long each may take to arrive.
 #[derive(Clone)]
 pub struct Bodies {
     room: Arc<Semaphore>,
+    shares: Shares,
+    each: usize,
     time: Duration,
 }
 
-/// What a body takes of the room for as long as it is held.
-pub struct Taken(Option<OwnedSemaphorePermit>);
+/// What a body takes of the room, and of its network's part, for as long as it is held.
+pub struct Taken {
+    room: Option<OwnedSemaphorePermit>,
+    share: Share,
+}
 
 /// In the extensions of a request whose body is larger than its address takes. The body is gone.
 #[derive(Clone, Copy)]
@@ -35,6 +45,8 @@ impl Bodies {
     pub fn new(limits: &Limits) -> Self {
         Self {
             room: Arc::new(Semaphore::new(limits.bodies)),
+            shares: Shares::default(),
+            each: limits.bodies / PART,
             time: limits.body,
         }
     }
@@ -43,13 +55,18 @@ impl Bodies {
     ///
     /// One that is larger is marked as [`TooLarge`]: each protocol has words of its own for that.
     pub async fn whole(&self, request: Request, most: usize) -> Result<(Request, Taken), Response> {
+        let peer = request.extensions().get::<Peer>().copied();
+        let mut taken = Taken {
+            room: None,
+            share: self.shares.open(peer.and_then(Peer::bounded)),
+        };
         let reads = matches!(*request.method(), Method::GET | Method::HEAD);
         if most == 0 || reads || request.body().is_end_stream() {
-            return Ok((request, Taken(None)));
+            return Ok((request, taken));
         }
         let (mut parts, body) = request.into_parts();
-        let arriving = self.arriving(body, most);
-        let (body, taken) = match tokio::time::timeout(self.time, arriving).await {
+        let arriving = self.arriving(body, most, &mut taken);
+        let body = match tokio::time::timeout(self.time, arriving).await {
             Ok(arrived) => arrived?,
             // RFC 9110 §15.5.9.
             Err(_elapsed) => {
@@ -65,11 +82,15 @@ impl Bodies {
     }
 
     /// The body as it comes; none if it is too large. What has come is counted, not what is announced.
-    async fn arriving(&self, body: Body, most: usize) -> Result<(Option<Bytes>, Taken), Response> {
-        let mut taken = Taken(None);
+    async fn arriving(
+        &self,
+        body: Body,
+        most: usize,
+        taken: &mut Taken,
+    ) -> Result<Option<Bytes>, Response> {
         let announced = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
         if announced > most {
-            return Ok((None, taken));
+            return Ok(None);
         }
         let mut whole = BytesMut::new();
         let mut pieces = body.into_data_stream();
@@ -78,23 +99,27 @@ impl Bodies {
                 Problem::bad_request("the body of the request was cut off").into_response()
             })?;
             if whole.len().saturating_add(piece.len()) > most {
-                return Ok((None, Taken(None)));
+                return Ok(None);
             }
-            self.take(&mut taken, piece.len())?;
+            self.take(taken, piece.len())?;
             whole.extend_from_slice(&piece);
         }
-        Ok((Some(whole.freeze()), taken))
+        Ok(Some(whole.freeze()))
     }
 
     fn take(&self, taken: &mut Taken, bytes: usize) -> Result<(), Response> {
-        let bytes = u32::try_from(bytes).unwrap_or(u32::MAX);
-        let Ok(more) = Arc::clone(&self.room).try_acquire_many_owned(bytes) else {
+        let amount = u32::try_from(bytes).unwrap_or(u32::MAX);
+        let more = taken
+            .share
+            .grow(bytes, self.each)
+            .then(|| Arc::clone(&self.room).try_acquire_many_owned(amount).ok());
+        let Some(more) = more.flatten() else {
             metrics::counter!("selfsame_http_turned_away_total", "budget" => "bodies").increment(1);
             let problem = Problem::new(StatusCode::SERVICE_UNAVAILABLE, "this server is busy");
             return Err(parting(problem.come_back_in(1)));
         };
-        match &mut taken.0 {
-            Some(taken) => taken.merge(more),
+        match &mut taken.room {
+            Some(room) => room.merge(more),
             none => *none = Some(more),
         }
         Ok(())
@@ -112,6 +137,7 @@ pub fn parting(problem: Problem) -> Response {
 #[cfg(test)]
 mod tests {
     use std::convert::Infallible;
+    use std::net::SocketAddr;
 
     use futures_util::stream;
 
@@ -155,6 +181,24 @@ mod tests {
         assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
         drop(first);
         assert!(bodies.whole(post(Body::from("abc")), 100).await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn the_bodies_of_one_network_leave_room_for_those_of_others() {
+        let bodies = bodies(8 * 4);
+        let from = |last: u8| {
+            let mut request = post(Body::from("abcd"));
+            let peer = Peer::from(SocketAddr::from(([203, 0, 113, last], 1)));
+            request.extensions_mut().insert(peer);
+            bodies.whole(request, 100)
+        };
+        let first = from(1).await;
+        assert!(first.is_ok());
+        let refused = from(1).await.err().unwrap();
+        assert_eq!(refused.status(), StatusCode::SERVICE_UNAVAILABLE);
+        assert!(from(2).await.is_ok());
+        drop(first);
+        assert!(from(1).await.is_ok());
     }
 
     #[tokio::test]

@@ -3,20 +3,25 @@
 use std::sync::Arc;
 
 use axum::Router;
+use axum::body::Body;
 use axum::extract::{MatchedPath, Request, State};
 use axum::handler::Handler;
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse as _, Redirect, Response};
 use axum::routing::{MethodRouter, on};
-use http::Method;
+use http::{Method, StatusCode};
 
 use crate::auth;
 use crate::error::{self, Face, Problem};
+use crate::held::Held;
+use crate::middleware::arrival::parting;
 use crate::middleware::budget::{Gate, Passage, Place, pass};
 use crate::middleware::turns::{Turns, abroad};
 use crate::middleware::{door, headers, observe};
+use crate::peer::Peer;
 use crate::server::Server;
 use crate::settings::{Budget, Origin};
+use crate::shares::{Share, Shares};
 
 /// Who may use a group of addresses, and in which language it refuses.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -147,6 +152,7 @@ struct Gates {
     answers: Gate,
     people_abroad: Turns,
     anybody_abroad: Turns,
+    shares_of_streams: Shares,
 }
 
 impl Gates {
@@ -187,6 +193,7 @@ impl Gates {
             answers: Gate::new("answers", limits.answers),
             people_abroad: Turns::new("people abroad", limits),
             anybody_abroad: Turns::new("anybody abroad", limits),
+            shares_of_streams: Shares::default(),
         }
     }
 
@@ -281,6 +288,8 @@ struct Guard {
     /// Addresses to which forms are sent, and nothing else.
     forms: Vec<&'static str>,
     passage: Passage,
+    /// What each network has of the event streams of anybody.
+    streams: Shares,
     server: Server,
 }
 
@@ -301,6 +310,19 @@ impl Guard {
     }
 }
 
+impl Guard {
+    /// The share of one more event stream; none if the network has all that it may have.
+    fn stream(&self, request: &Request) -> Option<Share> {
+        let peer = request.extensions().get::<Peer>().copied();
+        let network = match self.audience {
+            Audience::Stream => peer.and_then(Peer::bounded),
+            _ => None,
+        };
+        let most = self.server.limits().streams_each;
+        self.streams.one(network, most)
+    }
+}
+
 /// How many, how long, how large, where it may come from, who is let in.
 async fn guard(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
     let Guard {
@@ -316,6 +338,11 @@ async fn guard(State(guard): State<Arc<Guard>>, request: Request, next: Next) ->
     let (mut request, _room) = match server.bodies().whole(request, audience.body_max()).await {
         Ok(arrived) => arrived,
         Err(refusal) => return error::write(passage.face, refusal),
+    };
+    let Some(stream) = guard.stream(&request) else {
+        let status = StatusCode::TOO_MANY_REQUESTS;
+        let problem = Problem::new(status, "this address follows enough events already");
+        return error::write(passage.face, parting(problem.come_back_in(1)));
     };
     let place = Place::default();
     request.extensions_mut().insert(place.clone());
@@ -345,7 +372,11 @@ async fn guard(State(guard): State<Arc<Guard>>, request: Request, next: Next) ->
         }
         response
     });
-    pass(passage, place, answer).await
+    let response = pass(passage, place, answer).await;
+    match passage.lasting {
+        true => response.map(|body| Body::new(Held::new(body, stream))),
+        false => response,
+    }
 }
 
 /// Where people go on from a page of which nothing came: the part of the site it belongs to.
@@ -392,6 +423,7 @@ fn guarded(group: Group, gates: &Gates, server: &Server) -> Router<Server> {
         audience,
         forms,
         passage,
+        streams: gates.shares_of_streams.clone(),
         server,
     };
     router.route_layer(from_fn_with_state(Arc::new(before), guard))
@@ -412,9 +444,6 @@ async fn nowhere(request: Request) -> Response {
     } else {
         Face::Page
     };
-    let problem = Problem::new(
-        http::StatusCode::NOT_FOUND,
-        "there is nothing at this address",
-    );
+    let problem = Problem::new(StatusCode::NOT_FOUND, "there is nothing at this address");
     error::write(face, problem.into_response())
 }

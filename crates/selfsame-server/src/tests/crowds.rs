@@ -3,14 +3,14 @@
 
 use std::io::{Read as _, Write as _};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use selfsame_app::config::ResolverConfig;
-use tokio::io::AsyncWriteExt as _;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
 use super::instance::{HOST_NAME, Instance, ORIGIN, form, get, post};
-use super::sockets::{Listening, ask, read_to_end, read_until};
+use super::sockets::{Listening, PATIENCE, ask, encrypted, read_to_end, read_until, self_made};
 use crate::settings::Budget;
 use crate::{Limits, Settings};
 
@@ -220,5 +220,129 @@ async fn who_watches_over_the_process_is_answered_however_busy_it_is() {
         "{figures}"
     );
     assert!(other.starts_with("HTTP/1.1 404"), "{other}");
+    listening.stop().await;
+}
+
+/// Asks as a proxy on this machine does, for somebody at `address`.
+async fn ask_for(listening: &Listening, address: &str, path: &str) -> (TcpStream, String) {
+    let mut stream = listening.connect().await;
+    let head = format!("GET {path} HTTP/1.1\r\nhost: public.example");
+    let request = format!("{head}\r\nx-forwarded-for: {address}\r\n\r\n");
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let head = read_until(&mut stream, "\r\n\r\n").await;
+    (stream, head["HTTP/1.1 ".len()..][..3].to_owned())
+}
+
+#[tokio::test]
+async fn one_address_has_its_share_of_streams_and_of_requests_under_way_and_others_have_theirs() {
+    let settings = Settings {
+        limits: Limits {
+            streams_each: 2,
+            connections_each: 3,
+            ..Limits::default()
+        },
+        ..Settings::default()
+    };
+    let listening = Listening::start("https://public.example", settings).await;
+    let follow = async |address: &str| ask_for(&listening, address, "/events").await;
+    let (one, other) = ("203.0.113.1", "2001:db8:1:2::1");
+    let (_first, status) = follow(one).await;
+    assert_eq!(status, "200");
+    let (second, status) = follow(one).await;
+    assert_eq!(status, "200");
+    assert_eq!(follow(one).await.1, "429");
+    let (_third, status) = follow(other).await;
+    assert_eq!(status, "200");
+    drop(second);
+
+    // All of a /64 are one.
+    let (_fourth, status) = follow("2001:db8:1:2::9").await;
+    assert_eq!(status, "200");
+    assert_eq!(follow("2001:db8:1:2:3::").await.1, "429");
+    assert_eq!(follow("2001:db8:1:3::1").await.1, "200");
+    listening.stop().await;
+}
+
+#[tokio::test]
+async fn requests_under_way_of_one_address_by_a_proxy_are_bounded() {
+    let settings = Settings {
+        limits: Limits {
+            connections_each: 2,
+            ..Limits::default()
+        },
+        ..Settings::default()
+    };
+    let listening = Listening::start("https://public.example", settings).await;
+    let ask = async |address: &str, path: &str| ask_for(&listening, address, path).await;
+    let _under_way = [
+        ask("203.0.113.1", "/events").await,
+        ask("203.0.113.1", "/events").await,
+    ];
+    assert_eq!(ask("203.0.113.1", "/operator").await.1, "503");
+    assert_eq!(ask("203.0.113.2", "/operator").await.1, "200");
+    listening.stop().await;
+}
+
+#[tokio::test]
+async fn one_address_makes_so_many_wallets_in_an_hour_and_no_more() {
+    let instance = Instance::with(Limits {
+        registrations_each: 2,
+        ..Limits::default()
+    })
+    .await;
+    let register = async |number: u32, from: &str| {
+        let body = format!(r#"{{"email":"p{number}@example.org","password":"not to be guessed"}}"#);
+        let call = post("/api/wallet/register").from(from).json(&body);
+        instance.call(call).await
+    };
+    for number in 0..2 {
+        let made = register(number, "203.0.113.1").await;
+        assert_eq!(made.status.as_u16(), 201, "{}", made.body);
+    }
+    let refused = register(2, "203.0.113.1").await;
+    assert_eq!(refused.status.as_u16(), 429, "{}", refused.body);
+    assert!(refused.header("retry-after").parse::<u64>().unwrap() > 3000);
+    assert_eq!(register(2, "203.0.113.2").await.status.as_u16(), 201);
+}
+
+#[tokio::test]
+async fn who_takes_no_answer_over_http2_is_not_waited_for() {
+    let settings = Settings {
+        tls: Some(self_made()),
+        limits: Limits {
+            idle: Duration::from_millis(500),
+            handshake: PATIENCE,
+            ..Limits::default()
+        },
+        ..Settings::default()
+    };
+    let certificate = settings.tls.as_ref().unwrap().certificates[0].clone();
+    let listening = Listening::start("https://localhost:7380", settings).await;
+    let mut stream = encrypted(&listening, certificate, &[b"h2"]).await;
+    // RFC 9113: the preface, SETTINGS_INITIAL_WINDOW_SIZE = 0, and a GET of a page on stream 1.
+    let mut sent = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec();
+    sent.extend([0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 0]);
+    let mut fields = vec![0x82, 0x87, 0x44, 9];
+    fields.extend(b"/operator");
+    fields.extend([0x41, 14]);
+    fields.extend(b"localhost:7380");
+    sent.extend([0, 0, u8::try_from(fields.len()).unwrap(), 1, 5, 0, 0, 0, 1]);
+    sent.extend(fields);
+    stream.write_all(&sent).await.unwrap();
+    let began = Instant::now();
+    let mut answer = Vec::new();
+    let _closed = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut answer)).await;
+    assert!(began.elapsed() < PATIENCE / 4, "{:?}", began.elapsed());
+    // A head came, on stream 1, and no body.
+    let has = |kind: u8| {
+        answer
+            .windows(5)
+            .any(|at| at[0] == kind && at[2..] == [0, 0, 1])
+    };
+    assert!(
+        answer.windows(6).any(|at| at == [1, 4, 0, 0, 0, 1]),
+        "{answer:?}"
+    );
+    assert!(!has(0), "{answer:?}");
     listening.stop().await;
 }

@@ -91,7 +91,7 @@ pub struct Up {
     #[arg(long)]
     trust_issuer: Vec<String>,
     /// A file of settings, TOML: `[issuer]`, `[verifier]`, `[trust]`, `[resolver]`, `[registry]`, `[tls]`,
-    /// `[health]`.
+    /// `[health]`, `[limits]`.
     #[arg(long)]
     config: Option<PathBuf>,
     #[command(flatten)]
@@ -313,6 +313,7 @@ impl Up {
         launch.tls = self.certificate.source();
         launch.nodes = file.tls.map(Arc::new);
         launch.health = file.health.listen;
+        launch.limits = file.limits.limits()?;
         Ok(launch)
     }
 }

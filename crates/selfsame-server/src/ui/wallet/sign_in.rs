@@ -62,11 +62,13 @@ pub async fn sign_in(
 /// Makes a wallet and opens it.
 pub async fn register(
     State(server): State<Server>,
+    Extension(peer): Extension<Peer>,
     frame: Frame,
     headers: HeaderMap,
     form: Form,
 ) -> Answer {
     let (email, password) = credentials(&form)?;
+    server.count_registration(peer)?;
     match server.wallet()?.accounts().register(email, password).await {
         Ok(session) => opened(&server, &headers, (session, form.one("next"))).await,
         Err(error) => again(frame, &form, error, true),
