@@ -48,6 +48,11 @@ impl Peer {
         self.address.is_loopback() && !self.proxied
     }
 
+    /// Its address.
+    pub fn address(self) -> IpAddr {
+        self.address
+    }
+
     /// What it is counted as.
     pub fn network(self) -> Network {
         Network(match self.address {

@@ -7,6 +7,7 @@ use selfsame_app::view::wallet::{
     NewSession, OfferPreview, RequestPreview,
 };
 use selfsame_app::view::{Listing, Paging};
+use selfsame_app::wallet::Whence;
 use selfsame_crypto::SecretString;
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -78,11 +79,12 @@ pub async fn sign_in(
     Extension(peer): Extension<Peer>,
     Json(given): Json<Credentials>,
 ) -> Answer {
+    let whence = Whence::of(peer.address(), None);
     created(
         &server
             .wallet()?
             .accounts()
-            .sign_in(&given.email, given.password, &peer.network().to_string())
+            .sign_in(&given.email, given.password, &whence)
             .await?,
     )
 }

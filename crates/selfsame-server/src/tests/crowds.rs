@@ -346,3 +346,34 @@ async fn who_takes_no_answer_over_http2_is_not_waited_for() {
     assert!(!has(0), "{answer:?}");
     listening.stop().await;
 }
+
+#[tokio::test]
+async fn a_browser_that_has_signed_in_before_is_not_slowed_down_by_who_guesses() {
+    let instance = Instance::start().await;
+    let (right, wrong) = ("not to be guessed", "guessed it is");
+    let door = async |path: &str, password: &str, cookies: &str| {
+        let page = instance.call(get("/wallet/sign-in")).await;
+        let visitor = page.cookie("selfsame-visitor-7380");
+        let form = form(&[
+            ("form_token", &page.form_token()),
+            ("email", "maja@example.org"),
+            ("password", password),
+        ]);
+        let call = post(path).cookie(&format!("{visitor}; {cookies}"));
+        instance.call(call.from("203.0.113.1").form(form)).await
+    };
+    let made = door("/wallet/register", right, "a=b").await;
+    assert_eq!(made.status.as_u16(), 303, "{}", made.body);
+    let known = made.cookie("selfsame-known-7380");
+    for _ in 0..10 {
+        let refused = door("/wallet/sign-in", wrong, "a=b").await;
+        assert_eq!(refused.status.as_u16(), 401);
+    }
+    let slowed = door("/wallet/sign-in", right, "a=b").await;
+    assert_eq!(slowed.status.as_u16(), 429);
+    assert!(slowed.header("retry-after").parse::<u64>().unwrap() <= 2);
+    let signed_in = door("/wallet/sign-in", right, &known).await;
+    assert_eq!(signed_in.status.as_u16(), 303, "{}", signed_in.body);
+    // And goes on being known.
+    assert_ne!(signed_in.cookie("selfsame-known-7380"), known);
+}
