@@ -1,8 +1,13 @@
 //! People's accounts: registering, signing in, sessions, and the limits on guessing.
 
+mod attempts;
+mod wanted;
+mod whence;
+
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock};
 
+use selfsame_crypto::seal::SealingKey;
 use selfsame_crypto::time::UnixTime;
 use selfsame_crypto::{SecretString, encoding, hash, password};
 use selfsame_store::{Batch, Expect, Put, StoreError, TenantId};
@@ -12,23 +17,19 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::shared::Shared;
 use crate::view::wallet::{NewSession, Person};
 
+use attempts::Attempts;
+pub use whence::{KNOWN_SECONDS, Whence};
+
 const ACCOUNT: &str = "account";
 pub(crate) const SESSION: &str = "session";
 const SESSION_SECONDS: u64 = 12 * 3600;
 const SESSIONS_CACHED_MAX: usize = 8192;
 
-/// Wrong passwords for one account within the window below.
-const ATTEMPTS_MAX: u32 = 10;
-/// Wrong passwords from one peer, which may be the door of a whole hospital.
-const ATTEMPTS_OF_PEER_MAX: u32 = 50;
-const ATTEMPTS_WINDOW: u64 = 15 * 60;
-const ATTEMPTS_TRACKED_MAX: usize = 65_536;
-
 /// The accounts of one instance.
 pub struct Accounts {
     shared: Arc<Shared>,
     sessions: Mutex<Sessions>,
-    attempts: Mutex<Tried>,
+    attempts: Attempts,
     /// What an unknown address is checked against, so that it takes as long as a known one.
     decoy: OnceLock<String>,
 }
@@ -54,21 +55,6 @@ struct SessionRecord {
     email: String,
 }
 
-struct Attempts {
-    failed: u32,
-    since: UnixTime,
-    /// Those whose password is being looked at.
-    pending: u32,
-}
-
-/// One attempt, which counts among its account's and its peer's for as long as it is looked at. Whoever goes away
-/// meanwhile learns nothing about the password, and nothing is counted.
-struct Attempt<'a> {
-    accounts: &'a Accounts,
-    of_account: String,
-    of_peer: String,
-}
-
 impl Accounts {
     /// The accounts in this store.
     #[must_use]
@@ -76,7 +62,7 @@ impl Accounts {
         Self {
             shared,
             sessions: Mutex::default(),
-            attempts: Mutex::default(),
+            attempts: Attempts::default(),
             decoy: OnceLock::new(),
         }
     }
@@ -86,8 +72,8 @@ impl Accounts {
     /// # Errors
     /// `BadRequest` for an address or password that cannot serve, `Conflict` for an address that has an account.
     pub async fn register(&self, email: &str, password: SecretString) -> Result<NewSession> {
-        let email = normalised(email)?;
-        check_password(&password)?;
+        let email = wanted::address(email)?;
+        wanted::password(&password, &email)?;
         let hashed = self
             .shared
             .work
@@ -121,19 +107,23 @@ impl Accounts {
     /// Signs a person in.
     ///
     /// # Errors
-    /// `Unauthenticated` whether the address or the password is wrong, `TooMany` after ten wrong ones for one account
-    /// or fifty from one peer, and for a moment while so many are looked at.
+    /// `Unauthenticated` whether the address or the password is wrong. `TooMany` for who has sent ten wrong ones for one
+    /// account, from one neighbourhood, and must wait longer with each; after fifty from one address, whatever the
+    /// account; and for a moment while so many are looked at. A device that has signed in to the account before is
+    /// slowed down by its own wrong ones alone.
     pub async fn sign_in(
         &self,
         email: &str,
         password: SecretString,
-        peer: &str,
+        whence: &Whence,
     ) -> Result<NewSession> {
-        let email = normalised(email)?;
+        let email = plain(email)?;
         let id = account_id(&email);
-        let attempt = self.attempt(format!("account {id}"), format!("peer {peer}"))?;
+        let known = whence.device(&self.device_key().await?, &id, self.shared.clock.now());
+        let keys = whence.keys(&id, known);
+        let attempt = self.attempts.begin(keys, self.shared.clock.now())?;
         let Some(account) = self.matching(&id, password).await? else {
-            attempt.was_wrong();
+            attempt.was_wrong(self.shared.clock.now());
             tracing::warn!(reason = "wrong address or password", "sign-in refused");
             return Err(Error::new(
                 ErrorKind::Unauthenticated,
@@ -143,6 +133,23 @@ impl Accounts {
         };
         attempt.was_right();
         self.open_session(account.tenant, account.email).await
+    }
+
+    /// What a browser keeps, for [`KNOWN_SECONDS`], once it has signed in to the account of this address: by that it is
+    /// known again. `before` is what it has kept so far.
+    ///
+    /// # Errors
+    /// `BadRequest` for what is no address, and the store's.
+    pub async fn know_device(&self, email: &str, before: Option<&str>) -> Result<String> {
+        let id = account_id(&plain(email)?);
+        let ctx = self.shared.clock.ctx();
+        let device = (ctx.random("device"), ctx.now());
+        let key = self.device_key().await?;
+        Ok(whence::remembered(&key, &id, device, before))
+    }
+
+    async fn device_key(&self) -> Result<SealingKey> {
+        self.shared.instance_key("known devices").await
     }
 
     /// The account, if the password is its. An unknown one takes as long as a wrong password: one Argon2 run.
@@ -294,144 +301,14 @@ impl Accounts {
         let value = (person.clone(), expires);
         sessions.open.insert(person.session.clone(), value);
     }
-
-    /// Looks and counts in one go, before the password is looked at: of attempts made at once no two see the same
-    /// number.
-    fn attempt(&self, of_account: String, of_peer: String) -> Result<Attempt<'_>> {
-        let now = self.shared.clock.now();
-        let mut attempts = self.attempts.lock().map_err(|_| uncountable())?;
-        is_open(&attempts, (&of_account, ATTEMPTS_MAX), now)?;
-        is_open(&attempts, (&of_peer, ATTEMPTS_OF_PEER_MAX), now)?;
-        for key in [&of_account, &of_peer] {
-            let tried = counted(&mut attempts, key, now);
-            tried.pending = tried.pending.saturating_add(1);
-        }
-        drop(attempts);
-        Ok(Attempt {
-            accounts: self,
-            of_account,
-            of_peer,
-        })
-    }
 }
 
-impl Attempt<'_> {
-    fn was_wrong(self) {
-        let now = self.accounts.shared.clock.now();
-        if let Ok(mut attempts) = self.accounts.attempts.lock() {
-            for key in [&self.of_account, &self.of_peer] {
-                let tried = counted(&mut attempts, key, now);
-                tried.failed = tried.failed.saturating_add(1);
-            }
-        }
-    }
-
-    /// A peer's wrong guesses at others stay counted, whoever has an account of his own.
-    fn was_right(self) {
-        if let Ok(mut attempts) = self.accounts.attempts.lock()
-            && let Some(tried) = attempts.get_mut(&self.of_account)
-        {
-            tried.failed = 0;
-        }
-    }
-}
-
-impl Drop for Attempt<'_> {
-    fn drop(&mut self) {
-        let Ok(mut attempts) = self.accounts.attempts.lock() else {
-            return;
-        };
-        for key in [&self.of_account, &self.of_peer] {
-            if let Some(tried) = attempts.get_mut(key) {
-                tried.pending = tried.pending.saturating_sub(1);
-                if tried.failed == 0 && tried.pending == 0 {
-                    attempts.remove(key);
-                }
-            }
-        }
-    }
-}
-
-type Tried = HashMap<String, Attempts>;
-
-fn uncountable() -> Error {
-    Error::internal("the attempts can't be counted")
-}
-
-/// Whether one more may be made.
-fn is_open(attempts: &Tried, (key, most): (&str, u32), now: UnixTime) -> Result<()> {
-    let Some(tried) = attempts.get(key) else {
-        return Ok(());
-    };
-    let over = tried.since.plus(ATTEMPTS_WINDOW);
-    let failed = if now < over { tried.failed } else { 0 };
-    if failed >= most {
-        let retry_after = over.seconds_since(now);
-        return Err(Error::new(
-            ErrorKind::TooMany { retry_after },
-            "too many wrong passwords",
-        )
-        .with_hint("wait a while before you try again"));
-    }
-    if failed.saturating_add(tried.pending) >= most {
-        return Err(Error::new(
-            ErrorKind::TooMany { retry_after: 1 },
-            "too many people sign in at this moment",
-        )
-        .with_hint("try again in a moment"));
-    }
-    Ok(())
-}
-
-/// What is counted under a key, within the window.
-fn counted<'a>(attempts: &'a mut Tried, key: &str, now: UnixTime) -> &'a mut Attempts {
-    let over = |tried: &Attempts| now >= tried.since.plus(ATTEMPTS_WINDOW);
-    if attempts.len() >= ATTEMPTS_TRACKED_MAX {
-        attempts.retain(|_, tried| tried.pending > 0 || !over(tried));
-    }
-    if attempts.len() >= ATTEMPTS_TRACKED_MAX {
-        // Whoever fills this up frees nobody who is locked out.
-        attempts.retain(|_, tried| tried.failed >= ATTEMPTS_MAX);
-    }
-    if attempts.len() >= ATTEMPTS_TRACKED_MAX {
-        attempts.clear();
-    }
-    let fresh = || Attempts {
-        failed: 0,
-        since: now,
-        pending: 0,
-    };
-    let tried = attempts.entry(key.to_owned()).or_insert_with(fresh);
-    if over(tried) {
-        tried.failed = 0;
-        tried.since = now;
-    }
-    tried
-}
-
-fn normalised(email: &str) -> Result<String> {
+/// The address as accounts are kept under it. Those of earlier builds may be such as nobody gets any more.
+fn plain(email: &str) -> Result<String> {
     let email = email.trim().to_lowercase();
-    let fits = email.len() <= 254
-        && !email.chars().any(|c| c.is_whitespace() || c.is_control())
-        && email.split_once('@').is_some_and(|(local, host)| {
-            !local.is_empty() && !host.is_empty() && !host.contains('@')
-        });
-    if fits {
-        Ok(email)
-    } else {
-        Err(Error::bad_request("this is not an e-mail address"))
-    }
-}
-
-fn check_password(password: &SecretString) -> Result<()> {
-    match password.expose().chars().count() {
-        0..=9 => Err(Error::bad_request("the password is too short")
-            .with_hint("take ten characters or more")),
-        10..=256 => Ok(()),
-        _ => {
-            Err(Error::bad_request("the password is too long")
-                .with_hint("take 256 characters at most"))
-        }
+    match email.len() <= wanted::ADDRESS_MAX && email.contains('@') {
+        true => Ok(email),
+        false => Err(wanted::no_address()),
     }
 }
 

@@ -15,6 +15,7 @@ use selfsame_openid4vc::Transport;
 use selfsame_openid4vc::wire::metadata::IssuerMetadata;
 
 use crate::accounts::Accounts;
+pub use crate::accounts::{KNOWN_SECONDS, Whence};
 use crate::at_hand::AtHand;
 use crate::shared::Shared;
 

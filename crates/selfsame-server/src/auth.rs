@@ -104,6 +104,15 @@ pub async fn operator(server: &Server, request: Request, next: Next) -> Answer {
     proceed(credentials, seat, request, next).await
 }
 
+/// Whether the operator asks, by token or by a browser's session. Only for what changes nothing.
+pub async fn is_operator(server: &Server, headers: &HeaderMap) -> Answer<bool> {
+    Ok(match credentials(headers, server.cookies().operator()) {
+        Some(Credentials::Bearer(token)) => server.app().operator().is_token(&token),
+        Some(Credentials::Cookie(session)) => server.app().operator().is_session(&session).await?,
+        None => false,
+    })
+}
+
 /// Lets only people with an account in.
 pub async fn person(server: &Server, request: Request, next: Next) -> Answer {
     let Some(credentials) = credentials(request.headers(), server.cookies().person()) else {

@@ -13,6 +13,7 @@ use serde::de::DeserializeOwned;
 
 use crate::auth::Seat;
 use crate::error::Problem;
+use crate::middleware::arrival::TooLarge;
 
 const DESCRIBED: &str = "`/openapi.json` describes what each address takes";
 
@@ -46,10 +47,13 @@ impl<S: Send + Sync> FromRequest<S> for Raw {
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
+        if request.extensions().get::<TooLarge>().is_some() {
+            let reason = "the body is too large";
+            return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, reason));
+        }
         let body = Bytes::from_request(request, state).await;
-        body.map(Self).map_err(|refused| {
-            Problem::new(refused.status(), "the body is too large or was cut off")
-        })
+        body.map(Self)
+            .map_err(|refused| Problem::new(refused.status(), "the body was cut off"))
     }
 }
 

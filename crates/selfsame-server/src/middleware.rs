@@ -1,6 +1,8 @@
 //! What every request passes before it reaches a handler.
 
+pub mod arrival;
 pub mod budget;
 pub mod door;
 pub mod headers;
 pub mod observe;
+pub mod turns;

@@ -7,7 +7,7 @@ use selfsame_app::config::Roles;
 
 use crate::server::Server;
 use crate::{api, assets, protocol, supervision, ui};
-use group::{Audience, Group, Route, delete, get, post, put};
+use group::{Audience, Group, Lane, Route, delete, get, post, put};
 
 /// Every group of addresses that an instance with these roles serves.
 pub fn groups(roles: &Roles) -> Vec<Group> {
@@ -24,7 +24,7 @@ pub fn groups(roles: &Roles) -> Vec<Group> {
         groups.push(Group::of(Audience::Operator, issuer_pages()));
         groups.push(Group::of(Audience::OperatorApi, issuer_api()));
         groups.push(Group::of(Audience::Protocol, issuance()));
-        groups.push(Group::of(Audience::PublicApi, status_lists()));
+        groups.push(Group::of(Audience::PublicApi, status_lists()).along(Lane::Lists));
     }
     if roles.verifier {
         groups.push(Group::of(Audience::Operator, verifier_pages()));
@@ -33,6 +33,7 @@ pub fn groups(roles: &Roles) -> Vec<Group> {
         groups.push(Group::of(Audience::OperatorWait, verifier_waits()));
         groups.push(Group::of(Audience::Public, same_device()));
         groups.push(Group::of(Audience::Protocol, presentation()));
+        groups.push(Group::of(Audience::Protocol, answers()).along(Lane::Answers));
     }
     if roles.wallet {
         groups.push(Group::of(Audience::Doorway, wallet_door()));
@@ -43,7 +44,7 @@ pub fn groups(roles: &Roles) -> Vec<Group> {
     if roles.registry {
         groups.push(Group::of(Audience::Public, registry_pages()));
         groups.push(Group::of(Audience::Stream, registry_streams()));
-        groups.push(Group::of(Audience::PublicApi, registry_reads()));
+        groups.push(Group::of(Audience::PublicApi, registry_reads()).along(Lane::Registry));
         groups.push(Group::of(Audience::Protocol, registry_engine()));
         groups.push(Group::of(Audience::PublicApi, von_network()));
         groups.push(Group::of(Audience::Registrant, von_network_writes()));
@@ -68,7 +69,7 @@ fn supervisor() -> Vec<Route> {
 fn public_pages() -> Vec<Route> {
     vec![
         get("/", ui::home::page),
-        get("/resolver", ui::resolver::page),
+        get("/resolver", ui::resolver::page).abroad(),
         get("/assets/{version}/{name}", assets::serve),
     ]
 }
@@ -178,7 +179,7 @@ fn instance_api() -> Vec<Route> {
 /// What anybody's programs may read.
 fn resolver() -> Vec<Route> {
     vec![
-        get("/1.0/identifiers/{*did}", protocol::resolver::resolve),
+        get("/1.0/identifiers/{*did}", protocol::resolver::resolve).abroad(),
         get("/dids/{name}/did.json", protocol::hosted::named),
         get("/openapi.json", api::openapi::serve),
     ]
@@ -271,8 +272,15 @@ fn presentation() -> Vec<Route> {
         get("/verifier/did.json", protocol::hosted::verifier),
         get("/verifier/requests/{id}", protocol::verifier::request),
         post("/verifier/requests/{id}", protocol::verifier::posted),
-        post("/verifier/responses/{id}", protocol::verifier::response),
     ]
+}
+
+/// The same: what wallets answer.
+fn answers() -> Vec<Route> {
+    vec![post(
+        "/verifier/responses/{id}",
+        protocol::verifier::response,
+    )]
 }
 
 /// Where a wallet on the same device brings the person back to.
@@ -292,13 +300,13 @@ fn wallet_door_api() -> Vec<Route> {
 fn wallet_api() -> Vec<Route> {
     vec![
         delete("/api/wallet/sessions", api::wallet::sign_out),
-        post("/api/wallet/offers/preview", api::wallet::preview_offer),
-        post("/api/wallet/offers/accept", api::wallet::accept_offer),
-        post("/api/wallet/requests/preview", api::wallet::preview_request),
-        post("/api/wallet/requests/answer", api::wallet::answer_request),
-        post("/api/wallet/requests/decline", api::wallet::decline_request),
+        post("/api/wallet/offers/preview", api::wallet::preview_offer).abroad(),
+        post("/api/wallet/offers/accept", api::wallet::accept_offer).abroad(),
+        post("/api/wallet/requests/preview", api::wallet::preview_request).abroad(),
+        post("/api/wallet/requests/answer", api::wallet::answer_request).abroad(),
+        post("/api/wallet/requests/decline", api::wallet::decline_request).abroad(),
         get("/api/wallet/credentials", api::wallet::cards),
-        get("/api/wallet/credentials/{id}", api::wallet::card),
+        get("/api/wallet/credentials/{id}", api::wallet::card).abroad(),
         delete("/api/wallet/credentials/{id}", api::wallet::delete_card),
         get("/api/wallet/history", api::wallet::history),
         get("/api/wallet/keys", api::wallet::keys),
@@ -366,12 +374,12 @@ fn wallet_pages() -> Vec<Route> {
     vec![
         get("/wallet", ui::wallet::page),
         post("/wallet/open", ui::wallet::open),
-        get("/wallet/cards/{card}", ui::wallet::card),
+        get("/wallet/cards/{card}", ui::wallet::card).abroad(),
         post("/wallet/cards/{card}/delete", ui::wallet::delete_card),
-        get("/wallet/offer", ui::wallet::offer::page),
-        post("/wallet/offer", ui::wallet::offer::accept),
-        get("/wallet/request", ui::wallet::request::page),
-        post("/wallet/request", ui::wallet::request::answer),
+        get("/wallet/offer", ui::wallet::offer::page).abroad(),
+        post("/wallet/offer", ui::wallet::offer::accept).abroad(),
+        get("/wallet/request", ui::wallet::request::page).abroad(),
+        post("/wallet/request", ui::wallet::request::answer).abroad(),
         get("/wallet/history", ui::wallet::history::page),
         get("/wallet/keys", ui::wallet::keys::page),
         post("/wallet/keys", ui::wallet::keys::create_key),

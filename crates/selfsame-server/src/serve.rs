@@ -1,6 +1,7 @@
 //! The accept loop: bounded connections, time-outs, TLS, a stop that lets open requests end.
 
 mod activity;
+pub mod health;
 mod threads;
 pub mod tls;
 
@@ -26,8 +27,9 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio_rustls::TlsAcceptor;
 use tower::Service as _;
 
-use crate::held::Held;
-use crate::settings::{Limits, NodePeer, Peer};
+use crate::peer::Peer;
+use crate::settings::{Limits, NodePeer};
+use crate::shares::{Share, Shares};
 use crate::supervision;
 use activity::Activity;
 use threads::{Seat, Threads};
@@ -49,8 +51,27 @@ pub struct Service {
     pub door: Door,
     /// Connections and times.
     pub limits: Limits,
+    /// What each network has of the connections, and of the requests that proxies bring.
+    pub shares: Shares,
     /// Turned to `true` when the server stops, so that streams without an end find one.
     pub stopping: watch::Sender<bool>,
+}
+
+impl Service {
+    /// Whether this is a proxy that says for whom it asks.
+    fn is_proxy(&self, peer: Peer) -> bool {
+        match self.door {
+            Door::Proxied => true,
+            Door::Plain | Door::Tls(_) => peer.is_among(&self.limits.proxies),
+            Door::Nodes(_) => false,
+        }
+    }
+
+    /// The share of one more connection; that of a proxy is many people's, who are counted one by one.
+    fn share(&self, peer: Peer) -> Option<Share> {
+        let network = peer.bounded().filter(|_| !self.is_proxy(peer));
+        self.shares.one(network, self.limits.connections_each)
+    }
 }
 
 /// Serves until `stop` is done; then lets open requests end within the deadline.
@@ -79,7 +100,7 @@ pub async fn serve(
                 continue;
             }
         };
-        let Some(place) = room.place() else {
+        let (Some(share), Some(place)) = (service.share(peer), room.place()) else {
             refuse(
                 &stream,
                 !matches!(service.door, Door::Plain | Door::Proxied),
@@ -102,6 +123,7 @@ pub async fn serve(
                     stream,
                     peer,
                     place,
+                    _share: share,
                     _seat: seat,
                     watcher,
                 },
@@ -182,6 +204,7 @@ struct Connection {
     stream: TcpStream,
     peer: Peer,
     place: Place,
+    _share: Share,
     _seat: Seat,
     watcher: Watcher,
 }
@@ -218,13 +241,14 @@ async fn connection(connection: Connection, service: Service) {
         peer,
         watcher,
         place,
+        _share,
         _seat,
     } = connection;
     let caller = Caller {
         spare: place.spare,
         peer,
         node: None,
-        proxied: matches!(service.door, Door::Proxied),
+        proxied: service.is_proxy(peer),
     };
     let open = metrics::gauge!("selfsame_connections_open");
     open.increment(1.0);
@@ -325,28 +349,37 @@ where
     let spare = caller.spare;
     let router = service.router.clone();
     let watched = activity.clone();
+    let limits = &service.limits;
+    let (proxies, shares, each) = (
+        limits.proxies.clone(),
+        service.shares.clone(),
+        limits.connections_each,
+    );
     let answer = hyper::service::service_fn(move |request: Request<Incoming>| {
-        let guard = watched.enter();
+        let answering = watched.enter();
         let mut router = router.clone();
         let node = caller.node.clone();
-        async move {
-            if spare && !supervision::PATHS.contains(&request.uri().path()) {
-                return Ok(no_room().map(|body| Held::new(body, guard)));
+        let (peer, share) = match caller.proxied {
+            true => {
+                let peer = caller.peer.behind(request.headers(), &proxies);
+                (peer, shares.one(peer.bounded(), each))
             }
-            let mut request = request.map(Body::new);
-            let peer = match caller.proxied {
-                true => Peer::forwarded(request.headers()).unwrap_or(caller.peer),
-                false => caller.peer,
+            false => (caller.peer, Some(shares.open(None))),
+        };
+        async move {
+            let unwatched = spare && !supervision::PATHS.contains(&request.uri().path());
+            let Some(share) = share.filter(|_| !unwatched) else {
+                return Ok(no_room().map(|body| answering.send(body, None)));
             };
+            let mut request = request.map(Body::new);
             request.extensions_mut().insert(peer);
             if let Some(node) = node {
                 request.extensions_mut().insert(node);
             }
             let response = router.call(request).await?;
-            Ok::<_, Infallible>(response.map(|body| Held::new(body, guard)))
+            Ok::<_, Infallible>(response.map(|body| answering.send(body, Some(share))))
         }
     });
-    let limits = &service.limits;
     let served = async {
         match version {
             Version::Http1 => {
@@ -385,7 +418,42 @@ fn http2(limits: &Limits) -> http2::Builder<TokioExecutor> {
         .timer(TokioTimer::new())
         .keep_alive_interval(limits.idle)
         .keep_alive_timeout(limits.handshake)
-        .max_concurrent_streams(128)
+        .max_concurrent_streams(64)
+        .initial_stream_window_size(256 * 1024)
+        .initial_connection_window_size(512 * 1024)
+        .max_send_buf_size(64 * 1024)
         .max_header_list_size(32 * 1024);
     builder
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::SocketAddr;
+
+    use super::*;
+    use crate::peer::Proxies;
+
+    #[test]
+    fn one_address_has_so_many_connections_unless_it_is_a_proxy_or_this_machine() {
+        let limits = Limits {
+            connections_each: 2,
+            proxies: Proxies::parse(&["203.0.113.9"]).unwrap(),
+            ..Limits::default()
+        };
+        let service = Service {
+            router: Router::new(),
+            door: Door::Plain,
+            limits,
+            shares: Shares::default(),
+            stopping: watch::Sender::new(false),
+        };
+        let three = |address: [u8; 4]| {
+            let peer = Peer::from(SocketAddr::from((address, 1)));
+            let shares: Vec<_> = (0..3).filter_map(|_| service.share(peer)).collect();
+            shares.len()
+        };
+        assert_eq!(three([203, 0, 113, 1]), 2);
+        assert_eq!(three([203, 0, 113, 9]), 3);
+        assert_eq!(three([127, 0, 0, 1]), 3);
+    }
 }

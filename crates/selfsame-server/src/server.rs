@@ -3,7 +3,9 @@
 use std::future::Future;
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
+use http::StatusCode;
 use selfsame_app::App;
 use selfsame_app::copies::Copies;
 use selfsame_app::issuer::Issuer;
@@ -16,10 +18,16 @@ use tokio::sync::watch;
 use crate::auth::cookie::Names;
 use crate::error::{Answer, Problem};
 use crate::metrics::Figures;
+use crate::middleware::arrival::Bodies;
+use crate::peer::Peer;
 use crate::router;
-use crate::serve::{self, Door, Service};
+use crate::serve::{self, Door, Service, health};
 use crate::settings::{Limits, Nodes, Origin, OriginError, Settings};
+use crate::shares::{Rates, Shares};
 use crate::tally::Tallies;
+
+/// For so long the wallets are counted that one network makes.
+const REGISTRATIONS_WINDOW: Duration = Duration::from_secs(3600);
 
 /// Everything HTTP of one process.
 #[derive(Clone)]
@@ -29,6 +37,8 @@ struct Inner {
     app: Arc<App>,
     origin: Origin,
     limits: Limits,
+    bodies: Bodies,
+    registrations: Rates,
     copies: Option<Copies>,
     cookies: Names,
     figures: Figures,
@@ -51,6 +61,7 @@ pub async fn serve(
         tls,
         nodes,
         limits,
+        health: watched,
         copies,
         open_registration,
     } = settings;
@@ -69,8 +80,12 @@ pub async fn serve(
         router: router::build(&server),
         door,
         limits: server.0.limits.clone(),
+        shares: Shares::default(),
         stopping: server.0.stopping.clone(),
     };
+    if let Some(listener) = watched {
+        health::start(listener, &server)?;
+    }
     let upkeep = tokio::spawn(server.0.figures.clone().keep_up());
     let counting = tokio::spawn(
         server
@@ -111,6 +126,8 @@ impl Server {
             app,
             cookies: Names::of(&origin),
             origin,
+            bodies: Bodies::new(&limits),
+            registrations: Rates::default(),
             limits,
             copies,
             figures: Figures::install(),
@@ -157,6 +174,28 @@ impl Server {
         &self.0.limits
     }
 
+    /// The room for the bodies of requests.
+    pub(crate) fn bodies(&self) -> &Bodies {
+        &self.0.bodies
+    }
+
+    /// Counts one more wallet that `peer` makes.
+    ///
+    /// # Errors
+    /// If it has made as many as it may in an hour.
+    pub(crate) fn count_registration(&self, peer: Peer) -> Answer<()> {
+        let most = (self.limits().registrations_each, REGISTRATIONS_WINDOW);
+        let counted = self.0.registrations.count(peer.bounded(), most);
+        counted.map_err(|seconds| {
+            Problem::new(
+                StatusCode::TOO_MANY_REQUESTS,
+                "too many wallets were made from this address",
+            )
+            .with_hint("wait a while before you try again")
+            .come_back_in(seconds)
+        })
+    }
+
     /// Where copies of the instance are put.
     pub(crate) fn copies(&self) -> Option<&Copies> {
         self.0.copies.as_ref()
@@ -172,6 +211,11 @@ impl Server {
 
     pub(crate) fn tallies(&self) -> &Tallies {
         &self.0.tallies
+    }
+
+    /// Turned to `true` when the server stops.
+    pub(crate) fn stopping(&self) -> watch::Receiver<bool> {
+        self.0.stopping.subscribe()
     }
 
     /// Resolves when the server stops.

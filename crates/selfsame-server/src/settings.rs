@@ -1,15 +1,15 @@
 //! What the server is told at its start: its public origin, its certificate, its limits.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use http::HeaderMap;
 use selfsame_app::copies::Copies;
 use selfsame_tls_io::Acceptor;
 use tokio::net::TcpListener;
 use url::{Host, Url};
 
+use crate::peer::Proxies;
 use crate::serve::tls::Tls;
 
 /// What the server is told at its start, beside the application's own configuration.
@@ -19,6 +19,8 @@ pub struct Settings {
     pub tls: Option<Tls>,
     /// Where nodes connect that prove who they are by DIDs and credentials, beside everybody else.
     pub nodes: Option<Nodes>,
+    /// Where the process is watched over, on a thread of its own; the main listener answers the same.
+    pub health: Option<std::net::TcpListener>,
     /// Everything that is bounded.
     pub limits: Limits,
     /// Where copies of the instance are put, if the operator may ask for them.
@@ -168,16 +170,28 @@ pub struct Limits {
     /// Open connections; beyond it a few more are let in for what watches over the process, and the rest refused at
     /// once.
     pub connections: usize,
+    /// Open connections of one network, and requests under way of one that a proxy of ours names.
+    pub connections_each: usize,
+    /// Whose word for whom they ask is taken, beside a proxy on this machine where TLS has ended before us.
+    pub proxies: Proxies,
     /// How long a connection may stay silent, be it before, within a head, or between requests.
     pub idle: Duration,
     /// How long a TLS handshake may take.
     pub handshake: Duration,
-    /// How long one request may take.
+    /// How long the body of a request may take to arrive.
+    pub body: Duration,
+    /// Bytes of all bodies that are held at one time.
+    pub bodies: usize,
+    /// How long one request may take once it has arrived.
     pub request: Duration,
     /// How long open requests are waited for when the server stops.
     pub stop: Duration,
     /// Open event streams: so many of anybody, and as many of the operator.
     pub streams: usize,
+    /// Those of one network.
+    pub streams_each: usize,
+    /// Wallets that one network may make in an hour.
+    pub registrations_each: usize,
     /// What people's wallets ask.
     pub people: Budget,
     /// What other wallets, issuers and verifiers ask.
@@ -186,6 +200,17 @@ pub struct Limits {
     pub operator: Budget,
     /// What anybody may read.
     pub public: Budget,
+    /// Status lists, for whoever checks a credential: nothing else shall keep them waiting.
+    pub lists: Budget,
+    /// The registry's reads, for whoever checks it.
+    pub registry: Budget,
+    /// Answers of other people's wallets, which wait for the hosts of their issuers.
+    pub answers: Budget,
+    /// What waits for other hosts: so many of people with an account, and as many of anybody. Those that wait behind
+    /// them are counted for each account, or network, by itself.
+    pub abroad: Budget,
+    /// How many of these one account, or one network, may have under way.
+    pub abroad_each: usize,
 }
 
 /// How many requests of one audience run, how many wait behind them, and how long.
@@ -204,11 +229,17 @@ impl Default for Limits {
         let patience = Duration::from_secs(20);
         Self {
             connections: 4096,
+            connections_each: 256,
+            proxies: Proxies::default(),
             idle: Duration::from_secs(30),
             handshake: Duration::from_secs(10),
+            body: Duration::from_secs(10),
+            bodies: 64 << 20,
             request: Duration::from_secs(29),
             stop: Duration::from_secs(10),
             streams: 512,
+            streams_each: 64,
+            registrations_each: 60,
             people: Budget {
                 running: 64,
                 waiting: 2048,
@@ -229,34 +260,28 @@ impl Default for Limits {
                 waiting: 1024,
                 patience,
             },
+            lists: Budget {
+                running: 64,
+                waiting: 1024,
+                patience,
+            },
+            registry: Budget {
+                running: 128,
+                waiting: 1024,
+                patience,
+            },
+            answers: Budget {
+                running: 64,
+                waiting: 2048,
+                patience,
+            },
+            abroad: Budget {
+                running: 32,
+                waiting: 1024,
+                patience,
+            },
+            abroad_each: 4,
         }
-    }
-}
-
-/// Who is on the other end of the connection, or of that to a proxy of ours.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Peer(pub IpAddr);
-
-impl Peer {
-    /// For whom a proxy asks: the last address of `X-Forwarded-For`, which it has written itself. Those before it
-    /// anybody can write.
-    pub fn forwarded(headers: &HeaderMap) -> Option<Self> {
-        let last = headers.get_all("x-forwarded-for").iter().next_back()?;
-        let address: IpAddr = last
-            .to_str()
-            .ok()?
-            .rsplit(',')
-            .next()?
-            .trim()
-            .parse()
-            .ok()?;
-        Some(Self(address.to_canonical()))
-    }
-}
-
-impl From<SocketAddr> for Peer {
-    fn from(address: SocketAddr) -> Self {
-        Self(address.ip().to_canonical())
     }
 }
 
@@ -266,24 +291,6 @@ mod tests {
 
     fn origin(text: &str) -> Result<Origin, OriginError> {
         Origin::of(&Url::parse(text).unwrap())
-    }
-
-    #[test]
-    fn a_proxy_asks_for_the_last_address_that_it_names() {
-        let peer = |lines: &[&'static str]| {
-            let mut headers = HeaderMap::new();
-            for line in lines {
-                headers.append("x-forwarded-for", http::HeaderValue::from_static(line));
-            }
-            Peer::forwarded(&headers).map(|peer| peer.0.to_string())
-        };
-        let named = Some("203.0.113.7".to_owned());
-        assert_eq!(peer(&["203.0.113.7"]), named);
-        assert_eq!(peer(&["10.0.0.1, ::ffff:203.0.113.7"]), named);
-        assert_eq!(peer(&["10.0.0.1", "10.0.0.2,203.0.113.7"]), named);
-        for nobody in [&[][..], &[""], &["unknown"], &["203.0.113.7, "]] {
-            assert_eq!(peer(nobody), None);
-        }
     }
 
     #[test]

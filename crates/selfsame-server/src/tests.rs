@@ -1,6 +1,7 @@
 //! The routes as their callers meet them, without a socket.
 
 mod browsing;
+mod crowds;
 mod doors;
 mod instance;
 mod nodes;

@@ -17,7 +17,7 @@ use selfsame_app::tls::{Gatherer, Reuse};
 use selfsame_app::{App, Parts};
 use selfsame_crypto::{KeyHandle, SecretString};
 use selfsame_net::{Net, Settings};
-use selfsame_server::{Nodes, Origin, OriginError};
+use selfsame_server::{Limits, Nodes, Origin, OriginError};
 use selfsame_store::ledger::{LedgerStore, SqliteLedger};
 use selfsame_store::{Sqlite, Store, StoreError, TenantId, Vault};
 use selfsame_tls::{ClientConfig, ServerConfig};
@@ -91,6 +91,10 @@ pub struct Launch {
     pub token_file: Option<PathBuf>,
     /// Whether a new operator's token takes the place of the one there is.
     pub renews_token: bool,
+    /// Where the process is watched over, beside `listen`.
+    pub health: Option<SocketAddr>,
+    /// How much there is for all, and for one address.
+    pub limits: Limits,
     /// A directory that goes when the instance does.
     pub temporary: Option<tempfile::TempDir>,
 }
@@ -146,6 +150,8 @@ impl Launch {
             nodes: None,
             token_file: None,
             renews_token: false,
+            health: None,
+            limits: Limits::default(),
             temporary: None,
         }
     }
@@ -175,6 +181,7 @@ impl Launch {
                 .hint("is an instance running there already? or take another address with --listen")
         })?;
         let bound = listener.local_addr()?;
+        let health = self.health.map(bind_health).transpose()?;
         let origin = self.public_origin(bound)?;
         // First: whoever runs on these data has them locked, and keeps his certificate.
         let store = store(&self.data, &self.custody).await?;
@@ -220,12 +227,13 @@ impl Launch {
         let settings = selfsame_server::Settings {
             tls,
             nodes,
+            health,
+            limits: self.limits,
             copies: Some(Copies {
                 folder: self.data.join("backups"),
                 with: vec![self.data.join(SALT_FILE)],
             }),
             open_registration: self.open_registration,
-            ..selfsame_server::Settings::default()
         };
         let serving = Serving::start(|stopped| {
             let stopped = async {
@@ -531,6 +539,13 @@ impl Running {
         }
         ended
     }
+}
+
+fn bind_health(at: SocketAddr) -> Result<std::net::TcpListener, Failure> {
+    std::net::TcpListener::bind(at).map_err(|error| {
+        Failure::environment(format!("[health] listen: {at}: {error}"))
+            .hint("name an address of this machine with a port that nobody uses")
+    })
 }
 
 /// The host of what listens at an address: by its name, since did:web knows no addresses, where that leads there.

@@ -1,5 +1,7 @@
 //! The file of settings, with the files of certificates and keys that it names.
 
+mod limits;
+
 use std::io::Read as _;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -16,6 +18,7 @@ use crate::client::registry_token;
 use crate::cmd::tls::Policy;
 use crate::exit::Failure;
 use crate::private_file;
+pub use limits::LimitSettings;
 
 /// Bytes that a file of settings, or one of certificates that it names, may have.
 const FILE_MAX: u64 = 1_000_000;
@@ -40,6 +43,18 @@ pub struct Settings {
     pub registry: RegistrySettings,
     /// `[tls]`.
     pub tls: Option<TlsSettings>,
+    /// `[health]`.
+    pub health: HealthSettings,
+    /// `[limits]`.
+    pub limits: LimitSettings,
+}
+
+/// Where the process is watched over, beside the main listener.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct HealthSettings {
+    /// Where `/livez`, `/readyz` and `/metrics` are answered on a thread of their own.
+    pub listen: Option<SocketAddr>,
 }
 
 /// What an instance is to nodes that prove who they are by DIDs and credentials, and whom it reaches so.
@@ -585,13 +600,14 @@ mod tests {
             "[trust]",
             "[resolver]",
             "[registry]",
+            "[limits]",
         ]
         .map(of);
         let (_directory, read) = settings(&text.concat());
         let (read, default) = (read.ok().unwrap(), Settings::default());
         let shown = |read: &Settings| {
             let parts = (&read.issuer, &read.verifier, &read.trust, &read.resolver);
-            format!("{parts:?} {}", read.registry.standstill())
+            format!("{parts:?} {:?} {}", read.limits, read.registry.standstill())
         };
         assert_eq!(shown(&read), shown(&default));
         assert!(!read.registry.open_registration && read.registry.nodes.is_empty());

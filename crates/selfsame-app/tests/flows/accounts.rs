@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use selfsame_app::wallet::Whence;
 use selfsame_app::{App, ErrorKind};
 use selfsame_crypto::SecretString;
 
@@ -13,6 +14,10 @@ const RIGHT: &str = "correct horse battery";
 
 fn secret(text: &str) -> SecretString {
     SecretString::from(text.to_owned())
+}
+
+fn at(address: &str) -> Whence {
+    Whence::of(address.parse().unwrap(), None)
 }
 
 async fn wallet() -> (Site, Arc<App>) {
@@ -66,25 +71,61 @@ async fn after_ten_wrong_passwords_the_right_one_must_wait() {
     let (_site, app) = registered().await;
     let accounts = app.wallet().unwrap().accounts();
     for peer in 0..10 {
-        // Each from somewhere else, so that it is the account that is protected.
+        // Each from another address, but all of them next to each other.
         let peer = format!("198.51.100.{peer}");
         let wrong = accounts
-            .sign_in(EMAIL, secret("wrong password"), &peer)
+            .sign_in(EMAIL, secret("wrong password"), &at(&peer))
             .await;
         assert_eq!(
             wrong.map(drop).unwrap_err().kind,
             ErrorKind::Unauthenticated
         );
     }
-    let locked = accounts.sign_in(EMAIL, secret(RIGHT), "192.0.2.1").await;
-    let ErrorKind::TooMany { retry_after } = locked.map(drop).unwrap_err().kind else {
+    let slowed = accounts
+        .sign_in(EMAIL, secret(RIGHT), &at("198.51.100.99"))
+        .await;
+    let ErrorKind::TooMany { retry_after } = slowed.map(drop).unwrap_err().kind else {
         panic!("the eleventh attempt was let through");
     };
     app.clock().advance(retry_after);
     accounts
-        .sign_in(EMAIL, secret(RIGHT), "192.0.2.1")
+        .sign_in(EMAIL, secret(RIGHT), &at("198.51.100.99"))
         .await
         .unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn guesses_of_others_shut_nobody_out() {
+    let (_site, app) = registered().await;
+    let accounts = app.wallet().unwrap().accounts();
+    let devices = accounts.know_device(EMAIL, None).await.unwrap();
+    for _ in 0..10 {
+        let wrong = accounts
+            .sign_in(EMAIL, secret("wrong password"), &at("198.51.100.1"))
+            .await;
+        assert!(wrong.is_err());
+    }
+    let sign_in = async |address: &str, devices: Option<&str>| {
+        let whence = Whence::of(address.parse().unwrap(), devices);
+        accounts.sign_in(EMAIL, secret(RIGHT), &whence).await
+    };
+    assert!(sign_in("198.51.100.1", None).await.is_err());
+    // From elsewhere, and from the same address by a device that has signed in before.
+    sign_in("192.0.2.1", None).await.unwrap();
+    sign_in("198.51.100.1", Some(&devices)).await.unwrap();
+
+    // Whoever has only the device guesses no more often than others.
+    let device = Whence::of("203.0.113.1".parse().unwrap(), Some(&devices));
+    for _ in 0..10 {
+        let wrong = accounts.sign_in(EMAIL, secret("wrong password"), &device);
+        assert_eq!(
+            wrong.await.map(drop).unwrap_err().kind,
+            ErrorKind::Unauthenticated
+        );
+    }
+    let slowed = accounts.sign_in(EMAIL, secret(RIGHT), &device).await;
+    let slowed = slowed.map(drop).unwrap_err().kind;
+    assert!(matches!(slowed, ErrorKind::TooMany { .. }), "{slowed:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -97,7 +138,7 @@ async fn guesses_made_at_once_are_all_counted() {
             let accounts = app.wallet().unwrap().accounts();
             let peer = format!("198.51.100.{peer}");
             let guessed = accounts
-                .sign_in(EMAIL, secret("wrong password"), &peer)
+                .sign_in(EMAIL, secret("wrong password"), &at(&peer))
                 .await;
             guessed.map(drop).unwrap_err().kind
         });
@@ -117,7 +158,9 @@ async fn many_who_sign_in_at_once_by_right_passwords_wait_a_moment_and_no_longer
         let app = app.clone();
         tasks.spawn(async move {
             let accounts = app.wallet().unwrap().accounts();
-            let signed_in = accounts.sign_in(EMAIL, secret(RIGHT), "192.0.2.1").await;
+            let signed_in = accounts
+                .sign_in(EMAIL, secret(RIGHT), &at("192.0.2.1"))
+                .await;
             signed_in.map(drop).map_err(|error| error.kind)
         });
     }
@@ -130,7 +173,7 @@ async fn many_who_sign_in_at_once_by_right_passwords_wait_a_moment_and_no_longer
     }
     let accounts = app.wallet().unwrap().accounts();
     accounts
-        .sign_in(EMAIL, secret(RIGHT), "192.0.2.1")
+        .sign_in(EMAIL, secret(RIGHT), &at("192.0.2.1"))
         .await
         .unwrap();
 }
@@ -140,7 +183,8 @@ async fn whoever_goes_away_before_the_answer_has_not_guessed() {
     let (_site, app) = registered().await;
     let accounts = app.wallet().unwrap().accounts();
     for _ in 0..60 {
-        let sign_in = accounts.sign_in(EMAIL, secret("wrong password"), "192.0.2.1");
+        let whence = at("192.0.2.1");
+        let sign_in = accounts.sign_in(EMAIL, secret("wrong password"), &whence);
         assert!(
             tokio::time::timeout(Duration::from_micros(1), sign_in)
                 .await
@@ -148,7 +192,7 @@ async fn whoever_goes_away_before_the_answer_has_not_guessed() {
         );
     }
     accounts
-        .sign_in(EMAIL, secret(RIGHT), "192.0.2.1")
+        .sign_in(EMAIL, secret(RIGHT), &at("192.0.2.1"))
         .await
         .unwrap();
 }
@@ -162,7 +206,7 @@ async fn one_peer_cannot_try_all_accounts() {
         .await
         .unwrap();
     let sign_in = async |email: &str, peer: &str| {
-        let signed_in = accounts.sign_in(email, secret(RIGHT), peer).await;
+        let signed_in = accounts.sign_in(email, secret(RIGHT), &at(peer)).await;
         signed_in.map(drop).map_err(|error| error.kind)
     };
     let mut looked_at = 0;
@@ -193,7 +237,9 @@ async fn guesses_of_one_peer_at_many_accounts_made_at_once_are_all_counted() {
         tasks.spawn(async move {
             let accounts = app.wallet().unwrap().accounts();
             let email = format!("nobody-{number}@example.org");
-            let guessed = accounts.sign_in(&email, secret(RIGHT), "192.0.2.1").await;
+            let guessed = accounts
+                .sign_in(&email, secret(RIGHT), &at("192.0.2.1"))
+                .await;
             guessed.map(drop).unwrap_err().kind
         });
     }
@@ -203,7 +249,9 @@ async fn guesses_of_one_peer_at_many_accounts_made_at_once_are_all_counted() {
         .filter(|kind| **kind == ErrorKind::Unauthenticated);
     assert_eq!(looked_at.count(), 50, "{refused:?}");
     let accounts = app.wallet().unwrap().accounts();
-    let locked = accounts.sign_in(EMAIL, secret(RIGHT), "192.0.2.1").await;
+    let locked = accounts
+        .sign_in(EMAIL, secret(RIGHT), &at("192.0.2.1"))
+        .await;
     let locked = locked.map(drop).unwrap_err().kind;
     assert!(
         matches!(locked, ErrorKind::TooMany { retry_after } if retry_after > 60),
@@ -218,7 +266,7 @@ async fn the_right_password_makes_up_for_wrong_ones() {
     for _ in 0..2 {
         for _ in 0..9 {
             let wrong = accounts
-                .sign_in(EMAIL, secret("wrong password"), "192.0.2.1")
+                .sign_in(EMAIL, secret("wrong password"), &at("192.0.2.1"))
                 .await;
             assert_eq!(
                 wrong.map(drop).unwrap_err().kind,
@@ -226,7 +274,7 @@ async fn the_right_password_makes_up_for_wrong_ones() {
             );
         }
         accounts
-            .sign_in(EMAIL, secret(RIGHT), "192.0.2.1")
+            .sign_in(EMAIL, secret(RIGHT), &at("192.0.2.1"))
             .await
             .unwrap();
     }
@@ -247,7 +295,7 @@ async fn an_unknown_address_takes_as_long_as_a_wrong_password() {
             let began = std::time::Instant::now();
             let peer = format!("198.51.100.{number}");
             let wrong = accounts
-                .sign_in(email, secret("wrong password"), &peer)
+                .sign_in(email, secret("wrong password"), &at(&peer))
                 .await;
             assert_eq!(
                 wrong.map(drop).unwrap_err().kind,
@@ -270,11 +318,11 @@ async fn a_session_ends_with_its_time_or_with_signing_out() {
     let (_site, app) = registered().await;
     let accounts = app.wallet().unwrap().accounts();
     let first = accounts
-        .sign_in(EMAIL, secret(RIGHT), "192.0.2.1")
+        .sign_in(EMAIL, secret(RIGHT), &at("192.0.2.1"))
         .await
         .unwrap();
     let second = accounts
-        .sign_in(EMAIL, secret(RIGHT), "192.0.2.1")
+        .sign_in(EMAIL, secret(RIGHT), &at("192.0.2.1"))
         .await
         .unwrap();
     let person = accounts.person(&first.token).await.unwrap();
@@ -298,7 +346,9 @@ async fn a_session_that_is_read_while_it_ends_is_not_remembered() {
     let accounts = app.wallet().unwrap().accounts();
     accounts.register(EMAIL, secret(RIGHT)).await.unwrap();
     for _ in 0..5 {
-        let session = accounts.sign_in(EMAIL, secret(RIGHT), "192.0.2.1").await;
+        let session = accounts
+            .sign_in(EMAIL, secret(RIGHT), &at("192.0.2.1"))
+            .await;
         let token = session.unwrap().token;
         // Another process has nothing in memory yet.
         let other = host.open().await;

@@ -7,6 +7,7 @@ use selfsame_app::view::wallet::{
     NewSession, OfferPreview, RequestPreview,
 };
 use selfsame_app::view::{Listing, Paging};
+use selfsame_app::wallet::Whence;
 use selfsame_crypto::SecretString;
 use serde::Deserialize;
 use utoipa::ToSchema;
@@ -15,8 +16,8 @@ use super::{Items, created, done, json};
 use crate::auth::Seat;
 use crate::error::Answer;
 use crate::extract::{Json, Owner, Path, Query};
+use crate::peer::Peer;
 use crate::server::Server;
-use crate::settings::Peer;
 
 /// An account's address and password.
 #[derive(Deserialize, ToSchema)]
@@ -56,7 +57,12 @@ pub struct NewKey {
 
 /// Makes an account and signs in.
 #[utoipa::path(post, path = "/api/wallet/register", tag = "wallet", security(()), request_body = Credentials, responses((status = 201, body = NewSession)))]
-pub async fn register(State(server): State<Server>, Json(new): Json<Credentials>) -> Answer {
+pub async fn register(
+    State(server): State<Server>,
+    Extension(peer): Extension<Peer>,
+    Json(new): Json<Credentials>,
+) -> Answer {
+    server.count_registration(peer)?;
     created(
         &server
             .wallet()?
@@ -70,14 +76,15 @@ pub async fn register(State(server): State<Server>, Json(new): Json<Credentials>
 #[utoipa::path(post, path = "/api/wallet/sessions", tag = "wallet", security(()), request_body = Credentials, responses((status = 201, body = NewSession)))]
 pub async fn sign_in(
     State(server): State<Server>,
-    Extension(Peer(peer)): Extension<Peer>,
+    Extension(peer): Extension<Peer>,
     Json(given): Json<Credentials>,
 ) -> Answer {
+    let whence = Whence::of(peer.address(), None);
     created(
         &server
             .wallet()?
             .accounts()
-            .sign_in(&given.email, given.password, &peer.to_string())
+            .sign_in(&given.email, given.password, &whence)
             .await?,
     )
 }

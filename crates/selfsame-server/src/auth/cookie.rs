@@ -16,6 +16,7 @@ pub struct Names {
     person: String,
     visitor: String,
     binding: String,
+    known: String,
 }
 
 impl Names {
@@ -32,6 +33,7 @@ impl Names {
             person: named(host, "wallet"),
             visitor: named(host, "visitor"),
             binding: named(page, "asked"),
+            known: named(host, "known"),
         }
     }
 
@@ -48,6 +50,11 @@ impl Names {
     /// Binds sign-in forms to the browser.
     pub fn visitor(&self) -> &str {
         &self.visitor
+    }
+
+    /// By what a browser is known that has signed in to a wallet before.
+    pub fn known(&self) -> &str {
+        &self.known
     }
 
     /// Binds a same-device request to the browser that made it, on the page of its result: several may be under way.

@@ -7,6 +7,7 @@ use http::{Method, StatusCode};
 use selfsame_crypto::{encoding, hash, seal};
 
 use crate::error::Problem;
+use crate::middleware::arrival::TooLarge;
 
 /// The name of the hidden field.
 pub const FIELD: &str = "form_token";
@@ -47,10 +48,14 @@ pub async fn checked(request: Request, token: &str) -> Result<Request, Problem> 
     if !is_form {
         return Err(out_of_date());
     }
+    let too_large = || Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "this form is too large");
+    if request.extensions().get::<TooLarge>().is_some() {
+        return Err(too_large());
+    }
     let (parts, body) = request.into_parts();
     let body = axum::body::to_bytes(body, BYTES_MAX)
         .await
-        .map_err(|_| Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "this form is too large"))?;
+        .map_err(|_| too_large())?;
     if !carries(&body, token) {
         return Err(out_of_date());
     }

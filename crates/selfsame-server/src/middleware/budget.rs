@@ -1,16 +1,16 @@
 //! How many requests of one audience run at a time, so that no audience can starve another.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
-use http::header::CONNECTION;
-use http::{HeaderValue, StatusCode};
+use http::StatusCode;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::error::{self, Face, Problem};
 use crate::held::Held;
+use crate::middleware::arrival::parting;
 use crate::settings::Budget;
 
 /// The gate before a group of routes.
@@ -52,6 +52,21 @@ impl Gate {
     }
 }
 
+/// A request's place behind a gate, as an extension of the request: whoever goes on to wait elsewhere leaves it early.
+#[derive(Clone, Default)]
+pub struct Place(Arc<Mutex<Option<OwnedSemaphorePermit>>>);
+
+impl Place {
+    fn take(&self, permit: OwnedSemaphorePermit) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(permit);
+    }
+
+    /// Gives it to the next one.
+    pub fn leave(&self) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+    }
+}
+
 /// A gate, the face of the group behind it, and how long one request may take there.
 pub struct Passage {
     /// The gate.
@@ -66,27 +81,29 @@ pub struct Passage {
 }
 
 /// Lets a request in when there is room, bounds its time, writes its errors in the group's language.
-pub async fn pass(passage: &Passage, answer: impl Future<Output = Response>) -> Response {
+pub async fn pass(
+    passage: &Passage,
+    place: Place,
+    answer: impl Future<Output = Response>,
+) -> Response {
     let response = match passage.gate.enter().await {
-        Err(problem) if passage.lasting => {
-            let mut refusal = problem.into_response();
-            let close = HeaderValue::from_static("close");
-            refusal.headers_mut().insert(CONNECTION, close);
-            refusal
-        }
+        Err(problem) if passage.lasting => parting(problem),
         Err(problem) => problem.into_response(),
-        Ok(permit) => match tokio::time::timeout(passage.time, answer).await {
-            Ok(response) if passage.lasting => {
-                response.map(|body| Body::new(Held::new(body, permit)))
+        Ok(permit) => {
+            place.take(permit);
+            match tokio::time::timeout(passage.time, answer).await {
+                Ok(response) if passage.lasting => {
+                    response.map(|body| Body::new(Held::new(body, place)))
+                }
+                Ok(response) => response,
+                Err(_elapsed) => Problem::new(
+                    StatusCode::SERVICE_UNAVAILABLE,
+                    "this took too long and was given up",
+                )
+                .come_back_in(1)
+                .into_response(),
             }
-            Ok(response) => response,
-            Err(_elapsed) => Problem::new(
-                StatusCode::SERVICE_UNAVAILABLE,
-                "this took too long and was given up",
-            )
-            .come_back_in(1)
-            .into_response(),
-        },
+        }
     };
     error::write(passage.face, response)
 }

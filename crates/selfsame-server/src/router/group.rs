@@ -3,19 +3,25 @@
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::{DefaultBodyLimit, MatchedPath, Request, State};
+use axum::body::Body;
+use axum::extract::{MatchedPath, Request, State};
 use axum::handler::Handler;
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse as _, Redirect, Response};
 use axum::routing::{MethodRouter, on};
-use http::Method;
+use http::{Method, StatusCode};
 
 use crate::auth;
-use crate::error::{Face, Problem};
-use crate::middleware::budget::{Gate, Passage, pass};
+use crate::error::{self, Face, Problem};
+use crate::held::Held;
+use crate::middleware::arrival::parting;
+use crate::middleware::budget::{Gate, Passage, Place, pass};
+use crate::middleware::turns::{Turns, abroad};
 use crate::middleware::{door, headers, observe};
+use crate::peer::Peer;
 use crate::server::Server;
 use crate::settings::{Budget, Origin};
+use crate::shares::{Share, Shares};
 
 /// Who may use a group of addresses, and in which language it refuses.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -58,6 +64,18 @@ pub struct Group {
     pub audience: Audience,
     /// The addresses.
     pub routes: Vec<Route>,
+    lane: Option<Lane>,
+}
+
+/// Addresses that have a gate of their own, so that nobody at others of their audience keeps them waiting.
+#[derive(Clone, Copy, Debug)]
+pub enum Lane {
+    /// Status lists.
+    Lists,
+    /// The registry's reads.
+    Registry,
+    /// Answers to a verifier's requests.
+    Answers,
 }
 
 /// One method at one address.
@@ -67,12 +85,31 @@ pub struct Route {
     /// The address, as a pattern.
     pub path: &'static str,
     handler: MethodRouter<Server>,
+    abroad: bool,
+}
+
+impl Route {
+    /// The same, which may wait for other hosts that its callers choose.
+    pub fn abroad(mut self) -> Self {
+        self.abroad = true;
+        self
+    }
 }
 
 impl Group {
     /// A group.
     pub fn of(audience: Audience, routes: Vec<Route>) -> Self {
-        Self { audience, routes }
+        Self {
+            audience,
+            routes,
+            lane: None,
+        }
+    }
+
+    /// The same in a lane of its own.
+    pub fn along(mut self, lane: Lane) -> Self {
+        self.lane = Some(lane);
+        self
     }
 }
 
@@ -89,6 +126,7 @@ macro_rules! method {
                 method: Method::$method,
                 path,
                 handler,
+                abroad: false,
             }
         }
     };
@@ -109,6 +147,12 @@ struct Gates {
     operator_streams: Gate,
     waits: Gate,
     supervisor: Gate,
+    lists: Gate,
+    registry: Gate,
+    answers: Gate,
+    people_abroad: Turns,
+    anybody_abroad: Turns,
+    shares_of_streams: Shares,
 }
 
 impl Gates {
@@ -144,10 +188,22 @@ impl Gates {
                     patience,
                 },
             ),
+            lists: Gate::new("status lists", limits.lists),
+            registry: Gate::new("registry", limits.registry),
+            answers: Gate::new("answers", limits.answers),
+            people_abroad: Turns::new("people abroad", limits),
+            anybody_abroad: Turns::new("anybody abroad", limits),
+            shares_of_streams: Shares::default(),
         }
     }
 
-    fn before(&self, audience: Audience) -> &Gate {
+    fn before(&self, audience: Audience, lane: Option<Lane>) -> &Gate {
+        match lane {
+            Some(Lane::Lists) => return &self.lists,
+            Some(Lane::Registry) => return &self.registry,
+            Some(Lane::Answers) => return &self.answers,
+            None => {}
+        }
         match audience {
             Audience::Supervisor => &self.supervisor,
             Audience::Public | Audience::PublicApi => &self.public,
@@ -164,6 +220,11 @@ impl Gates {
 }
 
 impl Audience {
+    /// Whether its people have signed in.
+    fn has_account(self) -> bool {
+        matches!(self, Self::Person | Self::PersonApi)
+    }
+
     /// In which language it is refused.
     pub fn face(self) -> Face {
         match self {
@@ -227,6 +288,8 @@ struct Guard {
     /// Addresses to which forms are sent, and nothing else.
     forms: Vec<&'static str>,
     passage: Passage,
+    /// What each network has of the event streams of anybody.
+    streams: Shares,
     server: Server,
 }
 
@@ -247,8 +310,21 @@ impl Guard {
     }
 }
 
+impl Guard {
+    /// The share of one more event stream; none if the network has all that it may have.
+    fn stream(&self, request: &Request) -> Option<Share> {
+        let peer = request.extensions().get::<Peer>().copied();
+        let network = match self.audience {
+            Audience::Stream => peer.and_then(Peer::bounded),
+            _ => None,
+        };
+        let most = self.server.limits().streams_each;
+        self.streams.one(network, most)
+    }
+}
+
 /// How many, how long, how large, where it may come from, who is let in.
-async fn guard(State(guard): State<Arc<Guard>>, mut request: Request, next: Next) -> Response {
+async fn guard(State(guard): State<Arc<Guard>>, request: Request, next: Next) -> Response {
     let Guard {
         audience,
         passage,
@@ -258,9 +334,20 @@ async fn guard(State(guard): State<Arc<Guard>>, mut request: Request, next: Next
     if let Some(page) = guard.page_instead(&request) {
         return Redirect::to(page).into_response();
     }
+    // Before the gate: a place is for who has asked, not for who is still asking.
+    let (mut request, _room) = match server.bodies().whole(request, audience.body_max()).await {
+        Ok(arrived) => arrived,
+        Err(refusal) => return error::write(passage.face, refusal),
+    };
+    let Some(stream) = guard.stream(&request) else {
+        let status = StatusCode::TOO_MANY_REQUESTS;
+        let problem = Problem::new(status, "this address follows enough events already");
+        return error::write(passage.face, parting(problem.come_back_in(1)));
+    };
+    let place = Place::default();
+    request.extensions_mut().insert(place.clone());
     // Boxed, since what a future is given it holds twice: before its first step, and where it waits.
     let answer = Box::pin(async {
-        DefaultBodyLimit::max(audience.body_max()).apply(&mut request);
         if *audience != Audience::Protocol
             && let Some(refusal) = door::foreign_origin(server.origin(), &request)
         {
@@ -285,7 +372,11 @@ async fn guard(State(guard): State<Arc<Guard>>, mut request: Request, next: Next
         }
         response
     });
-    pass(passage, answer).await
+    let response = pass(passage, place, answer).await;
+    match passage.lasting {
+        true => response.map(|body| Body::new(Held::new(body, stream))),
+        false => response,
+    }
 }
 
 /// Where people go on from a page of which nothing came: the part of the site it belongs to.
@@ -300,15 +391,29 @@ fn way_back(path: &str) -> Option<(&'static str, &'static str)> {
 }
 
 fn guarded(group: Group, gates: &Gates, server: &Server) -> Router<Server> {
-    let Group { audience, routes } = group;
+    let Group {
+        audience,
+        routes,
+        lane,
+    } = group;
     let forms = forms(&routes);
+    let turns = match audience.has_account() {
+        true => &gates.people_abroad,
+        false => &gates.anybody_abroad,
+    };
     let mut router = Router::new();
     for route in routes {
         tracing::trace!(method = %route.method, path = route.path, ?audience, "route");
-        router = router.route(route.path, route.handler);
+        let handler = match route.abroad {
+            true => route
+                .handler
+                .route_layer(from_fn_with_state(turns.clone(), abroad)),
+            false => route.handler,
+        };
+        router = router.route(route.path, handler);
     }
     let passage = Passage {
-        gate: gates.before(audience).clone(),
+        gate: gates.before(audience, lane).clone(),
         face: audience.face(),
         time: server.limits().request,
         lasting: matches!(audience, Audience::Stream | Audience::OperatorStream),
@@ -318,6 +423,7 @@ fn guarded(group: Group, gates: &Gates, server: &Server) -> Router<Server> {
         audience,
         forms,
         passage,
+        streams: gates.shares_of_streams.clone(),
         server,
     };
     router.route_layer(from_fn_with_state(Arc::new(before), guard))
@@ -338,9 +444,6 @@ async fn nowhere(request: Request) -> Response {
     } else {
         Face::Page
     };
-    let problem = Problem::new(
-        http::StatusCode::NOT_FOUND,
-        "there is nothing at this address",
-    );
-    crate::error::write(face, problem.into_response())
+    let problem = Problem::new(StatusCode::NOT_FOUND, "there is nothing at this address");
+    error::write(face, problem.into_response())
 }

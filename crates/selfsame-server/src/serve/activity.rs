@@ -1,10 +1,19 @@
-//! Whether a connection is busy, so that one that has fallen silent can be closed.
+//! Whether a connection is busy, so that one that has fallen silent, or takes nothing of what it asked for, can be
+//! closed.
 
-use std::sync::Arc;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
+use axum::body::Body;
+use bytes::Bytes;
+use hyper::body::{Body as HttpBody, Frame, SizeHint};
 use tokio::time::Instant;
+
+/// The mark of a body that waits for us, not for the other end.
+const OURS: u64 = u64::MAX;
 
 /// What one connection is doing.
 #[derive(Clone)]
@@ -12,81 +21,193 @@ pub(super) struct Activity(Arc<State>);
 
 struct State {
     began: Instant,
-    busy: AtomicUsize,
+    answering: AtomicUsize,
     last_ms: AtomicU64,
+    /// Of each body under way: since when it waits to be taken.
+    sending: Mutex<Vec<Arc<AtomicU64>>>,
 }
 
-/// Held while a request is answered, its body included.
-pub(super) struct Busy(Arc<State>);
+/// Held while a request is answered, until its answer's body begins.
+pub(super) struct Answering(Arc<State>);
+
+/// An answer's body on its way, with what is held until it has been sent or given up.
+pub(super) struct Sending<T> {
+    body: Body,
+    mark: Mark,
+    _held: T,
+}
+
+/// A body among those under way.
+struct Mark {
+    state: Arc<State>,
+    since: Arc<AtomicU64>,
+}
 
 impl Activity {
     pub(super) fn new() -> Self {
         Self(Arc::new(State {
             began: Instant::now(),
-            busy: AtomicUsize::new(0),
+            answering: AtomicUsize::new(0),
             last_ms: AtomicU64::new(0),
+            sending: Mutex::default(),
         }))
     }
 
-    pub(super) fn enter(&self) -> Busy {
-        self.0.busy.fetch_add(1, Ordering::Relaxed);
-        Busy(Arc::clone(&self.0))
+    pub(super) fn enter(&self) -> Answering {
+        self.0.answering.fetch_add(1, Ordering::Relaxed);
+        Answering(Arc::clone(&self.0))
     }
 
-    /// Ends once nothing has been asked or answered for `limit`.
+    /// Ends once nothing has been asked or answered for `limit`, or an answer has not been taken for as long.
     pub(super) async fn silent_for(&self, limit: Duration) {
+        let limit_ms = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
         loop {
-            let quiet = self.0.began.elapsed().saturating_sub(self.last());
-            if self.0.busy.load(Ordering::Relaxed) > 0 {
-                tokio::time::sleep(limit).await;
-            } else if quiet >= limit {
-                return;
-            } else {
-                tokio::time::sleep(limit.saturating_sub(quiet)).await;
+            let now = self.0.now();
+            let left = |since: u64| limit_ms.saturating_sub(now.saturating_sub(since));
+            let untaken = self.0.untaken().map(left);
+            let silent = self.0.is_idle().then(|| left(self.0.last()));
+            match untaken.into_iter().chain(silent).min() {
+                Some(0) => return,
+                Some(rest) => tokio::time::sleep(Duration::from_millis(rest)).await,
+                None => tokio::time::sleep(limit).await,
             }
         }
     }
+}
 
-    fn last(&self) -> Duration {
-        Duration::from_millis(self.0.last_ms.load(Ordering::Relaxed))
+impl State {
+    fn now(&self) -> u64 {
+        u64::try_from(self.began.elapsed().as_millis()).unwrap_or(OURS.saturating_sub(1))
+    }
+
+    fn last(&self) -> u64 {
+        self.last_ms.load(Ordering::Relaxed)
+    }
+
+    fn bodies(&self) -> MutexGuard<'_, Vec<Arc<AtomicU64>>> {
+        self.sending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_idle(&self) -> bool {
+        self.answering.load(Ordering::Relaxed) == 0 && self.bodies().is_empty()
+    }
+
+    /// Since when the body that has waited longest for the other end does so.
+    fn untaken(&self) -> Option<u64> {
+        let bodies = self.bodies();
+        let since = bodies.iter().map(|since| since.load(Ordering::Relaxed));
+        since.filter(|since| *since != OURS).min()
     }
 }
 
-impl Drop for Busy {
+impl Answering {
+    /// The answer's body, which keeps the connection busy as long as it is taken.
+    pub(super) fn send<T>(self, body: Body, held: T) -> Sending<T> {
+        let state = Arc::clone(&self.0);
+        let since = Arc::new(AtomicU64::new(state.now()));
+        state.bodies().push(Arc::clone(&since));
+        Sending {
+            body,
+            mark: Mark { state, since },
+            _held: held,
+        }
+    }
+}
+
+impl Drop for Answering {
     fn drop(&mut self) {
-        let now = u64::try_from(self.0.began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.0.last_ms.store(now, Ordering::Relaxed);
-        self.0.busy.fetch_sub(1, Ordering::Relaxed);
+        self.0.last_ms.store(self.0.now(), Ordering::Relaxed);
+        self.0.answering.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Drop for Mark {
+    fn drop(&mut self) {
+        let now = self.state.now();
+        self.state.last_ms.store(now, Ordering::Relaxed);
+        self.state
+            .bodies()
+            .retain(|since| !Arc::ptr_eq(since, &self.since));
+    }
+}
+
+impl<T: Unpin> HttpBody for Sending<T> {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let polled = Pin::new(&mut self.body).poll_frame(context);
+        // Whoever has no room for more does not ask for it.
+        let since = match polled.is_pending() {
+            true => OURS,
+            false => self.mark.state.now(),
+        };
+        self.mark.since.store(since, Ordering::Relaxed);
+        polled
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use futures_util::StreamExt as _;
+    use futures_util::stream;
+
     use super::*;
+
+    const LIMIT: Duration = Duration::from_secs(30);
+
+    async fn ends_within(activity: &Activity, seconds: u64) -> bool {
+        let over = activity.silent_for(LIMIT);
+        tokio::time::timeout(Duration::from_secs(seconds), over)
+            .await
+            .is_ok()
+    }
 
     #[tokio::test(start_paused = true)]
     async fn a_silent_connection_is_noticed_and_a_busy_one_is_left_alone() {
-        let limit = Duration::from_secs(30);
         let silent = Activity::new();
-        tokio::time::timeout(Duration::from_secs(31), silent.silent_for(limit))
-            .await
-            .unwrap();
+        assert!(ends_within(&silent, 31).await);
 
         let busy = Activity::new();
         let request = busy.enter();
-        assert!(
-            tokio::time::timeout(Duration::from_secs(300), busy.silent_for(limit))
-                .await
-                .is_err()
-        );
+        assert!(!ends_within(&busy, 300).await);
         drop(request);
-        assert!(
-            tokio::time::timeout(Duration::from_secs(29), busy.silent_for(limit))
-                .await
-                .is_err()
-        );
-        tokio::time::timeout(Duration::from_secs(40), busy.silent_for(limit))
-            .await
-            .unwrap();
+        assert!(!ends_within(&busy, 29).await);
+        assert!(ends_within(&busy, 40).await);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_answer_that_is_not_taken_ends_the_connection_whatever_else_is_asked_on_it() {
+        let activity = Activity::new();
+        let _untaken = activity.enter().send(Body::from("something"), ());
+        let _more = activity.enter();
+        assert!(!ends_within(&activity, 29).await);
+        assert!(ends_within(&activity, 2).await);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_stream_that_has_nothing_to_say_is_taken() {
+        let activity = Activity::new();
+        let first = stream::iter([Ok::<_, axum::Error>(Bytes::from_static(b"event"))]);
+        let body = Body::from_stream(first.chain(stream::pending()));
+        let sending = activity.enter().send(body, ());
+        let mut pieces = Body::new(sending).into_data_stream();
+        assert!(pieces.next().await.is_some());
+        let next = tokio::time::timeout(Duration::from_millis(1), pieces.next());
+        assert!(next.await.is_err());
+        assert!(!ends_within(&activity, 300).await);
+        drop(pieces);
+        assert!(ends_within(&activity, 31).await);
     }
 }

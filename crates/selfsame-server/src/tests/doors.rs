@@ -473,6 +473,26 @@ async fn figures_name_routes_and_never_addresses() {
 }
 
 #[tokio::test]
+async fn figures_are_for_this_machine_and_for_the_operator() {
+    let instance = Instance::start().await;
+    let ask = || get("/metrics").from("203.0.113.1");
+    let stranger = instance.call(ask()).await;
+    assert_eq!(stranger.status, StatusCode::UNAUTHORIZED);
+    assert!(!stranger.body.contains("selfsame_"), "{}", stranger.body);
+    let cookie = instance.operator_cookie().await;
+    for operator in [ask().bearer(&instance.token), ask().cookie(&cookie)] {
+        assert_eq!(instance.call(operator).await.status, StatusCode::OK);
+    }
+    let wrong = instance.call(ask().bearer("guessed")).await;
+    assert_eq!(wrong.status, StatusCode::UNAUTHORIZED);
+    // What keeps the process alive asks by address, from anywhere.
+    for path in ["/livez", "/readyz"] {
+        let answer = instance.call(get(path).from("203.0.113.1")).await;
+        assert_eq!(answer.status, StatusCode::OK, "{path}");
+    }
+}
+
+#[tokio::test]
 async fn a_list_goes_on_at_its_own_cursors_only_and_an_api_takes_no_member_that_it_does_not_know() {
     let instance = Instance::start().await;
     let operator = instance.operator_cookie().await;

@@ -1,5 +1,6 @@
 //! An instance in memory, and calls to its routes.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::Router;
@@ -17,9 +18,10 @@ use selfsame_store::ledger::{LedgerStore, MemoryLedger};
 use selfsame_store::{Memory, Store, Vault};
 use tower::ServiceExt as _;
 
+use crate::peer::Peer;
 use crate::router;
 use crate::server::Server;
-use crate::settings::{Limits, Peer};
+use crate::settings::Limits;
 
 pub const HOST_NAME: &str = "127.0.0.1:7380";
 pub const ORIGIN: &str = "http://127.0.0.1:7380";
@@ -52,6 +54,11 @@ impl Instance {
     /// One that asks others for DIDs.
     pub async fn resolving(resolver: ResolverConfig) -> Self {
         Self::of(open_with(ORIGIN, resolver).await, Limits::default(), false)
+    }
+
+    /// The same within these limits.
+    pub async fn resolving_within(limits: Limits, resolver: ResolverConfig) -> Self {
+        Self::of(open_with(ORIGIN, resolver).await, limits, false)
     }
 
     /// One that keeps wallets only and whose registry is in another process.
@@ -89,10 +96,9 @@ impl Instance {
     }
 
     pub async fn call(&self, Call(request, body): Call) -> Answered {
-        let request = request
-            .extension(Peer([127, 0, 0, 1].into()))
-            .body(body)
-            .unwrap();
+        let mut request = request.body(body).unwrap();
+        let here = peer("127.0.0.1");
+        request.extensions_mut().get_or_insert(here);
         let response = self.router.clone().oneshot(request).await.unwrap();
         let (parts, body) = response.into_parts();
         let body = axum::body::to_bytes(body, 10 << 20).await.unwrap();
@@ -167,7 +173,10 @@ async fn open_as(
         roles,
         issuer: IssuerConfig::default(),
         verifier: VerifierConfig::default(),
-        trust: TrustConfig::default(),
+        trust: TrustConfig {
+            origins: resolver.addresses().cloned().collect(),
+            ..TrustConfig::default()
+        },
         registry,
         resolver,
     };
@@ -176,6 +185,10 @@ async fn open_as(
         .unwrap();
     app.start().await.unwrap();
     (app, token.unwrap().expose().to_owned())
+}
+
+fn peer(address: &str) -> Peer {
+    Peer::from(SocketAddr::new(address.parse().unwrap(), 1))
 }
 
 pub fn get(path: &str) -> Call {
@@ -206,6 +219,11 @@ pub fn form(fields: &[(&str, &str)]) -> String {
 impl Call {
     pub fn header(self, name: &str, value: &str) -> Self {
         Self(self.0.header(name, value), self.1)
+    }
+
+    /// The same from another address.
+    pub fn from(self, address: &str) -> Self {
+        Self(self.0.extension(peer(address)), self.1)
     }
 
     /// The same to another host.

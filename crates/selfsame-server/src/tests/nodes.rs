@@ -16,6 +16,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{oneshot, watch};
 
 use crate::serve::{Door, Service, serve};
+use crate::shares::Shares;
 use crate::{Limits, NodePeer};
 
 fn node() -> (Did, Config) {
@@ -66,6 +67,7 @@ async fn a_handler_knows_which_node_asks_and_a_stranger_reaches_none() {
         router: Router::new().route("/who", routing::get(who)),
         door: Door::Nodes(Acceptor::new(Arc::new(takes), settings())),
         limits: Limits::default(),
+        shares: Shares::default(),
         stopping: watch::Sender::new(false),
     };
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

@@ -14,22 +14,23 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
 
 use super::instance::{HOST_NAME, ORIGIN, open};
 use crate::{Limits, Settings, Tls, serve};
 
-const PATIENCE: Duration = Duration::from_secs(60);
+pub const PATIENCE: Duration = Duration::from_secs(60);
 
-struct Listening {
-    app: Arc<App>,
-    token: String,
-    address: std::net::SocketAddr,
+pub struct Listening {
+    pub app: Arc<App>,
+    pub token: String,
+    pub address: std::net::SocketAddr,
     stop: oneshot::Sender<()>,
     served: JoinHandle<std::io::Result<()>>,
 }
 
 impl Listening {
-    async fn start(origin: &str, settings: Settings) -> Self {
+    pub async fn start(origin: &str, settings: Settings) -> Self {
         let (app, token) = open(origin).await;
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -45,7 +46,7 @@ impl Listening {
         }
     }
 
-    async fn plain(limits: Limits) -> Self {
+    pub async fn plain(limits: Limits) -> Self {
         Self::start(
             ORIGIN,
             Settings {
@@ -56,11 +57,11 @@ impl Listening {
         .await
     }
 
-    async fn connect(&self) -> TcpStream {
+    pub async fn connect(&self) -> TcpStream {
         TcpStream::connect(self.address).await.unwrap()
     }
 
-    async fn stop(self) {
+    pub async fn stop(self) {
         self.stop.send(()).unwrap();
         tokio::time::timeout(PATIENCE, self.served)
             .await
@@ -70,13 +71,13 @@ impl Listening {
     }
 }
 
-async fn ask(stream: &mut (impl AsyncWrite + Unpin), path: &str, host: &str) {
+pub async fn ask(stream: &mut (impl AsyncWrite + Unpin), path: &str, host: &str) {
     let request = format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n");
     stream.write_all(request.as_bytes()).await.unwrap();
 }
 
 /// Reads until `text` has come; what has come by then.
-async fn read_until(stream: &mut (impl AsyncRead + Unpin), text: &str) -> String {
+pub async fn read_until(stream: &mut (impl AsyncRead + Unpin), text: &str) -> String {
     let mut read = Vec::new();
     let mut buffer = [0; 4096];
     while !String::from_utf8_lossy(&read).contains(text) {
@@ -95,7 +96,7 @@ async fn read_until(stream: &mut (impl AsyncRead + Unpin), text: &str) -> String
 }
 
 /// Reads to the end, however it comes.
-async fn read_to_end(stream: &mut (impl AsyncRead + Unpin)) -> String {
+pub async fn read_to_end(stream: &mut (impl AsyncRead + Unpin)) -> String {
     let mut read = Vec::new();
     let _ended_or_reset = tokio::time::timeout(PATIENCE, stream.read_to_end(&mut read))
         .await
@@ -318,7 +319,28 @@ async fn who_follows_a_request_hears_that_its_time_is_over_unless_he_has_signed_
     listening.stop().await;
 }
 
-fn self_made() -> Tls {
+/// A connection to `localhost` with TLS, which takes this certificate and speaks these protocols.
+pub async fn encrypted(
+    listening: &Listening,
+    certificate: Vec<u8>,
+    protocols: &[&[u8]],
+) -> TlsStream<TcpStream> {
+    let mut roots = rustls::RootCertStore::empty();
+    roots.add(CertificateDer::from(certificate)).unwrap();
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let mut client = rustls::ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    client.alpn_protocols = protocols.iter().map(|name| name.to_vec()).collect();
+    let name = ServerName::try_from("localhost").unwrap();
+    let tcp = listening.connect().await;
+    let connector = TlsConnector::from(Arc::new(client));
+    connector.connect(name, tcp).await.unwrap()
+}
+
+pub fn self_made() -> Tls {
     let made = Tls::self_made("localhost").unwrap();
     let key = made.key_pem.expose().as_bytes();
     Tls::from_pem(made.certificate_pem.as_bytes(), key).unwrap()
@@ -352,27 +374,13 @@ async fn a_place_beyond_the_bound_is_not_kept_for_who_is_silent_in_its_handshake
 #[tokio::test]
 async fn an_https_origin_is_served_with_a_self_made_certificate() {
     let tls = self_made();
-    let mut roots = rustls::RootCertStore::empty();
-    roots
-        .add(CertificateDer::from(tls.certificates[0].clone()))
-        .unwrap();
-    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-    let client = rustls::ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .unwrap()
-        .with_root_certificates(roots)
-        .with_no_client_auth();
+    let certificate = tls.certificates[0].clone();
     let settings = Settings {
         tls: Some(tls),
         ..Settings::default()
     };
     let listening = Listening::start("https://localhost:7380", settings).await;
-    let name = ServerName::try_from("localhost").unwrap();
-    let tcp = listening.connect().await;
-    let mut stream = TlsConnector::from(Arc::new(client))
-        .connect(name, tcp)
-        .await
-        .unwrap();
+    let mut stream = encrypted(&listening, certificate, &[]).await;
     ask(&mut stream, "/operator", "localhost:7380").await;
     let page = read_until(&mut stream, "\r\n\r\n").await;
     assert!(page.contains("strict-transport-security"), "{page}");

@@ -90,7 +90,8 @@ pub struct Up {
     /// An issuer to trust, as DID or URL; without it, none but this instance is. May be repeated.
     #[arg(long)]
     trust_issuer: Vec<String>,
-    /// A file of settings, TOML: `[issuer]`, `[verifier]`, `[trust]`, `[resolver]`, `[registry]`, `[tls]`.
+    /// A file of settings, TOML: `[issuer]`, `[verifier]`, `[trust]`, `[resolver]`, `[registry]`, `[tls]`,
+    /// `[health]`, `[limits]`.
     #[arg(long)]
     config: Option<PathBuf>,
     #[command(flatten)]
@@ -335,6 +336,8 @@ impl Up {
         self.token.apply(&mut launch);
         launch.tls = self.certificate.source();
         launch.nodes = file.tls.map(Arc::new);
+        launch.health = file.health.listen;
+        launch.limits = file.limits.limits()?;
         Ok(launch)
     }
 }

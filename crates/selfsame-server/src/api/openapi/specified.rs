@@ -114,7 +114,12 @@ const SUPERVISION: [Specified; 4] = [
         TEXT,
         "Whether requests would be served now; 503 until then.",
     ),
-    get("/metrics", TEXT, "Figures.").by("Prometheus text format 0.0.4"),
+    get(
+        "/metrics",
+        TEXT,
+        "Figures, for the operator and for this machine; 401 for others.",
+    )
+    .by("Prometheus text format 0.0.4"),
     get("/openapi.json", JSON, "This description.").by("OpenAPI 3.1"),
 ];
 

@@ -6,6 +6,7 @@ use axum::response::IntoResponse as _;
 use http::header::SET_COOKIE;
 use http::{HeaderMap, StatusCode};
 use selfsame_app::view::wallet::NewSession;
+use selfsame_app::wallet::{KNOWN_SECONDS, Whence};
 use selfsame_app::{Error, ErrorKind};
 use selfsame_crypto::SecretString;
 
@@ -13,8 +14,8 @@ use crate::auth;
 use crate::auth::cookie::{self, Jar};
 use crate::error::{Answer, Problem};
 use crate::extract::Form;
+use crate::peer::Peer;
 use crate::server::Server;
-use crate::settings::Peer;
 use crate::ui::{self, Frame};
 
 #[derive(Template)]
@@ -42,19 +43,21 @@ pub async fn page(frame: Frame, RawQuery(query): RawQuery) -> Answer {
 /// Opens a wallet.
 pub async fn sign_in(
     State(server): State<Server>,
-    Extension(Peer(peer)): Extension<Peer>,
+    Extension(peer): Extension<Peer>,
     frame: Frame,
     headers: HeaderMap,
     form: Form,
 ) -> Answer {
     let (email, password) = credentials(&form)?;
+    let devices = cookie::read(&headers, server.cookies().known());
+    let whence = Whence::of(peer.address(), devices.as_deref());
     match server
         .wallet()?
         .accounts()
-        .sign_in(email, password, &peer.to_string())
+        .sign_in(email, password, &whence)
         .await
     {
-        Ok(session) => opened(&server, &headers, (session, form.one("next"))).await,
+        Ok(session) => opened(&server, &headers, (session, &form)).await,
         Err(error) => again(frame, &form, error, false),
     }
 }
@@ -62,13 +65,15 @@ pub async fn sign_in(
 /// Makes a wallet and opens it.
 pub async fn register(
     State(server): State<Server>,
+    Extension(peer): Extension<Peer>,
     frame: Frame,
     headers: HeaderMap,
     form: Form,
 ) -> Answer {
     let (email, password) = credentials(&form)?;
+    server.count_registration(peer)?;
     match server.wallet()?.accounts().register(email, password).await {
-        Ok(session) => opened(&server, &headers, (session, form.one("next"))).await,
+        Ok(session) => opened(&server, &headers, (session, &form)).await,
         Err(error) => again(frame, &form, error, true),
     }
 }
@@ -95,21 +100,32 @@ fn credentials(form: &Form) -> Result<(&str, SecretString), Problem> {
 
 /// A link that was scanned must land signed in, so this cookie goes along when other sites lead here.
 ///
-/// The session that the browser had ends.
+/// The session that the browser had ends. From now on the browser is known, and not slowed down by who guesses.
 async fn opened(
     server: &Server,
     headers: &HeaderMap,
-    (session, next): (NewSession, Option<&str>),
+    (session, form): (NewSession, &Form),
 ) -> Answer {
+    let accounts = server.wallet()?.accounts();
     let name = server.cookies().person();
     if let Some(former) = cookie::read(headers, name) {
-        server.wallet()?.accounts().sign_out(&former).await?;
+        accounts.sign_out(&former).await?;
     }
     let cookie = Jar::lax(name)
         .value(&session.token, server.origin())
         .ok_or_else(|| Problem::from(Error::internal("a session that fits no cookie")))?;
-    let mut response = auth::back_to(next, super::HOME);
-    response.headers_mut().append(SET_COOKIE, cookie);
+    let known = server.cookies().known();
+    let before = cookie::read(headers, known);
+    let devices = accounts
+        .know_device(form.needed("email")?, before.as_deref())
+        .await?;
+    let devices = Jar::lax(known)
+        .of_page("/", KNOWN_SECONDS)
+        .value(&devices, server.origin());
+    let mut response = auth::back_to(form.one("next"), super::HOME);
+    for cookie in devices.into_iter().chain([cookie]) {
+        response.headers_mut().append(SET_COOKIE, cookie);
+    }
     Ok(response)
 }
 

@@ -1,0 +1,224 @@
+//! Who is on the other end: an address, and the network of which it is one of many.
+
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+
+use http::HeaderMap;
+
+/// Who is on the other end of the connection, or of that to a proxy of ours.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Peer {
+    address: IpAddr,
+    /// Whether it asks by a proxy.
+    proxied: bool,
+}
+
+/// What is counted as one: an IPv4 address, or the /64 of an IPv6 address, of which a single host may use all.
+#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct Network(IpAddr);
+
+impl Peer {
+    /// For whom this proxy asks: the last address of `X-Forwarded-For`, which it has written itself, or the last one
+    /// before those of other proxies of ours. What stands before it anybody can write. If none is named, it is itself.
+    pub fn behind(self, headers: &HeaderMap, proxies: &Proxies) -> Self {
+        let lines = headers.get_all("x-forwarded-for").iter().rev();
+        let named = lines.flat_map(|line| line.to_str().unwrap_or_default().rsplit(','));
+        let mut asking = self.address;
+        for name in named {
+            let Ok(address) = name.trim().parse::<IpAddr>() else {
+                break;
+            };
+            asking = address.to_canonical();
+            if !proxies.have(asking) {
+                break;
+            }
+        }
+        Self {
+            address: asking,
+            proxied: true,
+        }
+    }
+
+    /// Whether it is one of these proxies.
+    pub fn is_among(self, proxies: &Proxies) -> bool {
+        proxies.have(self.address)
+    }
+
+    /// Whether it is on this machine, and asks for itself.
+    pub fn is_here(self) -> bool {
+        self.address.is_loopback() && !self.proxied
+    }
+
+    /// Its address.
+    pub fn address(self) -> IpAddr {
+        self.address
+    }
+
+    /// What it is counted as.
+    pub fn network(self) -> Network {
+        Network(match self.address {
+            IpAddr::V4(_) => self.address,
+            IpAddr::V6(address) => {
+                let [a, b, c, d, ..] = address.segments();
+                Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0).into()
+            }
+        })
+    }
+
+    /// The network whose share is bounded. None for this machine: whoever is on it, be it a proxy that names nobody,
+    /// speaks for many.
+    pub fn bounded(self) -> Option<Network> {
+        (!self.address.is_loopback()).then(|| self.network())
+    }
+}
+
+/// Networks of proxies that are trusted to say for whom they ask.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Proxies(Vec<Range>);
+
+/// An address and how many of its first bits count (RFC 4632 §3.1).
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+struct Range {
+    address: IpAddr,
+    bits: u32,
+}
+
+/// Why a text is no network.
+#[derive(Debug, thiserror::Error)]
+#[error("`{0}` is no network, such as 10.0.0.0/8, 2001:db8::/32 or 192.0.2.1")]
+pub struct ProxyError(String);
+
+impl Proxies {
+    /// The networks of these texts: addresses, with the length of their prefix unless it is the whole.
+    ///
+    /// # Errors
+    /// For a text that is none.
+    pub fn parse<T: AsRef<str>>(networks: &[T]) -> Result<Self, ProxyError> {
+        let ranges = networks.iter().map(|text| {
+            let text = text.as_ref();
+            Range::parse(text).ok_or_else(|| ProxyError(text.to_owned()))
+        });
+        ranges.collect::<Result<_, _>>().map(Self)
+    }
+
+    fn have(&self, address: IpAddr) -> bool {
+        self.0.iter().any(|range| range.has(address))
+    }
+}
+
+impl Range {
+    fn parse(text: &str) -> Option<Self> {
+        let (address, bits) = match text.split_once('/') {
+            Some((address, bits)) => (address, Some(bits.parse::<u32>().ok()?)),
+            None => (text, None),
+        };
+        let address: IpAddr = address.parse().ok()?;
+        let all = if address.is_ipv4() { 32 } else { 128 };
+        let bits = bits.unwrap_or(all);
+        (bits <= all).then_some(Self { address, bits })
+    }
+
+    fn has(self, other: IpAddr) -> bool {
+        let differ = match (self.address, other) {
+            (IpAddr::V4(own), IpAddr::V4(other)) => {
+                (own.to_bits() ^ other.to_bits()).leading_zeros()
+            }
+            (IpAddr::V6(own), IpAddr::V6(other)) => {
+                (own.to_bits() ^ other.to_bits()).leading_zeros()
+            }
+            _ => return false,
+        };
+        differ >= self.bits
+    }
+}
+
+impl std::fmt::Display for Network {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl From<SocketAddr> for Peer {
+    fn from(address: SocketAddr) -> Self {
+        Self {
+            address: address.ip().to_canonical(),
+            proxied: false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn peer(text: &str) -> Peer {
+        Peer::from(SocketAddr::new(text.parse().unwrap(), 1))
+    }
+
+    /// For whom a proxy asks at 10.0.0.9 that sends these lines.
+    fn behind(lines: &[&'static str], proxies: &[&str]) -> String {
+        let mut headers = HeaderMap::new();
+        for line in lines {
+            headers.append("x-forwarded-for", http::HeaderValue::from_static(line));
+        }
+        let proxies = Proxies::parse(proxies).unwrap();
+        let asking = peer("10.0.0.9").behind(&headers, &proxies);
+        assert!(!asking.is_here());
+        asking.address.to_string()
+    }
+
+    #[test]
+    fn a_proxy_asks_for_the_last_address_that_it_names() {
+        let named = "203.0.113.7";
+        assert_eq!(behind(&["203.0.113.7"], &[]), named);
+        assert_eq!(behind(&["10.0.0.1, ::ffff:203.0.113.7"], &[]), named);
+        assert_eq!(behind(&["10.0.0.1", "10.0.0.2,203.0.113.7"], &[]), named);
+        for nobody in [&[][..], &[""], &["unknown"], &["203.0.113.7, "]] {
+            assert_eq!(behind(nobody, &[]), "10.0.0.9");
+        }
+    }
+
+    #[test]
+    fn proxies_of_ours_that_ask_each_other_are_passed_over_and_no_others() {
+        let ours = ["10.0.0.0/24", "2001:db8::/32"];
+        let through = |line| behind(&[line], &ours);
+        assert_eq!(through("9.9.9.9, 203.0.113.7, 10.0.0.1"), "203.0.113.7");
+        assert_eq!(through("203.0.113.7, 2001:db8::1, 10.0.0.1"), "203.0.113.7");
+        assert_eq!(through("203.0.113.7, 10.0.1.1"), "10.0.1.1");
+        assert_eq!(through("203.0.113.7, unknown, 10.0.0.1"), "10.0.0.1");
+        assert_eq!(through("10.0.0.2, 10.0.0.1"), "10.0.0.2");
+    }
+
+    #[test]
+    fn networks_are_written_as_prefixes_or_whole_addresses() {
+        let has = |network: &str, address: &str| {
+            let proxies = Proxies::parse(&[network]).unwrap();
+            peer(address).is_among(&proxies)
+        };
+        assert!(has("10.0.0.0/8", "10.255.0.1") && !has("10.0.0.0/8", "11.0.0.1"));
+        assert!(has("10.0.0.1", "10.0.0.1") && !has("10.0.0.1", "10.0.0.2"));
+        assert!(has("0.0.0.0/0", "10.0.0.1") && !has("0.0.0.0/0", "::2"));
+        assert!(has("2001:db8::/33", "2001:db8:7fff::1"));
+        assert!(!has("2001:db8::/33", "2001:db8:8000::1"));
+        for none in [
+            "10.0.0.0/33",
+            "::/129",
+            "10.0.0/8",
+            "",
+            "proxy.example",
+            "10.0.0.0/",
+        ] {
+            assert!(Proxies::parse(&[none]).is_err(), "{none}");
+        }
+    }
+
+    #[test]
+    fn addresses_that_one_host_may_change_at_will_are_one_network() {
+        let network = |text: &str| peer(text).network();
+        assert_eq!(network("2001:db8:1:2::1"), network("2001:db8:1:2:ffff::9"));
+        assert_ne!(network("2001:db8:1:2::1"), network("2001:db8:1:3::1"));
+        assert_ne!(network("203.0.113.7"), network("203.0.113.8"));
+        assert_eq!(network("2001:db8:1:2::1").to_string(), "2001:db8:1:2::");
+        assert_eq!(peer("127.0.0.1").bounded(), None);
+        assert!(peer("203.0.113.7").bounded().is_some());
+    }
+}
