@@ -118,6 +118,16 @@ impl Validator {
         VerifierKey::new(&format!("{origin}/{}", self.name), &self.key)
     }
 
+    /// Whether its keys are points of Ed25519's curve: nobody signs with one that is none, and it would weigh in the
+    /// quorum all the same. Asked of whoever is to become one; sets are read without it.
+    pub fn has_points(&self) -> Result<(), Malformed> {
+        let mut keys = [Some(&self.key), self.consensus.as_ref()].into_iter();
+        match keys.all(|key| key.is_none_or(PublicKey::is_point)) {
+            true => Ok(()),
+            false => Err(Malformed("a validator's keys are points of Ed25519")),
+        }
+    }
+
     fn check(&self) -> Result<(), Malformed> {
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
         if self.name.is_empty() || self.name.len() > MAX_NAME_BYTES || !self.name.chars().all(plain)

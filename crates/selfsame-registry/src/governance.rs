@@ -45,6 +45,9 @@ impl Step<'_> {
         }
         let least = validators.iter().map(|validator| validator.power).min();
         for validator in add {
+            validator
+                .has_points()
+                .map_err(|Malformed(why)| Refusal::Governance(GovernanceFault::Validators(why)))?;
             self.add_validator(validator, least)?;
             validators.push(validator.clone());
         }

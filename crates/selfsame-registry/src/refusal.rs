@@ -107,6 +107,11 @@ pub enum SignatureFault {
     /// The first key of a new DID does not sign.
     #[error("the first key of a new DID has to sign")]
     FirstKeyMissing,
+    /// The owner of an identifier of Indy's form does not sign.
+    #[error(
+        "an identifier that has half of the key in it is registered with its owner's signature"
+    )]
+    OwnerMissing,
     /// The signature is not over these bytes by that key.
     #[error("a signature is not by the key it names")]
     Bad,

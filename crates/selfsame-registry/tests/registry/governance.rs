@@ -6,7 +6,7 @@ use selfsame_registry::network::{Act, Mode};
 use selfsame_registry::refusal::GovernanceFault;
 use selfsame_registry::{Genesis, Operation, Refusal, Rules, StateRead};
 
-use crate::world::{Actor, Answer, START, World, validator};
+use crate::world::{Actor, Answer, START, World, no_point, validator};
 
 fn change(add: &[Validator], remove: &[&str]) -> Vec<Operation> {
     vec![Operation::ChangeValidators {
@@ -81,6 +81,22 @@ fn validators_no_network_can_have_are_refused() {
                 Err(Refusal::Governance(GovernanceFault::Validators(_)))
             ),
             "{answer:?}"
+        );
+    }
+    for powerless in [
+        Validator {
+            key: no_point(),
+            ..validator("two", 1)
+        },
+        Validator {
+            consensus: Some(no_point()),
+            ..validator("two", 1)
+        },
+    ] {
+        let why = "a validator's keys are points of Ed25519";
+        assert_eq!(
+            world.act(&mut trustee, change(&[powerless], &[])),
+            refused(GovernanceFault::Validators(why))
         );
     }
     let outside = Validator {
