@@ -73,6 +73,11 @@ impl ValidatorSet {
         self.0.iter().all(in_engine) || !self.0.iter().any(in_engine)
     }
 
+    /// Whether anybody has a key in a consensus engine: whether these validators are a network's.
+    pub fn is_in_engine(&self) -> bool {
+        self.0.iter().any(|validator| validator.consensus.is_some())
+    }
+
     /// The keys the validators sign notes of a network with, in the order of
     /// [`ValidatorSet::validators`]: each is named `<origin>/<validator>`.
     pub fn verifier_keys(&self, origin: &str) -> Result<Vec<VerifierKey>, ProofError> {

@@ -59,6 +59,9 @@ impl Step<'_> {
         if !after.agrees_on_an_engine() {
             return Err(Refusal::Governance(GovernanceFault::Engine).into());
         }
+        if set.is_in_engine() && !after.is_in_engine() {
+            return Err(Refusal::Governance(GovernanceFault::EngineLeft).into());
+        }
         let change = ValidatorChange {
             set: after,
             receipt: self.receipt,

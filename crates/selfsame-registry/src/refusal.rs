@@ -167,6 +167,9 @@ pub enum GovernanceFault {
     /// Some validators take part in a consensus engine, and others do not.
     #[error("either all validators have a key in a consensus engine or none has")]
     Engine,
+    /// The engine would have no validator left, and could make no further block.
+    #[error("the validators of a network keep keys in its consensus engine")]
+    EngineLeft,
     /// The validators would be none a network can have.
     #[error("{0}")]
     Validators(&'static str),

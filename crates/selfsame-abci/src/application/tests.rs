@@ -385,6 +385,34 @@ async fn a_proposal_with_what_is_no_transaction_is_rejected() {
 }
 
 #[tokio::test]
+async fn a_change_of_validators_that_would_stop_the_engine_is_neither_proposed_nor_decided() {
+    let mut world = World::new().await;
+    let outside = Validator {
+        consensus: None,
+        ..world.genesis.validators().validators()[0].clone()
+    };
+    let all = ["a", "b", "c"].map(str::to_owned).to_vec();
+    let left = world.change(1, (vec![outside], all));
+    let (room, creation) = (1 << 20, world.creation());
+    let proposal = waiting(vec![left.clone(), creation.clone()], room);
+    assert_eq!(
+        world.consensus.prepare(proposal),
+        std::slice::from_ref(&creation)
+    );
+    // Who proposes it all the same stops nobody: it counts for nothing.
+    let finalized = world.block(1, vec![left, creation]).await;
+    assert_eq!(finalized.tx_results[0].codespace, "governance_refused");
+    assert!(finalized.validator_updates.is_empty());
+    // One that the engine can follow is judged like any other.
+    let removal = world.change(2, (Vec::new(), vec!["c".to_owned()]));
+    let removal = std::slice::from_ref(&removal);
+    let process = world.consensus.process(&proposed(removal.to_vec()));
+    assert_eq!(process, response::ProcessProposal::Accept);
+    let prepared = world.consensus.prepare(waiting(removal.to_vec(), room));
+    assert_eq!(prepared, removal);
+}
+
+#[tokio::test]
 async fn votes_complete_the_checkpoint_of_the_block_before_and_a_wrong_signature_does_not_count() {
     let mut world = World::new().await;
     let creation = world.creation();
