@@ -11,7 +11,7 @@ use selfsame_proof::read::Handover;
 use selfsame_proof::validators::{STATE_KEY, ValidatorSet};
 use selfsame_registry::{Applied, Block, Machine, Operation, Receipt, Refusal, Transaction};
 use tendermint::AppHash;
-use tendermint::abci::types::ExecTxResult;
+use tendermint::abci::types::{ExecTxResult, Misbehavior};
 use tendermint::abci::{request, response};
 use tendermint::v0_38::abci::request::FinalizeBlock;
 
@@ -40,6 +40,8 @@ struct Decided {
     applied: Applied,
     /// The validators after it, where it changed them.
     validators: Option<ValidatorSet>,
+    /// What the engine found validators to have done.
+    misbehaviour: Vec<Misbehavior>,
 }
 
 /// The consensus connection's part of the application.
@@ -241,6 +243,7 @@ impl Consensus {
             digests,
             applied,
             validators,
+            misbehaviour: request.misbehavior.clone(),
         });
         Ok(response::FinalizeBlock {
             events: Vec::new(),
@@ -275,6 +278,7 @@ impl Consensus {
             digests,
             applied,
             validators,
+            misbehaviour,
         } = decided;
         let application = self.application.clone();
         let handover = self.handover()?;
@@ -290,6 +294,8 @@ impl Consensus {
         })?;
         let signers = self.validators.clone();
         let stored_at = applied.head.height;
+        let misbehaviours = &application.misbehaviours;
+        misbehaviours.in_block(stored_at, &misbehaviour, &application.ledger);
         let noted = application.notes.begin(applied.head.clone(), signers);
         noted.map_err(|error| Halt(error.reason))?;
         if let Some(validators) = validators {

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use selfsame_app::keys::Keys;
 use selfsame_app::registry::log_origin;
+use selfsame_app::view::registry::Misbehaviour;
 use selfsame_crypto::seal::SealingKey;
 use selfsame_crypto::{KeyHandle, KeyType, PrivateKey};
 use selfsame_proof::checkpoint::Checkpoint;
@@ -20,7 +21,7 @@ use tendermint::abci::request::{
     ExtendVote, FinalizeBlock, InitChain, PrepareProposal, ProcessProposal, VerifyVoteExtension,
 };
 use tendermint::abci::response;
-use tendermint::abci::types::CommitInfo;
+use tendermint::abci::types::{CommitInfo, Misbehavior, MisbehaviorKind};
 use tendermint::{Hash, Time, account, block};
 
 use super::*;
@@ -64,6 +65,7 @@ impl World {
             ledger,
             waiting: Waiting::new(8),
             notes: Arc::new(notes),
+            misbehaviours: Arc::new(Misbehaviours::kept_in(homes[n].misbehaviour())),
             signer,
             clock: Clock::default(),
             retained_blocks: 30,
@@ -410,6 +412,45 @@ async fn a_change_of_validators_that_would_stop_the_engine_is_neither_proposed_n
     assert_eq!(process, response::ProcessProposal::Accept);
     let prepared = world.consensus.prepare(waiting(removal.to_vec(), room));
     assert_eq!(prepared, removal);
+}
+
+#[tokio::test]
+async fn a_validator_that_votes_twice_is_named_and_remembered() {
+    let mut world = World::new().await;
+    let validators = world.genesis.validators().clone();
+    let key = validators.validators()[1].consensus.as_ref().unwrap();
+    let evidence = |at: u32| Misbehavior {
+        kind: MisbehaviorKind::DuplicateVote,
+        validator: tendermint::abci::types::Validator {
+            address: address_of(key),
+            power: 1_u32.into(),
+        },
+        height: at.into(),
+        time: time(0),
+        total_voting_power: 3_u32.into(),
+    };
+    let mut block = decided(1, Vec::new());
+    block.misbehavior = vec![evidence(7), evidence(8)];
+    world.consensus.finalize(&block).unwrap();
+    assert!(world.application.misbehaviours.all().is_empty());
+    world.consensus.commit().await.unwrap();
+    let found = Misbehaviour {
+        validator: "b".to_owned(),
+        kind: "double_vote".to_owned(),
+        count: 2,
+        first_height: 7,
+        last_height: 8,
+    };
+    let all = world.application.misbehaviours.all();
+    assert_eq!(all, std::slice::from_ref(&found));
+    world.block(2, Vec::new()).await;
+    // After a start it is still known, and a block that comes again counts once.
+    let again = Misbehaviours::kept_in(world.homes[0].misbehaviour());
+    again.in_block(1, &block.misbehavior, &world.application.ledger);
+    assert_eq!(again.all(), [found]);
+    again.in_block(3, &[evidence(9)], &world.application.ledger);
+    let all = again.all();
+    assert_eq!((all[0].count, all[0].last_height), (3, 9));
 }
 
 #[tokio::test]
