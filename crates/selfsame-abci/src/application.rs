@@ -21,6 +21,7 @@ use tendermint::abci::request::CheckTxKind;
 use tendermint::abci::response;
 use tendermint::v0_38::abci::request;
 
+use crate::misbehaviour::Misbehaviours;
 use crate::node::Signer;
 use crate::notes::Notes;
 use crate::waiting::Waiting;
@@ -40,6 +41,7 @@ pub(crate) struct Application {
     /// Those who wait for this node's answer.
     waiting: Waiting,
     notes: Arc<Notes>,
+    misbehaviours: Arc<Misbehaviours>,
     signer: Signer,
     clock: Clock,
     retained_blocks: u64,
@@ -57,6 +59,7 @@ pub(crate) struct Parts {
     pub(crate) ledger: Ledger,
     pub(crate) waiting: Waiting,
     pub(crate) notes: Arc<Notes>,
+    pub(crate) misbehaviours: Arc<Misbehaviours>,
     pub(crate) signer: Signer,
     pub(crate) clock: Clock,
     pub(crate) retained_blocks: u64,
@@ -75,6 +78,7 @@ impl Application {
             ledger: parts.ledger,
             waiting: parts.waiting,
             notes: parts.notes,
+            misbehaviours: parts.misbehaviours,
             signer: parts.signer,
             clock: parts.clock,
             retained_blocks: parts.retained_blocks,

@@ -30,6 +30,7 @@ const CHECKPOINT_KEY: &str = "checkpoint.key";
 const ENGINE: &str = "engine";
 const VALIDATOR_KEY: &str = "priv_validator_key.json";
 const NOTE: &str = "checkpoint";
+const MISBEHAVIOUR: &str = "misbehaviour.json";
 const SOCKET: &str = "abci.sock";
 /// A Unix socket's path has 108 bytes with its end (unix(7)).
 const SOCKET_PATH_MAX: usize = 107;
@@ -371,6 +372,11 @@ impl Home {
     /// Where the newest checkpoint is kept.
     pub(crate) fn note(&self) -> PathBuf {
         self.path.join(NOTE)
+    }
+
+    /// Where is kept what validators did against the protocol.
+    pub(crate) fn misbehaviour(&self) -> PathBuf {
+        self.path.join(MISBEHAVIOUR)
     }
 
     /// Where both halves meet.

@@ -7,6 +7,7 @@ mod application;
 mod engine;
 mod files;
 mod light;
+mod misbehaviour;
 mod node;
 mod notes;
 mod pair;

@@ -28,6 +28,7 @@ use crate::application::{Parts, signers};
 use crate::engine::Engine;
 use crate::files::Home;
 use crate::light::LightCall;
+use crate::misbehaviour::Misbehaviours;
 use crate::notes::{Noted, Notes};
 use crate::pair::Pair;
 use crate::rpc::{Rpc, Taken, unavailable};
@@ -109,6 +110,7 @@ pub struct Node {
     ledger: Ledger,
     waiting: Waiting,
     notes: Arc<Notes>,
+    misbehaviours: Arc<Misbehaviours>,
     rpc: Rpc,
     signer: Signer,
     deadline: Duration,
@@ -142,6 +144,7 @@ impl Node {
             rpc: Rpc::new(setup.home.rpc(), setup.waiting_max)?,
             waiting: Waiting::new(setup.waiting_max),
             notes: Arc::new(notes),
+            misbehaviours: Arc::new(Misbehaviours::kept_in(setup.home.misbehaviour())),
             signer: setup.signer.clone(),
             deadline: setup.deadline,
             trouble: watch::Sender::new(None),
@@ -206,6 +209,7 @@ impl Node {
             ledger: self.ledger.clone(),
             waiting: self.waiting.clone(),
             notes: self.notes.clone(),
+            misbehaviours: self.misbehaviours.clone(),
             signer: self.signer.clone(),
             clock: setup.clock.clone(),
             retained_blocks: setup.retained_blocks,
@@ -367,6 +371,7 @@ impl Registry for Node {
             name: self.signer.name.clone(),
             height: self.ledger.head()?.height,
             trouble: self.trouble(),
+            misbehaviour: self.misbehaviours.all(),
         }))
     }
 }

@@ -235,7 +235,7 @@ impl State {
 
 /// Puts a file in the place of another, whole or not at all. It is not forced to the disk: it is made anew with every
 /// block.
-fn replace(file: &Path, text: &str) -> std::io::Result<()> {
+pub(crate) fn replace(file: &Path, text: &str) -> std::io::Result<()> {
     let new = file.with_extension("new");
     std::fs::write(&new, text)?;
     std::fs::rename(new, file)

@@ -31,7 +31,7 @@ use crate::resolver::{Linked, Resolver};
 use crate::shared::Shared;
 use crate::verifier::Verifier;
 use crate::view::instance::InstanceStatus;
-use crate::view::registry::WitnessFigures;
+use crate::view::registry::{Misbehaviour, WitnessFigures};
 use crate::wallet::Wallet;
 use crate::work::Work;
 
@@ -327,6 +327,14 @@ impl App {
     pub fn witnesses(&self) -> Vec<WitnessFigures> {
         let registry = self.shared.registry.as_ref();
         registry.map_or_else(Vec::new, |registry| registry.witnesses())
+    }
+
+    /// What validators of the network that this process is a node of did against its protocol.
+    #[must_use]
+    pub fn misbehaviour(&self) -> Vec<Misbehaviour> {
+        let registry = self.shared.registry.as_ref();
+        let health = registry.and_then(|registry| registry.health().ok().flatten());
+        health.map_or_else(Vec::new, |health| health.misbehaviour)
     }
 
     /// How it is.

@@ -314,10 +314,10 @@ impl Dids {
             return self.shown(&after).await;
         }
         let version = after.version.saturating_add(1);
-        // Each version is made once, so its number is a nonce that no other transaction of this DID has.
+        // A change that came to nothing must not stand in the way of another one of the same version.
         let transaction = self
             .shared
-            .transaction(&self.author(&before.record)?, version, operation)
+            .transaction(&self.author(&before.record)?, self.nonce(), operation)
             .await?;
         let waiting = DidRecord {
             pending: Some(registration_id(&transaction)),

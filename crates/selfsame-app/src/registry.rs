@@ -243,7 +243,10 @@ pub fn refused(refusal: &Refusal) -> Error {
         | Refusal::Used { .. }
         | Refusal::NotNewer => ErrorKind::Conflict,
         Refusal::Signature(
-            SignatureFault::UnknownKey | SignatureFault::Bad | SignatureFault::FirstKeyMissing,
+            SignatureFault::UnknownKey
+            | SignatureFault::Bad
+            | SignatureFault::FirstKeyMissing
+            | SignatureFault::OwnerMissing,
         )
         | Refusal::NotAllowed { .. }
         | Refusal::Endorser

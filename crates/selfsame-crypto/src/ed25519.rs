@@ -1,5 +1,7 @@
 //! Ed25519 (RFC 8032) by aws-lc: public keys that are canonical and not of small order, and key pairs.
 
+mod point;
+
 use aws_lc_rs::signature::{ED25519, Ed25519KeyPair, KeyPair as _, ParsedPublicKey};
 
 use crate::public_key::KeyError;
@@ -36,7 +38,7 @@ const SMALL_ORDER: [[u8; 32]; 5] = [
     ],
 ];
 
-/// Reads a raw public key. A y that no point has is found only when a signature is verified, and none verifies.
+/// Reads a raw public key. A y that no point has is found by [`is_point`], or when a signature is verified: none verifies.
 pub(crate) fn parse(bytes: &[u8]) -> Result<ParsedPublicKey, KeyError> {
     let key: &[u8; 32] = bytes
         .try_into()
@@ -52,6 +54,17 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<ParsedPublicKey, KeyError> {
         return Err(KeyError::Weak("Ed25519 key of small order"));
     }
     ParsedPublicKey::new(&ED25519, key).map_err(|_| KeyError::Malformed("Ed25519 key"))
+}
+
+/// Whether a key that was read is a point of the curve.
+pub(crate) fn is_point(key: &[u8]) -> bool {
+    let Ok(mut y) = <[u8; 32]>::try_from(key) else {
+        return false;
+    };
+    if let Some(last) = y.last_mut() {
+        *last &= 0x7f;
+    }
+    point::has_x(&y)
 }
 
 /// Whether y, little endian, is 2^255 - 19 or more (RFC 8032 §5.1.3 step 1).

@@ -169,6 +169,12 @@ impl PublicKey {
         &self.0.bytes
     }
 
+    /// Whether somebody can have the private key. Reading leaves it open for Ed25519 alone, where about half of all
+    /// numbers are no point of the curve (RFC 8032 §5.1.3).
+    pub fn is_point(&self) -> bool {
+        self.key_type() != KeyType::Ed25519 || ed25519::is_point(self.bytes())
+    }
+
     /// The JWK thumbprint with SHA-256 (RFC 7638).
     pub fn thumbprint(&self) -> [u8; 32] {
         self.to_jwk().thumbprint()

@@ -73,6 +73,11 @@ impl ValidatorSet {
         self.0.iter().all(in_engine) || !self.0.iter().any(in_engine)
     }
 
+    /// Whether anybody has a key in a consensus engine: whether these validators are a network's.
+    pub fn is_in_engine(&self) -> bool {
+        self.0.iter().any(|validator| validator.consensus.is_some())
+    }
+
     /// The keys the validators sign notes of a network with, in the order of
     /// [`ValidatorSet::validators`]: each is named `<origin>/<validator>`.
     pub fn verifier_keys(&self, origin: &str) -> Result<Vec<VerifierKey>, ProofError> {
@@ -116,6 +121,16 @@ impl Validator {
     /// The key it signs notes of a network with.
     pub fn verifier_key(&self, origin: &str) -> Result<VerifierKey, ProofError> {
         VerifierKey::new(&format!("{origin}/{}", self.name), &self.key)
+    }
+
+    /// Whether its keys are points of Ed25519's curve: nobody signs with one that is none, and it would weigh in the
+    /// quorum all the same. Asked of whoever is to become one; sets are read without it.
+    pub fn has_points(&self) -> Result<(), Malformed> {
+        let mut keys = [Some(&self.key), self.consensus.as_ref()].into_iter();
+        match keys.all(|key| key.is_none_or(PublicKey::is_point)) {
+            true => Ok(()),
+            false => Err(Malformed("a validator's keys are points of Ed25519")),
+        }
     }
 
     fn check(&self) -> Result<(), Malformed> {

@@ -76,6 +76,9 @@ pub enum ContentFault {
     /// A key has a use its type is not made for, or none.
     #[error("a key has no use, or one its type is not made for")]
     Use,
+    /// A key that nobody can have.
+    #[error("an Ed25519 key is no point of its curve, so nobody can sign with it")]
+    NoPoint,
     /// A service's type is malformed.
     #[error("a service has a malformed type")]
     ServiceType,
@@ -138,6 +141,7 @@ impl Content {
         self.has_plain_and_unique_names()?;
         self.can_be_changed()?;
         self.keys.iter().try_for_each(Key::has_uses_of_its_type)?;
+        self.keys.iter().try_for_each(|key| is_point(&key.public))?;
         self.services.iter().try_for_each(Service::has_a_type)?;
         let endpoints = self.services.iter().map(|service| &service.endpoint);
         let mut uris = endpoints.chain(&self.also_known_as);
@@ -201,6 +205,14 @@ impl Key {
             true => Err(ContentFault::Use),
             false => Ok(()),
         }
+    }
+}
+
+/// A key that nobody can have would lock its owner out for ever (RFC 8032 §5.1.3).
+pub(crate) fn is_point(key: &PublicKey) -> Result<(), ContentFault> {
+    match key.is_point() {
+        true => Ok(()),
+        false => Err(ContentFault::NoPoint),
     }
 }
 

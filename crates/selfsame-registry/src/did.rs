@@ -3,10 +3,10 @@
 use selfsame_crypto::{KeyType, PublicKey};
 
 use crate::authority::{Act, Whose};
-use crate::content::Content;
+use crate::content::{Content, is_point};
 use crate::identifier::Identifier;
 use crate::judge::Step;
-use crate::refusal::{AuthorFault, CheckError, Refusal};
+use crate::refusal::{AuthorFault, CheckError, Refusal, SignatureFault};
 use crate::state::{DidVersion, Key};
 
 /// The name of the only key of a DID that somebody else registered.
@@ -29,12 +29,13 @@ impl Step<'_> {
         Ok(())
     }
 
-    /// A member registers a key that need not sign, for its owner. Nothing but that key can be in
-    /// the DID, so that it is his alone.
+    /// A member registers a key for its owner. Nothing but that key can be in the DID, so that it is his alone. The
+    /// owner need not sign where the identifier is a digest of the whole key; one of Indy's form would be anybody's to
+    /// take away from him, with a key that nobody has.
     pub(crate) fn register_did(
         &mut self,
         subject: Identifier,
-        key: &PublicKey,
+        (key, consent): (&PublicKey, Option<&[u8; 64]>),
     ) -> Result<(), CheckError> {
         self.active_author()?;
         self.authorise(Act::CreateDid, Whose::Other)?;
@@ -45,10 +46,29 @@ impl Step<'_> {
         if !signs || !subject.belongs_to(key) {
             return Err(Refusal::Identifier.into());
         }
+        is_point(key).map_err(Refusal::Content)?;
+        self.owner_consents(subject, (key, consent))?;
         self.count_creation()?;
         let content = Content::of_key(FIRST_KEY, key.clone());
         self.put_did(subject, (1, Some(content)));
         Ok(())
+    }
+
+    /// A signature that is there is judged, needed or not: what is in the log holds.
+    fn owner_consents(
+        &self,
+        subject: Identifier,
+        (key, consent): (&PublicKey, Option<&[u8; 64]>),
+    ) -> Result<(), Refusal> {
+        let Some(signature) = consent else {
+            return match Identifier::of_key(key) == Some(subject) {
+                true => Ok(()),
+                false => Err(Refusal::Signature(SignatureFault::OwnerMissing)),
+            };
+        };
+        let signed = subject.consent_bytes(self.at.network);
+        key.verify(key.key_type().default_algorithm(), &signed, signature)
+            .map_err(|_| Refusal::Signature(SignatureFault::Bad))
     }
 
     pub(crate) fn update_did(&mut self, version: u64, content: &Content) -> Result<(), CheckError> {

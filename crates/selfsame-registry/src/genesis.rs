@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use selfsame_crypto::time::UnixTime;
 use selfsame_crypto::{KeyType, PublicKey};
 use selfsame_did::selfsame::Network;
-use selfsame_proof::validators::ValidatorSet;
+use selfsame_proof::validators::{Validator, ValidatorSet};
 
 use crate::authority::Role;
 use crate::encoding::public_key;
@@ -123,6 +123,8 @@ impl Genesis {
                 "all validators have a key in a consensus engine, or none has",
             ));
         }
+        let mut validators = self.validators.validators().iter();
+        validators.try_for_each(Validator::has_points)?;
         self.has_members_who_can_sign()?;
         self.rules.check()
     }
@@ -133,6 +135,7 @@ impl Genesis {
         }
         let signs = |member: &Member| {
             matches!(member.key.key_type(), KeyType::Ed25519 | KeyType::P256)
+                && member.key.is_point()
                 && member.id().is_some()
         };
         if !self.members.iter().all(signs) {

@@ -45,6 +45,9 @@ impl Step<'_> {
         }
         let least = validators.iter().map(|validator| validator.power).min();
         for validator in add {
+            validator
+                .has_points()
+                .map_err(|Malformed(why)| Refusal::Governance(GovernanceFault::Validators(why)))?;
             self.add_validator(validator, least)?;
             validators.push(validator.clone());
         }
@@ -55,6 +58,9 @@ impl Step<'_> {
         }
         if !after.agrees_on_an_engine() {
             return Err(Refusal::Governance(GovernanceFault::Engine).into());
+        }
+        if set.is_in_engine() && !after.is_in_engine() {
+            return Err(Refusal::Governance(GovernanceFault::EngineLeft).into());
         }
         let change = ValidatorChange {
             set: after,

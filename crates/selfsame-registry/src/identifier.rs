@@ -7,7 +7,9 @@ use selfsame_crypto::encoding::{base58_decode, base58_encode};
 use selfsame_did::Did;
 use selfsame_did::selfsame::{self, Network};
 
-use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
+use selfsame_proof::cbor::{Item, Malformed, Reader, Writer, encode};
+
+const CONSENT: &str = "selfsame/registration/1";
 
 /// The last part of a `did:selfsame`, unique within a network.
 #[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
@@ -33,6 +35,14 @@ impl Identifier {
     /// Whether a DID with this identifier may begin with this key.
     pub(crate) fn belongs_to(&self, key: &PublicKey) -> bool {
         Self::of_key(key) == Some(*self) || Self::of_seed_key(key) == Some(*self)
+    }
+
+    /// What the key signs whose owner lets others register this identifier of Indy's form (docs/did-method.md §3.1). It
+    /// fixes half of the key alone, and anybody can make a key of that half and anything else.
+    pub fn consent_bytes(&self, network: &str) -> Vec<u8> {
+        encode(|to| {
+            to.array(3).text(CONSENT).text(network).item(self);
+        })
     }
 
     fn decode(text: &str) -> Option<Self> {

@@ -209,7 +209,11 @@ impl Step<'_> {
                 digest,
                 issued,
             } => self.anchor_status(list, (*digest, *issued)),
-            Operation::RegisterDid { subject, key } => self.register_did(*subject, key),
+            Operation::RegisterDid {
+                subject,
+                key,
+                consent,
+            } => self.register_did(*subject, (key, consent.as_ref())),
             Operation::SetRole { subject, role } => self.set_role(*subject, *role),
             Operation::Schema { json } => self.publish_schema(json),
             Operation::CredentialDefinition(definition) => self.publish_definition(definition),

@@ -20,6 +20,7 @@ pub mod content;
 mod delegation;
 mod did;
 mod encoding;
+mod fate;
 mod genesis;
 mod governance;
 mod head;
@@ -55,6 +56,7 @@ pub mod single_use {
 }
 
 pub use content::Content;
+pub use fate::Fate;
 pub use genesis::Genesis;
 pub use head::Head;
 pub use identifier::Identifier;

@@ -49,6 +49,9 @@ pub enum Operation {
         subject: Identifier,
         /// The key, Ed25519 or P-256.
         key: PublicKey,
+        /// The key's signature over [`Identifier::consent_bytes`], without which an identifier of Indy's form is not
+        /// registered.
+        consent: Option<[u8; 64]>,
     },
     /// Gives a registered DID a role, or takes the one it has.
     SetRole {
@@ -113,11 +116,18 @@ impl Item for Operation {
                 digest,
                 issued,
             } => to.array(4).uint(4).text(list).bytes(digest).uint(issued.0),
-            Self::RegisterDid { subject, key } => to
-                .array(3)
-                .uint(5)
-                .item(subject)
-                .bytes(&key.to_multicodec()),
+            Self::RegisterDid {
+                subject,
+                key,
+                consent,
+            } => {
+                to.array(3_usize.saturating_add(usize::from(consent.is_some())));
+                to.uint(5).item(subject).bytes(&key.to_multicodec());
+                if let Some(signature) = consent {
+                    to.bytes(signature);
+                }
+                to
+            }
             Self::SetRole { subject, role } => {
                 write_optional(to.array(3).uint(6).item(subject), role.as_ref());
                 to
@@ -159,6 +169,12 @@ impl Item for Operation {
             (3, 5) => Self::RegisterDid {
                 subject: Identifier::read(from)?,
                 key: public_key(from)?,
+                consent: None,
+            },
+            (4, 5) => Self::RegisterDid {
+                subject: Identifier::read(from)?,
+                key: public_key(from)?,
+                consent: Some(from.array_of()?),
             },
             (3, 6) => Self::SetRole {
                 subject: Identifier::read(from)?,

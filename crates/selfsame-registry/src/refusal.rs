@@ -107,6 +107,11 @@ pub enum SignatureFault {
     /// The first key of a new DID does not sign.
     #[error("the first key of a new DID has to sign")]
     FirstKeyMissing,
+    /// The owner of an identifier of Indy's form does not sign.
+    #[error(
+        "an identifier that has half of the key in it is registered with its owner's signature"
+    )]
+    OwnerMissing,
     /// The signature is not over these bytes by that key.
     #[error("a signature is not by the key it names")]
     Bad,
@@ -162,6 +167,9 @@ pub enum GovernanceFault {
     /// Some validators take part in a consensus engine, and others do not.
     #[error("either all validators have a key in a consensus engine or none has")]
     Engine,
+    /// The engine would have no validator left, and could make no further block.
+    #[error("the validators of a network keep keys in its consensus engine")]
+    EngineLeft,
     /// The validators would be none a network can have.
     #[error("{0}")]
     Validators(&'static str),

@@ -34,6 +34,13 @@ impl Figures {
             metrics::gauge!("selfsame_outbox_waiting").set(waiting as f64);
             metrics::gauge!("selfsame_outbox_dead").set(dead as f64);
         }
+        for one in app.misbehaviour() {
+            metrics::counter!(
+                "selfsame_registry_misbehaviour_total",
+                "validator" => one.validator, "kind" => one.kind
+            )
+            .absolute(one.count);
+        }
         for witness in app.witnesses() {
             let answers = [
                 ("cosigned", witness.cosigned),
@@ -107,6 +114,10 @@ fn describe() {
         "Effects that wait to be delivered."
     );
     metrics::describe_gauge!("selfsame_outbox_dead", "Effects that were given up.");
+    metrics::describe_counter!(
+        "selfsame_registry_misbehaviour_total",
+        "Evidence in the network's blocks against its validators, by validator and what it did last."
+    );
     metrics::describe_counter!(
         "selfsame_registry_witness_answers_total",
         "Checkpoints shown to each witness of the registry that runs here, by what it answered."

@@ -9,14 +9,14 @@ use selfsame_app::registry::refused;
 use selfsame_crypto::hash::sha256;
 use selfsame_proof::read::Handover;
 use selfsame_proof::validators::{STATE_KEY, ValidatorSet};
-use selfsame_registry::{Applied, Block, Machine, Receipt, Refusal, Transaction};
+use selfsame_registry::{Applied, Block, Machine, Operation, Receipt, Refusal, Transaction};
 use tendermint::AppHash;
-use tendermint::abci::types::ExecTxResult;
+use tendermint::abci::types::{ExecTxResult, Misbehavior};
 use tendermint::abci::{request, response};
 use tendermint::v0_38::abci::request::FinalizeBlock;
 
 use super::answers::{app_hash, executed, height, seconds};
-use super::validators::{changed, powers, updates};
+use super::validators::{changed, engine_takes, powers, updates};
 use super::{Application, Halt};
 use crate::files::{app_state, extended_from};
 use crate::notes::Address;
@@ -40,6 +40,8 @@ struct Decided {
     applied: Applied,
     /// The validators after it, where it changed them.
     validators: Option<ValidatorSet>,
+    /// What the engine found validators to have done.
+    misbehaviour: Vec<Misbehavior>,
 }
 
 /// The consensus connection's part of the application.
@@ -131,21 +133,16 @@ impl Consensus {
             }
         }
         let (bytes, transactions): (Vec<Bytes>, Vec<Transaction>) = chosen.into_iter().unzip();
-        let applied = match self.apply(&transactions, request.time) {
-            Ok(applied) => applied,
+        let proposed = match self.accepted(&transactions, request.time) {
+            Ok(accepted) => accepted,
             Err(halt) => {
                 tracing::error!(reason = halt.0, "no block can be proposed");
                 return Vec::new();
             }
         };
-        let mut proposed = vec![false; bytes.len()];
-        for index in &applied.logged {
-            if let Some(proposed) = proposed.get_mut(*index) {
-                *proposed = true;
-            }
-        }
-        let all = bytes.into_iter().zip(&transactions).zip(proposed);
-        all.filter_map(|((bytes, transaction), proposed)| {
+        let all = bytes.into_iter().zip(&transactions).enumerate();
+        all.filter_map(|(index, (bytes, transaction))| {
+            let proposed = proposed.binary_search(&index).is_ok();
             if !proposed {
                 self.application.doubts.left_out(transaction);
             }
@@ -154,14 +151,63 @@ impl Consensus {
         .collect()
     }
 
-    /// Accepts a proposal of transactions that can be read; whether they count, the machine says when it is decided.
+    /// Accepts a proposal of transactions that can be read, after which the engine can go on; whether they count, the
+    /// machine says when it is decided.
     pub(crate) fn process(&self, request: &request::ProcessProposal) -> response::ProcessProposal {
-        let readable = |bytes: &Bytes| Transaction::from_bytes(bytes).is_ok();
-        if request.txs.iter().all(readable) {
-            return response::ProcessProposal::Accept;
-        }
-        tracing::warn!(height = %request.height, proposer = %request.proposer_address, "a proposal holds what is no transaction; it is rejected");
+        let read = |bytes: &Bytes| Transaction::from_bytes(bytes);
+        let read: Result<Vec<Transaction>, _> = request.txs.iter().map(read).collect();
+        let why = match read {
+            Ok(transactions) => match self.leaves_an_engine(&transactions, request.time) {
+                Ok(()) => return response::ProcessProposal::Accept,
+                Err(Halt(why)) => why,
+            },
+            Err(_) => "it holds what is no transaction".to_owned(),
+        };
+        tracing::warn!(height = %request.height, proposer = %request.proposer_address, why, "a proposal is rejected");
         response::ProcessProposal::Reject
+    }
+
+    /// Which of the transactions a block of them would log, by index, ascending.
+    fn accepted(
+        &self,
+        transactions: &[Transaction],
+        time: tendermint::Time,
+    ) -> Result<Vec<usize>, Halt> {
+        let (ledger, head) = (&self.application.ledger, self.application.head());
+        let block = Block {
+            time: seconds(time).max(head.time),
+            transactions,
+        };
+        let accepted = ledger.machine().accepted(&head, &block, ledger);
+        let mut accepted = accepted.map_err(|error| Halt(error.to_string()))?;
+        let logged = accepted
+            .iter()
+            .filter_map(|index| transactions.get(*index).cloned());
+        let logged: Vec<Transaction> = logged.collect();
+        if let Err(Halt(why)) = self.leaves_an_engine(&logged, time) {
+            tracing::error!(why, "changes of the validators are not proposed");
+            accepted.retain(|index| transactions.get(*index).is_none_or(|tx| !validates(tx)));
+        }
+        Ok(accepted)
+    }
+
+    /// Whether the engine takes the validators that a block of these transactions leaves. It is applied only where it
+    /// may change them.
+    fn leaves_an_engine(
+        &self,
+        transactions: &[Transaction],
+        time: tendermint::Time,
+    ) -> Result<(), Halt> {
+        if !transactions.iter().any(validates) {
+            return Ok(());
+        }
+        match changed(&self.apply(transactions, time)?)? {
+            Some(after) => {
+                let updates = updates(&self.validators, &after)?;
+                engine_takes(&self.validators, &updates)
+            }
+            None => Ok(()),
+        }
     }
 
     /// Applies a decided block. Nothing is stored before the engine asks for that.
@@ -197,6 +243,7 @@ impl Consensus {
             digests,
             applied,
             validators,
+            misbehaviour: request.misbehavior.clone(),
         });
         Ok(response::FinalizeBlock {
             events: Vec::new(),
@@ -231,6 +278,7 @@ impl Consensus {
             digests,
             applied,
             validators,
+            misbehaviour,
         } = decided;
         let application = self.application.clone();
         let handover = self.handover()?;
@@ -246,6 +294,8 @@ impl Consensus {
         })?;
         let signers = self.validators.clone();
         let stored_at = applied.head.height;
+        let misbehaviours = &application.misbehaviours;
+        misbehaviours.in_block(stored_at, &misbehaviour, &application.ledger);
         let noted = application.notes.begin(applied.head.clone(), signers);
         noted.map_err(|error| Halt(error.reason))?;
         if let Some(validators) = validators {
@@ -354,6 +404,12 @@ impl Consensus {
         tracing::warn!(height = %request.height, validator = %request.validator_address, "a vote does not carry its validator's signature under the checkpoint");
         response::VerifyVoteExtension::Reject
     }
+}
+
+/// Whether a transaction changes the validators, if it is accepted.
+fn validates(transaction: &Transaction) -> bool {
+    let mut operations = transaction.body().operations.iter();
+    operations.any(|operation| matches!(operation, Operation::ChangeValidators { .. }))
 }
 
 /// One result for each transaction of the block, in its order.

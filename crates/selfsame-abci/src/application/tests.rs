@@ -7,6 +7,7 @@ use std::path::Path;
 
 use selfsame_app::keys::Keys;
 use selfsame_app::registry::log_origin;
+use selfsame_app::view::registry::Misbehaviour;
 use selfsame_crypto::seal::SealingKey;
 use selfsame_crypto::{KeyHandle, KeyType, PrivateKey};
 use selfsame_proof::checkpoint::Checkpoint;
@@ -20,7 +21,7 @@ use tendermint::abci::request::{
     ExtendVote, FinalizeBlock, InitChain, PrepareProposal, ProcessProposal, VerifyVoteExtension,
 };
 use tendermint::abci::response;
-use tendermint::abci::types::CommitInfo;
+use tendermint::abci::types::{CommitInfo, Misbehavior, MisbehaviorKind};
 use tendermint::{Hash, Time, account, block};
 
 use super::*;
@@ -64,6 +65,7 @@ impl World {
             ledger,
             waiting: Waiting::new(8),
             notes: Arc::new(notes),
+            misbehaviours: Arc::new(Misbehaviours::kept_in(homes[n].misbehaviour())),
             signer,
             clock: Clock::default(),
             retained_blocks: 30,
@@ -382,6 +384,73 @@ async fn a_proposal_with_what_is_no_transaction_is_rejected() {
         let answer = process(vec![good.clone(), bad]);
         assert_eq!(answer, response::ProcessProposal::Reject);
     }
+}
+
+#[tokio::test]
+async fn a_change_of_validators_that_would_stop_the_engine_is_neither_proposed_nor_decided() {
+    let mut world = World::new().await;
+    let outside = Validator {
+        consensus: None,
+        ..world.genesis.validators().validators()[0].clone()
+    };
+    let all = ["a", "b", "c"].map(str::to_owned).to_vec();
+    let left = world.change(1, (vec![outside], all));
+    let (room, creation) = (1 << 20, world.creation());
+    let proposal = waiting(vec![left.clone(), creation.clone()], room);
+    assert_eq!(
+        world.consensus.prepare(proposal),
+        std::slice::from_ref(&creation)
+    );
+    // Who proposes it all the same stops nobody: it counts for nothing.
+    let finalized = world.block(1, vec![left, creation]).await;
+    assert_eq!(finalized.tx_results[0].codespace, "governance_refused");
+    assert!(finalized.validator_updates.is_empty());
+    // One that the engine can follow is judged like any other.
+    let removal = world.change(2, (Vec::new(), vec!["c".to_owned()]));
+    let removal = std::slice::from_ref(&removal);
+    let process = world.consensus.process(&proposed(removal.to_vec()));
+    assert_eq!(process, response::ProcessProposal::Accept);
+    let prepared = world.consensus.prepare(waiting(removal.to_vec(), room));
+    assert_eq!(prepared, removal);
+}
+
+#[tokio::test]
+async fn a_validator_that_votes_twice_is_named_and_remembered() {
+    let mut world = World::new().await;
+    let validators = world.genesis.validators().clone();
+    let key = validators.validators()[1].consensus.as_ref().unwrap();
+    let evidence = |at: u32| Misbehavior {
+        kind: MisbehaviorKind::DuplicateVote,
+        validator: tendermint::abci::types::Validator {
+            address: address_of(key),
+            power: 1_u32.into(),
+        },
+        height: at.into(),
+        time: time(0),
+        total_voting_power: 3_u32.into(),
+    };
+    let mut block = decided(1, Vec::new());
+    block.misbehavior = vec![evidence(7), evidence(8)];
+    world.consensus.finalize(&block).unwrap();
+    assert!(world.application.misbehaviours.all().is_empty());
+    world.consensus.commit().await.unwrap();
+    let found = Misbehaviour {
+        validator: "b".to_owned(),
+        kind: "double_vote".to_owned(),
+        count: 2,
+        first_height: 7,
+        last_height: 8,
+    };
+    let all = world.application.misbehaviours.all();
+    assert_eq!(all, std::slice::from_ref(&found));
+    world.block(2, Vec::new()).await;
+    // After a start it is still known, and a block that comes again counts once.
+    let again = Misbehaviours::kept_in(world.homes[0].misbehaviour());
+    again.in_block(1, &block.misbehavior, &world.application.ledger);
+    assert_eq!(again.all(), [found]);
+    again.in_block(3, &[evidence(9)], &world.application.ledger);
+    let all = again.all();
+    assert_eq!((all[0].count, all[0].last_height), (3, 9));
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 //! A set that block n makes votes from block n+2 on: that is how the engine takes updates. So the checkpoint of block n,
 //! which is signed in the votes for block n+1, is signed by the set before: readers are handed over by it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use selfsame_app::registry::ledger::Ledger;
 use selfsame_app::{Error, Result};
@@ -17,6 +17,9 @@ use super::Halt;
 
 /// A block has at most so many changes of the validators that are looked back at.
 const CHANGES_MAX: usize = 1_024;
+
+/// Most power of all validators of the engine (CometBFT, `MaxTotalVotingPower`: 2^63 - 1 by eight).
+const MAX_TOTAL_POWER: u64 = (1 << 60) - 1;
 
 /// Who signs the checkpoint of a head that is the last.
 pub(crate) fn signers(ledger: &Ledger, head: &Head) -> Result<ValidatorSet> {
@@ -65,6 +68,44 @@ pub(super) fn powers(set: &ValidatorSet) -> BTreeMap<Vec<u8>, u64> {
         .collect()
 }
 
+/// The engine's rule for changes of its validators (CometBFT, `ValidatorSet.UpdateWithChangeSet`). It is asked only when
+/// the block is decided, and who refuses then makes no block any more; so we ask it of each proposal.
+pub(super) fn engine_takes(
+    before: &ValidatorSet,
+    updates: &[Update],
+) -> std::result::Result<(), Halt> {
+    let refused = |why: &str| {
+        Err(Halt(format!(
+            "the engine would not take this change: {why}"
+        )))
+    };
+    let mut after = powers(before);
+    let mut told = BTreeSet::new();
+    for Update { pub_key, power } in updates {
+        let (key, power) = (pub_key.to_bytes(), power.value());
+        if !told.insert(key.clone()) {
+            return refused("a validator is named twice");
+        }
+        if power > MAX_TOTAL_POWER {
+            return refused("a validator has more power than all may have");
+        }
+        let was = after.remove(&key);
+        if power > 0 {
+            after.insert(key, power);
+        } else if was.is_none() {
+            return refused("a validator is removed that is none");
+        }
+    }
+    if after.is_empty() {
+        return refused("no validator is left");
+    }
+    let all: u128 = after.values().map(|power| u128::from(*power)).sum();
+    match all <= u128::from(MAX_TOTAL_POWER) {
+        true => Ok(()),
+        false => refused("all together have too much power"),
+    }
+}
+
 fn update(key: &[u8], power: u64) -> std::result::Result<Update, Halt> {
     let pub_key = tendermint::PublicKey::from_raw_ed25519(key)
         .ok_or_else(|| Halt("a validator's key is none the engine takes".to_owned()))?;
@@ -73,45 +114,4 @@ fn update(key: &[u8], power: u64) -> std::result::Result<Update, Halt> {
 }
 
 #[cfg(test)]
-mod tests {
-    use selfsame_crypto::{KeyType, PrivateKey};
-    use selfsame_proof::validators::Validator;
-
-    use super::*;
-
-    fn validator(name: &str, power: u64) -> Validator {
-        let key = || PrivateKey::generate(KeyType::Ed25519).unwrap();
-        Validator {
-            name: name.to_owned(),
-            key: key().public().clone(),
-            power,
-            consensus: Some(key().public().clone()),
-        }
-    }
-
-    fn told(before: &[Validator], after: &[Validator]) -> BTreeMap<Vec<u8>, u64> {
-        let set = |of: &[Validator]| ValidatorSet::new(of.to_vec()).unwrap();
-        let updates = updates(&set(before), &set(after)).unwrap().into_iter();
-        updates
-            .map(|update| (update.pub_key.to_bytes(), update.power.value()))
-            .collect()
-    }
-
-    #[test]
-    fn the_engine_is_told_who_comes_who_goes_and_whose_power_changes() {
-        let (stays, goes, comes) = (validator("a", 10), validator("b", 10), validator("c", 5));
-        let mut mightier = stays.clone();
-        mightier.power = 11;
-        let key = |of: &Validator| of.consensus.as_ref().unwrap().bytes().to_vec();
-        let before = [stays.clone(), goes.clone()];
-        assert!(told(&before, &before).is_empty());
-        assert_eq!(
-            told(&before, &[stays.clone(), comes.clone()]),
-            BTreeMap::from([(key(&goes), 0), (key(&comes), 5)])
-        );
-        assert_eq!(
-            told(&before, &[mightier, goes]),
-            BTreeMap::from([(key(&stays), 11)])
-        );
-    }
-}
+mod tests;

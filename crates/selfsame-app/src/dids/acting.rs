@@ -70,7 +70,7 @@ impl Dids {
         self.shared.register(batch, intent).await
     }
 
-    fn nonce(&self) -> u64 {
+    pub(super) fn nonce(&self) -> u64 {
         u64::from_be_bytes(self.shared.clock.ctx().random::<8>("nonce"))
     }
 }

@@ -1,7 +1,7 @@
 //! Registers the DIDs of others, by whoever of this instance has a role in the registry.
 
 use selfsame_crypto::encoding::hex_encode;
-use selfsame_crypto::{KeyHandle, PublicKey};
+use selfsame_crypto::{KeyHandle, PrivateKey, PublicKey};
 use selfsame_did::{Did, Options, selfsame};
 pub use selfsame_registry::network::Role;
 use selfsame_registry::network::{Acceptance, Agreement};
@@ -27,12 +27,26 @@ const DAY: u64 = 86_400;
 pub struct Newcomer<'a> {
     /// His key, which his identifier belongs to.
     pub key: &'a PublicKey,
-    /// His DID: whole, or its last part; unless told, Indy's of this key.
+    /// What his key signed, or the key itself: needed for Indy's form of identifier.
+    pub consent: Consent<'a>,
+    /// His DID: whole, or its last part; unless told, Indy's of this key where he consents, else that of its digest.
     pub did: Option<&'a str>,
     /// The role he gets.
     pub role: Option<Role>,
     /// The version of the author agreement that whoever asks has accepted, where the network has one.
     pub accepts: Option<&'a str>,
+}
+
+/// How the owner of a key lets it be registered under half of itself, Indy's form of identifier. One of its digest needs
+/// nothing.
+#[derive(Clone, Copy, Debug)]
+pub enum Consent<'a> {
+    /// Not at all.
+    None,
+    /// Whoever registers him has his key.
+    Key(&'a PrivateKey),
+    /// By his signature over [`Identifier::consent_bytes`].
+    Signature(&'a [u8; 64]),
 }
 
 /// The author agreement that is in force.
@@ -86,6 +100,7 @@ impl Dids {
         let mut operations = vec![Operation::RegisterDid {
             subject,
             key: newcomer.key.clone(),
+            consent: newcomer.signature(ledger, subject)?,
         }];
         if newcomer.role.is_some() {
             let role = newcomer.role;
@@ -221,14 +236,44 @@ fn in_force(ledger: &Ledger) -> Result<Option<Agreement>> {
     Ok(set.and_then(|set| set.agreement))
 }
 
+impl Newcomer<'_> {
+    /// The signature that his identifier needs.
+    fn signature(&self, ledger: &Ledger, subject: Identifier) -> Result<Option<[u8; 64]>> {
+        if Identifier::of_key(self.key) == Some(subject) {
+            return Ok(None);
+        }
+        let signed = subject.consent_bytes(ledger.machine().network().as_str());
+        let needed = || {
+            Error::bad_request("this identifier is registered with a signature of its key only").with_hint(
+                "its owner signs (docs/did-method.md §3.1), or takes the identifier of the key's digest",
+            )
+        };
+        match self.consent {
+            Consent::None => Err(needed()),
+            Consent::Key(key) => {
+                let signature = key.sign(&signed).map_err(Error::internal)?;
+                let signature: [u8; 64] = signature.try_into().map_err(|_| needed())?;
+                Ok(Some(signature))
+            }
+            Consent::Signature(signature) => {
+                let algorithm = self.key.key_type().default_algorithm();
+                let good = self.key.verify(algorithm, &signed, signature);
+                good.map_err(|_| needed())?;
+                Ok(Some(*signature))
+            }
+        }
+    }
+}
+
 /// The identifier, if it is one that begins with the key.
 fn subject(ledger: &Ledger, newcomer: &Newcomer<'_>) -> Result<Identifier> {
     let own = Identifier::of_key(newcomer.key);
     let indy = Identifier::of_seed_key(newcomer.key);
     let prefix = format!("did:selfsame:{}:", ledger.machine().network());
-    let found = match newcomer.did {
-        None => indy.or(own),
-        Some(did) => {
+    let found = match (newcomer.did, newcomer.consent) {
+        (None, Consent::None) => own,
+        (None, _) => indy.or(own),
+        (Some(did), _) => {
             let id = did.strip_prefix(&prefix).unwrap_or(did);
             let ids = [own, indy].into_iter().flatten();
             ids.into_iter().find(|own| own.to_string() == id)
@@ -236,8 +281,8 @@ fn subject(ledger: &Ledger, newcomer: &Newcomer<'_>) -> Result<Identifier> {
     };
     found.ok_or_else(|| {
         Error::bad_request("the DID does not belong to the key").with_hint(
-            "its last part is base58 of the first 16 bytes of the Ed25519 key, or of the SHA-256 of the key with its \
-             multicodec",
+            "its last part is base58 of the first 16 bytes of the SHA-256 of the key with its multicodec, or of the \
+             Ed25519 key itself",
         )
     })
 }

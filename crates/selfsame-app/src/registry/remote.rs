@@ -6,6 +6,7 @@ mod known;
 mod node;
 mod nodes;
 mod watch;
+mod write;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -119,7 +120,7 @@ impl Remote {
             let genesis = match node.genesis().await {
                 Ok(genesis) => genesis,
                 Err(error) => {
-                    let error = self.nodes.failed(&node, (For::Reads, error))?;
+                    let error = self.nodes.failed(&node, (For::Reads, error));
                     failed = Some(better(failed, error));
                     continue;
                 }
@@ -268,18 +269,7 @@ impl Registry for Remote {
 
     async fn submit(&self, transaction: &Transaction) -> Result<Receipt> {
         let network = self.network().await?;
-        // The same transaction at another node is the same transaction: it has one receipt.
-        let submit = |node: Arc<Node>| async move {
-            let receipt = node.submit(transaction).await?;
-            Ok((node, receipt))
-        };
-        let (node, receipt) = self.nodes.ask(For::Writes, submit).await?;
-        let fetcher = self.fetcher(network);
-        fetcher.acknowledged(&node, (transaction, &receipt)).await?;
-        // Nothing proves the receipt's height, but it is not beyond that of the checkpoint which proves the transaction.
-        let known = &network.known;
-        known.written_at(receipt.height.min(known.height()));
-        Ok(receipt)
+        self.fetcher(network).write(transaction).await
     }
 
     async fn resolve(&self, did: &Did, options: &Options) -> Resolution {
@@ -310,13 +300,13 @@ impl Registry for Remote {
     async fn read(&self, key: &[u8], trusted_height: u64) -> Result<Bundle> {
         self.network().await?;
         let read = |node: Arc<Node>| async move { node.read(key, trusted_height).await };
-        self.nodes.ask(For::Reads, read).await
+        self.nodes.ask(read).await
     }
 
     async fn consistency(&self, old: u64, new: u64) -> Result<Vec<Hash>> {
         self.network().await?;
         let prove = |node: Arc<Node>| async move { node.consistency(old, new).await };
-        self.nodes.ask(For::Reads, prove).await
+        self.nodes.ask(prove).await
     }
 
     async fn status(&self) -> Result<RegistryStatus> {
@@ -329,7 +319,7 @@ impl Registry for Remote {
             let status = node.status().await?;
             checked(status, known)
         };
-        let status = self.nodes.ask(For::Reads, status).await?;
+        let status = self.nodes.ask(status).await?;
         // Not a fault of the node that answered: it is not left alone for it.
         known.cosigned(&status.checkpoint)?;
         Ok(status)
@@ -380,7 +370,7 @@ impl Registry for Remote {
     async fn proven(&self, numbers: &[u64], trusted_height: u64) -> Result<ProvenEntries> {
         self.network().await?;
         let read = |node: Arc<Node>| async move { node.proven(numbers, trusted_height).await };
-        self.nodes.ask(For::Reads, read).await
+        self.nodes.ask(read).await
     }
 
     async fn used(

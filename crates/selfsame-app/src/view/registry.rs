@@ -28,6 +28,24 @@ pub struct NodeHealth {
     pub height: u64,
     /// Why it does not take part at this moment; none while both of its halves run.
     pub trouble: Option<String>,
+    /// What its engine found validators to have done against the protocol.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub misbehaviour: Vec<Misbehaviour>,
+}
+
+/// What a validator did against the protocol, as evidence in the network's blocks says.
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize, ToSchema)]
+pub struct Misbehaviour {
+    /// Its name.
+    pub validator: String,
+    /// What it did last: `double_vote`, `light_client_attack` or `unknown`.
+    pub kind: String,
+    /// How often.
+    pub count: u64,
+    /// The height it did so first at.
+    pub first_height: u64,
+    /// The height it did so last at.
+    pub last_height: u64,
 }
 
 /// How a witness of the registry has done since the start.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use selfsame_app::config::{
     Config, IssuerConfig, RegistryConfig, ResolverConfig, Roles, TrustConfig, VerifierConfig,
 };
-use selfsame_app::dids::newcomer::Newcomer;
+use selfsame_app::dids::newcomer::{Consent, Newcomer};
 use selfsame_app::keys::Keys;
 use selfsame_app::view::Paging;
 use selfsame_app::view::instance::{InstanceDid, NewDid};
@@ -288,6 +288,7 @@ async fn a_newcomer_is_registered_under_an_author_agreement_only_if_it_was_accep
     let register = async |accepts| {
         let newcomer = Newcomer {
             key: key.public(),
+            consent: Consent::None,
             did: None,
             role: None,
             accepts,

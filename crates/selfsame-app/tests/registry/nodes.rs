@@ -1,15 +1,20 @@
 //! Several nodes of one registry, read over HTTP: some lie, some are away, some show another history.
 
+use std::sync::Arc;
+
 use selfsame_app::ErrorKind;
 use selfsame_app::clock::Clock;
 use selfsame_app::config::Pin;
 use selfsame_app::registry::remote::Remote;
-use selfsame_app::registry::{Registry, trust_root};
+use selfsame_app::registry::{Registry, is_refusal, trust_root};
+use selfsame_crypto::{KeyType, PrivateKey};
 use selfsame_did::{Did, Options};
 use selfsame_proof::entries::ProvenEntries;
 use selfsame_proof::read::TrustRoot;
+use selfsame_registry::single_use::{Action, Consume};
+use selfsame_registry::{Content, Identifier, Operation, Transaction};
 
-use crate::paper::{BUSY_FOR, Lie, Paper, patient_reader, reader, store};
+use crate::paper::{BUSY_FOR, History, Lie, Paper, patient_reader, reader, store};
 
 const DAY: u64 = 86_400;
 /// What a busy node is told to say.
@@ -429,6 +434,112 @@ async fn what_a_node_acknowledges_is_believed_once_it_proves_that_the_log_has_it
         assert_eq!((receipt.seq_no, receipt.height), (2, 2));
         assert_eq!(receipt.tx_hash, written.hash());
     }
+}
+
+/// What a node says against a transaction.
+const REFUSING: [Lie; 4] = [
+    Lie::RefusesVersion,
+    Lie::RefusesUse,
+    Lie::RefusesSignature,
+    Lie::RefusesNonce,
+];
+
+/// A DID whose key was changed in the last block, the change, and the transaction of another change.
+async fn changed(paper: &Arc<Paper>) -> (Arc<History>, Transaction, Transaction) {
+    let (did, creation) = paper.newcomer();
+    let next = PrivateKey::generate(KeyType::Ed25519).unwrap();
+    let update = |version| Operation::UpdateDid {
+        version,
+        content: Content::of_key("key-2", next.public().clone()),
+    };
+    let change = paper.signed(&did, 7, update(2));
+    let other = paper.signed(&did, 8, update(2));
+    let history = paper.history_of(&[creation, change.clone()]).await;
+    (history, change, other)
+}
+
+#[tokio::test]
+async fn a_node_that_denies_a_change_which_the_registry_has_takes_nobodys_did_away() {
+    let paper = Paper::new();
+    let (history, change, _) = changed(&paper).await;
+    for lie in REFUSING {
+        let (liar, honest) = (history.node(lie).await, history.node(Lie::None).await);
+        for nodes in [&[&liar][..], &[&liar, &honest], &[&liar, &liar]] {
+            let remote = reader(nodes, (&store().await, &paper.clock, None));
+            let receipt = remote.submit(&change).await.unwrap();
+            assert_eq!(
+                (receipt.seq_no, receipt.tx_hash),
+                (2, change.hash()),
+                "{lie:?}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_refusal_that_the_state_proves_is_final_whatever_the_node_says() {
+    let paper = Paper::new();
+    let (history, _, other) = changed(&paper).await;
+    for lie in REFUSING {
+        let node = history.node(lie).await;
+        let remote = reader(&[&node], (&store().await, &paper.clock, None));
+        let refused = remote.submit(&other).await.unwrap_err();
+        assert_eq!(refused.code, Some("wrong_version"), "{lie:?}: {refused}");
+        assert!(is_refusal(&refused));
+    }
+}
+
+#[tokio::test]
+async fn a_refusal_that_nothing_proves_is_not_believed_of_one_node_where_there_are_others() {
+    let paper = Paper::new();
+    let (history, _) = paper.history(1).await;
+    let never = paper.newcomer().1;
+    for lie in REFUSING {
+        let (liar, other) = (history.node(lie).await, history.node(Lie::None).await);
+        // The other one can't be written to at this moment, and says nothing against it.
+        let both = reader(&[&liar, &other], (&store().await, &paper.clock, None));
+        let refused = both.submit(&never).await.unwrap_err();
+        assert!(!is_refusal(&refused), "{lie:?}: {refused}");
+        assert!(refused.reason.contains("nothing proves"), "{refused}");
+        assert!(refused.reason.contains(&liar.origin()), "{refused}");
+        // What the state would prove is not believed of all nodes together; what it would not is, of two of them.
+        other.does(lie);
+        paper.clock.advance(60);
+        let provable = [Lie::RefusesVersion, Lie::RefusesUse].contains(&lie);
+        let refused = both.submit(&never).await.unwrap_err();
+        assert_eq!(is_refusal(&refused), !provable, "{lie:?}: {refused}");
+    }
+    // Nor is anything while nobody proves the state.
+    let liar = history.node(Lie::RefusesAndHides).await;
+    let remote = reader(&[&liar], (&store().await, &paper.clock, None));
+    let refused = remote.submit(&never).await.unwrap_err();
+    assert!(!is_refusal(&refused), "{refused}");
+    assert!(refused.reason.contains("can't be read"), "{refused}");
+}
+
+#[tokio::test]
+async fn a_use_that_took_place_is_denied_by_no_single_node() {
+    let paper = Paper::new();
+    let ((issuer, creation), (second, other)) = (paper.newcomer(), paper.newcomer());
+    let id = Identifier::of_did(&issuer, &paper.genesis.network()).unwrap();
+    let consume = |by: &Did| {
+        let operation = Operation::Consume(Consume {
+            issuer: id,
+            kind: "prescription".to_owned(),
+            handle: [1; 32],
+            action: Action::Consume,
+            delegation: None,
+        });
+        paper.signed(by, 1, operation)
+    };
+    let (own, late) = (consume(&issuer), consume(&second));
+    let history = paper.history_of(&[creation, other, own.clone()]).await;
+    let liar = history.node(Lie::RefusesUse).await;
+    let remote = reader(&[&liar], (&store().await, &paper.clock, None));
+    let receipt = remote.submit(&own).await.unwrap();
+    assert_eq!((receipt.seq_no, receipt.tx_hash), (3, own.hash()));
+    let refused = remote.submit(&late).await.unwrap_err();
+    assert_eq!(refused.code, Some("already_used"), "{refused}");
 }
 
 #[tokio::test]

@@ -73,6 +73,13 @@ pub enum Lie {
     /// It acknowledges what it has not written: with the number of another transaction, or with one beyond its log.
     Acknowledges,
     AcknowledgesBeyond,
+    /// It refuses whatever is handed in, for what the state would say, or for what it would not.
+    RefusesVersion,
+    RefusesUse,
+    RefusesSignature,
+    RefusesNonce,
+    /// It also shows nothing that would prove it.
+    RefusesAndHides,
     Busy,
     Down,
     /// Its answer to what is read of the state does not come while a test runs.
@@ -123,27 +130,44 @@ impl Paper {
 
     /// A history with one new DID in each block, the last block made now; and the DIDs.
     pub async fn history(self: &Arc<Self>, blocks: u64) -> (Arc<History>, Vec<Did>) {
+        let made = (0..blocks).map(|_| self.newcomer());
+        let (dids, creations): (Vec<_>, Vec<_>) = made.unzip();
+        (self.history_of(&creations).await, dids)
+    }
+
+    /// A history with one of these in each block, the last block made now.
+    pub async fn history_of(self: &Arc<Self>, transactions: &[Transaction]) -> Arc<History> {
         let machine = Arc::new(Machine::new(self.genesis.clone()));
         let ledger = Ledger::open(Arc::new(MemoryLedger::new()), machine.clone()).unwrap();
-        let (mut heads, mut dids) = (vec![Head::of_genesis(&self.genesis)], Vec::new());
-        for left in (0..blocks).rev() {
-            let (did, creation) = self.newcomer();
+        let mut heads = vec![Head::of_genesis(&self.genesis)];
+        for (left, transaction) in (0..transactions.len() as u64).rev().zip(transactions) {
             let block = Block {
                 time: self.clock.now().minus(left * 1_000),
-                transactions: std::slice::from_ref(&creation),
+                transactions: std::slice::from_ref(transaction),
             };
             let head = heads.last().unwrap();
             let applied = machine.apply(head, &block, (&ledger, &ledger)).unwrap();
+            assert_eq!(applied.logged, [0]);
             ledger.append(block.transactions, &applied).await.unwrap();
             heads.push(applied.head);
-            dids.push(did);
         }
         let history = History {
             paper: self.clone(),
             ledger,
             heads,
         };
-        (Arc::new(history), dids)
+        Arc::new(history)
+    }
+
+    /// A transaction of somebody who has his first key.
+    pub fn signed(&self, did: &Did, nonce: u64, operation: Operation) -> Transaction {
+        let people = self.people.lock().unwrap();
+        let (_, key) = people.iter().find(|(of, _)| of == did).unwrap();
+        let network = self.genesis.network();
+        let id = Identifier::of_key(key.public()).unwrap();
+        let unsigned = Unsigned::new(&network, id, nonce, operation);
+        let signature = key.sign(unsigned.signing_bytes()).unwrap();
+        unsigned.signed("key-1", &signature).unwrap()
     }
 
     pub fn newcomer(&self) -> (Did, Transaction) {
@@ -282,7 +306,7 @@ impl History {
                 .collect();
         let of = |name: &str| &query.iter().find(|(key, _)| key == name).unwrap().1;
         let body = match (lie, asked.path.as_str()) {
-            (Lie::Down, _) => return Reply::default(),
+            (Lie::Down, _) | (Lie::RefusesAndHides, "/registry/read") => return Reply::default(),
             (Lie::Busy, _) => {
                 return Reply {
                     status: 429,
@@ -328,6 +352,22 @@ impl History {
     /// What is answered to who hands in a transaction; nothing is ever written.
     fn receipt(&self, bytes: &[u8], lie: Lie) -> Reply {
         let transaction = Transaction::from_bytes(bytes).unwrap();
+        let refused = match lie {
+            Lie::RefusesVersion => Some("wrong_version"),
+            Lie::RefusesUse => Some("already_used"),
+            Lie::RefusesSignature | Lie::RefusesAndHides => Some("bad_signature"),
+            Lie::RefusesNonce => Some("nonce_used"),
+            _ => None,
+        };
+        if let Some(code) = refused {
+            let body = serde_json::json!({ "code": code, "detail": "it says so" });
+            return Reply {
+                status: 409,
+                content_type: "application/json",
+                body: body.to_string().into_bytes(),
+                ..Reply::default()
+            };
+        }
         let claimed = |seq_no, height| Receipt {
             seq_no,
             height,

@@ -1,15 +1,16 @@
 //! Who may do what: every role, act, owner and mode, against a table written out by hand; and every
 //! cell once more through the machine, where the act can be put into a transaction.
 
-use selfsame_crypto::{KeyType, PrivateKey};
+use selfsame_crypto::{KeyType, PrivateKey, PublicKey};
+use selfsame_registry::content::ContentFault;
 use selfsame_registry::network::{Act, Mode, Role, Whose};
 use selfsame_registry::refusal::{AuthorFault, DelegationFault, SignatureFault};
 use selfsame_registry::resource::{Data, Resource, ResourceId};
 use selfsame_registry::single_use::{Action, Consume, Delegation};
-use selfsame_registry::{Identifier, Operation, Refusal, Rules};
+use selfsame_registry::{Content, Identifier, Operation, Refusal, Rules};
 
 use crate::anoncreds::Published;
-use crate::world::{Actor, Answer, World, validator};
+use crate::world::{Actor, Answer, World, no_point, validator};
 
 /// Trustee, steward, endorser, no role: `y` may, `.` may not, `e` may if a member endorses.
 /// Columns: own in mode open, other's in mode open, own in mode endorsed, other's in mode endorsed.
@@ -212,7 +213,12 @@ impl Stage {
                 let key = PrivateKey::generate(KeyType::Ed25519).unwrap();
                 let subject = Identifier::of_key(key.public()).unwrap();
                 let key = key.public().clone();
-                Operation::RegisterDid { subject, key }
+                let consent = None;
+                Operation::RegisterDid {
+                    subject,
+                    key,
+                    consent,
+                }
             }
             Act::ChangeDid => Operation::UpdateDid {
                 version: 2,
@@ -560,6 +566,7 @@ fn a_did_registered_by_a_member_has_the_key_of_its_owner_and_nothing_else() {
         vec![Operation::RegisterDid {
             subject,
             key: key.key.public().clone(),
+            consent: None,
         }]
     };
     let thief = Actor::new(KeyType::P256);
@@ -596,4 +603,70 @@ fn a_delegate_is_judged_besides_by_the_delegation() {
         stage.submit(consume, false),
         Err(Refusal::Delegation(DelegationFault::Unknown))
     );
+}
+
+#[test]
+fn an_identifier_of_half_a_key_is_registered_with_the_signature_of_that_key_alone() {
+    let (mut world, [_, _, mut endorser]) = World::governed(Mode::Open);
+    let owner = Actor::new(KeyType::Ed25519);
+    let subject = Identifier::of_seed_key(owner.key.public()).unwrap();
+    let network = world.network().as_str().to_owned();
+    let signed = |network: &str, subject: Identifier| {
+        let signature = owner.key.sign(&subject.consent_bytes(network)).unwrap();
+        Some(<[u8; 64]>::try_from(signature).unwrap())
+    };
+    let own = owner.key.public().clone();
+    // The victim's half of a key, and another half of somebody else's choice that is a point with it.
+    let stolen = (0..=u8::MAX).find_map(|n| {
+        let bytes = [&own.bytes()[..16], &[n; 16]].concat();
+        let key = PublicKey::from_raw(KeyType::Ed25519, &bytes).ok()?;
+        key.is_point().then_some(key)
+    });
+    let stolen = stolen.unwrap();
+    assert_eq!(Identifier::of_seed_key(&stolen), Some(subject));
+    let missing = Err(Refusal::Signature(SignatureFault::OwnerMissing));
+    let bad = Err(Refusal::Signature(SignatureFault::Bad));
+    let here = signed(&network, subject);
+    for (key, consent, answer) in [
+        (&stolen, None, missing),
+        (&stolen, here, bad),
+        (&own, None, missing),
+        (&own, signed("another", subject), bad),
+        (&own, signed(&network, owner.id), bad),
+    ] {
+        let key = key.clone();
+        let register = Operation::RegisterDid {
+            subject,
+            key,
+            consent,
+        };
+        assert_eq!(world.act(&mut endorser, vec![register]), answer);
+    }
+    let register = Operation::RegisterDid {
+        subject,
+        key: own,
+        consent: here,
+    };
+    world.act(&mut endorser, vec![register]).unwrap();
+}
+
+#[test]
+fn a_key_that_nobody_can_have_is_in_no_did() {
+    let (mut world, [_, _, mut endorser]) = World::governed(Mode::Open);
+    let none = no_point();
+    let subject = Identifier::of_key(&none).unwrap();
+    let refused = Err(Refusal::Content(ContentFault::NoPoint));
+    let register = Operation::RegisterDid {
+        subject,
+        key: none.clone(),
+        consent: None,
+    };
+    assert_eq!(world.act(&mut endorser, vec![register]), refused);
+    let mut content = endorser.content();
+    content.keys.extend(Content::of_key("key-2", none).keys);
+    let update = Operation::UpdateDid {
+        version: 2,
+        content,
+    };
+    assert_eq!(world.act(&mut endorser, vec![update]), refused);
 }

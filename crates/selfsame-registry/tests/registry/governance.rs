@@ -2,11 +2,11 @@
 
 use selfsame_crypto::KeyType;
 use selfsame_proof::validators::{STATE_KEY, Validator, ValidatorSet};
-use selfsame_registry::network::{Act, Mode};
+use selfsame_registry::network::{Act, Member, Mode, Role};
 use selfsame_registry::refusal::GovernanceFault;
 use selfsame_registry::{Genesis, Operation, Refusal, Rules, StateRead};
 
-use crate::world::{Actor, Answer, START, World, validator};
+use crate::world::{Actor, Answer, START, World, no_point, validator};
 
 fn change(add: &[Validator], remove: &[&str]) -> Vec<Operation> {
     vec![Operation::ChangeValidators {
@@ -83,6 +83,22 @@ fn validators_no_network_can_have_are_refused() {
             "{answer:?}"
         );
     }
+    for powerless in [
+        Validator {
+            key: no_point(),
+            ..validator("two", 1)
+        },
+        Validator {
+            consensus: Some(no_point()),
+            ..validator("two", 1)
+        },
+    ] {
+        let why = "a validator's keys are points of Ed25519";
+        assert_eq!(
+            world.act(&mut trustee, change(&[powerless], &[])),
+            refused(GovernanceFault::Validators(why))
+        );
+    }
     let outside = Validator {
         consensus: None,
         ..validator("two", 1)
@@ -100,6 +116,43 @@ fn validators_no_network_can_have_are_refused() {
         refused(GovernanceFault::Unchanged)
     );
     assert_eq!(names(&world), ["one"]);
+}
+
+#[test]
+fn validators_of_an_engine_are_not_all_replaced_by_validators_outside_of_it() {
+    let (mut world, [mut trustee, ..]) = World::governed(Mode::Open);
+    let outside = Validator {
+        consensus: None,
+        ..validator("two", 10)
+    };
+    assert_eq!(
+        world.act(&mut trustee, change(&[outside], &["one"])),
+        refused(GovernanceFault::EngineLeft)
+    );
+    assert_eq!(names(&world), ["one"]);
+    // Within the engine all may be replaced at once.
+    let inside = change(&[validator("two", 10)], &["one"]);
+    world.act(&mut trustee, inside).unwrap();
+    assert_eq!(names(&world), ["two"]);
+}
+
+#[test]
+fn validators_outside_of_an_engine_may_hand_over_to_validators_of_one() {
+    let outside = Validator {
+        consensus: None,
+        ..validator("embedded", 1)
+    };
+    let set = ValidatorSet::new(vec![outside]).unwrap();
+    let mut trustee = Actor::new(KeyType::Ed25519);
+    let member = Member {
+        key: trustee.key.public().clone(),
+        role: Role::Trustee,
+    };
+    let genesis = Genesis::new("main", START, set, Rules::default()).unwrap();
+    let mut world = World::of(genesis.with_members(vec![member]).unwrap());
+    let over = change(&[validator("one", 1), validator("two", 1)], &["embedded"]);
+    world.act(&mut trustee, over).unwrap();
+    assert_eq!(names(&world), ["one", "two"]);
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod authority;
 mod batches;
 mod determinism;
 mod encoding;
+mod fate;
 mod governance;
 mod identities;
 mod invariants;

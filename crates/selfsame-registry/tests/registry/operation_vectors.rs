@@ -15,6 +15,8 @@ use selfsame_registry::single_use::{Action, Consume, Delegation, use_digest};
 use selfsame_registry::transaction::Body;
 use selfsame_registry::{Content, Identifier, Operation, Rules, Unsigned};
 
+use crate::world::is_kept;
+
 const VECTORS: &str = include_str!("../../vectors/operations.txt");
 
 /// RFC 8032 §7.1, tests 1 and 2: the public keys.
@@ -66,6 +68,15 @@ fn identities() -> Vec<(&'static str, Operation)> {
             Operation::RegisterDid {
                 subject,
                 key: key(1),
+                consent: None,
+            },
+        ),
+        (
+            "register DID with its owner's signature",
+            Operation::RegisterDid {
+                subject,
+                key: key(1),
+                consent: Some([6; 64]),
             },
         ),
         (
@@ -242,8 +253,9 @@ fn each_operation_has_the_bytes_of_its_vector() {
         .into_iter()
         .map(|(name, bytes)| format!("{name}: {}\n", hex_encode(&bytes)))
         .collect();
-    let (_, vectors) = VECTORS.split_once("----\n").unwrap();
-    assert_eq!(vectors, written.concat());
+    let (head, _) = VECTORS.split_once("----\n").unwrap();
+    let written = [head, "----\n", &written.concat()].concat();
+    is_kept("vectors/operations.txt", &written);
 }
 
 #[test]

@@ -1,7 +1,9 @@
 //! A network in memory, and people who write to it.
 
+use std::path::Path;
+
 use selfsame_crypto::time::UnixTime;
-use selfsame_crypto::{KeyType, PrivateKey};
+use selfsame_crypto::{KeyType, PrivateKey, PublicKey};
 use selfsame_did::Did;
 use selfsame_did::selfsame::Network;
 use selfsame_proof::validators::{Validator, ValidatorSet};
@@ -39,6 +41,26 @@ pub fn validator(name: &str, power: u64) -> Validator {
         power,
         consensus: Some(key()),
     }
+}
+
+/// Whether a file of this package's is what the test has made. With `SELFSAME_WRITE_VECTORS` in the environment it becomes
+/// that, and the difference is for people to look at.
+pub fn is_kept(path: &str, made: &str) {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+    if std::env::var_os("SELFSAME_WRITE_VECTORS").is_some() {
+        std::fs::write(&file, made).unwrap();
+    }
+    let kept = std::fs::read_to_string(&file).unwrap();
+    let differs = kept.lines().zip(made.lines()).find(|(a, b)| a != b);
+    assert_eq!(differs, None, "{path}");
+    assert!(kept == made, "{path} is longer or shorter");
+}
+
+/// An Ed25519 key that reads and is no point of the curve: y = 2.
+pub fn no_point() -> PublicKey {
+    let mut bytes = [0; 32];
+    bytes[0] = 2;
+    PublicKey::from_raw(KeyType::Ed25519, &bytes).unwrap()
 }
 
 pub type Answer = Result<Receipt, Refusal>;

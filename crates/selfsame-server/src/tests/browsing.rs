@@ -1,7 +1,9 @@
 //! The registry's pages, and von-network's addresses with its shapes.
 
 use http::StatusCode;
-use selfsame_crypto::encoding::{base58_decode, base64_decode, hex_decode};
+use selfsame_crypto::encoding::{base58_decode, base58_encode, base64_decode, hex_decode};
+use selfsame_crypto::{KeyType, PrivateKey, PublicKey};
+use selfsame_proof::cbor;
 use selfsame_proof::log::{leaf_hash, verify_inclusion};
 use serde_json::{Value, json};
 
@@ -98,6 +100,40 @@ async fn only_the_operator_registers_unless_he_lets_everybody() {
         .call(post("/register").bearer(&open.token).json(&steward))
         .await;
     assert_eq!(answer.status, StatusCode::OK, "{}", answer.body);
+}
+
+#[tokio::test]
+async fn nobody_takes_a_did_of_half_a_key_away_from_the_owner_of_the_key() {
+    let open = Instance::registering().await;
+    let owner = PrivateKey::generate(KeyType::Ed25519).unwrap();
+    let id = selfsame_did::selfsame::indy_id_of(owner.public()).unwrap();
+    let ask = async |key: &[u8], signature: Option<String>| {
+        let asked = json!({ "did": id, "verkey": base58_encode(key), "role": null, "signature": signature });
+        open.call(post("/register").json(&asked.to_string())).await
+    };
+    let stolen = [&owner.public().bytes()[..16], &[7; 16]].concat();
+    for key in [&stolen[..], owner.public().bytes()] {
+        let refused = ask(key, None).await;
+        assert_eq!(refused.status, StatusCode::BAD_REQUEST, "{}", refused.body);
+        assert!(refused.body.contains("signature"), "{}", refused.body);
+    }
+    let other = open
+        .call(post("/register").json(r#"{"seed":"other"}"#))
+        .await;
+    let other = parsed(&other)["id"].as_str().unwrap().to_owned();
+    let network = other.split(':').nth(2).unwrap();
+    // docs/did-method.md §3.1.
+    let consent = cbor::encode(|to| {
+        to.array(3).text("selfsame/registration/1").text(network);
+        to.bytes(&base58_decode(&id).unwrap());
+    });
+    let signature = owner.sign(&consent).unwrap();
+    let signature = Some(base58_encode(&signature));
+    let refused = ask(&stolen, signature.clone()).await;
+    assert_eq!(refused.status, StatusCode::BAD_REQUEST, "{}", refused.body);
+    let made = ask(owner.public().bytes(), signature).await;
+    assert_eq!(made.status, StatusCode::OK, "{}", made.body);
+    assert_eq!(parsed(&made)["did"], id);
 }
 
 #[tokio::test]
@@ -385,6 +421,12 @@ async fn anybody_registers_on_the_page_where_the_operator_lets_everybody() {
         ("role", ""),
         ("seed", ""),
     ];
+    // Half of a key is nobody's proof that he has it.
+    let half = submit(&open, &fields).await;
+    assert_eq!(half.status, StatusCode::BAD_REQUEST, "{}", half.body);
+    let key = PublicKey::from_raw(KeyType::Ed25519, &base58_decode(KEY.0).unwrap()).unwrap();
+    let digest = selfsame_did::selfsame::id_of(&key);
+    let fields = [("did", digest.as_str()), fields[1], fields[2], fields[3]];
     let made = submit(&open, &fields).await;
     assert_eq!(made.status, StatusCode::OK, "{}", made.body);
     assert!(
@@ -393,7 +435,7 @@ async fn anybody_registers_on_the_page_where_the_operator_lets_everybody() {
         made.body
     );
     assert!(
-        made.body.contains(&format!(":{}</a>", KEY.1)),
+        made.body.contains(&format!(":{digest}</a>")),
         "{}",
         made.body
     );

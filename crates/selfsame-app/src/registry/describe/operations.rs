@@ -84,7 +84,7 @@ impl Describer<'_> {
                 digest,
                 issued,
             } => ("anchor_status", list.clone(), anchored(digest, *issued)),
-            Operation::RegisterDid { subject, key } => {
+            Operation::RegisterDid { subject, key, .. } => {
                 let content = json!({ "public_key": key.to_multikey() });
                 ("register_did", self.did(*subject), content)
             }

@@ -151,7 +151,7 @@ impl Fetcher<'_> {
             let (answer, accepted) = match ask(known, &question, &node).await {
                 Ok(answered) => answered,
                 Err(error) => {
-                    let error = nodes.failed(&node, (For::Reads, error))?;
+                    let error = nodes.failed(&node, (For::Reads, error));
                     asked.failed = Some(better(asked.failed, error));
                     continue;
                 }
@@ -206,8 +206,7 @@ impl Fetcher<'_> {
             let (answer, accepted) = match ask(known, &question, node).await {
                 Ok(answered) => answered,
                 Err(error) => {
-                    let failed = nodes.failed(node, (For::Reads, error));
-                    return Err(unproven(failed.unwrap_or_else(|error| error)));
+                    return Err(unproven(nodes.failed(node, (For::Reads, error))));
                 }
             };
             let refused = match accepted.map(|as_of| question.proven(answer, as_of)) {

@@ -1,14 +1,15 @@
 //! The nodes of a registry elsewhere: who is asked first, who failed lately, and who asked to be left alone.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use selfsame_crypto::time::UnixTime;
+use tokio::time::Instant;
 
 use super::node::{Node, UNANSWERED, UNREACHED, unanswered};
 use crate::clock::Clock;
 use crate::error::{Error, ErrorKind, Result};
-use crate::registry::is_refusal;
 
 /// Seconds for which a node that failed is asked after the others.
 const FAILED_FOR: u64 = 5;
@@ -87,20 +88,31 @@ impl Nodes {
             .collect())
     }
 
-    /// Asks one node after the other until one answers. A refusal in the registry's own words is an answer. All
-    /// together take no longer than whoever asks this instance waits.
-    pub(super) async fn ask<T, A>(&self, what: For, ask: impl Fn(Arc<Node>) -> A) -> Result<T>
+    /// How many different places the nodes are at: two names of one are not two witnesses.
+    pub(super) fn places(&self) -> usize {
+        let names = self.nodes.iter().map(|place| place.node.name());
+        names.collect::<BTreeSet<_>>().len()
+    }
+
+    /// When whoever asks this instance waits no longer.
+    pub(super) fn patience() -> Instant {
+        Instant::now() + PATIENCE
+    }
+
+    /// Asks one node after the other until one answers, for a read. A node that refuses one is passed over too: what it
+    /// says is proven by nothing. All together take no longer than whoever asks this instance waits.
+    pub(super) async fn ask<T, A>(&self, ask: impl Fn(Arc<Node>) -> A) -> Result<T>
     where
         A: Future<Output = Result<T>>,
     {
-        let until = tokio::time::Instant::now() + PATIENCE;
+        let (until, what) = (Self::patience(), For::Reads);
         let mut failed = None;
         for node in self.turn(what)? {
             let asked = tokio::time::timeout_at(until, ask(node.clone())).await;
             match asked.unwrap_or_else(|_| Err(unanswered())) {
                 Ok(answer) => return Ok(answer),
                 Err(error) => {
-                    let error = self.failed(&node, (what, error))?;
+                    let error = self.failed(&node, (what, error));
                     failed = Some(better(failed, error));
                 }
             }
@@ -108,13 +120,8 @@ impl Nodes {
         Err(failed.unwrap_or_else(|| Error::internal("a registry without nodes")))
     }
 
-    /// Remembers that a node gave no answer; what it gave is an error if no other node is to be asked.
-    pub(super) fn failed(&self, node: &Arc<Node>, (what, error): (For, Error)) -> Result<Error> {
-        // The registry's own words about what was asked; another node would say the same.
-        let passing = |code| [UNREACHED, UNANSWERED].contains(&code);
-        if is_refusal(&error) || error.code.is_some_and(|code| !passing(code)) {
-            return Err(error);
-        }
+    /// Remembers that a node gave no answer.
+    pub(super) fn failed(&self, node: &Arc<Node>, (what, error): (For, Error)) -> Error {
         let now = self.clock.now();
         let silent = error.code == Some(UNANSWERED);
         if let Some(mut rest) = self.rest(node, what) {
@@ -128,7 +135,7 @@ impl Nodes {
             }
         }
         tracing::warn!(node = node.name(), %error, "a node of the registry gave no answer");
-        Ok(named(node, error))
+        named(node, error)
     }
 
     /// Remembers that what a node said does not hold; whether it lied or is only behind.

@@ -146,6 +146,7 @@ impl<'a> Further<'a> {
             ["sub"] => value.as_str() == self.holder,
             ["jti"] => Some(value) == self.id,
             ["cnf", "jwk", member] => KEY.contains(member),
+            ["status", "status_list", "idx" | "uri"] => true,
             [name] if trail.len() == 1 => {
                 ["iss", "nbf", "exp", "iat"].contains(name) && !value.is_object()
             }

@@ -3,7 +3,7 @@
 use axum::extract::State;
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, StatusCode};
-use selfsame_app::dids::newcomer::{Newcomer, Registered, Role};
+use selfsame_app::dids::newcomer::{Consent, Newcomer, Registered, Role};
 use selfsame_crypto::encoding::{base58_decode, base58_encode, base64_decode};
 use selfsame_crypto::{KeyType, PrivateKey, PublicKey, Secret, SecretString};
 use serde::Deserialize;
@@ -28,6 +28,8 @@ pub struct Registration {
     seed: Option<SecretString>,
     did: Option<String>,
     verkey: Option<String>,
+    /// Ours: what the key signed, 64 bytes in base58, so that a DID of Indy's form is registered without the seed.
+    signature: Option<String>,
     /// Taken and not kept: no names of people go to the registry.
     #[expect(dead_code, reason = "read so that it is not refused")]
     alias: Option<String>,
@@ -82,6 +84,7 @@ impl Registration {
             seed: form.one("seed").map(SecretString::from),
             did: field("did"),
             verkey: field("verkey"),
+            signature: None,
             alias: None,
             role: field("role"),
             paymentaddr: None,
@@ -97,8 +100,17 @@ impl Registration {
         let role = role(self.role.as_deref())?;
         allowed(server, headers, role)?;
         let (seed, key) = self.key()?;
+        let seed_key = seed.as_ref().map(seed_key).transpose()?;
+        let seed_key = seed_key.filter(|own| *own.public() == key);
+        let signature = self.signature()?;
+        let consent = match (&signature, &seed_key) {
+            (Some(signature), _) => Consent::Signature(signature),
+            (None, Some(key)) => Consent::Key(key),
+            (None, None) => Consent::None,
+        };
         let newcomer = Newcomer {
             key: &key,
+            consent,
             did: self.did.as_deref(),
             role,
             accepts: self.agreement.as_deref(),
@@ -111,6 +123,15 @@ impl Registration {
         })
     }
 
+    fn signature(&self) -> Answer<Option<[u8; 64]>> {
+        let wrong = || Problem::bad_request("the signature is not 64 bytes in base58");
+        let read = |text: &String| base58_decode(text).ok()?.try_into().ok();
+        let signature = self.signature.as_ref();
+        signature
+            .map(|text| read(text).ok_or_else(wrong))
+            .transpose()
+    }
+
     /// The seed filled up, if there is one, and the key that is to be registered.
     fn key(&self) -> Answer<(Option<SecretString>, PublicKey)> {
         let seed = self.seed.as_ref();
@@ -118,7 +139,7 @@ impl Registration {
         let key = match (&seed, &self.verkey, &self.did) {
             (Some(_), Some(verkey), did) => verification_key(verkey, did.as_deref())?,
             (None, Some(verkey), Some(did)) => verification_key(verkey, Some(did))?,
-            (Some(seed), None, _) => seed_key(seed)?,
+            (Some(seed), None, _) => seed_key(seed)?.public().clone(),
             (None, ..) => {
                 return Err(Problem::bad_request(
                     "either the seed, or the did and the verkey must be given",
@@ -183,15 +204,14 @@ fn padded(seed: &str) -> Answer<SecretString> {
     Ok(SecretString::from(format!("{seed:0<SEED_BYTES$}")))
 }
 
-fn seed_key(seed: &SecretString) -> Answer<PublicKey> {
+fn seed_key(seed: &SecretString) -> Answer<PrivateKey> {
     let bytes = match seed.expose().ends_with('=') {
         true => Secret::new(base64_decode(seed.expose()).unwrap_or_default()),
         false => Secret::new(seed.expose().as_bytes().to_vec()),
     };
     let pkcs8 = Secret::new([&PKCS8, bytes.expose()].concat());
-    let key = PrivateKey::from_pkcs8(pkcs8.expose())
-        .map_err(|_| Problem::bad_request("the seed makes no key"))?;
-    Ok(key.public().clone())
+    PrivateKey::from_pkcs8(pkcs8.expose())
+        .map_err(|_| Problem::bad_request("the seed makes no key"))
 }
 
 /// A key as Indy writes it: base58, or `~` and what follows the DID's bytes; or as multikey.
@@ -229,7 +249,7 @@ mod tests {
         let seed = padded("000000000000000000000000Trustee1").unwrap();
         let key = seed_key(&seed).unwrap();
         assert_eq!(
-            base58_encode(key.bytes()),
+            base58_encode(key.public().bytes()),
             "GJ1SzoWzavQYfNL9XkaJdrQejfztN4XqdsiV4ct3LXKL"
         );
         assert_eq!(

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use selfsame_app::clock::Clock;
 use selfsame_app::registry::trust_root;
-use selfsame_app::view::registry::NodeHealth;
+use selfsame_app::view::registry::{Misbehaviour, NodeHealth};
 use selfsame_crypto::SecretString;
 use selfsame_crypto::encoding::base64url_encode;
 use selfsame_crypto::time::UnixTime;
@@ -43,7 +43,7 @@ const BEHIND: u64 = 10;
          selfsame registry status https://registry.example/ --trust-root network/trust-root --json
          selfsame registry status https://registry.example/ --trust-root network/trust-root --advance
 Exit code 1 if something is wrong: a node that does not answer, proves nothing, is far behind or has trouble, a network
-that stands still, or nodes that prove two histories."
+that stands still, a validator that votes twice, or nodes that prove two histories."
 )]
 pub struct Status {
     /// Nodes: their base URLs, or their folders on this machine.
@@ -231,6 +231,18 @@ async fn own(
     }
 }
 
+/// What the blocks have against a validator; each node that was there says the same.
+fn against(one: &Misbehaviour) -> String {
+    let what = match one.kind.as_str() {
+        "double_vote" => "voted for two blocks at one height",
+        _ => "broke the network's protocol",
+    };
+    let (name, last, count) = (&one.validator, one.last_height, one.count);
+    format!(
+        "validator {name} {what}, last at height {last} ({count} times): its key is in use twice, or in wrong hands; remove it"
+    )
+}
+
 /// A token that no node is left for was meant for one that is missing, or stands at another's place.
 fn too_many(nodes: &[String], tokens: usize) -> Result<(), Failure> {
     let urls = nodes.iter().filter(|node| is_url(node)).count();
@@ -305,6 +317,12 @@ impl Shown {
             }
             let trouble = node.own.as_ref().and_then(|own| own.trouble.as_ref());
             wrong.extend(trouble.map(|why| format!("{name}: it does not take part: {why}")));
+            let evidence = node.own.iter().flat_map(|own| &own.misbehaviour);
+            for one in evidence.map(against) {
+                if !wrong.contains(&one) {
+                    wrong.push(one);
+                }
+            }
         }
         self.wrong = wrong;
     }
@@ -562,6 +580,28 @@ mod tests {
         shown.compare();
         shown.complain();
         shown.wrong
+    }
+
+    #[test]
+    fn a_validator_that_votes_twice_is_wrong_however_many_nodes_say_so() {
+        let told = |name: &str| ShownNode {
+            own: Some(NodeHealth {
+                name: name.to_owned(),
+                height: 30,
+                trouble: None,
+                misbehaviour: vec![Misbehaviour {
+                    validator: "node-5".to_owned(),
+                    kind: "double_vote".to_owned(),
+                    count: 74,
+                    first_height: 3,
+                    last_height: 90,
+                }],
+            }),
+            ..node(name, (FRESH, 30))
+        };
+        let wrong = wrong(vec![told("a"), told("b")]);
+        assert_eq!(wrong.len(), 1, "{wrong:?}");
+        assert!(wrong[0].contains("node-5 voted for two blocks at one height, last at height 90"));
     }
 
     #[test]

@@ -1,0 +1,116 @@
+//! What the engine found validators to have done against the protocol, such as voting for two blocks at one height.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use selfsame_app::registry::ledger::Ledger;
+use selfsame_app::view::registry::Misbehaviour;
+use selfsame_crypto::encoding::hex_encode;
+use serde::{Deserialize, Serialize};
+use tendermint::abci::types::{Misbehavior, MisbehaviorKind};
+
+use crate::notes::{Address, address_of, replace};
+
+/// So many changes of the validators are looked back at for a name: evidence is of the last blocks.
+const CHANGES_MAX: usize = 64;
+
+/// All that was found, and up to which block.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+struct Found {
+    up_to: u64,
+    validators: BTreeMap<String, Misbehaviour>,
+}
+
+/// Remembers it across starts: who runs the network must learn of it also when nobody looked at that moment.
+#[derive(Debug, Default)]
+pub(crate) struct Misbehaviours {
+    found: Mutex<Found>,
+    file: Option<PathBuf>,
+}
+
+impl Misbehaviours {
+    /// Goes on from what is in a file.
+    pub(crate) fn kept_in(file: PathBuf) -> Self {
+        let found = std::fs::read(&file).ok().map(|bytes| {
+            serde_json::from_slice(&bytes).unwrap_or_else(|error| {
+                tracing::warn!(file = %file.display(), %error, "what validators did against the protocol before can't be read");
+                Found::default()
+            })
+        });
+        Self {
+            found: Mutex::new(found.unwrap_or_default()),
+            file: Some(file),
+        }
+    }
+
+    /// What each of them did, by name.
+    pub(crate) fn all(&self) -> Vec<Misbehaviour> {
+        self.found().validators.values().cloned().collect()
+    }
+
+    /// Notes what stands in a block that was stored.
+    pub(crate) fn in_block(&self, height: u64, evidence: &[Misbehavior], ledger: &Ledger) {
+        let mut found = self.found();
+        if evidence.is_empty() || height <= found.up_to {
+            return;
+        }
+        found.up_to = height;
+        for one in evidence {
+            let (name, kind) = (name(&one.validator.address, ledger), named(one.kind));
+            let at = one.height.value();
+            tracing::error!(validator = name, kind, height = at, power = %one.validator.power, "a validator breaks the protocol: its key may be in use twice, or in wrong hands");
+            let all = found.validators.entry(name.clone());
+            let all = all.or_insert_with(|| Misbehaviour {
+                validator: name,
+                kind: kind.to_owned(),
+                count: 0,
+                first_height: at,
+                last_height: at,
+            });
+            all.count = all.count.saturating_add(1);
+            all.first_height = all.first_height.min(at);
+            if at >= all.last_height {
+                (all.last_height, all.kind) = (at, kind.to_owned());
+            }
+        }
+        self.keep(&found);
+    }
+
+    fn keep(&self, found: &Found) {
+        let Some(file) = &self.file else { return };
+        let kept = serde_json::to_string(found).map_err(std::io::Error::other);
+        if let Err(error) = kept.and_then(|text| replace(file, &text)) {
+            tracing::warn!(%error, "what a validator did against the protocol can't be kept");
+        }
+    }
+
+    fn found(&self) -> MutexGuard<'_, Found> {
+        self.found.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The name of the validator whom the engine knows by this address; the address itself where it was forgotten.
+fn name(address: &Address, ledger: &Ledger) -> String {
+    let changes = ledger.machine().validator_changes(ledger, CHANGES_MAX);
+    let changes = changes.unwrap_or_default().into_iter().rev();
+    for change in changes {
+        let mut validators = change.set.validators().iter();
+        let this = validators.find(|validator| {
+            let key = validator.consensus.as_ref();
+            key.is_some_and(|key| address_of(key) == *address)
+        });
+        if let Some(this) = this {
+            return this.name.clone();
+        }
+    }
+    hex_encode(address)
+}
+
+fn named(kind: MisbehaviorKind) -> &'static str {
+    match kind {
+        MisbehaviorKind::DuplicateVote => "double_vote",
+        MisbehaviorKind::LightClientAttack => "light_client_attack",
+        MisbehaviorKind::Unknown => "unknown",
+    }
+}

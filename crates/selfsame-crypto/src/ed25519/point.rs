@@ -1,0 +1,169 @@
+//! Whether 32 bytes are a point of Ed25519's curve. aws-lc finds out only when it verifies a signature, and then says no
+//! more than that it is wrong; a register has to know before it keeps a key for ever. Nothing here is secret.
+
+/// A number below 2^256, the least limb first, that stands for its remainder by the prime.
+type Element = [u64; 4];
+
+/// 2^255 - 19, its double being the greatest multiple below 2^256.
+const PRIME: Element = [0xffff_ffff_ffff_ffed, u64::MAX, u64::MAX, u64::MAX >> 1];
+/// -1.
+const MINUS_ONE: Element = [0xffff_ffff_ffff_ffec, u64::MAX, u64::MAX, u64::MAX >> 1];
+/// The curve's d, -121665/121666 (RFC 8032 §5.1).
+const D: Element = [
+    0x75eb_4dca_1359_78a3,
+    0x0070_0a4d_4141_d8ab,
+    0x8cc7_4079_7779_e898,
+    0x5203_6cee_2b6f_fe73,
+];
+const ONE: Element = [1, 0, 0, 0];
+/// 2^256 is 38 by the prime.
+const FOLD: u64 = 38;
+
+/// Whether some x stands beside this y, little endian, without the sign of x: x² = (y² - 1) / (dy² + 1) (RFC 8032
+/// §5.1.3), and a fraction is a square where the product of its halves is. Not asked of y = 1 and y = -1, whose points
+/// are of small order.
+pub(super) fn has_x(y: &[u8; 32]) -> bool {
+    let mut read = [0; 4];
+    let eights = y.as_chunks::<8>().0.iter();
+    for (limb, eight) in read.iter_mut().zip(eights) {
+        *limb = u64::from_le_bytes(*eight);
+    }
+    let square = multiply(&read, &read);
+    let above = add(&square, &MINUS_ONE);
+    let below = add(&multiply(&D, &square), &ONE);
+    is_one(&half_power(&multiply(&above, &below)))
+}
+
+/// The power by half the prime less one, 2^254 - 10, which is 1 for squares (Euler's criterion).
+fn half_power(number: &Element) -> Element {
+    // So many ones as an exponent, each from two before it.
+    let ones_2 = multiply(&squared(*number, 1), number);
+    let ones_4 = multiply(&squared(ones_2, 2), &ones_2);
+    let ones_5 = multiply(&squared(ones_4, 1), number);
+    let ones_10 = multiply(&squared(ones_5, 5), &ones_5);
+    let ones_20 = multiply(&squared(ones_10, 10), &ones_10);
+    let ones_40 = multiply(&squared(ones_20, 20), &ones_20);
+    let ones_50 = multiply(&squared(ones_40, 10), &ones_10);
+    let ones_100 = multiply(&squared(ones_50, 50), &ones_50);
+    let ones_200 = multiply(&squared(ones_100, 100), &ones_100);
+    let ones_250 = multiply(&squared(ones_200, 50), &ones_50);
+    // The last four digits are 0110.
+    let six = squared(ones_2, 1);
+    multiply(&squared(ones_250, 4), &six)
+}
+
+fn squared(mut number: Element, times: u32) -> Element {
+    for _ in 0..times {
+        number = multiply(&number, &number);
+    }
+    number
+}
+
+fn multiply(a: &Element, b: &Element) -> Element {
+    let [a0, a1, a2, a3] = *a;
+    let mut product = [0_u64; 8];
+    for (at, limb) in b.iter().enumerate() {
+        let Some([t0, t1, t2, t3, t4]) = product.get_mut(at..).and_then(<[u64]>::first_chunk_mut)
+        else {
+            continue;
+        };
+        let mut carry;
+        (*t0, carry) = a0.carrying_mul_add(*limb, *t0, 0);
+        (*t1, carry) = a1.carrying_mul_add(*limb, *t1, carry);
+        (*t2, carry) = a2.carrying_mul_add(*limb, *t2, carry);
+        (*t3, *t4) = a3.carrying_mul_add(*limb, *t3, carry);
+    }
+    let [l0, l1, l2, l3, h0, h1, h2, h3] = product;
+    let (s0, carry) = h0.carrying_mul_add(FOLD, l0, 0);
+    let (s1, carry) = h1.carrying_mul_add(FOLD, l1, carry);
+    let (s2, carry) = h2.carrying_mul_add(FOLD, l2, carry);
+    let (s3, carry) = h3.carrying_mul_add(FOLD, l3, carry);
+    // At most 38 times 2^256 are left.
+    folded([s0, s1, s2, s3], carry.wrapping_mul(FOLD))
+}
+
+fn add([a0, a1, a2, a3]: &Element, [b0, b1, b2, b3]: &Element) -> Element {
+    let (s0, carry) = a0.carrying_add(*b0, false);
+    let (s1, carry) = a1.carrying_add(*b1, carry);
+    let (s2, carry) = a2.carrying_add(*b2, carry);
+    let (s3, carry) = a3.carrying_add(*b3, carry);
+    folded([s0, s1, s2, s3], if carry { FOLD } else { 0 })
+}
+
+/// The number and a little more. What goes over 2^256 leaves a small number, to which 38 can be added.
+fn folded([n0, n1, n2, n3]: Element, more: u64) -> Element {
+    let (s0, carry) = n0.carrying_add(more, false);
+    let (s1, carry) = n1.carrying_add(0, carry);
+    let (s2, carry) = n2.carrying_add(0, carry);
+    let (s3, carry) = n3.carrying_add(0, carry);
+    [s0.wrapping_add(if carry { FOLD } else { 0 }), s1, s2, s3]
+}
+
+/// One, or one and a multiple of the prime.
+fn is_one(number: &Element) -> bool {
+    let once = add(&PRIME, &ONE);
+    let twice = add(&once, &PRIME);
+    [ONE, once, twice].contains(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::{KeyType, PrivateKey, PublicKey};
+
+    fn small(y: u8) -> [u8; 32] {
+        let mut bytes = [0; 32];
+        bytes[0] = y;
+        bytes
+    }
+
+    #[test]
+    fn small_numbers_are_points_or_not_as_the_curve_has_it() {
+        // Computed from the curve's equation with whole numbers.
+        let none = [2, 7, 8, 11, 12, 13, 17, 20, 22];
+        let found: Vec<u8> = (2..30).filter(|y| !has_x(&small(*y))).collect();
+        assert_eq!(found, none);
+    }
+
+    #[test]
+    fn the_base_point_and_every_key_that_is_made_are_points() {
+        // RFC 8032 §5.1: the base point's y is 4/5.
+        let mut base = [0x66; 32];
+        base[0] = 0x58;
+        assert!(has_x(&base));
+        for _ in 0..200 {
+            let key = PrivateKey::generate(KeyType::Ed25519).unwrap();
+            assert!(key.public().is_point());
+        }
+    }
+
+    #[test]
+    fn a_key_that_is_no_point_is_found_with_either_sign() {
+        let mut bytes = small(2);
+        for sign in [0, 0x80] {
+            bytes[31] = sign;
+            let key = PublicKey::from_raw(KeyType::Ed25519, &bytes).unwrap();
+            assert!(!key.is_point());
+        }
+        // Other kinds of keys are points once they are read.
+        let key = PrivateKey::generate(KeyType::P256).unwrap();
+        assert!(key.public().is_point());
+    }
+
+    proptest! {
+        #[test]
+        fn exactly_the_squares_have_the_power_one(x in any::<[u64; 4]>()) {
+            let square = multiply(&x, &x);
+            prop_assert!(is_one(&half_power(&square)) || square == [0; 4]);
+            // 2 is no square by this prime, so twice a square is none.
+            let twice = add(&square, &square);
+            prop_assert!(!is_one(&half_power(&twice)));
+            // Multiplication does not depend on how a number is written.
+            let (a, b) = (multiply(&add(&x, &PRIME), &D), multiply(&x, &D));
+            let difference = add(&a, &multiply(&MINUS_ONE, &b));
+            prop_assert!(is_one(&add(&difference, &ONE)));
+        }
+    }
+}

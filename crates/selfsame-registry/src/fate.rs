@@ -1,0 +1,236 @@
+//! What the state says became of a transaction, for whoever is told that it was refused and need not believe it.
+
+use selfsame_anoncreds::format::{
+    CredentialDefinition, Message, RevocationRegistryDefinition, Schema,
+};
+use selfsame_did::Did;
+
+use crate::agreement::AgreementInForce;
+use crate::anoncreds::{
+    ObjectName, PublishedDefinition, PublishedRegistry, PublishedSchema, RevocationVersion,
+};
+use crate::consumption::{Consumption, use_digest};
+use crate::delegation::GivenDelegation;
+use crate::governance::ValidatorChange;
+use crate::history::{History, Version};
+use crate::identifier::Identifier;
+use crate::machine::Machine;
+use crate::member::Membership;
+use crate::operation::Operation;
+use crate::refusal::{AuthorFault, DelegationFault, ObjectFault, Refusal};
+use crate::resource::PublishedResource;
+use crate::state::{Anchor, DidVersion, Key, Receipt, StateError, StateRead, read};
+use crate::transaction::Transaction;
+
+/// So many operations of a transaction are looked at: each takes reads, and all of them happen or none.
+const LOOKED_AT: usize = 4;
+/// So many changes are looked through for the one that a transaction made.
+const LATEST: usize = 8;
+
+/// What the state says of a transaction. Nothing is ever taken out of a state, so the first two hold for ever.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Fate {
+    /// It was accepted: what it wrote stands there, with this receipt.
+    Written(Receipt),
+    /// It was not, and never will be: what stands there excludes it.
+    Excluded(Refusal),
+    /// Neither can be seen.
+    Open,
+}
+
+/// The state, and the transaction that is looked for.
+struct Search<'a> {
+    state: &'a dyn StateRead,
+    hash: [u8; 32],
+    author: Identifier,
+    network: &'a str,
+}
+
+impl Machine {
+    /// What became of a transaction, as far as the objects of the state say it: nonces and quotas are no objects, and are
+    /// not asked for.
+    pub fn fate(&self, state: &dyn StateRead, tx: &Transaction) -> Result<Fate, StateError> {
+        let state = self.begun(state);
+        let search = Search {
+            state: &state,
+            hash: tx.hash(),
+            author: tx.body().author,
+            network: self.network().as_str(),
+        };
+        for operation in tx.body().operations.iter().take(LOOKED_AT) {
+            let fate = search.of(operation)?;
+            if fate != Fate::Open {
+                return Ok(fate);
+            }
+        }
+        search.of_author()
+    }
+}
+
+impl Search<'_> {
+    fn of(&self, operation: &Operation) -> Result<Fate, StateError> {
+        match operation {
+            Operation::CreateDid(_) => self.first_of(self.author),
+            Operation::RegisterDid { subject, .. } => self.first_of(*subject),
+            Operation::UpdateDid { version, .. } | Operation::DeactivateDid { version } => {
+                self.version(*version)
+            }
+            Operation::AnchorStatus { list, issued, .. } => {
+                let key = Key::List(self.author, list);
+                let newer = |last: &Anchor| (*issued <= last.issued).then_some(Refusal::NotNewer);
+                self.latest(key, newer)
+            }
+            Operation::SetRole { subject, .. } => self.change::<Membership>(Key::Role(*subject)),
+            Operation::Schema { .. }
+            | Operation::CredentialDefinition(_)
+            | Operation::RevocationRegistry { .. } => self.published(operation),
+            Operation::RevocationEntry(entry) => {
+                match ObjectName::parse(&entry.registry, self.network) {
+                    Some(name) => self.change::<RevocationVersion>(Key::Entries(&name)),
+                    None => Ok(Fate::Open),
+                }
+            }
+            Operation::Resource(resource) => {
+                let key = Key::Resource(self.author, resource.id);
+                let found: Option<PublishedResource> = read(self.state, &key)?;
+                Ok(self.once(found.map(|found| found.receipt), exists))
+            }
+            Operation::Delegate(delegation) => {
+                let given = self.given(&delegation.name)?;
+                let used = |_| Refusal::Delegation(DelegationFault::NameUsed);
+                Ok(self.once(given.map(|given| given.receipt), used))
+            }
+            Operation::WithdrawDelegation { name } => {
+                let withdrawn = self.given(name)?.and_then(|given| given.withdrawn);
+                Ok(self.written(withdrawn))
+            }
+            Operation::Consume(consume) => {
+                let digest = use_digest(&consume.kind, &consume.handle);
+                let key = Key::Use(consume.issuer, &digest);
+                let found: Option<Consumption> = read(self.state, &key)?;
+                let used = |receipt| Refusal::Used { receipt };
+                Ok(self.once(found.map(|found| found.receipt), used))
+            }
+            Operation::SetAgreement(_) => self.change::<AgreementInForce>(Key::Agreement),
+            Operation::ChangeValidators { .. } => {
+                self.change::<ValidatorChange>(Key::ValidatorChanges)
+            }
+            // The schedule does not say which transaction made it.
+            Operation::ChangeRules { .. } => Ok(Fate::Open),
+        }
+    }
+
+    /// Who has ended writes nothing any more.
+    fn of_author(&self) -> Result<Fate, StateError> {
+        let present = History::<DidVersion>::new(self.state, Key::Did(self.author)).present()?;
+        match present.is_some_and(|present| present.deactivated) {
+            true => Ok(Fate::Excluded(Refusal::Author(AuthorFault::Deactivated))),
+            false => Ok(Fate::Open),
+        }
+    }
+
+    fn first_of(&self, id: Identifier) -> Result<Fate, StateError> {
+        let history = History::<DidVersion>::new(self.state, Key::Did(id));
+        let first = match history.present()? {
+            Some(_) => Some(history.version(1)?.receipt),
+            None => None,
+        };
+        Ok(self.once(first, |_| Refusal::Author(AuthorFault::Exists)))
+    }
+
+    fn version(&self, version: u64) -> Result<Fate, StateError> {
+        let history = History::<DidVersion>::new(self.state, Key::Did(self.author));
+        let present = history.count()?;
+        if present < version {
+            return Ok(Fate::Open);
+        }
+        // There are versions from 1 on.
+        let made = history.version(version.max(1))?.receipt;
+        Ok(self.once(Some(made), |_| Refusal::Version { present }))
+    }
+
+    fn published(&self, operation: &Operation) -> Result<Fate, StateError> {
+        let Some(name) = name_of(operation) else {
+            return Ok(Fate::Open);
+        };
+        let key = Key::Object(&name);
+        let receipt = match operation {
+            Operation::Schema { .. } => {
+                read::<PublishedSchema>(self.state, &key)?.map(|found| found.receipt)
+            }
+            Operation::RevocationRegistry { .. } => {
+                read::<PublishedRegistry>(self.state, &key)?.map(|found| found.receipt)
+            }
+            _ => read::<PublishedDefinition>(self.state, &key)?.map(|found| found.receipt),
+        };
+        Ok(self.once(receipt, exists))
+    }
+
+    fn given(&self, name: &str) -> Result<Option<GivenDelegation>, StateError> {
+        read(self.state, &Key::Delegation(self.author, name))
+    }
+
+    /// Whether one of the latest changes is the transaction's. That there are others excludes nothing.
+    fn change<T: Version>(&self, key: Key<'_>) -> Result<Fate, StateError> {
+        self.latest(key, |_: &T| None)
+    }
+
+    fn latest<T: Version>(
+        &self,
+        key: Key<'_>,
+        excludes: impl Fn(&T) -> Option<Refusal>,
+    ) -> Result<Fate, StateError> {
+        let latest = History::<T>::new(self.state, key).latest(LATEST)?;
+        let mut receipts = latest.iter().map(Version::receipt);
+        if let Some(own) = receipts.find(|receipt| receipt.tx_hash == self.hash) {
+            return Ok(Fate::Written(*own));
+        }
+        let refusal = latest.last().and_then(excludes);
+        Ok(refusal.map_or(Fate::Open, Fate::Excluded))
+    }
+
+    /// What stands there once: by this transaction, or by another, which excludes it.
+    fn once(&self, receipt: Option<Receipt>, excludes: impl Fn(Receipt) -> Refusal) -> Fate {
+        match (self.written(receipt), receipt) {
+            (Fate::Open, Some(other)) => Fate::Excluded(excludes(other)),
+            (fate, _) => fate,
+        }
+    }
+
+    fn written(&self, receipt: Option<Receipt>) -> Fate {
+        match receipt {
+            Some(receipt) if receipt.tx_hash == self.hash => Fate::Written(receipt),
+            _ => Fate::Open,
+        }
+    }
+}
+
+fn exists(_: Receipt) -> Refusal {
+    Refusal::Object(ObjectFault::Exists)
+}
+
+/// The name that an AnonCreds object is published under, where its JSON says one.
+fn name_of(operation: &Operation) -> Option<ObjectName> {
+    let did = |issuer: &str| Did::parse(issuer).ok();
+    match operation {
+        Operation::Schema { json } => {
+            let schema = Schema::from_json(json.as_bytes()).ok()?;
+            ObjectName::schema(
+                &did(schema.issuer_id.as_str())?,
+                &schema.name,
+                &schema.version,
+            )
+        }
+        Operation::CredentialDefinition(new) => {
+            let definition = CredentialDefinition::from_json(new.json.as_bytes()).ok()?;
+            let (issuer, schema) = (&definition.issuer_id, &definition.schema_id);
+            ObjectName::definition(&did(issuer.as_str())?, schema.as_str(), &definition.tag)
+        }
+        Operation::RevocationRegistry { json } => {
+            let registry = RevocationRegistryDefinition::from_json(json.as_bytes()).ok()?;
+            let (issuer, definition) = (&registry.issuer_id, &registry.cred_def_id);
+            ObjectName::registry(&did(issuer.as_str())?, definition.as_str(), &registry.tag)
+        }
+        _ => None,
+    }
+}
