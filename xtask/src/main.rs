@@ -13,6 +13,7 @@ mod openssl;
 mod oracle;
 mod python;
 mod second;
+mod siege;
 mod source;
 mod test;
 mod tidy;
@@ -25,6 +26,7 @@ Usage: cargo xtask tidy [FOLDER]
        cargo xtask test [--only STEP]... [--skip STEP]... [-- CARGO TEST ARGUMENTS]
        cargo xtask cometbft
        cargo xtask faults [--times N]
+       cargo xtask siege
        cargo xtask cross anoncreds [--count N] [--adx | --portable]
        cargo xtask cross tls
        cargo xtask bench anoncreds [--quick] [--json] [--adx | --portable] [--only NAME]
@@ -35,6 +37,8 @@ tidy   checks layers, sizes, module docs and documents; prints what to do;
 test   installs what the tests need and runs everything; --help lists its steps
 cometbft  builds the engine of registry networks into target/cometbft, with Go
 faults runs what may happen to a registry network with real processes, N times in a row
+siege  attacks an instance of 1 GiB in every known way while honest people use it;
+       exit code 1 if it aborts, shuts them out or is slow for them
 cross  lets our AnonCreds and the published library speak to each other, N random
        flows in place of a few; or our TLS and the second implementation of it
 bench  times ours and the published library alternately, or the TLS bench with OpenSSL
@@ -52,6 +56,7 @@ fn main() -> ExitCode {
         "test" => test::run(&rest),
         "cometbft" => engine::command(&rest),
         "faults" => faults::command(&rest),
+        "siege" => siege::command(&rest),
         "cross" => oracle::cross_command(&rest),
         "bench" => oracle::bench_command(&rest),
         "help" | "--help" | "-h" => {

@@ -99,8 +99,8 @@ impl Operator {
     pub async fn link(&self) -> Result<SignInLink> {
         let ctx = self.shared.clock.ctx();
         let code = ctx.token("operator/link");
-        let put = Put::new(LINK, self.link_id(&code), Vec::new())
-            .expires(ctx.now().plus(LINK_SECONDS));
+        let put =
+            Put::new(LINK, self.link_id(&code), Vec::new()).expires(ctx.now().plus(LINK_SECONDS));
         let batch = Batch::new(TenantId::instance()).put(put);
         self.shared.store.commit(batch).await?;
         let url = self.shared.config.origin.join("operator/sign-in");
@@ -119,8 +119,11 @@ impl Operator {
     pub async fn sign_in_by_link(&self, code: &str) -> Result<SecretString> {
         let over = || {
             tracing::warn!(reason = "a sign-in link that is over", "sign-in refused");
-            Error::new(ErrorKind::Unauthenticated, "this link was used, or is older than ten minutes")
-                .with_hint("`selfsame sign-in` prints a new one; or enter the operator's token")
+            Error::new(
+                ErrorKind::Unauthenticated,
+                "this link was used, or is older than ten minutes",
+            )
+            .with_hint("`selfsame sign-in` prints a new one; or enter the operator's token")
         };
         let (instance, id) = (TenantId::instance(), self.link_id(code));
         let store = &self.shared.store;

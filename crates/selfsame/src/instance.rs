@@ -568,11 +568,7 @@ fn shown(mut url: Url) -> Url {
 }
 
 /// Writes a new token so that commands on this machine find it. One that is kept must be that of these data.
-fn keep_token(
-    file: &Path,
-    new: Option<SecretString>,
-    operator: &Operator,
-) -> Result<(), Failure> {
+fn keep_token(file: &Path, new: Option<SecretString>, operator: &Operator) -> Result<(), Failure> {
     let Some(token) = new else {
         let kept = private_file::read(file, RENEW)?;
         return if operator.is_token(kept.expose()) {

@@ -70,11 +70,7 @@ impl Source {
     ///
     /// # Errors
     /// If a file can't be read or written, or holds no certificate.
-    pub async fn load(
-        &self,
-        (data, store): (&Path, &Store),
-        origin: &Url,
-    ) -> Result<Tls, Failure> {
+    pub async fn load(&self, (data, store): (&Path, &Store), origin: &Url) -> Result<Tls, Failure> {
         let host = host_of(origin);
         match self {
             Self::Given { certificates, key } => {

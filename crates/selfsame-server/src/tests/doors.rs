@@ -259,7 +259,8 @@ async fn signing_in_again_ends_the_session_that_the_browser_had_and_no_other() {
         assert_eq!(answer.status, expected, "{path} {session}");
     }
     // A session that is none is no reason to keep somebody out.
-    let made_up = get(&by_link).cookie("selfsame-operator-7380=made-up");
+    let another = instance.sign_in_link().await;
+    let made_up = get(&another).cookie("selfsame-operator-7380=made-up");
     assert_eq!(instance.call(made_up).await.status, StatusCode::OK);
 }
 

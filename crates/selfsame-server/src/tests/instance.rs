@@ -111,11 +111,15 @@ impl Instance {
 
     /// A link that signs the operator in, without its origin.
     pub async fn sign_in_link(&self) -> String {
-        let answer = self.call(post("/api/operator/links").bearer(&self.token)).await;
+        let answer = self
+            .call(post("/api/operator/links").bearer(&self.token))
+            .await;
         assert_eq!(answer.status, StatusCode::OK, "{}", answer.body);
         let told: serde_json::Value = serde_json::from_str(&answer.body).unwrap();
         let url = told["url"].as_str().unwrap();
-        url.split_once("/operator").map(|(_, path)| format!("/operator{path}")).unwrap()
+        url.split_once("/operator")
+            .map(|(_, path)| format!("/operator{path}"))
+            .unwrap()
     }
 
     /// The cookie of the operator's browser.

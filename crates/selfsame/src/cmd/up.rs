@@ -460,16 +460,17 @@ fn tell(running: &Running, link: &str) {
         "  sign in as the operator (good once, for ten minutes): {link}"
     ));
     match (&running.token_file, &running.untold_token) {
-        (Some(file), _) => output::say(&format!(
-            "  The operator's token is in {}.",
-            file.display()
-        )),
+        (Some(file), _) => {
+            output::say(&format!("  The operator's token is in {}.", file.display()))
+        }
         (None, Some(token)) => output::say(&format!(
             "  The operator's token, shown only now (keep it where passwords are kept): {}",
             token.expose()
         )),
         (None, None) => {
-            output::say("  The operator's token was shown once; --new-operator-token makes another.");
+            output::say(
+                "  The operator's token was shown once; --new-operator-token makes another.",
+            );
         }
     }
     output::say(&format!("  {}", running.custody));

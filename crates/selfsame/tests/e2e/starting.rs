@@ -134,7 +134,11 @@ fn data_whose_master_key_is_elsewhere_hold_no_token_and_no_key_that_a_thief_coul
     let elsewhere = ["--operator-token-file", kept_at.to_str().unwrap()];
     let (_third, said) = started(&data, &[&arguments[..], &elsewhere].concat());
     assert_eq!(text(&said, "operator_token_file"), elsewhere[1]);
-    assert_ne!(kept(&said), token, "a file that is not there has a new token made");
+    assert_ne!(
+        kept(&said),
+        token,
+        "a file that is not there has a new token made"
+    );
 }
 
 fn files(folder: &Path) -> Vec<PathBuf> {

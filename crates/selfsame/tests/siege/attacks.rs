@@ -1,0 +1,252 @@
+//! The attacks, each as a stranger would run it: by many connections, from some addresses.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use selfsame_crypto::encoding::base64url_encode;
+use serde_json::{Value, json};
+use url::Url;
+
+use crate::foreign::{Asked, ask};
+use crate::host::Host;
+use crate::http::Request;
+use crate::rig::World;
+use crate::url;
+
+/// All attacks, by name.
+pub const ATTACKS: [&str; 9] = [
+    "heavy documents",
+    "many documents",
+    "long documents",
+    "silent hosts",
+    "slow bodies",
+    "heavy answers",
+    "guessed passwords",
+    "new wallets",
+    "idle connections",
+];
+
+/// What an attacker knows.
+pub struct Target {
+    origin: Url,
+    host: u16,
+    response_uri: Url,
+    state: String,
+    query: String,
+}
+
+impl Target {
+    /// An attacker has seen the link of a request, as everybody has who stood before the counter.
+    pub fn of(world: &World, host: &Host) -> Self {
+        let asked = Asked::read(&ask(&world.operator));
+        Self {
+            origin: world.operator.origin.clone(),
+            host: host.port(),
+            response_uri: asked.response_uri,
+            state: asked.state,
+            query: asked.query,
+        }
+    }
+
+    pub fn tell(&self) -> Value {
+        json!({
+            "origin": self.origin.as_str(), "host": self.host,
+            "response_uri": self.response_uri.as_str(), "state": self.state, "query": self.query,
+        })
+    }
+
+    pub fn told(told: &Value) -> Self {
+        let target = &told["target"];
+        let text = |name: &str| target[name].as_str().unwrap().to_owned();
+        Self {
+            origin: Url::parse(&text("origin")).unwrap(),
+            host: target["host"].as_u64().unwrap().try_into().unwrap(),
+            response_uri: Url::parse(&text("response_uri")).unwrap(),
+            state: text("state"),
+            query: text("query"),
+        }
+    }
+}
+
+/// Attacks until then.
+pub fn run(name: &str, target: &Target, until: Instant) {
+    match name {
+        "heavy documents" => documents(target, "m", until),
+        "many documents" => documents(target, "f", until),
+        "long documents" => documents(target, "x", until),
+        "silent hosts" => silent_hosts(target, until),
+        "slow bodies" => slow_bodies(target, until),
+        "heavy answers" => heavy_answers(target, until),
+        "guessed passwords" => guesses(target, until),
+        "new wallets" => wallets(target, until),
+        "idle connections" => idle(target, until),
+        other => panic!("no attack is called {other}"),
+    }
+}
+
+static NUMBER: AtomicU64 = AtomicU64::new(0);
+
+fn next() -> u64 {
+    NUMBER.fetch_add(1, Ordering::Relaxed)
+}
+
+/// One of so many addresses.
+fn address(of: u64) -> String {
+    format!("203.0.113.{}", next() % of)
+}
+
+/// Repeats this on so many threads.
+fn crowd(threads: usize, until: Instant, act: impl Fn() + Sync) {
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while Instant::now() < until {
+                    act();
+                }
+            });
+        }
+    });
+}
+
+fn documents(target: &Target, kind: &str, until: Instant) {
+    crowd(16, until, || {
+        let name = format!("did:web:localhost%3A{}:{kind}{}", target.host, next());
+        let asked = url(
+            &target.origin,
+            &format!("1.0/identifiers/{}", encoded(&name)),
+        );
+        let _ = Request::new("GET", &asked)
+            .header("X-Forwarded-For", &address(8))
+            .send();
+    });
+}
+
+fn encoded(name: &str) -> String {
+    name.replace('%', "%25")
+}
+
+fn silent_hosts(target: &Target, until: Instant) {
+    let connect = || {
+        let name = format!("did:web:localhost%3A{}:silent{}", target.host, next());
+        let path = format!("/1.0/identifiers/{}", encoded(&name));
+        opened(target, &format!("GET {path} HTTP/1.1"), "")
+    };
+    hold(450, until, connect);
+}
+
+fn slow_bodies(target: &Target, until: Instant) {
+    let connect = || {
+        let paths = ["/issuer/token", "/api/wallet/sessions", "/operator/sign-in"];
+        let path = paths[usize::try_from(next()).unwrap() % paths.len()];
+        let head = format!("POST {path} HTTP/1.1");
+        opened(
+            target,
+            &head,
+            "Content-Type: application/json\r\nContent-Length: 5000\r\n",
+        )
+    };
+    hold(600, until, connect);
+}
+
+fn idle(target: &Target, until: Instant) {
+    let port = target.origin.port().unwrap();
+    hold(1_500, until, || {
+        TcpStream::connect(("127.0.0.1", port)).ok()
+    });
+}
+
+/// A connection on which a request was begun.
+fn opened(target: &Target, first: &str, more: &str) -> Option<TcpStream> {
+    let port = target.origin.port().unwrap();
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).ok()?;
+    let head = format!(
+        "{first}\r\nHost: localhost:{port}\r\nX-Forwarded-For: {}\r\n{more}\r\n",
+        address(32)
+    );
+    stream.write_all(head.as_bytes()).ok()?;
+    Some(stream)
+}
+
+/// Keeps so many connections, and begins anew what was ended.
+fn hold(count: usize, until: Instant, connect: impl Fn() -> Option<TcpStream>) {
+    let mut held: Vec<TcpStream> = Vec::new();
+    while Instant::now() < until {
+        held.retain_mut(is_open);
+        while held.len() < count && Instant::now() < until {
+            match connect() {
+                Some(stream) => held.push(stream),
+                None => break,
+            }
+        }
+        std::thread::sleep(Duration::from_millis(200));
+    }
+}
+
+fn is_open(stream: &mut TcpStream) -> bool {
+    let _ = stream.set_nonblocking(true);
+    let read = stream.read(&mut [0; 1024]);
+    match read {
+        Ok(count) => count > 0,
+        Err(error) => error.kind() == std::io::ErrorKind::WouldBlock,
+    }
+}
+
+/// Answers of a megabyte whose disclosures are full of small objects, by an issuer on a host that never answers.
+fn heavy_answers(target: &Target, until: Instant) {
+    let small = vec![json!({ "a": 0 }); 4_900];
+    let disclosure = |number: usize| {
+        let content = json!(["salt", number.to_string(), small]);
+        base64url_encode(content.to_string().as_bytes())
+    };
+    let disclosures: Vec<String> = (0..12).map(disclosure).collect();
+    let part = |value: &Value| base64url_encode(value.to_string().as_bytes());
+    let header = json!({ "alg": "ES256", "typ": "dc+sd-jwt" });
+    crowd(16, until, || {
+        let issuer = format!("https://localhost:{}/silent{}", target.host, next());
+        let payload = json!({ "iss": issuer, "vct": "urn:example" });
+        let jwt = format!(
+            "{}.{}.{}",
+            part(&header),
+            part(&payload),
+            base64url_encode(&[0; 64])
+        );
+        let presentation = format!("{jwt}~{}~", disclosures.join("~"));
+        let token = json!({ &target.query: [presentation] }).to_string();
+        let form = url::form_urlencoded::Serializer::new(String::new())
+            .append_pair("vp_token", &token)
+            .append_pair("state", &target.state)
+            .finish();
+        let _ = Request::new("POST", &target.response_uri)
+            .header("X-Forwarded-For", &address(8))
+            .body("application/x-www-form-urlencoded", form)
+            .send();
+    });
+}
+
+/// Wrong passwords for the account of somebody whose address is known.
+fn guesses(target: &Target, until: Instant) {
+    let path = url(&target.origin, "api/wallet/sessions");
+    crowd(8, until, || {
+        let guess =
+            json!({ "email": "honest@example.org", "password": format!("guess {}", next()) });
+        let _ = Request::new("POST", &path)
+            .header("X-Forwarded-For", &address(250))
+            .json(&guess)
+            .send();
+    });
+}
+
+fn wallets(target: &Target, until: Instant) {
+    let path = url(&target.origin, "api/wallet/register");
+    crowd(8, until, || {
+        let account = json!({
+            "email": format!("wallet{}@example.org", next()), "password": "a long enough password",
+        });
+        let _ = Request::new("POST", &path)
+            .header("X-Forwarded-For", "203.0.113.1")
+            .json(&account)
+            .send();
+    });
+}

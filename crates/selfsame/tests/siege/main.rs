@@ -1,0 +1,144 @@
+//! A siege: every known way of shutting an instance out, against a process that may have 1 GiB of data, while honest
+//! people go on using it. `cargo xtask siege` runs it; its last line is the summary.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_macros,
+    reason = "the siege measures real time, opens its own connections and tells a person how it goes"
+)]
+#![allow(
+    dead_code,
+    reason = "the support is shared with other tests, and each uses its part of it"
+)]
+
+#[path = "../e2e/foreign.rs"]
+mod foreign;
+#[path = "../support/http.rs"]
+mod http;
+#[path = "../support/instance.rs"]
+mod instance;
+#[path = "../e2e/rig.rs"]
+mod rig;
+
+mod attacks;
+mod honest;
+mod host;
+
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use url::Url;
+
+use crate::attacks::{ATTACKS, Target};
+use crate::honest::{Honest, Report};
+use crate::host::Host;
+use crate::instance::free_port;
+use crate::rig::World;
+
+/// What the process may have of memory for data.
+const LIMIT: u64 = 1 << 30;
+/// How long each attack lasts.
+const ATTACK: Duration = Duration::from_secs(20);
+/// An honest request may take so long, in 99 of 100 cases.
+const SLOWEST: Duration = Duration::from_secs(1);
+/// `/livez` may take so long, in 99 of 100 cases.
+const SLOWEST_LIFE: Duration = Duration::from_millis(100);
+/// After an attack all is as before within so long.
+const RECOVERY: Duration = Duration::from_secs(5);
+/// What the attacker's process is told by.
+const TOLD: &str = "SELFSAME_SIEGE";
+
+#[test]
+#[ignore = "minutes long: cargo xtask siege"]
+fn an_instance_stands_every_attack_and_serves_honest_people_meanwhile() {
+    let host = Host::start();
+    let (origin, watched) = (host.origin(), free_port());
+    let settings = format!(
+        "[limits]\ntrusted_proxies = [\"127.0.0.1\"]\n[health]\nlisten = \"127.0.0.1:{watched}\"\n"
+    );
+    let world = World::configured(&settings, &["--trust-origin", &origin]);
+    limited(world.instance.id());
+    let target = Target::of(&world, &host);
+    let honest = Honest::of(&world, watched);
+    let calm = honest.during(Duration::from_secs(3), || {});
+    println!("calm: {calm}");
+
+    let mut worst = Report::default();
+    let mut longest = Duration::ZERO;
+    for name in ATTACKS {
+        let report = honest.during(ATTACK, || attack(name, &target));
+        let recovery = honest.recovery(&calm);
+        let memory = memory(world.instance.id());
+        println!("{name}: {report}; normal after {recovery:.1?}; {memory} MiB");
+        worst.add(&report, memory);
+        longest = longest.max(recovery);
+        assert!(memory > 0, "{name}: the process is gone");
+    }
+    let held = worst.slowest() <= SLOWEST
+        && worst.life() <= SLOWEST_LIFE
+        && worst.refused == 0
+        && longest <= RECOVERY;
+    println!(
+        "siege: {}: {} attacks, no abort, {} honest requests with {} refused, p99 {:.0?} of {SLOWEST:.0?}, livez p99 {:.0?} of {SLOWEST_LIFE:.0?}, normal after {longest:.1?} of {RECOVERY:.0?}, {} of {} MiB",
+        if held { "held" } else { "NOT held" },
+        ATTACKS.len(),
+        worst.requests(),
+        worst.refused,
+        worst.slowest(),
+        worst.life(),
+        worst.memory,
+        LIMIT >> 20,
+    );
+    assert!(held);
+}
+
+/// The attacker's own process.
+#[test]
+#[ignore = "the siege starts it"]
+fn attacker() {
+    let told = std::env::var(TOLD).unwrap();
+    let told: serde_json::Value = serde_json::from_str(&told).unwrap();
+    let target = Target::told(&told);
+    attacks::run(
+        told["attack"].as_str().unwrap(),
+        &target,
+        Instant::now() + ATTACK,
+    );
+}
+
+/// Runs an attack in a process of its own, to which the system gives what others leave: the machine is not to be what
+/// falls.
+fn attack(name: &str, target: &Target) {
+    let told = json!({ "attack": name, "target": target.tell() });
+    let status = Command::new("nice")
+        .args(["-n", "19"])
+        .arg(std::env::current_exe().unwrap())
+        .args(["--ignored", "--exact", "attacker", "--quiet"])
+        .env(TOLD, told.to_string())
+        .stdout(std::process::Stdio::null())
+        .status()
+        .unwrap();
+    assert!(status.success(), "{name}: the attacker ended by itself");
+}
+
+/// Bounds the memory that a process may have.
+fn limited(process: u32) {
+    let status = Command::new("prlimit")
+        .args(["--pid", &process.to_string()])
+        .arg(format!("--data={LIMIT}"))
+        .status()
+        .unwrap();
+    assert!(status.success());
+}
+
+/// The MiB that a process has in memory; none where it has ended.
+fn memory(process: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let line = status.lines().find(|line| line.starts_with("VmRSS:"));
+    let kib = line.and_then(|line| line.split_whitespace().nth(1)?.parse::<u64>().ok());
+    kib.unwrap_or_default() >> 10
+}
+
+fn url(origin: &Url, path: &str) -> Url {
+    origin.join(path).unwrap()
+}

@@ -1,0 +1,33 @@
+//! `cargo xtask siege`: every known way of shutting an instance out, against the release binary.
+
+use std::process::Command;
+
+use crate::workspace::{cargo, root};
+
+const USAGE: &str = "usage: cargo xtask siege";
+const SIEGE: &[&str] = &[
+    "test",
+    "--release",
+    "--package",
+    "selfsame",
+    "--test",
+    "siege",
+    "--",
+    "--ignored",
+    "--exact",
+    "--nocapture",
+    "an_instance_stands_every_attack_and_serves_honest_people_meanwhile",
+];
+
+/// Runs the siege; false if it did not hold.
+pub fn command(arguments: &[String]) -> Result<bool, String> {
+    if !arguments.is_empty() {
+        return Err(USAGE.to_owned());
+    }
+    let status = Command::new(cargo())
+        .args(SIEGE)
+        .current_dir(root())
+        .status()
+        .map_err(|error| format!("cargo: {error}"))?;
+    Ok(status.success())
+}
