@@ -11,6 +11,7 @@ mod faults;
 mod machine;
 mod openssl;
 mod oracle;
+mod package;
 mod python;
 mod second;
 mod source;
@@ -27,6 +28,7 @@ Usage: cargo xtask tidy [FOLDER]
        cargo xtask faults [--times N]
        cargo xtask cross anoncreds [--count N] [--adx | --portable]
        cargo xtask cross tls
+       cargo xtask cross sd-jwt
        cargo xtask bench anoncreds [--quick] [--json] [--adx | --portable] [--only NAME]
        cargo xtask bench tls [--quick] [--json] [--out DIR]
 
@@ -36,7 +38,8 @@ test   installs what the tests need and runs everything; --help lists its steps
 cometbft  builds the engine of registry networks into target/cometbft, with Go
 faults runs what may happen to a registry network with real processes, N times in a row
 cross  lets our AnonCreds and the published library speak to each other, N random
-       flows in place of a few; or our TLS and the second implementation of it
+       flows in place of a few; or our TLS and the second implementation of it; or our
+       SD-JWT VCs and a published package
 bench  times ours and the published library alternately, or the TLS bench with OpenSSL
        beside; exit code 1 if a bar is not kept
 
