@@ -11,6 +11,7 @@ mod faults;
 mod machine;
 mod openssl;
 mod oracle;
+mod package;
 mod python;
 mod second;
 mod siege;
@@ -29,6 +30,7 @@ Usage: cargo xtask tidy [FOLDER]
        cargo xtask siege
        cargo xtask cross anoncreds [--count N] [--adx | --portable]
        cargo xtask cross tls
+       cargo xtask cross sd-jwt
        cargo xtask bench anoncreds [--quick] [--json] [--adx | --portable] [--only NAME]
        cargo xtask bench tls [--quick] [--json] [--out DIR]
 
@@ -40,7 +42,8 @@ faults runs what may happen to a registry network with real processes, N times i
 siege  attacks an instance of 1 GiB in every known way while honest people use it;
        exit code 1 if it aborts, shuts them out or is slow for them
 cross  lets our AnonCreds and the published library speak to each other, N random
-       flows in place of a few; or our TLS and the second implementation of it
+       flows in place of a few; or our TLS and the second implementation of it; or our
+       SD-JWT VCs and a published package
 bench  times ours and the published library alternately, or the TLS bench with OpenSSL
        beside; exit code 1 if a bar is not kept
 

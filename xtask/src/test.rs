@@ -3,7 +3,7 @@
 use std::{process::Command, time::Instant};
 
 use crate::{
-    engine, machine, openssl, oracle, second, tidy,
+    engine, machine, openssl, oracle, package, second, tidy,
     workspace::{cargo, root},
 };
 
@@ -72,8 +72,11 @@ const STEPS: &[Step] = &[
     },
     Step {
         name: "oracle",
-        purpose: "AnonCreds crossed with the published library, TLS with its second implementation",
-        task: Task::Ours(|| Ok(second::cross()? && oracle::cross(&oracle::Cross::default())?)),
+        purpose: "AnonCreds and SD-JWT VCs crossed with published libraries, TLS with its second implementation",
+        task: Task::Ours(|| {
+            let others = second::cross()? && package::cross()?;
+            Ok(others && oracle::cross(&oracle::Cross::default())?)
+        }),
     },
 ];
 

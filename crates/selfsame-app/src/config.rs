@@ -2,6 +2,7 @@
 
 mod witnesses;
 
+use selfsame_credential::Format;
 use selfsame_crypto::SecretString;
 use selfsame_did::Did;
 use selfsame_did::cheqd::Network;
@@ -74,6 +75,8 @@ pub struct IssuerConfig {
     /// The key of the certificate, PKCS#8 in PEM; in a file of settings the path to it.
     #[serde(skip_serializing)]
     pub certificate_key: Option<SecretString>,
+    /// The formats that it issues, the first of them unless an offer says otherwise.
+    pub formats: Vec<Format>,
     /// How many copies with keys of their own a wallet may ask for with one access token, at once or one by one.
     pub batch_size: usize,
     /// Times in credentials are rounded down to so many seconds, so that they do not tell people apart.
@@ -92,6 +95,7 @@ impl Default for IssuerConfig {
             identify_by: IdentifyBy::Did,
             certificate: None,
             certificate_key: None,
+            formats: Format::ALL.to_vec(),
             batch_size: 10,
             round_times_to: 3600,
             status_ttl: 60,
@@ -123,6 +127,10 @@ impl IssuerConfig {
             return Err(Error::bad_request(what).with_hint(
                 "name the whole of it, such as did:web:issuer.example, or leave it out: then one is made",
             ));
+        }
+        if self.formats.is_empty() {
+            let what = "[issuer] formats: an issuer of no format issues nothing";
+            return Err(Error::bad_request(what).with_hint("leave it out, or name one at least"));
         }
         if !(1..=Self::BATCH_MAX).contains(&self.batch_size) {
             let what = format!("[issuer] batch_size: {} copies at once", self.batch_size);

@@ -100,10 +100,10 @@ pub(crate) fn vct(config: &Config, template: &Template) -> String {
 fn offerings(config: &Config) -> Result<BTreeMap<String, Offering>> {
     let mut offerings = BTreeMap::new();
     for template in crate::templates::all() {
-        for format in Format::ALL {
+        for format in &config.issuer.formats {
             offerings.insert(
-                configuration_id(&template.id, format),
-                offering(config, template, format)?,
+                configuration_id(&template.id, *format),
+                offering(config, template, *format)?,
             );
         }
     }
@@ -112,15 +112,13 @@ fn offerings(config: &Config) -> Result<BTreeMap<String, Offering>> {
 
 fn offering(config: &Config, template: &Template, format: Format) -> Result<Offering> {
     let algorithms = vec![Algorithm::Es256, Algorithm::EdDsa];
-    let mut binding_methods = vec!["jwk".to_owned()];
-    if format != Format::SdJwtVc {
-        binding_methods.extend([
-            "did:key".to_owned(),
-            "did:jwk".to_owned(),
-            "did:web".to_owned(),
-            "did:selfsame".to_owned(),
-        ]);
-    }
+    // A W3C credential names its subject by a DID, so these go first: some wallets take the first that they know.
+    let binding_methods: &[&str] = match format {
+        Format::SdJwtVc => &["jwk"],
+        Format::JwtVcJson | Format::VcJwt => {
+            &["did:key", "did:jwk", "did:web", "did:selfsame", "jwk"]
+        }
+    };
     let claims = template
         .claims
         .iter()
@@ -145,7 +143,10 @@ fn offering(config: &Config, template: &Template, format: Format) -> Result<Offe
         vct: Some(vct(config, template)),
         types: template.types.clone(),
         signing_algorithms: algorithms.clone(),
-        binding_methods,
+        binding_methods: binding_methods
+            .iter()
+            .map(|&name| name.to_owned())
+            .collect(),
         proof_algorithms: algorithms,
         metadata: CredentialMetadata {
             display: vec![Display {

@@ -40,15 +40,7 @@ impl Issuer {
     /// `BadRequest` or `NotFound` if it asks for what cannot be issued.
     pub async fn create_offer(&self, new: &NewOffer) -> Result<Offer> {
         let template = crate::templates::find(&new.template)?;
-        let format: Format = new
-            .format
-            .as_deref()
-            .unwrap_or("dc+sd-jwt")
-            .parse()
-            .map_err(|_| {
-                Error::bad_request("this format is not issued here")
-                    .with_hint("one of: dc+sd-jwt, jwt_vc_json, vc+jwt")
-            })?;
+        let format = self.format(new.format.as_deref())?;
         let claims = template.fill(&new.claims, new.examples)?;
         let uses = new.uses.unwrap_or(1);
         let lifetime = new.expires_in.unwrap_or(3600);
@@ -105,6 +97,20 @@ impl Issuer {
         self.offers_at_hand.hold(&committed, record);
         offer.tx_code = made.tx_code.map(|code| code.expose().to_owned());
         Ok(offer)
+    }
+
+    /// The format of this name, or the first of those that are issued.
+    fn format(&self, name: Option<&str>) -> Result<Format> {
+        let issued = &self.shared.config.issuer.formats;
+        let found = match name {
+            Some(name) => issued.iter().find(|format| format.as_str() == name),
+            None => issued.first(),
+        };
+        found.copied().ok_or_else(|| {
+            let names: Vec<&str> = issued.iter().map(|format| format.as_str()).collect();
+            Error::bad_request("this format is not issued here")
+                .with_hint(format!("one of: {}", names.join(", ")))
+        })
     }
 
     /// One offer.

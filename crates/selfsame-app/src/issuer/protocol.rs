@@ -140,7 +140,9 @@ impl Issuer {
         let template = crate::templates::find(&grant.subject.template)?;
         let format: Format = grant.subject.format.parse().map_err(Error::internal)?;
         // Places are taken once, however often the step is run again, and none to give an answer a second time.
-        let needed = credential::entries_needed(granted(&grant.state)?, request, &self.settings)?;
+        let further_copies = !self.has_handle(template, format);
+        let granted = granted(&grant.state)?;
+        let needed = credential::entries_needed(granted, request, &self.settings, further_copies)?;
         while places.len() < needed {
             places.push(self.lists.place().await?);
         }
@@ -217,6 +219,13 @@ impl Issuer {
         })
     }
 
+    /// Whether credentials of this kind carry a handle for their one use: it must be hidden until it is used, and the
+    /// registry found by the issuer's name.
+    fn has_handle(&self, template: &Template, format: Format) -> bool {
+        let issuer = || signatory(&self.shared, &self.identity, format).issuer;
+        template.single_use && format == Format::SdJwtVc && issuer().starts_with("did:selfsame:")
+    }
+
     fn content(
         &self,
         template: &Template,
@@ -234,9 +243,7 @@ impl Issuer {
         let ctx = self.shared.clock.ctx();
         let now = ctx.now();
         let mut claims = subject.claims.clone();
-        // The handle must be hidden until it is used, and the registry found by the issuer's name.
-        let has_handle =
-            template.single_use && format == Format::SdJwtVc && issuer.starts_with("did:selfsame:");
+        let has_handle = self.has_handle(template, format);
         if has_handle {
             let kind = metadata::vct(&self.shared.config, template);
             // All copies of a batch are the same thing for one use, so they have one handle.

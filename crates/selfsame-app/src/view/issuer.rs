@@ -188,7 +188,7 @@ pub struct TypicalRequest {
 pub struct NewOffer {
     /// The template's id.
     pub template: String,
-    /// `dc+sd-jwt` (also if absent), `jwt_vc_json` or `vc+jwt`.
+    /// `dc+sd-jwt`, `jwt_vc_json` or `vc+jwt`, as far as the settings have it issued; the first of these unless told.
     #[serde(default)]
     pub format: Option<String>,
     /// The claims; a template's examples fill what is absent if `examples` is set.

@@ -2,6 +2,7 @@
 
 pub(super) mod delivery;
 mod looking;
+mod opening;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,18 +10,15 @@ use std::sync::Arc;
 use selfsame_credential::dcql::{Match, Mismatch, Selection};
 use selfsame_credential::evidence::Step;
 use selfsame_crypto::encoding;
-use selfsame_net::{Authorization, Body, Call, Method, Request};
-use selfsame_openid4vc::holder::request::{self, Invocation, Received, Trust};
 use selfsame_openid4vc::holder::selection::{by_policy, explicit};
-use selfsame_openid4vc::holder::{self, Asked, Choice as Chosen, Effect, Input, State, response};
-use selfsame_openid4vc::wire::request::Refused;
+use selfsame_openid4vc::holder::{self, Asked, Choice as Chosen, Input, State};
 use selfsame_store::{Batch, Page, Put, Tag};
 use url::Url;
 
 use super::Wallet;
 use super::cards::CARD;
 use crate::accounts::{decode, encode};
-use crate::error::{Error, ErrorKind, Result, no_answer};
+use crate::error::{Error, ErrorKind, Result};
 use crate::gather::Freshness;
 use crate::issuer::metadata::vct;
 use crate::view::issuer::Template;
@@ -61,7 +59,7 @@ impl Wallet {
             shares: offer.shares,
             sets: selection.sets.iter().map(ShareSet::of).collect(),
             missing: self.missing(person, (&asked, selection)).await?,
-            remarks: remarks(&asked),
+            remarks: opening::remarks(&asked),
         })
     }
 
@@ -175,91 +173,6 @@ impl Wallet {
         Ok((decode(&record.value)?, Some(noted)))
     }
 
-    async fn opened(&self, person: &Person, link: &str) -> Result<Asked> {
-        let invocation =
-            request::open(link, &self.transport).map_err(|refused| self.refused(*refused))?;
-        let ctx = self.shared.clock.ctx();
-        let fetch = invocation.fetch(&ctx);
-        let (client_id, object, fetch) = match (invocation, fetch) {
-            (Invocation::Plain(asked), _) => return Ok(*asked),
-            (Invocation::Object { client_id, object }, _) => (client_id, object, None),
-            (Invocation::Reference { client_id, .. }, Some(fetch)) => {
-                let object = self.object(&fetch).await?;
-                (client_id, object, Some(fetch))
-            }
-            (Invocation::Reference { .. }, None) => {
-                return Err(Error::internal("a reference that can't be fetched"));
-            }
-        };
-        let received = Received {
-            client_id: &client_id,
-            object: &object,
-            request_uri: fetch.as_ref().map(|fetch| &fetch.url),
-            wallet_nonce: fetch
-                .as_ref()
-                .and_then(|fetch| fetch.wallet_nonce.as_deref()),
-        };
-        let trust = Trust {
-            transport: &self.transport,
-            anchors: &self.shared.anchors,
-        };
-        let freshness = Freshness { max_status_age: 0 };
-        let authenticated = self
-            .shared
-            .run(&person.tenant, freshness, |evidence| {
-                Ok::<_, Error>(
-                    match request::authenticate(&received, &trust, evidence, ctx.now()) {
-                        Ok(Step::Needs(needs)) => Step::Needs(needs),
-                        Ok(Step::Done(asked)) => Step::Done(Ok(asked)),
-                        Err(refused) => Step::Done(Err(refused)),
-                    },
-                )
-            })
-            .await?;
-        authenticated.map_err(|refused| self.refused(*refused))
-    }
-
-    async fn object(&self, fetch: &request::Fetch) -> Result<String> {
-        let (method, body) = match &fetch.form {
-            Some(form) => (Method::Post, Body::Form(form.clone())),
-            None => (Method::Get, Body::Empty),
-        };
-        let request = Request {
-            accept: Some(fetch.accept),
-            ..Request::default()
-        };
-        let call = Call {
-            method,
-            url: &fetch.url,
-            body,
-            authorization: Authorization::None,
-            request,
-        };
-        let response = self.shared.net.call(call).await.map_err(|error| {
-            tracing::warn!(reason = %error, "a request object could not be fetched");
-            let reason = no_answer(&error);
-            Error::upstream(format!("the request can't be fetched: {reason}"))
-        })?;
-        Ok(request::read(
-            response.status,
-            response.content_type.as_deref(),
-            &response.body,
-        )?)
-    }
-
-    /// Tells the verifier why, where it is known whom to tell, and gives the error for the person.
-    fn refused(&self, refused: Refused) -> Error {
-        if let Some(Effect::PostResponse { url, form }) = response::refusal(&refused) {
-            let net = self.shared.net.clone();
-            tokio::spawn(async move {
-                if let Err(error) = net.post(&url, Body::Form(form), Authorization::None).await {
-                    tracing::info!(reason = %error, "a verifier could not be told that its request is refused");
-                }
-            });
-        }
-        refused.error.into()
-    }
-
     /// What the wallet has not, in words for the person alone (OpenID4VP 1.0 §15.4.1).
     async fn missing(
         &self,
@@ -316,16 +229,6 @@ impl Wallet {
             authenticated: asked.verifier.authenticated,
         }
     }
-}
-
-/// What is unusual about a request that is taken all the same.
-fn remarks(asked: &Asked) -> Vec<String> {
-    let audience = asked.audience.as_ref().map(|audience| {
-        format!(
-            "The request is addressed to the verifier itself ({audience}) and not to a wallet; what leaves is the same."
-        )
-    });
-    audience.map(|text| readable(&text)).into_iter().collect()
 }
 
 /// Whether this is a request's link, and not the `id` of its preview.

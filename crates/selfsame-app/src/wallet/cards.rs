@@ -387,6 +387,8 @@ fn as_text(value: &Value) -> String {
         Value::Bool(true) => "yes".to_owned(),
         Value::Bool(false) => "no".to_owned(),
         Value::Null => "–".to_owned(),
+        Value::Array(items) if items.is_empty() => "–".to_owned(),
+        Value::Object(members) if members.is_empty() => "–".to_owned(),
         Value::Number(number) => number.to_string(),
         // Entries with members of their own stand one on a line.
         Value::Array(items) if items.iter().any(Value::is_object) => {

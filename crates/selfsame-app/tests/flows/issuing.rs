@@ -2,18 +2,21 @@
 
 use std::collections::HashSet;
 
+use selfsame_app::config::{DidMethod, IssuerConfig};
 use selfsame_app::issuer::lists::Face;
 use selfsame_app::view::Paging;
 use selfsame_app::view::issuer::{CredentialStatus, NewOffer};
 use selfsame_app::view::wallet::AcceptOffer;
 use selfsame_app::{App, ErrorKind, Result};
+use selfsame_credential::Format;
 use selfsame_oauth::TokenResponse;
 use selfsame_openid4vc::Transport;
 use selfsame_openid4vc::wallet::offer::{Source, locate};
+use selfsame_openid4vc::wire::metadata::Configuration;
 use std::sync::Arc;
 use tokio::task::JoinSet;
 
-use crate::world::{Fault, Site, WalletHost, accept, new_offer, person};
+use crate::world::{Fault, Site, WalletHost, accept, new_offer, person, site_with};
 
 const TASKS: usize = 32;
 
@@ -106,6 +109,52 @@ async fn the_same_request_gets_the_same_credential_however_often_it_comes() {
     }
     let answers: HashSet<String> = tasks.join_all().await.into_iter().collect();
     assert_eq!((answers.len(), site.issued().await), (1, 1));
+}
+
+/// What an issuer's metadata describes.
+fn described(app: &App) -> Vec<&Configuration> {
+    let metadata = &app.issuer().unwrap().published().issuer;
+    let ids = metadata.credential_configurations_supported.keys();
+    let described: Vec<_> = ids.filter_map(|id| metadata.configuration(id)).collect();
+    assert!(!described.is_empty());
+    described
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_settings_leave_out_is_neither_described_nor_offered() {
+    let formats = vec![Format::JwtVcJson, Format::SdJwtVc];
+    let app = site_with(IssuerConfig {
+        did_method: DidMethod::Key,
+        formats,
+        ..IssuerConfig::default()
+    })
+    .await;
+    let issuer = app.issuer().unwrap();
+    let described = described(&app);
+    assert!(described.iter().any(|one| one.format == "jwt_vc_json"));
+    assert!(described.iter().all(|one| one.format != "vc+jwt"));
+    let left_out = new_offer("immunization", "vc+jwt");
+    let refused = issuer.create_offer(&left_out).await.unwrap_err();
+    assert_eq!(
+        refused.hint.as_deref(),
+        Some("one of: jwt_vc_json, dc+sd-jwt")
+    );
+    let unnamed = NewOffer {
+        format: None,
+        ..new_offer("immunization", "")
+    };
+    let offer = issuer.create_offer(&unnamed).await.unwrap();
+    assert_eq!(offer.format, "jwt_vc_json");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn dids_are_listed_before_bare_keys_where_credentials_name_a_subject() {
+    let site = Site::start().await;
+    for one in described(&site.app) {
+        let methods = one.cryptographic_binding_methods_supported.as_ref();
+        let first = &methods.unwrap()[0];
+        assert_eq!(first.starts_with("did:"), one.format != "dc+sd-jwt");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

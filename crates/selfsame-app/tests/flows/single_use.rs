@@ -10,6 +10,9 @@ use selfsame_app::view::wallet::Person;
 use selfsame_app::{App, ErrorKind};
 use selfsame_credential::single_use::HANDLE;
 use selfsame_credential::verdict::Outcome;
+use selfsame_crypto::{KeyType, PrivateKey, jws};
+use selfsame_openid4vc::Transport;
+use selfsame_openid4vc::wallet::offer::{Source, locate};
 use serde_json::json;
 
 use crate::network::{Member, clinic_and_pharmacies, newest};
@@ -493,7 +496,7 @@ async fn a_verifier_that_few_know_by_its_did_asks_by_one_that_any_wallet_resolve
     let verifier = own.verifier().unwrap();
     let kid = async |id: &str| {
         let object = verifier.request_object(id, None).await.unwrap();
-        let object = selfsame_crypto::jws::Compact::parse(&object).unwrap();
+        let object = jws::Compact::parse(&object).unwrap();
         object.header.kid.unwrap()
     };
     assert!(kid(&id).await.starts_with("did:jwk:"));
@@ -504,4 +507,52 @@ async fn a_verifier_that_few_know_by_its_did_asks_by_one_that_any_wallet_resolve
     let made = verifier.create_request(&asking).await.unwrap();
     assert!(kid(&made.id).await.starts_with(&pharmacy.did()));
     assert!(clinic.app.issues_to_few());
+}
+
+/// Asks with one access token for a credential of the template, once more with another key; how many were given.
+async fn given_to_two_keys(clinic: &Member, template: &str) -> usize {
+    let issuer = clinic.app.issuer().unwrap();
+    let new = new_offer(template, "dc+sd-jwt");
+    let offer = issuer.create_offer(&new).await.unwrap();
+    let transport = Transport::with_plain_origins([&clinic.origin]);
+    let Source::Value(offer) = locate(&offer.uri, &transport).unwrap() else {
+        panic!("the offer is in the link");
+    };
+    let grant = "urn:ietf:params:oauth:grant-type:pre-authorized_code";
+    let code = &offer.pre_authorized_code().unwrap().code;
+    let form = url::form_urlencoded::Serializer::new(String::new())
+        .append_pair("grant_type", grant)
+        .append_pair("pre-authorized_code", code.expose())
+        .finish();
+    let token = issuer.token(form.as_bytes()).await.unwrap().access_token;
+    let mut given = 0;
+    for _ in 0..2 {
+        let key = PrivateKey::generate(KeyType::P256).unwrap();
+        let jwk = key.public().to_jwk().to_value();
+        let header = json!({"typ": "openid4vci-proof+jwt", "alg": "ES256", "jwk": jwk});
+        let nonce = serde_json::to_value(issuer.nonce()).unwrap();
+        let claims = json!({
+            "aud": offer.credential_issuer, "nonce": nonce["c_nonce"],
+            "iat": clinic.app.clock().now().0,
+        });
+        let proof = jws::Unsigned::new(&header, &claims);
+        let signature = key.sign(proof.signing_input()).unwrap();
+        let request = json!({
+            "credential_configuration_id": offer.credential_configuration_ids[0],
+            "proofs": {"jwt": [proof.finish(&signature)]},
+        });
+        let body = request.to_string().into_bytes();
+        match issuer.credential(token.expose(), &body).await {
+            Ok(answer) => given += answer.credentials.len(),
+            Err(error) => assert_eq!(error.code, Some("credential_request_denied")),
+        }
+    }
+    given
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_credential_for_one_use_is_not_issued_twice_for_one_access_token() {
+    let (clinic, []) = clinic_and_pharmacies().await;
+    assert_eq!(given_to_two_keys(&clinic, "prescription").await, 1);
+    assert_eq!(given_to_two_keys(&clinic, "immunization").await, 2);
 }

@@ -214,6 +214,20 @@ fn bound(port: u16) -> TcpSocket {
 }
 
 async fn site_app(origin: &Url, did_method: DidMethod, memory: &Arc<Slow>) -> Arc<App> {
+    let issuer = IssuerConfig {
+        did_method,
+        ..IssuerConfig::default()
+    };
+    site_of(origin, issuer, memory).await
+}
+
+/// The same with an issuer of these settings, which nobody reaches.
+pub async fn site_with(issuer: IssuerConfig) -> Arc<App> {
+    let origin = "http://localhost:9/".parse().unwrap();
+    site_of(&origin, issuer, &Arc::default()).await
+}
+
+async fn site_of(origin: &Url, issuer: IssuerConfig, memory: &Arc<Slow>) -> Arc<App> {
     let config = Config {
         origin: origin.clone(),
         roles: Roles {
@@ -222,10 +236,7 @@ async fn site_app(origin: &Url, did_method: DidMethod, memory: &Arc<Slow>) -> Ar
             verifier: true,
             registry: false,
         },
-        issuer: IssuerConfig {
-            did_method,
-            ..IssuerConfig::default()
-        },
+        issuer,
         verifier: VerifierConfig {
             did_method: DidMethod::Key,
             ..VerifierConfig::default()

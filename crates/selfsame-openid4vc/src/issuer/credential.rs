@@ -74,10 +74,12 @@ pub fn copies(request: &CredentialRequest) -> usize {
 }
 
 /// How many status entries a request needs: none, if its answer was given before or it will be denied.
+/// `further_copies` is as in its [`Content`].
 pub fn entries_needed(
     granted: &Granted,
     request: &CredentialRequest,
     settings: &Settings,
+    further_copies: bool,
 ) -> Result<usize, Error> {
     let configuration_id = configuration_of(granted, request, settings)?;
     let given = granted.issued.get(configuration_id);
@@ -86,7 +88,7 @@ pub fn entries_needed(
     Ok(match answer_to(request, given) {
         Some(_) => 0,
         None if given.is_empty() => copies(request).min(most),
-        None if is_within(request, given, most) => copies(request),
+        None if further_copies && is_within(request, given, most) => copies(request),
         None => 0,
     })
 }

@@ -64,9 +64,11 @@ pub(super) fn bindings(
         }
         fitting.extend(named(configuration, format, key));
     }
-    if fitting.is_empty() {
+    let Some(kind) = fitting.first().map(|key| key.algorithm) else {
         return Err(bad("none of the keys is of a kind that the issuer takes"));
-    }
+    };
+    // Keys of another kind are for what else is offered; they would be further copies of this.
+    fitting.retain(|key| key.algorithm == kind);
     Ok(fitting)
 }
 

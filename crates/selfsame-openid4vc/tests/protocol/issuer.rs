@@ -365,14 +365,19 @@ fn asked_in_turn(issuer: &Issuer, copies: &[usize]) -> (usize, Option<&'static s
         let State::Granted(granted) = &state else {
             panic!("no grant")
         };
-        let needed = credential::entries_needed(granted, &request, &issuer.settings).unwrap();
+        let further = issuer.content.further_copies;
+        let needed = credential::entries_needed(granted, &request, &issuer.settings, further);
+        let needed = needed.unwrap();
         match issuer.credential(&state, &request, &ctx(seed)) {
             Ok((next, effects)) => {
                 assert_eq!(needed, *copies);
                 issued += credentials(&effects).credentials.len();
                 state = stored(&next);
             }
-            Err(error) => return (issued, error.code()),
+            Err(error) => {
+                assert_eq!(needed, 0);
+                return (issued, error.code());
+            }
         }
     }
     (issued, None)

@@ -404,6 +404,26 @@ fn fresh_keys_are_of_a_kind_that_the_issuer_takes_proofs_of() {
 }
 
 #[test]
+fn keys_of_a_kind_for_something_else_that_is_offered_make_no_further_copies() {
+    let proofs = json!({"jwt": {"proof_signing_alg_values_supported": ["EdDSA"]}});
+    let issuer = describing(W3C, &json!({"proof_types_supported": proofs}));
+    let both = issuer.offer_of(&NewOffer {
+        configuration_ids: vec![SD_JWT.to_owned(), W3C.to_owned()],
+        ..new_offer(SD_JWT)
+    });
+    let kinds = wallet::kinds_of_keys(&both.offer, &issuer.settings.metadata);
+    let holders: Vec<Party> = kinds.iter().map(|kind| Party::new(*kind)).collect();
+    assert_eq!(holders.len(), 2);
+    let bindings: Vec<Binding> = holders.iter().map(Party::binding).collect();
+    let mut wallet = Wallet::with_keys(&issuer, &both.offer, &holders[0], &bindings).unwrap();
+    wallet.holders = holders.iter().collect();
+    exchange(&issuer, both, &mut wallet);
+    let received = &wallet.received().credentials;
+    let keys: Vec<_> = received.iter().map(|one| one.key.clone()).collect();
+    assert_eq!(keys, [Some(holders[0].handle()), Some(holders[1].handle())]);
+}
+
+#[test]
 fn an_issuer_that_insists_on_key_attestations_is_refused() {
     let holder = Party::new(KeyType::P256);
     let proof = json!({

@@ -9,7 +9,8 @@ use axum::handler::Handler;
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse as _, Redirect, Response};
 use axum::routing::{MethodRouter, on};
-use http::{Method, StatusCode};
+use http::header::ACCEPT;
+use http::{HeaderMap, Method, StatusCode};
 
 use crate::auth;
 use crate::error::{self, Face, Problem};
@@ -438,8 +439,16 @@ fn forms(routes: &[Route]) -> Vec<&'static str> {
     paths.filter(|path| !opens(path)).collect()
 }
 
+/// Whether a program asks: it takes JSON, and no page.
+fn takes_json_alone(headers: &HeaderMap) -> bool {
+    let accepted = headers.get(ACCEPT).and_then(|value| value.to_str().ok());
+    let takes = |kind: &str| accepted.is_some_and(|accepted| accepted.contains(kind));
+    takes("json") && !takes("html")
+}
+
 async fn nowhere(request: Request) -> Response {
-    let face = if request.uri().path().starts_with("/api/") {
+    let is_api = request.uri().path().starts_with("/api/");
+    let face = if is_api || takes_json_alone(request.headers()) {
         Face::Api
     } else {
         Face::Page

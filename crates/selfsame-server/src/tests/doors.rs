@@ -584,3 +584,26 @@ async fn a_body_or_query_that_is_refused_is_told_what_of_it_is_wrong_and_never_i
         assert!(!answer.body.contains("secret"), "{}", answer.body);
     }
 }
+
+#[tokio::test]
+async fn who_takes_json_and_no_page_is_told_in_json_that_there_is_nothing() {
+    let instance = Instance::start().await;
+    for (accept, kind) in [
+        ("application/json", "application/problem+json"),
+        (
+            "application/problem+json, */*;q=0.1",
+            "application/problem+json",
+        ),
+        (
+            "text/html,application/json;q=0.9",
+            "text/html; charset=utf-8",
+        ),
+        ("*/*", "text/html; charset=utf-8"),
+    ] {
+        let answer = instance
+            .call(get("/no/such/place").header("accept", accept))
+            .await;
+        assert_eq!(answer.status, StatusCode::NOT_FOUND);
+        assert_eq!(answer.header("content-type"), kind, "{accept}");
+    }
+}

@@ -11,6 +11,7 @@ use selfsame_app::view::issuer::{
     Offer, Template as Kind,
 };
 use selfsame_app::view::{CredentialUse, Paging};
+use selfsame_credential::Format;
 use serde::Deserialize;
 
 use super::{Frame, qr};
@@ -133,6 +134,17 @@ struct NewPage {
     frame: Frame,
     template: &'static Kind,
     fields: Vec<Field>,
+    formats: Vec<(&'static str, &'static str)>,
+}
+
+/// A format, and what it is for people.
+fn described(format: Format) -> (&'static str, &'static str) {
+    let what = match format {
+        Format::SdJwtVc => "SD-JWT VC: claims shown one by one",
+        Format::JwtVcJson => "W3C VC 1.1 as JWT: shown as a whole",
+        Format::VcJwt => "W3C VC 2.0 as JWT: shown as a whole",
+    };
+    (format.as_str(), what)
 }
 
 #[derive(Template)]
@@ -192,13 +204,15 @@ pub async fn page(State(server): State<Server>, frame: Frame, Query(at): Query<A
 }
 
 /// The form of one template, filled with its examples.
-pub async fn new(frame: Frame, Path(id): Path<String>) -> Answer {
+pub async fn new(State(server): State<Server>, frame: Frame, Path(id): Path<String>) -> Answer {
     let template = templates::find(&id)?;
     let fields = template.claims.iter().map(Field::of).collect();
+    let formats = server.app().config().issuer.formats.iter();
     super::html(&NewPage {
         frame: frame.titled(&template.title),
         template,
         fields,
+        formats: formats.map(|format| described(*format)).collect(),
     })
 }
 

@@ -28,7 +28,9 @@ fn an_instance_serves_tls_with_a_certificate_of_its_own_or_a_given_one_and_walks
     let (own, said) = started(&made, &["--tls-self-made"]);
     assert!(text(&said, "origin").starts_with("https://"), "{said}");
     assert_eq!(said["demo"]["after_revocation"], "revoked", "{said}");
-    let (root, key) = (made.join("tls-certificate.pem"), made.join("tls-key.pem"));
+    let (root, key) = (made.join("tls-certificate.pem"), folder.path().join("key"));
+    assert!(!made.join("tls-key.pem").exists(), "it is sealed");
+    std::fs::write(&key, "a key is no certificate").unwrap();
     let (code, printed, complaints) = status(&said, Some(&root));
     assert_eq!(code, 0, "{printed}{complaints}");
     let (code, _, complaints) = status(&said, None);

@@ -148,6 +148,12 @@ impl Reply {
             .map(|(_, value)| value.as_str())
     }
 
+    /// The values of all headers of this name.
+    pub fn all<'r>(&'r self, name: &'r str) -> impl Iterator<Item = &'r str> {
+        let named = self.headers.iter().filter(move |(known, _)| known == name);
+        named.map(|(_, value)| value.as_str())
+    }
+
     pub fn is_success(&self) -> bool {
         (200..300).contains(&self.status)
     }
