@@ -136,6 +136,7 @@ impl From<Error> for Problem {
             ErrorKind::Unavailable { retry_after } => {
                 (StatusCode::SERVICE_UNAVAILABLE, Some(retry_after))
             }
+            ErrorKind::Full => (StatusCode::INSUFFICIENT_STORAGE, None),
             ErrorKind::Upstream => (StatusCode::BAD_GATEWAY, None),
             ErrorKind::Damaged | ErrorKind::Internal => (StatusCode::INTERNAL_SERVER_ERROR, None),
         };

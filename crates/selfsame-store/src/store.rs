@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use selfsame_crypto::time::UnixTime;
 
-use crate::backend::{Backend, Place, SealedBatch, SealedRecord, Write};
+use crate::backend::{Backend, Place, SealedBatch, SealedRecord, Weight, Write};
 use crate::batch::{Batch, Committed, Expect};
 use crate::error::{Result, StoreError};
 use crate::outbox::{Fresh, Leases};
@@ -130,6 +130,11 @@ impl Store {
             .into_iter()
             .map(|sealed| open(&keys, tenant, kind, sealed))
             .collect()
+    }
+
+    /// How much a tenant keeps of a kind.
+    pub async fn weight(&self, tenant: &TenantId, kind: &str) -> Result<Weight> {
+        self.0.backend.weight((tenant, kind)).await
     }
 
     /// Writes the batch, all or nothing. When this answers, it is durable (unless the batch is deferred).

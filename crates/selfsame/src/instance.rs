@@ -8,7 +8,7 @@ use selfsame_abci::{Engine, Home, Node, Setup, Signer};
 use selfsame_app::clock::Clock;
 use selfsame_app::config::{
     Config, IssuerConfig, Pin, RegistryConfig, RegistryNode, RegistryWitness, ResolverConfig,
-    Roles, STANDSTILL, TrustConfig, VerifierConfig, WitnessQuorum,
+    Roles, STANDSTILL, TrustConfig, VerifierConfig, WalletConfig, WitnessQuorum,
 };
 use selfsame_app::copies::{Copies, LEDGER_FILE, STORE_FILE};
 use selfsame_app::keys::Keys;
@@ -59,6 +59,8 @@ pub struct Launch {
     pub issuer: IssuerConfig,
     /// The verifier's settings.
     pub verifier: VerifierConfig,
+    /// The wallet's settings.
+    pub wallet: WalletConfig,
     /// Whom it trusts.
     pub trust: TrustConfig,
     /// The nodes of a registry in other processes; none if it is not elsewhere.
@@ -130,6 +132,7 @@ impl Launch {
             roles: Roles::ALL,
             issuer: IssuerConfig::default(),
             verifier: VerifierConfig::default(),
+            wallet: WalletConfig::default(),
             trust: TrustConfig::default(),
             registry: Vec::new(),
             pin: None,
@@ -327,6 +330,7 @@ impl Launch {
             roles: self.roles,
             issuer: self.issuer.clone(),
             verifier: self.verifier.clone(),
+            wallet: self.wallet.clone(),
             trust: self.trust.clone(),
             registry,
             resolver: self.resolver.clone(),

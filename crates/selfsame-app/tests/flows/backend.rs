@@ -5,7 +5,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use selfsame_crypto::time::UnixTime;
 use selfsame_store::backend::{
-    Backend, Backlog, Outcome, Place, SealedBatch, SealedEntry, SealedLetter, SealedRecord, Window,
+    Backend, Backlog, Outcome, Place, SealedBatch, SealedEntry, SealedLetter, SealedRecord, Weight,
+    Window,
 };
 use selfsame_store::{Memory, Meter, OutboxId, Result, TenantId};
 
@@ -38,6 +39,10 @@ impl Backend for Slow {
         now: UnixTime,
     ) -> Result<Vec<SealedRecord>> {
         self.0.list(shelf, window, now).await
+    }
+
+    async fn weight(&self, shelf: (&TenantId, &str)) -> Result<Weight> {
+        self.0.weight(shelf).await
     }
 
     async fn commit(&self, batch: SealedBatch) -> Result<Outcome> {

@@ -13,7 +13,7 @@ use hyper_util::rt::TokioIo;
 use selfsame_app::clock::Clock;
 use selfsame_app::config::{
     Config, DidMethod, IssuerConfig, RegistryConfig, ResolverConfig, Roles, TrustConfig,
-    VerifierConfig,
+    VerifierConfig, WalletConfig,
 };
 use selfsame_app::view::Paging;
 use selfsame_app::view::issuer::{NewOffer, Offer};
@@ -228,6 +228,7 @@ async fn site_app(origin: &Url, did_method: DidMethod, memory: &Arc<Slow>) -> Ar
             did_method: DidMethod::Key,
             ..VerifierConfig::default()
         },
+        wallet: WalletConfig::default(),
         trust: TrustConfig::default(),
         registry: RegistryConfig::None,
         resolver: ResolverConfig::default(),
@@ -292,6 +293,11 @@ impl WalletHost {
     }
 
     pub async fn open(&self) -> Arc<App> {
+        self.keeping(WalletConfig::default()).await
+    }
+
+    /// The same within these bounds.
+    pub async fn keeping(&self, wallet: WalletConfig) -> Arc<App> {
         let config = Config {
             origin: "http://127.0.0.1:9/".parse().unwrap(),
             roles: Roles {
@@ -302,6 +308,7 @@ impl WalletHost {
             },
             issuer: IssuerConfig::default(),
             verifier: VerifierConfig::default(),
+            wallet,
             trust: TrustConfig {
                 origins: vec![self.issuer.clone()],
                 ..TrustConfig::default()

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
-use selfsame_app::config::{Pin, RegistryNode, ResolverConfig, Roles};
+use selfsame_app::config::{Pin, Registration, RegistryNode, ResolverConfig, Roles};
 use selfsame_app::registry::log_origin;
 use selfsame_crypto::SecretString;
 use selfsame_registry::Genesis;
@@ -90,8 +90,8 @@ pub struct Up {
     /// An issuer to trust, as DID or URL; without it, none but this instance is. May be repeated.
     #[arg(long)]
     trust_issuer: Vec<String>,
-    /// A file of settings, TOML: `[issuer]`, `[verifier]`, `[trust]`, `[resolver]`, `[registry]`, `[tls]`,
-    /// `[health]`, `[limits]`.
+    /// A file of settings, TOML: `[issuer]`, `[verifier]`, `[wallet]`, `[trust]`, `[resolver]`, `[registry]`,
+    /// `[tls]`, `[health]`, `[limits]`.
     #[arg(long)]
     config: Option<PathBuf>,
     #[command(flatten)]
@@ -251,8 +251,10 @@ impl Up {
             .hint("leave it out; of a registry elsewhere, name its nodes beside it and the keys alone (docs/registry.md)"));
         }
         agree(&launch).await?;
+        // Its person makes a wallet as anybody does.
+        let anybody = launch.wallet.registration == Registration::Open;
         let running = launch.start().await?;
-        let story = if all && !manner.no_demo {
+        let story = if all && anybody && !manner.no_demo {
             let story = first_scenario(&running, manner).await;
             Some(story.map_err(|failure| failure.hint(WITHOUT_IT))?)
         } else {
@@ -291,6 +293,7 @@ impl Up {
         launch.roles = roles(&self.role, !registry.is_empty());
         launch.issuer = file.issuer;
         launch.verifier = file.verifier;
+        launch.wallet = file.wallet;
         launch.trust = file.trust;
         launch.trust.origins.extend(self.trust_origin);
         launch.trust.issuers.extend(self.trust_issuer);
