@@ -41,6 +41,7 @@ use crate::settings::TlsSettings;
 pub const TOKEN_FILE: &str = "operator-token";
 const ITS_ORIGIN: &str = "name the https address that others use with --origin; TLS ends here (--tls-certificate with --tls-key, or --tls-self-made) or in a proxy before it";
 const ITS_CERTIFICATE: &str = "give its certificate (--tls-certificate with --tls-key, or --tls-self-made), or listen on loopback (--listen 127.0.0.1:7380) behind a proxy that has it, sends on the Host and sets X-Forwarded-For";
+const PLAIN: &str = "listen on loopback (--listen 127.0.0.1:7380), or serve https; in a container to which only this machine has a way: --allow-plain-http";
 const WITH_HTTPS: &str = "write --origin with https, or leave the certificate out";
 const BARE: &str = "write --origin as https://issuer.example/";
 const RENEW: &str = "put the token back there; or remove the file and start again: that makes a new token, and the old one is worth nothing";
@@ -89,6 +90,8 @@ pub struct Launch {
     pub nodes: Option<Arc<TlsSettings>>,
     /// Where the process is watched over, beside `listen`.
     pub health: Option<SocketAddr>,
+    /// Whether plain http is served where others than this machine connect.
+    pub plain_anywhere: bool,
     /// How much there is for all, and for one address.
     pub limits: Limits,
     /// A directory that goes when the instance does.
@@ -146,6 +149,7 @@ impl Launch {
             roots: Vec::new(),
             nodes: None,
             health: None,
+            plain_anywhere: false,
             limits: Limits::default(),
             temporary: None,
         }
@@ -218,6 +222,7 @@ impl Launch {
             tls,
             nodes,
             health,
+            plain_anywhere: self.plain_anywhere,
             limits: self.limits,
             copies: Some(Copies {
                 folder: self.data.join("backups"),
@@ -250,14 +255,18 @@ impl Launch {
             Some(origin) => origin.clone(),
             None => self.origin_of(bound)?,
         };
-        let can_be_served =
-            Origin::of(&origin).and_then(|parsed| parsed.can_be_served(bound, self.tls.is_some()));
+        let certificate = self.tls.is_some();
+        let can_be_served = Origin::of(&origin).and_then(|parsed| match self.plain_anywhere {
+            true => parsed.can_be_served_plain(bound, certificate),
+            false => parsed.can_be_served(bound, certificate),
+        });
         match can_be_served {
             Ok(()) => Ok(origin),
             Err(wrong) => {
                 let hint = match wrong {
                     OriginError::NeedlessCertificate => WITH_HTTPS,
                     OriginError::NoCertificate => ITS_CERTIFICATE,
+                    OriginError::PlainAnywhere => PLAIN,
                     OriginError::NotBare => BARE,
                     _ => ITS_ORIGIN,
                 };
@@ -475,7 +484,7 @@ fn unusable(data: &Path, error: &StoreError) -> Failure {
         }
         StoreError::Tampered(_) => "make a new directory of a copy: selfsame restore",
         StoreError::Foreign(_) => "name another directory with --data",
-        StoreError::Storage(_) => {
+        StoreError::Full(_) | StoreError::Storage(_) => {
             "see whether its disk has room and can be written, or name another directory with --data"
         }
         _ => "whatever runs on this directory has it open: stop that first, or name another directory (--data)",
@@ -570,6 +579,19 @@ mod tests {
         assert_eq!(origin("[::ffff:127.0.0.1]:7380"), "https://localhost:7380/");
         assert_eq!(origin("127.0.0.2:7380"), "https://127.0.0.2:7380/");
         assert_eq!(origin("[fd00::77]:7380"), "https://[fd00::77]:7380/");
+    }
+
+    #[test]
+    fn plain_http_is_served_to_other_machines_only_where_it_is_allowed() {
+        let bound: SocketAddr = "0.0.0.0:7380".parse().unwrap();
+        let mut launch = Launch::new(PathBuf::from("data"), bound);
+        launch.origin = Some(Url::parse("http://localhost:7380/").unwrap());
+        let refused = launch.public_origin(bound).unwrap_err();
+        assert_eq!(refused.code(), 2);
+        let hint = refused.what_to_do().unwrap();
+        assert!(hint.contains("--allow-plain-http"), "{hint}");
+        launch.plain_anywhere = true;
+        assert!(launch.public_origin(bound).is_ok());
     }
 
     #[tokio::test]

@@ -98,6 +98,10 @@ pub struct Up {
     master_key: MasterKey,
     #[command(flatten)]
     certificate: Certificate,
+    /// Serve plain http to other machines too, for a container whose port only this machine reaches. Whoever is on the
+    /// network between reads the operator's token and all else.
+    #[arg(long)]
+    allow_plain_http: bool,
     #[command(flatten)]
     roots: Roots,
     /// Do not walk the first scenario.
@@ -315,6 +319,7 @@ impl Up {
         launch.custody = self.master_key.custody(&launch.data)?;
         launch.tls = self.certificate.source();
         launch.nodes = file.tls.map(Arc::new);
+        launch.plain_anywhere = self.allow_plain_http;
         launch.health = file.health.listen;
         launch.limits = file.limits.limits()?;
         Ok(launch)
