@@ -31,8 +31,5 @@ pub mod view;
 pub mod wallet;
 mod work;
 
-/// The log's target for what the operator and people do that somebody may ask for later; logged unless told otherwise.
-pub const ACTIONS: &str = "selfsame_app::actions";
-
 pub use app::{App, Parts};
 pub use error::{Error, ErrorKind, Result};

@@ -30,7 +30,6 @@ impl Accounts {
         let put = Put::new(INVITATION, invitation_id(&token), Vec::new()).expires(expires);
         let batch = Batch::new(TenantId::instance()).put(put);
         self.shared.store.commit(batch).await?;
-        tracing::info!(target: crate::ACTIONS, action = "invited");
         Ok(Invitation {
             link: format!("{}wallet/invited?token={token}", config.origin),
             invitation: token,

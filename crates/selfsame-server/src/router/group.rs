@@ -14,6 +14,7 @@ use http::{Method, StatusCode};
 use crate::auth;
 use crate::error::{self, Face, Problem};
 use crate::held::Held;
+use crate::middleware::actions::Action;
 use crate::middleware::arrival::parting;
 use crate::middleware::budget::{Gate, Passage, Place, pass};
 use crate::middleware::turns::{Turns, abroad};
@@ -344,6 +345,7 @@ async fn guard(State(guard): State<Arc<Guard>>, request: Request, next: Next) ->
         let problem = Problem::new(status, "this address follows enough events already");
         return error::write(passage.face, parting(problem.come_back_in(1)));
     };
+    let action = Action::of(*audience, &request);
     let place = Place::default();
     request.extensions_mut().insert(place.clone());
     // Boxed, since what a future is given it holds twice: before its first step, and where it waits.
@@ -365,6 +367,9 @@ async fn guard(State(guard): State<Arc<Guard>>, request: Request, next: Next) ->
             Audience::Doorway => auth::visitor(server, request, next).await.into_response(),
             _ => next.run(request).await,
         };
+        if let Some(action) = action {
+            action.note(&response);
+        }
         if let (Some((page, label)), Some(problem)) =
             (back, response.extensions_mut().get_mut::<Problem>())
         {

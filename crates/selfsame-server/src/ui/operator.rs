@@ -12,6 +12,7 @@ use crate::auth;
 use crate::auth::cookie::{self, Jar};
 use crate::error::Answer;
 use crate::extract::{Form, Query};
+use crate::middleware::actions;
 use crate::server::Server;
 
 #[derive(Template)]
@@ -142,6 +143,7 @@ async fn session(server: &Server, headers: &HeaderMap) -> Answer<Option<String>>
 async fn open(server: &Server, headers: &HeaderMap, token: &str) -> Answer<HeaderValue> {
     let operator = server.app().operator();
     let session = operator.sign_in(token).await?;
+    actions::signed_in();
     let name = server.cookies().operator();
     if let Some(former) = cookie::read(headers, name) {
         operator.sign_out(&former).await?;
