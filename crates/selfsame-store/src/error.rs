@@ -108,3 +108,25 @@ impl From<std::io::Error> for StoreError {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::Connection;
+
+    use super::*;
+
+    #[test]
+    fn want_of_room_is_told_from_other_failures() {
+        let database = Connection::open_in_memory().unwrap();
+        let table = "PRAGMA max_page_count = 4; CREATE TABLE t (value BLOB);";
+        database.execute_batch(table).unwrap();
+        let full = database.execute("INSERT INTO t VALUES (zeroblob(100000))", []);
+        let full = StoreError::from(full.unwrap_err());
+        assert!(full.is_full() && full.again().is_full(), "{full}");
+        let wrong = database.execute("INSERT INTO nowhere VALUES (1)", []);
+        let wrong = StoreError::from(wrong.unwrap_err());
+        assert!(!wrong.is_full() && !wrong.again().is_full(), "{wrong}");
+        let disk = std::io::Error::from(std::io::ErrorKind::StorageFull);
+        assert!(StoreError::from(disk).is_full());
+    }
+}

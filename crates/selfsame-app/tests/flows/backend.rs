@@ -2,13 +2,15 @@
 
 use std::time::Duration;
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use async_trait::async_trait;
 use selfsame_crypto::time::UnixTime;
 use selfsame_store::backend::{
     Backend, Backlog, Outcome, Place, SealedBatch, SealedEntry, SealedLetter, SealedRecord, Weight,
     Window,
 };
-use selfsame_store::{Memory, Meter, OutboxId, Result, TenantId};
+use selfsame_store::{Memory, Meter, OutboxId, Result, StoreError, TenantId};
 
 /// Reads take longer than commits, so that what was read may have changed when it arrives.
 const READ: Duration = Duration::from_millis(4);
@@ -16,7 +18,14 @@ const COMMIT: Duration = Duration::from_millis(1);
 
 /// A memory with the pace of a disk.
 #[derive(Default)]
-pub struct Slow(Memory);
+pub struct Slow(Memory, AtomicBool);
+
+impl Slow {
+    /// Whether there is no room for more.
+    pub fn fill(&self, full: bool) {
+        self.1.store(full, Ordering::SeqCst);
+    }
+}
 
 #[async_trait]
 impl Backend for Slow {
@@ -47,6 +56,9 @@ impl Backend for Slow {
 
     async fn commit(&self, batch: SealedBatch) -> Result<Outcome> {
         tokio::time::sleep(COMMIT).await;
+        if self.1.load(Ordering::SeqCst) {
+            return Err(StoreError::Full("no room".to_owned()));
+        }
         self.0.commit(batch).await
     }
 

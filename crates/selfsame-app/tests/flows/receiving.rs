@@ -105,6 +105,25 @@ async fn a_wallet_that_is_full_takes_no_offer_and_spends_none() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_full_disk_is_told_and_once_there_is_room_it_goes_on() {
+    let site = Site::start().await;
+    let host = WalletHost::new(&site);
+    let app = host.open().await;
+    let person = person(&app).await;
+    let wallet = app.wallet().unwrap();
+    assert!(app.has_room().await);
+    host.fill(true);
+    let refused = wallet.create_key(&person, "P-256").await;
+    assert_eq!(refused.map(drop).unwrap_err().kind, ErrorKind::Full);
+    assert!(!app.has_room().await);
+    // What is there is still read.
+    assert_eq!(belongings(&app, &person).await.0.len(), 0);
+    host.fill(false);
+    assert!(app.has_room().await);
+    wallet.create_key(&person, "P-256").await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_an_issuer_turns_away_or_loses_is_asked_for_again() {
     for (path, fault) in [
         (TOKEN, Fault::Busy),

@@ -321,6 +321,11 @@ impl WalletHost {
         app
     }
 
+    /// Whether its disk is full.
+    pub fn fill(&self, full: bool) {
+        self.memory.fill(full);
+    }
+
     /// How many private keys a person has.
     pub async fn keys(&self, person: &Person) -> usize {
         let vault = Vault::from_master(SealingKey::from_bytes([7; 32]));
