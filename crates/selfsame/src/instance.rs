@@ -175,10 +175,7 @@ impl Launch {
     /// What keeps it from starting, and what to do about it.
     pub async fn start(self) -> Result<Running, Failure> {
         private_directory::take(&self.data)?;
-        let listener = TcpListener::bind(self.listen).await.map_err(|error| {
-            Failure::environment(format!("{}: {error}", self.listen))
-                .hint("is an instance running there already? or take another address with --listen")
-        })?;
+        let listener = bind(self.listen).await?;
         let bound = listener.local_addr()?;
         let health = self.health.map(bind_health).transpose()?;
         let origin = self.public_origin(bound)?;
@@ -510,6 +507,13 @@ impl Running {
         }
         ended
     }
+}
+
+async fn bind(at: SocketAddr) -> Result<TcpListener, Failure> {
+    TcpListener::bind(at).await.map_err(|error| {
+        Failure::environment(format!("{at}: {error}"))
+            .hint("is an instance running there already? or take another address with --listen")
+    })
 }
 
 fn bind_health(at: SocketAddr) -> Result<std::net::TcpListener, Failure> {

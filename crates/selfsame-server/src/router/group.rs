@@ -338,7 +338,7 @@ async fn guard(State(guard): State<Arc<Guard>>, request: Request, next: Next) ->
     // Before the gate: a place is for who has asked, not for who is still asking.
     let (mut request, _room) = match server.bodies().whole(request, audience.body_max()).await {
         Ok(arrived) => arrived,
-        Err(refusal) => return error::write(passage.face, refusal),
+        Err(refusal) => return error::write(passage.face, parting(refusal)),
     };
     let Some(stream) = guard.stream(&request) else {
         let status = StatusCode::TOO_MANY_REQUESTS;

@@ -98,10 +98,6 @@ pub struct Up {
     master_key: MasterKey,
     #[command(flatten)]
     certificate: Certificate,
-    /// Serve plain http to other machines too, for a container whose port only this machine reaches. Whoever is on the
-    /// network between reads the operator's token and all else.
-    #[arg(long)]
-    allow_plain_http: bool,
     #[command(flatten)]
     roots: Roots,
     /// Do not walk the first scenario.
@@ -174,9 +170,18 @@ pub struct Certificate {
     /// Serve TLS with a certificate made for this purpose.
     #[arg(long, conflicts_with = "tls_certificate")]
     tls_self_made: bool,
+    /// Serve plain http to other machines too, for a container whose port only this machine reaches. Whoever is on the
+    /// network between reads the operator's token and all else.
+    #[arg(long)]
+    allow_plain_http: bool,
 }
 
 impl Certificate {
+    /// Whether the listener may do without TLS where other machines connect.
+    pub fn plain_anywhere(&self) -> bool {
+        self.allow_plain_http
+    }
+
     /// TLS for the listener.
     pub fn source(&self) -> Option<Source> {
         match (&self.tls_certificate, &self.tls_key) {
@@ -319,7 +324,7 @@ impl Up {
         launch.custody = self.master_key.custody(&launch.data)?;
         launch.tls = self.certificate.source();
         launch.nodes = file.tls.map(Arc::new);
-        launch.plain_anywhere = self.allow_plain_http;
+        launch.plain_anywhere = self.certificate.plain_anywhere();
         launch.health = file.health.listen;
         launch.limits = file.limits.limits()?;
         Ok(launch)

@@ -4,7 +4,7 @@ use askama::Template;
 use axum::extract::{Extension, RawQuery, State};
 use axum::response::IntoResponse as _;
 use http::header::SET_COOKIE;
-use http::{HeaderMap, StatusCode};
+use http::{HeaderMap, HeaderValue, StatusCode};
 use selfsame_app::config::Registration;
 use selfsame_app::view::wallet::NewSession;
 use selfsame_app::wallet::{KNOWN_SECONDS, Whence};
@@ -161,19 +161,26 @@ async fn opened(
     let cookie = Jar::lax(name)
         .value(&session.token, server.origin())
         .ok_or_else(|| Problem::from(Error::internal("a session that fits no cookie")))?;
-    let known = server.cookies().known();
-    let before = cookie::read(headers, known);
-    let devices = accounts
-        .know_device(form.needed("email")?, before.as_deref())
-        .await?;
-    let devices = Jar::lax(known)
-        .of_page("/", KNOWN_SECONDS)
-        .value(&devices, server.origin());
+    let known = known_device(server, headers, form.needed("email")?).await?;
     let mut response = auth::back_to(form.one("next"), super::HOME);
-    for cookie in devices.into_iter().chain([cookie]) {
+    for cookie in known.into_iter().chain([cookie]) {
         response.headers_mut().append(SET_COOKIE, cookie);
     }
     Ok(response)
+}
+
+/// The cookie by which this browser is known again to who signs in with this address.
+async fn known_device(
+    server: &Server,
+    headers: &HeaderMap,
+    email: &str,
+) -> Answer<Option<HeaderValue>> {
+    let name = server.cookies().known();
+    let before = cookie::read(headers, name);
+    let accounts = server.wallet()?.accounts();
+    let devices = accounts.know_device(email, before.as_deref()).await?;
+    let jar = Jar::lax(name).of_page("/", KNOWN_SECONDS);
+    Ok(jar.value(&devices, server.origin()))
 }
 
 /// What the person can put right is said beside the form; the rest is a problem like any other.

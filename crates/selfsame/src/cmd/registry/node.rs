@@ -63,6 +63,7 @@ impl Node {
         launch.node = Some(Validating { home, engine });
         launch.custody = self.master_key.custody(&launch.data)?;
         launch.tls = self.certificate.source();
+        launch.plain_anywhere = self.certificate.plain_anywhere();
         let running = launch.start().await?;
         note_served(&self.home, &running.origin)?;
         let (name, network) = said;
