@@ -1,6 +1,7 @@
 //! People's accounts: registering, signing in, sessions, and the limits on guessing.
 
 mod attempts;
+mod invitations;
 mod wanted;
 mod whence;
 
@@ -21,6 +22,8 @@ use attempts::Attempts;
 pub use whence::{KNOWN_SECONDS, Whence};
 
 const ACCOUNT: &str = "account";
+/// What the tenants of people begin with.
+pub(crate) const PERSON: &str = "person-";
 pub(crate) const SESSION: &str = "session";
 const SESSION_SECONDS: u64 = 12 * 3600;
 const SESSIONS_CACHED_MAX: usize = 8192;
@@ -70,8 +73,24 @@ impl Accounts {
     /// Makes an account and signs its person in.
     ///
     /// # Errors
-    /// `BadRequest` for an address or password that cannot serve, `Conflict` for an address that has an account.
+    /// `BadRequest` for an address or password that cannot serve, `Conflict` for an address that has an account,
+    /// `Forbidden` where not everybody may make one.
     pub async fn register(&self, email: &str, password: SecretString) -> Result<NewSession> {
+        self.register_invited(email, password, None).await
+    }
+
+    /// The same for who may have an invitation.
+    ///
+    /// # Errors
+    /// As [`Accounts::register`]; an invitation that is of no use is `Forbidden`.
+    pub async fn register_invited(
+        &self,
+        email: &str,
+        password: SecretString,
+        invitation: Option<&str>,
+    ) -> Result<NewSession> {
+        let batch = Batch::new(TenantId::instance());
+        let batch = self.admitted(batch, invitation).await?;
         let email = wanted::address(email)?;
         wanted::password(&password, &email)?;
         let hashed = self
@@ -81,7 +100,7 @@ impl Accounts {
             .await?
             .map_err(Error::internal)?;
         let tenant = TenantId::parse(&format!(
-            "person-{}",
+            "{PERSON}{}",
             self.shared.clock.ctx().token("tenant")
         ))?;
         let account = Account {
@@ -90,12 +109,14 @@ impl Accounts {
             password: hashed,
         };
         let id = account_id(&email);
-        let batch = Batch::new(TenantId::instance())
-            .expect(ACCOUNT, &id, Expect::Absent)
-            .put(Put::new(ACCOUNT, &id, encode(&account)?));
+        let batch = batch.expect(ACCOUNT, &id, Expect::Absent).put(Put::new(
+            ACCOUNT,
+            &id,
+            encode(&account)?,
+        ));
         match self.shared.store.commit(batch).await {
             Ok(_) => self.open_session(tenant, email).await,
-            Err(StoreError::Conflict { .. }) => Err(Error::new(
+            Err(StoreError::Conflict { kind, .. }) if kind == ACCOUNT => Err(Error::new(
                 ErrorKind::Conflict,
                 "there is an account with this address already",
             )

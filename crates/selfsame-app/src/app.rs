@@ -8,8 +8,8 @@ use selfsame_crypto::time::UnixTime;
 use selfsame_did::cheqd::resource::Wanted;
 use selfsame_did::{Did, DidUrl, Options, Resolution, ResolutionError};
 use selfsame_net::Net;
-use selfsame_store::Store;
 use selfsame_store::ledger::LedgerStore;
+use selfsame_store::{Batch, Put, Store, TenantId};
 use tokio::sync::watch;
 
 use crate::certificate::Certificates;
@@ -34,6 +34,10 @@ use crate::view::instance::InstanceStatus;
 use crate::view::registry::{Misbehaviour, WitnessFigures};
 use crate::wallet::Wallet;
 use crate::work::Work;
+
+/// What is written to see whether there is room, and for how long it is kept.
+const PROBE_BYTES: usize = 64 * 1024;
+const PROBE_SECONDS: u64 = 60;
 
 /// What an instance is given.
 pub struct Parts {
@@ -93,6 +97,7 @@ impl App {
         config.resolver.check(&config.trust)?;
         config.issuer.check()?;
         config.verifier.check()?;
+        config.wallet.check()?;
         let certificates = Certificates::open(&mut config, &keys).await?;
         certificates.report(clock.now());
         let shared = Arc::new(Shared {
@@ -195,6 +200,17 @@ impl App {
     #[must_use]
     pub fn is_ready(&self) -> bool {
         self.ready_since.get().is_some()
+    }
+
+    /// Whether there is room to keep more. Where there was none, it is tried: nobody else may write while this is no.
+    pub async fn has_room(&self) -> bool {
+        if !self.shared.store.is_full() {
+            return true;
+        }
+        let expires = self.shared.clock.now().plus(PROBE_SECONDS);
+        let probe = Put::new("probe", "room", vec![0; PROBE_BYTES]).expires(expires);
+        let batch = Batch::new(TenantId::instance()).put(probe);
+        self.shared.store.commit(batch).await.is_ok()
     }
 
     /// What it was told.

@@ -1,5 +1,6 @@
 //! What an instance is told at its start; parsed by the binary, judged here.
 
+mod wallet;
 mod witnesses;
 
 use selfsame_credential::Format;
@@ -12,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 
 use crate::error::{Error, Result};
+pub use wallet::{Registration, WalletConfig};
 pub use witnesses::{RegistryWitness, WITNESSES_MAX, WitnessQuorum, witness_key};
 
 /// The configuration of one instance.
@@ -25,6 +27,8 @@ pub struct Config {
     pub issuer: IssuerConfig,
     /// The verifier's settings.
     pub verifier: VerifierConfig,
+    /// The wallet's settings.
+    pub wallet: WalletConfig,
     /// Whom it trusts.
     pub trust: TrustConfig,
     /// Where its registry is.

@@ -32,6 +32,8 @@ pub enum ErrorKind {
         /// Seconds to wait.
         retry_after: u64,
     },
+    /// There is no room to keep more: on the disk, or in what one person may keep.
+    Full,
     /// Another party did not answer, or answered against its specification.
     Upstream,
     /// What this instance has stored is damaged; who runs it must put a copy in its place.
@@ -140,6 +142,14 @@ impl From<StoreError> for Error {
                     ErrorKind::Unavailable { retry_after: 1 },
                     "there is too much to do at this moment",
                 )
+            }
+            StoreError::Full(_) => {
+                tracing::error!(%error, "nothing can be kept");
+                Self::new(
+                    ErrorKind::Full,
+                    "this server has no room to keep anything more",
+                )
+                .with_hint("who runs it makes room on its disk; it goes on by itself then")
             }
             StoreError::Tampered(_) => {
                 tracing::error!(%error, "what is stored is damaged");

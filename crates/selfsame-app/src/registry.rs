@@ -195,6 +195,7 @@ pub fn is_refusal(error: &Error) -> bool {
         ErrorKind::Unauthenticated
         | ErrorKind::TooMany { .. }
         | ErrorKind::Unavailable { .. }
+        | ErrorKind::Full
         | ErrorKind::Upstream
         | ErrorKind::Damaged
         | ErrorKind::Internal => false,

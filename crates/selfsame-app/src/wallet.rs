@@ -4,6 +4,7 @@ pub(crate) mod answer;
 mod cards;
 mod history;
 mod keys;
+mod quota;
 pub(crate) mod receive;
 
 use std::sync::Arc;

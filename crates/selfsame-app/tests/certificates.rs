@@ -8,7 +8,7 @@ use rcgen::{
 };
 use selfsame_app::config::{
     ClientIdPrefix, Config, DidMethod, IdentifyBy, IssuerConfig, RegistryConfig, ResolverConfig,
-    Roles, TrustConfig, VerifierConfig,
+    Roles, TrustConfig, VerifierConfig, WalletConfig,
 };
 use selfsame_app::issuer::lists::Face;
 use selfsame_app::view::Paging;
@@ -102,6 +102,7 @@ fn config(origin: &str) -> Config {
             did_method: DidMethod::Key,
             ..VerifierConfig::default()
         },
+        wallet: WalletConfig::default(),
         trust: TrustConfig::default(),
         registry: RegistryConfig::None,
         resolver: ResolverConfig::default(),

@@ -136,6 +136,7 @@ impl From<Error> for Problem {
             ErrorKind::Unavailable { retry_after } => {
                 (StatusCode::SERVICE_UNAVAILABLE, Some(retry_after))
             }
+            ErrorKind::Full => (StatusCode::INSUFFICIENT_STORAGE, None),
             ErrorKind::Upstream => (StatusCode::BAD_GATEWAY, None),
             ErrorKind::Damaged | ErrorKind::Internal => (StatusCode::INTERNAL_SERVER_ERROR, None),
         };
@@ -270,6 +271,8 @@ mod tests {
         .into_response();
         assert_eq!(busy.status(), StatusCode::SERVICE_UNAVAILABLE);
         assert_eq!(busy.headers()[RETRY_AFTER], "3");
+        let full = Problem::from(Error::new(ErrorKind::Full, "full")).into_response();
+        assert_eq!(full.status(), StatusCode::INSUFFICIENT_STORAGE);
         let gone = Problem::from(Error::new(ErrorKind::Gone, "spent")).into_response();
         assert_eq!(gone.status(), StatusCode::GONE);
     }

@@ -40,6 +40,7 @@ pub fn groups(roles: &Roles) -> Vec<Group> {
         groups.push(Group::of(Audience::Person, wallet_pages()));
         groups.push(Group::of(Audience::DoorwayApi, wallet_door_api()));
         groups.push(Group::of(Audience::PersonApi, wallet_api()));
+        groups.push(Group::of(Audience::OperatorApi, wallet_operator_api()));
     }
     if roles.registry {
         groups.push(Group::of(Audience::Public, registry_pages()));
@@ -296,6 +297,11 @@ fn wallet_door_api() -> Vec<Route> {
     ]
 }
 
+/// The wallet, for the operator's programs.
+fn wallet_operator_api() -> Vec<Route> {
+    vec![post("/api/wallet/invitations", api::wallet::invite)]
+}
+
 /// A person's wallet, for their programs.
 fn wallet_api() -> Vec<Route> {
     vec![
@@ -365,6 +371,7 @@ fn wallet_door() -> Vec<Route> {
     vec![
         get("/wallet/sign-in", ui::wallet::sign_in::page),
         post("/wallet/sign-in", ui::wallet::sign_in::sign_in),
+        get("/wallet/invited", ui::wallet::sign_in::invited),
         post("/wallet/register", ui::wallet::sign_in::register),
     ]
 }

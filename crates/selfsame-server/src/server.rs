@@ -62,15 +62,18 @@ pub async fn serve(
         nodes,
         limits,
         health: watched,
+        plain_anywhere,
         copies,
         open_registration,
     } = settings;
     let server = Server::new(app, limits, (copies, open_registration)).map_err(io::Error::other)?;
     let listen = listener.local_addr()?;
     let origin = server.origin();
-    origin
-        .can_be_served(listen, tls.is_some())
-        .map_err(io::Error::other)?;
+    match plain_anywhere {
+        true => origin.can_be_served_plain(listen, tls.is_some()),
+        false => origin.can_be_served(listen, tls.is_some()),
+    }
+    .map_err(io::Error::other)?;
     let door = match tls {
         Some(tls) => Door::Tls(tls.acceptor()),
         None if origin.secure() => Door::Proxied,

@@ -21,6 +21,8 @@ pub struct Settings {
     pub nodes: Option<Nodes>,
     /// Where the process is watched over, on a thread of its own; the main listener answers the same.
     pub health: Option<std::net::TcpListener>,
+    /// Whether plain http is served where others than this machine connect.
+    pub plain_anywhere: bool,
     /// Everything that is bounded.
     pub limits: Limits,
     /// Where copies of the instance are put, if the operator may ask for them.
@@ -66,6 +68,11 @@ pub enum OriginError {
     /// Plain http to somewhere else than this machine.
     #[error("plain http is served on loopback only; use an https origin")]
     PlainHttp,
+    /// Plain http where others than this machine connect.
+    #[error(
+        "plain http is served on loopback only: whoever is on the network would read the operator's token"
+    )]
+    PlainAnywhere,
     /// A certificate for plain http.
     #[error("a certificate belongs to an https origin")]
     NeedlessCertificate,
@@ -115,14 +122,33 @@ impl Origin {
     /// Host that it was asked for.
     ///
     /// # Errors
-    /// A certificate for plain http, and none for https where others connect than this machine.
+    /// A certificate for plain http, and neither https nor a certificate where others connect than this machine.
     pub fn can_be_served(&self, listen: SocketAddr, certificate: bool) -> Result<(), OriginError> {
+        let here = listen.ip().to_canonical().is_loopback();
         match (self.secure, certificate) {
             (false, true) => Err(OriginError::NeedlessCertificate),
-            (true, false) if !listen.ip().to_canonical().is_loopback() => {
-                Err(OriginError::NoCertificate)
-            }
+            (false, false) if !here => Err(OriginError::PlainAnywhere),
+            (true, false) if !here => Err(OriginError::NoCertificate),
             _ => Ok(()),
+        }
+    }
+
+    /// The same where plain http may be served to others than this machine: in a container, to which only this machine
+    /// has a way.
+    ///
+    /// # Errors
+    /// As [`Origin::can_be_served`].
+    pub fn can_be_served_plain(
+        &self,
+        listen: SocketAddr,
+        certificate: bool,
+    ) -> Result<(), OriginError> {
+        match self.can_be_served(listen, certificate) {
+            Err(OriginError::PlainAnywhere) => {
+                tracing::warn!(%listen, "plain http is served to whoever reaches this address");
+                Ok(())
+            }
+            judged => judged,
         }
     }
 
@@ -339,6 +365,15 @@ mod tests {
         ));
         let http = origin("http://localhost:7380/").unwrap();
         assert!(http.can_be_served(here, false).is_ok());
+        assert!(matches!(
+            http.can_be_served(anywhere, false),
+            Err(OriginError::PlainAnywhere)
+        ));
+        assert!(http.can_be_served_plain(anywhere, false).is_ok());
+        assert!(matches!(
+            https.can_be_served_plain(anywhere, false),
+            Err(OriginError::NoCertificate)
+        ));
         assert!(matches!(
             http.can_be_served(here, true),
             Err(OriginError::NeedlessCertificate)

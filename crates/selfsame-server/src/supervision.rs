@@ -25,16 +25,13 @@ pub async fn live() -> &'static str {
 
 /// Whether requests would be served now.
 pub async fn ready(State(server): State<Server>) -> Response {
-    if server.app().is_ready() {
-        "ready\n".into_response()
-    } else {
-        (
-            StatusCode::SERVICE_UNAVAILABLE,
-            [(RETRY_AFTER, "1")],
-            "starting\n",
-        )
-            .into_response()
-    }
+    let wanting = match server.app().is_ready() {
+        false => "starting\n",
+        true if server.app().has_room().await => return "ready\n".into_response(),
+        true => "the disk is full\n",
+    };
+    let later = [(RETRY_AFTER, "1")];
+    (StatusCode::SERVICE_UNAVAILABLE, later, wanting).into_response()
 }
 
 /// The figures, for this machine and for the operator: they tell how much is done here, and of what.

@@ -9,3 +9,4 @@ mod pages;
 mod resolving;
 mod sockets;
 mod surface;
+mod wallets;

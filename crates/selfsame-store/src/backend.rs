@@ -153,6 +153,15 @@ pub struct Backlog {
     pub dead: u64,
 }
 
+/// How much there is of something.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Weight {
+    /// Records.
+    pub records: u64,
+    /// Bytes of their sealed values.
+    pub bytes: u64,
+}
+
 /// Keeps sealed records, the outbox, routes and counters. Reads see every commit that was answered before them.
 #[async_trait]
 pub trait Backend: Send + Sync {
@@ -172,6 +181,8 @@ pub trait Backend: Send + Sync {
         window: Window,
         now: UnixTime,
     ) -> Result<Vec<SealedRecord>>;
+    /// How much there is of a tenant's kind, what has expired and is still there with it.
+    async fn weight(&self, shelf: (&TenantId, &str)) -> Result<Weight>;
     /// Writes all or nothing. On success the batch is durable, unless it need not be.
     async fn commit(&self, batch: SealedBatch) -> Result<Outcome>;
     /// The tenant a route leads to.

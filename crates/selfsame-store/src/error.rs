@@ -50,6 +50,9 @@ pub enum StoreError {
     /// The file is not one of ours.
     #[error("{0} is not a Selfsame data file")]
     Foreign(PathBuf),
+    /// There is no room on the disk, or none that this process may use. Nothing was written.
+    #[error("the disk is full: {0}")]
+    Full(String),
     /// The disk or the database failed; the operator must look at the cause.
     #[error("storage failed: {0}")]
     Storage(String),
@@ -59,6 +62,20 @@ pub enum StoreError {
 pub type Result<T> = std::result::Result<T, StoreError>;
 
 impl StoreError {
+    /// Whether there is no room.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        matches!(self, Self::Full(_))
+    }
+
+    /// The same failure, for one more whom it concerns.
+    pub(crate) fn again(&self) -> Self {
+        match self {
+            Self::Full(reason) => Self::Full(reason.clone()),
+            other => Self::Storage(other.to_string()),
+        }
+    }
+
     pub(crate) fn conflict(kind: &str, id: &str) -> Self {
         Self::Conflict {
             kind: kind.to_owned(),
@@ -76,6 +93,7 @@ impl From<rusqlite::Error> for StoreError {
             Some(rusqlite::ErrorCode::DatabaseCorrupt | rusqlite::ErrorCode::NotADatabase) => {
                 Self::Tampered("file")
             }
+            Some(rusqlite::ErrorCode::DiskFull) => Self::Full(error.to_string()),
             _ => Self::Storage(error.to_string()),
         }
     }
@@ -83,6 +101,32 @@ impl From<rusqlite::Error> for StoreError {
 
 impl From<std::io::Error> for StoreError {
     fn from(error: std::io::Error) -> Self {
-        Self::Storage(error.to_string())
+        use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+        match error.kind() {
+            StorageFull | QuotaExceeded | FileTooLarge => Self::Full(error.to_string()),
+            _ => Self::Storage(error.to_string()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::Connection;
+
+    use super::*;
+
+    #[test]
+    fn want_of_room_is_told_from_other_failures() {
+        let database = Connection::open_in_memory().unwrap();
+        let table = "PRAGMA max_page_count = 4; CREATE TABLE t (value BLOB);";
+        database.execute_batch(table).unwrap();
+        let full = database.execute("INSERT INTO t VALUES (zeroblob(100000))", []);
+        let full = StoreError::from(full.unwrap_err());
+        assert!(full.is_full() && full.again().is_full(), "{full}");
+        let wrong = database.execute("INSERT INTO nowhere VALUES (1)", []);
+        let wrong = StoreError::from(wrong.unwrap_err());
+        assert!(!wrong.is_full() && !wrong.again().is_full(), "{wrong}");
+        let disk = std::io::Error::from(std::io::ErrorKind::StorageFull);
+        assert!(StoreError::from(disk).is_full());
     }
 }

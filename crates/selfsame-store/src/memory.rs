@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use selfsame_crypto::time::UnixTime;
 
 use crate::backend::{
-    Backend, Backlog, Outcome, Place, SealedBatch, SealedEntry, SealedLetter, SealedRecord,
+    Backend, Backlog, Outcome, Place, SealedBatch, SealedEntry, SealedLetter, SealedRecord, Weight,
 };
 use crate::error::Result;
 use crate::meter::{Meter, timed};
@@ -75,6 +75,10 @@ impl Backend for Memory {
             .filter_map(|id| state.sealed(&place(id), now))
             .take(window.limit)
             .collect())
+    }
+
+    async fn weight(&self, (tenant, kind): (&TenantId, &str)) -> Result<Weight> {
+        Ok(self.state().weight(tenant, kind))
     }
 
     async fn commit(&self, batch: SealedBatch) -> Result<Outcome> {

@@ -16,7 +16,7 @@ use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 use selfsame_crypto::time::UnixTime;
 
 use crate::backend::{
-    Backend, Backlog, Outcome, Place, SealedBatch, SealedEntry, SealedLetter, SealedRecord,
+    Backend, Backlog, Outcome, Place, SealedBatch, SealedEntry, SealedLetter, SealedRecord, Weight,
 };
 use crate::error::{Result, StoreError};
 use crate::meter::Meter;
@@ -223,6 +223,23 @@ impl Backend for Sqlite {
             all(connection, query, values, record)
         };
         self.rows(window.limit, read).await
+    }
+
+    async fn weight(&self, (tenant, kind): (&TenantId, &str)) -> Result<Weight> {
+        let (tenant, kind) = (tenant.clone(), kind.to_owned());
+        let read = move |connection: &Connection| {
+            let mut query = connection.prepare_cached(schema::WEIGHT)?;
+            let (records, bytes): (i64, i64) = query
+                .query_row(params![tenant.as_str(), kind], |row| {
+                    Ok((row.get(0)?, row.get(1)?))
+                })?;
+            Ok(Weight {
+                records: u64::try_from(records).unwrap_or_default(),
+                bytes: u64::try_from(bytes).unwrap_or_default(),
+            })
+        };
+        // A person has a thousand at most, of which no value is read.
+        self.now(read)
     }
 
     async fn commit(&self, batch: SealedBatch) -> Result<Outcome> {

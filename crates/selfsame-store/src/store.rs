@@ -7,11 +7,12 @@ mod sealing;
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use selfsame_crypto::time::UnixTime;
 
-use crate::backend::{Backend, Place, SealedBatch, SealedRecord, Write};
+use crate::backend::{Backend, Outcome, Place, SealedBatch, SealedRecord, Weight, Write};
 use crate::batch::{Batch, Committed, Expect};
 use crate::error::{Result, StoreError};
 use crate::outbox::{Fresh, Leases};
@@ -40,6 +41,8 @@ struct Inner {
     leases: Leases,
     fresh: Fresh,
     counters: allocate::Counters,
+    /// Whether the last commit failed for want of room.
+    full: AtomicBool,
 }
 
 impl fmt::Debug for Store {
@@ -68,6 +71,7 @@ impl Store {
             leases: Leases::default(),
             fresh: Fresh::default(),
             counters,
+            full: AtomicBool::new(false),
         }));
         store.keys_or_fresh(&TenantId::instance()).await?;
         Ok(store)
@@ -132,6 +136,28 @@ impl Store {
             .collect()
     }
 
+    /// Has the back end write, and notes whether there was room for it.
+    async fn write(&self, batch: SealedBatch) -> Result<Outcome> {
+        let outcome = self.0.backend.commit(batch).await;
+        match &outcome {
+            Ok(_) => self.0.full.store(false, Ordering::Relaxed),
+            Err(error) if error.is_full() => self.0.full.store(true, Ordering::Relaxed),
+            Err(_) => {}
+        }
+        outcome
+    }
+
+    /// Whether the last commit failed for want of room. It is tried again with the next one.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.0.full.load(Ordering::Relaxed)
+    }
+
+    /// How much a tenant keeps of a kind.
+    pub async fn weight(&self, tenant: &TenantId, kind: &str) -> Result<Weight> {
+        self.0.backend.weight((tenant, kind)).await
+    }
+
     /// Writes the batch, all or nothing. When this answers, it is durable (unless the batch is deferred).
     pub async fn commit(&self, batch: Batch) -> Result<Committed> {
         if batch.is_empty() {
@@ -139,7 +165,7 @@ impl Store {
         }
         let (sealed, committed) = self.seal(batch).await?;
         self.0.fresh.keep(&sealed.writes);
-        let outcome = self.0.backend.commit(sealed).await;
+        let outcome = self.write(sealed).await;
         let heads = outcome.as_ref().map_or(&[][..], |outcome| &outcome.heads);
         self.0.fresh.drop_but(heads, &committed.outbox);
         outcome.map(|_| committed)
@@ -160,9 +186,7 @@ impl Store {
         }
         let writes = vec![Write::Purge(before, limit)];
         let outcome = self
-            .0
-            .backend
-            .commit(SealedBatch {
+            .write(SealedBatch {
                 now,
                 durable: false,
                 writes,
@@ -243,7 +267,7 @@ impl Store {
             durable: true,
             writes: vec![expect, put],
         };
-        match self.0.backend.commit(batch).await {
+        match self.write(batch).await {
             // Another task was faster: its key is as good.
             Ok(_) | Err(StoreError::Conflict { .. }) => {}
             Err(error) => return Err(error),

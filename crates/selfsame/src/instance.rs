@@ -8,7 +8,7 @@ use selfsame_abci::{Engine, Home, Node, Setup, Signer};
 use selfsame_app::clock::Clock;
 use selfsame_app::config::{
     Config, IssuerConfig, Pin, RegistryConfig, RegistryNode, RegistryWitness, ResolverConfig,
-    Roles, STANDSTILL, TrustConfig, VerifierConfig, WitnessQuorum,
+    Roles, STANDSTILL, TrustConfig, VerifierConfig, WalletConfig, WitnessQuorum,
 };
 use selfsame_app::copies::{Copies, LEDGER_FILE, STORE_FILE};
 use selfsame_app::keys::Keys;
@@ -42,6 +42,7 @@ use crate::settings::TlsSettings;
 pub const TOKEN_FILE: &str = "operator-token";
 const ITS_ORIGIN: &str = "name the https address that others use with --origin; TLS ends here (--tls-certificate with --tls-key, or --tls-self-made) or in a proxy before it";
 const ITS_CERTIFICATE: &str = "give its certificate (--tls-certificate with --tls-key, or --tls-self-made), or listen on loopback (--listen 127.0.0.1:7380) behind a proxy that has it, sends on the Host and sets X-Forwarded-For";
+const PLAIN: &str = "listen on loopback (--listen 127.0.0.1:7380), or serve https; in a container to which only this machine has a way: --allow-plain-http";
 const WITH_HTTPS: &str = "write --origin with https, or leave the certificate out";
 const BARE: &str = "write --origin as https://issuer.example/";
 const BESIDE: &str = "the operator's token lies beside the data, and whoever copies them reads everything with it: move the file elsewhere and name it (--operator-token-file), or keep the token in your head and remove the file";
@@ -61,6 +62,8 @@ pub struct Launch {
     pub issuer: IssuerConfig,
     /// The verifier's settings.
     pub verifier: VerifierConfig,
+    /// The wallet's settings.
+    pub wallet: WalletConfig,
     /// Whom it trusts.
     pub trust: TrustConfig,
     /// The nodes of a registry in other processes; none if it is not elsewhere.
@@ -93,6 +96,8 @@ pub struct Launch {
     pub renews_token: bool,
     /// Where the process is watched over, beside `listen`.
     pub health: Option<SocketAddr>,
+    /// Whether plain http is served where others than this machine connect.
+    pub plain_anywhere: bool,
     /// How much there is for all, and for one address.
     pub limits: Limits,
     /// A directory that goes when the instance does.
@@ -136,6 +141,7 @@ impl Launch {
             roles: Roles::ALL,
             issuer: IssuerConfig::default(),
             verifier: VerifierConfig::default(),
+            wallet: WalletConfig::default(),
             trust: TrustConfig::default(),
             registry: Vec::new(),
             pin: None,
@@ -151,6 +157,7 @@ impl Launch {
             token_file: None,
             renews_token: false,
             health: None,
+            plain_anywhere: false,
             limits: Limits::default(),
             temporary: None,
         }
@@ -176,10 +183,7 @@ impl Launch {
     /// What keeps it from starting, and what to do about it.
     pub async fn start(self) -> Result<Running, Failure> {
         private_directory::take(&self.data)?;
-        let listener = TcpListener::bind(self.listen).await.map_err(|error| {
-            Failure::environment(format!("{}: {error}", self.listen))
-                .hint("is an instance running there already? or take another address with --listen")
-        })?;
+        let listener = bind(self.listen).await?;
         let bound = listener.local_addr()?;
         let health = self.health.map(bind_health).transpose()?;
         let origin = self.public_origin(bound)?;
@@ -228,6 +232,7 @@ impl Launch {
             tls,
             nodes,
             health,
+            plain_anywhere: self.plain_anywhere,
             limits: self.limits,
             copies: Some(Copies {
                 folder: self.data.join("backups"),
@@ -276,14 +281,18 @@ impl Launch {
             Some(origin) => origin.clone(),
             None => self.origin_of(bound)?,
         };
-        let can_be_served =
-            Origin::of(&origin).and_then(|parsed| parsed.can_be_served(bound, self.tls.is_some()));
+        let certificate = self.tls.is_some();
+        let can_be_served = Origin::of(&origin).and_then(|parsed| match self.plain_anywhere {
+            true => parsed.can_be_served_plain(bound, certificate),
+            false => parsed.can_be_served(bound, certificate),
+        });
         match can_be_served {
             Ok(()) => Ok(origin),
             Err(wrong) => {
                 let hint = match wrong {
                     OriginError::NeedlessCertificate => WITH_HTTPS,
                     OriginError::NoCertificate => ITS_CERTIFICATE,
+                    OriginError::PlainAnywhere => PLAIN,
                     OriginError::NotBare => BARE,
                     _ => ITS_ORIGIN,
                 };
@@ -356,6 +365,7 @@ impl Launch {
             roles: self.roles,
             issuer: self.issuer.clone(),
             verifier: self.verifier.clone(),
+            wallet: self.wallet.clone(),
             trust: self.trust.clone(),
             registry,
             resolver: self.resolver.clone(),
@@ -500,7 +510,7 @@ fn unusable(data: &Path, error: &StoreError) -> Failure {
         }
         StoreError::Tampered(_) => "make a new directory of a copy: selfsame restore",
         StoreError::Foreign(_) => "name another directory with --data",
-        StoreError::Storage(_) => {
+        StoreError::Full(_) | StoreError::Storage(_) => {
             "see whether its disk has room and can be written, or name another directory with --data"
         }
         _ => "whatever runs on this directory has it open: stop that first, or name another directory (--data)",
@@ -539,6 +549,13 @@ impl Running {
         }
         ended
     }
+}
+
+async fn bind(at: SocketAddr) -> Result<TcpListener, Failure> {
+    TcpListener::bind(at).await.map_err(|error| {
+        Failure::environment(format!("{at}: {error}"))
+            .hint("is an instance running there already? or take another address with --listen")
+    })
 }
 
 fn bind_health(at: SocketAddr) -> Result<std::net::TcpListener, Failure> {
@@ -602,6 +619,19 @@ mod tests {
         assert_eq!(origin("[::ffff:127.0.0.1]:7380"), "https://localhost:7380/");
         assert_eq!(origin("127.0.0.2:7380"), "https://127.0.0.2:7380/");
         assert_eq!(origin("[fd00::77]:7380"), "https://[fd00::77]:7380/");
+    }
+
+    #[test]
+    fn plain_http_is_served_to_other_machines_only_where_it_is_allowed() {
+        let bound: SocketAddr = "0.0.0.0:7380".parse().unwrap();
+        let mut launch = Launch::new(PathBuf::from("data"), bound);
+        launch.origin = Some(Url::parse("http://localhost:7380/").unwrap());
+        let refused = launch.public_origin(bound).unwrap_err();
+        assert_eq!(refused.code(), 2);
+        let hint = refused.what_to_do().unwrap();
+        assert!(hint.contains("--allow-plain-http"), "{hint}");
+        launch.plain_anywhere = true;
+        assert!(launch.public_origin(bound).is_ok());
     }
 
     #[tokio::test]

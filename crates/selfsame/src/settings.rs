@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use selfsame_app::config::{
     IssuerConfig, Pin, RegistryNode, RegistryWitness, ResolverConfig, STANDSTILL, TrustConfig,
-    VerifierConfig, WitnessQuorum, witness_key,
+    VerifierConfig, WalletConfig, WitnessQuorum, witness_key,
 };
 use selfsame_proof::read::TrustRoot;
 use serde::Deserialize;
@@ -35,6 +35,8 @@ pub struct Settings {
     pub issuer: IssuerConfig,
     /// `[verifier]`.
     pub verifier: VerifierConfig,
+    /// `[wallet]`.
+    pub wallet: WalletConfig,
     /// `[trust]`.
     pub trust: TrustConfig,
     /// `[resolver]`.
@@ -601,13 +603,18 @@ mod tests {
             "[resolver]",
             "[registry]",
             "[limits]",
+            "[wallet]",
         ]
         .map(of);
         let (_directory, read) = settings(&text.concat());
         let (read, default) = (read.ok().unwrap(), Settings::default());
         let shown = |read: &Settings| {
             let parts = (&read.issuer, &read.verifier, &read.trust, &read.resolver);
-            format!("{parts:?} {:?} {}", read.limits, read.registry.standstill())
+            let (limits, wallet) = (&read.limits, &read.wallet);
+            format!(
+                "{parts:?} {limits:?} {wallet:?} {}",
+                read.registry.standstill()
+            )
         };
         assert_eq!(shown(&read), shown(&default));
         assert!(!read.registry.open_registration && read.registry.nodes.is_empty());

@@ -6,6 +6,7 @@ use std::time::Duration;
 use selfsame_app::clock::Clock;
 use selfsame_app::config::{
     Config, IssuerConfig, RegistryConfig, ResolverConfig, Roles, TrustConfig, VerifierConfig,
+    WalletConfig,
 };
 use selfsame_app::view::issuer::NewOffer;
 use selfsame_app::view::verifier::{NewRequest, RequestState};
@@ -49,6 +50,7 @@ async fn instance() -> (Arc<App>, Store) {
         roles: Roles::ALL,
         issuer: IssuerConfig::default(),
         verifier: VerifierConfig::default(),
+        wallet: WalletConfig::default(),
         trust: TrustConfig::default(),
         registry: RegistryConfig::Embedded {
             name: "test".to_owned(),

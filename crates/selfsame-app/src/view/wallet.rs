@@ -16,6 +16,17 @@ pub struct NewSession {
     pub expires_in: u64,
 }
 
+/// An invitation to make a wallet.
+#[derive(Clone, Serialize, ToSchema)]
+pub struct Invitation {
+    /// The page where the wallet is made.
+    pub link: String,
+    /// What a program sends in its place.
+    pub invitation: String,
+    /// Seconds until it is of no use.
+    pub expires_in: u64,
+}
+
 /// A person who has signed in.
 #[derive(Clone, Debug)]
 pub struct Person {

@@ -18,7 +18,7 @@ use crate::view::wallet::{DidInfo, KeyInfo, Person};
 use crate::view::{Listing, Paging};
 
 const DID: &str = "did";
-const NAMED_KEY: &str = "named_key";
+pub(super) const NAMED_KEY: &str = "named_key";
 
 #[derive(Deserialize, Serialize)]
 struct DidRecord {
@@ -38,8 +38,9 @@ impl Wallet {
     /// Makes a key.
     ///
     /// # Errors
-    /// `BadRequest` for a kind that is not made here.
+    /// `BadRequest` for a kind that is not made here, `Full` for who has as many keys as a person may have.
     pub async fn create_key(&self, person: &Person, kind: &str) -> Result<KeyInfo> {
+        self.has_room_for_a_key(person).await?;
         let (info, batch, _) = self.new_key(person, kind)?;
         self.shared.store.commit(batch).await?;
         Ok(info)
@@ -69,7 +70,7 @@ impl Wallet {
     /// explicit wish then.
     ///
     /// # Errors
-    /// `BadRequest` for a method that is not made here.
+    /// `BadRequest` for a method that is not made here, `Full` for who has as many keys as a person may have.
     pub async fn create_did(&self, person: &Person, method: &str, kind: &str) -> Result<DidInfo> {
         let method = match method {
             "key" => DidMethod::Key,
@@ -79,6 +80,7 @@ impl Wallet {
                     .with_hint("one of: key, jwk; both hold their key in themselves and are written nowhere"));
             }
         };
+        self.has_room_for_a_key(person).await?;
         let (info, batch, key) = self.new_key(person, kind)?;
         let did = self.shared.new_did(method, key.public(), "").await?;
         let record = DidRecord {

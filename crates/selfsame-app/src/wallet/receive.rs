@@ -82,6 +82,9 @@ impl Wallet {
                 "1 to {COPIES_MAX} copies can be asked for"
             )));
         }
+        let cards = offer.credential_configuration_ids.len();
+        self.has_room_for_cards(person, cards.saturating_mul(copies))
+            .await?;
         let batch = Batch::new(person.tenant.clone());
         let (bindings, batch) = match accept.did.as_deref() {
             Some(did) => (vec![self.did_binding(person, did).await?], batch),

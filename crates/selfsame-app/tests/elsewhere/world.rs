@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use selfsame_app::config::{
     Config, IssuerConfig, RegistryConfig, ResolverConfig, Roles, TrustConfig, VerifierConfig,
+    WalletConfig,
 };
 use selfsame_app::view::instance::NewDid;
 use selfsame_app::{App, Parts};
@@ -114,6 +115,7 @@ fn config(resolver: ResolverConfig) -> Config {
         },
         issuer: IssuerConfig::default(),
         verifier: VerifierConfig::default(),
+        wallet: WalletConfig::default(),
         trust: TrustConfig::default(),
         registry: RegistryConfig::None,
         resolver,

@@ -2,12 +2,15 @@
 
 use std::time::Duration;
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use async_trait::async_trait;
 use selfsame_crypto::time::UnixTime;
 use selfsame_store::backend::{
-    Backend, Backlog, Outcome, Place, SealedBatch, SealedEntry, SealedLetter, SealedRecord, Window,
+    Backend, Backlog, Outcome, Place, SealedBatch, SealedEntry, SealedLetter, SealedRecord, Weight,
+    Window,
 };
-use selfsame_store::{Memory, Meter, OutboxId, Result, TenantId};
+use selfsame_store::{Memory, Meter, OutboxId, Result, StoreError, TenantId};
 
 /// Reads take longer than commits, so that what was read may have changed when it arrives.
 const READ: Duration = Duration::from_millis(4);
@@ -15,7 +18,14 @@ const COMMIT: Duration = Duration::from_millis(1);
 
 /// A memory with the pace of a disk.
 #[derive(Default)]
-pub struct Slow(Memory);
+pub struct Slow(Memory, AtomicBool);
+
+impl Slow {
+    /// Whether there is no room for more.
+    pub fn fill(&self, full: bool) {
+        self.1.store(full, Ordering::SeqCst);
+    }
+}
 
 #[async_trait]
 impl Backend for Slow {
@@ -40,8 +50,15 @@ impl Backend for Slow {
         self.0.list(shelf, window, now).await
     }
 
+    async fn weight(&self, shelf: (&TenantId, &str)) -> Result<Weight> {
+        self.0.weight(shelf).await
+    }
+
     async fn commit(&self, batch: SealedBatch) -> Result<Outcome> {
         tokio::time::sleep(COMMIT).await;
+        if self.1.load(Ordering::SeqCst) {
+            return Err(StoreError::Full("no room".to_owned()));
+        }
         self.0.commit(batch).await
     }
 

@@ -6,6 +6,8 @@ use selfsame_app::App;
 use selfsame_app::config::{
     ClientDid, Config, DidMethod, IssuerConfig, RegistryConfig, RegistryNode, ResolverConfig,
     Roles, STANDSTILL, TrustConfig, VerifierConfig, WitnessQuorum,
+    Config, DidMethod, IssuerConfig, RegistryConfig, RegistryNode, ResolverConfig, Roles,
+    STANDSTILL, TrustConfig, VerifierConfig, WalletConfig, WitnessQuorum,
 };
 use selfsame_app::view::issuer::{Delegation, NewDelegation};
 use selfsame_app::view::verifier::NewRequest;
@@ -114,6 +116,7 @@ impl Member {
                 did_method: DidMethod::Selfsame,
                 ..VerifierConfig::default()
             },
+            wallet: WalletConfig::default(),
             trust,
             registry,
             resolver: ResolverConfig::default(),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use selfsame_app::config::DidMethod;
+use selfsame_app::config::{DidMethod, WalletConfig};
 use selfsame_app::view::wallet::AcceptOffer;
 use selfsame_app::{App, ErrorKind};
 use serde_json::{Value, json};
@@ -62,6 +62,65 @@ fn a_wallet_killed_at_any_call_keeps_the_card_or_says_that_it_failed() {
     // The code is spent, and what it was spent for never came.
     let failed = (0, 0, "failed".to_owned());
     assert_eq!(killed_at(TOKEN, Fault::HangAfter), failed);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_wallet_that_is_full_takes_no_offer_and_spends_none() {
+    for (bounds, room) in [
+        (
+            WalletConfig {
+                cards_max: 2,
+                ..WalletConfig::default()
+            },
+            2,
+        ),
+        (
+            WalletConfig {
+                bytes_max: 10,
+                ..WalletConfig::default()
+            },
+            1,
+        ),
+    ] {
+        let site = Site::start().await;
+        let host = WalletHost::new(&site);
+        let app = host.keeping(bounds).await;
+        let person = person(&app).await;
+        let wallet = app.wallet().unwrap();
+        for _ in 0..room {
+            let offer = accept(&site.offer("immunization").await);
+            wallet.accept_offer(&person, &offer).await.unwrap();
+        }
+        let offer = accept(&site.offer("immunization").await);
+        let full = wallet.accept_offer(&person, &offer).await;
+        assert_eq!(full.map(drop).unwrap_err().kind, ErrorKind::Full);
+        assert_eq!(site.issued().await, room);
+        // With room again the same offer is taken.
+        let (cards, _) = belongings(&app, &person).await;
+        for card in cards {
+            wallet.delete_card(&person, &card.id).await.unwrap();
+        }
+        wallet.accept_offer(&person, &offer).await.unwrap();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_full_disk_is_told_and_once_there_is_room_it_goes_on() {
+    let site = Site::start().await;
+    let host = WalletHost::new(&site);
+    let app = host.open().await;
+    let person = person(&app).await;
+    let wallet = app.wallet().unwrap();
+    assert!(app.has_room().await);
+    host.fill(true);
+    let refused = wallet.create_key(&person, "P-256").await;
+    assert_eq!(refused.map(drop).unwrap_err().kind, ErrorKind::Full);
+    assert!(!app.has_room().await);
+    // What is there is still read.
+    assert_eq!(belongings(&app, &person).await.0.len(), 0);
+    host.fill(false);
+    assert!(app.has_room().await);
+    wallet.create_key(&person, "P-256").await.unwrap();
 }
 
 #[tokio::test(flavor = "multi_thread")]

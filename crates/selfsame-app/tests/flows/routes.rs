@@ -126,6 +126,7 @@ fn refused(error: &Error) -> Reply {
         ErrorKind::Conflict => 409,
         ErrorKind::Gone => 410,
         ErrorKind::Unavailable { .. } => 503,
+        ErrorKind::Full => 507,
         ErrorKind::Damaged | ErrorKind::Internal => 500,
         _ => 400,
     };

@@ -13,7 +13,7 @@ use hyper_util::rt::TokioIo;
 use selfsame_app::clock::Clock;
 use selfsame_app::config::{
     Config, DidMethod, IssuerConfig, RegistryConfig, ResolverConfig, Roles, TrustConfig,
-    VerifierConfig,
+    VerifierConfig, WalletConfig,
 };
 use selfsame_app::view::Paging;
 use selfsame_app::view::issuer::{NewOffer, Offer};
@@ -241,6 +241,7 @@ async fn site_of(origin: &Url, issuer: IssuerConfig, memory: &Arc<Slow>) -> Arc<
             did_method: DidMethod::Key,
             ..VerifierConfig::default()
         },
+        wallet: WalletConfig::default(),
         trust: TrustConfig::default(),
         registry: RegistryConfig::None,
         resolver: ResolverConfig::default(),
@@ -305,6 +306,11 @@ impl WalletHost {
     }
 
     pub async fn open(&self) -> Arc<App> {
+        self.keeping(WalletConfig::default()).await
+    }
+
+    /// The same within these bounds.
+    pub async fn keeping(&self, wallet: WalletConfig) -> Arc<App> {
         let config = Config {
             origin: "http://127.0.0.1:9/".parse().unwrap(),
             roles: Roles {
@@ -315,6 +321,7 @@ impl WalletHost {
             },
             issuer: IssuerConfig::default(),
             verifier: VerifierConfig::default(),
+            wallet,
             trust: TrustConfig {
                 origins: vec![self.issuer.clone()],
                 ..TrustConfig::default()
@@ -325,6 +332,11 @@ impl WalletHost {
         let app = open(config, &self.issuer, &self.memory).await;
         app.start().await.unwrap();
         app
+    }
+
+    /// Whether its disk is full.
+    pub fn fill(&self, full: bool) {
+        self.memory.fill(full);
     }
 
     /// How many private keys a person has.

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use selfsame_app::config::{
     Config, IssuerConfig, RegistryConfig, ResolverConfig, Roles, TrustConfig, VerifierConfig,
+    WalletConfig,
 };
 use selfsame_app::dids::newcomer::{Consent, Newcomer};
 use selfsame_app::keys::Keys;
@@ -40,6 +41,7 @@ pub async fn opened(
         roles,
         issuer: IssuerConfig::default(),
         verifier: VerifierConfig::default(),
+        wallet: WalletConfig::default(),
         trust: TrustConfig::default(),
         registry: RegistryConfig::Embedded {
             name: "test".to_owned(),

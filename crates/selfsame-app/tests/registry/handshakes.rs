@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use selfsame_app::config::{
     Config as AppConfig, IssuerConfig, RegistryConfig, RegistryNode, ResolverConfig, Roles,
-    TrustConfig, VerifierConfig, WitnessQuorum,
+    TrustConfig, VerifierConfig, WalletConfig, WitnessQuorum,
 };
 use selfsame_app::tls::{Gatherer, Reuse};
 use selfsame_app::{App, Parts};
@@ -89,6 +89,7 @@ async fn gatherer(node: &PaperNode) -> Gatherer {
         },
         issuer: IssuerConfig::default(),
         verifier: VerifierConfig::default(),
+        wallet: WalletConfig::default(),
         trust: TrustConfig::default(),
         registry: RegistryConfig::Remote {
             nodes: vec![RegistryNode {

@@ -47,7 +47,7 @@ pub struct ProblemDetails {
         issuer::delegate, issuer::delegations, issuer::withdraw_delegation,
         verifier::create, verifier::list, verifier::one, verifier::events, verifier::recheck, verifier::revoke,
         verifier::verify,
-        wallet::register, wallet::sign_in, wallet::sign_out, wallet::preview_offer, wallet::accept_offer,
+        wallet::register, wallet::invite, wallet::sign_in, wallet::sign_out, wallet::preview_offer, wallet::accept_offer,
         wallet::preview_request, wallet::answer_request, wallet::decline_request, wallet::cards, wallet::card,
         wallet::delete_card, wallet::history, wallet::keys, wallet::create_key, wallet::dids, wallet::create_did,
         dids::create, dids::list, dids::rotate, dids::deactivate,

@@ -3,8 +3,8 @@
 use axum::extract::{Extension, State};
 use selfsame_app::view::instance::NewDid;
 use selfsame_app::view::wallet::{
-    AcceptOffer, AnswerRequest, Answered, Card, CardSummary, DidInfo, HistoryEntry, KeyInfo,
-    NewSession, OfferPreview, RequestPreview,
+    AcceptOffer, AnswerRequest, Answered, Card, CardSummary, DidInfo, HistoryEntry, Invitation,
+    KeyInfo, NewSession, OfferPreview, RequestPreview,
 };
 use selfsame_app::view::{Listing, Paging};
 use selfsame_app::wallet::Whence;
@@ -29,6 +29,25 @@ pub struct Credentials {
     #[schema(value_type = String)]
     password: SecretString,
 }
+
+/// An account's address and password, and what lets it be made.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewAccount {
+    /// The e-mail address.
+    email: String,
+    /// The password: ten characters or more, and none that is guessed first.
+    #[schema(value_type = String)]
+    password: SecretString,
+    /// The invitation, where wallets are made by invitation.
+    #[serde(default)]
+    invitation: Option<String>,
+}
+
+/// Nothing more than that it is to be made.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NewInvitation {}
 
 /// An offer to look at.
 #[derive(Deserialize, ToSchema)]
@@ -56,20 +75,25 @@ pub struct NewKey {
 }
 
 /// Makes an account and signs in.
-#[utoipa::path(post, path = "/api/wallet/register", tag = "wallet", security(()), request_body = Credentials, responses((status = 201, body = NewSession)))]
+#[utoipa::path(post, path = "/api/wallet/register", tag = "wallet", security(()), request_body = NewAccount, responses((status = 201, body = NewSession)))]
 pub async fn register(
     State(server): State<Server>,
     Extension(peer): Extension<Peer>,
-    Json(new): Json<Credentials>,
+    Json(new): Json<NewAccount>,
 ) -> Answer {
     server.count_registration(peer)?;
-    created(
-        &server
-            .wallet()?
-            .accounts()
-            .register(&new.email, new.password)
-            .await?,
-    )
+    let accounts = server.wallet()?.accounts();
+    let made = accounts.register_invited(&new.email, new.password, new.invitation.as_deref());
+    created(&made.await?)
+}
+
+/// Makes an invitation, for the operator: good once, for a week, where wallets are made by invitation.
+#[utoipa::path(post, path = "/api/wallet/invitations", tag = "wallet", request_body = NewInvitation, responses((status = 201, body = Invitation)))]
+pub async fn invite(
+    State(server): State<Server>,
+    Json(NewInvitation {}): Json<NewInvitation>,
+) -> Answer {
+    created(&server.wallet()?.accounts().invite().await?)
 }
 
 /// Signs in.

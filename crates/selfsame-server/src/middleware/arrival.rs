@@ -54,7 +54,7 @@ impl Bodies {
     /// The same request with its whole body, of `most` bytes at most, in memory.
     ///
     /// One that is larger is marked as [`TooLarge`]: each protocol has words of its own for that.
-    pub async fn whole(&self, request: Request, most: usize) -> Result<(Request, Taken), Response> {
+    pub async fn whole(&self, request: Request, most: usize) -> Result<(Request, Taken), Problem> {
         let peer = request.extensions().get::<Peer>().copied();
         let mut taken = Taken {
             room: None,
@@ -71,7 +71,7 @@ impl Bodies {
             // RFC 9110 §15.5.9.
             Err(_elapsed) => {
                 let reason = "the body of the request took too long to arrive";
-                return Err(parting(Problem::new(StatusCode::REQUEST_TIMEOUT, reason)));
+                return Err(Problem::new(StatusCode::REQUEST_TIMEOUT, reason));
             }
         };
         let body = body.unwrap_or_else(|| {
@@ -87,7 +87,7 @@ impl Bodies {
         body: Body,
         most: usize,
         taken: &mut Taken,
-    ) -> Result<Option<Bytes>, Response> {
+    ) -> Result<Option<Bytes>, Problem> {
         let announced = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
         if announced > most {
             return Ok(None);
@@ -95,9 +95,8 @@ impl Bodies {
         let mut whole = BytesMut::new();
         let mut pieces = body.into_data_stream();
         while let Some(piece) = pieces.next().await {
-            let piece = piece.map_err(|_cut| {
-                Problem::bad_request("the body of the request was cut off").into_response()
-            })?;
+            let piece = piece
+                .map_err(|_cut| Problem::bad_request("the body of the request was cut off"))?;
             if whole.len().saturating_add(piece.len()) > most {
                 return Ok(None);
             }
@@ -107,7 +106,7 @@ impl Bodies {
         Ok(Some(whole.freeze()))
     }
 
-    fn take(&self, taken: &mut Taken, bytes: usize) -> Result<(), Response> {
+    fn take(&self, taken: &mut Taken, bytes: usize) -> Result<(), Problem> {
         let amount = u32::try_from(bytes).unwrap_or(u32::MAX);
         let more = taken
             .share
@@ -116,7 +115,7 @@ impl Bodies {
         let Some(more) = more.flatten() else {
             metrics::counter!("selfsame_http_turned_away_total", "budget" => "bodies").increment(1);
             let problem = Problem::new(StatusCode::SERVICE_UNAVAILABLE, "this server is busy");
-            return Err(parting(problem.come_back_in(1)));
+            return Err(problem.come_back_in(1));
         };
         match &mut taken.room {
             Some(room) => room.merge(more),
@@ -167,7 +166,7 @@ mod tests {
         let slow = bodies.whole(post(stalled("abcd")), 100).await;
         let refused = slow.err().unwrap();
         assert_eq!(refused.status(), StatusCode::REQUEST_TIMEOUT);
-        assert_eq!(refused.headers()[CONNECTION], "close");
+        assert_eq!(parting(refused).headers()[CONNECTION], "close");
         assert!(bodies.whole(post(Body::from("abcd")), 100).await.is_ok());
     }
 

@@ -15,6 +15,7 @@ use http::{HeaderMap, Method, StatusCode};
 use crate::auth;
 use crate::error::{self, Face, Problem};
 use crate::held::Held;
+use crate::middleware::actions::Action;
 use crate::middleware::arrival::parting;
 use crate::middleware::budget::{Gate, Passage, Place, pass};
 use crate::middleware::turns::{Turns, abroad};
@@ -338,13 +339,14 @@ async fn guard(State(guard): State<Arc<Guard>>, request: Request, next: Next) ->
     // Before the gate: a place is for who has asked, not for who is still asking.
     let (mut request, _room) = match server.bodies().whole(request, audience.body_max()).await {
         Ok(arrived) => arrived,
-        Err(refusal) => return error::write(passage.face, refusal),
+        Err(refusal) => return error::write(passage.face, parting(refusal)),
     };
     let Some(stream) = guard.stream(&request) else {
         let status = StatusCode::TOO_MANY_REQUESTS;
         let problem = Problem::new(status, "this address follows enough events already");
         return error::write(passage.face, parting(problem.come_back_in(1)));
     };
+    let action = Action::of(*audience, &request);
     let place = Place::default();
     request.extensions_mut().insert(place.clone());
     // Boxed, since what a future is given it holds twice: before its first step, and where it waits.
@@ -366,6 +368,9 @@ async fn guard(State(guard): State<Arc<Guard>>, request: Request, next: Next) ->
             Audience::Doorway => auth::visitor(server, request, next).await.into_response(),
             _ => next.run(request).await,
         };
+        if let Some(action) = action {
+            action.note(&response);
+        }
         if let (Some((page, label)), Some(problem)) =
             (back, response.extensions_mut().get_mut::<Problem>())
         {

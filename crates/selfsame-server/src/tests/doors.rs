@@ -1,11 +1,12 @@
 //! Who gets in: hosts, origins, forms, bodies, budgets, and the headers on the way out.
 
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use http::StatusCode;
 use http::header::CONTENT_LENGTH;
 
-use super::instance::{Instance, ORIGIN, form, get, post};
+use super::instance::{Call, Instance, ORIGIN, form, get, post};
 use crate::settings::{Budget, Limits};
 
 #[tokio::test]
@@ -471,6 +472,92 @@ async fn figures_name_routes_and_never_addresses() {
     ] {
         assert!(figures.contains(known), "{known}: {figures}");
     }
+}
+
+/// What is logged on this thread.
+#[derive(Clone, Default)]
+struct Heard(Arc<Mutex<Vec<String>>>);
+
+impl tracing::Subscriber for Heard {
+    fn enabled(&self, metadata: &tracing::Metadata<'_>) -> bool {
+        metadata.target() == "selfsame_server::middleware::actions"
+    }
+
+    fn new_span(&self, _: &tracing::span::Attributes<'_>) -> tracing::span::Id {
+        tracing::span::Id::from_u64(1)
+    }
+
+    fn record(&self, _: &tracing::span::Id, _: &tracing::span::Record<'_>) {}
+
+    fn record_follows_from(&self, _: &tracing::span::Id, _: &tracing::span::Id) {}
+
+    fn event(&self, event: &tracing::Event<'_>) {
+        struct Text(String);
+        impl tracing::field::Visit for Text {
+            fn record_debug(&mut self, field: &tracing::field::Field, value: &dyn std::fmt::Debug) {
+                self.0.push_str(&format!("{}={value:?} ", field.name()));
+            }
+        }
+        let mut text = Text(event.metadata().level().to_string() + " ");
+        event.record(&mut text);
+        self.0.lock().unwrap().push(text.0);
+    }
+
+    fn enter(&self, _: &tracing::span::Id) {}
+
+    fn exit(&self, _: &tracing::span::Id) {}
+}
+
+#[tokio::test]
+async fn what_the_operator_does_is_noted_once_and_tells_no_secret() {
+    let instance = Instance::start().await;
+    let heard = Heard::default();
+    let _listening = tracing::subscriber::set_default(heard.clone());
+    let lines = || std::mem::take(&mut *heard.0.lock().unwrap());
+    let api = |call: Call| call.bearer(&instance.token);
+
+    instance.operator_cookie().await;
+    let line = lines().join("\n");
+    assert_eq!(line.matches("the operator: signed in").count(), 1, "{line}");
+    assert!(
+        line.starts_with("INFO") && !line.contains(&instance.token),
+        "{line}"
+    );
+
+    let new = r#"{"template":"immunization","examples":true}"#;
+    instance
+        .call(api(post("/api/issuer/offers").json(new)))
+        .await;
+    let made = lines();
+    assert_eq!(made.len(), 1, "{made:?}");
+    assert!(
+        made[0].contains("/api/issuer/offers") && made[0].contains("POST"),
+        "{made:?}"
+    );
+
+    let new = r#"{"template":"immunization"}"#;
+    let asked = instance
+        .call(api(post("/api/verifier/requests").json(new)))
+        .await;
+    let asked: serde_json::Value = serde_json::from_str(&asked.body).unwrap();
+    let id = asked["id"].as_str().unwrap();
+    let one = format!("/api/verifier/requests/{id}");
+    instance.call(api(get(&one))).await;
+    let read = lines();
+    assert_eq!(read.len(), 2, "{read:?}");
+    assert!(
+        read[1].contains("claims read") && read[1].contains(&id[..8]),
+        "{read:?}"
+    );
+    assert!(!read.concat().contains(id), "{read:?}");
+
+    // What is refused, or shows nothing of anybody, is not.
+    instance.call(get(&one)).await;
+    instance.call(api(get("/api/status"))).await;
+    instance
+        .call(api(post("/api/issuer/offers").json("{")))
+        .await;
+    assert_eq!(lines(), Vec::<String>::new());
 }
 
 #[tokio::test]

@@ -9,7 +9,7 @@ use http::header::{CONTENT_TYPE, COOKIE, HOST};
 use http::{HeaderMap, Method, Request, StatusCode};
 use selfsame_app::config::{
     Config, IssuerConfig, RegistryConfig, RegistryNode, ResolverConfig, Roles, TrustConfig,
-    VerifierConfig, WitnessQuorum,
+    VerifierConfig, WalletConfig, WitnessQuorum,
 };
 use selfsame_app::{App, Parts};
 use selfsame_crypto::seal::SealingKey;
@@ -78,13 +78,20 @@ impl Instance {
             verifier: false,
             registry: false,
         };
-        let opened = open_as(ORIGIN, (roles, registry), ResolverConfig::default()).await;
+        let opened = open_as(ORIGIN, (roles, registry), Default::default()).await;
         Self::of(opened, Limits::default(), false)
     }
 
     /// One at which anybody may register DIDs.
     pub async fn registering() -> Self {
         Self::of(open(ORIGIN).await, Limits::default(), true)
+    }
+
+    /// One of whose wallets this is said.
+    pub async fn keeping(wallet: WalletConfig) -> Self {
+        let of = (Roles::ALL, embedded());
+        let opened = open_as(ORIGIN, of, (ResolverConfig::default(), wallet)).await;
+        Self::of(opened, Limits::default(), false)
     }
 
     fn of((app, token): (Arc<App>, String), limits: Limits, open: bool) -> Self {
@@ -152,17 +159,21 @@ pub async fn open(origin: &str) -> (Arc<App>, String) {
 }
 
 async fn open_with(origin: &str, resolver: ResolverConfig) -> (Arc<App>, String) {
-    let registry = RegistryConfig::Embedded {
+    let wallet = WalletConfig::default();
+    open_as(origin, (Roles::ALL, embedded()), (resolver, wallet)).await
+}
+
+fn embedded() -> RegistryConfig {
+    RegistryConfig::Embedded {
         name: "test".to_owned(),
         witnesses: Vec::new(),
-    };
-    open_as(origin, (Roles::ALL, registry), resolver).await
+    }
 }
 
 async fn open_as(
     origin: &str,
     (roles, registry): (Roles, RegistryConfig),
-    resolver: ResolverConfig,
+    (resolver, wallet): (ResolverConfig, WalletConfig),
 ) -> (Arc<App>, String) {
     let vault = Vault::from_master(SealingKey::from_bytes([7; 32]));
     let store = Store::open(Arc::new(Memory::new()), vault).await.unwrap();
@@ -177,6 +188,7 @@ async fn open_as(
         roles,
         issuer: IssuerConfig::default(),
         verifier: VerifierConfig::default(),
+        wallet,
         trust: TrustConfig {
             origins: resolver.addresses().cloned().collect(),
             ..TrustConfig::default()

@@ -13,6 +13,7 @@ use crate::auth;
 use crate::auth::cookie::{self, Jar};
 use crate::error::Answer;
 use crate::extract::{Form, Query};
+use crate::middleware::actions;
 use crate::server::Server;
 
 #[derive(Template)]
@@ -149,6 +150,8 @@ async fn open(
 ) -> Answer<HeaderValue> {
     let operator = server.app().operator();
     let session = session?;
+    let session = operator.sign_in(token).await?;
+    actions::signed_in();
     let name = server.cookies().operator();
     if let Some(former) = cookie::read(headers, name) {
         operator.sign_out(&former).await?;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use selfsame_crypto::time::UnixTime;
 
 use super::outbox::Outbox;
-use crate::backend::{Outcome, Place, SealedRecord, Write};
+use crate::backend::{Outcome, Place, SealedRecord, Weight, Write};
 use crate::batch::Expect;
 use crate::error::{Result, StoreError};
 use crate::record::Window;
@@ -36,6 +36,23 @@ pub(super) fn expired(expires: Option<UnixTime>, now: UnixTime) -> bool {
 }
 
 impl State {
+    pub(super) fn weight(&self, tenant: &TenantId, kind: &str) -> Weight {
+        let shelf = (tenant.clone(), kind.to_owned());
+        let ids = self.by_kind.get(&shelf).into_iter().flatten();
+        let places = ids.map(|(_, id)| Place {
+            tenant: tenant.clone(),
+            kind: kind.to_owned(),
+            id: id.clone(),
+        });
+        places.filter_map(|place| self.records.get(&place)).fold(
+            Weight::default(),
+            |weight, kept| Weight {
+                records: weight.records.saturating_add(1),
+                bytes: weight.bytes.saturating_add(kept.value.len() as u64),
+            },
+        )
+    }
+
     fn live(&self, place: &Place, now: UnixTime) -> Option<&Kept> {
         self.records
             .get(place)

@@ -330,12 +330,9 @@ impl Book {
         match self.transaction(batches, durable, hold) {
             Ok(outcomes) => outcomes,
             Err(error) => {
-                let reason = error.to_string();
-                tracing::error!(%reason, "a commit failed");
+                tracing::error!(reason = %error, "a commit failed");
                 self.roll_back();
-                (0..count)
-                    .map(|_| Err(StoreError::Storage(reason.clone())))
-                    .collect()
+                (0..count).map(|_| Err(error.again())).collect()
             }
         }
     }
@@ -369,7 +366,14 @@ impl Book {
             }
         };
         let durable = durable && outcomes.iter().any(Result::is_ok);
-        self.commit(durable).map(|()| outcomes)
+        match self.commit(durable) {
+            Ok(()) => Ok(outcomes),
+            // What made the database give up says more than that it did.
+            Err(error) => Err(outcomes
+                .into_iter()
+                .find_map(|outcome| outcome.err().filter(StoreError::is_full))
+                .unwrap_or(error)),
+        }
     }
 
     /// Begins a transaction, or goes on with the one that is held open.

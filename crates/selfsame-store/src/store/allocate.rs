@@ -77,7 +77,7 @@ async fn reserve(
         durable: true,
         writes,
     };
-    let mut outcome = store.0.backend.commit(batch).await?;
+    let mut outcome = store.write(batch).await?;
     outcome
         .reserved
         .pop()

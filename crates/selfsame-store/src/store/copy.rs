@@ -67,6 +67,6 @@ impl Store {
             durable: true,
             writes: vec![Write::Leap(leap), Write::Delete(mark)],
         };
-        self.0.backend.commit(batch).await.map(drop)
+        self.write(batch).await.map(drop)
     }
 }

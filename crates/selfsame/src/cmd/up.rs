@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Args, ValueEnum};
-use selfsame_app::config::{Pin, RegistryNode, ResolverConfig, Roles};
+use selfsame_app::config::{Pin, Registration, RegistryNode, ResolverConfig, Roles};
 use selfsame_app::registry::log_origin;
 use selfsame_crypto::SecretString;
 use selfsame_registry::Genesis;
@@ -90,8 +90,8 @@ pub struct Up {
     /// An issuer to trust, as DID or URL; without it, none but this instance is. May be repeated.
     #[arg(long)]
     trust_issuer: Vec<String>,
-    /// A file of settings, TOML: `[issuer]`, `[verifier]`, `[trust]`, `[resolver]`, `[registry]`, `[tls]`,
-    /// `[health]`, `[limits]`.
+    /// A file of settings, TOML: `[issuer]`, `[verifier]`, `[wallet]`, `[trust]`, `[resolver]`, `[registry]`,
+    /// `[tls]`, `[health]`, `[limits]`.
     #[arg(long)]
     config: Option<PathBuf>,
     #[command(flatten)]
@@ -193,9 +193,18 @@ pub struct Certificate {
     /// Serve TLS with a certificate made for this purpose.
     #[arg(long, conflicts_with = "tls_certificate")]
     tls_self_made: bool,
+    /// Serve plain http to other machines too, for a container whose port only this machine reaches. Whoever is on the
+    /// network between reads the operator's token and all else.
+    #[arg(long)]
+    allow_plain_http: bool,
 }
 
 impl Certificate {
+    /// Whether the listener may do without TLS where other machines connect.
+    pub fn plain_anywhere(&self) -> bool {
+        self.allow_plain_http
+    }
+
     /// TLS for the listener.
     pub fn source(&self) -> Option<Source> {
         match (&self.tls_certificate, &self.tls_key) {
@@ -273,8 +282,10 @@ impl Up {
             .hint("leave it out; of a registry elsewhere, name its nodes beside it and the keys alone (docs/registry.md)"));
         }
         agree(&launch).await?;
+        // Its person makes a wallet as anybody does.
+        let anybody = launch.wallet.registration == Registration::Open;
         let running = launch.start().await?;
-        let story = if all && !manner.no_demo {
+        let story = if all && anybody && !manner.no_demo {
             let story = first_scenario(&running, manner).await;
             Some(story.map_err(|failure| failure.hint(WITHOUT_IT))?)
         } else {
@@ -314,6 +325,7 @@ impl Up {
         launch.roles = roles(&self.role, !registry.is_empty());
         launch.issuer = file.issuer;
         launch.verifier = file.verifier;
+        launch.wallet = file.wallet;
         launch.trust = file.trust;
         launch.trust.origins.extend(self.trust_origin);
         launch.trust.issuers.extend(self.trust_issuer);
@@ -336,6 +348,7 @@ impl Up {
         self.token.apply(&mut launch);
         launch.tls = self.certificate.source();
         launch.nodes = file.tls.map(Arc::new);
+        launch.plain_anywhere = self.certificate.plain_anywhere();
         launch.health = file.health.listen;
         launch.limits = file.limits.limits()?;
         Ok(launch)

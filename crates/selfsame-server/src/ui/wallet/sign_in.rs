@@ -4,16 +4,18 @@ use askama::Template;
 use axum::extract::{Extension, RawQuery, State};
 use axum::response::IntoResponse as _;
 use http::header::SET_COOKIE;
-use http::{HeaderMap, StatusCode};
+use http::{HeaderMap, HeaderValue, StatusCode};
+use selfsame_app::config::Registration;
 use selfsame_app::view::wallet::NewSession;
 use selfsame_app::wallet::{KNOWN_SECONDS, Whence};
 use selfsame_app::{Error, ErrorKind};
 use selfsame_crypto::SecretString;
+use serde::Deserialize;
 
 use crate::auth;
 use crate::auth::cookie::{self, Jar};
 use crate::error::{Answer, Problem};
-use crate::extract::Form;
+use crate::extract::{Form, Query};
 use crate::peer::Peer;
 use crate::server::Server;
 use crate::ui::{self, Frame};
@@ -26,17 +28,60 @@ struct Page {
     email: String,
     problem: Option<String>,
     registering: bool,
+    /// Who may make a wallet.
+    may: Registration,
+    /// The invitation that led here.
+    invitation: String,
+}
+
+/// The token of a link that invites.
+#[derive(Deserialize)]
+pub struct Link {
+    #[serde(default)]
+    token: String,
+}
+
+impl Page {
+    fn of(server: &Server, frame: Frame) -> Self {
+        Self {
+            frame,
+            next: String::new(),
+            email: String::new(),
+            problem: None,
+            registering: false,
+            may: server.app().config().wallet.registration,
+            invitation: String::new(),
+        }
+    }
+
+    /// Whether a wallet can be made from here.
+    fn has_room(&self) -> bool {
+        match self.may {
+            Registration::Open => true,
+            Registration::Invite => !self.invitation.is_empty(),
+            Registration::Closed => false,
+        }
+    }
 }
 
 /// The page with both forms.
-pub async fn page(frame: Frame, RawQuery(query): RawQuery) -> Answer {
-    let frame = frame.titled("Your wallet");
+pub async fn page(State(server): State<Server>, frame: Frame, RawQuery(query): RawQuery) -> Answer {
     ui::html(&Page {
-        frame,
         next: auth::next(query.as_deref()),
-        email: String::new(),
-        problem: None,
-        registering: false,
+        ..Page::of(&server, frame.titled("Your wallet"))
+    })
+}
+
+/// The same for who was invited.
+pub async fn invited(
+    State(server): State<Server>,
+    frame: Frame,
+    Query(link): Query<Link>,
+) -> Answer {
+    ui::html(&Page {
+        registering: true,
+        invitation: link.token,
+        ..Page::of(&server, frame.titled("Your wallet"))
     })
 }
 
@@ -58,7 +103,7 @@ pub async fn sign_in(
         .await
     {
         Ok(session) => opened(&server, &headers, (session, &form)).await,
-        Err(error) => again(frame, &form, error, false),
+        Err(error) => again((&server, frame), &form, error, false),
     }
 }
 
@@ -72,9 +117,11 @@ pub async fn register(
 ) -> Answer {
     let (email, password) = credentials(&form)?;
     server.count_registration(peer)?;
-    match server.wallet()?.accounts().register(email, password).await {
+    let accounts = server.wallet()?.accounts();
+    let made = accounts.register_invited(email, password, form.one("invitation"));
+    match made.await {
         Ok(session) => opened(&server, &headers, (session, &form)).await,
-        Err(error) => again(frame, &form, error, true),
+        Err(error) => again((&server, frame), &form, error, true),
     }
 }
 
@@ -114,43 +161,60 @@ async fn opened(
     let cookie = Jar::lax(name)
         .value(&session.token, server.origin())
         .ok_or_else(|| Problem::from(Error::internal("a session that fits no cookie")))?;
-    let known = server.cookies().known();
-    let before = cookie::read(headers, known);
-    let devices = accounts
-        .know_device(form.needed("email")?, before.as_deref())
-        .await?;
-    let devices = Jar::lax(known)
-        .of_page("/", KNOWN_SECONDS)
-        .value(&devices, server.origin());
+    let known = known_device(server, headers, form.needed("email")?).await?;
     let mut response = auth::back_to(form.one("next"), super::HOME);
-    for cookie in devices.into_iter().chain([cookie]) {
+    for cookie in known.into_iter().chain([cookie]) {
         response.headers_mut().append(SET_COOKIE, cookie);
     }
     Ok(response)
 }
 
+/// The cookie by which this browser is known again to who signs in with this address.
+async fn known_device(
+    server: &Server,
+    headers: &HeaderMap,
+    email: &str,
+) -> Answer<Option<HeaderValue>> {
+    let name = server.cookies().known();
+    let before = cookie::read(headers, name);
+    let accounts = server.wallet()?.accounts();
+    let devices = accounts.know_device(email, before.as_deref()).await?;
+    let jar = Jar::lax(name).of_page("/", KNOWN_SECONDS);
+    Ok(jar.value(&devices, server.origin()))
+}
+
 /// What the person can put right is said beside the form; the rest is a problem like any other.
-fn again(frame: Frame, form: &Form, error: Error, registering: bool) -> Answer {
+fn again(
+    (server, frame): (&Server, Frame),
+    form: &Form,
+    error: Error,
+    registering: bool,
+) -> Answer {
     let status = match error.kind {
         ErrorKind::BadRequest => StatusCode::BAD_REQUEST,
         ErrorKind::Unauthenticated => StatusCode::UNAUTHORIZED,
         ErrorKind::Conflict => StatusCode::CONFLICT,
+        ErrorKind::Forbidden => StatusCode::FORBIDDEN,
         _ => return Err(error.into()),
     };
     let problem = match (error.kind, error.hint) {
         // Its hint is where wallets are made, which is here.
-        (ErrorKind::Unauthenticated, _) => {
-            format!("{}; who has no wallet yet makes one below", error.reason)
-        }
+        (ErrorKind::Unauthenticated, _) => match server.app().config().wallet.registration {
+            Registration::Open => {
+                format!("{}; who has no wallet yet makes one below", error.reason)
+            }
+            Registration::Invite | Registration::Closed => error.reason,
+        },
         (_, Some(hint)) => format!("{}; {hint}", error.reason),
         (_, None) => error.reason,
     };
     let page = ui::html(&Page {
-        frame: frame.failed("Your wallet"),
         next: form.one("next").unwrap_or_default().to_owned(),
         email: form.one("email").unwrap_or_default().to_owned(),
         problem: Some(problem),
         registering,
+        invitation: form.one("invitation").unwrap_or_default().to_owned(),
+        ..Page::of(server, frame.failed("Your wallet"))
     })?;
     Ok((status, page).into_response())
 }

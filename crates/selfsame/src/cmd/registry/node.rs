@@ -66,6 +66,7 @@ impl Node {
         launch.custody = self.master_key.custody(&launch.data)?;
         self.token.apply(&mut launch);
         launch.tls = self.certificate.source();
+        launch.plain_anywhere = self.certificate.plain_anywhere();
         let running = launch.start().await?;
         note_served(&self.home, &running.origin)?;
         let (name, network) = said;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 use selfsame_app::config::{
-    Config, IssuerConfig, Pin, RegistryConfig, RegistryNode, Roles, VerifierConfig,
+    Config, IssuerConfig, Pin, RegistryConfig, RegistryNode, Roles, VerifierConfig, WalletConfig,
 };
 use selfsame_app::node::Material;
 use selfsame_app::tls::{Gatherer, Reuse, Stapler};
@@ -303,6 +303,7 @@ impl World {
             roles: ROLES,
             issuer: IssuerConfig::default(),
             verifier: VerifierConfig::default(),
+            wallet: WalletConfig::default(),
             trust,
             registry,
             resolver: file.resolver,

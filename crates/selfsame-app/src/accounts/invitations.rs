@@ -1,0 +1,69 @@
+//! Invitations: each lets one person make a wallet where not everybody may.
+
+use selfsame_crypto::{encoding, hash};
+use selfsame_store::{Batch, Expect, Put, TenantId};
+
+use super::Accounts;
+use crate::config::Registration;
+use crate::error::{Error, ErrorKind, Result};
+use crate::view::wallet::Invitation;
+
+const INVITATION: &str = "invitation";
+/// A week: as long as a letter may lie about.
+const SECONDS: u64 = 7 * 86_400;
+
+impl Accounts {
+    /// Makes an invitation, which is good once and for a week.
+    ///
+    /// # Errors
+    /// `Conflict` where nobody needs one or none helps, and the store's.
+    pub async fn invite(&self) -> Result<Invitation> {
+        let config = &self.shared.config;
+        if config.wallet.registration != Registration::Invite {
+            let reason = "wallets are not made by invitation here";
+            return Err(Error::new(ErrorKind::Conflict, reason)
+                .with_hint("[wallet] registration = \"invite\" in the file of settings"));
+        }
+        let ctx = self.shared.clock.ctx();
+        let token = ctx.token("invitation");
+        let expires = ctx.now().plus(SECONDS);
+        let put = Put::new(INVITATION, invitation_id(&token), Vec::new()).expires(expires);
+        let batch = Batch::new(TenantId::instance()).put(put);
+        self.shared.store.commit(batch).await?;
+        Ok(Invitation {
+            link: format!("{}wallet/invited?token={token}", config.origin),
+            invitation: token,
+            expires_in: SECONDS,
+        })
+    }
+
+    /// The batch that makes an account, if one may be made: with an invitation, where that is needed, which is spent in
+    /// the same commit.
+    pub(super) async fn admitted(&self, batch: Batch, invitation: Option<&str>) -> Result<Batch> {
+        let refused = |reason: &str| Err(Error::new(ErrorKind::Forbidden, reason));
+        match (self.shared.config.wallet.registration, invitation) {
+            (Registration::Open, _) => Ok(batch),
+            (Registration::Closed, _) => refused("no new wallets are made here"),
+            (Registration::Invite, None) => refused("new wallets are made by invitation here"),
+            (Registration::Invite, Some(token)) => {
+                let id = invitation_id(token);
+                let instance = TenantId::instance();
+                let version = self
+                    .shared
+                    .store
+                    .version(&instance, INVITATION, &id)
+                    .await?;
+                match version {
+                    Some(version) => Ok(batch
+                        .expect(INVITATION, &id, Expect::Version(version))
+                        .delete(INVITATION, &id)),
+                    None => refused("this invitation was used already, or its time is over"),
+                }
+            }
+        }
+    }
+}
+
+fn invitation_id(token: &str) -> String {
+    encoding::base64url_encode(&hash::sha256_parts(&[b"invitation\0", token.as_bytes()]))
+}

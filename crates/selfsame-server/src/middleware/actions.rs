@@ -1,0 +1,88 @@
+//! A line in the log for what the operator does, at the level that is logged unless told otherwise: every change, and
+//! every look at what people have shown. Never claims, tokens, or ids by which something could be taken.
+
+use axum::extract::{MatchedPath, Request};
+use axum::response::Response;
+use http::Method;
+
+use crate::router::group::Audience;
+
+/// Where the claims stand that people have shown.
+const CLAIMS: [&str; 4] = [
+    "/api/verifier/requests",
+    "/api/verifier/requests/{id}",
+    "/verifier/view/{id}",
+    "/verifier/view/{id}/result",
+];
+/// Characters of an id: enough to find it among others, too few to use it.
+const SHOWN: usize = 8;
+
+/// What the operator is about to do.
+pub struct Action {
+    what: &'static str,
+    method: Method,
+    route: String,
+    subject: String,
+}
+
+impl Action {
+    /// What this request would do that is to be noted.
+    pub fn of(audience: Audience, request: &Request) -> Option<Self> {
+        let operators = matches!(
+            audience,
+            Audience::Operator | Audience::OperatorApi | Audience::OperatorWait
+        );
+        let route = request.extensions().get::<MatchedPath>()?.as_str();
+        let what = match *request.method() {
+            Method::GET | Method::HEAD if CLAIMS.contains(&route) => "claims read",
+            Method::GET | Method::HEAD => return None,
+            _ => "changed",
+        };
+        operators.then(|| Self {
+            what,
+            method: request.method().clone(),
+            subject: subject(route, request.uri().path()),
+            route: route.to_owned(),
+        })
+    }
+
+    /// Notes it, if it was done.
+    pub fn note(&self, response: &Response) {
+        let Self {
+            what,
+            method,
+            route,
+            subject,
+        } = self;
+        if !response.status().is_client_error() && !response.status().is_server_error() {
+            tracing::info!(%method, route, subject, "the operator: {what}");
+        }
+    }
+}
+
+/// Notes that a browser was let in with the operator's token.
+pub fn signed_in() {
+    tracing::info!("the operator: signed in");
+}
+
+/// The beginning of what stands in the first place of the route.
+fn subject(route: &str, path: &str) -> String {
+    let place = route
+        .split('/')
+        .zip(path.split('/'))
+        .find(|(pattern, _)| pattern.starts_with('{'));
+    place.map_or_else(String::new, |(_, id)| id.chars().take(SHOWN).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_is_shown_as_far_as_it_finds_and_no_further() {
+        let route = "/api/issuer/credentials/{id}/status";
+        let path = "/api/issuer/credentials/0123456789abcdef/status";
+        assert_eq!(subject(route, path), "01234567");
+        assert_eq!(subject("/api/issuer/offers", "/api/issuer/offers"), "");
+    }
+}

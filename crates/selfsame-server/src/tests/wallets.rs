@@ -1,0 +1,142 @@
+//! Who may make a wallet, and how much is kept in it.
+
+use http::StatusCode;
+use selfsame_app::config::{Registration, WalletConfig};
+use serde_json::{Value, json};
+
+use super::instance::{Answered, Instance, form, get, post};
+
+async fn where_registration_is(registration: Registration) -> Instance {
+    Instance::keeping(WalletConfig {
+        registration,
+        ..WalletConfig::default()
+    })
+    .await
+}
+
+fn account(email: &str) -> Value {
+    json!({ "email": email, "password": "not to be guessed" })
+}
+
+async fn register(instance: &Instance, account: &Value) -> Answered {
+    let call = post("/api/wallet/register").json(&account.to_string());
+    instance.call(call).await
+}
+
+/// The page's form for new wallets, sent from the page at `path`.
+async fn by_page(instance: &Instance, path: &str, fields: &[(&str, &str)]) -> Answered {
+    let page = instance.call(get(path)).await;
+    let visitor = page.cookie("selfsame-visitor-7380");
+    let token = page.form_token();
+    let mut all = vec![
+        ("form_token", token.as_str()),
+        ("password", "not to be guessed"),
+    ];
+    all.extend(fields);
+    let call = post("/wallet/register").cookie(&visitor).form(form(&all));
+    instance.call(call).await
+}
+
+#[tokio::test]
+async fn where_registration_is_closed_no_wallet_is_made_and_the_page_says_so() {
+    let instance = where_registration_is(Registration::Closed).await;
+    let page = instance.call(get("/wallet/sign-in")).await;
+    assert_eq!(page.status, StatusCode::OK);
+    assert!(
+        page.body.contains("No new wallets are made here"),
+        "{}",
+        page.body
+    );
+    assert!(!page.body.contains("/wallet/register"), "{}", page.body);
+    let refused = register(&instance, &account("maja@example.org")).await;
+    assert_eq!(refused.status, StatusCode::FORBIDDEN, "{}", refused.body);
+    let fields = [("email", "maja@example.org")];
+    let refused = by_page(&instance, "/wallet/sign-in", &fields).await;
+    assert_eq!(refused.status, StatusCode::FORBIDDEN, "{}", refused.body);
+    let call = post("/api/wallet/invitations")
+        .bearer(&instance.token)
+        .json("{}");
+    assert_eq!(instance.call(call).await.status, StatusCode::CONFLICT);
+}
+
+#[tokio::test]
+async fn an_invitation_makes_one_wallet_and_no_second() {
+    let instance = where_registration_is(Registration::Invite).await;
+    let page = instance.call(get("/wallet/sign-in")).await;
+    assert!(page.body.contains("by invitation"), "{}", page.body);
+    assert!(!page.body.contains("/wallet/register"), "{}", page.body);
+    for wrong in [None, Some("made-up")] {
+        let mut account = account("maja@example.org");
+        account["invitation"] = json!(wrong);
+        let refused = register(&instance, &account).await;
+        assert_eq!(refused.status, StatusCode::FORBIDDEN, "{}", refused.body);
+    }
+
+    let invite = async || {
+        let call = post("/api/wallet/invitations")
+            .bearer(&instance.token)
+            .json("{}");
+        let made = instance.call(call).await;
+        assert_eq!(made.status, StatusCode::CREATED, "{}", made.body);
+        serde_json::from_str::<Value>(&made.body).unwrap()
+    };
+    let first = invite().await;
+    let mut maja = account("maja@example.org");
+    maja["invitation"] = first["invitation"].clone();
+    // A password that will not do spends nothing.
+    let mut weak = maja.clone();
+    weak["password"] = json!("password12");
+    assert_eq!(
+        register(&instance, &weak).await.status,
+        StatusCode::BAD_REQUEST
+    );
+    assert_eq!(register(&instance, &maja).await.status, StatusCode::CREATED);
+    maja["email"] = json!("otto@example.org");
+    let spent = register(&instance, &maja).await;
+    assert_eq!(spent.status, StatusCode::FORBIDDEN, "{}", spent.body);
+
+    let second = invite().await;
+    let link = second["link"].as_str().unwrap();
+    let path = link.strip_prefix("http://127.0.0.1:7380").unwrap();
+    let token = second["invitation"].as_str().unwrap();
+    let page = instance.call(get(path)).await;
+    let carried = format!(r#"name="invitation" value="{token}""#);
+    assert!(page.body.contains(&carried), "{}", page.body);
+    let fields = [("email", "otto@example.org"), ("invitation", token)];
+    let made = by_page(&instance, path, &fields).await;
+    assert_eq!(made.status, StatusCode::SEE_OTHER, "{}", made.body);
+}
+
+#[tokio::test]
+async fn a_person_makes_so_many_keys_and_others_make_theirs() {
+    let instance = Instance::keeping(WalletConfig {
+        keys_max: 2,
+        ..WalletConfig::default()
+    })
+    .await;
+    let person = async |email: &str| {
+        let made = register(&instance, &account(email)).await;
+        let session: Value = serde_json::from_str(&made.body).unwrap();
+        session["token"].as_str().unwrap().to_owned()
+    };
+    let (maja, otto) = (
+        person("maja@example.org").await,
+        person("otto@example.org").await,
+    );
+    let make = async |token: &str, path: &str, body: &str| {
+        let call = post(path).bearer(token).json(body);
+        instance.call(call).await.status
+    };
+    let (keys, dids, did) = (
+        "/api/wallet/keys",
+        "/api/wallet/dids",
+        r#"{"method":"key"}"#,
+    );
+    assert_eq!(make(&maja, keys, "{}").await, StatusCode::CREATED);
+    assert_eq!(make(&maja, dids, did).await, StatusCode::CREATED);
+    for (path, body) in [(keys, "{}"), (dids, did)] {
+        let full = make(&maja, path, body).await;
+        assert_eq!(full, StatusCode::INSUFFICIENT_STORAGE, "{path}");
+    }
+    assert_eq!(make(&otto, keys, "{}").await, StatusCode::CREATED);
+}
