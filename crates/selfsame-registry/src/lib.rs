@@ -46,7 +46,7 @@ pub mod network {
     pub use crate::genesis::Member;
     pub use crate::governance::ValidatorChange;
     pub use crate::member::Membership;
-    pub use crate::rules::Mode;
+    pub use crate::rules::{MACHINE_VERSION, Mode};
 }
 
 /// Single use and delegated revocation.

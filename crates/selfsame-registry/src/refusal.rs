@@ -179,6 +179,12 @@ pub enum GovernanceFault {
     /// Nobody could mend these rules.
     #[error("{0}")]
     Rules(&'static str),
+    /// Machines follow each other.
+    #[error("the machine's version stays, or goes on by one")]
+    Machine,
+    /// This program has no such machine; others may.
+    #[error("this node's program does not have that machine: install a newer one first")]
+    MachineUnknown,
     /// Too many changes wait.
     #[error("too many changes of the rules are to come")]
     TooManyChanges,

@@ -23,7 +23,7 @@ use selfsame_store::{Batch, Expect, Put, Store, StoreError, TenantId};
 
 use super::ledger::Ledger;
 use super::witnesses::Witnesses;
-use super::{Registry, checkpoint_verifier, log_origin};
+use super::{Registry, checkpoint_verifier, log_origin, refused};
 use crate::clock::Clock;
 use crate::config::RegistryWitness;
 use crate::error::{Error, ErrorKind, Result};
@@ -155,6 +155,9 @@ impl Registry for Embedded {
     }
 
     async fn submit(&self, transaction: &Transaction) -> Result<Receipt> {
+        if let Some(refusal) = self.ledger.machine().is_unready_for(transaction) {
+            return Err(refused(&refusal));
+        }
         self.queue.submit(transaction.clone()).await
     }
 
