@@ -56,7 +56,6 @@ pub mod single_use {
 }
 
 pub use content::Content;
-pub use fate::Fate;
 pub use genesis::Genesis;
 pub use head::Head;
 pub use identifier::Identifier;

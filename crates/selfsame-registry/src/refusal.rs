@@ -2,6 +2,7 @@
 
 use crate::authority::Act;
 use crate::content::ContentFault;
+pub use crate::fate::Fate;
 use crate::state::{Receipt, StateError};
 
 /// Why a transaction is refused. A refused transaction changes nothing.
