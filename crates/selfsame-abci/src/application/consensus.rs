@@ -324,9 +324,9 @@ impl Consensus {
         application.stands_at(applied.head);
         application.snapshots.after(application.notes.newest());
         let logged = applied.logged.iter();
-        application
-            .doubts
-            .after(logged.filter_map(|index| transactions.get(*index)));
+        let logged = logged.filter_map(|index| transactions.get(*index));
+        let validates = application.signer.is_one_of(&self.validators);
+        application.doubts.after(logged, !validates);
         for ((transaction, digest), result) in
             transactions.iter().zip(&digests).zip(&applied.results)
         {

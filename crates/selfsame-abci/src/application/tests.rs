@@ -445,6 +445,33 @@ async fn a_network_goes_over_to_no_machine_that_a_validators_program_does_not_ha
 }
 
 #[tokio::test]
+async fn a_node_that_follows_judges_again_whatever_a_block_may_have_made_invalid() {
+    let world = World::new().await;
+    let mut removed = world.neighbour(2).await;
+    removed.block(1, vec![world.removal()]).await;
+    // The trustee registers somebody who registers himself at that moment.
+    let key = PrivateKey::generate(KeyType::Ed25519).unwrap();
+    let own = world.signed(&key, &key);
+    let register = Operation::RegisterDid {
+        subject: Identifier::of_key(key.public()).unwrap(),
+        key: key.public().clone(),
+        consent: None,
+    };
+    let first = world.governing(2, register);
+    let check = |world: &World, kind| {
+        let tx = own.clone();
+        world.application.check(&request::CheckTx { tx, kind })
+    };
+    assert!(check(&removed, CheckTxKind::New).code.is_ok());
+    removed.block(2, vec![first]).await;
+    let again = check(&removed, CheckTxKind::Recheck);
+    assert_eq!(again.codespace, "did_exists");
+    // Where nothing was written nothing is judged again.
+    removed.block(3, Vec::new()).await;
+    assert!(check(&removed, CheckTxKind::Recheck).code.is_ok());
+}
+
+#[tokio::test]
 async fn a_validator_that_votes_twice_is_named_and_remembered() {
     let mut world = World::new().await;
     let validators = world.genesis.validators().clone();
