@@ -6,8 +6,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use selfsame_app::clock::Clock;
 use selfsame_app::keys::Keys;
-use selfsame_app::registry::Registry;
 use selfsame_app::registry::ledger::Ledger;
+use selfsame_app::registry::{Registry, is_refusal};
 use selfsame_app::view::registry::{
     NodeHealth, RegistryDelegation, RegistryEntry, RegistryStatus, RegistryUse,
 };
@@ -18,6 +18,7 @@ use selfsame_crypto::time::UnixTime;
 use selfsame_did::{Did, Options, Resolution};
 use selfsame_proof::log::Hash;
 use selfsame_proof::read::Bundle;
+use selfsame_proof::validators::ValidatorSet;
 use selfsame_registry::{Machine, Receipt, Transaction};
 use selfsame_store::TenantId;
 use selfsame_store::ledger::LedgerStore;
@@ -59,6 +60,12 @@ pub struct Signer {
 }
 
 impl Signer {
+    /// Whether it is a validator of this set.
+    pub(crate) fn is_one_of(&self, set: &ValidatorSet) -> bool {
+        let mut validators = set.validators().iter();
+        validators.any(|one| one.name == self.name && KeyHandle::of(&one.key) == self.key)
+    }
+
     pub(crate) async fn sign(&self, bytes: &[u8]) -> Result<Vec<u8>> {
         self.keys.sign(&self.tenant, &self.key, bytes).await
     }
@@ -284,7 +291,14 @@ impl Registry for Node {
         }
         let waited =
             tokio::time::timeout(self.deadline, self.order(&mut place, transaction, &bytes));
-        waited.await.unwrap_or_else(|_| Err(self.late()))
+        match waited.await {
+            Ok(answer) => answer,
+            // It may have lost a race that nobody told of.
+            Err(_) => match self.refusal(transaction) {
+                Err(error) if !is_refusal(&error) => Err(self.late()),
+                answer => answer,
+            },
+        }
     }
 
     async fn resolve(&self, did: &Did, options: &Options) -> Resolution {

@@ -10,6 +10,7 @@ mod identifier;
 mod interval;
 mod issuance;
 pub mod limits;
+mod lower_case;
 mod message;
 mod nonce;
 mod presentation;

@@ -1,6 +1,7 @@
 //! What AnonCreds publishes: schemas, credential definitions, revocation registries, and how each
 //! is named.
 
+mod again;
 mod definition;
 mod name;
 mod registry;
@@ -19,7 +20,7 @@ use selfsame_anoncreds::format::Message;
 use crate::authority::{Act, Whose};
 use crate::judge::Step;
 use crate::refusal::{CheckError, ObjectFault, Refusal};
-use crate::state::{Key, StateError};
+use crate::state::Key;
 
 impl Step<'_> {
     /// Reads published JSON within the network's limits.
@@ -29,12 +30,6 @@ impl Step<'_> {
             return Err(Refusal::Object(ObjectFault::TooLarge).into());
         }
         Ok(T::from_json(json.as_bytes()).map_err(refused)?)
-    }
-
-    /// Reads again what was accepted, whatever the limits are by now.
-    fn read_again<T: Message>(json: &str) -> Result<T, CheckError> {
-        let again = T::from_json(json.as_bytes());
-        Ok(again.map_err(|error| StateError(format!("a published object is none ({error})")))?)
     }
 
     /// Who publishes says so in the JSON; nobody publishes in the name of another.

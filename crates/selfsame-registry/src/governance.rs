@@ -8,11 +8,13 @@ use crate::authority::{Act, Whose};
 use crate::encoding::{Maybe, optional, write_optional};
 use crate::history::{History, Version};
 use crate::identifier::Identifier;
-use crate::judge::Step;
+use crate::judge::{Situation, Step};
 use crate::machine::Machine;
+use crate::operation::Operation;
 use crate::refusal::{CheckError, GovernanceFault, Refusal};
 use crate::rules::{Rules, Schedule};
 use crate::state::{Key, Receipt, StateError, StateRead, read};
+use crate::transaction::Transaction;
 
 /// The validators as a transaction, or the genesis, set them.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -127,6 +129,13 @@ impl Step<'_> {
             .map_err(|Malformed(why)| Refusal::Governance(GovernanceFault::Rules(why)))?;
         let schedule: Schedule = read(&self.to, &Key::Rules)?
             .ok_or_else(|| StateError("there are no rules".to_owned()))?;
+        let before = schedule.at(from.saturating_sub(1));
+        let before = before.unwrap_or(self.at.rules).machine_version;
+        let next = before.saturating_add(1);
+        if !(before..=next).contains(&rules.machine_version) {
+            return Err(Refusal::Governance(GovernanceFault::Machine).into());
+        }
+        self.at.knows(rules)?;
         let schedule = schedule
             .changed(self.at.height, from, rules)
             .ok_or(Refusal::Governance(GovernanceFault::TooManyChanges))?;
@@ -135,7 +144,34 @@ impl Step<'_> {
     }
 }
 
+impl Situation<'_> {
+    /// A program that does not have a machine stops where the network goes over to it, before it could say anything
+    /// else than the others.
+    pub(crate) fn knows(&self, rules: &Rules) -> Result<(), StateError> {
+        match rules.machine_version <= self.known {
+            true => Ok(()),
+            false => Err(StateError(format!(
+                "the network goes over to machine {}, and this program has {} of them: install a newer one",
+                rules.machine_version, self.known
+            ))),
+        }
+    }
+}
+
 impl Machine {
+    /// Why a transaction may not be proposed here, though others may accept it: it has the network go over to a machine
+    /// that this program does not have. A network goes over once programs of more than two thirds of the power have it.
+    pub fn is_unready_for(&self, tx: &Transaction) -> Option<Refusal> {
+        let unknown = |operation: &Operation| match operation {
+            Operation::ChangeRules { rules, .. } => rules.machine_version > self.known(),
+            _ => false,
+        };
+        let mut operations = tx.body().operations.iter();
+        operations
+            .any(unknown)
+            .then_some(Refusal::Governance(GovernanceFault::MachineUnknown))
+    }
+
     /// The validators of the next height.
     pub fn validators(&self, state: &dyn StateRead) -> Result<ValidatorSet, StateError> {
         read(&self.begun(state), &Key::Validators)?

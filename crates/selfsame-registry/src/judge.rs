@@ -18,6 +18,8 @@ use crate::transaction::{Signature, Transaction};
 #[derive(Clone, Copy)]
 pub(crate) struct Situation<'a> {
     pub(crate) rules: Rules,
+    /// The newest machine this program has.
+    pub(crate) known: u64,
     pub(crate) network: &'a str,
     pub(crate) height: u64,
     pub(crate) time: UnixTime,

@@ -46,7 +46,7 @@ pub mod network {
     pub use crate::genesis::Member;
     pub use crate::governance::ValidatorChange;
     pub use crate::member::Membership;
-    pub use crate::rules::Mode;
+    pub use crate::rules::{MACHINE_VERSION, Mode};
 }
 
 /// Single use and delegated revocation.
@@ -56,7 +56,6 @@ pub mod single_use {
 }
 
 pub use content::Content;
-pub use fate::Fate;
 pub use genesis::Genesis;
 pub use head::Head;
 pub use identifier::Identifier;

@@ -19,7 +19,7 @@ use crate::judge::{Admission, Situation};
 use crate::member::{Count, Membership};
 use crate::proven::Proven;
 use crate::refusal::{ApplyError, CheckError, Refusal};
-use crate::rules::{Rules, Schedule};
+use crate::rules::{MACHINE_VERSION, Rules, Schedule};
 use crate::state::{
     Anchor, DidVersion, Key, Overlay, Receipt, StateError, StateRead, Writes, divide, is_mark,
     never_changes, read,
@@ -33,6 +33,7 @@ pub struct Machine {
     network: Network,
     first: Writes,
     proven: Proven,
+    known: u64,
 }
 
 /// A state as the genesis completes it: what it says enters the state with the first block, and
@@ -99,7 +100,19 @@ impl Machine {
             network,
             first,
             proven: Proven::default(),
+            known: MACHINE_VERSION,
         }
+    }
+
+    /// The same in a program that has machines up to this one: what an older or a newer program does.
+    #[must_use]
+    pub fn of_program(self, known: u64) -> Self {
+        Self { known, ..self }
+    }
+
+    /// The newest machine this program has.
+    pub(crate) fn known(&self) -> u64 {
+        self.known
     }
 
     /// The network's identifier.
@@ -140,6 +153,9 @@ impl Machine {
         (head, time): (&Head, UnixTime),
         state: &dyn StateRead,
     ) -> Result<Option<Receipt>, CheckError> {
+        if let Some(refusal) = self.is_unready_for(tx) {
+            return Err(refusal.into());
+        }
         let state = self.begun(state);
         let situation = self.situation((head, time.max(head.time)), &state)?;
         match situation.judge(tx)? {
@@ -291,8 +307,9 @@ impl Machine {
     ) -> Result<Situation<'a>, StateError> {
         let height = head.height.saturating_add(1);
         let schedule: Schedule = read(state, &Key::Rules)?.unwrap_or_default();
-        Ok(Situation {
+        let situation = Situation {
             rules: schedule.at(height).unwrap_or(*self.genesis.rules()),
+            known: self.known,
             network: self.network.as_str(),
             height,
             agreement: Ok(()),
@@ -300,7 +317,9 @@ impl Machine {
             seq_no: head.log.size().saturating_add(1),
             proven: &self.proven,
             state,
-        })
+        };
+        situation.knows(&situation.rules)?;
+        Ok(situation)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::authority::Act;
 use crate::content::ContentFault;
+pub use crate::fate::Fate;
 use crate::state::{Receipt, StateError};
 
 /// Why a transaction is refused. A refused transaction changes nothing.
@@ -179,6 +180,12 @@ pub enum GovernanceFault {
     /// Nobody could mend these rules.
     #[error("{0}")]
     Rules(&'static str),
+    /// Machines follow each other.
+    #[error("the machine's version stays, or goes on by one")]
+    Machine,
+    /// This program has no such machine; others may.
+    #[error("this node's program does not have that machine: install a newer one first")]
+    MachineUnknown,
     /// Too many changes wait.
     #[error("too many changes of the rules are to come")]
     TooManyChanges,

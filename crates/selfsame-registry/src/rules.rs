@@ -2,7 +2,10 @@
 
 use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
 
-const LIMITS: usize = 17;
+const LIMITS: usize = 18;
+/// The newest machine that this program has. A change of what any transaction or block gives is a new one, behind a look at
+/// [`Rules::machine_version`]; what an older one gives stays as it is, since every block is applied again by whoever joins.
+pub const MACHINE_VERSION: u64 = 1;
 /// Most rules in a schedule: those in force and those to come.
 const MAX_WAITING: usize = 16;
 /// Longest window of quotas, in seconds: who has used his up can write again when it is over, and mend the rules.
@@ -57,6 +60,8 @@ pub struct Rules {
     pub creation_quota: u64,
     /// Seconds a status list's time of issue may be ahead of the block's.
     pub max_clock_skew: u64,
+    /// Which machine judges, from 1. It goes on by one at a time, and never back.
+    pub machine_version: u64,
 }
 
 impl Default for Rules {
@@ -80,6 +85,7 @@ impl Default for Rules {
             author_quota: 100_000,
             creation_quota: 200_000,
             max_clock_skew: 300,
+            machine_version: MACHINE_VERSION,
         }
     }
 }
@@ -91,6 +97,9 @@ impl Rules {
             return Err(Malformed(
                 "the window of quotas is at least a second and at most 366 days",
             ));
+        }
+        if self.machine_version == 0 {
+            return Err(Malformed("machines are counted from 1"));
         }
         let least = [
             (self.max_transaction_bytes, 4 * 1024),
@@ -124,6 +133,7 @@ impl Rules {
             ("author_quota", self.author_quota),
             ("creation_quota", self.creation_quota),
             ("max_clock_skew", self.max_clock_skew),
+            ("machine_version", self.machine_version),
         ]
     }
 }
@@ -181,6 +191,7 @@ impl Item for Rules {
             author_quota: from.uint()?,
             creation_quota: from.uint()?,
             max_clock_skew: from.uint()?,
+            machine_version: from.uint()?,
         };
         rules.check().map(|()| rules)
     }

@@ -127,7 +127,10 @@ impl Consensus {
             let Some(left) = room.checked_sub(bytes.len().saturating_add(FRAME_BYTES)) else {
                 break;
             };
-            if let Ok(transaction) = Transaction::from_bytes(&bytes) {
+            let Ok(transaction) = Transaction::from_bytes(&bytes) else {
+                continue;
+            };
+            if self.unready(&transaction).is_none() {
                 room = left;
                 chosen.push((bytes, transaction));
             }
@@ -157,7 +160,7 @@ impl Consensus {
         let read = |bytes: &Bytes| Transaction::from_bytes(bytes);
         let read: Result<Vec<Transaction>, _> = request.txs.iter().map(read).collect();
         let why = match read {
-            Ok(transactions) => match self.leaves_an_engine(&transactions, request.time) {
+            Ok(transactions) => match self.is_sound(&transactions, request.time) {
                 Ok(()) => return response::ProcessProposal::Accept,
                 Err(Halt(why)) => why,
             },
@@ -165,6 +168,20 @@ impl Consensus {
         };
         tracing::warn!(height = %request.height, proposer = %request.proposer_address, why, "a proposal is rejected");
         response::ProcessProposal::Reject
+    }
+
+    /// Whether the network can go on after a block of these: a program has the machine it goes over to, and the engine
+    /// takes the validators.
+    fn is_sound(&self, transactions: &[Transaction], time: tendermint::Time) -> Result<(), Halt> {
+        match transactions.iter().find_map(|tx| self.unready(tx)) {
+            Some(refusal) => Err(Halt(refusal.to_string())),
+            None => self.leaves_an_engine(transactions, time),
+        }
+    }
+
+    fn unready(&self, transaction: &Transaction) -> Option<Refusal> {
+        let machine = self.application.ledger.machine();
+        machine.is_unready_for(transaction)
     }
 
     /// Which of the transactions a block of them would log, by index, ascending.
@@ -307,9 +324,9 @@ impl Consensus {
         application.stands_at(applied.head);
         application.snapshots.after(application.notes.newest());
         let logged = applied.logged.iter();
-        application
-            .doubts
-            .after(logged.filter_map(|index| transactions.get(*index)));
+        let logged = logged.filter_map(|index| transactions.get(*index));
+        let validates = application.signer.is_one_of(&self.validators);
+        application.doubts.after(logged, !validates);
         for ((transaction, digest), result) in
             transactions.iter().zip(&digests).zip(&applied.results)
         {

@@ -18,13 +18,16 @@ struct State {
     authors: HashSet<Identifier>,
     /// What this node left out of a proposal, since the machine would have refused it there.
     left_out: HashSet<[u8; 32]>,
+    /// Whether this node makes no proposals, and so finds out in no other way.
+    follows: bool,
 }
 
 impl Doubts {
-    /// A block was stored with these transactions in it.
-    pub(super) fn after<'a>(&self, logged: impl Iterator<Item = &'a Transaction>) {
+    /// A block was stored with these transactions in it; after it this node follows, or validates.
+    pub(super) fn after<'a>(&self, logged: impl Iterator<Item = &'a Transaction>, follows: bool) {
         let authors = logged.map(|transaction| transaction.body().author);
-        self.state().authors = authors.collect();
+        let mut state = self.state();
+        (state.authors, state.follows) = (authors.collect(), follows);
     }
 
     /// A proposal was made without this transaction.
@@ -39,7 +42,10 @@ impl Doubts {
     /// Whether a waiting transaction is to be judged again.
     pub(super) fn about(&self, transaction: &Transaction) -> bool {
         let state = self.state();
-        state.authors.contains(&transaction.body().author)
+        // An empty block makes nothing invalid.
+        let follows = state.follows && !state.authors.is_empty();
+        follows
+            || state.authors.contains(&transaction.body().author)
             || state.left_out.contains(&transaction.hash())
     }
 

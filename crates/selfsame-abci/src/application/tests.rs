@@ -127,9 +127,12 @@ impl World {
 
     /// The trustee changes the validators.
     fn change(&self, nonce: u64, (add, remove): (Vec<Validator>, Vec<String>)) -> Bytes {
+        self.governing(nonce, Operation::ChangeValidators { add, remove })
+    }
+
+    fn governing(&self, nonce: u64, operation: Operation) -> Bytes {
         let pkcs8 = std::fs::read(self.folder.path().join(TRUSTEE)).unwrap();
         let key = PrivateKey::from_pkcs8(&pkcs8).unwrap();
-        let operation = Operation::ChangeValidators { add, remove };
         let id = Identifier::of_key(key.public()).unwrap();
         let unsigned = Unsigned::new(&self.genesis.network(), id, nonce, operation);
         let signature = key.sign(unsigned.signing_bytes()).unwrap();
@@ -412,6 +415,60 @@ async fn a_change_of_validators_that_would_stop_the_engine_is_neither_proposed_n
     assert_eq!(process, response::ProcessProposal::Accept);
     let prepared = world.consensus.prepare(waiting(removal.to_vec(), room));
     assert_eq!(prepared, removal);
+}
+
+#[tokio::test]
+async fn a_network_goes_over_to_no_machine_that_a_validators_program_does_not_have() {
+    let world = World::new().await;
+    let rules = Rules {
+        machine_version: authority::MACHINE_VERSION + 1,
+        ..Rules::default()
+    };
+    let from_height = 9;
+    let over = world.governing(1, Operation::ChangeRules { from_height, rules });
+    let request = request::CheckTx {
+        tx: over.clone(),
+        kind: CheckTxKind::New,
+    };
+    let checked = world.application.check(&request);
+    assert_eq!(checked.codespace, "governance_refused");
+    assert!(
+        checked.log.contains("install a newer one"),
+        "{}",
+        checked.log
+    );
+    let creation = world.creation();
+    let prepared = waiting(vec![over.clone(), creation.clone()], 1 << 20);
+    assert_eq!(world.consensus.prepare(prepared), [creation]);
+    let process = world.consensus.process(&proposed(vec![over]));
+    assert_eq!(process, response::ProcessProposal::Reject);
+}
+
+#[tokio::test]
+async fn a_node_that_follows_judges_again_whatever_a_block_may_have_made_invalid() {
+    let world = World::new().await;
+    let mut removed = world.neighbour(2).await;
+    removed.block(1, vec![world.removal()]).await;
+    // The trustee registers somebody who registers himself at that moment.
+    let key = PrivateKey::generate(KeyType::Ed25519).unwrap();
+    let own = world.signed(&key, &key);
+    let register = Operation::RegisterDid {
+        subject: Identifier::of_key(key.public()).unwrap(),
+        key: key.public().clone(),
+        consent: None,
+    };
+    let first = world.governing(2, register);
+    let check = |world: &World, kind| {
+        let tx = own.clone();
+        world.application.check(&request::CheckTx { tx, kind })
+    };
+    assert!(check(&removed, CheckTxKind::New).code.is_ok());
+    removed.block(2, vec![first]).await;
+    let again = check(&removed, CheckTxKind::Recheck);
+    assert_eq!(again.codespace, "did_exists");
+    // Where nothing was written nothing is judged again.
+    removed.block(3, Vec::new()).await;
+    assert!(check(&removed, CheckTxKind::Recheck).code.is_ok());
 }
 
 #[tokio::test]

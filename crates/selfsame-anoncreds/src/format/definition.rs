@@ -1,5 +1,6 @@
 //! Credential definitions: an issuer's keys for one schema, the public part, the private one, and its proof.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use selfsame_crypto::SecretString;
@@ -95,7 +96,14 @@ impl Message for CredentialDefinition {
 impl CredentialDefinition {
     /// Refuses a schema whose attributes are not those the keys are for.
     pub fn check_schema(&self, schema: &Schema) -> Result<(), Error> {
-        let attributes = schema.attributes();
+        self.check_attributes(&schema.attributes())
+    }
+
+    /// The same of a schema's attributes as they enter the mathematics.
+    ///
+    /// # Errors
+    /// `Mismatch` if they are others.
+    pub fn check_attributes(&self, attributes: &BTreeSet<String>) -> Result<(), Error> {
         let keyed = self
             .value
             .primary

@@ -21,11 +21,12 @@ use selfsame_crypto::hash::sha256;
 use serde::{Deserialize, Serialize};
 
 use super::limits::{MAX_ENCODED, MAX_RAW};
+use super::lower_case::lower_case;
 use crate::Error;
 
 /// The name under which an attribute enters the mathematics: without spaces, in lower case.
 pub fn normalise_attribute(name: &str) -> String {
-    name.replace(' ', "").to_lowercase()
+    lower_case(&name.replace(' ', ""))
 }
 
 /// The decimal number that stands for a raw value: a 32-bit integer for itself, anything else for the SHA-256 of its

@@ -248,12 +248,16 @@ impl<'a> Browser<'a> {
             count: page.size.min(ENTRIES_MAX as u64),
         };
         let (found, searched) = self.ledger.finder().find(self.ledger, wanted).await?;
+        let transactions = self.ledger.head()?.log.size();
+        if found.hits.is_empty() && skip > 0 {
+            is_whole(searched, transactions)?;
+        }
         Ok(FoundView {
             total: found.total,
             next: None,
             items: self.shown(&found.hits)?,
             searched,
-            transactions: self.ledger.head()?.log.size(),
+            transactions,
         })
     }
 
@@ -419,6 +423,16 @@ fn tolerated(set: &ValidatorSet) -> u64 {
     failing.count() as u64
 }
 
+/// That there is no such page can be said only once the whole log is in the index.
+fn is_whole(searched: u64, transactions: u64) -> Result<()> {
+    if searched >= transactions {
+        return Ok(());
+    }
+    let kind = ErrorKind::Unavailable { retry_after: 2 };
+    let reason = format!("the index of transactions is being made: {searched} of {transactions}");
+    Err(Error::new(kind, reason))
+}
+
 #[cfg(test)]
 mod tests {
     use selfsame_proof::log::{Frontier, Hash, LogRead, node_hash};
@@ -470,5 +484,12 @@ mod tests {
                 assert_eq!(root, log.root(), "{index} of {size}");
             }
         }
+    }
+
+    #[test]
+    fn a_page_that_is_not_there_yet_is_not_said_to_be_none() {
+        assert!(is_whole(5, 5).is_ok());
+        let unfinished = is_whole(4, 5).unwrap_err();
+        assert_eq!(unfinished.kind, ErrorKind::Unavailable { retry_after: 2 });
     }
 }

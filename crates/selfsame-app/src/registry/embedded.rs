@@ -23,7 +23,7 @@ use selfsame_store::{Batch, Expect, Put, Store, StoreError, TenantId};
 
 use super::ledger::Ledger;
 use super::witnesses::Witnesses;
-use super::{Registry, checkpoint_verifier, log_origin};
+use super::{Registry, checkpoint_verifier, log_origin, refused};
 use crate::clock::Clock;
 use crate::config::RegistryWitness;
 use crate::error::{Error, ErrorKind, Result};
@@ -40,6 +40,8 @@ const GENESIS: &str = "genesis";
 const VALIDATOR: &str = "embedded";
 /// So many transactions wait at most; who comes then is told when to come back.
 const WAITING_MAX: usize = 8_192;
+/// Seconds by which the clock may be behind the last block.
+const CLOCK_BEHIND_MAX: u64 = 3_600;
 /// A read that meets a change is made again; blocks follow each other more slowly than reads.
 const READS_MAX: usize = 8;
 
@@ -124,6 +126,9 @@ impl Embedded {
         });
         let head = ledger.head()?;
         tracing::info!(network = %ledger.machine().network(), height = head.height, size = head.log.size(), "registry opened");
+        if let Err(error) = clock_fits(head.time, setup.clock.now()) {
+            tracing::error!(%error, "the registry takes no transactions");
+        }
         let shown = signer.witnesses.is_some().then(|| signer.clone());
         let queue = Sequencer::start(ledger.clone(), head, (times, shown, setup.waiting_max));
         Ok(Self {
@@ -133,6 +138,26 @@ impl Embedded {
             clock: setup.clock,
         })
     }
+}
+
+/// Whether the clock may be right, given when the last block was made. A block is never earlier than the one before, so
+/// more of them would be of a time that no reader's clock has reached, and nobody would believe them.
+fn clock_fits(last: UnixTime, now: UnixTime) -> Result<()> {
+    let ahead = last.seconds_since(now);
+    if ahead <= CLOCK_BEHIND_MAX {
+        return Ok(());
+    }
+    let kind = ErrorKind::Unavailable {
+        retry_after: ahead.min(CLOCK_BEHIND_MAX),
+    };
+    let reason = format!(
+        "the registry's last block is of {}, and this machine's clock says {}",
+        last.rfc3339(),
+        now.rfc3339()
+    );
+    Err(Error::new(kind, reason).with_hint(
+        "set the clock; if it was wrong when that block was made, wait until then, or restore a backup from before",
+    ))
 }
 
 impl Embedded {
@@ -155,6 +180,10 @@ impl Registry for Embedded {
     }
 
     async fn submit(&self, transaction: &Transaction) -> Result<Receipt> {
+        clock_fits(self.ledger.head()?.time, self.clock.now())?;
+        if let Some(refusal) = self.ledger.machine().is_unready_for(transaction) {
+            return Err(refused(&refusal));
+        }
         self.queue.submit(transaction.clone()).await
     }
 

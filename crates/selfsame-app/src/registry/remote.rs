@@ -42,6 +42,8 @@ use watch::Watch;
 const KEPT_EVERY: u64 = 60;
 /// What of a transaction in the log nothing proves but in a DID's history.
 const UNPROVEN: [&str; 2] = ["height", "time"];
+/// Seconds for which old state is believed of one node: there is none that would show something newer.
+const STANDSTILL_ALONE: u64 = 600;
 /// Seconds after which to look again whether the operator has acted.
 const STOPPED_FOR: u64 = 3_600;
 
@@ -90,13 +92,22 @@ impl Remote {
     #[must_use]
     pub fn new(setup: Setup) -> Self {
         let node = |at| Node::new(setup.net.clone(), at);
+        let nodes = setup.nodes.into_iter().map(node).collect();
+        let nodes = Nodes::new(nodes, setup.clock.clone());
+        let alone = nodes.places() < 2;
+        if alone && setup.standstill > STANDSTILL_ALONE {
+            tracing::warn!(
+                seconds = STANDSTILL_ALONE,
+                "one node of the registry is known: what it hides is not noticed, so its old answers are believed for that long; name others in [[registry.nodes]]"
+            );
+        }
         Self {
-            nodes: Nodes::new(
-                setup.nodes.into_iter().map(node).collect(),
-                setup.clock.clone(),
-            ),
             pin: setup.pin,
-            standstill: setup.standstill,
+            standstill: match alone {
+                true => setup.standstill.min(STANDSTILL_ALONE),
+                false => setup.standstill,
+            },
+            nodes,
             witnesses: setup.witnesses,
             store: setup.store,
             clock: setup.clock,

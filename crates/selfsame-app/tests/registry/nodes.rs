@@ -353,6 +353,28 @@ async fn a_network_that_stands_still_is_read_as_of_its_last_checkpoint_for_as_lo
 }
 
 #[tokio::test]
+async fn one_node_alone_is_believed_to_stand_still_for_ten_minutes() {
+    let paper = Paper::new();
+    let (history, dids) = paper.history(3).await;
+    let nodes = [
+        history.node(Lie::Still).await,
+        history.node(Lie::Down).await,
+    ];
+    let [still, down] = [&nodes[0], &nodes[1]];
+    let given = (&store().await, &paper.clock, None);
+    // The same place twice is one place.
+    let alone = patient_reader(&[still, still], given, DAY);
+    let given = (&store().await, &paper.clock, None);
+    let both = patient_reader(&[still, down], given, DAY);
+    paper.clock.advance(590);
+    assert!(resolves(&alone, &dids[2]).await && resolves(&both, &dids[2]).await);
+    paper.clock.advance(20);
+    let refused = asks(&alone, &dids[2]).await.unwrap_err();
+    assert!(refused.reason.contains("`age`"), "{refused}");
+    assert!(resolves(&both, &dids[2]).await);
+}
+
+#[tokio::test]
 async fn resolving_says_why_it_fails_and_when_to_come_back() {
     let paper = Paper::new();
     let ((one, dids), (other, _)) = (paper.history(2).await, paper.history(2).await);

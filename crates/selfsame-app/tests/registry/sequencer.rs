@@ -22,6 +22,25 @@ use tokio::task::JoinSet;
 use crate::world::{Actor, World};
 
 #[tokio::test]
+async fn a_clock_that_is_hours_behind_the_last_block_lets_nothing_be_written() {
+    for world in World::all().await {
+        let registry = world.open().await;
+        let mut actor = Actor::new(&registry).await;
+        let created = registry.submit(&actor.create()).await.unwrap();
+        let change = actor.rotate(2);
+        world.clock.set_back(2 * 3_600);
+        let refused = registry.submit(&change).await.unwrap_err();
+        assert!(matches!(refused.kind, ErrorKind::Unavailable { .. }));
+        assert!(refused.reason.contains("clock"), "{refused}");
+        assert!(!is_refusal(&refused), "whoever keeps it sends it again");
+        // By minutes it goes on, and no block is earlier than the one before.
+        world.clock.advance(2 * 3_600 - 600);
+        let rotated = registry.submit(&change).await.unwrap();
+        assert!(rotated.time >= created.time);
+    }
+}
+
+#[tokio::test]
 async fn a_did_is_created_rotated_and_deactivated_and_its_past_stays_resolvable() {
     for world in World::all().await {
         let registry = world.open().await;

@@ -6,6 +6,7 @@ use selfsame_crypto::time::UnixTime;
 use selfsame_did::Did;
 use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
 
+use super::again::Again;
 use super::name::{DEFINITION, ObjectName};
 use super::refused;
 use crate::authority::Act;
@@ -73,8 +74,8 @@ impl Step<'_> {
         if new.valid_until.is_some_and(|until| until <= self.at.time) {
             return Err(Refusal::Object(ObjectFault::Expired).into());
         }
-        let schema = self.schema(definition.schema_id.as_str())?;
-        definition.check_schema(&schema).map_err(refused)?;
+        let attributes = self.attributes_of(definition.schema_id.as_str())?;
+        definition.check_attributes(&attributes).map_err(refused)?;
         if let Some(before) = &new.successor_of {
             self.succeed(before, &name, definition.schema_id.as_str())?;
         }
@@ -100,9 +101,9 @@ impl Step<'_> {
         let old = self.named(&before.definition, DEFINITION)?;
         let published: PublishedDefinition =
             read(&self.to, &Key::Object(&old))?.ok_or(Refusal::Object(ObjectFault::Unknown))?;
-        let definition: CredentialDefinition = Self::read_again(&published.definition.json)?;
+        let definition = Again::read(&published.definition.json)?;
         if old.owner() != self.author
-            || definition.schema_id.as_str() != schema
+            || definition.schema_id() != Some(schema)
             || published.succeeded_by.is_some()
         {
             return Err(Refusal::Object(ObjectFault::Succession).into());

@@ -1,9 +1,10 @@
 //! Definitions of revocation registries: published once, never changed.
 
-use selfsame_anoncreds::format::{CredentialDefinition, RevocationRegistryDefinition};
+use selfsame_anoncreds::format::RevocationRegistryDefinition;
 use selfsame_did::Did;
 use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
 
+use super::again::Again;
 use super::definition::PublishedDefinition;
 use super::name::{DEFINITION, ObjectName, REGISTRY};
 use crate::authority::Act;
@@ -53,8 +54,8 @@ impl Step<'_> {
         let name = self.named(id, DEFINITION)?;
         let published: PublishedDefinition =
             read(&self.to, &Key::Object(&name))?.ok_or(Refusal::Object(ObjectFault::Unknown))?;
-        let definition: CredentialDefinition = Self::read_again(&published.definition.json)?;
-        match name.owner() == self.author && definition.value.revocation.is_some() {
+        let definition = Again::read(&published.definition.json)?;
+        match name.owner() == self.author && definition.is_revocable() {
             true => Ok(()),
             false => Err(Refusal::Object(ObjectFault::NotRevocable).into()),
         }

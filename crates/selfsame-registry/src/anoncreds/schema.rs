@@ -1,9 +1,12 @@
 //! Schemas: published once, never changed.
 
+use std::collections::BTreeSet;
+
 use selfsame_anoncreds::format::Schema;
 use selfsame_did::Did;
 use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
 
+use super::again::Again;
 use super::name::{ObjectName, SCHEMA};
 use crate::authority::Act;
 use crate::judge::Step;
@@ -37,12 +40,12 @@ impl Step<'_> {
         Ok(())
     }
 
-    /// A schema of this network, read again.
-    pub(super) fn schema(&self, id: &str) -> Result<Schema, CheckError> {
-        let name = self.named(id, SCHEMA)?;
+    /// The attributes of a schema of this network.
+    pub(super) fn attributes_of(&self, schema: &str) -> Result<BTreeSet<String>, CheckError> {
+        let name = self.named(schema, SCHEMA)?;
         let published: PublishedSchema =
             read(&self.to, &Key::Object(&name))?.ok_or(Refusal::Object(ObjectFault::Unknown))?;
-        Self::read_again(&published.json)
+        Ok(Again::read(&published.json)?.attributes())
     }
 }
 

@@ -2,7 +2,10 @@
 
 use selfsame_crypto::KeyType;
 use selfsame_did::Did;
-use selfsame_registry::anoncreds::{Definition, ObjectName, RevocationEntry, Succession};
+use selfsame_proof::cbor::Item as _;
+use selfsame_registry::anoncreds::{
+    Definition, ObjectName, PublishedDefinition, PublishedSchema, RevocationEntry, Succession,
+};
 use selfsame_registry::network::Act;
 use selfsame_registry::refusal::{EntryFault, ObjectFault};
 use selfsame_registry::{Identifier, Operation, Refusal, Rules};
@@ -123,7 +126,7 @@ impl Published {
     }
 
     /// The entry after accumulator `n`, of those of the samples in turn.
-    fn entry(&self, n: usize, issued: &[u32], revoked: &[u32]) -> RevocationEntry {
+    pub fn entry(&self, n: usize, issued: &[u32], revoked: &[u32]) -> RevocationEntry {
         RevocationEntry {
             registry: self.registry_id(),
             before: Some(self.accumulators[n].clone()),
@@ -515,4 +518,48 @@ fn only_the_owner_changes_what_his_registry_revokes() {
             act: Act::ChangeRegistry
         })
     );
+}
+
+/// Whatever a stricter parser may have against them one day: here a member that stands there twice.
+#[test]
+fn objects_that_were_accepted_stay_good_for_later_ones_though_they_would_be_refused_now() {
+    let mut issuer = Issuer::new();
+    let [schema, definition, registry] =
+        <[Operation; 3]>::try_from(issuer.published.all()).unwrap();
+    let refused_now = |json: &str| json.replacen('{', "{\"name\":\"x\",\"name\":\"y\",", 1);
+    issuer.act(vec![schema]).unwrap();
+    let twice = |id: &str, issuer: &mut Issuer, change: &dyn Fn(&[u8]) -> Vec<u8>| {
+        let (did, path) = id.split_once("/anoncreds/v0/").unwrap();
+        let id = did.rsplit(':').next().unwrap();
+        let key = format!("anoncreds/{id}/{path}").into_bytes();
+        let bytes = change(&issuer.world.state[&key]);
+        issuer.world.state.insert(key, bytes);
+    };
+    let id = issuer.published.schema_id();
+    twice(&id, &mut issuer, &|bytes| {
+        let mut published = PublishedSchema::from_cbor(bytes).unwrap();
+        published.json = refused_now(&published.json);
+        published.to_cbor()
+    });
+    let again = issuer
+        .world
+        .machine
+        .schema(&issuer.world.state, &id)
+        .unwrap();
+    let json = again.unwrap().json;
+    assert_eq!(
+        issuer.act(vec![Operation::Schema { json: json.clone() }]),
+        object(ObjectFault::Json {
+            what: "the schema",
+            why: "an object names a member twice"
+        })
+    );
+    issuer.act(vec![definition]).unwrap();
+    let id = issuer.published.definition_id();
+    twice(&id, &mut issuer, &|bytes| {
+        let mut published = PublishedDefinition::from_cbor(bytes).unwrap();
+        published.definition.json = refused_now(&published.definition.json);
+        published.to_cbor()
+    });
+    issuer.act(vec![registry]).unwrap();
 }

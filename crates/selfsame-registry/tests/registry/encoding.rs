@@ -205,6 +205,10 @@ fn rules_under_which_nobody_could_write_are_refused() {
             author_quota: 0,
             ..good
         },
+        Rules {
+            machine_version: 0,
+            ..good
+        },
     ] {
         assert!(Genesis::new("main", START, validators(), bad).is_err());
     }

@@ -2,10 +2,10 @@
 
 use selfsame_crypto::KeyType;
 use selfsame_registry::network::{Mode, Role};
-use selfsame_registry::refusal::{AuthorFault, DelegationFault, ObjectFault};
+use selfsame_registry::refusal::{AuthorFault, DelegationFault, Fate, ObjectFault};
 use selfsame_registry::resource::{Data, Resource, ResourceId};
 use selfsame_registry::single_use::{Action, Consume, Delegation};
-use selfsame_registry::{Fate, Operation, Refusal, StateRead, Transaction, Writes};
+use selfsame_registry::{Operation, Refusal, StateRead, Transaction, Writes};
 
 use crate::world::{Actor, START, World};
 

@@ -3,8 +3,8 @@
 use selfsame_crypto::KeyType;
 use selfsame_proof::validators::{STATE_KEY, Validator, ValidatorSet};
 use selfsame_registry::network::{Act, Member, Mode, Role};
-use selfsame_registry::refusal::GovernanceFault;
-use selfsame_registry::{Genesis, Operation, Refusal, Rules, StateRead};
+use selfsame_registry::refusal::{CheckError, GovernanceFault};
+use selfsame_registry::{Block, Genesis, Operation, Refusal, Rules, StateRead, Transaction};
 
 use crate::world::{Actor, Answer, START, World, no_point, validator};
 
@@ -354,4 +354,80 @@ fn what_the_genesis_says_holds_before_the_first_block_and_is_written_by_it() {
     assert_eq!(&applied.objects, world.machine.first_objects());
     assert!(applied.marks.is_empty());
     assert!(world.block(&[]).objects.is_empty());
+}
+
+fn of_machine(machine_version: u64) -> Rules {
+    Rules {
+        machine_version,
+        ..Rules::default()
+    }
+}
+
+#[test]
+fn a_network_goes_over_to_the_next_machine_and_never_back() {
+    let (mut world, [mut trustee, ..]) = World::governed(Mode::Open);
+    world.machine = world.machine.clone().of_program(9);
+    let to = |from, version| change_rules(from, of_machine(version));
+    let refused_machine = refused(GovernanceFault::Machine);
+    assert_eq!(world.act(&mut trustee, to(9, 3)), refused_machine);
+    world.act(&mut trustee, to(10, 2)).unwrap();
+    // After the one that is to come, not after the one in force.
+    world.act(&mut trustee, to(20, 3)).unwrap();
+    assert_eq!(world.act(&mut trustee, to(30, 1)), refused_machine);
+    assert_eq!(world.act(&mut trustee, to(9, 3)), refused_machine);
+    world.act(&mut trustee, to(15, 1)).unwrap_err();
+    let schedule = world.machine.schedule(&world.state).unwrap();
+    let versions: Vec<_> = schedule
+        .iter()
+        .map(|(from, rules)| (*from, rules.machine_version))
+        .collect();
+    assert_eq!(versions, [(1, 1), (10, 2), (20, 3)]);
+}
+
+#[test]
+fn programs_of_different_machines_agree_until_the_network_goes_over_and_the_older_says_why_it_stops()
+ {
+    let (mut newer, [mut trustee, ..]) = World::governed(Mode::Open);
+    let mut older = World::of(newer.machine.genesis().clone());
+    newer.machine = newer.machine.clone().of_program(2);
+    let network = newer.network().clone();
+    let create = Actor::new(KeyType::Ed25519).create(&network);
+    newer.submit(create.clone()).unwrap();
+    older.submit(create).unwrap();
+    assert_eq!(newer.head.app_hash(), older.head.app_hash());
+
+    let body = trustee.body(&network, change_rules(5, of_machine(2)));
+    let over = trustee.transaction(body, None);
+    // The older proposes it to nobody, and does not follow those who decide it all the same.
+    let unknown = Refusal::Governance(GovernanceFault::MachineUnknown);
+    assert_eq!(older.machine.is_unready_for(&over), Some(unknown));
+    let at = (&older.head, older.time);
+    assert_eq!(
+        older.machine.check(&over, at, &older.state),
+        Err(CheckError::Refused(unknown))
+    );
+    let apply = |world: &World, transactions: &[Transaction]| {
+        let block = Block {
+            time: world.time,
+            transactions,
+        };
+        let applied = world
+            .machine
+            .apply(&world.head, &block, (&world.state, &world.nodes));
+        applied
+            .map(|applied| applied.logged)
+            .map_err(|error| error.to_string())
+    };
+    let stops = apply(&older, std::slice::from_ref(&over)).unwrap_err();
+    assert!(stops.contains("goes over to machine 2"), "{stops}");
+    assert_eq!(newer.machine.is_unready_for(&over), None);
+    newer.submit(over).unwrap();
+    // Whoever has its state with the older program can't judge what comes from that height on.
+    while newer.head.height < 4 {
+        newer.block(&[]);
+    }
+    assert_eq!(apply(&newer, &[]), Ok(Vec::new()));
+    newer.machine = newer.machine.clone().of_program(1);
+    let stops = apply(&newer, &[]).unwrap_err();
+    assert!(stops.contains("install a newer one"), "{stops}");
 }

@@ -8,6 +8,7 @@ mod batches;
 mod determinism;
 mod encoding;
 mod fate;
+mod golden;
 mod governance;
 mod identities;
 mod invariants;

@@ -62,12 +62,17 @@ pub async fn status(State(server): State<Server>, RawQuery(query): RawQuery) -> 
         "init_error": problem,
         "ready": signed.is_some(),
         "register_new_dids": server.open_registration(),
-        "syncing": signed.is_some_and(|height| browser.head().is_ok_and(|head| height < head.0)),
+        "syncing": signed.is_some_and(|signed| browser.head().is_ok_and(|head| is_syncing(signed, head.0))),
     });
     if with_validators {
         status["validators"] = validators(&browser).await?.into();
     }
     Ok(json_answer(StatusCode::OK, &status))
+}
+
+/// The newest block is signed in the votes for the next one, which at rest may be long in coming.
+fn is_syncing(signed: u64, stored: u64) -> bool {
+    stored > signed.saturating_add(1)
 }
 
 /// The same of each validator, to be read.
@@ -178,4 +183,16 @@ fn text(text: String) -> Response {
 
 fn json_answer(status: StatusCode, body: &Value) -> Response {
     open_to_all((status, axum::Json(body)).into_response())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_syncing;
+
+    #[test]
+    fn a_network_at_rest_is_not_syncing_though_its_newest_block_is_not_signed_yet() {
+        assert!(!is_syncing(7, 7));
+        assert!(!is_syncing(7, 8));
+        assert!(is_syncing(7, 9));
+    }
 }

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use selfsame_registry::{Fate, Receipt, Transaction};
+use selfsame_registry::refusal::Fate;
+use selfsame_registry::{Receipt, Transaction};
 
 use super::fetch::Fetcher;
 use super::node::{Node, unanswered};

@@ -100,9 +100,7 @@ impl Registration {
         let role = role(self.role.as_deref())?;
         allowed(server, headers, role)?;
         let (seed, key) = self.key()?;
-        let seed_key = seed.as_ref().map(seed_key).transpose()?;
-        let seed_key = seed_key.filter(|own| *own.public() == key);
-        let signature = self.signature()?;
+        let (seed_key, signature) = (own_key(seed.as_ref(), &key)?, self.signature()?);
         let consent = match (&signature, &seed_key) {
             (Some(signature), _) => Consent::Signature(signature),
             (None, Some(key)) => Consent::Key(key),
@@ -202,6 +200,12 @@ fn padded(seed: &str) -> Answer<SecretString> {
         return Err(wrong());
     }
     Ok(SecretString::from(format!("{seed:0<SEED_BYTES$}")))
+}
+
+/// The private key, where the seed is that of the key.
+fn own_key(seed: Option<&SecretString>, key: &PublicKey) -> Answer<Option<PrivateKey>> {
+    let own = seed.map(seed_key).transpose()?;
+    Ok(own.filter(|own| own.public() == key))
 }
 
 fn seed_key(seed: &SecretString) -> Answer<PrivateKey> {

@@ -1,0 +1,46 @@
+//! What later objects are judged by of one that was accepted: read without the rules it was accepted by, since these may be
+//! stricter by now, and a block that refers to it must not stop the node.
+
+use std::collections::BTreeSet;
+
+use selfsame_anoncreds::format::normalise_attribute;
+use serde_json::Value;
+
+use crate::state::StateError;
+
+/// The JSON of an object that stands in the state.
+pub(super) struct Again(Value);
+
+impl Again {
+    /// Reads what was accepted; an error only if it is no JSON, so that the state is damaged.
+    pub(super) fn read(json: &str) -> Result<Self, StateError> {
+        let value = serde_json::from_str(json);
+        value.map(Self).map_err(|error| {
+            StateError(format!("a published object can't be read again ({error})"))
+        })
+    }
+
+    /// The attributes of a schema, as they enter the mathematics.
+    pub(super) fn attributes(&self) -> BTreeSet<String> {
+        let names = self.0.get("attrNames").or_else(|| self.0.get("attr_names"));
+        let names = names.and_then(Value::as_array).into_iter().flatten();
+        names
+            .filter_map(Value::as_str)
+            .map(normalise_attribute)
+            .collect()
+    }
+
+    /// The identifier of the schema that a definition is for.
+    pub(super) fn schema_id(&self) -> Option<&str> {
+        self.0.get("schemaId")?.as_str()
+    }
+
+    /// Whether the credentials of a definition can be revoked.
+    pub(super) fn is_revocable(&self) -> bool {
+        let key = self
+            .0
+            .get("value")
+            .and_then(|value| value.get("revocation"));
+        key.is_some_and(|key| !key.is_null())
+    }
+}
