@@ -5,9 +5,7 @@ use std::sync::Arc;
 use selfsame_app::App;
 use selfsame_app::config::{
     ClientDid, Config, DidMethod, IssuerConfig, RegistryConfig, RegistryNode, ResolverConfig,
-    Roles, STANDSTILL, TrustConfig, VerifierConfig, WitnessQuorum,
-    Config, DidMethod, IssuerConfig, RegistryConfig, RegistryNode, ResolverConfig, Roles,
-    STANDSTILL, TrustConfig, VerifierConfig, WalletConfig, WitnessQuorum,
+    Roles, STANDSTILL, TrustConfig, VerifierConfig, WalletConfig, WitnessQuorum,
 };
 use selfsame_app::view::issuer::{Delegation, NewDelegation};
 use selfsame_app::view::verifier::NewRequest;

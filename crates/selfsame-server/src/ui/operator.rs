@@ -150,7 +150,6 @@ async fn open(
 ) -> Answer<HeaderValue> {
     let operator = server.app().operator();
     let session = session?;
-    let session = operator.sign_in(token).await?;
     actions::signed_in();
     let name = server.cookies().operator();
     if let Some(former) = cookie::read(headers, name) {
