@@ -3,6 +3,8 @@
 mod wallet;
 mod witnesses;
 
+use std::collections::BTreeMap;
+
 use selfsame_credential::Format;
 use selfsame_crypto::SecretString;
 use selfsame_did::Did;
@@ -300,6 +302,9 @@ impl ClientIdPrefix {
 pub struct TrustConfig {
     /// Issuers whose credentials count: DIDs or issuer URLs.
     pub issuers: Vec<String>,
+    /// Which types of credentials a trusted issuer may issue (`vct`, or W3C types), by its name; any, where it is not
+    /// named.
+    pub types: BTreeMap<String, Vec<String>>,
     /// Verifiers that the wallet calls trusted: client identifiers.
     pub verifiers: Vec<String>,
     /// Certificates that anchor `x5c` chains and `x509_san_dns`, PEM; in a file of settings paths to them.
@@ -325,6 +330,13 @@ impl TrustConfig {
                 format!("[trust] issuers: `{wrong}` is no DID, no URL and no certificate's name");
             return Err(Error::bad_request(what)
                 .with_hint("name the whole of it, such as did:web:issuer.example"));
+        }
+        let is_listed = |issuer: &&String| self.issuers.contains(issuer);
+        if let Some(wrong) = self.types.keys().find(|issuer| !is_listed(issuer)) {
+            let what = format!("[trust.types]: `{wrong}` is not among [trust] issuers");
+            return Err(
+                Error::bad_request(what).with_hint("name the issuer there too, exactly as here")
+            );
         }
         // Whoever need not sign can be anybody.
         let is_verifier =

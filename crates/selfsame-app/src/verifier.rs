@@ -121,6 +121,7 @@ impl Verifier {
         trusted.extend(self.shared.own_issuers());
         Policy {
             trusted_issuers: Trust::Listed(trusted),
+            issuer_types: config.trust.types.clone(),
             trust_anchors: self.shared.anchors.clone(),
             // A list that was fetched for this very verification may be a second old by the clock.
             max_status_age: Some(max_status_age.max(1)),

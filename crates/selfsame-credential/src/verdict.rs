@@ -1,5 +1,7 @@
 //! What a verification concluded, why, and the policy it followed.
 
+use std::collections::BTreeMap;
+
 use std::borrow::Cow;
 
 use selfsame_crypto::{Algorithm, time::UnixTime};
@@ -75,6 +77,8 @@ pub struct Rule {
 pub struct Policy {
     /// Whose credentials count.
     pub trusted_issuers: Trust,
+    /// Which types of credentials an issuer may issue, by its identifier; whoever is not named here may issue any.
+    pub issuer_types: BTreeMap<String, Vec<String>>,
     /// Roots for issuers' certificate chains, as DER.
     pub trust_anchors: Vec<Vec<u8>>,
     /// How old, in seconds, status evidence may be.

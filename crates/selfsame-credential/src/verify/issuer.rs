@@ -180,10 +180,30 @@ fn source(claimed: &Claimed<'_>, signed: &Signed, court: &Court<'_>) -> String {
 }
 
 /// RFC 9901 §7.1 (2.c): the issuer is one the policy trusts.
-pub(super) fn trust(identity: &Identity<'_>, court: &Court<'_>, list: &mut Checklist) {
-    match identity.is_trusted(court.policy) {
-        true => list.passes(&ISSUER_TRUSTED, ""),
-        false => list.fails(&ISSUER_TRUSTED, unlisted(identity, court)),
+pub(super) fn trust(
+    identity: &Identity<'_>,
+    types: &[&str],
+    (court, list): (&Court<'_>, &mut Checklist),
+) {
+    if !identity.is_trusted(court.policy) {
+        return list.fails(&ISSUER_TRUSTED, unlisted(identity, court));
+    }
+    let allowed = identity.id.and_then(|id| court.policy.issuer_types.get(id));
+    let is_allowed = |name: &&&str| match allowed {
+        Some(allowed) => allowed.iter().any(|allowed| allowed == **name),
+        None => true,
+    };
+    match types.iter().find(|name| !is_allowed(name)) {
+        None => list.passes(&ISSUER_TRUSTED, ""),
+        Some(name) => {
+            let name = if is_printable(name) {
+                name
+            } else {
+                "this type"
+            };
+            let detail = format!("the issuer is trusted, but not for credentials of {name}");
+            list.fails(&ISSUER_TRUSTED, detail);
+        }
     }
 }
 

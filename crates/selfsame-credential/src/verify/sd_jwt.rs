@@ -163,7 +163,7 @@ pub(super) fn judge(received: Received<'_>, court: &Court<'_>, list: &mut Checkl
         leaf: signed.leaf(),
     });
     if let Some(identity) = &identity {
-        issuer::trust(identity, court, list);
+        issuer::trust(identity, &types(sd_jwt), (court, list));
     }
     key_binding(sd_jwt, expected, court, list);
     let validity = validity(sd_jwt, processed);
@@ -172,6 +172,17 @@ pub(super) fn judge(received: Received<'_>, court: &Court<'_>, list: &mut Checkl
         status::judge(references(sd_jwt), &claimed, identity, (court, list));
         single_use::judge((sd_jwt, processed), identity, court, list);
     }
+}
+
+/// `vct`, and what else the credential says it is.
+fn types(sd_jwt: &SdJwt) -> Vec<&str> {
+    let payload = sd_jwt.payload();
+    let others = payload.get("aka_vcts").and_then(Value::as_array);
+    let all = payload
+        .get("vct")
+        .into_iter()
+        .chain(others.into_iter().flatten());
+    all.filter_map(Value::as_str).collect()
 }
 
 /// From when until when, as it stands in the clear. An `iat` may have been disclosed (SD-JWT VC §2.2.2.3), and is to

@@ -164,7 +164,12 @@ pub(super) fn judge(credential: &VcJwt, court: &Court<'_>, list: &mut Checklist)
         leaf: signed.leaf(),
     });
     if let Some(identity) = &identity {
-        issuer::trust(identity, court, list);
+        let types = credential.types();
+        let own: Vec<&str> = types
+            .into_iter()
+            .filter(|name| *name != "VerifiableCredential")
+            .collect();
+        issuer::trust(identity, &own, (court, list));
     }
     issuer::validity(credential.validity(), court, list);
     if let Some(identity) = &identity {

@@ -339,6 +339,26 @@ fn time_is_judged_with_leeway() {
 }
 
 #[test]
+fn an_issuer_is_trusted_for_the_types_that_the_policy_names() {
+    let scene = Scene::new();
+    let sd_jwt = SdJwt::parse(&scene.credential).unwrap();
+    let vct = sd_jwt.payload()["vct"].as_str().unwrap().to_owned();
+    let judged = |types: &[&str]| {
+        let types = types.iter().map(|name| (*name).to_owned()).collect();
+        let policy = Policy {
+            trusted_issuers: Trust::Listed(vec![scene.issuer.did.clone()]),
+            issuer_types: [(scene.issuer.did.clone(), types)].into(),
+            ..policy()
+        };
+        judge(&scene.credential, None, &policy)
+    };
+    assert_valid(&judged(&["urn:example:other", &vct]));
+    for other in [&["urn:example:other"][..], &[]] {
+        assert_fails(&judged(other), "issuer_trusted", Outcome::Untrusted);
+    }
+}
+
+#[test]
 fn an_issuer_that_is_not_listed_is_untrusted_and_still_shown() {
     let scene = Scene::new();
     let nobody = Policy {
