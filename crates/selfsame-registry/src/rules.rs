@@ -8,6 +8,8 @@ const LIMITS: usize = 18;
 pub const MACHINE_VERSION: u64 = 1;
 /// Most rules in a schedule: those in force and those to come.
 const MAX_WAITING: usize = 16;
+/// Each author has an operation for each of so many seconds at least, and so can mend the rules before long.
+const DAY: u64 = 86_400;
 /// Longest window of quotas, in seconds: who has used his up can write again when it is over, and mend the rules.
 const MAX_QUOTA_WINDOW: u64 = 366 * 86_400;
 
@@ -105,7 +107,7 @@ impl Rules {
             (self.max_transaction_bytes, 4 * 1024),
             (self.max_block_bytes, self.max_transaction_bytes),
             (self.max_block_transactions, 1),
-            (self.author_quota, 1),
+            (self.author_quota, self.quota_window.div_ceil(DAY)),
         ];
         match least.iter().all(|(limit, least)| limit >= least) {
             true => Ok(()),

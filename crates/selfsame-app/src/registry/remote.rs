@@ -173,10 +173,7 @@ impl Remote {
             _ => trust_root(&genesis),
         };
         let mut fork = kept.fork().await?;
-        if fork
-            .as_ref()
-            .is_some_and(|fork| pinned.from_height > fork.height)
-        {
+        if fork.as_ref().is_some_and(|fork| settles(&pinned, fork)) {
             tracing::warn!(
                 height = pinned.from_height,
                 "the operator pinned the registry beyond its fork"
@@ -257,6 +254,13 @@ impl Network {
     }
 }
 
+/// Whether the operator has decided which history holds: the pin names validators of a height beyond both, or a
+/// checkpoint that was signed after the fork was found. So it is no pin from before, whichever history that is of.
+fn settles(pinned: &TrustRoot, fork: &Fork) -> bool {
+    let seen_since = pinned.seen.is_some_and(|seen| seen.time > fork.found);
+    pinned.from_height > fork.height || seen_since
+}
+
 fn stopped(fork: &Fork) -> Error {
     let kind = ErrorKind::Unavailable {
         retry_after: STOPPED_FOR,
@@ -269,7 +273,7 @@ fn stopped(fork: &Fork) -> Error {
             fork.found.rfc3339()
         ),
     )
-    .with_hint("find out which one holds; then pin the validators of a height beyond the fork, and start again")
+    .with_hint("find out which one holds; then `selfsame registry status NODE --trust-root NEW-FILE --advance` with a node that shows it, name that file in [registry] trust_root, and start again")
 }
 
 #[async_trait]

@@ -157,6 +157,37 @@ async fn two_histories_stop_a_reader_until_the_operator_pins_one_beyond_them() {
 }
 
 #[tokio::test]
+async fn a_checkpoint_that_was_seen_after_two_histories_settles_which_of_them_holds() {
+    let paper = Paper::new();
+    // As after a restore: the history that holds is the shorter one, and no validator has changed.
+    let ((old, dids), (restored, others)) = (paper.history(4).await, paper.history(2).await);
+    let (one, other) = (old.node(Lie::None).await, restored.node(Lie::None).await);
+    let store = store().await;
+    let pinned = |seen| {
+        Some(Pin::Trust(TrustRoot {
+            seen: Some(seen),
+            ..trust_root(&paper.genesis)
+        }))
+    };
+    let before = restored.standing();
+    let remote = reader(&[&one, &other], (&store, &paper.clock, None));
+    assert!(!resolves(&remote, &dids[0]).await);
+    // One from before settles nothing: it may be of either.
+    let still = reader(&[&other], (&store, &paper.clock, pinned(before)));
+    let stopped = asks(&still, &others[0]).await.unwrap_err();
+    assert!(stopped.reason.contains("two histories"), "{stopped}");
+    paper.clock.advance(10);
+    let decided = pinned(restored.standing());
+    let settled = reader(&[&other], (&store, &paper.clock, decided.clone()));
+    assert!(resolves(&settled, &others[0]).await);
+    // The other one is a fork as ever.
+    paper.clock.advance(10);
+    let again = reader(&[&other, &one], (&store, &paper.clock, decided));
+    let stopped = asks(&again, &others[0]).await.unwrap_err();
+    assert!(stopped.reason.contains("two histories"), "{stopped}");
+}
+
+#[tokio::test]
 async fn two_histories_of_different_length_are_seen_too_whichever_is_read() {
     let paper = Paper::new();
     // A log of one, of a power of two, and of another length, each with a longer one that does not go on from it.

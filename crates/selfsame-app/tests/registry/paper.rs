@@ -343,6 +343,15 @@ impl History {
 }
 
 impl History {
+    /// What its newest checkpoint says, signed at this moment.
+    pub fn standing(&self) -> Standing {
+        let head = self.heads.last().unwrap();
+        Standing {
+            time: self.paper.clock.now(),
+            ..head.standing()
+        }
+    }
+
     /// The transaction of a number.
     pub fn transaction(&self, number: u64) -> Transaction {
         let placed = self.ledger.transactions(number, 1).unwrap().remove(0);

@@ -205,6 +205,12 @@ fn rules_under_which_nobody_could_write_are_refused() {
             author_quota: 0,
             ..good
         },
+        // Whoever used his up would wait for a year.
+        Rules {
+            author_quota: 365,
+            quota_window: 366 * 86_400,
+            ..good
+        },
         Rules {
             machine_version: 0,
             ..good

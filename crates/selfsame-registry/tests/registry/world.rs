@@ -1,6 +1,6 @@
 //! A network in memory, and people who write to it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use selfsame_crypto::time::UnixTime;
 use selfsame_crypto::{KeyType, PrivateKey, PublicKey};
@@ -43,17 +43,21 @@ pub fn validator(name: &str, power: u64) -> Validator {
     }
 }
 
-/// Whether a file of this package's is what the test has made. With `SELFSAME_WRITE_VECTORS` in the environment it becomes
-/// that, and the difference is for people to look at.
+/// Whether a file of this package's is what the test has made.
 pub fn is_kept(path: &str, made: &str) {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
-    if std::env::var_os("SELFSAME_WRITE_VECTORS").is_some() {
-        std::fs::write(&file, made).unwrap();
-    }
-    let kept = std::fs::read_to_string(&file).unwrap();
+    let kept = std::fs::read_to_string(file(path)).unwrap();
     let differs = kept.lines().zip(made.lines()).find(|(a, b)| a != b);
     assert_eq!(differs, None, "{path}");
     assert!(kept == made, "{path} is longer or shorter");
+}
+
+/// Makes a file what the test has made; the difference is for people to look at.
+pub fn keep(path: &str, made: &str) {
+    std::fs::write(file(path), made).unwrap();
+}
+
+fn file(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }
 
 /// An Ed25519 key that reads and is no point of the curve: y = 2.

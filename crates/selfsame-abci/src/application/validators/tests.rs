@@ -15,7 +15,7 @@ use super::*;
 
 const BEGAN: UnixTime = UnixTime(1_750_000_000);
 const NAMES: [&str; 5] = ["a", "b", "c", "d", "e"];
-/// Fewer keys than names and validators outside the engine, so that changes collide.
+/// So few keys that changes collide.
 const KEYS: usize = 6;
 
 fn key() -> PublicKey {
@@ -93,19 +93,29 @@ fn what_the_engine_would_not_take_is_found_before_it_is_asked() {
 /// A change as somebody may send it: of names, by number, with keys, by number.
 #[derive(Clone, Debug)]
 struct Change {
-    add: Vec<(usize, usize, Option<usize>, u64)>,
+    add: Vec<(usize, usize, usize, u64)>,
+    /// Whether those who are added are in the engine.
+    inside: bool,
+    /// Whether all who are there are removed, or these.
+    all: bool,
     remove: Vec<usize>,
 }
 
 fn changes() -> impl Strategy<Value = Vec<Vec<Change>>> {
-    let power = prop_oneof![0..4_u64, Just(MAX_POWER), Just(MAX_POWER + 1)];
-    let engine = prop_oneof![3 => (0..KEYS).prop_map(Some), 1 => Just(None)];
-    let added = (0..NAMES.len(), 0..KEYS, engine, power);
-    let names = subsequence((0..NAMES.len()).collect::<Vec<_>>(), 0..=NAMES.len());
-    let change = (prop::collection::vec(added, 0..4), names);
-    let change = change.prop_map(|(add, remove)| Change { add, remove });
+    let power =
+        prop_oneof![3 => 1..4_u64, 1 => Just(0), 1 => Just(MAX_POWER), 1 => Just(MAX_POWER + 1)];
+    let added = (0..NAMES.len(), 0..KEYS, 0..KEYS, power);
+    let names = subsequence((0..NAMES.len()).collect::<Vec<_>>(), 0..=2);
+    let all = prop::collection::vec(added, 1..4);
+    let change = (all, any::<bool>(), any::<bool>(), names);
+    let change = change.prop_map(|(add, inside, all, remove)| Change {
+        add,
+        inside,
+        all,
+        remove,
+    });
     // Blocks of several changes, each judged after those before it.
-    prop::collection::vec(prop::collection::vec(change, 1..4), 1..12)
+    prop::collection::vec(prop::collection::vec(change, 1..3), 1..12)
 }
 
 /// A network of two, and the trustee who changes it.
@@ -140,19 +150,21 @@ impl World {
         }
     }
 
-    fn transaction(&mut self, change: &Change) -> Option<Transaction> {
-        let validator = |(name, key, engine, power): &(usize, usize, Option<usize>, u64)| {
-            let engine = engine.map(|engine| self.keys[engine][1].clone());
-            Validator {
-                name: NAMES[*name].to_owned(),
-                key: self.keys[*key][0].clone(),
-                power: *power,
-                consensus: engine,
-            }
+    fn transaction(&mut self, change: &Change, now: &ValidatorSet) -> Option<Transaction> {
+        let validator = |(name, key, engine, power): &(usize, usize, usize, u64)| Validator {
+            name: NAMES[*name].to_owned(),
+            key: self.keys[*key][0].clone(),
+            power: *power,
+            consensus: change.inside.then(|| self.keys[*engine][1].clone()),
         };
+        let named = change.remove.iter().map(|n| NAMES[*n].to_owned());
+        let all = now.validators().iter().map(|one| one.name.clone());
         let operation = Operation::ChangeValidators {
             add: change.add.iter().map(validator).collect(),
-            remove: change.remove.iter().map(|n| NAMES[*n].to_owned()).collect(),
+            remove: match change.all {
+                true => all.collect(),
+                false => named.collect(),
+            },
         };
         self.nonce += 1;
         let id = Identifier::of_key(self.trustee.public()).unwrap();
@@ -174,7 +186,7 @@ proptest! {
         let (mut state, mut nodes) = (Writes::new(), Writes::new());
         let mut before = world.machine.genesis().validators().clone();
         for block in blocks {
-            let read = block.iter().filter_map(|change| world.transaction(change));
+            let read = block.iter().filter_map(|change| world.transaction(change, &before));
             let transactions: Vec<Transaction> = read.collect();
             let block = Block { time: BEGAN, transactions: &transactions };
             let applied = world.machine.apply(&head, &block, (&state, &nodes)).unwrap();

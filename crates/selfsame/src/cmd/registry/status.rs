@@ -52,7 +52,8 @@ pub struct Status {
     /// The trust root to judge by; unless told, the genesis of the first node that answers is believed.
     #[arg(long, value_name = "FILE")]
     trust_root: Option<PathBuf>,
-    /// Move the trust root in that file on to what the answers prove: the present validators, the newest checkpoint.
+    /// Move the trust root in that file on to what the answers prove: the present validators, the newest checkpoint. A file
+    /// that is not there is made, of the genesis of the first node that answers.
     #[arg(long, requires = "trust_root")]
     advance: bool,
     /// The file that holds a node's operator token, so that it tells why it does not take part: for the nodes given as
@@ -118,9 +119,17 @@ struct Standing {
 }
 
 impl Status {
+    /// The trust root to judge by. One that is to be made begins with the genesis that the nodes have.
+    fn root(&self) -> Result<Option<TrustRoot>, Failure> {
+        match self.trust_root.as_deref() {
+            Some(file) if self.advance && !file.exists() => Ok(None),
+            file => file.map(pinned).transpose(),
+        }
+    }
+
     /// Asks and prints.
     pub async fn run(self) -> End {
-        let mut root = self.trust_root.as_deref().map(pinned).transpose()?;
+        let mut root = self.root()?;
         let believed: Believed = self.roots.read()?.into();
         too_many(&self.nodes, self.token_file.len())?;
         let (mut shown, mut newest) = (Shown::default(), None);
@@ -602,6 +611,21 @@ mod tests {
         let wrong = wrong(vec![told("a"), told("b")]);
         assert_eq!(wrong.len(), 1, "{wrong:?}");
         assert!(wrong[0].contains("node-5 voted for two blocks at one height, last at height 90"));
+    }
+
+    #[test]
+    fn a_trust_root_that_is_to_be_moved_on_may_have_to_be_made() {
+        let folder = tempfile::tempdir().unwrap();
+        let status = |advance| Status {
+            nodes: Vec::new(),
+            trust_root: Some(folder.path().join("new")),
+            advance,
+            token_file: Vec::new(),
+            roots: Roots::default(),
+            json: false,
+        };
+        assert!(matches!(status(true).root(), Ok(None)));
+        assert!(status(false).root().is_err(), "one to judge by is there");
     }
 
     #[test]
