@@ -163,7 +163,7 @@ async fn opened(
         .ok_or_else(|| Problem::from(Error::internal("a session that fits no cookie")))?;
     let known = known_device(server, headers, form.needed("email")?).await?;
     let mut response = auth::back_to(form.one("next"), super::HOME);
-    for cookie in known.into_iter().chain([cookie]) {
+    for cookie in [cookie].into_iter().chain(known) {
         response.headers_mut().append(SET_COOKIE, cookie);
     }
     Ok(response)
