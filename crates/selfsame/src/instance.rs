@@ -12,7 +12,6 @@ use selfsame_app::config::{
 };
 use selfsame_app::copies::{Copies, LEDGER_FILE, STORE_FILE};
 use selfsame_app::keys::Keys;
-use selfsame_app::operator::Operator;
 use selfsame_app::tls::{Gatherer, Reuse};
 use selfsame_app::{App, Parts};
 use selfsame_crypto::{KeyHandle, SecretString};
@@ -32,21 +31,16 @@ use crate::cmd;
 use crate::cmd::tls::{Own, OwnCertificate, Resuming};
 use crate::exit::Failure;
 use crate::master_key::{self, Custody, SALT_FILE};
-use crate::output;
+use crate::operator_token::Keeping;
 use crate::private_directory;
-use crate::private_file;
 use crate::serving::Serving;
 use crate::settings::TlsSettings;
 
-/// The operator's token, in the data directory.
-pub const TOKEN_FILE: &str = "operator-token";
 const ITS_ORIGIN: &str = "name the https address that others use with --origin; TLS ends here (--tls-certificate with --tls-key, or --tls-self-made) or in a proxy before it";
 const ITS_CERTIFICATE: &str = "give its certificate (--tls-certificate with --tls-key, or --tls-self-made), or listen on loopback (--listen 127.0.0.1:7380) behind a proxy that has it, sends on the Host and sets X-Forwarded-For";
 const PLAIN: &str = "listen on loopback (--listen 127.0.0.1:7380), or serve https; in a container to which only this machine has a way: --allow-plain-http";
 const WITH_HTTPS: &str = "write --origin with https, or leave the certificate out";
 const BARE: &str = "write --origin as https://issuer.example/";
-const BESIDE: &str = "the operator's token lies beside the data, and whoever copies them reads everything with it: move the file elsewhere and name it (--operator-token-file), or keep the token in your head and remove the file";
-const RENEW: &str = "put the token back there; or remove the file and start again: that makes a new token, and the old one is worth nothing";
 
 /// Where and as what an instance starts.
 pub struct Launch {
@@ -207,23 +201,13 @@ impl Launch {
             Some(validating) => Some(validating.start(&self.data, &parts.store).await?),
             None => None,
         };
-        let token_file = self.token_file();
-        // Lost, or taken away to have it renewed.
-        let is_gone = token_file.as_ref().is_some_and(|file| !file.exists());
-        if is_gone || self.renews_token {
-            Operator::forget(&parts.store).await?;
-        }
+        let keeping = self.keeping();
+        keeping.renew(&parts.store).await?;
         let (app, new_token) = match &node {
             Some(node) => App::open_on(node.clone(), config, parts).await?,
             None => App::open(config, parts).await?,
         };
-        let untold_token = match &token_file {
-            Some(file) => {
-                keep_token(file, new_token, app.operator())?;
-                None
-            }
-            None => new_token,
-        };
+        let untold_token = keeping.keep(new_token, app.operator())?;
         let nodes = match &self.nodes {
             Some(settings) => settings.open(&app, &net).await?,
             None => None,
@@ -250,7 +234,7 @@ impl Launch {
         Ok(Running {
             origin,
             untold_token,
-            token_file,
+            token_file: keeping.file,
             custody,
             roots,
             serving,
@@ -260,20 +244,9 @@ impl Launch {
         })
     }
 
-    /// The file of the operator's token. Where the master key is kept from the data, so is the token: whoever copies
-    /// the data would read everything with it.
-    fn token_file(&self) -> Option<PathBuf> {
-        let beside = self.data.join(TOKEN_FILE);
-        match (&self.token_file, &self.custody) {
-            (Some(file), _) => Some(file.clone()),
-            (None, Custody::BesideTheData) => Some(beside),
-            (None, Custody::File(_) | Custody::Passphrase(_)) => {
-                if beside.exists() {
-                    output::complain(&format!("selfsame: {}: {BESIDE}", beside.display()));
-                }
-                None
-            }
-        }
+    fn keeping(&self) -> Keeping {
+        let file = self.token_file.clone();
+        Keeping::of(&self.data, &self.custody, (file, self.renews_token))
     }
 
     fn public_origin(&self, bound: SocketAddr) -> Result<Url, Failure> {
@@ -582,24 +555,6 @@ fn shown(mut url: Url) -> Url {
     url.set_query(None);
     url.set_fragment(None);
     url
-}
-
-/// Writes a new token so that commands on this machine find it. One that is kept must be that of these data.
-fn keep_token(file: &Path, new: Option<SecretString>, operator: &Operator) -> Result<(), Failure> {
-    let Some(token) = new else {
-        let kept = private_file::read(file, RENEW)?;
-        return if operator.is_token(kept.expose()) {
-            Ok(())
-        } else {
-            let what = "this is not the operator's token of these data";
-            Err(Failure::environment(format!("{}: {what}", file.display())).hint(RENEW))
-        };
-    };
-    // That of data which a copy was put in the place of.
-    if file.exists() {
-        std::fs::remove_file(file)?;
-    }
-    private_file::write(file, token.expose().as_bytes())
 }
 
 #[cfg(test)]

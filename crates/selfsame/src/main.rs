@@ -8,6 +8,7 @@ mod instance;
 mod interrupt;
 mod log;
 mod master_key;
+mod operator_token;
 mod output;
 mod private_directory;
 mod private_file;

@@ -10,8 +10,8 @@ use selfsame_app::copies::{LEDGER_FILE, STORE_FILE};
 
 use crate::cmd::registry::loopback;
 use crate::exit::Failure;
-use crate::instance::TOKEN_FILE;
 use crate::master_key::{KEY_FILE, SALT_FILE};
+use crate::operator_token::TOKEN_FILE;
 
 /// What each of our directories has one of at least, but for a network's: names that nobody else gives his files.
 const OURS: [&str; 7] = [

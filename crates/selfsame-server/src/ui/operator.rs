@@ -79,11 +79,10 @@ pub async fn sign_in(
             Ok(response)
         }
         Err(problem) if problem.status() == StatusCode::UNAUTHORIZED => {
-            let problem = Some(problem.reason().to_owned());
             let page = super::html(&Page {
                 frame: frame.failed("Operator"),
                 next,
-                problem,
+                problem: Some(problem.reason().to_owned()),
             })?;
             Ok((StatusCode::UNAUTHORIZED, page).into_response())
         }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::rig::{run, selfsame, text};
+use crate::rig::{run, selfsame, text, write_private};
 use crate::starting::{Up, started};
 
 /// `selfsame status` of what serves there.
@@ -41,6 +41,12 @@ fn an_instance_serves_tls_with_a_certificate_of_its_own_or_a_given_one_and_walks
     assert!(complaints.contains("no certificate"), "{complaints}");
     drop(own);
 
+    let signing = rcgen::KeyPair::generate().unwrap();
+    let params = rcgen::CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
+    let certificate = params.self_signed(&signing).unwrap().pem();
+    let root = folder.path().join("given.pem");
+    std::fs::write(&root, certificate).unwrap();
+    write_private(&key, &signing.serialize_pem());
     let given = [
         "--tls-certificate",
         root.to_str().unwrap(),

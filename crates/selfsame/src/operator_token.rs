@@ -1,0 +1,83 @@
+//! Where the operator's token is kept: beside the data only where the master key is too.
+
+use std::path::{Path, PathBuf};
+
+use selfsame_app::operator::Operator;
+use selfsame_crypto::SecretString;
+use selfsame_store::Store;
+
+use crate::exit::Failure;
+use crate::master_key::Custody;
+use crate::{output, private_file};
+
+/// The operator's token, in the data directory.
+pub const TOKEN_FILE: &str = "operator-token";
+const BESIDE: &str = "the operator's token lies beside the data, and whoever copies them reads everything with it: move the file elsewhere and name it (--operator-token-file), or keep the token in your head and remove the file";
+const RENEW: &str = "put the token back there; or remove the file and start again: that makes a new token, and the old one is worth nothing";
+
+/// Where the token is kept, and whether a new one is wanted.
+pub struct Keeping {
+    /// The file, if it is kept in one.
+    pub file: Option<PathBuf>,
+    renews: bool,
+}
+
+impl Keeping {
+    /// In the file that the operator names. Else, where the master key is kept from the data, in none: whoever copies
+    /// the data would read everything with it.
+    pub fn of(data: &Path, custody: &Custody, (named, renews): (Option<PathBuf>, bool)) -> Self {
+        let beside = data.join(TOKEN_FILE);
+        let file = match (named, custody) {
+            (Some(file), _) => Some(file),
+            (None, Custody::BesideTheData) => Some(beside),
+            (None, Custody::File(_) | Custody::Passphrase(_)) => {
+                if beside.exists() {
+                    output::complain(&format!("selfsame: {}: {BESIDE}", beside.display()));
+                }
+                None
+            }
+        };
+        Self { file, renews }
+    }
+
+    /// Forgets the token of this store where a new one is wanted: its file was lost, or taken away for that.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn renew(&self, store: &Store) -> Result<(), Failure> {
+        let is_gone = self.file.as_ref().is_some_and(|file| !file.exists());
+        if is_gone || self.renews {
+            Operator::forget(store).await?;
+        }
+        Ok(())
+    }
+
+    /// Writes a new token so that commands on this machine find it; gives it back where it is written nowhere. One that
+    /// is kept must be that of these data.
+    ///
+    /// # Errors
+    /// If the file can't be read or written, or holds another token.
+    pub fn keep(
+        &self,
+        new: Option<SecretString>,
+        operator: &Operator,
+    ) -> Result<Option<SecretString>, Failure> {
+        let Some(file) = &self.file else {
+            return Ok(new);
+        };
+        let Some(token) = new else {
+            let kept = private_file::read(file, RENEW)?;
+            if operator.is_token(kept.expose()) {
+                return Ok(None);
+            }
+            let what = "this is not the operator's token of these data";
+            return Err(Failure::environment(format!("{}: {what}", file.display())).hint(RENEW));
+        };
+        // That of data which a copy was put in the place of.
+        if file.exists() {
+            std::fs::remove_file(file)?;
+        }
+        private_file::write(file, token.expose().as_bytes())?;
+        Ok(None)
+    }
+}
