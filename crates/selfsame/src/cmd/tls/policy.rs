@@ -21,6 +21,7 @@ use serde::Deserialize;
 use url::Url;
 
 use super::resuming::Resuming;
+use super::spoken::Spoken;
 use crate::exit::Failure;
 
 /// The methods that a node resolves.
@@ -116,6 +117,8 @@ pub struct Own {
     pub accepts: Option<StaplePolicy>,
     /// What it resumes with; without, every handshake is a full one.
     pub resuming: Option<Resuming>,
+    /// What it speaks beside identities.
+    pub spoken: Spoken,
 }
 
 impl Own {
@@ -188,7 +191,7 @@ impl Policy {
     }
 
     fn common(&self, own: Own) -> Result<Config, Failure> {
-        Ok(Config {
+        let mut config = Config {
             profile: self.profile.profile(),
             identities: Identities {
                 certificate: own.certificate,
@@ -198,7 +201,9 @@ impl Policy {
                 },
             },
             ..Config::default()
-        })
+        };
+        own.spoken.apply(&mut config);
+        Ok(config)
     }
 
     fn peers(&self, of: Of, accepts: Option<&StaplePolicy>) -> Result<PeerPolicy, Failure> {
