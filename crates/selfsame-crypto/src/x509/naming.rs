@@ -1,6 +1,6 @@
 //! Whom a certificate names, for people and for programs that decide by it (RFC 5280 §4.1.2.6, §4.2.1.6).
 
-use std::net::{Ipv4Addr, Ipv6Addr};
+use core::net::{Ipv4Addr, Ipv6Addr};
 
 use super::key_usage::extension;
 use crate::der;

@@ -369,7 +369,8 @@ fn over(again: Again) -> Alert {
 }
 
 #[test]
-fn who_is_connected_by_a_credential_is_over_once_it_is_revoked_and_unknown_while_its_list_is_away() {
+fn who_is_connected_by_a_credential_is_over_once_it_is_revoked_and_unknown_while_its_list_is_away()
+{
     let (pair, world) = vouched();
     let peer = pair.client_of_server();
     assert!(matches!(pair.again(&peer, NOW), Again::Holds(Some(_))));
@@ -410,4 +411,24 @@ fn who_is_connected_by_a_did_is_over_once_it_ends_changes_its_key_or_is_expected
     let stricter = ServerConfig::new(common, clients).unwrap();
     let judged = stricter.judge_again(&peer, &Evidence::default(), NOW);
     assert_eq!(over(judged), Alert::AccessDenied);
+}
+
+#[test]
+fn a_client_that_wants_a_did_names_its_server_where_it_is_told_to() {
+    let (pair, ..) = dids();
+    let hello = |config: ClientConfig| {
+        let ctx = Ctx::new(NOW, random_seed());
+        let mut client = Connection::client(&Arc::new(config), &ctx).unwrap();
+        client.take_outgoing()
+    };
+    let plain = ClientConfig::clone(&pair.client);
+    let name = b"broker.example.org";
+    let says = |hello: &[u8]| hello.windows(name.len()).any(|window| window == name);
+    assert!(!says(&hello(plain.clone())));
+    let named = plain.clone().with_server_name("broker.example.org");
+    let named = named.unwrap();
+    // Its tickets are for that server.
+    assert_ne!(named.digest, plain.digest);
+    assert!(says(&hello(named)));
+    assert!(plain.with_server_name("no name").is_err());
 }

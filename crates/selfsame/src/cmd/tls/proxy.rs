@@ -150,6 +150,11 @@ impl Proxy {
                 "with --connections 0, --handshakes 0 or --idle 0 nothing is carried",
             ));
         }
+        if let Some(open) = self.listen_plain.filter(|plain| !plain.ip().is_loopback()) {
+            output::complain(&format!(
+                "{open} is not on loopback: whoever reaches it speaks as this node"
+            ));
+        }
         let standing = self.node.stand().await?;
         let way = self.way(self.terms(&standing).await?, &standing)?;
         let address = self.listen.or(self.listen_plain).ok_or_else(unsaid)?;
