@@ -1,6 +1,7 @@
 //! X.509 certificate chains (RFC 5280), as `x5c` headers carry them, judged by rustls-webpki.
 
 mod key_usage;
+mod naming;
 
 use std::{cell::Cell, time::Duration};
 
@@ -14,6 +15,9 @@ use crate::der;
 use crate::hash::sha256;
 use crate::public_key::{KeyError, PublicKey};
 use crate::time::UnixTime;
+
+pub use key_usage::may_sign_handshakes;
+pub use naming::{Named, named};
 
 /// The most certificates in a chain.
 const MAX_LEN: usize = 8;
@@ -185,6 +189,10 @@ pub fn not_after(certificate: &[u8]) -> Option<UnixTime> {
 }
 
 fn validity(certificate: &[u8]) -> Option<&[u8]> {
+    taken_validity(certificate).map(|(validity, _)| validity)
+}
+
+fn taken_validity(certificate: &[u8]) -> Option<(&[u8], &[u8])> {
     let (certificate, _) = der::take(certificate, der::SEQUENCE)?;
     let (mut rest, _) = der::take(certificate, der::SEQUENCE)?;
     // The version stands before the serial number unless it is the first.
@@ -195,7 +203,12 @@ fn validity(certificate: &[u8]) -> Option<&[u8]> {
     for tag in [der::INTEGER, der::SEQUENCE, der::SEQUENCE] {
         (_, rest) = der::take(rest, tag)?;
     }
-    der::take(rest, der::SEQUENCE).map(|(validity, _)| validity)
+    der::take(rest, der::SEQUENCE)
+}
+
+/// What follows the validity: the subject, its key, the extensions.
+fn after_validity(certificate: &[u8]) -> Option<&[u8]> {
+    taken_validity(certificate).map(|(_, rest)| rest)
 }
 
 /// When this certificate revocation list, in DER, was issued (RFC 5280 §5.1.2.4); nothing if it cannot be read.

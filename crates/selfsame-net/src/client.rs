@@ -381,7 +381,10 @@ fn known(error: &(dyn StdError + 'static)) -> Option<NetError> {
     if let Some(error) = error.downcast_ref::<selfsame_tls_io::Error>() {
         return match error {
             selfsame_tls_io::Error::Tls(error) => Some(NetError::Tls(error.to_string())),
-            selfsame_tls_io::Error::TimedOut => Some(NetError::TimedOut),
+            selfsame_tls_io::Error::TimedOut | selfsame_tls_io::Error::Silent => {
+                Some(NetError::TimedOut)
+            }
+            selfsame_tls_io::Error::Crowded => None,
             selfsame_tls_io::Error::Io(error) => known(error),
         };
     }

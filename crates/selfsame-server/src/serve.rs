@@ -21,7 +21,7 @@ use hyper::rt::{Read, Write};
 use hyper::server::conn::{http1, http2};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
-use selfsame_tls_io::Acceptor;
+use selfsame_tls_io::{Acceptor, Watch};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio_rustls::TlsAcceptor;
@@ -301,16 +301,22 @@ async fn between_nodes(
     watcher: Watcher,
 ) {
     // It keeps its time itself, so as to tell the peer.
-    let accepted = acceptor.accept(stream);
+    let accepted = acceptor.accept_from(stream, caller.peer.0);
     let Some(ended) = unless_over(service, caller.spare, accepted).await else {
         return;
     };
     match ended {
         Ok(stream) => {
-            let node = Some(NodePeer(Arc::clone(stream.peer())));
+            let peer = Arc::clone(stream.peer());
+            let node = Some(NodePeer(Arc::clone(&peer)));
             let caller = Caller { node, ..caller };
             let io = TokioIo::new(stream);
-            talk(io, Version::Http1, caller, service, watcher).await;
+            tokio::select! {
+                () = talk(io, Version::Http1, caller, service, watcher) => {}
+                lapse = acceptor.lapse(&peer, Watch::default()) => {
+                    tracing::info!(%lapse, "a node's connection was ended");
+                }
+            }
         }
         Err(error) => tracing::info!(%error, "a node was refused"),
     }

@@ -14,6 +14,12 @@ pub enum Error {
     /// It took longer than [`crate::Settings::handshake`].
     #[error("the handshake took too long")]
     TimedOut,
+    /// The first byte did not come within [`crate::Bounds::first_byte`].
+    #[error("the other side said nothing")]
+    Silent,
+    /// Too many handshakes are under way, and this one gave way or found no place ([`crate::Bounds`]).
+    #[error("too many handshakes are under way")]
+    Crowded,
 }
 
 /// What TLS says, where that is why a stream's operation failed.

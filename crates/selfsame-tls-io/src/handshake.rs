@@ -3,7 +3,9 @@
 use std::collections::HashSet;
 use std::fmt;
 use std::io;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use futures_util::StreamExt;
@@ -13,12 +15,15 @@ use selfsame_tls::evidence::Answer;
 use selfsame_tls::identity::Peer;
 use selfsame_tls::{ClientConfig, Connection, Need, ServerConfig};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::sync::{Semaphore, watch};
 
 use crate::error::Error;
 use crate::gather::Gather;
+use crate::room::{Bounds, Handshakes, Seat};
 use crate::session::Session;
 use crate::settings::Settings;
 use crate::stream::Stream;
+use crate::watch::{AT_ONCE, Lapse, Watch, Watched};
 
 /// How often it is looked at whether the evidence took too long.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
@@ -29,25 +34,49 @@ const MOST_LATE: usize = 64 * 1024;
 const CHUNK: usize = 16 * 1024;
 
 /// A configuration that clones share, and that can be another one for further handshakes.
-struct Shared<T>(Arc<RwLock<Arc<T>>>);
+struct Shared<T> {
+    config: watch::Sender<Arc<T>>,
+    /// Open connections that are judged again at the same time.
+    at_once: Arc<Semaphore>,
+}
 
 impl<T> Shared<T> {
     fn new(config: Arc<T>) -> Self {
-        Self(Arc::new(RwLock::new(config)))
+        Self {
+            config: watch::Sender::new(config),
+            at_once: Arc::new(Semaphore::new(AT_ONCE)),
+        }
     }
 
     fn get(&self) -> Arc<T> {
-        Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.config.borrow())
     }
 
     fn set(&self, config: Arc<T>) {
-        *self.0.write().unwrap_or_else(PoisonError::into_inner) = config;
+        self.config.send_replace(config);
+    }
+
+    /// A peer that is judged by what the configuration is then.
+    fn watched<'a, G: ?Sized>(
+        &'a self,
+        peer: &'a Peer,
+        settings: &'a Settings<G>,
+    ) -> Watched<'a, T, G> {
+        Watched {
+            peer,
+            settings,
+            at_once: &self.at_once,
+            config: self.config.subscribe(),
+        }
     }
 }
 
 impl<T> Clone for Shared<T> {
     fn clone(&self) -> Self {
-        Self(Arc::clone(&self.0))
+        Self {
+            config: self.config.clone(),
+            at_once: Arc::clone(&self.at_once),
+        }
     }
 }
 
@@ -55,6 +84,7 @@ impl<T> Clone for Shared<T> {
 pub struct Acceptor<G: ?Sized = dyn Gather> {
     config: Shared<ServerConfig>,
     settings: Settings<G>,
+    handshakes: Handshakes,
 }
 
 /// Makes handshakes with a server.
@@ -66,27 +96,78 @@ pub struct Connector<G: ?Sized = dyn Gather> {
 impl<G: Gather + ?Sized> Acceptor<G> {
     /// An acceptor. The configuration's limits are shared by all its connections, clones of it included.
     pub fn new(config: Arc<ServerConfig>, settings: Settings<G>) -> Self {
-        let config = Shared::new(config);
-        Self { config, settings }
+        Self {
+            config: Shared::new(config),
+            settings,
+            handshakes: Handshakes::new(Bounds::default()),
+        }
     }
 
-    /// Makes further handshakes by this configuration, and so do all clones. Connections that are open go on.
+    /// The same with other bounds for handshakes under way, which clones share.
+    #[must_use]
+    pub fn with_bounds(self, bounds: Bounds) -> Self {
+        let handshakes = Handshakes::new(bounds);
+        Self { handshakes, ..self }
+    }
+
+    /// Makes further handshakes by this configuration, and so do all clones. Connections that are open go on, unless
+    /// they are watched and their peer is not let in by it.
     pub fn reconfigure(&self, config: Arc<ServerConfig>) {
         self.config.set(config);
     }
 
-    /// Makes the handshake with one client.
+    /// Watches an open connection to this client: until it has to end, which is the caller's to do. Judged is by the
+    /// configuration as it is then; so after [`Acceptor::reconfigure`] all that is watched is judged again.
+    pub async fn lapse(&self, peer: &Peer, how: Watch) -> Lapse {
+        let watched = self.config.watched(peer, &self.settings);
+        watched.until_lapse(how).await
+    }
+
+    /// Makes the handshake with one client, of whom it is not known where it is.
     ///
     /// # Errors
-    /// If the client is refused or refuses, if the transport fails, or if it takes too long.
+    /// If the client is refused or refuses, if the transport fails, if it takes too long or finds no place.
     pub async fn accept<S>(&self, stream: S) -> Result<Stream<S>, Error>
     where
         S: AsyncRead + AsyncWrite + Unpin,
     {
+        let seat = self.handshakes.enter(None)?;
+        self.seated(seat, stream, &mut |_| Ok(())).await
+    }
+
+    /// The same with a client from there, which gets no more places than are for one address ([`Bounds::share`]).
+    ///
+    /// # Errors
+    /// As [`Acceptor::accept`].
+    pub async fn accept_from<S>(&self, stream: S, from: IpAddr) -> Result<Stream<S>, Error>
+    where
+        S: AsyncRead + AsyncWrite + Unpin,
+    {
+        let seat = self.handshakes.enter(Some(from))?;
+        self.seated(seat, stream, &mut |_| Ok(())).await
+    }
+
+    /// The handshake of who has this place; it is free again when that is done.
+    async fn seated<S, E>(&self, seat: Seat, stream: S, early: &mut E) -> Result<Stream<S>, Error>
+    where
+        S: AsyncRead + AsyncWrite + Unpin,
+        E: FnMut(&mut Session) -> Result<(), Error>,
+    {
         let ctx = (self.settings.clock)();
-        let connection = Connection::server(&self.config.get(), &ctx);
-        let session = Session::new(connection);
-        handshake(session, stream, &self.settings, &mut |_| Ok(())).await
+        let session = Session::new(Connection::server(&self.config.get(), &ctx));
+        let has_heard = AtomicBool::new(false);
+        let mut told = false;
+        let mut look = |session: &mut Session| {
+            has_heard.fetch_or(session.has_heard(), Ordering::Relaxed);
+            if session.has_spoken() && !std::mem::replace(&mut told, true) {
+                seat.said_hello();
+            }
+            early(session)
+        };
+        tokio::select! {
+            ended = handshake(session, stream, &self.settings, &mut look) => ended,
+            error = seat.is_lost(&has_heard) => Err(error),
+        }
     }
 
     /// The same, where early data is taken ([`ServerConfig::with_early_data`]): `answer` is given what comes before the
@@ -103,10 +184,9 @@ impl<G: Gather + ?Sized> Acceptor<G> {
     where
         S: AsyncRead + AsyncWrite + Unpin,
     {
-        let ctx = (self.settings.clock)();
-        let session = Session::new(Connection::server(&self.config.get(), &ctx));
+        let seat = self.handshakes.enter(None)?;
         let mut early = |session: &mut Session| Ok(session.answer_early(&mut answer)?);
-        handshake(session, stream, &self.settings, &mut early).await
+        self.seated(seat, stream, &mut early).await
     }
 }
 
@@ -117,9 +197,17 @@ impl<G: Gather + ?Sized> Connector<G> {
         Self { config, settings }
     }
 
-    /// Makes further handshakes by this configuration, and so do all clones. Connections that are open go on.
+    /// Makes further handshakes by this configuration, and so do all clones. Connections that are open go on, unless
+    /// they are watched and their peer is not let in by it.
     pub fn reconfigure(&self, config: Arc<ClientConfig>) {
         self.config.set(config);
+    }
+
+    /// Watches an open connection to this server: until it has to end, which is the caller's to do. Judged is by the
+    /// configuration as it is then; so after [`Connector::reconfigure`] all that is watched is judged again.
+    pub async fn lapse(&self, peer: &Peer, how: Watch) -> Lapse {
+        let watched = self.config.watched(peer, &self.settings);
+        watched.until_lapse(how).await
     }
 
     /// Makes the handshake. The server may still refuse us afterwards: its alert is then the first read's error.
@@ -167,6 +255,7 @@ impl<G: ?Sized> Clone for Acceptor<G> {
         Self {
             config: self.config.clone(),
             settings: self.settings.clone(),
+            handshakes: self.handshakes.clone(),
         }
     }
 }

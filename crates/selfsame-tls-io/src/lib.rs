@@ -22,16 +22,20 @@ mod error;
 mod gather;
 mod handshake;
 mod relay;
+mod room;
 mod session;
 mod settings;
 mod stream;
+mod watch;
 
 pub use error::{Error, tls_error};
 pub use gather::{Gather, GatherBlocking, Offline};
 pub use handshake::{Acceptor, Connector};
-pub use relay::{Carried, relay};
+pub use relay::{Carried, relay, relay_until};
+pub use room::{Bounds, Full, Place, Room};
 pub use settings::{Clock, Settings, system_clock};
 pub use stream::Stream;
+pub use watch::{Lapse, Watch};
 
 /// The examples of the documentation are compiled.
 #[cfg(doctest)]

@@ -26,6 +26,19 @@ where
     A: AsyncRead + AsyncWrite + Unpin,
     B: AsyncRead + AsyncWrite + Unpin,
 {
+    relay_until((one, other), idle, std::future::pending()).await
+}
+
+/// The same, cut as soon as `end` says why it has to be.
+pub async fn relay_until<A, B>(
+    (one, other): (&mut A, &mut B),
+    idle: Duration,
+    end: impl Future<Output = io::Error>,
+) -> (Carried, io::Result<()>)
+where
+    A: AsyncRead + AsyncWrite + Unpin,
+    B: AsyncRead + AsyncWrite + Unpin,
+{
     let (up, down) = (AtomicU64::new(0), AtomicU64::new(0));
     let (one_reads, one_writes) = split(one);
     let (other_reads, other_writes) = split(other);
@@ -38,6 +51,7 @@ where
     let ended = tokio::select! {
         ended = both => ended.map(|_| ()),
         () = silence((&up, &down), idle) => Err(io::ErrorKind::TimedOut.into()),
+        why = end => Err(why),
     };
     let carried = Carried {
         up: up.into_inner(),

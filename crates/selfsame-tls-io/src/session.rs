@@ -23,6 +23,8 @@ pub(crate) struct Session {
     outgoing: Buffer,
     failed: Option<Error>,
     has_closed: bool,
+    has_heard: bool,
+    has_spoken: bool,
 }
 
 impl Session {
@@ -33,6 +35,8 @@ impl Session {
             outgoing: Buffer::default(),
             failed: None,
             has_closed: false,
+            has_heard: false,
+            has_spoken: false,
         };
         session.collect();
         session
@@ -40,6 +44,16 @@ impl Session {
 
     pub(crate) fn connection(&self) -> &Connection {
         &self.connection
+    }
+
+    /// Whether a byte has come.
+    pub(crate) fn has_heard(&self) -> bool {
+        self.has_heard
+    }
+
+    /// Whether there was something to send; of a server, whether the client's hello was there.
+    pub(crate) fn has_spoken(&self) -> bool {
+        self.has_spoken
     }
 
     pub(crate) fn needs(&self) -> &[Need] {
@@ -52,6 +66,7 @@ impl Session {
 
     /// Takes bytes from the peer.
     pub(crate) fn receive(&mut self, bytes: &[u8], ctx: &Ctx) -> Result<(), Error> {
+        self.has_heard |= !bytes.is_empty();
         let received = match bytes.is_empty() {
             true => self.connection.receive_end(),
             false => self.connection.receive(bytes, ctx),
@@ -160,5 +175,6 @@ impl Session {
     fn collect(&mut self) {
         self.incoming.push(self.connection.take_incoming());
         self.outgoing.push(self.connection.take_outgoing());
+        self.has_spoken |= !self.outgoing.is_empty();
     }
 }

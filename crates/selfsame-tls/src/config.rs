@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use rustls_pki_types::DnsName;
 use selfsame_crypto::time::UnixTime;
 
 use crate::codec::SsiParameters;
@@ -110,6 +111,8 @@ pub struct ClientConfig {
     pub(crate) ssi: Option<SsiParameters>,
     pub(crate) sessions: Option<Sessions>,
     pub(crate) is_early: bool,
+    /// The name that the hello says beside or in place of that of the policy.
+    name: Option<DnsName<'static>>,
     /// Policy and identity, by which tickets are found.
     pub(crate) digest: [u8; 32],
 }
@@ -132,6 +135,7 @@ impl ClientConfig {
             ssi,
             sessions: None,
             is_early: false,
+            name: None,
             digest,
         })
     }
@@ -151,9 +155,22 @@ impl ClientConfig {
         Self { is_early, ..self }
     }
 
+    /// The same, which says in its hello that this server is meant (RFC 6066 §3), as whoever routes by names has to know.
+    /// It is read by everybody on the way, and proves nothing: who is let in says the policy.
+    pub fn with_server_name(mut self, name: &str) -> Result<Self, ConfigError> {
+        let name = DnsName::try_from(name.to_owned()).map_err(|_| ConfigError::Name)?;
+        let mut digest = Digest::new("client that names a server");
+        digest.part(&self.digest);
+        digest.part(name.as_ref().as_bytes());
+        self.digest = digest.finish();
+        self.name = Some(name);
+        Ok(self)
+    }
+
     pub(crate) fn server_name(&self) -> Option<&str> {
         let certificates = self.server.certificates.as_ref();
-        certificates.and_then(CertificatePolicy::dns_name)
+        let named = self.name.as_ref().map(AsRef::as_ref);
+        named.or_else(|| certificates.and_then(CertificatePolicy::dns_name))
     }
 }
 

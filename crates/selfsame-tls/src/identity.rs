@@ -1,5 +1,6 @@
 //! Who a peer is: what it claims, what it must prove, and who is let in.
 
+mod again;
 mod certificate;
 mod claim;
 mod cose;
@@ -15,6 +16,7 @@ mod status;
 mod vc;
 
 pub use crate::codec::{Staple, Vc};
+pub use again::Again;
 pub use certificate::{CertificatePolicy, CrlPolicy};
 pub use claim::{Ground, Peer, PeerKind};
 pub use cose::{CoseDraft, CoseStatus, CoseSubject, CoseVc, KEY_ID_BYTES, short_key_id};

@@ -34,9 +34,19 @@ fn may_sign_certificates(certificate: &Cert<'_>) -> bool {
     may(certificate, KEY_CERT_SIGN)
 }
 
+/// Whether the key of this certificate, in DER, may sign the handshakes of TLS: where key usages are stated,
+/// `digitalSignature` has to be among them (RFC 8446 §4.4.2.2).
+pub fn may_sign_handshakes(certificate: &[u8]) -> bool {
+    states(certificate, DIGITAL_SIGNATURE)
+}
+
 /// Whether one of these usages is allowed; without the extension, each is.
 fn may(certificate: &Cert<'_>, any_of: u8) -> bool {
-    match stated(&certificate.der()) {
+    states(&certificate.der(), any_of)
+}
+
+fn states(certificate: &[u8], any_of: u8) -> bool {
+    match stated(certificate) {
         Some(None) => true,
         Some(Some(usages)) => usages & any_of != 0,
         None => false,
@@ -45,6 +55,15 @@ fn may(certificate: &Cert<'_>, any_of: u8) -> bool {
 
 /// The first eight bits of the extension, if it is there; nothing if the certificate cannot be read.
 fn stated(certificate: &[u8]) -> Option<Option<u8>> {
+    match extension(certificate, KEY_USAGE)? {
+        Some(value) => usages(value).map(Some),
+        None => Some(None),
+    }
+}
+
+/// What an extension of this certificate, in DER, holds, if it is there; nothing if the certificate cannot be read.
+/// webpki has seen to it that there is one of a kind at most.
+pub(super) fn extension<'a>(certificate: &'a [u8], wanted: &[u8]) -> Option<Option<&'a [u8]>> {
     let (certificate, _) = der::take(certificate, der::SEQUENCE)?;
     let (mut rest, _) = der::take(certificate, der::SEQUENCE)?;
     // The extensions stand last, after what has other tags (RFC 5280 §4.1).
@@ -62,20 +81,19 @@ fn stated(certificate: &[u8]) -> Option<Option<u8>> {
     while !extensions.is_empty() {
         let (extension, after) = der::take(extensions, der::SEQUENCE)?;
         let (id, value) = der::take(extension, OBJECT_IDENTIFIER)?;
-        if id == KEY_USAGE {
-            return usages(value).map(Some);
+        if id == wanted {
+            // Behind the mark that it is critical, if that is there.
+            let value = der::take(value, BOOLEAN).map_or(value, |(_, value)| value);
+            return der::only(value, OCTET_STRING).map(Some);
         }
         extensions = after;
     }
     Some(None)
 }
 
-/// The first eight bits of a KeyUsage, behind the mark that it is critical, if that is there. webpki has seen to it
-/// that there is one such extension at most.
+/// The first eight bits of a KeyUsage.
 fn usages(value: &[u8]) -> Option<u8> {
-    let value = der::take(value, BOOLEAN).map_or(value, |(_, value)| value);
-    let bits = der::only(der::only(value, OCTET_STRING)?, der::BIT_STRING)?;
-    let (unused, bits) = bits.split_first()?;
+    let (unused, bits) = der::only(value, der::BIT_STRING)?.split_first()?;
     let first = bits.first().copied().unwrap_or_default();
     // No bits at all are no usage; unused ones of the last byte are zero in DER (X.690 §11.2).
     (*unused < 8).then_some(first)

@@ -313,3 +313,40 @@ fn an_authority_signs_no_tokens_itself() {
     let chain = Chain::parse(std::slice::from_ref(&own)).unwrap();
     assert_eq!(chain.verify(&[own], NOW), Ok(()));
 }
+
+#[test]
+fn whom_a_certificate_names_is_told_in_one_line() {
+    let (pki, key) = (pki("root"), KeyPair::generate().unwrap());
+    let mut params = CertificateParams::new(["sensor.example".to_owned()]).unwrap();
+    params
+        .subject_alt_names
+        .push(SanType::IpAddress("192.0.2.7".parse().unwrap()));
+    params.distinguished_name = rcgen::DistinguishedName::new();
+    let name = &mut params.distinguished_name;
+    name.push(rcgen::DnType::CommonName, "sensor 7\nACCEPTED");
+    name.push(rcgen::DnType::OrganizationName, "Plant");
+    let der = params.signed_by(&key, &pki.issuer).unwrap().der().to_vec();
+    let told = named(&der).unwrap();
+    assert_eq!(told.subject, "CN=sensor 7\u{fffd}ACCEPTED, O=Plant");
+    assert_eq!(told.alternatives, ["dns:sensor.example", "ip:192.0.2.7"]);
+    assert_eq!(told.common_name.unwrap(), "sensor 7\u{fffd}ACCEPTED");
+    assert!(named(&pki.root).unwrap().alternatives.is_empty());
+    assert!((0..der.len()).all(|cut| named(&der[..cut]).is_none()));
+}
+
+#[test]
+fn a_key_signs_handshakes_unless_its_certificate_states_other_usages_alone() {
+    let (pki, key) = (pki("root"), KeyPair::generate().unwrap());
+    let stated = |usages: &[KeyUsagePurpose]| {
+        let mut params = CertificateParams::default();
+        params.key_usages = usages.to_vec();
+        params.signed_by(&key, &pki.issuer).unwrap().der().to_vec()
+    };
+    let (sign, encipher) = (
+        KeyUsagePurpose::DigitalSignature,
+        KeyUsagePurpose::KeyEncipherment,
+    );
+    assert!(may_sign_handshakes(&stated(&[])));
+    assert!(may_sign_handshakes(&stated(&[sign, encipher])));
+    assert!(!may_sign_handshakes(&stated(&[encipher])));
+}

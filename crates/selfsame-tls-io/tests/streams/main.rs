@@ -3,4 +3,5 @@
 mod early;
 mod over_threads;
 mod over_tokio;
+mod watched;
 mod world;

@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use selfsame_tls::{Alert, Limits, Slots};
-use selfsame_tls_io::{Acceptor, Connector, Error, Gather, Offline, Settings, Stream, tls_error};
+use selfsame_tls_io::{
+    Acceptor, Bounds, Connector, Error, Gather, Offline, Settings, Stream, tls_error,
+};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, DuplexStream, duplex, split};
 
 use crate::world::{Node, Registry, Silent, alerted, assert_is, pair, refused};
@@ -133,7 +135,7 @@ async fn a_peer_that_says_nothing_is_given_up() {
     let (client, server) = pair();
     let acceptor = Acceptor::new(server.takes(&client), offline());
     let (one, other) = duplex(1024);
-    assert!(matches!(acceptor.accept(other).await, Err(Error::TimedOut)));
+    assert!(matches!(acceptor.accept(other).await, Err(Error::Silent)));
     drop(one);
     let connector = Connector::new(client.wants(&server), offline());
     let (one, other) = duplex(1024);
@@ -172,6 +174,54 @@ async fn evidence_that_does_not_come_ends_the_patience_and_the_peer_is_told() {
         alerted(tls_error(&error).unwrap()),
         Alert::CertificateUnknown
     );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_says_nothing_is_left_after_three_seconds() {
+    let (client, server) = pair();
+    let acceptor = Acceptor::new(server.takes(&client), offline());
+    let (_silent, other) = duplex(1024);
+    let began = tokio::time::Instant::now();
+    let left = acceptor.accept(other).await.unwrap_err();
+    assert!(matches!(left, Error::Silent), "{left}");
+    assert_eq!(began.elapsed(), Duration::from_secs(3));
+    // Whoever has begun has the time of a handshake.
+    let (mut slow, other) = duplex(1024);
+    slow.write_all(&[22]).await.unwrap();
+    let left = acceptor.accept(other).await.unwrap_err();
+    assert!(matches!(left, Error::TimedOut), "{left}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn silent_clients_shut_nobody_out() {
+    let (client, server) = pair();
+    let bounds = Bounds {
+        handshakes: 2,
+        share: 1,
+        ..Bounds::default()
+    };
+    let acceptor = Acceptor::new(server.takes(&client), offline()).with_bounds(bounds);
+    let enter = |address: &str| {
+        let (silent, other) = duplex(1024);
+        let (acceptor, from) = (acceptor.clone(), address.parse().unwrap());
+        let left = tokio::spawn(async move { acceptor.accept_from(other, from).await.map(drop) });
+        (silent, left)
+    };
+    let (_one, first) = enter("192.0.2.1");
+    tokio::task::yield_now().await;
+    let (_other, second) = enter("192.0.2.1");
+    let (_last, third) = enter("192.0.2.2");
+    // The address had its share, so the later one of it took the earlier one's place.
+    let left = first.await.unwrap().unwrap_err();
+    assert!(matches!(left, Error::Crowded), "{left}");
+    // All places are taken by silent ones: the oldest makes room for who comes next.
+    let connector = Connector::new(client.wants(&server), offline());
+    let (one, other) = meet(&connector, &acceptor, 64 * 1024).await;
+    assert!(one.is_ok() && other.is_ok());
+    let left = second.await.unwrap().unwrap_err();
+    assert!(matches!(left, Error::Crowded), "{left}");
+    let left = third.await.unwrap().unwrap_err();
+    assert!(matches!(left, Error::Silent), "{left}");
 }
 
 #[tokio::test]

@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use rustls_pki_types::{CertificateDer, ServerName, TrustAnchor, UnixTime as PkiTime};
 use selfsame_crypto::time::UnixTime;
-use selfsame_crypto::x509::{not_after, this_update};
+use selfsame_crypto::x509::{may_sign_handshakes, not_after, this_update};
 use webpki::{
     CertRevocationList, EndEntityCert, ExpirationPolicy, KeyUsage, RevocationOptions,
     RevocationOptionsBuilder, UnknownStatusPolicy, anchor_from_trusted_cert,
 };
 
+use super::again::Again;
 use super::claim::Side;
 use crate::alert::{Alert, Refusal};
 use crate::codec::Proof;
@@ -240,6 +241,26 @@ impl CertificatePolicy {
         evidence.is_some_and(|evidence| self.judge_revocation(chain, at, &evidence).is_ok())
     }
 
+    /// How it stands with a chain that was accepted, by the lists that the policy names.
+    pub(super) fn again(
+        &self,
+        chain: &[Vec<u8>],
+        at: (Side, UnixTime),
+        evidence: &Evidence,
+    ) -> Result<Again, Refusal> {
+        let needs = self.needs().into_iter();
+        let open: Vec<_> = needs
+            .filter(|need| evidence.answer(need).is_none())
+            .collect();
+        if !open.is_empty() {
+            return Ok(Again::Needs(open));
+        }
+        self.judge_with(chain, at, None)?;
+        let listed = self.judge_revocation(chain, at, evidence)?;
+        let ends = [end(chain), listed.map(|(_, until)| until)];
+        Ok(Again::Holds(ends.into_iter().flatten().min()))
+    }
+
     fn judge_with(
         &self,
         chain: &[Vec<u8>],
@@ -272,6 +293,11 @@ impl CertificatePolicy {
             certificate
                 .verify_is_valid_for_subject_name(name)
                 .map_err(refusal)?;
+        }
+        // RFC 8446 §4.4.2.2.
+        if !may_sign_handshakes(&leaf) {
+            let reason = "the certificate's key may not sign handshakes (key usage)";
+            return Err(Refusal::new(Alert::BadCertificate, reason));
         }
         Ok(leaf)
     }
@@ -311,20 +337,53 @@ fn read(anchors: &[Vec<u8>]) -> Result<Vec<TrustAnchor<'static>>, ConfigError> {
     anchors.iter().map(read).collect()
 }
 
+/// What is wrong with a chain. Each reason is told to who reads the log, the alert alone to the peer.
 fn refusal(error: webpki::Error) -> Refusal {
     use webpki::Error;
-    match error {
-        Error::CertExpired { .. } | Error::CertNotValidYet { .. } => Refusal::new(
-            Alert::CertificateExpired,
-            "a certificate is out of its time",
-        ),
-        Error::UnknownIssuer => {
-            Refusal::new(Alert::UnknownCa, "the chain leads to no trust anchor")
+    let (alert, reason) = match error {
+        Error::CertExpired { .. } => (Alert::CertificateExpired, "a certificate has expired"),
+        Error::CertNotValidYet { .. } => {
+            (Alert::CertificateExpired, "a certificate is not valid yet")
         }
-        Error::CertRevoked => Refusal::new(Alert::CertificateRevoked, "a certificate is revoked"),
-        Error::UnknownRevocationStatus | Error::CrlExpired { .. } => UNKNOWN_STATUS,
-        Error::InvalidCrlSignatureForPublicKey | Error::IssuerNotCrlSigner => FORGED,
-        _ => Refusal::new(Alert::BadCertificate, "a certificate is not acceptable"),
+        Error::UnknownIssuer => (Alert::UnknownCa, "the chain leads to no trust anchor"),
+        Error::CertRevoked => (Alert::CertificateRevoked, "a certificate is revoked"),
+        Error::UnknownRevocationStatus | Error::CrlExpired { .. } => return UNKNOWN_STATUS,
+        Error::InvalidCrlSignatureForPublicKey | Error::IssuerNotCrlSigner => return FORGED,
+        other => (Alert::BadCertificate, unacceptable(&other)),
+    };
+    Refusal::new(alert, reason)
+}
+
+/// What else can be wrong with one.
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "what is left is a certificate that cannot be read"
+)]
+fn unacceptable(error: &webpki::Error) -> &'static str {
+    use webpki::Error;
+    match error {
+        Error::CertNotValidForName(_) => "the certificate is for another name",
+        Error::RequiredEkuNotFoundContext(_) | Error::EmptyEkuExtension => {
+            "the certificate is not for this end of TLS (extended key usage)"
+        }
+        Error::EndEntityUsedAsCa => "a certificate that signed another is no authority's",
+        Error::CaUsedAsEndEntity => "the peer's own certificate is an authority's",
+        Error::InvalidSignatureForPublicKey | Error::SignatureAlgorithmMismatch => {
+            "a certificate's signature does not hold"
+        }
+        Error::UnsupportedSignatureAlgorithmContext(_)
+        | Error::UnsupportedSignatureAlgorithmForPublicKeyContext(_) => {
+            "a certificate is signed with an algorithm that is not taken"
+        }
+        Error::NameConstraintViolation => "an authority may not certify this name",
+        Error::PathLenConstraintViolated | Error::MaximumPathDepthExceeded => {
+            "the chain is longer than an authority allows"
+        }
+        Error::UnsupportedCertVersion => "a certificate is not of X.509 version 3",
+        Error::UnsupportedCriticalExtension => {
+            "a certificate has a critical extension that is not known"
+        }
+        _ => "a certificate is malformed",
     }
 }
 

@@ -11,6 +11,7 @@ use webpki::RawPublicKeyEntity;
 use super::certificate::{self, CertificatePolicy};
 use super::credential::Credential;
 use super::inquiry::Inquiry;
+use super::members::MEMBERSHIP;
 use super::policy::{IdentityPolicy, PeerPolicy};
 use crate::alert::{Alert, Refusal};
 use crate::codec::{Certificate, DidMessage, Extension, Message, Mode, Proof, Staple, VcMessage};
@@ -45,6 +46,8 @@ pub struct Peer {
     pub resumed: Option<UnixTime>,
     /// The JWK thumbprint (RFC 7638) of the key that proved a DID or credential.
     pub key: Option<[u8; 32]>,
+    /// What it brought to show its place in a tree of DIDs.
+    pub(crate) places: Vec<Staple>,
 }
 
 /// Something that was found out about a peer.
@@ -144,6 +147,7 @@ impl Peer {
             until: None,
             resumed: None,
             key: None,
+            places: Vec::new(),
         }
     }
 
@@ -303,6 +307,7 @@ impl Claim {
         check_staples(&message.staples, policy)?;
         // Nobody yet: it is filled in once the issuer is found to have signed.
         let mut peer = Peer::anonymous();
+        peer.places = places(&message.staples);
         let mut inquiry = Inquiry::of_credential(message.vc, message.staples);
         inquiry.begin(&mut peer, policy, core)?;
         let open = Open::Identity(Box::new(inquiry));
@@ -322,6 +327,7 @@ impl Claim {
             return Err(NOT_EXPECTED);
         }
         let mut peer = Peer::new(PeerKind::Did(did.clone()));
+        peer.places = places(&message.staples);
         peer.rule("expected_peer", policy.expected.as_str(), "paper §V");
         let mut inquiry = Inquiry::of_did(did, message.staples);
         inquiry.begin(&mut peer, policy, core)?;
@@ -488,6 +494,13 @@ fn check_staples(staples: &[Staple], policy: &IdentityPolicy) -> Result<(), Refu
         true => Ok(()),
         false => Err(Refusal::illegal("a staple of a kind that was not offered")),
     }
+}
+
+/// What is stapled of places in trees of DIDs.
+fn places(staples: &[Staple]) -> Vec<Staple> {
+    let staples = staples.iter();
+    let places = staples.filter(|staple| staple.kind == MEMBERSHIP);
+    places.cloned().collect()
 }
 
 /// The key for authentication that made the proof.

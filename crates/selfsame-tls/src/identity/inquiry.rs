@@ -7,6 +7,7 @@ use selfsame_credential::status::Reference;
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::{Did, Document, Options, Plan, Relationship, Resolution, ResolutionError, plan};
 
+use super::again::Again;
 use super::claim::{MAX_KEYS, NOT_EXPECTED, Peer, PeerKind, check_method};
 use super::credential::{self, Credential, UNTRUSTED};
 use super::ledger::Proved;
@@ -125,17 +126,9 @@ impl Inquiry {
         policy: &IdentityPolicy,
         (at_hand, now): (&dyn AtHand, UnixTime),
     ) -> bool {
-        let (mut inquiry, dids) = match &peer.kind {
-            PeerKind::Did(did) => (Self::of_did(did.clone(), Vec::new()), vec![did]),
-            PeerKind::Credential(credential) => (
-                Self::of_credential(credential.vc.clone(), Vec::new()),
-                vec![&credential.subject, &credential.issuer],
-            ),
-            PeerKind::Anonymous | PeerKind::Certificate(_) => return false,
+        let Some(mut inquiry) = Self::of_peer(peer, (policy, now), Vec::new()) else {
+            return false;
         };
-        if let Some(stapled) = &policy.stapled {
-            inquiry.proved = stapled.ledger.remembered(&dids, stapled.max_age, now);
-        }
         let (mut evidence, mut judged) = (Evidence::default(), Peer::anonymous());
         // Each round answers at least one need that was not answered before.
         for _ in 0..MAX_ROUNDS {
@@ -153,6 +146,53 @@ impl Inquiry {
             }
         }
         false
+    }
+
+    /// The same of somebody who is connected, as far as this evidence leads. Whose place in a tree of DIDs is not known
+    /// any more brought it in an earlier handshake.
+    pub(super) fn again(
+        peer: &Peer,
+        policy: &IdentityPolicy,
+        (evidence, now): (&Evidence, UnixTime),
+    ) -> Result<Again, Refusal> {
+        if matches!(policy.expected, Expected::Members(_)) && peer.places.is_empty() {
+            return Err(NO_PLACE);
+        }
+        if let PeerKind::Did(did) = &peer.kind {
+            check_method(did, policy)?;
+            if !policy.expects(did, None, &peer.places) {
+                return Err(NOT_EXPECTED);
+            }
+        }
+        let inquiry = Self::of_peer(peer, (policy, now), peer.places.clone());
+        let mut inquiry = inquiry.ok_or(NOT_EXPECTED)?;
+        let mut judged = Peer::anonymous();
+        let needs = inquiry.step(&mut judged, policy, (evidence, now))?;
+        match inquiry.is_settled() {
+            true if inquiry.has_key(peer.key.as_ref()) => Ok(Again::Holds(judged.until)),
+            true => Err(OTHER_KEY),
+            false => Ok(Again::Needs(needs)),
+        }
+    }
+
+    /// About somebody who proved who it is before, with what the reader of a registry remembers.
+    fn of_peer(
+        peer: &Peer,
+        (policy, now): (&IdentityPolicy, UnixTime),
+        staples: Vec<Staple>,
+    ) -> Option<Self> {
+        let (mut inquiry, dids) = match &peer.kind {
+            PeerKind::Did(did) => (Self::of_did(did.clone(), staples), vec![did]),
+            PeerKind::Credential(credential) => (
+                Self::of_credential(credential.vc.clone(), staples),
+                vec![&credential.subject, &credential.issuer],
+            ),
+            PeerKind::Anonymous | PeerKind::Certificate(_) => return None,
+        };
+        if let Some(stapled) = &policy.stapled {
+            inquiry.proved = stapled.ledger.remembered(&dids, stapled.max_age, now);
+        }
+        Some(inquiry)
     }
 
     /// Whether a key of this thumbprint is one for authentication.
@@ -392,6 +432,14 @@ const UNRESOLVED: Refusal = Refusal::new(Alert::CertificateUnknown, "the DID was
 const NOT_STAPLED: Refusal = Refusal::new(
     Alert::CertificateUnknown,
     "the peer did not staple what the registry says of it",
+);
+const NO_PLACE: Refusal = Refusal::new(
+    Alert::CertificateUnknown,
+    "the peer's place in the tree of DIDs is not known any more",
+);
+const OTHER_KEY: Refusal = Refusal::new(
+    Alert::DecryptError,
+    "the DID does not have the key any more that proved it",
 );
 const NO_ISSUER_KEYS: Refusal = Refusal::new(
     Alert::CertificateUnknown,

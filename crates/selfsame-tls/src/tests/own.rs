@@ -294,3 +294,57 @@ fn is_version(at: usize, records: &[u8]) -> bool {
     }
     false
 }
+
+/// Why a client that trusts `authority` refuses this chain.
+fn reason(authority: &Authority, leaf: &Leaf) -> &'static str {
+    let (mut client, mut server) = pair(authority, leaf);
+    match join(&mut client, &mut server).client {
+        Some(Error::Refused(refusal)) => refusal.reason,
+        other => panic!("not refused: {other:?}"),
+    }
+}
+
+#[test]
+fn a_refused_certificate_is_told_apart_by_what_is_wrong_with_it() {
+    let (authority, other) = (Authority::new(), Authority::new());
+    let made = |change: &dyn Fn(&mut rcgen::CertificateParams)| {
+        authority.leaf_with(&rcgen::PKCS_ED25519, |params| change(params))
+    };
+    let stranger = other.leaf(&rcgen::PKCS_ED25519);
+    let elsewhere = rcgen::SanType::DnsName("other.example".try_into().unwrap());
+    let for_clients = rcgen::ExtendedKeyUsagePurpose::ClientAuth;
+    let encipher = rcgen::KeyUsagePurpose::KeyEncipherment;
+    let leaves = [
+        (stranger, "leads to no trust anchor"),
+        (
+            made(&|params| params.not_after = date_time_ymd(2020, 1, 1)),
+            "has expired",
+        ),
+        (
+            made(&|params| params.not_before = date_time_ymd(2040, 1, 1)),
+            "not valid yet",
+        ),
+        (
+            made(&|params| params.subject_alt_names = vec![elsewhere.clone()]),
+            "for another name",
+        ),
+        (
+            made(&|params| params.extended_key_usages = vec![for_clients.clone()]),
+            "extended key usage",
+        ),
+        (
+            made(&|params| params.key_usages = vec![encipher]),
+            "may not sign handshakes",
+        ),
+        (
+            made(&|params| {
+                params.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+            }),
+            "an authority's",
+        ),
+    ];
+    for (leaf, told) in leaves {
+        let reason = reason(&authority, &leaf);
+        assert!(reason.contains(told), "{told}: {reason}");
+    }
+}

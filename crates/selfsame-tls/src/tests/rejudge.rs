@@ -10,9 +10,9 @@ use selfsame_did::{Relationship, Representation, Resolution};
 use super::network::Network;
 use super::revocation::{URI, World, crl, listed};
 use super::ssi::{Subject, client_refused, fetched, only, server_refused, ssi, trust_did};
-use crate::evidence::{Answer, Failure, Need};
+use crate::evidence::{Answer, Evidence, Failure, Need};
 use crate::identity::{
-    CrlPolicy, Identities, IdentityPolicy, PeerPolicy, SsiIdentity, TrustedIssuer,
+    Again, CrlPolicy, Identities, IdentityPolicy, PeerPolicy, SsiIdentity, TrustedIssuer,
 };
 use crate::profile::SELFSAME;
 use crate::resumption::{AtHand, Rejudge, Sessions, TicketKeys};
@@ -283,7 +283,10 @@ fn a_certificate_resumes_while_the_list_at_hand_does_not_name_it() {
     assert_eq!(pair.meet(), Ok(true));
     pair.memory.forgets();
     assert_eq!(pair.meet(), Ok(false));
+    let peer = pair.client_of_server();
+    assert!(matches!(pair.again(&peer, NOW), Again::Holds(Some(_))));
     pair.memory.becomes(names(&[9]));
+    assert_eq!(over(pair.again(&peer, NOW)), Alert::CertificateRevoked);
     pair.memory.looks();
     let ends = pair.meet().unwrap_err();
     assert_eq!(server_refused(ends), Alert::CertificateRevoked);
@@ -320,4 +323,112 @@ fn who_stapled_its_did_resumes_by_what_the_reader_remembers_of_the_registry() {
         client_refused(pair.meet().unwrap_err()),
         Alert::CertificateUnknown
     );
+}
+
+impl Pair {
+    /// Who has just connected to the server.
+    fn client_of_server(&self) -> crate::identity::Peer {
+        let ctx = || Ctx::new(NOW, random_seed());
+        let mut client = Connection::client(&self.client, &ctx()).unwrap();
+        let mut server = Connection::server(&self.server, &ctx());
+        for _ in 0..4 {
+            let ends = join(&mut client, &mut server);
+            assert_eq!(ends, Ends::default());
+            for end in [&mut client, &mut server] {
+                let needs = end.needs().iter();
+                let evidence: Evidence = needs.map(|need| self.memory.asks(need)).collect();
+                if !end.needs().is_empty() {
+                    end.provide(&evidence, &ctx()).unwrap();
+                }
+            }
+        }
+        server.peer().unwrap().clone()
+    }
+
+    /// What the server thinks of it once it has asked for all it needs.
+    fn again(&self, peer: &crate::identity::Peer, now: UnixTime) -> Again {
+        let mut evidence = Evidence::default();
+        for _ in 0..4 {
+            match self.server.judge_again(peer, &evidence, now) {
+                Again::Needs(needs) => {
+                    evidence.extend(needs.iter().map(|need| self.memory.asks(need)));
+                }
+                judged => return judged,
+            }
+        }
+        panic!("it asks in circles");
+    }
+}
+
+#[track_caller]
+fn over(again: Again) -> Alert {
+    match again {
+        Again::Over(refusal) => refusal.alert,
+        other => panic!("not over: {other:?}"),
+    }
+}
+
+#[test]
+fn who_is_connected_by_a_credential_is_over_once_it_is_revoked_and_unknown_while_its_list_is_away()
+{
+    let (pair, world) = vouched();
+    let peer = pair.client_of_server();
+    assert!(matches!(pair.again(&peer, NOW), Again::Holds(Some(_))));
+    pair.memory.becomes(status(&world, 1));
+    assert_eq!(over(pair.again(&peer, NOW)), Alert::CertificateRevoked);
+    let need = Need::StatusList(URI.to_owned());
+    let failed = Answer::failed(need, Failure::Unavailable, NOW);
+    pair.memory.becomes(failed);
+    let unknown = pair.again(&peer, NOW);
+    assert!(matches!(unknown, Again::Unknown(_)), "{unknown:?}");
+    pair.memory.becomes(status(&world, 0));
+    assert!(matches!(pair.again(&peer, NOW), Again::Holds(_)));
+}
+
+#[test]
+fn who_is_connected_by_a_did_is_over_once_it_ends_changes_its_key_or_is_expected_no_more() {
+    let (pair, one, other) = dids();
+    let peer = pair.client_of_server();
+    assert!(matches!(pair.again(&peer, NOW), Again::Holds(Some(_))));
+    let mut resolution = one.resolution();
+    resolution.document_metadata.deactivated = true;
+    let ended = Answer::Did(one.did.clone(), fetched(resolution));
+    pair.memory.becomes(ended);
+    assert_eq!(over(pair.again(&peer, NOW)), Alert::CertificateRevoked);
+    let rotated = Subject {
+        public: Subject::new("did:web:client.example").public,
+        ..one.clone()
+    };
+    pair.memory.becomes(resolved(&rotated));
+    assert_eq!(over(pair.again(&peer, NOW)), Alert::DecryptError);
+    // Another configuration, which expects somebody else.
+    pair.memory.becomes(resolved(&one));
+    let common = Config {
+        identities: ssi(other.as_did()),
+        ..Config::default()
+    };
+    let clients = ClientAuth::Required(only(trust_did(&other)));
+    let stricter = ServerConfig::new(common, clients).unwrap();
+    let judged = stricter.judge_again(&peer, &Evidence::default(), NOW);
+    assert_eq!(over(judged), Alert::AccessDenied);
+}
+
+#[test]
+fn a_client_that_wants_a_did_names_its_server_where_it_is_told_to() {
+    let (pair, ..) = dids();
+    let hello = |config: ClientConfig| {
+        let ctx = Ctx::new(NOW, random_seed());
+        let mut client = Connection::client(&Arc::new(config), &ctx).unwrap();
+        client.take_outgoing()
+    };
+    let plain = ClientConfig::clone(&pair.client);
+    let name = b"broker.example.org";
+    let says = |hello: &[u8]| hello.windows(name.len()).any(|window| window == name);
+    assert!(!says(&hello(plain.clone())));
+    let named = plain.clone().with_server_name("broker.example.org");
+    let named = named.unwrap();
+    // Its tickets are for that server.
+    assert_ne!(named.digest, plain.digest);
+    assert!(says(&hello(named)));
+    assert!(plain.with_server_name("no name").is_err());
 }

@@ -9,6 +9,7 @@ mod policy;
 mod proxy;
 mod resuming;
 mod server;
+mod spoken;
 mod tell;
 mod world;
 

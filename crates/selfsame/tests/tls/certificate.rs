@@ -88,17 +88,28 @@ impl Authority {
         to: SocketAddr,
         shown: Option<&str>,
     ) -> StreamOwned<ClientConnection, TcpStream> {
+        self.client_of(to, shown, &[])
+    }
+
+    /// The same, which speaks these protocols.
+    fn client_of(
+        &self,
+        to: SocketAddr,
+        shown: Option<&str>,
+        protocols: &[&[u8]],
+    ) -> StreamOwned<ClientConnection, TcpStream> {
         let builder = rustls::ClientConfig::builder_with_provider(provider())
             .with_protocol_versions(&[&rustls::version::TLS13])
             .unwrap()
             .with_root_certificates(self.roots());
-        let config = match shown {
+        let mut config = match shown {
             Some(name) => {
                 let (chain, key) = self.own(name);
                 builder.with_client_auth_cert(chain, key).unwrap()
             }
             None => builder.with_no_client_auth(),
         };
+        config.alpn_protocols = protocols.iter().map(|name| name.to_vec()).collect();
         let name = NAME.try_into().unwrap();
         let connection = ClientConnection::new(Arc::new(config), name).unwrap();
         StreamOwned::new(connection, connected(to))
@@ -283,4 +294,96 @@ fn a_certificate_that_can_t_be_shown_is_told() {
     let (code, _, complaints) = run(half.arg("--certificate").arg(at("one.pem")));
     assert_eq!(code, 2, "{complaints}");
     assert!(complaints.contains("--certificate-key"), "{complaints}");
+}
+
+/// A service that says what it was sent up to the first of these bytes, and goes on as an echo.
+fn listening_service() -> (SocketAddr, std::sync::mpsc::Receiver<Vec<u8>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let (sender, heard) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().map_while(Result::ok) {
+            let mut all = Vec::new();
+            let mut chunk = [0; 4096];
+            while !all.ends_with(b"hello") {
+                match stream.read(&mut chunk) {
+                    Ok(0) | Err(_) => break,
+                    Ok(count) => all.extend_from_slice(&chunk[..count]),
+                }
+            }
+            stream.write_all(b"heard").unwrap();
+            sender.send(all).unwrap();
+        }
+    });
+    (address, heard)
+}
+
+fn says_hello(stream: &mut StreamOwned<ClientConnection, TcpStream>) {
+    stream.write_all(b"hello").unwrap();
+    let mut answer = [0; 5];
+    stream.read_exact(&mut answer).unwrap();
+    assert_eq!(&answer, b"heard");
+}
+
+#[test]
+fn the_service_behind_a_proxy_is_told_whose_certificate_it_was_and_so_is_the_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let authority = Authority::new(folder.path());
+    authority.certify(&["server", "guest"]);
+    let (service, heard) = listening_service();
+    let mut proxy = tls(&["proxy", "--json", "--listen", "127.0.0.1:0"]);
+    proxy.args(["--to", &service.to_string(), "--tell", "proxy-v2"]);
+    authority.shown("server", &mut proxy);
+    authority.trusted(&mut proxy);
+    let proxy = Listening::start(&mut proxy);
+    let mut client = authority.client(proxy.address, Some("guest"));
+    says_hello(&mut client);
+    let guest = authority.own("guest").0;
+    let digest = selfsame_crypto::hash::sha256(&guest[0]);
+    let all = heard.recv_timeout(PATIENCE).unwrap();
+    assert!(all.starts_with(b"\r\n\r\n\0\r\nQUIT\n\x21\x11"), "{all:?}");
+    assert!(all.windows(32).any(|window| window == digest), "{all:?}");
+    client.conn.send_close_notify();
+    client.flush().unwrap();
+    drop(client);
+    let told = proxy.tells();
+    let shown = &told["certificate"];
+    let hex = selfsame_crypto::encoding::hex_encode(&digest);
+    assert_eq!(text(shown, "sha256"), hex, "{told}");
+    assert_eq!(shown["names"][0], format!("dns:{NAME}"), "{told}");
+}
+
+#[test]
+fn a_proxy_serves_clients_that_show_nothing_where_it_is_told_to_and_speaks_their_protocol() {
+    let folder = tempfile::tempdir().unwrap();
+    let authority = Authority::new(folder.path());
+    authority.certify(&["server"]);
+    let (service, heard) = listening_service();
+    let start = |more: &[&str]| {
+        let mut proxy = tls(&["proxy", "--json", "--listen", "127.0.0.1:0"]);
+        proxy.args(["--to", &service.to_string()]).args(more);
+        authority.shown("server", &mut proxy);
+        Listening::start(&mut proxy)
+    };
+    let proxy = start(&[
+        "--anonymous-clients",
+        "--alpn",
+        "h2",
+        "--groups",
+        "secp256r1",
+    ]);
+    let mut client = authority.client_of(proxy.address, None, &[b"h2", b"http/1.1"]);
+    says_hello(&mut client);
+    assert_eq!(heard.recv_timeout(PATIENCE).unwrap(), b"hello");
+    assert_eq!(client.conn.alpn_protocol(), Some(&b"h2"[..]));
+    let group = client.conn.negotiated_key_exchange_group().unwrap().name();
+    assert_eq!(group, rustls::NamedGroup::secp256r1);
+    // Another protocol is none of ours.
+    let mut other = authority.client_of(proxy.address, None, &[b"mqtt"]);
+    assert!(
+        other
+            .write_all(b"hello")
+            .and(other.read(&mut [0; 1]))
+            .is_err()
+    );
 }

@@ -11,7 +11,7 @@ use url::Url;
 use crate::carry::{BODY, before, beside, request, service};
 use crate::http::Request;
 use crate::node::{Listening, Node, PATIENCE, issuer, keyed};
-use crate::rig::{World, selfsame};
+use crate::rig::{World, get, items, selfsame, set_status};
 
 /// What a proxy has counted.
 fn figures(proxy: &Listening) -> String {
@@ -209,4 +209,97 @@ fn figures_are_told_on_loopback_alone() {
         complaints.contains("hint: take an address of loopback"),
         "{complaints}"
     );
+}
+
+/// Reads until the stream ends or is cut.
+fn gone(stream: &mut TcpStream) -> bool {
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    match stream.read(&mut [0; 16]) {
+        Ok(count) => count == 0,
+        Err(error) => error.kind() == std::io::ErrorKind::ConnectionReset,
+    }
+}
+
+/// What is told of the first connection that was let in.
+fn told(proxy: &Listening) -> serde_json::Value {
+    loop {
+        let told = proxy.tells();
+        if told["accepted"] == true {
+            return told;
+        }
+    }
+}
+
+#[test]
+fn an_open_connection_ends_once_its_peer_is_revoked() {
+    let world = World::start(&[]);
+    let issuer = issuer(&world);
+    let broker = Node::vouched(&world, ("broker", "key"), "vc+jwt");
+    let sensor = Node::vouched(&world, ("sensor", "key"), "dc+sd-jwt");
+    let mut near = before(&broker, &issuer, echo());
+    let near = Listening::start(near.args(["--reuse", "1"]));
+    let far = Listening::start(&mut beside(&sensor, &issuer, near.address));
+    let mut open = TcpStream::connect(far.address).unwrap();
+    exchange(&mut open, b"before");
+    // Judged several times meanwhile, and let in each time.
+    std::thread::sleep(Duration::from_secs(4));
+    exchange(&mut open, b"still");
+    // The newest is the sensor's.
+    let issued = get(&world.operator, "/api/issuer/credentials");
+    set_status(&world.operator, &items(&issued)[0], "revoked");
+    assert!(gone(&mut open));
+    let told = told(&near);
+    let cut = told["cut"].as_str().unwrap_or_default();
+    assert!(cut.contains("certificate_revoked"), "{told}");
+}
+
+#[test]
+fn an_open_connection_ends_after_the_longest_time_that_is_set() {
+    let folder = tempfile::tempdir().unwrap();
+    let (near, far) = pair(folder.path(), echo(), &["--longest", "1"]);
+    let mut open = TcpStream::connect(far.address).unwrap();
+    exchange(&mut open, b"before");
+    assert!(gone(&mut open));
+    let told = told(&near);
+    let cut = told["cut"].as_str().unwrap_or_default();
+    assert!(cut.contains("as long as one may"), "{told}");
+}
+
+#[test]
+fn silent_connections_keep_nobody_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let bounds = [
+        "--connections",
+        "8",
+        "--per-address",
+        "8",
+        "--handshakes",
+        "2",
+    ];
+    let (near, far) = pair(folder.path(), echo(), &bounds);
+    let silent: Vec<_> = (0..5)
+        .map(|_| TcpStream::connect(near.address).unwrap())
+        .collect();
+    let mut open = TcpStream::connect(far.address).unwrap();
+    open.set_read_timeout(Some(PATIENCE)).unwrap();
+    exchange(&mut open, b"served");
+    drop(silent);
+}
+
+#[test]
+fn an_address_has_its_share_of_the_connections_and_no_more() {
+    let folder = tempfile::tempdir().unwrap();
+    let bounds = ["--connections", "8", "--metrics", "127.0.0.1:0"];
+    let (near, far) = pair(folder.path(), echo(), &bounds);
+    let mut open: Vec<_> = (0..2)
+        .map(|_| TcpStream::connect(far.address).unwrap())
+        .collect();
+    for stream in &mut open {
+        exchange(stream, b"served");
+    }
+    // A quarter of eight is two.
+    let mut further = TcpStream::connect(far.address).unwrap();
+    assert!(gone(&mut further));
+    assert_eq!(sum(&figures(&near), "selfsame_tls_turned_away_total"), 1);
+    exchange(&mut open[0], b"still");
 }

@@ -200,3 +200,49 @@ fn what_a_node_keeps_is_for_its_owner_alone() {
     let mut update = tls(&["identity", "update", "--identity"]);
     assert_told(update.arg(&identity), &["did:key"]);
 }
+
+#[test]
+fn a_peer_that_could_never_be_let_in_is_refused_at_the_start() {
+    let ways: [&[&str]; 2] = [
+        &[
+            "--trust-did",
+            "did:ethr:0xb9c5714089478a327f09197987f16f9e5d936e8a",
+        ],
+        &[
+            "--trust-issuer",
+            "did:web:issuer.example",
+            "--expect-did",
+            "did:iota:0xe4edef97da1257e83cbeb49159cfdd2da6ac971ac447f233f8439cf29376ebfe",
+        ],
+    ];
+    for way in ways {
+        let mut client = tls(&["client", "127.0.0.1:1"]);
+        assert_told(client.args(way), &["nobody can be let in as", "did:web"]);
+    }
+    let mut named = tls(&["client", "127.0.0.1:1", "--sni", "127.0.0.1:1"]);
+    assert_told(
+        named.args(["--trust-did", "did:web:node.example"]),
+        &["is no host name"],
+    );
+}
+
+#[test]
+fn a_plain_side_that_others_can_reach_is_warned_of() {
+    let folder = tempfile::tempdir().unwrap();
+    let identity = folder.path().join("node");
+    let did = keyed(&identity);
+    let mut proxy = tls(&["proxy", "--listen-plain", "0.0.0.0:0"]);
+    proxy.args([
+        "--connect",
+        "127.0.0.1:9",
+        "--trust-did",
+        &did,
+        "--identity",
+    ]);
+    let proxy = Listening::start(proxy.arg(&identity));
+    let warned = proxy
+        .said
+        .iter()
+        .any(|line| line.contains("not on loopback"));
+    assert!(warned, "{:?}", proxy.said);
+}

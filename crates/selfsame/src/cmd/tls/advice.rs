@@ -2,46 +2,123 @@
 
 use selfsame_tls::{Alert, Error};
 
+/// Where there was no place for a handshake.
+pub const CROWDED: &str = "--handshakes says how many there may be, and --per-address how many connections of one address";
+
+/// Which end this process is.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum End {
+    /// It connects.
+    Client,
+    /// It is connected to.
+    Server,
+}
+
 /// What the person could do where we refused the peer, or it refused us; nothing where that is not plain.
-pub fn of(error: &Error) -> Option<&'static str> {
+pub fn of(error: &Error, end: End) -> Option<&'static str> {
     match error {
-        Error::Refused(refusal) => ours(refusal.alert, refusal.reason),
-        Error::Alerted(alert) => theirs(*alert),
-        Error::Truncated => Some("it ended without a word: does TLS 1.3 answer at that port?"),
+        Error::Refused(refusal) => {
+            of_certificate(refusal.reason).or_else(|| ours(refusal.alert, refusal.reason, end))
+        }
+        Error::Alerted(alert) => theirs(*alert, end),
+        Error::Truncated => Some(match end {
+            End::Client => "it ended without a word: does TLS 1.3 answer at that port?",
+            End::Server => "it went away in the middle: its own log may say why",
+        }),
         Error::Misused(_) => None,
     }
+}
+
+/// What can be done about a peer's X.509 certificate, by the reason that is told of it.
+fn of_certificate(reason: &str) -> Option<&'static str> {
+    const HINTS: [(&str, &str); 10] = [
+        (
+            "no trust anchor",
+            "does --trust-certificates name its authority? the peer has to send the authorities between",
+        ),
+        (
+            "a certificate has expired",
+            "the peer has to renew its certificate, or an authority its own; is the clock of this machine right?",
+        ),
+        (
+            "not valid yet",
+            "is the clock of this machine right, and that of the authority?",
+        ),
+        (
+            "for another name",
+            "compare --server-name with the names in the certificate",
+        ),
+        (
+            "extended key usage",
+            "its authority has to issue it for this end: serverAuth to servers, clientAuth to clients",
+        ),
+        (
+            "(key usage)",
+            "its authority has to issue it with the key usage digitalSignature, or without any",
+        ),
+        (
+            "is no authority's",
+            "what signed it is no authority's certificate (basicConstraints CA:TRUE)",
+        ),
+        (
+            "certificate is an authority's",
+            "the peer has to show a certificate of its own, and not its authority's",
+        ),
+        (
+            "whether the certificates were revoked",
+            "is there a list at --revocation-list for each authority of the chain, reached and in its time?",
+        ),
+        (
+            "CertificateVerify",
+            "the peer's certificate and its key do not belong together",
+        ),
+    ];
+    let mut hints = HINTS.into_iter();
+    hints.find_map(|(words, hint)| reason.contains(words).then_some(hint))
 }
 
 #[expect(
     clippy::wildcard_enum_match_arm,
     reason = "there is no advice on what a peer does wrong"
 )]
-fn ours(alert: Alert, reason: &str) -> Option<&'static str> {
-    Some(match alert {
-        Alert::UnexpectedMessage | Alert::ProtocolVersion => {
+fn ours(alert: Alert, reason: &str, end: End) -> Option<&'static str> {
+    Some(match (alert, end) {
+        (Alert::UnexpectedMessage | Alert::ProtocolVersion, End::Client) => {
             "what answers there may speak no TLS 1.3: is it the right port?"
         }
-        Alert::AccessDenied => {
+        (Alert::UnexpectedMessage | Alert::ProtocolVersion, End::Server) => {
+            "the client speaks no TLS 1.3, or no TLS at all; TLS 1.2 is not taken here"
+        }
+        (Alert::AccessDenied, _) => {
             "it is genuine, and somebody else: compare --expect-claim, --expect-did and --trust-did"
         }
-        Alert::UnknownCa => "if its issuer is to be trusted, name it with --trust-issuer",
-        Alert::CertificateExpired => {
+        (Alert::UnknownCa, _) => "if its issuer is to be trusted, name it with --trust-issuer",
+        (Alert::CertificateExpired, _) => {
             "the peer has to fetch a new credential: selfsame tls identity fetch"
         }
-        Alert::CertificateRevoked => "it is not to be let in any more; its issuer knows why",
-        Alert::CertificateUnknown => {
+        (Alert::CertificateRevoked, _) if reason.contains("DID") => {
+            "whoever has this DID has ended it: the peer has to be known by another"
+        }
+        (Alert::CertificateRevoked, _) => "it is not to be let in any more; its issuer knows why",
+        (Alert::CertificateUnknown, _) => {
             "what there is to know of it can't be looked up: is --registry named, and reached? a host that is private \
              or on this machine takes --trust-origin"
         }
-        Alert::InsufficientSecurity => "to take certificates as well, say --trust-certificates",
-        Alert::DecryptError => {
+        (Alert::InsufficientSecurity, _) => {
+            "to take certificates as well, say --trust-certificates"
+        }
+        (Alert::DecryptError, _) => {
             "it may have a new key: try again when what is kept of it is over (--reuse)"
         }
-        Alert::HandshakeFailure if reason.contains("no identity of ours") => {
+        (Alert::HandshakeFailure, End::Client) if reason.contains("no identity of ours") => {
             "the server wants to know who comes: name this node's identity with --identity; if it asks for a \
              credential: selfsame tls identity fetch"
         }
-        Alert::HandshakeFailure => NOTHING_IN_COMMON,
+        (Alert::HandshakeFailure, _) if reason.contains("no group in common") => {
+            "--groups says which key exchanges are taken"
+        }
+        (Alert::HandshakeFailure, _) => NOTHING_IN_COMMON,
+        (Alert::NoApplicationProtocol, _) => "--alpn names the protocols that are spoken here",
         _ => return None,
     })
 }
@@ -50,47 +127,93 @@ fn ours(alert: Alert, reason: &str) -> Option<&'static str> {
     clippy::wildcard_enum_match_arm,
     reason = "there is no advice on what a peer finds wrong with a message"
 )]
-fn theirs(alert: Alert) -> Option<&'static str> {
-    Some(match alert {
-        Alert::HandshakeFailure => NOTHING_IN_COMMON,
-        Alert::AccessDenied => {
+fn theirs(alert: Alert, end: End) -> Option<&'static str> {
+    Some(match (alert, end) {
+        (Alert::HandshakeFailure, _) => NOTHING_IN_COMMON,
+        (Alert::ProtocolVersion, End::Client) => {
+            "the server speaks no TLS 1.3: can that be switched on there?"
+        }
+        (Alert::ProtocolVersion, End::Server) => {
+            "the client speaks no TLS 1.3: can that be switched on there?"
+        }
+        (Alert::AccessDenied, _) => {
             "the other side does not expect this node, or no credential of this type"
         }
-        Alert::UnknownCa => "the other side does not trust the issuer of this node's credential",
-        Alert::CertificateRevoked => {
-            "this node's credential was revoked or its DID has ended: make or fetch another"
+        (Alert::UnknownCa, _) => {
+            "the other side does not trust the issuer of this node's credential, or the authority of its certificate"
         }
-        Alert::CertificateExpired => {
-            "this node's credential has ended: selfsame tls identity fetch"
+        (Alert::BadCertificate, End::Server) => {
+            "the client does not accept this node's certificate: is it for the name that the client asks for, and for \
+             servers (extended key usage)?"
         }
-        Alert::CertificateUnknown => {
+        (Alert::BadCertificate, End::Client) => {
+            "the server does not accept this node's certificate: is it for clients (extended key usage)?"
+        }
+        (Alert::CertificateRevoked, _) => {
+            "this node's credential or certificate was revoked, or its DID has ended: make or fetch another"
+        }
+        (Alert::CertificateExpired, _) => {
+            "this node's credential has ended: selfsame tls identity fetch; or its certificate, which is to be renewed"
+        }
+        (Alert::CertificateUnknown, _) => {
             "the other side could not look this node up: is its registry named and reached there?"
         }
-        Alert::DecryptError => {
+        (Alert::DecryptError, _) => {
             "the other side knows another key of this DID: after `identity update` start again, or send it \
              SIGHUP"
         }
-        Alert::CertificateRequired => {
+        (Alert::CertificateRequired, _) => {
             "the other side wants to know who comes: name --identity, or --certificate"
+        }
+        (Alert::NoApplicationProtocol, _) => {
+            "the other side speaks none of the protocols that --alpn names here"
         }
         _ => return None,
     })
 }
 
 const NOTHING_IN_COMMON: &str = "the two sides have no way in common to say who they are: both need --trust-issuer and \
-                                 credentials, or both --trust-did, and the same --profile";
+                                 credentials, or both --trust-did, and the same --profile; or the client \
+                                 --trust-certificates and the server --certificate";
 
 #[cfg(test)]
 mod tests {
+    use selfsame_tls::Refusal;
+
     use super::*;
+
+    fn told(error: Error, end: End) -> &'static str {
+        of(&error, end).unwrap_or_default()
+    }
 
     #[test]
     fn who_is_refused_is_told_what_to_do() {
-        let told = |alert| of(&Error::Alerted(alert)).unwrap_or_default();
-        assert!(told(Alert::CertificateExpired).contains("identity fetch"));
-        assert!(told(Alert::HandshakeFailure).contains("--profile"));
-        assert_eq!(told(Alert::DecodeError), "");
-        assert!(of(&Error::Truncated).is_some());
-        assert_eq!(of(&Error::Misused("x")), None);
+        let alerted = |alert| told(Error::Alerted(alert), End::Client);
+        assert!(alerted(Alert::CertificateExpired).contains("identity fetch"));
+        assert!(alerted(Alert::HandshakeFailure).contains("--profile"));
+        assert_eq!(alerted(Alert::DecodeError), "");
+        assert!(of(&Error::Truncated, End::Client).is_some());
+        assert_eq!(of(&Error::Misused("x"), End::Client), None);
+    }
+
+    #[test]
+    fn a_hint_is_for_the_end_that_reads_it_and_for_what_was_shown() {
+        let old = Error::Refused(Refusal::new(Alert::ProtocolVersion, "no TLS 1.3"));
+        assert!(told(old, End::Client).contains("right port"));
+        assert!(told(old, End::Server).contains("the client speaks"));
+        let alerted = Error::Alerted(Alert::ProtocolVersion);
+        assert!(told(alerted, End::Client).contains("the server speaks no TLS 1.3"));
+        let refused =
+            |alert, reason| told(Error::Refused(Refusal::new(alert, reason)), End::Client);
+        let name = refused(Alert::BadCertificate, "the certificate is for another name");
+        assert!(name.contains("--server-name"), "{name}");
+        let chain = refused(Alert::UnknownCa, "the chain leads to no trust anchor");
+        assert!(chain.contains("--trust-certificates"), "{chain}");
+        let issuer = refused(Alert::UnknownCa, "the issuer is not trusted");
+        assert!(issuer.contains("--trust-issuer"), "{issuer}");
+        let proof = refused(Alert::DecryptError, "CertificateVerify does not hold");
+        assert!(!proof.contains("--reuse"), "{proof}");
+        let ended = refused(Alert::CertificateRevoked, "the DID is deactivated");
+        assert!(!ended.contains("issuer"), "{ended}");
     }
 }

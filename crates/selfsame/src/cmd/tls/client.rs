@@ -63,7 +63,11 @@ impl Client {
         let stream = match connector.connect(stream).await {
             Ok(stream) => stream,
             Err(error) if is_refusal(&error) => {
-                output::either(self.json, &Report::refused(&error), Report::lines);
+                output::either(
+                    self.json,
+                    &Report::refused(&error, advice::End::Client),
+                    Report::lines,
+                );
                 return Ok(Answer::No);
             }
             Err(error) => return Err(Failure::environment(format!("{}: {error}", self.to))),
@@ -115,7 +119,7 @@ async fn ask_for_word(mut stream: Stream<TcpStream>, mut report: Report) -> End 
     {
         report.accepted = false;
         report.reason = Some(error.to_string());
-        report.hint = tls_error(&error).and_then(advice::of);
+        report.hint = tls_error(&error).and_then(|error| advice::of(error, advice::End::Client));
     }
     output::json(&report);
     Ok(match report.accepted {
@@ -185,10 +189,12 @@ async fn talk(stream: Stream<TcpStream>) -> End {
         Ok(()) => Ok(Answer::Yes),
         Err(error) if is_refused_stream(&error) => {
             let failure = Failure::no(error.to_string());
-            Err(match tls_error(&error).and_then(advice::of) {
-                Some(hint) => failure.hint(hint),
-                None => failure,
-            })
+            Err(
+                match tls_error(&error).and_then(|error| advice::of(error, advice::End::Client)) {
+                    Some(hint) => failure.hint(hint),
+                    None => failure,
+                },
+            )
         }
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Err(Failure::environment(
             "the connection was cut off: something may be missing",

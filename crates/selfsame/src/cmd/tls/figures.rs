@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use selfsame_tls_io::{Carried, Error, tls_error};
+use selfsame_tls_io::{Carried, Error, Lapse, tls_error};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
@@ -108,7 +108,18 @@ impl Figures {
         self.count(match error {
             Error::Tls(error) => Refused::of(error),
             Error::Io(_) => Refused::by("network"),
-            Error::TimedOut => Refused::by("time"),
+            Error::TimedOut | Error::Silent => Refused::by("time"),
+            Error::Crowded => Refused::by("room"),
+        });
+    }
+
+    /// An open connection was ended by us.
+    pub fn lapsed(&self, lapse: &Lapse) {
+        self.count(match lapse {
+            Lapse::Over(refusal) | Lapse::Unknown(refusal) => {
+                Refused::of(&selfsame_tls::Error::Refused(*refusal))
+            }
+            Lapse::Longest => Refused::by("time"),
         });
     }
 

@@ -21,6 +21,7 @@ use serde::Deserialize;
 use url::Url;
 
 use super::resuming::Resuming;
+use super::spoken::Spoken;
 use crate::exit::Failure;
 
 /// The methods that a node resolves.
@@ -72,7 +73,12 @@ pub struct Policy {
     /// The name that a server's certificate must be for.
     #[arg(long, value_name = "HOST", requires = "trust_certificates")]
     server_name: Option<String>,
-    /// How identities are written on the wire; both ends must say the same.
+    /// The host name that is told to the server, and to everybody on the way, before anything is proved, for those who
+    /// route by it (SNI). With --server-name that one is told unless this is said.
+    #[arg(long, value_name = "HOST")]
+    sni: Option<String>,
+    /// How identities are written on the wire; both ends must say the same. The library has further ways, which need
+    /// credentials that no issuer here gives.
     #[arg(long, value_enum, default_value_t = Wire::Selfsame)]
     profile: Wire,
 }
@@ -84,12 +90,8 @@ enum Wire {
     /// Our own: every format of credential, the short codes.
     #[default]
     Selfsame,
-    /// The paper's messages.
+    /// The paper's messages: for nodes that are known by their DIDs alone, without a credential.
     Paper,
-    /// The numbers of the paper's authors' code.
-    Links,
-    /// The later draft's certificate type: credentials as JWT.
-    Draft,
 }
 
 impl Wire {
@@ -97,8 +99,6 @@ impl Wire {
         match self {
             Self::Selfsame => &profile::SELFSAME,
             Self::Paper => &profile::PAPER,
-            Self::Links => &profile::LINKS,
-            Self::Draft => &profile::DRAFT,
         }
     }
 }
@@ -116,6 +116,8 @@ pub struct Own {
     pub accepts: Option<StaplePolicy>,
     /// What it resumes with; without, every handshake is a full one.
     pub resuming: Option<Resuming>,
+    /// What it speaks beside identities.
+    pub spoken: Spoken,
 }
 
 impl Own {
@@ -154,6 +156,13 @@ impl Policy {
         let mut common = self.common(own)?;
         common.revalidate = resuming.as_ref().map(|resuming| resuming.servers(&server));
         let config = ClientConfig::new(common, server).map_err(|error| refused(&error))?;
+        let config = match &self.sni {
+            Some(name) => config.with_server_name(name).map_err(|_| {
+                Failure::environment(format!("{name} is no host name"))
+                    .hint("write --sni as broker.example.org, without a port")
+            })?,
+            None => config,
+        };
         Ok(Arc::new(match resuming {
             Some(resuming) => resuming.client(config),
             None => config,
@@ -188,7 +197,7 @@ impl Policy {
     }
 
     fn common(&self, own: Own) -> Result<Config, Failure> {
-        Ok(Config {
+        let mut config = Config {
             profile: self.profile.profile(),
             identities: Identities {
                 certificate: own.certificate,
@@ -198,14 +207,16 @@ impl Policy {
                 },
             },
             ..Config::default()
-        })
+        };
+        own.spoken.apply(&mut config);
+        Ok(config)
     }
 
     fn peers(&self, of: Of, accepts: Option<&StaplePolicy>) -> Result<PeerPolicy, Failure> {
         let identities = if !self.trust_issuer.is_empty() {
             Some(self.by_credential(of)?)
         } else if !self.trust_did.is_empty() {
-            Some(IdentityPolicy::of_dids(METHODS, dids(&self.trust_did)?))
+            Some(IdentityPolicy::of_dids(METHODS, peers(&self.trust_did)?))
         } else {
             None
         };
@@ -247,7 +258,7 @@ impl Policy {
             (None, false) if self.expect_did.is_empty() => {
                 return Err(Failure::environment("it is not said who is expected").hint(HINT));
             }
-            (None, false) => Expected::Dids(dids(&self.expect_did)?.into_iter().collect()),
+            (None, false) => Expected::Dids(peers(&self.expect_did)?.into_iter().collect()),
         };
         let issuers = dids(&self.trust_issuer)?.into_iter();
         let issuers = issuers.map(|did| self.issuer(did)).collect();
@@ -320,6 +331,19 @@ fn dids(texts: &[String]) -> Result<Vec<Did>, Failure> {
         })
     };
     texts.iter().map(read).collect()
+}
+
+/// DIDs of peers, which have to be of a method by which one can be let in.
+fn peers(texts: &[String]) -> Result<Vec<Did>, Failure> {
+    let peers = dids(texts)?;
+    let strange = peers.iter().find(|did| !METHODS.contains(&did.method()));
+    match strange {
+        Some(did) => Err(Failure::environment(format!(
+            "nobody can be let in as {did}: nodes are not known by this method"
+        ))
+        .hint("a node's DID is a did:key, did:jwk, did:web or did:selfsame")),
+        None => Ok(peers),
+    }
 }
 
 /// What this node shows.

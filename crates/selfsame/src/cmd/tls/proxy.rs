@@ -1,23 +1,25 @@
 //! `selfsame tls proxy`: puts TLS in front of any TCP service, or dials out with TLS for any TCP client.
 
 mod carry;
+mod header;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use clap::Args;
-use selfsame_tls_io::{Acceptor, Connector};
+use clap::{Args, ValueEnum};
+use selfsame_tls_io::{Acceptor, Bounds as UnderWay, Connector, Room, Watch};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use tokio::sync::{Mutex, Semaphore};
+use tokio::sync::Mutex;
 use tokio::task::JoinSet;
 
-use self::carry::{Shared, Way};
+use self::carry::{Shared, Terms, Way};
 use super::client::{place, settings};
 use super::figures::{self, Figures};
 use super::policy::Policy;
 use super::server::bind;
+use super::spoken::Spoken;
 use super::tell::reloaded;
 use super::world::{Node, Standing};
 use crate::cmd::up::until_told_to_go;
@@ -30,7 +32,8 @@ const BREATH: Duration = Duration::from_millis(50);
 /// Put TLS in front of any TCP service, or dial out with TLS for any TCP client.
 ///
 /// One line is printed for each connection: who it was, or why it was refused, and how much was carried; never what.
-/// On SIGHUP the identity and the files of the policy are read again; connections that are open go on.
+/// On SIGHUP the identity and the files of the policy are read again; connections that are open go on if their peers are
+/// to be let in by them. That is judged every --reuse seconds, too.
 #[derive(Args)]
 #[command(after_help = "Example, in front of a service:
          selfsame tls proxy --identity node --listen 0.0.0.0:7443 --to 127.0.0.1:1883 \\
@@ -55,6 +58,14 @@ pub struct Proxy {
     node: Node,
     #[command(flatten)]
     policy: Policy,
+    /// Ask no client who it is: everybody is let in, and the service is told of nobody.
+    #[arg(long, requires = "listen")]
+    anonymous_clients: bool,
+    #[command(flatten)]
+    spoken: Spoken,
+    /// Tell the service behind who connected, before the first byte; it has to expect that.
+    #[arg(long, value_enum, requires = "listen")]
+    tell: Option<Telling>,
     #[command(flatten)]
     bounds: Bounds,
     /// Tell on this address of loopback what was counted, as Prometheus reads it: http://ADDRESS/metrics.
@@ -65,14 +76,34 @@ pub struct Proxy {
     json: bool,
 }
 
+/// A way to tell the service behind who connected.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+enum Telling {
+    /// A header of the PROXY protocol, version 2, with its fields for TLS and, from 0xe0 on, DID, issuer, claims and the
+    /// certificate's SHA-256.
+    ProxyV2,
+}
+
 #[derive(Args, Clone)]
 struct Bounds {
     /// Connections at the same time; further ones are closed at once.
     #[arg(long, value_name = "COUNT", default_value_t = 1024)]
     connections: usize,
+    /// Of these, from one address (of IPv6, from one /64); a quarter of them unless set. Behind a relay that comes from
+    /// one address, say as many as --connections.
+    #[arg(long, value_name = "COUNT", requires = "listen")]
+    per_address: Option<usize>,
+    /// Handshakes under way at the same time; the oldest that has said nothing makes room for another. One address has
+    /// the same share of them as of connections.
+    #[arg(long, value_name = "COUNT", default_value_t = 256)]
+    handshakes: usize,
     /// Seconds after which a connection on which nothing moves is cut.
     #[arg(long, value_name = "SECONDS", default_value_t = 300)]
     idle: u64,
+    /// Seconds after which a connection is cut however busy it is; without it, it lasts as long as its ends and as its
+    /// peer is to be let in.
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    longest: Option<u64>,
     /// Seconds to reach the other end in.
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]
     dial: u64,
@@ -81,17 +112,51 @@ struct Bounds {
     grace: u64,
 }
 
+impl Bounds {
+    /// So many connections of one address.
+    fn share(&self) -> usize {
+        let share = self.per_address.unwrap_or(self.connections.div_ceil(4));
+        share.clamp(1, self.connections)
+    }
+
+    /// Those of handshakes under way, by the same share.
+    fn under_way(&self) -> UnderWay {
+        let share = self.handshakes.saturating_mul(self.share());
+        UnderWay {
+            handshakes: self.handshakes,
+            share: share.div_ceil(self.connections.max(1)),
+            ..UnderWay::default()
+        }
+    }
+
+    /// Plain connections are this machine's own, and share nothing.
+    fn room(&self, is_inward: bool) -> Room {
+        let share = if is_inward {
+            self.share()
+        } else {
+            self.connections
+        };
+        Room::new(self.connections, share)
+    }
+}
+
 impl Proxy {
     /// Carries until it is told to stop.
     pub async fn run(self) -> End {
         crate::log::start();
-        if self.bounds.connections == 0 || self.bounds.idle == 0 {
+        let bounds = &self.bounds;
+        if bounds.connections == 0 || bounds.idle == 0 || bounds.handshakes == 0 {
             return Err(Failure::environment(
-                "with --connections 0 or --idle 0 nothing is carried",
+                "with --connections 0, --handshakes 0 or --idle 0 nothing is carried",
+            ));
+        }
+        if let Some(open) = self.listen_plain.filter(|plain| !plain.ip().is_loopback()) {
+            output::complain(&format!(
+                "{open} is not on loopback: whoever reaches it speaks as this node"
             ));
         }
         let standing = self.node.stand().await?;
-        let way = self.way(&standing).await?;
+        let way = self.way(self.terms(&standing).await?, &standing)?;
         let address = self.listen.or(self.listen_plain).ok_or_else(unsaid)?;
         let figures = Arc::new(Figures::default());
         if let Some(metrics) = self.metrics {
@@ -100,7 +165,15 @@ impl Proxy {
         let hangup = signal(SignalKind::hangup())?;
         let listener = bind(address).await?;
         let app = Arc::clone(&standing.app);
-        let shared = Shared::new(way, (self.bounds.clone(), self.json), (app, figures));
+        let watch = Watch {
+            every: self.node.judged_every(),
+            longest: self.bounds.longest.map(Duration::from_secs),
+        };
+        let shared = Shared::new(
+            (way, watch),
+            (self.bounds.clone(), self.json),
+            (app, figures),
+        );
         let proxy = Running {
             shared: Arc::new(shared),
             again: Arc::new(Again {
@@ -113,20 +186,31 @@ impl Proxy {
         Ok(Answer::Yes)
     }
 
-    /// What is carried where, by the identity and the policy as their files are now.
-    async fn way(&self, standing: &Standing) -> Result<Way, Failure> {
-        let own = self.node.own(standing).await?;
-        let gather = Arc::clone(&standing.gather);
-        let settings = settings(&standing.app, gather);
-        match (&self.to, &self.connect) {
-            (Some(to), None) => {
-                let config = self.policy.server(own, true)?;
-                Ok(Way::Inward(Acceptor::new(config, settings), to.clone()))
+    /// What is carried where.
+    fn way(&self, terms: Terms, standing: &Standing) -> Result<Way, Failure> {
+        let settings = settings(&standing.app, Arc::clone(&standing.gather) as _);
+        match (terms, &self.to, &self.connect) {
+            (Terms::Server(config), Some(to), _) => {
+                let acceptor = Acceptor::new(config, settings);
+                let acceptor = acceptor.with_bounds(self.bounds.under_way());
+                let tells = self.tell == Some(Telling::ProxyV2);
+                Ok(Way::Inward(acceptor, to.clone(), tells))
             }
-            (None, Some(to)) => {
-                let config = self.policy.client(own)?;
+            (Terms::Client(config), _, Some(to)) => {
                 Ok(Way::Outward(Connector::new(config, settings), to.clone()))
             }
+            _ => Err(unsaid()),
+        }
+    }
+
+    /// Who is shown and let in, by the identity and the policy as their files are now.
+    async fn terms(&self, standing: &Standing) -> Result<Terms, Failure> {
+        let mut own = self.node.own(standing).await?;
+        own.spoken = self.spoken.clone();
+        let asks = !self.anonymous_clients;
+        match (&self.to, &self.connect) {
+            (Some(_), None) => Ok(Terms::Server(self.policy.server(own, asks)?)),
+            (None, Some(_)) => Ok(Terms::Client(self.policy.client(own)?)),
             _ => Err(unsaid()),
         }
     }
@@ -152,7 +236,7 @@ struct Again {
 
 impl Running {
     async fn serve(self, listener: TcpListener, mut hangup: Signal) {
-        let room = Arc::new(Semaphore::new(self.shared.bounds.connections));
+        let room = self.shared.bounds.room(self.again.proxy.to.is_some());
         let mut open = JoinSet::new();
         let stop = until_told_to_go();
         tokio::pin!(stop);
@@ -171,10 +255,13 @@ impl Running {
                 tokio::time::sleep(BREATH).await;
                 continue;
             };
-            let Ok(place) = Arc::clone(&room).try_acquire_owned() else {
-                tracing::warn!(%from, "no room for another connection");
-                self.shared.figures.turned_away();
-                continue;
+            let place = match room.take(from.ip()) {
+                Ok(place) => place,
+                Err(full) => {
+                    tracing::warn!(%from, "{full}");
+                    self.shared.figures.turned_away();
+                    continue;
+                }
             };
             let carried = self.carry(stream, from);
             open.spawn(async move {
@@ -205,10 +292,10 @@ impl Running {
         let (shared, again) = (Arc::clone(&self.shared), Arc::clone(&self.again));
         tokio::spawn(async move {
             let _one_at_a_time = again.one_at_a_time.lock().await;
-            let way = again.proxy.way(&again.standing).await;
-            shared.figures.reloaded(way.is_ok());
-            if let Some(way) = reloaded(way) {
-                shared.goes(way);
+            let terms = again.proxy.terms(&again.standing).await;
+            shared.figures.reloaded(terms.is_ok());
+            if let Some(terms) = reloaded(terms) {
+                shared.goes(terms);
             }
         });
     }

@@ -7,11 +7,13 @@ use std::time::Duration;
 use clap::Args;
 use selfsame_app::clock::Clock;
 use selfsame_tls::ServerConfig;
-use selfsame_tls_io::{Acceptor, Gather, Stream};
+use selfsame_tls_io::{Acceptor, Gather, Room, Stream, Watch};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::task::JoinSet;
 
+use super::advice;
 use super::client::settings;
 use super::policy::Policy;
 use super::tell::{Report, reloaded};
@@ -22,6 +24,8 @@ use crate::output;
 
 /// A connection that says nothing for so long is closed.
 const IDLE: Duration = Duration::from_secs(300);
+/// Connections at the same time, a quarter of them from one address.
+const CONNECTIONS: usize = 256;
 /// A breath after an accept that failed, so that a want of resources does not turn in circles.
 const BREATH: Duration = Duration::from_millis(50);
 
@@ -59,6 +63,10 @@ pub struct Server {
 impl Server {
     /// Listens.
     pub async fn run(self) -> End {
+        Arc::new(self).listen().await
+    }
+
+    async fn listen(self: Arc<Self>) -> End {
         crate::log::start();
         let standing = self.node.stand().await?;
         let config = self.config(&standing).await?;
@@ -75,27 +83,46 @@ impl Server {
                 }
             }
         };
-        let told = async {
-            loop {
-                let stream = match listener.accept().await {
-                    Ok((stream, _)) => stream,
-                    Err(_) => {
-                        tokio::time::sleep(BREATH).await;
-                        continue;
-                    }
-                };
-                if self.once {
-                    return self.serve(&acceptor, stream, &clock).await;
-                }
-                // One after another, as their words stand on one terminal; a slow one holds up the next for the time
-                // of a handshake at most, and then for as long as it talks.
-                self.serve(&acceptor, stream, &clock).await;
-            }
-        };
         tokio::select! {
-            answer = told => Ok(answer),
+            answer = self.listen_on(&listener, &acceptor, &clock) => Ok(answer),
             never = reloading => never,
             () = until_told_to_go() => Ok(Answer::Yes),
+        }
+    }
+
+    /// Serves those who come, at the same time; with `--once`, the first.
+    async fn listen_on(
+        self: &Arc<Self>,
+        listener: &TcpListener,
+        acceptor: &Acceptor<dyn Gather>,
+        clock: &Clock,
+    ) -> Answer {
+        let room = Room::new(CONNECTIONS, CONNECTIONS.div_ceil(4));
+        let mut open = JoinSet::new();
+        loop {
+            let accepted = tokio::select! {
+                accepted = listener.accept() => accepted,
+                Some(_) = open.join_next() => continue,
+            };
+            let Ok((stream, from)) = accepted else {
+                tokio::time::sleep(BREATH).await;
+                continue;
+            };
+            if self.once {
+                return self.serve(acceptor, (stream, from), clock).await;
+            }
+            let place = match room.take(from.ip()) {
+                Ok(place) => place,
+                Err(full) => {
+                    tracing::warn!(%from, "{full}");
+                    continue;
+                }
+            };
+            let (server, acceptor, clock) = (Arc::clone(self), acceptor.clone(), clock.clone());
+            open.spawn(async move {
+                server.serve(&acceptor, (stream, from), &clock).await;
+                drop(place);
+            });
         }
     }
 
@@ -108,19 +135,31 @@ impl Server {
     async fn serve(
         &self,
         acceptor: &Acceptor<dyn Gather>,
-        stream: TcpStream,
+        (stream, from): (TcpStream, SocketAddr),
         clock: &Clock,
     ) -> Answer {
-        let mut stream = match acceptor.accept(stream).await {
+        let mut stream = match acceptor.accept_from(stream, from.ip()).await {
             Ok(stream) => stream,
             Err(error) => {
-                output::either(self.json, &Report::refused(&error), Report::lines);
+                output::either(
+                    self.json,
+                    &Report::refused(&error, advice::End::Server),
+                    Report::lines,
+                );
                 return Answer::No;
             }
         };
         let report = Report::of(stream.peer(), clock.now());
         output::either(self.json, &report, Report::lines);
-        let talked = tokio::time::timeout(IDLE, self.talk(&mut stream)).await;
+        let peer = Arc::clone(stream.peer());
+        let watch = Watch {
+            every: self.node.judged_every(),
+            longest: None,
+        };
+        let talked = tokio::select! {
+            talked = tokio::time::timeout(IDLE, self.talk(&mut stream)) => talked,
+            lapse = acceptor.lapse(&peer, watch) => Ok(Err(std::io::Error::other(lapse))),
+        };
         if let Ok(Err(error)) = talked {
             output::complain(&format!("selfsame: {error}"));
         }

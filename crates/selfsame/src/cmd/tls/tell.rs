@@ -1,6 +1,9 @@
 //! What is told of a peer: who it is, each rule that was looked at, and how it was refused.
 
 use selfsame_credential::verdict::Rule;
+use selfsame_crypto::encoding::hex_encode;
+use selfsame_crypto::hash::sha256;
+use selfsame_crypto::x509;
 use selfsame_tls::identity::{Peer, PeerKind};
 use selfsame_tls_io::{Error, tls_error};
 use serde::Serialize;
@@ -26,6 +29,9 @@ pub struct Report {
     /// What its credential claims.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub claims: Option<serde_json::Value>,
+    /// The peer's X.509 certificate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub certificate: Option<Shown>,
     /// Seconds since it proved this, if that was in an earlier handshake which this connection resumes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resumed: Option<u64>,
@@ -43,6 +49,36 @@ pub struct Report {
     pub hint: Option<&'static str>,
 }
 
+/// An X.509 certificate, as it names itself.
+#[derive(Debug, Default, Serialize)]
+pub struct Shown {
+    /// The subject's attributes.
+    pub subject: String,
+    /// The alternative names, each with its kind.
+    pub names: Vec<String>,
+    /// The digest of the certificate, by which it is known whatever it says.
+    pub sha256: String,
+}
+
+impl Shown {
+    fn of(certificate: &[u8]) -> Self {
+        let named = x509::named(certificate).unwrap_or_default();
+        Self {
+            subject: named.subject,
+            names: named.alternatives,
+            sha256: hex_encode(&sha256(certificate)),
+        }
+    }
+
+    fn line(&self) -> String {
+        let names = [&self.subject, &self.names.join(" ")];
+        let names = names.into_iter().filter(|name| !name.is_empty()).cloned();
+        let names: Vec<_> = names.collect();
+        let names = names.join("  ");
+        format!("certificate {names}  sha256:{}", self.sha256)
+    }
+}
+
 impl Report {
     /// Of a peer that was let in.
     pub fn of(peer: &Peer, now: selfsame_crypto::time::UnixTime) -> Self {
@@ -55,7 +91,10 @@ impl Report {
         };
         match &peer.kind {
             PeerKind::Anonymous => report.by = Some("nobody"),
-            PeerKind::Certificate(_) => report.by = Some("certificate"),
+            PeerKind::Certificate(chain) => {
+                report.by = Some("certificate");
+                report.certificate = chain.first().map(|own| Shown::of(own));
+            }
             PeerKind::Did(did) => {
                 report.by = Some("did");
                 report.did = Some(did.to_string());
@@ -71,12 +110,13 @@ impl Report {
     }
 
     /// Of a handshake that failed.
-    pub fn refused(error: &Error) -> Self {
+    pub fn refused(error: &Error, end: advice::End) -> Self {
         Self {
             reason: Some(error.to_string()),
             hint: match error {
-                Error::Tls(error) => advice::of(error),
-                Error::Io(_) | Error::TimedOut => None,
+                Error::Tls(error) => advice::of(error, end),
+                Error::Crowded => Some(advice::CROWDED),
+                Error::Io(_) | Error::TimedOut | Error::Silent => None,
             },
             ..Self::default()
         }
@@ -89,9 +129,10 @@ impl Report {
             let refused = format!("REFUSED  {reason}");
             return std::iter::once(refused).chain(hint).collect();
         }
-        let who = match (&self.did, &self.issuer) {
-            (Some(did), Some(issuer)) => format!("{did}, vouched for by {issuer}"),
-            (Some(did), None) => did.clone(),
+        let who = match (&self.did, &self.issuer, &self.certificate) {
+            (Some(did), Some(issuer), _) => format!("{did}, vouched for by {issuer}"),
+            (Some(did), None, _) => did.clone(),
+            (_, _, Some(shown)) => shown.line(),
             _ => self.by.unwrap_or_default().to_owned(),
         };
         let resumed = match self.resumed {

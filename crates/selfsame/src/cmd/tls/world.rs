@@ -48,6 +48,7 @@ pub struct Node {
     #[command(flatten)]
     world: World,
     /// Seconds for which what was looked up of a peer is used again: so long is one let in that has ended or was revoked.
+    /// After as many seconds again, those who are connected are judged anew.
     #[arg(long, value_name = "SECONDS", default_value_t = 30)]
     reuse: u64,
     /// Make every handshake a full one: neither give nor use tickets.
@@ -115,6 +116,11 @@ impl Node {
             resuming: (!self.no_resumption).then(|| Resuming::new(at_hand)),
             stapling: Mutex::default(),
         })
+    }
+
+    /// How often those who are connected are judged again.
+    pub fn judged_every(&self) -> Duration {
+        Duration::from_secs(self.reuse.max(1))
     }
 
     /// Opens the identity for a moment, and gives what this node shows by it from now on; its staples are renewed until

@@ -2,31 +2,44 @@
 
 use std::io;
 use std::net::SocketAddr;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 use selfsame_app::App;
-use selfsame_tls_io::{Acceptor, Carried, Connector, Error, Gather, relay};
+use selfsame_tls::identity::Peer;
+use selfsame_tls::{ClientConfig, ServerConfig};
+use selfsame_tls_io::{Acceptor, Carried, Connector, Error, Gather, Watch, relay_until};
 use serde::Serialize;
+use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 
+use super::super::advice;
 use super::super::figures::Figures;
 use super::super::tell::Report;
 use super::Bounds;
+use super::header::header;
 use crate::output;
 
 /// One direction of service.
-#[derive(Clone)]
 pub enum Way {
-    /// TLS comes in, plain goes out to the service.
-    Inward(Acceptor<dyn Gather>, String),
+    /// TLS comes in, plain goes out to the service, which is told who came or not.
+    Inward(Acceptor<dyn Gather>, String, bool),
     /// Plain comes in, TLS goes out.
     Outward(Connector<dyn Gather>, String),
 }
 
+/// Who is shown and let in.
+pub enum Terms {
+    /// Where TLS comes in.
+    Server(Arc<ServerConfig>),
+    /// Where TLS goes out.
+    Client(Arc<ClientConfig>),
+}
+
 /// All that a connection needs.
 pub struct Shared {
-    way: RwLock<Way>,
+    way: Way,
+    watch: Watch,
     pub bounds: Bounds,
     pub figures: Arc<Figures>,
     app: Arc<App>,
@@ -54,12 +67,13 @@ async fn reach(to: &str, within: Duration) -> io::Result<TcpStream> {
 impl Shared {
     /// A proxy that goes this way.
     pub fn new(
-        way: Way,
+        (way, watch): (Way, Watch),
         (bounds, json): (Bounds, bool),
         (app, figures): (Arc<App>, Arc<Figures>),
     ) -> Self {
         Self {
-            way: RwLock::new(way),
+            way,
+            watch,
             bounds,
             figures,
             app,
@@ -67,15 +81,20 @@ impl Shared {
         }
     }
 
-    /// Further connections go this way.
-    pub fn goes(&self, way: Way) {
-        *self.way.write().unwrap_or_else(PoisonError::into_inner) = way;
+    /// Further connections go by this configuration, and those that are open are judged by it.
+    pub fn goes(&self, terms: Terms) {
+        match (&self.way, terms) {
+            (Way::Inward(acceptor, ..), Terms::Server(config)) => acceptor.reconfigure(config),
+            (Way::Outward(connector, _), Terms::Client(config)) => connector.reconfigure(config),
+            // A proxy does not turn round.
+            (Way::Inward(..), Terms::Client(_)) | (Way::Outward(..), Terms::Server(_)) => {}
+        }
     }
 
     /// Carries a connection to its end.
     pub async fn carry(&self, stream: TcpStream, from: SocketAddr) -> Told {
         let _best_effort = stream.set_nodelay(true);
-        match self.connected(stream).await {
+        match self.connected(stream, from).await {
             Ok((report, carried, ended)) => {
                 if let Err(error) = &ended {
                     tracing::debug!(%from, %error, "a connection was cut");
@@ -92,7 +111,7 @@ impl Shared {
                 tracing::info!(%from, %error, "a connection was refused");
                 self.figures.refused(&error);
                 Told {
-                    report: Report::refused(&error),
+                    report: Report::refused(&error, self.end()),
                     from: from.to_string(),
                     up: 0,
                     down: 0,
@@ -105,18 +124,22 @@ impl Shared {
     async fn connected(
         &self,
         stream: TcpStream,
+        from: SocketAddr,
     ) -> Result<(Report, Carried, io::Result<()>), Error> {
         let dial = Duration::from_secs(self.bounds.dial);
-        let way = self
-            .way
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
-        let (mut secure, mut plain, is_inward) = match &way {
+        let (mut secure, mut plain, is_inward) = match &self.way {
             // The service hears of nobody who was not let in.
-            Way::Inward(acceptor, to) => {
-                let secure = acceptor.accept(stream).await?;
-                (secure, reach(to, dial).await?, true)
+            Way::Inward(acceptor, to, tells) => {
+                let secure = acceptor.accept_from(stream, from.ip()).await?;
+                let mut plain = reach(to, dial).await?;
+                if *tells {
+                    let way = (from, secure.get_ref().local_addr()?);
+                    let protocol = secure.connection().protocol();
+                    plain
+                        .write_all(&header(&secure.peer().kind, way, protocol)?)
+                        .await?;
+                }
+                (secure, plain, true)
             }
             Way::Outward(connector, to) => {
                 let far = reach(to, dial).await?;
@@ -126,9 +149,11 @@ impl Shared {
         let report = Report::of(secure.peer(), self.app.clock().now());
         self.figures.accepted(report.resumed.is_some());
         let idle = Duration::from_secs(self.bounds.idle);
+        let peer = Arc::clone(secure.peer());
+        let end = self.lapse(&peer, from);
         let (carried, ended) = match is_inward {
-            true => relay(&mut secure, &mut plain, idle).await,
-            false => relay(&mut plain, &mut secure, idle).await,
+            true => relay_until((&mut secure, &mut plain), idle, end).await,
+            false => relay_until((&mut plain, &mut secure), idle, end).await,
         };
         self.figures.ended(carried, &ended);
         if ended.is_err() {
@@ -136,6 +161,24 @@ impl Shared {
             let _best_effort = plain.set_zero_linger();
         }
         Ok((report, carried, ended))
+    }
+
+    fn end(&self) -> advice::End {
+        match self.way {
+            Way::Inward(..) => advice::End::Server,
+            Way::Outward(..) => advice::End::Client,
+        }
+    }
+
+    /// Until the connection has to end, whatever its ends want.
+    async fn lapse(&self, peer: &Peer, from: SocketAddr) -> io::Error {
+        let lapse = match &self.way {
+            Way::Inward(acceptor, ..) => acceptor.lapse(peer, self.watch).await,
+            Way::Outward(connector, _) => connector.lapse(peer, self.watch).await,
+        };
+        tracing::info!(%from, %lapse, "an open connection was ended");
+        self.figures.lapsed(&lapse);
+        io::Error::new(io::ErrorKind::ConnectionAborted, lapse)
     }
 
     /// Prints what came of it.

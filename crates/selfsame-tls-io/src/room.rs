@@ -1,0 +1,303 @@
+//! Room for connections and for handshakes under way: so many, so many of one address, and the silent give way.
+
+use std::collections::{BTreeMap, HashMap};
+use std::net::{IpAddr, Ipv6Addr};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::Notify;
+
+use crate::error::Error;
+
+/// Who shares a share: an address of IPv4, or the /64 that a customer of IPv6 is given (RFC 6177 §2).
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+struct Origin(IpAddr);
+
+impl From<IpAddr> for Origin {
+    fn from(address: IpAddr) -> Self {
+        match address.to_canonical() {
+            IpAddr::V6(address) => {
+                let network = address.to_bits() & (u128::MAX << 64);
+                Self(IpAddr::V6(Ipv6Addr::from_bits(network)))
+            }
+            v4 @ IpAddr::V4(_) => Self(v4),
+        }
+    }
+}
+
+/// Places for connections: so many in all, and so many of one address.
+#[derive(Clone, Debug)]
+pub struct Room(Arc<Connections>);
+
+#[derive(Debug)]
+struct Connections {
+    most: usize,
+    share: usize,
+    taken: Mutex<Taken>,
+}
+
+#[derive(Debug, Default)]
+struct Taken {
+    all: usize,
+    of: HashMap<Origin, usize>,
+}
+
+/// A connection's place, free again when this is dropped.
+#[derive(Debug)]
+pub struct Place {
+    room: Arc<Connections>,
+    origin: Origin,
+}
+
+/// Why there is no place.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, thiserror::Error)]
+pub enum Full {
+    /// All places are taken.
+    #[error("no room for another connection")]
+    All,
+    /// This address has its share.
+    #[error("no room for another connection from this address")]
+    Address,
+}
+
+impl Room {
+    /// So many places, and so many of them for one address (of IPv6, for one /64).
+    pub fn new(most: usize, share: usize) -> Self {
+        let taken = Mutex::default();
+        Self(Arc::new(Connections { most, share, taken }))
+    }
+
+    /// A place for a connection from there.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn take(&self, from: IpAddr) -> Result<Place, Full> {
+        let origin = Origin::from(from);
+        let mut taken = lock(&self.0.taken);
+        if taken.all >= self.0.most {
+            return Err(Full::All);
+        }
+        if taken.of.get(&origin).copied().unwrap_or_default() >= self.0.share {
+            return Err(Full::Address);
+        }
+        taken.all = taken.all.saturating_add(1);
+        let count = taken.of.entry(origin).or_default();
+        *count = count.saturating_add(1);
+        drop(taken);
+        let room = Arc::clone(&self.0);
+        Ok(Place { room, origin })
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let mut taken = lock(&self.room.taken);
+        taken.all = taken.all.saturating_sub(1);
+        if let Some(count) = taken.of.get_mut(&self.origin) {
+            *count = count.saturating_sub(1);
+            if *count == 0 {
+                taken.of.remove(&self.origin);
+            }
+        }
+    }
+}
+
+/// Bounds of the handshakes that an acceptor has under way.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Bounds {
+    /// At the same time. Beyond it the oldest that has not said hello yet makes room; if all have, there is none.
+    pub handshakes: usize,
+    /// Of these, from one address (of IPv6, from one /64), by the same rule.
+    pub share: usize,
+    /// Within this the first byte is there, or the connection is closed.
+    pub first_byte: Duration,
+}
+
+impl Default for Bounds {
+    /// 256 handshakes, a quarter of them from one address, and three seconds for the first byte.
+    fn default() -> Self {
+        Self {
+            handshakes: 256,
+            share: 64,
+            first_byte: Duration::from_secs(3),
+        }
+    }
+}
+
+/// The handshakes that an acceptor and its clones have under way.
+#[derive(Clone, Debug)]
+pub(crate) struct Handshakes(Arc<Waiting>);
+
+#[derive(Debug)]
+struct Waiting {
+    bounds: Bounds,
+    seats: Mutex<Seats>,
+}
+
+/// By age.
+#[derive(Debug, Default)]
+struct Seats {
+    next: u64,
+    taken: BTreeMap<u64, Sitting>,
+}
+
+#[derive(Debug)]
+struct Sitting {
+    origin: Option<Origin>,
+    has_said_hello: bool,
+    gives_way: Arc<Notify>,
+}
+
+/// A handshake's place.
+#[derive(Debug)]
+pub(crate) struct Seat {
+    waiting: Arc<Waiting>,
+    number: u64,
+    gives_way: Arc<Notify>,
+}
+
+impl Handshakes {
+    pub(crate) fn new(bounds: Bounds) -> Self {
+        let seats = Mutex::default();
+        Self(Arc::new(Waiting { bounds, seats }))
+    }
+
+    /// A place; whoever said nothing so far and has waited longest may lose its own.
+    pub(crate) fn enter(&self, from: Option<IpAddr>) -> Result<Seat, Error> {
+        let (origin, bounds) = (from.map(Origin::from), self.0.bounds);
+        let mut seats = lock(&self.0.seats);
+        let of_origin = |sitting: &Sitting| origin.is_some() && sitting.origin == origin;
+        if seats.taken.values().filter(|one| of_origin(one)).count() >= bounds.share {
+            seats.free(of_origin)?;
+        }
+        if seats.taken.len() >= bounds.handshakes {
+            seats.free(|_| true)?;
+        }
+        let (number, gives_way) = (seats.next, Arc::new(Notify::new()));
+        seats.next = number.wrapping_add(1);
+        let sitting = Sitting {
+            origin,
+            has_said_hello: false,
+            gives_way: Arc::clone(&gives_way),
+        };
+        seats.taken.insert(number, sitting);
+        drop(seats);
+        Ok(Seat {
+            waiting: Arc::clone(&self.0),
+            number,
+            gives_way,
+        })
+    }
+}
+
+impl Seats {
+    /// Frees the place of the oldest of these that has not said hello.
+    fn free(&mut self, of: impl Fn(&Sitting) -> bool) -> Result<(), Error> {
+        let silent = |sitting: &Sitting| !sitting.has_said_hello && of(sitting);
+        let mut sitting = self.taken.iter();
+        let oldest = sitting.find_map(|(number, sitting)| silent(sitting).then_some(*number));
+        let freed = oldest.and_then(|number| self.taken.remove(&number));
+        freed.ok_or(Error::Crowded)?.gives_way.notify_one();
+        Ok(())
+    }
+}
+
+impl Seat {
+    /// Its client has said hello, and keeps the place.
+    pub(crate) fn said_hello(&self) {
+        if let Some(sitting) = lock(&self.waiting.seats).taken.get_mut(&self.number) {
+            sitting.has_said_hello = true;
+        }
+    }
+
+    /// Until the place is lost: to another, or because nothing came in time.
+    pub(crate) async fn is_lost(&self, has_heard: &AtomicBool) -> Error {
+        let silence = async {
+            tokio::time::sleep(self.waiting.bounds.first_byte).await;
+            if has_heard.load(Ordering::Relaxed) {
+                std::future::pending::<()>().await;
+            }
+        };
+        tokio::select! {
+            () = self.gives_way.notified() => Error::Crowded,
+            () = silence => Error::Silent,
+        }
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        lock(&self.waiting.seats).taken.remove(&self.number);
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(text: &str) -> IpAddr {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn an_address_has_a_share_of_the_room_and_a_network_of_ipv6_one_share() {
+        let room = Room::new(3, 2);
+        let _one = room.take(at("2001:db8::1")).unwrap();
+        let other = room.take(at("2001:db8::ffff:2")).unwrap();
+        assert_eq!(room.take(at("2001:db8::3")).unwrap_err(), Full::Address);
+        let _next = room.take(at("2001:db8:0:1::3")).unwrap();
+        assert_eq!(room.take(at("192.0.2.1")).unwrap_err(), Full::All);
+        drop(other);
+        assert!(room.take(at("2001:db8::3")).is_ok());
+    }
+
+    #[test]
+    fn an_address_of_ipv4_is_the_same_however_it_is_written() {
+        let room = Room::new(9, 1);
+        let _one = room.take(at("192.0.2.1")).unwrap();
+        let mapped = room.take(at("::ffff:192.0.2.1")).unwrap_err();
+        assert_eq!(mapped, Full::Address);
+        assert!(room.take(at("192.0.2.2")).is_ok());
+    }
+
+    #[test]
+    fn who_said_hello_keeps_the_place_and_the_oldest_silent_one_gives_way() {
+        let bounds = Bounds {
+            handshakes: 3,
+            share: 2,
+            ..Bounds::default()
+        };
+        let handshakes = Handshakes::new(bounds);
+        let enter = |from: &str| handshakes.enter(Some(at(from)));
+        let spoken = enter("192.0.2.1").unwrap();
+        spoken.said_hello();
+        let silent = enter("192.0.2.1").unwrap();
+        // Its own address has its share: its own silent one goes.
+        let next = enter("192.0.2.1").unwrap();
+        let other = enter("192.0.2.2").unwrap();
+        let numbers = |handshakes: &Handshakes| {
+            let seats = lock(&handshakes.0.seats);
+            seats.taken.keys().copied().collect::<Vec<_>>()
+        };
+        assert_eq!(
+            numbers(&handshakes),
+            [spoken.number, next.number, other.number]
+        );
+        // All places are taken: the oldest silent one of all goes.
+        let last = enter("192.0.2.3").unwrap();
+        assert_eq!(
+            numbers(&handshakes),
+            [spoken.number, other.number, last.number]
+        );
+        drop((silent, next));
+        assert_eq!(numbers(&handshakes).len(), 3);
+        other.said_hello();
+        last.said_hello();
+        assert!(matches!(enter("192.0.2.4"), Err(Error::Crowded)));
+    }
+}

@@ -1,0 +1,132 @@
+//! Open connections that are watched.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use selfsame_crypto::time::UnixTime;
+use selfsame_tls::evidence::{Answer, Failure};
+use selfsame_tls::identity::Peer;
+use selfsame_tls::{Alert, Need};
+use selfsame_tls_io::{Acceptor, Connector, Gather, Lapse, Offline, Settings, Watch};
+use tokio::io::duplex;
+use tokio::time::Instant;
+
+use crate::world::{Node, Registry, pair};
+
+const EVERY: Duration = Duration::from_secs(10);
+
+/// Asks this registry, until it is away.
+struct Line {
+    registry: Mutex<Arc<Registry>>,
+    is_away: AtomicBool,
+}
+
+#[async_trait]
+impl Gather for Line {
+    async fn gather(&self, need: &Need, now: UnixTime) -> Answer {
+        if self.is_away.load(Ordering::Relaxed) {
+            return Answer::failed(need.clone(), Failure::Unavailable, now);
+        }
+        let registry = Arc::clone(&self.registry.lock().unwrap());
+        Gather::gather(&registry, need, now).await
+    }
+}
+
+/// A server whose client has to be looked up, that client at its end, and the line by which it is.
+async fn let_in() -> (Acceptor<Line>, Arc<Peer>, Arc<Line>, (Node, Node)) {
+    let (client, server) = (Node::named("did:web:client.example"), Node::new());
+    let line = Arc::new(Line {
+        registry: Mutex::new(Registry::of(&[&client], Duration::ZERO)),
+        is_away: AtomicBool::new(false),
+    });
+    let acceptor = Acceptor::new(server.takes(&client), Settings::of(Arc::clone(&line)));
+    let connector = Connector::new(client.wants(&server), Settings::new(Offline));
+    let (one, other) = duplex(64 * 1024);
+    let (_, other) = tokio::join!(connector.connect(one), acceptor.accept(other));
+    let peer = Arc::clone(other.unwrap().peer());
+    (acceptor, peer, line, (client, server))
+}
+
+fn every() -> Watch {
+    Watch {
+        every: EVERY,
+        longest: None,
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_connection_ends_within_the_period_once_its_peer_is_not_let_in_any_more() {
+    let (acceptor, peer, line, _) = let_in().await;
+    let watched = acceptor.lapse(&peer, every());
+    tokio::pin!(watched);
+    let goes_on = tokio::time::timeout(10 * EVERY, &mut watched).await;
+    assert!(goes_on.is_err(), "{goes_on:?}");
+    // The DID has another key now.
+    let rotated = Node::named("did:web:client.example");
+    *line.registry.lock().unwrap() = Registry::of(&[&rotated], Duration::ZERO);
+    let began = Instant::now();
+    let Lapse::Over(refusal) = watched.await else {
+        panic!("it ended for another reason");
+    };
+    assert_eq!(refusal.alert, Alert::DecryptError);
+    assert!(began.elapsed() <= EVERY);
+}
+
+#[tokio::test(start_paused = true)]
+async fn another_configuration_has_what_is_open_judged_at_once() {
+    let (acceptor, peer, _, (client, server)) = let_in().await;
+    let rare = Watch {
+        every: 1000 * EVERY,
+        longest: None,
+    };
+    let watched = acceptor.lapse(&peer, rare);
+    tokio::pin!(watched);
+    // The same once more lets it go on.
+    acceptor.reconfigure(server.takes(&client));
+    let goes_on = tokio::time::timeout(EVERY, &mut watched).await;
+    assert!(goes_on.is_err(), "{goes_on:?}");
+    acceptor.reconfigure(server.takes(&Node::new()));
+    let Lapse::Over(refusal) = tokio::time::timeout(EVERY, watched).await.unwrap() else {
+        panic!("it ended for another reason");
+    };
+    assert_eq!(refusal.alert, Alert::AccessDenied);
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_cannot_be_looked_up_goes_on_for_as_long_as_what_was_known_lasts() {
+    let (acceptor, mut peer, line, _) = let_in().await;
+    line.is_away.store(true, Ordering::Relaxed);
+    let watched = acceptor.lapse(&peer, every());
+    let goes_on = tokio::time::timeout(10 * EVERY, watched).await;
+    assert!(goes_on.is_err(), "{goes_on:?}");
+    // What was known has ended long ago.
+    Arc::make_mut(&mut peer).until = Some(UnixTime(1));
+    let lapse = acceptor.lapse(&peer, every()).await;
+    assert!(matches!(lapse, Lapse::Unknown(_)), "{lapse}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_connection_lasts_no_longer_than_one_may() {
+    let (client, server) = pair();
+    let acceptor = Acceptor::new(server.takes(&client), Settings::new(Offline));
+    let connector = Connector::new(client.wants(&server), Settings::new(Offline));
+    let (one, other) = duplex(64 * 1024);
+    let (one, other) = tokio::join!(connector.connect(one), acceptor.accept(other));
+    let (server, client) = (
+        Arc::clone(one.unwrap().peer()),
+        Arc::clone(other.unwrap().peer()),
+    );
+    let watch = Watch {
+        every: EVERY,
+        longest: Some(EVERY * 5),
+    };
+    let began = Instant::now();
+    let lapses = tokio::join!(
+        acceptor.lapse(&client, watch),
+        connector.lapse(&server, watch)
+    );
+    assert_eq!(lapses, (Lapse::Longest, Lapse::Longest));
+    assert_eq!(began.elapsed(), EVERY * 5);
+}

@@ -1,0 +1,59 @@
+//! What is spoken beside identities: application protocols and key exchanges.
+
+use clap::{Args, ValueEnum};
+use selfsame_tls::{Config, Group};
+
+/// What is spoken beside identities.
+#[derive(Args, Clone, Default)]
+pub struct Spoken {
+    /// An application protocol that is spoken (ALPN), such as h2 or http/1.1; the best first. May be repeated. Without
+    /// it none is agreed.
+    #[arg(long, value_name = "PROTOCOL", value_parser = protocol)]
+    alpn: Vec<String>,
+    /// Key exchanges that are taken, the best first; all of them unless set.
+    #[arg(long, value_name = "GROUP", value_enum, value_delimiter = ',')]
+    groups: Vec<Exchange>,
+}
+
+/// A key exchange.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+enum Exchange {
+    /// X25519.
+    X25519,
+    /// P-256.
+    Secp256r1,
+    /// P-384.
+    Secp384r1,
+    /// X25519 and ML-KEM-768 together, which stays secret from quantum computers.
+    X25519mlkem768,
+}
+
+impl Exchange {
+    fn group(self) -> Group {
+        match self {
+            Self::X25519 => Group::X25519,
+            Self::Secp256r1 => Group::SECP256R1,
+            Self::Secp384r1 => Group::SECP384R1,
+            Self::X25519mlkem768 => Group::X25519_MLKEM768,
+        }
+    }
+}
+
+impl Spoken {
+    /// Has a connection speak so.
+    pub fn apply(&self, config: &mut Config) {
+        let protocols = self.alpn.iter();
+        config.protocols = protocols.map(|name| name.as_bytes().to_vec()).collect();
+        if !self.groups.is_empty() {
+            config.groups = self.groups.iter().map(|one| one.group()).collect();
+        }
+    }
+}
+
+/// A name of 1 to 255 bytes (RFC 7301 §3.1).
+fn protocol(name: &str) -> Result<String, String> {
+    match name.len() {
+        1..=255 => Ok(name.to_owned()),
+        _ => Err("a protocol's name has 1 to 255 bytes".to_owned()),
+    }
+}
