@@ -301,7 +301,7 @@ async fn between_nodes(
     watcher: Watcher,
 ) {
     // It keeps its time itself, so as to tell the peer.
-    let accepted = acceptor.accept_from(stream, caller.peer.0);
+    let accepted = acceptor.accept_from(stream, caller.peer.address());
     let Some(ended) = unless_over(service, caller.spare, accepted).await else {
         return;
     };
