@@ -1,11 +1,11 @@
 //! What the tests need from the machine, and how it gets there: the system's package manager.
 
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 
 /// A program the tests start, and the Debian package that has it.
 struct Program {
     names: &'static [&'static str],
-    /// What it is asked, to see whether it runs.
+    /// What it is asked, to see whether it runs; nothing of programs that succeed at no question.
     question: &'static str,
     package: &'static str,
     purpose: &'static str,
@@ -36,11 +36,26 @@ const PROGRAMS: &[Program] = &[
         package: "openssl",
         purpose: "speaks TLS with ours",
     },
+    Program {
+        names: &["gnutls-serv"],
+        question: "--version",
+        package: "gnutls-bin",
+        purpose: "speaks TLS with ours",
+    },
+    Program {
+        names: &["selfserv"],
+        question: "",
+        package: "libnss3-tools",
+        purpose: "speaks TLS with ours",
+    },
 ];
 
 impl Program {
     fn is_there(&self) -> bool {
-        self.names.iter().any(|name| answers(name, self.question))
+        self.names.iter().any(|name| match self.question {
+            "" => asked(name, "-?").is_some(),
+            question => answers(name, question),
+        })
     }
 }
 
@@ -54,7 +69,7 @@ pub fn prepare() -> Result<(), String> {
         .filter(|program| !program.is_there())
         .collect();
     if missing.is_empty() {
-        println!("    a C compiler, Chromium, its driver, Java and OpenSSL are there");
+        println!("    a C compiler, Chromium, its driver, Java, OpenSSL, GnuTLS and NSS are there");
         return Ok(());
     }
     for program in &missing {
@@ -125,13 +140,18 @@ fn runs(program: &str) -> bool {
 }
 
 fn answers(program: &str, question: &str) -> bool {
+    asked(program, question).is_some_and(|status| status.success())
+}
+
+/// How a program ends that is asked this; nothing if it is not there.
+fn asked(program: &str, question: &str) -> Option<ExitStatus> {
     let started = Command::new(program)
         .arg(question)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .status();
-    started.is_ok_and(|status| status.success())
+    started.ok()
 }
 
 #[cfg(test)]
@@ -142,5 +162,6 @@ mod tests {
     fn a_program_that_is_not_there_does_not_run() {
         assert!(runs("cargo"));
         assert!(!runs("selfsame-there-is-no-such-program"));
+        assert!(asked("selfsame-there-is-no-such-program", "-?").is_none());
     }
 }

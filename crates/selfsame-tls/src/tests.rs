@@ -1,4 +1,4 @@
-//! Whole connections: between our own ends, with rustls, with OpenSSL, with Go, with the second implementation.
+//! Whole connections: between our own ends, with rustls, with OpenSSL, with Go, GnuTLS and NSS, with the second implementation.
 
 mod attacks;
 mod between;
@@ -10,6 +10,7 @@ mod hello;
 mod java;
 mod network;
 mod openssl;
+mod others;
 mod own;
 mod post_quantum;
 mod programs;

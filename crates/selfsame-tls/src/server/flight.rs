@@ -145,6 +145,19 @@ impl Flight {
     }
 }
 
+/// Whether there is an identity to show, one to ask for and a protocol to speak: found out before ServerHello, so that
+/// who is refused costs no key exchange and is told in the clear, where every client can read it.
+pub(super) fn check(
+    config: &ServerConfig,
+    core: &Core,
+    hello: &ClientHello,
+) -> Result<(), Refusal> {
+    let offer = Offer::new(hello, core.profile)?;
+    shown(config, core, &offer)?;
+    request(config, core, &offer)?;
+    protocol(config, offer.protocols).map(drop)
+}
+
 /// Our DID or credential if the client asks for it and can resolve and verify it; else our certificate (paper §III).
 fn shown<'a>(
     config: &'a ServerConfig,

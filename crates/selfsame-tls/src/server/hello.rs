@@ -5,7 +5,7 @@ use std::sync::Arc;
 use selfsame_crypto::ctx::Ctx;
 
 use super::early::{Hello, to_skip};
-use super::flight::{Flight, Offer};
+use super::flight::{self, Flight, Offer};
 use super::resume::{Issuing, Offering, Resumed};
 use super::{State, Step, UNEXPECTED};
 use crate::alert::{Alert, Refusal};
@@ -81,6 +81,9 @@ impl AwaitClientHello {
             before: self.retried.as_ref().map(|before| &before.transcript),
         };
         let resumed = offering.resumed(core)?;
+        if resumed.is_none() {
+            flight::check(&self.config, core, &hello)?;
+        }
         if is_again && hello.extensions.has_early_data() {
             return Err(Refusal::illegal("early data after HelloRetryRequest"));
         }

@@ -348,3 +348,25 @@ fn a_refused_certificate_is_told_apart_by_what_is_wrong_with_it() {
         assert!(reason.contains(told), "{told}: {reason}");
     }
 }
+
+#[test]
+fn a_client_with_nothing_in_common_is_refused_before_any_key_is_agreed() {
+    let authority = Authority::new();
+    let leaf = authority.leaf(&rcgen::PKCS_ED25519);
+    let speaks = |name: &[u8], config: Config| Config {
+        protocols: vec![name.to_vec()],
+        ..config
+    };
+    let mut client = client(speaks(b"h2", Config::default()), authority.server());
+    let mut server = server(speaks(b"mqtt", of(&leaf)), ClientAuth::None);
+    let refused = server.receive(&client.take_outgoing(), &ctx()).unwrap_err();
+    let Error::Refused(refusal) = refused else {
+        panic!("not refused: {refused}");
+    };
+    assert_eq!(refusal.alert, Alert::NoApplicationProtocol);
+    // One alert in the clear and nothing else.
+    let told = server.take_outgoing();
+    assert_eq!(told, [21, 3, 3, 0, 2, 2, 120]);
+    let heard = client.receive(&told, &ctx()).unwrap_err();
+    assert_eq!(heard, Error::Alerted(Alert::NoApplicationProtocol));
+}

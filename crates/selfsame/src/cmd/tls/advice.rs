@@ -77,10 +77,6 @@ fn of_certificate(reason: &str) -> Option<&'static str> {
     hints.find_map(|(words, hint)| reason.contains(words).then_some(hint))
 }
 
-#[expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "there is no advice on what a peer does wrong"
-)]
 fn ours(alert: Alert, reason: &str, end: End) -> Option<&'static str> {
     Some(match (alert, end) {
         (Alert::UnexpectedMessage | Alert::ProtocolVersion, End::Client) => {
@@ -123,10 +119,6 @@ fn ours(alert: Alert, reason: &str, end: End) -> Option<&'static str> {
     })
 }
 
-#[expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "there is no advice on what a peer finds wrong with a message"
-)]
 fn theirs(alert: Alert, end: End) -> Option<&'static str> {
     Some(match (alert, end) {
         (Alert::HandshakeFailure, _) => NOTHING_IN_COMMON,
