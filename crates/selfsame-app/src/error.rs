@@ -93,6 +93,16 @@ impl Error {
         )
     }
 
+    /// What is stored is not what was written: `detail` goes to the log.
+    pub fn damaged(detail: impl fmt::Display) -> Self {
+        tracing::error!(%detail, "what is stored is damaged");
+        Self::new(
+            ErrorKind::Damaged,
+            "what this server has stored is damaged; its log says what",
+        )
+        .with_hint("who runs it makes a new directory of a copy: selfsame restore")
+    }
+
     /// The same with the specification's code.
     #[must_use]
     pub fn with_code(mut self, code: &'static str) -> Self {
@@ -151,14 +161,7 @@ impl From<StoreError> for Error {
                 )
                 .with_hint("who runs it makes room on its disk; it goes on by itself then")
             }
-            StoreError::Tampered(_) => {
-                tracing::error!(%error, "what is stored is damaged");
-                Self::new(
-                    ErrorKind::Damaged,
-                    "what this server has stored is damaged; its log says what",
-                )
-                .with_hint("who runs it makes a new directory of a copy: selfsame restore")
-            }
+            StoreError::Tampered(_) => Self::damaged(error),
             other => Self::internal(other),
         }
     }

@@ -209,7 +209,7 @@ impl Update<'_> {
     ) -> Result<Option<Child>, TreeError> {
         let path = writes.first().map_or(EMPTY, |write| write.path);
         let key = node_key(version, &path, depth);
-        let mut node = Node::load(self.before, &key)?;
+        let mut node = Node::load(self.before, (&key, depth), &hash)?;
         let mut changed = false;
         let same = |a: &Write, b: &Write| nibble(&a.path, depth) == nibble(&b.path, depth);
         for group in writes.chunk_by(same) {

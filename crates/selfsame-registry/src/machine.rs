@@ -182,8 +182,7 @@ impl Machine {
         } = self.judge(head, block, state)?;
         let (objects, marks) = divide(writes);
         let puts = objects.iter().map(|(k, v)| (&**k, Some(&**v)));
-        let tree = tree::update(nodes, head.tree, height, puts)
-            .map_err(|error| StateError(error.to_string()))?;
+        let tree = tree::update(nodes, head.tree, height, puts)?;
         Ok(Applied {
             head: Head {
                 height,

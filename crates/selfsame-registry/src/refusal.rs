@@ -1,5 +1,7 @@
 //! Why a transaction is refused, and how checking one can fail.
 
+use selfsame_proof::tree::TreeError;
+
 use crate::authority::Act;
 use crate::content::ContentFault;
 pub use crate::fate::Fate;
@@ -380,4 +382,17 @@ pub enum ApplyError {
     /// The state cannot be read; the operator must act.
     #[error(transparent)]
     State(#[from] StateError),
+    /// What is stored is not what was written; the operator must act.
+    #[error("the registry's tree is damaged: {0}")]
+    Damaged(TreeError),
+}
+
+impl From<TreeError> for ApplyError {
+    fn from(error: TreeError) -> Self {
+        match error {
+            // Nothing of the newest tree is ever pruned.
+            TreeError::Missing | TreeError::Damaged => Self::Damaged(error),
+            other => Self::State(StateError(other.to_string())),
+        }
+    }
 }

@@ -109,6 +109,7 @@ impl Embedded {
             log_origin(&genesis.network()),
         );
         let ledger = Ledger::open(setup.ledger, Arc::new(Machine::new(genesis)))?;
+        ledger.has_the_roots_of_its_head()?;
         handing_over::is_still_here(&ledger, &key)?;
         let witnesses = setup.witnesses.map(|(net, witnesses)| {
             Witnesses::new((net, setup.clock.clone(), ledger.clone()), witnesses)
@@ -180,6 +181,7 @@ impl Registry for Embedded {
     }
 
     async fn submit(&self, transaction: &Transaction) -> Result<Receipt> {
+        self.ledger.damage().refuses_writes()?;
         clock_fits(self.ledger.head()?.time, self.clock.now())?;
         if let Some(refusal) = self.ledger.machine().is_unready_for(transaction) {
             return Err(refused(&refusal));

@@ -7,7 +7,7 @@ use selfsame_did::{Did, Options, Resolution};
 use selfsame_proof::cbor::Item as _;
 use selfsame_proof::log::{Hash, LogRead, consistency, leaf_hash};
 use selfsame_proof::read::{Bundle, Handover, MAX_HANDOVERS};
-use selfsame_proof::tree::{self, NodeRead, Proof, ReadError, Root};
+use selfsame_proof::tree::{self, NodeRead, Proof, ReadError, Root, TreeError};
 use selfsame_registry::{
     Applied, Genesis, Head, Machine, Receipt, StateError, StateRead, Transaction,
 };
@@ -15,6 +15,7 @@ use selfsame_store::StoreError;
 use selfsame_store::ledger::{Block, Entry, KEPT_HEIGHTS, LedgerStore, Placed, TreeChanges};
 
 use super::browse::Finder;
+use super::damage::Damage;
 use super::known::Known;
 use super::{ENTRIES_MAX, describe, uses};
 use crate::error::{Error, ErrorKind, Result};
@@ -30,6 +31,7 @@ pub struct Ledger {
     machine: Arc<Machine>,
     known: Known,
     finder: Finder,
+    damage: Damage,
     /// Whether reads are proven under checkpoints that come later than their blocks.
     lags: bool,
 }
@@ -51,6 +53,7 @@ impl Ledger {
             machine,
             known: Known::default(),
             finder: Finder::default(),
+            damage: Damage::default(),
             lags: false,
         })
     }
@@ -75,6 +78,12 @@ impl Ledger {
     /// What finds transactions in it.
     pub(super) fn finder(&self) -> &Finder {
         &self.finder
+    }
+
+    /// Whether any of it was found damaged.
+    #[must_use]
+    pub fn damage(&self) -> &Damage {
+        &self.damage
     }
 
     /// What the network began with.
@@ -188,6 +197,7 @@ impl Ledger {
             .store
             .entry(seq_no)?
             .ok_or_else(|| Error::internal("an entry of the ledger is missing"))?;
+        let placed = self.damage.refuses(placed)?;
         Ok(Some(Receipt {
             seq_no,
             height: placed.height,
@@ -200,9 +210,12 @@ impl Ledger {
     /// given for it; none if the object has changed since then.
     ///
     /// # Errors
-    /// `Internal` if the store fails or that version is forgotten.
+    /// `Damaged` if what is stored is not what was written, `Internal` if the store fails or that version is forgotten.
     pub fn prove(&self, key: &[u8], tree: Root, note: &str) -> Result<Option<Bundle>> {
-        let proof = tree::prove(self, tree, key).map_err(Error::internal)?;
+        let proof = tree::prove(self, tree, key).map_err(|error| match error {
+            TreeError::Damaged => self.damage.found(error),
+            other => Error::internal(other),
+        })?;
         let holds = |value: Option<&[u8]>| tree::verify(&tree.hash, key, value, &proof).is_ok();
         let mut value = match proof {
             Proof::Present(_) => self.store.get(key)?,
@@ -211,7 +224,11 @@ impl Ledger {
         if !holds(value.as_deref()) && self.lags {
             value = self.overwritten(key, tree.version, &holds)?;
         }
-        Ok(holds(value.as_deref()).then(|| Bundle {
+        let held = holds(value.as_deref());
+        if !held && self.head()?.tree == tree {
+            return Err(self.damage.found("an object is not what its tree says"));
+        }
+        Ok(held.then(|| Bundle {
             note: note.to_owned(),
             key: key.to_owned(),
             value,
@@ -293,7 +310,8 @@ impl Ledger {
     pub fn transactions(&self, first: u64, count: u64) -> Result<Vec<Placed>> {
         let first = first.max(1);
         let placed = self.store.entries(first..first.saturating_add(count))?;
-        Ok(placed)
+        let judged = placed.into_iter().map(|placed| self.damage.refuses(placed));
+        judged.collect()
     }
 
     /// The transactions that made a DID what it is, oldest first.
@@ -342,6 +360,7 @@ impl Ledger {
                     time
                 }
             };
+            let placed = self.damage.refuses(placed)?;
             entries.push(describe::entry(&self.machine, &placed, time)?);
         }
         Ok(entries)

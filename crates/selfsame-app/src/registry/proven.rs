@@ -2,7 +2,7 @@
 
 use selfsame_proof::checkpoint::{Checkpoint, Standing};
 use selfsame_proof::entries::{ENTRIES_MAX, MAX_BYTES, ProvenEntries, ProvenEntry};
-use selfsame_proof::log::inclusion;
+use selfsame_proof::log::{inclusion, leaf_hash, verify_inclusion};
 use selfsame_proof::note::SignedNote;
 use selfsame_proof::read::Bundle;
 use selfsame_registry::{Machine, Transaction};
@@ -66,8 +66,22 @@ impl Ledger {
                 transaction: placed.entry.bytes,
                 path: inclusion(index, standing.size, self).map_err(Error::internal)?,
             });
+            self.is_logged(entries.last(), &standing)?;
         }
         Ok(ProvenEntries { bundle, entries })
+    }
+
+    /// What is served is proven to be what the checkpoint's log has: a path over damaged neighbours leads elsewhere.
+    fn is_logged(&self, entry: Option<&ProvenEntry>, standing: &Standing) -> Result<()> {
+        let Some(entry) = entry else { return Ok(()) };
+        let (leaf, index) = (
+            leaf_hash(&entry.transaction),
+            entry.seq_no.saturating_sub(1),
+        );
+        verify_inclusion(&leaf, index, (standing.size, &standing.log), &entry.path).map_err(|_| {
+            self.damage()
+                .found("a transaction is not what the log's root says")
+        })
     }
 }
 

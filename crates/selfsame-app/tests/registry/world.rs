@@ -128,10 +128,17 @@ const LOSES: u8 = 1;
 const LOSES_ONE: u8 = 2;
 const LOSES_ANSWERS: u8 = 3;
 
-/// A ledger whose appends can be held up, lost, or made without an answer.
+/// What of a ledger can rot.
+pub const SOUND: u8 = 0;
+pub const NODES: u8 = 1;
+pub const VALUES: u8 = 2;
+pub const ENTRIES: u8 = 3;
+
+/// A ledger whose appends can be held up, lost, or made without an answer, and whose bits can flip.
 pub struct Valve {
     below: Arc<dyn LedgerStore>,
     mode: AtomicU8,
+    rotten: AtomicU8,
     open: Semaphore,
     /// Has a permit for each append that was begun.
     pub begun: Semaphore,
@@ -142,6 +149,7 @@ impl Valve {
         Self {
             below,
             mode: AtomicU8::new(WORKS),
+            rotten: AtomicU8::new(SOUND),
             open: Semaphore::new(1),
             begun: Semaphore::new(0),
         }
@@ -174,6 +182,27 @@ impl Valve {
         self.mode.store(LOSES_ANSWERS, Ordering::SeqCst);
     }
 
+    /// A bit of each of these is another from now on when it is read.
+    pub fn rot(&self, what: u8) {
+        self.rotten.store(what, Ordering::SeqCst);
+    }
+
+    fn rotten(&self, what: u8, value: Option<Vec<u8>>) -> Option<Vec<u8>> {
+        let rotten = self.rotten.load(Ordering::SeqCst) == what;
+        value.map(|mut value| {
+            if let Some(byte) = value.get_mut(20).filter(|_| rotten) {
+                *byte ^= 1;
+            }
+            value
+        })
+    }
+
+    fn rotten_entry(&self, mut placed: Placed) -> Placed {
+        let bytes = self.rotten(ENTRIES, Some(placed.entry.bytes));
+        placed.entry.bytes = bytes.unwrap();
+        placed
+    }
+
     pub fn work(&self) {
         self.mode.store(WORKS, Ordering::SeqCst);
     }
@@ -186,7 +215,7 @@ fn lost() -> StoreError {
 #[async_trait]
 impl LedgerStore for Valve {
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
-        self.below.get(key)
+        Ok(self.rotten(VALUES, self.below.get(key)?))
     }
 
     fn key(&self, place: &[u8; 32]) -> Result<Option<Vec<u8>>> {
@@ -194,7 +223,7 @@ impl LedgerStore for Valve {
     }
 
     fn node(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
-        self.below.node(key)
+        Ok(self.rotten(NODES, self.below.node(key)?))
     }
 
     fn head(&self) -> Result<Option<Head>> {
@@ -206,11 +235,13 @@ impl LedgerStore for Valve {
     }
 
     fn entry(&self, seq: u64) -> Result<Option<Placed>> {
-        self.below.entry(seq)
+        let placed = self.below.entry(seq)?;
+        Ok(placed.map(|placed| self.rotten_entry(placed)))
     }
 
     fn entries(&self, seqs: std::ops::Range<u64>) -> Result<Vec<Placed>> {
-        self.below.entries(seqs)
+        let placed = self.below.entries(seqs)?.into_iter();
+        Ok(placed.map(|placed| self.rotten_entry(placed)).collect())
     }
 
     fn by_hash(&self, hash: &[u8; 32]) -> Result<Option<u64>> {

@@ -42,6 +42,7 @@ pub(super) enum Next<'n> {
     /// Nothing, or another subtree's only leaf, or a leaf at its place.
     End(Option<&'n Leaf>),
     Inner {
+        hash: Hash,
         version: u64,
     },
 }
@@ -107,9 +108,26 @@ impl Leaf {
 }
 
 impl Node {
-    pub(super) fn load(from: &dyn NodeRead, key: &[u8]) -> Result<Self, TreeError> {
+    /// The node of a depth under its key, if it is the one that its parent or the root names by this hash.
+    pub(super) fn load(
+        from: &dyn NodeRead,
+        (key, depth): (&[u8], usize),
+        hash: &Hash,
+    ) -> Result<Self, TreeError> {
         let bytes = from.node(key)?.ok_or(TreeError::Missing)?;
-        Self::from_bytes(&bytes).ok_or(TreeError::Damaged)
+        let node = Self::from_bytes(&bytes).ok_or(TreeError::Damaged)?;
+        match node.leaves_are_in_place(depth) && node.hash() == *hash {
+            true => Ok(node),
+            false => Err(TreeError::Damaged),
+        }
+    }
+
+    /// A lone leaf's hash is the same at each place of its half, so its place is compared with its path.
+    fn leaves_are_in_place(&self, depth: usize) -> bool {
+        self.0.iter().enumerate().all(|(slot, child)| match child {
+            Some(Child::Leaf(leaf)) => nibble(&leaf.path, depth) == slot,
+            _ => true,
+        })
     }
 
     pub(super) fn get(&self, slot: usize) -> Option<&Child> {
@@ -165,7 +183,10 @@ impl Node {
             }
         }
         match self.get(slot) {
-            Some(Child::Inner { version, .. }) => Next::Inner { version: *version },
+            Some(Child::Inner { hash, version }) => Next::Inner {
+                hash: *hash,
+                version: *version,
+            },
             Some(Child::Leaf(leaf)) => Next::End(Some(leaf)),
             None => Next::End(None),
         }
@@ -213,7 +234,7 @@ impl Node {
         bytes
     }
 
-    fn from_bytes(mut bytes: &[u8]) -> Option<Self> {
+    pub(super) fn from_bytes(mut bytes: &[u8]) -> Option<Self> {
         let rest = &mut bytes;
         let taken = u16::from_be_bytes(take(rest)?);
         let leaves = u16::from_be_bytes(take(rest)?);

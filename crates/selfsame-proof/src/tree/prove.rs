@@ -55,11 +55,12 @@ impl Tree<'_> {
             beside: Vec::new(),
             end: None,
         };
-        let mut version = self.root.version;
+        let (mut hash, mut version) = (self.root.hash, self.root.version);
         for depth in 0..DEPTH {
-            let node = Node::load(self.nodes, &node_key(version, place, depth))?;
+            let key = node_key(version, place, depth);
+            let node = Node::load(self.nodes, (&key, depth), &hash)?;
             let next = match node.follow(nibble(place, depth), &mut way.beside) {
-                Next::Inner { version } => Some(version),
+                Next::Inner { hash, version } => Some((hash, version)),
                 Next::End(leaf) => {
                     way.end = leaf.copied();
                     None
@@ -67,7 +68,7 @@ impl Tree<'_> {
             };
             way.nodes.push(node);
             match next {
-                Some(next) => version = next,
+                Some(next) => (hash, version) = next,
                 None => return Ok(way),
             }
         }
@@ -122,11 +123,12 @@ impl Tree<'_> {
     ) -> Result<Leaf, TreeError> {
         let mut child = child.clone();
         for depth in depth..=DEPTH {
-            let version = match child {
+            let (hash, version) = match child {
                 Child::Leaf(leaf) => return Ok(leaf),
-                Child::Inner { version, .. } => version,
+                Child::Inner { hash, version } => (hash, version),
             };
-            let node = Node::load(self.nodes, &node_key(version, &at, depth))?;
+            let key = node_key(version, &at, depth);
+            let node = Node::load(self.nodes, (&key, depth), &hash)?;
             let outermost = match last {
                 true => node.taken().next_back(),
                 false => node.taken().next(),

@@ -150,8 +150,7 @@ proptest! {
 
     #[test]
     fn any_bytes_are_a_node_in_one_form_or_damaged(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
-        let store = Store::from([(Vec::new(), bytes.clone())]);
-        if let Ok(node) = Node::load(&store, &[]) {
+        if let Some(node) = Node::from_bytes(&bytes) {
             prop_assert_eq!(node.to_bytes(), bytes);
         }
     }
@@ -314,6 +313,44 @@ fn a_store_that_lost_or_damaged_a_node_is_an_error_and_no_panic() {
             assert!(proofs.filter_map(Result::err).all(|found| found == error));
         }
     }
+}
+
+#[test]
+fn a_node_with_a_flipped_bit_is_neither_proven_from_nor_built_on() {
+    let (nodes, root) = trees().swap_remove(0);
+    let (mut proofs_refused, mut flips) = (0, 0);
+    for (name, good) in nodes.iter() {
+        for bit in (0..good.len() * 8).step_by(7) {
+            let mut store = with_keys(&nodes);
+            store.get_mut(name).unwrap()[bit / 8] ^= 1 << (bit % 8);
+            // Every node is on the way to one of the keys.
+            let objects = KEYS.iter().map(|key| (&key[..], Some(&b"other"[..])));
+            let written = update(&store, root, 1, objects);
+            assert!(
+                matches!(written, Err(TreeError::Damaged | TreeError::Missing)),
+                "bit {bit} of {name:?}"
+            );
+            let proofs = KEYS.iter().filter_map(|key| prove(&store, root, key).err());
+            proofs_refused += usize::from(proofs.count() > 0);
+            flips += 1;
+        }
+    }
+    assert!(flips > 1_000, "{flips}");
+    assert_eq!(proofs_refused, flips);
+}
+
+#[test]
+fn an_older_node_in_the_place_of_a_newer_is_noticed() {
+    let mut kept = Kept::default();
+    kept.write(&(0..KEYS.len()).map(|key| (key, Some(1))).collect());
+    let (older, _) = kept.last();
+    kept.write(&vec![(0, Some(2))]);
+    let (newer, _) = kept.last();
+    let key = |root: Root| node_key(root.version, &EMPTY, 0);
+    let before = kept.nodes[&key(older)].clone();
+    kept.nodes.insert(key(newer), before);
+    let proven = prove(&with_keys(&kept.nodes), newer, &KEYS[0]);
+    assert_eq!(proven, Err(TreeError::Damaged));
 }
 
 #[test]

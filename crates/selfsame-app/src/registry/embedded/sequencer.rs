@@ -5,6 +5,7 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use selfsame_crypto::time::UnixTime;
+use selfsame_registry::refusal::ApplyError;
 use selfsame_registry::{Applied, Block, Head, Receipt, Refusal, Transaction};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
@@ -298,10 +299,14 @@ async fn judge(ledger: Ledger, (after, time): (After, UnixTime), waiting: Vec<Wa
             After::Stored(head) => ledger.apply(head, &block),
             After::Due(before) => ledger.apply_after(before, &block),
         };
+        let applied = applied.map_err(|error| match error {
+            ApplyError::Damaged(damaged) => ledger.damage().found(damaged),
+            other => Error::internal(other),
+        });
         (transactions, applied)
     });
     let (transactions, applied) = match judging.await {
-        Ok((transactions, applied)) => (transactions, applied.map_err(Error::internal)),
+        Ok(judged) => judged,
         Err(error) => (Vec::new(), Err(Error::internal(error))),
     };
     Judged {
