@@ -79,6 +79,9 @@ impl Inquiry {
         policy: &IdentityPolicy,
         core: &mut Core,
     ) -> Result<(), Refusal> {
+        if let Some(vc) = &self.vc {
+            credential::check_issuer(vc, policy)?;
+        }
         if let Some(stapled) = &policy.stapled {
             let reads = staple::reads(&self.staples).map_err(Fault::refusal)?;
             if !reads.is_empty() {

@@ -92,6 +92,16 @@ pub(super) fn accept(
     })
 }
 
+/// Whom a credential names as its issuer, on its own word.
+pub(super) fn named_issuer(vc: &Vc, format: Format) -> Result<String, Refusal> {
+    let raw = std::str::from_utf8(&vc.bytes).map_err(|_| MALFORMED)?;
+    let read = match Model::of(format) {
+        Some(model) => Read::of_jwt(raw, model)?,
+        None => Read::of_sd_jwt(raw)?,
+    };
+    Ok(read.issuer)
+}
+
 /// What the configuration says of the issuer, as if its DID had been resolved.
 fn evidence(issuer: &TrustedIssuer, now: UnixTime) -> Evidence {
     let mut document = Document::new(issuer.did.clone());

@@ -633,3 +633,21 @@ fn every_changed_bit_of_a_handshake_by_credentials_ends_it() {
     };
     assert_no_bit_may_change(start, 0..3, 1);
 }
+
+#[test]
+fn a_credential_that_names_a_stranger_is_refused_before_anything_is_looked_up() {
+    let (issuer, holder) = (issuer(), holder());
+    let stranger = Subject::new("did:web:stranger.example");
+    let mut unknown = trusting(&issuer);
+    unknown.keys.clear();
+    let policy = IdentityPolicy::of_credentials(&["key"], vec![unknown], dns("a.example"));
+    for format in [VcFormat::VC_JWT, VcFormat::SD_JWT_VC] {
+        let identity = showing(&holder, credential(&stranger, &holder, format));
+        let (ends, _) = shown_to(only(policy.clone()), identity);
+        assert_eq!(client_refused(ends), Alert::UnknownCa);
+        // For the issuer's own its keys are looked up, in vain here.
+        let identity = showing(&holder, credential(&issuer, &holder, format));
+        let (ends, _) = shown_to(only(policy.clone()), identity);
+        assert_eq!(client_refused(ends), Alert::CertificateUnknown);
+    }
+}
