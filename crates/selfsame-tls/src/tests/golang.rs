@@ -110,7 +110,7 @@ fn plan(role: &str, authority: &Authority, own: Option<&Leaf>) -> Value {
         "Certificate": own.map_or_else(String::new, |leaf| pem("CERTIFICATE", &leaf.chain[0])),
         "Key": own.map_or_else(String::new, |leaf| key_pem(&leaf.key)),
         "AsksClients": false,
-        "Groups": [4588, 29, 23],
+        "Groups": [4588, 29, 23, 24],
         "Connections": 1,
     })
 }
