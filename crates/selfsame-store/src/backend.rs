@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use async_trait::async_trait;
+use selfsame_crypto::seal::SealingKey;
 use selfsame_crypto::time::UnixTime;
 
 use crate::batch::Expect;
@@ -172,6 +173,15 @@ pub trait Backend: Send + Sync {
         window: Window,
         now: UnixTime,
     ) -> Result<Vec<SealedRecord>>;
+    /// Compares what is kept with the sum that was left of it under this key, before anything else is done, and keeps the
+    /// sum from then on. `Tampered` if a row was removed, put back, moved or changed from outside.
+    async fn guard(&self, _key: SealingKey) -> Result<()> {
+        Ok(())
+    }
+    /// How often something was committed, if that outlives the process.
+    async fn generation(&self) -> Result<Option<u64>> {
+        Ok(None)
+    }
     /// Writes all or nothing. On success the batch is durable, unless it need not be.
     async fn commit(&self, batch: SealedBatch) -> Result<Outcome>;
     /// The tenant a route leads to.

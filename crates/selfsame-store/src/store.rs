@@ -49,7 +49,8 @@ impl fmt::Debug for Store {
 }
 
 impl Store {
-    /// Opens a store; [`StoreError::WrongKey`] if the data were written under another master key.
+    /// Opens a store; [`StoreError::WrongKey`] if the data were written under another master key, and
+    /// [`StoreError::Tampered`] if rows were removed, put back, moved or changed from outside.
     pub async fn open(backend: Arc<dyn Backend>, vault: Vault) -> Result<Self> {
         Self::open_with_clock(backend, vault, Arc::new(system_now)).await
     }
@@ -69,6 +70,9 @@ impl Store {
             fresh: Fresh::default(),
             counters,
         }));
+        // Under another master key nothing would be as it was summed: that is said first.
+        store.keys(&TenantId::instance()).await?;
+        store.0.backend.guard(store.0.vault.sum_key()).await?;
         store.keys_or_fresh(&TenantId::instance()).await?;
         Ok(store)
     }

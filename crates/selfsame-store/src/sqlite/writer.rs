@@ -20,6 +20,7 @@ use tokio::time::timeout;
 
 use super::apply::{Apply, Last};
 use super::checkpoint::{Checkpoints, Limits};
+use super::sums::Sums;
 use crate::backend::{Outcome, SealedBatch, Write};
 use crate::error::{Result, StoreError};
 use crate::meter::{Meter, timed};
@@ -78,6 +79,8 @@ impl Writer {
                 full: true,
                 held: Vec::new(),
                 published: published.clone(),
+                sums: None,
+                sealed_at: 0,
             }),
             meter,
             published,
@@ -104,6 +107,19 @@ impl Writer {
     /// Commits what is held back, so that other connections see it.
     pub(super) fn publish(&self) {
         self.desk.publish();
+    }
+
+    /// Compares all rows with their sum, and keeps it from now on. Done where nobody waits, since it may take long.
+    pub(super) async fn guard(&self, sums: Sums) -> Result<()> {
+        let desk = self.desk.clone();
+        tokio::task::spawn_blocking(move || desk.book().guard(sums))
+            .await
+            .map_err(|_| stopped())?
+    }
+
+    /// What keeps the sum over all rows, if it is kept.
+    pub(super) fn sums(&self) -> Option<Sums> {
+        self.desk.book().sums.clone()
     }
 
     pub(super) async fn commit(&self, batch: SealedBatch) -> Result<Outcome> {
@@ -318,6 +334,10 @@ struct Book {
     /// What the open transaction has, to be written again should it fail with another batch.
     held: Vec<SealedBatch>,
     published: Arc<AtomicU64>,
+    /// What keeps the sum over all rows.
+    sums: Option<Sums>,
+    /// How many rows had changed at the commit that was counted last.
+    sealed_at: u64,
 }
 
 impl Book {
@@ -390,6 +410,7 @@ impl Book {
             let reason = "the database gave up the transaction";
             return Err(StoreError::Storage(reason.to_owned()));
         }
+        self.seal()?;
         let (committed, took) = timed(|| self.execute("COMMIT"));
         committed?;
         if durable || !self.held.is_empty() {
@@ -399,6 +420,25 @@ impl Book {
             self.held.clear();
             self.published.fetch_add(1, Ordering::Relaxed);
         }
+        Ok(())
+    }
+
+    /// Counts the commit that follows, if it changes anything.
+    fn seal(&mut self) -> Result<()> {
+        if self.sums.is_some() && self.connection.total_changes() != self.sealed_at {
+            Sums::seal(&self.connection)?;
+            self.sealed_at = self.connection.total_changes();
+        }
+        Ok(())
+    }
+
+    /// Compares the rows with their sum, and keeps it from now on.
+    fn guard(&mut self, sums: Sums) -> Result<()> {
+        self.publish()?;
+        sums.keep(&self.connection)?;
+        sums.begin(&mut self.connection)?;
+        self.sealed_at = self.connection.total_changes();
+        self.sums = Some(sums);
         Ok(())
     }
 
