@@ -178,9 +178,9 @@ pub trait Backend: Send + Sync {
     async fn guard(&self, _key: SealingKey) -> Result<()> {
         Ok(())
     }
-    /// How often something was committed, if that outlives the process.
-    async fn generation(&self) -> Result<Option<u64>> {
-        Ok(None)
+    /// How many commits are durable, if they are counted: more with each, and never less at a later start.
+    fn generation(&self) -> Option<u64> {
+        None
     }
     /// Writes all or nothing. On success the batch is durable, unless it need not be.
     async fn commit(&self, batch: SealedBatch) -> Result<Outcome>;

@@ -232,11 +232,8 @@ impl Backend for Sqlite {
         self.writer.guard(Sums::new(key)).await
     }
 
-    async fn generation(&self) -> Result<Option<u64>> {
-        match self.writer.sums() {
-            Some(_) => self.now(sums::generation),
-            None => Ok(None),
-        }
+    fn generation(&self) -> Option<u64> {
+        self.writer.generation()
     }
 
     async fn commit(&self, batch: SealedBatch) -> Result<Outcome> {

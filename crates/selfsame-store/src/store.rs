@@ -77,6 +77,13 @@ impl Store {
         Ok(store)
     }
 
+    /// How many commits of this store are durable, if they are counted: a store that has fewer than it had is an older
+    /// one, put back. Beginning with a copy made by [`Store::copy`] leaps ahead of all that may have followed it.
+    #[must_use]
+    pub fn generation(&self) -> Option<u64> {
+        self.0.backend.generation()
+    }
+
     /// The record, unless absent or expired.
     pub async fn read(&self, tenant: &TenantId, kind: &str, id: &str) -> Result<Option<Record>> {
         let Some(keys) = self.keys(tenant).await? else {

@@ -204,9 +204,11 @@ impl Sums {
     }
 }
 
-/// How often something was committed, if commits are counted.
-pub(super) fn generation(connection: &Connection) -> Result<Option<u64>> {
-    Ok(totals(connection)?.map(|totals| totals.generation.cast_unsigned()))
+/// How many commits are counted.
+pub(super) fn generation(connection: &Connection) -> Result<u64> {
+    let mut statement = connection.prepare_cached("SELECT generation FROM totals")?;
+    let generation: i64 = statement.query_row([], |row| row.get(0))?;
+    Ok(generation.cast_unsigned())
 }
 
 fn totals(connection: &Connection) -> Result<Option<Totals>> {

@@ -20,7 +20,7 @@ use tokio::time::timeout;
 
 use super::apply::{Apply, Last};
 use super::checkpoint::{Checkpoints, Limits};
-use super::sums::Sums;
+use super::sums::{self, Sums};
 use crate::backend::{Outcome, SealedBatch, Write};
 use crate::error::{Result, StoreError};
 use crate::meter::{Meter, timed};
@@ -68,7 +68,7 @@ impl Writer {
         let (queue, jobs) = mpsc::channel(QUEUE);
         let last = Last::read(&connection)?;
         let checkpoints = Checkpoints::start(path, LOG)?;
-        let published = Arc::new(AtomicU64::new(0));
+        let (published, generation) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
         let desk = Arc::new(Desk {
             book: Mutex::new(Book {
                 connection,
@@ -80,10 +80,12 @@ impl Writer {
                 held: Vec::new(),
                 published: published.clone(),
                 sums: None,
+                generation: generation.clone(),
                 sealed_at: 0,
             }),
             meter,
             published,
+            generation,
             crowded: AtomicU32::new(0),
             read: AtomicBool::new(false),
             holds: AtomicBool::new(false),
@@ -115,6 +117,12 @@ impl Writer {
         tokio::task::spawn_blocking(move || desk.book().guard(sums))
             .await
             .map_err(|_| stopped())?
+    }
+
+    /// How many commits are durable, if they are counted.
+    pub(super) fn generation(&self) -> Option<u64> {
+        let generation = self.desk.generation.load(Ordering::Relaxed);
+        (generation > 0).then_some(generation)
     }
 
     /// What keeps the sum over all rows, if it is kept.
@@ -179,6 +187,8 @@ struct Desk {
     holds: AtomicBool,
     /// How often something that was held back was committed.
     published: Arc<AtomicU64>,
+    /// How many commits are durable; none while they are not counted.
+    generation: Arc<AtomicU64>,
 }
 
 /// The writer's connection between two transactions, for who holds this. It has what was written last at hand, where
@@ -336,6 +346,7 @@ struct Book {
     published: Arc<AtomicU64>,
     /// What keeps the sum over all rows.
     sums: Option<Sums>,
+    generation: Arc<AtomicU64>,
     /// How many rows had changed at the commit that was counted last.
     sealed_at: u64,
 }
@@ -413,6 +424,7 @@ impl Book {
         self.seal()?;
         let (committed, took) = timed(|| self.execute("COMMIT"));
         committed?;
+        self.count()?;
         if durable || !self.held.is_empty() {
             self.meter.record(took);
         }
@@ -432,14 +444,26 @@ impl Book {
         Ok(())
     }
 
-    /// Compares the rows with their sum, and keeps it from now on.
+    /// Notes how many commits the disk has for certain: what did not wait for it may be lost with the power.
+    fn count(&self) -> Result<()> {
+        if self.sums.is_some() && self.full {
+            let generation = sums::generation(&self.connection)?;
+            self.generation.store(generation, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    /// Compares the rows with their sum, and keeps it from now on. The start is a commit of its own, so that all before
+    /// it is durable.
     fn guard(&mut self, sums: Sums) -> Result<()> {
         self.publish()?;
+        self.synchronise(true)?;
         sums.keep(&self.connection)?;
         sums.begin(&mut self.connection)?;
+        Sums::seal(&self.connection)?;
         self.sealed_at = self.connection.total_changes();
         self.sums = Some(sums);
-        Ok(())
+        self.count()
     }
 
     /// Commits what is held back.
