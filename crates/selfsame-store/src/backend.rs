@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use async_trait::async_trait;
+use selfsame_crypto::seal::SealingKey;
 use selfsame_crypto::time::UnixTime;
 
 use crate::batch::Expect;
@@ -183,6 +184,16 @@ pub trait Backend: Send + Sync {
     ) -> Result<Vec<SealedRecord>>;
     /// How much there is of a tenant's kind, what has expired and is still there with it.
     async fn weight(&self, shelf: (&TenantId, &str)) -> Result<Weight>;
+
+    /// Compares what is kept with the sum that was left of it under this key, before anything else is done, and keeps the
+    /// sum from then on. `Tampered` if a row was removed, put back, moved or changed from outside.
+    async fn guard(&self, _key: SealingKey) -> Result<()> {
+        Ok(())
+    }
+    /// How many commits are durable, if they are counted: more with each, and never less at a later start.
+    fn generation(&self) -> Option<u64> {
+        None
+    }
     /// Writes all or nothing. On success the batch is durable, unless it need not be.
     async fn commit(&self, batch: SealedBatch) -> Result<Outcome>;
     /// The tenant a route leads to.

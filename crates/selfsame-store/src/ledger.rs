@@ -144,6 +144,13 @@ pub trait LedgerStore: Send + Sync {
     async fn fold(&self) -> Result<()> {
         Ok(())
     }
+    /// What each append from now on keeps of the store beside this ledger: how far that had come
+    /// ([`crate::Store::generation`]).
+    fn note_store(&self, _generation: u64) {}
+    /// How far the store beside this ledger had come, as the appends kept it.
+    fn noted_store(&self) -> Result<Option<u64>> {
+        Ok(None)
+    }
     /// What appends have cost.
     fn meter(&self) -> &Meter;
     /// Where an [`index::Index`] of it may be kept; none where it is made in memory.

@@ -5,6 +5,7 @@ pub(crate) mod checkpoint;
 pub(crate) mod file;
 pub(crate) mod readers;
 mod schema;
+mod sums;
 mod writer;
 
 use std::fs::File;
@@ -13,6 +14,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
+use selfsame_crypto::seal::SealingKey;
 use selfsame_crypto::time::UnixTime;
 
 use crate::backend::{
@@ -25,6 +27,7 @@ use crate::record::Window;
 use crate::tenant::TenantId;
 
 use readers::Readers;
+use sums::Sums;
 use writer::Writer;
 
 /// Keeps everything in one file, which one process has open at a time.
@@ -242,6 +245,14 @@ impl Backend for Sqlite {
         self.now(read)
     }
 
+    async fn guard(&self, key: SealingKey) -> Result<()> {
+        self.writer.guard(Sums::new(key)).await
+    }
+
+    fn generation(&self) -> Option<u64> {
+        self.writer.generation()
+    }
+
     async fn commit(&self, batch: SealedBatch) -> Result<Outcome> {
         self.writer.commit(batch).await
     }
@@ -305,11 +316,17 @@ impl Backend for Sqlite {
 
     async fn copy(&self, to: &Path, mark: SealedBatch) -> Result<()> {
         self.writer.publish();
-        let to = (to.to_owned(), &schema::FORMAT);
+        let (to, sums) = ((to.to_owned(), &schema::FORMAT), self.writer.sums());
         file::copy(self.path.clone(), to, move |connection| {
             let mut last = apply::Last::read(connection)?;
+            if let Some(sums) = &sums {
+                sums.keep(connection)?;
+            }
             let transaction = connection.transaction()?;
             apply::Apply::new(&transaction, &mut last, mark.now).write(mark.writes)?;
+            if sums.is_some() {
+                Sums::seal(&transaction)?;
+            }
             Ok(transaction.commit()?)
         })
         .await

@@ -52,7 +52,8 @@ impl fmt::Debug for Store {
 }
 
 impl Store {
-    /// Opens a store; [`StoreError::WrongKey`] if the data were written under another master key.
+    /// Opens a store; [`StoreError::WrongKey`] if the data were written under another master key, and
+    /// [`StoreError::Tampered`] if rows were removed, put back, moved or changed from outside.
     pub async fn open(backend: Arc<dyn Backend>, vault: Vault) -> Result<Self> {
         Self::open_with_clock(backend, vault, Arc::new(system_now)).await
     }
@@ -73,8 +74,18 @@ impl Store {
             counters,
             full: AtomicBool::new(false),
         }));
+        // Under another master key nothing would be as it was summed: that is said first.
+        store.keys(&TenantId::instance()).await?;
+        store.0.backend.guard(store.0.vault.sum_key()).await?;
         store.keys_or_fresh(&TenantId::instance()).await?;
         Ok(store)
+    }
+
+    /// How many commits of this store are durable, if they are counted: a store that has fewer than it had is an older
+    /// one, put back. Beginning with a copy made by [`Store::copy`] leaps ahead of all that may have followed it.
+    #[must_use]
+    pub fn generation(&self) -> Option<u64> {
+        self.0.backend.generation()
     }
 
     /// The record, unless absent or expired.

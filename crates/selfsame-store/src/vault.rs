@@ -33,6 +33,11 @@ impl Vault {
         }
     }
 
+    /// What the sum over all rows is kept with.
+    pub(crate) fn sum_key(&self) -> SealingKey {
+        self.wrap.derive(b"selfsame/store/sum")
+    }
+
     pub(crate) fn cached(&self, tenant: &TenantId) -> Option<Arc<TenantKeys>> {
         self.cache
             .lock()

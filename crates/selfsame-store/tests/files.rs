@@ -110,7 +110,7 @@ fn files_of_another_release_are_refused() {
     }
     assert!(matches!(
         Sqlite::open(&store),
-        Err(StoreError::OtherLayout { found: 9, known: 2 })
+        Err(StoreError::OtherLayout { found: 9, known: 3 })
     ));
     assert!(matches!(
         SqliteLedger::open(&ledger),

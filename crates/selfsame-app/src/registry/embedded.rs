@@ -31,7 +31,7 @@ use crate::keys::Keys;
 use crate::view::registry::{
     RegistryDelegation, RegistryEntry, RegistryStatus, RegistryUse, WitnessFigures,
 };
-use sequencer::{Queue, Sequencer};
+use sequencer::{Beside, Queue, Sequencer};
 use signer::Signer;
 use times::Times;
 
@@ -101,6 +101,7 @@ impl Embedded {
     /// `BadRequest` for a name no network can have, `Gone` if blocks are lost or the store that signed them is, `Conflict`
     /// if ledger and store do not belong together, the store's.
     pub async fn open(setup: Setup) -> Result<Self> {
+        reached::store_is_not_older(&setup.store, &*setup.ledger)?;
         reached::is_in(&setup.store, &*setup.ledger).await?;
         let (genesis, key) = genesis(&setup).await?;
         let times = Times::new(setup.clock.clone());
@@ -131,7 +132,12 @@ impl Embedded {
             tracing::error!(%error, "the registry takes no transactions");
         }
         let shown = signer.witnesses.is_some().then(|| signer.clone());
-        let queue = Sequencer::start(ledger.clone(), head, (times, shown, setup.waiting_max));
+        let beside = Beside {
+            times,
+            shown,
+            store: setup.store,
+        };
+        let queue = Sequencer::start(ledger.clone(), head, (beside, setup.waiting_max));
         Ok(Self {
             ledger,
             queue,

@@ -1,14 +1,21 @@
 //! What an instance does whose registry has lost its ledger, a part of it, or the store beside it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use selfsame_app::clock::Clock;
+use selfsame_app::keys::Keys;
+use selfsame_app::registry::Registry;
+use selfsame_app::registry::embedded::{Embedded, Setup};
 use selfsame_app::view::instance::NewDid;
 use selfsame_app::{App, Error, ErrorKind};
+use selfsame_crypto::seal::SealingKey;
 use selfsame_store::ledger::{LedgerStore, MemoryLedger, SqliteLedger};
+use selfsame_store::{Batch, Put, Sqlite, Store, StoreError, TenantId, Vault};
 use tempfile::TempDir;
 
 use crate::dids::{REGISTRY, app, new, opened};
-use crate::world::World;
+use crate::world::{Actor, World};
 
 fn did() -> NewDid {
     new("selfsame")
@@ -99,4 +106,80 @@ async fn a_ledger_whose_store_is_lost_says_so() {
     assert_eq!(refused.kind, ErrorKind::Gone);
     assert!(refused.reason.contains("store"), "{refused}");
     assert!(refused.hint.unwrap().contains("docs/backup.md"));
+}
+
+/// The file of a store, when the sequencer before has ended with its turn.
+async fn once_free(directory: &std::path::Path) -> Sqlite {
+    loop {
+        match Sqlite::open(directory.join("store")) {
+            Err(StoreError::InUse(_)) => tokio::time::sleep(Duration::from_millis(5)).await,
+            opened => break opened.unwrap(),
+        }
+    }
+}
+
+/// A registry over a store and a ledger in files of one directory.
+async fn in_files(directory: &std::path::Path) -> (Result<Embedded, Error>, Store) {
+    let file = |name| directory.join(name);
+    let backend = once_free(directory).await;
+    let vault = Vault::from_master(SealingKey::from_bytes([7; 32]));
+    let store = Store::open(Arc::new(backend), vault).await.unwrap();
+    if store.copied_at().await.unwrap().is_some() {
+        store.begin_with_copy(1 << 32).await.unwrap();
+    }
+    let ledger = Arc::new(SqliteLedger::open(file("ledger")).unwrap());
+    let own = (store.clone(), Keys::new(store.clone()), Clock::default());
+    (Embedded::open(Setup::new("test", ledger, own)).await, store)
+}
+
+async fn written(registry: &Embedded, store: &Store) {
+    let actor = Actor::new(registry).await;
+    let tenant = TenantId::parse("anna").unwrap();
+    let put = Put::new("place", actor.did.to_string(), vec![1]);
+    store.commit(Batch::new(tenant).put(put)).await.unwrap();
+    registry.submit(&actor.create()).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_store_that_is_older_than_its_ledger_is_refused_unless_it_is_a_copy_made_on_purpose() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = |name| directory.path().join(name);
+    let (registry, store) = in_files(directory.path()).await;
+    let registry = registry.unwrap();
+    written(&registry, &store).await;
+    store.copy(&file("copy")).await.unwrap();
+    store.fold().await.unwrap();
+    std::fs::copy(file("store"), file("older")).unwrap();
+    for _ in 0..3 {
+        written(&registry, &store).await;
+    }
+    drop((registry, store));
+    // The files as they are go on.
+    let (registry, store) = in_files(directory.path()).await;
+    written(&registry.unwrap(), &store).await;
+    drop(store);
+
+    let put_back = |name| {
+        std::fs::copy(file(name), file("store")).unwrap();
+        // What was not moved to the file yet would be played into the older one.
+        for log in ["store-wal", "store-shm"] {
+            let _may_be_missing = std::fs::remove_file(file(log));
+        }
+    };
+    drop(once_free(directory.path()).await);
+    put_back("older");
+    let (refused, store) = in_files(directory.path()).await;
+    let refused = refused.err().unwrap();
+    assert_eq!(refused.kind, ErrorKind::Gone);
+    assert!(
+        refused.reason.contains("older than its ledger"),
+        "{refused}"
+    );
+    assert!(refused.hint.unwrap().contains("selfsame restore"));
+    drop(store);
+
+    drop(once_free(directory.path()).await);
+    put_back("copy");
+    let (registry, store) = in_files(directory.path()).await;
+    written(&registry.unwrap(), &store).await;
 }

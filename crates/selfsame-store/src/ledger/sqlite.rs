@@ -9,7 +9,7 @@ mod view;
 use std::fs::File;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
@@ -29,6 +29,7 @@ use view::{Held, View};
 static FORMAT: Format = Format {
     application: 0x5353_6c67,
     version: 5,
+    former: None,
     schema: &SCHEMA,
     shrinks: true,
 };
@@ -78,6 +79,13 @@ const NODE: &str = "SELECT node FROM nodes WHERE key = ?1";
 /// Written into a copy alone; what is copied may be one.
 const MARK: &str = "DROP TABLE IF EXISTS copied;
     CREATE TABLE copied AS SELECT max(height) AS height FROM blocks;";
+/// How far the store beside it had come at the last block; ledgers that were begun before have none.
+const NOTED: &str = "CREATE TABLE IF NOT EXISTS noted (
+    one INTEGER PRIMARY KEY CHECK (one = 1),
+    generation INTEGER NOT NULL
+) STRICT";
+const NOTE: &str = "INSERT INTO noted (one, generation) VALUES (1, ?1)
+    ON CONFLICT DO UPDATE SET generation = ?1 WHERE generation < ?1";
 const BY_HASH: &str = "SELECT hashes.seq FROM hashes JOIN entries ON entries.seq = hashes.seq
     WHERE hashes.start = ?1 AND entries.hash = ?2";
 
@@ -89,6 +97,8 @@ pub struct SqliteLedger {
     writer: Arc<Mutex<Writer>>,
     /// Appends that have been begun.
     appending: Arc<AtomicUsize>,
+    /// How far the store beside it has come.
+    store: Arc<AtomicU64>,
     meter: Arc<Meter>,
     // Last, so that it is given up when all connections are closed.
     _lock: File,
@@ -102,6 +112,7 @@ struct Writer {
     places: Places,
     /// Whether the last block had no entries.
     idle: bool,
+    store: Arc<AtomicU64>,
 }
 
 impl SqliteLedger {
@@ -111,12 +122,15 @@ impl SqliteLedger {
         let (lock, connection) = file::open_writer(path, &FORMAT)?;
         connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
         connection.pragma_update(None, "journal_size_limit", LOG_KEPT)?;
+        connection.execute_batch(NOTED)?;
+        let store = Arc::default();
         // Moving pages from the log to the file is left to another thread.
         connection.pragma_update(None, "wal_autocheckpoint", 0)?;
         let writer = Writer {
             nodes: Nodes::count(&connection)?,
             places: Places::count(&connection)?,
             idle: false,
+            store: Arc::clone(&store),
             checkpoints: Checkpoints::start(path, LOG)?,
             connection,
         };
@@ -127,6 +141,7 @@ impl SqliteLedger {
             readers: Readers::open(path)?,
             viewer: Mutex::new(viewer),
             appending: Arc::default(),
+            store,
             writer: Arc::new(Mutex::new(writer)),
             meter: Arc::default(),
             _lock: lock,
@@ -256,6 +271,16 @@ impl LedgerStore for SqliteLedger {
         })
     }
 
+    fn note_store(&self, generation: u64) {
+        self.store.store(generation, Ordering::Relaxed);
+    }
+
+    fn noted_store(&self) -> Result<Option<u64>> {
+        self.one("SELECT generation FROM noted", [], |row| {
+            Ok(row.get::<_, i64>(0)?.cast_unsigned())
+        })
+    }
+
     async fn fold(&self) -> Result<()> {
         checkpoint::fold(self.path.clone()).await
     }
@@ -362,6 +387,10 @@ fn write(writer: &mut Writer, (pace, meter): (Pace, &Meter), block: Block) -> Re
     let of_the_tree = writer
         .nodes
         .change(&transaction, (block.height, pace), &block.tree)?;
+    let store = writer.store.load(Ordering::Relaxed);
+    if store > 0 {
+        transaction.prepare_cached(NOTE)?.execute([sql(store)])?;
+    }
     let size = size + block.entries.len() as u64;
     let insert = "INSERT INTO blocks (height, size, head) VALUES (?1, ?2, ?3)";
     transaction.prepare_cached(insert)?.execute(params![

@@ -111,6 +111,7 @@ impl<'a> Apply<'a> {
                     .push(self.reserve(&tenant, &counter, count)?),
                 Write::Leap(by) => {
                     self.run("UPDATE counters SET next = next + ?1", [sql(by)])?;
+                    self.run("UPDATE totals SET generation = generation + ?1", [sql(by)])?;
                 }
                 Write::Purge(before, limit) => outcome.purged += self.purge(before, limit)?,
             }

@@ -14,10 +14,18 @@ pub(crate) struct Format {
     pub(crate) application: u32,
     /// The layout this release knows.
     pub(crate) version: u32,
+    /// A layout that whoever opens the file makes into this one.
+    pub(crate) former: Option<u32>,
     /// Lay out an empty file, one after the other.
     pub(crate) schema: &'static [&'static str],
     /// Whether pages that nothing is in may be given back to the file system.
     pub(crate) shrinks: bool,
+}
+
+impl Format {
+    fn takes(&self, version: u32) -> bool {
+        version == self.version || Some(version) == self.former
+    }
 }
 
 const STATEMENTS_CACHED: usize = 48;
@@ -102,7 +110,7 @@ pub(crate) fn check(path: &Path, format: &Format) -> Result<()> {
         return Err(StoreError::Foreign(path.to_owned()));
     }
     let found = number("user_version")?;
-    if found != format.version {
+    if !format.takes(found) {
         return Err(StoreError::OtherLayout {
             found,
             known: format.version,
@@ -140,7 +148,7 @@ fn lay_out(writer: &mut Connection, path: &Path, format: &Format) -> Result<()> 
     if !is_empty && !is_ours {
         return Err(foreign());
     }
-    if is_ours && version != format.version {
+    if is_ours && !format.takes(version) {
         return Err(StoreError::OtherLayout {
             found: version,
             known: format.version,

@@ -1,11 +1,15 @@
 //! How the tables are laid out, and the queries that look things up.
 
+use rusqlite::Connection;
+
 use super::file::Format;
+use crate::error::Result;
 
 pub(super) static FORMAT: Format = Format {
     application: 0x5353_7374,
-    version: 2,
-    schema: &[SCHEMA],
+    version: 3,
+    former: Some(FORMER),
+    schema: &[SCHEMA, TOTALS],
     shrinks: false,
 };
 
@@ -58,6 +62,34 @@ CREATE INDEX outbox_due ON outbox (not_before) WHERE head = 1;
 CREATE INDEX outbox_lanes ON outbox (lane, seq) WHERE buried IS NULL;
 CREATE INDEX outbox_dead ON outbox (seq, buried) WHERE buried IS NOT NULL;
 ";
+
+/// The layout before, without a sum.
+const FORMER: u32 = 2;
+/// The sum over all rows of the other tables but those that follow from them, and routes.
+const TOTALS: &str = "
+CREATE TABLE totals (
+    one INTEGER PRIMARY KEY CHECK (one = 1),
+    sum BLOB NOT NULL,
+    rows INTEGER NOT NULL,
+    generation INTEGER NOT NULL,
+    mac BLOB NOT NULL
+) STRICT;
+";
+
+/// Whether the file has the layout before.
+pub(super) fn is_former(connection: &Connection) -> Result<bool> {
+    let version: u32 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    Ok(version == FORMER)
+}
+
+/// Gives a file of the layout before what it lacks.
+pub(super) fn take_over(connection: &Connection) -> Result<()> {
+    if is_former(connection)? {
+        connection.execute_batch(TOTALS)?;
+        connection.pragma_update(None, "user_version", FORMAT.version)?;
+    }
+    Ok(())
+}
 
 pub(super) const READ: &str = "SELECT id, seq, version, expires, value FROM records
     WHERE tenant = ?1 AND kind = ?2 AND id = ?3 AND (expires IS NULL OR expires > ?4)";

@@ -20,6 +20,7 @@ use tokio::time::timeout;
 
 use super::apply::{Apply, Last};
 use super::checkpoint::{Checkpoints, Limits};
+use super::sums::{self, Sums};
 use crate::backend::{Outcome, SealedBatch, Write};
 use crate::error::{Result, StoreError};
 use crate::meter::{Meter, timed};
@@ -67,7 +68,7 @@ impl Writer {
         let (queue, jobs) = mpsc::channel(QUEUE);
         let last = Last::read(&connection)?;
         let checkpoints = Checkpoints::start(path, LOG)?;
-        let published = Arc::new(AtomicU64::new(0));
+        let (published, generation) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
         let desk = Arc::new(Desk {
             book: Mutex::new(Book {
                 connection,
@@ -78,9 +79,13 @@ impl Writer {
                 full: true,
                 held: Vec::new(),
                 published: published.clone(),
+                sums: None,
+                generation: generation.clone(),
+                sealed_at: 0,
             }),
             meter,
             published,
+            generation,
             crowded: AtomicU32::new(0),
             read: AtomicBool::new(false),
             holds: AtomicBool::new(false),
@@ -104,6 +109,25 @@ impl Writer {
     /// Commits what is held back, so that other connections see it.
     pub(super) fn publish(&self) {
         self.desk.publish();
+    }
+
+    /// Compares all rows with their sum, and keeps it from now on. Done where nobody waits, since it may take long.
+    pub(super) async fn guard(&self, sums: Sums) -> Result<()> {
+        let desk = self.desk.clone();
+        tokio::task::spawn_blocking(move || desk.book().guard(sums))
+            .await
+            .map_err(|_| stopped())?
+    }
+
+    /// How many commits are durable, if they are counted.
+    pub(super) fn generation(&self) -> Option<u64> {
+        let generation = self.desk.generation.load(Ordering::Relaxed);
+        (generation > 0).then_some(generation)
+    }
+
+    /// What keeps the sum over all rows, if it is kept.
+    pub(super) fn sums(&self) -> Option<Sums> {
+        self.desk.book().sums.clone()
     }
 
     pub(super) async fn commit(&self, batch: SealedBatch) -> Result<Outcome> {
@@ -163,6 +187,8 @@ struct Desk {
     holds: AtomicBool,
     /// How often something that was held back was committed.
     published: Arc<AtomicU64>,
+    /// How many commits are durable; none while they are not counted.
+    generation: Arc<AtomicU64>,
 }
 
 /// The writer's connection between two transactions, for who holds this. It has what was written last at hand, where
@@ -318,6 +344,11 @@ struct Book {
     /// What the open transaction has, to be written again should it fail with another batch.
     held: Vec<SealedBatch>,
     published: Arc<AtomicU64>,
+    /// What keeps the sum over all rows.
+    sums: Option<Sums>,
+    generation: Arc<AtomicU64>,
+    /// How many rows had changed at the commit that was counted last.
+    sealed_at: u64,
 }
 
 impl Book {
@@ -394,8 +425,10 @@ impl Book {
             let reason = "the database gave up the transaction";
             return Err(StoreError::Storage(reason.to_owned()));
         }
+        self.seal()?;
         let (committed, took) = timed(|| self.execute("COMMIT"));
         committed?;
+        self.count()?;
         if durable || !self.held.is_empty() {
             self.meter.record(took);
         }
@@ -404,6 +437,37 @@ impl Book {
             self.published.fetch_add(1, Ordering::Relaxed);
         }
         Ok(())
+    }
+
+    /// Counts the commit that follows, if it changes anything.
+    fn seal(&mut self) -> Result<()> {
+        if self.sums.is_some() && self.connection.total_changes() != self.sealed_at {
+            Sums::seal(&self.connection)?;
+            self.sealed_at = self.connection.total_changes();
+        }
+        Ok(())
+    }
+
+    /// Notes how many commits the disk has for certain: what did not wait for it may be lost with the power.
+    fn count(&self) -> Result<()> {
+        if self.sums.is_some() && self.full {
+            let generation = sums::generation(&self.connection)?;
+            self.generation.store(generation, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    /// Compares the rows with their sum, and keeps it from now on. The start is a commit of its own, so that all before
+    /// it is durable.
+    fn guard(&mut self, sums: Sums) -> Result<()> {
+        self.publish()?;
+        self.synchronise(true)?;
+        sums.keep(&self.connection)?;
+        sums.begin(&mut self.connection)?;
+        Sums::seal(&self.connection)?;
+        self.sealed_at = self.connection.total_changes();
+        self.sums = Some(sums);
+        self.count()
     }
 
     /// Commits what is held back.

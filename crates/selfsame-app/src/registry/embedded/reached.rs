@@ -45,6 +45,29 @@ pub(super) async fn is_in(store: &Store, ledger: &dyn LedgerStore) -> Result<()>
     )))
 }
 
+/// Whether the store is at least as far as the ledger has seen it: an older one would give out again what it has given
+/// out since, such as places in status lists. One that begins with a copy on purpose has leaped ahead.
+///
+/// # Errors
+/// `Gone` if the store is older.
+pub(super) fn store_is_not_older(store: &Store, ledger: &dyn LedgerStore) -> Result<()> {
+    let noted = ledger.noted_store()?;
+    match (store.generation(), noted) {
+        (Some(now), Some(noted)) if now < noted => {
+            tracing::error!(
+                now,
+                noted,
+                "the store has fewer commits than its ledger has seen"
+            );
+            let older = "the store is older than its ledger: a copy of its file was put back";
+            Err(Error::new(ErrorKind::Gone, older).with_hint(
+                "put back the newest store.sqlite, or make a new directory of a copy: selfsame restore (docs/backup.md)",
+            ))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// What the registry had is lost, and what to do about it.
 pub(super) fn lost(what: impl Into<String>) -> Error {
     Error::new(ErrorKind::Gone, what).with_hint(

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use selfsame_crypto::time::UnixTime;
 use selfsame_registry::refusal::ApplyError;
 use selfsame_registry::{Applied, Block, Head, Receipt, Refusal, Transaction};
+use selfsame_store::Store;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 
 use super::Ledger;
@@ -69,7 +70,17 @@ pub(super) struct Sequencer {
     times: Times,
     /// Shows each head to witnesses, where there are any.
     shown: Option<Arc<Signer>>,
+    store: Store,
     queue: mpsc::UnboundedReceiver<Waiting>,
+}
+
+/// What a sequencer has beside its ledger.
+pub(super) struct Beside {
+    pub(super) times: Times,
+    /// Shows each head to witnesses, where there are any.
+    pub(super) shown: Option<Arc<Signer>>,
+    /// Whose generation each block notes.
+    pub(super) store: Store,
 }
 
 /// Transactions as the machine judged them, or why it could not.
@@ -98,14 +109,15 @@ impl Sequencer {
     pub(super) fn start(
         ledger: Ledger,
         head: Head,
-        (times, shown, waiting_max): (Times, Option<Arc<Signer>>, usize),
+        (beside, waiting_max): (Beside, usize),
     ) -> Queue {
         let (sender, queue) = mpsc::unbounded_channel();
         let sequencer = Self {
             ledger,
             head,
-            times,
-            shown,
+            times: beside.times,
+            shown: beside.shown,
+            store: beside.store,
             queue,
         };
         tokio::spawn(sequencer.run());
@@ -158,6 +170,9 @@ impl Sequencer {
             .into_iter()
             .map(|sender| sender.map(answer))
             .collect();
+        if let Some(generation) = self.store.generation() {
+            self.ledger.store().note_store(generation);
+        }
         let (stored, judged) = {
             let (ledger, times, queue) = (&self.ledger, &self.times, &mut self.queue);
             let mut storing = pin!(ledger.append(&transactions, &applied));

@@ -1,0 +1,344 @@
+//! A keyed sum over all rows: each row has an element that only the key's holder can compute, and the sum of all stands in
+//! a row of its own, written in the commit that changes them. A row that was taken out, put back older or moved leaves a
+//! sum that differs.
+//!
+//! Triggers keep it, so that no statement that writes can forget to, and a rollback undoes it with the rest.
+
+use std::sync::Arc;
+
+use rusqlite::functions::{Context, FunctionFlags};
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OptionalExtension, params};
+use selfsame_crypto::seal::SealingKey;
+
+use super::schema;
+use crate::error::{Result, StoreError};
+use crate::frame;
+
+/// The sum of elements modulo 2²⁵⁶, the least significant limb first.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+struct Sum([u64; 4]);
+
+/// What is summed: a table and its columns.
+const SUMMED: [(&str, &[&str]); 3] = [
+    (
+        "records",
+        &[
+            "seq", "tenant", "kind", "id", "version", "expires", "tags", "value",
+        ],
+    ),
+    ("counters", &["tenant", "counter", "next"]),
+    (
+        "outbox",
+        &[
+            "id",
+            "seq",
+            "tenant",
+            "lane",
+            "head",
+            "not_before",
+            "attempts",
+            "created",
+            "buried",
+            "reason",
+            "sealed",
+        ],
+    ),
+];
+
+/// Each commit is counted, and what stands there is bound together by the key.
+const SEAL: &str =
+    "UPDATE totals SET generation = generation + 1, mac = total(sum, rows, generation + 1)";
+const TOTALS: &str = "SELECT sum, rows, generation, mac FROM totals";
+
+/// Sums with a key.
+#[derive(Clone)]
+pub(super) struct Sums(Arc<SealingKey>);
+
+/// What stands in the row of the sum.
+struct Totals {
+    sum: Vec<u8>,
+    rows: i64,
+    generation: i64,
+    mac: Vec<u8>,
+}
+
+impl Sum {
+    fn of(bytes: &[u8]) -> Option<Self> {
+        let (limbs, rest) = bytes.as_chunks::<8>();
+        let limbs: [[u8; 8]; 4] = limbs.try_into().ok()?;
+        rest.is_empty().then(|| Self(limbs.map(u64::from_le_bytes)))
+    }
+
+    fn to_bytes(self) -> Vec<u8> {
+        self.0.iter().flat_map(|limb| limb.to_le_bytes()).collect()
+    }
+
+    fn plus(mut self, other: Self) -> Self {
+        let mut carry = false;
+        for (to, more) in self.0.iter_mut().zip(other.0) {
+            let (sum, first) = to.overflowing_add(more);
+            let (sum, second) = sum.overflowing_add(u64::from(carry));
+            (*to, carry) = (sum, first | second);
+        }
+        self
+    }
+
+    /// What gives nothing together with this one.
+    fn negative(self) -> Self {
+        Self(self.0.map(|limb| !limb)).plus(Self([1, 0, 0, 0]))
+    }
+}
+
+impl Sums {
+    pub(super) fn new(key: SealingKey) -> Self {
+        Self(Arc::new(key))
+    }
+
+    /// Keeps the sum on this connection from now on.
+    pub(super) fn keep(&self, connection: &Connection) -> Result<()> {
+        let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
+        let sums = self.clone();
+        connection.create_scalar_function("element", -1, flags, move |row| {
+            Ok(sums.element(&values(row)?).to_bytes())
+        })?;
+        let sums = self.clone();
+        connection.create_scalar_function("total", 3, flags, move |row| {
+            Ok(sums.0.mac(&values(row)?).to_vec())
+        })?;
+        connection.create_scalar_function("plus", 2, flags, |row| {
+            Ok(argument(row, 0)?.plus(argument(row, 1)?).to_bytes())
+        })?;
+        connection.create_scalar_function("minus", 2, flags, |row| {
+            Ok(argument(row, 0)?
+                .plus(argument(row, 1)?.negative())
+                .to_bytes())
+        })?;
+        for (table, columns) in SUMMED {
+            connection.execute_batch(&triggers(table, columns))?;
+        }
+        Ok(())
+    }
+
+    /// Counts a commit, whose changes the sum has.
+    pub(super) fn seal(connection: &Connection) -> Result<()> {
+        Ok(connection.prepare_cached(SEAL)?.execute([]).map(drop)?)
+    }
+
+    /// Sums all rows again and compares; then the index of tags with the records that have them. A file without a sum is
+    /// given one.
+    ///
+    /// # Errors
+    /// `Tampered` if a row was taken out, put back, moved or changed.
+    pub(super) fn begin(&self, connection: &mut Connection) -> Result<()> {
+        sound(connection)?;
+        let former = schema::is_former(connection)?;
+        let (sum, rows) = self.all(connection)?;
+        let found = match former {
+            true => None,
+            false => totals(connection)?,
+        };
+        match found {
+            Some(found) => self.compare(&found, sum, rows)?,
+            None if former || rows == 0 => self.first(connection, sum, rows)?,
+            None => return Err(StoreError::Tampered("sum of all records")),
+        }
+        tags_are_whole(connection)
+    }
+
+    fn element(&self, row: &[u8]) -> Sum {
+        Sum::of(&self.0.mac(row)).unwrap_or_default()
+    }
+
+    fn all(&self, connection: &Connection) -> Result<(Sum, i64)> {
+        let (mut sum, mut rows) = (Sum::default(), 0_i64);
+        for (table, columns) in SUMMED {
+            let query = format!(
+                "SELECT element('{table}', {}) FROM {table}",
+                columns.join(", ")
+            );
+            let mut statement = connection.prepare(&query)?;
+            let mut found = statement.query([])?;
+            while let Some(row) = found.next()? {
+                let element: Vec<u8> = row.get(0)?;
+                sum = sum.plus(Sum::of(&element).unwrap_or_default());
+                rows = rows.saturating_add(1);
+            }
+        }
+        Ok((sum, rows))
+    }
+
+    fn compare(&self, found: &Totals, sum: Sum, rows: i64) -> Result<()> {
+        let (missing, changed) = (found.rows != rows, found.sum != sum.to_bytes());
+        if missing || changed {
+            tracing::error!(
+                rows,
+                summed = found.rows,
+                "rows of the store were removed, put back, moved or changed from outside"
+            );
+            return Err(StoreError::Tampered("set of records"));
+        }
+        let said = [
+            framed(ValueRef::Blob(&found.sum)),
+            framed(ValueRef::Integer(found.rows)),
+            framed(ValueRef::Integer(found.generation)),
+        ];
+        match self.0.mac(&said.concat())[..] == found.mac[..] {
+            true => Ok(()),
+            false => Err(StoreError::Tampered("sum of all records")),
+        }
+    }
+
+    fn first(&self, connection: &mut Connection, sum: Sum, rows: i64) -> Result<()> {
+        let transaction = connection.transaction()?;
+        schema::take_over(&transaction)?;
+        let insert =
+            "INSERT INTO totals (one, sum, rows, generation, mac) VALUES (1, ?1, ?2, 0, x'')";
+        transaction.execute(insert, params![sum.to_bytes(), rows])?;
+        Self::seal(&transaction)?;
+        transaction.commit()?;
+        if rows > 0 {
+            tracing::info!(rows, "the store's rows are summed from now on");
+        }
+        Ok(())
+    }
+}
+
+/// How many commits are counted.
+pub(super) fn generation(connection: &Connection) -> Result<u64> {
+    let mut statement = connection.prepare_cached("SELECT generation FROM totals")?;
+    let generation: i64 = statement.query_row([], |row| row.get(0))?;
+    Ok(generation.cast_unsigned())
+}
+
+fn totals(connection: &Connection) -> Result<Option<Totals>> {
+    let read = |row: &rusqlite::Row<'_>| {
+        Ok(Totals {
+            sum: row.get(0)?,
+            rows: row.get(1)?,
+            generation: row.get(2)?,
+            mac: row.get(3)?,
+        })
+    };
+    Ok(connection.query_row(TOTALS, [], read).optional()?)
+}
+
+/// Cells and pages that are no more what SQLite writes.
+fn sound(connection: &Connection) -> Result<()> {
+    let said: String = connection.pragma_query_value(None, "quick_check", |row| row.get(0))?;
+    if said != "ok" {
+        tracing::error!(%said, "the store's file is damaged");
+        return Err(StoreError::Tampered("file"));
+    }
+    Ok(())
+}
+
+/// The index of tags follows from the records' own lists of them: where it differs it is made again.
+fn tags_are_whole(connection: &mut Connection) -> Result<()> {
+    let transaction = connection.transaction()?;
+    let (mut tags, mut missing) = (0_i64, false);
+    {
+        let mut find = transaction.prepare("SELECT 1 FROM tags WHERE tag = ?1 AND seq = ?2")?;
+        for_each_tag(&transaction, |tag, seq| {
+            tags = tags.saturating_add(1);
+            missing |= !find.exists(params![tag, seq])?;
+            Ok(())
+        })?;
+    }
+    let found: i64 = transaction.query_row("SELECT count(*) FROM tags", [], |row| row.get(0))?;
+    if !missing && found == tags {
+        return Ok(());
+    }
+    transaction.execute("DELETE FROM tags", [])?;
+    {
+        let mut add = transaction.prepare("INSERT INTO tags (tag, seq) VALUES (?1, ?2)")?;
+        for_each_tag(&transaction, |tag, seq| {
+            add.execute(params![tag, seq])?;
+            Ok(())
+        })?;
+    }
+    transaction.commit()?;
+    tracing::warn!(
+        found,
+        tags,
+        "the index of tags was rebuilt: it was not that of the records"
+    );
+    Ok(())
+}
+
+fn for_each_tag(
+    connection: &Connection,
+    mut each: impl FnMut(&[u8], i64) -> Result<()>,
+) -> Result<()> {
+    let mut statement = connection.prepare("SELECT seq, tags FROM records")?;
+    let mut records = statement.query([])?;
+    while let Some(record) = records.next()? {
+        let (seq, packed): (i64, Vec<u8>) = (record.get(0)?, record.get(1)?);
+        for tag in frame::split(&packed).ok_or(StoreError::Tampered("list of tags"))? {
+            each(tag, seq)?;
+        }
+    }
+    Ok(())
+}
+
+fn triggers(table: &str, columns: &[&str]) -> String {
+    let of = |row: &str| {
+        let columns: Vec<_> = columns
+            .iter()
+            .map(|column| format!("{row}.{column}"))
+            .collect();
+        format!("element('{table}', {})", columns.join(", "))
+    };
+    let (new, old) = (of("NEW"), of("OLD"));
+    format!(
+        "CREATE TEMP TRIGGER IF NOT EXISTS {table}_added AFTER INSERT ON main.{table} BEGIN
+            UPDATE totals SET sum = plus(sum, {new}), rows = rows + 1; END;
+        CREATE TEMP TRIGGER IF NOT EXISTS {table}_removed AFTER DELETE ON main.{table} BEGIN
+            UPDATE totals SET sum = minus(sum, {old}), rows = rows - 1; END;
+        CREATE TEMP TRIGGER IF NOT EXISTS {table}_changed AFTER UPDATE ON main.{table} BEGIN
+            UPDATE totals SET sum = plus(minus(sum, {old}), {new}); END;"
+    )
+}
+
+/// All arguments, each behind its kind and length, so that no two rows give the same bytes.
+fn values(row: &Context<'_>) -> rusqlite::Result<Vec<u8>> {
+    Ok((0..row.len())
+        .flat_map(|at| framed(row.get_raw(at)))
+        .collect())
+}
+
+fn framed(value: ValueRef<'_>) -> Vec<u8> {
+    match value {
+        ValueRef::Null => frame::join(&[b"n"]),
+        ValueRef::Integer(number) => frame::join(&[b"i", &number.to_be_bytes()]),
+        ValueRef::Real(number) => frame::join(&[b"r", &number.to_be_bytes()]),
+        ValueRef::Text(text) => frame::join(&[b"t", text]),
+        ValueRef::Blob(bytes) => frame::join(&[b"b", bytes]),
+    }
+}
+
+fn argument(row: &Context<'_>, at: usize) -> rusqlite::Result<Sum> {
+    let bytes: Vec<u8> = row.get(at)?;
+    let no_sum = || rusqlite::Error::UserFunctionError("this is no sum".into());
+    Sum::of(&bytes).ok_or_else(no_sum)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn sum() -> impl Strategy<Value = Sum> {
+        prop::array::uniform4(prop_oneof![any::<u64>(), Just(u64::MAX), Just(0)]).prop_map(Sum)
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_added_and_taken_away_in_any_order_leaves_what_was((a, b, c) in (sum(), sum(), sum())) {
+            let back = a.plus(b).plus(c).plus(b.negative()).plus(c.negative());
+            prop_assert_eq!(back, a);
+            prop_assert_eq!(Sum::of(&a.to_bytes()), Some(a));
+        }
+    }
+}
