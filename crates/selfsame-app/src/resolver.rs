@@ -65,7 +65,7 @@ impl Resolver {
                 .filter(|origin| origin.scheme() == "http")
                 .cloned()
                 .collect(),
-            cache: Cache::new(kept((CAPACITY, DOCUMENT_BYTES)), |found| weight_of(found)),
+            cache: Cache::new(kept((CAPACITY, DOCUMENT_BYTES)), weight_of),
             linked: Cache::new(kept((LINKED, LINKED_BYTES)), weight_of_linked),
         }
     }

@@ -99,7 +99,7 @@ fn proven<'a>(
 ) -> format::Known<'a> {
     let ids = known.plan.identifiers;
     let proofs = &presentation.proof.proofs;
-    let proof = usize::try_from(known.plan.index).map_or(None, |index| proofs.get(index));
+    let proof = proofs.get(known.plan.index);
     let not_revoked = proof.is_some_and(|proof| proof.non_revoc_proof.is_some());
     format::Known {
         schema_id: &ids.schema_id,

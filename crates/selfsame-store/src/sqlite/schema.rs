@@ -161,7 +161,10 @@ mod tests {
                 row.get::<_, String>("detail")
             })
             .unwrap();
-        steps.map(Result::unwrap).collect::<Vec<_>>().join("; ")
+        steps
+            .map(|step| step.unwrap())
+            .collect::<Vec<_>>()
+            .join("; ")
     }
 
     #[test]

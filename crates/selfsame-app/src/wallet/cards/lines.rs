@@ -157,11 +157,14 @@ impl<'a> Further<'a> {
 
 /// The names of a trail, without the places in arrays.
 fn names(trail: &[Segment]) -> Vec<&str> {
-    let name = |segment| match segment {
-        &Segment::Name(ref name) => Some(name.as_str()),
-        Segment::Index(_) | Segment::All => None,
-    };
     trail.iter().filter_map(name).collect()
+}
+
+fn name(segment: &Segment) -> Option<&str> {
+    match segment {
+        Segment::Name(name) => Some(name),
+        Segment::Index(_) | Segment::All => None,
+    }
 }
 
 #[cfg(test)]
