@@ -24,7 +24,7 @@ pub struct Whence {
 }
 
 impl Whence {
-    /// This address, and the devices that the browser says it is, as [`super::Accounts::know_device`] gave them.
+    /// This address, and the devices that the browser says it is, as `Accounts::know_device` gave them.
     #[must_use]
     pub fn of(address: IpAddr, devices: Option<&str>) -> Self {
         let (network, neighbourhood) = match address.to_canonical() {

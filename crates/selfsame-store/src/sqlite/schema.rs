@@ -3,7 +3,7 @@
 use rusqlite::Connection;
 
 use super::file::Format;
-use crate::error::Result;
+use crate::error;
 
 pub(super) static FORMAT: Format = Format {
     application: 0x5353_7374,
@@ -77,13 +77,13 @@ CREATE TABLE totals (
 ";
 
 /// Whether the file has the layout before.
-pub(super) fn is_former(connection: &Connection) -> Result<bool> {
+pub(super) fn is_former(connection: &Connection) -> error::Result<bool> {
     let version: u32 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
     Ok(version == FORMER)
 }
 
 /// Gives a file of the layout before what it lacks.
-pub(super) fn take_over(connection: &Connection) -> Result<()> {
+pub(super) fn take_over(connection: &Connection) -> error::Result<()> {
     if is_former(connection)? {
         connection.execute_batch(TOTALS)?;
         connection.pragma_update(None, "user_version", FORMAT.version)?;
