@@ -16,7 +16,7 @@ const SIEGE: &[&str] = &[
     "--ignored",
     "--exact",
     "--nocapture",
-    "an_instance_stands_every_attack_and_serves_honest_people_meanwhile",
+    "siege::an_instance_stands_every_attack_and_serves_honest_people_meanwhile",
 ];
 
 /// Runs the siege; false if it did not hold.

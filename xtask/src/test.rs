@@ -80,7 +80,8 @@ const STEPS: &[Step] = &[
     },
 ];
 
-/// What needs one of the two in Python has a step of its own, and `wheel::` or `python::` in its name.
+/// What needs one of the two in Python has a step of its own, and `wheel::` or `python::` in its name; the siege has a
+/// command of its own, and a golden chain is for ever.
 const TEST: &[&str] = &[
     "test",
     "--workspace",
@@ -90,6 +91,10 @@ const TEST: &[&str] = &[
     "wheel::",
     "--skip",
     "python::",
+    "--skip",
+    "siege::",
+    "--skip",
+    "write_the_golden_chain",
 ];
 /// The same without the tests that need more than Rust; they are listed as ignored.
 const TEST_WITHOUT_BROWSER: &[&str] = &["test", "--workspace"];

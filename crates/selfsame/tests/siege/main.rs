@@ -48,62 +48,67 @@ const RECOVERY: Duration = Duration::from_secs(5);
 /// What the attacker's process is told by.
 const TOLD: &str = "SELFSAME_SIEGE";
 
-#[test]
-#[ignore = "minutes long: cargo xtask siege"]
-fn an_instance_stands_every_attack_and_serves_honest_people_meanwhile() {
-    let host = Host::start();
-    let (origin, watched) = (host.origin(), free_port());
-    let settings = format!(
-        "[limits]\ntrusted_proxies = [\"127.0.0.1\"]\n[health]\nlisten = \"127.0.0.1:{watched}\"\n"
-    );
-    let world = World::configured(&settings, &["--trust-origin", &origin]);
-    limited(world.instance.id());
-    let target = Target::of(&world, &host);
-    let honest = Honest::of(&world, watched);
-    let calm = honest.during(Duration::from_secs(3), || {});
-    println!("calm: {calm}");
+/// What `cargo xtask siege` runs, and nothing else does.
+mod siege {
+    use super::*;
 
-    let mut worst = Report::default();
-    let mut longest = Duration::ZERO;
-    for name in ATTACKS {
-        let report = honest.during(ATTACK, || attack(name, &target));
-        let recovery = honest.recovery(&calm);
-        let memory = memory(world.instance.id());
-        println!("{name}: {report}; normal after {recovery:.1?}; {memory} MiB");
-        worst.add(&report, memory);
-        longest = longest.max(recovery);
-        assert!(memory > 0, "{name}: the process is gone");
+    #[test]
+    #[ignore = "minutes long: cargo xtask siege"]
+    fn an_instance_stands_every_attack_and_serves_honest_people_meanwhile() {
+        let host = Host::start();
+        let (origin, watched) = (host.origin(), free_port());
+        let settings = format!(
+            "[limits]\ntrusted_proxies = [\"127.0.0.1\"]\n[health]\nlisten = \"127.0.0.1:{watched}\"\n"
+        );
+        let world = World::configured(&settings, &["--trust-origin", &origin]);
+        limited(world.instance.id());
+        let target = Target::of(&world, &host);
+        let honest = Honest::of(&world, watched);
+        let calm = honest.during(Duration::from_secs(3), || {});
+        println!("calm: {calm}");
+
+        let mut worst = Report::default();
+        let mut longest = Duration::ZERO;
+        for name in ATTACKS {
+            let report = honest.during(ATTACK, || attack(name, &target));
+            let recovery = honest.recovery(&calm);
+            let memory = memory(world.instance.id());
+            println!("{name}: {report}; normal after {recovery:.1?}; {memory} MiB");
+            worst.add(&report, memory);
+            longest = longest.max(recovery);
+            assert!(memory > 0, "{name}: the process is gone");
+        }
+        let held = worst.slowest() <= SLOWEST
+            && worst.life() <= SLOWEST_LIFE
+            && worst.refused == 0
+            && longest <= RECOVERY;
+        println!(
+            "siege: {}: {} attacks, no abort, {} honest requests with {} refused, p99 {:.0?} of {SLOWEST:.0?}, livez p99 {:.0?} of {SLOWEST_LIFE:.0?}, normal after {longest:.1?} of {RECOVERY:.0?}, {} of {} MiB",
+            if held { "held" } else { "NOT held" },
+            ATTACKS.len(),
+            worst.requests(),
+            worst.refused,
+            worst.slowest(),
+            worst.life(),
+            worst.memory,
+            LIMIT >> 20,
+        );
+        assert!(held);
     }
-    let held = worst.slowest() <= SLOWEST
-        && worst.life() <= SLOWEST_LIFE
-        && worst.refused == 0
-        && longest <= RECOVERY;
-    println!(
-        "siege: {}: {} attacks, no abort, {} honest requests with {} refused, p99 {:.0?} of {SLOWEST:.0?}, livez p99 {:.0?} of {SLOWEST_LIFE:.0?}, normal after {longest:.1?} of {RECOVERY:.0?}, {} of {} MiB",
-        if held { "held" } else { "NOT held" },
-        ATTACKS.len(),
-        worst.requests(),
-        worst.refused,
-        worst.slowest(),
-        worst.life(),
-        worst.memory,
-        LIMIT >> 20,
-    );
-    assert!(held);
-}
 
-/// The attacker's own process.
-#[test]
-#[ignore = "the siege starts it"]
-fn attacker() {
-    let told = std::env::var(TOLD).unwrap();
-    let told: serde_json::Value = serde_json::from_str(&told).unwrap();
-    let target = Target::told(&told);
-    attacks::run(
-        told["attack"].as_str().unwrap(),
-        &target,
-        Instant::now() + ATTACK,
-    );
+    /// The attacker's own process.
+    #[test]
+    #[ignore = "the siege starts it"]
+    fn attacker() {
+        let told = std::env::var(TOLD).unwrap();
+        let told: serde_json::Value = serde_json::from_str(&told).unwrap();
+        let target = Target::told(&told);
+        attacks::run(
+            told["attack"].as_str().unwrap(),
+            &target,
+            Instant::now() + ATTACK,
+        );
+    }
 }
 
 /// Runs an attack in a process of its own, to which the system gives what others leave: the machine is not to be what
@@ -113,7 +118,7 @@ fn attack(name: &str, target: &Target) {
     let status = Command::new("nice")
         .args(["-n", "19"])
         .arg(std::env::current_exe().unwrap())
-        .args(["--ignored", "--exact", "attacker", "--quiet"])
+        .args(["--ignored", "--exact", "siege::attacker", "--quiet"])
         .env(TOLD, told.to_string())
         .stdout(std::process::Stdio::null())
         .status()
