@@ -95,16 +95,16 @@ async fn anybody_registers_a_did_by_keyboard_where_the_operator_lets_everybody()
     let browser = Browser::start(Scheme::Dark).await.by_keyboard();
     browser.resize(390, 844).await;
     browser.open(&instance.page("registry/register")).await;
-    browser.set("#reg-did", "V4SGRU86Z58d6TV7PBUe6f").await;
+    browser.set("#reg-did", "U8WPwFqcFMRAT4jhmNywsT").await;
     browser.set("#reg-key", "no key").await;
     browser.press("Register it").await;
     browser.expect("The verkey is none").await;
-    assert_eq!(browser.value("#reg-did").await, "V4SGRU86Z58d6TV7PBUe6f");
+    assert_eq!(browser.value("#reg-did").await, "U8WPwFqcFMRAT4jhmNywsT");
     let key = "GJ1SzoWzavQYfNL9XkaJdrQejfztN4XqdsiV4ct3LXKL";
     browser.set("#reg-key", key).await;
     browser.press("Register it").await;
     browser.expect("Registered").await;
-    browser.press_about("V4SGRU86Z58d6TV7PBUe6f").await;
+    browser.press_about("U8WPwFqcFMRAT4jhmNywsT").await;
     browser.expect("Present, and proven").await;
 }
 

@@ -329,12 +329,12 @@ async fn who_lost_the_way_is_told_where_to_go_on() {
 
     // Without a session, or with a wrong one, there is a door.
     browser.open(&instance.page("verifier")).await;
-    browser.expect("It was printed at the first start").await;
+    browser.expect("prints a link that signs in").await;
     browser.fill("Operator token", "not the token").await;
     browser.press("Sign in").await;
     browser.expect("This is not the operator's token.").await;
     browser
-        .open(&instance.page("operator/sign-in?token=abc"))
+        .open(&instance.page("operator/sign-in?code=abc"))
         .await;
     browser.press("Sign in another way").await;
     browser.expect("Operator token").await;
