@@ -166,6 +166,11 @@ struct Case {
 /// Changes about which only ours is asked, each with its reason: the step and the message, and how the change begins.
 const STRICTER: &[(&str, &str, &str)] = &[
     (
+        "process /credential",
+        "/values",
+        "a value's text is compared with what was signed",
+    ),
+    (
         "request /cred_def",
         "/schemaId",
         "the definition is for another schema than offered",
