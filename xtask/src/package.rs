@@ -1,14 +1,8 @@
 //! The Python package sd-jwt, which tests cross our SD-JWT VCs with: a Python environment under `target/`.
 
-use std::{
-    path::{Path, PathBuf},
-    process::Command,
-};
+use std::path::{Path, PathBuf};
 
-use crate::{
-    python,
-    workspace::{cargo, root},
-};
+use crate::{python, workspace::root};
 
 /// The variable that tells tests where the environment's Python is.
 const VARIABLE: &str = "SELFSAME_SD_JWT_PYTHON";
@@ -28,13 +22,7 @@ const CROSS: &[&str] = &[
 /// The tests with the package.
 pub fn cross() -> Result<bool, String> {
     prepare()?;
-    let mut command = Command::new(cargo());
-    command.args(CROSS).current_dir(root());
-    python::name_to(&mut command, VARIABLE, &folder());
-    let status = command
-        .status()
-        .map_err(|error| format!("cargo: {error}"))?;
-    Ok(status.success())
+    python::test(CROSS, VARIABLE, &folder())
 }
 
 /// Sees to it that the environment is there, and makes it if not.

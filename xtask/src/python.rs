@@ -5,7 +5,10 @@ use std::{
     process::{Command, Stdio},
 };
 
-use crate::machine;
+use crate::{
+    machine,
+    workspace::{cargo, root},
+};
 
 /// Makes the environment anew and installs into it what `pip install` gets these arguments for.
 pub fn make(folder: &Path, what: &[&str]) -> Result<(), String> {
@@ -39,6 +42,17 @@ pub fn name_to(command: &mut Command, variable: &str, folder: &Path) {
     if python.exists() {
         command.env(variable, python);
     }
+}
+
+/// Runs the tests that these arguments of cargo name, with the environment named to them.
+pub fn test(arguments: &[&str], variable: &str, folder: &Path) -> Result<bool, String> {
+    let mut command = Command::new(cargo());
+    command.args(arguments).current_dir(root());
+    name_to(&mut command, variable, folder);
+    let status = command
+        .status()
+        .map_err(|error| format!("cargo: {error}"))?;
+    Ok(status.success())
 }
 
 fn program(folder: &Path) -> PathBuf {

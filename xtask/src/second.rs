@@ -4,13 +4,9 @@
 use std::{
     fs,
     path::{Path, PathBuf},
-    process::Command,
 };
 
-use crate::{
-    python,
-    workspace::{cargo, root},
-};
+use crate::{python, workspace::root};
 
 /// The variable that tells tests where the environment's Python is.
 const VARIABLE: &str = "SELFSAME_SECOND_PYTHON";
@@ -30,13 +26,7 @@ const CROSS: &[&str] = &[
 /// The tests with the second implementation.
 pub fn cross() -> Result<bool, String> {
     prepare()?;
-    let mut command = Command::new(cargo());
-    command.args(CROSS).current_dir(root());
-    python::name_to(&mut command, VARIABLE, &folder());
-    let status = command
-        .status()
-        .map_err(|error| format!("cargo: {error}"))?;
-    Ok(status.success())
+    python::test(CROSS, VARIABLE, &folder())
 }
 
 /// Sees to it that the environment is there, and makes it if not.
