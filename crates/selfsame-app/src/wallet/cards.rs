@@ -33,7 +33,7 @@ use crate::view::{CredentialUse, Listing, Paging, readable};
 pub(super) const CARD: &str = "card";
 const LABEL_MAX: usize = 120;
 /// Clocks of issuers may be ahead by so many seconds.
-pub(super) const LEEWAY: u64 = 60;
+const LEEWAY: u64 = 60;
 
 /// A card as it is kept.
 #[derive(Clone, Deserialize, Serialize)]
@@ -316,19 +316,14 @@ impl Wallet {
         if let Some(status) = by_time(held, self.shared.clock.now()) {
             return Ok((status.to_owned(), None));
         }
-        let max_status_age = 60;
+        let freshness = Freshness { max_status_age: 60 };
         let policy = Policy {
-            trusted_issuers: Trust::Any,
-            trust_anchors: self.shared.anchors.clone(),
-            accept_did_issuers: true,
-            leeway: LEEWAY,
-            max_status_age: Some(max_status_age),
-            ..Policy::default()
+            max_status_age: Some(freshness.max_status_age),
+            ..self.policy()
         };
         let now = self.shared.clock.now();
         let examination = Examination::of(held);
-        let about = (&person.tenant, Freshness { max_status_age });
-        let run = self.shared.run(about.0, about.1, |evidence| {
+        let run = self.shared.run(&person.tenant, freshness, |evidence| {
             Ok::<_, Error>(examination.step(&policy, evidence, now))
         });
         let (verdict, _) = run.await?;
@@ -341,6 +336,17 @@ impl Wallet {
             Outcome::Untrusted | Outcome::Unverifiable | Outcome::Invalid => "unknown",
         };
         Ok((status.to_owned(), verdict.as_of))
+    }
+
+    /// How a wallet judges a credential: by itself, since whom the person trusts is the person's matter.
+    pub(super) fn policy(&self) -> Policy {
+        Policy {
+            trusted_issuers: Trust::Any,
+            trust_anchors: self.shared.anchors.clone(),
+            accept_did_issuers: true,
+            leeway: LEEWAY,
+            ..Policy::default()
+        }
     }
 }
 

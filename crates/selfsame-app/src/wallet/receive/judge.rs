@@ -2,7 +2,7 @@
 
 use selfsame_credential::Held;
 use selfsame_credential::evidence::{Evidence, Fetched, Unavailable};
-use selfsame_credential::verdict::{Outcome, Policy, Rule, Trust, Verdict};
+use selfsame_credential::verdict::{Outcome, Rule, Verdict};
 use selfsame_credential::verify::Examination;
 use selfsame_crypto::time::UnixTime;
 use selfsame_openid4vc::wallet::ReceivedCredential;
@@ -12,7 +12,6 @@ use url::Url;
 use crate::error::{Error, Result};
 use crate::gather::Freshness;
 use crate::wallet::Wallet;
-use crate::wallet::cards::LEEWAY;
 
 /// The largest credential that is kept, in bytes: one with a portrait of 90 kB. A wallet is asked for hundreds at once.
 const CARD_BYTES_MAX: usize = 128 << 10;
@@ -45,13 +44,7 @@ impl Wallet {
             Err(error) => return Ok(Judgement::Forged(error.to_string())),
         };
         let examination = Examination::of(&held);
-        let policy = Policy {
-            trusted_issuers: Trust::Any,
-            trust_anchors: self.shared.anchors.clone(),
-            accept_did_issuers: true,
-            leeway: LEEWAY,
-            ..Policy::default()
-        };
+        let policy = self.policy();
         let now = self.shared.clock.now();
         let about = (tenant, Freshness { max_status_age: 0 });
         let run = self
