@@ -21,6 +21,7 @@ use tendermint::abci::request::CheckTxKind;
 use tendermint::abci::response;
 use tendermint::v0_38::abci::request;
 
+use crate::files::Peers;
 use crate::misbehaviour::Misbehaviours;
 use crate::node::Signer;
 use crate::notes::Notes;
@@ -30,6 +31,9 @@ pub(crate) use consensus::Consensus;
 use doubts::Doubts;
 use snapshots::Snapshots;
 pub(crate) use validators::signers;
+
+/// How the engine asks about the node of a name that follows.
+const PEER: &str = "/p2p/filter/id/";
 
 /// The engine can't go on with this node: its reason, for the operator.
 #[derive(Debug)]
@@ -42,6 +46,7 @@ pub(crate) struct Application {
     waiting: Waiting,
     notes: Arc<Notes>,
     misbehaviours: Arc<Misbehaviours>,
+    peers: Arc<Peers>,
     signer: Signer,
     clock: Clock,
     retained_blocks: u64,
@@ -60,6 +65,7 @@ pub(crate) struct Parts {
     pub(crate) waiting: Waiting,
     pub(crate) notes: Arc<Notes>,
     pub(crate) misbehaviours: Arc<Misbehaviours>,
+    pub(crate) peers: Arc<Peers>,
     pub(crate) signer: Signer,
     pub(crate) clock: Clock,
     pub(crate) retained_blocks: u64,
@@ -79,6 +85,7 @@ impl Application {
             waiting: parts.waiting,
             notes: parts.notes,
             misbehaviours: parts.misbehaviours,
+            peers: parts.peers,
             signer: parts.signer,
             clock: parts.clock,
             retained_blocks: parts.retained_blocks,
@@ -104,6 +111,24 @@ impl Application {
             last_block_height: answers::height(height)?,
             last_block_app_hash: answers::app_hash(&head)?,
         })
+    }
+
+    /// What the engine asks beside blocks: whether it may speak to another one. Reads have an interface of their own,
+    /// where proofs come with them.
+    pub(crate) fn query(&self, request: &request::Query) -> response::Query {
+        let admitted = match request.path.strip_prefix(PEER) {
+            Some(name) => self.peers.admits(name),
+            // By its address nobody is known: behind one there may be any node.
+            None => true,
+        };
+        match admitted {
+            true => response::Query::default(),
+            false => response::Query {
+                code: Code::Refused.into(),
+                log: "this node is not admitted".to_owned(),
+                ..response::Query::default()
+            },
+        }
     }
 
     /// Whether a transaction may wait for a block. One that waits already is judged again only where the last block

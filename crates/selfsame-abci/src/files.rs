@@ -2,6 +2,7 @@
 
 mod config;
 mod keys;
+mod peers;
 mod write;
 
 use std::fmt::Display;
@@ -22,6 +23,7 @@ use url::Url;
 use crate::notes::address_of;
 pub(crate) use config::extended_from;
 use keys::{private_key, public_key};
+pub(crate) use peers::Peers;
 use write::{folder, public, secret};
 
 const NODE: &str = "node.json";
@@ -99,9 +101,12 @@ pub struct Home {
 struct Node {
     name: String,
     rpc: SocketAddr,
-    /// How the engines find each other, this one included: `<id>@<address>`.
+    /// How the engines find each other, this one included: `<name>@<address>`. Nobody else is spoken to.
     #[serde(default)]
     peers: Vec<String>,
+    /// How they find this one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    peer: Option<String>,
     /// The height the ledger has before the network's first block: 0, unless it was carried over.
     #[serde(default)]
     begins_after: u64,
@@ -226,7 +231,7 @@ impl Home {
     /// `BadRequest` if it is none.
     pub fn open(path: &Path) -> Result<Self> {
         let (node, genesis) = (path.join(NODE), path.join(GENESIS));
-        let node = serde_json::from_slice(&read(&node)?).map_err(|why| damaged(&node, &why))?;
+        let node = read_node(&node)?;
         let genesis =
             Genesis::from_bytes(&read(&genesis)?).map_err(|why| damaged(&genesis, &why))?;
         Ok(Self {
@@ -299,8 +304,8 @@ impl Home {
             .map_err(|_| Error::bad_request(format!("{CHECKPOINT_KEY} holds no key")))
     }
 
-    /// Makes the folder of a further node of this node's network, with keys of its own; it validates once a
-    /// transaction says so.
+    /// Makes the folder of a further node of this node's network, with keys of its own, and admits it here; it validates
+    /// once a transaction says so.
     ///
     /// # Errors
     /// `Conflict` if the folder is there already, `BadRequest` if it can't be written.
@@ -312,6 +317,7 @@ impl Home {
         public(&at.join(GENESIS), &self.genesis.to_bytes())?;
         public(&engine_file(at), &read(&engine_file(&self.path))?)?;
         made.node(&peers, self.node.begins_after).write(at)?;
+        self.admit(&made.peer())?;
         Self::open(at)
     }
 
@@ -429,6 +435,7 @@ impl Made {
             name: self.member.name.clone(),
             rpc: self.member.addresses.rpc,
             peers: peers.to_vec(),
+            peer: Some(self.peer()),
             begins_after,
         }
     }
@@ -509,6 +516,10 @@ fn read(path: &Path) -> Result<Vec<u8>> {
         Error::bad_request(format!("{}: {error}", path.display()))
             .with_hint("name a node's folder, such as network/node-1: `selfsame registry init` or `join` makes it")
     })
+}
+
+fn read_node(path: &Path) -> Result<Node> {
+    serde_json::from_slice(&read(path)?).map_err(|why| damaged(path, &why))
 }
 
 fn damaged(path: &Path, why: &dyn Display) -> Error {

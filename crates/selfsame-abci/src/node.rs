@@ -27,7 +27,7 @@ use tokio::task::JoinHandle;
 
 use crate::application::{Parts, signers};
 use crate::engine::Engine;
-use crate::files::Home;
+use crate::files::{Home, Peers};
 use crate::light::LightCall;
 use crate::misbehaviour::Misbehaviours;
 use crate::notes::{Noted, Notes};
@@ -217,6 +217,7 @@ impl Node {
             waiting: self.waiting.clone(),
             notes: self.notes.clone(),
             misbehaviours: self.misbehaviours.clone(),
+            peers: Arc::new(Peers::of(&setup.home)),
             signer: self.signer.clone(),
             clock: setup.clock.clone(),
             retained_blocks: setup.retained_blocks,

@@ -8,7 +8,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use selfsame_app::{Error, Result};
-use tendermint::abci::response::{Echo, PrepareProposal, Query};
+use tendermint::abci::response::{Echo, PrepareProposal};
 use tendermint::v0_38::abci::{
     ConsensusRequest, ConsensusResponse, InfoRequest, InfoResponse, MempoolRequest,
     MempoolResponse, SnapshotRequest, SnapshotResponse,
@@ -210,8 +210,7 @@ impl Face {
             InfoRequest::Echo(request) => InfoResponse::Echo(Echo {
                 message: request.message,
             }),
-            // Reads have an interface of their own, where proofs come with them.
-            InfoRequest::Query(_) => InfoResponse::Query(Query::default()),
+            InfoRequest::Query(request) => InfoResponse::Query(self.application.query(&request)),
         })
     }
 }

@@ -42,6 +42,7 @@ pub mod seal;
 mod secp256k1;
 mod secret;
 pub mod time;
+mod wide;
 pub mod x509;
 
 pub use algorithm::{Algorithm, KeyType, UnsupportedAlgorithm};

@@ -54,11 +54,21 @@ impl World {
     }
 
     async fn of(folder: Arc<tempfile::TempDir>, n: usize) -> Self {
+        let store = Arc::new(MemoryLedger::new());
+        Self::run_by(authority::MACHINE_VERSION, (folder, n), store).await
+    }
+
+    /// A node whose program has machines up to this one, over a ledger.
+    async fn run_by(
+        known: u64,
+        (folder, n): (Arc<tempfile::TempDir>, usize),
+        store: Arc<MemoryLedger>,
+    ) -> Self {
         let homes = ["a", "b", "c"].map(|name| Home::open(&folder.path().join(name)).unwrap());
         let genesis = homes[0].genesis().clone();
         let signer = signer(&homes[n]).await;
-        let machine = Arc::new(Machine::new(genesis.clone()));
-        let ledger = Ledger::open(Arc::new(MemoryLedger::new()), machine).unwrap();
+        let machine = Arc::new(Machine::new(genesis.clone()).of_program(known));
+        let ledger = Ledger::open(store, machine).unwrap();
         let head = ledger.head().unwrap();
         let notes = Notes::new(&genesis, head, genesis.validators().clone()).unwrap();
         let parts = Parts {
@@ -66,6 +76,7 @@ impl World {
             waiting: Waiting::new(8),
             notes: Arc::new(notes),
             misbehaviours: Arc::new(Misbehaviours::kept_in(homes[n].misbehaviour())),
+            peers: Arc::new(Peers::of(&homes[n])),
             signer,
             clock: Clock::default(),
             retained_blocks: 30,
@@ -445,6 +456,56 @@ async fn a_network_goes_over_to_no_machine_that_a_validators_program_does_not_ha
 }
 
 #[tokio::test]
+async fn in_a_network_of_mixed_versions_the_older_program_stops_and_its_successor_goes_on() {
+    let folder = Arc::new(tempfile::tempdir().unwrap());
+    network(folder.path());
+    let next = authority::MACHINE_VERSION + 1;
+    let run_by = |known, n, store: &Arc<MemoryLedger>| {
+        World::run_by(known, (folder.clone(), n), store.clone())
+    };
+    let stores = [(); 2].map(|()| Arc::new(MemoryLedger::new()));
+    let mut newer = run_by(next, 0, &stores[0]).await;
+    let mut older = run_by(authority::MACHINE_VERSION, 1, &stores[1]).await;
+    let rules = Rules {
+        machine_version: next,
+        ..Rules::default()
+    };
+    let from_height = 9;
+    let over = newer.governing(1, Operation::ChangeRules { from_height, rules });
+    let creation = newer.creation();
+
+    // Until the network goes over both say the same.
+    let first = newer.block(1, vec![creation.clone()]).await;
+    assert_eq!(
+        older.block(1, vec![creation]).await.app_hash,
+        first.app_hash
+    );
+    let proposal = proposed(vec![over.clone()]);
+    assert_eq!(
+        newer.consensus.process(&proposal),
+        response::ProcessProposal::Accept
+    );
+    assert_eq!(
+        older.consensus.process(&proposal),
+        response::ProcessProposal::Reject
+    );
+    let second = newer.block(2, vec![over.clone()]).await;
+    assert!(second.tx_results[0].code.is_ok());
+    let Halt(why) = older
+        .consensus
+        .finalize(&decided(2, vec![over.clone()]))
+        .unwrap_err();
+    assert!(why.contains("install a newer one"), "{why}");
+
+    drop(older);
+    let mut replaced = run_by(next, 1, &stores[1]).await;
+    assert_eq!(
+        replaced.block(2, vec![over]).await.app_hash,
+        second.app_hash
+    );
+}
+
+#[tokio::test]
 async fn a_node_that_follows_judges_again_whatever_a_block_may_have_made_invalid() {
     let world = World::new().await;
     let mut removed = world.neighbour(2).await;
@@ -554,4 +615,22 @@ async fn votes_complete_the_checkpoint_of_the_block_before_and_a_wrong_signature
     let origin = log_origin(&world.genesis.network());
     let agreed = Checkpoint::agreed(&note, &origin, world.genesis.validators()).unwrap();
     assert_eq!(agreed.standing, world.stored().standing());
+}
+
+#[tokio::test]
+async fn the_engine_is_told_which_nodes_it_may_speak_to() {
+    let world = World::new().await;
+    let asked = |path: String| {
+        let query = request::Query {
+            data: Bytes::new(),
+            path,
+            height: block::Height::default(),
+            prove: false,
+        };
+        world.application.query(&query).code.is_ok()
+    };
+    let known = world.homes[1].peer().unwrap().split_once('@').unwrap().0;
+    assert!(asked(format!("/p2p/filter/id/{known}")));
+    assert!(!asked(format!("/p2p/filter/id/{}", "0".repeat(40))));
+    assert!(asked("/p2p/filter/addr/127.0.0.1:26656".to_owned()));
 }

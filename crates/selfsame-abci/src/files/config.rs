@@ -55,6 +55,8 @@ pub(super) fn text(member: &Member, peers: &[String]) -> String {
         r#"# Written with the network. The socket is named on the command line.
 moniker = "{name}"
 log_level = "error"
+# Who is admitted stands in node.json: who speaks to an engine may hand transactions in.
+filter_peers = true
 
 [rpc]
 # For this node's own half only.

@@ -124,3 +124,48 @@ fn a_folder_too_deep_for_a_socket_is_refused_with_a_hint() {
     let refused = Home::open(&network.homes()[0]).unwrap().socket();
     assert!(refused.unwrap_err().hint.is_some());
 }
+
+#[test]
+fn a_node_speaks_to_those_it_was_made_with_and_to_those_its_operator_admits() {
+    let folder = tempfile::tempdir().unwrap();
+    let network = create(folder.path(), 2).unwrap();
+    let homes = [0, 1].map(|at| Home::open(&network.homes()[at]).unwrap());
+    let name = |home: &Home| home.peer().unwrap().split_once('@').unwrap().0.to_owned();
+    let peers = Peers::of(&homes[1]);
+    assert!(peers.admits(&name(&homes[0])) && peers.admits(&name(&homes[1])));
+
+    // Whoever has the public files of a node makes another one; only the node it was made of knows of it.
+    let member = members(5).pop().unwrap();
+    let joined = homes[0]
+        .join(&folder.path().join("later"), &member)
+        .unwrap();
+    let newcomer = name(&joined);
+    assert!(Peers::of(&homes[0]).admits(&newcomer) && Peers::of(&joined).admits(&name(&homes[1])));
+    assert!(!peers.admits(&newcomer));
+    homes[1].admit(joined.peer().unwrap()).unwrap();
+    assert!(peers.admits(&newcomer));
+    // What begins alike, or has another case, is another one.
+    assert!(
+        !peers.admits(&newcomer[..39])
+            && !peers.admits(&newcomer.to_uppercase())
+            && !peers.admits("")
+    );
+
+    assert!(homes[1].dismiss(&newcomer).unwrap());
+    assert!(!peers.admits(&newcomer) && !homes[1].dismiss(&newcomer).unwrap());
+    assert!(homes[1].dismiss(&name(&homes[1])).is_err());
+    for wrong in [
+        "",
+        "abc@127.0.0.1:26656",
+        newcomer.as_str(),
+        &format!("{newcomer}@host"),
+        &format!("{newcomer}@127.0.0.1:1,x"),
+    ] {
+        assert!(homes[1].admit(wrong).is_err(), "{wrong}");
+    }
+    std::fs::remove_file(homes[1].path().join(NODE)).unwrap();
+    assert!(
+        !peers.admits(&name(&homes[0])),
+        "what can't be read admits nobody"
+    );
+}

@@ -1,8 +1,10 @@
 //! Whether 32 bytes are a point of Ed25519's curve. aws-lc finds out only when it verifies a signature, and then says no
 //! more than that it is wrong; a register has to know before it keeps a key for ever. Nothing here is secret.
 
-/// A number below 2^256, the least limb first, that stands for its remainder by the prime.
-type Element = [u64; 4];
+use crate::wide::{Wide, product, repeated, sum};
+
+/// A number that stands for its remainder by the prime.
+type Element = Wide;
 
 /// 2^255 - 19, its double being the greatest multiple below 2^256.
 const PRIME: Element = [0xffff_ffff_ffff_ffed, u64::MAX, u64::MAX, u64::MAX >> 1];
@@ -52,28 +54,12 @@ fn half_power(number: &Element) -> Element {
     multiply(&squared(ones_250, 4), &six)
 }
 
-fn squared(mut number: Element, times: u32) -> Element {
-    for _ in 0..times {
-        number = multiply(&number, &number);
-    }
-    number
+fn squared(number: Element, times: u32) -> Element {
+    repeated(number, times, |number| multiply(number, number))
 }
 
 fn multiply(a: &Element, b: &Element) -> Element {
-    let [a0, a1, a2, a3] = *a;
-    let mut product = [0_u64; 8];
-    for (at, limb) in b.iter().enumerate() {
-        let Some([t0, t1, t2, t3, t4]) = product.get_mut(at..).and_then(<[u64]>::first_chunk_mut)
-        else {
-            continue;
-        };
-        let mut carry;
-        (*t0, carry) = a0.carrying_mul_add(*limb, *t0, 0);
-        (*t1, carry) = a1.carrying_mul_add(*limb, *t1, carry);
-        (*t2, carry) = a2.carrying_mul_add(*limb, *t2, carry);
-        (*t3, *t4) = a3.carrying_mul_add(*limb, *t3, carry);
-    }
-    let [l0, l1, l2, l3, h0, h1, h2, h3] = product;
+    let ([l0, l1, l2, l3], [h0, h1, h2, h3]) = product(a, b);
     let (s0, carry) = h0.carrying_mul_add(FOLD, l0, 0);
     let (s1, carry) = h1.carrying_mul_add(FOLD, l1, carry);
     let (s2, carry) = h2.carrying_mul_add(FOLD, l2, carry);
@@ -82,12 +68,9 @@ fn multiply(a: &Element, b: &Element) -> Element {
     folded([s0, s1, s2, s3], carry.wrapping_mul(FOLD))
 }
 
-fn add([a0, a1, a2, a3]: &Element, [b0, b1, b2, b3]: &Element) -> Element {
-    let (s0, carry) = a0.carrying_add(*b0, false);
-    let (s1, carry) = a1.carrying_add(*b1, carry);
-    let (s2, carry) = a2.carrying_add(*b2, carry);
-    let (s3, carry) = a3.carrying_add(*b3, carry);
-    folded([s0, s1, s2, s3], if carry { FOLD } else { 0 })
+fn add(a: &Element, b: &Element) -> Element {
+    let (number, carry) = sum(a, b);
+    folded(number, if carry { FOLD } else { 0 })
 }
 
 /// The number and a little more. What goes over 2^256 leaves a small number, to which 38 can be added.

@@ -1,8 +1,10 @@
 //! The second coordinate of a point on P-256, from its first. aws-lc finds it with numbers of any length, and takes
 //! several times as long; whatever is found here it is given whole, and refuses if it is not on the curve.
 
-/// A number below the field's prime, the least limb first; in Montgomery's form but where it says otherwise.
-type Element = [u64; 4];
+use crate::wide::{Wide, product, repeated, sum};
+
+/// A number below the field's prime; in Montgomery's form but where it says otherwise.
+type Element = Wide;
 
 /// 2^256 - 2^224 + 2^192 + 2^96 - 1 (SP 800-186 §3.2.1.3).
 const PRIME: Element = [u64::MAX, 0xffff_ffff, 0, 0xffff_ffff_0000_0001];
@@ -49,30 +51,14 @@ fn root(square: &Element) -> Element {
     squared(power, 94)
 }
 
-fn squared(mut number: Element, times: u32) -> Element {
-    for _ in 0..times {
-        number = square(&number);
-    }
-    number
+fn squared(number: Element, times: u32) -> Element {
+    repeated(number, times, square)
 }
 
 /// The product divided by 2^256.
 fn multiply(a: &Element, b: &Element) -> Element {
-    let [a0, a1, a2, a3] = *a;
-    let mut product = [0_u64; 8];
-    for (at, limb) in b.iter().enumerate() {
-        let Some([t0, t1, t2, t3, t4]) = product.get_mut(at..).and_then(<[u64]>::first_chunk_mut)
-        else {
-            continue;
-        };
-        let mut carry;
-        (*t0, carry) = a0.carrying_mul_add(*limb, *t0, 0);
-        (*t1, carry) = a1.carrying_mul_add(*limb, *t1, carry);
-        (*t2, carry) = a2.carrying_mul_add(*limb, *t2, carry);
-        (*t3, *t4) = a3.carrying_mul_add(*limb, *t3, carry);
-    }
-    let [t0, t1, t2, t3, upper @ ..] = product;
-    divided([t0, t1, t2, t3], &upper)
+    let (lower, upper) = product(a, b);
+    divided(lower, &upper)
 }
 
 /// The square divided by 2^256: what stands beside the diagonal is there twice, and computed once.
@@ -117,19 +103,19 @@ fn divided(lower: Element, upper: &Element) -> Element {
         let r4 = high.wrapping_add(u64::from(carry));
         rest = [r1, r2, r3, r4];
     }
-    let (sum, carry) = raw_add(&rest, upper);
-    reduced(sum, carry)
+    let (number, carry) = sum(&rest, upper);
+    reduced(number, carry)
 }
 
 fn add(a: &Element, b: &Element) -> Element {
-    let (sum, carry) = raw_add(a, b);
-    reduced(sum, carry)
+    let (number, carry) = sum(a, b);
+    reduced(number, carry)
 }
 
 fn subtract(a: &Element, b: &Element) -> Element {
     let (difference, borrow) = raw_subtract(a, b);
     match borrow {
-        true => raw_add(&difference, &PRIME).0,
+        true => sum(&difference, &PRIME).0,
         false => difference,
     }
 }
@@ -141,14 +127,6 @@ fn reduced(number: Element, carry: bool) -> Element {
         true => less,
         false => number,
     }
-}
-
-fn raw_add([a0, a1, a2, a3]: &Element, [b0, b1, b2, b3]: &Element) -> (Element, bool) {
-    let (s0, carry) = a0.carrying_add(*b0, false);
-    let (s1, carry) = a1.carrying_add(*b1, carry);
-    let (s2, carry) = a2.carrying_add(*b2, carry);
-    let (s3, carry) = a3.carrying_add(*b3, carry);
-    ([s0, s1, s2, s3], carry)
 }
 
 fn raw_subtract([a0, a1, a2, a3]: &Element, [b0, b1, b2, b3]: &Element) -> (Element, bool) {

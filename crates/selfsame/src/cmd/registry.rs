@@ -1,5 +1,6 @@
 //! `selfsame registry`: makes networks of validators, runs their nodes, asks how they are.
 
+mod admit;
 mod archive;
 mod files;
 mod init;
@@ -44,6 +45,8 @@ enum Verb {
     Status(status::Status),
     /// Make the folder of a further node, which begins with a snapshot of the others' ledger.
     Join(Box<join::Join>),
+    /// Admit a further node to one's own, or no longer.
+    Admit(admit::Admit),
     /// Let a further node validate; its folder is made where it is not there.
     AddValidator(Box<validators::Add>),
     /// Let a node validate no longer.
@@ -62,6 +65,7 @@ impl Registry {
             Verb::Node(node) => node.run().await,
             Verb::Status(status) => status.run().await,
             Verb::Join(join) => join.run().await,
+            Verb::Admit(admit) => admit.run().await,
             Verb::AddValidator(add) => add.run().await,
             Verb::RemoveValidator(remove) => remove.run().await,
             Verb::Export(export) => export.run().await,

@@ -30,12 +30,22 @@ impl World {
 
     /// The same with settings made for its port, and files beside them.
     pub fn prepared(arguments: &[&str], settings: impl FnOnce(&Path, u16) -> String) -> Self {
+        Self::prepared_at("127.0.0.1", arguments, settings)
+    }
+
+    /// The same on another address of this machine.
+    pub fn prepared_at(
+        listen: &str,
+        arguments: &[&str],
+        settings: impl FnOnce(&Path, u16) -> String,
+    ) -> Self {
         let (folder, port) = (tempfile::tempdir().unwrap(), free_port());
         let file = folder.path().join("settings.toml");
         std::fs::write(&file, settings(folder.path(), port)).unwrap();
         let mut arguments = arguments.to_vec();
         arguments.extend(["--config", file.to_str().unwrap()]);
-        let mut instance = Instance::start(&folder.path().join("data"), port, &arguments);
+        let data = folder.path().join("data");
+        let mut instance = Instance::start_at(listen, &[], &data, port, &arguments);
         instance.ready();
         let operator = instance.operator();
         Self {

@@ -1,5 +1,7 @@
 //! A fifth node joins by a snapshot, becomes a validator, and is needed from then on; and what `status` says meanwhile.
 
+use std::time::{Duration, Instant};
+
 use serde_json::json;
 use url::Url;
 
@@ -42,8 +44,11 @@ fn a_fifth_node_joins_by_a_snapshot_and_carries_the_network_when_an_old_one_is_l
         &mut join(&[two[0].clone(), format!("http://localhost:{}/", free_port())]),
     );
     assert!(said.contains("does not answer"), "{said}");
-    ends_with(0, &mut join(&two));
+    let said = ends_with(0, &mut join(&two));
+    assert!(said.contains("selfsame registry admit NODE "), "{said}");
     network.join(4);
+    // The node that it was made of knows it; the others are told.
+    (1..4).for_each(|node| network.admit(node, 4));
     // A snapshot is of a block with two after it: it is there sooner where the network goes on.
     until("the newcomer has taken the ledger", || {
         walks(&origin, &token);
@@ -76,6 +81,42 @@ fn a_fifth_node_joins_by_a_snapshot_and_carries_the_network_when_an_old_one_is_l
     // Four of five are needed: without the fifth one's votes nothing would be written now.
     network.nodes[0].take().unwrap().kill();
     walks(&origin, &token);
+    drop(instance);
+    network.stop();
+}
+
+#[test]
+fn a_node_made_of_public_files_gets_and_hands_in_nothing_until_it_is_admitted() {
+    let _turn = turn();
+    let folder = tempfile::tempdir().unwrap();
+    let (mut network, instance) = Network::with_instance(folder.path(), &[0, 1, 2]);
+    let (origin, token) = (instance.origin.to_string(), instance.token_file());
+    walks(&origin, &token);
+
+    // What is no secret of a node's folder is enough to make one that knows all others.
+    let public = folder.path().join("public");
+    std::fs::create_dir_all(public.join("engine/config")).unwrap();
+    for file in ["node.json", "genesis.cbor", "engine/config/genesis.json"] {
+        std::fs::copy(network.home(0).join(file), public.join(file)).unwrap();
+    }
+    let mut join = selfsame();
+    join.args(["registry", "join"]).arg(network.home(4));
+    ends_with(0, join.arg("--of").arg(&public));
+    network.join(4);
+    let height = || network.status()["nodes"][4]["own"]["height"].as_u64();
+    let began = Instant::now();
+    while began.elapsed() < Duration::from_secs(15) {
+        assert_eq!(height(), Some(0), "it has blocks");
+        std::thread::sleep(Duration::from_millis(500));
+    }
+    let log = std::fs::read_to_string(network.home(0).with_extension("log")).unwrap();
+    assert!(
+        log.contains("a node that is not admitted here was turned away"),
+        "{log}"
+    );
+
+    network.admit(0, 4);
+    until("it has blocks", || height() > Some(0));
     drop(instance);
     network.stop();
 }

@@ -217,6 +217,15 @@ impl Network {
         self.nodes[node].as_mut().unwrap().says("Ctrl-C");
     }
 
+    /// Has this node speak to one that was made later.
+    pub fn admit(&self, at: usize, newcomer: usize) {
+        let node = std::fs::read(self.home(newcomer).join("node.json")).unwrap();
+        let node: Value = serde_json::from_slice(&node).unwrap();
+        let mut admit = selfsame();
+        admit.args(["registry", "admit"]).arg(self.home(at));
+        ends_with(0, admit.arg(node["peer"].as_str().unwrap()));
+    }
+
     /// Whether a validator signed the newest checkpoint.
     pub fn signs(&self, name: &str) -> bool {
         let shown = self.status();

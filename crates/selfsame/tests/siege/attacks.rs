@@ -1,7 +1,7 @@
 //! The attacks, each as a stranger would run it: by many connections, from some addresses.
 
 use std::io::{Read as _, Write as _};
-use std::net::TcpStream;
+use std::net::{IpAddr, TcpStream, UdpSocket};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -12,11 +12,12 @@ use url::Url;
 use crate::foreign::{Asked, ask};
 use crate::host::Host;
 use crate::http::Request;
+use crate::issuer::{Issuer, TYPE};
 use crate::rig::World;
 use crate::url;
 
 /// All attacks, by name.
-pub const ATTACKS: [&str; 9] = [
+pub const ATTACKS: [&str; 12] = [
     "heavy documents",
     "many documents",
     "long documents",
@@ -26,7 +27,17 @@ pub const ATTACKS: [&str; 9] = [
     "guessed passwords",
     "new wallets",
     "idle connections",
+    "one address",
+    "full wallet",
+    "lists of strangers",
 ];
+
+/// Heavy cards in the attacker's wallet.
+const HEAVY: usize = 40;
+/// Cards there with a status list of their own.
+const LISTED: usize = 200;
+/// What the attacker's request asks for, so that a preview looks at each card for each.
+const QUERIES: usize = 60;
 
 /// What an attacker knows.
 pub struct Target {
@@ -35,11 +46,16 @@ pub struct Target {
     response_uri: Url,
     state: String,
     query: String,
+    token: String,
 }
 
 impl Target {
     /// An attacker has seen the link of a request, as everybody has who stood before the counter.
-    pub fn of(world: &World, host: &Host) -> Self {
+    /// He has a wallet, too, and his own issuer filled it.
+    pub fn of(world: &World, host: &Host, issuer: &Issuer) -> Self {
+        let wallet = world.person("mallory");
+        issuer.fill(&wallet, "heavy", HEAVY);
+        issuer.fill(&wallet, "listed", LISTED);
         let asked = Asked::read(&ask(&world.operator));
         Self {
             origin: world.operator.origin.clone(),
@@ -47,6 +63,7 @@ impl Target {
             response_uri: asked.response_uri,
             state: asked.state,
             query: asked.query,
+            token: wallet.token().to_owned(),
         }
     }
 
@@ -54,6 +71,7 @@ impl Target {
         json!({
             "origin": self.origin.as_str(), "host": self.host,
             "response_uri": self.response_uri.as_str(), "state": self.state, "query": self.query,
+            "token": self.token,
         })
     }
 
@@ -66,6 +84,7 @@ impl Target {
             response_uri: Url::parse(&text("response_uri")).unwrap(),
             state: text("state"),
             query: text("query"),
+            token: text("token"),
         }
     }
 }
@@ -82,6 +101,9 @@ pub fn run(name: &str, target: &Target, until: Instant) {
         "guessed passwords" => guesses(target, until),
         "new wallets" => wallets(target, until),
         "idle connections" => idle(target, until),
+        "one address" => one_address(target, until),
+        "full wallet" => full_wallet(target, until),
+        "lists of strangers" => lists(target, until),
         other => panic!("no attack is called {other}"),
     }
 }
@@ -154,6 +176,80 @@ fn idle(target: &Target, until: Instant) {
     let port = target.origin.port().unwrap();
     hold(1_500, until, || {
         TcpStream::connect(("127.0.0.1", port)).ok()
+    });
+}
+
+/// All the connections that an instance has, and more, by one address that is not this machine's own.
+fn one_address(target: &Target, until: Instant) {
+    let Some(address) = outer_address() else {
+        println!("this machine has no address beside loopback: nothing is attacked");
+        return;
+    };
+    let port = target.origin.port().unwrap();
+    hold(4_500, until, || {
+        let mut stream = TcpStream::connect((address, port)).ok()?;
+        stream.write_all(b"GET /livez HTTP/1.1\r\n").ok()?;
+        Some(stream)
+    });
+}
+
+/// The address by which this machine would reach others. Nothing is sent.
+pub fn outer_address() -> Option<IpAddr> {
+    let socket = UdpSocket::bind("0.0.0.0:0").ok()?;
+    socket.connect("192.0.2.1:9").ok()?;
+    let address = socket.local_addr().ok()?.ip();
+    (!address.is_loopback() && !address.is_unspecified()).then_some(address)
+}
+
+/// Looks, six at a time, at a request that asks a full wallet for much.
+fn full_wallet(target: &Target, until: Instant) {
+    let names: Vec<String> = (0..20).map(|number| format!("c{number}")).collect();
+    let claims: Vec<Value> = names.iter().map(|name| json!({ "path": [name] })).collect();
+    let query = |number: usize| {
+        let meta = json!({ "vct_values": [TYPE] });
+        json!({ "id": format!("q{number}"), "format": "dc+sd-jwt", "meta": meta, "claims": claims })
+    };
+    let queries: Vec<Value> = (0..QUERIES).map(query).collect();
+    let response = format!("http://localhost:{}/response", target.host);
+    let link = url::form_urlencoded::Serializer::new(String::new())
+        .append_pair("client_id", &format!("redirect_uri:{response}"))
+        .append_pair("response_type", "vp_token")
+        .append_pair("response_mode", "direct_post")
+        .append_pair("response_uri", &response)
+        .append_pair("nonce", "n-0S6_WzA2Mj")
+        .append_pair("dcql_query", &json!({ "credentials": queries }).to_string())
+        .finish();
+    let asked = json!({ "request": format!("openid4vp://?{link}") });
+    let path = url(&target.origin, "api/wallet/requests/preview");
+    crowd(6, until, || {
+        let _ = Request::new("POST", &path)
+            .header("X-Forwarded-For", "203.0.113.9")
+            .bearer(&target.token)
+            .json(&asked)
+            .send();
+    });
+}
+
+/// Looks at cards whose status lists are a stranger's, two million members each.
+fn lists(target: &Target, until: Instant) {
+    let all = url(&target.origin, "api/wallet/credentials?limit=200");
+    let asked = |url: &Url| {
+        let request = Request::new("GET", url).header("X-Forwarded-For", "203.0.113.9");
+        request.bearer(&target.token).send()
+    };
+    let cards = asked(&all).unwrap().json();
+    let ids: Vec<&str> = cards["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|card| card["id"].as_str().unwrap())
+        .collect();
+    crowd(8, until, || {
+        let id = ids[usize::try_from(next()).unwrap() % ids.len()];
+        let _ = asked(&url(
+            &target.origin,
+            &format!("api/wallet/credentials/{id}"),
+        ));
     });
 }
 

@@ -22,6 +22,7 @@ mod rig;
 mod attacks;
 mod honest;
 mod host;
+mod issuer;
 
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -33,6 +34,7 @@ use crate::attacks::{ATTACKS, Target};
 use crate::honest::{Honest, Report};
 use crate::host::Host;
 use crate::instance::free_port;
+use crate::issuer::Issuer;
 use crate::rig::World;
 
 /// What the process may have of memory for data.
@@ -60,9 +62,18 @@ mod siege {
         let settings = format!(
             "[limits]\ntrusted_proxies = [\"127.0.0.1\"]\n[health]\nlisten = \"127.0.0.1:{watched}\"\n"
         );
-        let world = World::configured(&settings, &["--trust-origin", &origin]);
+        let issuer = Issuer::start();
+        // All addresses are listened on, so that there is one to attack from that is not this machine's own.
+        let arguments = [
+            "--trust-origin",
+            &origin,
+            "--trust-origin",
+            issuer.origin(),
+            "--allow-plain-http",
+        ];
+        let world = World::prepared_at("0.0.0.0", &arguments, |_, _| settings);
         limited(world.instance.id());
-        let target = Target::of(&world, &host);
+        let target = Target::of(&world, &host, &issuer);
         let honest = Honest::of(&world, watched);
         let calm = honest.during(Duration::from_secs(3), || {});
         println!("calm: {calm}");

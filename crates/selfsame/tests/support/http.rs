@@ -199,6 +199,11 @@ impl Api {
         Self::new(&self.origin, token)
     }
 
+    /// What it says who asks.
+    pub fn token(&self) -> &str {
+        &self.token
+    }
+
     /// A request to a path, with the token.
     pub fn request(&self, method: &'static str, path: &str) -> Request {
         Request::new(method, &self.origin.join(path).unwrap()).bearer(&self.token)

@@ -35,6 +35,17 @@ impl Instance {
         port: u16,
         arguments: &[&str],
     ) -> Self {
+        Self::start_at("127.0.0.1", environment, data, port, arguments)
+    }
+
+    /// The same on another address of this machine.
+    pub fn start_at(
+        listen: &str,
+        environment: &[(&str, &str)],
+        data: &Path,
+        port: u16,
+        arguments: &[&str],
+    ) -> Self {
         let log = data.with_extension("log");
         let log = OpenOptions::new()
             .create(true)
@@ -46,7 +57,7 @@ impl Instance {
                 "up",
                 "--no-demo",
                 "--listen",
-                &format!("127.0.0.1:{port}"),
+                &format!("{listen}:{port}"),
                 "--data",
             ])
             .arg(data)

@@ -74,6 +74,9 @@ pub struct Joining {
 struct Ready {
     name: String,
     network: String,
+    /// How the other nodes' engines know it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    peer: Option<String>,
     /// The block that the snapshot's headers begin with; none without a snapshot.
     #[serde(skip_serializing_if = "Option::is_none")]
     trusted: Option<Trusted>,
@@ -128,6 +131,7 @@ impl Join {
         let ready = Ready {
             name: home.name().to_owned(),
             network: home.genesis().network().to_string(),
+            peer: home.peer().map(str::to_owned),
             trusted: from.map(|from| Trusted {
                 height: from.height,
                 hash: hex_encode(&from.hash),
@@ -273,6 +277,13 @@ async fn block(face: &Face, chain: &str, height: Option<u64>) -> Result<(u64, [u
     ))
 }
 
+/// What the operators of the other nodes have to do for a newcomer.
+pub fn admission(peer: &str) -> String {
+    format!(
+        "Next, on the machine of each other node NODE, which speaks to none that it does not know:\n  selfsame registry admit NODE {peer}"
+    )
+}
+
 fn lines(ready: &Ready, path: &str) -> Vec<String> {
     let mut lines = vec![format!("{} of network {}", ready.name, ready.network)];
     lines.extend(ready.trusted.as_ref().map(|block| {
@@ -281,8 +292,9 @@ fn lines(ready: &Ready, path: &str) -> Vec<String> {
             block.height, block.hash
         )
     }));
+    lines.extend(ready.peer.as_deref().map(admission));
     lines.extend([
-        "Next, on its machine:".to_owned(),
+        "Then, on its own machine:".to_owned(),
         format!("  selfsame registry node {path}"),
         "and once `selfsame registry status` shows no lag, with the trustee's key:".to_owned(),
         format!(

@@ -11,7 +11,7 @@ use url::Url;
 
 use super::face::Face;
 use super::files;
-use super::join::Joining;
+use super::join::{Joining, admission};
 use crate::address;
 use crate::client::token_from;
 use crate::exit::{Answer, End, Failure};
@@ -91,8 +91,13 @@ impl Add {
             .await?;
         self.change.tell(&receipt);
         if !self.change.json {
+            if let Some(peer) = home.peer() {
+                output::say(&admission(peer));
+            }
             let path = home.path().display();
-            output::say(&format!("  selfsame registry node {path}"));
+            output::say(&format!(
+                "Then, on its own machine:\n  selfsame registry node {path}"
+            ));
         }
         Ok(Answer::Yes)
     }
