@@ -4,6 +4,7 @@ mod counts;
 mod crossing;
 mod forging;
 mod lengths;
+mod malicious;
 mod parties;
 mod presenting;
 mod random;
