@@ -16,7 +16,7 @@
 //!
 //! | who, when | secret exponents |
 //! |---|---|
-//! | issuer, a definition | the discrete logarithms of Z, Rctxt and every R to the base S, and the masks of their proof |
+//! | issuer, a definition | the discrete logarithms of Z, Rctxt and every R to the base S, and the masks of their proofs |
 //! | issuer, a credential | 1/e modulo the factors of the group's order, the mask of the signature's proof |
 //! | holder, a request | v′, the link secret, their masks |
 //! | holder, a new credential | v = v′ + v″, e, the link secret, the values |

@@ -10,6 +10,7 @@ use dashu_int::{UBig, ops::BitTest as _};
 use super::bounds;
 use super::decimal::MAX_ATTRIBUTES;
 use super::key_data::{KeyCorrectnessProof, LINK_SECRET, PrimaryPublicKey};
+use super::powers::PowersProof;
 use crate::Error;
 use crate::arithmetic::{Base, Element, FixedBase, Modulus};
 
@@ -27,11 +28,13 @@ struct Inner {
     z_inverse: Generator,
     rctxt: Generator,
     r: BTreeMap<String, Generator>,
-    /// Whether the tables of S and Z were built, and whether all were.
+    /// Whether the table of S was built, those of S and Z, and all.
+    of_s: OnceLock<()>,
     of_predicates: OnceLock<()>,
     all: OnceLock<()>,
     used: AtomicBool,
     proven: OnceLock<KeyCorrectnessProof>,
+    powers: OnceLock<PowersProof>,
 }
 
 /// A base of the key, and its table once there is one.
@@ -40,6 +43,9 @@ struct Generator {
     exponent_bits: usize,
     table: OnceLock<FixedBase>,
 }
+
+/// Bytes of the longest proofs that were found good: 128 responses each for the bases and about all of them.
+const PROOFS: usize = 128 * (300 + 300);
 
 /// A key in one operation.
 #[derive(Clone, Copy)]
@@ -86,10 +92,12 @@ impl CredentialKey {
             r: (public.r.keys().cloned())
                 .zip(r.iter().map(|r| generator(r, bounds::VALUE_RESPONSE)))
                 .collect(),
+            of_s: OnceLock::new(),
             of_predicates: OnceLock::new(),
             all: OnceLock::new(),
             used: AtomicBool::new(false),
             proven: OnceLock::new(),
+            powers: OnceLock::new(),
         })))
     }
 
@@ -138,6 +146,7 @@ impl CredentialKey {
         let rows = bits.map(|bits| bits.saturating_mul(256).div_ceil(208).saturating_add(260));
         rows.fold(0, usize::saturating_add)
             .saturating_mul(number.saturating_add(number.div_ceil(4)))
+            .saturating_add(PROOFS)
     }
 
     /// The memory of the tables that are built, in bytes.
@@ -149,6 +158,11 @@ impl CredentialKey {
     /// The correctness proof that was found good, if one was.
     pub(crate) fn proven(&self) -> &OnceLock<KeyCorrectnessProof> {
         &self.0.proven
+    }
+
+    /// The proof about all bases that was found good, if one was.
+    pub(crate) fn powers(&self) -> &OnceLock<PowersProof> {
+        &self.0.powers
     }
 }
 
@@ -194,6 +208,16 @@ impl<'a> KeyInUse<'a> {
         }
     }
 
+    /// Builds the table of S even if the key is met once only: a proof about all bases has 128 powers of it.
+    pub(crate) fn expect_powers_of_s(self) {
+        let inner = self.key;
+        if !self.with_tables {
+            inner
+                .of_s
+                .get_or_init(|| inner.build([&inner.s].into_iter()));
+        }
+    }
+
     pub(crate) fn modulus(self) -> &'a Modulus {
         &self.key.modulus
     }
@@ -235,6 +259,13 @@ impl<'a> KeyInUse<'a> {
     pub(crate) fn r_elements(self) -> impl Iterator<Item = (&'a str, &'a Element)> {
         let generators = self.key.r.iter();
         generators.map(|(name, generator)| (name.as_str(), &generator.element))
+    }
+
+    /// The elements of Z, Rctxt and all R.
+    pub(crate) fn bases(self) -> impl Iterator<Item = &'a Element> {
+        let fixed = [&self.key.z, &self.key.rctxt].into_iter();
+        let all = fixed.chain(self.key.r.values());
+        all.map(|generator| &generator.element)
     }
 
     fn base(self, generator: &'a Generator) -> Base<'a> {

@@ -1,5 +1,6 @@
 //! The mathematics against samples of the published library and against the library itself.
 
+mod bases;
 mod counts;
 mod crossing;
 mod forging;

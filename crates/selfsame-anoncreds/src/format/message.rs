@@ -153,7 +153,7 @@ pub(crate) mod why {
     pub const ISSUER: &str = "it names no issuer";
 
     /// These, and those of the mathematics' own types.
-    pub(super) const ALL: [&str; 22] = [
+    pub(super) const ALL: [&str; 23] = [
         IDENTIFIER,
         NONCE,
         QUERY,
@@ -172,6 +172,7 @@ pub(crate) mod why {
         "the revocation list is too long",
         "a status is neither 0 nor 1",
         "the revocation list is empty",
+        "the responses are no base64url of their length",
         "a point of G1 is malformed",
         "a point of G2 is malformed",
         "an element of GT is malformed",
