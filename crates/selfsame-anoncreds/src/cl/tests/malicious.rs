@@ -1,11 +1,12 @@
 //! An issuer that can take discrete logarithms, since its primes were made for it: what a request and a predicate tell it.
+//! And a holder whose request is made to learn of the issuer's key.
 
 use std::collections::{BTreeSet, HashMap};
 
 use dashu_int::ops::{BitTest as _, DivEuclid as _};
 use dashu_int::{IBig, UBig};
 
-use super::parties::random;
+use super::parties::{CredentialDefinition, random, read};
 use super::presenting::{nonce, predicate};
 use super::*;
 use crate::arithmetic::{Base, Modulus, Term, is_prime};
@@ -252,4 +253,61 @@ fn whoever_takes_logarithms_does_not_read_the_hidden_value_of_a_predicate() {
         let read = issuer.hidden((&t, base, 32), (&response, &c, mask_bits));
         assert_ne!(read, Some(IBig::from(16)), "{mask_bits}");
     }
+}
+
+/// The proof of a request holds for -U where its challenge is even.
+#[test]
+fn a_blinded_link_secret_that_is_no_square_is_not_signed() {
+    let definition = CredentialDefinition::sample("qualified");
+    let key = definition.key();
+    let private = read(&definition.private).unwrap();
+    let issuer = IssuerKey::new(&key, &private).unwrap();
+    let (modulus, public) = (key.modulus(), key.public());
+    let bases = [&public.s, &public.r[LINK_SECRET]].map(|base| modulus.element(base).unwrap());
+    let blinded = |v: &UBig, m: &UBig| {
+        let [s, r] = [(&bases[0], v), (&bases[1], m)]
+            .map(|(base, exponent)| power(modulus, base, &exponent.clone().into()));
+        s * r % modulus.value()
+    };
+    let sign = |u: UBig, (v, m): (&UBig, &UBig), random: &mut Random| {
+        let (v_mask, m_mask) = (random.integer(bounds::V_PRIME_MASK), random.integer(592));
+        let c = challenge::over([&u, &blinded(&v_mask, &m_mask), &nonce("offer").0]);
+        let proof = BlindedSecretsCorrectnessProof {
+            v_dash_cap: v_mask + &c * v,
+            m_caps: [(LINK_SECRET.to_owned(), m_mask + &c * m)].into(),
+            r_caps: Default::default(),
+            c,
+        };
+        let secrets = BlindedCredentialSecrets {
+            u,
+            ur: None,
+            hidden_attributes: [LINK_SECRET.to_owned()].into(),
+            committed_attributes: Default::default(),
+        };
+        let values = ["city", "points"].map(|name| (name.to_owned(), IBig::ONE));
+        let request = SigningRequest {
+            secrets: &secrets,
+            proof: &proof,
+            offer_nonce: &nonce("offer"),
+            request_nonce: &nonce("request"),
+            context: &UBig::ONE,
+            values: &values.into(),
+        };
+        sign(&issuer, &request, random).map(|_| ())
+    };
+    let mut random = random("no square");
+    let (v, m) = (random.integer(bounds::V_PRIME), random.integer(256));
+    let u = blinded(&v, &m);
+    assert_eq!(sign(u.clone(), (&v, &m), &mut random), Ok(()));
+    let refused: Vec<String> = (0..12)
+        .map(|_| {
+            sign(&public.n - &u, (&v, &m), &mut random)
+                .unwrap_err()
+                .to_string()
+        })
+        .collect();
+    assert!(
+        refused.iter().any(|why| why.contains("U is not a square")),
+        "{refused:?}"
+    );
 }
