@@ -180,7 +180,16 @@ pub(crate) mod why {
     ];
 }
 
+/// A proof of non-revocation with a response for m₂ of its own, and what that says.
+const INDY_ERA: (&str, &str) = (
+    "unknown field `m2`, expected one of `rho`",
+    "its proof of non-revocation is of the Indy era, and not bound to the rest of the credential",
+);
+
 fn reason(text: &str) -> &'static str {
+    if text.starts_with(INDY_ERA.0) {
+        return INDY_ERA.1;
+    }
     let known = why::ALL.into_iter().find(|known| text.starts_with(known));
     known.unwrap_or(SHAPE)
 }
