@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use dashu_int::{UBig, ops::BitTest as _};
+use selfsame_crypto::hash::sha256;
 
 use super::bounds;
 use super::decimal::MAX_ATTRIBUTES;
@@ -33,6 +34,7 @@ struct Inner {
     of_predicates: OnceLock<()>,
     all: OnceLock<()>,
     used: AtomicBool,
+    digest: [u8; 32],
     proven: OnceLock<KeyCorrectnessProof>,
     powers: OnceLock<PowersProof>,
 }
@@ -96,6 +98,7 @@ impl CredentialKey {
             of_predicates: OnceLock::new(),
             all: OnceLock::new(),
             used: AtomicBool::new(false),
+            digest: digest(public),
             proven: OnceLock::new(),
             powers: OnceLock::new(),
         })))
@@ -104,6 +107,11 @@ impl CredentialKey {
     /// The key's numbers.
     pub fn public(&self) -> &PrimaryPublicKey {
         &self.0.public
+    }
+
+    /// A hash of all numbers and names of the key.
+    pub(crate) fn digest(&self) -> &[u8] {
+        &self.0.digest
     }
 
     /// The names of all signed attributes, the link secret among them.
@@ -283,6 +291,17 @@ impl fmt::Debug for CredentialKey {
             .field("attributes", &self.0.r.keys())
             .finish_non_exhaustive()
     }
+}
+
+fn digest(public: &PrimaryPublicKey) -> [u8; 32] {
+    let fixed = [&public.n, &public.s, &public.z, &public.rctxt];
+    let mut parts: Vec<[u8; 32]> = fixed
+        .into_iter()
+        .chain(public.r.values())
+        .map(|number| sha256(&number.to_be_bytes()))
+        .collect();
+    parts.extend(public.r.keys().map(|name| sha256(name.as_bytes())));
+    sha256(parts.as_flattened())
 }
 
 fn check_lengths(public: &PrimaryPublicKey) -> Result<(), Error> {
