@@ -1,5 +1,5 @@
 //! AnonCreds v1.0: credentials that prove a predicate or one attribute, and whose presentations nobody links where the
-//! issuer made its key as the specification says.
+//! issuer made its key as the specification says, or proves that all bases of it are powers of S.
 //!
 //! Owns: the data types and their JSON, the Camenisch-Lysyanskaya mathematics, revocation by accumulator, and the
 //! arithmetic under them.
