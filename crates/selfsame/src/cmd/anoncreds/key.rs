@@ -15,7 +15,7 @@ use crate::output;
 #[derive(Args)]
 #[command(
     after_help = "Example: selfsame anoncreds key --cred-def cred-def.json < offer.json
-Exit code 1 if a proof does not hold. What is not proven may be so all the same: most issuers do not prove all."
+Exit code 1 if a proof does not hold. What is not proven may be so all the same."
 )]
 pub struct Key {
     /// The offer's file, which has the proofs; standard input if not named.
@@ -32,7 +32,7 @@ pub struct Key {
 /// What was found good.
 #[derive(Serialize)]
 struct Proven {
-    /// That Z and every R are powers of S, but for factors of small order: every issuer proves it.
+    /// That Z and every R are powers of S, but for factors of small order.
     key_correctness: bool,
     /// That Z, Rctxt and every R are powers of S, whatever the modulus is.
     all_bases: bool,
