@@ -12,6 +12,7 @@ mod key;
 mod key_data;
 mod link_secret;
 mod messages;
+mod powers;
 mod predicate;
 mod processing;
 mod proof_data;

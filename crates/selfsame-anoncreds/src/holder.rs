@@ -2,9 +2,10 @@
 //!
 //! | operation | what is checked | AnonCreds v1.0 |
 //! |---|---|---|
-//! | [`PreparedDefinition::new`] | the issuer's key: n is odd, 2,047 bits long or longer and 4,160 at most; S, Z, Rctxt and every R lie between 1 and n - 1, are coprime to n, and no two are equal; one R is the link secret's; of a key for revocation, every point | "Generating a Credential Definition Without Revocation Support", "Generating a Credential Definition With Revocation Support" |
-//! | [`create_credential_request`] | the key's correctness proof: lengths, one response for each R, its challenge (once for each definition); the offer is for the definition's schema | "Verifying the Key Correctness Proof" |
-//! | [`process_credential`] | schema and definition; the values are those of the definition's attributes; the lengths of all numbers, that A is coprime to n, that e is a prime in its range, the signature, and its own proof; the registry is the definition's and of its issuer; the witness and the non-revocation part | "Receiving a Credential", "Revocation Registry Definition Object Generation" |
+//! | [`PreparedDefinition::new`] | the issuer's key: n is odd and 2,047 to 2,052 bits long; S, Z, Rctxt and every R lie between 1 and n - 1, are coprime to n, and no two are equal; one R is the link secret's; of a key for revocation, every point | "Generating a Credential Definition Without Revocation Support", "Generating a Credential Definition With Revocation Support" |
+//! | [`create_credential_request`] | the key's correctness proof: lengths, one response for each R, its challenge; the proof about all bases where there is one (once for each definition); the offer is for the definition's schema | "Verifying the Key Correctness Proof" |
+//! | [`process_credential`] | schema and definition; the values are those of the definition's attributes; the lengths of all numbers, that A is coprime to n, that e is a prime in its range, the signature, and its own proof; the registry is the one that the credential names, the definition's and of its issuer; the witness and the non-revocation part | "Receiving a Credential", "Revocation Registry Definition Object Generation" |
+//! | [`check_place`] | the place in the registry is the one that the credential names | |
 //! | [`update_revocation_state`] | the tails file is the registry's; the witness fits the accumulator | "Collecting Data for Generating the Non-Revocation Proof" |
 //! | [`create_presentation`] | every referent is answered, once, in its own way; predicates hold; each credential is of its definition's schema | "Generate Presentation" |
 
@@ -24,7 +25,8 @@ use crate::cl::{self, LinkSecret, Received};
 use crate::definition::PreparedDefinition;
 use crate::format::{
     AttributeValue, Credential, CredentialOffer, CredentialRequest, CredentialRequestMetadata,
-    Encoding, Holder, Message, RevocationRegistryDefinition, RevocationState, RevocationStatusList,
+    Encoding, Holder, Message, RevocationRegistryDefinition, RevocationRegistryId, RevocationState,
+    RevocationStatusList,
 };
 use crate::seed;
 use crate::verifier::NONCE_BITS;
@@ -59,7 +61,14 @@ pub fn create_credential_request(
     let key = definition.key();
     key.check_correctness(&offer.key_correctness_proof)?;
     let offered = offer.to_json()?;
-    let mut random = seed::random(ctx, "request", &[offered.as_bytes()]);
+    let (who, own) = (format!("{holder:?}"), link_secret.secret.to_decimal());
+    let inputs: [&[u8]; 4] = [
+        offered.as_bytes(),
+        who.as_bytes(),
+        own.as_bytes(),
+        key.digest(),
+    ];
+    let mut random = seed::random(ctx, "request", &inputs);
     let revocation = definition.revocation().map(|key| blind(key, &mut random));
     let nonce = crate::format::Nonce::of(&random.integer(NONCE_BITS));
     let blinded = cl::blind(
@@ -99,8 +108,8 @@ pub struct Expected<'a> {
     pub link_secret: &'a LinkSecret,
     /// The credential definition.
     pub definition: &'a PreparedDefinition,
-    /// The registry, if the credential can be revoked.
-    pub registry: Option<&'a RevocationRegistryDefinition>,
+    /// The registry and the identifier it is published under, if the credential can be revoked.
+    pub registry: Option<(&'a RevocationRegistryId, &'a RevocationRegistryDefinition)>,
     /// What is asked of its raw values, which are what the holder reads: nothing else ties them to what was signed.
     pub encoding: Encoding,
 }
@@ -155,9 +164,12 @@ fn process_revocation(
         what: Credential::WHAT,
         why,
     };
-    let registry = expected.registry.ok_or(missing(
+    let (registry_id, registry) = expected.registry.ok_or(missing(
         "it can be revoked, and its registry's definition is not given",
     ))?;
+    if credential.rev_reg_id.as_ref() != Some(registry_id) {
+        return Err(missing("it names another registry, or none"));
+    }
     let definition = expected.definition;
     definition.check_registry(&credential.cred_def_id, registry)?;
     let key = definition
@@ -198,6 +210,22 @@ pub struct Revocable<'a, T> {
     pub tails: &'a T,
 }
 
+/// Refuses a credential whose place in its registry is not the one that it names, with which its holder could never prove
+/// that it is not revoked. [`process_credential`] checks all that can be checked without the tails file.
+///
+/// # Errors
+/// [`Error::Issuer`] if it is another, [`Error::Mismatch`] if it cannot be revoked, and what reading the tails returns.
+pub fn check_place(of: &Revocable<'_, impl Tails>) -> Result<(), Error> {
+    let part = of.credential.signature.r_credential.as_ref();
+    let (part, key) = part.zip(of.definition.revocation()).ok_or(NOT_REVOCABLE)?;
+    part.check_index(key, of.tails)
+}
+
+const NOT_REVOCABLE: Error = Error::Mismatch {
+    what: Credential::WHAT,
+    why: "it cannot be revoked",
+};
+
 /// The state that proves that a credential was not revoked when `list` was made: from an older state and its list where
 /// there is one, which reads a few tails, or else from the tails of all places that are not revoked.
 ///
@@ -223,11 +251,7 @@ pub fn update_revocation_state(
     }
     let timestamp = list.timestamp.ok_or(malformed("it has no timestamp"))?;
     let part = of.credential.signature.r_credential.as_ref();
-    let not_revocable = Error::Mismatch {
-        what: Credential::WHAT,
-        why: "it cannot be revoked",
-    };
-    let (part, key) = part.zip(of.definition.revocation()).ok_or(not_revocable)?;
+    let (part, key) = part.zip(of.definition.revocation()).ok_or(NOT_REVOCABLE)?;
     let accumulator = list.accumulator()?;
     let accum_key = &of.registry.value.public_keys.accum_key;
     let context = part.witness_context(key, accum_key, accumulator);

@@ -317,12 +317,19 @@ impl Issuer {
             what: Credential::WHAT,
             why: "its values cannot be written as JSON",
         })?;
-        let index = issuance.place.map_or(0, |place| place.index);
-        let inputs: [&[u8]; 4] = [
+        let place = issuance.place.map(|place| {
+            let registry = place.registry.definition.to_json()?;
+            Ok::<_, Error>((registry, place.list.to_json()?, place.index))
+        });
+        let (registry, list, index) = place.transpose()?.unwrap_or_default();
+        let inputs: [&[u8]; 7] = [
             issuance.offer.nonce.as_str().as_bytes(),
             request.as_bytes(),
             &values,
             &index.to_be_bytes(),
+            registry.as_bytes(),
+            list.as_bytes(),
+            self.prepared.key().digest(),
         ];
         Ok(seed::random(ctx, "credential", &inputs))
     }

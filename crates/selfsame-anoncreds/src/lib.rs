@@ -1,5 +1,5 @@
 //! AnonCreds v1.0: credentials that prove a predicate or one attribute, and whose presentations nobody links where the
-//! issuer made its key as the specification says.
+//! issuer made its key as the specification says, or proves that all bases of it are powers of S.
 //!
 //! Owns: the data types and their JSON, the Camenisch-Lysyanskaya mathematics, revocation by accumulator, and the
 //! arithmetic under them.
@@ -16,7 +16,7 @@
 //!
 //! | who, when | secret exponents |
 //! |---|---|
-//! | issuer, a definition | the discrete logarithms of Z, Rctxt and every R to the base S, and the masks of their proof |
+//! | issuer, a definition | the discrete logarithms of Z, Rctxt and every R to the base S, and the masks of their proofs |
 //! | issuer, a credential | 1/e modulo the factors of the group's order, the mask of the signature's proof |
 //! | holder, a request | v′, the link secret, their masks |
 //! | holder, a new credential | v = v′ + v″, e, the link secret, the values |

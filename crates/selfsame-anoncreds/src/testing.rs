@@ -106,6 +106,12 @@ impl World {
         self.lists[0].rev_reg_def_id.clone().unwrap()
     }
 
+    /// The registry as it is published, if there is one.
+    pub fn published(&self) -> Option<(&RevocationRegistryId, &RevocationRegistryDefinition)> {
+        let id = self.lists.first()?.rev_reg_def_id.as_ref();
+        id.zip(self.registry.as_ref())
+    }
+
     pub fn registry(&self) -> Registry<'_> {
         Registry {
             definition: self.registry.as_ref().unwrap(),

@@ -10,6 +10,7 @@
 use std::sync::OnceLock;
 
 use dashu_int::{IBig, UBig, ops::BitTest};
+use zeroize::Zeroizing;
 
 use super::{
     Base, Element, Term,
@@ -55,7 +56,7 @@ pub(crate) fn safe_prime_while(
 ) -> Option<UBig> {
     let length = bits.max(6).saturating_sub(1);
     while wanted() {
-        let mut start = random.integer(length);
+        let mut start = Zeroizing::new(random.integer(length));
         start.set_bit(0);
         start.set_bit(length.saturating_sub(1));
         start.set_bit(length.saturating_sub(2));
@@ -77,7 +78,8 @@ pub(crate) fn safe_prime_from(start: &UBig) -> Option<UBig> {
     let length = start.bit_len();
     let mut halves = survivors(start).take_while(|half| half.bit_len() == length);
     loop {
-        let some: Vec<UBig> = halves.by_ref().take(EIGHT).collect();
+        // One of them may be half of a factor.
+        let some: Zeroizing<Vec<UBig>> = Zeroizing::new(halves.by_ref().take(EIGHT).collect());
         if some.is_empty() {
             return None;
         }
@@ -93,9 +95,9 @@ pub(crate) fn safe_prime_from(start: &UBig) -> Option<UBig> {
 /// Once h is prime, one power proves 2h + 1 (Pocklington 1914): if 2^(2h) is 1 modulo it, and it has no divisor in common
 /// with 2² - 1. So only h has rounds.
 fn safe_prime_of(half: &UBig) -> Option<UBig> {
-    let whole = (half << 1) + UBig::ONE;
-    let proven = &whole % 3_u8 != 0 && passes_base_two(&whole);
-    (proven && passes(half, OWN_ROUNDS)).then_some(whole)
+    let mut whole = Zeroizing::new((half << 1) + UBig::ONE);
+    let proven = &*whole % 3_u8 != 0 && passes_base_two(&whole);
+    (proven && passes(half, OWN_ROUNDS)).then(|| std::mem::take(&mut *whole))
 }
 
 /// A prime from `start` up to, and not including, `end`; there must be one, and `end` must be above 3.
@@ -174,19 +176,19 @@ fn survivors(start: &UBig) -> impl Iterator<Item = UBig> {
         u32::try_from(bits.saturating_mul(bits).wrapping_div(2)).unwrap_or(u32::MAX)
     };
     let mut ruled_out = vec![false; WINDOW];
-    let limbs = limbs::from_integer(start, bits.div_ceil(limbs::BITS));
+    let limbs = Zeroizing::new(limbs::from_integer(start, bits.div_ceil(limbs::BITS)));
     for group in groups(limit) {
         let rest = group.modulus.rest(&limbs);
         for prime in group.primes {
             rule_out(&mut ruled_out, u64::from(*prime), rest % u64::from(*prime));
         }
     }
-    let start = start.clone();
+    let start = Zeroizing::new(start.clone());
     ruled_out
         .into_iter()
         .enumerate()
         .filter(|(_, ruled_out)| !ruled_out)
-        .map(move |(place, _)| &start + UBig::from(place) * UBig::from(2_u8))
+        .map(move |(place, _)| &*start + UBig::from(place) * UBig::from(2_u8))
 }
 
 /// Rules out the places i where h = start + 2i is 0, or (prime - 1)/2, modulo the prime: it divides h or 2h + 1.

@@ -11,13 +11,34 @@ use crate::Error;
 use crate::arithmetic::{Base, Element, Term};
 
 impl CredentialKey {
-    /// Checks the proof that came with an offer. A proof that was found good before costs a comparison.
-    /// (AnonCreds v1.0, "Verifying the Key Correctness Proof".)
+    /// Checks the proof that came with an offer, each part that it has. A proof that was found good before costs a
+    /// comparison. (AnonCreds v1.0, "Verifying the Key Correctness Proof".)
     ///
     /// # Errors
     /// [`Error::Issuer`] with the reason.
     pub fn check_correctness(&self, proof: &KeyCorrectnessProof) -> Result<(), Error> {
-        if self.proven().get() == Some(proof) {
+        self.check_usual(proof)?;
+        let powers = proof.powers_of_s.as_ref();
+        if powers.is_none() || powers == self.powers().get() {
+            return Ok(());
+        }
+        if let Some(powers) = powers {
+            powers.check(self.untouched(), self.public())?;
+            let _ = self.powers().set(powers.clone());
+        }
+        Ok(())
+    }
+
+    /// Whether a proof was found good that Z, Rctxt and every R are powers of S, whatever the modulus is. Where none was,
+    /// the issuer may be able to mark credentials, so that all presentations of one show the mark.
+    pub fn all_bases_are_proven(&self) -> bool {
+        self.powers().get().is_some()
+    }
+
+    /// The part that the specification knows: of Z and every R, and but for factors of small order.
+    fn check_usual(&self, proof: &KeyCorrectnessProof) -> Result<(), Error> {
+        let known = self.proven().get();
+        if known.is_some_and(|known| known.usual() == proof.usual()) {
             return Ok(());
         }
         check_shape(self, proof)?;
@@ -26,7 +47,10 @@ impl CredentialKey {
             return Err(Error::Issuer("the key correctness proof does not hold"));
         }
         // Another good proof may stand there already: either will do.
-        let _ = self.proven().set(proof.clone());
+        let _ = self.proven().set(KeyCorrectnessProof {
+            powers_of_s: None,
+            ..proof.clone()
+        });
         Ok(())
     }
 }

@@ -11,13 +11,14 @@ use zeroize::Zeroize as _;
 use super::challenge;
 use super::decimal::MAX_ATTRIBUTES;
 use super::key_data::{KeyCorrectnessProof, LINK_SECRET, PrimaryPrivateKey, PrimaryPublicKey};
+use super::powers::PowersProof;
 use crate::Error;
 use crate::arithmetic::{
     Element, PrivateModulus, Secret, Signed, safe_prime_from, safe_prime_while,
 };
 use crate::random::Random;
 
-/// Bits of each safe prime: as the published library draws them, so that n has 2,050 or 2,049.
+/// Bits of each safe prime: as the published library draws them, so that n has 2,050.
 pub const PRIME_BITS: usize = 1_025;
 
 /// Two safe primes for a key, which take long to find and may be kept ready. Secret.
@@ -114,6 +115,7 @@ pub(crate) fn generate(
         .map(|name| (name, group.exponent(random)))
         .collect();
     let x_z = group.exponent(random);
+    let x_ctxt = group.exponent(random);
     let r = exponents
         .iter()
         .map(|(name, x)| (name.clone(), group.power(x)));
@@ -121,10 +123,14 @@ pub(crate) fn generate(
         n: group.private.modulus().value().clone(),
         s: group.private.modulus().integer(&group.s),
         r: r.collect(),
-        rctxt: group.power(&group.exponent(random)),
+        rctxt: group.power(&x_ctxt),
         z: group.power(&x_z),
     };
-    let proof = group.prove(&public, &x_z, &exponents, random);
+    let mut proof = group.prove(&public, &x_z, &exponents, random);
+    let others = exponents.iter().map(|(_, x)| x);
+    let all: Vec<&Secret> = [&x_z, &x_ctxt].into_iter().chain(others).collect();
+    let power = |exponent: &Secret| group.power(exponent);
+    proof.powers_of_s = Some(PowersProof::prove(&public, &all, &power, random));
     Ok(Definition {
         public,
         private,
@@ -204,6 +210,7 @@ impl Group {
             xz_cap,
             xr_cap: names.zip(responses).collect(),
             c,
+            powers_of_s: None,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use dashu_int::UBig;
+use dashu_int::{UBig, ops::BitTest as _};
 use zeroize::Zeroize as _;
 
 use super::key::CredentialKey;
@@ -57,6 +57,15 @@ impl IssuerKey {
     /// The quadratic residue whose e-th power is `base`.
     pub(crate) fn root(&self, base: &Element, e: &UBig) -> Result<Element, Error> {
         self.private.power_inverse_exponent(base, e)
+    }
+
+    /// Whether the element is a quadratic residue, as all powers of S are: its p'q'-th power is 1.
+    pub(crate) fn is_square(&self, element: &Element) -> bool {
+        let order = Secret::from_public(self.order(), self.order().bit_len());
+        self.key
+            .modulus()
+            .integer(&self.power(element, &order))
+            .is_one()
     }
 
     /// base^exponent.

@@ -6,10 +6,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use dashu_int::{UBig, ops::BitTest as _};
+use selfsame_crypto::hash::sha256;
 
 use super::bounds;
 use super::decimal::MAX_ATTRIBUTES;
 use super::key_data::{KeyCorrectnessProof, LINK_SECRET, PrimaryPublicKey};
+use super::powers::PowersProof;
 use crate::Error;
 use crate::arithmetic::{Base, Element, FixedBase, Modulus};
 
@@ -27,11 +29,14 @@ struct Inner {
     z_inverse: Generator,
     rctxt: Generator,
     r: BTreeMap<String, Generator>,
-    /// Whether the tables of S and Z were built, and whether all were.
+    /// Whether the table of S was built, those of S and Z, and all.
+    of_s: OnceLock<()>,
     of_predicates: OnceLock<()>,
     all: OnceLock<()>,
     used: AtomicBool,
+    digest: [u8; 32],
     proven: OnceLock<KeyCorrectnessProof>,
+    powers: OnceLock<PowersProof>,
 }
 
 /// A base of the key, and its table once there is one.
@@ -40,6 +45,9 @@ struct Generator {
     exponent_bits: usize,
     table: OnceLock<FixedBase>,
 }
+
+/// Bytes of the longest proofs that were found good: 128 responses each for the bases and about all of them.
+const PROOFS: usize = 128 * (300 + 300);
 
 /// A key in one operation.
 #[derive(Clone, Copy)]
@@ -86,16 +94,24 @@ impl CredentialKey {
             r: (public.r.keys().cloned())
                 .zip(r.iter().map(|r| generator(r, bounds::VALUE_RESPONSE)))
                 .collect(),
+            of_s: OnceLock::new(),
             of_predicates: OnceLock::new(),
             all: OnceLock::new(),
             used: AtomicBool::new(false),
+            digest: digest(public),
             proven: OnceLock::new(),
+            powers: OnceLock::new(),
         })))
     }
 
     /// The key's numbers.
     pub fn public(&self) -> &PrimaryPublicKey {
         &self.0.public
+    }
+
+    /// A hash of all numbers and names of the key.
+    pub(crate) fn digest(&self) -> &[u8] {
+        &self.0.digest
     }
 
     /// The names of all signed attributes, the link secret among them.
@@ -138,6 +154,7 @@ impl CredentialKey {
         let rows = bits.map(|bits| bits.saturating_mul(256).div_ceil(208).saturating_add(260));
         rows.fold(0, usize::saturating_add)
             .saturating_mul(number.saturating_add(number.div_ceil(4)))
+            .saturating_add(PROOFS)
     }
 
     /// The memory of the tables that are built, in bytes.
@@ -149,6 +166,11 @@ impl CredentialKey {
     /// The correctness proof that was found good, if one was.
     pub(crate) fn proven(&self) -> &OnceLock<KeyCorrectnessProof> {
         &self.0.proven
+    }
+
+    /// The proof about all bases that was found good, if one was.
+    pub(crate) fn powers(&self) -> &OnceLock<PowersProof> {
+        &self.0.powers
     }
 }
 
@@ -191,6 +213,16 @@ impl<'a> KeyInUse<'a> {
         if !self.with_tables {
             let both = [&inner.s, &inner.z].into_iter();
             inner.of_predicates.get_or_init(|| inner.build(both));
+        }
+    }
+
+    /// Builds the table of S even if the key is met once only: a proof about all bases has 128 powers of it.
+    pub(crate) fn expect_powers_of_s(self) {
+        let inner = self.key;
+        if !self.with_tables {
+            inner
+                .of_s
+                .get_or_init(|| inner.build([&inner.s].into_iter()));
         }
     }
 
@@ -237,6 +269,13 @@ impl<'a> KeyInUse<'a> {
         generators.map(|(name, generator)| (name.as_str(), &generator.element))
     }
 
+    /// The elements of Z, Rctxt and all R.
+    pub(crate) fn bases(self) -> impl Iterator<Item = &'a Element> {
+        let fixed = [&self.key.z, &self.key.rctxt].into_iter();
+        let all = fixed.chain(self.key.r.values());
+        all.map(|generator| &generator.element)
+    }
+
     fn base(self, generator: &'a Generator) -> Base<'a> {
         if self.with_tables {
             self.key.build_all();
@@ -252,6 +291,17 @@ impl fmt::Debug for CredentialKey {
             .field("attributes", &self.0.r.keys())
             .finish_non_exhaustive()
     }
+}
+
+fn digest(public: &PrimaryPublicKey) -> [u8; 32] {
+    let fixed = [&public.n, &public.s, &public.z, &public.rctxt];
+    let mut parts: Vec<[u8; 32]> = fixed
+        .into_iter()
+        .chain(public.r.values())
+        .map(|number| sha256(&number.to_be_bytes()))
+        .collect();
+    parts.extend(public.r.keys().map(|name| sha256(name.as_bytes())));
+    sha256(parts.as_flattened())
 }
 
 fn check_lengths(public: &PrimaryPublicKey) -> Result<(), Error> {

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use zeroize::Zeroize as _;
 
 use super::decimal;
+use super::powers::PowersProof;
 
 /// The name under which the link secret is signed, by everybody.
 pub const LINK_SECRET: &str = "master_secret";
@@ -110,4 +111,14 @@ pub struct KeyCorrectnessProof {
     /// The responses for the R, in the order in which the challenge covers them.
     #[serde(with = "decimal::pairs")]
     pub(crate) xr_cap: Vec<(String, UBig)>,
+    /// That Z, Rctxt and all R are powers of S, whatever the modulus is: a member of ours, which others pass over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) powers_of_s: Option<PowersProof>,
+}
+
+impl KeyCorrectnessProof {
+    /// The part that the specification knows.
+    pub(crate) fn usual(&self) -> (&UBig, &UBig, &[(String, UBig)]) {
+        (&self.c, &self.xz_cap, &self.xr_cap)
+    }
 }

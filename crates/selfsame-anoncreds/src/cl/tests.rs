@@ -1,9 +1,11 @@
 //! The mathematics against samples of the published library and against the library itself.
 
+mod bases;
 mod counts;
 mod crossing;
 mod forging;
 mod lengths;
+mod malicious;
 mod parties;
 mod presenting;
 mod random;

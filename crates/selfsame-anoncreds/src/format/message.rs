@@ -153,7 +153,7 @@ pub(crate) mod why {
     pub const ISSUER: &str = "it names no issuer";
 
     /// These, and those of the mathematics' own types.
-    pub(super) const ALL: [&str; 22] = [
+    pub(super) const ALL: [&str; 23] = [
         IDENTIFIER,
         NONCE,
         QUERY,
@@ -172,6 +172,7 @@ pub(crate) mod why {
         "the revocation list is too long",
         "a status is neither 0 nor 1",
         "the revocation list is empty",
+        "the responses are no base64url of their length",
         "a point of G1 is malformed",
         "a point of G2 is malformed",
         "an element of GT is malformed",
@@ -179,7 +180,16 @@ pub(crate) mod why {
     ];
 }
 
+/// A proof of non-revocation with a response for m₂ of its own, and what that says.
+const INDY_ERA: (&str, &str) = (
+    "unknown field `m2`, expected one of `rho`",
+    "its proof of non-revocation is of the Indy era, and not bound to the rest of the credential",
+);
+
 fn reason(text: &str) -> &'static str {
+    if text.starts_with(INDY_ERA.0) {
+        return INDY_ERA.1;
+    }
     let known = why::ALL.into_iter().find(|known| text.starts_with(known));
     known.unwrap_or(SHAPE)
 }

@@ -1,6 +1,6 @@
 //! Presentation requests: what a verifier asks for.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use selfsame_crypto::json::Limits;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -159,6 +159,13 @@ impl RequestedAttribute {
                 what: "a group of attributes",
                 limit: MAX_ATTRIBUTES,
             });
+        }
+        let mut names = BTreeSet::new();
+        if !self
+            .names()
+            .all(|name| names.insert(normalise_attribute(name)))
+        {
+            return malformed("a group names one attribute twice");
         }
         self.names().try_for_each(check_name)
     }

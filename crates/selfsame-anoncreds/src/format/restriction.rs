@@ -30,6 +30,9 @@ pub struct Known<'a> {
     pub schema_id: &'a SchemaId,
     /// Its schema.
     pub schema: &'a Schema,
+    /// Whether its definition is known to be for this schema. One of the days of Indy names its schema by a number of its
+    /// ledger, and then the schema's attributes are known to be the credential's, and nothing else.
+    pub schema_is_certain: bool,
     /// Its definition's identifier.
     pub definition_id: &'a CredentialDefinitionId,
     /// Who issued it.
@@ -68,6 +71,12 @@ impl Known<'_> {
 
     fn equal(&self, tag: &str, value: &str) -> Answer {
         match tag {
+            "schema_id" | "schema_name" | "schema_version" | "schema_issuer_id"
+            | "schema_issuer_did"
+                if !self.schema_is_certain =>
+            {
+                Answer::Unknown
+            }
             "schema_id" => answer(self.schema_id.as_str() == value),
             "schema_name" => answer(self.schema.name == value),
             "schema_version" => answer(self.schema.version == value),

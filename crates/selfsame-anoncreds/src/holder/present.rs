@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use dashu_int::IBig;
 use selfsame_crypto::ctx::Ctx;
 use zeroize::Zeroizing;
 
@@ -31,7 +32,7 @@ pub fn create_presentation(
     request.validate()?;
     check_complete(request, chosen, attested)?;
     let used: Vec<_> = chosen.iter().filter(|chosen| !chosen.is_idle()).collect();
-    let random = random(request, &used, ctx)?;
+    let random = random(request, (&used, link_secret), ctx)?;
     let values: Vec<Values> = used
         .iter()
         .map(|chosen| chosen.credential.values.encoded())
@@ -71,9 +72,15 @@ pub fn create_presentation(
 }
 
 /// The randomness of a presentation, bound to all that it is about.
-fn random(request: &PresentationRequest, used: &[&Chosen<'_>], ctx: &Ctx) -> Result<Random, Error> {
+fn random(
+    request: &PresentationRequest,
+    (used, link_secret): (&[&Chosen<'_>], &LinkSecret),
+    ctx: &Ctx,
+) -> Result<Random, Error> {
     let mut about = Zeroizing::new(request.to_json()?.into_bytes());
+    about.extend_from_slice(link_secret.to_decimal().as_bytes());
     for chosen in used {
+        about.extend_from_slice(chosen.definition.key().digest());
         about.extend_from_slice(chosen.credential.to_json()?.expose().as_bytes());
         for (referent, shown) in &chosen.attributes {
             about.extend(format!("{referent:?} {shown} ").into_bytes());
@@ -157,6 +164,12 @@ fn answer(
     }
     let mut predicates: BTreeSet<Predicate> = BTreeSet::new();
     for (referent, asked) in chosen.compared(request)? {
+        if revealed.contains(&normalise_attribute(&asked.name)) {
+            return Err(Error::Unsatisfied {
+                referent: referent.to_owned(),
+                why: "its attribute is shown under another referent, and cannot be compared as well",
+            });
+        }
         predicates.insert(asked.predicate());
         proof.predicates.insert(referent.to_owned(), here);
     }
@@ -164,6 +177,12 @@ fn answer(
         revealed,
         predicates,
     })
+}
+
+/// A number as it is shown: in its one form, whichever the issuer wrote.
+fn canonical(encoded: &str) -> String {
+    let number = encoded.parse::<IBig>();
+    number.map_or_else(|_| encoded.to_owned(), |number| number.to_string())
 }
 
 /// The values asked for, by the names the request uses.
@@ -177,7 +196,9 @@ fn values(
             referent: referent.to_owned(),
             why: "the credential does not have the attribute",
         })?;
-        Ok((name.to_owned(), value.clone()))
+        let mut value = value.clone();
+        value.encoded = canonical(&value.encoded);
+        Ok((name.to_owned(), value))
     };
     asked.names().map(value).collect()
 }

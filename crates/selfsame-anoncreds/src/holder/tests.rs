@@ -21,7 +21,7 @@ fn credentials_of_the_published_library_are_processed_as_it_does() {
             metadata: &metadata,
             link_secret: &secret,
             definition: world.definition(),
-            registry: world.registry.as_ref(),
+            registry: world.published(),
             encoding: Encoding::Recommended,
         };
         let processed = process_credential(&credential, &expected).unwrap();
@@ -41,7 +41,7 @@ fn a_credential_in_a_registry_that_somebody_else_publishes_is_not_accepted() {
         metadata: &sample("legacy/request_metadata.json"),
         link_secret: &link_secret(),
         definition: world.definition(),
-        registry: Some(&registry),
+        registry: Some((&world.registry_id(), &registry)),
         encoding: Encoding::Recommended,
     };
     let refused = process_credential(&sample("legacy/credential.json"), &expected).unwrap_err();
@@ -277,7 +277,7 @@ fn a_value_whose_text_is_not_what_was_signed_is_refused() {
             metadata: &metadata,
             link_secret: &secret,
             definition: world.definition(),
-            registry: world.registry.as_ref(),
+            registry: world.published(),
             encoding,
         };
         process_credential(&credential, &expected).map(|_| ())
@@ -288,4 +288,92 @@ fn a_value_whose_text_is_not_what_was_signed_is_refused() {
         "{refused}"
     );
     assert!(process(Encoding::OfTheIssuer).is_ok());
+}
+
+#[test]
+fn a_credential_that_names_another_registry_or_another_place_is_refused_when_it_comes() {
+    let world = World::legacy();
+    let (metadata, secret) = (sample("legacy/request_metadata.json"), link_secret());
+    let expected = Expected {
+        metadata: &metadata,
+        link_secret: &secret,
+        definition: world.definition(),
+        registry: world.published(),
+        encoding: Encoding::Recommended,
+    };
+    let credential: Credential = sample("legacy/credential.json");
+    let place = |credential: &Credential| {
+        check_place(&Revocable {
+            credential,
+            definition: world.definition(),
+            registry: world.registry.as_ref().unwrap(),
+            tails: &world.tails(),
+        })
+    };
+    let processed = process_credential(&credential, &expected).unwrap();
+    assert_eq!(place(&processed), Ok(()));
+
+    let mut of_another = credential.clone();
+    let other = RevocationRegistryId::new("did:example:registry").unwrap();
+    of_another.rev_reg_id = Some(other);
+    let refused = process_credential(&of_another, &expected).unwrap_err();
+    assert!(
+        refused.to_string().contains("another registry"),
+        "{refused}"
+    );
+    of_another.rev_reg_id = None;
+    assert!(process_credential(&of_another, &expected).is_err());
+
+    let mut at_another = processed;
+    let part = at_another.signature.r_credential.as_mut().unwrap();
+    part.i = if part.i == 1 { 2 } else { 1 };
+    let refused = Error::Issuer("the non-revocation part is of another place than it names");
+    assert_eq!(place(&at_another), Err(refused));
+    let none = sample("qualified/credential_processed.json");
+    assert!(matches!(place(&none), Err(Error::Mismatch { .. })));
+}
+
+#[test]
+fn what_is_shown_and_compared_at_once_is_named_by_its_referent() {
+    let world = World::legacy();
+    let degree: Credential = sample("legacy/credential_processed.json");
+    let request = request(json!({
+        "requested_attributes": { "old": { "name": "Age" } },
+        "requested_predicates": { "adult": { "name": "age", "p_type": ">=", "p_value": 18 } },
+    }));
+    let chosen = [chosen(&world, &degree, &["+old", "adult"])];
+    let refused = present(&request, &chosen).unwrap_err();
+    assert!(
+        matches!(&refused, Error::Unsatisfied { referent, .. } if referent == "adult"),
+        "{refused}"
+    );
+}
+
+#[test]
+fn another_link_secret_draws_other_random_numbers_from_the_same_context() {
+    let world = World::legacy();
+    let offer: CredentialOffer = sample("legacy/offer.json");
+    let other = create_link_secret(&ctx(7));
+    let blinding = |secret: &LinkSecret| {
+        let named = NamedSecret {
+            secret,
+            name: "default",
+        };
+        let both = (world.definition(), &offer);
+        let made = create_credential_request(Holder::Entropy("e"), named, both, &ctx(2));
+        serde_json::to_value(made.unwrap().1).unwrap()["link_secret_blinding_data"].clone()
+    };
+    assert_eq!(blinding(&link_secret()), blinding(&link_secret()));
+    assert_ne!(blinding(&link_secret()), blinding(&other));
+
+    let degree: Credential = sample("legacy/credential_processed.json");
+    let request = request(json!({ "requested_attributes": { "name": { "name": "name" } } }));
+    let blinded = |secret: &LinkSecret| {
+        let chosen = [chosen(&world, &degree, &["+name"])];
+        let alone = BTreeMap::new();
+        let made = create_presentation(&request, (&chosen, &alone), secret, &ctx(9)).unwrap();
+        made.proof.aggregated_proof.c_list
+    };
+    assert_eq!(blinded(&link_secret()), blinded(&link_secret()));
+    assert_ne!(blinded(&link_secret()), blinded(&other));
 }

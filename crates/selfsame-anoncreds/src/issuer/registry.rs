@@ -75,7 +75,12 @@ impl Issuer {
         mut tails: impl FnMut(&[u8]) -> Result<(), Error>,
     ) -> Result<(RevocationRegistryDefinition, RevocationRegistryPrivate), Error> {
         let key = self.prepared.revocation().ok_or(NOT_REVOCABLE)?;
-        let inputs = [new.cred_def_id.as_str().as_bytes(), new.tag.as_bytes()];
+        let inputs: [&[u8]; 4] = [
+            new.cred_def_id.as_str().as_bytes(),
+            new.tag.as_bytes(),
+            &new.size.to_be_bytes(),
+            self.prepared.key().digest(),
+        ];
         let mut random = seed::random(ctx, "registry", &inputs);
         let (accum_key, value) = generate_registry_key(key.public(), new.size, &mut random)?;
         let private = RevocationRegistryPrivate { value };

@@ -56,7 +56,7 @@ fn each(name: &str, tables: bool) -> (u64, u64) {
                 metadata: &metadata,
                 link_secret: &secret,
                 definition: legacy.definition(),
-                registry: legacy.registry.as_ref(),
+                registry: legacy.published(),
                 encoding: Encoding::Recommended,
             };
             let (all, pairs) =

@@ -15,6 +15,8 @@ use crate::verdict::Refusal;
 pub struct Evidence<'a> {
     /// Schemas.
     pub schemas: BTreeMap<SchemaId, &'a Schema>,
+    /// The numbers that schemas have on a ledger of the days of Indy, by which definitions of that time name them.
+    pub schema_numbers: BTreeMap<SchemaId, u64>,
     /// Credential definitions, prepared once.
     pub definitions: BTreeMap<CredentialDefinitionId, &'a PreparedDefinition>,
     /// Revocation registries.
@@ -37,6 +39,8 @@ pub struct Policy {
 pub(super) struct Known<'a> {
     pub plan: &'a Plan<'a>,
     pub schema: &'a Schema,
+    /// Whether the definition is known to be for this schema.
+    pub schema_is_certain: bool,
     pub definition: &'a PreparedDefinition,
     pub registry: Option<&'a RevocationRegistryDefinition>,
 }
@@ -65,9 +69,8 @@ fn known<'a>(plan: &'a Plan<'a>, evidence: &Evidence<'a>) -> Result<Known<'a>, R
         return Refusal::missing(format!("credential definition {}", ids.cred_def_id));
     };
     let published = definition.definition();
-    // A definition of the days of Indy names its schema by a number of its ledger, which says nothing here.
-    let numbered = published.schema_id.is_sequence_number();
-    if !numbered && published.schema_id != ids.schema_id {
+    let named = names_schema(&published.schema_id, &ids.schema_id, evidence);
+    if named == Some(false) {
         return Refusal::fails(format!(
             "{} is not a definition for {}",
             ids.cred_def_id, ids.schema_id
@@ -80,9 +83,20 @@ fn known<'a>(plan: &'a Plan<'a>, evidence: &Evidence<'a>) -> Result<Known<'a>, R
     Ok(Known {
         plan,
         schema,
+        schema_is_certain: named.is_some(),
         definition,
         registry: registry(plan, definition, evidence)?,
     })
+}
+
+/// Whether a definition names this schema. One of the days of Indy names it by a number of its ledger, and nobody can tell
+/// unless the schema's number is known.
+fn names_schema(named: &SchemaId, schema: &SchemaId, evidence: &Evidence<'_>) -> Option<bool> {
+    if !named.is_sequence_number() {
+        return Some(named == schema);
+    }
+    let number = evidence.schema_numbers.get(schema)?;
+    Some(named.as_str() == number.to_string())
 }
 
 /// A credential has every attribute that is asked of it, also those that stay hidden.

@@ -104,6 +104,7 @@ fn proven<'a>(
     format::Known {
         schema_id: &ids.schema_id,
         schema: known.schema,
+        schema_is_certain: known.schema_is_certain,
         definition_id: &ids.cred_def_id,
         issuer_id: &known.definition.definition().issuer_id,
         registry_id: ids.rev_reg_id.as_ref().filter(|_| not_revoked),

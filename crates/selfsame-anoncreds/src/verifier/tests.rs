@@ -118,6 +118,8 @@ fn a_value_is_shown_as_it_was_signed() {
     };
     assert_eq!(shown("encoded", "29"), (Outcome::Invalid, "values"));
     assert_eq!(shown("raw", "29"), (Outcome::Invalid, "encoding"));
+    assert_eq!(shown("encoded", "028"), (Outcome::Invalid, "values"));
+    assert_eq!(shown("encoded", "-28"), (Outcome::Invalid, "values"));
     assert_eq!(shown("raw", "028"), (Outcome::Valid, ""));
     let worlds = worlds();
     let mut lax = given("revealed");
@@ -290,6 +292,16 @@ fn non_revocation_is_proven_where_it_is_asked_for() {
         v["identifiers"][0]["timestamp"] = Value::Null;
     });
     assert_eq!(left_out, (Outcome::Invalid, "non_revocation"));
+    let unnamed = altered(name, |v| {
+        v["proof"]["proofs"][0]["non_revoc_proof"] = Value::Null;
+        v["identifiers"][0]["rev_reg_id"] = Value::Null;
+    });
+    assert_eq!(unnamed, (Outcome::Invalid, "evidence"));
+    let undated = altered(name, |v| {
+        v["proof"]["proofs"][0]["non_revoc_proof"] = Value::Null;
+        v["identifiers"][0]["timestamp"] = Value::Null;
+    });
+    assert_eq!(undated, (Outcome::Invalid, "non_revocation"));
     let later = altered(name, |v| {
         v["identifiers"][0]["timestamp"] = 1_700_086_400.into()
     });
@@ -488,4 +500,69 @@ fn a_presentation_with_one_member_changed_is_not_valid() {
         };
         assert_eq!(accepted, harmless, "{name}");
     }
+}
+
+/// A definition of the days of Indy that names its schema by the number 42.
+fn numbered(worlds: &[World]) -> crate::definition::PreparedDefinition {
+    let published = worlds[0].definition().definition();
+    let mut json = serde_json::to_value(published).unwrap();
+    json["schemaId"] = "42".into();
+    let definition = Message::from_json(json.to_string().as_bytes()).unwrap();
+    crate::definition::PreparedDefinition::new(definition).unwrap()
+}
+
+#[test]
+fn a_schema_that_is_named_by_a_number_meets_no_restriction_unless_the_number_is_known() {
+    let worlds = worlds();
+    let definition = numbered(&worlds);
+    let name = "unrevealed_group_self_attested";
+    let judged = |restriction: Value, number: Option<u64>| {
+        let mut request = serde_json::to_value(asked(name)).unwrap();
+        request["requested_attributes"]["group"]["restrictions"] = restriction;
+        let request = PresentationRequest::from_json(request.to_string().as_bytes()).unwrap();
+        let mut evidence = evidence(&worlds);
+        evidence
+            .definitions
+            .insert(worlds[0].cred_def_id.clone(), &definition);
+        let numbers = number.map(|number| (worlds[0].schema_id.clone(), number));
+        evidence.schema_numbers = numbers.into_iter().collect();
+        reason(&verdict(&given(name), &request, &evidence))
+    };
+    let (valid, unmet) = ((Outcome::Valid, ""), (Outcome::Invalid, "restrictions"));
+    let schema = worlds[0].schema_id.as_str();
+    for tag in [
+        json!({ "schema_name": "degree" }),
+        json!({ "schema_version": "1.0" }),
+        json!({ "schema_id": schema }),
+        json!({ "schema_issuer_did": "NcYxiDXkpYi6ov5FcYDi1e" }),
+    ] {
+        assert_eq!(judged(tag.clone(), None), unmet, "{tag}");
+        assert_eq!(judged(tag.clone(), Some(42)), valid, "{tag}");
+        let another = (Outcome::Invalid, "evidence");
+        assert_eq!(judged(tag.clone(), Some(43)), another, "{tag}");
+    }
+    let not = json!({ "$not": { "schema_name": "other" } });
+    assert_eq!(judged(not, None), unmet);
+    // What the definition itself says needs no number, nor do the schema's attributes.
+    let definition = json!({ "cred_def_id": worlds[0].cred_def_id.as_str() });
+    assert_eq!(judged(definition, None), valid);
+    assert_eq!(judged(json!({ "attr::age::marker": "1" }), None), valid);
+}
+
+#[test]
+fn a_proof_of_non_revocation_of_the_indy_era_is_refused_as_that() {
+    let mut value = serde_json::to_value(given("non_revoked")).unwrap();
+    let list = &mut value["proof"]["proofs"][0]["non_revoc_proof"]["x_list"];
+    list["m2"] = list["m"].clone();
+    let refused = Presentation::from_json(value.to_string().as_bytes()).unwrap_err();
+    assert!(refused.to_string().contains("of the Indy era"), "{refused}");
+}
+
+#[test]
+fn a_group_that_names_one_attribute_twice_is_not_read() {
+    let mut value = serde_json::to_value(asked("unrevealed_group_self_attested")).unwrap();
+    let names = &mut value["requested_attributes"]["group"]["names"];
+    *names = json!(["degree", "Degree "]);
+    let refused = PresentationRequest::from_json(value.to_string().as_bytes()).unwrap_err();
+    assert!(refused.to_string().contains("twice"), "{refused}");
 }

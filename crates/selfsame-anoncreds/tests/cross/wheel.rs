@@ -181,6 +181,16 @@ const STRICTER: &[(&str, &str, &str)] = &[
         "the definition is for another schema than offered",
     ),
     (
+        "request /offer",
+        "/key_correctness_proof/powers_of_s",
+        "a proof about all bases holds where there is one",
+    ),
+    (
+        "request /cred_def",
+        "/value/primary/rctxt",
+        "the proof about all bases is about this one too",
+    ),
+    (
         "issue /offer",
         "/schema_id",
         "the definition is for another schema than offered",

@@ -290,7 +290,7 @@ impl Ours {
             metadata: &metadata,
             link_secret: &link_secret(a)?,
             definition: &self.definition(&credential.cred_def_id, &a["cred_def"])?,
-            registry: registry.as_deref(),
+            registry: credential.rev_reg_id.as_ref().zip(registry.as_deref()),
             encoding: Encoding::Recommended,
         };
         write(&process_credential(&credential, &expected).map_err(text)?)
@@ -390,6 +390,7 @@ impl Ours {
                 .map(|(id, registry)| (id.clone(), &**registry))
                 .collect(),
             lists: lists.iter().collect(),
+            ..Evidence::default()
         };
         let verdict = verify_presentation(&presentation, &request, &evidence, &Policy::default());
         match verdict.reason() {

@@ -99,6 +99,7 @@ pub fn presentation(data: &[u8]) -> bool {
             .then_some(&*LIST)
             .into_iter()
             .collect(),
+        ..Evidence::default()
     };
     let verdict = verify_presentation(&presentation, &request, &evidence, &Policy::default());
     let all = verdict.rules.iter().all(|rule| rule.passed == Some(true));

@@ -4,6 +4,7 @@ mod choose;
 mod files;
 mod holder;
 mod issuer;
+mod key;
 mod registry;
 mod verifier;
 
@@ -32,6 +33,8 @@ enum Step {
     CredDef(issuer::NewDefinition),
     /// Offer a credential.
     Offer(issuer::Offer),
+    /// Say what an issuer proves of its key.
+    Key(key::Key),
     /// Ask for the credential that is offered.
     Request(holder::Request),
     /// Issue the credential that is asked for.
@@ -57,6 +60,7 @@ impl AnonCreds {
             Step::Schema(step) => step.run()?,
             Step::CredDef(step) => step.run()?,
             Step::Offer(step) => step.run()?,
+            Step::Key(step) => step.run()?,
             Step::Request(step) => step.run()?,
             Step::Issue(step) => step.run()?,
             Step::Process(step) => step.run()?,

@@ -9,9 +9,10 @@ use super::key::{RevocationKey, RevocationKeyPublic};
 use super::list::check_index;
 use super::registry::{Accumulator, RegistryIssuer};
 use super::scalar;
+use super::tails::Tails;
 use super::witness::{Witness, WitnessContext};
 use crate::error::Error;
-use crate::pairing::{G1, G2, Scalar, pair_product};
+use crate::pairing::{G1, G2, Scalar, TailSum, pair_product};
 use crate::random::Random;
 
 /// The `r_credential` of a credential's signature. (AnonCreds v1.0, "Supporting Revocation in a Credential".)
@@ -208,6 +209,25 @@ impl NonRevocationCredentialSignature {
         processed.vr_prime_prime = blinding.0.add(&self.vr_prime_prime);
         processed.check_signatures(context.key)?;
         Ok(processed)
+    }
+
+    /// Refuses an index that is not the exponent in g_i. Only the registry's tails tell: e(g_i, g') = e(g, the tail of the
+    /// index).
+    ///
+    /// # Errors
+    /// [`Error::Issuer`] if it is another, [`Error::Mismatch`] for tails that are no points of the group, and what `tails`
+    /// returns.
+    pub fn check_index(&self, key: &RevocationKey, tails: &impl Tails) -> Result<(), Error> {
+        let mut own = TailSum::new();
+        own.add(&tails.tail(self.i)?)?;
+        let public = key.public();
+        let product = pair_product(&[(self.g_i, public.g_dash), (public.g.neg(), own.finish()?)]);
+        if product.is_one() {
+            return Ok(());
+        }
+        Err(Error::Issuer(
+            "the non-revocation part is of another place than it names",
+        ))
     }
 
     /// e(σ, y·ĥ^c) = e(h₀·h₁^m₂·h₂^v·g_i, ĥ); e(pk·g_i, σ_i) = e(g, g'); e(g_i, u) = e(g, u_i).

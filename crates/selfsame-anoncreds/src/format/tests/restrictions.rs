@@ -30,6 +30,7 @@ fn judge(query: &Query) -> Answer {
     Known {
         schema_id: &SchemaId::new("did:example:schema").unwrap(),
         schema: &schema,
+        schema_is_certain: true,
         definition_id: &CredentialDefinitionId::new("did:example:definition").unwrap(),
         issuer_id: &IssuerId::new("did:example:issuer").unwrap(),
         registry_id: None,

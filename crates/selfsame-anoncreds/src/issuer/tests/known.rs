@@ -23,7 +23,7 @@ fn the_same_seeds_give_the_known_messages() {
         metadata: &asked.metadata,
         link_secret: &asked.secret,
         definition: world.definition(),
-        registry: world.registry.as_ref(),
+        registry: world.published(),
         encoding: Encoding::Recommended,
     };
     let processed = process_credential(&credential, &expected).unwrap();

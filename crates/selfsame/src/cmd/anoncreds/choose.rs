@@ -114,6 +114,8 @@ impl Hand<'_> {
         let known = KnownOf {
             schema_id: &self.credential.schema_id,
             schema: self.schema,
+            // Whether the verifier is as certain, it knows itself.
+            schema_is_certain: true,
             definition_id: &self.credential.cred_def_id,
             issuer_id: &self.definition.definition().issuer_id,
             registry_id: self.credential.rev_reg_id.as_ref(),

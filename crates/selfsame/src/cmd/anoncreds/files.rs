@@ -109,6 +109,13 @@ pub fn named(text: &str) -> Result<(String, String), String> {
     Ok((name.to_owned(), value.to_owned()))
 }
 
+/// A number under an identifier: `ID=NUMBER`.
+pub fn numbered(text: &str) -> Result<(String, u64), String> {
+    let parts = text.rsplit_once('=');
+    let numbered = parts.and_then(|(id, number)| Some((id.to_owned(), number.parse().ok()?)));
+    numbered.ok_or_else(|| "this wants ID=NUMBER".to_owned())
+}
+
 /// A file under an identifier: `ID=FILE`, split at the last `=`, since an identifier may have one.
 pub fn identified(text: &str) -> Result<(String, PathBuf), String> {
     let (id, file) = text.rsplit_once('=').ok_or("this wants ID=FILE")?;

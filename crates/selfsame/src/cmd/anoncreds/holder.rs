@@ -13,13 +13,14 @@ use selfsame_anoncreds::format::{
     RevocationStatusList, SelfAttested,
 };
 use selfsame_anoncreds::holder::{
-    Chosen, Expected, NamedSecret, Revocable, create_credential_request, create_link_secret,
-    create_presentation, process_credential, update_revocation_state,
+    Chosen, Expected, NamedSecret, Revocable, check_place, create_credential_request,
+    create_link_secret, create_presentation, process_credential, update_revocation_state,
 };
 use selfsame_anoncreds::verifier::{Encoding, Policy, verify_presentation};
 
 use super::choose;
 use super::files;
+use super::key;
 use super::verifier::{Known, Published};
 use crate::exit::Failure;
 use crate::{output, private_file};
@@ -69,6 +70,12 @@ pub struct Process {
     /// The registry's file, if the credential can be revoked.
     #[arg(long, value_name = "FILE")]
     rev_reg: Option<PathBuf>,
+    /// The identifier that this registry is published under; if not told, that which the credential names.
+    #[arg(long, value_name = "ID", requires = "rev_reg")]
+    rev_reg_id: Option<String>,
+    /// The registry's tails file, to check that the credential's place is the one that it names.
+    #[arg(long, value_name = "FILE", requires = "rev_reg")]
+    tails: Option<PathBuf>,
     /// The issuer has an encoding of its own: do not compare the values' texts with what was signed.
     #[arg(long)]
     any_encoding: bool,
@@ -127,6 +134,7 @@ impl Request {
         let (request, metadata) =
             create_credential_request(holder, named, (&definition, &offer), &ctx)?;
         files::keep(&self.metadata, &metadata)?;
+        output::complain(&format!("selfsame: {}", key::in_words(&definition)));
         files::print(&request)
     }
 }
@@ -143,22 +151,46 @@ impl Process {
         } else {
             Encoding::Recommended
         };
+        let told = self.rev_reg_id.clone().map(RevocationRegistryId::new);
+        let registry_id = told.transpose()?.or_else(|| credential.rev_reg_id.clone());
+        let definition = files::prepared(&self.cred_def)?;
         let expected = Expected {
             metadata: &metadata,
             link_secret: &link_secret(&self.link_secret)?,
-            definition: &files::prepared(&self.cred_def)?,
-            registry: registry.as_ref(),
+            definition: &definition,
+            registry: registry_id.as_ref().zip(registry.as_ref()),
             encoding,
         };
         let processed = process_credential(&credential, &expected);
-        files::print(&processed.map_err(|error| {
+        let processed = processed.map_err(|error| {
             let failure = Failure::from(error);
             match (&credential.rev_reg_id, &registry) {
                 (Some(id), None) => failure.hint(format!("--rev-reg FILE of {id}")),
+                (Some(id), Some(_)) if registry_id.as_ref() != Some(id) => {
+                    failure.hint(format!("it names {id}"))
+                }
                 _ => failure,
             }
-        })?)
+        })?;
+        if let (Some(file), Some(registry)) = (&self.tails, &registry) {
+            let bytes = tails_bytes(file)?;
+            let value = &registry.value;
+            check_place(&Revocable {
+                credential: &processed,
+                definition: &definition,
+                registry,
+                tails: &TailsFile::checked(&bytes, value.max_cred_num, &value.tails_hash)?,
+            })?;
+        }
+        files::print(&processed)
     }
+}
+
+fn tails_bytes(file: &Path) -> Result<Vec<u8>, Failure> {
+    std::fs::read(file).map_err(|error| {
+        Failure::environment(format!("{}: {error}", file.display()))
+            .hint("name the file that `rev-reg --tails` wrote")
+    })
 }
 
 fn link_secret(file: &Path) -> Result<LinkSecret, Failure> {
@@ -234,10 +266,7 @@ impl Present {
             .ok_or_else(|| missing("the revocation registry", id))?;
         let list = newest(known, id, interval)?;
         for file in &self.tails {
-            let bytes = std::fs::read(file).map_err(|error| {
-                Failure::environment(format!("{}: {error}", file.display()))
-                    .hint("name the file that `rev-reg --tails` wrote")
-            })?;
+            let bytes = tails_bytes(file)?;
             let value = &registry.value;
             if let Ok(tails) = TailsFile::checked(&bytes, value.max_cred_num, &value.tails_hash) {
                 let of = Revocable {
@@ -258,7 +287,8 @@ impl Present {
 }
 
 /// Refuses to send what will not be believed. All messages may be well formed and the proof be none: the credential is
-/// not finished, or bound to another link secret.
+/// not finished, or bound to another link secret. The proof alone is judged: whether the verifier takes an older list or
+/// knows what it restricts, it knows itself.
 fn check_proof(
     presentation: &Presentation,
     request: &PresentationRequest,
@@ -268,7 +298,15 @@ fn check_proof(
         encoding: Encoding::OfTheIssuer,
         ..Policy::default()
     };
-    let verdict = verify_presentation(presentation, request, &known.evidence()?, &policy);
+    let mut asked = request.clone();
+    asked.non_revoked = None;
+    for attribute in asked.requested_attributes.values_mut() {
+        (attribute.restrictions, attribute.non_revoked) = (None, None);
+    }
+    for predicate in asked.requested_predicates.values_mut() {
+        (predicate.restrictions, predicate.non_revoked) = (None, None);
+    }
+    let verdict = verify_presentation(presentation, &asked, &known.evidence()?, &policy);
     match verdict.reason() {
         Some(rule) if rule.name == "proof" => {
             Err(Failure::no("these files do not make a proof").hint(

@@ -24,6 +24,9 @@ pub struct Published {
     /// A schema, once for each.
     #[arg(long, value_name = "ID=FILE", value_parser = files::identified)]
     schema: Vec<(String, PathBuf)>,
+    /// The number of a schema on a ledger of the days of Indy, where a definition names its schema by it; once for each.
+    #[arg(long, value_name = "ID=NUMBER", value_parser = files::numbered)]
+    schema_number: Vec<(String, u64)>,
     /// A credential definition, once for each.
     #[arg(long, value_name = "ID=FILE", value_parser = files::identified)]
     cred_def: Vec<(String, PathBuf)>,
@@ -64,6 +67,7 @@ pub struct Verify {
 /// What was published, read.
 pub struct Known {
     pub schemas: BTreeMap<String, Schema>,
+    pub schema_numbers: BTreeMap<String, u64>,
     pub definitions: BTreeMap<String, PreparedDefinition>,
     pub registries: BTreeMap<String, RevocationRegistryDefinition>,
     pub lists: Vec<RevocationStatusList>,
@@ -79,6 +83,7 @@ impl Published {
         }
         Ok(Known {
             schemas: all(&self.schema)?,
+            schema_numbers: self.schema_number.iter().cloned().collect(),
             definitions,
             registries: all(&self.rev_reg)?,
             lists: read_all(&self.status_list)?,
@@ -127,8 +132,13 @@ fn all<M: Message>(named: &[(String, PathBuf)]) -> Result<BTreeMap<String, M>, F
 impl Known {
     /// The same under typed identifiers, as the verifier wants it.
     pub fn evidence(&self) -> Result<Evidence<'_>, Failure> {
+        let numbers = typed(&self.schema_numbers, SchemaId::new)?;
         Ok(Evidence {
             schemas: typed(&self.schemas, SchemaId::new)?,
+            schema_numbers: numbers
+                .into_iter()
+                .map(|(id, number)| (id, *number))
+                .collect(),
             definitions: typed(&self.definitions, CredentialDefinitionId::new)?,
             registries: typed(&self.registries, RevocationRegistryId::new)?,
             lists: self.lists.iter().collect(),
@@ -178,6 +188,13 @@ impl Verify {
         if at_fault == Some("non_revocation") && known.lists.iter().any(older) {
             output::complain(
                 "hint: a list that was in force when the interval begins counts, though it is older: --in-force FILE",
+            );
+        }
+        let mut definitions = known.definitions.values();
+        let numbered = definitions.any(|of| of.definition().schema_id.is_sequence_number());
+        if at_fault == Some("restrictions") && numbered {
+            output::complain(
+                "hint: a definition names its schema by a number; say which schema has it: --schema-number ID=NUMBER",
             );
         }
         Ok(if verdict.is_valid() {

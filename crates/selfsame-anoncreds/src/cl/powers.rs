@@ -1,0 +1,201 @@
+//! The proof that Z, Rctxt and every R are powers of S, whatever the modulus is.
+//!
+//! It has 128 rounds. In each the prover commits to T = S^r, is asked for a random set of the bases, and answers with z
+//! such that T = S^z · ∏ of the set. If one base is no power of S, then whatever is asked about the others, of the two
+//! sets with and without that base one at most can be answered: from both answers the base would follow as a power of S.
+//! So a round is passed with chance 1/2 at most, by whoever knows the factors of n too, and all rounds with 2^-128.
+//!
+//! The specification's key correctness proof has one round with a challenge of 256 bits. A base that is a power of S
+//! times an element of small order d passes it once in d attempts, since the order of the group is the prover's to choose;
+//! that is why a challenge has one bit here. (Bangerter, Camenisch and Krenn, "Efficiency Limitations for Σ-Protocols
+//! for Group Homomorphisms", TCC 2010: no protocol of this kind does better in groups of hidden order.)
+
+use std::fmt;
+
+use dashu_int::{IBig, UBig, ops::BitTest as _};
+use selfsame_crypto::encoding::{base64url_decode, base64url_encode};
+use selfsame_crypto::hash::{sha256, sha256_parts};
+use serde::de::{self, Deserializer, Visitor};
+use serde::{Deserialize, Serialize, Serializer};
+
+use super::blinding::positive;
+use super::definition::revealed;
+use super::key::KeyInUse;
+use super::key_data::PrimaryPublicKey;
+use super::{bounds, decimal};
+use crate::Error;
+use crate::arithmetic::{Element, Secret, Term};
+use crate::random::Random;
+
+/// Each halves the chance that a base is no power of S.
+const ROUNDS: usize = 128;
+/// A set of bases is as many bits of a SHA-256: there are 126 R at most, Z and Rctxt.
+const SET_BITS: usize = 256;
+/// What a mask has more than the modulus: it hides a sum of 128 exponents.
+const MASK_EXCESS: usize = bounds::HIDING + 8;
+/// The longest base64url text of all responses.
+const LONGEST_TEXT: usize =
+    (ROUNDS * (bounds::MODULUS_LONGEST + MASK_EXCESS).div_ceil(8)).div_ceil(3) * 4;
+/// Tells the challenge from all others.
+const LABEL: &[u8] = b"selfsame anoncreds: all bases are powers of S";
+
+/// The optional member `powers_of_s` of a key correctness proof.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PowersProof {
+    /// The challenge: SHA-256.
+    #[serde(with = "decimal")]
+    c: UBig,
+    /// The responses of all rounds, big-endian, each as long as a mask.
+    responses: Responses,
+}
+
+#[derive(Clone, PartialEq, Eq)]
+struct Responses(Vec<u8>);
+
+impl PowersProof {
+    /// Proves it of a key, from the exponents of [`bases`] in their order. `power` is S to a secret exponent. Secret
+    /// exponents: the masks.
+    pub(super) fn prove(
+        public: &PrimaryPublicKey,
+        exponents: &[&Secret],
+        power: &dyn Fn(&Secret) -> UBig,
+        random: &mut Random,
+    ) -> Self {
+        let bits = mask_bits(&public.n);
+        let masks: Vec<Secret> = (0..ROUNDS).map(|_| random.secret(bits)).collect();
+        let commitments: Vec<UBig> = masks.iter().map(power).collect();
+        let c = challenge(public, &commitments);
+        let mut responses = Vec::with_capacity(ROUNDS.saturating_mul(bits.div_ceil(8)));
+        for (round, mask) in masks.iter().enumerate() {
+            let zero = Secret::from_public(&UBig::ZERO, 1);
+            let sum =
+                of_set(&c, round, exponents.iter()).fold(zero, |sum, exponent| sum.add(exponent));
+            let response = revealed(mask.sub(&sum));
+            responses.extend(padded(&response, bits.div_ceil(8)));
+        }
+        Self {
+            c,
+            responses: Responses(responses),
+        }
+    }
+
+    /// Checks it.
+    ///
+    /// # Errors
+    /// [`Error::Issuer`] with the reason.
+    pub(super) fn check(&self, key: KeyInUse<'_>, public: &PrimaryPublicKey) -> Result<(), Error> {
+        let refusal = Error::Issuer("the proof about all bases has another length");
+        bounds::at_most(&self.c, bounds::CHALLENGE, refusal.clone())?;
+        let length = mask_bits(&public.n).div_ceil(8);
+        if self.responses.0.len() != length.saturating_mul(ROUNDS) {
+            return Err(refusal);
+        }
+        key.expect_powers_of_s();
+        let responses = self.responses.0.chunks(length);
+        let responses: Vec<IBig> = responses
+            .map(|bytes| positive(&UBig::from_be_bytes(bytes)))
+            .collect();
+        let terms: Vec<[Term<'_>; 1]> = responses
+            .iter()
+            .map(|exponent| {
+                [Term {
+                    base: key.s(),
+                    exponent,
+                }]
+            })
+            .collect();
+        let groups: Vec<&[Term<'_>]> = terms.iter().map(<[_; 1]>::as_slice).collect();
+        let modulus = key.modulus();
+        let bases: Vec<&Element> = key.bases().collect();
+        let powers = modulus.powers(&groups)?;
+        let commitments = powers.into_iter().enumerate().map(|(round, power)| {
+            let set = of_set(&self.c, round, bases.iter());
+            modulus.integer(&set.fold(power, |product, base| modulus.product(&product, base)))
+        });
+        if challenge(public, &commitments.collect::<Vec<_>>()) != self.c {
+            return Err(Error::Issuer(
+                "the proof that all bases are powers of S does not hold",
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Bits of a mask, and of a response.
+fn mask_bits(n: &UBig) -> usize {
+    n.bit_len().saturating_add(MASK_EXCESS)
+}
+
+/// All that must be powers of S, in the order of their bits in a set.
+pub(super) fn bases(public: &PrimaryPublicKey) -> impl Iterator<Item = &UBig> {
+    [&public.z, &public.rctxt]
+        .into_iter()
+        .chain(public.r.values())
+}
+
+/// The challenge over the whole key and all commitments, each number as long as the modulus.
+fn challenge(public: &PrimaryPublicKey, commitments: &[UBig]) -> UBig {
+    let length = public.n.bit_len().div_ceil(8);
+    let numbers = [&public.n, &public.s].into_iter().chain(bases(public));
+    let hashed: Vec<Vec<u8>> = numbers
+        .chain(commitments)
+        .map(|number| padded(number, length))
+        .collect();
+    let mut parts = vec![LABEL];
+    parts.extend(hashed.iter().map(Vec::as_slice));
+    UBig::from_be_bytes(&sha256_parts(&parts))
+}
+
+/// Those of the items that a round's set has: one bit of a hash of challenge and round for each.
+fn of_set<T>(c: &UBig, round: usize, items: impl Iterator<Item = T>) -> impl Iterator<Item = T> {
+    let mut asked = padded(c, bounds::CHALLENGE.div_ceil(8));
+    asked.extend(u8::try_from(round));
+    let set = UBig::from_be_bytes(&sha256(&asked));
+    let items = items.take(SET_BITS).enumerate();
+    items.filter_map(move |(place, item)| set.bit(place).then_some(item))
+}
+
+/// The number big-endian in so many bytes; it has no more.
+fn padded(number: &UBig, length: usize) -> Vec<u8> {
+    let bytes = number.to_be_bytes();
+    let mut padded = vec![0; length.saturating_sub(bytes.len())];
+    padded.extend_from_slice(&bytes);
+    padded
+}
+
+impl Serialize for Responses {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&base64url_encode(&self.0))
+    }
+}
+
+impl<'de> Deserialize<'de> for Responses {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_str(Text)
+    }
+}
+
+struct Text;
+
+impl Visitor<'_> for Text {
+    type Value = Responses;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("base64url of all responses")
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Responses, E> {
+        let bytes = (text.len() <= LONGEST_TEXT).then(|| base64url_decode(text));
+        match bytes {
+            Some(Ok(bytes)) => Ok(Responses(bytes)),
+            _ => Err(E::custom("the responses are no base64url of their length")),
+        }
+    }
+}
+
+impl fmt::Debug for PowersProof {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("PowersProof(…)")
+    }
+}

@@ -1,0 +1,71 @@
+//! What an issuer proves of the key of a credential definition.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use selfsame_anoncreds::definition::PreparedDefinition;
+use selfsame_anoncreds::format::CredentialOffer;
+use serde::Serialize;
+
+use super::files;
+use crate::exit::Failure;
+use crate::output;
+
+/// Say what an issuer proves of its key.
+#[derive(Args)]
+#[command(
+    after_help = "Example: selfsame anoncreds key --cred-def cred-def.json < offer.json
+Exit code 1 if a proof does not hold. What is not proven may be so all the same."
+)]
+pub struct Key {
+    /// The offer's file, which has the proofs; standard input if not named.
+    #[arg(long, value_name = "FILE")]
+    offer: Option<PathBuf>,
+    /// The definition's file.
+    #[arg(long, value_name = "FILE")]
+    cred_def: PathBuf,
+    /// Print one JSON object in place of lines for people.
+    #[arg(long)]
+    json: bool,
+}
+
+/// What was found good.
+#[derive(Serialize)]
+struct Proven {
+    /// That Z and every R are powers of S, but for factors of small order.
+    key_correctness: bool,
+    /// That Z, Rctxt and every R are powers of S, whatever the modulus is.
+    all_bases: bool,
+}
+
+impl Key {
+    /// Checks the proofs and says which there are.
+    pub fn run(self) -> Result<(), Failure> {
+        let definition = files::prepared(&self.cred_def)?;
+        let offer: CredentialOffer = files::read_or_pipe(self.offer.as_ref())?;
+        let key = definition.key();
+        key.check_correctness(&offer.key_correctness_proof)?;
+        let proven = Proven {
+            key_correctness: true,
+            all_bases: key.all_bases_are_proven(),
+        };
+        output::either(self.json, &proven, |proven| {
+            let mark = if proven.all_bases { '✓' } else { '–' };
+            vec![
+                "  ✓ key correctness  Z and every R are powers of S, but for factors of small order"
+                    .to_owned(),
+                format!("  {mark} all bases        {}", in_words(&definition)),
+            ]
+        });
+        Ok(())
+    }
+}
+
+/// Whether credentials of this definition can carry a mark, in people's words.
+pub fn in_words(definition: &PreparedDefinition) -> &'static str {
+    if definition.key().all_bases_are_proven() {
+        "the issuer proves that its key leaves no mark in what credentials show"
+    } else {
+        "the issuer does not prove that its key leaves no mark: with one made for it, each proof would show of which credential it is"
+    }
+}
