@@ -26,12 +26,9 @@ struct Inner {
     loops: Mutex<Vec<Weak<AtomicU64>>>,
 }
 
-/// The beats of some loops; they end when this is dropped.
-pub struct Beating(JoinSet<()>);
-
 impl Pulse {
-    /// Has each of these loops say that it turns.
-    pub fn follow<'a>(&self, loops: impl Iterator<Item = &'a Handle>) -> Beating {
+    /// Has each of these loops say that it turns, until what is given back is dropped.
+    pub fn follow<'a>(&self, loops: impl Iterator<Item = &'a Handle>) -> JoinSet<()> {
         let mut beating = JoinSet::new();
         for handle in loops {
             let last = Arc::new(AtomicU64::new(self.seconds()));
@@ -47,7 +44,7 @@ impl Pulse {
             };
             beating.spawn_on(beats, handle);
         }
-        Beating(beating)
+        beating
     }
 
     /// Counts the seconds for as long as it is polled; on a thread that does nothing else for long.
@@ -82,14 +79,6 @@ impl Pulse {
 
     fn known(&self) -> std::sync::MutexGuard<'_, Vec<Weak<AtomicU64>>> {
         self.0.loops.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Beating {
-    /// How many loops beat.
-    #[cfg(test)]
-    fn len(&self) -> usize {
-        self.0.len()
     }
 }
 

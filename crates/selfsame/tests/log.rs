@@ -230,9 +230,9 @@ fn each_credential_that_is_issued_has_a_line_in_the_log_without_its_claims() {
         assert_eq!(line["level"], "INFO");
         let told = line["fields"].as_object().unwrap();
         let names: Vec<&String> = told.keys().collect();
-        let wanted = ["credential", "format", "message", "offer", "template"];
+        let wanted = ["credential", "format", "message", "template"];
         assert_eq!(names, wanted);
-        for name in ["format", "offer", "template"] {
+        for name in ["format", "template"] {
             assert_eq!(told[name], one[name], "{name}");
         }
     }

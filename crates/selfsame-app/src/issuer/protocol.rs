@@ -287,15 +287,13 @@ fn granted(state: &State) -> Result<&Granted> {
     }
 }
 
-/// Tells the log of a credential that was issued; neither what is in it nor whose it is.
+/// Tells the log of a credential that was issued; neither what is in it nor whose it is, nor its offer, whose id is where
+/// an offer by reference is fetched. The register has that under the credential's id.
 fn note(id: &str, subject: &Subject) {
     let Subject {
-        template,
-        format,
-        offer,
-        ..
+        template, format, ..
     } = subject;
-    tracing::info!(credential = id, template, format, offer, "issued");
+    tracing::info!(credential = id, template, format, "issued");
 }
 
 /// What an issuance comes to.

@@ -413,8 +413,10 @@ async fn a_revocation_while_its_list_is_signed_is_out_within_a_second() {
         wallet.accept_offer(&person, &offer).await.unwrap();
     }
     let issuer = site.app.issuer().unwrap();
-    let mut paging = Paging::default();
-    paging.limit = Some(40);
+    let paging = Paging {
+        limit: Some(40),
+        ..Paging::default()
+    };
     let issued = issuer.issued(None, &paging).await.unwrap().items;
     for one in &issued {
         // The list grows old, so that it is signed at the very time of the change.

@@ -632,6 +632,8 @@ async fn a_status_list_that_nobody_signed_is_not_kept() {
     // A bit of the signature.
     site.faults.add("/status/", Fault::Alter(97));
     assert_eq!(wallet.card(&person, &id).await.unwrap().status, "unknown");
+    // What cannot even be read is looked at again in a moment.
+    app.clock().advance(3);
     assert_eq!(wallet.card(&person, &id).await.unwrap().status, "valid");
     // What is genuine is kept.
     let calls = async || app.status().await.unwrap().outbound_requests;

@@ -9,8 +9,9 @@ use std::time::Duration;
 
 use tokio::runtime::{Builder, Handle, RuntimeFlavor};
 use tokio::sync::watch;
+use tokio::task::JoinSet;
 
-use crate::pulse::{Beating, Pulse};
+use crate::pulse::Pulse;
 
 /// So many connections are served by one thread before the next gets any: few connections seldom fill a core, and
 /// those that talk to each other do so fastest on one thread.
@@ -23,7 +24,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 pub(super) struct Threads {
     places: Vec<Place>,
     /// Before the sign to stop, so that no thread waits for it to end by itself.
-    _beating: Beating,
+    _beating: JoinSet<()>,
     /// Its end is the threads' sign to stop.
     _running: watch::Sender<()>,
 }

@@ -116,6 +116,7 @@ async function issuer({ port }) {
   const code = offer.credentialOfferObject.grants[PRE_AUTHORIZED]['pre-authorized_code']
   const nonce = randomBytes(16).toString('base64url')
   const token = randomBytes(16).toString('base64url')
+  let redeemed = false
   await serve(port, {
     'GET /.well-known/openid-credential-issuer': () => metadata,
     'GET /.well-known/oauth-authorization-server': () => server,
@@ -127,9 +128,10 @@ async function issuer({ port }) {
       await tokens.verifyPreAuthorizedCodeAccessTokenRequest({
         ...parsed,
         request: like,
-        expectedPreAuthorizedCode: code,
+        expectedPreAuthorizedCode: redeemed ? undefined : code,
         authorizationServerMetadata: server,
       })
+      redeemed = true
       return { access_token: token, token_type: 'Bearer', expires_in: 300 }
     },
     'POST /nonce': () => protocol.createNonceResponse({ cNonce: nonce }),
