@@ -12,6 +12,7 @@ mod machine;
 mod openssl;
 mod oracle;
 mod package;
+mod peer;
 mod python;
 mod second;
 mod siege;
@@ -31,6 +32,7 @@ Usage: cargo xtask tidy [FOLDER]
        cargo xtask cross anoncreds [--count N] [--adx | --portable]
        cargo xtask cross tls
        cargo xtask cross sd-jwt
+       cargo xtask cross openid4vc
        cargo xtask bench anoncreds [--quick] [--json] [--adx | --portable] [--only NAME]
        cargo xtask bench tls [--quick] [--json] [--out DIR]
 
@@ -43,7 +45,8 @@ siege  attacks an instance of 1 GiB in every known way while honest people use i
        exit code 1 if it aborts, shuts them out or is slow for them
 cross  lets our AnonCreds and the published library speak to each other, N random
        flows in place of a few; or our TLS and the second implementation of it; or our
-       SD-JWT VCs and a published package
+       SD-JWT VCs and a published package; or our issuer, wallet and verifier and those
+       of published packages for Node.js
 bench  times ours and the published library alternately, or the TLS bench with OpenSSL
        beside; exit code 1 if a bar is not kept
 

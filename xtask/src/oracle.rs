@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::{
-    openssl, package, python, second,
+    openssl, package, peer, python, second,
     workspace::{cargo, root},
 };
 
@@ -100,11 +100,12 @@ impl Cross {
 /// `cargo xtask cross anoncreds [--count N] [--adx | --portable]`, `cargo xtask cross tls` and `… cross sd-jwt`.
 pub fn cross_command(arguments: &[String]) -> Result<bool, String> {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    let usage = "usage: cargo xtask cross anoncreds [--count N] [--adx | --portable], cargo xtask cross tls, or cargo xtask cross sd-jwt";
+    let usage = "usage: cargo xtask cross anoncreds [--count N] [--adx | --portable], or cargo xtask cross tls | sd-jwt | openid4vc";
     match words.split_first() {
         Some((&"anoncreds", flags)) => cross(&Cross::parse(flags).ok_or(usage)?),
         Some((&"tls", [])) => second::cross(),
         Some((&"sd-jwt", [])) => package::cross(),
+        Some((&"openid4vc", [])) => peer::cross(),
         _ => Err(usage.to_owned()),
     }
 }

@@ -3,7 +3,7 @@
 use std::{process::Command, time::Instant};
 
 use crate::{
-    engine, machine, openssl, oracle, package, second, tidy,
+    engine, machine, openssl, oracle, package, peer, second, tidy,
     workspace::{cargo, root},
 };
 
@@ -72,15 +72,15 @@ const STEPS: &[Step] = &[
     },
     Step {
         name: "oracle",
-        purpose: "AnonCreds and SD-JWT VCs crossed with published libraries, TLS with its second implementation",
+        purpose: "AnonCreds, SD-JWT VCs and OpenID4VC crossed with published libraries, TLS with its second implementation",
         task: Task::Ours(|| {
-            let others = second::cross()? && package::cross()?;
+            let others = second::cross()? && package::cross()? && peer::cross()?;
             Ok(others && oracle::cross(&oracle::Cross::default())?)
         }),
     },
 ];
 
-/// What needs one of the two in Python has a step of its own, and `wheel::` or `python::` in its name; the siege has a
+/// What needs packages of Python or Node.js has a step of its own, and `wheel::`, `python::` or `npm::` in its name; the siege has a
 /// command of its own, and a golden chain is for ever.
 const TEST: &[&str] = &[
     "test",
@@ -91,6 +91,8 @@ const TEST: &[&str] = &[
     "wheel::",
     "--skip",
     "python::",
+    "--skip",
+    "npm::",
     "--skip",
     "siege::",
     "--skip",

@@ -130,8 +130,9 @@ impl Accounts {
     /// # Errors
     /// `Unauthenticated` whether the address or the password is wrong. `TooMany` for who has sent ten wrong ones for one
     /// account, from one neighbourhood, and must wait longer with each; after fifty from one address, whatever the
-    /// account; and for a moment while so many are looked at. A device that has signed in to the account before is
-    /// slowed down by its own wrong ones alone.
+    /// account; for up to half a minute where browsers that are not known to the account have sent a hundred wrong ones
+    /// in an hour, from wherever; and for a moment while so many are looked at. A device that has signed in to the
+    /// account before is slowed down by its own wrong ones alone.
     pub async fn sign_in(
         &self,
         email: &str,

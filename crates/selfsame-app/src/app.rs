@@ -14,7 +14,7 @@ use tokio::sync::watch;
 
 use crate::certificate::Certificates;
 use crate::clock::Clock;
-use crate::config::{Config, IdentifyBy, RegistryConfig, RegistryWitness};
+use crate::config::{Config, IdentifyBy, RegistryConfig, RegistryWitness, TrustConfig};
 use crate::dids::Dids;
 use crate::error::{Error, ErrorKind, Result};
 use crate::events::Events;
@@ -29,6 +29,7 @@ use crate::registry::embedded::{Embedded, Setup, reached};
 use crate::registry::remote::{self, Remote};
 use crate::resolver::{Linked, Resolver};
 use crate::shared::Shared;
+use crate::trust::Trust;
 use crate::verifier::Verifier;
 use crate::view::instance::InstanceStatus;
 use crate::view::registry::{Misbehaviour, WitnessFigures};
@@ -93,13 +94,13 @@ impl App {
         parts: Parts,
         (Own { keys, clock }, registry): (Own, Option<Arc<dyn Registry>>),
     ) -> Result<(Arc<Self>, Option<SecretString>)> {
-        config.trust.check()?;
+        let trust = Trust::of(&config.trust)?;
         config.resolver.check(&config.trust)?;
         config.issuer.check()?;
         config.verifier.check()?;
         config.wallet.check()?;
         let certificates = Certificates::open(&mut config, &keys).await?;
-        certificates.report(clock.now());
+        certificates.report(&trust.now().anchors, clock.now());
         let shared = Arc::new(Shared {
             resolver: Resolver::new(parts.net.clone(), registry.clone(), &config),
             registry,
@@ -113,7 +114,7 @@ impl App {
             fetched: Fetches::default(),
             own_issuers: OnceLock::new(),
             own_verifier: OnceLock::new(),
-            anchors: certificates.anchors,
+            trust,
             verifier_certificate: certificates.verifier,
             issuer_certificate: certificates.issuer,
             config,
@@ -219,6 +220,15 @@ impl App {
     #[must_use]
     pub fn config(&self) -> &Config {
         &self.shared.config
+    }
+
+    /// Trusts, from now on, the issuers, verifiers and certificates that this says, and those alone. What is being
+    /// judged is judged by what was in force when that began. Origins are what they were at the start.
+    ///
+    /// # Errors
+    /// `BadRequest` for what cannot work; what was in force stays so.
+    pub fn renew_trust(&self, config: &TrustConfig) -> Result<()> {
+        self.shared.trust.renew(config)
     }
 
     /// What happens in it, from now on.

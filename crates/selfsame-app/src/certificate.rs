@@ -16,8 +16,6 @@ const PRIVATE_KEY: &str = "PRIVATE KEY";
 
 /// What an instance signs and judges with, as far as certificates go.
 pub(crate) struct Certificates {
-    /// The certificates that anchor chains, DER.
-    pub anchors: Vec<Vec<u8>>,
     /// The issuer's, if its SD-JWT VCs are known by one.
     pub issuer: Option<Certificate>,
     /// The verifier's, if it has one.
@@ -31,7 +29,6 @@ impl Certificates {
     /// `BadRequest` for settings that cannot work, the store's.
     pub(crate) async fn open(config: &mut Config, keys: &Keys) -> Result<Self> {
         let opened = Self {
-            anchors: anchors(config)?,
             issuer: of_issuer(config, keys).await?,
             verifier: of_verifier(config, keys).await?,
         };
@@ -42,11 +39,11 @@ impl Certificates {
 
     /// Tells the operator of certificates that this instance itself would not accept today; others may have other
     /// anchors.
-    pub(crate) fn report(&self, now: UnixTime) {
+    pub(crate) fn report(&self, anchors: &[Vec<u8>], now: UnixTime) {
         for certificate in self.issuer.iter().chain(&self.verifier) {
             let name = &certificate.name;
             let chain = Chain::parse(&certificate.signer.x5c);
-            match chain.and_then(|chain| chain.verify(&self.anchors, now)) {
+            match chain.and_then(|chain| chain.verify(anchors, now)) {
                 Ok(()) => {}
                 Err(X509Error::Untrusted) => {
                     tracing::warn!(
@@ -89,13 +86,13 @@ struct Section<'a> {
 ///
 /// # Errors
 /// `BadRequest` if one cannot be read: an anchor that is overlooked looks like an issuer that is not trusted.
-fn anchors(config: &Config) -> Result<Vec<Vec<u8>>> {
+pub(crate) fn anchors(certificates: &[String]) -> Result<Vec<Vec<u8>>> {
     let wrong = |reason: &str| {
         Error::bad_request(format!("[trust] certificates: {reason}"))
             .with_hint("each is PEM: -----BEGIN CERTIFICATE-----")
     };
     let mut anchors = Vec::new();
-    for text in &config.trust.certificates {
+    for text in certificates {
         let found = blocks(text, CERTIFICATE).ok_or_else(|| wrong("one is not PEM"))?;
         if found.is_empty() {
             return Err(wrong("one holds no certificate"));

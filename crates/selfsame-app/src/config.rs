@@ -217,6 +217,8 @@ pub struct VerifierConfig {
     pub certificate_key: Option<SecretString>,
     /// How old a status list may be, in seconds.
     pub max_status_age: u64,
+    /// How long ago a status list may have been signed, in seconds; none for any time that the list itself allows.
+    pub max_status_signed_age: Option<u64>,
     /// How long a request can be answered, in seconds.
     pub request_lifetime: u64,
 }
@@ -231,6 +233,7 @@ impl Default for VerifierConfig {
             certificate: None,
             certificate_key: None,
             max_status_age: 5,
+            max_status_signed_age: None,
             request_lifetime: 600,
         }
     }

@@ -137,6 +137,12 @@ pub(crate) fn no_answer(error: &NetError) -> String {
     }
 }
 
+/// Whether a call that had no answer is made again, as far as its failure goes: what people are told of in one way must
+/// also end in one way, and an address within that is refused in the one in which a name that is unknown does.
+pub(crate) fn may_be_had_later(error: &NetError) -> bool {
+    error.is_transient() || matches!(error, NetError::Refused(_))
+}
+
 impl From<StoreError> for Error {
     fn from(error: StoreError) -> Self {
         match error {

@@ -112,13 +112,32 @@ impl Shared {
     {
         for _ in 0..ROUNDS_MAX {
             match step(&evidence)? {
-                Step::Done(done) => return Ok(done),
+                Step::Done(done) => {
+                    self.keep_what_is_genuine(&evidence);
+                    return Ok(done);
+                }
                 Step::Needs(needs) => self.gather(tenant, freshness, needs, &mut evidence).await?,
             }
         }
         Err(Error::upstream(
             "this asks for one thing after another without end",
         ))
+    }
+
+    /// Forgets the status lists that nobody was found to have signed, so that the next to judge fetches anew: nobody's
+    /// bytes stand for a list for longer than one judgement.
+    fn keep_what_is_genuine(&self, evidence: &Evidence) {
+        let now = self.clock.now();
+        for list in evidence.status_lists().filter(|list| !list.is_judged()) {
+            let key = list.uri().to_owned();
+            let kept = self.fetched.lists.at_hand(&key, now);
+            let is_kept = matches!(
+                kept, Some(Ok((kept, _))) if matches!(&*kept, Ok(kept) if Arc::ptr_eq(kept, list))
+            );
+            if is_kept {
+                self.fetched.lists.forget(&key);
+            }
+        }
     }
 
     async fn gather(
@@ -239,7 +258,8 @@ impl Shared {
                 Ok(list) => list.clone(),
                 Err(error) => return unavailable(&error.to_string(), now),
             };
-            if freshness.allows(&list, at, now) || at >= now {
+            // One that was not found genuine serves those alone who waited for it.
+            if (list.is_judged() && freshness.allows(&list, at, now)) || at >= now {
                 return Fetched {
                     value: Ok(list),
                     at,
@@ -263,7 +283,8 @@ impl Shared {
         let kept = self.fetched.lists.at_hand(&uri.to_owned(), now);
         let (found, at) = kept?.ok()?;
         let list = found.as_ref().as_ref().ok()?;
-        freshness.allows(list, at, now).then(|| (list.clone(), at))
+        let is_usable = list.is_judged() && freshness.allows(list, at, now);
+        is_usable.then(|| (list.clone(), at))
     }
 
     /// What became of a credential for one use. Read of the registry each time: an answer of a moment ago would let

@@ -26,6 +26,7 @@ pub mod resolver;
 mod shared;
 pub mod templates;
 pub mod tls;
+mod trust;
 pub mod verifier;
 pub mod view;
 pub mod wallet;

@@ -17,6 +17,7 @@ use crate::gather::Fetches;
 use crate::keys::Keys;
 use crate::registry::Registry;
 use crate::resolver::Resolver;
+use crate::trust::Trust;
 use crate::work::Work;
 
 const INSTANCE_KEY: &str = "instance_key";
@@ -45,8 +46,8 @@ pub struct Shared {
     pub resolver: Resolver,
     /// What verification fetches.
     pub fetched: Fetches,
-    /// Certificates that anchor chains, DER.
-    pub anchors: Vec<Vec<u8>>,
+    /// Whom it trusts.
+    pub trust: Trust,
     /// The names under which this instance issues, known once its issuer is.
     pub own_issuers: OnceLock<Vec<String>>,
     /// The client identifier under which this instance itself asks, known once its verifier is.
@@ -97,19 +98,16 @@ impl Shared {
     /// Whether the wallet calls this issuer trusted.
     #[must_use]
     pub fn trusts_issuer(&self, issuer: &str) -> bool {
-        self.config
-            .trust
-            .issuers
-            .iter()
-            .any(|trusted| trusted == issuer)
+        let trusted = self.trust.now();
+        trusted.issuers.iter().any(|trusted| trusted == issuer)
             || self.own_issuers().iter().any(|own| own == issuer)
     }
 
     /// Whether the wallet calls this verifier trusted.
     #[must_use]
     pub fn trusts_verifier(&self, client_id: &str) -> bool {
-        let mut listed = self.config.trust.verifiers.iter();
-        listed.any(|trusted| trusted == client_id)
+        let trusted = self.trust.now();
+        trusted.verifiers.iter().any(|trusted| trusted == client_id)
             || self.own_verifier.get().is_some_and(|own| own == client_id)
     }
 }

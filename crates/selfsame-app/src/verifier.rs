@@ -114,17 +114,19 @@ impl Verifier {
         }
     }
 
-    /// What it asks of credentials: what the configuration says.
+    /// What it asks of credentials: what the configuration says, and whom it trusts now.
     fn policy(&self, max_status_age: u64) -> Policy {
         let config = &self.shared.config;
-        let mut trusted = config.trust.issuers.clone();
-        trusted.extend(self.shared.own_issuers());
+        let trusted = self.shared.trust.now();
+        let mut issuers = trusted.issuers.clone();
+        issuers.extend(self.shared.own_issuers());
         Policy {
-            trusted_issuers: Trust::Listed(trusted),
-            issuer_types: config.trust.types.clone(),
-            trust_anchors: self.shared.anchors.clone(),
+            trusted_issuers: Trust::Listed(issuers),
+            issuer_types: trusted.types.clone(),
+            trust_anchors: trusted.anchors.clone(),
             // A list that was fetched for this very verification may be a second old by the clock.
             max_status_age: Some(max_status_age.max(1)),
+            max_status_signed_age: config.verifier.max_status_signed_age,
             leeway: 60,
             accept_did_issuers: true,
             ..Policy::default()

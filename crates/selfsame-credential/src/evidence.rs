@@ -267,6 +267,12 @@ impl Evidence {
         self.status_lists.get(uri)
     }
 
+    /// The status lists that were fetched and can be read.
+    pub fn status_lists(&self) -> impl Iterator<Item = &Arc<status::List>> {
+        let fetched = self.status_lists.values();
+        fetched.filter_map(|fetched| fetched.value.as_ref().ok())
+    }
+
     /// What became of the credential for one use with this digest, if it was asked for.
     pub fn single_use(&self, issuer: &Did, digest: &[u8; 32]) -> Option<&Fetched<Option<Use>>> {
         self.uses.get(&(issuer.clone(), *digest))

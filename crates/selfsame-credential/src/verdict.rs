@@ -83,6 +83,8 @@ pub struct Policy {
     pub trust_anchors: Vec<Vec<u8>>,
     /// How old, in seconds, status evidence may be.
     pub max_status_age: Option<u64>,
+    /// How long ago, in seconds, a status list may have been signed; none for any time that the list itself allows.
+    pub max_status_signed_age: Option<u64>,
     /// Whether a credential without a status is refused.
     pub require_status: bool,
     /// How far, in seconds, clocks may differ.

@@ -3,6 +3,7 @@
 use argon2::password_hash::{PasswordHash, PasswordHasher as _, PasswordVerifier as _, SaltString};
 use argon2::{Algorithm, Argon2, Params, Version};
 
+use crate::encoding::{base64url_decode, base64url_encode};
 use crate::generate::random;
 use crate::seal::SealingKey;
 use crate::secret::SecretString;
@@ -11,6 +12,10 @@ use crate::secret::SecretString;
 const MEMORY_KIB: u32 = 19_456;
 const PASSES: u32 = 2;
 const LANES: u32 = 1;
+/// What a key from a passphrase costs: whoever has a copy of the data guesses at leisure, and nobody waits for it but the
+/// operator at a start. 256 MiB, three passes, one lane.
+const KEY_MEMORY_KIB: u32 = 262_144;
+const KEY_PASSES: u32 = 3;
 /// Longer passwords are refused before any work is done on them.
 const MAX_BYTES: usize = 1024;
 
@@ -29,7 +34,7 @@ pub enum PasswordError {
 pub fn hash(password: &SecretString) -> Result<String, PasswordError> {
     let password = checked(password)?;
     let salt = SaltString::encode_b64(&random::<16>()).map_err(|_| PasswordError::Backend)?;
-    let hash = argon2()?
+    let hash = argon2(MEMORY_KIB, PASSES)?
         .hash_password(password, &salt)
         .map_err(|_| PasswordError::Backend)?;
     Ok(hash.to_string())
@@ -38,9 +43,11 @@ pub fn hash(password: &SecretString) -> Result<String, PasswordError> {
 /// Whether the password is the one that was hashed. Only the parameters [`hash`] uses are accepted, so a hash
 /// slipped in cannot ask for gigabytes.
 pub fn verify(phc: &str, password: &SecretString) -> bool {
-    let (Ok(password), Ok(hash), Ok(argon2)) =
-        (checked(password), PasswordHash::new(phc), argon2())
-    else {
+    let (Ok(password), Ok(hash), Ok(argon2)) = (
+        checked(password),
+        PasswordHash::new(phc),
+        argon2(MEMORY_KIB, PASSES),
+    ) else {
         return false;
     };
     let params = Params::try_from(&hash);
@@ -52,13 +59,74 @@ pub fn verify(phc: &str, password: &SecretString) -> bool {
         && argon2.verify_password(password, &hash).is_ok()
 }
 
-/// The sealing key that a passphrase and a salt give.
-pub fn derive_key(passphrase: &SecretString, salt: &[u8; 16]) -> Result<SealingKey, PasswordError> {
-    let mut key = [0_u8; 32];
-    argon2()?
-        .hash_password_into(checked(passphrase)?, salt, &mut key)
-        .map_err(|_| PasswordError::Backend)?;
-    Ok(SealingKey::from_bytes(key))
+/// How a passphrase is stretched to a sealing key: a salt, and what it costs. No secret.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Stretching {
+    salt: [u8; 16],
+    cost: Cost,
+}
+
+/// What is paid for a key. The costs are those that were ever used here, so that a file slipped in cannot ask for more
+/// memory than there is.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Cost {
+    /// As for people's passwords: data of earlier builds.
+    OfPasswords,
+    OfKeys,
+}
+
+impl Stretching {
+    /// What stands before the salt, in PHC form.
+    const PHC: &str = "$argon2id$v=19$m=262144,t=3,p=1$";
+
+    /// With a new salt, at today's cost.
+    #[must_use]
+    pub fn draw() -> Self {
+        Self {
+            salt: random(),
+            cost: Cost::OfKeys,
+        }
+    }
+
+    /// Reads what [`Stretching::to_bytes`] wrote, or the bare salt of 16 bytes that earlier builds did.
+    #[must_use]
+    pub fn parse(bytes: &[u8]) -> Option<Self> {
+        if let Ok(salt) = <[u8; 16]>::try_from(bytes) {
+            let cost = Cost::OfPasswords;
+            return Some(Self { salt, cost });
+        }
+        let text = str::from_utf8(bytes).ok()?.strip_prefix(Self::PHC)?;
+        let salt = base64url_decode(text.strip_suffix('\n')?).ok()?;
+        Some(Self {
+            salt: salt.try_into().ok()?,
+            cost: Cost::OfKeys,
+        })
+    }
+
+    /// One line of text with the algorithm, its parameters and the salt.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        match self.cost {
+            Cost::OfPasswords => self.salt.to_vec(),
+            Cost::OfKeys => format!("{}{}\n", Self::PHC, base64url_encode(&self.salt)).into_bytes(),
+        }
+    }
+
+    /// The sealing key that this passphrase gives. Takes about a second of one core and 256 MiB.
+    ///
+    /// # Errors
+    /// `TooLong`; `Backend` where there is not that much memory.
+    pub fn key(&self, passphrase: &SecretString) -> Result<SealingKey, PasswordError> {
+        let (memory, passes) = match self.cost {
+            Cost::OfPasswords => (MEMORY_KIB, PASSES),
+            Cost::OfKeys => (KEY_MEMORY_KIB, KEY_PASSES),
+        };
+        let mut key = [0_u8; 32];
+        argon2(memory, passes)?
+            .hash_password_into(checked(passphrase)?, &self.salt, &mut key)
+            .map_err(|_| PasswordError::Backend)?;
+        Ok(SealingKey::from_bytes(key))
+    }
 }
 
 fn checked(password: &SecretString) -> Result<&[u8], PasswordError> {
@@ -70,9 +138,9 @@ fn checked(password: &SecretString) -> Result<&[u8], PasswordError> {
     }
 }
 
-fn argon2() -> Result<Argon2<'static>, PasswordError> {
+fn argon2(memory_kib: u32, passes: u32) -> Result<Argon2<'static>, PasswordError> {
     let params =
-        Params::new(MEMORY_KIB, PASSES, LANES, None).map_err(|_| PasswordError::Backend)?;
+        Params::new(memory_kib, passes, LANES, None).map_err(|_| PasswordError::Backend)?;
     Ok(Argon2::new(Algorithm::Argon2id, Version::V0x13, params))
 }
 
@@ -107,28 +175,49 @@ mod tests {
 
     #[test]
     fn a_passphrase_and_a_salt_give_one_key() {
-        let sealed = derive_key(&"open".into(), &[1; 16])
-            .unwrap()
-            .seal([0; 12], b"", b"plain")
-            .unwrap();
+        let of = |salt| Stretching {
+            salt: [salt; 16],
+            cost: Cost::OfPasswords,
+        };
+        let sealed = of(1).key(&"open".into()).unwrap();
+        let sealed = sealed.seal([0; 12], b"", b"plain").unwrap();
+        let opened = |stretching: Stretching, passphrase: &str| {
+            let key = stretching.key(&passphrase.into()).unwrap();
+            key.open(b"", &sealed).ok()
+        };
+        assert_eq!(opened(of(1), "open").unwrap(), b"plain");
+        assert!(opened(of(2), "open").is_none());
+        assert!(opened(of(1), "shut").is_none());
+        let dearer = Stretching {
+            cost: Cost::OfKeys,
+            ..of(1)
+        };
+        assert!(opened(dearer, "open").is_none());
+    }
+
+    #[test]
+    fn what_a_passphrase_is_stretched_with_is_kept_beside_its_salt_and_nothing_else_is_taken() {
+        let drawn = Stretching::draw();
+        let kept = drawn.to_bytes();
+        assert_eq!(Stretching::parse(&kept), Some(drawn.clone()));
+        let text = String::from_utf8(kept).unwrap();
+        assert!(text.starts_with("$argon2id$v=19$m=262144,t=3,p=1$"));
+        assert_ne!(drawn, Stretching::draw());
+        // Data of earlier builds have the salt alone.
+        let earlier = Stretching::parse(&[7; 16]).unwrap();
         assert_eq!(
-            derive_key(&"open".into(), &[1; 16])
-                .unwrap()
-                .open(b"", &sealed)
-                .unwrap(),
-            b"plain"
+            (earlier.cost, earlier.to_bytes()),
+            (Cost::OfPasswords, vec![7; 16])
         );
-        assert!(
-            derive_key(&"open".into(), &[2; 16])
-                .unwrap()
-                .open(b"", &sealed)
-                .is_err()
-        );
-        assert!(
-            derive_key(&"shut".into(), &[1; 16])
-                .unwrap()
-                .open(b"", &sealed)
-                .is_err()
-        );
+        for other in [
+            text.replace("m=262144", "m=1048576"),
+            text.replace("m=262144", "m=8"),
+            text.replace("argon2id", "argon2i"),
+            text.replace('\n', ""),
+            text.replace('\n', "AAAA\n"),
+            String::new(),
+        ] {
+            assert_eq!(Stretching::parse(other.as_bytes()), None, "{other}");
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! X.509 certificate chains (RFC 5280), as `x5c` headers carry them, judged by rustls-webpki.
 
+mod constraints;
 mod key_usage;
 mod naming;
 
@@ -48,6 +49,9 @@ pub enum X509Error {
     /// The first certificate is that of an authority, whose key signs certificates and nothing else.
     #[error("the first certificate is that of an authority (CA:TRUE)")]
     Authority,
+    /// The first certificate names a URI at a host that an authority above it must not certify.
+    #[error("a certificate names a host that its authority must not certify (name constraints)")]
+    Constrained,
     /// A key was used in a way that its certificate does not allow.
     #[error("a certificate does not allow its key to sign this (key usage)")]
     KeyUsage,
@@ -96,7 +100,8 @@ impl Chain {
     }
 
     /// Whether the chain leads from the first certificate to one of `anchors` (DER) and holds at `now`
-    /// (RFC 5280 §6). Where key usages are stated, they must allow what the keys did. Any extended key usage is
+    /// (RFC 5280 §6). Where key usages are stated, they must allow what the keys did. Constraints on DNS names hold for
+    /// the hosts of URIs too, which is stricter than RFC 5280 §4.2.1.10. Any extended key usage is
     /// accepted: credential profiles define their own. Revocation of certificates is not looked at.
     pub fn verify(&self, anchors: &[Vec<u8>], now: UnixTime) -> Result<(), X509Error> {
         self.path(anchors, now).map(|_| ())
@@ -105,23 +110,31 @@ impl Chain {
     /// The certificates (DER) that lead from the first to one of `anchors`, as [`Chain::verify`] judges them. What
     /// else came along proves nothing and is not among them.
     pub fn path(&self, anchors: &[Vec<u8>], now: UnixTime) -> Result<Vec<Vec<u8>>, X509Error> {
-        let anchors: Vec<CertificateDer<'_>> = anchors
+        let given: Vec<CertificateDer<'_>> = anchors
             .iter()
             .map(|anchor| CertificateDer::from(anchor.as_slice()))
             .collect();
-        let anchors: Vec<_> = anchors
+        let anchors: Vec<_> = given
             .iter()
             .map(|anchor| anchor_from_trusted_cert(anchor).map_err(|_| X509Error::Anchor))
             .collect::<Result<_, _>>()?;
         let leaf = EndEntityCert::try_from(&self.leaf).map_err(|_| X509Error::Malformed)?;
         let now = PkiTime::since_unix_epoch(Duration::from_secs(now.0));
         // Another path may lead to an anchor where one is refused, so this is judged while paths are sought.
-        let misused = Cell::new(false);
-        let usages = |path: &VerifiedPath<'_>| {
-            if key_usage::allows(path) {
+        let refused = Cell::new(None);
+        let rules = |path: &VerifiedPath<'_>| {
+            let at = anchors.iter().position(|anchor| anchor == path.anchor());
+            let anchor = at
+                .and_then(|at| given.get(at))
+                .map(|anchor| anchor.as_ref());
+            let why = if !key_usage::allows(path) {
+                X509Error::KeyUsage
+            } else if !constraints::allow_uris(path, anchor) {
+                X509Error::Constrained
+            } else {
                 return Ok(());
-            }
-            misused.set(true);
+            };
+            refused.set(Some(why));
             Err(webpki::Error::UnknownIssuer)
         };
         leaf.verify_for_usage(
@@ -131,17 +144,14 @@ impl Chain {
             now,
             AnyUsage,
             None,
-            Some(&usages),
+            Some(&rules),
         )
         .map(|path| {
             let above = path.intermediate_certificates();
             let above = above.map(|certificate| certificate.der().to_vec());
             std::iter::once(self.leaf.to_vec()).chain(above).collect()
         })
-        .map_err(|error| match misused.get() {
-            true => X509Error::KeyUsage,
-            false => reason(&error),
-        })
+        .map_err(|error| refused.get().unwrap_or_else(|| reason(&error)))
     }
 
     /// Whether the first certificate names exactly this host as a DNS subject alternative name; a wildcard does

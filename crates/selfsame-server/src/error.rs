@@ -108,6 +108,28 @@ impl Problem {
         self.hint.as_deref()
     }
 
+    /// The protocol's code, or else one of the status: programs decide by it, whatever the sentence says.
+    fn api_code(&self) -> &'static str {
+        self.code.unwrap_or(match self.status {
+            StatusCode::UNAUTHORIZED => "unauthenticated",
+            StatusCode::FORBIDDEN => "forbidden",
+            StatusCode::NOT_FOUND => "not_found",
+            StatusCode::METHOD_NOT_ALLOWED => "method_not_allowed",
+            StatusCode::CONFLICT => "conflict",
+            StatusCode::GONE => "gone",
+            StatusCode::PAYLOAD_TOO_LARGE => "too_large",
+            StatusCode::UNSUPPORTED_MEDIA_TYPE => "unsupported_media_type",
+            StatusCode::MISDIRECTED_REQUEST => "misdirected",
+            StatusCode::TOO_MANY_REQUESTS => "too_many",
+            StatusCode::NOT_IMPLEMENTED => "not_implemented",
+            StatusCode::BAD_GATEWAY => "upstream",
+            StatusCode::SERVICE_UNAVAILABLE => "unavailable",
+            StatusCode::INSUFFICIENT_STORAGE => "full",
+            status if status.is_server_error() => "internal",
+            _ => "bad_request",
+        })
+    }
+
     fn oauth_code(&self) -> &'static str {
         self.code.unwrap_or(match self.status {
             StatusCode::UNAUTHORIZED => "invalid_token",
@@ -234,10 +256,8 @@ fn details(problem: &Problem) -> String {
         "title": problem.status.canonical_reason().unwrap_or("error"),
         "status": problem.status.as_u16(),
         "detail": problem.reason,
+        "code": problem.api_code(),
     });
-    if let Some(code) = problem.code {
-        details["code"] = json!(code);
-    }
     if let Some(hint) = &problem.hint {
         details["hint"] = json!(hint);
     }
@@ -275,6 +295,30 @@ mod tests {
         assert_eq!(full.status(), StatusCode::INSUFFICIENT_STORAGE);
         let gone = Problem::from(Error::new(ErrorKind::Gone, "spent")).into_response();
         assert_eq!(gone.status(), StatusCode::GONE);
+    }
+
+    #[test]
+    fn each_problem_of_the_api_has_a_code_and_keeps_that_of_its_protocol() {
+        for (kind, code) in [
+            (ErrorKind::BadRequest, "bad_request"),
+            (ErrorKind::Unauthenticated, "unauthenticated"),
+            (ErrorKind::Forbidden, "forbidden"),
+            (ErrorKind::NotFound, "not_found"),
+            (ErrorKind::Conflict, "conflict"),
+            (ErrorKind::Gone, "gone"),
+            (ErrorKind::TooMany { retry_after: 1 }, "too_many"),
+            (ErrorKind::Unavailable { retry_after: 1 }, "unavailable"),
+            (ErrorKind::Full, "full"),
+            (ErrorKind::Upstream, "upstream"),
+            (ErrorKind::Damaged, "internal"),
+            (ErrorKind::Internal, "internal"),
+        ] {
+            let text = details(&Problem::from(Error::new(kind, "why")));
+            let told: serde_json::Value = serde_json::from_str(&text).unwrap();
+            assert_eq!(told["code"], code);
+        }
+        let own = Error::upstream("why").with_code("invalid_grant");
+        assert!(details(&Problem::from(own)).contains(r#""code":"invalid_grant""#));
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod metrics;
 mod middleware;
 mod peer;
 mod protocol;
+mod pulse;
 mod router;
 mod serve;
 mod server;

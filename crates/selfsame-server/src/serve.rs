@@ -28,6 +28,7 @@ use tokio_rustls::TlsAcceptor;
 use tower::Service as _;
 
 use crate::peer::Peer;
+use crate::pulse::Pulse;
 use crate::settings::{Limits, NodePeer};
 use crate::shares::{Share, Shares};
 use crate::supervision;
@@ -53,6 +54,8 @@ pub struct Service {
     pub limits: Limits,
     /// What each network has of the connections, and of the requests that proxies bring.
     pub shares: Shares,
+    /// Whether its event loops turn.
+    pub pulse: Pulse,
     /// Turned to `true` when the server stops, so that streams without an end find one.
     pub stopping: watch::Sender<bool>,
 }
@@ -83,7 +86,7 @@ pub async fn serve(
     service: Service,
     stop: impl Future<Output = ()>,
 ) -> io::Result<()> {
-    let threads = Threads::start()?;
+    let threads = Threads::start(&service.pulse)?;
     let room = Room::of(&service.limits);
     let graceful = GracefulShutdown::new();
     tokio::pin!(stop);
@@ -451,6 +454,7 @@ mod tests {
             door: Door::Plain,
             limits,
             shares: Shares::default(),
+            pulse: Pulse::default(),
             stopping: watch::Sender::new(false),
         };
         let three = |address: [u8; 4]| {

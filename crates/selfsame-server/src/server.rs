@@ -20,6 +20,7 @@ use crate::error::{Answer, Problem};
 use crate::metrics::Figures;
 use crate::middleware::arrival::Bodies;
 use crate::peer::Peer;
+use crate::pulse::Pulse;
 use crate::router;
 use crate::serve::{self, Door, Service, health};
 use crate::settings::{Limits, Nodes, Origin, OriginError, Settings};
@@ -43,6 +44,7 @@ struct Inner {
     cookies: Names,
     figures: Figures,
     tallies: Tallies,
+    pulse: Pulse,
     open_registration: bool,
     stopping: watch::Sender<bool>,
 }
@@ -84,6 +86,7 @@ pub async fn serve(
         door,
         limits: server.0.limits.clone(),
         shares: Shares::default(),
+        pulse: server.0.pulse.clone(),
         stopping: server.0.stopping.clone(),
     };
     if let Some(listener) = watched {
@@ -135,6 +138,7 @@ impl Server {
             copies,
             figures: Figures::install(),
             tallies: Tallies::default(),
+            pulse: Pulse::default(),
             open_registration,
             stopping: watch::Sender::new(false),
         })))
@@ -210,6 +214,11 @@ impl Server {
 
     pub(crate) fn figures(&self) -> &Figures {
         &self.0.figures
+    }
+
+    /// Whether the event loops turn.
+    pub(crate) fn pulse(&self) -> &Pulse {
+        &self.0.pulse
     }
 
     pub(crate) fn tallies(&self) -> &Tallies {

@@ -18,9 +18,15 @@ const NOTING: Duration = Duration::from_secs(2);
 /// Where it asks: the addresses that are answered when there is no room for others.
 pub const PATHS: [&str; 3] = ["/livez", "/readyz", "/metrics"];
 
-/// Answers as long as the process can answer at all.
-pub async fn live() -> &'static str {
-    "alive\n"
+/// Whether the process is at work: it answers, and where `[health] listen` has it watched over, its event loops turn.
+pub async fn live(State(server): State<Server>) -> Response {
+    match server.pulse().standstill() {
+        None => "alive\n".into_response(),
+        Some(seconds) => {
+            let standing = format!("an event loop has not turned for {seconds} s\n");
+            (StatusCode::SERVICE_UNAVAILABLE, standing).into_response()
+        }
+    }
 }
 
 /// Whether requests would be served now.

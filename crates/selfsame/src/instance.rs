@@ -35,6 +35,7 @@ use crate::operator_token::Keeping;
 use crate::private_directory;
 use crate::serving::Serving;
 use crate::settings::TlsSettings;
+use crate::trusting::Trusting;
 
 const ITS_ORIGIN: &str = "name the https address that others use with --origin; TLS ends here (--tls-certificate with --tls-key, or --tls-self-made) or in a proxy before it";
 const ITS_CERTIFICATE: &str = "give its certificate (--tls-certificate with --tls-key, or --tls-self-made), or listen on loopback (--listen 127.0.0.1:7380) behind a proxy that has it, sends on the Host and sets X-Forwarded-For";
@@ -60,6 +61,8 @@ pub struct Launch {
     pub wallet: WalletConfig,
     /// Whom it trusts.
     pub trust: TrustConfig,
+    /// Where that is read again.
+    pub trusting: Option<Trusting>,
     /// The nodes of a registry in other processes; none if it is not elsewhere.
     pub registry: Vec<RegistryNode>,
     /// Which network those must be of.
@@ -137,6 +140,7 @@ impl Launch {
             verifier: VerifierConfig::default(),
             wallet: WalletConfig::default(),
             trust: TrustConfig::default(),
+            trusting: None,
             registry: Vec::new(),
             pin: None,
             standstill: STANDSTILL,
@@ -207,6 +211,9 @@ impl Launch {
             Some(node) => App::open_on(node.clone(), config, parts).await?,
             None => App::open(config, parts).await?,
         };
+        if let Some(trusting) = &self.trusting {
+            trusting.renew_on_hangup(&app)?;
+        }
         let untold_token = keeping.keep(new_token, app.operator())?;
         let nodes = match &self.nodes {
             Some(settings) => settings.open(&app, &net).await?,

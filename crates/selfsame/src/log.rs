@@ -1,5 +1,5 @@
 //! The log: one JSON object a line on standard error, as `SELFSAME_LOG` says: warnings, each refusal with its reason,
-//! and what the operator does, unless told.
+//! what the operator does, and each credential that is issued, unless told.
 
 use std::env::VarError;
 use std::error::Error as _;
@@ -10,7 +10,7 @@ use tracing_subscriber::filter::FromEnvError;
 const VARIABLE: &str = "SELFSAME_LOG";
 
 /// The second names the request that a refusal answers, by its number and route.
-const DEFAULT: &str = "warn,selfsame_server::error=info,selfsame_server::middleware::observe=info,selfsame_server::middleware::actions=info";
+const DEFAULT: &str = "warn,selfsame_server::error=info,selfsame_server::middleware::observe=info,selfsame_server::middleware::actions=info,selfsame_app::issuer::protocol=info";
 
 /// Starts it.
 pub fn start() {

@@ -16,6 +16,7 @@ mod scenario;
 mod serving;
 mod settings;
 mod tls;
+mod trusting;
 
 use std::process::ExitCode;
 

@@ -4,15 +4,16 @@ use std::path::{Path, PathBuf};
 
 use selfsame_app::copies::STORE_FILE;
 use selfsame_crypto::SecretString;
+use selfsame_crypto::encoding;
+use selfsame_crypto::password::Stretching;
 use selfsame_crypto::seal::{SealingKey, random_seed};
-use selfsame_crypto::{encoding, password};
 
 use crate::exit::Failure;
 use crate::private_file;
 
 /// The master key itself, in the data directory unless it is kept elsewhere.
 pub const KEY_FILE: &str = "master-key";
-/// What a passphrase is stretched with, in the data directory. No secret, but the data are lost without it.
+/// What a passphrase is stretched with, salt and cost, in the data directory. No secret, but the data are lost without it.
 pub const SALT_FILE: &str = "passphrase-salt";
 const WHAT_IT_IS: &str = "a master key is 64 hexadecimal digits: openssl rand -hex 32";
 
@@ -81,16 +82,13 @@ pub fn load(custody: &Custody, data: &Path) -> Result<SealingKey, Failure> {
                     ))
                     .hint(NO_SALT));
                 }
-                let seed = random_seed();
-                let salt: &[u8] = seed
-                    .first_chunk::<16>()
-                    .map_or(&seed, |salt| salt.as_slice());
-                private_file::write(&file, salt)?;
+                private_file::write(&file, &Stretching::draw().to_bytes())?;
             }
-            let salt = <[u8; 16]>::try_from(std::fs::read(&file)?).map_err(|_| {
+            let stretching = Stretching::parse(&std::fs::read(&file)?).ok_or_else(|| {
                 Failure::environment(format!("{}: this is no salt", file.display()))
             })?;
-            password::derive_key(passphrase, &salt)
+            stretching
+                .key(passphrase)
                 .map_err(|error| Failure::ours(error.to_string()))
         }
     }
@@ -114,10 +112,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (data, salt) = (folder.path(), folder.path().join(SALT_FILE));
         let custody = Custody::Passphrase(SecretString::from("rain on the roof".to_owned()));
-        assert!(load(&custody, data).is_ok());
+        let sealed = load(&custody, data).ok().unwrap();
+        let sealed = sealed.seal([0; 12], b"", b"plain").unwrap();
         let made = std::fs::read(&salt).unwrap();
         std::fs::write(data.join(STORE_FILE), "").unwrap();
-        assert!(load(&custody, data).is_ok());
+        let again = load(&custody, data).ok().unwrap();
+        assert_eq!(again.open(b"", &sealed).unwrap(), b"plain");
         assert_eq!(std::fs::read(&salt).unwrap(), made);
         std::fs::remove_file(&salt).unwrap();
         let Err(lost) = load(&custody, data) else {
@@ -126,5 +126,23 @@ mod tests {
         assert!(lost.message().contains(SALT_FILE), "{lost:?}");
         assert!(lost.what_to_do().unwrap().contains("put it back"));
         assert!(!salt.exists());
+    }
+
+    #[test]
+    fn data_whose_passphrase_was_stretched_by_an_earlier_build_still_open() {
+        let folder = tempfile::tempdir().unwrap();
+        let (data, salt) = (folder.path(), folder.path().join(SALT_FILE));
+        let custody = Custody::Passphrase(SecretString::from("rain on the roof".to_owned()));
+        std::fs::write(&salt, [7; 16]).unwrap();
+        let sealed = load(&custody, data).ok().unwrap();
+        let sealed = sealed.seal([0; 12], b"", b"plain").unwrap();
+        assert_eq!(std::fs::read(&salt).unwrap(), [7; 16]);
+        // What the reference implementation makes of both with 19,456 KiB, two passes and one lane.
+        let earlier = "9cfbb211d758e722545b06353787c4e9dd3ed8fb6f6ad8dfcb309fe24325e5e5";
+        let earlier = encoding::hex_decode(earlier).unwrap();
+        let earlier = SealingKey::from_bytes(earlier.try_into().unwrap());
+        assert_eq!(earlier.open(b"", &sealed).unwrap(), b"plain");
+        std::fs::write(&salt, [7; 17]).unwrap();
+        assert!(load(&custody, data).is_err());
     }
 }

@@ -206,6 +206,39 @@ fn no_secret_and_no_claim_is_ever_logged_even_when_all_is_logged() {
 }
 
 #[test]
+fn each_credential_that_is_issued_has_a_line_in_the_log_without_its_claims() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let mut instance = Instance::start_in(&[], &data, free_port(), &[]);
+    instance.ready();
+    walk(&instance, &mut Secrets::default());
+    let operator = instance.operator();
+    let listed = call(&operator, "GET", "/api/issuer/credentials", &Value::Null);
+    let log = instance.log();
+    let lines = log
+        .lines()
+        .filter_map(|line| serde_json::from_str(line).ok());
+    let issued: Vec<Value> = lines
+        .filter(|line: &Value| line["fields"]["message"] == "issued")
+        .collect();
+    let items = listed["items"].as_array().unwrap();
+    assert!(!items.is_empty());
+    assert_eq!(issued.len(), items.len(), "{log}");
+    for one in items {
+        let its = |line: &&Value| line["fields"]["credential"] == one["id"];
+        let line = issued.iter().find(its).expect("a line for each");
+        assert_eq!(line["level"], "INFO");
+        let told = line["fields"].as_object().unwrap();
+        let names: Vec<&String> = told.keys().collect();
+        let wanted = ["credential", "format", "message", "template"];
+        assert_eq!(names, wanted);
+        for name in ["format", "template"] {
+            assert_eq!(told[name], one[name], "{name}");
+        }
+    }
+}
+
+#[test]
 fn a_level_that_is_not_understood_is_said_and_the_instance_serves() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");

@@ -14,6 +14,12 @@ const FREE: u32 = 10;
 const OF_ADDRESS_MAX: u32 = 50;
 /// What is longer ago is forgotten; nobody waits for longer.
 const WINDOW: u64 = 15 * 60;
+/// Wrong passwords for one account in an hour by browsers that have never signed in to it, wherever they are: guesses
+/// that are spread over many networks are many for the account. Beyond these each costs time, but never much: whoever
+/// has but an unknown browser takes turns with who guesses, and is not kept out.
+const OF_ACCOUNT: u32 = 100;
+const ACCOUNT_WINDOW: u64 = 3600;
+const ACCOUNT_SLOWEST: u64 = 32;
 const TRACKED_MAX: usize = 65_536;
 
 /// The attempts of one instance.
@@ -31,6 +37,8 @@ pub(super) enum Key {
     Device(String),
     /// An address, whatever the account.
     Address(String),
+    /// An account, guessed at by browsers that are not known to it.
+    Account(String),
 }
 
 struct Count {
@@ -117,6 +125,27 @@ impl Key {
         match self {
             Self::Pair(..) | Self::Device(_) => FREE,
             Self::Address(_) => OF_ADDRESS_MAX,
+            Self::Account(_) => OF_ACCOUNT,
+        }
+    }
+
+    /// Seconds between a wrong password and the next one, after so many beyond those that are free.
+    fn delay(&self, beyond: u32) -> u64 {
+        let slowest = match self {
+            Self::Account(_) => ACCOUNT_SLOWEST,
+            Self::Pair(..) | Self::Device(_) | Self::Address(_) => WINDOW,
+        };
+        2_u64.saturating_pow(beyond.saturating_add(1)).min(slowest)
+    }
+
+    fn hint(&self) -> &'static str {
+        match self {
+            Self::Account(_) => {
+                "somebody guesses at this account: sign in with a browser that has signed in before, or try again"
+            }
+            Self::Pair(..) | Self::Device(_) | Self::Address(_) => {
+                "wait a while before you try again"
+            }
         }
     }
 }
@@ -124,11 +153,12 @@ impl Key {
 impl Count {
     /// Whether its window is over: for who is slowed down, that of the last wrong one.
     fn is_over(&self, key: &Key, now: UnixTime) -> bool {
-        let since = match key {
-            Key::Pair(..) | Key::Device(_) => self.last,
-            Key::Address(_) => self.since,
+        let end = match key {
+            Key::Pair(..) | Key::Device(_) => self.last.plus(WINDOW),
+            Key::Address(_) => self.since.plus(WINDOW),
+            Key::Account(_) => self.since.plus(ACCOUNT_WINDOW),
         };
-        now >= since.plus(WINDOW)
+        now >= end
     }
 
     /// Whether one more may be made.
@@ -141,15 +171,14 @@ impl Count {
         };
         if failed >= most {
             let until = match key {
-                Key::Pair(..) | Key::Device(_) => {
-                    self.last.plus(delay(failed.saturating_sub(most)))
+                Key::Pair(..) | Key::Device(_) | Key::Account(_) => {
+                    self.last.plus(key.delay(failed.saturating_sub(most)))
                 }
                 Key::Address(_) => self.since.plus(WINDOW),
             };
             if now < until {
                 let retry_after = until.seconds_since(now);
-                return Err(too_many(retry_after, "too many wrong passwords")
-                    .with_hint("wait a while before you try again"));
+                return Err(too_many(retry_after, "too many wrong passwords").with_hint(key.hint()));
             }
             // Its turn has come: one at a time.
             return match self.pending {
@@ -162,11 +191,6 @@ impl Count {
             false => Ok(()),
         }
     }
-}
-
-/// Seconds between a wrong password and the next one, after so many beyond those that are free.
-fn delay(beyond: u32) -> u64 {
-    2_u64.saturating_pow(beyond.saturating_add(1)).min(WINDOW)
 }
 
 fn too_many(retry_after: u64, reason: &str) -> Error {
@@ -245,6 +269,39 @@ mod tests {
         assert_eq!(waits, [2, 4, 8, 16, 32, 64, 128, 256, 512]);
         // After that its count begins anew with each quarter of an hour.
         assert_eq!(wait(&attempts, pair(), at(now)), Some(WINDOW));
+    }
+
+    #[test]
+    fn guesses_at_an_account_from_everywhere_are_slowed_down_and_never_for_long() {
+        let attempts = Attempts::default();
+        let from = |network: u32| {
+            let pair = Key::Pair("account".to_owned(), network.to_string());
+            vec![pair, Key::Account("account".to_owned())]
+        };
+        let wrong = |network, now| {
+            let attempt = attempts.begin(from(network), at(now)).unwrap();
+            attempt.was_wrong(at(now));
+        };
+        (0..OF_ACCOUNT).for_each(|network| wrong(network, 0));
+        let (mut now, mut waits) = (0, Vec::new());
+        for network in OF_ACCOUNT..OF_ACCOUNT + 7 {
+            let seconds = wait(&attempts, from(network), at(now)).unwrap();
+            waits.push(seconds);
+            now += seconds;
+            wrong(network, now);
+        }
+        assert_eq!(waits, [2, 4, 8, 16, 32, 32, 32]);
+        // Another account, and a browser that is known to this one, wait for nobody.
+        let other = vec![Key::Account("other".to_owned())];
+        for keys in [other, vec![Key::Device("device".to_owned())]] {
+            assert_eq!(wait(&attempts, keys, at(now)), None);
+        }
+        // Whoever knows the password takes a turn as well; that frees nobody who guesses.
+        now += ACCOUNT_SLOWEST;
+        attempts.begin(from(0), at(now)).unwrap().was_right();
+        wrong(1, now);
+        assert_eq!(wait(&attempts, from(2), at(now)), Some(ACCOUNT_SLOWEST));
+        assert_eq!(wait(&attempts, from(3), at(ACCOUNT_WINDOW)), None);
     }
 
     #[test]

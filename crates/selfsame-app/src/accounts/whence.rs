@@ -53,6 +53,7 @@ impl Whence {
             None => vec![
                 Key::Pair(account.to_owned(), self.neighbourhood.clone()),
                 Key::Address(self.address.clone()),
+                Key::Account(account.to_owned()),
             ],
         }
     }

@@ -55,12 +55,14 @@ pub enum Face {
 }
 
 impl Face {
-    const ALL: [Self; 4] = [
-        Self::Token,
-        Self::TokenOfW3c,
-        Self::Revocation,
-        Self::Suspension,
-    ];
+    /// Those that credentials of this format name.
+    fn of(format: Format) -> &'static [Self] {
+        match format {
+            Format::SdJwtVc => &[Self::Token],
+            Format::JwtVcJson => &[Self::TokenOfW3c, Self::Revocation],
+            Format::VcJwt => &[Self::Revocation, Self::Suspension],
+        }
+    }
 
     /// The last part of its URI, if it has one.
     #[must_use]
@@ -95,8 +97,8 @@ pub struct Lists {
     shared: Arc<Shared>,
     identity: Arc<Identity>,
     key: [u8; 32],
-    /// What is not valid, by list and index: as large as what was withdrawn, some 32 bytes each.
-    withdrawn: Mutex<HashMap<u64, HashMap<u64, CredentialStatus>>>,
+    /// What is not valid, by list: as large as what was withdrawn, some 32 bytes each.
+    withdrawn: Mutex<HashMap<u64, Withdrawn>>,
     served: Mutex<HashMap<(u64, Face), Signed>>,
     signing: tokio::sync::Mutex<()>,
     /// The newest list that a credential refers to.
@@ -105,11 +107,20 @@ pub struct Lists {
     unanchored: Mutex<BTreeSet<u64>>,
 }
 
+/// What is not valid of one list.
+#[derive(Default)]
+struct Withdrawn {
+    statuses: HashMap<u64, CredentialStatus>,
+    /// How often it has changed since the start.
+    changes: u64,
+}
+
 #[derive(Clone)]
 struct Signed {
     list: ServedList,
     at: UnixTime,
-    changed: bool,
+    /// How many changes it has in it.
+    changes: u64,
 }
 
 impl Lists {
@@ -119,7 +130,7 @@ impl Lists {
     /// The store's.
     pub async fn open(shared: Arc<Shared>, identity: Arc<Identity>) -> Result<Self> {
         let key = shared.instance_key("status").await?.mac(b"places");
-        let mut withdrawn: HashMap<u64, HashMap<u64, CredentialStatus>> = HashMap::new();
+        let mut withdrawn: HashMap<u64, Withdrawn> = HashMap::new();
         let tag = selfsame_store::Tag::hashed("withdrawn", "yes");
         let mut page = Page::first(500);
         loop {
@@ -129,6 +140,7 @@ impl Lists {
                 withdrawn
                     .entry(issued.place.list)
                     .or_default()
+                    .statuses
                     .insert(issued.place.index, issued.status);
             }
             match records.last() {
@@ -233,19 +245,14 @@ impl Lists {
         let mut withdrawn = locked(&self.withdrawn);
         let list = withdrawn.entry(place.list).or_default();
         match status {
-            CredentialStatus::Valid => list.remove(&place.index),
+            CredentialStatus::Valid => list.statuses.remove(&place.index),
             CredentialStatus::Revoked | CredentialStatus::Suspended => {
-                list.insert(place.index, status)
+                list.statuses.insert(place.index, status)
             }
         };
+        list.changes = list.changes.saturating_add(1);
         drop(withdrawn);
         self.is_unanchored(place.list);
-        let mut served = locked(&self.served);
-        for face in Face::ALL {
-            if let Some(signed) = served.get_mut(&(place.list, face)) {
-                signed.changed = true;
-            }
-        }
     }
 
     /// The signed bytes of a list.
@@ -264,7 +271,7 @@ impl Lists {
             return Err(Error::not_found("there is no such status list"));
         }
         let now = self.shared.clock.now();
-        let token = self.signed(list, face, now).await?;
+        let (token, changes) = self.signed(list, face, now).await?;
         let etag = format!(
             "\"{}\"",
             encoding::base64url_encode(&hash::sha256(token.as_bytes()))
@@ -278,7 +285,7 @@ impl Lists {
         let signed = Signed {
             list: ready.clone(),
             at: now,
-            changed: false,
+            changes,
         };
         let mut served = locked(&self.served);
         if served.len() >= SERVED_MAX {
@@ -291,18 +298,29 @@ impl Lists {
     }
 
     fn ready(&self, list: u64, face: Face) -> Option<ServedList> {
-        let served = locked(&self.served);
-        let signed = served.get(&(list, face))?;
+        self.kept(list, face).map(|signed| signed.list)
+    }
+
+    /// What is served to whoever asks now; none where it is signed anew for him.
+    fn kept(&self, list: u64, face: Face) -> Option<Signed> {
+        let signed = locked(&self.served).get(&(list, face))?.clone();
         let now = self.shared.clock.now();
         // The clock was set back: to everybody else the list is from the future, and so not valid yet.
         let is_premature = now < signed.at;
         let age = now.seconds_since(signed.at);
-        let changes_wait = signed.changed && age >= COALESCED_SECONDS;
+        let changes_wait = signed.changes < self.changes(list) && age >= COALESCED_SECONDS;
         let grows_old = age >= self.ttl() / 2;
-        (!is_premature && !changes_wait && !grows_old).then(|| signed.list.clone())
+        (!is_premature && !changes_wait && !grows_old).then_some(signed)
     }
 
-    async fn signed(&self, list: u64, face: Face, now: UnixTime) -> Result<String> {
+    fn changes(&self, list: u64) -> u64 {
+        let withdrawn = locked(&self.withdrawn);
+        withdrawn.get(&list).map_or(0, |list| list.changes)
+    }
+
+    /// A list as it is now, and how many changes it has in it: one that comes while it is signed has to be seen later.
+    async fn signed(&self, list: u64, face: Face, now: UnixTime) -> Result<(String, u64)> {
+        let changes = self.changes(list);
         let bits = self.bits(list, face)?;
         let uri = self.uri(list, face);
         let Signatory { issuer, signer } = signatory(&self.shared, &self.identity, face.format());
@@ -330,7 +348,7 @@ impl Lists {
                 unsigned.signing_input(),
             )
             .await?;
-        Ok(unsigned.finish(&signature))
+        Ok((unsigned.finish(&signature), changes))
     }
 
     fn bits(&self, list: u64, face: Face) -> Result<Bits> {
@@ -340,7 +358,8 @@ impl Lists {
         };
         let mut bits = Bits::new(width, SIZE).map_err(Error::internal)?;
         let withdrawn = locked(&self.withdrawn);
-        for (index, status) in withdrawn.get(&list).into_iter().flatten() {
+        let statuses = withdrawn.get(&list).map(|list| &list.statuses);
+        for (index, status) in statuses.into_iter().flatten() {
             let value = match (face, status) {
                 (Face::Token | Face::TokenOfW3c | Face::Revocation, CredentialStatus::Revoked) => 1,
                 (Face::Token | Face::TokenOfW3c, CredentialStatus::Suspended) => 2,
@@ -356,20 +375,15 @@ impl Lists {
         self.shared.config.issuer.status_ttl.max(2)
     }
 
-    /// Whether the list that is served says what is known of its credentials.
-    ///
-    /// # Errors
-    /// As [`Self::serve`].
-    pub async fn is_published(&self, list: u64) -> Result<bool> {
-        self.serve(list, Face::Token).await?;
-        Ok(self.says_all(list))
-    }
-
-    pub(super) fn says_all(&self, list: u64) -> bool {
-        let served = locked(&self.served);
-        served
-            .get(&(list, Face::Token))
-            .is_none_or(|signed| !signed.changed)
+    /// Whether whoever asks now is served all that is known of credentials of this format: by each list that they name.
+    #[must_use]
+    pub fn is_published(&self, list: u64, format: Format) -> bool {
+        let changes = self.changes(list);
+        let says_all = |face| {
+            self.kept(list, face)
+                .is_none_or(|signed| signed.changes >= changes)
+        };
+        Face::of(format).iter().copied().all(says_all)
     }
 
     /// The lists that changed since they were asked for here.

@@ -176,6 +176,7 @@ impl Issuer {
             other => other.into(),
         })?;
         for id in outcome.issued {
+            note(&id, &grant.subject);
             self.shared.events.tell(EventKind::Issued, id);
         }
         Ok(outcome.response)
@@ -284,6 +285,15 @@ fn granted(state: &State) -> Result<&Granted> {
             Err(Error::internal("a grant's record holds an offer"))
         }
     }
+}
+
+/// Tells the log of a credential that was issued; neither what is in it nor whose it is, nor its offer, whose id is where
+/// an offer by reference is fetched. The register has that under the credential's id.
+fn note(id: &str, subject: &Subject) {
+    let Subject {
+        template, format, ..
+    } = subject;
+    tracing::info!(credential = id, template, format, "issued");
 }
 
 /// What an issuance comes to.

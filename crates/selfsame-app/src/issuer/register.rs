@@ -131,7 +131,6 @@ impl Issuer {
             .await?
             .ok_or_else(unknown)?;
         let issued: IssuedRecord = decode(&record.value)?;
-        self.lists.is_published(issued.place.list).await?;
         let mut shown = [(self.issued_view(id, &issued), issued.use_digest)];
         self.look_up_uses(&mut shown).await;
         let [(shown, _)] = shown;
@@ -183,6 +182,12 @@ impl Issuer {
         .with_hint("look at it again, then try again"))
     }
 
+    /// Whether the lists that are served say how it stands. Those of a format that is not known any more say nothing.
+    fn is_published(&self, record: &IssuedRecord) -> bool {
+        let format = record.format.parse();
+        format.is_ok_and(|format| self.lists.is_published(record.place.list, format))
+    }
+
     fn issued_view(&self, id: &str, record: &IssuedRecord) -> IssuedCredential {
         IssuedCredential {
             id: id.to_owned(),
@@ -192,7 +197,7 @@ impl Issuer {
             issued: record.issued.rfc3339(),
             expires: record.expires.rfc3339(),
             status: record.status,
-            published: self.lists.says_all(record.place.list),
+            published: self.is_published(record),
             status_list: self.lists.uri(record.place.list, super::lists::Face::Token),
             status_index: record.place.index,
             label: record.label.clone(),

@@ -255,7 +255,7 @@ pub struct IssuedCredential {
     pub expires: String,
     /// `valid`, `revoked` or `suspended`.
     pub status: CredentialStatus,
-    /// Whether the list that is served says so; it does within a second of a change.
+    /// Whether the lists that are served say so; they do within a second of a change.
     pub published: bool,
     /// Its status list's URI.
     pub status_list: String,

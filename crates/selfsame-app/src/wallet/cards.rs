@@ -4,7 +4,7 @@ mod lines;
 
 use selfsame_credential::evidence::Fetched;
 use selfsame_credential::path::Segment;
-use selfsame_credential::single_use::{HANDLE, Reference};
+use selfsame_credential::single_use::{HANDLE, Reference, Use};
 use selfsame_credential::verdict::{Outcome, Policy, Trust};
 use selfsame_credential::verify::Examination;
 use selfsame_credential::{ClaimPath, Format, Held};
@@ -244,15 +244,17 @@ impl Wallet {
     pub async fn card(&self, person: &Person, id: &str) -> Result<Card> {
         let card = self.card_record(person, id).await?;
         let held = card.held()?;
-        let (status, as_of) = self.status_of(person, &held).await?;
+        let standing = self.standing(person, &held).await?;
         let mut shown = Card {
             summary: card.summary(),
             claims: card.all_lines(&held),
-            status,
-            status_as_of: as_of.map(UnixTime::rfc3339),
+            status: standing.status.to_owned(),
+            status_as_of: standing.as_of.map(UnixTime::rfc3339),
             used: None,
         };
-        self.look_up_use(&held, &mut shown).await;
+        if let Some(fetched) = standing.seen_use.filter(|_| shown.status == "valid") {
+            shown.show_use(fetched);
+        }
         Ok(shown)
     }
 
@@ -293,28 +295,15 @@ impl Wallet {
         )
     }
 
-    /// What the registry says of a card for one use, where the issuer's lists say nothing against it.
-    async fn look_up_use(&self, held: &Held, card: &mut Card) {
-        let Some((issuer, digest)) = single_use(held).filter(|_| card.status == "valid") else {
-            return;
-        };
-        let Fetched { value, at } = self.shared.single_use(&issuer, &digest).await;
-        card.status_as_of = Some(at.rfc3339());
-        match value {
-            Ok(None) => {}
-            Ok(Some(used)) => {
-                card.status = used.action.as_str().to_owned();
-                card.used = Some(CredentialUse::of(&used));
-            }
-            Err(_) => card.status = "unknown".to_owned(),
-        }
-    }
-
     /// How the card stands: judged as a verifier would that trusts its issuer, so that nobody but the issuer can say
     /// anything, and what a stranger signed is not believed.
-    async fn status_of(&self, person: &Person, held: &Held) -> Result<(String, Option<UnixTime>)> {
+    async fn standing(&self, person: &Person, held: &Held) -> Result<Standing> {
         if let Some(status) = by_time(held, self.shared.clock.now()) {
-            return Ok((status.to_owned(), None));
+            return Ok(Standing {
+                status,
+                as_of: None,
+                seen_use: None,
+            });
         }
         let freshness = Freshness { max_status_age: 60 };
         let policy = Policy {
@@ -323,29 +312,63 @@ impl Wallet {
         };
         let now = self.shared.clock.now();
         let examination = Examination::of(held);
+        let place = single_use(held);
+        let mut seen_use = None;
         let run = self.shared.run(&person.tenant, freshness, |evidence| {
+            if let Some((issuer, digest)) = &place {
+                seen_use = evidence.single_use(issuer, digest).cloned();
+            }
             Ok::<_, Error>(examination.step(&policy, evidence, now))
         });
         let (verdict, _) = run.await?;
         let status = match verdict.outcome {
-            // What became of a card for one use is looked up next.
+            // What became of a card for one use, the registry has said beside.
             Outcome::Valid | Outcome::Spent => "valid",
             Outcome::Revoked | Outcome::Suspended | Outcome::Expired | Outcome::NotYetValid => {
                 verdict.outcome.as_str()
             }
             Outcome::Untrusted | Outcome::Unverifiable | Outcome::Invalid => "unknown",
         };
-        Ok((status.to_owned(), verdict.as_of))
+        Ok(Standing {
+            status,
+            as_of: verdict.as_of,
+            seen_use,
+        })
     }
 
     /// How a wallet judges a credential: by itself, since whom the person trusts is the person's matter.
     pub(super) fn policy(&self) -> Policy {
         Policy {
             trusted_issuers: Trust::Any,
-            trust_anchors: self.shared.anchors.clone(),
+            trust_anchors: self.shared.trust.now().anchors.clone(),
             accept_did_issuers: true,
             leeway: LEEWAY,
             ..Policy::default()
+        }
+    }
+}
+
+/// How a card stands.
+struct Standing {
+    /// Its word for people and programs.
+    status: &'static str,
+    /// When the oldest evidence of it was fetched.
+    as_of: Option<UnixTime>,
+    /// What the registry says of a card for one use, where it was asked.
+    seen_use: Option<Fetched<Option<Use>>>,
+}
+
+impl Card {
+    /// Takes in what the registry says of it, a card for one use.
+    fn show_use(&mut self, Fetched { value, at }: Fetched<Option<Use>>) {
+        self.status_as_of = Some(at.rfc3339());
+        match value {
+            Ok(None) => {}
+            Ok(Some(used)) => {
+                self.status = used.action.as_str().to_owned();
+                self.used = Some(CredentialUse::of(&used));
+            }
+            Err(_) => self.status = "unknown".to_owned(),
         }
     }
 }

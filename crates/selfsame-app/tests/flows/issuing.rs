@@ -9,6 +9,7 @@ use selfsame_app::view::issuer::{CredentialStatus, NewOffer};
 use selfsame_app::view::wallet::AcceptOffer;
 use selfsame_app::{App, ErrorKind, Result};
 use selfsame_credential::Format;
+use selfsame_credential::status::{List, Value};
 use selfsame_oauth::TokenResponse;
 use selfsame_openid4vc::Transport;
 use selfsame_openid4vc::wallet::offer::{Source, locate};
@@ -320,7 +321,7 @@ async fn a_list_that_was_signed_before_the_clock_was_set_back_is_signed_anew() {
     wallet.accept_offer(&person, &accept(&offer)).await.unwrap();
     let issuer = site.app.issuer().unwrap();
     site.app.clock().advance(3_600);
-    assert!(issuer.lists().is_published(0).await.unwrap());
+    issuer.lists().serve(0, Face::Token).await.unwrap();
 
     site.app.clock().set_back(3_600);
     let id = issuer.issued(None, &Paging::default()).await.unwrap().items[0]
@@ -330,7 +331,8 @@ async fn a_list_that_was_signed_before_the_clock_was_set_back_is_signed_anew() {
         .set_status(&id, CredentialStatus::Revoked)
         .await
         .unwrap();
-    assert!(issuer.lists().is_published(0).await.unwrap());
+    assert!(issuer.lists().is_published(0, Format::SdJwtVc));
+    assert!(served_as_withdrawn(&site.app, &id).await);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -353,5 +355,81 @@ async fn a_list_that_is_full_is_followed_by_another_and_is_served_from_its_first
         let lists = app.issuer().unwrap().lists();
         lists.serve(1, Face::Token).await.unwrap();
         assert!(lists.serve(2, Face::Token).await.is_err());
+    }
+}
+
+/// Whether the list that is served now says that a credential is withdrawn.
+async fn served_as_withdrawn(app: &App, id: &str) -> bool {
+    let issuer = app.issuer().unwrap();
+    let index = issuer.issued_credential(id).await.unwrap().status_index;
+    let served = issuer.lists().serve(0, Face::Token).await.unwrap();
+    let uri = issuer.lists().uri(0, Face::Token);
+    let now = app.clock().now();
+    let list = List::parse(&uri, None, &served.body, now).unwrap();
+    list.get(index).unwrap() != Value::Valid
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_of_status_is_shown_as_not_yet_published_for_a_second_at_most() {
+    for format in Format::ALL {
+        let site = Site::start().await;
+        let app = WalletHost::new(&site).open().await;
+        let person = person(&app).await;
+        let offer = accept(&site.offer_as("immunization", format.as_str()).await);
+        let wallet = app.wallet().unwrap();
+        wallet.accept_offer(&person, &offer).await.unwrap();
+        let issuer = site.app.issuer().unwrap();
+        let of = async || issuer.issued(None, &Paging::default()).await.unwrap().items[0].clone();
+        assert!(of().await.published);
+        let faces = [
+            Face::Token,
+            Face::TokenOfW3c,
+            Face::Revocation,
+            Face::Suspension,
+        ];
+        // The second may turn in between.
+        let mut seen = false;
+        for status in [CredentialStatus::Suspended, CredentialStatus::Valid].repeat(5) {
+            for face in faces {
+                issuer.lists().serve(0, face).await.unwrap();
+            }
+            let changed = issuer.set_status(&of().await.id, status).await.unwrap();
+            seen |= !changed.published && !of().await.published;
+            site.app.clock().advance(1);
+            assert!(of().await.published, "{format:?}");
+        }
+        assert!(seen, "{format:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_revocation_while_its_list_is_signed_is_out_within_a_second() {
+    let site = Site::start().await;
+    let app = WalletHost::new(&site).open().await;
+    let person = person(&app).await;
+    let wallet = app.wallet().unwrap();
+    for _ in 0..40 {
+        let offer = accept(&site.offer("immunization").await);
+        wallet.accept_offer(&person, &offer).await.unwrap();
+    }
+    let issuer = site.app.issuer().unwrap();
+    let paging = Paging {
+        limit: Some(40),
+        ..Paging::default()
+    };
+    let issued = issuer.issued(None, &paging).await.unwrap().items;
+    for one in &issued {
+        // The list grows old, so that it is signed at the very time of the change.
+        site.app.clock().advance(40);
+        let serving = site.app.clone();
+        let serving = tokio::spawn(async move {
+            let issuer = serving.issuer().unwrap();
+            issuer.lists().serve(0, Face::Token).await.unwrap();
+        });
+        let revoked = issuer.set_status(&one.id, CredentialStatus::Revoked).await;
+        revoked.unwrap();
+        serving.await.unwrap();
+        site.app.clock().advance(1);
+        assert!(served_as_withdrawn(&site.app, &one.id).await);
     }
 }

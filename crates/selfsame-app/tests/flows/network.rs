@@ -81,6 +81,7 @@ impl Member {
     async fn pharmacy(place: Place, clinic: &Self) -> Self {
         let roles = Roles {
             verifier: true,
+            wallet: true,
             ..NOBODY
         };
         let registry = RegistryConfig::Remote {

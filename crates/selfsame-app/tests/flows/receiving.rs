@@ -14,6 +14,7 @@ const TOKEN: &str = "/issuer/token";
 const NONCE: &str = "/issuer/nonce";
 const CREDENTIAL: &str = "/issuer/credential";
 const PRE_AUTHORIZED: &str = "urn:ietf:params:oauth:grant-type:pre-authorized_code";
+const SERVER: &str = "/.well-known/oauth-authorization-server/issuer";
 const METADATA: &str = "/.well-known/openid-credential-issuer/issuer";
 
 /// The wallet's process is killed while a call of the flow is under way; another one goes on.
@@ -419,6 +420,35 @@ async fn a_preview_does_not_tell_what_names_and_addresses_there_are_within() {
         told.iter().all(|reason| reason.contains("no answer")),
         "{told:?}"
     );
+}
+
+/// What a person is told, and what is left of it, once an issuer's own documents send his wallet somewhere.
+async fn told_of(endpoint: &str) -> (ErrorKind, String, Vec<String>) {
+    let site = Site::start().await;
+    let app = WalletHost::new(&site).open().await;
+    let person = person(&app).await;
+    let published = site.app.issuer().unwrap().published();
+    let mut server: Value = serde_json::from_slice(&published.documents.server).unwrap();
+    server["token_endpoint"] = json!(endpoint);
+    site.faults.give(SERVER, &server, 2);
+    let mut issuer = metadata(&site);
+    issuer["nonce_endpoint"] = json!(endpoint);
+    site.faults.give(METADATA, &issuer, 2);
+    let offer = accept(&site.offer("immunization").await);
+    let refused = app.wallet().unwrap().accept_offer(&person, &offer).await;
+    let refused = refused.unwrap_err();
+    let (_, history) = belongings(&app, &person).await;
+    let history = history.into_iter().map(|entry| format!("{entry:?}"));
+    (refused.kind, refused.reason, history.collect())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_acceptance_does_not_tell_what_names_and_addresses_there_are_within() {
+    let unknown = told_of("https://name.invalid/x").await;
+    assert_eq!(unknown.0, ErrorKind::Upstream);
+    for within in ["https://10.0.0.1/x", "https://192.168.0.1:8443/x"] {
+        assert_eq!(told_of(within).await, unknown, "{within}");
+    }
 }
 
 fn metadata(site: &Site) -> Value {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use selfsame_app::config::ClientDid;
+use selfsame_app::config::{ClientDid, TrustConfig};
 use selfsame_app::view::Paging;
 use selfsame_app::view::issuer::{DelegationState, NewDelegation, NewOffer};
 use selfsame_app::view::verifier::{NewRequest, RequestState, SpendingState, VerificationStatus};
@@ -114,6 +114,30 @@ async fn a_prescription_is_used_up_once_and_everybody_learns_by_whom() {
     assert_eq!(issued.items[0].used, Some(used.clone()));
     let issued = issuer.issued_credential(&issued.items[0].id).await.unwrap();
     assert_eq!(issued.used, Some(used));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_card_for_one_use_is_looked_up_in_the_registry_once_when_it_is_shown() {
+    let (clinic, pharmacy, _) = scene().await;
+    // The registry is elsewhere for a wallet of the pharmacy's.
+    let person = person(&pharmacy.app).await;
+    let wallet = pharmacy.app.wallet().unwrap();
+    let offered = new_offer("prescription", "dc+sd-jwt");
+    let offer = clinic.app.issuer().unwrap().create_offer(&offered).await;
+    let accepting = accept(&offer.unwrap());
+    wallet.accept_offer(&person, &accepting).await.unwrap();
+    let card = wallet.cards(&person, &Paging::default()).await.unwrap();
+    let id = card.items[0].id.clone();
+    let calls = async || pharmacy.app.status().await.unwrap().outbound_requests;
+    assert_eq!(wallet.card(&person, &id).await.unwrap().status, "valid");
+    // The issuer's DID and its status list are known by now.
+    let issuer = clinic.app.issuer().unwrap().identity().did().clone();
+    let registry = pharmacy.app.registry().unwrap();
+    let before = calls().await;
+    registry.used(&issuer, &[7; 32]).await.unwrap();
+    let once = calls().await - before;
+    wallet.card(&person, &id).await.unwrap();
+    assert_eq!(calls().await - before - once, once);
 }
 
 /// Whoever takes medicine is most often older than the clocks of computers.
@@ -555,4 +579,49 @@ async fn a_credential_for_one_use_is_not_issued_twice_for_one_access_token() {
     let (clinic, []) = clinic_and_pharmacies().await;
     assert_eq!(given_to_two_keys(&clinic, "prescription").await, 1);
     assert_eq!(given_to_two_keys(&clinic, "immunization").await, 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whom_a_verifier_trusts_can_change_while_it_runs_and_a_wrong_list_changes_nothing() {
+    let (clinic, pharmacy, person) = scene().await;
+    let counts = async || {
+        let (id, uri) = pharmacy.ask(NewRequest::default()).await;
+        let wallet = clinic.app.wallet().unwrap();
+        // What does not count may be refused at once.
+        let _taken_or_refused = wallet.answer_request(&person, &newest(&uri)).await;
+        let status = pharmacy.app.verifier().unwrap().request(&id).await;
+        let verdict = status.unwrap().verdict;
+        verdict.is_some_and(|verdict| verdict.outcome == Outcome::Valid)
+    };
+    let of = |issuers: &[&str]| TrustConfig {
+        issuers: issuers.iter().map(|&issuer| issuer.to_owned()).collect(),
+        ..TrustConfig::default()
+    };
+    let issuer = clinic.app.issuer().unwrap().identity().did().to_string();
+    assert!(counts().await);
+    pharmacy.app.renew_trust(&of(&[])).unwrap();
+    assert!(!counts().await);
+    pharmacy.app.renew_trust(&of(&[&issuer])).unwrap();
+    assert!(counts().await);
+
+    let wrong = [
+        of(&["nobody"]),
+        TrustConfig {
+            certificates: vec!["no certificate".to_owned()],
+            ..of(&[])
+        },
+        TrustConfig {
+            verifiers: vec!["redirect_uri:https://anybody.example/".to_owned()],
+            ..of(&[])
+        },
+    ];
+    for wrong in wrong {
+        let refused = pharmacy.app.renew_trust(&wrong).unwrap_err();
+        assert_eq!(refused.kind, ErrorKind::BadRequest);
+        assert!(counts().await);
+    }
+    let mut other = of(&[&issuer]);
+    other.types.insert(issuer, vec!["urn:receipt".to_owned()]);
+    pharmacy.app.renew_trust(&other).unwrap();
+    assert!(!counts().await);
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use selfsame_app::issuer::lists::Place;
+use selfsame_app::issuer::lists::{Face, Place};
 use selfsame_app::view::Paging;
 use selfsame_app::view::instance::NewDid;
 use selfsame_app::view::issuer::CredentialStatus;
@@ -619,5 +619,49 @@ async fn a_status_list_is_fetched_again_once_its_own_time_is_over() {
         for clock in [site.app.clock(), app.clock()] {
             clock.advance(150);
         }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_status_list_that_nobody_signed_is_not_kept() {
+    let site = Site::start().await;
+    let (app, person) = holder(&site, "immunization").await;
+    let wallet = app.wallet().unwrap();
+    let card = wallet.cards(&person, &Paging::default()).await.unwrap();
+    let id = card.items[0].id.clone();
+    // A bit of the signature.
+    site.faults.add("/status/", Fault::Alter(97));
+    assert_eq!(wallet.card(&person, &id).await.unwrap().status, "unknown");
+    // What cannot even be read is looked at again in a moment.
+    app.clock().advance(3);
+    assert_eq!(wallet.card(&person, &id).await.unwrap().status, "valid");
+    // What is genuine is kept.
+    let calls = async || app.status().await.unwrap().outbound_requests;
+    let before = calls().await;
+    for _ in 0..3 {
+        app.clock().advance(5);
+        assert_eq!(wallet.card(&person, &id).await.unwrap().status, "valid");
+    }
+    assert_eq!(calls().await, before);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_verifier_bounds_how_long_ago_a_status_list_was_signed() {
+    for (bound, outcome) in [(None, Outcome::Valid), (Some(0), Outcome::Unverifiable)] {
+        let site = Site::signing_seldom(bound).await;
+        let (app, person) = holder(&site, "immunization").await;
+        let lists = site.app.issuer().unwrap().lists();
+        lists.serve(0, Face::Token).await.unwrap();
+        // Clocks may differ by a minute; the issuer's own list is that old, and its time is not over.
+        site.app.clock().advance(61);
+        app.clock().advance(61);
+        let verifier = site.app.verifier().unwrap();
+        let asking = of_template("immunization");
+        let request = verifier.create_request(&asking).await.unwrap();
+        let wallet = app.wallet().unwrap();
+        let answer = newest(&request.uri);
+        wallet.answer_request(&person, &answer).await.unwrap();
+        let verdict = verifier.request(&request.id).await.unwrap().verdict;
+        assert_eq!(verdict.unwrap().outcome, outcome);
     }
 }

@@ -130,12 +130,30 @@ impl Site {
     }
 
     pub async fn with(did_method: DidMethod) -> Self {
+        let (issuer, verifier) = (issuing_by(did_method), verifying());
+        Self::of(issuer, verifier).await
+    }
+
+    /// One that signs its lists every half an hour, and bounds how long ago lists were signed.
+    pub async fn signing_seldom(max_status_signed_age: Option<u64>) -> Self {
+        let issuer = IssuerConfig {
+            status_ttl: 3600,
+            ..issuing_by(DidMethod::Key)
+        };
+        let verifier = VerifierConfig {
+            max_status_signed_age,
+            ..verifying()
+        };
+        Self::of(issuer, verifier).await
+    }
+
+    async fn of(issuer: IssuerConfig, verifier: VerifierConfig) -> Self {
         let held = bound(0);
         let port = held.local_addr().unwrap().port();
         let listener = bound(port).listen(BACKLOG).unwrap();
         let origin: Url = format!("http://localhost:{port}/").parse().unwrap();
         let memory = Arc::new(Slow::default());
-        let app = site_app(&origin, did_method, &memory).await;
+        let app = site_of(&origin, (issuer, verifier), &memory).await;
         let faults = Arc::new(Faults::default());
         let server = serve(listener, app.clone(), faults.clone());
         Self {
@@ -150,7 +168,8 @@ impl Site {
 
     /// The same records opened by another process.
     pub async fn reopened(&self) -> Arc<App> {
-        site_app(&self.origin, DidMethod::Key, &self.memory).await
+        let settings = (issuing_by(DidMethod::Key), verifying());
+        site_of(&self.origin, settings, &self.memory).await
     }
 
     /// Nobody listens any more.
@@ -213,21 +232,31 @@ fn bound(port: u16) -> TcpSocket {
     socket
 }
 
-async fn site_app(origin: &Url, did_method: DidMethod, memory: &Arc<Slow>) -> Arc<App> {
-    let issuer = IssuerConfig {
+fn issuing_by(did_method: DidMethod) -> IssuerConfig {
+    IssuerConfig {
         did_method,
         ..IssuerConfig::default()
-    };
-    site_of(origin, issuer, memory).await
+    }
+}
+
+fn verifying() -> VerifierConfig {
+    VerifierConfig {
+        did_method: DidMethod::Key,
+        ..VerifierConfig::default()
+    }
 }
 
 /// The same with an issuer of these settings, which nobody reaches.
 pub async fn site_with(issuer: IssuerConfig) -> Arc<App> {
     let origin = "http://localhost:9/".parse().unwrap();
-    site_of(&origin, issuer, &Arc::default()).await
+    site_of(&origin, (issuer, verifying()), &Arc::default()).await
 }
 
-async fn site_of(origin: &Url, issuer: IssuerConfig, memory: &Arc<Slow>) -> Arc<App> {
+async fn site_of(
+    origin: &Url,
+    (issuer, verifier): (IssuerConfig, VerifierConfig),
+    memory: &Arc<Slow>,
+) -> Arc<App> {
     let config = Config {
         origin: origin.clone(),
         roles: Roles {
@@ -237,10 +266,7 @@ async fn site_of(origin: &Url, issuer: IssuerConfig, memory: &Arc<Slow>) -> Arc<
             registry: false,
         },
         issuer,
-        verifier: VerifierConfig {
-            did_method: DidMethod::Key,
-            ..VerifierConfig::default()
-        },
+        verifier,
         wallet: WalletConfig::default(),
         trust: TrustConfig::default(),
         registry: RegistryConfig::None,

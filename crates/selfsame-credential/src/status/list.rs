@@ -140,6 +140,11 @@ impl List {
         &self.token
     }
 
+    /// Whether a key was found to have signed it.
+    pub fn is_judged(&self) -> bool {
+        self.judged.get().is_some()
+    }
+
     /// Whether this key signed it. What was judged good is remembered, so that a list that is kept is not hashed
     /// again for every credential on it.
     pub fn verify(&self, key: &PublicKey) -> Result<(), SignatureError> {
@@ -155,6 +160,11 @@ impl List {
     /// When it was issued.
     pub fn issued_at(&self) -> Option<UnixTime> {
         self.times.issued_at
+    }
+
+    /// When it was signed, as it says: `iat`, or else the beginning of its validity, before which nobody signs.
+    pub fn signed_at(&self) -> Option<UnixTime> {
+        self.times.issued_at.or(self.times.not_before)
     }
 
     /// When it ceases to be valid.

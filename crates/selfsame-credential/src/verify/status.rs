@@ -195,14 +195,15 @@ fn judge_one(
     if !is_genuine((list, reference), claimed, issuer, (court, checklist)) {
         return;
     }
-    if is_fresh(list, fetched.at, court) {
-        let age = court.now.seconds_since(fetched.at);
-        checklist.passes(&laws.fresh, named(reference, &format!("{age} s old")));
-    } else {
-        checklist.fails(
+    match stale(list, fetched.at, court) {
+        None => checklist.passes(
             &laws.fresh,
-            "the list is older than it or the policy allows",
-        );
+            named(reference, &ages(list, fetched.at, court)),
+        ),
+        Some(why) => {
+            let seen = format!("{why}: {}", ages(list, fetched.at, court));
+            checklist.fails(&laws.fresh, named(reference, &seen));
+        }
     }
     match status {
         status::Value::Valid => checklist.passes(&laws.status, named(reference, laws.good)),
@@ -266,12 +267,34 @@ fn is_genuine(
     holds
 }
 
-/// Within the list's own `exp` and `ttl`, and within the age the policy allows.
-fn is_fresh(list: &List, fetched: UnixTime, court: &Court<'_>) -> bool {
-    let (now, leeway) = (court.now, court.policy.leeway);
-    let age = now.seconds_since(fetched);
-    let allowed =
-        |limit: Option<u64>| limit.is_none_or(|limit| age <= limit.saturating_add(leeway));
-    let current = list.is_current(now, leeway).is_ok();
-    current && allowed(list.ttl()) && allowed(court.policy.max_status_age)
+/// Why a list is too old: by its own `exp` and `ttl`, or by what the policy allows since it was fetched and since it
+/// was signed. Whoever serves bytes of long ago has just been asked for them: only the signature tells of that.
+fn stale(list: &List, fetched: UnixTime, court: &Court<'_>) -> Option<&'static str> {
+    let (now, policy) = (court.now, court.policy);
+    let within = |since: UnixTime, limit: u64| {
+        now.seconds_since(since) <= limit.saturating_add(policy.leeway)
+    };
+    let fetched_within = |limit: Option<u64>| limit.is_none_or(|limit| within(fetched, limit));
+    let is_current = list.is_current(now, policy.leeway).is_ok();
+    if !is_current || !fetched_within(list.ttl()) || !fetched_within(policy.max_status_age) {
+        return Some("the list is older than it or the policy allows");
+    }
+    let limit = policy.max_status_signed_age?;
+    match list.signed_at() {
+        None => Some("the list does not say when it was signed, and the policy asks for that"),
+        Some(signed) if within(signed, limit) => None,
+        Some(_) => Some("the list was signed longer ago than the policy allows"),
+    }
+}
+
+/// How long ago a list was fetched, and signed as far as it says.
+fn ages(list: &List, fetched: UnixTime, court: &Court<'_>) -> String {
+    let fetched = court.now.seconds_since(fetched);
+    match list.signed_at() {
+        Some(signed) => {
+            let signed = court.now.seconds_since(signed);
+            format!("{fetched} s old, signed {signed} s ago")
+        }
+        None => format!("{fetched} s old"),
+    }
 }

@@ -1,6 +1,6 @@
 use rcgen::{
-    BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, KeyUsagePurpose, PublicKeyData,
-    SanType, date_time_ymd,
+    BasicConstraints, CertificateParams, GeneralSubtree, IsCa, Issuer, KeyPair, KeyUsagePurpose,
+    NameConstraints, PublicKeyData, SanType, date_time_ymd,
 };
 
 use super::*;
@@ -349,4 +349,87 @@ fn a_key_signs_handshakes_unless_its_certificate_states_other_usages_alone() {
     assert!(may_sign_handshakes(&stated(&[])));
     assert!(may_sign_handshakes(&stated(&[sign, encipher])));
     assert!(!may_sign_handshakes(&stated(&[encipher])));
+}
+
+/// An authority for what these constraints leave, and a certificate of it that names these URIs.
+fn constrained(
+    pki: &Pki,
+    permitted: &[&str],
+    excluded: &[&str],
+    uris: &[&str],
+) -> Result<(), X509Error> {
+    let trees = |names: &[&str]| {
+        let names = names.iter().map(|&name| name.to_owned());
+        names.map(GeneralSubtree::DnsName).collect()
+    };
+    let key = KeyPair::generate().unwrap();
+    let mut params = CertificateParams::default();
+    let name = (rcgen::DnType::CommonName, "constrained");
+    params.distinguished_name.push(name.0, name.1);
+    params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
+    params.name_constraints = Some(NameConstraints {
+        permitted_subtrees: trees(permitted),
+        excluded_subtrees: trees(excluded),
+    });
+    let middle = params.signed_by(&key, &pki.issuer).unwrap().der().to_vec();
+    // The same authority as an anchor, which an operator may have chosen for its constraints.
+    let anchor = params.self_signed(&key).unwrap().der().to_vec();
+    let middle_issuer = Issuer::new(params, key);
+    let mut params = CertificateParams::default();
+    let uris = uris
+        .iter()
+        .map(|&uri| SanType::URI(uri.try_into().unwrap()));
+    params.subject_alt_names.extend(uris);
+    let leaf = params.signed_by(&KeyPair::generate().unwrap(), &middle_issuer);
+    let leaf = leaf.unwrap().der().to_vec();
+    let chain = Chain::parse(&[leaf.clone(), middle]).unwrap();
+    let verified = chain.verify(std::slice::from_ref(&pki.root), NOW);
+    let direct = Chain::parse(&[leaf]).unwrap().verify(&[anchor], NOW);
+    assert_eq!(verified, direct);
+    verified
+}
+
+#[test]
+fn an_authority_for_some_dns_names_certifies_no_uri_elsewhere() {
+    let pki = pki("root");
+    let own = "https://issuer.example/a";
+    let refused = Err(X509Error::Constrained);
+    for (permitted, excluded, uris, expected) in [
+        (&["issuer.example"][..], &[][..], &[own][..], Ok(())),
+        (&["example"], &[], &[own], Ok(())),
+        (&["other.example"], &[], &[own], refused),
+        (&["other.example", "issuer.example"], &[], &[own], Ok(())),
+        (
+            &["issuer.example"],
+            &[],
+            &[own, "https://other.example/"],
+            refused,
+        ),
+        (
+            &["issuer.example"],
+            &[],
+            &["did:web:issuer.example"],
+            refused,
+        ),
+        (&["issuer.example"], &[], &["https://192.0.2.1/"], refused),
+        (
+            &["issuer.example"],
+            &[],
+            &["https://x@issuer.example/"],
+            refused,
+        ),
+        (&[], &["issuer.example"], &[own], refused),
+        (
+            &[],
+            &["issuer.example"],
+            &["https://issuer.example./a"],
+            refused,
+        ),
+        (&[], &["other.example"], &[own], Ok(())),
+        (&["example"], &["issuer.example"], &[own], refused),
+        (&["other.example"], &[], &[], Ok(())),
+    ] {
+        let verified = constrained(&pki, permitted, excluded, uris);
+        assert_eq!(verified, expected, "{permitted:?} {excluded:?} {uris:?}");
+    }
 }

@@ -25,8 +25,8 @@ pub struct ProblemDetails {
     status: u16,
     /// What is wrong, for the person who must act.
     detail: String,
-    /// The specification's code, where there is one.
-    code: Option<String>,
+    /// The specification's code, where there is one, or else one of the status, such as `upstream`.
+    code: String,
     /// What that person could do.
     hint: Option<String>,
 }

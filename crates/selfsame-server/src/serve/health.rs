@@ -39,11 +39,17 @@ pub fn start(listener: TcpListener, server: &Server) -> io::Result<()> {
         .route("/readyz", get(supervision::ready))
         .route("/metrics", get(supervision::figures))
         .with_state(server.clone());
-    let stopping = server.stopping();
+    let (stopping, pulse) = (server.stopping(), server.pulse().clone());
     std::thread::Builder::new()
         .name("health".to_owned())
         .spawn(move || {
-            if let Err(error) = runtime.block_on(answer(listener, router, stopping)) {
+            let answered = runtime.block_on(async {
+                tokio::select! {
+                    answered = answer(listener, router, stopping) => answered,
+                    () = pulse.count() => Ok(()),
+                }
+            });
+            if let Err(error) = answered {
                 tracing::error!(%error, "nobody can watch over this process any more");
             }
         })?;

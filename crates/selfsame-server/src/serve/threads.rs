@@ -9,6 +9,9 @@ use std::time::Duration;
 
 use tokio::runtime::{Builder, Handle, RuntimeFlavor};
 use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use crate::pulse::Pulse;
 
 /// So many connections are served by one thread before the next gets any: few connections seldom fill a core, and
 /// those that talk to each other do so fastest on one thread.
@@ -20,6 +23,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// As many event loops as the machine has cores; the first is the one that accepts.
 pub(super) struct Threads {
     places: Vec<Place>,
+    /// Before the sign to stop, so that no thread waits for it to end by itself.
+    _beating: JoinSet<()>,
     /// Its end is the threads' sign to stop.
     _running: watch::Sender<()>,
 }
@@ -40,7 +45,7 @@ impl Drop for Seat {
 
 impl Threads {
     /// Starts them. A runtime that has threads of its own keeps its way of sharing work.
-    pub(super) fn start() -> io::Result<Self> {
+    pub(super) fn start(pulse: &Pulse) -> io::Result<Self> {
         let (running, stopped) = watch::channel(());
         let mut handles = vec![Handle::current()];
         if Handle::current().runtime_flavor() == RuntimeFlavor::CurrentThread {
@@ -49,12 +54,14 @@ impl Threads {
                 handles.push(event_loop(number, stopped.clone())?);
             }
         }
+        let beating = pulse.follow(handles.iter());
         let places = handles.into_iter().map(|handle| Place {
             handle,
             connections: Arc::default(),
         });
         Ok(Self {
             places: places.collect(),
+            _beating: beating,
             _running: running,
         })
     }
@@ -98,7 +105,7 @@ mod tests {
 
     #[tokio::test]
     async fn connections_come_in_packs_and_each_thread_gets_its_share() {
-        let threads = Threads::start().unwrap();
+        let threads = Threads::start(&Pulse::default()).unwrap();
         let count = threads.places.len();
         let many = 3 * PACK * count;
         let seats: Vec<_> = (0..many).map(|_| threads.seat()).collect();
@@ -113,7 +120,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_spawned_at_a_seat_runs_on_the_thread_of_the_seat() {
-        let threads = Threads::start().unwrap();
+        let threads = Threads::start(&Pulse::default()).unwrap();
         for place in &threads.places {
             let spawned = place.handle.spawn(async { Handle::current().id() });
             assert_eq!(spawned.await.unwrap(), place.handle.id());
@@ -122,7 +129,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_thread_ends_what_its_connections_left_behind() {
-        let threads = Threads::start().unwrap();
+        let threads = Threads::start(&Pulse::default()).unwrap();
         let (told, heard) = tokio::sync::oneshot::channel();
         let last = threads.places.last().unwrap().handle.clone();
         last.spawn(async {

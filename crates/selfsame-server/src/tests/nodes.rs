@@ -15,6 +15,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{oneshot, watch};
 
+use crate::pulse::Pulse;
 use crate::serve::{Door, Service, serve};
 use crate::shares::Shares;
 use crate::{Limits, NodePeer};
@@ -68,6 +69,7 @@ async fn a_handler_knows_which_node_asks_and_a_stranger_reaches_none() {
         door: Door::Nodes(Acceptor::new(Arc::new(takes), settings())),
         limits: Limits::default(),
         shares: Shares::default(),
+        pulse: Pulse::default(),
         stopping: watch::Sender::new(false),
     };
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

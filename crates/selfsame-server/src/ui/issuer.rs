@@ -73,6 +73,7 @@ struct Row {
     issued: String,
     expires: String,
     status: &'static str,
+    published: bool,
     used: Option<CredentialUse>,
 }
 
@@ -115,6 +116,7 @@ impl Row {
                 (CredentialStatus::Valid, None) => "valid",
                 (CredentialStatus::Suspended, _) => "suspended",
             },
+            published: one.published,
             used: one.used,
         }
     }

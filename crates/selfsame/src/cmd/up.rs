@@ -28,6 +28,7 @@ use crate::private_directory;
 use crate::scenario::{self, Cast, Scenario, Story};
 use crate::settings::Settings;
 use crate::tls::{Roots, Source};
+use crate::trusting::Trusting;
 
 /// A network on this machine serves at the ports from this one on, counted from the instance's own.
 const BESIDE: u16 = 10;
@@ -91,7 +92,7 @@ pub struct Up {
     #[arg(long)]
     trust_issuer: Vec<String>,
     /// A file of settings, TOML: `[issuer]`, `[verifier]`, `[wallet]`, `[trust]`, `[resolver]`, `[registry]`,
-    /// `[tls]`, `[health]`, `[limits]`.
+    /// `[tls]`, `[health]`, `[limits]`. SIGHUP has `[trust]` read again.
     #[arg(long)]
     config: Option<PathBuf>,
     #[command(flatten)]
@@ -320,6 +321,11 @@ impl Up {
             _ => file.registry.nodes()?,
         };
         let mut launch = Launch::new(self.data, self.listen);
+        launch.trusting = self.config.map(|path| Trusting {
+            file: path,
+            issuers: self.trust_issuer.clone(),
+            origins: file.trust.origins.clone(),
+        });
         launch.roots = self.roots.read()?;
         launch.origin = self.origin;
         launch.roles = roles(&self.role, !registry.is_empty());

@@ -11,7 +11,7 @@ use serde_json::Value;
 use url::Url;
 
 use crate::http::Api;
-use crate::instance::free_port;
+use crate::instance::{Instance, free_port};
 use crate::rig::{run, selfsame, text, write_private};
 
 /// A running `up`; it ends when dropped.
@@ -417,6 +417,49 @@ fn a_renewed_certificate_is_shown_after_a_hangup_and_one_that_is_of_no_use_is_no
         std::thread::sleep(Duration::from_millis(100));
     }
     assert!(!shows("first.pem"));
+}
+
+#[test]
+fn a_hangup_has_the_trusted_read_again_and_a_wrong_file_changes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("settings.toml");
+    let write = |text: &str| std::fs::write(&file, text).unwrap();
+    write("[trust]\nissuers = [\"did:web:a.example\"]\n");
+    let data = folder.path().join("data");
+    let port = free_port();
+    let arguments = ["--config", file.to_str().unwrap()];
+    let mut instance = Instance::start(&data, port, &arguments);
+    instance.ready();
+    let told = |wanted: &str| {
+        let id = instance.id().to_string();
+        let told = Command::new("kill").args(["-HUP", &id]).status();
+        assert!(told.unwrap().success());
+        let began = Instant::now();
+        while !instance.log().contains(wanted) {
+            assert!(
+                began.elapsed() < Duration::from_secs(60),
+                "{}",
+                instance.log()
+            );
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    };
+    write("[trust]\nissuers = [\"did:web:a.example\", \"did:web:b.example\"]\n");
+    told("[trust] was read again: 2 issuers, 0 verifiers, 0 certificates");
+    let stays = "whom this instance trusts stays as it was: ";
+    for (wrong, why) in [
+        ("[trust]\nissuers = [\"nobody\"]\n", "`nobody` is no DID"),
+        ("[trust]\nissuer = []\n", "unknown field `issuer`"),
+        ("[trust]\ncertificates = [\"absent.pem\"]\n", "absent.pem"),
+    ] {
+        write(wrong);
+        told(why);
+        let log = instance.log();
+        let said = log.lines().find(|line| line.contains(stays));
+        assert!(said.is_some(), "{log}");
+    }
+    write("[trust]\norigins = [\"http://localhost:1/\"]\n");
+    told("0 certificates; its origins count from the next start");
 }
 
 #[test]

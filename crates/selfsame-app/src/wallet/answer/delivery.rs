@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{ASKED, Noted, over};
 use crate::accounts::{decode, encode};
-use crate::error::{Error, Result, no_answer};
+use crate::error::{Error, Result, may_be_had_later, no_answer};
 use crate::events::EventKind;
 use crate::outbox::Job;
 use crate::shared::Shared;
@@ -202,7 +202,7 @@ impl Wallet {
 fn is_to_be_repeated(posted: &std::result::Result<Response, NetError>) -> bool {
     match posted {
         Ok(response) => matches!(response.status, 429 | 503),
-        Err(error) => error.is_transient(),
+        Err(error) => may_be_had_later(error),
     }
 }
 

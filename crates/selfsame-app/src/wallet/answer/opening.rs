@@ -38,9 +38,10 @@ impl Wallet {
                 .as_ref()
                 .and_then(|fetch| fetch.wallet_nonce.as_deref()),
         };
+        let trusted = self.shared.trust.now();
         let trust = Trust {
             transport: &self.transport,
-            anchors: &self.shared.anchors,
+            anchors: &trusted.anchors,
         };
         let freshness = Freshness { max_status_age: 0 };
         let authenticated = self

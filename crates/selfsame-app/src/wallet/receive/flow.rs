@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::judge::Judgement;
 use crate::accounts::{decode, encode};
 use crate::clock::Clock;
-use crate::error::{Error, ErrorKind, Result, no_answer};
+use crate::error::{Error, ErrorKind, Result, may_be_had_later, no_answer};
 use crate::events::EventKind;
 use crate::gather::Freshness;
 use crate::outbox::Job;
@@ -387,7 +387,7 @@ impl Kept {
 /// request again, or refuses its nonce, for which there is a new one. A code may have been redeemed, so it is sent
 /// again only if it never left; whoever still has the offer can take it again.
 fn may_call_again(effect: &Effect, error: &NetError) -> bool {
-    error.is_transient() && (error.is_unsent() || !matches!(effect, Effect::RedeemToken { .. }))
+    may_be_had_later(error) && (error.is_unsent() || !matches!(effect, Effect::RedeemToken { .. }))
 }
 
 /// Whether a flow has ended, and with what failure.

@@ -207,7 +207,7 @@ fn each_list_is_named_by_its_own_paragraph_and_purpose_and_has_its_age() {
         assert!(paragraph.starts_with("Token Status List §"), "{name}");
         assert!(!paragraph.contains("Bitstring"), "{name}: {paragraph}");
     }
-    assert_eq!(rules[3].detail, "30 s old");
+    assert_eq!(rules[3].detail, "30 s old, signed 30 s ago");
 
     let scene = bitstring();
     let mut evidence = Evidence::default();
@@ -227,7 +227,8 @@ fn each_list_is_named_by_its_own_paragraph_and_purpose_and_has_its_age() {
     }
     let details: Vec<&str> = rules[1..].iter().map(|rule| rule.detail.as_str()).collect();
     let of_one = |purpose: &str| {
-        let [age, bit] = ["30 s old", "not set"].map(|what| format!("{purpose}: {what}"));
+        let [age, bit] =
+            ["30 s old, signed 30 s ago", "not set"].map(|what| format!("{purpose}: {what}"));
         [purpose.to_owned(), purpose.to_owned(), age, bit]
     };
     assert_eq!(
@@ -305,6 +306,69 @@ fn an_old_list_is_no_evidence() {
         ..Made::by(&scene.issuer)
     };
     let judged = scene.judge(fleeting.list(URI, None, 0), &policy(), NOW.plus(11));
+    assert_fails(&judged, "status_list_fresh", Outcome::Unverifiable);
+}
+
+#[test]
+fn a_list_that_was_signed_too_long_ago_is_no_evidence_however_lately_it_was_fetched() {
+    let scene = token();
+    let later = NOW.plus(86_400);
+    let judge = |max_status_signed_age| {
+        let list = Made::by(&scene.issuer).list(URI, None, 0);
+        let mut evidence = Evidence::default();
+        let fetched_now = Fetched {
+            value: Ok(list),
+            at: later,
+        };
+        evidence.insert_status_list(URI.to_owned(), fetched_now);
+        let strict = Policy {
+            max_status_age: Some(1),
+            max_status_signed_age,
+            ..policy()
+        };
+        verify(&scene.presented(), &strict, &evidence, later)
+    };
+    // No limit is set by the formats: a list that nobody changes need not be signed again.
+    let unlimited = judge(None);
+    assert_valid(&unlimited);
+    let fresh = |verdict: &Verdict| on_lists(verdict)[3].detail.clone();
+    assert_eq!(fresh(&unlimited.0), "0 s old, signed 86400 s ago");
+    assert_valid(&judge(Some(86_400)));
+    let judged = judge(Some(86_399));
+    assert_fails(&judged, "status_list_fresh", Outcome::Unverifiable);
+    assert_eq!(
+        fresh(&judged.0),
+        "the list was signed longer ago than the policy allows: 0 s old, signed 86400 s ago"
+    );
+}
+
+#[test]
+fn a_list_that_hides_when_it_was_signed_is_no_evidence_where_the_policy_asks() {
+    let scene = bitstring();
+    let uri = format!("{URI}/revocation");
+    let told = Made::by(&scene.issuer).list(&uri, Some(Purpose::Revocation), 0);
+    let mut claims = told.token().claims().unwrap();
+    claims.as_object_mut().unwrap().remove("validFrom");
+    let header = json!({
+        "alg": scene.issuer.algorithm().as_str(), "kid": scene.issuer.kid(), "typ": "vc+jwt",
+    });
+    let silent = scene.issuer.token(&header, &claims);
+    let silent = Arc::new(List::parse(&uri, None, silent.as_bytes(), NOW).unwrap());
+    let judge = |list: &Arc<List>, max_status_signed_age| {
+        let mut evidence = Evidence::default();
+        evidence.insert_status_list(uri.clone(), fetched(list.clone()));
+        let other = format!("{URI}/suspension");
+        let suspension = Made::by(&scene.issuer).list(&other, Some(Purpose::Suspension), 0);
+        evidence.insert_status_list(other, fetched(suspension));
+        let policy = Policy {
+            max_status_signed_age,
+            ..policy()
+        };
+        verify(&scene.presented(), &policy, &evidence, NOW)
+    };
+    assert_valid(&judge(&told, Some(60)));
+    assert_valid(&judge(&silent, None));
+    let judged = judge(&silent, Some(60));
     assert_fails(&judged, "status_list_fresh", Outcome::Unverifiable);
 }
 

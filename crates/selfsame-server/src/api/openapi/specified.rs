@@ -108,7 +108,11 @@ impl Specified {
 }
 
 const SUPERVISION: [Specified; 4] = [
-    get("/livez", TEXT, "Answers as long as the process can."),
+    get(
+        "/livez",
+        TEXT,
+        "Whether the process is at work; 503 while an event loop stands still.",
+    ),
     get(
         "/readyz",
         TEXT,

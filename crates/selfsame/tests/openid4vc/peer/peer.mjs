@@ -1,0 +1,272 @@
+// An issuer, a wallet, a verifier and a holder made of the packages @openid4vc/openid4vci and @openid4vc/openid4vp.
+// `node peer.mjs ROLE` takes one JSON object on standard input and says JSON objects, one a line.
+
+import { createHash, randomBytes } from 'node:crypto'
+import { createServer } from 'node:http'
+import { createInterface } from 'node:readline'
+import { clientAuthenticationAnonymous, Oauth2AuthorizationServer, setGlobalConfig } from '@openid4vc/oauth2'
+import { Openid4vciClient, Openid4vciIssuer, Openid4vciVersion } from '@openid4vc/openid4vci'
+import { Openid4vpClient, Openid4vpVerifier } from '@openid4vc/openid4vp'
+import { disclosed, issue, Key, keyOf, present, verified } from './credential.mjs'
+
+const PRE_AUTHORIZED = 'urn:ietf:params:oauth:grant-type:pre-authorized_code'
+const VCT = 'urn:example:membership'
+const CLAIMS = { given_name: 'Inés ✓', member: 41 }
+
+// All of it stays on this machine.
+setGlobalConfig({ allowInsecureUrls: true })
+
+const say = (object) => process.stdout.write(`${JSON.stringify(object)}\n`)
+
+/** What the packages leave to who uses them, with one key for all that is signed. */
+function callbacks(key) {
+  const absent = () => {
+    throw new Error('nothing here is encrypted')
+  }
+  return {
+    hash: (data, algorithm) => createHash(algorithm.replace('-', '')).update(data).digest(),
+    generateRandom: (length) => randomBytes(length),
+    clientAuthentication: clientAuthenticationAnonymous(),
+    signJwt: (_, { header, payload }) => ({ jwt: key.sign(header, payload), signerJwk: key.jwk }),
+    verifyJwt: (signer, { compact }) => {
+      const jwk = signer.method === 'jwk' ? signer.publicJwk : keyOf(signer.didUrl)
+      try {
+        verified(compact, jwk)
+        return { verified: true, signerJwk: jwk }
+      } catch {
+        return { verified: false }
+      }
+    },
+    decryptJwe: absent,
+    encryptJwe: absent,
+  }
+}
+
+/** Serves these routes on loopback: `METHOD /path` to what answers with an object or a text. */
+function serve(port, routes) {
+  const server = createServer(async (request, response) => {
+    const chunks = []
+    for await (const chunk of request) chunks.push(chunk)
+    const url = `http://localhost:${port}${request.url}`
+    const { pathname } = new URL(url)
+    const call = {
+      body: Buffer.concat(chunks).toString(),
+      like: { method: request.method, url, headers: new Headers(request.headers) },
+    }
+    const answer = (status, type, text) => {
+      response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' })
+      response.end(text)
+    }
+    try {
+      const route = routes[`${request.method} ${pathname}`]
+      if (!route) return answer(404, 'text/plain', 'nothing is here')
+      const made = await route(call)
+      if (typeof made === 'string') return answer(200, 'application/oauth-authz-req+jwt', made)
+      answer(200, 'application/json', JSON.stringify(made))
+    } catch (error) {
+      answer(400, 'application/json', JSON.stringify(error.errorResponse ?? { error: String(error) }))
+    }
+  })
+  return new Promise((listening) => server.listen(port, '127.0.0.1', () => listening(server)))
+}
+
+/** Offers one membership, and gives it to whoever redeems the offer. */
+async function issuer({ port }) {
+  const key = new Key()
+  const own = callbacks(key)
+  const origin = `http://localhost:${port}`
+  const protocol = new Openid4vciIssuer({ callbacks: own })
+  const tokens = new Oauth2AuthorizationServer({ callbacks: own })
+  const server = tokens.createAuthorizationServerMetadata({
+    issuer: origin,
+    token_endpoint: `${origin}/token`,
+    'pre-authorized_grant_anonymous_access_supported': true,
+    grant_types_supported: [PRE_AUTHORIZED],
+  })
+  const metadata = protocol.createCredentialIssuerMetadata({
+    credential_issuer: origin,
+    credential_endpoint: `${origin}/credential`,
+    nonce_endpoint: `${origin}/nonce`,
+    display: [{ name: 'A club' }],
+    credential_configurations_supported: {
+      membership: {
+        format: 'dc+sd-jwt',
+        vct: VCT,
+        cryptographic_binding_methods_supported: ['jwk'],
+        credential_signing_alg_values_supported: ['ES256'],
+        proof_types_supported: { jwt: { proof_signing_alg_values_supported: ['ES256'] } },
+        credential_metadata: {
+          display: [{ name: 'Membership' }],
+          claims: [{ path: ['given_name'], display: [{ name: 'Given name' }] }],
+        },
+      },
+    },
+  })
+  const known = {
+    originalDraftVersion: Openid4vciVersion.V1,
+    credentialIssuer: metadata,
+    authorizationServers: [server],
+    knownCredentialConfigurations: protocol.getKnownCredentialConfigurationsSupported(metadata),
+  }
+  const offer = await protocol.createCredentialOffer({
+    issuerMetadata: known,
+    credentialConfigurationIds: ['membership'],
+    grants: { [PRE_AUTHORIZED]: {} },
+  })
+  const code = offer.credentialOfferObject.grants[PRE_AUTHORIZED]['pre-authorized_code']
+  const nonce = randomBytes(16).toString('base64url')
+  const token = randomBytes(16).toString('base64url')
+  let redeemed = false
+  await serve(port, {
+    'GET /.well-known/openid-credential-issuer': () => metadata,
+    'GET /.well-known/oauth-authorization-server': () => server,
+    'POST /token': async ({ like, body }) => {
+      const parsed = tokens.parseAccessTokenRequest({
+        request: like,
+        accessTokenRequest: Object.fromEntries(new URLSearchParams(body)),
+      })
+      await tokens.verifyPreAuthorizedCodeAccessTokenRequest({
+        ...parsed,
+        request: like,
+        expectedPreAuthorizedCode: redeemed ? undefined : code,
+        authorizationServerMetadata: server,
+      })
+      redeemed = true
+      return { access_token: token, token_type: 'Bearer', expires_in: 300 }
+    },
+    'POST /nonce': () => protocol.createNonceResponse({ cNonce: nonce }),
+    'POST /credential': async ({ like, body }) => {
+      if (like.headers.get('authorization') !== `Bearer ${token}`) throw new Error('another access token')
+      const request = protocol.parseCredentialRequest({ issuerMetadata: known, credentialRequest: JSON.parse(body) })
+      if (request.credentialConfigurationId !== 'membership') throw new Error('another configuration')
+      const credentials = []
+      for (const jwt of request.proofs.jwt) {
+        const proof = await protocol.verifyCredentialRequestJwtProof({
+          issuerMetadata: known,
+          jwt,
+          expectedNonce: nonce,
+        })
+        const holder = proof.signer.publicJwk
+        credentials.push({ credential: issue(key, { vct: VCT, claims: CLAIMS, holder }) })
+      }
+      return protocol.createCredentialResponse({ credentialRequest: request, credentials })
+    },
+  })
+  say({ offer: offer.credentialOffer, issuer: key.jwk })
+}
+
+/** Takes an offer; the holder's key goes with the credential, for who presents it next. */
+async function wallet({ offer }) {
+  const key = new Key()
+  const client = new Openid4vciClient({ callbacks: callbacks(key) })
+  const credentialOffer = await client.resolveCredentialOffer(offer)
+  const issuerMetadata = await client.resolveIssuerMetadata(credentialOffer.credential_issuer)
+  const { accessTokenResponse } = await client.retrievePreAuthorizedCodeAccessTokenFromOffer({
+    credentialOffer,
+    issuerMetadata,
+  })
+  const [credentialConfigurationId] = credentialOffer.credential_configuration_ids
+  const { c_nonce: nonce } = await client.requestNonce({ issuerMetadata })
+  const { jwt } = await client.createCredentialRequestJwtProof({
+    issuerMetadata,
+    credentialConfigurationId,
+    nonce,
+    issuedAt: new Date(),
+    signer: { method: 'jwk', alg: 'ES256', publicJwk: key.jwk },
+  })
+  const { credentialResponse } = await client.retrieveCredentials({
+    issuerMetadata,
+    credentialConfigurationId,
+    accessToken: accessTokenResponse.access_token,
+    proofs: { jwt: [jwt] },
+  })
+  const [{ credential }] = credentialResponse.credentials
+  return { key, said: { version: issuerMetadata.originalDraftVersion, credential } }
+}
+
+/** Asks for a membership of that issuer, by a request as this names it, and says what it was shown. */
+async function verifier({ port, issuer: issuerKey, signed, names }) {
+  const key = new Key()
+  const protocol = new Openid4vpVerifier({ callbacks: callbacks(key) })
+  const origin = `http://localhost:${port}`
+  const nonce = randomBytes(16).toString('base64url')
+  const audience = signed ? `decentralized_identifier:${key.did}` : `redirect_uri:${origin}/answer`
+  const { authorizationRequest, authorizationRequestPayload, jar } = await protocol.createOpenId4vpAuthorizationRequest({
+    authorizationRequestPayload: {
+      response_type: 'vp_token',
+      response_mode: 'direct_post',
+      client_id: audience,
+      response_uri: `${origin}/answer`,
+      nonce,
+      state: randomBytes(8).toString('base64url'),
+      client_metadata: { vp_formats_supported: { 'dc+sd-jwt': { 'sd-jwt_alg_values': ['ES256'], 'kb-jwt_alg_values': ['ES256'] } } },
+      dcql_query: {
+        credentials: [
+          { id: 'membership', format: 'dc+sd-jwt', meta: { vct_values: [VCT] }, claims: names.map((name) => ({ path: [name] })) },
+        ],
+      },
+    },
+    jar: signed && {
+      requestUri: `${origin}/request`,
+      expiresInSeconds: 300,
+      jwtSigner: { method: 'did', alg: 'ES256', didUrl: `${key.did}#0` },
+      additionalJwtPayload: { iss: key.did },
+    },
+  })
+  await serve(port, {
+    'GET /request': () => jar.authorizationRequestJwt,
+    'POST /answer': async ({ body }) => {
+      const answer = await protocol.parseOpenid4vpAuthorizationResponse({
+        authorizationResponse: Object.fromEntries(new URLSearchParams(body)),
+        authorizationRequestPayload,
+        callbacks: callbacks(key),
+      })
+      const [presentation] = answer.dcql.presentations.membership
+      say({ claims: disclosed(presentation, { issuer: issuerKey, audience, nonce: answer.expectedNonce }) })
+      return {}
+    },
+  })
+  say({ request: authorizationRequest })
+}
+
+/** Takes an offer, then shows what it got to whoever asks: the claims that the query names. */
+async function holder({ offer }) {
+  const { key, said } = await wallet({ offer })
+  say(said)
+  const client = new Openid4vpClient({ callbacks: callbacks(key) })
+  for await (const line of lines) {
+    const { request } = JSON.parse(line)
+    const { params } = client.parseOpenid4vpAuthorizationRequest({ authorizationRequest: request })
+    const resolved = await client.resolveOpenId4vpAuthorizationRequest({ authorizationRequestPayload: params })
+    const { authorizationRequestPayload } = resolved
+    const [query] = resolved.dcql.query.credentials
+    const names = query.claims.flatMap(({ path }) => path)
+    const presentation = present(said.credential, {
+      names,
+      holder: key,
+      audience: authorizationRequestPayload.client_id,
+      nonce: authorizationRequestPayload.nonce,
+    })
+    const { authorizationResponsePayload } = await client.createOpenid4vpAuthorizationResponse({
+      authorizationRequestPayload,
+      authorizationResponsePayload: { vp_token: { [query.id]: [presentation] } },
+    })
+    const { response } = await client.submitOpenid4vpAuthorizationResponse({
+      authorizationRequestPayload,
+      authorizationResponsePayload,
+    })
+    say({ prefix: resolved.client.prefix, status: response.status })
+  }
+}
+
+const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]()
+const job = JSON.parse((await lines.next()).value)
+try {
+  await { issuer, holder, verifier }[process.argv[2]](job)
+} catch (error) {
+  say({ failed: String(error), detail: error.response ?? error.cause?.message })
+  process.exit(1)
+}
+// Whoever started it has gone.
+while (!(await lines.next()).done);
+process.exit(0)

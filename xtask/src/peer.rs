@@ -1,0 +1,101 @@
+//! The packages @openid4vc of npm, which tests cross our OpenID4VC with: a folder of Node.js under `target/`, at the
+//! versions and with the digests that `package-lock.json` has.
+
+use std::{
+    ffi::OsStr,
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use crate::{
+    machine,
+    workspace::{cargo, root},
+};
+
+/// The variable that tells tests where the peer is.
+const VARIABLE: &str = "SELFSAME_OPENID4VC_PEER";
+const SOURCES: &str = "crates/selfsame/tests/openid4vc/peer";
+const LOCK: &str = "package-lock.json";
+
+/// By the whole workspace's features, they are built once with all other tests.
+const CROSS: &[&str] = &[
+    "test",
+    "--workspace",
+    "--test",
+    "openid4vc",
+    "--",
+    "--ignored",
+];
+
+/// The tests with the packages.
+pub fn cross() -> Result<bool, String> {
+    let folder = folder();
+    prepare(&folder)?;
+    let mut command = Command::new(cargo());
+    command.args(CROSS).current_dir(root());
+    succeeds(command.env(VARIABLE, &folder))
+}
+
+/// Puts our files beside the packages, and the packages there, unless those that the lock names are.
+fn prepare(folder: &Path) -> Result<(), String> {
+    let is_ready = same(&folder.join("node_modules").join(LOCK));
+    fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let sources = root().join(SOURCES);
+    let listed = fs::read_dir(&sources).map_err(|error| format!("{SOURCES}: {error}"))?;
+    for file in listed.flatten() {
+        fs::copy(file.path(), folder.join(file.file_name()))
+            .map_err(|error| format!("{}: {error}", file.path().display()))?;
+    }
+    if is_ready {
+        println!("    the packages @openid4vc are in {}", folder.display());
+        return Ok(());
+    }
+    if !runs("npm") {
+        machine::install(&["nodejs", "npm"])?;
+    }
+    println!(
+        "    installing the packages @openid4vc with npm into {} (tests only)",
+        folder.display()
+    );
+    // What a package would run when it is installed is not run.
+    let fixed = ["ci", "--ignore-scripts", "--no-audit", "--no-fund"];
+    let mut npm = Command::new("npm");
+    if !succeeds(npm.args(fixed).current_dir(folder))? {
+        return Err(
+            "`npm ci` failed\nhint: run it by hand to see why, or leave the comparison out: cargo xtask test --skip oracle"
+                .to_owned(),
+        );
+    }
+    let lock = folder.join(LOCK);
+    fs::copy(&lock, folder.join("node_modules").join(LOCK))
+        .map(|_| ())
+        .map_err(|error| format!("{}: {error}", lock.display()))
+}
+
+/// Whether this is the lock of the packages that were installed last.
+fn same(noted: &Path) -> bool {
+    let lock = fs::read(root().join(SOURCES).join(LOCK)).ok();
+    lock.is_some() && lock == fs::read(noted).ok()
+}
+
+fn folder() -> PathBuf {
+    root().join("target").join("openid4vc")
+}
+
+fn runs(program: impl AsRef<OsStr>) -> bool {
+    let status = Command::new(program)
+        .arg("--version")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    status.is_ok_and(|status| status.success())
+}
+
+fn succeeds(command: &mut Command) -> Result<bool, String> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let status = command.status();
+    let status = status.map_err(|error| format!("{program}: {error}"))?;
+    Ok(status.success())
+}
