@@ -39,6 +39,7 @@ struct World {
     genesis: Genesis,
     homes: Vec<Home>,
     folder: Arc<tempfile::TempDir>,
+    kept: Arc<MemoryLedger>,
 }
 
 impl World {
@@ -58,7 +59,8 @@ impl World {
         let genesis = homes[0].genesis().clone();
         let signer = signer(&homes[n]).await;
         let machine = Arc::new(Machine::new(genesis.clone()));
-        let ledger = Ledger::open(Arc::new(MemoryLedger::new()), machine).unwrap();
+        let kept = Arc::new(MemoryLedger::new());
+        let ledger = Ledger::open(kept.clone(), machine).unwrap();
         let head = ledger.head().unwrap();
         let notes = Notes::new(&genesis, head, genesis.validators().clone()).unwrap();
         let parts = Parts {
@@ -78,6 +80,7 @@ impl World {
             genesis,
             homes: homes.into(),
             folder,
+            kept,
         }
     }
 
@@ -554,4 +557,33 @@ async fn votes_complete_the_checkpoint_of_the_block_before_and_a_wrong_signature
     let origin = log_origin(&world.genesis.network());
     let agreed = Checkpoint::agreed(&note, &origin, world.genesis.validators()).unwrap();
     assert_eq!(agreed.standing, world.stored().standing());
+}
+
+#[tokio::test]
+async fn a_node_whose_ledger_is_damaged_halts_says_what_to_do_and_is_known_as_damaged() {
+    use selfsame_store::ledger::{Block, LedgerStore as _, TreeChanges};
+    let mut world = World::new().await;
+    let creation = world.creation();
+    world.block(1, vec![creation]).await;
+    let head = world.stored();
+    // A value other than the tree says, under the next height so that it can be written.
+    let rotten = Block {
+        height: 2,
+        entries: Vec::new(),
+        writes: [(b"rules".to_vec(), vec![0])].into(),
+        tree: TreeChanges::default(),
+        head: head.to_bytes(),
+    };
+    world.kept.append(rotten).await.unwrap();
+    let damage = world.application.ledger.damage().clone();
+    assert!(!damage.is_found());
+    let creation = world.creation();
+    let halt = world
+        .consensus
+        .finalize(&decided(2, vec![creation]))
+        .err()
+        .unwrap();
+    assert!(halt.0.contains("selfsame check --data"), "{halt:?}");
+    assert!(halt.0.contains("selfsame registry join"), "{halt:?}");
+    assert!(damage.is_found());
 }
