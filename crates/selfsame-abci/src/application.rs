@@ -150,7 +150,7 @@ impl Application {
     /// What the machine says of a transaction now; who waits for it with these bytes is told a refusal.
     fn judge(&self, transaction: &Transaction, bytes: &Bytes) -> response::CheckTx {
         let at = (&*self.head(), self.clock.now());
-        let checked_now = self.ledger.machine().check(transaction, at, &self.ledger);
+        let checked_now = self.ledger.check(transaction, at);
         match checked_now {
             Ok(None) => {
                 self.doubts.settle(transaction);

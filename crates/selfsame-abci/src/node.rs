@@ -43,6 +43,8 @@ const DEADLINE: Duration = Duration::from_secs(10);
 const RETAINED_BLOCKS: u64 = 100_000;
 /// An engine that does not answer is asked again after this long.
 const AGAIN: Duration = Duration::from_millis(100);
+/// What the operator of a node does whose ledger is damaged.
+pub(crate) const WAY_OUT: &str = "the node's ledger is damaged: stop the node and see what is, `selfsame check --data` its folder; where its log is whole, --rebuild-ledger mends it, else a new node takes its place, `selfsame registry join` (docs/network.md)";
 /// How long a read waits for the signatures under a block that was just stored.
 const SIGNING: Duration = Duration::from_secs(2);
 
@@ -145,6 +147,8 @@ impl Node {
             .with_hint("import the log that the network began with: `selfsame registry import`"));
         }
         tracing::info!(network = %ledger.machine().network(), node = setup.home.name(), height = head.height, size = head.log.size(), "registry opened");
+        let sound = ledger.has_the_roots_of_its_head();
+        sound.map_err(|error| Error::new(error.kind, error.reason).with_hint(WAY_OUT))?;
         let set = signers(&ledger, &head)?;
         let notes = Notes::new(ledger.genesis(), head, set)?.kept_in(setup.home.note(), &ledger);
         let node = Self {
@@ -199,6 +203,12 @@ impl Node {
     #[must_use]
     pub fn trouble(&self) -> Option<String> {
         self.trouble.borrow().clone()
+    }
+
+    /// What to do, where damage of the ledger was found.
+    fn damage(&self) -> Option<String> {
+        let damaged = self.ledger.damage().is_found();
+        damaged.then(|| WAY_OUT.to_owned())
     }
 
     /// What a sender is told whose transaction was not put into a block in time.
@@ -385,7 +395,7 @@ impl Registry for Node {
         Ok(Some(NodeHealth {
             name: self.signer.name.clone(),
             height: self.ledger.head()?.height,
-            trouble: self.trouble(),
+            trouble: self.trouble().or_else(|| self.damage()),
             misbehaviour: self.misbehaviours.all(),
         }))
     }

@@ -183,7 +183,11 @@ impl Face {
         let application = &self.application;
         Ok(match request {
             SnapshotRequest::ListSnapshots => {
-                SnapshotResponse::ListSnapshots(application.snapshots()?)
+                // At first it hashes the whole log; the engine's other questions do not wait for that.
+                let application = Arc::clone(application);
+                let listed = tokio::task::spawn_blocking(move || application.snapshots());
+                let listed = listed.await.map_err(|error| Halt(error.to_string()))?;
+                SnapshotResponse::ListSnapshots(listed?)
             }
             SnapshotRequest::OfferSnapshot(request) => {
                 SnapshotResponse::OfferSnapshot(application.offered(&request).await?)

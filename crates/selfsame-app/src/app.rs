@@ -200,9 +200,14 @@ impl App {
     /// Whether it can serve, and has found no damage in its registry's ledger.
     #[must_use]
     pub fn is_ready(&self) -> bool {
+        self.ready_since.get().is_some() && !self.is_damaged()
+    }
+
+    /// Whether damage of its registry's ledger was found since the start.
+    #[must_use]
+    pub fn is_damaged(&self) -> bool {
         let ledger = self.shared.registry.as_ref().and_then(|own| own.ledger());
-        let damaged = ledger.is_some_and(|ledger| ledger.damage().is_found());
-        self.ready_since.get().is_some() && !damaged
+        ledger.is_some_and(|ledger| ledger.damage().is_found())
     }
 
     /// Whether there is room to keep more. Where there was none, it is tried: nobody else may write while this is no.

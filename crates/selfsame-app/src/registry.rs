@@ -2,6 +2,7 @@
 
 pub mod archive;
 pub mod browse;
+pub mod check;
 pub mod damage;
 pub mod describe;
 pub mod embedded;

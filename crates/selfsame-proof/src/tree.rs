@@ -12,14 +12,18 @@ use crate::log::Hash;
 
 use node::{Child, Leaf, Node, nibble, node_key};
 
+mod memo;
 mod node;
 mod proof;
 mod prove;
 #[cfg(test)]
 mod tests;
+mod walk;
 
+pub use memo::Memo;
 pub use proof::{Neighbour, Path, Proof, verify};
-pub use prove::prove;
+pub use prove::{digest, prove};
+pub use walk::{Met, walk};
 
 /// The root of the empty tree.
 pub const EMPTY: Hash = *b"SPARSE_MERKLE_PLACEHOLDER_HASH__";
@@ -35,6 +39,10 @@ pub trait NodeRead {
     fn node(&self, key: &[u8]) -> Result<Option<Vec<u8>>, ReadError>;
     /// The key of an object of the tree by its place, SHA-256 of the key: who keeps the objects has the keys already.
     fn key_at(&self, place: &Hash) -> Result<Option<Vec<u8>>, ReadError>;
+    /// What remembers the nodes that were compared with their hashes already, if anything does.
+    fn memo(&self) -> Option<&Memo> {
+        None
+    }
 }
 
 /// A map of nodes, in which the objects' keys stand under their places.

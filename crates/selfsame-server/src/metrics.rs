@@ -34,6 +34,8 @@ impl Figures {
             metrics::gauge!("selfsame_outbox_waiting").set(waiting as f64);
             metrics::gauge!("selfsame_outbox_dead").set(dead as f64);
         }
+        let damaged = f64::from(u8::from(app.is_damaged()));
+        metrics::gauge!("selfsame_registry_damaged").set(damaged);
         for one in app.misbehaviour() {
             metrics::counter!(
                 "selfsame_registry_misbehaviour_total",
@@ -114,6 +116,10 @@ fn describe() {
         "Effects that wait to be delivered."
     );
     metrics::describe_gauge!("selfsame_outbox_dead", "Effects that were given up.");
+    metrics::describe_gauge!(
+        "selfsame_registry_damaged",
+        "Whether damage of the registry's ledger was found since the start."
+    );
     metrics::describe_counter!(
         "selfsame_registry_misbehaviour_total",
         "Evidence in the network's blocks against its validators, by validator and what it did last."

@@ -32,6 +32,7 @@ pub async fn live(State(server): State<Server>) -> Response {
 /// Whether requests would be served now.
 pub async fn ready(State(server): State<Server>) -> Response {
     let wanting = match server.app().is_ready() {
+        false if server.app().is_damaged() => "the registry's ledger is damaged\n",
         false => "starting\n",
         true if server.app().has_room().await => return "ready\n".into_response(),
         true => "the disk is full\n",

@@ -14,6 +14,9 @@ use crate::outbox::OutboxId;
 pub use crate::record::Window;
 use crate::tenant::TenantId;
 
+/// How long a dead letter is kept before [`crate::Store::purge_expired`] removes it.
+pub const DEAD_LETTER_SECONDS: u64 = 30 * 24 * 60 * 60;
+
 /// Where a record lies.
 #[derive(Clone, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
 pub struct Place {

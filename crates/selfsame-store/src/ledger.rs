@@ -15,6 +15,7 @@ use crate::meter::Meter;
 
 pub use memory::MemoryLedger;
 pub use sqlite::SqliteLedger;
+pub use sqlite::offline::LedgerFile;
 
 /// The most entries given at once.
 pub const MAX_ENTRIES: u64 = 1_000;

@@ -3,6 +3,7 @@
 mod apply;
 pub(crate) mod checkpoint;
 pub(crate) mod file;
+pub(crate) mod offline;
 pub(crate) mod readers;
 mod schema;
 mod sums;

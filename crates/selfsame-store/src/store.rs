@@ -5,6 +5,8 @@ mod copy;
 mod effects;
 mod sealing;
 
+pub(crate) use copy::COPIED;
+
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,7 +14,9 @@ use std::time::Duration;
 
 use selfsame_crypto::time::UnixTime;
 
-use crate::backend::{Backend, Outcome, Place, SealedBatch, SealedRecord, Weight, Write};
+use crate::backend::{
+    Backend, DEAD_LETTER_SECONDS, Outcome, Place, SealedBatch, SealedRecord, Weight, Write,
+};
 use crate::batch::{Batch, Committed, Expect};
 use crate::error::{Result, StoreError};
 use crate::outbox::{Fresh, Leases};
@@ -20,12 +24,9 @@ use crate::record::{Page, Record, Tag};
 use crate::tenant::TenantId;
 use crate::vault::{TenantKeys, Vault, bound};
 
-/// How long a dead letter is kept before `purge_expired` removes it.
-pub const DEAD_LETTER_SECONDS: u64 = 30 * 24 * 60 * 60;
-
 /// Kinds of the store itself; callers cannot name them.
 const OWN_KINDS: &str = "selfsame.";
-const KEY_KIND: &str = "selfsame.key";
+pub(crate) const KEY_KIND: &str = "selfsame.key";
 
 /// Tells the time by which records expire.
 pub type Clock = Arc<dyn Fn() -> UnixTime + Send + Sync>;

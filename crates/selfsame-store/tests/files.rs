@@ -11,6 +11,7 @@ use selfsame_crypto::seal::SealingKey;
 use selfsame_crypto::time::UnixTime;
 use selfsame_store::backend::{Backend, Place, SealedBatch, SealedEntry, Window, Write};
 use selfsame_store::ledger::{Block, Entry, KEPT_HEIGHTS, LedgerStore, SqliteLedger, TreeChanges};
+use selfsame_store::offline::LedgerFile;
 use selfsame_store::{Batch, Expect, OutboxId, Put, Sqlite, Store, StoreError, TenantId, Vault};
 use tempfile::TempDir;
 
@@ -552,4 +553,89 @@ async fn a_ledger_at_rest_gives_back_the_room_of_forgotten_nodes_and_keeps_the_o
         "{} of {busy}",
         size()
     );
+}
+
+#[tokio::test]
+async fn a_look_at_a_ledger_names_indices_that_do_not_lead_to_what_is_in_it() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("ledger.db");
+    let ledger = SqliteLedger::open(&path).unwrap();
+    let writes = (0..40_u8).map(|key| (vec![key, 1], vec![key]));
+    let block = Block {
+        height: 1,
+        entries: vec![Entry {
+            hash: [1; 32],
+            bytes: vec![2],
+        }],
+        writes: writes.collect(),
+        tree: TreeChanges::default(),
+        head: b"head".to_vec(),
+    };
+    ledger.append(block).await.unwrap();
+    ledger.fold().await.unwrap();
+    drop(ledger);
+    let looked = || {
+        let file = LedgerFile::open(&path).unwrap();
+        let parts = file.look(&|_, _| ());
+        let wrong = parts.into_iter().filter(|part| !part.is_sound());
+        wrong
+            .map(|part| (part.what, part.damage.join("; "), part.untold))
+            .collect::<Vec<_>>()
+    };
+    let edit = |statement: &str| {
+        let connection = Connection::open(&path).unwrap();
+        assert!(connection.execute(statement, []).unwrap() > 0);
+    };
+    assert_eq!(looked(), []);
+    edit("UPDATE hashes SET start = start + 1");
+    let one = (
+        "indices",
+        "transaction 1 is not found by its hash".to_owned(),
+        0,
+    );
+    assert_eq!(looked(), [one]);
+    edit("UPDATE hashes SET start = start - 1");
+    edit("DELETE FROM recent");
+    let [(what, said, untold)] = &looked()[..] else {
+        panic!("{:?}", looked());
+    };
+    assert!(said.contains("is not found by its key"), "{said}");
+    // The first twenty are named, and the others counted.
+    assert_eq!((*what, *untold), ("indices", 20));
+}
+
+#[tokio::test]
+async fn a_ledger_takes_the_place_of_another_which_is_kept_with_all_that_was_in_its_log() {
+    let dir = TempDir::new().unwrap();
+    let path = |name: &str| dir.path().join(name);
+    let block = |head: &[u8]| Block {
+        height: 1,
+        entries: Vec::new(),
+        writes: BTreeMap::new(),
+        tree: TreeChanges::default(),
+        head: head.to_vec(),
+    };
+    let new = SqliteLedger::begin(path("new.db")).unwrap();
+    new.append(block(b"new")).await.unwrap();
+    new.fold().await.unwrap();
+    drop(new);
+    // What was committed stands in the log alone, as after a process was killed.
+    let old = SqliteLedger::open(path("old.db")).unwrap();
+    old.append(block(b"old")).await.unwrap();
+    for suffix in ["", "-wal"] {
+        let file = format!("old.db{suffix}");
+        std::fs::copy(path(&file), path(&format!("ledger.db{suffix}"))).unwrap();
+    }
+    drop(old);
+    assert!(std::fs::metadata(path("ledger.db-wal")).unwrap().len() > 0);
+    let ledger = LedgerFile::open(&path("ledger.db")).unwrap();
+    assert_eq!(ledger.head().unwrap().unwrap().bytes, b"old");
+    assert!(
+        SqliteLedger::open(path("ledger.db")).is_err(),
+        "it is in use"
+    );
+    ledger.give_way(&path("new.db"), &path("kept.db")).unwrap();
+    let head = |file: &str| SqliteLedger::open(path(file)).unwrap().head().unwrap();
+    assert_eq!(head("ledger.db").unwrap().bytes, b"new");
+    assert_eq!(head("kept.db").unwrap().bytes, b"old");
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use rusqlite::Connection;
 use selfsame_crypto::seal::SealingKey;
 use selfsame_crypto::time::UnixTime;
+use selfsame_store::offline::StoreFile;
 use selfsame_store::{
     Batch, NewOutbox, Page, Put, Record, Result, Sqlite, Store, StoreError, Tag, TenantId, Vault,
 };
@@ -207,4 +208,151 @@ async fn another_master_key_is_named_before_a_sum_that_differs() {
     let vault = Vault::from_master(SealingKey::from_bytes([2; 32]));
     let refused = Store::open(backend, vault).await.err();
     assert!(matches!(refused, Some(StoreError::WrongKey)), "{refused:?}");
+}
+
+fn master() -> Vault {
+    Vault::from_master(SealingKey::from_bytes([1; 32]))
+}
+
+/// What is wrong with a store that nobody has open, by what was looked at.
+fn wrong(closed: &Closed) -> Vec<(&'static str, String)> {
+    let before = std::fs::read(closed.file()).unwrap();
+    let file = StoreFile::open(&closed.file(), master()).unwrap();
+    let parts = file.look(&|_, _| ());
+    let named: Vec<_> = parts.iter().map(|part| part.what).collect();
+    assert_eq!(named, ["pages", "sum", "records", "outbox", "tags"]);
+    drop(file);
+    assert!(
+        std::fs::read(closed.file()).unwrap() == before,
+        "a look changed the file"
+    );
+    let wrong = parts.into_iter().filter(|part| !part.is_sound());
+    wrong
+        .map(|part| (part.what, part.damage.join("; ")))
+        .collect()
+}
+
+fn names(wrong: &[(&'static str, String)]) -> Vec<&'static str> {
+    wrong.iter().map(|(what, _)| *what).collect()
+}
+
+#[tokio::test]
+async fn a_look_at_a_sound_store_finds_nothing_and_counts_what_it_saw() {
+    let closed = Closed::with_rows().await;
+    assert_eq!(wrong(&closed), []);
+    let file = StoreFile::open(&closed.file(), master()).unwrap();
+    let seen: Vec<_> = file.look(&|_, _| ()).iter().map(|part| part.seen).collect();
+    // Two keys and two records; a counter and an entry are rows too.
+    assert_eq!(seen, [0, 6, 4, 1, 2]);
+    assert!(file.generation().unwrap().unwrap() >= 4);
+    assert_eq!(
+        file.read(&tenant(), "card", "one").unwrap(),
+        Some(vec![7; 300])
+    );
+    assert_eq!(file.read(&tenant(), "card", "none").unwrap(), None);
+}
+
+#[tokio::test]
+async fn a_look_names_each_kind_of_damage_of_a_store() {
+    for (statement, expected, words) in [
+        (
+            "DELETE FROM records WHERE id = 'one'",
+            &["sum", "tags"][..],
+            "rows were removed: there are 5, and 6 were written",
+        ),
+        (
+            "INSERT INTO counters VALUES ('anna', 'others', 1)",
+            &["sum"],
+            "rows were put in",
+        ),
+        ("UPDATE counters SET next = next - 1", &["sum"], "changed"),
+        (
+            "UPDATE records SET version = version - 1 WHERE id = 'one'",
+            &["sum", "records"],
+            "record 3 (kind \"card\") does not open",
+        ),
+        (
+            "UPDATE records SET value = zeroblob(length(value)) WHERE id = 'two'",
+            &["sum", "records"],
+            "record 4 (kind \"card\") does not open",
+        ),
+        (
+            "UPDATE outbox SET sealed = x'00'",
+            &["sum", "outbox"],
+            "of the outbox does not open",
+        ),
+        (
+            "UPDATE totals SET generation = generation + 1",
+            &["sum"],
+            "the sum itself was changed",
+        ),
+        ("DELETE FROM totals", &["sum"], "missing"),
+        (
+            "DELETE FROM tags WHERE seq = 3",
+            &["tags"],
+            "1 tags of records are not in the index",
+        ),
+        (
+            "INSERT INTO tags SELECT tag, 99 FROM tags LIMIT 1",
+            &["tags"],
+            "1 tags in the index are of no record",
+        ),
+    ] {
+        let closed = Closed::with_rows().await;
+        closed.edit(statement);
+        let wrong = wrong(&closed);
+        assert_eq!(names(&wrong), expected, "{statement}: {wrong:?}");
+        let said = wrong.iter().any(|(_, said)| said.contains(words));
+        assert!(said, "{statement}: {wrong:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_look_names_an_older_version_of_a_record_that_was_put_back() {
+    let closed = Closed::with_rows().await;
+    let keep = "CREATE TABLE kept AS SELECT version, value FROM records WHERE id = 'one'";
+    Connection::open(closed.file())
+        .unwrap()
+        .execute_batch(keep)
+        .unwrap();
+    let store = closed.open().await.unwrap();
+    let read = store.read(&tenant(), "card", "one").await.unwrap().unwrap();
+    let changed = Batch::new(tenant()).update("card", &read, vec![8; 300]);
+    store.commit(changed).await.unwrap();
+    drop(store);
+    closed.edit(
+        "UPDATE records SET (version, value) = (SELECT version, value FROM kept) WHERE id = 'one'",
+    );
+    let wrong = wrong(&closed);
+    assert_eq!(names(&wrong), ["sum"]);
+    assert!(wrong[0].1.contains("put back as it was before"));
+}
+
+#[tokio::test]
+async fn a_look_names_pages_that_are_no_more_what_was_written() {
+    let closed = Closed::with_rows().await;
+    let mut bytes = std::fs::read(closed.file()).unwrap();
+    let page = 4_096;
+    for at in (page..bytes.len()).step_by(page) {
+        // The kind of each page of a table or an index.
+        bytes[at] ^= 0x40;
+    }
+    std::fs::write(closed.file(), bytes).unwrap();
+    assert!(names(&wrong(&closed)).contains(&"pages"));
+}
+
+#[tokio::test]
+async fn a_store_that_is_open_or_of_another_key_is_not_looked_at() {
+    let closed = Closed::with_rows().await;
+    let other = Vault::from_master(SealingKey::from_bytes([2; 32]));
+    let refused = StoreFile::open(&closed.file(), other).err();
+    assert!(matches!(refused, Some(StoreError::WrongKey)), "{refused:?}");
+    // The right one is told from a wrong one even where the key's own record is damaged.
+    closed.edit(
+        "UPDATE records SET value = x'00' WHERE tenant = 'instance' OR kind = 'selfsame.key'",
+    );
+    assert!(StoreFile::open(&closed.file(), master()).is_ok());
+    let _open = Sqlite::open(closed.file()).unwrap();
+    let refused = StoreFile::open(&closed.file(), master()).err();
+    assert!(matches!(refused, Some(StoreError::InUse(_))), "{refused:?}");
 }

@@ -3,6 +3,7 @@
 mod anoncreds;
 mod backup;
 mod bench;
+mod check;
 mod demo;
 mod did;
 mod issue;
@@ -69,6 +70,8 @@ enum Verb {
     Backup(backup::Backup),
     /// Make a data directory of a copy.
     Restore(restore::Restore),
+    /// Look through a data directory for damage, while nothing runs on it.
+    Check(check::Check),
     /// Walk the steps of AnonCreds one by one, with messages in files or pipes.
     #[command(name = "anoncreds")]
     AnonCreds(anoncreds::AnonCreds),
@@ -93,6 +96,7 @@ impl Cli {
             Verb::SignIn(sign_in) => sign_in.run().await,
             Verb::Backup(backup) => backup.run().await,
             Verb::Restore(restore) => restore.run(),
+            Verb::Check(check) => check.run().await,
             Verb::AnonCreds(step) => step.run(),
             Verb::Bench(bench) => bench.run().await,
         }

@@ -480,7 +480,8 @@ pub fn ledger(data: &Path) -> Result<Arc<dyn LedgerStore>, Failure> {
     Ok(Arc::new(ledger))
 }
 
-fn unusable(data: &Path, error: &StoreError) -> Failure {
+/// Why data can't be used, and what to do about it.
+pub fn unusable(data: &Path, error: &StoreError) -> Failure {
     Failure::environment(format!("{}: {error}", data.display())).hint(match error {
         StoreError::WrongKey => {
             "give the master key that these data were written with: --master-key-file, or SELFSAME_PASSPHRASE"
@@ -488,7 +489,9 @@ fn unusable(data: &Path, error: &StoreError) -> Failure {
         StoreError::OtherLayout { .. } => {
             "start the release that wrote these data, or name another directory with --data"
         }
-        StoreError::Tampered(_) => "make a new directory of a copy: selfsame restore",
+        StoreError::Tampered(_) => {
+            "see what is damaged: selfsame check --data (docs/check.md); the way out is a copy: selfsame restore"
+        }
         StoreError::Foreign(_) => "name another directory with --data",
         StoreError::Full(_) | StoreError::Storage(_) => {
             "see whether its disk has room and can be written, or name another directory with --data"

@@ -12,7 +12,7 @@ const CRATE: usize = 8_000;
 const RAISED: [(&str, usize); 5] = [
     ("crates/selfsame", 12_000),
     ("crates/selfsame-anoncreds", 18_200),
-    ("crates/selfsame-app", 22_500),
+    ("crates/selfsame-app", 23_200),
     ("crates/selfsame-tls", 12_400),
     ("crates/selfsame-server", 11_200),
 ];

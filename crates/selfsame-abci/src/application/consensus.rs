@@ -5,11 +5,13 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use selfsame_app::Error;
+use selfsame_app::registry::ledger::Ledger;
 use selfsame_app::registry::refused;
 use selfsame_crypto::hash::sha256;
 use selfsame_proof::read::Handover;
 use selfsame_proof::validators::{STATE_KEY, ValidatorSet};
-use selfsame_registry::{Applied, Block, Machine, Operation, Receipt, Refusal, Transaction};
+use selfsame_registry::refusal::ApplyError;
+use selfsame_registry::{Applied, Block, Operation, Receipt, Refusal, Transaction};
 use tendermint::AppHash;
 use tendermint::abci::types::{ExecTxResult, Misbehavior};
 use tendermint::abci::{request, response};
@@ -195,8 +197,8 @@ impl Consensus {
             time: seconds(time).max(head.time),
             transactions,
         };
-        let accepted = ledger.machine().accepted(&head, &block, ledger);
-        let mut accepted = accepted.map_err(|error| Halt(error.to_string()))?;
+        let accepted = ledger.accepted(&head, &block);
+        let mut accepted = accepted.map_err(|error| halted(ledger, &error))?;
         let logged = accepted
             .iter()
             .filter_map(|index| transactions.get(*index).cloned());
@@ -277,10 +279,8 @@ impl Consensus {
             time: seconds(time).max(head.time),
             transactions,
         };
-        let machine: &Machine = ledger.machine();
-        machine
-            .apply(&head, &block, (ledger, ledger))
-            .map_err(|error| Halt(error.to_string()))
+        let applied = ledger.apply(&head, &block);
+        applied.map_err(|error| halted(ledger, &error))
     }
 
     /// Stores the decided block, then tells those who wait for what is in it.
@@ -420,6 +420,14 @@ impl Consensus {
         }
         tracing::warn!(height = %request.height, validator = %request.validator_address, "a vote does not carry its validator's signature under the checkpoint");
         response::VerifyVoteExtension::Reject
+    }
+}
+
+/// Why no block can be applied to a ledger, and what its operator does about damage of it.
+fn halted(ledger: &Ledger, error: &ApplyError) -> Halt {
+    match ledger.damage().is_found() {
+        true => Halt(format!("{error}; {}", crate::node::WAY_OUT)),
+        false => Halt(error.to_string()),
     }
 }
 

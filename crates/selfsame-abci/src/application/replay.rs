@@ -38,9 +38,9 @@ impl Replay {
             time: stored.time,
             transactions: &transactions,
         };
-        let machine = self.ledger.machine();
-        let applied = machine
-            .apply(&self.head, &block, (&self.ledger, &self.ledger))
+        let applied = self
+            .ledger
+            .apply(&self.head, &block)
             .map_err(|error| Refused(error.to_string()))?;
         if applied.logged.len() != transactions.len() {
             return Err(Refused("a transaction of it does not hold".to_owned()));

@@ -39,6 +39,7 @@ struct World {
     genesis: Genesis,
     homes: Vec<Home>,
     folder: Arc<tempfile::TempDir>,
+    kept: Arc<MemoryLedger>,
 }
 
 impl World {
@@ -62,13 +63,13 @@ impl World {
     async fn run_by(
         known: u64,
         (folder, n): (Arc<tempfile::TempDir>, usize),
-        store: Arc<MemoryLedger>,
+        kept: Arc<MemoryLedger>,
     ) -> Self {
         let homes = ["a", "b", "c"].map(|name| Home::open(&folder.path().join(name)).unwrap());
         let genesis = homes[0].genesis().clone();
         let signer = signer(&homes[n]).await;
         let machine = Arc::new(Machine::new(genesis.clone()).of_program(known));
-        let ledger = Ledger::open(store, machine).unwrap();
+        let ledger = Ledger::open(kept.clone(), machine).unwrap();
         let head = ledger.head().unwrap();
         let notes = Notes::new(&genesis, head, genesis.validators().clone()).unwrap();
         let parts = Parts {
@@ -89,6 +90,7 @@ impl World {
             genesis,
             homes: homes.into(),
             folder,
+            kept,
         }
     }
 
@@ -633,4 +635,33 @@ async fn the_engine_is_told_which_nodes_it_may_speak_to() {
     assert!(asked(format!("/p2p/filter/id/{known}")));
     assert!(!asked(format!("/p2p/filter/id/{}", "0".repeat(40))));
     assert!(asked("/p2p/filter/addr/127.0.0.1:26656".to_owned()));
+}
+
+#[tokio::test]
+async fn a_node_whose_ledger_is_damaged_halts_says_what_to_do_and_is_known_as_damaged() {
+    use selfsame_store::ledger::{Block, LedgerStore as _, TreeChanges};
+    let mut world = World::new().await;
+    let creation = world.creation();
+    world.block(1, vec![creation]).await;
+    let head = world.stored();
+    // A value other than the tree says, under the next height so that it can be written.
+    let rotten = Block {
+        height: 2,
+        entries: Vec::new(),
+        writes: [(b"rules".to_vec(), vec![0])].into(),
+        tree: TreeChanges::default(),
+        head: head.to_bytes(),
+    };
+    world.kept.append(rotten).await.unwrap();
+    let damage = world.application.ledger.damage().clone();
+    assert!(!damage.is_found());
+    let creation = world.creation();
+    let halt = world
+        .consensus
+        .finalize(&decided(2, vec![creation]))
+        .err()
+        .unwrap();
+    assert!(halt.0.contains("selfsame check --data"), "{halt:?}");
+    assert!(halt.0.contains("selfsame registry join"), "{halt:?}");
+    assert!(damage.is_found());
 }

@@ -158,7 +158,7 @@ pub async fn import(from: &mut (dyn Read + Send), store: Arc<dyn LedgerStore>) -
 }
 
 /// Judges a block by the machine and stores it.
-async fn append(
+pub(super) async fn append(
     ledger: &Ledger,
     (height, time): (u64, UnixTime),
     (transactions, handover): (Vec<Vec<u8>>, Option<Box<Handover>>),
@@ -213,7 +213,7 @@ fn handed_over(ledger: &Ledger, trust: &TrustRoot, handover: &Handover) -> Resul
 }
 
 /// What a checkpoint says, before anybody has verified its signatures.
-fn standing_of(checkpoint: &str, origin: &str) -> Result<Standing> {
+pub(super) fn standing_of(checkpoint: &str, origin: &str) -> Result<Standing> {
     let note = SignedNote::parse(checkpoint).ok();
     let text = note
         .as_ref()
@@ -225,7 +225,7 @@ fn standing_of(checkpoint: &str, origin: &str) -> Result<Standing> {
 }
 
 /// Whether a checkpoint is of this block. It may have been signed anew later, while nothing happened.
-fn is_of(standing: &Standing, head: &Head) -> bool {
+pub(super) fn is_of(standing: &Standing, head: &Head) -> bool {
     let of_block = head.standing();
     standing.time >= of_block.time
         && *standing

@@ -27,7 +27,9 @@ impl Damage {
     /// Notes damage; what the caller gets of it.
     pub fn found(&self, detail: impl fmt::Display) -> Error {
         self.0.store(true, Ordering::Relaxed);
-        Error::damaged(format!("the registry's ledger: {detail}"))
+        Error::damaged(format!(
+            "the registry's ledger: {detail}; stop this and see what is damaged: selfsame check --data (docs/check.md)"
+        ))
     }
 
     /// Nothing is written on top of what is damaged.
@@ -56,7 +58,7 @@ impl Ledger {
     ///
     /// # Errors
     /// `Damaged` if they differ, the store's.
-    pub(super) fn has_the_roots_of_its_head(&self) -> Result<()> {
+    pub fn has_the_roots_of_its_head(&self) -> Result<()> {
         let head = self.head()?;
         let damaged = |error| self.damage().found(error);
         tree::prove(self, head.tree, STATE_KEY).map_err(damaged)?;

@@ -35,7 +35,7 @@ use sequencer::{Beside, Queue, Sequencer};
 use signer::Signer;
 use times::Times;
 
-const GENESIS: &str = "genesis";
+pub(super) const GENESIS: &str = "genesis";
 /// The only validator of an embedded registry.
 const VALIDATOR: &str = "embedded";
 /// So many transactions wait at most; who comes then is told when to come back.

@@ -1,15 +1,20 @@
-//! The machine over the ledger: what it reads for a block or a transaction, it reads as of one moment.
+//! The machine over the ledger: what it reads for a block or a transaction, it reads as of one moment, and what it reads
+//! for a block it compares with the tree.
 
 use std::collections::HashMap;
 
+use selfsame_crypto::hash::sha256;
 use selfsame_crypto::time::UnixTime;
 use selfsame_proof::log::Hash;
-use selfsame_proof::tree::{NodeRead, ReadError};
+use selfsame_proof::tree::{Memo, NodeRead, ReadError, Root, TreeError, digest};
 use selfsame_registry::refusal::{ApplyError, CheckError};
-use selfsame_registry::{Applied, Block, Head, Receipt, StateError, StateRead, Transaction};
+use selfsame_registry::{
+    Applied, Block, Head, Machine, Receipt, StateError, StateRead, Transaction,
+};
 use selfsame_store::StoreError;
 use selfsame_store::ledger::LedgerView;
 
+use super::damage::Damage;
 use super::ledger::Ledger;
 
 impl Ledger {
@@ -18,8 +23,9 @@ impl Ledger {
     /// # Errors
     /// As [`selfsame_registry::Machine::apply`].
     pub fn apply(&self, head: &Head, block: &Block<'_>) -> Result<Applied, ApplyError> {
-        let seen = self.seen(None)?;
-        self.machine().apply(head, block, (&seen, &seen))
+        let seen = self.seen(Some(head.tree), None)?;
+        let applied = self.machine().apply(head, block, (&seen, &seen));
+        self.named(applied)
     }
 
     /// Applies the block after one that may be about to be stored.
@@ -28,8 +34,9 @@ impl Ledger {
         before: &Applied,
         block: &Block<'_>,
     ) -> Result<Applied, ApplyError> {
-        let seen = self.seen(Some(before))?;
-        self.machine().apply(&before.head, block, (&seen, &seen))
+        let seen = self.seen(Some(before.head.tree), Some(before))?;
+        let applied = self.machine().apply(&before.head, block, (&seen, &seen));
+        self.named(applied)
     }
 
     /// Which transactions of a block after the ledger's head would be accepted, by index.
@@ -37,11 +44,12 @@ impl Ledger {
     /// # Errors
     /// As [`Ledger::apply`].
     pub fn accepted(&self, head: &Head, block: &Block<'_>) -> Result<Vec<usize>, ApplyError> {
-        let seen = self.seen(None)?;
-        self.machine().accepted(head, block, &seen)
+        let seen = self.seen(Some(head.tree), None)?;
+        self.named(self.machine().accepted(head, block, &seen))
     }
 
-    /// Whether a transaction would be accepted in the next block, alone and at this time.
+    /// Whether a transaction would be accepted in the next block, alone and at this time. Nothing is compared with the
+    /// tree: the block may be stored meanwhile, and whoever applies the next one compares.
     ///
     /// # Errors
     /// As [`selfsame_registry::Machine::check`].
@@ -50,17 +58,32 @@ impl Ledger {
         transaction: &Transaction,
         at: (&Head, UnixTime),
     ) -> Result<Option<Receipt>, CheckError> {
-        let seen = self.seen(None)?;
+        let seen = self.seen(None, None)?;
         self.machine().check(transaction, at, &seen)
     }
 
-    fn seen<'a>(&'a self, over: Option<&'a Applied>) -> Result<Seen<'a>, StateError> {
+    /// Notes damage that was met, whatever it kept from being done.
+    fn named<T>(&self, done: Result<T, ApplyError>) -> Result<T, ApplyError> {
+        if let Err(ApplyError::Damaged(damaged)) = &done {
+            self.damage().found(damaged);
+        }
+        done
+    }
+
+    fn seen<'a>(
+        &'a self,
+        tree: Option<Root>,
+        over: Option<&'a Applied>,
+    ) -> Result<Seen<'a>, StateError> {
         let view = self.store().view().map_err(state)?;
         let nodes = over.into_iter().flat_map(|applied| &applied.tree.nodes);
         Ok(Seen {
             view,
             nodes: nodes.map(|(key, node)| (&**key, &**node)).collect(),
             over,
+            tree,
+            memo: Memo::default(),
+            damage: self.damage(),
         })
     }
 }
@@ -70,6 +93,28 @@ struct Seen<'a> {
     view: Box<dyn LedgerView + 'a>,
     over: Option<&'a Applied>,
     nodes: HashMap<&'a [u8], &'a [u8]>,
+    /// The tree that values are compared with, if they are.
+    tree: Option<Root>,
+    /// The machine reads what it then writes, and the same nodes are on the way to both.
+    memo: Memo,
+    damage: &'a Damage,
+}
+
+impl Seen<'_> {
+    /// Compares what stands under a key, or that nothing does, with the tree. Marks follow from the log alone, and are
+    /// in no tree.
+    fn compare(&self, key: &[u8], value: Option<&[u8]>) -> Result<(), StateError> {
+        let Some(tree) = self.tree.filter(|_| !Machine::is_mark(key)) else {
+            return Ok(());
+        };
+        let wrong = match digest(self, tree, key) {
+            Ok(digest) if digest == value.map(sha256) => return Ok(()),
+            Ok(_) => "an object is not what its tree says".to_owned(),
+            Err(error @ (TreeError::Missing | TreeError::Damaged)) => error.to_string(),
+            Err(other) => return Err(StateError(other.to_string())),
+        };
+        Err(StateError(self.damage.found(wrong).reason))
+    }
 }
 
 impl StateRead for Seen<'_> {
@@ -80,7 +125,11 @@ impl StateRead for Seen<'_> {
         };
         match self.over.and_then(written) {
             Some(value) => Ok(Some(value)),
-            None => self.view.get(key).map_err(state),
+            None => {
+                let value = self.view.get(key).map_err(state)?;
+                self.compare(key, value.as_deref())?;
+                Ok(value)
+            }
         }
     }
 }
@@ -96,6 +145,10 @@ impl NodeRead for Seen<'_> {
     /// Proofs are made of what is stored alone, and nothing else asks for this.
     fn key_at(&self, place: &Hash) -> Result<Option<Vec<u8>>, ReadError> {
         self.view.key(place).map_err(read)
+    }
+
+    fn memo(&self) -> Option<&Memo> {
+        Some(&self.memo)
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use selfsame_crypto::hash::sha256;
 use selfsame_did::{Did, Options, Resolution};
 use selfsame_proof::cbor::Item as _;
 use selfsame_proof::log::{Hash, LogRead, consistency, leaf_hash};
@@ -22,7 +23,14 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::view::registry::{RegistryDelegation, RegistryEntry, RegistryUse};
 
 /// Where the ledger says whose it is; no key of the machine's state begins like this.
-const OWNER: &[u8] = b"genesis";
+pub(super) const OWNER: &[u8] = b"genesis";
+
+/// Before the keys of subtrees of the log, and of handovers.
+const SUBTREE: &[u8] = b"log/";
+const HANDOVER: &[u8] = b"handover/";
+
+/// A read that meets a change is made again; blocks follow each other more slowly than reads.
+const READS_MAX: usize = 8;
 
 /// A network's ledger in this process. Clones are the same ledger.
 #[derive(Clone)]
@@ -369,9 +377,27 @@ impl Ledger {
 
 impl StateRead for Ledger {
     fn get(&self, key: &[u8]) -> std::result::Result<Option<Vec<u8>>, StateError> {
-        self.store
-            .get(key)
-            .map_err(|error| StateError(error.to_string()))
+        let failed = |error: StoreError| StateError(error.to_string());
+        if Machine::is_mark(key) {
+            return self.store.get(key).map_err(failed);
+        }
+        for _ in 0..READS_MAX {
+            let tree = self.head().map_err(|error| StateError(error.reason))?.tree;
+            let value = self.store.get(key).map_err(failed)?;
+            match tree::digest(self, tree, key) {
+                Ok(digest) if digest == value.as_deref().map(sha256) => return Ok(value),
+                Err(TreeError::Read(error)) => return Err(StateError(error.to_string())),
+                // A block may have been stored between the reads.
+                Ok(_) | Err(_) => {}
+            }
+            if self.head().is_ok_and(|head| head.tree == tree) {
+                let wrong = self.damage.found("an object is not what its tree says");
+                return Err(StateError(wrong.reason));
+            }
+        }
+        Err(StateError(
+            "it changes faster than it can be read".to_owned(),
+        ))
     }
 }
 
@@ -431,12 +457,25 @@ fn before(height: u64, key: &[u8]) -> Vec<u8> {
 
 /// Where the root of a subtree of 256^`level` entries stands; no key of the machine's state begins like this.
 fn subtree(level: u8, index: u64) -> Vec<u8> {
-    format!("log/{level}/{index}").into_bytes()
+    [SUBTREE, format!("{level}/{index}").as_bytes()].concat()
 }
 
 /// Where the handover made by a block is; no key of the machine's state begins like this.
-fn handover_key(height: u64) -> Vec<u8> {
-    format!("handover/{height}").into_bytes()
+pub(super) fn handover_key(height: u64) -> Vec<u8> {
+    [HANDOVER, height.to_string().as_bytes()].concat()
+}
+
+/// The height of the block whose handover stands under a key.
+pub(super) fn handover_of(key: &[u8]) -> Option<u64> {
+    std::str::from_utf8(key.strip_prefix(HANDOVER)?)
+        .ok()?
+        .parse()
+        .ok()
+}
+
+/// Whether a key is the ledger's own, and none of the machine's state.
+pub(super) fn is_own(key: &[u8]) -> bool {
+    key == OWNER || key.starts_with(SUBTREE) || key.starts_with(HANDOVER)
 }
 
 fn entry(transaction: &Transaction) -> Entry {

@@ -101,6 +101,11 @@ impl Remote {
                 "one node of the registry is known: what it hides is not noticed, so its old answers are believed for that long; name others in [[registry.nodes]]"
             );
         }
+        if setup.pin.is_none() {
+            tracing::warn!(
+                "no network is pinned: whichever the registry's nodes show first is believed; write its name or trust root into [registry] (docs/network.md)"
+            );
+        }
         Self {
             pin: setup.pin,
             standstill: match alone {

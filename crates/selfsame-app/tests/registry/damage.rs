@@ -3,6 +3,7 @@
 use selfsame_app::registry::Registry;
 use selfsame_app::registry::embedded::Embedded;
 use selfsame_app::{Error, ErrorKind};
+use selfsame_did::Options;
 use selfsame_proof::validators::STATE_KEY;
 
 use crate::world::{Actor, ENTRIES, NODES, SOUND, VALUES, World};
@@ -70,4 +71,70 @@ async fn a_ledger_whose_tree_or_log_is_not_that_of_its_head_is_not_opened() {
         world.ledger.rot(SOUND);
         assert!(Embedded::open(world.setup()).await.is_ok());
     }
+}
+
+#[tokio::test]
+async fn a_value_that_rotted_or_is_hidden_decides_no_transaction_and_is_not_served() {
+    for world in World::all().await {
+        let registry = world.open().await;
+        let mut actor = Actor::new(&registry).await;
+        registry.submit(&actor.create()).await.unwrap();
+        let id = actor.did.to_string();
+        let key = format!("did/{}", id.rsplit(':').next().unwrap());
+        let damage = registry.ledger().unwrap().damage();
+        let before = registry.ledger().unwrap().head().unwrap();
+        // Else the same DID is made a second time.
+        world.ledger.hide(Some(key.as_bytes()));
+        assert!(
+            registry
+                .resolve(&actor.did, &Options::default())
+                .await
+                .document
+                .is_none()
+        );
+        assert!(damage.is_found());
+
+        let registry = reopened(&world).await;
+        world.ledger.hide(Some(key.as_bytes()));
+        names_damage(&registry.submit(&actor.rotate(2)).await.unwrap_err());
+        world.ledger.hide(None);
+        names_damage(
+            &registry
+                .submit(&Actor::new(&registry).await.create())
+                .await
+                .unwrap_err(),
+        );
+        assert_eq!(registry.ledger().unwrap().head().unwrap(), before);
+    }
+}
+
+async fn reopened(world: &World) -> Embedded {
+    world.ledger.hide(None);
+    world.open().await
+}
+
+#[tokio::test]
+async fn values_are_compared_for_few_more_nodes_than_a_block_writes() {
+    let world = World::sqlite().await;
+    let registry = world.open().await;
+    let actors = futures_util::future::join_all((0..600).map(|_| Actor::new(&registry))).await;
+    let (first, rest) = actors.split_at(400);
+    for actor in first.chunks(200) {
+        let written = actor.iter().map(|actor| actor.create());
+        let written: Vec<_> = written.collect();
+        let submitted = written
+            .iter()
+            .map(|transaction| registry.submit(transaction));
+        for receipt in futures_util::future::join_all(submitted).await {
+            receipt.unwrap();
+        }
+    }
+    // One by one, which is the dearest.
+    let before = world.ledger.nodes_read();
+    for actor in rest {
+        registry.submit(&actor.create()).await.unwrap();
+    }
+    let each = (world.ledger.nodes_read() - before) as f64 / rest.len() as f64;
+    println!("{each} nodes are read for a DID");
+    assert!(each < 30.0, "{each} nodes are read for a DID");
 }

@@ -2,6 +2,7 @@
 
 mod archive;
 mod browse;
+mod check;
 mod damage;
 mod dids;
 mod handshakes;

@@ -1,7 +1,7 @@
 //! A registry, people who write to it, and a ledger that can be held up or broken.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use selfsame_app::clock::Clock;
@@ -139,6 +139,8 @@ pub struct Valve {
     below: Arc<dyn LedgerStore>,
     mode: AtomicU8,
     rotten: AtomicU8,
+    hidden: Mutex<Option<Vec<u8>>>,
+    nodes_read: AtomicU64,
     open: Semaphore,
     /// Has a permit for each append that was begun.
     pub begun: Semaphore,
@@ -150,6 +152,8 @@ impl Valve {
             below,
             mode: AtomicU8::new(WORKS),
             rotten: AtomicU8::new(SOUND),
+            hidden: Mutex::default(),
+            nodes_read: AtomicU64::new(0),
             open: Semaphore::new(1),
             begun: Semaphore::new(0),
         }
@@ -187,6 +191,16 @@ impl Valve {
         self.rotten.store(what, Ordering::SeqCst);
     }
 
+    /// Nothing stands under this key from now on.
+    pub fn hide(&self, key: Option<&[u8]>) {
+        *self.hidden.lock().unwrap() = key.map(<[u8]>::to_vec);
+    }
+
+    /// How many nodes of the tree were read.
+    pub fn nodes_read(&self) -> u64 {
+        self.nodes_read.load(Ordering::SeqCst)
+    }
+
     fn rotten(&self, what: u8, value: Option<Vec<u8>>) -> Option<Vec<u8>> {
         let rotten = self.rotten.load(Ordering::SeqCst) == what;
         value.map(|mut value| {
@@ -215,6 +229,9 @@ fn lost() -> StoreError {
 #[async_trait]
 impl LedgerStore for Valve {
     fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        if self.hidden.lock().unwrap().as_deref() == Some(key) {
+            return Ok(None);
+        }
         Ok(self.rotten(VALUES, self.below.get(key)?))
     }
 
@@ -223,6 +240,7 @@ impl LedgerStore for Valve {
     }
 
     fn node(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        self.nodes_read.fetch_add(1, Ordering::SeqCst);
         Ok(self.rotten(NODES, self.below.node(key)?))
     }
 

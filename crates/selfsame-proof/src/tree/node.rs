@@ -114,12 +114,19 @@ impl Node {
         (key, depth): (&[u8], usize),
         hash: &Hash,
     ) -> Result<Self, TreeError> {
+        let memo = from.memo();
+        if let Some(node) = memo.and_then(|memo| memo.node(key, hash)) {
+            return Ok(node);
+        }
         let bytes = from.node(key)?.ok_or(TreeError::Missing)?;
         let node = Self::from_bytes(&bytes).ok_or(TreeError::Damaged)?;
-        match node.leaves_are_in_place(depth) && node.hash() == *hash {
-            true => Ok(node),
-            false => Err(TreeError::Damaged),
+        if !node.leaves_are_in_place(depth) || node.hash() != *hash {
+            return Err(TreeError::Damaged);
         }
+        if let Some(memo) = memo {
+            memo.keep(key, hash, &node);
+        }
+        Ok(node)
     }
 
     /// A lone leaf's hash is the same at each place of its half, so its place is compared with its path.

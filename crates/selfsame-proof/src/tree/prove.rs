@@ -33,6 +33,32 @@ pub fn prove(nodes: &dyn NodeRead, root: Root, key: &[u8]) -> Result<Proof, Tree
     })
 }
 
+/// The digest of the object under a key in a version of the tree, none where nothing is there. All nodes on the way are
+/// compared with their hashes, so that a value can be compared without a proof of it.
+///
+/// # Errors
+/// `Damaged` if a node is not what was written, `Missing` if one is gone, `Read` if the store fails.
+pub fn digest(nodes: &dyn NodeRead, root: Root, key: &[u8]) -> Result<Option<Hash>, TreeError> {
+    if root.hash == EMPTY {
+        return Ok(None);
+    }
+    let place = sha256(key);
+    let (mut hash, mut version) = (root.hash, root.version);
+    for depth in 0..DEPTH {
+        let key = node_key(version, &place, depth);
+        let node = Node::load(nodes, (&key, depth), &hash)?;
+        match node.get(nibble(&place, depth)) {
+            Some(Child::Inner {
+                hash: next,
+                version: of,
+            }) => (hash, version) = (*next, *of),
+            Some(Child::Leaf(leaf)) if leaf.path == place => return Ok(Some(leaf.value)),
+            Some(Child::Leaf(_)) | None => return Ok(None),
+        }
+    }
+    Err(TreeError::Damaged)
+}
+
 struct Tree<'n> {
     nodes: &'n dyn NodeRead,
     root: Root,

@@ -1,6 +1,7 @@
 //! A ledger in SQLite, on a file of its own.
 
 mod nodes;
+pub(crate) mod offline;
 mod packed;
 mod places;
 mod state;
@@ -148,6 +149,24 @@ impl SqliteLedger {
         })
     }
 
+    /// The same for a file that is made anew, and of no use where this process ends before it is whole: appends do not
+    /// wait for the disk. Whoever needs the file folds it at the end and has it written out.
+    pub fn begin(path: impl AsRef<Path>) -> Result<Self> {
+        let ledger = Self::open(path)?;
+        let writer = ledger.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        writer
+            .connection
+            .pragma_update(None, "synchronous", "OFF")?;
+        drop(writer);
+        Ok(ledger)
+    }
+
+    /// Notes that this is a copy, as far as it has come now.
+    pub fn mark_as_copy(&self) -> Result<()> {
+        let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(writer.connection.execute_batch(MARK)?)
+    }
+
     /// Looks through a file that nobody writes for damage; a file of another kind or layout is refused.
     pub fn check(path: impl AsRef<Path>) -> Result<()> {
         file::check(path.as_ref(), &FORMAT)
@@ -261,14 +280,7 @@ impl LedgerStore for SqliteLedger {
     }
 
     fn copied_at(&self) -> Result<Option<u64>> {
-        self.read(|connection| {
-            if !connection.table_exists(None, "copied")? {
-                return Ok(None);
-            }
-            let height = "SELECT height FROM copied";
-            let height = connection.query_row(height, [], |row| row.get::<_, Option<i64>>(0))?;
-            Ok(height.map(i64::cast_unsigned))
-        })
+        self.read(copied_at)
     }
 
     fn note_store(&self, generation: u64) {
@@ -308,6 +320,16 @@ impl Drop for Begun {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
+}
+
+/// The height at which a file was copied, if it is a copy.
+fn copied_at(connection: &Connection) -> Result<Option<u64>> {
+    if !connection.table_exists(None, "copied")? {
+        return Ok(None);
+    }
+    let height = "SELECT height FROM copied";
+    let height = connection.query_row(height, [], |row| row.get::<_, Option<i64>>(0))?;
+    Ok(height.map(i64::cast_unsigned))
 }
 
 fn head(row: &Row<'_>) -> rusqlite::Result<Head> {

@@ -103,6 +103,36 @@ fn copy_now(
 /// Looks through the whole file for damage.
 pub(crate) fn check(path: &Path, format: &Format) -> Result<()> {
     let connection = open_reader(path)?;
+    is_of(&connection, path, format)?;
+    let said: String = connection.pragma_query_value(None, "integrity_check", |row| row.get(0))?;
+    if said != "ok" {
+        return Err(StoreError::Tampered("file"));
+    }
+    Ok(())
+}
+
+/// Opens a file that no process has open, for reading. The lock keeps others away until it is dropped.
+pub(crate) fn open_offline(path: &Path, format: &Format) -> Result<(File, Connection)> {
+    if !path.exists() {
+        return Err(StoreError::Foreign(path.to_owned()));
+    }
+    let lock = lock(path)?;
+    let connection = open_reader(path)?;
+    is_of(&connection, path, format)?;
+    Ok((lock, connection))
+}
+
+/// What SQLite finds wrong in a file: nothing, where it is sound.
+pub(crate) fn unsound(connection: &Connection) -> Result<Vec<String>> {
+    let mut check = connection.prepare("PRAGMA integrity_check")?;
+    let said = check.query_map([], |row| row.get::<_, String>(0))?;
+    let mut said: Vec<String> = said.collect::<rusqlite::Result<_>>()?;
+    said.retain(|line| line != "ok");
+    Ok(said)
+}
+
+/// Whether a file is of this kind, and of a layout that this release knows.
+fn is_of(connection: &Connection, path: &Path, format: &Format) -> Result<()> {
     let number =
         |pragma: &str| connection.pragma_query_value(None, pragma, |row| row.get::<_, u32>(0));
     let application = number("application_id").map_err(|_| StoreError::Foreign(path.to_owned()))?;
@@ -110,17 +140,13 @@ pub(crate) fn check(path: &Path, format: &Format) -> Result<()> {
         return Err(StoreError::Foreign(path.to_owned()));
     }
     let found = number("user_version")?;
-    if !format.takes(found) {
-        return Err(StoreError::OtherLayout {
+    match format.takes(found) {
+        true => Ok(()),
+        false => Err(StoreError::OtherLayout {
             found,
             known: format.version,
-        });
+        }),
     }
-    let said: String = connection.pragma_query_value(None, "integrity_check", |row| row.get(0))?;
-    if said != "ok" {
-        return Err(StoreError::Tampered("file"));
-    }
-    Ok(())
 }
 
 pub(crate) fn set_up(connection: &Connection) -> Result<()> {

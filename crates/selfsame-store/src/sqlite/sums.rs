@@ -4,6 +4,7 @@
 //!
 //! Triggers keep it, so that no statement that writes can forget to, and a rollback undoes it with the rest.
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use rusqlite::functions::{Context, FunctionFlags};
@@ -14,6 +15,7 @@ use selfsame_crypto::seal::SealingKey;
 use super::schema;
 use crate::error::{Result, StoreError};
 use crate::frame;
+use crate::offline::Looked;
 
 /// The sum of elements modulo 2²⁵⁶, the least significant limb first.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -97,6 +99,15 @@ impl Sums {
 
     /// Keeps the sum on this connection from now on.
     pub(super) fn keep(&self, connection: &Connection) -> Result<()> {
+        self.teach(connection)?;
+        for (table, columns) in SUMMED {
+            connection.execute_batch(&triggers(table, columns))?;
+        }
+        Ok(())
+    }
+
+    /// Gives a connection the functions by which sums are made.
+    fn teach(&self, connection: &Connection) -> Result<()> {
         let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
         let sums = self.clone();
         connection.create_scalar_function("element", -1, flags, move |row| {
@@ -114,9 +125,6 @@ impl Sums {
                 .plus(argument(row, 1)?.negative())
                 .to_bytes())
         })?;
-        for (table, columns) in SUMMED {
-            connection.execute_batch(&triggers(table, columns))?;
-        }
         Ok(())
     }
 
@@ -178,15 +186,63 @@ impl Sums {
             );
             return Err(StoreError::Tampered("set of records"));
         }
+        match self.has_sealed(found) {
+            true => Ok(()),
+            false => Err(StoreError::Tampered("sum of all records")),
+        }
+    }
+
+    /// Whether what stands in the row of the sum was written under this key.
+    fn has_sealed(&self, found: &Totals) -> bool {
         let said = [
             framed(ValueRef::Blob(&found.sum)),
             framed(ValueRef::Integer(found.rows)),
             framed(ValueRef::Integer(found.generation)),
         ];
-        match self.0.mac(&said.concat())[..] == found.mac[..] {
-            true => Ok(()),
-            false => Err(StoreError::Tampered("sum of all records")),
+        self.0.mac(&said.concat())[..] == found.mac[..]
+    }
+
+    /// Whether a file has a sum that was written under this key; none where it has no sum.
+    pub(super) fn is_of_this_key(&self, connection: &Connection) -> Result<Option<bool>> {
+        if schema::is_former(connection)? {
+            return Ok(None);
         }
+        Ok(totals(connection)?.map(|found| self.has_sealed(&found)))
+    }
+
+    /// Says how the rows of a file are not those that its sum is of.
+    pub(super) fn look(&self, connection: &Connection, looked: &mut Looked) -> Result<()> {
+        if schema::is_former(connection)? {
+            looked.note = Some("the file is of the layout before, which has no sum");
+            return Ok(());
+        }
+        self.teach(connection)?;
+        let (sum, rows) = self.all(connection)?;
+        looked.seen = rows.cast_unsigned();
+        let Some(found) = totals(connection)? else {
+            if rows > 0 {
+                looked.wrong("the sum of all rows is missing");
+            }
+            return Ok(());
+        };
+        if !self.has_sealed(&found) {
+            looked.wrong("the sum itself was changed");
+        }
+        match rows.cmp(&found.rows) {
+            Ordering::Less => looked.wrong(format!(
+                "rows were removed: there are {rows}, and {} were written",
+                found.rows
+            )),
+            Ordering::Greater => looked.wrong(format!(
+                "rows were put in: there are {rows}, and {} were written",
+                found.rows
+            )),
+            Ordering::Equal if found.sum != sum.to_bytes() => {
+                looked.wrong("a row was changed, moved, or put back as it was before");
+            }
+            Ordering::Equal => {}
+        }
+        Ok(())
     }
 
     fn first(&self, connection: &mut Connection, sum: Sum, rows: i64) -> Result<()> {
@@ -233,20 +289,42 @@ fn sound(connection: &Connection) -> Result<()> {
     Ok(())
 }
 
+/// How many tags the records have, how many of those the index lacks, and how many it has.
+fn compared(connection: &Connection) -> Result<(i64, i64, i64)> {
+    let (mut tags, mut missing) = (0_i64, 0_i64);
+    let mut find = connection.prepare("SELECT 1 FROM tags WHERE tag = ?1 AND seq = ?2")?;
+    for_each_tag(connection, |tag, seq| {
+        tags = tags.saturating_add(1);
+        missing = missing.saturating_add(i64::from(!find.exists(params![tag, seq])?));
+        Ok(())
+    })?;
+    let found = connection.query_row("SELECT count(*) FROM tags", [], |row| row.get(0))?;
+    Ok((tags, missing, found))
+}
+
+/// Says how the index of tags is not that of the records.
+pub(super) fn look_at_tags(connection: &Connection, looked: &mut Looked) -> Result<()> {
+    let (tags, missing, found) = compared(connection)?;
+    looked.seen = tags.cast_unsigned();
+    if missing > 0 {
+        looked.wrong(format!(
+            "{missing} tags of records are not in the index; the next start makes it again"
+        ));
+    }
+    let strange = found.saturating_add(missing).saturating_sub(tags);
+    if strange > 0 {
+        looked.wrong(format!(
+            "{strange} tags in the index are of no record; the next start makes it again"
+        ));
+    }
+    Ok(())
+}
+
 /// The index of tags follows from the records' own lists of them: where it differs it is made again.
 fn tags_are_whole(connection: &mut Connection) -> Result<()> {
     let transaction = connection.transaction()?;
-    let (mut tags, mut missing) = (0_i64, false);
-    {
-        let mut find = transaction.prepare("SELECT 1 FROM tags WHERE tag = ?1 AND seq = ?2")?;
-        for_each_tag(&transaction, |tag, seq| {
-            tags = tags.saturating_add(1);
-            missing |= !find.exists(params![tag, seq])?;
-            Ok(())
-        })?;
-    }
-    let found: i64 = transaction.query_row("SELECT count(*) FROM tags", [], |row| row.get(0))?;
-    if !missing && found == tags {
+    let (tags, missing, found) = compared(&transaction)?;
+    if missing == 0 && found == tags {
         return Ok(());
     }
     transaction.execute("DELETE FROM tags", [])?;

@@ -11,7 +11,7 @@ use crate::tenant::TenantId;
 use crate::vault::bound;
 
 /// Stands in a copy until somebody has begun with it.
-const COPIED: &str = "selfsame.copied";
+pub(crate) const COPIED: &str = "selfsame.copied";
 
 impl Store {
     /// Writes all that is kept, as of one moment, into the new file `to`, which tells of itself that it is a copy.

@@ -1,9 +1,8 @@
 //! The outbox: at least once, in order, one at a time.
 
 use selfsame_crypto::time::UnixTime;
-use selfsame_store::{
-    Batch, DEAD_LETTER_SECONDS, NewOutbox, OutboxId, Page, Put, Store, StoreError,
-};
+use selfsame_store::backend::DEAD_LETTER_SECONDS;
+use selfsame_store::{Batch, NewOutbox, OutboxId, Page, Put, Store, StoreError};
 
 use crate::ground::{Ground, tenant};
 

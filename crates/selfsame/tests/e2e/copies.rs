@@ -13,7 +13,7 @@ use crate::rig::{
 };
 
 /// The directory of a copy made now.
-fn copied(world: &World) -> String {
+pub fn copied(world: &World) -> String {
     let mut command = selfsame();
     command.args([
         "backup",

@@ -19,6 +19,7 @@ mod http;
 mod instance;
 
 mod bad_input;
+mod check;
 mod cli;
 mod copies;
 mod did;

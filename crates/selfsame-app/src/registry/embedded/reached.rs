@@ -2,6 +2,7 @@
 //! checkpoints of, and to go on from there would be a second history under the same key.
 
 use selfsame_store::ledger::LedgerStore;
+use selfsame_store::offline::StoreFile;
 use selfsame_store::{Batch, Put, Store};
 
 use super::tenant;
@@ -81,9 +82,18 @@ fn noted(height: u64) -> Result<Batch> {
 }
 
 async fn reached(store: &Store) -> Result<u64> {
-    let Some(record) = store.read(&tenant()?, REACHED, "own").await? else {
-        return Ok(0);
-    };
-    let height = <[u8; 8]>::try_from(record.value.as_slice());
-    height.map(u64::from_be_bytes).map_err(Error::internal)
+    let record = store.read(&tenant()?, REACHED, "own").await?;
+    record.map_or(Ok(0), |record| height(&record.value))
+}
+
+/// How far a ledger has come, as the file of the store beside it says.
+pub(crate) fn kept_in(store: &StoreFile) -> Result<u64> {
+    let kept = store.read(&tenant()?, REACHED, "own")?;
+    kept.map_or(Ok(0), |value| height(&value))
+}
+
+fn height(value: &[u8]) -> Result<u64> {
+    <[u8; 8]>::try_from(value)
+        .map(u64::from_be_bytes)
+        .map_err(Error::internal)
 }

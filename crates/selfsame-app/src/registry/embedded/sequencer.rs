@@ -5,7 +5,6 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use selfsame_crypto::time::UnixTime;
-use selfsame_registry::refusal::ApplyError;
 use selfsame_registry::{Applied, Block, Head, Receipt, Refusal, Transaction};
 use selfsame_store::Store;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
@@ -315,7 +314,7 @@ async fn judge(ledger: Ledger, (after, time): (After, UnixTime), waiting: Vec<Wa
             After::Due(before) => ledger.apply_after(before, &block),
         };
         let applied = applied.map_err(|error| match error {
-            ApplyError::Damaged(damaged) => ledger.damage().found(damaged),
+            error if ledger.damage().is_found() => Error::damaged(error),
             other => Error::internal(other),
         });
         (transactions, applied)

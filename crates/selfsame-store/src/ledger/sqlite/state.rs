@@ -131,7 +131,7 @@ fn without_hash(value: &[u8], numbers: &Numbers) -> (Vec<u8>, Option<i64>, Optio
 }
 
 /// A value with the hash that was left out of it.
-fn whole(value: Vec<u8>, at: Option<i64>, hash: Option<Vec<u8>>) -> Result<Vec<u8>> {
+pub(super) fn whole(value: Vec<u8>, at: Option<i64>, hash: Option<Vec<u8>>) -> Result<Vec<u8>> {
     let Some(at) = at else {
         return Ok(value);
     };

@@ -1,0 +1,146 @@
+//! The log judged again from the genesis on, into a new file: what a ledger holds beside its log follows from that.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use selfsame_proof::cbor::Item as _;
+use selfsame_proof::read::Handover;
+use selfsame_registry::Head;
+use selfsame_store::ledger::{LedgerStore as _, LedgerView as _, MAX_ENTRIES, SqliteLedger};
+use selfsame_store::offline::{LedgerFile, Looked};
+
+use super::Subject;
+use super::log::BLOCKS_MAX;
+use crate::error::{Error, Result};
+use crate::registry::archive;
+use crate::registry::ledger::{Ledger, handover_key};
+
+impl Subject<'_> {
+    /// Makes the ledger anew in a file, and compares. Whether that one stands where this one does, so that it could take
+    /// its place.
+    pub(super) async fn replay(&self, head: &Head, anew: &Path) -> (Looked, bool) {
+        (self.tell)("replay", 0);
+        let mut looked = Looked::at("replay");
+        let stands_there = match self.judged(&mut looked, anew).await {
+            Ok(end) if end == *head => true,
+            Ok(_) => {
+                looked.wrong("the log does not lead to the last block");
+                false
+            }
+            Err(error) => {
+                looked.wrong(format!("the log can't be judged again: {}", error.reason));
+                false
+            }
+        };
+        if stands_there && let Err(error) = self.compare(&mut looked, anew) {
+            looked.wrong(format!("what follows can't be compared: {error}"));
+        }
+        (looked, stands_there && self.nothing_follows(head))
+    }
+
+    /// Judges block after block; the head that comes of it.
+    async fn judged(&self, looked: &mut Looked, anew: &Path) -> Result<Head> {
+        let store = Arc::new(SqliteLedger::begin(anew)?);
+        if let Some(noted) = self.file.noted_store().ok().flatten() {
+            store.note_store(noted);
+        }
+        let mut ledger = Ledger::open(store.clone(), self.machine.clone())?;
+        if self.of_network {
+            ledger = ledger.lagging();
+        }
+        let mut before = ledger.head()?;
+        loop {
+            let rows = self.file.blocks(before.height, BLOCKS_MAX)?;
+            if rows.is_empty() {
+                break;
+            }
+            for row in rows {
+                let block = Head::from_bytes(&row.bytes)
+                    .map_err(|_| Error::bad_request(format!("block {} is damaged", row.height)))?;
+                let size = block.log.size();
+                let transactions = self.transactions_up_to(before.log.size(), size)?;
+                let at = (row.height, block.time);
+                let handover = self.handover(row.height)?;
+                archive::append(&ledger, at, (transactions, handover)).await?;
+                before = ledger.head()?;
+                looked.one(self.tell);
+                if before != block {
+                    looked.wrong(format!(
+                        "block {} is not what its transactions make of the one before",
+                        row.height
+                    ));
+                }
+            }
+        }
+        if self.file.copied_at().ok().flatten() == Some(before.height) {
+            store.mark_as_copy()?;
+        }
+        store.fold().await?;
+        Ok(before)
+    }
+
+    fn transactions_up_to(&self, from: u64, to: u64) -> Result<Vec<Vec<u8>>> {
+        let mut all = Vec::new();
+        let mut next = from.saturating_add(1);
+        while next <= to {
+            let end = to.saturating_add(1).min(next.saturating_add(MAX_ENTRIES));
+            let placed = self.file.entries(next..end)?;
+            if placed.is_empty() {
+                return Err(Error::bad_request(format!("transaction {next} is missing")));
+            }
+            all.extend(placed.into_iter().map(|placed| placed.entry.bytes));
+            next = end;
+        }
+        Ok(all)
+    }
+
+    /// The handover that a block brings, which no log has.
+    fn handover(&self, height: u64) -> Result<Option<Box<Handover>>> {
+        let kept = self.file.get(&handover_key(height.saturating_sub(1)))?;
+        let handover = kept.map(|bytes| Handover::from_cbor(&bytes)).transpose();
+        let handover = handover.map_err(|_| {
+            Error::bad_request(format!(
+                "the change of validators of block {height} is damaged"
+            ))
+        })?;
+        Ok(handover.map(Box::new))
+    }
+
+    /// Compares all values in both directions.
+    fn compare(&self, looked: &mut Looked, anew: &Path) -> Result<()> {
+        let anew = LedgerFile::open(anew)?;
+        anew.for_each_value(|value| {
+            let (key, value) = value?;
+            match self.file.get(&key) {
+                Ok(Some(kept)) if kept == value => {}
+                Ok(Some(_)) => looked.wrong(format!(
+                    "{} is not what the log leads to",
+                    key.escape_ascii()
+                )),
+                Ok(None) => looked.wrong(format!("{} is missing", key.escape_ascii())),
+                Err(error) => {
+                    looked.wrong(format!("{} can't be read: {error}", key.escape_ascii()));
+                }
+            }
+            Ok(())
+        })?;
+        let compared = self.file.for_each_value(|value| {
+            match value {
+                Ok((key, _)) if anew.get(&key)?.is_some() => {}
+                Ok((key, _)) => {
+                    looked.wrong(format!("{} follows from nothing", key.escape_ascii()));
+                }
+                Err(error) => looked.wrong(format!("a value can't be read: {error}")),
+            }
+            Ok(())
+        });
+        Ok(compared?)
+    }
+
+    /// Whether no transaction follows after a head: else a block is lost, which a new file would not have either.
+    fn nothing_follows(&self, head: &Head) -> bool {
+        let after = head.log.size().saturating_add(1);
+        let more = self.file.entries(after..after.saturating_add(1));
+        more.is_ok_and(|more| more.is_empty())
+    }
+}

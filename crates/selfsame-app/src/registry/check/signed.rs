@@ -1,0 +1,87 @@
+//! What validators have signed: the changes of validators, and the checkpoint that a node has kept.
+
+use std::collections::BTreeMap;
+
+use selfsame_proof::cbor::Item as _;
+use selfsame_proof::note::SignedNote;
+use selfsame_proof::read::{Handover, TrustRoot};
+use selfsame_registry::Head;
+use selfsame_store::Result;
+use selfsame_store::ledger::LedgerView as _;
+use selfsame_store::offline::Looked;
+
+use super::Subject;
+use crate::registry::archive::{is_of, standing_of};
+use crate::registry::ledger::{handover_key, handover_of};
+use crate::registry::{log_origin, trust_root};
+
+impl Subject<'_> {
+    /// Judges the signatures that there are, from the genesis on.
+    pub(super) fn signed(&self, looked: &mut Looked) -> Result<()> {
+        if !self.of_network {
+            looked.note =
+                Some("an embedded registry signs when it is asked: it keeps nothing signed");
+        }
+        let trusts = self.handovers(looked)?;
+        let Some(checkpoint) = self.checkpoint else {
+            return Ok(());
+        };
+        looked.one(self.tell);
+        let origin = log_origin(&self.machine.genesis().network());
+        let (note, standing) = (
+            SignedNote::parse(checkpoint),
+            standing_of(checkpoint, &origin),
+        );
+        let (Ok(note), Ok(standing)) = (note, standing) else {
+            looked.wrong("the newest checkpoint that was kept is none of this network");
+            return Ok(());
+        };
+        if !trusts.iter().any(|trust| trust.agreed(&note).is_ok()) {
+            looked.wrong("too few validators signed the newest checkpoint that was kept");
+        }
+        let row = match standing.height {
+            0 => return Ok(()),
+            height => self.file.blocks(height.saturating_sub(1), 1)?.pop(),
+        };
+        let row = row.filter(|row| row.height == standing.height);
+        let head = row.and_then(|row| Head::from_bytes(&row.bytes).ok());
+        if !head.is_some_and(|head| is_of(&standing, &head)) {
+            looked.wrong(format!(
+                "block {} is not what the validators have signed",
+                standing.height
+            ));
+        }
+        Ok(())
+    }
+
+    /// Whom to trust at first, and after each change of validators.
+    fn handovers(&self, looked: &mut Looked) -> Result<Vec<TrustRoot>> {
+        let mut kept: BTreeMap<u64, Vec<u8>> = BTreeMap::new();
+        self.file.for_each_value(|value| {
+            if let Ok((key, value)) = value
+                && let Some(height) = handover_of(&key)
+            {
+                kept.insert(height, value);
+            }
+            Ok(())
+        })?;
+        let mut trusts = vec![trust_root(self.machine.genesis())];
+        for (height, bytes) in kept {
+            looked.one(self.tell);
+            let handover = Handover::from_cbor(&bytes).ok();
+            let next = trusts.last().zip(handover).and_then(|(trust, handover)| {
+                // What is found by its key alone is what the replay reads.
+                let found = self.file.get(&handover_key(height)).ok().flatten();
+                let next = trust.after(&handover).ok();
+                next.filter(|_| found == Some(bytes))
+            });
+            match next {
+                Some(next) => trusts.push(next),
+                None => looked.wrong(format!(
+                    "the change of validators by block {height} is not what they have signed"
+                )),
+            }
+        }
+        Ok(trusts)
+    }
+}

@@ -1,0 +1,41 @@
+//! Nodes that were compared with their hashes already: who reads many keys of one version passes the upper nodes each
+//! time.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+
+use super::node::Node;
+use crate::log::Hash;
+
+/// So many are remembered, a kilobyte and a half each; past that it begins anew.
+const KEPT_MAX: usize = 4_096;
+
+/// Remembers nodes for as long as one thing is done with a tree. A node is known by its key and its hash, so that a
+/// change of the tree in between does no harm.
+#[derive(Default)]
+pub struct Memo {
+    nodes: RefCell<HashMap<Vec<u8>, (Hash, Node)>>,
+    compared: Cell<u64>,
+}
+
+impl Memo {
+    /// How many nodes were read and compared with their hashes.
+    pub fn compared(&self) -> u64 {
+        self.compared.get()
+    }
+
+    pub(super) fn node(&self, key: &[u8], hash: &Hash) -> Option<Node> {
+        let nodes = self.nodes.borrow();
+        let (of, node) = nodes.get(key)?;
+        (of == hash).then(|| node.clone())
+    }
+
+    pub(super) fn keep(&self, key: &[u8], hash: &Hash, node: &Node) {
+        self.compared.set(self.compared.get().saturating_add(1));
+        let mut nodes = self.nodes.borrow_mut();
+        if nodes.len() >= KEPT_MAX {
+            nodes.clear();
+        }
+        nodes.insert(key.to_owned(), (*hash, node.clone()));
+    }
+}

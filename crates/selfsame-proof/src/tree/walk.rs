@@ -1,0 +1,60 @@
+//! Walking through all of a version of the tree, past what is damaged in it.
+
+use super::node::{Child, Node, node_key, with_nibble};
+use super::{DEPTH, EMPTY, NodeRead, Root, TreeError};
+use crate::log::Hash;
+
+/// What is met on the way.
+#[derive(Debug)]
+pub enum Met<'a> {
+    /// A node, by the key it is kept under.
+    Node(&'a [u8]),
+    /// A node that is not what the one above it, or the root, names; nothing below it is met.
+    Broken(&'a [u8], TreeError),
+    /// A leaf: the place of an object, and its digest.
+    Leaf(&'a Hash, &'a Hash),
+}
+
+/// Walks through a version of the tree from left to right. Whether it goes on below a node, `met` says.
+pub fn walk(nodes: &dyn NodeRead, root: Root, met: &mut dyn FnMut(Met<'_>) -> bool) {
+    if root.hash != EMPTY {
+        let top = (root.hash, root.version);
+        Walk { nodes, met }.below(top, &[0; 32], 0);
+    }
+}
+
+struct Walk<'a> {
+    nodes: &'a dyn NodeRead,
+    met: &'a mut dyn FnMut(Met<'_>) -> bool,
+}
+
+impl Walk<'_> {
+    fn below(&mut self, (hash, version): (Hash, u64), at: &Hash, depth: usize) {
+        let key = node_key(version, at, depth);
+        if !(self.met)(Met::Node(&key)) {
+            return;
+        }
+        let node = match depth < DEPTH {
+            true => Node::load(self.nodes, (&key, depth), &hash),
+            false => Err(TreeError::Damaged),
+        };
+        let node = match node {
+            Ok(node) => node,
+            Err(error) => {
+                (self.met)(Met::Broken(&key, error));
+                return;
+            }
+        };
+        for (slot, child) in node.taken() {
+            match child {
+                Child::Leaf(leaf) => {
+                    (self.met)(Met::Leaf(&leaf.path, &leaf.value));
+                }
+                Child::Inner { hash, version } => {
+                    let at = with_nibble(at, depth, slot);
+                    self.below((*hash, *version), &at, depth.saturating_add(1));
+                }
+            }
+        }
+    }
+}

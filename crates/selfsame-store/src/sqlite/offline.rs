@@ -1,0 +1,216 @@
+//! A store's file that no process has open: what of it is damaged, and single records of it.
+
+use std::fs::File;
+use std::path::Path;
+use std::sync::Arc;
+
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use super::sums::{self, Sums};
+use super::{entry, file, schema, tenant};
+use crate::error::{Result, StoreError};
+use crate::offline::{Looked, Tell};
+use crate::outbox;
+use crate::store::{COPIED, KEY_KIND};
+use crate::tenant::TenantId;
+use crate::vault::{TenantKeys, Vault, bound};
+
+const RECORDS: &str = "SELECT seq, tenant, kind, id, version, value FROM records ORDER BY seq";
+const RECORD: &str = "SELECT seq, tenant, kind, id, version, value FROM records
+    WHERE tenant = ?1 AND kind = ?2 AND id = ?3";
+const OUTBOX: &str =
+    "SELECT id, tenant, lane, not_before, attempts, created, sealed FROM outbox ORDER BY seq";
+
+/// A store's file, with the key that it is sealed with.
+pub struct StoreFile {
+    connection: Connection,
+    vault: Vault,
+    // Last, so that it is given up when the connection is closed.
+    _lock: File,
+}
+
+/// A record as it stands in the file.
+struct Kept {
+    tenant: TenantId,
+    kind: String,
+    id: String,
+    version: u64,
+    value: Vec<u8>,
+}
+
+impl StoreFile {
+    /// Opens a file and keeps others away from it.
+    ///
+    /// # Errors
+    /// `InUse` where a process has it open, `Foreign` and `OtherLayout` for other files, `WrongKey` where nothing in it
+    /// was written under this key.
+    pub fn open(path: &Path, vault: Vault) -> Result<Self> {
+        let (lock, connection) = file::open_offline(path, &schema::FORMAT)?;
+        let opened = Self {
+            connection,
+            vault,
+            _lock: lock,
+        };
+        match opened.is_of_this_key() {
+            Ok(false) => Err(StoreError::WrongKey),
+            // What can't be read is told by those who look at it.
+            Ok(true) | Err(_) => Ok(opened),
+        }
+    }
+
+    /// Looks through all of it.
+    pub fn look(&self, tell: Tell<'_>) -> Vec<Looked> {
+        let sums = Sums::new(self.vault.sum_key());
+        let through = |what, look: &dyn Fn(&mut Looked) -> Result<()>| {
+            tell(what, 0);
+            Looked::through(what, look)
+        };
+        vec![
+            through("pages", &|looked| {
+                let unsound = file::unsound(&self.connection)?;
+                unsound.into_iter().for_each(|line| looked.wrong(line));
+                Ok(())
+            }),
+            through("sum", &|looked| sums.look(&self.connection, looked)),
+            through("records", &|looked| self.records(looked, tell)),
+            through("outbox", &|looked| self.outbox(looked, tell)),
+            through("tags", &|looked| {
+                sums::look_at_tags(&self.connection, looked)
+            }),
+        ]
+    }
+
+    /// The value of a record, whether it has expired or not.
+    ///
+    /// # Errors
+    /// If it can't be read, or does not open.
+    pub fn read(&self, tenant: &TenantId, kind: &str, id: &str) -> Result<Option<Vec<u8>>> {
+        let Some(kept) = self.kept(tenant, kind, id)? else {
+            return Ok(None);
+        };
+        self.opened(&kept).map(Some)
+    }
+
+    /// Whether it is a copy that nobody has begun with.
+    ///
+    /// # Errors
+    /// If it can't be read.
+    pub fn is_unbegun_copy(&self) -> Result<bool> {
+        Ok(self.kept(&TenantId::instance(), COPIED, "")?.is_some())
+    }
+
+    /// How many commits of it are counted; none where they are not counted yet.
+    ///
+    /// # Errors
+    /// If it can't be read.
+    pub fn generation(&self) -> Result<Option<u64>> {
+        if schema::is_former(&self.connection)? {
+            return Ok(None);
+        }
+        let generation = self
+            .connection
+            .query_row("SELECT generation FROM totals", [], |row| {
+                row.get::<_, i64>(0)
+            });
+        Ok(generation.optional()?.map(i64::cast_unsigned))
+    }
+
+    /// The key is right if the sum is sealed with it or the instance's own key opens; both may be damaged, but hardly
+    /// at once.
+    fn is_of_this_key(&self) -> Result<bool> {
+        let sums = Sums::new(self.vault.sum_key());
+        if sums.is_of_this_key(&self.connection).ok().flatten() == Some(true) {
+            return Ok(true);
+        }
+        match self.keys(&TenantId::instance()) {
+            Ok(_) => Ok(true),
+            Err(StoreError::WrongKey) => Ok(false),
+            // There is no such record: an empty file is of every key.
+            Err(StoreError::Tampered("key")) => {
+                let records = "SELECT EXISTS (SELECT 1 FROM records)";
+                let some: bool = self.connection.query_row(records, [], |row| row.get(0))?;
+                Ok(!some)
+            }
+            Err(other) => Err(other),
+        }
+    }
+
+    fn records(&self, looked: &mut Looked, tell: Tell<'_>) -> Result<()> {
+        let mut statement = self.connection.prepare(RECORDS)?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            looked.one(tell);
+            let number: i64 = row.get(0)?;
+            let Ok(kept) = kept(row) else {
+                looked.wrong(format!("record {number} has columns that can't be read"));
+                continue;
+            };
+            let opens = match kept.kind == KEY_KIND {
+                true => self.unwrapped(&kept).map(drop),
+                false => self.opened(&kept).map(drop),
+            };
+            if opens.is_err() {
+                looked.wrong(format!(
+                    "record {number} (kind {:?}) does not open with the master key",
+                    kept.kind
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn outbox(&self, looked: &mut Looked, tell: Tell<'_>) -> Result<()> {
+        let mut statement = self.connection.prepare(OUTBOX)?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            looked.one(tell);
+            let opens = match entry(row) {
+                Ok(sealed) => self
+                    .keys(&sealed.tenant)
+                    .and_then(|keys| outbox::open(&keys, &sealed)),
+                Err(error) => Err(error.into()),
+            };
+            if opens.is_err() {
+                let number: i64 = row.get(0)?;
+                looked.wrong(format!(
+                    "entry {number} of the outbox does not open with the master key"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    fn opened(&self, kept: &Kept) -> Result<Vec<u8>> {
+        let keys = self.keys(&kept.tenant)?;
+        let bound = bound(&kept.tenant, &kept.kind, &kept.id, kept.version);
+        keys.open(&bound, &kept.value)
+    }
+
+    fn keys(&self, tenant: &TenantId) -> Result<Arc<TenantKeys>> {
+        if let Some(keys) = self.vault.cached(tenant) {
+            return Ok(keys);
+        }
+        let kept = self.kept(tenant, KEY_KIND, "")?;
+        self.unwrapped(&kept.ok_or(StoreError::Tampered("key"))?)
+    }
+
+    fn unwrapped(&self, kept: &Kept) -> Result<Arc<TenantKeys>> {
+        self.vault.unwrap(&kept.tenant, kept.version, &kept.value)
+    }
+
+    fn kept(&self, tenant: &TenantId, kind: &str, id: &str) -> Result<Option<Kept>> {
+        let mut find = self.connection.prepare_cached(RECORD)?;
+        let found = find.query_row(params![tenant.as_str(), kind, id], kept);
+        Ok(found.optional()?)
+    }
+}
+
+fn kept(row: &Row<'_>) -> rusqlite::Result<Kept> {
+    Ok(Kept {
+        tenant: tenant(row, 1)?,
+        kind: row.get(2)?,
+        id: row.get(3)?,
+        version: row.get::<_, i64>(4)?.cast_unsigned(),
+        value: row.get(5)?,
+    })
+}

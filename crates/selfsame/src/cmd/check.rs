@@ -1,0 +1,237 @@
+//! `selfsame check`: looks through a data directory for damage, and makes a damaged ledger anew of its log.
+
+mod report;
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use indicatif::ProgressBar;
+use selfsame_abci::Home;
+use selfsame_app::clock::Clock;
+use selfsame_app::copies::{LEDGER_FILE, STORE_FILE};
+use selfsame_app::registry::check::{self, Found, Subject};
+use selfsame_registry::Genesis;
+use selfsame_store::offline::{LedgerFile, Looked, StoreFile, Tell};
+use selfsame_store::{StoreError, Vault};
+
+use crate::cmd::up::MasterKey;
+use crate::exit::{Answer, End, Failure};
+use crate::instance::unusable;
+use crate::{master_key, output, private_directory};
+use report::{Kind, Report};
+
+/// Where a ledger is made anew, inside the data directory.
+const ANEW: &str = "ledger.anew";
+
+/// Look through a data directory for damage, while nothing runs on it.
+///
+/// The records, the registry's ledger beside them, and whether both are of one time; nothing is changed. It takes the
+/// folder of a network's node too. Exit codes: 0 nothing is damaged, 1 something is, 2 it can't be looked at.
+#[derive(Args)]
+#[command(after_help = "Example: selfsame check --data data
+         selfsame check --data network/node-1 --json
+         selfsame check --data data --rebuild-ledger
+
+What each line means, and what to do about damage: docs/check.md")]
+pub struct Check {
+    /// The data directory of an instance, or the folder of a node.
+    #[arg(long, default_value = "data")]
+    data: PathBuf,
+    /// Where the ledger is damaged and its log is whole, make the rest of it anew of the log. The damaged file is kept
+    /// beside it.
+    #[arg(long)]
+    rebuild_ledger: bool,
+    #[command(flatten)]
+    master_key: MasterKey,
+    /// Print one JSON object in place of lines for people.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Check {
+    /// Looks, makes anew if it was asked to, and prints what it found.
+    pub async fn run(self) -> End {
+        let has = |file: &str| self.data.join(file).exists();
+        if !has(STORE_FILE) && !has(LEDGER_FILE) {
+            let nothing = format!("{}: there are no data in it", self.data.display());
+            return Err(Failure::environment(nothing).hint(
+                "name the data directory of an instance, or the folder of a node, with --data",
+            ));
+        }
+        let home = match has("node.json") {
+            true => Some(Home::open(&self.data)?),
+            false => None,
+        };
+        let progress = Progress::new(self.json);
+        let tell = |what: &'static str, seen: u64| progress.at(what, seen);
+        let kind = match home {
+            Some(_) => Kind::Node,
+            None => Kind::Instance,
+        };
+        let mut report = Report::new(&self.data, kind);
+        let store = match has(STORE_FILE) {
+            true => self.store(&mut report, &tell)?,
+            false => None,
+        };
+        if has(LEDGER_FILE) {
+            self.ledger(&mut report, (store.as_ref(), home.as_ref()), &tell)
+                .await?;
+        }
+        drop(progress);
+        report.conclude();
+        output::either(self.json, &report, Report::lines);
+        Ok(match report.sound {
+            true => Answer::Yes,
+            false => Answer::No,
+        })
+    }
+
+    /// Looks through the records.
+    fn store(&self, report: &mut Report, tell: Tell<'_>) -> Result<Option<StoreFile>, Failure> {
+        let custody = self.master_key.custody(&self.data)?;
+        let vault = Vault::from_master(master_key::load(&custody, &self.data)?);
+        let opened = StoreFile::open(&self.data.join(STORE_FILE), vault);
+        let Some(store) = self.opened((report, STORE_FILE), opened)? else {
+            return Ok(None);
+        };
+        report.add(STORE_FILE, store.look(tell));
+        Ok(Some(store))
+    }
+
+    /// Looks through the ledger, and makes it anew.
+    async fn ledger(
+        &self,
+        report: &mut Report,
+        (store, home): (Option<&StoreFile>, Option<&Home>),
+        tell: Tell<'_>,
+    ) -> Result<(), Failure> {
+        let opened = LedgerFile::open(&self.data.join(LEDGER_FILE));
+        let Some(ledger) = self.opened((report, LEDGER_FILE), opened)? else {
+            return Ok(());
+        };
+        let Some(genesis) = genesis((store, home), &ledger) else {
+            report.add(LEDGER_FILE, ledger.look(tell));
+            let mut looked = Looked::at("network");
+            looked.wrong("nothing that can be read says of which network it is");
+            report.add(LEDGER_FILE, vec![looked]);
+            return Ok(());
+        };
+        let checkpoint = home.and_then(|home| home.checkpoint().ok());
+        let subject = match home {
+            Some(_) => Subject::of_node(&ledger, (genesis, checkpoint.as_deref()), tell),
+            None => Subject::embedded(&ledger, genesis, tell),
+        };
+        let anew = Anew::begin(&self.data)?;
+        let found = subject.examine(&anew.ledger()).await;
+        let age = store.map(|store| check::together(store, &ledger));
+        report.ledger(&found);
+        if self.rebuild_ledger {
+            self.rebuild((ledger, &anew), &found, report)?;
+        }
+        report.add(LEDGER_FILE, found.parts);
+        report.add("both", age.into_iter().collect());
+        Ok(())
+    }
+
+    /// Puts the ledger that was made anew in the place of a damaged one.
+    fn rebuild(
+        &self,
+        (ledger, anew): (LedgerFile, &Anew),
+        found: &Found,
+        report: &mut Report,
+    ) -> Result<(), Failure> {
+        if found.is_sound() || !found.log_is_whole {
+            return Ok(());
+        }
+        let now = Clock::default().now().rfc3339().replace(':', "");
+        let kept = self.data.join(format!("ledger.damaged-{now}.sqlite"));
+        if kept.exists() {
+            let there = format!("{} exists", kept.display());
+            return Err(Failure::environment(there).hint("try again in a second"));
+        }
+        let given = ledger.give_way(&anew.ledger(), &kept);
+        given.map_err(|error| unusable(&self.data, &error))?;
+        report.rebuilt(&kept);
+        Ok(())
+    }
+
+    /// A file, unless it is so damaged that it can't be opened, which the report then says.
+    fn opened<T>(
+        &self,
+        (report, file): (&mut Report, &'static str),
+        opened: Result<T, StoreError>,
+    ) -> Result<Option<T>, Failure> {
+        match opened {
+            Ok(opened) => Ok(Some(opened)),
+            Err(StoreError::Tampered(_)) => {
+                let mut looked = Looked::at("pages");
+                looked.wrong("the file is so damaged that SQLite does not read it");
+                report.add(file, vec![looked]);
+                Ok(None)
+            }
+            Err(error) => Err(unusable(&self.data, &error)),
+        }
+    }
+}
+
+/// What the network began with: as the node's folder, the store, or else the ledger itself says.
+fn genesis(
+    (store, home): (Option<&StoreFile>, Option<&Home>),
+    ledger: &LedgerFile,
+) -> Option<Genesis> {
+    if let Some(home) = home {
+        return Some(home.genesis().clone());
+    }
+    let kept = store.and_then(|store| check::genesis_in(store).ok().flatten());
+    kept.or_else(|| check::genesis_of(ledger).ok().flatten())
+}
+
+/// Where a ledger is made anew; gone with this.
+struct Anew(PathBuf);
+
+impl Anew {
+    fn begin(data: &Path) -> Result<Self, Failure> {
+        let folder = data.join(ANEW);
+        if folder.exists() {
+            // What a process left that was stopped meanwhile.
+            std::fs::remove_dir_all(&folder)?;
+        }
+        private_directory::take(&folder)?;
+        Ok(Self(folder))
+    }
+
+    fn ledger(&self) -> PathBuf {
+        self.0.join(LEDGER_FILE)
+    }
+}
+
+impl Drop for Anew {
+    fn drop(&mut self) {
+        if let Err(error) = std::fs::remove_dir_all(&self.0) {
+            output::complain(&format!("selfsame: {}: {error}", self.0.display()));
+        }
+    }
+}
+
+/// What is looked at, for who watches a terminal.
+struct Progress(ProgressBar);
+
+impl Progress {
+    fn new(hidden: bool) -> Self {
+        Self(match hidden {
+            true => ProgressBar::hidden(),
+            false => ProgressBar::new_spinner(),
+        })
+    }
+
+    fn at(&self, what: &str, seen: u64) {
+        self.0.set_message(format!("{what} {seen}"));
+        self.0.tick();
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}

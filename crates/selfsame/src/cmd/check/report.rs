@@ -1,0 +1,200 @@
+//! What `selfsame check` says: a line for each part, and what to do.
+
+use std::path::Path;
+
+use selfsame_app::copies::{LEDGER_FILE, STORE_FILE};
+use selfsame_app::registry::check::Found;
+use selfsame_store::offline::Looked;
+use serde::Serialize;
+
+const COPY: &str =
+    "make a new directory of a copy: selfsame restore COPY --data NEW-DIRECTORY (docs/backup.md)";
+const JOIN: &str = "make a new node, which takes the ledger from the others, and remove this one: selfsame registry join (docs/network.md)";
+
+/// Whose data they are.
+#[derive(Clone, Copy, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// An instance's.
+    Instance,
+    /// A node's of a network.
+    Node,
+}
+
+/// All that was found.
+#[derive(Serialize)]
+pub struct Report {
+    data: String,
+    kind: Kind,
+    /// Whether nothing is damaged any more.
+    pub sound: bool,
+    parts: Vec<Part>,
+    /// Whether the log is whole, where a ledger was looked at.
+    log_is_whole: Option<bool>,
+    /// Where the damaged ledger is kept that another was put in the place of.
+    damaged_ledger: Option<String>,
+    /// What to do.
+    next: Vec<String>,
+}
+
+/// What was found of one part of a file.
+#[derive(Serialize)]
+struct Part {
+    file: &'static str,
+    what: &'static str,
+    seen: u64,
+    damage: Vec<String>,
+    untold: u64,
+    note: Option<&'static str>,
+}
+
+impl Report {
+    /// Nothing was looked at yet.
+    pub fn new(data: &Path, kind: Kind) -> Self {
+        Self {
+            data: data.display().to_string(),
+            kind,
+            sound: false,
+            parts: Vec::new(),
+            log_is_whole: None,
+            damaged_ledger: None,
+            next: Vec::new(),
+        }
+    }
+
+    /// Adds what was found of a file.
+    pub fn add(&mut self, file: &'static str, looked: Vec<Looked>) {
+        self.parts.extend(looked.into_iter().map(|looked| Part {
+            file,
+            what: looked.what,
+            seen: looked.seen,
+            damage: looked.damage,
+            untold: looked.untold,
+            note: looked.note,
+        }));
+    }
+
+    /// Notes what a ledger could be made anew of.
+    pub fn ledger(&mut self, found: &Found) {
+        self.log_is_whole = Some(found.log_is_whole);
+    }
+
+    /// Notes that a ledger was made anew.
+    pub fn rebuilt(&mut self, kept: &Path) {
+        self.damaged_ledger = Some(kept.display().to_string());
+    }
+
+    /// Decides what all of it comes to.
+    pub fn conclude(&mut self) {
+        let wrong = |file: &str| {
+            let parts = self.parts.iter();
+            let wrong = parts.filter(|part| part.file == file && !part.damage.is_empty());
+            wrong.map(|part| part.what).collect::<Vec<_>>()
+        };
+        let (store, ledger, both) = (wrong(STORE_FILE), wrong(LEDGER_FILE), wrong("both"));
+        let is_rebuilt = self.damaged_ledger.is_some();
+        self.sound = store.is_empty() && both.is_empty() && (ledger.is_empty() || is_rebuilt);
+        let mut next = Vec::new();
+        match store.as_slice() {
+            [] => {}
+            ["tags"] => {
+                next.push("the next start makes the index of tags anew of the records".to_owned());
+            }
+            _ => next.push(format!("the records are damaged: {}", self.way_out())),
+        }
+        match (ledger.is_empty(), is_rebuilt, self.log_is_whole) {
+            (true, ..) | (_, true, _) => {}
+            (false, false, Some(true)) => next.push(format!(
+                "the ledger's log is whole, and the rest follows from it: selfsame check --data {} --rebuild-ledger",
+                self.data
+            )),
+            (false, false, _) => next.push(format!(
+                "the ledger's log itself is damaged, and no ledger can be made of it: {}",
+                self.way_out()
+            )),
+        }
+        if !both.is_empty() {
+            next.push(format!(
+                "put back the newest of both files, or {}",
+                self.way_out()
+            ));
+        }
+        self.next = next;
+    }
+
+    fn way_out(&self) -> &'static str {
+        match self.kind {
+            Kind::Instance => COPY,
+            Kind::Node => JOIN,
+        }
+    }
+
+    /// The same for people.
+    pub fn lines(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        let mut file = "";
+        for part in &self.parts {
+            if part.file != file {
+                file = part.file;
+                lines.push(match file {
+                    "both" => "both together".to_owned(),
+                    file => Path::new(&self.data).join(file).display().to_string(),
+                });
+            }
+            lines.extend(part.lines());
+        }
+        if let Some(kept) = &self.damaged_ledger {
+            lines.push(format!(
+                "The ledger was made anew of its log; the damaged file is kept as {kept}."
+            ));
+        }
+        lines.push(match self.sound {
+            true => "Nothing is damaged.".to_owned(),
+            false => "Something is damaged:".to_owned(),
+        });
+        lines.extend(self.next.iter().map(|next| format!("  {next}")));
+        lines
+    }
+}
+
+impl Part {
+    fn lines(&self) -> Vec<String> {
+        let name = self.what;
+        if self.damage.is_empty() {
+            let (mark, said) = match self.note {
+                Some(note) if self.seen == 0 => ("–", note.to_owned()),
+                _ => ("✓", self.sound()),
+            };
+            return vec![format!("  {mark} {name:<11} {said}")];
+        }
+        let mut lines: Vec<String> = self
+            .damage
+            .iter()
+            .map(|wrong| format!("  ✗ {name:<11} {wrong}"))
+            .collect();
+        if self.untold > 0 {
+            lines.push(format!("  ✗ {name:<11} and {} more", self.untold));
+        }
+        lines
+    }
+
+    fn sound(&self) -> String {
+        let seen = self.seen;
+        match self.what {
+            "pages" => "SQLite finds them sound".to_owned(),
+            "sum" => format!("{seen} rows give the sum that the last commit left"),
+            "records" => format!("{seen} records open with the master key"),
+            "outbox" => format!("{seen} entries open with the master key"),
+            "tags" => format!("{seen} tags of records are in their index"),
+            "indices" => "values and transactions are found by key and by hash".to_owned(),
+            "network" => "it is this registry's".to_owned(),
+            "log" => format!("{seen} transactions lead to each block's root"),
+            "tree" => format!("{seen} nodes are what those above them name"),
+            "objects" => format!("{seen} objects are what the tree's leaves say"),
+            "signatures" => format!("{seen} signed notes hold"),
+            "replay" => format!("{seen} blocks, judged again, lead to this state"),
+            "age" => "store and ledger are of one time".to_owned(),
+            _ => format!("{seen} seen"),
+        }
+    }
+}
