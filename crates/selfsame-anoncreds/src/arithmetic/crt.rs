@@ -82,12 +82,14 @@ impl PrivateModulus {
         &self.modulus
     }
 
-    /// The one residue whose `e`-th power is `base`, for a prime `e` that divides neither p-1 nor q-1; `e` is public.
-    /// For a square that is base^(1/e mod p'q').
+    /// The square whose `e`-th power is `base`: base^(1/e mod p'q'), for a prime `e` that divides neither p-1 nor q-1; `e`
+    /// is public.
     ///
-    /// Of other residues, too, the result is a true root. That matters: with 1/e taken modulo p' and q' apart, somebody
-    /// who has -1 times a square signed could be given a number that betrays the factors. The result is checked, since
-    /// a fault in half of the computation would betray them as well.
+    /// The result is checked. A fault in half of the computation would betray the factors; and what is no square is
+    /// refused, since a root of it would tell a bit of 1/e, and one that is true by one of the factors alone both of them.
+    ///
+    /// # Errors
+    /// Of kind `Malformed` for what is no square and for an exponent without an inverse.
     pub(crate) fn power_inverse_exponent(
         &self,
         base: &Element,
@@ -109,7 +111,7 @@ impl PrivateModulus {
         if self.modulus.integer(&check) != self.modulus.integer(base) {
             return Err(malformed(
                 "root",
-                "its power is not the number it is the root of",
+                "its power is another number, which is no square",
             ));
         }
         Ok(root)
@@ -174,7 +176,8 @@ impl Factor {
         Secret::from_limbs(&reduced, self.bits)
     }
 
-    /// The limbs of number^(1/e mod p-1) mod p, for a number below n.
+    /// The limbs of the number's power by the even one of both exponents that are 1/e modulo (p-1)/2: a square, and the
+    /// number's root where that is a square too.
     fn root(&self, number: &[u64], e: &UBig, divisor: &Engine) -> Result<Limbs, Error> {
         let exponent = self.inverse_exponent(e, divisor)?;
         let residue = Zeroizing::new(self.engine.reduce(number));
@@ -192,7 +195,7 @@ impl Factor {
         Zeroizing::new(power.first().map_or(&[][..], Element::lanes).to_vec())
     }
 
-    /// 1/e mod p-1 in constant time in p: (1 + k·(p-1))/e for the k below e that makes it whole, -1/(p-1) mod e.
+    /// The even number below p-1 that is 1/e modulo (p-1)/2, in constant time in p. 1/e mod p-1, which is odd: (1 + k·(p-1))/e for the k below e that makes it whole, -1/(p-1) mod e.
     fn inverse_exponent(&self, e: &UBig, divisor: &Engine) -> Result<Secret, Error> {
         let mut less = self.value.clone();
         limbs::subtract_masked(&mut less, &[1], u64::MAX);
@@ -223,6 +226,9 @@ impl Factor {
         limbs::add_masked(&mut dividend, &[1], u64::MAX);
         let mut quotient = Zeroizing::new(vec![0_u64; count]);
         limbs::multiply(&mut quotient, &dividend, &inverse_of_odd(e, count));
+        // Half of p-1 is odd, and taken away or added, whichever stays in range.
+        let borrow = limbs::subtract_masked(&mut quotient, &self.half, u64::MAX);
+        limbs::add_masked(&mut quotient, &less, limbs::mask(borrow));
         Ok(Secret::from_limbs(&quotient, self.bits))
     }
 }

@@ -131,8 +131,21 @@ fn inverses_undo_and_a_common_divisor_is_refused() {
     );
 }
 
+/// The number that is this one by q, and -1 times this one by p.
+fn negative_by_one_factor(number: &UBig, (p, q): (&UBig, &UBig)) -> UBig {
+    let divisor = ConstDivisor::new(p.clone());
+    let inverse = divisor
+        .reduce(q.clone())
+        .inv()
+        .expect("two primes")
+        .residue();
+    let modulus = p * q;
+    let twice = UBig::from(2_u8) * number * q * inverse % &modulus;
+    (number + &modulus - twice) % modulus
+}
+
 #[test]
-fn roots_undo_powers_even_of_numbers_that_are_no_squares() {
+fn roots_of_squares_undo_powers_and_nothing_else_has_one() {
     let mut random = random("roots");
     let (p, q) = (safe_prime(260, &mut random), safe_prime(260, &mut random));
     for (path, length) in paths()
@@ -145,9 +158,6 @@ fn roots_undo_powers_even_of_numbers_that_are_no_squares() {
         let e = prime_in_range(&start, &(&start + &start), &mut random);
         for _ in 0..4 {
             let base = element(modulus, &mut random);
-            let root = private.power_inverse_exponent(&base, &e).expect("coprime");
-            let exponent = IBig::from(e.clone());
-            assert_eq!(power(modulus, &root, &exponent), modulus.integer(&base));
             // Of a square it is the power that the published implementation computes.
             let order = ((&p - UBig::ONE) >> 1) * ((&q - UBig::ONE) >> 1);
             let inverse = ConstDivisor::new(order)
@@ -156,6 +166,14 @@ fn roots_undo_powers_even_of_numbers_that_are_no_squares() {
                 .expect("coprime")
                 .residue();
             let square = modulus.square(&base);
+            let exponent = IBig::from(e.clone());
+            // -1 is a square by neither factor, so its product with one is none; nor is what is one by p alone.
+            let negative = modulus.value() - modulus.integer(&square);
+            let by_q_alone = negative_by_one_factor(&modulus.integer(&square), (&p, &q));
+            for none in [negative, by_q_alone] {
+                let none = modulus.element(&none).expect("coprime");
+                assert!(private.power_inverse_exponent(&none, &e).is_err());
+            }
             let root = private
                 .power_inverse_exponent(&square, &e)
                 .expect("coprime");
@@ -163,6 +181,7 @@ fn roots_undo_powers_even_of_numbers_that_are_no_squares() {
                 modulus.integer(&root),
                 power(modulus, &square, &IBig::from(inverse))
             );
+            assert_eq!(power(modulus, &root, &exponent), modulus.integer(&square));
             let exponent = random.secret(700);
             assert_eq!(
                 modulus.integer(&private.power(&base, &exponent)),

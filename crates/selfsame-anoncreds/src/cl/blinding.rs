@@ -157,7 +157,7 @@ fn check_shape<'a>(
     Ok(response)
 }
 
-pub(crate) fn malformed(why: &'static str) -> Error {
+fn malformed(why: &'static str) -> Error {
     Error::Malformed {
         what: "the credential request",
         why,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use dashu_int::{UBig, ops::BitTest as _};
+use dashu_int::UBig;
 use zeroize::Zeroize as _;
 
 use super::key::CredentialKey;
@@ -54,18 +54,9 @@ impl IssuerKey {
         self.order.value()
     }
 
-    /// The quadratic residue whose e-th power is `base`.
+    /// The quadratic residue whose e-th power is `base`; none where `base` is no quadratic residue.
     pub(crate) fn root(&self, base: &Element, e: &UBig) -> Result<Element, Error> {
         self.private.power_inverse_exponent(base, e)
-    }
-
-    /// Whether the element is a quadratic residue, as all powers of S are: its p'q'-th power is 1.
-    pub(crate) fn is_square(&self, element: &Element) -> bool {
-        let order = Secret::from_public(self.order(), self.order().bit_len());
-        self.key
-            .modulus()
-            .integer(&self.power(element, &order))
-            .is_one()
     }
 
     /// base^exponent.

