@@ -18,6 +18,8 @@ use selfsame_crypto::time::UnixTime;
 use selfsame_did::{Did, Options, Resolution};
 use selfsame_proof::log::Hash;
 use selfsame_proof::read::Bundle;
+use selfsame_proof::reads::ProvenReads;
+use selfsame_proof::tree::Root;
 use selfsame_proof::validators::ValidatorSet;
 use selfsame_registry::{Machine, Receipt, Transaction};
 use selfsame_store::TenantId;
@@ -285,6 +287,32 @@ impl Node {
         };
         Error::new(ErrorKind::Unavailable { retry_after: 1 }, reason)
     }
+
+    /// An object under the newest checkpoint that enough validators signed, and the tree that this is of.
+    async fn proved(&self, key: &[u8], trusted_height: u64) -> Result<(Bundle, Root)> {
+        let mut news = self.notes.subscribe();
+        // Who has just written wants to read it: the votes for the next block bring the signatures.
+        let up_to_date = async {
+            let (head, begun) = self.notes.last();
+            let signed = |noted: &Option<Arc<Noted>>| {
+                noted.as_ref().is_some_and(|noted| {
+                    noted.head.app_hash() == head.app_hash() || noted.head.height > head.height
+                })
+            };
+            let waited = tokio::time::timeout_at(begun + SIGNING, news.wait_for(signed));
+            drop(waited.await);
+        };
+        up_to_date.await;
+        let noted = self.noted().ok_or_else(|| self.unsigned())?;
+        let proven = self.ledger.prove(key, noted.head.tree, &noted.text)?;
+        let handovers = self.ledger.handovers(trusted_height, noted.head.height)?;
+        let proven = proven.map(|bundle| Bundle {
+            handovers,
+            ..bundle
+        });
+        let bundle = proven.ok_or_else(|| self.unsigned())?;
+        Ok((bundle, noted.head.tree))
+    }
 }
 
 #[async_trait]
@@ -333,28 +361,12 @@ impl Registry for Node {
     }
 
     async fn read(&self, key: &[u8], trusted_height: u64) -> Result<Bundle> {
-        let mut news = self.notes.subscribe();
-        // Who has just written wants to read it: the votes for the next block bring the signatures.
-        let up_to_date = async {
-            let (head, begun) = self.notes.last();
-            let signed = |noted: &Option<Arc<Noted>>| {
-                noted.as_ref().is_some_and(|noted| {
-                    noted.head.app_hash() == head.app_hash() || noted.head.height > head.height
-                })
-            };
-            let waited = tokio::time::timeout_at(begun + SIGNING, news.wait_for(signed));
-            drop(waited.await);
-        };
-        up_to_date.await;
-        let noted = self.noted().ok_or_else(|| self.unsigned())?;
-        let proven = self.ledger.prove(key, noted.head.tree, &noted.text)?;
-        let handovers = self.ledger.handovers(trusted_height, noted.head.height)?;
-        proven
-            .map(|bundle| Bundle {
-                handovers,
-                ..bundle
-            })
-            .ok_or_else(|| self.unsigned())
+        Ok(self.proved(key, trusted_height).await?.0)
+    }
+
+    async fn reads(&self, key: &[u8], trusted_height: u64) -> Result<ProvenReads> {
+        let (bundle, tree) = self.proved(key, trusted_height).await?;
+        self.ledger.prove_further(bundle, tree)
     }
 
     async fn consistency(&self, old: u64, new: u64) -> Result<Vec<Hash>> {

@@ -26,6 +26,7 @@ use selfsame_proof::entries::ProvenEntries;
 use selfsame_proof::log::Hash;
 use selfsame_proof::note::VerifierKey;
 use selfsame_proof::read::{Bundle, Policy, TrustRoot};
+use selfsame_proof::reads::ProvenReads;
 use selfsame_proof::validators::STATE_KEY;
 use selfsame_registry::refusal::{AuthorFault, EntryFault, ObjectFault, SignatureFault};
 use selfsame_registry::{Genesis, Receipt, Refusal, Transaction};
@@ -87,6 +88,9 @@ pub trait Registry: Send + Sync {
     /// What stands under a key of the state, with all that proves it to a reader who trusts the validators of that
     /// height.
     async fn read(&self, key: &[u8], trusted_height: u64) -> Result<Bundle>;
+
+    /// The same with the objects that it leads to, under one checkpoint: those that a reader asks for next.
+    async fn reads(&self, key: &[u8], trusted_height: u64) -> Result<ProvenReads>;
 
     /// Why the log of `new` transactions begins with that of `old` (RFC 9162 §2.1.4).
     async fn consistency(&self, old: u64, new: u64) -> Result<Vec<Hash>>;

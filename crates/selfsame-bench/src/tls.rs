@@ -23,7 +23,7 @@ use crate::statistics::Sample;
 use crate::{Error, Progress};
 use cell::{Cell, Deck, Draw, Lookup, Way, mixed};
 use end::{Order, Stack};
-use figures::{Found, Others};
+use figures::{Found, MUTUAL, Others};
 use node::{Node, Served};
 use ours::Ours;
 use pair::{Pair, Player};
@@ -36,6 +36,8 @@ pub const COMMAND: [&str; 2] = ["bench", "tls-end"];
 
 /// Handshakes of each cell before any is counted: code and memory are warm then.
 const WARM_UP: u64 = 3;
+/// Handshakes of a pair's halves.
+const PAIRED: usize = 10;
 
 /// How much is measured.
 #[derive(Clone, Copy, Debug)]
@@ -209,7 +211,7 @@ impl Bench {
     /// A turn of each cell.
     fn round(&mut self, draws: &[Draw]) -> Result<(), Error> {
         for cell in Cell::ALL {
-            self.turn((Lookup::Cached, cell), draws)?;
+            self.turns((Lookup::Cached, cell), draws)?;
             if cell.is_x509() {
                 self.others(cell, draws)?;
             }
@@ -219,30 +221,56 @@ impl Bench {
                 match lookup {
                     Lookup::Cold => {
                         let fresh = self.deck.draw(draws.len(), self.plan.identities);
-                        self.turn((lookup, cell), &fresh)?;
+                        self.turns((lookup, cell), &fresh)?;
                     }
-                    _ => self.turn((lookup, cell), draws)?,
+                    _ => self.turns((lookup, cell), draws)?,
                 }
             }
         }
         Ok(())
     }
 
-    fn turn(&mut self, (lookup, cell): (Lookup, Cell), draws: &[Draw]) -> Result<(), Error> {
+    /// What has a ratio to handshakes by certificates takes turns with them, a few at a time: what else the machine
+    /// does then weighs on both. Who begins changes.
+    fn turns(&mut self, (lookup, cell): (Lookup, Cell), draws: &[Draw]) -> Result<(), Error> {
+        if cell.is_x509() || cell.client != Some(cell.server) {
+            return self.turn((lookup, cell), draws).map(drop);
+        }
+        for (number, few) in draws.chunks(PAIRED).enumerate() {
+            let (theirs, ours) = match number % 2 {
+                0 => (self.original(few)?, self.turn((lookup, cell), few)?),
+                _ => {
+                    let ours = self.turn((lookup, cell), few)?;
+                    (self.original(few)?, ours)
+                }
+            };
+            let pairs = self.found.pairs.entry((lookup, cell)).or_default();
+            pairs.push(ours.median() / theirs.median());
+        }
+        Ok(())
+    }
+
+    /// Handshakes by certificates, to compare others with.
+    fn original(&mut self, draws: &[Draw]) -> Result<Sample, Error> {
+        let (server, _) = self.ours.follow(&order(Stack::Ours, MUTUAL, draws))?;
+        Ok(milliseconds(&server.nanoseconds))
+    }
+
+    fn turn(&mut self, (lookup, cell): (Lookup, Cell), draws: &[Draw]) -> Result<Sample, Error> {
         let order = Order {
             lookup,
             ..order(Stack::Ours, cell, draws)
         };
         let (server, client) = self.ours.follow(&order)?;
-        add(
-            self.found.ours.entry((lookup, cell)).or_default(),
-            &server.nanoseconds,
-        );
+        let took = milliseconds(&server.nanoseconds);
+        let all = self.found.ours.entry((lookup, cell)).or_default();
+        all.extend(&took);
         if lookup == Lookup::Cold && cell.client.is_none() {
-            add(&mut self.found.resolving, &client.resolving);
+            let asking = milliseconds(&client.resolving);
+            self.found.resolving.extend(&asking);
         }
         self.found.sent.insert((lookup, cell), server.sent);
-        Ok(())
+        Ok(took)
     }
 
     /// A turn of the other implementations.
@@ -271,7 +299,8 @@ impl Bench {
 
 impl Others {
     fn add(&mut self, cell: Cell, server: &end::Outcome) {
-        add(self.times.entry(cell).or_default(), &server.nanoseconds);
+        let times = self.times.entry(cell).or_default();
+        times.extend(&milliseconds(&server.nanoseconds));
         self.sent.insert(cell, server.sent);
     }
 }
@@ -336,8 +365,10 @@ fn checks(plan: Plan) -> Vec<Draw> {
     Draw::random(9, plan.checks, plan.identities)
 }
 
-fn add(sample: &mut Sample, nanoseconds: &[u64]) {
+fn milliseconds(nanoseconds: &[u64]) -> Sample {
+    let mut sample = Sample::default();
     for nanoseconds in nanoseconds {
         sample.push(*nanoseconds as f64 / 1e6);
     }
+    sample
 }

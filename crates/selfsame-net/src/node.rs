@@ -13,7 +13,7 @@ use http::Uri;
 use hyper::rt::{Read, ReadBufCursor, Write};
 use hyper_util::client::legacy::connect::{Connected, Connection};
 use hyper_util::rt::TokioIo;
-use selfsame_tls_io::{Connector, Stream};
+use selfsame_tls_io::{Connector, Stream, Watch};
 use tokio::net::TcpStream;
 use tower::Service;
 
@@ -38,6 +38,13 @@ impl NodeConnector {
         let stream = dial(&to, self.connect_timeout).await?;
         let secured = self.connector.connect(stream).await;
         let secured = secured.map_err(io::Error::other)?;
+        // The pool keeps it: who is met there is judged again for as long.
+        let (judges, peer) = (self.connector, Arc::clone(secured.peer()));
+        let secured = secured.watched(async move {
+            let lapse = judges.lapse(&peer, Watch::default()).await;
+            tracing::info!(host = %uri.host().unwrap_or_default(), %lapse, "a connection to a node was ended");
+            lapse
+        });
         Ok(NodeStream(TokioIo::new(secured)))
     }
 }

@@ -1,13 +1,14 @@
 //! Calls to a node that proves who it is by its DID, in place of a certificate.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use selfsame_crypto::{KeyType, PrivateKey};
 use selfsame_did::{Did, key};
 use selfsame_net::{Net, NetError, Request, Settings};
 use selfsame_tls::identity::{Identities, IdentityPolicy, PeerPolicy, SsiIdentity, Staples};
-use selfsame_tls::{ClientAuth, ClientConfig, Config, ServerConfig, SigningKey};
-use selfsame_tls_io::{Acceptor, Connector, Gather, Offline, Settings as Driven};
+use selfsame_tls::{Alert, ClientAuth, ClientConfig, Config, ServerConfig, SigningKey};
+use selfsame_tls_io::{Acceptor, Connector, Gather, Offline, Settings as Driven, tls_error};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 use url::Url;
@@ -131,4 +132,42 @@ async fn only_an_own_origin_is_a_node_and_that_is_said_once() {
         net.reach_nodes(Vec::new()),
         Err(NetError::Setup(_))
     ));
+}
+
+#[tokio::test]
+async fn a_connection_that_is_kept_ends_once_its_node_is_not_let_in_any_more() {
+    let (server, takes) = node();
+    let (client, wants) = node();
+    let (other, _) = node();
+    let config = ServerConfig::new(takes, ClientAuth::Required(trust(&client))).unwrap();
+    let acceptor: Acceptor = Acceptor::new(Arc::new(config), driven());
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let serving = tokio::spawn(async move {
+        let (stream, _) = listener.accept().await.unwrap();
+        let mut stream = acceptor.accept(stream).await.unwrap();
+        let mut head = Vec::new();
+        while !head.ends_with(b"\r\n\r\n") {
+            head.push(stream.read_u8().await.unwrap());
+        }
+        let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello";
+        stream.write_all(answer).await.unwrap();
+        stream.flush().await.unwrap();
+        stream.read_u8().await.unwrap_err()
+    });
+    let at = Url::parse(&format!("https://node.example:{port}/")).unwrap();
+    let wanted = |did: &Did| Arc::new(ClientConfig::new(wants.clone(), trust(did)).unwrap());
+    let connector: Connector = Connector::new(wanted(&server), driven());
+    let net = net(&at);
+    net.reach_nodes(vec![(at.origin(), connector.clone())])
+        .unwrap();
+    let response = net.get(&at, &Request::default()).await.unwrap();
+    assert_eq!(response.status, 200);
+    connector.reconfigure(wanted(&other));
+    let ended = tokio::time::timeout(Duration::from_secs(10), serving).await;
+    let error = ended.unwrap().unwrap();
+    let Some(selfsame_tls::Error::Alerted(alert)) = tls_error(&error) else {
+        panic!("it ended in another way: {error}")
+    };
+    assert_eq!(*alert, Alert::AccessDenied);
 }

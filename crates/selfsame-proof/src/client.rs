@@ -184,6 +184,19 @@ impl Client {
             (Outcome::Verified, None) => return Err(Outcome::Forged),
             (outcome, _) => return Err(outcome),
         };
+        self.accept_further(further, as_of)?;
+        Ok(as_of)
+    }
+
+    /// Judges further objects of a state that was verified, and remembers them.
+    ///
+    /// # Errors
+    /// What is wrong with the first that does not hold. Those before it are remembered.
+    pub fn accept_further(
+        &mut self,
+        further: &[Object<'_>],
+        as_of: Standing,
+    ) -> Result<(), Outcome> {
         for object in further {
             let proven = tree::verify(&as_of.state, object.key, object.value, object.proof);
             proven.map_err(|_| Outcome::Forged)?;
@@ -192,7 +205,7 @@ impl Client {
             }
             self.remember((object.key, object.value), as_of);
         }
-        Ok(as_of)
+        Ok(())
     }
 
     fn judge(&mut self, bundle: &Bundle, question: &Question<'_>) -> Report {

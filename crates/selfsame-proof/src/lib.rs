@@ -19,6 +19,7 @@ pub mod entries;
 pub mod log;
 pub mod note;
 pub mod read;
+pub mod reads;
 pub mod tree;
 pub mod validators;
 pub mod witness;

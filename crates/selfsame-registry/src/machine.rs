@@ -5,6 +5,7 @@ use selfsame_crypto::hash::sha256;
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::Did;
 use selfsame_did::selfsame::Network;
+use selfsame_proof::cbor::Item as _;
 use selfsame_proof::log::{Frontier, Kept, leaf_hash};
 use selfsame_proof::tree::{self, NodeRead};
 
@@ -13,7 +14,7 @@ use crate::content::Content;
 use crate::genesis::Genesis;
 use crate::governance::ValidatorChange;
 use crate::head::Head;
-use crate::history::History;
+use crate::history::{History, Present};
 use crate::identifier::Identifier;
 use crate::judge::{Admission, Situation};
 use crate::member::{Count, Membership};
@@ -138,6 +139,25 @@ impl Machine {
     /// Whether what stands under a key of the state stays as it is for ever.
     pub fn never_changes(key: &[u8]) -> bool {
         never_changes(key)
+    }
+
+    /// Whether an object of this key leads to others: it says which version is the present one.
+    pub fn leads_further(key: &[u8]) -> bool {
+        let parts = key.split(|byte| *byte == b'/').count();
+        (key.starts_with(b"did/") && parts == 2) || (key.starts_with(b"status/") && parts == 3)
+    }
+
+    /// The keys that the reader of an object asks for next: of its present version and its first. None for an object
+    /// that leads nowhere.
+    pub fn further(key: &[u8], object: &[u8]) -> Vec<Vec<u8>> {
+        let present = Present::from_cbor(object);
+        let Some(present) = present.ok().filter(|_| Self::leads_further(key)) else {
+            return Vec::new();
+        };
+        let mut versions = vec![present.version, 1];
+        versions.dedup();
+        let at = |number: u64| [key, format!("/v/{number}").as_bytes()].concat();
+        versions.into_iter().map(at).collect()
     }
 
     /// What the genesis puts into the state; the first block writes it.

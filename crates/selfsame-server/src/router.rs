@@ -328,6 +328,7 @@ fn registry_reads() -> Vec<Route> {
         get("/registry/genesis", protocol::registry::genesis),
         get("/registry/checkpoint", protocol::registry::checkpoint),
         get("/registry/read", protocol::registry::read),
+        get("/registry/reads", protocol::registry::reads),
         get("/registry/log", protocol::registry::log),
         get(
             "/registry/inclusion/{seq_no}",

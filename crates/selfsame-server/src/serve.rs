@@ -313,13 +313,20 @@ async fn between_nodes(
             let peer = Arc::clone(stream.peer());
             let node = Some(NodePeer(Arc::clone(&peer)));
             let caller = Caller { node, ..caller };
-            let io = TokioIo::new(stream);
-            tokio::select! {
-                () = talk(io, Version::Http1, caller, service, watcher) => {}
-                lapse = acceptor.lapse(&peer, Watch::default()) => {
-                    tracing::info!(%lapse, "a node's connection was ended");
-                }
-            }
+            let judges = acceptor.clone();
+            let stream = stream.watched(async move {
+                let lapse = judges.lapse(&peer, Watch::default()).await;
+                tracing::info!(%lapse, "a node's connection was ended");
+                lapse
+            });
+            talk(
+                TokioIo::new(stream),
+                Version::Http1,
+                caller,
+                service,
+                watcher,
+            )
+            .await;
         }
         Err(error) => tracing::info!(%error, "a node was refused"),
     }

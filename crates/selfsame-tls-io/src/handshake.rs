@@ -28,7 +28,7 @@ use crate::watch::{AT_ONCE, Lapse, Watch, Watched};
 /// How often it is looked at whether the evidence took too long.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// How long a peer that was refused may go on, so that it reads the alert and not a reset.
-const FAREWELL: Duration = Duration::from_secs(1);
+pub(crate) const FAREWELL: Duration = Duration::from_secs(1);
 /// Bytes of such a peer that are thrown away.
 const MOST_LATE: usize = 64 * 1024;
 const CHUNK: usize = 16 * 1024;
@@ -359,7 +359,7 @@ async fn flush<S: AsyncWrite + Unpin>(session: &mut Session, stream: &mut S) -> 
 }
 
 /// Tells the peer why, and lets it read that: a socket that is closed with bytes unread resets the connection.
-async fn leave<S>(session: &mut Session, stream: &mut S) -> io::Result<()>
+pub(crate) async fn leave<S>(session: &mut Session, stream: &mut S) -> io::Result<()>
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {

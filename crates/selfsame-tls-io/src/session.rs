@@ -5,7 +5,7 @@ use std::io;
 use selfsame_crypto::ctx::Ctx;
 use selfsame_tls::evidence::Answer;
 use selfsame_tls::identity::Peer;
-use selfsame_tls::{Connection, Error, Need};
+use selfsame_tls::{Connection, Error, Need, Refusal};
 
 use crate::buffer::Buffer;
 use crate::error::to_io;
@@ -145,6 +145,14 @@ impl Session {
             let _failed_before = self.connection.close();
             self.collect();
         }
+    }
+
+    /// Ends it, and has the peer told why. What had come and was not read is gone.
+    pub(crate) fn refuse(&mut self, refusal: Refusal) {
+        let _failed_before = self.connection.refuse(refusal);
+        self.collect();
+        self.incoming = Buffer::default();
+        self.failed.get_or_insert(Error::Refused(refusal));
     }
 
     /// What is to be sent.

@@ -10,8 +10,10 @@ use selfsame_tls::identity::Peer;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::error::{Error, to_io};
+use crate::handshake::{FAREWELL, leave};
 use crate::session::Session;
 use crate::settings::Clock;
+use crate::watch::Lapse;
 
 /// Bytes that are read from the socket at a time.
 const CHUNK: usize = 16 * 1024;
@@ -28,7 +30,11 @@ pub struct Stream<S> {
     peer: Arc<Peer>,
     reader: Option<Waker>,
     writer: Option<Waker>,
+    lapse: Option<Lapsing>,
 }
+
+/// Done when the connection has to end.
+type Lapsing = Pin<Box<dyn Future<Output = Lapse> + Send>>;
 
 impl<S: std::fmt::Debug> std::fmt::Debug for Stream<S> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -50,7 +56,20 @@ impl<S> Stream<S> {
             peer,
             reader: None,
             writer: None,
+            lapse: None,
         })
+    }
+
+    /// The same, which ends as soon as `lapse` says why: the peer is told, and whoever reads or writes gets an error. It
+    /// is for those who give the stream away, to what reads it all the time; others await a lapse beside what they do,
+    /// and call [`Stream::end`].
+    #[must_use]
+    pub fn watched(self, lapse: impl Future<Output = Lapse> + Send + 'static) -> Self {
+        let lapse: Lapsing = Box::pin(lapse);
+        Self {
+            lapse: Some(lapse),
+            ..self
+        }
     }
 
     /// Who the peer is, and each rule that was looked at.
@@ -77,7 +96,28 @@ impl<S> Stream<S> {
     }
 }
 
+impl<S: AsyncRead + AsyncWrite + Unpin> Stream<S> {
+    /// Ends the connection whatever its ends want, and lets the peer read why; that takes a second at most.
+    pub async fn end(&mut self, lapse: Lapse) {
+        self.session.refuse(lapse.refusal());
+        let told = leave(&mut self.session, &mut self.stream);
+        let _best_effort = tokio::time::timeout(FAREWELL, told).await;
+    }
+}
+
 impl<S: AsyncWrite + Unpin> Stream<S> {
+    /// Whether it has to end; the peer is told if so.
+    fn poll_lapse(&mut self, cx: &mut Context<'_>) -> io::Result<()> {
+        let Some(Poll::Ready(lapse)) = self.lapse.as_mut().map(|lapse| lapse.as_mut().poll(cx))
+        else {
+            return Ok(());
+        };
+        self.lapse = None;
+        self.session.refuse(lapse.refusal());
+        let _told_if_it_fits = self.poll_send(cx);
+        Err(io::Error::new(io::ErrorKind::ConnectionAborted, lapse))
+    }
+
     /// Hands all that is protected to the transport.
     fn poll_send(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         while !self.session.to_send().is_empty() {
@@ -131,6 +171,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Stream<S> {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let this = self.get_mut();
+        this.poll_lapse(cx)?;
         loop {
             if let Some(count) = this.session.read(buffer.initialize_unfilled())? {
                 buffer.advance(count);
@@ -157,6 +198,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Stream<S> {
         data: &[u8],
     ) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
+        this.poll_lapse(cx)?;
         ready!(this.poll_send_for_writer(cx))?;
         let count = this.session.write(data)?;
         // It is taken; what of it does not fit now goes with the next call.

@@ -7,7 +7,7 @@ use futures_util::future::join_all;
 use selfsame_crypto::time::UnixTime;
 use selfsame_tls::evidence::{Answer, Evidence, Failure};
 use selfsame_tls::identity::{Again, Peer};
-use selfsame_tls::{ClientConfig, Need, Refusal, ServerConfig};
+use selfsame_tls::{Alert, ClientConfig, Need, Refusal, ServerConfig};
 use tokio::sync::Semaphore;
 use tokio::sync::watch::Receiver;
 use tokio::time::{sleep, timeout};
@@ -53,6 +53,19 @@ pub enum Lapse {
     /// It has lasted for [`Watch::longest`].
     #[error("the connection has lasted as long as one may")]
     Longest,
+}
+
+impl Lapse {
+    /// What the peer is told. That it lasted long enough is no end of what was sent, so it is no close_notify.
+    pub fn refusal(&self) -> Refusal {
+        match self {
+            Self::Over(refusal) | Self::Unknown(refusal) => *refusal,
+            Self::Longest => Refusal::new(
+                Alert::AccessDenied,
+                "the connection has lasted as long as one may",
+            ),
+        }
+    }
 }
 
 /// A configuration that judges again who is connected.

@@ -113,6 +113,8 @@ pub struct ClientConfig {
     pub(crate) is_early: bool,
     /// The name that the hello says beside or in place of that of the policy.
     name: Option<DnsName<'static>>,
+    /// Whether the hello says none at all.
+    is_silent: bool,
     /// Policy and identity, by which tickets are found.
     pub(crate) digest: [u8; 32],
 }
@@ -136,6 +138,7 @@ impl ClientConfig {
             sessions: None,
             is_early: false,
             name: None,
+            is_silent: false,
             digest,
         })
     }
@@ -164,10 +167,25 @@ impl ClientConfig {
         digest.part(name.as_ref().as_bytes());
         self.digest = digest.finish();
         self.name = Some(name);
+        self.is_silent = false;
         Ok(self)
     }
 
+    /// The same, which names no server in its hello, not even that of a certificate policy.
+    #[must_use]
+    pub fn without_server_name(mut self) -> Self {
+        let mut digest = Digest::new("client that names no server");
+        digest.part(&self.digest);
+        self.digest = digest.finish();
+        self.name = None;
+        self.is_silent = true;
+        self
+    }
+
     pub(crate) fn server_name(&self) -> Option<&str> {
+        if self.is_silent {
+            return None;
+        }
         let certificates = self.server.certificates.as_ref();
         let named = self.name.as_ref().map(AsRef::as_ref);
         named.or_else(|| certificates.and_then(CertificatePolicy::dns_name))

@@ -231,6 +231,17 @@ impl Connection {
         sent.map_err(|refusal| self.fail(refusal))
     }
 
+    /// Ends an open connection whose peer is not to go on, and has it told why. That is for good, as an error is.
+    pub fn refuse(&mut self, refusal: Refusal) -> Result<(), Error> {
+        self.open()?;
+        match self.has_closed {
+            // Nothing follows close_notify (RFC 8446 §6.1).
+            true => self.end(Error::Refused(refusal)),
+            false => self.fail(refusal),
+        };
+        Ok(())
+    }
+
     /// Key material for others, from this connection alone (RFC 8446 §7.5).
     pub fn export(&self, label: &str, context: &[u8], output: &mut [u8]) -> Result<(), Error> {
         let done = self.open()?;

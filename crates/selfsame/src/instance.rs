@@ -420,7 +420,13 @@ impl TlsSettings {
                         .hint("[[tls.reach]] is TLS: write its origin with https"),
                 );
             }
-            reached.push(reach.server.client(own().await?)?);
+            let mut own = own().await?;
+            let (host, port) = (
+                reach.origin.host_str(),
+                reach.origin.port_or_known_default(),
+            );
+            own.called = host.zip(port).map(|(host, port)| format!("{host}:{port}"));
+            reached.push(reach.server.client(own)?);
         }
         Ok(AsNode {
             reach: reached,

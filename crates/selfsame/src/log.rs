@@ -1,5 +1,5 @@
-//! The log: one JSON object a line on standard error, as `SELFSAME_LOG` says: warnings, each refusal with its reason,
-//! what the operator does, and each credential that is issued, unless told.
+//! The log: one JSON object a line on standard error, or a line for people, as `SELFSAME_LOG` says: warnings, each
+//! refusal with its reason, what the operator does, and each credential that is issued, unless told.
 
 use std::env::VarError;
 use std::error::Error as _;
@@ -14,7 +14,29 @@ const DEFAULT: &str = "warn,selfsame_server::error=info,selfsame_server::middlew
 
 /// Starts it.
 pub fn start() {
-    let filter = match EnvFilter::try_from_env(VARIABLE) {
+    let log = tracing_subscriber::fmt().json().with_span_list(false);
+    started(
+        log.with_env_filter(filter())
+            .with_writer(std::io::stderr)
+            .try_init(),
+    );
+}
+
+/// Starts it for a person who looks on, in lines of text.
+pub fn start_for_people() {
+    let log = tracing_subscriber::fmt()
+        .compact()
+        .with_ansi(false)
+        .without_time();
+    started(
+        log.with_env_filter(filter())
+            .with_writer(std::io::stderr)
+            .try_init(),
+    );
+}
+
+fn filter() -> EnvFilter {
+    match EnvFilter::try_from_env(VARIABLE) {
         Ok(filter) => filter,
         Err(error) if is_absent(&error) => EnvFilter::new(DEFAULT),
         Err(error) => {
@@ -24,13 +46,10 @@ pub fn start() {
             ));
             EnvFilter::new(DEFAULT)
         }
-    };
-    let started = tracing_subscriber::fmt()
-        .json()
-        .with_span_list(false)
-        .with_env_filter(filter)
-        .with_writer(std::io::stderr)
-        .try_init();
+    }
+}
+
+fn started<E>(started: Result<(), E>) {
     if started.is_err() {
         crate::output::complain("selfsame: a log is running already");
     }

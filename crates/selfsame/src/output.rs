@@ -31,9 +31,20 @@ fn written(result: io::Result<()>) -> io::Result<()> {
     }
 }
 
+/// Whether what stands on standard error is for programs.
+static IN_JSON: AtomicBool = AtomicBool::new(false);
+
+/// From now on prints a JSON object for each line on standard error, as the log does.
+pub fn complain_in_json() {
+    IN_JSON.store(true, Ordering::Relaxed);
+}
+
 /// Prints a line on standard error.
 pub fn complain(line: &str) {
-    let _ = writeln!(io::stderr(), "{line}");
+    let _ = match IN_JSON.load(Ordering::Relaxed) {
+        true => writeln!(io::stderr(), "{}", serde_json::json!({ "message": line })),
+        false => writeln!(io::stderr(), "{line}"),
+    };
 }
 
 /// Prints a value as one JSON object.

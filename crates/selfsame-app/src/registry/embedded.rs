@@ -15,6 +15,8 @@ use selfsame_did::{Did, Options, Resolution};
 use selfsame_net::Net;
 use selfsame_proof::log::Hash;
 use selfsame_proof::read::Bundle;
+use selfsame_proof::reads::ProvenReads;
+use selfsame_proof::tree::Root;
 use selfsame_proof::validators::{Validator, ValidatorSet};
 use selfsame_registry::network::{Member, Role};
 use selfsame_registry::{Genesis, Head, Machine, Receipt, Rules, Transaction};
@@ -178,6 +180,17 @@ impl Embedded {
         }
         Err(hurried())
     }
+
+    /// An object under the newest checkpoint, and the tree that this is of.
+    async fn proved(&self, key: &[u8]) -> Result<(Bundle, Root)> {
+        for _ in 0..READS_MAX {
+            let (head, note) = self.newest().await?;
+            if let Some(bundle) = self.ledger.prove(key, head.tree, &note)? {
+                return Ok((bundle, head.tree));
+            }
+        }
+        Err(hurried())
+    }
 }
 
 #[async_trait]
@@ -211,13 +224,12 @@ impl Registry for Embedded {
     }
 
     async fn read(&self, key: &[u8], _trusted_height: u64) -> Result<Bundle> {
-        for _ in 0..READS_MAX {
-            let (head, note) = self.newest().await?;
-            if let Some(bundle) = self.ledger.prove(key, head.tree, &note)? {
-                return Ok(bundle);
-            }
-        }
-        Err(hurried())
+        Ok(self.proved(key).await?.0)
+    }
+
+    async fn reads(&self, key: &[u8], _trusted_height: u64) -> Result<ProvenReads> {
+        let (bundle, tree) = self.proved(key).await?;
+        self.ledger.prove_further(bundle, tree)
     }
 
     async fn consistency(&self, old: u64, new: u64) -> Result<Vec<Hash>> {

@@ -8,6 +8,7 @@ use selfsame_did::{Did, Options, Resolution};
 use selfsame_proof::cbor::Item as _;
 use selfsame_proof::log::{Hash, LogRead, consistency, leaf_hash};
 use selfsame_proof::read::{Bundle, Handover, MAX_HANDOVERS};
+use selfsame_proof::reads::{ProvenReads, Read};
 use selfsame_proof::tree::{self, NodeRead, Proof, ReadError, Root, TreeError};
 use selfsame_registry::{
     Applied, Genesis, Head, Machine, Receipt, StateError, StateRead, Transaction,
@@ -243,6 +244,23 @@ impl Ledger {
             proof,
             handovers: Vec::new(),
         }))
+    }
+
+    /// The same with what it leads to in that version of the tree. What was overwritten since is left out: it is to be
+    /// asked for by itself.
+    ///
+    /// # Errors
+    /// As of [`Self::prove`].
+    pub fn prove_further(&self, bundle: Bundle, tree: Root) -> Result<ProvenReads> {
+        let mut further = Vec::new();
+        for key in Machine::further(&bundle.key, bundle.value.as_deref().unwrap_or_default()) {
+            further.extend(self.prove(&key, tree, "")?.map(|bundle| Read {
+                key: bundle.key,
+                value: bundle.value,
+                proof: bundle.proof,
+            }));
+        }
+        Ok(ProvenReads { bundle, further })
     }
 
     /// The object that stood under a key until a block after that version of the tree.

@@ -19,6 +19,7 @@ use selfsame_proof::entries::{ProvenEntries, ProvenEntry};
 use selfsame_proof::log::Hash;
 use selfsame_proof::note::SignedNote;
 use selfsame_proof::read::{Bundle, TrustRoot};
+use selfsame_proof::reads::ProvenReads;
 use selfsame_proof::validators::STATE_KEY;
 use selfsame_registry::{Genesis, Receipt, Transaction};
 use selfsame_store::Store;
@@ -320,6 +321,12 @@ impl Registry for Remote {
     async fn read(&self, key: &[u8], trusted_height: u64) -> Result<Bundle> {
         self.network().await?;
         let read = |node: Arc<Node>| async move { node.read(key, trusted_height).await };
+        self.nodes.ask(read).await
+    }
+
+    async fn reads(&self, key: &[u8], trusted_height: u64) -> Result<ProvenReads> {
+        self.network().await?;
+        let read = |node: Arc<Node>| async move { node.reads(key, trusted_height).await };
         self.nodes.ask(read).await
     }
 

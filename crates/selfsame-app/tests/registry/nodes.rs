@@ -47,13 +47,33 @@ async fn a_node_that_lies_is_refused_and_named_and_the_next_one_is_asked() {
 
         let alone = reader(&[&liar], (&store().await, &paper.clock, None));
         assert!(!resolves(&alone, &dids[0]).await, "{lie:?}");
-        // A proof of absence carries no value to alter.
-        if !matches!(lie, Lie::Value | Lie::Absence) {
+        // A proof of absence carries no value to alter, and leads nowhere.
+        if !matches!(lie, Lie::Value | Lie::Absence | Lie::Further) {
             let refused = asks(&alone, &dids[0]).await.unwrap_err();
             assert_eq!(refused.kind, ErrorKind::Upstream, "{lie:?}");
             assert!(refused.reason.contains(&liar.origin()), "{refused}");
             assert!(refused.reason.contains("refused by rule"), "{refused}");
         }
+    }
+}
+
+#[tokio::test]
+async fn a_did_is_resolved_with_one_call_whether_it_was_changed_or_not() {
+    let paper = Paper::new();
+    let ((changed, first), (other, second)) = (paper.newcomer(), paper.newcomer());
+    let update = |version| {
+        let key = PrivateKey::from_pkcs8(&paper.key_of(&changed)).unwrap();
+        let content = Content::of_key("key-1", key.public().clone());
+        paper.signed(&changed, version, Operation::UpdateDid { version, content })
+    };
+    let made = [first, update(2), update(3), second];
+    let node = paper.history_of(&made).await.node(Lie::None).await;
+    let remote = reader(&[&node], (&store().await, &paper.clock, None));
+    remote.genesis().await.unwrap();
+    for did in [other, changed] {
+        let before = node.asked();
+        assert!(resolves(&remote, &did).await);
+        assert_eq!(node.asked() - before, 1, "{did}");
     }
 }
 
@@ -452,7 +472,9 @@ async fn transactions_are_believed_for_their_place_in_the_signed_log_alone() {
         "not what the node says of it"
     );
 
-    for lie in Lie::ABOUT_OBJECTS {
+    // Nothing comes along with transactions.
+    let lies = Lie::ABOUT_OBJECTS.into_iter();
+    for lie in lies.filter(|lie| !matches!(lie, Lie::Further)) {
         let liar = history.node(lie).await;
         let alone = reader(&[&liar], (&store().await, &paper.clock, None));
         let refused = alone.entries(1, 3).await.unwrap_err();

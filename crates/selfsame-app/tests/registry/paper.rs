@@ -20,6 +20,7 @@ use selfsame_proof::entries::{ProvenEntries, ProvenEntry};
 use selfsame_proof::log::inclusion;
 use selfsame_proof::note::VerifierKey;
 use selfsame_proof::read::Bundle;
+use selfsame_proof::reads::ProvenReads;
 use selfsame_proof::tree::Proof;
 use selfsame_proof::validators::{STATE_KEY, Validator, ValidatorSet};
 use selfsame_registry::{
@@ -57,6 +58,8 @@ pub enum Lie {
     Value,
     Proof,
     Absence,
+    /// Another object comes along with the genuine one than its state has.
+    Further,
     StaleCheckpoint,
     ForgedCheckpoint,
     StrangersCheckpoint,
@@ -88,10 +91,11 @@ pub enum Lie {
 
 impl Lie {
     /// Those that a proof of an object gives away.
-    pub const ABOUT_OBJECTS: [Self; 6] = [
+    pub const ABOUT_OBJECTS: [Self; 7] = [
         Self::Value,
         Self::Proof,
         Self::Absence,
+        Self::Further,
         Self::StaleCheckpoint,
         Self::ForgedCheckpoint,
         Self::StrangersCheckpoint,
@@ -249,6 +253,21 @@ impl History {
         bundle
     }
 
+    /// An object and what it leads to.
+    fn reads(&self, key: &[u8], lie: Lie) -> ProvenReads {
+        let (head, _) = match lie {
+            Lie::StaleCheckpoint | Lie::Behind => self.at(1, None),
+            _ => self.at(0, None),
+        };
+        let honest = self.read(key, Lie::None);
+        let mut reads = self.ledger.prove_further(honest, head.tree).unwrap();
+        reads.bundle = self.read(key, lie);
+        if let (Lie::Further, Some(read)) = (lie, reads.further.first_mut()) {
+            read.value = read.value.take().map(|value| [value, vec![0]].concat());
+        }
+        reads
+    }
+
     pub fn log(&self, numbers: &[u64], lie: Lie) -> ProvenEntries {
         let size = self.heads.last().unwrap().log.size();
         let logged = numbers.iter().filter(|number| **number <= size);
@@ -306,7 +325,9 @@ impl History {
                 .collect();
         let of = |name: &str| &query.iter().find(|(key, _)| key == name).unwrap().1;
         let body = match (lie, asked.path.as_str()) {
-            (Lie::Down, _) | (Lie::RefusesAndHides, "/registry/read") => return Reply::default(),
+            (Lie::Down, _) | (Lie::RefusesAndHides, "/registry/read" | "/registry/reads") => {
+                return Reply::default();
+            }
             (Lie::Busy, _) => {
                 return Reply {
                     status: 429,
@@ -317,6 +338,9 @@ impl History {
             (_, "/registry/genesis") => self.paper.genesis.to_bytes(),
             (_, "/registry/read") => self
                 .read(&base64url_decode(of("key")).unwrap(), lie)
+                .to_bytes(),
+            (_, "/registry/reads") => self
+                .reads(&base64url_decode(of("key")).unwrap(), lie)
                 .to_bytes(),
             (_, "/registry/log") => {
                 let numbers = of("numbers").split(',').map(|n| n.parse().unwrap());
@@ -331,7 +355,7 @@ impl History {
             }
             (_, other) => panic!("nobody asks for {other}"),
         };
-        let is_late = lie == Lie::Silent && asked.path == "/registry/read";
+        let is_late = lie == Lie::Silent && asked.path.starts_with("/registry/read");
         Reply {
             status: 200,
             content_type: "application/cbor",

@@ -119,6 +119,10 @@ async fn answer(registry: &Embedded, asked: &Asked) -> Reply {
             let key = base64url_decode(of("key")).unwrap();
             registry.read(&key, 0).await.unwrap().to_bytes()
         }
+        "/registry/reads" => {
+            let key = base64url_decode(of("key")).unwrap();
+            registry.reads(&key, 0).await.unwrap().to_bytes()
+        }
         "/registry/log" => {
             let numbers = of("numbers").split(',').map(|n| n.parse().unwrap());
             let numbers: Vec<u64> = numbers.collect();

@@ -35,16 +35,33 @@ pub struct Wanted {
 
 /// An object of the state with its proof: what a reader needs who trusts this registry's validators, not this node.
 pub async fn read(State(server): State<Server>, Query(wanted): Query<Wanted>) -> Answer {
-    let key = base64url_decode(&wanted.key)
-        .map_err(|_| Error::bad_request("the key must be base64url"))?;
-    if key.is_empty() || key.len() > MAX_KEY_BYTES {
-        return Err(Error::bad_request("a key has 1 to 1024 bytes").into());
-    }
+    let key = wanted.key()?;
     let registry = server.registry()?;
     let bundle = registry.read(&key, wanted.trusted_height).await?.to_bytes();
     Ok(open_to_all(
         ([(CONTENT_TYPE, "application/cbor")], bundle).into_response(),
     ))
+}
+
+/// The same with the objects that a reader of it asks for next, under one checkpoint.
+pub async fn reads(State(server): State<Server>, Query(wanted): Query<Wanted>) -> Answer {
+    let key = wanted.key()?;
+    let registry = server.registry()?;
+    let reads = registry.reads(&key, wanted.trusted_height).await?;
+    Ok(open_to_all(
+        ([(CONTENT_TYPE, "application/cbor")], reads.to_bytes()).into_response(),
+    ))
+}
+
+impl Wanted {
+    fn key(&self) -> Result<Vec<u8>, Error> {
+        let key = base64url_decode(&self.key)
+            .map_err(|_| Error::bad_request("the key must be base64url"))?;
+        match key.is_empty() || key.len() > MAX_KEY_BYTES {
+            true => Err(Error::bad_request("a key has 1 to 1024 bytes")),
+            false => Ok(key),
+        }
+    }
 }
 
 /// Which transactions.

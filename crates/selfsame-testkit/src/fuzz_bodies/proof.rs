@@ -7,6 +7,7 @@ use selfsame_proof::entries::{ProvenEntries, ProvenEntry};
 use selfsame_proof::log::{Frontier, Hash, LogRead, inclusion, leaf_hash};
 use selfsame_proof::note::{SignedNote, VerifierKey};
 use selfsame_proof::read::{Bundle, Policy, Question, Report, TrustRoot, judge};
+use selfsame_proof::reads::ProvenReads;
 use selfsame_proof::tree::{Proof, ReadError};
 use selfsame_proof::validators::{STATE_KEY, ValidatorSet};
 
@@ -59,6 +60,11 @@ pub fn read(data: &[u8]) -> bool {
                 .map(|trust| trust.to_bytes()),
         ),
         one_form(Frontier::from_bytes(data).ok().map(|log| log.to_bytes())),
+        one_form(
+            ProvenReads::from_bytes(data)
+                .ok()
+                .map(|reads| reads.to_bytes()),
+        ),
     ];
     let bundle = Bundle::from_bytes(data);
     one_form(bundle.as_ref().ok().map(Bundle::to_bytes));

@@ -8,12 +8,14 @@ use async_trait::async_trait;
 use selfsame_crypto::time::UnixTime;
 use selfsame_tls::evidence::{Answer, Failure};
 use selfsame_tls::identity::Peer;
-use selfsame_tls::{Alert, Need};
-use selfsame_tls_io::{Acceptor, Connector, Gather, Lapse, Offline, Settings, Watch};
-use tokio::io::duplex;
+use selfsame_tls::{Alert, Need, Refusal};
+use selfsame_tls_io::{
+    Acceptor, Connector, Gather, Lapse, Offline, Settings, Stream, Watch, tls_error,
+};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream, duplex};
 use tokio::time::Instant;
 
-use crate::world::{Node, Registry, pair};
+use crate::world::{Node, Registry, alerted, pair};
 
 const EVERY: Duration = Duration::from_secs(10);
 
@@ -129,4 +131,57 @@ async fn a_connection_lasts_no_longer_than_one_may() {
     );
     assert_eq!(lapses, (Lapse::Longest, Lapse::Longest));
     assert_eq!(began.elapsed(), EVERY * 5);
+}
+
+/// Both ends of a connection.
+async fn connected() -> (Stream<DuplexStream>, Stream<DuplexStream>) {
+    let (client, server) = pair();
+    let acceptor = Acceptor::new(server.takes(&client), Settings::new(Offline));
+    let connector = Connector::new(client.wants(&server), Settings::new(Offline));
+    let (one, other) = duplex(64 * 1024);
+    let (one, other) = tokio::join!(connector.connect(one), acceptor.accept(other));
+    (one.unwrap(), other.unwrap())
+}
+
+/// What the peer is told at the end.
+async fn told(stream: &mut Stream<DuplexStream>) -> Alert {
+    let mut read = Vec::new();
+    let error = stream.read_to_end(&mut read).await.unwrap_err();
+    alerted(tls_error(&error).unwrap())
+}
+
+fn revoked() -> Lapse {
+    let again = Refusal::new(Alert::CertificateRevoked, "it was revoked");
+    Lapse::Over(again)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_peer_is_told_why_its_connection_has_to_end() {
+    // How long one may last is no end of what was sent.
+    for (lapse, alert) in [
+        (revoked(), Alert::CertificateRevoked),
+        (Lapse::Longest, Alert::AccessDenied),
+    ] {
+        let (mut client, mut server) = connected().await;
+        server.write_all(b"the first half").await.unwrap();
+        let (said, ()) = tokio::join!(told(&mut client), server.end(lapse));
+        assert_eq!(said, alert);
+        server.write_all(b"the second half").await.unwrap_err();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_that_was_given_away_ends_by_itself_and_tells_the_peer() {
+    let (mut client, server) = connected().await;
+    let mut server = server.watched(async {
+        tokio::time::sleep(EVERY).await;
+        revoked()
+    });
+    let began = Instant::now();
+    let (said, read) = tokio::join!(told(&mut client), server.read_u8());
+    assert_eq!(said, Alert::CertificateRevoked);
+    assert_eq!(began.elapsed(), EVERY);
+    let why = read.unwrap_err();
+    assert!(why.get_ref().unwrap().is::<Lapse>(), "{why}");
+    server.write_all(b"more").await.unwrap_err();
 }

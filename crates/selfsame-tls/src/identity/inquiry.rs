@@ -29,6 +29,8 @@ pub(super) struct Inquiry {
     /// The credential, as long as it is not known who signed it.
     vc: Option<Vc>,
     staples: Vec<Staple>,
+    /// Whether what is stapled of a registry was judged.
+    is_read: bool,
     proved: Option<Proved>,
     subject: Option<Did>,
     document: Option<Arc<Resolution>>,
@@ -55,6 +57,7 @@ impl Inquiry {
         Self {
             vc,
             staples,
+            is_read: false,
             proved: None,
             subject: None,
             document: None,
@@ -72,7 +75,7 @@ impl Inquiry {
         self.vc.is_none() && self.statuses.is_empty() && self.document.is_some()
     }
 
-    /// Judges what is stapled, then goes as far as that leads.
+    /// Judges what it says itself and what is stapled, as far as that leads.
     pub(super) fn begin(
         &mut self,
         peer: &mut Peer,
@@ -82,17 +85,30 @@ impl Inquiry {
         if let Some(vc) = &self.vc {
             credential::check_issuer(vc, policy)?;
         }
-        if let Some(stapled) = &policy.stapled {
-            let reads = staple::reads(&self.staples).map_err(Fault::refusal)?;
-            if !reads.is_empty() {
-                match stapled.ledger.judge(reads, (stapled.handed(), core.now)) {
-                    Ok(proved) => self.proved = Some(proved),
-                    Err(fault) if fault.is_excusable() && !stapled.required => {}
-                    Err(fault) => return Err(fault.refusal()),
-                }
-            }
-        }
         self.go_on(peer, policy, core)
+    }
+
+    /// Judges what is stapled of a registry, once. While it is not known who signed the credential that is one
+    /// checkpoint and no changes of validators: whoever has copied these from the registry has signed nothing.
+    fn read_staples(&mut self, policy: &IdentityPolicy, now: UnixTime) -> Result<(), Refusal> {
+        let Some(stapled) = policy.stapled.as_ref().filter(|_| !self.is_read) else {
+            return Ok(());
+        };
+        let reads = staple::reads(&self.staples).map_err(Fault::refusal)?;
+        let is_short = reads.len() < 2 && reads.iter().all(|read| read.handovers.is_empty());
+        if self.vc.is_some() && !is_short {
+            return Ok(());
+        }
+        self.is_read = true;
+        if reads.is_empty() {
+            return Ok(());
+        }
+        match stapled.ledger.judge(reads, (stapled.handed(), now)) {
+            Ok(proved) => self.proved = Some(proved),
+            Err(fault) if fault.is_excusable() && !stapled.required => {}
+            Err(fault) => return Err(fault.refusal()),
+        }
+        Ok(())
     }
 
     /// Goes as far as the evidence leads, and asks for what is missing then. Nothing is fetched on the word of a
@@ -115,7 +131,13 @@ impl Inquiry {
         (evidence, now): (&Evidence, UnixTime),
     ) -> Result<Vec<Need>, Refusal> {
         let mut needs = self.accept(peer, policy, (evidence, now))?;
+        if !needs.is_empty() && !self.is_read {
+            // The issuer's keys may be among what is stapled.
+            self.read_staples(policy, now)?;
+            needs = self.accept(peer, policy, (evidence, now))?;
+        }
         if self.vc.is_none() {
+            self.read_staples(policy, now)?;
             needs.extend(self.resolve(peer, policy, (evidence, now))?);
             needs.extend(self.check_statuses(peer, policy, (evidence, now))?);
         }

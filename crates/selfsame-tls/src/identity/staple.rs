@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::{Did, Options};
 use selfsame_proof::cbor::{Item, Malformed, Reader, Writer};
-use selfsame_proof::client::{Client, Handed, Object as Proven};
+use selfsame_proof::client::{Client, Handed};
 use selfsame_proof::read::{Bundle, Handover, Outcome};
-use selfsame_proof::tree::Proof;
+pub use selfsame_proof::reads::Read;
 use selfsame_registry::{Machine, StateError, StateRead};
 
 use super::ledger::{Objects, StaplePolicy};
@@ -34,17 +34,6 @@ pub struct Reads {
     pub handovers: Vec<Handover>,
     /// What is read.
     pub reads: Vec<Read>,
-}
-
-/// An object of a registry's state, or that there is none.
-#[derive(Clone, Debug, Eq, PartialEq)]
-pub struct Read {
-    /// Its key.
-    pub key: Vec<u8>,
-    /// The object.
-    pub value: Option<Vec<u8>>,
-    /// Why that is so.
-    pub proof: Proof,
 }
 
 /// Why a staple is of no use.
@@ -135,12 +124,7 @@ impl Reads {
         at: (Handed, UnixTime),
     ) -> Result<(Objects, UnixTime), Fault> {
         let (first, further) = self.parts().ok_or(Fault::Malformed)?;
-        let proven = further.iter().map(|read| Proven {
-            key: &read.key,
-            value: read.value.as_deref(),
-            proof: &read.proof,
-        });
-        let proven: Vec<Proven<'_>> = proven.collect();
+        let proven: Vec<_> = further.iter().map(Read::object).collect();
         let as_of = reader.accept_all_handed((&first, &proven), at);
         let as_of = as_of.map_err(|outcome| match outcome {
             Outcome::Untimely => Fault::Untimely,
@@ -178,22 +162,6 @@ impl Item for Reads {
             return Err(Malformed("a staple has at most 16 reads and 8 handovers"));
         }
         Ok(reads)
-    }
-}
-
-impl Item for Read {
-    fn write(&self, to: &mut Writer) {
-        to.array(3).bytes(&self.key).option(self.value.as_deref());
-        to.bytes(&self.proof.to_bytes());
-    }
-
-    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
-        from.tuple(3)?;
-        Ok(Self {
-            key: from.bytes()?.to_vec(),
-            value: from.option()?.map(<[u8]>::to_vec),
-            proof: Proof::from_bytes(from.bytes()?).map_err(|_| Malformed("a proof is none"))?,
-        })
     }
 }
 

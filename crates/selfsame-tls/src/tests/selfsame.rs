@@ -8,6 +8,7 @@ use selfsame_crypto::{Algorithm, KeyHandle};
 use selfsame_did::{Did, key, selfsame};
 use serde_json::{Map, Value, json};
 
+use super::network::Network;
 use super::own::assert_no_bit_may_change;
 use super::puppet::Puppet;
 use super::ssi::{
@@ -18,7 +19,7 @@ use crate::error::ConfigError;
 use crate::evidence::Need;
 use crate::identity::{
     CoseStatus, CoseSubject, CoseVc, Expected, Identities, IdentityPolicy, MEMBERSHIP, Members,
-    PeerKind, PeerPolicy, SsiIdentity, TrustedIssuer,
+    PeerKind, PeerPolicy, SsiIdentity, StaplePolicy, TrustedIssuer,
 };
 use crate::profile::{PAPER, Profile, SELFSAME};
 use crate::testing::{Authority, Ends, NOW, assert_talk, client, ctx, join, server};
@@ -649,5 +650,65 @@ fn a_credential_that_names_a_stranger_is_refused_before_anything_is_looked_up() 
         let identity = showing(&holder, credential(&issuer, &holder, format));
         let (ends, _) = shown_to(only(policy.clone()), identity);
         assert_eq!(client_refused(ends), Alert::CertificateUnknown);
+    }
+}
+
+/// How a client refuses a server that shows this credential and these staples, where staples of the network count.
+fn stapled_to(network: &Network, trusted: TrustedIssuer, identity: SsiIdentity) -> Alert {
+    let expected = Expected::Dids([identity.did.clone()].into());
+    let policy = IdentityPolicy::of_credentials(&["key"], vec![trusted], expected);
+    let policy = policy.with_staples(StaplePolicy::new(network.ledger()));
+    client_refused(shown_to(only(policy), identity).0)
+}
+
+#[test]
+fn what_is_stapled_is_judged_once_the_issuer_is_found_to_have_signed_the_credential() {
+    let (issuer, holder) = (issuer(), holder());
+    let mut network = Network::new();
+    let citizen = network.citizen();
+    let mut staples = network.staples(&citizen.subject.did);
+    // No reader takes it for a staple.
+    staples[0].body.pop();
+    let genuine = cose(&issuer, &compact(&holder.did));
+    let mut forged = genuine.clone();
+    *forged.bytes.last_mut().unwrap() ^= 1;
+    for (vc, alert) in [
+        (genuine, Alert::BadCertificateStatusResponse),
+        (forged, Alert::BadCertificate),
+    ] {
+        let identity = SsiIdentity {
+            staples: staples.clone().into(),
+            ..showing(&holder, vc)
+        };
+        assert_eq!(stapled_to(&network, trusting(&issuer), identity), alert);
+    }
+}
+
+#[test]
+fn of_who_may_have_no_credential_one_checkpoint_is_judged_and_no_more() {
+    let (issuer, holder) = (issuer(), holder());
+    let mut network = Network::new();
+    let citizen = network.citizen();
+    network.rest_until(NOW.minus(60));
+    let one = network.staples(&citizen.subject.did);
+    let vc = cose(&issuer, &compact(&holder.did));
+    // The issuer's keys are not known, and are looked up in vain after what is stapled did not tell them.
+    for (count, alert) in [
+        (1, Alert::BadCertificateStatusResponse),
+        (2, Alert::CertificateUnknown),
+    ] {
+        let forged = |staple: &Staple| {
+            let mut staple = staple.clone();
+            *staple.body.last_mut().unwrap() ^= 1;
+            staple
+        };
+        let staples: Vec<_> = one.iter().cycle().take(count).map(forged).collect();
+        let identity = SsiIdentity {
+            staples: staples.into(),
+            ..showing(&holder, vc.clone())
+        };
+        let mut unknown = trusting(&issuer);
+        unknown.keys.clear();
+        assert_eq!(stapled_to(&network, unknown, identity), alert);
     }
 }

@@ -21,5 +21,6 @@ mod listen;
 mod node;
 mod proxy;
 mod reach;
+mod said;
 mod server;
 mod wrong;

@@ -6,8 +6,9 @@ use std::time::Duration;
 use selfsame_proof::checkpoint::Standing;
 use selfsame_proof::entries::{ProvenEntries, ProvenEntry};
 use selfsame_proof::read::Bundle;
+use selfsame_proof::reads::ProvenReads;
 use selfsame_proof::validators::STATE_KEY;
-use selfsame_registry::{Receipt, Transaction};
+use selfsame_registry::{Machine, Receipt, Transaction};
 
 use super::kept::Fork;
 use super::known::{Answer, Fetch, Fetched, Fetching, Known, Refused, Why, all_behind};
@@ -44,11 +45,14 @@ trait Question: Sync {
     ) -> impl Future<Output = Result<Self::Answer>> + Send;
     fn read_of(answer: &Self::Answer) -> &Bundle;
     /// What the answer says, once its read is believed.
-    fn proven(&self, answer: Self::Answer, as_of: Standing) -> Result<Self::Proven>;
+    fn proven(&self, known: &Known, answer: Self::Answer, as_of: Standing) -> Result<Self::Proven>;
 }
 
 /// An object of the state.
 struct Object<'k>(&'k [u8]);
+
+/// An object that leads to others, and these.
+struct Leading<'k>(&'k [u8]);
 
 /// Transactions of the log by their numbers.
 struct Logged<'n>(&'n [u64]);
@@ -69,8 +73,38 @@ impl Question for Object<'_> {
         answer
     }
 
-    fn proven(&self, answer: Bundle, as_of: Standing) -> Result<Fetched> {
-        Ok((answer.value, as_of))
+    fn proven(&self, _: &Known, answer: Bundle, as_of: Standing) -> Result<Fetched> {
+        Ok(Fetched {
+            value: answer.value,
+            as_of,
+            further: Vec::new(),
+        })
+    }
+}
+
+impl Question for Leading<'_> {
+    type Answer = ProvenReads;
+    type Proven = Fetched;
+
+    fn key(&self) -> &[u8] {
+        self.0
+    }
+
+    async fn ask(&self, node: &Node, trusted_height: u64) -> Result<ProvenReads> {
+        node.reads(self.0, trusted_height).await
+    }
+
+    fn read_of(answer: &ProvenReads) -> &Bundle {
+        &answer.bundle
+    }
+
+    fn proven(&self, known: &Known, answer: ProvenReads, as_of: Standing) -> Result<Fetched> {
+        known.accept_further(&answer.further, as_of)?;
+        Ok(Fetched {
+            value: answer.bundle.value,
+            as_of,
+            further: answer.further,
+        })
     }
 }
 
@@ -90,7 +124,12 @@ impl Question for Logged<'_> {
         &answer.bundle
     }
 
-    fn proven(&self, answer: ProvenEntries, as_of: Standing) -> Result<Vec<ProvenEntry>> {
+    fn proven(
+        &self,
+        _: &Known,
+        answer: ProvenEntries,
+        as_of: Standing,
+    ) -> Result<Vec<ProvenEntry>> {
         answer.judged(self.0, &as_of).map_err(|error| {
             Error::upstream(format!("the registry's transactions are refused: {error}"))
         })
@@ -116,7 +155,10 @@ struct Old<P> {
 
 impl Fetch for Fetcher<'_> {
     fn fetch<'a>(&'a self, known: &'a Known, key: &'a [u8]) -> Fetching<'a> {
-        Box::pin(self.first_proven(known, Object(key)))
+        match Machine::leads_further(key) {
+            true => Box::pin(self.first_proven(known, Leading(key))),
+            false => Box::pin(self.first_proven(known, Object(key))),
+        }
     }
 }
 
@@ -157,7 +199,7 @@ impl Fetcher<'_> {
                 }
             };
             match accepted {
-                Ok(as_of) => match question.proven(answer, as_of) {
+                Ok(as_of) => match question.proven(known, answer, as_of) {
                     Ok(proven) => return self.found(proven, &node).await,
                     Err(error) => {
                         let error = nodes.refused(&node, (true, error));
@@ -166,7 +208,8 @@ impl Fetcher<'_> {
                 },
                 Err(refused) => {
                     let answered = (&question, answer);
-                    self.refused(&mut asked, (node, answered), refused).await?;
+                    self.refused(&mut asked, (known, node, answered), refused)
+                        .await?;
                 }
             }
         }
@@ -209,7 +252,7 @@ impl Fetcher<'_> {
                     return Err(unproven(nodes.failed(node, (For::Reads, error))));
                 }
             };
-            let refused = match accepted.map(|as_of| question.proven(answer, as_of)) {
+            let refused = match accepted.map(|as_of| question.proven(known, answer, as_of)) {
                 Ok(Ok(entries)) => match entries.first().map(|entry| hash_of(&entry.transaction)) {
                     Some(hash) if hash == Some(transaction.hash()) => return Ok(()),
                     Some(_) => Some(Error::upstream(
@@ -263,7 +306,7 @@ impl Fetcher<'_> {
     async fn refused<Q: Question>(
         &self,
         asked: &mut Asked<Q::Proven>,
-        (node, (question, answer)): (Arc<Node>, (&Q, Q::Answer)),
+        (known, node, (question, answer)): (&Known, Arc<Node>, (&Q, Q::Answer)),
         refused: Refused,
     ) -> Result<()> {
         let mut error = *refused.error;
@@ -284,7 +327,7 @@ impl Fetcher<'_> {
                 let read = Q::read_of(&answer).clone();
                 let age = |as_of: &Standing| (as_of.height, as_of.time);
                 let newer = |newest: &Old<_>| age(&newest.as_of) < age(&as_of);
-                match question.proven(answer, as_of) {
+                match question.proven(known, answer, as_of) {
                     Ok(proven) if asked.newest.as_ref().is_none_or(newer) => {
                         let node = node.clone();
                         asked.newest = Some(Old {

@@ -12,6 +12,7 @@ use selfsame_proof::checkpoint::Standing;
 use selfsame_proof::client::{Client, Found, Lasting};
 use selfsame_proof::note::{SignedNote, VerifierKey};
 use selfsame_proof::read::{Bundle, Outcome, Policy, Question, Report, TrustRoot, judge};
+use selfsame_proof::reads::Read;
 use selfsame_registry::{Genesis, Machine, StateError, StateRead};
 use selfsame_tls::identity::Ledger as Reader;
 
@@ -55,7 +56,12 @@ pub(super) enum Answer<T> {
 }
 
 /// An object, or that there is none, and as of when.
-pub(super) type Fetched = (Option<Vec<u8>>, Standing);
+pub(super) struct Fetched {
+    pub(super) value: Option<Vec<u8>>,
+    pub(super) as_of: Standing,
+    /// Others of the same state, which it leads to.
+    pub(super) further: Vec<Read>,
+}
 
 /// Why an answer is not believed.
 pub(super) struct Refused {
@@ -222,7 +228,11 @@ impl Known {
             let Some(key) = view.missing() else {
                 return Ok((result, *view.as_of()));
             };
-            let (value, as_of) = match nodes.fetch(self, &key).await? {
+            let Fetched {
+                value,
+                as_of,
+                further,
+            } = match nodes.fetch(self, &key).await? {
                 Answer::Proven(fetched) => fetched,
                 Answer::Later(error) => {
                     behind = Some(error);
@@ -240,6 +250,12 @@ impl Known {
                 true => drop(view.fetched.insert(key, value)),
                 false => tokio::time::sleep(PAUSE).await,
             }
+            // Of what may change, the first of all is read by itself.
+            let lasting = further
+                .into_iter()
+                .filter(|read| Machine::never_changes(&read.key) && read.value.is_some());
+            view.fetched
+                .extend(lasting.map(|read| (read.key, read.value)));
         }
         let circles = || Error::upstream("the registry's answers lead in circles");
         Err(behind.unwrap_or_else(circles))
@@ -256,6 +272,18 @@ impl Known {
             false => Lasting::Within(MAX_AGE),
         };
         self.accept_as(key, bundle, lasting)
+    }
+
+    /// Judges what came along with an object that was accepted.
+    ///
+    /// # Errors
+    /// `Upstream` if one does not stand in the same state, or is known to have changed since.
+    pub(super) fn accept_further(&self, further: &[Read], as_of: Standing) -> Result<()> {
+        let objects: Vec<_> = further.iter().map(Read::object).collect();
+        let accepted = self.client().accept_further(&objects, as_of);
+        accepted.map_err(|_| {
+            Error::upstream("the registry's read is refused: what came along is not of its state")
+        })
     }
 
     /// Judges the newest answer there is while the network stands still: it may be older.

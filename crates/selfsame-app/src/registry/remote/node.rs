@@ -8,6 +8,7 @@ use selfsame_net::{Authorization, Body, Call, Method, Net, NetError, Request, Re
 use selfsame_proof::entries::{self, ProvenEntries};
 use selfsame_proof::log::Hash;
 use selfsame_proof::read::Bundle;
+use selfsame_proof::reads::ProvenReads;
 use selfsame_registry::refusal::CODES;
 use selfsame_registry::{Genesis, Receipt, Transaction};
 use serde::Deserialize;
@@ -74,13 +75,24 @@ impl Node {
 
     /// What it says of an object of the state; nothing of it is verified.
     pub(super) async fn read(&self, key: &[u8], trusted_height: u64) -> Result<Bundle> {
-        let mut url = self.at(&["registry", "read"])?;
+        let response = self.object("read", (key, trusted_height)).await?;
+        Bundle::from_bytes(&response.body)
+            .map_err(|_| Error::upstream("the registry's read is malformed"))
+    }
+
+    /// The same with the objects that it leads to.
+    pub(super) async fn reads(&self, key: &[u8], trusted_height: u64) -> Result<ProvenReads> {
+        let response = self.object("reads", (key, trusted_height)).await?;
+        ProvenReads::from_bytes(&response.body)
+            .map_err(|_| Error::upstream("the registry's read is malformed"))
+    }
+
+    async fn object(&self, how: &str, (key, trusted_height): (&[u8], u64)) -> Result<Response> {
+        let mut url = self.at(&["registry", how])?;
         url.query_pairs_mut()
             .append_pair("key", &base64url_encode(key))
             .append_pair("trusted_height", &trusted_height.to_string());
-        let response = success(self.get(&url, "application/cbor").await?)?;
-        Bundle::from_bytes(&response.body)
-            .map_err(|_| Error::upstream("the registry's read is malformed"))
+        success(self.get(&url, "application/cbor").await?)
     }
 
     /// Why its log of `new` entries begins with that of `old`, as it says.

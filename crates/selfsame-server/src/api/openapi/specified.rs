@@ -222,7 +222,7 @@ const PRESENTATION: [Specified; 3] = [
         .takes(FORM),
 ];
 
-const REGISTRY: [Specified; 8] = [
+const REGISTRY: [Specified; 9] = [
     get("/registry/genesis", CBOR, "What the network began with.").by("docs/registry.md"),
     get(
         "/registry/checkpoint",
@@ -234,6 +234,13 @@ const REGISTRY: [Specified; 8] = [
         "/registry/read",
         CBOR,
         "An object of the state with its proof.",
+    )
+    .by("docs/registry.md")
+    .asks(&["key", "trusted_height?"]),
+    get(
+        "/registry/reads",
+        CBOR,
+        "The same with the objects that it leads to: of a DID, its present version and its first.",
     )
     .by("docs/registry.md")
     .asks(&["key", "trusted_height?"]),

@@ -42,7 +42,8 @@ pub struct Client {
     node: Node,
     #[command(flatten)]
     policy: Policy,
-    /// Only make the handshake, print the verdict as one JSON object, and close.
+    /// Only make the handshake, print the verdict as one JSON object, and close. On standard error, too, each line is one
+    /// object then.
     #[arg(long)]
     json: bool,
 }
@@ -50,9 +51,16 @@ pub struct Client {
 impl Client {
     /// Connects.
     pub async fn run(self) -> End {
-        crate::log::start();
+        match self.json {
+            true => {
+                output::complain_in_json();
+                crate::log::start();
+            }
+            false => crate::log::start_for_people(),
+        }
         let standing = self.node.stand().await?;
-        let own = self.node.own(&standing).await?;
+        let mut own = self.node.own(&standing).await?;
+        own.called = Some(self.to.clone());
         let Standing { app, gather, .. } = standing;
         let config = self.policy.client(own)?;
         let connector = Connector::new(config, settings(&app, gather));

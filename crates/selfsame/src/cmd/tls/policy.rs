@@ -1,5 +1,6 @@
 //! Who is let in, as the command line says it, and what this node shows itself.
 
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -74,9 +75,12 @@ pub struct Policy {
     #[arg(long, value_name = "HOST", requires = "trust_certificates")]
     server_name: Option<String>,
     /// The host name that is told to the server, and to everybody on the way, before anything is proved, for those who
-    /// route by it (SNI). With --server-name that one is told unless this is said.
+    /// route by it (SNI); else that of --server-name, or the host that is called.
     #[arg(long, value_name = "HOST")]
     sni: Option<String>,
+    /// Tell no host name before anything is proved.
+    #[arg(long, conflicts_with = "sni")]
+    no_sni: bool,
     /// How identities are written on the wire; both ends must say the same. The library has further ways, which need
     /// credentials that no issuer here gives.
     #[arg(long, value_enum, default_value_t = Wire::Selfsame)]
@@ -118,6 +122,8 @@ pub struct Own {
     pub resuming: Option<Resuming>,
     /// What it speaks beside identities.
     pub spoken: Spoken,
+    /// Of a client, what it calls: HOST:PORT.
+    pub called: Option<String>,
 }
 
 impl Own {
@@ -152,21 +158,32 @@ impl Policy {
     /// If nobody is expected, or a DID or a file can't be read.
     pub fn client(&self, own: Own) -> Result<Arc<ClientConfig>, Failure> {
         let server = self.peers(Of::Servers, own.accepts.as_ref())?;
-        let resuming = own.resuming.clone();
+        let (resuming, called) = (own.resuming.clone(), own.called.clone());
         let mut common = self.common(own)?;
         common.revalidate = resuming.as_ref().map(|resuming| resuming.servers(&server));
         let config = ClientConfig::new(common, server).map_err(|error| refused(&error))?;
-        let config = match &self.sni {
-            Some(name) => config.with_server_name(name).map_err(|_| {
-                Failure::environment(format!("{name} is no host name"))
-                    .hint("write --sni as broker.example.org, without a port")
-            })?,
-            None => config,
-        };
+        let config = self.naming(config, called.as_deref())?;
         Ok(Arc::new(match resuming {
             Some(resuming) => resuming.client(config),
             None => config,
         }))
+    }
+
+    /// Which server the hello names, where this host is called.
+    fn naming(&self, config: ClientConfig, called: Option<&str>) -> Result<ClientConfig, Failure> {
+        match (&self.sni, &self.server_name, called.and_then(host_name)) {
+            _ if self.no_sni => Ok(config.without_server_name()),
+            (Some(name), ..) => config.with_server_name(name).map_err(|_| {
+                Failure::environment(format!("{name} is no host name"))
+                    .hint("write --sni as broker.example.org, without a port")
+            }),
+            // What is called may be a name that no hello can carry.
+            (None, None, Some(host)) => Ok(match config.clone().with_server_name(host) {
+                Ok(named) => named,
+                Err(_) => config,
+            }),
+            _ => Ok(config),
+        }
     }
 
     /// How this node takes clients; without `asks`, whoever they are.
@@ -321,6 +338,14 @@ impl Policy {
             .map(Some)
             .map_err(|error| refused(&error))
     }
+}
+
+/// The host of HOST:PORT where it is a name and no address (RFC 6066 §3).
+fn host_name(place: &str) -> Option<&str> {
+    let (host, _) = place.rsplit_once(':')?;
+    let host = host.strip_suffix('.').unwrap_or(host);
+    let is_address = host.starts_with('[') || host.parse::<IpAddr>().is_ok();
+    (!is_address && !host.is_empty()).then_some(host)
 }
 
 fn dids(texts: &[String]) -> Result<Vec<Did>, Failure> {

@@ -207,6 +207,7 @@ impl Proxy {
     async fn terms(&self, standing: &Standing) -> Result<Terms, Failure> {
         let mut own = self.node.own(standing).await?;
         own.spoken = self.spoken.clone();
+        own.called.clone_from(&self.connect);
         let asks = !self.anonymous_clients;
         match (&self.to, &self.connect) {
             (Some(_), None) => Ok(Terms::Server(self.policy.server(own, asks)?)),

@@ -8,7 +8,7 @@ use std::time::Duration;
 use selfsame_app::App;
 use selfsame_tls::identity::Peer;
 use selfsame_tls::{ClientConfig, ServerConfig};
-use selfsame_tls_io::{Acceptor, Carried, Connector, Error, Gather, Watch, relay_until};
+use selfsame_tls_io::{Acceptor, Carried, Connector, Error, Gather, Lapse, Watch, relay_until};
 use serde::Serialize;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
@@ -156,7 +156,10 @@ impl Shared {
             false => relay_until((&mut plain, &mut secure), idle, end).await,
         };
         self.figures.ended(carried, &ended);
-        if ended.is_err() {
+        if let Err(error) = &ended {
+            if let Some(lapse) = error.get_ref().and_then(|why| why.downcast_ref::<Lapse>()) {
+                secure.end(*lapse).await;
+            }
             // A plain end would pass for a proper one.
             let _best_effort = plain.set_zero_linger();
         }
