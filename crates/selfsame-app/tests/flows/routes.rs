@@ -47,6 +47,14 @@ async fn got(app: &App, path: &str, query: &str) -> Result<Reply> {
             let bundle = app.registry()?.read(&key, trusted).await?;
             Ok(reply("application/cbor", bundle.to_bytes()))
         }
+        ["registry", "reads"] => {
+            let asked = url::form_urlencoded::parse(query.as_bytes());
+            let asked: HashMap<_, _> = asked.collect();
+            let key = base64url_decode(&asked["key"]).unwrap();
+            let trusted = asked["trusted_height"].parse().unwrap();
+            let bundle = app.registry()?.reads(&key, trusted).await?;
+            Ok(reply("application/cbor", bundle.to_bytes()))
+        }
         ["registry", "log"] => {
             let asked = url::form_urlencoded::parse(query.as_bytes());
             let asked: HashMap<_, _> = asked.collect();
