@@ -117,7 +117,7 @@ impl Application {
     /// where proofs come with them.
     pub(crate) fn query(&self, request: &request::Query) -> response::Query {
         let admitted = match request.path.strip_prefix(PEER) {
-            Some(name) => self.peers.admits(name),
+            Some(name) => self.peers.admits(name, self.clock.now()),
             // By its address nobody is known: behind one there may be any node.
             None => true,
         };

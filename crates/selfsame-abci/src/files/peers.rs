@@ -4,9 +4,9 @@
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
 
 use selfsame_app::{Error, Result};
+use selfsame_crypto::time::UnixTime;
 
 use super::{Home, NODE, Node, read_node};
 use crate::notes::replace;
@@ -15,14 +15,14 @@ use crate::notes::replace;
 const PEERS_MAX: usize = 1_024;
 /// A name among the engines is an address of 20 bytes, in lower-case hex.
 const NAME_DIGITS: usize = 40;
-/// Nodes that are not admitted may come as often as they like; the log says so this often.
-const TOLD_AGAIN: Duration = Duration::from_secs(60);
+/// Nodes that are not admitted may come as often as they like; the log says so once in so many seconds.
+const TOLD_AGAIN: u64 = 60;
 
 /// Answers for a running node, by what its folder says at that moment.
 #[derive(Debug)]
 pub(crate) struct Peers {
     home: PathBuf,
-    told: Mutex<Option<Instant>>,
+    told: Mutex<Option<UnixTime>>,
 }
 
 impl Peers {
@@ -34,20 +34,20 @@ impl Peers {
     }
 
     /// Whether the engine may speak to the node of this name. Where the folder can't be read it may not.
-    pub(crate) fn admits(&self, name: &str) -> bool {
+    pub(crate) fn admits(&self, name: &str, now: UnixTime) -> bool {
         let node = read_node(&self.home.join(NODE));
         let admitted = node.is_ok_and(|node| node.peers.iter().any(|peer| name_of(peer) == name));
-        if !admitted && self.tells() {
+        if !admitted && self.tells(now) {
             tracing::warn!(node = %name.get(..NAME_DIGITS).unwrap_or(name), "a node that is not admitted here was turned away: `selfsame registry admit` admits one");
         }
         admitted
     }
 
-    fn tells(&self) -> bool {
+    fn tells(&self, now: UnixTime) -> bool {
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_due = told.is_none_or(|last| last.elapsed() >= TOLD_AGAIN);
+        let is_due = told.is_none_or(|last| now.seconds_since(last) >= TOLD_AGAIN);
         if is_due {
-            *told = Some(Instant::now());
+            *told = Some(now);
         }
         is_due
     }

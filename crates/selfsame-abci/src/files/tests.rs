@@ -131,8 +131,9 @@ fn a_node_speaks_to_those_it_was_made_with_and_to_those_its_operator_admits() {
     let network = create(folder.path(), 2).unwrap();
     let homes = [0, 1].map(|at| Home::open(&network.homes()[at]).unwrap());
     let name = |home: &Home| home.peer().unwrap().split_once('@').unwrap().0.to_owned();
+    let now = UnixTime(1_700_000_000);
     let peers = Peers::of(&homes[1]);
-    assert!(peers.admits(&name(&homes[0])) && peers.admits(&name(&homes[1])));
+    assert!(peers.admits(&name(&homes[0]), now) && peers.admits(&name(&homes[1]), now));
 
     // Whoever has the public files of a node makes another one; only the node it was made of knows of it.
     let member = members(5).pop().unwrap();
@@ -140,19 +141,22 @@ fn a_node_speaks_to_those_it_was_made_with_and_to_those_its_operator_admits() {
         .join(&folder.path().join("later"), &member)
         .unwrap();
     let newcomer = name(&joined);
-    assert!(Peers::of(&homes[0]).admits(&newcomer) && Peers::of(&joined).admits(&name(&homes[1])));
-    assert!(!peers.admits(&newcomer));
+    assert!(
+        Peers::of(&homes[0]).admits(&newcomer, now)
+            && Peers::of(&joined).admits(&name(&homes[1]), now)
+    );
+    assert!(!peers.admits(&newcomer, now));
     homes[1].admit(joined.peer().unwrap()).unwrap();
-    assert!(peers.admits(&newcomer));
+    assert!(peers.admits(&newcomer, now));
     // What begins alike, or has another case, is another one.
     assert!(
-        !peers.admits(&newcomer[..39])
-            && !peers.admits(&newcomer.to_uppercase())
-            && !peers.admits("")
+        !peers.admits(&newcomer[..39], now)
+            && !peers.admits(&newcomer.to_uppercase(), now)
+            && !peers.admits("", now)
     );
 
     assert!(homes[1].dismiss(&newcomer).unwrap());
-    assert!(!peers.admits(&newcomer) && !homes[1].dismiss(&newcomer).unwrap());
+    assert!(!peers.admits(&newcomer, now) && !homes[1].dismiss(&newcomer).unwrap());
     assert!(homes[1].dismiss(&name(&homes[1])).is_err());
     for wrong in [
         "",
@@ -165,7 +169,7 @@ fn a_node_speaks_to_those_it_was_made_with_and_to_those_its_operator_admits() {
     }
     std::fs::remove_file(homes[1].path().join(NODE)).unwrap();
     assert!(
-        !peers.admits(&name(&homes[0])),
+        !peers.admits(&name(&homes[0]), now),
         "what can't be read admits nobody"
     );
 }
