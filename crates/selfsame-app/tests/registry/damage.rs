@@ -135,6 +135,5 @@ async fn values_are_compared_for_few_more_nodes_than_a_block_writes() {
         registry.submit(&actor.create()).await.unwrap();
     }
     let each = (world.ledger.nodes_read() - before) as f64 / rest.len() as f64;
-    println!("{each} nodes are read for a DID");
     assert!(each < 30.0, "{each} nodes are read for a DID");
 }
