@@ -331,7 +331,10 @@ fn an_issuer_cannot_lead_a_wallet_inward() {
         assert_refused(endpoint, &accepted);
         // The same as of a name that nobody has: why is in the log.
         let detail = accepted.json()["detail"].as_str().unwrap().to_owned();
-        assert!(detail.contains("no answer"), "{endpoint}: {detail}");
+        assert!(
+            detail.contains("can't be reached now"),
+            "{endpoint}: {detail}"
+        );
     }
 }
 
