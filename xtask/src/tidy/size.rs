@@ -10,11 +10,11 @@ const HANDLER: usize = 25;
 const CRATE: usize = 8_000;
 /// Raised caps; ARCHITECTURE.md gives the reason of each.
 const RAISED: [(&str, usize); 5] = [
-    ("crates/selfsame", 12_000),
+    ("crates/selfsame", 12_600),
     ("crates/selfsame-anoncreds", 18_200),
     ("crates/selfsame-app", 23_200),
     ("crates/selfsame-tls", 12_400),
-    ("crates/selfsame-server", 11_200),
+    ("crates/selfsame-server", 11_400),
 ];
 const MAIN: usize = 60;
 const PUBLIC_ITEMS: usize = 25;
