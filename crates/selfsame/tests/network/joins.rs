@@ -46,9 +46,9 @@ fn a_fifth_node_joins_by_a_snapshot_and_carries_the_network_when_an_old_one_is_l
     assert!(said.contains("does not answer"), "{said}");
     let said = ends_with(0, &mut join(&two));
     assert!(said.contains("selfsame registry admit NODE "), "{said}");
-    network.join(4);
     // The node that it was made of knows it; the others are told.
     (1..4).for_each(|node| network.admit(node, 4));
+    network.join(4);
     // A snapshot is of a block with two after it: it is there sooner where the network goes on.
     until("the newcomer has taken the ledger", || {
         walks(&origin, &token);
@@ -115,7 +115,10 @@ fn a_node_made_of_public_files_gets_and_hands_in_nothing_until_it_is_admitted() 
         "{log}"
     );
 
+    // Its engine may have given up by now.
     network.admit(0, 4);
+    network.nodes[4].take().unwrap().stop();
+    network.start_node(4);
     until("it has blocks", || height() > Some(0));
     drop(instance);
     network.stop();

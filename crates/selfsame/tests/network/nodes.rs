@@ -74,8 +74,8 @@ fn a_validator_is_added_and_another_removed_and_the_network_goes_on() {
     other.arg(network.url(0)).arg("--token-file");
     ends_with(2, other.arg(network.home(0).join("operator-token")));
 
-    network.join(4);
     (1..4).for_each(|node| network.admit(node, 4));
+    network.join(4);
     until("the fifth signs", || network.signs("node-5"));
     let mut removed = selfsame();
     removed.args(["registry", "remove-validator", "node-1", "--key"]);

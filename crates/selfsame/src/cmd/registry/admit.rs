@@ -19,7 +19,7 @@ use crate::output;
 pub struct Admit {
     /// The folder of the node that shall speak to it.
     home: PathBuf,
-    /// The other node, as its operator was told by `join`: <NAME>@<IP>:<PORT>.
+    /// The other node, as its operator was told by `join`: `NAME@IP:PORT`.
     node: String,
     /// Admit it no longer; a connection that is open ends when one of both nodes is started again.
     #[arg(long)]
