@@ -43,7 +43,7 @@ struct Constraints<'a> {
 }
 
 impl<'a> Constraints<'a> {
-    /// NameConstraints ::= SEQUENCE { permittedSubtrees [0] OPTIONAL, excludedSubtrees [1] OPTIONAL }.
+    /// `NameConstraints ::= SEQUENCE { permittedSubtrees [0] OPTIONAL, excludedSubtrees [1] OPTIONAL }`.
     fn read(value: &'a [u8]) -> Option<Self> {
         let rest = der::only(value, der::SEQUENCE)?;
         let (permitted, rest) = der::take(rest, PERMITTED).unwrap_or((&[], rest));
