@@ -103,10 +103,10 @@ fn a_node_made_of_public_files_gets_and_hands_in_nothing_until_it_is_admitted() 
     join.args(["registry", "join"]).arg(network.home(4));
     ends_with(0, join.arg("--of").arg(&public));
     network.join(4);
-    let height = || network.status()["nodes"][4]["own"]["height"].as_u64();
+    let height = |network: &Network| network.status()["nodes"][4]["own"]["height"].as_u64();
     let began = Instant::now();
     while began.elapsed() < Duration::from_secs(15) {
-        assert_eq!(height(), Some(0), "it has blocks");
+        assert_eq!(height(&network), Some(0), "it has blocks");
         std::thread::sleep(Duration::from_millis(500));
     }
     let log = std::fs::read_to_string(network.home(0).with_extension("log")).unwrap();
@@ -119,7 +119,7 @@ fn a_node_made_of_public_files_gets_and_hands_in_nothing_until_it_is_admitted() 
     network.admit(0, 4);
     network.nodes[4].take().unwrap().stop();
     network.start_node(4);
-    until("it has blocks", || height() > Some(0));
+    until("it has blocks", || height(&network) > Some(0));
     drop(instance);
     network.stop();
 }
