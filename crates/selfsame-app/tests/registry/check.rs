@@ -94,7 +94,7 @@ impl Closed {
         let file = self.path("ledger.sqlite");
         let mut content = std::fs::read(&file).unwrap();
         let length = bytes.len();
-        let found: Vec<usize> = (0..content.len() - length)
+        let found: Vec<usize> = (0..=content.len() - length)
             .filter(|at| content[*at..*at + length] == bytes[..length])
             .collect();
         assert!(!found.is_empty(), "it does not stand in the file");

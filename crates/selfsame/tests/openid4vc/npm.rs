@@ -105,7 +105,7 @@ fn our_wallet_takes_what_their_issuer_offers_and_shows_it_to_their_verifier() {
     let again = person.send("POST", "/api/wallet/offers/accept", Some(&offer));
     assert!(!again.unwrap().is_success());
     let cards = person
-        .send("GET", "/api/wallet/cards", None)
+        .send("GET", "/api/wallet/credentials", None)
         .unwrap()
         .json();
     assert_eq!(
