@@ -239,6 +239,8 @@ fn policy(issuer: &str, anchors: &[Vec<u8>]) -> Policy {
         trust_anchors: anchors.to_vec(),
         require_status: true,
         accept_did_issuers: true,
+        // A list may be signed in the second after the one by which it is judged.
+        leeway: 1,
         ..Policy::default()
     }
 }
