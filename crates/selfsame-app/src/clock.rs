@@ -10,6 +10,7 @@ use selfsame_crypto::time::UnixTime;
 #[derive(Clone, Debug, Default)]
 pub struct Clock {
     ahead: Arc<AtomicI64>,
+    passed: Arc<AtomicI64>,
 }
 
 impl Clock {
@@ -22,8 +23,23 @@ impl Clock {
         UnixTime(real.saturating_add_signed(self.ahead.load(Ordering::Relaxed)))
     }
 
-    /// Moves this clock on, so that tests need not wait.
+    /// Seconds that have passed since the machine started, those in which it slept among them. Setting the clock does
+    /// not change them (`CLOCK_BOOTTIME`, clock_gettime(2)).
+    pub fn passed(&self) -> u64 {
+        let passed = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+        let passed = u64::try_from(passed.tv_sec).unwrap_or(0);
+        passed.saturating_add_signed(self.passed.load(Ordering::Relaxed))
+    }
+
+    /// Lets this time pass, so that tests need not wait.
     pub fn advance(&self, seconds: u64) {
+        self.set_ahead(seconds);
+        self.passed
+            .fetch_add(seconds.cast_signed(), Ordering::Relaxed);
+    }
+
+    /// Sets this clock ahead, as a machine's may be: the time does not pass.
+    pub fn set_ahead(&self, seconds: u64) {
         self.ahead
             .fetch_add(seconds.cast_signed(), Ordering::Relaxed);
     }

@@ -44,6 +44,8 @@ const VALIDATOR: &str = "embedded";
 const WAITING_MAX: usize = 8_192;
 /// Seconds by which the clock may be behind the last block.
 const CLOCK_BEHIND_MAX: u64 = 3_600;
+/// Seconds after the last block from which the clock is doubted at the start.
+const LONG_AGO: u64 = 30 * 86_400;
 /// A read that meets a change is made again; blocks follow each other more slowly than reads.
 const READS_MAX: usize = 8;
 
@@ -129,7 +131,10 @@ impl Embedded {
             turn: tokio::sync::Mutex::default(),
         });
         let head = ledger.head()?;
-        tracing::info!(network = %ledger.machine().network(), height = head.height, size = head.log.size(), "registry opened");
+        tracing::info!(network = %ledger.machine().network(), height = head.height, size = head.log.size(), last_block = %head.time.rfc3339(), "registry opened");
+        if setup.clock.now().seconds_since(head.time) > LONG_AGO && head.height > 0 {
+            tracing::warn!(last_block = %head.time.rfc3339(), "the last block is of long ago: see that this machine's clock is right before anything is written");
+        }
         if let Err(error) = clock_fits(head.time, setup.clock.now()) {
             tracing::error!(%error, "the registry takes no transactions");
         }
@@ -202,6 +207,7 @@ impl Registry for Embedded {
     async fn submit(&self, transaction: &Transaction) -> Result<Receipt> {
         self.ledger.damage().refuses_writes()?;
         clock_fits(self.ledger.head()?.time, self.clock.now())?;
+        self.signer.times.clock_has_not_leapt()?;
         if let Some(refusal) = self.ledger.machine().is_unready_for(transaction) {
             return Err(refused(&refusal));
         }

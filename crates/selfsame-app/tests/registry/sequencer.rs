@@ -41,6 +41,38 @@ async fn a_clock_that_is_hours_behind_the_last_block_lets_nothing_be_written() {
 }
 
 #[tokio::test]
+async fn a_clock_that_leaps_ahead_puts_no_time_to_come_into_the_log() {
+    for world in World::all().await {
+        let registry = world.open().await;
+        let mut actor = Actor::new(&registry).await;
+        registry.submit(&actor.create()).await.unwrap();
+        let change = actor.rotate(2);
+        // Time that passes is no leap, and neither is a clock that is set by minutes.
+        world.clock.advance(40 * 86_400);
+        world.clock.set_ahead(300);
+        let right = world.clock.now();
+        world.clock.set_ahead(30 * 86_400);
+        let refused = registry.submit(&change).await.unwrap_err();
+        assert!(matches!(refused.kind, ErrorKind::Unavailable { .. }));
+        assert!(refused.reason.contains("leapt ahead"), "{refused}");
+        assert!(!is_refusal(&refused), "whoever keeps it sends it again");
+        // What is signed meanwhile is of the time that it is.
+        let status = registry.status().await.unwrap();
+        let genesis = Genesis::from_bytes(&registry.genesis().await.unwrap()).unwrap();
+        let (origin, key) = (
+            log_origin(&genesis.network()),
+            checkpoint_verifier(&genesis),
+        );
+        let checkpoint = Checkpoint::open(&status.checkpoint, &origin, &[key.unwrap()]);
+        let signed = checkpoint.unwrap().time().unwrap();
+        assert!(signed.seconds_since(right) < 60 && right.seconds_since(signed) < 600);
+        world.clock.set_back(30 * 86_400);
+        let rotated = registry.submit(&change).await.unwrap();
+        assert!(rotated.time.seconds_since(right) < 60);
+    }
+}
+
+#[tokio::test]
 async fn a_did_is_created_rotated_and_deactivated_and_its_past_stays_resolvable() {
     for world in World::all().await {
         let registry = world.open().await;

@@ -6,6 +6,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use selfsame_crypto::time::UnixTime;
 
 use crate::clock::Clock;
+use crate::error::{Error, ErrorKind, Result};
+
+/// Seconds by which the clock may leap ahead of the time that passes.
+const LEAP_MAX: u64 = 900;
 
 /// Gives times to who makes blocks and to who signs checkpoints; clones agree.
 #[derive(Clone)]
@@ -23,20 +27,60 @@ struct Given {
     /// The times of the blocks under way, one to be stored and one judged on top of it: no checkpoint of the one
     /// before them is later than the first.
     blocks: VecDeque<UnixTime>,
+    /// The clock's time when the machine started, by the clock while it was believed.
+    start: UnixTime,
 }
 
 impl Times {
     pub(super) fn new(clock: Clock) -> Self {
+        let given = Given {
+            start: start(&clock),
+            ..Given::default()
+        };
         Self {
             clock,
-            given: Arc::default(),
+            given: Arc::new(Mutex::new(given)),
         }
+    }
+
+    /// Whether the clock leapt ahead since the registry was opened. What is of a time to come stands in the log for
+    /// good, so none of it is written until the clock is set, or until who starts the registry anew vouches for it.
+    ///
+    /// # Errors
+    /// `Unavailable` if it did.
+    pub(super) fn clock_has_not_leapt(&self) -> Result<()> {
+        let mut given = self.given();
+        let believed = self.now(&mut given);
+        let clock = self.clock.now();
+        if clock <= believed {
+            return Ok(());
+        }
+        let kind = ErrorKind::Unavailable {
+            retry_after: LEAP_MAX,
+        };
+        let reason = format!(
+            "this machine's clock leapt ahead to {}, while by the time that passed it is {}",
+            clock.rfc3339(),
+            believed.rfc3339()
+        );
+        Err(Error::new(kind, reason)
+            .with_hint("set the clock; if it is right now, start the instance again"))
+    }
+
+    /// The clock's time, or after a leap of the clock the one by the time that passed since.
+    fn now(&self, given: &mut Given) -> UnixTime {
+        let now = start(&self.clock);
+        if now.seconds_since(given.start) <= LEAP_MAX {
+            given.start = given.start.max(now);
+            return self.clock.now();
+        }
+        UnixTime(given.start.0.saturating_add(self.clock.passed()))
     }
 
     /// The time of the block that is begun, after one of that time that is stored or under way.
     pub(super) fn begin_block(&self, last: UnixTime) -> UnixTime {
         let mut given = self.given();
-        let time = self.clock.now().max(last).max(given.checkpoint);
+        let time = self.now(&mut given).max(last).max(given.checkpoint);
         given.blocks.push_back(time);
         time
     }
@@ -63,7 +107,7 @@ impl Times {
         if height < given.height {
             return None;
         }
-        let now = self.clock.now();
+        let now = self.now(&mut given);
         let seen = given.blocks.front().map_or(now, |first| now.min(*first));
         let time = seen.max(time).max(given.checkpoint);
         (given.checkpoint, given.height) = (time, height);
@@ -73,4 +117,9 @@ impl Times {
     fn given(&self) -> MutexGuard<'_, Given> {
         self.given.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// When the machine started, by the clock as it is set now.
+fn start(clock: &Clock) -> UnixTime {
+    UnixTime(clock.now().0.saturating_sub(clock.passed()))
 }
