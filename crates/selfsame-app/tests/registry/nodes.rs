@@ -78,6 +78,17 @@ async fn a_did_is_resolved_with_one_call_whether_it_was_changed_or_not() {
 }
 
 #[tokio::test]
+async fn a_did_is_resolved_by_a_node_that_reads_one_object_at_a_time() {
+    let paper = Paper::new();
+    let (history, dids) = paper.history(2).await;
+    let node = history.node(Lie::Former).await;
+    let remote = reader(&[&node], (&store().await, &paper.clock, None));
+    for did in &dids {
+        assert!(resolves(&remote, did).await);
+    }
+}
+
+#[tokio::test]
 async fn a_reader_whose_clock_is_slow_is_told_that_it_may_be_wrong() {
     let paper = Paper::new();
     let (history, dids) = paper.history(2).await;

@@ -85,6 +85,8 @@ pub enum Lie {
     RefusesAndHides,
     Busy,
     Down,
+    /// Genuine, of a version that reads one object at a time.
+    Former,
     /// Its answer to what is read of the state does not come while a test runs.
     Silent,
 }
@@ -327,6 +329,12 @@ impl History {
         let body = match (lie, asked.path.as_str()) {
             (Lie::Down, _) | (Lie::RefusesAndHides, "/registry/read" | "/registry/reads") => {
                 return Reply::default();
+            }
+            (Lie::Former, "/registry/reads") => {
+                return Reply {
+                    status: 404,
+                    ..Reply::default()
+                };
             }
             (Lie::Busy, _) => {
                 return Reply {

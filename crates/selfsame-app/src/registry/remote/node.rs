@@ -75,14 +75,21 @@ impl Node {
 
     /// What it says of an object of the state; nothing of it is verified.
     pub(super) async fn read(&self, key: &[u8], trusted_height: u64) -> Result<Bundle> {
-        let response = self.object("read", (key, trusted_height)).await?;
+        let response = success(self.object("read", (key, trusted_height)).await?)?;
         Bundle::from_bytes(&response.body)
             .map_err(|_| Error::upstream("the registry's read is malformed"))
     }
 
-    /// The same with the objects that it leads to.
+    /// The same with the objects that it leads to; alone from a node of a version that does not send them along.
     pub(super) async fn reads(&self, key: &[u8], trusted_height: u64) -> Result<ProvenReads> {
         let response = self.object("reads", (key, trusted_height)).await?;
+        if response.status == 404 {
+            return Ok(ProvenReads {
+                bundle: self.read(key, trusted_height).await?,
+                further: Vec::new(),
+            });
+        }
+        let response = success(response)?;
         ProvenReads::from_bytes(&response.body)
             .map_err(|_| Error::upstream("the registry's read is malformed"))
     }
@@ -92,7 +99,7 @@ impl Node {
         url.query_pairs_mut()
             .append_pair("key", &base64url_encode(key))
             .append_pair("trusted_height", &trusted_height.to_string());
-        success(self.get(&url, "application/cbor").await?)
+        self.get(&url, "application/cbor").await
     }
 
     /// Why its log of `new` entries begins with that of `old`, as it says.
