@@ -49,18 +49,15 @@ impl Times {
     /// # Errors
     /// `Unavailable` if it did.
     pub(super) fn clock_has_not_leapt(&self) -> Result<()> {
-        let mut given = self.given();
-        let believed = self.now(&mut given);
-        let clock = self.clock.now();
-        if clock <= believed {
+        let Some(believed) = self.after_leap(&mut self.given()) else {
             return Ok(());
-        }
+        };
         let kind = ErrorKind::Unavailable {
             retry_after: LEAP_MAX,
         };
         let reason = format!(
             "this machine's clock leapt ahead to {}, while by the time that passed it is {}",
-            clock.rfc3339(),
+            self.clock.now().rfc3339(),
             believed.rfc3339()
         );
         Err(Error::new(kind, reason)
@@ -69,12 +66,18 @@ impl Times {
 
     /// The clock's time, or after a leap of the clock the one by the time that passed since.
     fn now(&self, given: &mut Given) -> UnixTime {
+        let after_leap = self.after_leap(given);
+        after_leap.unwrap_or_else(|| self.clock.now())
+    }
+
+    /// The time by what passed since the clock leapt; none if it did not.
+    fn after_leap(&self, given: &mut Given) -> Option<UnixTime> {
         let now = start(&self.clock);
         if now.seconds_since(given.start) <= LEAP_MAX {
             given.start = given.start.max(now);
-            return self.clock.now();
+            return None;
         }
-        UnixTime(given.start.0.saturating_add(self.clock.passed()))
+        Some(UnixTime(given.start.0.saturating_add(self.clock.passed())))
     }
 
     /// The time of the block that is begun, after one of that time that is stored or under way.
