@@ -316,7 +316,7 @@ fn chain() -> String {
 /// For a machine that no network has yet.
 #[test]
 #[ignore = "writes the vector"]
-fn write_the_golden_chain() {
+fn write_the_vector_of_the_golden_chain() {
     std::fs::write(file(), made()).unwrap();
 }
 

@@ -264,7 +264,7 @@ fn each_operation_has_the_bytes_of_its_vector() {
 
 #[test]
 #[ignore = "writes the vector"]
-fn write_the_operations() {
+fn write_the_vector_of_operations() {
     keep(FILE, &written());
 }
 

@@ -97,7 +97,7 @@ fn the_example_of_the_specification_is_what_the_machine_makes() {
 
 #[test]
 #[ignore = "writes the example"]
-fn write_the_example() {
+fn write_the_vector_of_the_specification() {
     keep(FILE, &specification());
 }
 

@@ -24,7 +24,7 @@ fn record() -> String {
         # base64. Each checkpoint has the least signatures that are enough, so that no bit of a bundle\n\
         # can change.\n\
         # Source: this project; keys are Ed25519 with SHA-256 of the signer's name as seed. Written by\n\
-        # `cargo test -p selfsame-proof record_the_reads -- --ignored`.\n"
+        # `cargo test -p selfsame-proof write_the_vector_of_reads -- --ignored`.\n"
         .to_owned();
     writeln!(text, "now {NOW}").unwrap();
     writeln!(text, "trust {}", base64_encode(&world.genesis().to_bytes())).unwrap();
@@ -62,7 +62,7 @@ fn bundles() -> Vec<(Vec<u8>, Vec<u8>)> {
 
 #[test]
 #[ignore = "writes the vector"]
-fn record_the_reads() {
+fn write_the_vector_of_reads() {
     std::fs::write(FILE, record()).unwrap();
 }
 
