@@ -44,6 +44,10 @@ impl World {
         std::fs::write(&file, settings(folder.path(), port)).unwrap();
         let mut arguments = arguments.to_vec();
         arguments.extend(["--config", file.to_str().unwrap()]);
+        let origin = format!("http://localhost:{port}");
+        if listen != "127.0.0.1" {
+            arguments.extend(["--origin", &origin]);
+        }
         let data = folder.path().join("data");
         let mut instance = Instance::start_at(listen, &[], &data, port, &arguments);
         instance.ready();
