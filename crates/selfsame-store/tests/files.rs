@@ -605,6 +605,46 @@ async fn a_look_at_a_ledger_names_indices_that_do_not_lead_to_what_is_in_it() {
 }
 
 #[tokio::test]
+async fn a_ledger_is_folded_in_though_another_checkpoint_is_under_way() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("ledger.db");
+    let ledger = SqliteLedger::begin(&path).unwrap();
+    let block = Block {
+        height: 1,
+        entries: vec![Entry {
+            hash: [1; 32],
+            bytes: vec![2],
+        }],
+        writes: BTreeMap::new(),
+        tree: TreeChanges::default(),
+        head: b"head".to_vec(),
+    };
+    ledger.append(block).await.unwrap();
+    // A checkpoint that waits for a reader: it holds the file's checkpoint lock until it gives up.
+    let reader = Connection::open(&path).unwrap();
+    reader.execute_batch("BEGIN").unwrap();
+    let entries = |row: &rusqlite::Row<'_>| row.get::<_, i64>(0);
+    let read = reader.query_row("SELECT count(*) FROM hashes", [], entries);
+    assert_eq!(read.unwrap(), 1);
+    let other = Connection::open(&path).unwrap();
+    other.busy_timeout(Duration::from_millis(500)).unwrap();
+    let waiting = std::thread::spawn(move || {
+        let busy = other.query_row("PRAGMA wal_checkpoint(RESTART)", [], entries);
+        drop(reader);
+        busy.unwrap()
+    });
+    std::thread::sleep(Duration::from_millis(100));
+    ledger.fold().await.unwrap();
+    assert_eq!(waiting.join().unwrap(), 1, "the other one had to wait");
+    assert_eq!(
+        std::fs::metadata(dir.path().join("ledger.db-wal"))
+            .unwrap()
+            .len(),
+        0
+    );
+}
+
+#[tokio::test]
 async fn a_ledger_takes_the_place_of_another_which_is_kept_with_all_that_was_in_its_log() {
     let dir = TempDir::new().unwrap();
     let path = |name: &str| dir.path().join(name);

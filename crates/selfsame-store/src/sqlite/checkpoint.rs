@@ -129,10 +129,14 @@ pub(crate) async fn fold(path: PathBuf) -> Result<()> {
     let folding = tokio::task::spawn_blocking(move || {
         let connection = connect(&path, Duration::from_secs(1))?;
         checkpoint(&connection, "PASSIVE")?;
-        match checkpoint(&connection, "TRUNCATE")? {
-            (true, _) => Err(StoreError::Busy),
-            (false, _) => Ok(()),
+        // While another checkpoint is under way, SQLite refuses this one at once, whatever its timeout.
+        for tries in 0..=8 {
+            match checkpoint(&connection, "TRUNCATE")? {
+                (true, _) => std::thread::sleep(Duration::from_millis(10 << tries)),
+                (false, _) => return Ok(()),
+            }
         }
+        Err(StoreError::Busy)
     });
     folding
         .await
