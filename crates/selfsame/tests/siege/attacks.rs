@@ -11,7 +11,7 @@ use url::Url;
 
 use crate::foreign::{Asked, ask};
 use crate::host::Host;
-use crate::http::Request;
+use crate::http::{Reply, Request};
 use crate::issuer::{Issuer, TYPE};
 use crate::rig::World;
 use crate::url;
@@ -36,8 +36,9 @@ pub const ATTACKS: [&str; 12] = [
 const HEAVY: usize = 40;
 /// Cards there with a status list of their own.
 const LISTED: usize = 200;
-/// What the attacker's request asks for, so that a preview looks at each card for each.
-const QUERIES: usize = 60;
+/// What the attacker's request asks for, so that a preview looks at each card for each. Their claims are as many as a
+/// request may name.
+const QUERIES: usize = 48;
 
 /// What an attacker knows.
 pub struct Target {
@@ -221,13 +222,22 @@ fn full_wallet(target: &Target, until: Instant) {
         .finish();
     let asked = json!({ "request": format!("openid4vp://?{link}") });
     let path = url(&target.origin, "api/wallet/requests/preview");
+    let preview = || {
+        let request = Request::new("POST", &path).header("X-Forwarded-For", "203.0.113.9");
+        request.bearer(&target.token).json(&asked).send()
+    };
+    succeeds(preview());
     crowd(6, until, || {
-        let _ = Request::new("POST", &path)
-            .header("X-Forwarded-For", "203.0.113.9")
-            .bearer(&target.token)
-            .json(&asked)
-            .send();
+        let _ = preview();
     });
+}
+
+/// What the attacker asks for is not refused: else nothing is attacked.
+fn succeeds(reply: std::io::Result<Reply>) -> Value {
+    let reply = reply.unwrap();
+    let said = String::from_utf8_lossy(&reply.body);
+    assert!(reply.is_success(), "{}: {said}", reply.status);
+    reply.json()
 }
 
 /// Looks at cards whose status lists are a stranger's, two million members each.
@@ -237,19 +247,21 @@ fn lists(target: &Target, until: Instant) {
         let request = Request::new("GET", url).header("X-Forwarded-For", "203.0.113.9");
         request.bearer(&target.token).send()
     };
-    let cards = asked(&all).unwrap().json();
+    let cards = succeeds(asked(&all));
     let ids: Vec<&str> = cards["items"]
         .as_array()
         .unwrap()
         .iter()
         .map(|card| card["id"].as_str().unwrap())
         .collect();
-    crowd(8, until, || {
+    let look = || {
         let id = ids[usize::try_from(next()).unwrap() % ids.len()];
-        let _ = asked(&url(
-            &target.origin,
-            &format!("api/wallet/credentials/{id}"),
-        ));
+        let card = format!("api/wallet/credentials/{id}");
+        asked(&url(&target.origin, &card))
+    };
+    succeeds(look());
+    crowd(8, until, || {
+        let _ = look();
     });
 }
 

@@ -92,8 +92,9 @@ impl Honest {
                     std::thread::sleep(Duration::from_millis(50));
                 }
             });
+            // Also where it panics: the scope waits for the others.
+            let _ended = Ended(&over);
             meanwhile();
-            over.store(true, Ordering::Relaxed);
         });
         report.into_inner().unwrap()
     }
@@ -114,6 +115,15 @@ impl Honest {
                 return began.elapsed();
             }
         }
+    }
+}
+
+/// Says at its end that it is over.
+struct Ended<'a>(&'a AtomicBool);
+
+impl Drop for Ended<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
     }
 }
 

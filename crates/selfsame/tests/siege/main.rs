@@ -129,7 +129,13 @@ fn attack(name: &str, target: &Target) {
     let status = Command::new("nice")
         .args(["-n", "19"])
         .arg(std::env::current_exe().unwrap())
-        .args(["--ignored", "--exact", "siege::attacker", "--quiet"])
+        .args([
+            "--ignored",
+            "--exact",
+            "siege::attacker",
+            "--quiet",
+            "--nocapture",
+        ])
         .env(TOLD, told.to_string())
         .stdout(std::process::Stdio::null())
         .status()
@@ -137,8 +143,13 @@ fn attack(name: &str, target: &Target) {
     assert!(status.success(), "{name}: the attacker ended by itself");
 }
 
-/// Bounds the memory that a process may have.
+/// Bounds the memory that a process may have. The allocator must not have reserved it whole at the start.
 fn limited(process: u32) {
+    let has = status(process, "VmData:");
+    assert!(
+        has < LIMIT >> 21,
+        "{has} MiB are reserved: start it by cargo xtask siege"
+    );
     let status = Command::new("prlimit")
         .args(["--pid", &process.to_string()])
         .arg(format!("--data={LIMIT}"))
@@ -149,8 +160,13 @@ fn limited(process: u32) {
 
 /// The MiB that a process has in memory; none where it has ended.
 fn memory(process: u32) -> u64 {
+    status(process, "VmRSS:")
+}
+
+/// A line of a process' status, in MiB.
+fn status(process: u32, name: &str) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
-    let line = status.lines().find(|line| line.starts_with("VmRSS:"));
+    let line = status.lines().find(|line| line.starts_with(name));
     let kib = line.and_then(|line| line.split_whitespace().nth(1)?.parse::<u64>().ok());
     kib.unwrap_or_default() >> 10
 }
