@@ -1,6 +1,6 @@
 //! The measured server as a process of its own: starting it, and reading its memory and processor time.
 
-use std::fs::DirBuilder;
+use std::fs::{DirBuilder, File};
 use std::net::{SocketAddr, TcpListener};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
@@ -9,6 +9,9 @@ use std::time::{Duration, Instant};
 
 use crate::Error;
 use crate::client::Client;
+
+/// One wallet takes every credential of a run: far more than a person may keep.
+const ROOM: &str = "[wallet]\ncards_max = 10000000\nbytes_max = 1000000000000\n";
 
 /// How to start the server.
 #[derive(Clone, Debug)]
@@ -22,6 +25,7 @@ pub struct Program {
 /// A running server with its data in a directory that the caller owns.
 pub struct Server {
     child: Child,
+    log: PathBuf,
     /// Its base URL, without a slash at the end.
     pub base: String,
     /// The operator's token.
@@ -107,7 +111,8 @@ impl Program {
         // Closed to others, as one with files in it has to be.
         DirBuilder::new().recursive(true).mode(0o700).create(data)?;
         let file = data.join("settings.toml");
-        std::fs::write(&file, settings)?;
+        std::fs::write(&file, format!("{ROOM}{settings}"))?;
+        let log = data.join("log");
         let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
         let began = Instant::now();
         let child = Command::new(&self.executable)
@@ -125,10 +130,11 @@ impl Program {
             .args(more)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
-            .stderr(Stdio::inherit())
+            .stderr(File::create(&log)?)
             .spawn()?;
         let server = Server {
             child,
+            log,
             base: format!("http://{address}"),
             operator: String::new(),
             began,
@@ -143,8 +149,10 @@ impl Server {
     async fn until(&mut self, is_ready: impl AsyncFn() -> bool) -> Result<(), Error> {
         while !is_ready().await {
             if let Some(status) = self.child.try_wait()? {
+                let log = std::fs::read_to_string(&self.log)?;
+                let last = log.lines().last().unwrap_or("it said nothing");
                 return Err(Error::Server(format!(
-                    "ended with {status} before it was ready"
+                    "ended with {status} before it was ready: {last}"
                 )));
             }
             if self.began.elapsed() > Duration::from_secs(20) {

@@ -191,6 +191,21 @@ const STRICTER: &[(&str, &str, &str)] = &[
         "the proof about all bases is about this one too",
     ),
     (
+        "issue /cred_def",
+        "/value/primary/s",
+        "an altered base is seldom a square, and only squares are signed",
+    ),
+    (
+        "issue /cred_def",
+        "/value/primary/z",
+        "an altered base is seldom a square, and only squares are signed",
+    ),
+    (
+        "issue /cred_def",
+        "/value/primary/r",
+        "an altered base is seldom a square, and only squares are signed",
+    ),
+    (
         "issue /offer",
         "/schema_id",
         "the definition is for another schema than offered",
