@@ -84,6 +84,8 @@ impl Drop for Slot {
 struct Asked {
     needs: Vec<Need>,
     since: UnixTime,
+    /// Whether nothing waits for it yet.
+    is_ahead: bool,
     _slot: Slot,
 }
 
@@ -231,6 +233,9 @@ impl Core {
             .filter(|need| self.evidence.answer(need).is_none());
         let mut new: Vec<Need> = new.collect();
         if let Some(asked) = &mut self.asked {
+            if std::mem::replace(&mut asked.is_ahead, false) {
+                asked.since = self.now;
+            }
             new.retain(|need| !asked.needs.contains(need));
             asked.needs.append(&mut new);
             return Ok(());
@@ -243,9 +248,23 @@ impl Core {
         self.asked = Some(Asked {
             needs: new,
             since: self.now,
+            is_ahead: false,
             _slot: slot,
         });
         Ok(())
+    }
+
+    /// Asks the driver for what will be needed, while the peer is still at work. Without a place to wait in it is asked
+    /// for when it is needed.
+    pub(crate) fn ask_ahead(&mut self, need: Need) {
+        if let Some(slot) = self.limits.suspended.take() {
+            self.asked = Some(Asked {
+                needs: vec![need],
+                since: self.now,
+                is_ahead: true,
+                _slot: slot,
+            });
+        }
     }
 
     /// Takes an answer, if it is to something that is asked for.
@@ -258,6 +277,9 @@ impl Core {
         if asked.needs.len() < before {
             self.evidence.add(answer);
             self.has_news = true;
+        }
+        if asked.is_ahead && asked.needs.is_empty() {
+            self.asked = None;
         }
     }
 
@@ -276,8 +298,8 @@ impl Core {
     }
 
     pub(crate) fn is_out_of_patience(&self) -> bool {
-        self.asked
-            .as_ref()
-            .is_some_and(|asked| self.now.seconds_since(asked.since) >= self.limits.patience)
+        self.asked.as_ref().is_some_and(|asked| {
+            !asked.is_ahead && self.now.seconds_since(asked.since) >= self.limits.patience
+        })
     }
 }

@@ -203,6 +203,7 @@ impl<'r> Ours<'r> {
             if connection.is_open() {
                 return Ok(shaken);
             }
+            shaken.resolving.extend(self.provide(connection, course)?);
             let read = stream.read(&mut buffer)?;
             let received = buffer.get(..read).filter(|received| !received.is_empty());
             let received = received.ok_or_else(|| failed("the peer went away"))?;

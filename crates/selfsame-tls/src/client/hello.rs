@@ -79,6 +79,10 @@ impl AwaitServerHello {
             }
             resume::begin_early(core, session, &raw)?;
         }
+        // Who resumes is not looked up again.
+        if let (None, Some(need)) = (&session, config.server.foreseen()) {
+            core.ask_ahead(need);
+        }
         let mut sent = Unhashed::default();
         sent.add(&raw);
         Ok(Self {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use selfsame_crypto::PublicKey;
-use selfsame_did::Did;
+use selfsame_did::{Did, Options, Plan, plan};
 use serde_json::Value;
 
 use super::certificate::CertificatePolicy;
@@ -14,6 +14,7 @@ use super::staple;
 use super::status::StatusPolicy;
 use crate::codec::{Mode, SsiParameters, Staple};
 use crate::error::ConfigError;
+use crate::evidence::Need;
 use crate::named::VcFormat;
 use crate::profile::Profile;
 use crate::resumption::Digest;
@@ -33,6 +34,29 @@ impl PeerPolicy {
     pub(crate) fn reads_crls(&self) -> bool {
         let certificates = self.certificates.as_ref();
         certificates.is_some_and(CertificatePolicy::reads_crls)
+    }
+
+    /// What is needed of the peer whatever it shows: the document of the one DID it can be, if that has to be asked for
+    /// and is not stapled.
+    pub(crate) fn foreseen(&self) -> Option<Need> {
+        let (None, Some(policy)) = (&self.certificates, &self.identities) else {
+            return None;
+        };
+        let Expected::Dids(dids) = &policy.expected else {
+            return None;
+        };
+        let mut dids = dids.iter();
+        let (did, None) = (dids.next()?, dids.next()) else {
+            return None;
+        };
+        let stapled = policy.stapled.as_ref();
+        if stapled.is_some_and(|stapled| stapled.ledger.knows(did)) {
+            return None;
+        }
+        match plan(did, &Options::default()) {
+            Ok(Plan::Done(_)) | Err(_) => None,
+            Ok(_) => Some(Need::Did(did.clone())),
+        }
     }
 }
 

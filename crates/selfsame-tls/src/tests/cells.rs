@@ -1,6 +1,7 @@
 //! The ten cells: server by certificate, credential or DID, client by nothing, certificate, credential or DID, each with
 //! and without a second hello, and what falls back to what.
 
+use selfsame_crypto::ctx::Ctx;
 use selfsame_did::Did;
 
 use super::ssi::{
@@ -8,9 +9,10 @@ use super::ssi::{
     trust_vc, trusted,
 };
 use crate::codec::Mode;
+use crate::evidence::Need;
 use crate::identity::{Expected, Identities, IdentityPolicy, PeerKind, PeerPolicy};
 use crate::profile::SELFSAME;
-use crate::testing::{Authority, Ends, assert_talk, client, join, server};
+use crate::testing::{Authority, Ends, NOW, assert_talk, client, ctx, join, server};
 use crate::{Alert, ClientAuth, Config, Connection, Group};
 
 /// Both parties with all identities they could have.
@@ -182,6 +184,59 @@ fn a_did_that_holds_its_key_needs_nobody() {
     assert!(client.needs().is_empty());
     assert_talk(&mut client, &mut server);
     assert_eq!(client.peer().unwrap().kind, PeerKind::Did(subject.did));
+}
+
+#[test]
+fn the_one_did_a_client_expects_is_asked_for_while_the_server_is_still_at_work() {
+    let world = World::new(&rcgen::PKCS_ED25519);
+    let wanted = Need::Did(world.server.did.clone());
+    for policy in [
+        trust_did(&world.server),
+        trust_vc(&world.server, &world.issuer),
+    ] {
+        let shown = match policy.mode {
+            Mode::Vc => world.server.as_holder(&world.issuer),
+            _ => world.server.as_did(),
+        };
+        let mut client = client(Config::default(), only(policy));
+        assert_eq!(client.needs(), [wanted.clone()]);
+        // Nothing waits for it yet, so nobody loses patience.
+        let much_later = Ctx::new(NOW.plus(3_600), [0; 32]);
+        assert_eq!(client.check_patience(&much_later), Ok(()));
+        let evidence = world.registry().evidence(client.needs());
+        client.provide(&evidence, &ctx()).unwrap();
+        assert!(client.needs().is_empty());
+        let common = Config {
+            identities: ssi(shown),
+            ..Config::default()
+        };
+        let mut server = server(common, ClientAuth::None);
+        assert_eq!(join(&mut client, &mut server), Ends::default());
+        assert_talk(&mut client, &mut server);
+    }
+}
+
+#[test]
+fn a_client_that_may_meet_several_or_somebody_with_a_certificate_asks_once_it_knows_whom() {
+    let world = World::new(&rcgen::PKCS_ED25519);
+    let several = [world.server.did.clone(), world.client.did.clone()];
+    let several = only(IdentityPolicy::of_dids(METHODS, several));
+    let either = PeerPolicy {
+        identities: Some(trust_did(&world.server)),
+        ..world.authority.server()
+    };
+    let issuers = vec![trusted(&world.issuer)];
+    let vouched = Expected::Claim {
+        name: "dns".to_owned(),
+        value: "server.example".to_owned(),
+    };
+    let mut vouched = IdentityPolicy::of_credentials(METHODS, issuers, vouched);
+    for issuer in &mut vouched.issuers {
+        issuer.claims.push("dns".to_owned());
+    }
+    for policy in [several, either, only(vouched)] {
+        assert!(client(Config::default(), policy).needs().is_empty());
+    }
 }
 
 #[test]
