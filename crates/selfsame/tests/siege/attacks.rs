@@ -9,15 +9,15 @@ use selfsame_crypto::encoding::base64url_encode;
 use serde_json::{Value, json};
 use url::Url;
 
-use crate::foreign::{Asked, ask};
+use crate::foreign::{Asked, Key, ask, holder, now, unsigned};
 use crate::host::Host;
 use crate::http::{Reply, Request};
 use crate::issuer::{Issuer, TYPE};
-use crate::rig::World;
+use crate::rig::{World, post};
 use crate::url;
 
 /// All attacks, by name.
-pub const ATTACKS: [&str; 12] = [
+pub const ATTACKS: [&str; 14] = [
     "heavy documents",
     "many documents",
     "long documents",
@@ -30,6 +30,8 @@ pub const ATTACKS: [&str; 12] = [
     "one address",
     "full wallet",
     "lists of strangers",
+    "slow holders",
+    "slow proofs",
 ];
 
 /// Heavy cards in the attacker's wallet.
@@ -48,6 +50,9 @@ pub struct Target {
     state: String,
     query: String,
     token: String,
+    issuance: Value,
+    /// A request for a credential of W3C's.
+    w3c: Value,
 }
 
 impl Target {
@@ -58,6 +63,19 @@ impl Target {
         issuer.fill(&wallet, "heavy", HEAVY);
         issuer.fill(&wallet, "listed", LISTED);
         let asked = Asked::read(&ask(&world.operator));
+        let offered = holder(world, &json!({ "format": "jwt_vc_json" }));
+        let issuance = json!({
+            "token": offered.token(), "nonce": offered.nonce(), "audience": offered.audience(),
+            "configuration": offered.configuration(),
+        });
+        let w3c = json!({
+            "template": "immunization", "client_id_prefix": "redirect_uri", "format": "jwt_vc_json",
+        });
+        let w3c = Asked::read(&post(&world.operator, "/api/verifier/requests", &w3c));
+        let w3c = json!({
+            "response_uri": w3c.response_uri.as_str(), "state": w3c.state, "query": w3c.query,
+            "nonce": w3c.nonce, "client_id": w3c.client_id,
+        });
         Self {
             origin: world.operator.origin.clone(),
             host: host.port(),
@@ -65,6 +83,8 @@ impl Target {
             state: asked.state,
             query: asked.query,
             token: wallet.token().to_owned(),
+            issuance,
+            w3c,
         }
     }
 
@@ -72,7 +92,7 @@ impl Target {
         json!({
             "origin": self.origin.as_str(), "host": self.host,
             "response_uri": self.response_uri.as_str(), "state": self.state, "query": self.query,
-            "token": self.token,
+            "token": self.token, "issuance": self.issuance, "w3c": self.w3c,
         })
     }
 
@@ -86,6 +106,8 @@ impl Target {
             state: text("state"),
             query: text("query"),
             token: text("token"),
+            issuance: target["issuance"].clone(),
+            w3c: target["w3c"].clone(),
         }
     }
 }
@@ -105,6 +127,8 @@ pub fn run(name: &str, target: &Target, until: Instant) {
         "one address" => one_address(target, until),
         "full wallet" => full_wallet(target, until),
         "lists of strangers" => lists(target, until),
+        "slow holders" => slow_holders(target, until),
+        "slow proofs" => slow_proofs(target, until),
         other => panic!("no attack is called {other}"),
     }
 }
@@ -133,6 +157,11 @@ fn crowd(threads: usize, until: Instant, act: impl Fn() + Sync) {
     });
 }
 
+/// A DID whose host takes the call and never answers.
+fn silent(target: &Target) -> String {
+    format!("did:web:localhost%3A{}:silent{}", target.host, next())
+}
+
 fn documents(target: &Target, kind: &str, until: Instant) {
     crowd(16, until, || {
         let name = format!("did:web:localhost%3A{}:{kind}{}", target.host, next());
@@ -152,8 +181,7 @@ fn encoded(name: &str) -> String {
 
 fn silent_hosts(target: &Target, until: Instant) {
     let connect = || {
-        let name = format!("did:web:localhost%3A{}:silent{}", target.host, next());
-        let path = format!("/1.0/identifiers/{}", encoded(&name));
+        let path = format!("/1.0/identifiers/{}", encoded(&silent(target)));
         opened(target, &format!("GET {path} HTTP/1.1"), "")
     };
     hold(450, until, connect);
@@ -329,6 +357,63 @@ fn heavy_answers(target: &Target, until: Instant) {
         let _ = Request::new("POST", &target.response_uri)
             .header("X-Forwarded-For", &address(8))
             .body("application/x-www-form-urlencoded", form)
+            .send();
+    });
+}
+
+/// Answers about somebody whose DID is on a host that never answers, in a credential that nobody signed.
+fn slow_holders(target: &Target, until: Instant) {
+    let text = |name: &str| target.w3c[name].as_str().unwrap();
+    let path = Url::parse(text("response_uri")).unwrap();
+    crowd(64, until, || {
+        let (holder, key) = (silent(target), Key::new());
+        let header = json!({ "alg": key.alg(), "typ": "JWT", "kid": key.kid() });
+        let credential = json!({
+            "iss": key.did(), "sub": holder, "nbf": now(),
+            "vc": {
+                "@context": ["https://www.w3.org/2018/credentials/v1"],
+                "type": ["VerifiableCredential"], "credentialSubject": { "id": holder },
+            },
+        });
+        let credential = unsigned(&header, &credential);
+        let proof = json!({ "alg": key.alg(), "typ": "JWT", "kid": format!("{holder}#0") });
+        let presentation = json!({
+            "iss": holder, "aud": text("client_id"), "nonce": text("nonce"),
+            "vp": {
+                "@context": ["https://www.w3.org/2018/credentials/v1"],
+                "type": ["VerifiablePresentation"], "verifiableCredential": [credential],
+            },
+        });
+        let token = json!({ text("query"): [unsigned(&proof, &presentation)] }).to_string();
+        let form = url::form_urlencoded::Serializer::new(String::new())
+            .append_pair("vp_token", &token)
+            .append_pair("state", text("state"))
+            .finish();
+        let _ = Request::new("POST", &path)
+            .header("X-Forwarded-For", &address(4))
+            .body("application/x-www-form-urlencoded", form)
+            .send();
+    });
+}
+
+/// Proofs by keys of DIDs whose hosts never answer, all with one access token.
+fn slow_proofs(target: &Target, until: Instant) {
+    let text = |name: &str| target.issuance[name].as_str().unwrap();
+    let path = url(&target.origin, "issuer/credential");
+    let key = Key::new();
+    crowd(300, until, || {
+        let header = json!({
+            "typ": "openid4vci-proof+jwt", "alg": key.alg(), "kid": format!("{}#0", silent(target)),
+        });
+        let claims = json!({ "aud": text("audience"), "iat": now(), "nonce": text("nonce") });
+        let asked = json!({
+            "credential_configuration_id": text("configuration"),
+            "proofs": { "jwt": [key.sign(&header, &claims)] },
+        });
+        let _ = Request::new("POST", &path)
+            .header("X-Forwarded-For", &address(250))
+            .bearer(text("token"))
+            .json(&asked)
             .send();
     });
 }
