@@ -173,11 +173,10 @@ impl<'a> Examination<'a> {
         };
         let needs = match self.subject.as_ref() {
             Subject::SdJwt { sd_jwt, .. } => sd_jwt::needs(sd_jwt, court),
-            Subject::Credential(credential) => vc_jwt::needs(credential, court),
+            Subject::Credential(credential) => vc_jwt::needs(credential, None, court),
             Subject::Presentation(presentation) => {
-                let mut needs = vc_jwt::needs(presentation.credential(), court);
-                needs.extend(vc_jwt::holder_need(presentation, evidence));
-                needs
+                let holder = vc_jwt::holder_need(presentation, evidence);
+                vc_jwt::needs(presentation.credential(), holder, court)
             }
         };
         let mut seen = HashSet::new();
@@ -232,9 +231,10 @@ impl<'a> Examination<'a> {
             }
             Subject::Presentation(presentation) => {
                 let mut list = Checklist::new(&[vc_jwt::CREDENTIAL_LAWS, vc_jwt::HOLDER_LAWS]);
-                vc_jwt::judge(presentation.credential(), &court, &mut list);
+                let issuer = vc_jwt::judge(presentation.credential(), &court, &mut list);
                 if let Some(expected) = self.expected {
-                    vc_jwt::judge_presentation(presentation, expected, &court, &mut list);
+                    let presented = (presentation.as_ref(), issuer);
+                    vc_jwt::judge_presentation(presented, expected, &court, &mut list);
                 }
                 list.conclude(Some(presentation.credential().credential()))
             }

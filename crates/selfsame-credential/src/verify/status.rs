@@ -78,9 +78,9 @@ impl Laws {
     }
 }
 
-/// What is missing to find the issuer's key, where the policy trusts it, and then to judge the status. Lists, and what is `further` wanted about
-/// the credential, are asked for once the credential
-/// is known to be genuine and its issuer trusted: whoever forges one has no say in what is fetched.
+/// What is missing to find the issuer's key, where the policy trusts it, and then to judge the status. Lists, and what
+/// is `further` wanted about the credential or its holder, are asked for once the credential is known to be genuine and
+/// its issuer trusted: whoever forges one has no say in what is fetched.
 pub(super) fn needs(
     (jwt, claimed): (&jws::Compact, Claimed<'_>),
     (references, further): (&[Reference], Option<Need>),
@@ -118,7 +118,7 @@ pub(super) fn needs(
 }
 
 /// Whether an issuer is trusted, and is who it says, as far as certificates say so.
-fn is_relied_upon(issuer: &Identity<'_>, court: &Court<'_>) -> bool {
+pub(super) fn is_relied_upon(issuer: &Identity<'_>, court: &Court<'_>) -> bool {
     issuer.is_trusted(court.policy) && issuer.is_anchored(court.policy, court.now)
 }
 

@@ -110,10 +110,11 @@ pub(super) fn malformed(error: VcJwtError) -> Malformed {
     }
 }
 
-pub(super) fn needs(credential: &VcJwt, court: &Court<'_>) -> Vec<Need> {
+/// What is missing to judge a credential, and its `holder` who presents it.
+pub(super) fn needs(credential: &VcJwt, holder: Option<Need>, court: &Court<'_>) -> Vec<Need> {
     let references = credential.statuses().unwrap_or_default();
     let signed = (credential.jwt(), claimed(credential, court));
-    status::needs(signed, (&references, None), court)
+    status::needs(signed, (&references, holder), court)
 }
 
 fn claimed<'a>(credential: &'a VcJwt, court: &Court<'a>) -> Claimed<'a> {
@@ -126,7 +127,16 @@ fn claimed<'a>(credential: &'a VcJwt, court: &Court<'a>) -> Claimed<'a> {
     }
 }
 
-pub(super) fn judge(credential: &VcJwt, court: &Court<'_>, list: &mut Checklist) {
+/// What a credential's issuer was found to be.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Issuer {
+    /// The signature is his, and the policy trusts him: what he names may be fetched.
+    ReliedUpon,
+    /// Anything less.
+    Stranger,
+}
+
+pub(super) fn judge(credential: &VcJwt, court: &Court<'_>, list: &mut Checklist) -> Issuer {
     list.passes(&WELL_FORMED, "");
     let typed = rules::credential_has_type(credential);
     list.check(&TYPE, typed, "the header's typ is that of something else");
@@ -172,8 +182,13 @@ pub(super) fn judge(credential: &VcJwt, court: &Court<'_>, list: &mut Checklist)
         issuer::trust(identity, &own, (court, list));
     }
     issuer::validity(credential.validity(), court, list);
-    if let Some(identity) = &identity {
-        status::judge(credential.statuses(), &claimed, identity, (court, list));
+    let Some(identity) = &identity else {
+        return Issuer::Stranger;
+    };
+    status::judge(credential.statuses(), &claimed, identity, (court, list));
+    match status::is_relied_upon(identity, court) {
+        true => Issuer::ReliedUpon,
+        false => Issuer::Stranger,
     }
 }
 
@@ -235,7 +250,7 @@ fn holder_key(presentation: &VpJwt, evidence: &Evidence) -> Result<PublicKey, Fi
 }
 
 pub(super) fn judge_presentation(
-    presentation: &VpJwt,
+    (presentation, issuer): (&VpJwt, Issuer),
     expected: &Binding,
     court: &Court<'_>,
     list: &mut Checklist,
@@ -260,11 +275,14 @@ pub(super) fn judge_presentation(
         accepted,
         "the policy does not accept the signature algorithm",
     );
-    holder_signature(
-        presentation.jwt(),
-        holder_key(presentation, court.evidence),
-        list,
-    );
+    match (holder_key(presentation, court.evidence), issuer) {
+        (Err(Finding::Missing(_)), Issuer::Stranger) => {
+            let detail = "the DID was not looked for, since the issuer is not proven and trusted";
+            list.skips(&HOLDER_KEY, detail);
+            list.nobody_proven();
+        }
+        (key, _) => holder_signature(presentation.jwt(), key, list),
+    }
     holder::time(presentation.payload(), false, court, list);
     holder::audience(presentation.payload(), expected, list);
     holder::nonce(presentation.payload(), expected, list);

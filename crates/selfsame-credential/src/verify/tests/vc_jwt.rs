@@ -106,6 +106,19 @@ impl Scene {
         by.sign(present.draft().unwrap())
     }
 
+    /// The presentation with the credential in it changed, signed by the holder.
+    fn altered_presentation_of(&self, raw: &str, change: impl FnOnce(&str) -> String) -> String {
+        let jwt = selfsame_crypto::jws::Compact::parse(raw).unwrap();
+        let header = json!({"alg": "EdDSA", "typ": jwt.header.typ, "kid": jwt.header.kid});
+        let mut payload = jwt.claims().unwrap();
+        let place = match self.format {
+            Format::JwtVcJson => &mut payload["vp"]["verifiableCredential"][0],
+            _ => &mut payload["verifiableCredential"][0]["id"],
+        };
+        *place = json!(change(place.as_str().unwrap()));
+        self.holder.token(&header, &payload)
+    }
+
     /// The presentation with its payload (and header) changed, signed by the holder.
     fn altered_presentation(&self, change: impl FnOnce(&mut Value, &mut Value)) -> String {
         let jwt = selfsame_crypto::jws::Compact::parse(&self.present()).unwrap();
@@ -499,23 +512,86 @@ fn dids_that_must_be_fetched_are_needed_and_their_absence_leaves_the_verdict_ope
         expected: Some(&binding),
     };
     let did = |did: &str| Did::parse(did).unwrap();
-    let wanted = [
-        Need::Did(did(web)),
-        Need::Did(did("did:web:holder.example")),
-    ];
+    let holder = did("did:web:holder.example");
     let mut evidence = Evidence::default();
-    assert_eq!(
-        needs(&presented, &policy(), &evidence).as_deref(),
-        Ok(wanted.as_slice())
-    );
-    let (verdict, claims) = verify(&presented, &policy(), &evidence, NOW);
-    assert_eq!((verdict.outcome, claims), (Outcome::Unverifiable, None));
-    assert_eq!(failed(&verdict), ["issuer_key", "holder_key"]);
+    let judged = |evidence: &Evidence| {
+        let wanted = needs(&presented, &policy(), evidence).unwrap();
+        let (verdict, claims) = verify(&presented, &policy(), evidence, NOW);
+        assert_eq!((verdict.outcome, claims), (Outcome::Unverifiable, None));
+        let failed: Vec<String> = failed(&verdict).into_iter().map(str::to_owned).collect();
+        (wanted, failed)
+    };
+    let (wanted, failed) = judged(&evidence);
+    assert_eq!(wanted, [Need::Did(did(web))]);
+    assert_eq!(failed, ["issuer_key"]);
     evidence.insert_did(did(web), unavailable());
-    evidence.insert_did(did("did:web:holder.example"), unavailable());
-    assert_eq!(needs(&presented, &policy(), &evidence), Ok(vec![]));
-    let (verdict, _) = verify(&presented, &policy(), &evidence, NOW);
-    assert_eq!(verdict.outcome, Outcome::Unverifiable);
+    assert_eq!(judged(&evidence), (vec![], vec!["issuer_key".to_owned()]));
+    let mut document = Document::new(did(web));
+    let id = did(web).with_fragment("k1").unwrap();
+    let method = VerificationMethod::json_web_key(id, scene.issuer.key.public());
+    document.add(method, &[Relationship::AssertionMethod]);
+    let resolution = Resolution::found(document, Representation::default());
+    evidence.insert_did(did(web), fetched(Arc::new(resolution)));
+    let (wanted, failed) = judged(&evidence);
+    assert_eq!(wanted, [Need::Did(holder.clone())]);
+    assert_eq!(failed, ["holder_key"]);
+    evidence.insert_did(holder, unavailable());
+    assert_eq!(judged(&evidence), (vec![], vec!["holder_key".to_owned()]));
+}
+
+#[test]
+fn the_did_of_a_holder_is_not_fetched_where_the_issuer_is_not_proven_and_trusted() {
+    let web = "did:web:holder.example";
+    for format in MODELS {
+        let scene = Scene::with(format, |issue| issue.subject = Some(web.to_owned()));
+        let raw = scene.present_with(&scene.holder, |present| {
+            present.holder = Some(web.to_owned());
+            present.signer.kid = Some(format!("{web}#k1"));
+        });
+        let forged = scene.altered_presentation_of(&raw, |credential| {
+            let (signed, signature) = credential.rsplit_once('.').unwrap();
+            let other = if signature.starts_with('A') { "B" } else { "A" };
+            format!("{signed}.{other}{}", &signature[1..])
+        });
+        let binding = binding();
+        let judged = |raw: &str, issuer: &str| {
+            let presented = Presented {
+                format,
+                raw,
+                expected: Some(&binding),
+            };
+            let policy = Policy {
+                trusted_issuers: Trust::Listed(vec![issuer.to_owned()]),
+                ..policy()
+            };
+            let evidence = Evidence::default();
+            let wanted = needs(&presented, &policy, &evidence).unwrap();
+            (wanted, verify(&presented, &policy, &evidence, NOW))
+        };
+        let (wanted, (verdict, _)) = judged(&raw, &scene.issuer.did);
+        assert_eq!(wanted, [Need::Did(Did::parse(web).unwrap())]);
+        assert_eq!(failed(&verdict), ["holder_key"]);
+        for (raw, issuer, name, outcome) in [
+            (
+                &raw,
+                "did:web:other.example",
+                "issuer_trusted",
+                Outcome::Untrusted,
+            ),
+            (
+                &forged,
+                &*scene.issuer.did,
+                "issuer_signature",
+                Outcome::Invalid,
+            ),
+        ] {
+            let (wanted, (verdict, claims)) = judged(raw, issuer);
+            assert_eq!(wanted, []);
+            assert_eq!((verdict.outcome, claims), (outcome, None));
+            assert_eq!(failed(&verdict), [name]);
+            assert_eq!(rule(&verdict, "holder_key").passed, None);
+        }
+    }
 }
 
 #[test]
