@@ -52,7 +52,7 @@ pub struct Created {
 pub struct Fetched {
     /// What is asked.
     pub asked: Asked,
-    /// The answers that were refused, since nothing in them is genuine or they are not what was asked.
+    /// The answers that were refused: nothing in them is by an issuer who is trusted, or they are not what was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<Box<RefusedAnswers>>,
 }

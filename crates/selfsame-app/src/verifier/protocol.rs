@@ -63,8 +63,8 @@ impl Verifier {
             .ok_or_else(|| Error::internal("a request object was not made"))
     }
 
-    /// Takes a wallet's response. It is answered once it is judged and durable; the first one counts that is genuine
-    /// and what was asked, and others leave the request open, a few times.
+    /// Takes a wallet's response. It is answered once it is judged and durable; the first one counts that is what was
+    /// asked and by an issuer who is trusted, and others leave the request open, a few times.
     ///
     /// # Errors
     /// OpenID4VP 1.0 §8.5 with its code.

@@ -100,7 +100,8 @@ pub struct VerificationStatus {
     pub verdict: Option<PresentationVerdict>,
     /// The wallet's error code, if it declined.
     pub error: Option<String>,
-    /// The answers that were refused while it stays open: nothing in them is genuine, or they are not what was asked.
+    /// The answers that were refused while it stays open: nothing in them is by an issuer who is trusted, or they are
+    /// not what was asked.
     #[serde(default)]
     pub refused: Option<RefusedAnswers>,
     /// What became of using it up, or of revoking it.
@@ -116,7 +117,7 @@ pub struct VerificationStatus {
 pub struct RefusedAnswers {
     /// How many there were; after a few the last one counts.
     pub count: u32,
-    /// What was made of the last one.
+    /// What was made of the last one, without its claims.
     pub last: PresentationVerdict,
 }
 

@@ -11,7 +11,7 @@ use crate::{
     evidence::Need,
     issuer_key::{self, Claimed, Finding, Identity, Leaf},
     validity::{BadTime, Validity},
-    verdict::Trust,
+    verdict::{Trust, Verdict},
 };
 
 pub(super) const ALGORITHM: Law = Law::new("algorithm", "RFC 8725 §3.1", Failure::Invalid);
@@ -204,6 +204,16 @@ pub(super) fn trust(
             let detail = format!("the issuer is trusted, but not for credentials of {name}");
             list.fails(&ISSUER_TRUSTED, detail);
         }
+    }
+}
+
+impl Verdict {
+    /// Whether the credential is signed by an issuer that the policy trusts to issue it, however it stands today.
+    pub fn is_by_a_trusted_issuer(&self) -> bool {
+        let judged = |law: &Law| self.rules.iter().find(|rule| rule.name == law.name);
+        let holds = |law: &Law| judged(law).is_some_and(|rule| rule.passed == Some(true));
+        let is_broken = |law: &Law| judged(law).is_some_and(|rule| rule.passed == Some(false));
+        holds(&ISSUER_SIGNATURE) && holds(&ISSUER_TRUSTED) && !is_broken(&CERTIFICATE_CHAIN)
     }
 }
 

@@ -30,7 +30,7 @@ use crate::{
     wire::response::{Answer, AuthorizationResponse, Receipt, VpToken},
 };
 
-/// So many answers that do not verify are looked at. Whoever sees a request can send one, so the first does not end it
+/// So many answers that do not count are looked at. Whoever sees a request can send one, so the first does not end it
 /// for the person who was asked; the last does.
 const ANSWERS_MAX: u32 = 5;
 
@@ -63,7 +63,7 @@ pub(super) fn take(
         return Ok(Step::Needs(needs));
     }
     let judged = bench.judge(asked, &items);
-    if judged.outcome == Outcome::Invalid {
+    if !counts(&judged) {
         return Ok(Step::Done(refuse(open, (judged, presentations), ctx)));
     }
     let (receipt, response_code) = receipt(asked, ctx);
@@ -110,8 +110,16 @@ pub(super) fn recheck(
     Ok(Step::Done((state, Vec::new())))
 }
 
-/// Refuses an answer that is malformed, not genuine or not what was asked (§8.6), and leaves the request open for
-/// another.
+/// Whether an answer ends the request, whatever it is worth: it is what was asked, and something in it is signed by an
+/// issuer who is trusted. Anything less anybody can make who knows the request.
+fn counts(judged: &Judged) -> bool {
+    let mut credentials = judged.credentials.iter();
+    judged.outcome != Outcome::Invalid
+        && credentials.any(|credential| credential.verdict.is_by_a_trusted_issuer())
+}
+
+/// Refuses an answer that does not count (§8.6), and leaves the request open for another. What is kept of it are the
+/// rules it breaks: nobody relies on its claims.
 fn refuse(open: &Fetched, (judged, vp_token): (Judged, &VpToken), ctx: &Ctx) -> Next {
     let before = open.refused.as_ref().map_or(0, |refused| refused.count);
     let count = before.saturating_add(1);
@@ -120,7 +128,10 @@ fn refuse(open: &Fetched, (judged, vp_token): (Judged, &VpToken), ctx: &Ctx) -> 
         judged: Box::new(judged.clone()),
     };
     let state = if count < ANSWERS_MAX {
-        let last = judged;
+        let mut last = judged;
+        for credential in &mut last.credentials {
+            credential.claims = None;
+        }
         State::Fetched(Fetched {
             asked: open.asked.clone(),
             refused: Some(Box::new(RefusedAnswers { count, last })),
@@ -137,8 +148,18 @@ fn refuse(open: &Fetched, (judged, vp_token): (Judged, &VpToken), ctx: &Ctx) -> 
     (state, vec![effect])
 }
 
-/// What a wallet is told of an answer that is invalid: the rules it breaks, and nothing of whom this verifier trusts.
+/// What a wallet is told of an answer that does not count: the rules it breaks, and nothing of whom this verifier trusts
+/// but that it is nobody who issued this.
 fn why(judged: &Judged) -> String {
+    if judged.outcome != Outcome::Invalid {
+        return match judged.outcome {
+            Outcome::Unverifiable => {
+                "nothing in the answer could be shown now to be by an issuer that this verifier trusts"
+            }
+            _ => "nothing in the answer is by an issuer that this verifier trusts to issue it",
+        }
+        .to_owned();
+    }
     let broken = judged
         .credentials
         .iter()

@@ -775,24 +775,89 @@ fn a_forged_optional_presentation_does_not_hide_what_ails_the_required_one() {
 
 #[test]
 fn a_genuine_credential_of_an_issuer_that_is_not_trusted_is_untrusted() {
-    let scene = Scene::new();
-    let strict = Policy {
-        trusted_issuers: Trust::Listed(vec!["did:web:somebody.example".to_owned()]),
+    for (configuration_id, query) in [(SD_JWT, query_sd_jwt()), (W3C, query_w3c())] {
+        let scene = Scene::of(configuration_id, &query);
+        let listing = |issuer: &str| Policy {
+            trusted_issuers: Trust::Listed(vec![issuer.to_owned()]),
+            ..policy()
+        };
+        let response = AuthorizationResponse {
+            state: Some(scene.state.asked().state.clone()),
+            answer: Answer::Presented(scene.vp_token()),
+        };
+        let answered = |state: &State, policy: &Policy| {
+            let input = Input::Response {
+                response: &response,
+                policy,
+            };
+            scene.verifier.step(state, input, &ctx(1)).unwrap()
+        };
+        // Whoever knows the request can make one himself, so it does not end it, and the operator is told why.
+        let other = "did:web:somebody.example";
+        let (open, effects) = answered(&scene.state, &listing(other));
+        let (error, outcome) = refusal(&effects);
+        assert_eq!(outcome, Outcome::Untrusted);
+        assert_eq!(error.code(), Some("invalid_request"));
+        let told = error.to_string();
+        assert!(told.contains("issuer") && !told.contains(other), "{told}");
+        let State::Fetched(fetched) = &open else {
+            panic!("{open:?}")
+        };
+        let last = &fetched.refused.as_ref().unwrap().last;
+        assert_eq!(last.outcome, Outcome::Untrusted);
+        let one = &last.credentials[0];
+        assert_eq!(one.claims, None);
+        let broken = one.verdict.rules.iter();
+        let mut broken = broken.filter(|rule| rule.passed == Some(false));
+        assert!(broken.any(|rule| rule.name == "issuer_trusted"));
+        let issuer = &scene.issuer.content.issuer;
+        match answered(&open, &listing(issuer)).0 {
+            State::Answered(answered) => assert_eq!(answered.judged.outcome, Outcome::Valid),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn an_answer_counts_if_one_of_its_credentials_is_by_a_trusted_issuer_however_that_stands() {
+    let mut query = json!({"credentials": [
+        query_sd_jwt()["credentials"][0],
+        query_sd_jwt()["credentials"][0],
+    ]});
+    query["credentials"][1]["id"] = json!("other");
+    let verifier = Verifier::new();
+    let (state, object) = verifier.fetched(verifier.new_request(&query), None);
+    let mut known = Issuer::new();
+    known.content.expires = Some(NOW.minus(100));
+    let (known, stranger) = (known, Issuer::new());
+    let card = |issuer: &Issuer| Card::new(issuer, SD_JWT);
+    let (known_card, [one, two]) = (card(&known), [(); 2].map(|()| card(&stranger)));
+    let policy = Policy {
+        trusted_issuers: Trust::Listed(vec![known.content.issuer.clone()]),
         ..policy()
     };
-    let response = AuthorizationResponse {
-        state: Some(scene.state.asked().state.clone()),
-        answer: Answer::Presented(scene.vp_token()),
-    };
-    let input = Input::Response {
-        response: &response,
-        policy: &strict,
-    };
-    let (state, _) = scene.verifier.step(&scene.state, input, &ctx(1)).unwrap();
-    let State::Answered(answered) = state else {
-        panic!()
-    };
-    assert_eq!(answered.judged.outcome, Outcome::Untrusted);
+    for (first, counts) in [(&known_card, true), (&one, false)] {
+        let shown = [("vaccination", first), ("other", &two)];
+        let response = AuthorizationResponse {
+            state: Some(state.asked().state.clone()),
+            answer: Answer::Presented(presentations(&object, &shown)),
+        };
+        let input = Input::Response {
+            response: &response,
+            policy: &policy,
+        };
+        let (next, _) = verifier.step(&state, input, &ctx(1)).unwrap();
+        match next {
+            State::Answered(answered) if counts => {
+                assert_eq!(answered.judged.outcome, Outcome::Untrusted);
+            }
+            State::Fetched(fetched) if !counts => {
+                let last = fetched.refused.unwrap().last;
+                assert_eq!(last.outcome, Outcome::Untrusted);
+            }
+            other => panic!("{other:?}"),
+        }
+    }
 }
 
 #[test]
@@ -905,7 +970,10 @@ fn an_answer_waits_for_its_evidence_and_is_unverifiable_where_there_is_none() {
     };
     let did = Did::parse("did:web:issuer.example").unwrap();
     assert_eq!(needs, [Need::Did(did)]);
-    // The driver of these tests has no network.
+    // The driver of these tests has no network. It may be there for the next answer; the fifth is the last.
+    let (open, effects) = verifier.answered(&state, &vp_token).unwrap();
+    assert_eq!(refusal(&effects).1, Outcome::Unverifiable);
+    assert!(matches!(open, State::Fetched(_)));
     let answered = verifier.answer(&state, vp_token).unwrap();
     assert_eq!(answered.judged.outcome, Outcome::Unverifiable);
     assert_eq!(answered.judged.credentials[0].claims, None);

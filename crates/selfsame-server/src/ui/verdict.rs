@@ -3,11 +3,16 @@
 use selfsame_app::templates;
 use selfsame_app::view::issuer::Template;
 use selfsame_app::view::readable;
-use selfsame_app::view::verifier::{CredentialVerdict, RuleLine, SpendingState, SpendingStatus};
+use selfsame_app::view::verifier::{
+    CredentialVerdict, PresentationVerdict, RuleLine, SpendingState, SpendingStatus,
+};
 use selfsame_app::view::wallet::ClaimLine;
 use selfsame_credential::single_use;
 use selfsame_credential::verdict::Outcome;
 use serde_json::{Map, Value};
+
+/// Of an answer that was refused, so many broken rules are shown.
+const BROKEN_MAX: usize = 8;
 
 /// The outcome's name on the wire.
 pub fn word(outcome: &Outcome) -> &'static str {
@@ -69,6 +74,14 @@ pub fn failed_first(rules: &[RuleLine]) -> Vec<&RuleLine> {
     let (failed, others): (Vec<_>, Vec<_>) =
         rules.iter().partition(|rule| rule.passed == Some(false));
     failed.into_iter().chain(others).collect()
+}
+
+/// Which rules the parts of an answer break, each with what was seen.
+pub fn broken(verdict: &PresentationVerdict) -> Vec<String> {
+    let rules = verdict.credentials.iter().flat_map(|one| &one.rules);
+    let broken = rules.filter(|rule| rule.passed == Some(false));
+    let told = broken.map(|rule| format!("{}: {}", super::words(&rule.name), rule.detail));
+    told.take(BROKEN_MAX).collect()
 }
 
 /// The class of a rule's line.

@@ -261,7 +261,9 @@ pub async fn revoke(State(server): State<Server>, Path(id): Path<String>) -> Ans
 #[cfg(test)]
 mod tests {
     use selfsame_app::config::Roles;
-    use selfsame_app::view::verifier::{PresentationVerdict, RefusedAnswers};
+    use selfsame_app::view::verifier::{
+        CredentialVerdict, PresentationVerdict, RefusedAnswers, RuleLine,
+    };
     use selfsame_credential::verdict::Outcome;
 
     use super::*;
@@ -301,13 +303,31 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_is_told_of_answers_that_did_not_verify() {
+    fn who_waits_is_told_of_answers_that_were_refused_and_which_rules_the_last_one_breaks() {
         let (frame, mut view) = answered(false, true);
         let mut last = view.request.verdict.take().unwrap();
         last.reason = Some("nothing fits".to_owned());
+        let rule = |name: &'static str, passed: bool, detail: &str| RuleLine {
+            name: name.into(),
+            passed: Some(passed),
+            detail: detail.to_owned(),
+            paragraph: "".into(),
+        };
+        last.credentials.push(CredentialVerdict {
+            query: "one".to_owned(),
+            outcome: Outcome::Untrusted,
+            rules: vec![
+                rule("issuer_signature", true, "it holds"),
+                rule("issuer_trusted", false, "did:web:x is not on the list"),
+            ],
+            status_as_of: None,
+            claims: None,
+        });
         view.request.refused = Some(RefusedAnswers { count: 2, last });
         let page = ResultPart { frame, view }.render().unwrap();
-        assert!(page.contains("2 answers did not verify") && page.contains("Nothing fits."));
+        assert!(page.contains("2 answers were refused") && page.contains("Nothing fits."));
+        let why = "trusted: did:web:x is not on the list.";
+        assert!(page.contains(why) && !page.contains("it holds"), "{page}");
     }
 
     #[test]

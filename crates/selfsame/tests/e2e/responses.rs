@@ -20,7 +20,7 @@ fn judged(operator: &Api, present: impl FnOnce(&Asked) -> String) -> Value {
     }
     let path = format!("/api/verifier/requests/{}", text(&made, "id"));
     let mut status = get(operator, &path);
-    // What does not verify is refused, and the request stays open.
+    // What does not count is refused, and the request stays open.
     if status["state"] == "fetched" {
         assert!(!reply.is_success());
         status["verdict"] = status["refused"]["last"].clone();
@@ -309,10 +309,12 @@ fn foreign_credentials_are_judged_by_whom_the_configuration_trusts() {
         "invalid",
     );
     let stranger = Key::new();
-    assert_outcome(
-        "untrusted",
-        &judged(&foreign_credential(&stranger, &holder, &json!({}))),
-        "untrusted",
+    let untrusted = judged(&foreign_credential(&stranger, &holder, &json!({})));
+    assert_outcome("untrusted", &untrusted, "untrusted");
+    assert_eq!(untrusted["state"], "fetched", "a stranger ends no request");
+    assert_eq!(
+        untrusted["verdict"]["credentials"][0]["claims"],
+        Value::Null
     );
     let borrowed = foreign_credential(&stranger, &holder, &json!({"iss": did}));
     assert_outcome("another's name", &judged(&borrowed), "invalid");
