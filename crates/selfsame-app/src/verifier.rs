@@ -2,6 +2,7 @@
 
 mod ask;
 mod judge;
+mod judging;
 mod protocol;
 mod spending;
 
@@ -27,6 +28,7 @@ use crate::view::verifier::{
     CredentialVerdict, PresentationVerdict, RequestState, VerificationStatus,
 };
 
+use judging::Judging;
 use spending::Spending;
 pub(crate) use spending::abandoned;
 
@@ -49,6 +51,7 @@ pub struct Verifier {
     identity: Arc<Identity>,
     dids: Dids,
     at_hand: AtHand<RequestRecord>,
+    judging: Judging,
 }
 
 /// A request as it is kept.
@@ -88,6 +91,7 @@ impl Verifier {
             shared,
             identity,
             at_hand: AtHand::default(),
+            judging: Judging::default(),
         }
     }
 

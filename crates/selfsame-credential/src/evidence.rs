@@ -108,8 +108,12 @@ struct Resolved(Arc<Mutex<Vec<Arc<Resolution>>>>);
 #[derive(Clone, Default)]
 struct Read(Arc<Mutex<Vec<Known>>>);
 
-/// A text, and what it says.
-type Known = (Text, Arc<Subject>);
+/// A text, what it says, and how many bytes of a budget that took.
+struct Known {
+    text: Text,
+    subject: Arc<Subject>,
+    bytes: usize,
+}
 
 /// A text, its format, and whether it was read as a presentation.
 struct Text(String, Format, bool);
@@ -230,20 +234,28 @@ impl Evidence {
         Ok(Some(resolution))
     }
 
-    /// What was read of this text before.
-    pub(crate) fn subject(&self, presented: &Presented<'_>) -> Option<Arc<Subject>> {
+    /// What was read of this text before, and how many bytes of a budget that took.
+    pub(crate) fn subject(&self, presented: &Presented<'_>) -> Option<(Arc<Subject>, usize)> {
         let read = self.read.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = read.iter().find(|(text, _)| text.is(presented));
-        known.map(|(_, subject)| subject.clone())
+        let known = read.iter().find(|known| known.text.is(presented));
+        known.map(|known| (known.subject.clone(), known.bytes))
     }
 
-    /// Remembers what was read of a text.
-    pub(crate) fn remember(&self, presented: &Presented<'_>, subject: &Arc<Subject>) {
+    /// Remembers what was read of a text, and how many bytes of a budget that took.
+    pub(crate) fn remember(
+        &self,
+        presented: &Presented<'_>,
+        (subject, bytes): (&Arc<Subject>, usize),
+    ) {
         let mut read = self.read.0.lock().unwrap_or_else(PoisonError::into_inner);
         if read.len() < READ_MAX {
             let (raw, is_presentation) = (presented.raw.to_owned(), presented.expected.is_some());
             let text = Text(raw, presented.format, is_presentation);
-            read.push((text, subject.clone()));
+            read.push(Known {
+                text,
+                subject: subject.clone(),
+                bytes,
+            });
         }
     }
 

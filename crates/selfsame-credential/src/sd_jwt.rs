@@ -99,8 +99,8 @@ pub enum SdJwtError {
     /// The key-binding JWT cannot be read.
     #[error("the key-binding JWT cannot be read")]
     KeyBinding,
-    /// Payload and disclosures take too much memory together.
-    #[error("payload and disclosures have too many members together")]
+    /// Payload, disclosures and key binding take too much memory together, or with what was presented beside them.
+    #[error("payload, disclosures and what came with them have too many members together")]
     TooMuch,
 }
 

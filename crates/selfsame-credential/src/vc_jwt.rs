@@ -75,8 +75,8 @@ pub enum VcJwtError {
     /// A presentation does not hold exactly one credential of the expected format.
     #[error("the presentation does not hold exactly one credential of the expected format")]
     Credential,
-    /// The payload takes too much memory.
-    #[error("the payload has too many members")]
+    /// The payload takes too much memory, by itself or with what was presented beside it.
+    #[error("the payload and what came with it have too many members together")]
     TooMuch,
 }
 
@@ -95,7 +95,16 @@ impl VcJwt {
 
     /// Takes a credential apart. Nothing is verified yet.
     pub fn parse(text: &str, model: Model) -> Result<Self, VcJwtError> {
-        let (jwt, mut payload) = read(text)?;
+        Self::parse_within(text, model, &mut Budget::of(text))
+    }
+
+    /// The same, within what is left for this text and others.
+    pub(crate) fn parse_within(
+        text: &str,
+        model: Model,
+        budget: &mut Budget,
+    ) -> Result<Self, VcJwtError> {
+        let (jwt, mut payload) = read(text, budget)?;
         let (credential, contradiction) = match model {
             Model::V1 => mapping::credential_of_v1(&mut payload)?,
             Model::V2 if payload.contains_key("vc") || payload.contains_key("vp") => {
@@ -191,13 +200,13 @@ impl VcJwt {
 }
 
 /// Reads a JWT and its claims.
-fn read(text: &str) -> Result<(jws::Compact, Map<String, Value>), VcJwtError> {
+fn read(text: &str, budget: &mut Budget) -> Result<(jws::Compact, Map<String, Value>), VcJwtError> {
     let jwt = jws::Compact::parse(text).map_err(|error| match error {
         jws::JwsError::Algorithm => VcJwtError::Algorithm,
         _ => VcJwtError::Jwt,
     })?;
     let claims = jwt.claims().map_err(|_| VcJwtError::Payload)?;
-    Budget::of(text).take(&claims).ok_or(VcJwtError::TooMuch)?;
+    budget.take(&claims).ok_or(VcJwtError::TooMuch)?;
     match claims {
         Value::Object(payload) => Ok((jwt, payload)),
         _ => Err(VcJwtError::Payload),

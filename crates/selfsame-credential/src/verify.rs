@@ -13,6 +13,8 @@ use std::{collections::HashSet, sync::Arc};
 use selfsame_crypto::time::UnixTime;
 use serde_json::Value;
 
+pub use crate::budget::Budget;
+
 use self::checklist::{Checklist, Law};
 use crate::{
     evidence::{Evidence, Need, Step},
@@ -20,7 +22,7 @@ use crate::{
     held::Held,
     issuer_key::Roots,
     sd_jwt::{ProcessError, Processed, SdJwt, SdJwtError, Withheld, vc},
-    vc_jwt::{Model, VcJwt, VpJwt},
+    vc_jwt::{Model, VcJwt, VcJwtError, VpJwt},
     verdict::{Policy, Verdict},
 };
 
@@ -58,7 +60,7 @@ enum Detail {
     #[error(transparent)]
     SdJwt(#[from] SdJwtError),
     #[error(transparent)]
-    VcJwt(#[from] crate::vc_jwt::VcJwtError),
+    VcJwt(#[from] VcJwtError),
 }
 
 /// Something presented, read once, so that rounds of gathering and the judgement do not read it again.
@@ -126,19 +128,35 @@ pub fn verify(
 impl<'a> Examination<'a> {
     /// Reads what was presented.
     pub fn new(presented: &Presented<'a>) -> Result<Self, Malformed> {
+        let mut budget = Budget::of(presented.raw);
         Ok(Self {
-            subject: Arc::new(Subject::read(presented)?),
+            subject: Arc::new(Subject::read(presented, &mut budget)?),
             expected: presented.expected,
         })
     }
 
     /// The same, but what was read with this evidence before is not read again.
     pub fn once(presented: &Presented<'a>, evidence: &Evidence) -> Result<Self, Malformed> {
+        Self::among(presented, evidence, &mut Budget::of(presented.raw))
+    }
+
+    /// The same for one of several that come together and share a budget. What is known already counts as if it were
+    /// read now, so that each round of gathering comes to the same.
+    pub fn among(
+        presented: &Presented<'a>,
+        evidence: &Evidence,
+        budget: &mut Budget,
+    ) -> Result<Self, Malformed> {
         let subject = match evidence.subject(presented) {
-            Some(known) => known,
+            Some((known, bytes)) => match budget.take_bytes(bytes) {
+                Some(()) => known,
+                None => return Err(too_much(presented.format)),
+            },
             None => {
-                let subject = Arc::new(Subject::read(presented)?);
-                evidence.remember(presented, &subject);
+                let before = budget.left();
+                let subject = Arc::new(Subject::read(presented, budget)?);
+                let bytes = before.saturating_sub(budget.left());
+                evidence.remember(presented, (&subject, bytes));
                 subject
             }
         };
@@ -243,12 +261,12 @@ impl<'a> Examination<'a> {
 }
 
 impl Subject {
-    /// A function of the text, its format, and whether it is to be a presentation.
-    fn read(presented: &Presented<'_>) -> Result<Self, Malformed> {
+    /// A function of the text, its format, whether it is to be a presentation, and what it may take.
+    fn read(presented: &Presented<'_>, budget: &mut Budget) -> Result<Self, Malformed> {
         let raw = presented.raw;
         Ok(match (Model::of(presented.format), presented.expected) {
             (None, _) => {
-                let sd_jwt = SdJwt::parse(raw).map_err(sd_jwt::malformed)?;
+                let sd_jwt = SdJwt::parse_within(raw, budget).map_err(sd_jwt::malformed)?;
                 let processed = sd_jwt.process().map(Arc::new);
                 Self::SdJwt {
                     sd_jwt: Arc::new(sd_jwt),
@@ -256,7 +274,8 @@ impl Subject {
                 }
             }
             (Some(model), None) => {
-                let credential = VcJwt::parse(raw, model).map_err(vc_jwt::malformed)?;
+                let credential =
+                    VcJwt::parse_within(raw, model, budget).map_err(vc_jwt::malformed)?;
                 // RFC 9901 §4: the last tilde is part of an SD-JWT. One that lost it looks like another JWT.
                 if credential.jwt().header.is_of_type(vc::TYP) {
                     return Err(sd_jwt::malformed(SdJwtError::Form));
@@ -264,10 +283,17 @@ impl Subject {
                 Self::Credential(Arc::new(credential))
             }
             (Some(model), Some(_)) => {
-                let presentation = VpJwt::parse(raw, model);
+                let presentation = VpJwt::parse_within(raw, model, budget);
                 Self::Presentation(Box::new(presentation.map_err(vc_jwt::malformed)?))
             }
         })
+    }
+}
+
+fn too_much(format: Format) -> Malformed {
+    match Model::of(format) {
+        None => sd_jwt::malformed(SdJwtError::TooMuch),
+        Some(_) => vc_jwt::malformed(VcJwtError::TooMuch),
     }
 }
 

@@ -67,8 +67,9 @@ impl Verifier {
     /// asked and by an issuer who is trusted, and others leave the request open, a few times.
     ///
     /// # Errors
-    /// OpenID4VP 1.0 §8.5 with its code.
+    /// OpenID4VP 1.0 §8.5 with its code; `TooMany` while several others to this request are judged.
     pub async fn response(&self, id: &str, body: &[u8]) -> Result<Receipt> {
+        let _place = self.judging.enter(id)?;
         let response = AuthorizationResponse::parse(body)?;
         for _ in 0..RACES_MAX {
             if let Some(receipt) = self.take(id, &response).await? {

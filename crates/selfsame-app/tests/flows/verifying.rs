@@ -71,7 +71,7 @@ async fn of_responses_that_come_at_once_exactly_one_is_taken() {
         .unwrap_err();
     let (_, body) = site.faults.last_request();
     let mut tasks = JoinSet::new();
-    for _ in 0..16 {
+    for _ in 0..4 {
         let (app, id, body) = (site.app.clone(), request.id.clone(), body.clone());
         tasks.spawn(async move { app.verifier().unwrap().response(&id, &body).await });
     }
@@ -87,6 +87,30 @@ async fn of_responses_that_come_at_once_exactly_one_is_taken() {
     let status = verifier.request(&request.id).await.unwrap();
     assert_eq!(status.state, RequestState::Answered);
     assert_eq!(status.verdict.unwrap().outcome, Outcome::Valid);
+}
+
+#[tokio::test]
+async fn of_many_responses_to_one_request_a_few_are_judged_at_once() {
+    let site = Site::start().await;
+    let verifier = site.app.verifier().unwrap();
+    let [one, other] = [
+        verifier.create_request(&of_template("immunization")).await,
+        verifier.create_request(&of_template("immunization")).await,
+    ]
+    .map(Result::unwrap);
+    let mut tasks = JoinSet::new();
+    // Whoever comes waits for the store, so that none is done before all have come.
+    for id in [&one.id; 9].into_iter().chain([&other.id]) {
+        let (app, id) = (site.app.clone(), id.clone());
+        let answered = async move { app.verifier().unwrap().response(&id, b"error=x").await };
+        tasks.spawn(answered);
+    }
+    let answers = tasks.join_all().await;
+    let turned_away = |answer: &&Result<_, selfsame_app::Error>| {
+        let error = answer.as_ref().err();
+        error.is_some_and(|error| error.kind == ErrorKind::TooMany { retry_after: 1 })
+    };
+    assert_eq!(answers.iter().filter(turned_away).count(), 5, "{answers:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 
 use super::{Presentation, SdJwtError, parse::parse_jwt};
 use crate::{
+    budget::Budget,
     evidence::{Evidence, Step},
     signer::{Signer, Unsigned},
 };
@@ -20,10 +21,12 @@ pub struct KeyBinding {
 }
 
 impl KeyBinding {
-    pub(super) fn parse(text: &str) -> Result<Self, SdJwtError> {
+    pub(super) fn parse(text: &str, budget: &mut Budget) -> Result<Self, SdJwtError> {
         let jwt = parse_jwt(text, SdJwtError::KeyBinding)?;
-        match jwt.claims() {
-            Ok(Value::Object(claims)) => Ok(Self { jwt, claims }),
+        let claims = jwt.claims().map_err(|_| SdJwtError::KeyBinding)?;
+        budget.take(&claims).ok_or(SdJwtError::TooMuch)?;
+        match claims {
+            Value::Object(claims) => Ok(Self { jwt, claims }),
             _ => Err(SdJwtError::KeyBinding),
         }
     }

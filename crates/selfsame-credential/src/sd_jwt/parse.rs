@@ -16,6 +16,11 @@ const MAX_DISCLOSURES: usize = 4096;
 impl SdJwt {
     /// Takes an SD-JWT or SD-JWT+KB apart. Nothing is verified yet.
     pub fn parse(text: &str) -> Result<Self, SdJwtError> {
+        Self::parse_within(text, &mut Budget::of(text))
+    }
+
+    /// The same, within what is left for this text and others.
+    pub(crate) fn parse_within(text: &str, budget: &mut Budget) -> Result<Self, SdJwtError> {
         if text.len() > MAX_BYTES {
             return Err(SdJwtError::Form);
         }
@@ -28,7 +33,6 @@ impl SdJwt {
             .ok()
             .filter(Value::is_object)
             .ok_or(SdJwtError::Payload)?;
-        let mut budget = Budget::of(text);
         budget.take(&payload).ok_or(SdJwtError::TooMuch)?;
         let algorithm = DigestAlgorithm::of_payload(&payload)?;
         let mut disclosures = Vec::new();
@@ -44,7 +48,7 @@ impl SdJwt {
         }
         let key_binding = match last {
             "" => None,
-            last => Some(KeyBinding::parse(last)?),
+            last => Some(KeyBinding::parse(last, budget)?),
         };
         let text_length = text.len().saturating_sub(last.len());
         Ok(Self {

@@ -4,6 +4,7 @@ use selfsame_crypto::jws;
 use serde_json::{Map, Value};
 
 use super::{Model, VcJwt, VcJwtError, id_of, read};
+use crate::budget::Budget;
 
 /// How an enveloped credential begins (VCDM 2.0 §4.13, VC-JOSE-COSE §3.1.2).
 pub(super) const ENVELOPE: &str = "data:application/vc+jwt,";
@@ -19,7 +20,16 @@ pub struct VpJwt {
 impl VpJwt {
     /// Takes a presentation and the one credential in it apart. Nothing is verified yet.
     pub fn parse(text: &str, model: Model) -> Result<Self, VcJwtError> {
-        let (jwt, payload) = read(text)?;
+        Self::parse_within(text, model, &mut Budget::of(text))
+    }
+
+    /// The same, within what is left for this text and others.
+    pub(crate) fn parse_within(
+        text: &str,
+        model: Model,
+        budget: &mut Budget,
+    ) -> Result<Self, VcJwtError> {
+        let (jwt, payload) = read(text, budget)?;
         let vp = match model {
             Model::V1 => payload
                 .get("vp")
@@ -38,7 +48,7 @@ impl VpJwt {
             Some(only) => only,
             None => return Err(VcJwtError::Credential),
         };
-        let credential = VcJwt::parse(unwrap(credential, model)?, model)?;
+        let credential = VcJwt::parse_within(unwrap(credential, model)?, model, budget)?;
         Ok(Self {
             jwt,
             payload,

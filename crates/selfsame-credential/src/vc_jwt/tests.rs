@@ -74,6 +74,39 @@ fn claims_about_another_subject_and_foreign_formats_are_not_issued() {
 }
 
 #[test]
+fn a_credential_and_the_presentation_around_it_share_one_budget_of_memory() {
+    let many = |objects: usize| Value::Array(vec![json!({ "a": 0 }); objects]);
+    let token = |claims: Value| jws::Unsigned::new(&json!({"alg": "ES256"}), &claims).finish(&[0]);
+    for model in [Model::V1, Model::V2] {
+        let credential = |objects: usize| {
+            token(match model {
+                Model::V1 => json!({"vc": {"evidence": many(objects)}}),
+                Model::V2 => json!({"evidence": many(objects)}),
+            })
+        };
+        let presentation = |objects: usize, inner: &str| {
+            token(match model {
+                Model::V1 => json!({"x": many(objects), "vp": {"verifiableCredential": [inner]}}),
+                Model::V2 => json!({"x": many(objects), "verifiableCredential": [{
+                    "type": "EnvelopedVerifiableCredential",
+                    "id": format!("{}{inner}", presentation::ENVELOPE),
+                }]}),
+            })
+        };
+        let read = |objects: usize, inner: usize| {
+            VpJwt::parse(&presentation(objects, &credential(inner)), model).map(|_| ())
+        };
+        // Each for itself is within what is read of any JSON.
+        let heavy = VcJwt::parse(&credential(4_900), model).map(|_| ());
+        assert_eq!(heavy, Err(VcJwtError::TooMuch));
+        assert_eq!(read(4_900, 0), Err(VcJwtError::TooMuch));
+        assert!(VcJwt::parse(&credential(1_000), model).is_ok());
+        assert_eq!((read(1_000, 0), read(0, 1_000)), (Ok(()), Ok(())));
+        assert_eq!(read(1_000, 1_000), Err(VcJwtError::TooMuch));
+    }
+}
+
+#[test]
 fn several_subjects_have_no_one_identifier() {
     let credential = |subject: Value| {
         let payload = json!({"credentialSubject": subject});

@@ -107,6 +107,48 @@ fn a_verdict_names_every_rule_with_its_paragraph_judged_or_not() {
 }
 
 #[test]
+fn what_comes_together_shares_one_budget_however_often_it_is_looked_at() {
+    let heavy = |number: usize| {
+        let payload = json!({"vct": "v", "n": number, "x": vec![json!({"a": 0}); 1_000]});
+        let jwt = selfsame_crypto::jws::Unsigned::new(&json!({"alg": "ES256"}), &payload);
+        (jwt.finish(&[0; 64]), payload)
+    };
+    for format in Format::ALL {
+        let raws: Vec<String> = (0..20)
+            .map(|number| match format {
+                Format::SdJwtVc => format!("{}~", heavy(number).0),
+                Format::JwtVcJson => {
+                    let payload = json!({ "vc": heavy(number).1 });
+                    selfsame_crypto::jws::Unsigned::new(&json!({"alg": "ES256"}), &payload)
+                        .finish(&[0; 64])
+                }
+                Format::VcJwt => heavy(number).0,
+            })
+            .collect();
+        let evidence = Evidence::default();
+        let is_read = |raw: &str, budget: &mut Budget| {
+            let presented = Presented {
+                format,
+                raw,
+                expected: None,
+            };
+            Examination::among(&presented, &evidence, budget).is_ok()
+        };
+        let read = || -> Vec<bool> {
+            let mut budget = Budget::of_all(raws.iter().map(String::as_str));
+            let all = raws.iter().map(|raw| is_read(raw, &mut budget));
+            all.collect()
+        };
+        let first = read();
+        let readable = first.iter().filter(|is_ok| **is_ok).count();
+        assert!((1..raws.len()).contains(&readable), "{readable}");
+        assert_eq!(read(), first);
+        let alone = |raw: &String| is_read(raw, &mut Budget::of(raw));
+        assert!(raws.iter().all(alone));
+    }
+}
+
+#[test]
 fn no_rule_stands_twice_in_a_list_of_laws() {
     let presentation = [super::vc_jwt::CREDENTIAL_LAWS, super::vc_jwt::HOLDER_LAWS].concat();
     for laws in [super::sd_jwt::LAWS, &presentation] {

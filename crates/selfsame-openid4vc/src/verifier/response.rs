@@ -9,7 +9,7 @@ use selfsame_credential::{
     sd_jwt::{SdJwt, Withheld},
     vc_jwt::{Model, VpJwt},
     verdict::{Outcome, Policy, Rule, Verdict},
-    verify::{self, Binding, Examination, Presented},
+    verify::{Binding, Budget, Examination, Malformed, Presented},
 };
 use selfsame_crypto::{
     ctx::Ctx,
@@ -58,11 +58,12 @@ pub(super) fn take(
         now: ctx.now(),
     };
     let items = items(asked, presentations)?;
-    let needs = bench.needs(&items);
+    let shown = bench.read(&items);
+    let needs = bench.needs(&shown);
     if !needs.is_empty() {
         return Ok(Step::Needs(needs));
     }
-    let judged = bench.judge(asked, &items);
+    let judged = bench.judge(asked, &shown);
     if !counts(&judged) {
         return Ok(Step::Done(refuse(open, (judged, presentations), ctx)));
     }
@@ -98,12 +99,13 @@ pub(super) fn recheck(
             None => item.before = Some(before.clone()),
         }
     }
-    let needs = bench.needs(&items);
+    let shown = bench.read(&items);
+    let needs = bench.needs(&shown);
     if !needs.is_empty() {
         return Ok(Step::Needs(needs));
     }
     let answered = Answered {
-        judged: bench.judge(&answered.asked, &items),
+        judged: bench.judge(&answered.asked, &shown),
         ..answered.clone()
     };
     let state = State::Answered(Box::new(answered));
@@ -336,13 +338,39 @@ struct Bench<'a> {
     now: UnixTime,
 }
 
+/// An item, and what it says; none where the judgement stands.
+struct Shown<'a> {
+    item: &'a Item<'a>,
+    says: Option<Result<Examination<'a>, Malformed>>,
+}
+
 impl Bench<'_> {
-    fn needs(&self, items: &[Item<'_>]) -> Vec<Need> {
+    /// Reads the items, once and within one budget: what a whole answer may take is bounded, however many parts it has.
+    fn read<'a>(&self, items: &'a [Item<'a>]) -> Vec<Shown<'a>> {
+        let mut budget = Budget::of_all(items.iter().map(|item| item.raw.as_str()));
+        let mut says = |item: &'a Item<'a>| match item.before {
+            Some(_) => None,
+            None => Some(Examination::among(
+                &item.presented(),
+                self.evidence,
+                &mut budget,
+            )),
+        };
+        let read = items.iter().map(|item| Shown {
+            item,
+            says: says(item),
+        });
+        read.collect()
+    }
+
+    fn needs(&self, shown: &[Shown<'_>]) -> Vec<Need> {
         let mut needs: Vec<Need> = Vec::new();
-        for item in items.iter().filter(|item| item.before.is_none()) {
-            // What cannot be read needs nothing; the verdict will say so.
-            let wanted = verify::needs(&item.presented(), self.policy, self.evidence, self.now);
-            for need in wanted.unwrap_or_default() {
+        // What cannot be read needs nothing; the verdict will say so.
+        let readable = shown
+            .iter()
+            .filter_map(|one| one.says.as_ref()?.as_ref().ok());
+        for examination in readable {
+            for need in examination.needs(self.policy, self.evidence, self.now) {
                 if !needs.contains(&need) {
                     needs.push(need);
                 }
@@ -351,24 +379,20 @@ impl Bench<'_> {
         needs
     }
 
-    fn judge(&self, asked: &Asked, items: &[Item<'_>]) -> Judged {
-        let examinations: Vec<_> = items
-            .iter()
-            .map(|item| Examination::once(&item.presented(), self.evidence))
-            .collect();
-        let mut credentials = Vec::with_capacity(items.len());
+    fn judge(&self, asked: &Asked, shown: &[Shown<'_>]) -> Judged {
+        let mut credentials = Vec::with_capacity(shown.len());
         let (mut valid, mut genuine) = (Candidates::new(), Candidates::new());
-        for (item, examination) in items.iter().zip(&examinations) {
+        for Shown { item, says } in shown {
             let id = &item.query.id;
-            if let Some(before) = &item.before {
-                credentials.push(before.clone());
+            let Some(says) = says else {
+                credentials.extend(item.before.clone());
                 continue;
-            }
-            let (mut verdict, claims) = match examination {
+            };
+            let (mut verdict, claims) = match says {
                 Ok(examination) => examination.verify(self.policy, self.evidence, self.now),
                 Err(malformed) => (malformed.verdict(), None),
             };
-            let withheld = examination.as_ref().ok().and_then(Examination::withheld);
+            let withheld = says.as_ref().ok().and_then(Examination::withheld);
             let candidate = claims.map(|claims| item.candidate((claims, withheld), self));
             let matches = candidate
                 .as_ref()

@@ -10,7 +10,7 @@ use selfsame_did::Did;
 use selfsame_openid4vc::{
     Error,
     verifier::{
-        self, Answered, Created, Effect, Input, Judged, State,
+        self, Answered, Created, Effect, Input, Judged, JudgedCredential, State,
         request::{NewRequest, create, link, wallet_nonce},
     },
     wire::{
@@ -524,6 +524,38 @@ fn several_presentations_are_refused_where_one_was_asked_for_and_taken_where_man
         vec![presentation.clone(), presentation],
     )]);
     assert_eq!(scene.answer(two).unwrap().judged.outcome, Outcome::Valid);
+}
+
+#[test]
+fn the_presentations_of_one_answer_share_one_budget_of_memory() {
+    let mut query = query_sd_jwt();
+    query["credentials"][0]["multiple"] = json!(true);
+    let scene = Scene::of(SD_JWT, &query);
+    let heavy = |number: usize| {
+        let payload = json!({"vct": VCT, "n": number, "x": vec![json!({"a": 0}); 1_000]});
+        let jwt = selfsame_crypto::jws::Unsigned::new(&json!({"alg": "ES256"}), &payload);
+        format!("{}~", jwt.finish(&[0; 64]))
+    };
+    let read = |presentations: Vec<String>| {
+        let vp_token = VpToken::from([("vaccination".to_owned(), presentations)]);
+        let (_, effects) = scene.verifier.answered(&scene.state, &vp_token).unwrap();
+        let [Effect::Refuse { judged, .. }] = effects.as_slice() else {
+            panic!("{effects:?}")
+        };
+        let is_read = |one: &&JudgedCredential| {
+            let rules = &one.verdict.rules;
+            rules
+                .iter()
+                .any(|rule| rule.name == "well_formed" && rule.passed == Some(true))
+        };
+        judged.credentials.iter().filter(is_read).count()
+    };
+    assert_eq!(read(vec![heavy(0)]), 1);
+    let many = read((0..40).map(heavy).collect());
+    assert!((1..10).contains(&many), "{many} of 40 were read");
+    // What is as small as credentials are is read, however much of it comes.
+    let small = scene.card.held.raw.clone();
+    assert_eq!(read(vec![small; 200]), 200);
 }
 
 #[test]
