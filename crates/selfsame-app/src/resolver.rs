@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::config::{Config, ResolverConfig};
 use selfsame_credential::evidence::{Fetched, Unavailable};
-use selfsame_crypto::json::weight_of;
+use selfsame_crypto::json::{weight, weight_of};
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::cheqd::resource::Wanted;
 use selfsame_did::{
@@ -311,8 +311,11 @@ fn not_had(error: &NetError) -> Resolution {
     unavailable
 }
 
+/// What it takes in memory: its bytes, and all that was said of it, which is JSON of many members.
 fn weight_of_linked(linked: &Result<Linked, ResolutionError>) -> usize {
-    linked.as_ref().map_or(0, |linked| linked.content.len())
+    linked.as_ref().map_or(0, |linked| {
+        weight(&linked.resource.metadata).saturating_add(linked.content.len())
+    })
 }
 
 /// As of when a checkpoint speaks.
@@ -334,9 +337,31 @@ fn cached_at(did: &Did, options: &Options) -> String {
 
 #[cfg(test)]
 mod tests {
+    use selfsame_did::cheqd::resource::Resource;
     use selfsame_net::guard::Refusal;
+    use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn a_resource_that_is_kept_weighs_what_is_said_of_it_too() {
+        let linked = |members: usize| {
+            Ok(Linked {
+                resource: Resource {
+                    id: "9c64d7c5-9a44-4b8e-8e5d-8a2e4e4f0a11".to_owned(),
+                    media_type: "application/json".to_owned(),
+                    checksum: [0; 32],
+                    metadata: json!({"x": vec![json!({ "a": 0 }); members]}),
+                },
+                content: vec![0; 1_000],
+                trusted_resolver: "https://resolver.example".to_owned(),
+            })
+        };
+        assert!((1_000..4_000).contains(&weight_of_linked(&linked(0))));
+        // Twenty thousand small objects are 160 kB of JSON.
+        assert!(weight_of_linked(&linked(20_000)) > 10_000_000);
+        assert_eq!(weight_of_linked(&Err(ResolutionError::NotFound)), 0);
+    }
 
     #[test]
     fn what_is_said_to_everybody_does_not_tell_what_names_and_addresses_there_are_within() {

@@ -312,6 +312,19 @@ fn each_representation_is_read_back_and_contexts_fit_the_types() {
 }
 
 #[test]
+fn a_document_has_a_thousand_members_at_most() {
+    // Beside `id` and `x` itself.
+    let with = |elements: usize| read(&json!({"id": "did:example:123", "x": vec![0; elements]}));
+    assert!(with(998).is_ok());
+    assert_eq!(
+        with(999),
+        Err(DocumentError::Json(
+            JsonError::TooMany
+        ))
+    );
+}
+
+#[test]
 fn members_that_are_not_known_are_kept() {
     let value = json!({"id": "did:example:123", "profile": {"a": [1]},
         "verificationMethod": [{"id": "did:example:123#a", "type": "T", "controller": "did:example:123", "blockchainAccountId": "x"}]});
