@@ -1,10 +1,12 @@
 //! The driver of pure steps: gathers what a step says it needs, runs it again, gives up after a few rounds.
 
+mod room;
+
 use std::sync::Arc;
 
 use selfsame_credential::evidence::{Evidence, Fetched, Genuine, Need, Step, Unavailable};
 use selfsame_credential::single_use::Use;
-use selfsame_credential::status::{self, StatusError};
+use selfsame_credential::status;
 use selfsame_crypto::time::UnixTime;
 use selfsame_did::Did;
 use selfsame_net::{Cache, CacheSettings, Fresh, NetError, Request, Response};
@@ -13,20 +15,20 @@ use url::Url;
 
 use crate::error::{Error, Result, no_answer};
 use crate::shared::Shared;
+use room::{KEPT_BYTES, Room, Unread};
 
 /// A step that still needs something after so many rounds asks in circles.
 const ROUNDS_MAX: usize = 8;
 /// A step that needs more than this at once was sent something made to cost.
 const NEEDS_MAX: usize = 64;
 
-/// Status lists take so many bytes of memory together; one takes up to 2 MiB and is a thousandth of it on the wire.
-const LIST_BYTES: usize = 48 * 1024 * 1024;
 /// Issuers' metadata take so many bytes of memory together.
 const METADATA_BYTES: usize = 8 * 1024 * 1024;
 
 /// The caches of what verification fetches.
 pub struct Fetches {
-    lists: Cache<String, std::result::Result<Arc<status::List>, StatusError>>,
+    lists: Cache<String, std::result::Result<Arc<status::List>, Unread>>,
+    room: Room,
     metadata: Cache<String, Vec<u8>>,
     genuine: Genuine,
 }
@@ -38,7 +40,7 @@ impl Default for Fetches {
             lists: Cache::new(
                 CacheSettings {
                     capacity: 256,
-                    max_bytes: LIST_BYTES,
+                    max_bytes: KEPT_BYTES,
                     ttl: 3600,
                     negative_ttl: 2,
                 },
@@ -54,6 +56,7 @@ impl Default for Fetches {
                 Vec::len,
             ),
             genuine: Genuine::default(),
+            room: Room::default(),
         }
     }
 }
@@ -235,16 +238,14 @@ impl Shared {
             let fetch = Box::pin(async {
                 let accept = "application/statuslist+jwt, application/vc+jwt;q=0.9";
                 let response = self.fetched_document(&url, accept).await?;
-                let content_type = response.content_type.as_deref();
-                Ok(
-                    match status::List::parse(uri, content_type, &response.body, now) {
-                        Ok(list) => Fresh::new(Ok(Arc::new(list))),
-                        Err(error) => {
-                            tracing::warn!(%error, uri, "a status list can't be read");
-                            Fresh::negative(Err(error))
-                        }
-                    },
-                )
+                let read = self.fetched.room.read((uri, &response), now).await;
+                Ok(match read {
+                    Ok(list) => Fresh::new(Ok(Arc::new(list))),
+                    Err(error) => {
+                        tracing::warn!(%error, uri, "a status list can't be read");
+                        Fresh::negative(Err(error))
+                    }
+                })
             });
             let lists = &self.fetched.lists;
             let (found, at) = match lists.get_newer(&key, (now, outdated), fetch).await {

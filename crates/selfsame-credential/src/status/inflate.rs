@@ -29,7 +29,10 @@ pub(super) fn from_zlib(compressed: &[u8]) -> Result<Vec<u8>, StatusError> {
         }
         let consumed = usize::try_from(state.total_in()).map_err(|_| StatusError::Compression)?;
         match status {
-            Status::StreamEnd if consumed == compressed.len() => return Ok(inflated),
+            Status::StreamEnd if consumed == compressed.len() => {
+                inflated.shrink_to_fit();
+                return Ok(inflated);
+            }
             Status::StreamEnd => return Err(StatusError::Compression),
             // The stream was cut off.
             _ if (consumed, inflated.len()) == before => return Err(StatusError::Compression),
@@ -51,6 +54,7 @@ pub(super) fn from_gzip(compressed: &[u8]) -> Result<Vec<u8>, StatusError> {
         return Err(StatusError::TooLarge);
     }
     if rest.is_empty() {
+        inflated.shrink_to_fit();
         Ok(inflated)
     } else {
         Err(StatusError::Compression)

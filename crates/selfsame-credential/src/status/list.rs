@@ -1,6 +1,10 @@
 //! A status list as fetched: read, inflated, not yet trusted.
 
-use std::{fmt, str, sync::OnceLock};
+use std::{
+    any::Any,
+    fmt, str,
+    sync::{Arc, OnceLock},
+};
 
 use selfsame_crypto::{PublicKey, SignatureError, hash::sha256, jws, time::UnixTime};
 use serde_json::{Map, Value as Json};
@@ -27,6 +31,8 @@ pub struct List {
     pub(super) token: jws::Compact,
     /// The key under which the signature was judged good.
     pub(super) judged: OnceLock<PublicKey>,
+    /// What is kept for as long as the list is.
+    _held: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 /// Which specification a list follows.
@@ -119,9 +125,19 @@ impl List {
             times: read.times,
             token,
             judged: OnceLock::new(),
+            _held: None,
         };
         list.is_current(now, SKEW)?;
         Ok(list)
+    }
+
+    /// The same, keeping something for as long as anybody has the list: the room that it takes.
+    #[must_use]
+    pub fn holding(self, what: impl Any + Send + Sync) -> Self {
+        Self {
+            _held: Some(Arc::new(what)),
+            ..self
+        }
     }
 
     /// Where it was fetched from.

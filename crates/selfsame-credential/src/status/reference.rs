@@ -5,8 +5,9 @@ use url::Url;
 
 use super::{Purpose, StatusError, bits::Width, bitstring::is_of_type};
 
-/// More entries than this a credential does not have.
-const MAX_ENTRIES: usize = 16;
+/// More entries than this a credential does not have. Each may lead to a list of its own, and two say all that is judged:
+/// whether it is revoked, and whether it is suspended.
+const MAX_ENTRIES: usize = 4;
 const MAX_URI: usize = 2_048;
 
 /// A credential's place in a status list.
@@ -107,10 +108,10 @@ impl Reference {
             return Err(StatusError::Unsupported);
         }
         let uri = uri(entry, "statusListCredential")?;
-        // §2.1: the entry's own identifier MUST NOT be the list's.
+        // VCDM 2.0 §4.4: an identifier MUST be a URL. §2.1: the entry's own MUST NOT be the list's.
         match entry.get("id") {
             None => {}
-            Some(Json::String(id)) if *id != uri => {}
+            Some(Json::String(id)) if *id != uri && Url::parse(id).is_ok() => {}
             Some(_) => return Err(StatusError::Malformed("credentialStatus.id")),
         }
         let index = entry.get("statusListIndex").and_then(Json::as_str);

@@ -566,6 +566,8 @@ fn malformed_bitstring_references_are_errors_and_never_absent() {
         ("type", Json::Null, StatusError::Unsupported),
         ("id", json!(URI), malformed("credentialStatus.id")),
         ("id", json!(3), malformed("credentialStatus.id")),
+        ("id", json!(""), malformed("credentialStatus.id")),
+        ("id", json!("entry 7"), malformed("credentialStatus.id")),
         ("statusPurpose", json!(1), malformed("statusPurpose")),
         ("statusListIndex", json!(7), malformed("statusListIndex")),
         ("statusListIndex", json!("-7"), malformed("statusListIndex")),
@@ -599,10 +601,47 @@ fn malformed_bitstring_references_are_errors_and_never_absent() {
         json!(null),
         json!("x"),
         json!(["x"]),
-        json!(vec![json!({}); 17]),
+        json!(vec![json!({}); 5]),
     ] {
         let found = Reference::in_credential(&json!({"credentialStatus": status}));
         assert_eq!(found, Err(malformed("credentialStatus")), "{status}");
+    }
+}
+
+#[test]
+fn a_credential_has_four_status_entries_at_most() {
+    let found = |entries: u64| {
+        let entry = |index| Reference::bitstring(URI, index, Purpose::Revocation).to_value();
+        let entries: Vec<Json> = (0..entries).map(entry).collect();
+        Reference::in_credential(&json!({ "credentialStatus": entries })).map(|all| all.len())
+    };
+    assert_eq!(found(4), Ok(4));
+    assert_eq!(found(5), Err(StatusError::Malformed("credentialStatus")));
+}
+
+#[test]
+fn what_a_list_holds_on_to_is_kept_as_long_as_anybody_has_the_list() {
+    let room = std::sync::Arc::new(());
+    let list = parse(&token_list(&Bits::new(Width::One, 16).unwrap())).unwrap();
+    let list = std::sync::Arc::new(list.holding(room.clone()));
+    let elsewhere = list.clone();
+    drop(list);
+    assert_eq!(std::sync::Arc::strong_count(&room), 2);
+    drop(elsewhere);
+    assert_eq!(std::sync::Arc::strong_count(&room), 1);
+}
+
+#[test]
+fn a_list_takes_no_more_memory_than_it_is_long() {
+    for body in [
+        token_list(&Bits::new(Width::One, 8 * 1_000_000).unwrap()),
+        bitstring_list(
+            &Bits::new(Width::One, 8 * 1_000_000).unwrap(),
+            Purpose::Revocation,
+        ),
+    ] {
+        let weight = parse(&body).unwrap().weight();
+        assert!((1_000_000..1_100_000).contains(&weight), "{weight}");
     }
 }
 

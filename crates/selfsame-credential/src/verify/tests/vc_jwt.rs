@@ -400,6 +400,37 @@ fn time_counts_in_both_models_however_it_is_written() {
 }
 
 #[test]
+fn an_issuer_of_w3c_credentials_is_trusted_for_the_types_that_the_policy_names() {
+    for format in MODELS {
+        let scene = Scene::new(format);
+        let raw = scene.present();
+        let judged = |types: &[&str], expected: Option<&Binding>| {
+            let types = types.iter().map(|name| (*name).to_owned()).collect();
+            let policy = Policy {
+                trusted_issuers: Trust::Listed(vec![scene.issuer.did.clone()]),
+                issuer_types: [(scene.issuer.did.clone(), types)].into(),
+                ..policy()
+            };
+            let presented = Presented {
+                format,
+                raw: expected.map_or(&scene.credential, |_| &raw),
+                expected,
+            };
+            verify(&presented, &policy, &Evidence::default(), NOW)
+        };
+        for expected in [None, Some(&binding())] {
+            assert_valid(&judged(&["Licence", "Degree"], expected));
+            // `VerifiableCredential` says nothing of what it is.
+            for other in [&["Licence"][..], &["VerifiableCredential"], &[]] {
+                let judged = judged(other, expected);
+                assert_fails(&judged, "issuer_trusted", Outcome::Untrusted);
+                assert!(!judged.0.is_by_a_trusted_issuer());
+            }
+        }
+    }
+}
+
+#[test]
 fn a_presentation_by_anybody_but_the_subject_is_refused() {
     for format in MODELS {
         let scene = Scene::new(format);

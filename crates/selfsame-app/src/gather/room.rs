@@ -1,0 +1,170 @@
+//! The memory that status lists take while anybody has them. Inflated they are a thousand times what is fetched.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use selfsame_credential::status::{List, MAX_LIST_BYTES, MAX_TOKEN_BYTES, StatusError};
+use selfsame_crypto::time::UnixTime;
+use selfsame_net::Response;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// Status lists take so many bytes together: those that are kept, and those that judgements under way look at.
+const BYTES: usize = 64 * 1024 * 1024;
+/// So many of them are for lists that are kept though nobody looks at them.
+pub(super) const KEPT_BYTES: usize = 40 * 1024 * 1024;
+/// How long room is waited for; judgements take less.
+const WAIT: Duration = Duration::from_secs(5);
+
+/// Room for so many bytes of status lists.
+#[derive(Clone, Debug)]
+pub(super) struct Room {
+    left: Arc<Semaphore>,
+    wait: Duration,
+}
+
+/// Why a status list that was fetched can't be used.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(super) enum Unread {
+    /// It is none.
+    Wrong(StatusError),
+    /// Too many others are looked at.
+    NoRoom,
+}
+
+impl From<StatusError> for Unread {
+    fn from(error: StatusError) -> Self {
+        Self::Wrong(error)
+    }
+}
+
+impl fmt::Display for Unread {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Wrong(error) => error.fmt(formatter),
+            Self::NoRoom => formatter.write_str("too many status lists are being looked at now"),
+        }
+    }
+}
+
+impl Default for Room {
+    fn default() -> Self {
+        Self {
+            left: Arc::new(Semaphore::new(BYTES)),
+            wait: WAIT,
+        }
+    }
+}
+
+impl Room {
+    /// Reads the status list at `uri`. It takes its room before it is inflated, and gives it back once nobody has it.
+    pub async fn read(
+        &self,
+        (uri, response): (&str, &Response),
+        now: UnixTime,
+    ) -> Result<List, Unread> {
+        let mut place = self.take(most(response.body.len())).await?;
+        let content_type = response.content_type.as_deref();
+        let list = List::parse(uri, content_type, &response.body, now)?;
+        let excess = place.num_permits().saturating_sub(list.weight());
+        drop(place.split(excess));
+        Ok(list.holding(place))
+    }
+
+    async fn take(&self, bytes: usize) -> Result<OwnedSemaphorePermit, Unread> {
+        let bytes = u32::try_from(bytes).map_err(|_| Unread::NoRoom)?;
+        let taken = self.left.clone().acquire_many_owned(bytes);
+        match tokio::time::timeout(self.wait, taken).await {
+            Ok(Ok(place)) => Ok(place),
+            Ok(Err(_)) | Err(_) => Err(Unread::NoRoom),
+        }
+    }
+}
+
+/// What reading a list of so many bytes takes at most: what is inflated grows by doubling, beside a few copies of the token.
+const fn most(body: usize) -> usize {
+    MAX_LIST_BYTES
+        .saturating_mul(2)
+        .saturating_add(body.saturating_mul(4))
+}
+
+// However much is kept, the longest list can be read.
+const _: () = assert!(KEPT_BYTES + most(MAX_TOKEN_BYTES) <= BYTES);
+
+#[cfg(test)]
+mod tests {
+    use selfsame_credential::status::{Bits, Terms, Width, token_list};
+    use serde_json::json;
+
+    use super::*;
+
+    const NOW: UnixTime = UnixTime(1_800_000_000);
+    const URI: &str = "https://issuer.example/status/1";
+
+    /// A list of as many bytes as there may be, which is short on the wire.
+    fn fetched() -> Response {
+        let header = json!({"alg": "ES256"}).as_object().cloned().unwrap();
+        let terms = Terms {
+            uri: URI,
+            issuer: "did:web:issuer.example",
+            header: &header,
+            issued_at: NOW,
+            expires_at: None,
+            ttl: None,
+        };
+        let bits = Bits::new(Width::Eight, MAX_LIST_BYTES as u64).unwrap();
+        let token = token_list::encode(&bits, &terms).unwrap();
+        Response {
+            status: 200,
+            content_type: None,
+            cache_max_age: None,
+            etag: None,
+            retry_after: None,
+            body: token.finish(&[0; 64]).into_bytes().into(),
+        }
+    }
+
+    #[tokio::test]
+    async fn status_lists_that_are_looked_at_take_so_many_bytes_together() {
+        let room = Room {
+            wait: Duration::from_millis(200),
+            ..Room::default()
+        };
+        let response = fetched();
+        assert!(response.body.len() < MAX_LIST_BYTES / 100);
+        let mut held = Vec::new();
+        let refused = loop {
+            match room.read((URI, &response), NOW).await {
+                Ok(list) => held.push(list),
+                Err(refused) => break refused,
+            }
+        };
+        assert_eq!(refused, Unread::NoRoom);
+        let taken: usize = held.iter().map(List::weight).sum();
+        assert!(taken <= BYTES, "{taken}");
+        // As many as there is room for, but for what inflating one more may take.
+        assert!(
+            taken + most(response.body.len()) + MAX_LIST_BYTES > BYTES,
+            "{taken}"
+        );
+        assert_eq!(room.left.available_permits(), BYTES - taken);
+        // What is no list keeps no room, and who waits gets what others give back.
+        let wrong = Response {
+            body: "x".into(),
+            ..response.clone()
+        };
+        let waiting = room.read((URI, &response), NOW);
+        let given_back = async {
+            tokio::time::sleep(room.wait / 4).await;
+            held.truncate(4);
+        };
+        let (read, ()) = tokio::join!(waiting, given_back);
+        assert!(read.is_ok());
+        assert!(matches!(
+            room.read((URI, &wrong), NOW).await,
+            Err(Unread::Wrong(_))
+        ));
+        drop((read, held));
+        assert_eq!(room.left.available_permits(), BYTES);
+    }
+}
