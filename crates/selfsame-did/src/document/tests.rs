@@ -316,12 +316,7 @@ fn a_document_has_a_thousand_members_at_most() {
     // Beside `id` and `x` itself.
     let with = |elements: usize| read(&json!({"id": "did:example:123", "x": vec![0; elements]}));
     assert!(with(998).is_ok());
-    assert_eq!(
-        with(999),
-        Err(DocumentError::Json(
-            JsonError::TooMany
-        ))
-    );
+    assert_eq!(with(999), Err(DocumentError::Json(JsonError::TooMany)));
 }
 
 #[test]
