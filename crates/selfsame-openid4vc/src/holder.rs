@@ -1,12 +1,13 @@
 //! The wallet's side of OpenID4VP: a request is opened, shown to the person, answered or declined.
 //!
-//! [`request`] reads and authenticates what was scanned; [`selection`] finds what fits; [`step`] is the machine from
-//! the person's decision on.
+//! [`request`] reads and authenticates what was scanned; [`selection`] finds what fits; [`technical`] says
+//! what of it need not be shown; [`step`] is the machine from the person's decision on.
 
 mod client;
 pub mod request;
 pub mod response;
 pub mod selection;
+pub mod technical;
 
 use selfsame_credential::{
     ClaimPath, Held,

@@ -416,14 +416,7 @@ pub(super) fn shown(fitting: &[Fitting], matches: &[(&str, &Match<usize>)]) -> S
 /// A card as it would be shown: with what its issuer always shows, and of the rest what was asked.
 fn choice(fitting: &[Fitting], one: &Match<usize>) -> Option<Choice> {
     let fit = fitting.get(one.id)?;
-    let claims = match fit.held.sd_jwt() {
-        Some(sd_jwt) if !one.whole => {
-            let shown = sd_jwt.present(&one.reveal).ok()?.unbound();
-            fit.card
-                .all_lines(&Held::parse(&shown, fit.card.format).ok()?)
-        }
-        _ => fit.card.all_lines(&fit.held),
-    };
+    let claims = fit.card.lines_with(&fit.held, &one.reveal).ok()?;
     let summary = fit.card.summary();
     Some(Choice {
         card: fit.card.id.clone(),

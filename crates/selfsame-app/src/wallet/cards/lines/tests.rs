@@ -1,9 +1,11 @@
 //! What is sent is what is shown: the texts of credentials against the lines for the person.
 
 use proptest::prelude::*;
+use selfsame_credential::Format;
 use selfsame_crypto::encoding::{base64url_decode, base64url_encode};
 use selfsame_crypto::jws::Unsigned;
 use selfsame_crypto::time::UnixTime;
+use selfsame_crypto::{KeyHandle, KeyType, PrivateKey};
 use serde_json::json;
 
 use super::super::Look;
@@ -13,13 +15,14 @@ const HOLDER: &str = "did:jwk:holder";
 
 fn card(format: Format, raw: String) -> (CardRecord, Held) {
     let held = Held::parse(&raw, format).unwrap();
+    let issuer = held.issuer().unwrap_or_default().to_owned();
     let card = CardRecord {
         id: "card".to_owned(),
         format,
         raw,
         key: None,
         kid: None,
-        issuer: String::new(),
+        issuer,
         types: Vec::new(),
         look: Look::default(),
         added: UnixTime(0),
@@ -32,136 +35,278 @@ fn jwt(header: &Value, payload: &Value) -> String {
     Unsigned::new(header, payload).finish(&[0; 64])
 }
 
-/// Every name and every value that this card sends and the person does not see, by where it stands.
-fn unseen(card: &CardRecord, held: &Held) -> Vec<String> {
-    let lines = card.all_lines(held);
-    let seen: Vec<String> = lines
-        .iter()
-        .flat_map(|line| [line.label.clone(), line.value.clone()])
-        .collect();
-    let mut sent = Vec::new();
-    let (jwt, disclosures) = match card.raw.split_once('~') {
-        Some((jwt, disclosures)) => (jwt, disclosures),
-        None => (card.raw.as_str(), ""),
+/// Labels for paths that lead through all that a card of these texts has, some shorter, some with wildcards, as an issuer
+/// could choose them that wants something to leave the wallet unseen.
+fn labelled((card, held): &mut (CardRecord, Held), chosen: &[Vec<usize>]) {
+    let header = json!({ "header": held.header().other });
+    let beside = held.beside().map(|beside| json!(beside));
+    let roots = [Some(held.claims().clone()), beside, Some(header)];
+    let mut paths = Vec::new();
+    for root in roots.iter().flatten() {
+        trails(root, &mut Vec::new(), &mut paths);
+    }
+    let label = |(number, choice): (usize, &Vec<usize>)| {
+        let mut path = paths.get(choice[0] % paths.len())?.clone();
+        path.truncate(choice[1] % path.len() + 1);
+        for place in &choice[2..] {
+            if let Some(segment) = path.get_mut(*place) {
+                *segment = Segment::All;
+            }
+        }
+        Some((ClaimPath::new(path).ok()?, format!("label {number}")))
     };
+    card.look.labels = chosen.iter().enumerate().filter_map(label).collect();
+}
+
+fn trails(value: &Value, trail: &mut Vec<Segment>, found: &mut Vec<Vec<Segment>>) {
+    let inner: Vec<(Segment, &Value)> = match value {
+        Value::Object(members) => {
+            let named = |(name, value): (&String, _)| (Segment::Name(name.clone()), value);
+            members.iter().map(|(n, v)| named((n, v))).collect()
+        }
+        Value::Array(elements) => {
+            let places = elements.iter().enumerate();
+            places.map(|(at, v)| (Segment::Index(at), v)).collect()
+        }
+        _ => Vec::new(),
+    };
+    for (segment, value) in inner {
+        trail.push(segment);
+        found.push(trail.clone());
+        trails(value, trail, found);
+        trail.pop();
+    }
+}
+
+/// Every name and every value that leaves with these disclosures and that the person does not see, by where it stands.
+fn unseen((card, held): &(CardRecord, Held), reveal: &[ClaimPath]) -> Vec<String> {
+    let lines = card.lines_with(held, reveal).unwrap();
+    let leaving = match held.sd_jwt() {
+        Some(sd_jwt) => sd_jwt.present(reveal).unwrap().unbound(),
+        None => card.raw.clone(),
+    };
+    let (jwt, disclosures) = leaving.split_once('~').unwrap_or((&leaving, ""));
+    let mut sent = Vec::new();
     for part in jwt.split('.').take(2) {
         leaves(&read(part), "", &mut sent);
     }
     for disclosure in disclosures.split('~').filter(|text| !text.is_empty()) {
         leaves(&read(disclosure), "disclosed", &mut sent);
     }
-    let is_seen = |text: &String| seen.iter().any(|line| line.contains(text.as_str()));
-    sent.into_iter()
-        .filter(|(_, text)| text.starts_with("told") && !is_seen(text))
-        .map(|(at, text)| format!("{at}: {text}"))
-        .collect()
+    let seen = |text: &str| {
+        lines.iter().any(|line| {
+            let path = json!(line.path).to_string();
+            [&line.label, &line.value, &path]
+                .iter()
+                .any(|shown| shown.contains(text))
+        })
+    };
+    // A yes or no is told by its name, in a line of its own or among others.
+    let answered = |name: &str, word: &str| {
+        let within = format!("{name}: {word}");
+        lines.iter().any(|line| {
+            let path = json!(line.path).to_string();
+            line.value.contains(&within) || (line.value == word && path.contains(name))
+        })
+    };
+    let is_seen = |(at, text): &(String, String)| match text.as_str() {
+        "yes" | "no" => answered(at.rsplit('/').next().unwrap(), text),
+        text => seen(text),
+    };
+    let unseen = sent.into_iter().filter(|leaf| !is_seen(leaf));
+    unseen.map(|(at, text)| format!("{at}: {text}")).collect()
 }
 
 fn read(part: &str) -> Value {
     serde_json::from_slice(&base64url_decode(part).unwrap()).unwrap()
 }
 
+/// What tells: names and texts that are one of a kind, numbers that are, and what is true or false under such a name.
 fn leaves(value: &Value, at: &str, found: &mut Vec<(String, String)>) {
+    let mut told = |text: &str| found.push((at.to_owned(), text.to_owned()));
     match value {
         Value::Object(members) => {
             for (name, value) in members {
-                found.push((at.to_owned(), name.clone()));
+                if name.starts_with("told") {
+                    found.push((at.to_owned(), name.clone()));
+                }
                 leaves(value, &format!("{at}/{name}"), found);
             }
         }
         Value::Array(elements) => {
+            let name = at.rsplit('/').next().unwrap();
             for value in elements {
-                leaves(value, &format!("{at}/0"), found);
+                leaves(value, &format!("{at}[]/{name}"), found);
             }
         }
-        Value::String(text) => found.push((at.to_owned(), text.clone())),
+        Value::String(text) if text.starts_with("told") => told(text),
+        Value::Number(number) if number.as_u64() > Some(UNIQUE) => told(&number.to_string()),
+        Value::Bool(is) if at.contains("/told") => told(if *is { "yes" } else { "no" }),
         _ => {}
     }
 }
 
-/// Anything an issuer could put anywhere: every name and text in it is one of a kind.
+/// Beyond all numbers that stand in the credentials of these tests by themselves.
+const UNIQUE: u64 = 1 << 60;
+
+fn unique() -> impl Strategy<Value = String> {
+    any::<u64>().prop_map(|number| format!("told{number}"))
+}
+
+/// Anything an issuer could put anywhere: every name, text and number in it is one of a kind.
 fn anything() -> impl Strategy<Value = Value> {
-    let leaf = any::<u64>().prop_map(|number| json!(format!("told{number}")));
+    let leaf = prop_oneof![
+        unique().prop_map(Value::from),
+        (UNIQUE + 1..u64::MAX).prop_map(Value::from),
+        (unique(), any::<bool>()).prop_map(|(name, is)| json!({ name: is })),
+    ];
     leaf.prop_recursive(5, 24, 4, |inner| {
-        let name = any::<u64>().prop_map(|number| format!("told{number}"));
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..4).prop_map(Value::Array),
-            prop::collection::btree_map(name, inner, 0..4)
+            prop::collection::btree_map(unique(), inner, 0..4)
                 .prop_map(|members| Value::Object(members.into_iter().collect())),
         ]
     })
 }
 
-/// An object that has this in it.
+/// An issuer's choice of names: which of all places, how much of the way there, wildcards in place of which steps.
+fn labels() -> impl Strategy<Value = Vec<Vec<usize>>> {
+    prop::collection::vec(prop::collection::vec(0..400_usize, 2..4), 0..8).prop_map(|mut all| {
+        for choice in &mut all {
+            choice[2..].iter_mut().for_each(|place| *place %= 4);
+        }
+        all
+    })
+}
+
+/// Texts, yes and no, and numbers at once, under one name.
 fn with(anything: &Value, mut members: Value) -> Value {
-    members["told_member"] = anything.clone();
+    members["toldmember"] = anything.clone();
     members
+}
+
+fn disclosure(content: &Value) -> (String, String) {
+    let encoded = base64url_encode(content.to_string().as_bytes());
+    let digest = base64url_encode(&selfsame_crypto::hash::sha256(encoded.as_bytes()));
+    (encoded, digest)
 }
 
 proptest! {
     #[test]
-    fn all_that_an_sd_jwt_vc_sends_is_shown(anything in anything()) {
-        let disclosed = json!(["salt", "told_name", anything]);
-        let disclosure = base64url_encode(disclosed.to_string().as_bytes());
-        let digest = base64url_encode(&selfsame_crypto::hash::sha256(disclosure.as_bytes()));
+    fn all_that_an_sd_jwt_vc_sends_is_shown(
+        anything in anything(),
+        labels in labels(),
+        revealed in prop::collection::vec(any::<bool>(), 4),
+    ) {
+        let (element, at_element) = disclosure(&json!(["salt", anything]));
+        let within = json!({ "always": anything, "list": [{ "...": at_element }, anything] });
+        let (inner, at_inner) = disclosure(&json!(["salt", "toldinner", within]));
+        let nested = json!({ "_sd": [at_inner], "toldbeside": anything });
+        let (outer, at_outer) = disclosure(&json!(["salt", "toldouter", nested]));
+        let (flat, at_flat) = disclosure(&json!(["salt", "toldflat", anything]));
         let payload = json!({
             "iss": "https://issuer.example", "vct": "urn:example", "iat": 1, "nbf": 1, "exp": 2,
-            "sub": anything, "name": anything, "_sd": [digest],
-            "cnf": with(&anything, json!({ "jwk": with(&anything, json!({})) })),
+            "sub": anything, "name": anything, "secret": anything, "_sd": [at_outer, at_flat],
+            "cnf": with(&anything, json!({
+                "jwk": with(&anything, json!({ "kid": "toldkid", "alg": anything, "use": anything })),
+                "kid": "toldotherkid",
+            })),
             "status": with(&anything, json!({
                 "status_list": with(&anything, json!({ "idx": 1, "uri": "https://issuer.example/1" })),
             })),
+            "single_use": with(&anything, json!({ "digest": "tolddigest" })),
         });
-        let header = with(&anything, json!({ "alg": "ES256", "typ": "dc+sd-jwt" }));
-        let raw = format!("{}~{disclosure}~", jwt(&header, &payload));
-        let (card, held) = card(Format::SdJwtVc, raw);
-        prop_assert_eq!(unseen(&card, &held), Vec::<String>::new());
+        let header = with(&anything, json!({
+            "alg": "ES256", "typ": "dc+sd-jwt", "cty": "toldcty", "secret": anything,
+        }));
+        let raw = format!("{}~{element}~{inner}~{outer}~{flat}~", jwt(&header, &payload));
+        let mut card = card(Format::SdJwtVc, raw);
+        labelled(&mut card, &labels);
+        let paths = [
+            &["toldouter"][..], &["toldouter", "toldinner"], &["toldouter", "toldinner", "list"], &["toldflat"],
+        ];
+        let chosen = paths.iter().zip(revealed).filter(|(_, chosen)| *chosen);
+        let reveal: Vec<ClaimPath> = chosen
+            .map(|(path, _)| ClaimPath::of_names(path.iter().copied()).unwrap())
+            .collect();
+        prop_assert_eq!(unseen(&card, &reveal), Vec::<String>::new());
     }
 
     #[test]
-    fn all_that_a_w3c_credential_sends_is_shown(anything in anything()) {
+    fn all_that_a_w3c_credential_sends_is_shown(anything in anything(), labels in labels()) {
         let credential = json!({
-            "@context": ["https://www.w3.org/ns/credentials/v2", anything],
-            "id": "told_id", "type": ["VerifiableCredential"], "name": anything,
+            "@context": ["https://www.w3.org/ns/credentials/v2", "https://e.example/told", anything],
+            "id": "told_id", "type": ["VerifiableCredential", "toldtype"], "name": anything,
             "description": "told_description", "evidence": [anything], "holderAddress": anything,
             "issuer": with(&anything, json!({ "id": "did:example:issuer" })),
             "validFrom": "2020-01-01T00:00:00Z",
             "credentialSubject": with(&anything, json!({ "id": HOLDER })),
-            "credentialSchema": with(&anything, json!({ "id": "https://e.example", "type": "S" })),
+            "credentialSchema": with(&anything, json!({ "id": "toldschema", "type": "toldschematype" })),
             "termsOfUse": anything,
         });
-        let header = with(&anything, json!({ "alg": "ES256", "typ": "vc+jwt" }));
-        let (two, held) = card(Format::VcJwt, jwt(&header, &credential));
-        prop_assert_eq!(unseen(&two, &held), Vec::<String>::new());
+        let header = with(&anything, json!({ "alg": "ES256", "typ": "vc+jwt", "secret": anything }));
+        let mut two = card(Format::VcJwt, jwt(&header, &credential));
+        labelled(&mut two, &labels);
+        prop_assert_eq!(unseen(&two, &[]), Vec::<String>::new());
 
         let mut one = credential;
         one["@context"] = json!(["https://www.w3.org/2018/credentials/v1", anything]);
         let payload = with(&anything, json!({
-            "vc": one, "iss": "did:example:issuer", "sub": HOLDER, "jti": "told_id",
+            "vc": one, "iss": "did:example:issuer", "sub": HOLDER, "jti": "told_id", "secret": anything,
         }));
-        let (one, held) = card(Format::JwtVcJson, jwt(&header, &payload));
-        prop_assert_eq!(unseen(&one, &held), Vec::<String>::new());
+        let mut one = card(Format::JwtVcJson, jwt(&header, &payload));
+        labelled(&mut one, &labels);
+        prop_assert_eq!(unseen(&one, &[]), Vec::<String>::new());
     }
 }
 
 #[test]
+fn a_name_for_a_claim_hides_nothing_of_the_header_or_beside_the_credential() {
+    let header = json!({ "alg": "ES256", "told": "in the header" });
+    let vc = json!({
+        "@context": ["https://www.w3.org/2018/credentials/v1"], "type": ["VerifiableCredential"],
+        "issuer": "did:example:issuer", "credentialSubject": { "id": HOLDER },
+    });
+    let payload = json!({ "vc": vc, "iss": "did:example:issuer", "secret": "beside it" });
+    let (mut card, held) = card(Format::JwtVcJson, jwt(&header, &payload));
+    for path in [
+        json!(["header"]),
+        json!(["header", "told"]),
+        json!(["secret"]),
+    ] {
+        let path = ClaimPath::parse(&path).unwrap();
+        card.look.labels.push((path, "A name".to_owned()));
+    }
+    let lines = card.all_lines(&held);
+    let values: Vec<&str> = lines.iter().map(|line| line.value.as_str()).collect();
+    assert_eq!(values, ["beside it", "in the header"]);
+}
+
+#[test]
 fn what_every_credential_has_makes_no_line() {
+    let key = PrivateKey::generate(KeyType::P256).unwrap();
+    let mut jwk = serde_json::to_value(key.public().to_jwk()).unwrap();
+    jwk["kid"] = json!(KeyHandle::of(key.public()).as_str());
     let payload = json!({
         "iss": "https://issuer.example", "vct": "urn:example", "iat": 1, "nbf": 1, "exp": 2,
-        "cnf": { "jwk": { "kty": "EC", "crv": "P-256", "x": "x", "y": "y" } },
+        "cnf": { "jwk": jwk },
         "status": { "status_list": { "idx": 1, "uri": "https://issuer.example/1" } },
         "given_name": "Ada",
     });
     let header = json!({ "alg": "ES256", "typ": "dc+sd-jwt" });
-    let (sd_jwt, held) = card(Format::SdJwtVc, jwt(&header, &payload) + "~");
+    let (mut sd_jwt, held) = card(Format::SdJwtVc, jwt(&header, &payload) + "~");
+    sd_jwt.key = Some(KeyHandle::of(key.public()));
     let labels = |card: &CardRecord, held: &Held| -> Vec<String> {
         let lines = card.all_lines(held);
         lines.into_iter().map(|line| line.label).collect()
     };
     assert_eq!(labels(&sd_jwt, &held), ["given_name"]);
+    // Of a key that is not the card's own nothing is known.
+    sd_jwt.key = None;
+    assert_eq!(labels(&sd_jwt, &held).len(), 6);
     let credential = json!({
         "@context": ["https://www.w3.org/ns/credentials/v2"],
-        "type": ["VerifiableCredential", "Card"], "issuer": { "id": "did:example:issuer" },
+        "type": ["VerifiableCredential", "AllergiesCredential"], "issuer": { "id": "did:example:issuer" },
         "validFrom": "2020-01-01T00:00:00Z", "validUntil": "2030-01-01T00:00:00Z",
         "credentialStatus": { "id": "https://e.example/1#2", "type": "BitstringStatusListEntry",
             "statusPurpose": "revocation", "statusListIndex": "2",

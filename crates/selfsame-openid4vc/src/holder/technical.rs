@@ -1,0 +1,172 @@
+//! What in a credential says nothing about a person: the members that every credential has, with the values that they
+//! should have. All else a wallet shows before it gives the credential away.
+
+use selfsame_credential::path::Segment;
+use selfsame_credential::{Format, Held, single_use};
+use selfsame_crypto::encoding::base64url_decode;
+use selfsame_crypto::{KeyHandle, time::UnixTime};
+use serde_json::Value;
+
+/// No time of a credential is later: the end of the year 9999.
+const LATEST: u64 = 253_402_300_799;
+/// Contexts that say nothing but that it is a credential.
+const CONTEXTS: [&str; 3] = [
+    "https://www.w3.org/2018/credentials/v1",
+    "https://www.w3.org/ns/credentials/v2",
+    "https://www.w3.org/ns/credentials/undefined-terms/v2",
+];
+/// What stands under `type` and `statusPurpose` of status entries and schemas (VCDM 1.1 §4.9, VCDM 2.0 §4.11, Bitstring
+/// Status List §2.1).
+const WORDS: [&str; 6] = [
+    "BitstringStatusListEntry",
+    "StatusList2021Entry",
+    "revocation",
+    "suspension",
+    "JsonSchema",
+    "JsonSchemaCredential",
+];
+
+/// Where a value stands.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Part {
+    /// In [`Held::claims`].
+    Claims,
+    /// In [`Held::beside`].
+    Beside,
+    /// In the header of the issuer's JWT, which begins the trail by its name.
+    Header,
+}
+
+/// What a wallet knows, and shows, of a credential that it holds.
+#[derive(Clone, Copy, Debug)]
+pub struct Known<'a> {
+    /// The issuer.
+    pub issuer: &'a str,
+    /// The key it is bound to, if that is the wallet's.
+    pub key: Option<&'a KeyHandle>,
+    /// The key's other name.
+    pub kid: Option<&'a str>,
+    /// Whether this is a W3C type that needs no telling.
+    pub is_type: fn(&str) -> bool,
+}
+
+/// Tells what says nothing in one credential.
+pub struct Technical<'a> {
+    held: &'a Held,
+    known: Known<'a>,
+    /// The key that it is bound to, if that is the wallet's.
+    key: Option<Value>,
+}
+
+impl<'a> Technical<'a> {
+    /// In this credential, of which so much is known.
+    pub fn of(held: &'a Held, known: Known<'a>) -> Self {
+        let key = held.holder_key();
+        let own = key.filter(|key| known.key == Some(&KeyHandle::of(key)));
+        let key = own.and_then(|key| serde_json::to_value(key.to_jwk()).ok());
+        Self { held, known, key }
+    }
+
+    /// Whether this is what every credential has there, member by member and only with the value that it should have:
+    /// whatever else an issuer puts there or beside it is to be shown.
+    pub fn is(&self, part: Part, trail: &[Segment], value: &Value) -> bool {
+        let names: Vec<&str> = trail.iter().filter_map(name).collect();
+        let is_single = names.len() == trail.len();
+        let text = value.as_str();
+        match (part, names.as_slice()) {
+            (_, _) if value.is_object() || value.is_array() => false,
+            (Part::Header, ["header", "cty"]) => matches!(text, Some("vc" | "JWT")),
+            (Part::Header, _) => false,
+            (_, ["cnf", "jwk", member]) => self.is_of_key(member, value),
+            (_, ["status", "status_list", "idx"]) => self.is_index(value.as_u64()),
+            (_, ["status", "status_list", "uri"]) => self.is_list(text),
+            (Part::Beside, ["sub"]) => text.is_some() && text == self.held.holder_did(),
+            (Part::Beside, ["jti"]) => self.held.claims().get("id") == Some(value),
+            (Part::Beside, [name]) => is_single && self.is_registered(name, value),
+            (Part::Beside, _) => false,
+            (Part::Claims, names) if self.held.format == Format::SdJwtVc => match names {
+                [single_use::CLAIM, "digest"] => is_single && text.is_some_and(is_digest),
+                // A verifier has named it, but for one that took the credential for another type that it has.
+                ["vct"] => is_single && self.held.claims().get("aka_vcts").is_none(),
+                [name] => is_single && self.is_registered(name, value),
+                _ => false,
+            },
+            (Part::Claims, names) => self.is_of_w3c(names, text),
+        }
+    }
+
+    /// The claims of every JWT (RFC 7519 §4.1).
+    fn is_registered(&self, name: &str, value: &Value) -> bool {
+        match name {
+            "iss" => value.as_str() == Some(self.known.issuer),
+            "nbf" | "exp" | "iat" => value.as_u64().is_some_and(|time| time <= LATEST),
+            _ => false,
+        }
+    }
+
+    fn is_of_w3c(&self, names: &[&str], text: Option<&str>) -> bool {
+        match names {
+            ["@context"] => text.is_some_and(|text| CONTEXTS.contains(&text)),
+            ["type"] => text.is_some_and(self.known.is_type),
+            // Shown as the card's.
+            ["issuer"] | ["issuer", "id"] => text == Some(self.known.issuer),
+            ["issuanceDate" | "expirationDate" | "validFrom" | "validUntil"] => {
+                text.and_then(UnixTime::parse_rfc3339).is_some()
+            }
+            ["credentialStatus", "statusListCredential"] => self.is_list(text),
+            ["credentialStatus", "statusListIndex"] => {
+                self.is_index(text.and_then(|text| text.parse().ok()))
+            }
+            ["credentialStatus", "id"] => self.held.statuses().iter().any(|entry| {
+                let place = text.and_then(|text| text.strip_prefix(entry.uri.as_str()));
+                let index = place.and_then(|place| place.strip_prefix('#'));
+                index.and_then(|index| index.parse().ok()) == Some(entry.index)
+            }),
+            ["credentialStatus", "type" | "statusPurpose"] | ["credentialSchema", "type"] => {
+                text.is_some_and(|text| WORDS.contains(&text))
+            }
+            // The key that the card is bound to, by the name that its proof has.
+            ["credentialSubject", "id"] => text.is_some() && text == self.held.holder_did(),
+            _ => false,
+        }
+    }
+
+    /// Whether a member of `cnf.jwk` is of the card's own key, which its proof tells anyway.
+    fn is_of_key(&self, member: &str, value: &Value) -> bool {
+        let Some(key) = &self.key else {
+            return false;
+        };
+        match (member, value.as_str()) {
+            ("kid", text) => {
+                let own = [self.known.kid, self.known.key.map(KeyHandle::as_str)];
+                text.is_some() && own.contains(&text)
+            }
+            ("alg", Some("ES256" | "EdDSA")) | ("use", Some("sig")) => true,
+            ("key_ops", Some("verify")) => true,
+            _ => key.get(member) == Some(value),
+        }
+    }
+
+    /// Whether this is the address of a status list of the credential. It tells whom it is shown to which list to fetch,
+    /// and no more than the place in it does, which is the credential's alone.
+    fn is_list(&self, text: Option<&str>) -> bool {
+        let lists = self.held.statuses();
+        lists.iter().any(|entry| text == Some(&entry.uri))
+    }
+
+    fn is_index(&self, index: Option<u64>) -> bool {
+        let lists = self.held.statuses();
+        lists.iter().any(|entry| index == Some(entry.index))
+    }
+}
+
+fn is_digest(text: &str) -> bool {
+    base64url_decode(text).is_ok_and(|digest| digest.len() == 32)
+}
+
+fn name(segment: &Segment) -> Option<&str> {
+    match segment {
+        Segment::Name(name) => Some(name),
+        Segment::Index(_) | Segment::All => None,
+    }
+}
