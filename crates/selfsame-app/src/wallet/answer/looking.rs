@@ -6,7 +6,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use selfsame_credential::Held;
-use selfsame_credential::dcql::{self, CredentialQuery, Match, Meta, QueryMatches, Selection};
+use selfsame_credential::dcql::{
+    self, CredentialQuery, Match, Meta, Query, QueryMatches, Selection,
+};
 use selfsame_credential::single_use::HANDLE;
 use selfsame_openid4vc::holder::selection::{by_policy, candidate};
 use selfsame_openid4vc::holder::{Asked, HolderKey, response};
@@ -258,7 +260,7 @@ impl Wallet {
     ) -> Result<(Selection<usize>, Vec<Fitting>)> {
         let asked = asked.clone();
         let bytes = work_of(&asked, &fitting);
-        let select = move || (selected(&asked, &fitting), fitting);
+        let select = move || (selected(&asked.request.query, &fitting), fitting);
         self.read_through(bytes, select).await
     }
 
@@ -267,7 +269,7 @@ impl Wallet {
         let asked = asked.clone();
         let bytes = work_of(&asked, &fitting);
         let offer = move || {
-            let selection = selected(&asked, &fitting);
+            let selection = selected(&asked.request.query, &fitting);
             let (is_answerable, shares) = shares(&asked, &fitting, &selection);
             Offer {
                 selection,
@@ -333,13 +335,23 @@ impl Found {
     }
 }
 
-fn selected(asked: &Asked, fitting: &[Fitting]) -> Selection<usize> {
-    let candidates: Vec<_> = fitting
+/// The first of these cards, the good ones, that may all be matched with so many queries.
+fn affordable(fitting: &[Fitting], queries: usize) -> &[Fitting] {
+    let mut left = MATCHED_BYTES;
+    let first = fitting.iter().take_while(|fit| {
+        left = left.saturating_sub(fit.card.raw.len().saturating_mul(queries));
+        left > 0
+    });
+    fitting.get(..first.count()).unwrap_or_default()
+}
+
+fn selected(query: &Query, fitting: &[Fitting]) -> Selection<usize> {
+    let candidates: Vec<_> = affordable(fitting, query.credentials().len())
         .iter()
         .enumerate()
         .map(|(number, fit)| (number, candidate(&fit.held, fit.card.key.is_some())))
         .collect();
-    let mut selection = dcql::select(&asked.request.query, &candidates);
+    let mut selection = dcql::select(query, &candidates);
     // The verifier's order is a wish (OpenID4VP 1.0 §6.2): of alternatives one that uses a card up comes last.
     let uses_up = |found: &QueryMatches<usize>| {
         let first = found.matches.first();
@@ -437,5 +449,110 @@ pub(super) fn types_of(query: &CredentialQuery) -> Vec<String> {
             .filter_map(|types| dcql::narrowest_type(types).map(str::to_owned))
             .collect(),
         _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use selfsame_credential::Format;
+    use selfsame_crypto::jws::Unsigned;
+    use selfsame_crypto::time::UnixTime;
+    use serde_json::json;
+
+    use super::*;
+
+    const LONG: usize = 100 << 10;
+
+    /// A card with so many bytes in one claim.
+    fn card(id: usize, bytes: usize) -> CardRecord {
+        let payload = json!({ "vct": "urn:x", "name": "x".repeat(bytes) });
+        let jwt = Unsigned::new(&json!({ "alg": "ES256", "typ": "dc+sd-jwt" }), &payload);
+        CardRecord {
+            id: id.to_string(),
+            format: Format::SdJwtVc,
+            raw: jwt.finish(&[0; 64]) + "~",
+            key: None,
+            kid: None,
+            issuer: String::new(),
+            types: vec!["urn:x".to_owned()],
+            look: crate::wallet::cards::Look::default(),
+            added: UnixTime(0),
+            expires: None,
+        }
+    }
+
+    fn cards(many: usize) -> Vec<CardRecord> {
+        (0..many).map(|id| card(id, LONG)).collect()
+    }
+
+    fn query(many: usize) -> Query {
+        let one = |id: usize| {
+            json!({
+                "id": format!("q{id}"), "format": "dc+sd-jwt", "multiple": false,
+                "require_cryptographic_holder_binding": false,
+                "meta": { "vct_values": ["urn:x"] }, "claims": [{ "path": ["name"] }],
+            })
+        };
+        let all: Vec<_> = (0..many).map(one).collect();
+        Query::parse(&json!({ "credentials": all })).unwrap()
+    }
+
+    #[test]
+    fn a_card_is_read_once_for_all_queries_of_a_request() {
+        let (query, mut look) = (query(3), Look::new());
+        let mut held: Vec<Arc<Held>> = Vec::new();
+        let mut unread = Vec::new();
+        for one in query.credentials() {
+            let matched = look.matched(one, vec![card(1, 10), card(2, 10)]);
+            assert!(matched.iter().all(|(_, matches)| *matches));
+            held.extend(matched.into_iter().map(|(read, _)| read.held));
+            unread.push(look.unread_bytes);
+        }
+        assert_eq!(look.read.len(), 2);
+        assert!(
+            unread[0] < READ_BYTES && unread[2] == unread[0],
+            "{unread:?}"
+        );
+        assert!(Arc::ptr_eq(&held[0], &held[2]) && Arc::ptr_eq(&held[1], &held[5]));
+    }
+
+    #[test]
+    fn what_is_read_for_a_request_ends_at_its_budget() {
+        let (query, mut look) = (query(1), Look::new());
+        let matched = look.matched(&query.credentials()[0], cards(200)).len();
+        assert_eq!((look.unread_bytes, look.is_over()), (0, true));
+        assert!((10..=READ_BYTES / LONG).contains(&matched), "{matched}");
+        assert!(look.matched(&query.credentials()[0], cards(1)).is_empty());
+    }
+
+    #[test]
+    fn what_is_matched_for_a_request_ends_at_its_budget() {
+        let (query, mut look) = (query(1), Look::new());
+        let once = || cards(1);
+        let looks = (0..400).map(|_| look.matched(&query.credentials()[0], once()).len());
+        let matched: usize = looks.sum();
+        assert_eq!((look.unmatched_bytes, look.is_over()), (0, true));
+        assert!(look.unread_bytes > 0);
+        // The signature and base64 make a card longer than its claim.
+        assert!((200..=MATCHED_BYTES / LONG).contains(&matched), "{matched}");
+    }
+
+    #[test]
+    fn what_is_selected_from_ends_at_the_budget_with_the_good_cards_first() {
+        let fitting = |card: CardRecord| Fitting {
+            held: Arc::new(card.held().unwrap()),
+            card: Arc::new(card),
+            key: None,
+            good: true,
+        };
+        let fitting: Vec<Fitting> = cards(100).into_iter().map(fitting).collect();
+        let found = |queries: usize| {
+            let selection = selected(&query(queries), &fitting);
+            let matches = selection.queries.iter().map(|one| one.matches.len());
+            matches.min().unwrap()
+        };
+        assert_eq!(found(1), 100);
+        let few = found(10);
+        assert!((10..50).contains(&few), "{few}");
     }
 }
