@@ -98,7 +98,6 @@ impl App {
         config.resolver.check(&config.trust)?;
         config.issuer.check()?;
         config.verifier.check()?;
-        config.wallet.check()?;
         let certificates = Certificates::open(&mut config, &keys).await?;
         certificates.report(&trust.now().anchors, clock.now());
         let shared = Arc::new(Shared {

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 
 use crate::error::{Error, Result};
-pub use wallet::{Registration, WalletConfig};
+pub use wallet::{Bound, Registration, WalletConfig};
 pub use witnesses::{RegistryWitness, WITNESSES_MAX, WitnessQuorum, witness_key};
 
 /// The configuration of one instance.

@@ -185,8 +185,9 @@ pub trait Backend: Send + Sync {
         window: Window,
         now: UnixTime,
     ) -> Result<Vec<SealedRecord>>;
-    /// How much there is of a tenant's kind, what has expired and is still there with it.
-    async fn weight(&self, shelf: (&TenantId, &str)) -> Result<Weight>;
+    /// How much there is of a tenant's kind, what has expired and is still there with it: of so many records at most, the
+    /// oldest, so that whoever asks whether a bound is reached looks at no more than it takes to say.
+    async fn weight(&self, shelf: (&TenantId, &str), most: u64) -> Result<Weight>;
 
     /// Compares what is kept with the sum that was left of it under this key, before anything else is done, and keeps the
     /// sum from then on. `Tampered` if a row was removed, put back, moved or changed from outside.

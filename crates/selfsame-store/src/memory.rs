@@ -77,8 +77,8 @@ impl Backend for Memory {
             .collect())
     }
 
-    async fn weight(&self, (tenant, kind): (&TenantId, &str)) -> Result<Weight> {
-        Ok(self.state().weight(tenant, kind))
+    async fn weight(&self, (tenant, kind): (&TenantId, &str), most: u64) -> Result<Weight> {
+        Ok(self.state().weight((tenant, kind), most))
     }
 
     async fn commit(&self, batch: SealedBatch) -> Result<Outcome> {

@@ -229,12 +229,12 @@ impl Backend for Sqlite {
         self.rows(window.limit, read).await
     }
 
-    async fn weight(&self, (tenant, kind): (&TenantId, &str)) -> Result<Weight> {
+    async fn weight(&self, (tenant, kind): (&TenantId, &str), most: u64) -> Result<Weight> {
         let (tenant, kind) = (tenant.clone(), kind.to_owned());
         let read = move |connection: &Connection| {
             let mut query = connection.prepare_cached(schema::WEIGHT)?;
             let (records, bytes): (i64, i64) = query
-                .query_row(params![tenant.as_str(), kind], |row| {
+                .query_row(params![tenant.as_str(), kind, sql(most)], |row| {
                     Ok((row.get(0)?, row.get(1)?))
                 })?;
             Ok(Weight {
@@ -242,7 +242,7 @@ impl Backend for Sqlite {
                 bytes: u64::try_from(bytes).unwrap_or_default(),
             })
         };
-        // A person has a thousand at most, of which no value is read.
+        // No value is read, and of records no more than there may be.
         self.now(read)
     }
 

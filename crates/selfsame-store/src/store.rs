@@ -165,9 +165,9 @@ impl Store {
         self.0.full.load(Ordering::Relaxed)
     }
 
-    /// How much a tenant keeps of a kind.
-    pub async fn weight(&self, tenant: &TenantId, kind: &str) -> Result<Weight> {
-        self.0.backend.weight((tenant, kind)).await
+    /// How much a tenant keeps of a kind, the counting of which ends after so many records.
+    pub async fn weight(&self, tenant: &TenantId, kind: &str, most: u64) -> Result<Weight> {
+        self.0.backend.weight((tenant, kind), most).await
     }
 
     /// Writes the batch, all or nothing. When this answers, it is durable (unless the batch is deferred).

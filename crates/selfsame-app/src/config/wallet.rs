@@ -1,8 +1,8 @@
 //! What a wallet of many people is told: who may have one, and how much is kept in it.
 
-use serde::{Deserialize, Serialize};
+use std::num::NonZeroU64;
 
-use crate::error::{Error, Result};
+use serde::{Deserialize, Serialize};
 
 /// The wallet's settings.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -11,11 +11,11 @@ pub struct WalletConfig {
     /// Who may make a wallet.
     pub registration: Registration,
     /// Keys that a person may make, those of DIDs among them.
-    pub keys_max: u64,
+    pub keys_max: Bound,
     /// Cards that a person may keep.
-    pub cards_max: u64,
+    pub cards_max: Bound,
     /// Bytes that a person's cards may have together.
-    pub bytes_max: u64,
+    pub bytes_max: Bound,
 }
 
 /// Who may make a wallet.
@@ -34,44 +34,110 @@ impl Default for WalletConfig {
     fn default() -> Self {
         Self {
             registration: Registration::Open,
-            keys_max: 100,
-            cards_max: 1000,
-            bytes_max: 64 << 20,
+            keys_max: Bound::of(100),
+            cards_max: Bound::of(1000),
+            bytes_max: Bound::of(64 << 20),
         }
     }
 }
 
-impl WalletConfig {
-    /// Judges what the types of the settings leave open.
-    ///
-    /// # Errors
-    /// `BadRequest`, with the setting and what to do.
-    pub fn check(&self) -> Result<()> {
-        for (name, value) in [
-            ("keys_max", self.keys_max),
-            ("cards_max", self.cards_max),
-            ("bytes_max", self.bytes_max),
-        ] {
-            if value == 0 {
-                let what = format!("[wallet] {name}: a wallet in which nothing can be kept");
-                return Err(Error::bad_request(what).with_hint("say how much a person may keep"));
-            }
-        }
-        Ok(())
+/// How much there may be: a number above 0, or `"unlimited"`.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(try_from = "Written", into = "Written")]
+pub struct Bound(Option<NonZeroU64>);
+
+#[derive(Deserialize, Serialize)]
+#[serde(untagged, expecting = "a number above 0 or \"unlimited\" is wanted")]
+enum Written {
+    Number(i64),
+    Word(String),
+}
+
+const UNLIMITED: &str = "unlimited";
+
+impl Bound {
+    /// Whatever there is, it is not counted.
+    pub const UNLIMITED: Self = Self(None);
+
+    /// So much, or without bound for 0.
+    #[must_use]
+    pub const fn of(most: u64) -> Self {
+        Self(NonZeroU64::new(most))
+    }
+
+    /// The most there may be, if there is a bound.
+    #[must_use]
+    pub fn most(self) -> Option<u64> {
+        self.0.map(NonZeroU64::get)
+    }
+}
+
+impl TryFrom<Written> for Bound {
+    type Error = String;
+
+    fn try_from(written: Written) -> Result<Self, String> {
+        let most = match &written {
+            Written::Word(word) if word == UNLIMITED => return Ok(Self::UNLIMITED),
+            Written::Number(number) => u64::try_from(*number).ok().and_then(NonZeroU64::new),
+            Written::Word(_) => None,
+        };
+        let refused = || match written {
+            Written::Number(number) => format!("{number} is not above 0"),
+            Written::Word(word) => format!("\"{word}\" is neither a number nor \"{UNLIMITED}\""),
+        };
+        let wanted = "say how much a person may keep, or \"unlimited\"";
+        most.map(|most| Self(Some(most)))
+            .ok_or_else(|| format!("{}: {wanted}", refused()))
+    }
+}
+
+impl From<Bound> for Written {
+    fn from(bound: Bound) -> Self {
+        let number = |most| Self::Number(i64::try_from(most).unwrap_or(i64::MAX));
+        let word = || Self::Word(UNLIMITED.to_owned());
+        bound.most().map_or_else(word, number)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::{Value, json};
+
     use super::*;
+
+    fn read(settings: Value) -> Result<WalletConfig, String> {
+        serde_json::from_value(settings).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_wallet_keeps_so_much_or_is_unlimited() {
+        let read = read(json!({ "keys_max": 7, "cards_max": "unlimited" })).unwrap();
+        assert_eq!(read.keys_max.most(), Some(7));
+        assert_eq!(read.cards_max, Bound::UNLIMITED);
+        assert_eq!(read.bytes_max, WalletConfig::default().bytes_max);
+        let again = serde_json::to_value(&read).unwrap();
+        assert_eq!(
+            (&again["keys_max"], &again["cards_max"]),
+            (&7.into(), &"unlimited".into())
+        );
+    }
 
     #[test]
     fn a_wallet_in_which_nothing_can_be_kept_starts_nothing() {
-        assert!(WalletConfig::default().check().is_ok());
-        let refused = WalletConfig {
-            cards_max: 0,
-            ..WalletConfig::default()
-        };
-        assert!(refused.check().is_err());
+        for (wrong, why) in [
+            (
+                json!(0),
+                "0 is not above 0: say how much a person may keep, or \"unlimited\"",
+            ),
+            (json!(-5), "-5 is not above 0"),
+            (
+                json!("none"),
+                "\"none\" is neither a number nor \"unlimited\"",
+            ),
+            (json!(true), "a number above 0 or \"unlimited\" is wanted"),
+        ] {
+            let refused = read(json!({ "cards_max": wrong })).unwrap_err();
+            assert!(refused.contains(why), "{refused}");
+        }
     }
 }

@@ -12,11 +12,12 @@ use selfsame_credential::evidence::Step;
 use selfsame_crypto::encoding;
 use selfsame_openid4vc::holder::selection::{by_policy, explicit};
 use selfsame_openid4vc::holder::{self, Asked, Choice as Chosen, Input, State};
-use selfsame_store::{Batch, Page, Put, Tag};
+use selfsame_store::{Page, Put, Tag};
 use url::Url;
 
 use super::Wallet;
 use super::cards::CARD;
+use super::quota::Shelf;
 use crate::accounts::{decode, encode};
 use crate::error::{Error, ErrorKind, Result};
 use crate::gather::Freshness;
@@ -30,6 +31,11 @@ use looking::{CARDS_MAX, Fitting, shown, types_of};
 pub(crate) use delivery::abandoned;
 
 const ASKED: &str = "asked";
+/// So many requests that were looked at can be answered.
+const NOTED: Shelf = Shelf {
+    kind: ASKED,
+    most: 100,
+};
 /// The identifiers of requests that were looked at, undone from base64url.
 const ASKED_ID_BYTES: usize = 32;
 /// A request that was looked at can be answered for so long.
@@ -68,8 +74,8 @@ impl Wallet {
         let id = self.shared.clock.ctx().token("asked/id");
         let put = Put::new(ASKED, &id, encode(asked)?)
             .expires(self.shared.clock.now().plus(ASKED_SECONDS));
-        let batch = Batch::new(person.tenant.clone()).put(put).deferred();
-        self.shared.store.commit(batch).await?;
+        let batch = self.shared.room_on(&person.tenant, &NOTED).await?;
+        self.shared.store.commit(batch.put(put).deferred()).await?;
         Ok(id)
     }
 

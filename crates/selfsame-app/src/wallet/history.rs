@@ -7,6 +7,7 @@ use selfsame_store::Put;
 use url::Url;
 
 use super::Wallet;
+use super::quota::Shelf;
 use crate::accounts::{decode, encode};
 use crate::error::{Error, Result};
 use crate::issuer::{listing, page};
@@ -15,6 +16,11 @@ use crate::view::wallet::{HistoryEntry, OneUse, Person};
 use crate::view::{Listing, Paging};
 
 pub(super) const HISTORY: &str = "history";
+/// So much of it is kept, and little more: room is made where something begins that will be told of.
+pub(super) const KEPT: Shelf = Shelf {
+    kind: HISTORY,
+    most: 2_000,
+};
 
 /// An entry to be written.
 pub(super) struct Entry(HistoryEntry);

@@ -3,6 +3,7 @@
 pub(crate) mod flow;
 mod judge;
 
+use std::collections::BTreeMap;
 use std::iter;
 use std::sync::Arc;
 
@@ -18,6 +19,7 @@ use selfsame_store::Batch;
 use url::Url;
 
 use super::cards::Look;
+use super::history::KEPT;
 use super::{ISSUER_REST, KnownIssuer, Wallet};
 use crate::error::{Error, ErrorKind, Result, no_answer};
 use crate::view::readable;
@@ -85,12 +87,14 @@ impl Wallet {
         let cards = offer.credential_configuration_ids.len();
         self.has_room_for_cards(person, cards.saturating_mul(copies))
             .await?;
-        let batch = Batch::new(person.tenant.clone());
-        let (bindings, batch) = match accept.did.as_deref() {
-            Some(did) => (vec![self.did_binding(person, did).await?], batch),
+        self.has_room_for_a_flow(person, flow::FLOW).await?;
+        let batch = self.shared.room_on(&person.tenant, &KEPT).await?;
+        let (bindings, batch, is_fresh) = match accept.did.as_deref() {
+            Some(did) => (vec![self.did_binding(person, did).await?], batch, false),
             None => {
                 let kinds = wallet::kinds_of_keys(&offer, &known.issuer);
-                self.fresh_bindings(person, (&kinds, copies), batch)?
+                let (bindings, batch) = self.fresh_bindings(person, (&kinds, copies), batch)?;
+                (bindings, batch, true)
             }
         };
         let tx_code = accept.tx_code.clone().map(SecretString::from);
@@ -101,19 +105,13 @@ impl Wallet {
             tx_code: tx_code.as_ref(),
             bindings: &bindings,
         })?;
-        let looks = offer
-            .credential_configuration_ids
-            .iter()
-            .filter_map(|id| {
-                Some((
-                    id.clone(),
-                    Look::of(known.issuer.configuration(id)?).by(&known.issuer),
-                ))
-            })
-            .collect();
+        let looks = known.looks(&offer.credential_configuration_ids);
         let id = self.shared.clock.ctx().token("flow/id");
-        let flow = Flow::new(offer.credential_issuer, state, looks);
-        let put = flow.put(&id, &self.shared.clock)?;
+        let keys = bindings.into_iter().filter(|_| is_fresh);
+        let flow = Flow::new(offer.credential_issuer, state, self.shared.clock.now())
+            .showing(looks)
+            .with_keys(keys.map(|binding| binding.key).collect());
+        let put = flow.put(&id)?;
         let batch = self.shared.enqueued(batch.put(put), &id, effects)?;
         // Nothing is lost with this commit that is not lost without it: until the code is redeemed the offer is
         // good, and what a power failure takes after that no record made before it brings back.
@@ -323,6 +321,17 @@ impl Wallet {
             });
         }
         Ok((bindings, batch))
+    }
+}
+
+impl KnownIssuer {
+    /// How the cards of these configurations are shown.
+    fn looks(&self, configurations: &[String]) -> BTreeMap<String, Look> {
+        let look = |id: &String| {
+            let configuration = self.issuer.configuration(id)?;
+            Some((id.clone(), Look::of(configuration).by(&self.issuer)))
+        };
+        configurations.iter().filter_map(look).collect()
     }
 }
 

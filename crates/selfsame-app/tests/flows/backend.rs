@@ -50,8 +50,8 @@ impl Backend for Slow {
         self.0.list(shelf, window, now).await
     }
 
-    async fn weight(&self, shelf: (&TenantId, &str)) -> Result<Weight> {
-        self.0.weight(shelf).await
+    async fn weight(&self, shelf: (&TenantId, &str), most: u64) -> Result<Weight> {
+        self.0.weight(shelf, most).await
     }
 
     async fn commit(&self, batch: SealedBatch) -> Result<Outcome> {

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use selfsame_app::config::{DidMethod, WalletConfig};
+use selfsame_app::config::{Bound, DidMethod, WalletConfig};
+use selfsame_app::view::verifier::NewRequest;
 use selfsame_app::view::wallet::AcceptOffer;
 use selfsame_app::{App, ErrorKind};
 use serde_json::{Value, json};
@@ -70,14 +71,14 @@ async fn a_wallet_that_is_full_takes_no_offer_and_spends_none() {
     for (bounds, room) in [
         (
             WalletConfig {
-                cards_max: 2,
+                cards_max: Bound::of(2),
                 ..WalletConfig::default()
             },
             2,
         ),
         (
             WalletConfig {
-                bytes_max: 10,
+                bytes_max: Bound::of(10),
                 ..WalletConfig::default()
             },
             1,
@@ -103,6 +104,113 @@ async fn a_wallet_that_is_full_takes_no_offer_and_spends_none() {
         }
         wallet.accept_offer(&person, &offer).await.unwrap();
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn offers_that_come_to_nothing_leave_no_key() {
+    let site = Site::start().await;
+    let host = WalletHost::new(&site);
+    let app = host.open().await;
+    let person = person(&app).await;
+    let wallet = app.wallet().unwrap();
+    let taken = accept(&site.offer("immunization").await);
+    wallet.accept_offer(&person, &taken).await.unwrap();
+    assert_eq!(host.keys(&person).await, 1);
+    let again = AcceptOffer {
+        copies: Some(2),
+        ..taken
+    };
+    for _ in 0..200 {
+        let refused = wallet.accept_offer(&person, &again).await.map(drop);
+        assert_eq!(refused.unwrap_err().kind, ErrorKind::Gone);
+    }
+    assert_eq!(host.keys(&person).await, 1);
+}
+
+#[test]
+fn an_offer_that_was_not_taken_in_time_leaves_no_key() {
+    let outside = tokio::runtime::Runtime::new().unwrap();
+    let site = outside.block_on(Site::start());
+    let offer = outside.block_on(site.offer("immunization"));
+    let host = WalletHost::new(&site);
+    let first = host.process();
+    let person = first.runtime.block_on(person(&first.app));
+    site.faults.add(TOKEN, Fault::HangBefore);
+    let (wallet, holder) = (first.app.wallet().unwrap().clone(), person.clone());
+    first.runtime.spawn(async move {
+        let _ = wallet.accept_offer(&holder, &accept(&offer)).await;
+    });
+    outside.block_on(site.faults.is_met());
+    first.kill();
+    assert_eq!(outside.block_on(host.keys(&person)), 1);
+
+    let second = host.process();
+    second.app.clock().advance(25 * 3600);
+    let (cards, history) = second.runtime.block_on(outcome(&second.app, &person));
+    assert_eq!((cards.len(), history.len()), (0, 1));
+    let why = history[0].reason.as_deref();
+    assert_eq!(why, Some("the offer was not taken in time"));
+    assert_eq!(outside.block_on(host.keys(&person)), 0);
+    second.kill();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn beside_cards_a_wallet_keeps_so_much_and_no_more() {
+    let site = Site::start().await;
+    let host = WalletHost::new(&site);
+    let app = host.open().await;
+    let person = person(&app).await;
+    let wallet = app.wallet().unwrap();
+    // What is told of and what was looked at: the oldest goes.
+    host.keep(&person, "history", 2_100).await;
+    let offer = accept(&site.offer("immunization").await);
+    wallet.accept_offer(&person, &offer).await.unwrap();
+    assert_eq!(host.kept(&person, "history").await, 2_000);
+    host.keep(&person, "asked", 150).await;
+    let asking = NewRequest {
+        template: Some("immunization".to_owned()),
+        ..NewRequest::default()
+    };
+    let verifier = site.app.verifier().unwrap();
+    let request = verifier.create_request(&asking).await.unwrap();
+    let preview = wallet.preview_request(&person, &request.uri).await.unwrap();
+    assert_eq!(host.kept(&person, "asked").await, 100);
+
+    // What is under way: no more is begun, and neither code nor request is spent.
+    host.keep(&person, "receiving", 32).await;
+    host.keep(&person, "answering", 32).await;
+    let offer = accept(&site.offer("immunization").await);
+    let refused = wallet.accept_offer(&person, &offer).await.map(drop);
+    assert_eq!(
+        refused.unwrap_err().kind,
+        ErrorKind::TooMany { retry_after: 60 }
+    );
+    let declined = wallet.decline_request(&person, &preview.id).await.map(drop);
+    assert_eq!(
+        declined.unwrap_err().kind,
+        ErrorKind::TooMany { retry_after: 60 }
+    );
+    assert_eq!(site.issued().await, 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_credential_that_is_too_long_is_not_kept() {
+    let site = Site::start().await;
+    let app = WalletHost::new(&site).open().await;
+    let person = person(&app).await;
+    let wallet = app.wallet().unwrap();
+    for (bytes, is_too_long) in [(100 << 10, true), (50 << 10, false)] {
+        site.faults.add(CREDENTIAL, Fault::Pad(bytes));
+        let offer = accept(&site.offer("immunization").await);
+        let refused = wallet.accept_offer(&person, &offer).await.map(drop);
+        let reason = refused.unwrap_err().reason;
+        assert_eq!(
+            reason.contains("longer than 128 KiB"),
+            is_too_long,
+            "{reason}"
+        );
+    }
+    assert!(belongings(&app, &person).await.0.is_empty());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -372,7 +480,7 @@ async fn a_deleted_card_takes_its_key_along_and_leaves_the_persons_own() {
     let sd_jwt = site.offer("allergies").await;
     for accepting in [by_did.clone(), accept(&sd_jwt), accept(&w3c)] {
         let cards = wallet.accept_offer(&person, &accepting).await.unwrap();
-        let fresh = usize::from(accepting.did.is_none());
+        let fresh = u64::from(accepting.did.is_none());
         assert_eq!(host.keys(&person).await, 1 + fresh);
         wallet.delete_card(&person, &cards[0].id).await.unwrap();
         assert_eq!(host.keys(&person).await, 1);

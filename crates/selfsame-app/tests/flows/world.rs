@@ -19,12 +19,12 @@ use selfsame_app::view::Paging;
 use selfsame_app::view::issuer::{NewOffer, Offer};
 use selfsame_app::view::wallet::{AcceptOffer, CardSummary, HistoryEntry, Person};
 use selfsame_app::{App, Parts};
-use selfsame_crypto::encoding::base64_encode;
+use selfsame_crypto::encoding::{base64_encode, base64url_decode, base64url_encode};
 use selfsame_crypto::seal::SealingKey;
 use selfsame_crypto::{PrivateKey, SecretString, jws};
 use selfsame_net::{Net, Settings};
 use selfsame_store::ledger::LedgerStore;
-use selfsame_store::{Page, Store, Vault};
+use selfsame_store::{Batch, Put, Store, Vault};
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::runtime::Runtime;
 use tokio::sync::Semaphore;
@@ -53,6 +53,8 @@ pub enum Fault {
     Forge,
     /// Answers with credentials by whoever certified himself to be this issuer.
     CertifyAs(&'static str),
+    /// Answers with credentials that have so many bytes more in a claim, which their issuer did not sign.
+    Pad(usize),
     /// Answers with one bit turned, this part of the way through.
     Alter(usize),
     /// Answers with this JSON.
@@ -366,12 +368,27 @@ impl WalletHost {
     }
 
     /// How many private keys a person has.
-    pub async fn keys(&self, person: &Person) -> usize {
+    pub async fn keys(&self, person: &Person) -> u64 {
+        self.kept(person, selfsame_app::keys::KIND).await
+    }
+
+    /// How much a person keeps of a kind.
+    pub async fn kept(&self, person: &Person, kind: &str) -> u64 {
+        let store = self.store().await;
+        let weight = store.weight(&person.tenant, kind, u64::MAX);
+        weight.await.unwrap().records
+    }
+
+    /// Has a person keep so many more of a kind.
+    pub async fn keep(&self, person: &Person, kind: &'static str, more: usize) {
+        let put = |batch: Batch, number| batch.put(Put::new(kind, format!("seed{number}"), vec![]));
+        let batch = (0..more).fold(Batch::new(person.tenant.clone()), put);
+        self.store().await.commit(batch).await.unwrap();
+    }
+
+    async fn store(&self) -> Store {
         let vault = Vault::from_master(SealingKey::from_bytes([7; 32]));
-        let store = Store::open(self.memory.clone(), vault).await.unwrap();
-        let page = Page::first(100);
-        let keys = store.list(&person.tenant, selfsame_app::keys::KIND, &page);
-        keys.await.unwrap().len()
+        Store::open(self.memory.clone(), vault).await.unwrap()
     }
 
     /// Opens it in a runtime of its own, which can be ended at any instant.
@@ -511,6 +528,9 @@ async fn answered(
         (Some(Fault::CertifyAs(name)), Some(reply)) => {
             Ok(altered_credentials(reply, |raw| self_certified(raw, name)).await)
         }
+        (Some(Fault::Pad(bytes)), Some(reply)) => {
+            Ok(altered_credentials(reply, |raw| padded(raw, bytes)).await)
+        }
         (Some(Fault::Alter(percent)), Some(reply)) => Ok(altered(reply, percent).await),
         (Some(Fault::Give(text)), _) => Ok(given(text, "max-age=300")),
         (Some(Fault::GiveUncached(text)), _) => Ok(given(text, "no-store")),
@@ -559,6 +579,19 @@ fn forged(raw: &str) -> String {
     let mut raw = raw.to_owned();
     raw.replace_range(signature..=signature, other);
     raw
+}
+
+/// The same SD-JWT with another claim.
+fn padded(raw: &str, bytes: usize) -> String {
+    let (jwt, disclosures) = raw.split_once('~').unwrap();
+    let [header, payload, signature] = jwt.split('.').collect::<Vec<_>>()[..] else {
+        panic!("no JWT: {jwt}");
+    };
+    let payload = base64url_decode(payload).unwrap();
+    let mut claims: serde_json::Value = serde_json::from_slice(&payload).unwrap();
+    claims["padding"] = "x".repeat(bytes).into();
+    let payload = base64url_encode(claims.to_string().as_bytes());
+    format!("{header}.{payload}.{signature}~{disclosures}")
 }
 
 /// The same SD-JWT in an issuer's name, with a certificate for that name that nobody else vouches for.

@@ -36,7 +36,7 @@ pub(super) fn expired(expires: Option<UnixTime>, now: UnixTime) -> bool {
 }
 
 impl State {
-    pub(super) fn weight(&self, tenant: &TenantId, kind: &str) -> Weight {
+    pub(super) fn weight(&self, (tenant, kind): (&TenantId, &str), most: u64) -> Weight {
         let shelf = (tenant.clone(), kind.to_owned());
         let ids = self.by_kind.get(&shelf).into_iter().flatten();
         let places = ids.map(|(_, id)| Place {
@@ -44,13 +44,13 @@ impl State {
             kind: kind.to_owned(),
             id: id.clone(),
         });
-        places.filter_map(|place| self.records.get(&place)).fold(
-            Weight::default(),
-            |weight, kept| Weight {
+        let kept = places.filter_map(|place| self.records.get(&place));
+        let most = usize::try_from(most).unwrap_or(usize::MAX);
+        kept.take(most)
+            .fold(Weight::default(), |weight, kept| Weight {
                 records: weight.records.saturating_add(1),
                 bytes: weight.bytes.saturating_add(kept.value.len() as u64),
-            },
-        )
+            })
     }
 
     fn live(&self, place: &Place, now: UnixTime) -> Option<&Kept> {

@@ -112,9 +112,9 @@ pub(super) const LIST: [&str; 2] = [
 ];
 
 /// Lengths stand in the heads of rows: values are not read.
-pub(super) const WEIGHT: &str =
-    "SELECT COUNT(*), COALESCE(SUM(LENGTH(value)), 0) FROM records INDEXED BY records_by_kind
-    WHERE tenant = ?1 AND kind = ?2";
+pub(super) const WEIGHT: &str = "SELECT COUNT(*), COALESCE(SUM(bytes), 0) FROM (
+    SELECT LENGTH(value) AS bytes FROM records INDEXED BY records_by_kind
+    WHERE tenant = ?1 AND kind = ?2 ORDER BY seq LIMIT ?3)";
 
 pub(super) const ROUTE: &str =
     "SELECT tenant FROM routes WHERE key = ?1 AND (expires IS NULL OR expires > ?2)";
@@ -172,7 +172,8 @@ mod tests {
         for query in [
             READ, FIND[0], FIND[1], LIST[0], LIST[1], ROUTE, DUE, ENTRY, EXPIRED, WEIGHT,
         ] {
-            let plan = plan(query);
+            // What a sub-query gave is gone through, and is no table.
+            let plan = plan(query).replace("SCAN (subquery", "(subquery");
             assert!(!plan.contains("SCAN"), "{query}\n{plan}");
         }
         // The order of insertion comes out of the index: a page never sorts all of a tag or a kind.

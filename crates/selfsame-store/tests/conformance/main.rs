@@ -43,6 +43,7 @@ checks! {
         tags_find_records_in_order_page_by_page,
         lists_go_both_ways_page_by_page,
         what_a_tenant_keeps_of_a_kind_has_a_number_and_a_weight,
+        counting_what_a_tenant_keeps_ends_at_a_bound,
         what_has_expired_reads_as_absent_and_is_purged,
         an_expired_record_makes_room_for_a_new_one,
         tenants_do_not_see_each_other,

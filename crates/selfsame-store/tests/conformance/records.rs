@@ -257,21 +257,34 @@ pub async fn lists_go_both_ways_page_by_page(ground: Ground) {
 
 pub async fn what_a_tenant_keeps_of_a_kind_has_a_number_and_a_weight(ground: Ground) {
     let (store, anna, otto) = (ground.store().await, tenant("anna"), tenant("otto"));
-    let nothing = store.weight(&anna, KIND).await.unwrap();
+    let nothing = store.weight(&anna, KIND, u64::MAX).await.unwrap();
     assert_eq!((nothing.records, nothing.bytes), (0, 0));
     for id in ["a", "b", "c"] {
         put(&store, &anna, Put::new(KIND, id, vec![0; 1000])).await;
     }
     put(&store, &anna, Put::new("another", "a", vec![0; 1000])).await;
     put(&store, &otto, Put::new(KIND, "a", vec![0; 1000])).await;
-    let three = store.weight(&anna, KIND).await.unwrap();
+    let three = store.weight(&anna, KIND, u64::MAX).await.unwrap();
     assert_eq!(three.records, 3);
     // Sealing adds a little.
     assert!((3000..3300).contains(&three.bytes), "{three:?}");
     let batch = Batch::new(anna.clone()).delete(KIND, "b");
     store.commit(batch).await.unwrap();
-    let two = store.weight(&anna, KIND).await.unwrap();
+    let two = store.weight(&anna, KIND, u64::MAX).await.unwrap();
     assert_eq!((two.records, two.bytes), (2, three.bytes / 3 * 2));
+}
+
+pub async fn counting_what_a_tenant_keeps_ends_at_a_bound(ground: Ground) {
+    let (store, anna) = (ground.store().await, tenant("anna"));
+    for (id, bytes) in [("a", 10), ("b", 1000), ("c", 1000)] {
+        put(&store, &anna, Put::new(KIND, id, vec![0; bytes])).await;
+    }
+    for (most, counted) in [(0, 0), (1, 1), (3, 3), (4, 3), (u64::MAX, 3)] {
+        let weight = store.weight(&anna, KIND, most).await.unwrap();
+        assert_eq!(weight.records, counted, "{most}");
+    }
+    let oldest = store.weight(&anna, KIND, 1).await.unwrap();
+    assert!((10..100).contains(&oldest.bytes), "{oldest:?}");
 }
 
 pub async fn what_has_expired_reads_as_absent_and_is_purged(ground: Ground) {

@@ -16,7 +16,7 @@ use crate::outbox::Job;
 use crate::shared::Shared;
 use crate::view::wallet::{Answered, OneUse, Person};
 use crate::wallet::Wallet;
-use crate::wallet::history::{Entry, origin_of};
+use crate::wallet::history::{Entry, KEPT, origin_of};
 
 const FLOW: &str = "answering";
 const FLOW_SECONDS: u64 = 24 * 3600;
@@ -69,8 +69,10 @@ impl Wallet {
             claims: shown.claims,
             one_use: shown.one_use,
         };
-        let mut batch = Batch::new(person.tenant.clone())
-            .put(Put::new(FLOW, &id, encode(&flow)?).expires(ctx.now().plus(FLOW_SECONDS)));
+        self.has_room_for_a_flow(person, FLOW).await?;
+        let batch = self.shared.room_on(&person.tenant, &KEPT).await?;
+        let mut batch =
+            batch.put(Put::new(FLOW, &id, encode(&flow)?).expires(ctx.now().plus(FLOW_SECONDS)));
         for effect in effects {
             let job = Job::Present {
                 flow: id.clone(),

@@ -5,7 +5,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use selfsame_crypto::KeyHandle;
 use selfsame_crypto::ctx::Ctx;
+use selfsame_crypto::time::UnixTime;
 use selfsame_net::{Authorization, Body, NetError, Response};
 use selfsame_openid4vc::wallet::{self, Answer, Effect, Input, ReceivedCredential, State};
 use selfsame_store::{Batch, Leased, OutboxId, Put, TenantId};
@@ -13,7 +15,6 @@ use serde::{Deserialize, Serialize};
 
 use super::judge::Judgement;
 use crate::accounts::{decode, encode};
-use crate::clock::Clock;
 use crate::error::{Error, ErrorKind, Result, may_be_had_later, no_answer};
 use crate::events::EventKind;
 use crate::gather::Freshness;
@@ -24,7 +25,7 @@ use crate::wallet::Wallet;
 use crate::wallet::cards::{CardRecord, Look};
 use crate::wallet::history::{Entry, origin_of};
 
-const FLOW: &str = "receiving";
+pub(super) const FLOW: &str = "receiving";
 /// A flow that has not ended by then never will.
 const FLOW_SECONDS: u64 = 24 * 3600;
 /// How often a call is made again that the issuer could not be reached for, each time after twice as long.
@@ -41,6 +42,12 @@ pub(in crate::wallet) struct Flow {
     looks: BTreeMap<String, Look>,
     /// The issuer's answer, where it is here and can't be judged yet.
     arrived: Option<Arrived>,
+    /// The keys that were made for it; what no card is bound to at its end goes with it.
+    #[serde(default)]
+    keys: Vec<KeyHandle>,
+    /// Its record outlives that, so that its keys are known until they are removed.
+    #[serde(default)]
+    until: Option<UnixTime>,
 }
 
 /// An answer of the issuer's.
@@ -89,17 +96,35 @@ struct Kept {
 }
 
 impl Flow {
-    pub fn new(issuer: String, state: State, looks: BTreeMap<String, Look>) -> Self {
+    pub fn new(issuer: String, state: State, now: UnixTime) -> Self {
         Self {
             issuer,
             state,
-            looks,
+            looks: BTreeMap::new(),
             arrived: None,
+            keys: Vec::new(),
+            until: Some(now.plus(FLOW_SECONDS)),
         }
     }
 
-    pub fn put(&self, id: &str, clock: &Clock) -> Result<Put> {
-        Ok(Put::new(FLOW, id, encode(self)?).expires(clock.now().plus(FLOW_SECONDS)))
+    /// With how each configuration's cards are shown.
+    pub fn showing(self, looks: BTreeMap<String, Look>) -> Self {
+        Self { looks, ..self }
+    }
+
+    /// With keys that were made for it.
+    pub fn with_keys(self, keys: Vec<KeyHandle>) -> Self {
+        Self { keys, ..self }
+    }
+
+    pub fn put(&self, id: &str) -> Result<Put> {
+        Ok(Put::new(FLOW, id, encode(self)?))
+    }
+
+    /// The keys that none of these cards is bound to.
+    fn unused_keys(&self, cards: &[CardRecord]) -> Vec<KeyHandle> {
+        let is_unused = |key: &&KeyHandle| cards.iter().all(|card| card.key.as_ref() != Some(key));
+        self.keys.iter().filter(is_unused).cloned().collect()
     }
 }
 
@@ -161,12 +186,20 @@ impl Wallet {
         };
         let tenant = &leased.tenant;
         let place = (tenant, FLOW, id.as_str());
-        let Some((mut flow, version)) = self.flows_at_hand.find(&self.shared.store, place).await?
-        else {
-            let batch = Batch::new(tenant.clone()).settle(leased.id);
-            let batch = outlived(batch, &effect, &self.shared.clock.ctx())?;
-            self.shared.store.commit(batch).await?;
-            return Ok(Done::End(End::Waiting));
+        let ctx = self.shared.clock.ctx();
+        let found = self.flows_at_hand.find(&self.shared.store, place).await?;
+        let is_late = |flow: &Flow| flow.until.is_some_and(|until| until <= ctx.now());
+        let (mut flow, version) = match found {
+            Some((flow, version)) if !is_late(&flow) => (flow, version),
+            late => {
+                let keys = late.map(|(flow, _)| flow.keys).unwrap_or_default();
+                let batch = Batch::new(tenant.clone()).settle(leased.id);
+                let batch = self.shared.without_keys(batch, tenant, &keys);
+                let batch = batch.delete(FLOW, &id);
+                let batch = outlived(batch, &effect, &ctx)?;
+                self.shared.store.commit(batch).await?;
+                return Ok(Done::End(End::Waiting));
+            }
         };
         let at = (id.as_str(), version);
         let called = match flow.arrived.take() {
@@ -238,9 +271,15 @@ impl Wallet {
         let asks_for_credential = further
             .iter()
             .any(|effect| matches!(effect, Effect::RequestCredential { .. }));
+        let ended = ended(&state, kept.failure());
+        let unused = match ended {
+            Ended::Not => Vec::new(),
+            Ended::With(_) => flow.unused_keys(&kept.cards),
+        };
         let batch = Batch::new(tenant.clone()).settle(leased.id);
+        let batch = self.shared.without_keys(batch, tenant, &unused);
         let batch = self.shared.enqueued(batch, id, further)?;
-        let (batch, flow, end) = match ended(&state, kept.failure()) {
+        let (batch, flow, end) = match ended {
             Ended::Not => {
                 let flow = Flow { state, ..flow };
                 // The token alone is worth no flush of its own: it goes to the disk with the request that spends it.
@@ -469,7 +508,8 @@ pub(crate) async fn abandoned(
     };
     let flow: Flow = decode(&record.value)?;
     let entry = Entry::failed(&flow.issuer, error).put(&ctx)?;
-    Ok(batch.delete(FLOW, id).put(entry))
+    let batch = batch.delete(FLOW, id).put(entry);
+    Ok(shared.without_keys(batch, tenant, &flow.keys))
 }
 
 /// An effect whose flow has expired: the instance did not run, or was not left to go on, for all that time.
