@@ -82,7 +82,8 @@ impl Accounts {
     /// The same for who may have an invitation.
     ///
     /// # Errors
-    /// As [`Accounts::register`]; an invitation that is of no use is `Forbidden`.
+    /// As [`Accounts::register`]; an invitation that is of no use is `Forbidden`, also for an address that has an
+    /// account.
     pub async fn register_invited(
         &self,
         email: &str,
@@ -116,6 +117,10 @@ impl Accounts {
         ));
         match self.shared.store.commit(batch).await {
             Ok(_) => self.open_session(tenant, email).await,
+            // Whoever has an invitation, which stays good, is not told whose address has an account.
+            Err(StoreError::Conflict { .. }) if self.is_by_invitation() => {
+                Err(invitations::useless())
+            }
             Err(StoreError::Conflict { kind, .. }) if kind == ACCOUNT => Err(Error::new(
                 ErrorKind::Conflict,
                 "there is an account with this address already",
@@ -129,10 +134,10 @@ impl Accounts {
     ///
     /// # Errors
     /// `Unauthenticated` whether the address or the password is wrong. `TooMany` for who has sent ten wrong ones for one
-    /// account, from one neighbourhood, and must wait longer with each; after fifty from one address, whatever the
-    /// account; for up to half a minute where browsers that are not known to the account have sent a hundred wrong ones
-    /// in an hour, from wherever; and for a moment while so many are looked at. A device that has signed in to the
-    /// account before is slowed down by its own wrong ones alone.
+    /// account, from one neighbourhood; fifty in an hour from one address, whatever the account; or where browsers that
+    /// are not known to the account have sent a hundred wrong ones in an hour, from wherever: each further one costs time,
+    /// up to half a minute; and for a moment while so many are looked at. A device that has signed in to the account
+    /// before is slowed down by its own wrong ones alone.
     pub async fn sign_in(
         &self,
         email: &str,

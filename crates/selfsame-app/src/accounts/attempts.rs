@@ -10,16 +10,17 @@ use crate::error::{Error, ErrorKind, Result};
 /// Wrong passwords for one account from one neighbourhood, or by one device that is known to it, before each further
 /// one costs time.
 const FREE: u32 = 10;
-/// Wrong passwords from one address, which may be the door of a whole hospital.
-const OF_ADDRESS_MAX: u32 = 50;
-/// What is longer ago is forgotten; nobody waits for longer.
+/// What is longer ago is forgotten; a device waits for its own wrong ones no longer.
 const WINDOW: u64 = 15 * 60;
+/// Wrong passwords in an hour from one address, which may be the door of a whole hospital.
+const OF_ADDRESS: u32 = 50;
 /// Wrong passwords for one account in an hour by browsers that have never signed in to it, wherever they are: guesses
-/// that are spread over many networks are many for the account. Beyond these each costs time, but never much: whoever
-/// has but an unknown browser takes turns with who guesses, and is not kept out.
+/// that are spread over many networks are many for the account.
 const OF_ACCOUNT: u32 = 100;
-const ACCOUNT_WINDOW: u64 = 3600;
-const ACCOUNT_SLOWEST: u64 = 32;
+const HOUR: u64 = 3600;
+/// Beyond these each wrong one costs time, but never much: whoever has but an unknown browser takes turns with who
+/// guesses, at his account or from beside him, and is not kept out.
+const SLOWEST: u64 = 32;
 const TRACKED_MAX: usize = 65_536;
 
 /// The attempts of one instance.
@@ -124,7 +125,7 @@ impl Key {
     fn most(&self) -> u32 {
         match self {
             Self::Pair(..) | Self::Device(_) => FREE,
-            Self::Address(_) => OF_ADDRESS_MAX,
+            Self::Address(_) => OF_ADDRESS,
             Self::Account(_) => OF_ACCOUNT,
         }
     }
@@ -132,8 +133,8 @@ impl Key {
     /// Seconds between a wrong password and the next one, after so many beyond those that are free.
     fn delay(&self, beyond: u32) -> u64 {
         let slowest = match self {
-            Self::Account(_) => ACCOUNT_SLOWEST,
-            Self::Pair(..) | Self::Device(_) | Self::Address(_) => WINDOW,
+            Self::Pair(..) | Self::Address(_) | Self::Account(_) => SLOWEST,
+            Self::Device(_) => WINDOW,
         };
         2_u64.saturating_pow(beyond.saturating_add(1)).min(slowest)
     }
@@ -143,9 +144,10 @@ impl Key {
             Self::Account(_) => {
                 "somebody guesses at this account: sign in with a browser that has signed in before, or try again"
             }
-            Self::Pair(..) | Self::Device(_) | Self::Address(_) => {
-                "wait a while before you try again"
+            Self::Address(_) => {
+                "somebody guesses from your network: sign in with a browser that has signed in before, or try again"
             }
+            Self::Pair(..) | Self::Device(_) => "wait a while before you try again",
         }
     }
 }
@@ -155,8 +157,7 @@ impl Count {
     fn is_over(&self, key: &Key, now: UnixTime) -> bool {
         let end = match key {
             Key::Pair(..) | Key::Device(_) => self.last.plus(WINDOW),
-            Key::Address(_) => self.since.plus(WINDOW),
-            Key::Account(_) => self.since.plus(ACCOUNT_WINDOW),
+            Key::Address(_) | Key::Account(_) => self.since.plus(HOUR),
         };
         now >= end
     }
@@ -170,12 +171,7 @@ impl Count {
             self.failed
         };
         if failed >= most {
-            let until = match key {
-                Key::Pair(..) | Key::Device(_) | Key::Account(_) => {
-                    self.last.plus(key.delay(failed.saturating_sub(most)))
-                }
-                Key::Address(_) => self.since.plus(WINDOW),
-            };
+            let until = self.last.plus(key.delay(failed.saturating_sub(most)));
             if now < until {
                 let retry_after = until.seconds_since(now);
                 return Err(too_many(retry_after, "too many wrong passwords").with_hint(key.hint()));
@@ -240,6 +236,26 @@ mod tests {
         vec![Key::Pair("account".to_owned(), "neighbourhood".to_owned())]
     }
 
+    fn device() -> Vec<Key> {
+        vec![Key::Device("device".to_owned())]
+    }
+
+    /// Wrong passwords that are looked at within an hour where they come as fast as they may.
+    fn in_an_hour(keys: impl Fn(u32) -> Vec<Key>) -> u32 {
+        let (attempts, mut now, mut looked_at) = (Attempts::default(), 0, 0);
+        while now < HOUR {
+            let keys = keys(looked_at);
+            match wait(&attempts, keys.clone(), at(now)) {
+                Some(seconds) => now += seconds,
+                None => {
+                    attempts.begin(keys, at(now)).unwrap().was_wrong(at(now));
+                    looked_at += 1;
+                }
+            }
+        }
+        looked_at
+    }
+
     fn wait(attempts: &Attempts, keys: Vec<Key>, now: UnixTime) -> Option<u64> {
         match attempts
             .begin(keys, now)
@@ -257,18 +273,62 @@ mod tests {
         let attempts = Attempts::default();
         let mut now = 0;
         for _ in 0..FREE {
-            attempts.begin(pair(), at(now)).unwrap().was_wrong(at(now));
+            attempts
+                .begin(device(), at(now))
+                .unwrap()
+                .was_wrong(at(now));
         }
         let mut waits = Vec::new();
         for _ in 0..9 {
-            let seconds = wait(&attempts, pair(), at(now)).unwrap();
+            let seconds = wait(&attempts, device(), at(now)).unwrap();
             waits.push(seconds);
             now += seconds;
-            attempts.begin(pair(), at(now)).unwrap().was_wrong(at(now));
+            attempts
+                .begin(device(), at(now))
+                .unwrap()
+                .was_wrong(at(now));
         }
         assert_eq!(waits, [2, 4, 8, 16, 32, 64, 128, 256, 512]);
         // After that its count begins anew with each quarter of an hour.
-        assert_eq!(wait(&attempts, pair(), at(now)), Some(WINDOW));
+        assert_eq!(wait(&attempts, device(), at(now)), Some(WINDOW));
+    }
+
+    #[test]
+    fn guesses_of_one_address_and_of_one_neighbourhood_are_slowed_down_and_never_for_long() {
+        let address = |_| vec![Key::Address("address".to_owned())];
+        let neighbours = |_| pair();
+        for (most, free, keys) in [
+            (165, OF_ADDRESS, &address as &dyn Fn(u32) -> Vec<Key>),
+            (125, FREE, &neighbours),
+        ] {
+            assert_eq!(in_an_hour(keys), most);
+            let attempts = Attempts::default();
+            let wrong = |now| attempts.begin(keys(0), at(now)).unwrap().was_wrong(at(now));
+            (0..free).for_each(|_| wrong(0));
+            let (mut now, mut waits) = (0, Vec::new());
+            for _ in 0..7 {
+                let seconds = wait(&attempts, keys(0), at(now)).unwrap();
+                waits.push(seconds);
+                now += seconds;
+                wrong(now);
+            }
+            assert_eq!(waits, [2, 4, 8, 16, 32, 32, 32]);
+            // Whoever is beside who guesses has a turn within half a minute; one is looked at at a time.
+            now += SLOWEST;
+            let first = attempts.begin(keys(0), at(now)).unwrap();
+            assert_eq!(wait(&attempts, keys(0), at(now)), Some(1));
+            first.was_right();
+        }
+    }
+
+    #[test]
+    fn a_stranger_with_all_networks_has_so_many_guesses_an_hour_at_one_account() {
+        let everywhere = |number: u32| {
+            let pair = Key::Pair("account".to_owned(), number.to_string());
+            let address = Key::Address(number.to_string());
+            vec![pair, address, Key::Account("account".to_owned())]
+        };
+        assert_eq!(in_an_hour(everywhere), 215);
     }
 
     #[test]
@@ -297,11 +357,11 @@ mod tests {
             assert_eq!(wait(&attempts, keys, at(now)), None);
         }
         // Whoever knows the password takes a turn as well; that frees nobody who guesses.
-        now += ACCOUNT_SLOWEST;
+        now += SLOWEST;
         attempts.begin(from(0), at(now)).unwrap().was_right();
         wrong(1, now);
-        assert_eq!(wait(&attempts, from(2), at(now)), Some(ACCOUNT_SLOWEST));
-        assert_eq!(wait(&attempts, from(3), at(ACCOUNT_WINDOW)), None);
+        assert_eq!(wait(&attempts, from(2), at(now)), Some(SLOWEST));
+        assert_eq!(wait(&attempts, from(3), at(HOUR)), None);
     }
 
     #[test]

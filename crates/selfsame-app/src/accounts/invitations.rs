@@ -19,7 +19,7 @@ impl Accounts {
     /// `Conflict` where nobody needs one or none helps, and the store's.
     pub async fn invite(&self) -> Result<Invitation> {
         let config = &self.shared.config;
-        if config.wallet.registration != Registration::Invite {
+        if !self.is_by_invitation() {
             let reason = "wallets are not made by invitation here";
             return Err(Error::new(ErrorKind::Conflict, reason)
                 .with_hint("[wallet] registration = \"invite\" in the file of settings"));
@@ -35,6 +35,10 @@ impl Accounts {
             invitation: token,
             expires_in: SECONDS,
         })
+    }
+
+    pub(super) fn is_by_invitation(&self) -> bool {
+        self.shared.config.wallet.registration == Registration::Invite
     }
 
     /// The batch that makes an account, if one may be made: with an invitation, where that is needed, which is spent in
@@ -57,11 +61,20 @@ impl Accounts {
                     Some(version) => Ok(batch
                         .expect(INVITATION, &id, Expect::Version(version))
                         .delete(INVITATION, &id)),
-                    None => refused("this invitation was used already, or its time is over"),
+                    None => Err(useless()),
                 }
             }
         }
     }
+}
+
+/// One answer for an invitation that is over and for an address that has an account: only of a good invitation can be
+/// told which it was.
+pub(super) fn useless() -> Error {
+    let reason = "no wallet can be made with this invitation and this address";
+    Error::new(ErrorKind::Forbidden, reason).with_hint(
+        "an invitation is good once and for a week; if you have a wallet, sign in, else ask for another invitation",
+    )
 }
 
 fn invitation_id(token: &str) -> String {
