@@ -41,6 +41,7 @@ pub fn groups(roles: &Roles) -> Vec<Group> {
         groups.push(Group::of(Audience::DoorwayApi, wallet_door_api()));
         groups.push(Group::of(Audience::PersonApi, wallet_api()));
         groups.push(Group::of(Audience::OperatorApi, wallet_operator_api()));
+        groups.push(Group::of(Audience::Operator, wallet_operator_pages()));
     }
     if roles.registry {
         groups.push(Group::of(Audience::Public, registry_pages()));
@@ -300,6 +301,11 @@ fn wallet_door_api() -> Vec<Route> {
 /// The wallet, for the operator's programs.
 fn wallet_operator_api() -> Vec<Route> {
     vec![post("/api/wallet/invitations", api::wallet::invite)]
+}
+
+/// The same on the operator's page.
+fn wallet_operator_pages() -> Vec<Route> {
+    vec![post("/operator/invitations", ui::operator::invite)]
 }
 
 /// A person's wallet, for their programs.

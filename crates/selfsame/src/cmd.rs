@@ -6,6 +6,7 @@ mod bench;
 mod check;
 mod demo;
 mod did;
+mod invite;
 mod issue;
 mod present;
 pub mod registry;
@@ -66,6 +67,8 @@ enum Verb {
     Status(status::Status),
     /// Print a link that signs the operator's browser in.
     SignIn(sign_in::SignIn),
+    /// Print a link with which one person makes a wallet.
+    Invite(invite::Invite),
     /// Copy all that a running instance keeps.
     Backup(backup::Backup),
     /// Make a data directory of a copy.
@@ -94,6 +97,7 @@ impl Cli {
             Verb::Tls(tls) => tls.run().await,
             Verb::Status(status) => status.run().await,
             Verb::SignIn(sign_in) => sign_in.run().await,
+            Verb::Invite(invite) => invite.run().await,
             Verb::Backup(backup) => backup.run().await,
             Verb::Restore(restore) => restore.run(),
             Verb::Check(check) => check.run().await,

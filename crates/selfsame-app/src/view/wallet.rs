@@ -17,7 +17,7 @@ pub struct NewSession {
 }
 
 /// An invitation to make a wallet.
-#[derive(Clone, Serialize, ToSchema)]
+#[derive(Clone, Deserialize, Serialize, ToSchema)]
 pub struct Invitation {
     /// The page where the wallet is made.
     pub link: String,

@@ -1,7 +1,7 @@
 //! Who may make a wallet, and how much is kept in it.
 
 use http::StatusCode;
-use selfsame_app::config::{Registration, WalletConfig};
+use selfsame_app::config::{Bound, Registration, WalletConfig};
 use serde_json::{Value, json};
 
 use super::instance::{Answered, Instance, form, get, post};
@@ -96,6 +96,10 @@ async fn an_invitation_makes_one_wallet_and_no_second() {
     assert_eq!(spent.status, StatusCode::FORBIDDEN, "{}", spent.body);
 
     let second = invite().await;
+    // Whose address has an account is not told, and the invitation stays good.
+    let taken = json!({ "email": "maja@example.org", "password": maja["password"], "invitation": second["invitation"] });
+    let taken = register(&instance, &taken).await;
+    assert_eq!((taken.status, &taken.body), (spent.status, &spent.body));
     let link = second["link"].as_str().unwrap();
     let path = link.strip_prefix("http://127.0.0.1:7380").unwrap();
     let token = second["invitation"].as_str().unwrap();
@@ -108,9 +112,31 @@ async fn an_invitation_makes_one_wallet_and_no_second() {
 }
 
 #[tokio::test]
+async fn the_operators_page_makes_a_link_that_invites_where_wallets_are_made_by_invitation() {
+    let open = where_registration_is(Registration::Open).await;
+    let operator = open.operator_cookie().await;
+    let page = open.call(get("/operator").cookie(&operator)).await;
+    assert!(!page.body.contains("Invite a person"), "{}", page.body);
+
+    let instance = where_registration_is(Registration::Invite).await;
+    let operator = instance.operator_cookie().await;
+    let page = instance.call(get("/operator").cookie(&operator)).await;
+    assert!(page.body.contains("Invite a person"), "{}", page.body);
+    let fields = form(&[("form_token", &page.form_token())]);
+    let ask = post("/operator/invitations").cookie(&operator).form(fields);
+    let made = instance.call(ask).await;
+    assert_eq!(made.status, StatusCode::OK, "{}", made.body);
+    let link = made.body.split("/wallet/invited?token=").nth(1).unwrap();
+    let token = link.split('"').next().unwrap();
+    let mut maja = account("maja@example.org");
+    maja["invitation"] = json!(token);
+    assert_eq!(register(&instance, &maja).await.status, StatusCode::CREATED);
+}
+
+#[tokio::test]
 async fn a_person_makes_so_many_keys_and_others_make_theirs() {
     let instance = Instance::keeping(WalletConfig {
-        keys_max: 2,
+        keys_max: Bound::of(2),
         ..WalletConfig::default()
     })
     .await;

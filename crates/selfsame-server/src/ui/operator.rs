@@ -5,6 +5,7 @@ use axum::extract::{RawQuery, State};
 use axum::response::IntoResponse;
 use http::header::{REFERRER_POLICY, REFRESH, SET_COOKIE};
 use http::{HeaderMap, HeaderValue, StatusCode};
+use selfsame_app::config::Registration;
 use selfsame_crypto::SecretString;
 use serde::Deserialize;
 
@@ -28,8 +29,12 @@ struct Page {
 #[template(path = "operator_signed_in.html")]
 struct SignedIn {
     frame: Frame,
-    /// What the form that signs out must carry, for who was signed in before.
-    sign_out: Option<String>,
+    /// What the forms must carry, for who was signed in before.
+    token: Option<String>,
+    /// Whether wallets are made by invitation here.
+    invites: bool,
+    /// The link of an invitation that was just made.
+    invitation: Option<String>,
 }
 
 /// A sign-in link's code.
@@ -49,10 +54,11 @@ pub async fn page(
     let next = auth::next(query.as_deref());
     if let Some(session) = session(&server, &headers).await? {
         return match next.as_str() {
-            "" => super::html(&SignedIn {
-                frame: frame.titled("Operator"),
-                sign_out: Some(auth::form::token(&session)),
-            }),
+            "" => {
+                let token = Some(auth::form::token(&session));
+                let invitation = None;
+                signed_in(&server, frame, Forms { token, invitation })
+            }
             next => Ok(auth::back_to(Some(next), "/operator")),
         };
     }
@@ -108,15 +114,39 @@ pub async fn sign_in_by_link(
         .await
         .map_err(|problem| problem.go_on("/operator", "Sign in another way"))?;
     let on = HeaderValue::from_str(&format!("0; url={}", frame.home()));
-    let mut response = super::html(&SignedIn {
-        frame: frame.titled("Operator"),
-        sign_out: None,
-    })?;
+    let mut response = signed_in(&server, frame, Forms::default())?;
     let headers = response.headers_mut();
     headers.append(SET_COOKIE, cookie);
     headers.insert(REFRESH, on.map_err(selfsame_app::Error::internal)?);
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     Ok(response)
+}
+
+/// Makes an invitation, and shows its link.
+pub async fn invite(State(server): State<Server>, frame: Frame) -> Answer {
+    let made = server.wallet()?.accounts().invite().await?;
+    let forms = Forms {
+        token: Some(frame.form.clone()),
+        invitation: Some(made.link),
+    };
+    signed_in(&server, frame, forms)
+}
+
+/// What the page of who is signed in carries.
+#[derive(Default)]
+struct Forms {
+    token: Option<String>,
+    invitation: Option<String>,
+}
+
+fn signed_in(server: &Server, frame: Frame, forms: Forms) -> Answer {
+    let config = server.app().config();
+    super::html(&SignedIn {
+        frame: frame.titled("Operator"),
+        invites: config.roles.wallet && config.wallet.registration == Registration::Invite,
+        token: forms.token,
+        invitation: forms.invitation,
+    })
 }
 
 /// Ends the session.

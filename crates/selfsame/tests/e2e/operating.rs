@@ -4,8 +4,10 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
+use serde_json::{Value, json};
+use url::Url;
 
+use crate::http::Api;
 use crate::rig::{run, selfsame, text, write_private};
 use crate::starting::{Up, started};
 
@@ -88,5 +90,75 @@ fn stopped(up: &mut Up) -> bool {
         }
         assert!(began.elapsed() < Duration::from_secs(30), "it goes on");
         std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn a_link_from_the_command_line_makes_one_wallet_where_they_are_made_by_invitation() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = folder.path().join("settings.toml");
+    std::fs::write(
+        &settings,
+        "[wallet]\nregistration = \"invite\"\ncards_max = \"unlimited\"\n",
+    )
+    .unwrap();
+    let config = ["--no-demo", "--config", settings.to_str().unwrap()];
+    let (_up, said) = started(&folder.path().join("invites"), &config);
+    let invite = |more: &[&str]| {
+        let mut command = selfsame();
+        command.args(["invite", "--instance", &text(&said, "origin")]);
+        command.args(["--token-file", &text(&said, "operator_token_file")]);
+        run(command.args(more))
+    };
+    let (code, link, complaints) = invite(&[]);
+    assert_eq!(code, 0, "{complaints}");
+    let page = format!("{}wallet/invited?token=", text(&said, "origin"));
+    assert!(link.starts_with(&page), "{link}");
+    let (code, made, complaints) = invite(&["--json"]);
+    assert_eq!(code, 0, "{complaints}");
+    let made: Value = serde_json::from_str(&made).unwrap();
+    assert_eq!(made["expires_in"], 7 * 86_400);
+
+    let origin = Url::parse(&text(&said, "origin")).unwrap();
+    let register = |email: &str, invitation: &Value| {
+        let account = json!({
+            "email": email, "password": "not to be guessed", "invitation": invitation,
+        });
+        let anybody = Api::new(&origin, "");
+        let reply = anybody.send("POST", "/api/wallet/register", Some(&account));
+        reply.unwrap().status
+    };
+    let by_link = Value::from(link.trim().strip_prefix(&page).unwrap());
+    assert_eq!(register("maja@example.org", &by_link), 201);
+    assert_eq!(register("otto@example.org", &by_link), 403);
+    assert_eq!(register("otto@example.org", &made["invitation"]), 201);
+}
+
+#[test]
+fn where_anybody_makes_a_wallet_there_is_nothing_to_invite_to_and_a_quota_of_nothing_starts_nothing()
+ {
+    let folder = tempfile::tempdir().unwrap();
+    let (_up, said) = started(&folder.path().join("open"), &["--no-demo"]);
+    let mut command = selfsame();
+    command.args(["invite", "--instance", &text(&said, "origin")]);
+    command.args(["--token-file", &text(&said, "operator_token_file")]);
+    let (code, _, complaints) = run(&mut command);
+    assert_eq!(code, 1, "{complaints}");
+    assert!(
+        complaints.contains("registration = \"invite\""),
+        "{complaints}"
+    );
+
+    let settings = folder.path().join("settings.toml");
+    std::fs::write(&settings, "[wallet]\ncards_max = 0\n").unwrap();
+    let mut command = selfsame();
+    command
+        .args(["up", "--data"])
+        .arg(folder.path().join("none"));
+    command.arg("--config").arg(&settings);
+    let (code, _, complaints) = run(&mut command);
+    assert_eq!(code, 2, "{complaints}");
+    for said in ["cards_max", "0 is not above 0", "\"unlimited\""] {
+        assert!(complaints.contains(said), "{complaints}");
     }
 }

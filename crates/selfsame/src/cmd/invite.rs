@@ -1,0 +1,29 @@
+//! `selfsame invite`: a link with which one person makes a wallet.
+
+use clap::Args;
+use selfsame_app::view::wallet::Invitation;
+use serde_json::json;
+
+use crate::cmd::Instance;
+use crate::exit::{Answer, End};
+use crate::output;
+
+/// Print a link with which one person makes a wallet, where wallets are made by invitation.
+///
+/// The link is good once, for a week. Until it is used, whoever has it can make a wallet.
+#[derive(Args)]
+#[command(after_help = "Example: selfsame invite --token-file data/operator-token")]
+pub struct Invite {
+    #[command(flatten)]
+    instance: Instance,
+}
+
+impl Invite {
+    /// Asks for the link and prints it.
+    pub async fn run(self) -> End {
+        let operator = self.instance.operator()?;
+        let made: Invitation = operator.post("/api/wallet/invitations", &json!({})).await?;
+        output::either(self.instance.json, &made, |made| vec![made.link.clone()]);
+        Ok(Answer::Yes)
+    }
+}
